@@ -16,34 +16,33 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Files of lessons are JSON lines. They grow at their end, and every change is made under one
-// lock.
+// Lesson files hold JSON lines. They are appended to, and all changes are made under one lock.
 const (
 	fileName = "lessons.jsonl"
-	usesName = "lessons-used.jsonl" // in the user's data, whatever file the lessons stand in
+	usesName = "lessons-used.jsonl" // in the user's data directory, even for other lesson files
 	lockName = "lessons.lock"
-	maxFile  = 64 << 20 // bytes; a larger one is not ours
+	maxFile  = 64 << 20 // bytes; a larger file is not ours
 	maxLine  = 64 << 10
-	maxTold  = 3 // bad lines of a file
+	maxTold  = 3 // how many bad lines of a file are reported one by one
 )
 
-// A Place is a file of lessons.
+// A Place is a lesson file.
 type Place struct {
-	root string // the directory that no link leads out of
-	name string // from there
+	root string // links must not lead out of this directory
+	name string // relative to root
 	mode os.FileMode
 }
 
-// Own is the user's file, in a directory for data.
+// Own is the user's file, in a data directory.
 func Own(data string) Place { return Place{data, fileName, 0o600} }
 
-// InTree is the file of a repository, in its work tree.
+// InTree is the file in a repository's work tree.
 func InTree(root string) Place { return Place{root, filepath.Join(".codeloops", fileName), 0o644} }
 
-// Path is where the file is.
+// Path is the path of the file.
 func (p Place) Path() string { return filepath.Join(p.root, p.name) }
 
-// read returns what the file holds, nothing where there is none.
+// read returns the content of the file; nil if it does not exist.
 func (p Place) read() ([]byte, error) {
 	root, err := os.OpenRoot(p.root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +53,7 @@ func (p Place) read() ([]byte, error) {
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 	if st, err := root.Stat(p.name); err == nil && (!st.Mode().IsRegular() || st.Size() > maxFile) {
-		return nil, fmt.Errorf("%s is no file of lessons", p.Path()) // to open a pipe would wait for its other end
+		return nil, fmt.Errorf("%s is no file of lessons", p.Path()) // opening a named pipe would wait for its other end
 	}
 	text, err := root.ReadFile(p.name)
 	switch {
@@ -66,8 +65,8 @@ func (p Place) read() ([]byte, error) {
 	return text, nil
 }
 
-// failed says why the file was not opened. An [os.Root] that refuses a link has no error of the
-// system's: those have numbers.
+// failed wraps an error of opening the file. If [os.Root] rejects a link, the error is not a
+// system error with a number.
 func (p Place) failed(err error) error {
 	if _, system := errors.AsType[syscall.Errno](err); !system {
 		return fmt.Errorf("%s is no file of lessons: a link on its way leads out of %s", p.Path(), p.root)
@@ -75,8 +74,8 @@ func (p Place) failed(err error) error {
 	return fmt.Errorf("%s: %w", p.Path(), err)
 }
 
-// write writes the file: lines at its end, or, where anew is set, nothing but them. Whoever
-// calls it holds the lock.
+// write appends lines to the file or, if anew is set, replaces its content. The caller holds the
+// lock.
 func (p Place) write(lines []byte, anew bool) error {
 	if err := os.MkdirAll(p.root, 0o700); err != nil {
 		return err
@@ -107,14 +106,14 @@ func (p Place) write(lines []byte, anew bool) error {
 		return fmt.Errorf("write %s: %w", p.Path(), err)
 	}
 	if dir, err := root.Open(filepath.Dir(p.name)); err == nil {
-		_ = dir.Sync() // not every system can, or needs to
+		_ = dir.Sync() // some systems cannot, and need not
 		_ = dir.Close()
 	}
 	return nil
 }
 
-// prepare makes the directory of the file. In a repository, both sides' lessons stay when git
-// merges them.
+// prepare creates the file's directory. In a repository, git merges keep the lessons of both
+// sides.
 func (p Place) prepare(root *os.Root) error {
 	dir := filepath.Dir(p.name)
 	if dir == "." {
@@ -134,8 +133,7 @@ func (p Place) prepare(root *os.Root) error {
 	return errors.Join(err, rule.Close())
 }
 
-// put writes lines at the end of an open file and has them on the disk. A line that was torn
-// there stays alone.
+// put appends lines to an open file and syncs it. An incomplete last line is terminated first.
 func put(f *os.File, lines []byte) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -156,11 +154,11 @@ func put(f *os.File, lines []byte) error {
 	return f.Sync()
 }
 
-// Files is a [Store] of files.
+// Files is a [Store] in files.
 type Files struct {
-	Data string  // the user's directory for data
-	Into Place   // the file to which lessons are added, and from which they are removed
-	Also []Place // others whose lessons are told, too
+	Data string  // the user's data directory
+	Into Place   // the file that is written to
+	Also []Place // other files to read
 	Tell func(error)
 }
 
@@ -201,8 +199,8 @@ func (s *Files) All(context.Context) (all []Lesson, err error) {
 	return all, nil
 }
 
-// complaints returns a function that tells of bad lines of a file, the first of them one by
-// one; line 0 is its end.
+// complaints returns a function that reports bad lines of a file, the first ones individually;
+// line 0 is the end of the file.
 func (s *Files) complaints(p Place) func(line int, err error) {
 	count := 0
 	return func(line int, err error) {
@@ -221,7 +219,7 @@ func (s *Files) complaints(p Place) func(line int, err error) {
 
 var errLine = errors.New("the line is no lesson, or torn")
 
-// Decode reads a line of a file.
+// Decode decodes a line of a file.
 func Decode(line []byte) (l Lesson, err error) {
 	if len(line) > maxLine || json.Unmarshal(line, &l) != nil {
 		return l, errLine
@@ -279,7 +277,7 @@ func (s *Files) Recall(ctx context.Context, q Query) (found []Lesson, err error)
 	return found, nil
 }
 
-// locked makes a change that no other process makes one beside.
+// locked makes a change under the lock.
 func (s *Files) locked(change func() error) error {
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return fmt.Errorf("keep lessons: %w", err)
@@ -343,7 +341,7 @@ func (s *Files) Remove(_ context.Context, ids ...string) (removed int, err error
 	})
 }
 
-// A use is one session that was told lessons.
+// A use is a session that was told lessons.
 type use struct {
 	Session string   `json:"session"`
 	Done    bool     `json:"done"`
@@ -361,7 +359,7 @@ func (s *Files) Used(_ context.Context, session string, ids []string, done bool)
 	return s.locked(func() error { return s.usesPlace().write(line, false) })
 }
 
-// uses adds up how sessions ended, by the ids of the lessons that they were told.
+// uses counts how sessions ended, by the IDs of the lessons that they were told.
 func (s *Files) uses() (map[string]Uses, error) {
 	text, err := s.usesPlace().read()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package lesson keeps what runs have learned, for later ones.
 //
-// What agents wrote is not trusted, and neither is a file in a repository: a lesson is one
-// line of bounded length without control sequences, and it is told, never followed.
+// Neither agents nor files in a repository are trusted: a lesson is a single line of bounded
+// length without control sequences, and agents are told it as advice.
 package lesson
 
 import (
@@ -17,17 +17,17 @@ import (
 
 // A Lesson is a sentence that was learned when a task failed.
 type Lesson struct {
-	Task    string    `json:"task,omitzero"`    // that failed; "": it is good for any
+	Task    string    `json:"task,omitzero"`    // the failed task; "": it applies to any
 	Text    string    `json:"lesson"`           // the sentence
-	Project string    `json:"project,omitzero"` // it was learned in; "": it is good for any
-	Session string    `json:"session,omitzero"` // it comes from; "": somebody wrote it
-	Attempt int       `json:"attempt,omitzero"` // of that session
+	Project string    `json:"project,omitzero"` // where it was learned; "": it applies to any
+	Session string    `json:"session,omitzero"` // that learned it; "": a person wrote it
+	Attempt int       `json:"attempt,omitzero"` // in that session
 	At      time.Time `json:"at,omitzero"`
 	Uses    `json:"-"`
 }
 
-// ID names a lesson by what it says: the same sentence on the same task is the same lesson,
-// wherever it stands.
+// ID identifies a lesson by its content: the same sentence about the same task is the same lesson
+// in any file.
 func (l Lesson) ID() string {
 	sum := sha256.Sum256([]byte(l.Task + "\x00" + l.Text))
 	return hex.EncodeToString(sum[:idSize/2])
@@ -35,7 +35,7 @@ func (l Lesson) ID() string {
 
 const idSize = 12 // characters
 
-// What a lesson may hold at most, in bytes.
+// The maximum lengths of a lesson's fields, in bytes.
 const (
 	maxTask  = 2 << 10
 	maxText  = 1 << 10
@@ -45,14 +45,14 @@ const (
 // ErrEmpty says that a lesson has no sentence.
 var ErrEmpty = errors.New("the lesson is empty")
 
-// Clean returns the lesson as it may be kept and shown. Where redact is not nil it takes
-// secrets out of the texts.
+// Clean returns the lesson in the form in which it may be kept and shown. redact, unless it is
+// nil, removes secrets.
 func (l Lesson) Clean(redact func(string) string) (Lesson, error) {
 	if redact == nil {
 		redact = func(text string) string { return text }
 	}
 	bound := func(text *string, most int) {
-		// Also behind the cleaning: what stood within a secret may be gone by then.
+		// Redact again after cleaning, which may have joined the parts of a secret.
 		*text = redact(wording.Line(redact(*text)))
 		if len(*text) > most {
 			*text = strings.ToValidUTF8((*text)[:most], "") + " …"
@@ -69,17 +69,17 @@ func (l Lesson) Clean(redact func(string) string) (Lesson, error) {
 	return l, nil
 }
 
-// Uses are the runs that were told a lesson, and have ended.
+// Uses counts the finished runs that were told a lesson.
 type Uses struct {
-	Done   int // the task was
+	Done   int // the task was done
 	Failed int // it was not
 }
 
-// Recalled is how many runs were told the lesson.
+// Recalled is the number of runs that were told the lesson.
 func (u Uses) Recalled() int { return u.Done + u.Failed }
 
-// Helps reports whether a lesson is worth telling: it is not once five runs or more were
-// told it, and less than a quarter of them were done.
+// Helps reports whether a lesson is worth telling. It is not once five or more runs were told it
+// and less than a quarter of them were done.
 func (u Uses) Helps() bool { return u.Recalled() < 5 || 4*u.Done >= u.Recalled() }
 
 // A Query asks for the lessons of a task.
@@ -87,10 +87,10 @@ type Query struct {
 	Task    string
 	Project string
 	Most    int  // lessons
-	Block   bool // all of them instead, whatever they are about, as far as there is room
+	Block   bool // all lessons instead, whatever they are about, as far as there is room
 }
 
-// maxBlock is the room for all lessons, in bytes: the latest ones count.
+// maxBlock is the room for a block of lessons, in bytes; the latest ones are kept.
 const maxBlock = 16 << 10
 
 // fits reports whether a lesson may be told.
@@ -98,8 +98,8 @@ func (q Query) fits(l Lesson) bool {
 	return l.Helps() && (l.Project == "" || l.Project == q.Project)
 }
 
-// Pick returns those of some lessons that may be told, as many as are asked for. They are in
-// the order of how well they fit; for a block, in that of their age.
+// Pick selects the lessons that may be told, as many as are asked for. The input is ordered by
+// relevance; for a block, by age.
 func (q Query) Pick(all []Lesson) (picked []Lesson) {
 	for _, l := range all {
 		if q.fits(l) && (q.Block || len(picked) < q.Most) {
@@ -112,7 +112,7 @@ func (q Query) Pick(all []Lesson) (picked []Lesson) {
 	return picked
 }
 
-// block is the end of a list of lessons for which there is room.
+// block returns as many of the last lessons as there is room for.
 func block(all []Lesson) []Lesson {
 	room, from := maxBlock, len(all)
 	for from > 0 && room >= len(all[from-1].Text) {
@@ -122,37 +122,35 @@ func block(all []Lesson) []Lesson {
 	return all[from:]
 }
 
-// A Store keeps lessons. What is wrong with a part of it is told aside, and costs only that
-// part.
+// A Store keeps lessons. Damaged parts of it are reported separately and do not affect the rest.
 type Store interface {
 	// All returns every lesson, in the order in which they were added.
 	All(context.Context) ([]Lesson, error)
-	// Recall returns the lessons for a task, the most fitting one first.
+	// Recall returns the lessons for a task, the most relevant first.
 	Recall(context.Context, Query) ([]Lesson, error)
-	// Add adds lessons that are clean, and returns how many were new.
+	// Add adds clean lessons, and returns how many were new.
 	Add(context.Context, ...Lesson) (int, error)
-	// Remove removes lessons by their ids, and returns how many there were.
+	// Remove removes lessons by ID, and returns how many existed.
 	Remove(context.Context, ...string) (int, error)
-	// Used notes how a session ended that was told lessons. The last word on a session
-	// counts.
+	// Used records how a session that was told lessons ended. The last call for a session counts.
 	Used(ctx context.Context, session string, ids []string, done bool) error
 	Close() error
 }
 
-// A Comparer is a store that keeps vectors of what lessons mean, and compares them itself. The
-// space is where they are from: those of two are not to be compared.
+// A Comparer is a store that keeps vectors of lessons' meanings, and compares them itself.
+// Vectors of different spaces cannot be compared.
 type Comparer interface {
-	// Compares reports whether it can.
+	// Compares reports whether the store can do that.
 	Compares(context.Context) (bool, error)
-	// Lacking returns lessons that may be told and have no vector, the latest first.
+	// Lacking returns lessons that may be told and have no vector yet, the latest first.
 	Lacking(ctx context.Context, space string, q Query, most int) ([]Lesson, error)
-	// Place keeps the vectors of lessons, by their ids.
+	// Place saves vectors by lesson ID.
 	Place(ctx context.Context, space string, vectors map[string][]float32) error
 	// Nearest returns the lessons that are nearest to a vector.
 	Nearest(ctx context.Context, space string, to []float32, q Query) ([]Lesson, error)
 }
 
-// Find counts the lessons whose ids begin with a prefix, and returns the last of them.
+// Find counts the lessons whose IDs begin with a prefix, and returns the last of them.
 func Find(all []Lesson, prefix string) (found Lesson, n int) {
 	for _, l := range all {
 		if id := l.ID(); prefix != "" && strings.HasPrefix(id, prefix) && (n == 0 || found.ID() != id) {

@@ -10,18 +10,18 @@ import (
 // A FileStatus says what happened to a path.
 type FileStatus string
 
-// What can happen to a path. A change of type (file to symlink) is a deletion
-// followed by an addition of the same path, as git prints it.
+// What can happen to a path. A change of type (file to symlink) is a deletion followed by an
+// addition of the same path, as in git's output.
 const (
 	FileAdded    FileStatus = "added"
 	FileModified FileStatus = "modified"
 	FileDeleted  FileStatus = "deleted"
-	// FileRenamed is for display, and in logs that are not ours: a capture has a
-	// deletion and an addition.
+	// FileRenamed is for display and for foreign logs: a capture has a deletion and an addition
+	// instead.
 	FileRenamed FileStatus = "renamed"
 )
 
-// A FileChange is one path's part of a [Change].
+// A FileChange is the part of a [Change] that concerns one path.
 type FileChange struct {
 	Path    string // slash-separated, relative to the work tree's root; any bytes but NUL
 	OldPath string // of a renamed file, else ""
@@ -44,38 +44,37 @@ type FileChange struct {
 	BinaryPatch string
 }
 
-// A Change is the difference between the work tree as the session found it and
-// as it stands now, ordered by path.
+// A Change is the difference between the work tree at the start of the session and now, ordered
+// by path.
 type Change struct {
 	Files      []FileChange
 	Insertions int
 	Deletions  int
-	// State identifies the state of the work tree: equal for equal states,
-	// within one repository.
+	// State identifies the state of the work tree; within one repository, equal states have equal
+	// values.
 	State string
-	// Position is where the repository stood. It is no part of the session log.
+	// Position is where HEAD, the index and the tags were. It is not logged.
 	Position Position
-	// Checkpoint is the commit that keeps the state; "" when there is none.
+	// Checkpoint is the commit that holds the state; "": none.
 	Checkpoint string
-	// Warnings are what may keep this from being all that differs, such as paths
-	// that could not be read, as sentences for a person.
+	// Warnings say what the change may be missing, such as paths that could not be read, as
+	// sentences for a person.
 	Warnings []string
-	// Git are those of Warnings that are about git itself: it may show, or run,
-	// something else than it did. They are no part of the session log by themselves.
+	// Git are those Warnings that concern git itself: it may show, or run, something else than
+	// before. They are not logged separately.
 	Git []string
-	// Unshown is what the patches do not show as it is, ordered by path.
+	// Unshown lists what the patches do not show as it is, ordered by path.
 	Unshown []Unshown
 }
 
-// A Position is what a check can see of a repository besides the work tree. Nobody
-// puts it back.
+// A Position is what a check can see of a repository besides the work tree. It is never restored.
 type Position struct {
 	Head  string // in words
-	Index string // equal for equal entries, whatever else git keeps there
+	Index string // equal for equal entries
 	Tags  string // likewise
 }
 
-// Since names what is not as it was.
+// Since names the parts that have changed.
 func (p Position) Since(was Position) (parts []string) {
 	if p.Head != was.Head {
 		parts = append(parts, "HEAD")
@@ -89,16 +88,16 @@ func (p Position) Since(was Position) (parts []string) {
 	return parts
 }
 
-// Empty reports whether nothing differs from the start of the session.
+// Empty reports whether nothing has changed since the start of the session.
 func (c Change) Empty() bool { return len(c.Files) == 0 }
 
-// Patch returns the whole change as text, binary files named only.
+// Patch returns the whole change as text, with binary files only named.
 func (c Change) Patch() string {
 	return c.join(func(f FileChange) string { return f.Patch })
 }
 
-// ApplicablePatch returns the whole change as `git apply` takes it, with the
-// content of binary files.
+// ApplicablePatch returns the whole change in the form that `git apply` accepts, with the content
+// of binary files.
 func (c Change) ApplicablePatch() string {
 	return c.join(func(f FileChange) string {
 		if f.BinaryPatch != "" {
@@ -121,8 +120,7 @@ func (c Change) join(text func(FileChange) string) string {
 	return b.String()
 }
 
-// differing lists, in order, the paths in which two changes of one session
-// differ.
+// differing returns the sorted paths in which two changes of one session differ.
 func differing(a, b Change) []string {
 	before, after := a.byPath(), b.byPath()
 	var paths []string
@@ -148,7 +146,7 @@ func (c Change) byPath() map[string]string {
 	return patches
 }
 
-// listed names a few paths and counts the rest. What is odd in one is quoted.
+// listed names a few paths and counts the rest. Unusual names are quoted.
 func listed(paths []string) string {
 	const most = 5
 	names := make([]string, 0, most)
@@ -161,8 +159,7 @@ func listed(paths []string) string {
 	return strings.Join(names, ", ")
 }
 
-// shown is a path as it stands in a sentence: quoted where it could be read as a
-// part of it.
+// shown quotes a path if it could be misread as part of a sentence.
 func shown(path string) string {
 	if q := strconv.Quote(path); len(q) != len(path)+2 || strings.ContainsAny(path, " ,;:()") {
 		return q

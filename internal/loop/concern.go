@@ -5,23 +5,22 @@ import (
 	"strings"
 )
 
-// A Concern is one sort of thing in the work that a rule points at, with all the
-// places of it.
+// A Concern is one kind of thing that a rule points out in the work, with every place where it
+// was found.
 type Concern struct {
-	Rule string // its name, as the policy spells it
-	Kind string // the sort, in the rule's own terms; "" where it has but one
-	// Text is a sentence in the rule's own words. No name from the repository
-	// stands in it.
+	Rule string // as the policy spells it
+	Kind string // in the rule's own terms; "" if it has only one kind
+	// Text is a sentence of the rule. It contains no names from the repository.
 	Text string
-	// Places are in the order of their weight. They are data: names in them are the
-	// repository's, quoted where they are odd.
+	// Places are ordered by importance. They are untrusted data: names in them come from the
+	// repository and are quoted if unusual.
 	Places []Place
 }
 
-// A Place is where something was found in the work, and what it is.
+// A Place is where something was found, and what it is.
 type Place struct {
-	At   string // a path, and the line or lines
-	What string // "" where the concern says it all
+	At   string // a path with line numbers
+	What string // "" if the concern says it all
 }
 
 // String returns the place in one line.
@@ -35,8 +34,8 @@ func spot(at []string, what string) string {
 	return text + ": " + what
 }
 
-// Summary returns the concern in one line: its text, and as many places as fit
-// into about most bytes, with the number of the others.
+// Summary returns the concern in one line: its text, as many places as fit into about most bytes,
+// and the number of the others.
 func (c Concern) Summary(most int) string {
 	if len(c.Places) == 0 {
 		return c.Text
@@ -45,8 +44,8 @@ func (c Concern) Summary(most int) string {
 	return c.Text + ": " + strings.Join(lines, "; ")
 }
 
-// lines are the places, those of the same thing in one line, in about most bytes.
-// They tell how many places they leave out; cut is whether there are any.
+// lines lists the places in about most bytes, the same things in one line. It counts the places
+// that it leaves out; cut reports whether there are any.
 func (c Concern) lines(most int) (lines []string, cut bool) {
 	things, at := c.things()
 	sizes, all := make([]int, len(things)), 0
@@ -54,7 +53,7 @@ func (c Concern) lines(most int) (lines []string, cut bool) {
 		sizes[i] = len(spot(at[what], what))
 		all += sizes[i]
 	}
-	const least = 60 // bytes for one thing
+	const least = 60 // minimum bytes per thing
 	shown := len(things)
 	if all > most {
 		shown = min(shown, max(1, most/least))
@@ -73,7 +72,7 @@ func (c Concern) lines(most int) (lines []string, cut bool) {
 	return lines, cut || rest > 0
 }
 
-// things are what the places say, in their order, with where each is.
+// things groups the places by what they say, in order.
 func (c Concern) things() (things []string, at map[string][]string) {
 	at = map[string][]string{}
 	for _, p := range c.Places {
@@ -85,8 +84,8 @@ func (c Concern) things() (things []string, at map[string][]string) {
 	return things, at
 }
 
-// shortened names as many of the places, one at the least, as fit into about size
-// bytes, and counts the others.
+// shortened names as many places as fit into about size bytes, at least one, and counts the
+// others.
 func shortened(at []string, what string, size int) (line string, whole bool) {
 	n, room := 0, size-len(what)
 	for _, s := range at {
@@ -102,8 +101,8 @@ func shortened(at []string, what string, size int) (line string, whole bool) {
 	return spot([]string{names}, what), false
 }
 
-// fair divides a budget among needs: each gets what it needs up to an equal
-// share, and what is left goes to the first ones.
+// fair divides a budget among needs: each gets what it needs up to an equal share, and the rest
+// goes to the first ones.
 func fair(needs []int, budget int) []int {
 	shares := make([]int, len(needs))
 	left := budget
@@ -119,9 +118,9 @@ func fair(needs []int, budget int) []int {
 	return shares
 }
 
-// Outline lists concerns in about most bytes, a line for each thing. Every concern
-// has its share, however many places another one has; cut is whether places are
-// left out, which the text counts.
+// Outline lists concerns in about most bytes, one line per thing. Every concern gets its share,
+// however many places another has. cut reports whether places were left out; the text counts
+// them.
 func Outline(concerns []Concern, most int) (text string, cut bool) {
 	sizes := make([]int, len(concerns))
 	for i, c := range concerns {
@@ -154,7 +153,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Listing lists every place of the concerns on a line of its own.
+// Listing lists every place on a line of its own.
 func Listing(concerns []Concern) string {
 	var b strings.Builder
 	for _, c := range concerns {

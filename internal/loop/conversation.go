@@ -2,14 +2,14 @@ package loop
 
 // A Conversation is an agent's own session over several turns.
 type Conversation struct {
-	ID    string   // the agent's own name for it; "" is none
+	ID    string   // the agent's own name for it; "": none
 	Agent AgentRef // whose it is
-	Spent Usage    // what its turns have used, as far as it is known
+	Spent Usage    // what its turns have used, as far as known
 }
 
-// After returns the conversation that can be carried on when t is over: its
-// own, or c where t did not get far enough to tell. One that has become too long
-// for the model is given up, and so is one that could not be carried on.
+// After returns the conversation that can be continued after t: t's own, or c if t did not get
+// far enough to report one. A conversation that is too long for the model, or that could not be
+// continued, is given up.
 func (c Conversation) After(t Turn) Conversation {
 	switch {
 	case t.Ending == EndContextTooLong:
@@ -24,7 +24,7 @@ func (c Conversation) After(t Turn) Conversation {
 	return Conversation{ID: t.Conversation, Agent: t.Agent, Spent: c.Spent.plus(t.Usage)}
 }
 
-// plus adds up what is known of both.
+// plus adds up what is known of u and v.
 func (u Usage) plus(v Usage) Usage {
 	return Usage{
 		Tokens:  both(u.Tokens, v.Tokens, Tokens.Plus),
@@ -33,8 +33,8 @@ func (u Usage) plus(v Usage) Usage {
 	}
 }
 
-// Less returns what of u is not in v, as far as both are known, and nothing
-// below zero. Rounds stay: no agent adds them up over its turns.
+// Less subtracts v from u where both are known, stopping at zero. Rounds stay as they are,
+// because no agent accumulates them over its turns.
 func (u Usage) Less(v Usage) Usage {
 	if u.Tokens != nil && v.Tokens != nil {
 		u.Tokens = &Tokens{
@@ -63,7 +63,7 @@ func both[T any](a, b *T, sum func(T, T) T) *T {
 	return &s
 }
 
-// Plus adds up both.
+// Plus returns the sum of t and o.
 func (t Tokens) Plus(o Tokens) Tokens {
 	return Tokens{
 		Input: t.Input + o.Input, Output: t.Output + o.Output,

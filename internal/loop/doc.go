@@ -1,18 +1,17 @@
-// Package loop drives an actor and a critic, turn by turn, until the work is
-// done.
+// Package loop drives an actor and a critic, turn by turn, until the work is done.
 //
 // It owns the vocabulary that every other package speaks: what an actor is
 // asked ([Brief]) and leaves ([Attempt]), what changed ([Change]), what a
 // critic is shown ([Case]) and answers ([Review], [Verdict]), how a run ended
-// ([Outcome]), and the facts a run makes known on its way ([Event]). It knows
-// none of the packages that do the work: they come in through small
+// ([Outcome]), and the facts that a run reports on its way ([Event]). It imports
+// none of the packages that do the work: it sees them through small
 // interfaces ([Workplace], [Sink]).
 //
-// What happens is up to a [Strategy]: ordinary code over [Steps], the moves of a run.
-// Each step has a name ([Step]), which its events bear ([Stamp]), and is written down
-// before the next one begins. A session is carried on by running its strategy again over
-// what stands there, its [Journal]. The strategy that plays an actor and a critic in turns
-// is in package strategy; [Machine] holds its iterations to their order.
+// A [Strategy] decides what happens: it is ordinary code over [Steps], the moves of a run. Each
+// step has a name ([Step]), which its events carry ([Stamp]), and its result is recorded before
+// the next step begins. A session is resumed by running its strategy again over the recorded
+// results, its [Journal]. The default strategy, an actor and a critic in turns, is in package
+// strategy; [Machine] keeps its iterations in order.
 //
 // # Events
 //
@@ -27,31 +26,30 @@
 //	            PhaseEntered(CRITIC_EVALUATING) ReviewRejected* CriticFinished [ChecksFinished] ]
 //	            IterationFinished
 //
-// The checks are run again behind a DONE where the work tree, HEAD, the index or the
-// tags are no longer what they had run on.
+// The checks run again after a DONE if the work tree, HEAD, the index or the tags
+// have changed since they ran.
 //
-// The critic's part is left out when the rules of the run ([Gate]) rule on the
-// work by themselves.
+// The critic's part is skipped when the rules of the run ([Gate]) decide on the
+// work themselves.
 //
-// A session that broke off is carried on by
+// A session that broke off is resumed with
 //
 //	Resumed [PhaseEntered(CAPTURING_DIFF) ...] Iteration* Finished
 //
-// where the rest of an iteration whose actor had finished comes first, and
-// iterations go on from the last whole one. Where that one had come to no
-// verdict, the first iteration plays no turn of the actor: it judges again what
-// there is ([Attempt.Rejudged]). The log then holds what came before
-// as well, an earlier Finished included.
+// where an iteration whose actor had finished is completed first, and iterations
+// continue after the last whole one. If that one has no verdict, the next iteration
+// plays no turn of the actor: it judges the existing work again
+// ([Attempt.Rejudged]). The log then also holds what came before, including an
+// earlier Finished.
 //
-// A strategy's own turns are pairs of TurnStarted and TurnFinished, several of which may
-// be open at a time, under steps of their own. Noted says what its other steps came to:
-// a fork of the work tree, a checkpoint, checks, what was put back, an answer of the user's.
-// Behind one of these iterations may follow one that ended with DONE.
+// A strategy's own turns are pairs of TurnStarted and TurnFinished with steps of their
+// own; several may be open at a time. Noted holds the results of its other steps: a fork
+// of the work tree, a checkpoint, checks, a restore, an answer of the user's. After one
+// of these, iterations may follow even an iteration that ended with DONE.
 //
-// While the turn of an agent lasts, pairs of WaitStarted and WaitFinished tell
-// when it stood still. [Activity] and [Warned] may stand anywhere between
-// Started and Finished.
+// During an agent's turn, pairs of WaitStarted and WaitFinished tell when it was
+// waiting. [Activity] and [Warned] may come anywhere between Started and Finished.
 // The last iteration may break off at any point, when the run is interrupted
 // or fails; Finished follows at once. There is exactly one Finished on every
-// path, and nothing after it. Iterations are numbered from 1 without gaps.
+// path, and nothing comes after it. Iterations are numbered from 1 without gaps.
 package loop

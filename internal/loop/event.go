@@ -1,12 +1,12 @@
 package loop
 
-// An Event is one fact about a run. The set is closed; the package comment
-// gives the order in which they come.
+// An Event is one fact about a run. The set is closed; the package comment gives the order of
+// events.
 //
 //sumtype:decl
 type Event interface{ iteration() int }
 
-// IterationOf returns the number of the iteration that an event is a part of, 0 for none.
+// IterationOf returns the number of the iteration that an event belongs to, 0 for none.
 func IterationOf(e Event) int { return e.iteration() }
 
 // Started opens every run.
@@ -14,12 +14,12 @@ type Started struct {
 	Session Session
 }
 
-// Resumed opens what a later process adds to a session that had broken off.
+// Resumed opens the part that a later process adds to an interrupted session.
 type Resumed struct {
 	Session    Session
 	Iterations int  // whole ones so far
-	Judge      bool // the next iteration's actor turn is finished and not judged yet
-	Rejudge    bool // the next iteration judges again what the last one left
+	Judge      bool // the next iteration's actor turn is finished but not judged yet
+	Rejudge    bool // the next iteration judges the work of the last one again
 }
 
 // IterationStarted opens an iteration.
@@ -33,8 +33,8 @@ type PhaseEntered struct {
 	State     State
 }
 
-// Activity is something an agent does or prints while its turn lasts. It is
-// for the screen: it is not part of the session log.
+// Activity is something an agent does or prints during its turn. It is for display only and not
+// part of the session log.
 type Activity struct {
 	Iteration int
 	Role      Role
@@ -47,21 +47,20 @@ type ActorFinished struct {
 	Attempt   Attempt
 }
 
-// DiffCaptured says what has changed since the session began.
+// DiffCaptured holds what has changed since the session began.
 type DiffCaptured struct {
 	Iteration int
 	Change    Change
 }
 
-// Inspected says what the rules of the run point at in the work. There is none
-// where they point at nothing.
+// Inspected holds what the rules of the run noticed in the work. It is omitted if they noticed
+// nothing.
 type Inspected struct {
 	Iteration  int
 	Inspection Inspection
 }
 
-// BaselineChecked holds what the project's own checks said of the work tree as
-// the session found it.
+// BaselineChecked holds the results of the checks on the work tree as the session found it.
 type BaselineChecked struct {
 	Checks []CheckResult
 }
@@ -72,26 +71,25 @@ type ChecksFinished struct {
 	Checks    []CheckResult
 }
 
-// ReviewRejected says that a critic's reply could not be used and that the
-// critic is asked again.
+// ReviewRejected says that a critic's reply could not be used and that the critic will be asked
+// again.
 type ReviewRejected struct {
 	Iteration int
 	Review    Review
 }
 
-// CriticFinished closes the critic's part: with a verdict, or with the last
-// problem.
+// CriticFinished closes the critic's part, with a verdict or with the last problem.
 type CriticFinished struct {
 	Iteration int
 	Review    Review
 }
 
-// IterationFinished closes an iteration and holds all of it.
+// IterationFinished closes an iteration and holds its result.
 type IterationFinished struct {
 	Round Round
 }
 
-// Warned is something the user ought to know that does not end the run.
+// Warned is something the user should know that does not end the run.
 type Warned struct {
 	Iteration int // 0: before the first
 	Text      string

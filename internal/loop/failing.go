@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Complaint is what a turn that did not end well says went wrong, in the agent's own
-// words where it has any; "" for a good one, and for one that codeloops stopped.
+// Complaint is the agent's own message about a failed turn; "" if the turn succeeded, or if
+// codeloops stopped it.
 func (t Turn) Complaint() string {
 	if t.Ending == EndCompleted || t.Ending.Cut() {
 		return ""
@@ -15,21 +15,20 @@ func (t Turn) Complaint() string {
 	return t.Reason
 }
 
-// failsAs reports whether a try failed as another one had: the same agent, in the
-// same words. Those that name a time or a request are passed over.
+// failsAs reports whether two tries of the same agent failed with the same message, ignoring
+// words that contain a time or a request ID.
 func (t Try) failsAs(o Try) bool {
 	return t.Ending == EndFailed && o.Ending == EndFailed && t.Agent == o.Agent &&
 		t.Reason != "" && unnamed(t.Reason) == unnamed(o.Reason)
 }
 
-// failsAsTried reports whether a turn failed as its last try had.
+// failsAsTried reports whether a turn failed the same way as its last miss.
 func (t Turn) failsAsTried() bool {
 	n := len(t.Misses)
 	return n > 0 && t.failsAs(t.Misses[n-1])
 }
 
-// unnamed is a sentence without the words that look like the name of one event: long
-// ones with several digits.
+// unnamed removes words that look like IDs or times: long ones with several digits.
 func unnamed(text string) string {
 	const long, several = 8, 3
 	var words []string
@@ -47,9 +46,8 @@ func unnamed(text string) string {
 	return strings.Join(words, " ")
 }
 
-// hopeless returns a [*stopError] for a turn of the actor that failed as its last
-// try had, or as the turn before, and left the work tree as it was: to pay for a review
-// of nothing, time after time, helps nobody.
+// hopeless returns a [*stopError] if the actor failed the same way twice, within the turn or in
+// two turns, and left the work tree unchanged: paying for reviews of nothing helps nobody.
 func hopeless(it *Iteration) error {
 	now, still, again := it.c.Attempt, it.c.Change.Empty(), it.c.Attempt.failsAsTried()
 	if last := it.run.previous; last != nil {
@@ -62,9 +60,8 @@ func hopeless(it *Iteration) error {
 	return &stopError{reason: StopActorFailed, sentence: "the actor failed twice in the same words, and changed nothing: " + now.Reason}
 }
 
-// blocked returns a [*stopError] for a turn in which the agent could not work, and cannot
-// until a person does something about it, else nil: to go on would cost iterations and
-// bring nothing.
+// blocked returns a [*stopError] for a turn in which the agent could not work, and cannot until a
+// person does something. Going on would only use up iterations.
 func blocked(role Role, t Turn) error {
 	if !t.Blocked() {
 		return nil
@@ -85,9 +82,8 @@ func blocked(role Role, t Turn) error {
 	return e
 }
 
-// failure says why an iteration counts as an error: the review came to
-// nothing, the actor's turn was cut short without the work being done, or the
-// critic said ERROR.
+// failure says why an iteration counts as an error: the review gave no verdict, the actor's turn
+// was cut short without the work being done, or the critic said ERROR.
 func failure(round Round) StopReason {
 	switch {
 	case round.Review.Problem != "" && round.Verdict.Decision == Error:
@@ -102,7 +98,7 @@ func failure(round Round) StopReason {
 	return StopNone
 }
 
-// trouble is what was said of an iteration that counts as an error.
+// trouble is the message of an iteration that counts as an error.
 func trouble(round Round) string {
 	switch {
 	case round.Failure == StopNone:

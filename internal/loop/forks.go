@@ -9,17 +9,16 @@ import (
 	"sync"
 )
 
-// A branch says where a part of the strategy plays. Its work tree is opened when the first
-// step in it is played.
+// A branch is where a part of the strategy plays. Its work tree is opened when its first step is
+// played.
 type branch struct {
-	forked bool // in a fork of its own; else where the part around it plays
+	forked bool // in its own fork; else in the work tree of the enclosing part
 
-	mu   sync.Mutex // guards what follows, and the part's own workplace until it is open
+	mu   sync.Mutex // guards what follows, and the part's workplace until it is open
 	open bool
 	fork Fork
 }
 
-// sub returns the steps of a part of the strategy.
 func (s *section) sub(whole Step, journal *Journal, forked bool) *Steps {
 	p := &section{course: s.course, journal: journal, parent: s, whole: whole, branch: &branch{forked: forked}}
 	p.baseline, p.errand = s.baseline, s.errand
@@ -29,7 +28,7 @@ func (s *section) sub(whole Step, journal *Journal, forked bool) *Steps {
 	return &Steps{p}
 }
 
-// open opens the work tree that the steps play in.
+// open opens the section's work tree.
 func (s *section) open(ctx context.Context) (Workplace, error) {
 	b := s.branch
 	if b == nil {
@@ -55,15 +54,15 @@ func (s *section) open(ctx context.Context) (Workplace, error) {
 	return at, err
 }
 
-// Fork has a part of the strategy play in a copy of the work tree as it is now. Then what
-// the part has changed is made in the tree itself, if apply says so, or thrown away. The
-// part begins with no earlier rounds and no conversation. A fork that the run leaves by an
-// error is there again when the session is carried on.
+// Fork runs a part of the strategy in a copy of the current work tree. Afterwards the changes of
+// the part are applied to the tree itself, if apply says so, or discarded. The part begins
+// without earlier rounds and without a conversation. If the run ends with an error in the fork,
+// the fork is kept and opened again when the session is resumed.
 func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, *Steps) (apply bool, err error)) error {
 	part := s.sub(step, s.journal, true)
 	apply, err := play(ctx, part)
 	if stop, ok := errors.AsType[*stopError](err); ok && stop.reason == StopPolicyEscalation && stop.cause == "" {
-		stop.cause = string(step) // where the person who is to decide finds the work
+		stop.cause = string(step) // tells the person who has to decide where the work is
 	}
 	if err != nil {
 		return err
@@ -85,7 +84,7 @@ func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, 
 			n.Change, err = s.keep(ctx, step)
 			return n, err
 		})
-		if err == nil { // not before it is noted: a fork that is open is there
+		if err == nil { // only after it is recorded: an open fork must exist
 			err = part.branch.fork.Discard()
 		}
 	}
@@ -100,9 +99,9 @@ func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, 
 	return s.stands(ctx, step.Sub(NoteRejudge))
 }
 
-// Errand has a part of the strategy play where the rest of it does, about a part of the task:
-// its iterations are judged by that alone. The agent of a role plays its actor. It begins with
-// no earlier rounds and no conversation, and leaves none behind.
+// Errand runs a part of the strategy in the current work tree on a part of the task, by which
+// alone its iterations are judged. The agent of a role plays its actor. It begins without earlier
+// rounds and without a conversation, and leaves none behind.
 func (s *Steps) Errand(ctx context.Context, step Step, task string, role Role, play func(context.Context, *Steps) error) error {
 	part := s.sub(step, s.journal, false)
 	part.errand = errand{within: step, prompt: s.prompt, part: task, actor: role}
@@ -111,8 +110,8 @@ func (s *Steps) Errand(ctx context.Context, step Step, task string, role Role, p
 	return err
 }
 
-// stands looks whether the work tree is now what was judged in a fork that was applied. Where
-// it is not, the next iteration judges it again.
+// stands compares the work tree with what was judged in an applied fork. If they differ, the next
+// iteration judges the work again.
 func (s *Steps) stands(ctx context.Context, step Step) error {
 	if _, known := s.journal.known[step]; known {
 		return s.rejudge(ctx, step, s.previous.Attempt)
@@ -134,13 +133,13 @@ func (s *Steps) stands(ctx context.Context, step Step) error {
 	return s.rejudge(ctx, step, s.previous.Attempt)
 }
 
-// Judged reports whether the last iteration's verdict is about the work tree as it is: not
-// where a fork was applied to a tree that others had changed.
+// Judged reports whether the last iteration's verdict is about the current work tree. It is not
+// if a fork was applied to a tree that had changed meanwhile.
 func (m *memory) Judged() bool { return m.again == nil }
 
-// Together has parts of the strategy play at the same time, each with its own steps below one of
-// those given, which have to be apart from each other. No iterations are made in them. The
-// error is the first one; the other parts are ended then.
+// Together runs parts of the strategy concurrently, each with its own steps below one of the
+// given steps, none of which may contain another. Parts make no iterations. The error is the
+// first one; the other parts are ended then.
 func (s *Steps) Together(ctx context.Context, steps []Step, play func(ctx context.Context, i int, part *Steps) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -164,7 +163,7 @@ func (s *Steps) Together(ctx context.Context, steps []Step, play func(ctx contex
 	return context.Cause(ctx)
 }
 
-// atOnce does n things at the same time, as many of them as may be.
+// atOnce calls do n times concurrently, within the limit of Jobs.
 func (l *Loop) atOnce(n int, do func(i int)) {
 	var all sync.WaitGroup
 	room := make(chan struct{}, cmp.Or(l.Jobs, n, 1))

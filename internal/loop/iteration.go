@@ -9,39 +9,39 @@ import (
 	"time"
 )
 
-// An Iteration is one of a run, with the moves that a strategy makes in it: those of the
-// machine, in its order.
+// An Iteration is one iteration of a run, with the moves that a strategy makes in it, in the
+// order of the state machine.
 type Iteration struct {
 	run   *section
 	c     Case
-	round Round // what it has come to
+	round Round // its result
 	began time.Time
 	trail
 
-	instructions string  // to the actor, in this turn
-	overruled    *string // what the user says in the place of a review; nil: there is to be one
+	instructions string  // for the actor, in this turn
+	overruled    *string // what the user said instead of a review; nil: there will be one
 }
 
 // A trail is the phases of an iteration.
 type trail struct {
 	trace   []Phase
-	entered time.Time // the one under way
+	entered time.Time // start of the current phase
 }
 
-// took notes a turn that was played.
+// took counts a turn that was played.
 func (t *trail) took(played *Turn, id string) {
 	played.ID = id
 	t.trace[len(t.trace)-1].Turns++
 }
 
-// leave closes the phase under way.
+// leave closes the current phase.
 func (t *trail) leave(now time.Time, waited time.Duration) {
 	if n := len(t.trace); n > 0 {
 		t.trace[n-1].Duration, t.trace[n-1].Waited = now.Sub(t.entered), waited
 	}
 }
 
-// step returns the step of that name in the iteration, "" for the iteration itself.
+// step returns a step of the iteration; "" is the iteration itself.
 func (it *Iteration) step(name string) Step {
 	whole := iterationStep(it.c.Iteration)
 	if name == "" {
@@ -50,11 +50,10 @@ func (it *Iteration) step(name string) Step {
 	return whole.Sub(name)
 }
 
-// actorStep is the step of the actor's turn in an iteration.
 func actorStep(iteration int) Step { return iterationStep(iteration).Sub(string(RoleActor)) }
 
-// Act has the actor take its turn. Where the work of the iteration before is to be judged
-// again nobody is asked, and its attempt stands for this one's.
+// Act has the actor play its turn. If the work of the previous iteration is to be judged again,
+// nobody is asked, and its attempt is used for this one.
 func (it *Iteration) Act(ctx context.Context) (err error) {
 	step := actorStep(it.c.Iteration)
 	if e, ok := it.run.journal.take(step); ok {
@@ -102,7 +101,7 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	if err := it.run.late(step, RoleActor, it.c.Attempt.Turn); err != nil {
 		return err
 	}
-	if interrupted { // also where the run is to end now: whoever carries it on tells the words
+	if interrupted { // even if the run ends here: the words are passed on when it is resumed
 		it.overruled = &words
 		if err := it.run.emit(step, Steered{Iteration: it.c.Iteration, Kind: SteerInterrupt, Text: words}); err != nil {
 			return err
@@ -114,8 +113,8 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	return blocked(RoleActor, it.c.Attempt.Turn)
 }
 
-// Capture takes down what has changed since the session began, and keeps it. The error
-// ends the run also where the actor fails again and again, and changes nothing.
+// Capture captures and saves what has changed since the session began. It also ends the run if
+// the actor keeps failing without changing anything.
 func (it *Iteration) Capture(ctx context.Context) (err error) {
 	step := it.step("capture")
 	if err := it.enter(step, CapturingDiff); err != nil {
@@ -145,9 +144,9 @@ func (it *Iteration) Capture(ctx context.Context) (err error) {
 	return hopeless(it)
 }
 
-// Inspect lets the rules of the run look at the work. They may rule on it by themselves:
-// then there is nothing to check and nothing to judge, and the run goes on by what they
-// have ruled. So does the user who interrupts a turn.
+// Inspect lets the rules of the run look at the work. If they rule on it, there is nothing to
+// check or to judge, and the run goes on with their ruling. A user who interrupts a turn
+// overrules the rules.
 func (it *Iteration) Inspect() (ruled bool, err error) {
 	var ruling *Ruling
 	it.c.Inspection, ruling = it.run.at.Gate.Inspect(it.c)
@@ -164,27 +163,28 @@ func (it *Iteration) Inspect() (ruled bool, err error) {
 		return false, nil
 	}
 	it.round.Unjudged = true
-	if err := it.run.machine.To(CriticEvaluating); err != nil { // which the rules do here
+	if err := it.run.machine.To(CriticEvaluating); err != nil { // the rules take the critic's place
 		return true, err
 	}
 	return true, it.decide(*ruling)
 }
 
-// Case is the work of the iteration, as far as it has come.
+// Case returns the work of the iteration so far.
 func (it *Iteration) Case() Case { return it.c }
 
 // Checked reports whether the project has checks.
 func (it *Iteration) Checked() bool { return it.run.at.Checker != nil }
 
-// Instruct says what the actor is told in this turn beside its task and other instructions.
+// Instruct adds an instruction to the actor's task in this turn.
 func (it *Iteration) Instruct(text string) { it.instructions = text }
 
 // Conclude closes the iteration with a verdict that follows from its checks, or from what the
-// actor says of its own work: no critic is asked. The rules of the run say what it is worth.
+// actor says of its own work; no critic is asked. The rules of the run decide what the verdict is
+// worth.
 func (it *Iteration) Conclude(ctx context.Context, v Verdict) error {
 	it.c.Step = it.step("")
 	it.round.Unjudged, it.round.Review.Verdict = true, v
-	if err := it.run.machine.To(CriticEvaluating); err != nil { // which this stands for
+	if err := it.run.machine.To(CriticEvaluating); err != nil { // the verdict takes the critic's place
 		return err
 	}
 	if err := it.settle(ctx); err != nil {
@@ -197,11 +197,10 @@ func (it *Iteration) Conclude(ctx context.Context, v Verdict) error {
 	return it.decide(ruling)
 }
 
-// Judge has the critic judge the work, and the rules what its verdict is worth. The
-// critic is asked until its reply can be used or it has been asked often enough. A turn
-// that codeloops had to cut is not asked for again: it would cost the same time once
-// more. A verdict that would end the run without a word on findings that are open is
-// asked about once, beside that.
+// Judge has the critic judge the work, and the rules decide what the verdict is worth. The critic
+// is asked until its reply is usable or the retries are used up. A turn that codeloops had to cut
+// is not repeated: it would take the same time again. A verdict that would end the run without
+// mentioning open findings is queried once, in addition to the retries.
 func (it *Iteration) Judge(ctx context.Context) error {
 	if err := it.run.await(ctx, it.step(""), false); err != nil {
 		return err
@@ -233,8 +232,8 @@ func (it *Iteration) Judge(ctx context.Context) error {
 	return it.judged(ctx)
 }
 
-// hear asks a critic about a case until its reply can be used, or it has been asked often
-// enough. It tells which replies could not.
+// hear asks a critic about a case until its reply is usable or the retries are used up. It calls
+// rejected for each unusable reply.
 func (l *Loop) hear(c Case, ask func(Case) (Review, error), rejected func(Case, Review) error) (Review, error) {
 	first, reminded := c.Step, false
 	for n, retries := 1, 0; ; n++ {
@@ -258,7 +257,7 @@ func (l *Loop) hear(c Case, ask func(Case) (Review, error), rejected func(Case, 
 	}
 }
 
-// asked is the step of an agent that is asked for the nth time in a step.
+// asked is the step of the nth try at a step.
 func asked(step Step, n int) Step {
 	if n == 1 {
 		return step
@@ -281,8 +280,8 @@ func (it *Iteration) judged(ctx context.Context) error {
 	return it.decide(ruling)
 }
 
-// review is one turn of the critic. A verdict that would end the run is none where the
-// critic has changed in its view what it judged, or what git shows it.
+// review plays one turn of the critic. A verdict that would end the run does not count if the
+// critic, in its view, has changed what it judged or what git shows it.
 func (it *Iteration) review(ctx context.Context) (err error) {
 	step := it.c.Step
 	it.round.Review, err = it.run.at.Critic.Judge(ctx, it.c, it.run.watch(step, RoleCritic))
@@ -305,7 +304,7 @@ func (it *Iteration) review(ctx context.Context) (err error) {
 	return blocked(RoleCritic, review.Turn)
 }
 
-// weigh looks at what the review would come to alone.
+// weigh checks what the review would decide on its own.
 func (r *Review) weigh(gate Gate, c Case) {
 	done, unmentioned := gate.Ends(c, *r)
 	if r.Unmentioned = unmentioned; done {
@@ -313,7 +312,7 @@ func (r *Review) weigh(gate Gate, c Case) {
 	}
 }
 
-// decide closes the iteration with what counts for the run.
+// decide closes the iteration with the ruling that counts for the run.
 func (it *Iteration) decide(ruling Ruling) error {
 	r, c := &it.round, it.c
 	r.Iteration, r.Attempt, r.Change, r.Inspection, r.Checks = c.Iteration, c.Attempt, c.Change, c.Inspection, c.Checks

@@ -6,43 +6,42 @@ import (
 	"time"
 )
 
-// A Journal holds what the steps of a session have come to, as its events tell it. A run
-// that carries the session on makes the same steps again, and is given from here what
-// they came to; the first one that is not here is played. The zero value is that of a
-// session that has not begun. It is not safe for concurrent use.
+// A Journal holds the results of a session's steps, collected from its events. A resumed run
+// takes the same steps again and gets their results from here; the first step that is missing is
+// played. The zero value is the journal of a new session. It is not safe for concurrent use.
 type Journal struct {
 	entries
-	known map[Step]Event // what steps of the strategy's own are known to come to
+	known map[Step]Event // results of the strategy's own steps, for a replay
 
-	// Differs, unless it is nil, is told where a run over the journal comes to another text than
-	// stands there. It may be called from several goroutines at once.
+	// Differs, unless it is nil, is called when a run over the journal produces a different text
+	// than the journal holds. It may be called concurrently.
 	Differs func(step Step, then, now string)
 
 	ledger       ledger
-	conversation Conversation // of the actor's last turn, one that has to be played again included
+	conversation Conversation // of the actor's last turn, even if that has to be played again
 	seq          int
-	words        []string // what the user said for the turn of the actor that comes next
-	ended        bool     // the session had come to an end, and shall go on all the same
+	words        []string // what the user said for the actor's next turn
+	ended        bool     // the session had ended, and is continued all the same
 
 	stopwatch
-	untouched bool   // nobody has been at work since the last whole iteration
-	rejudges  bool   // what comes next judges the last work again
-	paid      [2]int // the iterations whose turns of the actor, of the critic are in the ledger
+	untouched bool   // no agent has worked since the last whole iteration
+	rejudges  bool   // the next iteration judges the last work again
+	paid      [2]int // the last iterations whose actor and critic turns are in the ledger
 }
 
-// entries are in the order in which their steps came to their ends.
+// entries are in the order in which their steps finished.
 type entries []entry
 
-// An entry is a step that is over, with the event that says so.
+// An entry is a finished step and the event that holds its result.
 type entry struct {
 	step  Step
 	event Event
 }
 
-// A stopwatch adds up how long the runs of a session took.
+// A stopwatch adds up the durations of a session's runs.
 type stopwatch struct {
 	elapsed     time.Duration
-	began, last time.Time // of the run that the events belong to
+	began, last time.Time // of the current run
 }
 
 func (w *stopwatch) starts(at time.Time) {
@@ -50,15 +49,14 @@ func (w *stopwatch) starts(at time.Time) {
 	w.began, w.last = at, at
 }
 
-// Elapsed returns the time that the runs of the session took.
+// Elapsed returns the total duration of the session's runs.
 func (w *stopwatch) Elapsed() time.Duration { return w.elapsed + w.last.Sub(w.began) }
 
 // baselineStep is the step of the checks before the first iteration.
 const baselineStep Step = "baseline"
 
-// Know takes what a turn of the strategy's own, or another of its steps, has come to,
-// wherever it stands: a run over the journal does not make it again. It is for whoever
-// plays a run back.
+// Know adds the result of a strategy's own step, wherever that is in the journal: a run does not
+// take that step again. Replays use it.
 func (j *Journal) Know(at Stamp, e Event) {
 	n, isNote := e.(Noted)
 	_, isTurn := e.(TurnFinished)
@@ -71,7 +69,7 @@ func (j *Journal) Know(at Stamp, e Event) {
 	j.known[at.Step] = e
 }
 
-// Add takes the next event of the session.
+// Add adds the next event of the session.
 func (j *Journal) Add(at Stamp, e Event) {
 	j.seq = max(j.seq, at.Seq)
 	switch e := e.(type) {
@@ -106,8 +104,8 @@ func (j *Journal) Add(at Stamp, e Event) {
 	j.last = at.Time
 }
 
-// finished takes the end of a run. A turn for which it ended, as nothing came of it, is played again:
-// so are all of a role that could not be read.
+// finished handles the end of a run. A turn that ended the run because it produced nothing usable
+// is played again, and so are all turns of a role whose reply could not be read.
 func (j *Journal) finished(o Outcome) {
 	j.ended = true
 	if o.Reason == StopActorFailed { // the last turn is not worth a review
@@ -133,8 +131,8 @@ func (j *Journal) noted(step Step, e Noted) {
 	}
 }
 
-// worked takes a turn of the actor that is over. One that was interrupted, or in which
-// the agent could not work, has to be played again.
+// worked handles a finished turn of the actor. A turn that was interrupted, or in which the agent
+// could not work, has to be played again.
 func (j *Journal) worked(e ActorFinished) {
 	j.drop(iterationStep(e.Iteration))
 	j.untouched, j.rejudges = false, false
@@ -155,14 +153,14 @@ func (j *Journal) steered(e Steered) {
 	}
 }
 
-// takeWords returns what the user said for a turn of the actor that was not finished.
+// takeWords returns what the user said for an actor turn that was not finished.
 func (j *Journal) takeWords() []string {
 	words := j.words
 	j.words = nil
 	return words
 }
 
-// turned takes a turn of the strategy's own that is over, likewise.
+// turned does the same for a turn of the strategy's own.
 func (j *Journal) turned(step Step, e TurnFinished) {
 	j.untouched = false
 	j.ledger.add(e.Pays(), e.Reply.Turn)
@@ -173,7 +171,7 @@ func (j *Journal) turned(step Step, e TurnFinished) {
 }
 
 func (j *Journal) round(r Round) {
-	// Some logs have whole iterations only.
+	// Some logs only have whole iterations.
 	if j.paid[0] != r.Iteration {
 		j.ledger.add(RoleActor, r.Attempt.Turn)
 	}
@@ -181,7 +179,7 @@ func (j *Journal) round(r Round) {
 		j.ledger.add(RoleCritic, r.Review.Turn)
 	}
 	j.drop(iterationStep(r.Iteration))
-	if n := len(j.entries) - 1; n >= 0 { // the last one alone is kept whole
+	if n := len(j.entries) - 1; n >= 0 { // only the last one keeps its texts
 		if before, ok := j.entries[n].event.(IterationFinished); ok {
 			j.entries[n].event = IterationFinished{Round: before.Round.Outline()}
 		}
@@ -190,15 +188,15 @@ func (j *Journal) round(r Round) {
 	j.untouched, j.rejudges, j.words = true, r.JudgedAgain(), nil
 }
 
-// close notes that a step is over.
+// close records that a step has finished.
 func (l *entries) close(step Step, e Event) { *l = append(*l, entry{step, e}) }
 
-// drop forgets what stands below a step: it is made anew.
+// drop removes a step and everything below it: it is played anew.
 func (l *entries) drop(whole Step) {
 	*l = slices.DeleteFunc(*l, func(e entry) bool { return e.step.In(whole) })
 }
 
-// Clone returns a journal that goes its own way from here.
+// Clone returns an independent copy.
 func (j *Journal) Clone() *Journal {
 	other := *j
 	other.entries, other.ledger = slices.Clone(j.entries), j.ledger.clone()
@@ -215,8 +213,8 @@ func (l entries) Rounds() (all []Round) {
 	return all
 }
 
-// Pending returns the turn of the actor that is over and not judged yet, nil where there
-// is none. Events as a log keeps them lack its texts: the caller may complete it.
+// Pending returns the actor's turn that is finished but not judged, or nil. Logged events lack
+// its texts; see Complete.
 func (l entries) Pending() *Attempt {
 	if n := l.acted(); n >= 0 {
 		acted, _ := l[n].event.(ActorFinished)
@@ -225,8 +223,7 @@ func (l entries) Pending() *Attempt {
 	return nil
 }
 
-// acted is where the pending turn stands, behind which there may be turns of a panel's members;
-// -1 where there is none.
+// acted returns the index of the pending turn, or -1. Turns of panel members may follow it.
 func (l entries) acted() int {
 	for n, e := range slices.Backward(l) {
 		if _, ok := e.event.(ActorFinished); ok {
@@ -239,7 +236,8 @@ func (l entries) acted() int {
 	return -1
 }
 
-// below takes out the turns of a panel's members that stand below a step, or are known.
+// below removes and returns the panel members' turns below a step, together with those that are
+// known.
 func (j *Journal) below(whole Step) map[Step]TurnFinished {
 	all := map[Step]TurnFinished{}
 	take := func(step Step, e Event) bool {
@@ -256,7 +254,7 @@ func (j *Journal) below(whole Step) map[Step]TurnFinished {
 	return all
 }
 
-// Complete puts the texts of a pending turn in their place.
+// Complete fills in the texts of a pending turn.
 func (l entries) Complete(stdout, stderr string) {
 	if a := l.Pending(); a != nil {
 		a.Stdout.Text, a.Stderr.Text = stdout, stderr
@@ -265,15 +263,14 @@ func (l entries) Complete(stdout, stderr string) {
 	}
 }
 
-// Undecided reports whether the last whole iteration has had no verdict that stands
-// ([Round.Undecided]), and nobody has been at work since: it is judged again before
-// anything else.
+// Undecided reports whether the last whole iteration has no final verdict ([Round.Undecided]) and
+// no agent has worked since: it is judged again first.
 func (j *Journal) Undecided() bool {
 	rounds := j.Rounds()
 	return len(rounds) > 0 && j.untouched && j.Pending() == nil && rounds[len(rounds)-1].Undecided()
 }
 
-// rejudge reports whether the next iteration plays no turn of the actor.
+// rejudge reports whether the next iteration skips the actor's turn.
 func (j *Journal) rejudge() bool {
 	if n := len(j.entries); n > 0 {
 		if last, ok := j.entries[n-1].event.(Noted); ok {
@@ -283,13 +280,13 @@ func (j *Journal) rejudge() bool {
 	return j.Undecided()
 }
 
-// Ended reports whether the session had come to an end.
+// Ended reports whether the session had ended.
 func (j *Journal) Ended() bool { return j.ended }
 
-// Moved forgets the conversation of the actor, which is on another machine.
+// Moved forgets the actor's conversation, which is on another machine.
 func (j *Journal) Moved() { j.conversation = Conversation{} }
 
-// next returns the step that stands next.
+// next returns the first remaining step.
 func (l entries) next() (Step, bool) {
 	if len(l) == 0 {
 		return "", false
@@ -297,7 +294,7 @@ func (l entries) next() (Step, bool) {
 	return l[0].step, true
 }
 
-// split takes out what stands below a step, as a journal of its own.
+// split removes a step and everything below it, and returns that as a journal of its own.
 func (j *Journal) split(whole Step) *Journal {
 	part := *j
 	part.entries = nil
@@ -320,8 +317,8 @@ func (l *entries) take(step Step) (Event, bool) {
 	return e, true
 }
 
-// find returns what a step came to, wherever it stands: turns that were played at the
-// same time stand in the order of their ends.
+// find removes and returns the result of a step, wherever it is: concurrent turns are in the
+// order in which they finished.
 func (j *Journal) find(step Step) (Event, bool) {
 	if e, ok := j.known[step]; ok {
 		return e, true
@@ -335,8 +332,7 @@ func (j *Journal) find(step Step) (Event, bool) {
 	return e, true
 }
 
-// only returns a [*JournalError] where a step stands next that is not a part of
-// another one, which is about to be made.
+// only returns a [*JournalError] unless all remaining entries are parts of one step.
 func (l entries) only(whole Step) error {
 	for _, e := range l {
 		if !e.step.In(whole) {
@@ -346,7 +342,7 @@ func (l entries) only(whole Step) error {
 	return nil
 }
 
-// rest returns a [*JournalError] where steps stand that nobody makes.
+// rest returns a [*JournalError] if entries remain that no step has asked for.
 func (l entries) rest() error {
 	if len(l) == 0 {
 		return nil
@@ -354,11 +350,11 @@ func (l entries) rest() error {
 	return &JournalError{Found: l[0].step}
 }
 
-// A JournalError is a log that does not fit the strategy of the run that carries it on:
-// it was written by another one, or under other settings.
+// A JournalError reports a log that does not fit the strategy of the run that resumes it: another
+// strategy, or one with other settings, wrote it.
 type JournalError struct {
-	Found Step // stands in the log
-	Made  Step // would be made there; "": none would
+	Found Step // the step in the log
+	Made  Step // the step that would be taken instead; "": none
 }
 
 // Error implements error.

@@ -5,27 +5,27 @@ import (
 	"maps"
 )
 
-// A ledger is what the turns of a session have used, and what those under way are expected to
-// use. The zero value is that of a session that has not begun.
+// A ledger holds what the turns of a session have used, and what the running ones are expected to
+// use. The zero value is the ledger of a new session.
 type ledger struct {
 	spent Spending
 	roles roleSpending
 	most  map[Role]Spent // the most that one turn of each role has used
-	open  map[Role]int   // turns under way
-	freed chan struct{}  // closed when one of them is over; nil: nobody waits
+	open  map[Role]int   // running turns
+	freed chan struct{}  // closed when one of them finishes; nil: nobody waits
 }
 
-// allThereIs is what a turn is expected to use while none of its role is over: more than any
-// budget holds, and little enough to be added up.
+// allThereIs is the estimate for a turn of a role that has not finished one yet: more than any
+// budget, and small enough to be added up.
 func allThereIs() Spent { return Spent{Tokens: 1 << 50, CostUSD: 1e15} }
 
-// add adds a turn that is over.
+// add adds a finished turn.
 func (l *ledger) add(role Role, t Turn) {
 	cost := costOf(t)
 	l.spent.add(role, cost)
 	l.roles.add(role, cost)
 	if t.Blocked() || t.Ending == EndInterrupted {
-		return // it says nothing of what a whole one uses
+		return // it says nothing about the cost of a whole turn
 	}
 	if l.most == nil {
 		l.most = map[Role]Spent{}
@@ -34,7 +34,7 @@ func (l *ledger) add(role Role, t Turn) {
 	l.most[role] = Spent{Tokens: max(most.Tokens, cost.Tokens), CostUSD: max(most.CostUSD, cost.CostUSD)}
 }
 
-// expected adds what the turns under way are expected to use to what has been used.
+// expected returns what has been used plus the estimates for the running turns.
 func (l *ledger) expected() (Spending, map[Role]Spent) {
 	if len(l.open) == 0 {
 		return l.spent, l.roles
@@ -53,12 +53,12 @@ func (l *ledger) expected() (Spending, map[Role]Spent) {
 	return spent, roles
 }
 
-// clone returns the figures of a ledger, with no turn under way.
+// clone returns a copy without running turns.
 func (l *ledger) clone() ledger {
 	return ledger{spent: l.spent, roles: maps.Clone(l.roles), most: maps.Clone(l.most)}
 }
 
-// begin notes that a turn is under way.
+// begin records that a turn has started.
 func (l *ledger) begin(role Role) {
 	if l.open == nil {
 		l.open = map[Role]int{}
@@ -66,7 +66,7 @@ func (l *ledger) begin(role Role) {
 	l.open[role]++
 }
 
-// end notes that it is no more, and wakes those who wait for it.
+// end records that a turn has finished, and wakes those who wait for it.
 func (l *ledger) end(role Role) {
 	if l.open[role]--; l.open[role] == 0 {
 		delete(l.open, role)
@@ -77,7 +77,7 @@ func (l *ledger) end(role Role) {
 	}
 }
 
-// nextEnd is closed when a turn that is under way now is over.
+// nextEnd returns a channel that is closed when the next running turn finishes.
 func (l *ledger) nextEnd() <-chan struct{} {
 	if l.freed == nil {
 		l.freed = make(chan struct{})
@@ -85,21 +85,21 @@ func (l *ledger) nextEnd() <-chan struct{} {
 	return l.freed
 }
 
-// mayGoOn asks the context and the gate whether the run ends before the next turn, and
-// returns the [*stopError] with which it does.
+// mayGoOn asks the context and the gate whether the next turn may start, and returns a
+// [*stopError] if not.
 func (s *section) mayGoOn(ctx context.Context, next Role) error {
 	return s.admit(ctx, Progress{Next: next, Judges: next == RoleCritic}, false)
 }
 
-// reserve waits until a turn may begin, which is under way from then on, until it is spent or
-// released. The turns under way count as if each had used what it is expected to: the most that
-// one of its role has used in the session. While the gate would not let the turn begin beside
-// them it waits for them. Turns at the same time use no more beyond a budget than one turn would.
+// reserve waits until a turn may start, and counts it as running until it is released. Running
+// turns count with their estimates: the most that one turn of the role has used so far. While the
+// gate would refuse the turn because of them, reserve waits for one to finish. Concurrent turns
+// thus exceed a budget by no more than a single turn would.
 func (s *section) reserve(ctx context.Context, next Role, judges bool) error {
 	return s.admit(ctx, Progress{Next: next, Judges: judges}, true)
 }
 
-// admit waits for the turn that the progress names.
+// admit waits for permission to start the turn that the progress names.
 func (s *section) admit(ctx context.Context, next Progress, begins bool) error {
 	for {
 		over, err := s.admits(ctx, next, begins)
@@ -113,8 +113,8 @@ func (s *section) admit(ctx context.Context, next Progress, begins bool) error {
 	}
 }
 
-// admits asks once. Where a turn that is under way may be what stands in the way, over is closed
-// when that is over.
+// admits asks the gate once. If a running turn may be the reason for a refusal, it returns a
+// channel that is closed when one finishes.
 func (s *section) admits(ctx context.Context, next Progress, begins bool) (over <-chan struct{}, err error) {
 	if ctx.Err() != nil {
 		return nil, cancelled(ctx)
@@ -137,14 +137,14 @@ func (s *section) admits(ctx context.Context, next Progress, begins bool) (over 
 	return nil, &stopError{reason: reason, sentence: why}
 }
 
-// spend adds what a turn has cost.
+// spend adds the cost of a turn.
 func (c *course) spend(role Role, t Turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ledger.add(role, t)
 }
 
-// release ends what was reserved for a turn.
+// release ends a reservation.
 func (c *course) release(role Role) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

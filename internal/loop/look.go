@@ -1,27 +1,26 @@
 package loop
 
-// MaxSeen is how many files one [Look] names.
+// MaxSeen is how many files one [Look] lists.
 const MaxSeen = 20
 
-// A Look says, in the middle of a turn, what has become of the work tree since its last capture,
-// whoever did it and whether an agent tells of it or not. It is for people who watch.
+// A Look says in the middle of a turn how the work tree differs from its last capture, whoever
+// changed it. It is for people who watch.
 type Look struct {
 	Files          int    // that differ
-	Added, Removed int    // lines, in all of them
-	New            []Seen // those that are not as at the look before, in order; the first ones
+	Added, Removed int    // lines in all of them
+	New            []Seen // files that differ from the look before, in order, at most MaxSeen
 }
 
-// A Seen is what a look has seen of one file.
+// A Seen is one file in a Look.
 type Seen struct {
 	Path           string
 	Status         FileStatus // "": it is as it was at the last capture
-	Binary         bool       // or too large to be compared
-	Size           int64      // of one that is there, in bytes
+	Binary         bool       // or too large to compare
+	Size           int64      // in bytes; 0 if it is gone
 	Added, Removed int        // lines
 }
 
-// Looked returns what two changes of one turn, the first of which may be empty, differ in;
-// nil: in nothing.
+// Looked compares two changes of one turn, the first of which may be empty; nil: they are equal.
 func Looked(before, now Change) *Look {
 	was, is := seenIn(before), seenIn(now)
 	look := &Look{Files: len(is), Added: now.Insertions, Removed: now.Deletions}
@@ -47,7 +46,7 @@ func Looked(before, now Change) *Look {
 	return look
 }
 
-// seenIn returns the files of a change, one of another type as one.
+// seenIn returns the files of a change; a change of type becomes one entry.
 func seenIn(c Change) (all []Seen) {
 	for _, f := range c.Files {
 		s := Seen{Path: f.Path, Status: f.Status, Binary: f.Binary, Size: f.NewSize, Added: f.Insertions, Removed: f.Deletions}

@@ -10,19 +10,19 @@ import (
 // its time is used up. Any other cancellation is an interruption.
 var ErrMaxDuration = errors.New("the time for this run is used up")
 
-// A Loop holds what a run needs. Strategy, Sink and Clock must be set. The Clock may be
-// asked from several goroutines at once.
+// A Loop holds what a run needs. Strategy, Sink and Clock must be set. Clock must be safe for
+// concurrent use.
 type Loop struct {
 	Workplace
 	Strategy Strategy
 	Sink     Sink
 	Clock    func() time.Time
 
-	// Ask puts a question to the user. It returns [ErrNobody] when there is nobody to
-	// ask; nil: there never is.
+	// Ask puts a question to the user. It returns [ErrNobody] if there is nobody to ask. Nil
+	// means that there never is.
 	Ask func(context.Context, string) (answer string, err error)
 
-	// Steering is what the user asks for meanwhile; nil: nothing.
+	// Steering carries what the user asks of the run while it goes on. May be nil.
 	Steering *Steering
 
 	// Checks says when the checks are run.
@@ -31,47 +31,45 @@ type Loop struct {
 	// InPlace: the checks and the critic work in the user's own work tree, not in views.
 	InPlace bool
 
-	// Jobs is how many parts of a strategy may play at the same time; 0: all.
+	// Jobs limits how many parts of a strategy play at the same time; 0: no limit.
 	Jobs int
 
-	// CriticRetries is how often the critic is asked again, within one
-	// iteration, after a reply that could not be used.
+	// CriticRetries is how often the critic is asked again in one iteration after a reply that
+	// could not be used.
 	CriticRetries int
 }
 
-// CheckRules say when checks are run besides in each iteration.
+// CheckRules say when checks run in addition to once per iteration.
 type CheckRules struct {
-	Before   bool // once before the first iteration, too
-	FailFast bool // none after one that has not passed
+	Before   bool // also once before the first iteration
+	FailFast bool // stop after the first check that does not pass
 }
 
-// A Strategy is a way of driving agents: ordinary code over the steps of a run. It is
-// deterministic: what it does next hangs on what its steps came to, and on nothing else,
-// so that a session is carried on by running it again over the journal. An error of a
-// step ends the run: the strategy returns it as it is.
+// A Strategy is a way of driving agents: ordinary code over the steps of a run. It must be
+// deterministic: what it does next may depend only on the results of its steps, because a session
+// is resumed by running the strategy again over the journal. When a step returns an error, the
+// strategy returns that error unchanged; it ends the run.
 type Strategy interface {
 	Run(context.Context, *Steps) (Outcome, error)
 }
 
-// Run drives one session to its end. The outcome holds on every path; the
-// error is set only when something broke (an agent could not be started, git
-// failed, an event could not be recorded), and then Outcome.Result is Failed.
+// Run drives one session to its end. The outcome is valid on every path. The error is set only
+// when something broke (an agent could not be started, git failed, an event could not be
+// recorded); then Outcome.Result is Failed.
 func (l *Loop) Run(ctx context.Context, s Session) (Outcome, error) {
 	return l.Play(ctx, s, &Journal{})
 }
 
-// Play is Run where it is known what some of the strategy's own steps come to, by the
-// journal.
+// Play is Run with a journal that knows the results of some of the strategy's own steps.
 func (l *Loop) Play(ctx context.Context, s Session, j *Journal) (Outcome, error) {
 	return l.run(ctx, s, j, Started{Session: s})
 }
 
-// Resume carries on a session that broke off, or that ended short of success, from where
-// it stopped: the strategy runs over the journal, which the run takes over. The critic is
-// asked again for what it had not yet said; an actor's turn that was finished is not
-// played again. What the critic had given no verdict on is judged again first, and so is
-// what a recorded DONE is about: no run ends with success on what a log says. The error
-// is a [*JournalError] where the journal is that of another strategy.
+// Resume continues a session that broke off, or that ended short of success, from where it
+// stopped. The strategy runs over the journal, which the run takes over. A finished actor turn is
+// not played again; a critic that has not answered yet is asked again. Work without a verdict is
+// judged first, and so is work with a recorded DONE: no run succeeds only because its log says
+// so. The error is a [*JournalError] if another strategy wrote the journal.
 func (l *Loop) Resume(ctx context.Context, s Session, j *Journal) (Outcome, error) {
 	return l.run(ctx, s, j, Resumed{Session: s, Iterations: len(j.Rounds()), Judge: j.Pending() != nil, Rejudge: j.rejudge()})
 }
@@ -107,9 +105,9 @@ func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Out
 	return out, err
 }
 
-// ended says how a run has ended; the error is what broke.
+// ended returns the outcome of a run; the error says what broke, if anything did.
 func (s *section) ended(ctx context.Context, out Outcome, err error) (Outcome, error) {
-	if e := s.goLive(ctx); err == nil { // of a session that only lacked its end, nothing was played
+	if e := s.goLive(ctx); err == nil { // a session that only lacked its end has played nothing
 		err = e
 	}
 	if err != nil {
@@ -125,7 +123,7 @@ func (s *section) ended(ctx context.Context, out Outcome, err error) (Outcome, e
 	return out, err
 }
 
-// broke says how an error ends the run.
+// broke returns the outcome of a run that ends with an error.
 func (r *record) broke(ctx context.Context, err error) (Outcome, error) {
 	stop, ok := errors.AsType[*stopError](err)
 	if ctx.Err() != nil && r.unwritten() == nil {
@@ -137,8 +135,8 @@ func (r *record) broke(ctx context.Context, err error) (Outcome, error) {
 	return Outcome{Reason: StopInternal, Summary: err.Error()}, err
 }
 
-// A stopError ends a run before its strategy has come to an end: the rules stop it, or
-// an agent cannot work until a person does something about it.
+// A stopError ends a run before its strategy does: the rules stop it, or an agent cannot work
+// until a person does something.
 type stopError struct {
 	reason   StopReason
 	sentence string
@@ -147,8 +145,8 @@ type stopError struct {
 
 func (e *stopError) Error() string { return e.sentence }
 
-// Stop is the error with which a port, or a strategy, ends the run for a reason of its own: nothing
-// broke. The sentence tells a person why; the cause is that of the [Outcome].
+// Stop returns the error with which a port or a strategy ends the run without anything being
+// broken. The sentence tells a person why; cause is [Outcome.Cause].
 func Stop(reason StopReason, cause, sentence string) error {
 	return &stopError{reason: reason, cause: cause, sentence: sentence}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Result is how a run ended, as the session log's outcome field spells it.
+// A Result is how a run ended, as in the session log's outcome field.
 type Result string
 
 // The results of a run.
@@ -17,11 +17,10 @@ const (
 	Interrupted     Result = "interrupted"
 )
 
-// A StopReason is the one word, for machines, that says why a run ended or an
-// iteration failed.
+// A StopReason is a word, for machines, that says why a run ended or an iteration failed.
 type StopReason string
 
-// The reasons. StopNone is "no reason": the run goes on.
+// The reasons. StopNone means that the run goes on.
 const (
 	StopNone              StopReason = ""
 	StopDone              StopReason = "done"
@@ -46,11 +45,10 @@ const (
 	StopInternal          StopReason = "internal"
 )
 
-// violation is what the reasons of broken rules begin with.
+// violation is the prefix of the reasons for broken rules.
 const violation = "policy_violation:"
 
-// Violation is the reason of a run that stops because of a rule that the work
-// or a verdict breaks.
+// Violation is the reason for stopping because the work or a verdict breaks a rule.
 func Violation(rule string) StopReason { return StopReason(violation + rule) }
 
 // Violates returns the name of the broken rule, "" for every other reason.
@@ -62,7 +60,7 @@ func (r StopReason) Violates() string {
 	return rule
 }
 
-// Result returns the result that a run which stops for r has.
+// Result returns the result of a run that stops for this reason.
 func (r StopReason) Result() Result {
 	switch r {
 	case StopDone:
@@ -80,32 +78,33 @@ func (r StopReason) Result() Result {
 	return Failed
 }
 
-// An Outcome is how a run ended. With [StopMaxIterations] its Cause is the parameter of the strategy
-// that was met, "" the limit of the run; with [StopNoDecision] the role that gave none, "" the
-// critic; with [StopConflict] the reference under which what was not applied is kept; with
-// [StopPolicyEscalation] the fork in which the work is, "" where it is in the user's tree.
+// An Outcome is how a run ended. The meaning of Cause depends on the reason:
+//   - [StopMaxIterations]: the strategy parameter that was the limit, "" for the run's own limit
+//   - [StopNoDecision]: the role that gave no decision, "" for the critic
+//   - [StopConflict]: the reference that keeps the work that was not applied
+//   - [StopPolicyEscalation]: the fork that holds the work, "" for the user's tree
 type Outcome struct {
 	Result     Result
 	Reason     StopReason
 	Cause      string
 	Iterations int           // whole iterations
-	Summary    string        // the critic's, or a sentence on why the run stopped
-	Confidence *float64      // the critic's, when it said DONE
-	Duration   time.Duration // the whole run's
+	Summary    string        // the critic's, or why the run stopped
+	Confidence *float64      // the critic's, if it said DONE
+	Duration   time.Duration // of the whole run
 
-	// ActorError is what the actor's last turn said went wrong, "" when nothing did.
+	// ActorError is the error message of the actor's last turn, "" if there was none.
 	ActorError string
 
-	// What a run that is done leaves open.
+	// Details of a run that is done.
 
-	Unmentioned    int  // open findings that the critic's DONE says nothing of
-	NothingChanged bool // the work tree is as it was, and no check was run
+	Unmentioned    int  // open findings that the critic's DONE does not mention
+	NothingChanged bool // the work tree is unchanged, and no check was run
 }
 
-// Bounded reports whether a bound of the strategy has ended the run.
+// Bounded reports whether a limit of the strategy ended the run.
 func (o Outcome) Bounded() bool { return o.Reason == StopMaxIterations && o.Cause != "" }
 
-// Final reports whether there is nothing to carry on: a session would end there again.
+// Final reports whether the session cannot be resumed: it would end the same way.
 func (o Outcome) Final() bool {
 	return o.Reason == StopDone || o.Reason == StopForkLost || o.Bounded()
 }

@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// A PanelPolicy is that several critics judge the same work, each by itself.
+// A PanelPolicy has several critics judge the same work independently.
 type PanelPolicy struct {
 	Members []AgentRef
 	Quorum  int // how many of them have to say DONE
-	Rounds  int // as long as they differ, they judge anew in so many, shown what all have said
+	Rounds  int // while they disagree they judge again, up to this many rounds in all, each shown what all have said
 }
 
-// A Vote is what a member of a panel decided.
+// A Vote is the decision of one member of a panel.
 type Vote struct {
 	Role     Role
 	Agent    AgentRef
-	Decision Decision // "" where its reply gave no verdict
-	Says     string   // in its own words, or why there is no verdict
+	Decision Decision // "" if its reply had no verdict
+	Says     string   // its own words, or why there is no verdict
 }
 
-// Member is the role of one of a panel; i counts from 0.
+// Member is the role of a panel member; i counts from 0.
 func Member(i int) Role { return Role(fmt.Sprintf("panel_%d", i+1)) }
 
-// IsMember reports whether a role is that of a member of a panel.
+// IsMember reports whether the role is that of a panel member.
 func (r Role) IsMember() bool { return strings.HasPrefix(string(r), "panel_") }
 
-// Pays returns the role whose budget the turn counts for.
+// Pays returns the role whose budget the turn counts against.
 func (e TurnFinished) Pays() Role {
 	if e.Review != nil {
 		return RoleCritic
@@ -37,9 +37,8 @@ func (e TurnFinished) Pays() Role {
 	return e.Role
 }
 
-// confer has the members of the panel judge the work, all at the same time, and again while
-// they differ. Those of their turns that stand in the journal are not played again, if they
-// were about the work as it is.
+// confer has the members of the panel judge the work concurrently, and again while they disagree.
+// Turns in the journal are not played again if they judged the current state of the work.
 func (it *Iteration) confer(ctx context.Context) error {
 	p := *it.run.session.Policy.Panel
 	first := it.step(string(RoleCritic))
@@ -95,7 +94,7 @@ func (it *Iteration) poll(ctx context.Context, c Case, known map[Step]TurnFinish
 	return said, context.Cause(ctx)
 }
 
-// juror plays one turn of a member. It may be called from any goroutine.
+// juror plays one turn of a member. It is safe for concurrent use.
 func (s *section) juror(ctx context.Context, i int, c Case) (review Review, err error) {
 	role := Member(i)
 	if err := s.reserve(ctx, RoleCritic, true); err != nil {
@@ -131,8 +130,7 @@ func (s *section) juror(ctx context.Context, i int, c Case) (review Review, err 
 	return review, s.tell(c.Step, "the "+string(role), review.Written)
 }
 
-// crippled returns a [*stopError] where the agents of so many members cannot work that the
-// others are no quorum.
+// crippled returns a [*stopError] if so many members cannot work that the others are no quorum.
 func (p PanelPolicy) crippled(said []Review) error {
 	var why error
 	able := 0
@@ -149,7 +147,7 @@ func (p PanelPolicy) crippled(said []Review) error {
 	return why
 }
 
-// differ reports whether members that have a verdict do not agree whether the work is done.
+// differ reports whether members with a verdict disagree on whether the work is done.
 func (p PanelPolicy) differ(said []Review) bool {
 	yes, no := false, false
 	for _, r := range said {
@@ -160,7 +158,7 @@ func (p PanelPolicy) differ(said []Review) bool {
 	return yes && no
 }
 
-// opinions are votes as all members are shown them.
+// opinions are the votes as all members are shown them.
 func (p PanelPolicy) opinions(votes []Vote) (all []Opinion) {
 	for _, v := range votes {
 		if v.Decision != "" {
@@ -170,7 +168,7 @@ func (p PanelPolicy) opinions(votes []Vote) (all []Opinion) {
 	return all
 }
 
-// Name is how people call the member.
+// Name is the member's name for people.
 func (v Vote) Name() string {
 	name := v.Agent.Agent
 	if v.Agent.Model != "" {
@@ -179,10 +177,10 @@ func (v Vote) Name() string {
 	return fmt.Sprintf("%s (%s)", name, v.Role)
 }
 
-// vote is what a member's review comes to.
+// vote returns a member's vote.
 func (p PanelPolicy) vote(i int, r Review) Vote {
 	v := Vote{Role: Member(i), Agent: p.Members[i], Says: r.Problem}
-	if r.Agent.Agent != "" { // which may be another one's
+	if r.Agent.Agent != "" { // a fallback agent may have played
 		v.Agent = r.Agent
 	}
 	if r.Problem == "" {
@@ -192,10 +190,10 @@ func (p PanelPolicy) vote(i int, r Review) Vote {
 	return v
 }
 
-// verdict is the panel's: DONE by the quorum alone, else CONTINUE with what those say who are
-// against it. An escalation stands whatever the others say. Where fewer than half of the
-// members have a verdict, or none of those against DONE, the panel has none. The review has no
-// turn of its own: its members' are counted.
+// verdict returns the panel's verdict: DONE only with a quorum, otherwise CONTINUE with what the
+// opponents say. An escalation stands whatever the others say. The panel has no verdict if fewer
+// than half of its members have one, or if there is neither a quorum for DONE nor anybody against
+// it. The review has no turn of its own: its members' turns are counted.
 func (p PanelPolicy) verdict(said []Review) (r Review) {
 	r.Ending = EndCompleted
 	r.Usage = Usage{Tokens: &Tokens{}, CostUSD: new(0.0), Rounds: new(0)}
@@ -244,7 +242,7 @@ func (p PanelPolicy) verdict(said []Review) (r Review) {
 	return r
 }
 
-// joined puts together what some of the members list. The confidence is the lowest.
+// joined merges the lists of some of the members. The confidence is the lowest.
 func (p PanelPolicy) joined(said []Review, of []int) (v Verdict) {
 	for _, i := range of {
 		x := said[i].Verdict
@@ -260,8 +258,7 @@ func (p PanelPolicy) joined(said []Review, of []int) (v Verdict) {
 	return v
 }
 
-// score is the one that as many members reach as are the quorum, nil where fewer give one: what
-// it approves, the quorum approves.
+// score is the highest score that a quorum reaches, nil if fewer members give one.
 func (p PanelPolicy) score(said []Review) *float64 {
 	var all []float64
 	for _, r := range said {
@@ -276,7 +273,7 @@ func (p PanelPolicy) score(said []Review) *float64 {
 	return &all[len(all)-p.Quorum]
 }
 
-// words are what some of the members say, each named; nil: all of them.
+// words quotes the votes of some members, each with its name; nil: all of them.
 func (p PanelPolicy) words(votes []Vote, of []int) string {
 	var parts []string
 	for i, v := range votes {
@@ -287,7 +284,7 @@ func (p PanelPolicy) words(votes []Vote, of []int) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// dissent are the words of all others.
+// dissent quotes the votes of all others.
 func (p PanelPolicy) dissent(votes []Vote, favour []int) string {
 	var others []int
 	for i := range votes {

@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// ErrNobody says that a question cannot be put to the user: there is nobody to ask.
+// ErrNobody says that there is nobody to answer a question.
 var ErrNobody = errors.New("there is nobody to ask")
 
-// ErrRefused is the answer of a user who does not want the run to go on. It ends as interrupted,
-// and who carries the session on is asked again.
+// ErrRefused is the answer of a user who does not want the run to go on. The run ends as
+// interrupted, and the question is asked again when the session is resumed.
 var ErrRefused = errors.New("the user does not want that")
 
-// The names of what the steps of this file come to.
+// The names of notes.
 const (
 	NoteCheckpoint    = "checkpoint"
 	NoteChecks        = "checks"
@@ -28,22 +28,22 @@ const (
 	NoteForkDiscarded = "fork.discarded"
 )
 
-// Noted says what a step came to that is no agent's turn and no part of an iteration: a
-// fork, a checkpoint, an answer, or what else a strategy makes known.
+// Noted holds the result of a step that is neither an agent's turn nor part of an iteration: a
+// fork, a checkpoint, an answer, or anything else that a strategy records.
 type Noted struct {
 	Iteration int    // 0: in none
-	Name      string // of what happened, as "fork.applied"
+	Name      string // what happened, as in "fork.applied"
 	Text      string // for people
-	Change    Change // that was captured
+	Change    Change // the captured change
 	Checks    []CheckResult
 }
 
-// opens reports whether the step goes on, and is noted again.
+// opens reports whether the note only opens a step: another note follows when it is finished.
 func (e Noted) opens() bool { return e.Name == NoteForked || e.Name == NoteQuestion }
 
 func (e Noted) iteration() int { return e.Iteration }
 
-// noted returns what the next step came to, if it is of that name and stands in the journal.
+// noted returns the result of a step if it is next in the journal and has that name.
 func (s *section) noted(step Step, name string) (Noted, bool) {
 	s.aside()
 	e, ok := s.journal.known[step]
@@ -57,7 +57,7 @@ func (s *section) noted(step Step, name string) (Noted, bool) {
 	return n, ok && n.Name == name
 }
 
-// make makes a step that stands in no journal, and notes what it came to.
+// make takes a step that is not in the journal, and records its result.
 func (s *section) make(ctx context.Context, step Step, play func() (Noted, error)) (Noted, error) {
 	err := s.journal.rest()
 	if err == nil {
@@ -74,8 +74,8 @@ func (s *section) make(ctx context.Context, step Step, play func() (Noted, error
 	return n, s.emit(step, n)
 }
 
-// Note makes something known that the strategy has come to, as a lesson. The name is of
-// the form "reflexion.lesson".
+// Note records a text that the strategy has come up with, such as a lesson. The name has the form
+// "reflexion.lesson".
 func (s *Steps) Note(ctx context.Context, step Step, name, text string) error {
 	then, err := s.Record(ctx, step, name, func(context.Context) (string, error) { return text, nil })
 	if err == nil {
@@ -84,16 +84,16 @@ func (s *Steps) Note(ctx context.Context, step Step, name, text string) error {
 	return err
 }
 
-// compare tells of another text than the journal has.
+// compare reports a text that differs from the one in the journal.
 func (j *Journal) compare(step Step, then, now string) {
 	if then != now && j.Differs != nil {
 		j.Differs(step, then, now)
 	}
 }
 
-// Record has something done that is no move of a run, as to ask a store that outlives it, and
-// returns the text that it came to. It is noted as by [Steps.Note], and not done again. What
-// was done when the power failed before it was noted is: it has to bear that.
+// Record runs an action outside of the run, such as a query to a shared store, and returns its
+// text. The text is recorded as by [Steps.Note], and the action is not repeated, except when the
+// process died before the text was recorded: the action must allow for that.
 func (s *Steps) Record(ctx context.Context, step Step, name string, do func(context.Context) (text string, err error)) (string, error) {
 	n, ok := s.noted(step, name)
 	if ok {
@@ -107,13 +107,13 @@ func (s *Steps) Record(ctx context.Context, step Step, name string, do func(cont
 	return n.Text, err
 }
 
-// Checkpoint takes down what has changed since the session began, and keeps that state.
+// Checkpoint captures what has changed since the session began, and saves that state.
 func (s *Steps) Checkpoint(ctx context.Context, step Step) (Change, error) {
 	if n, ok := s.noted(step, NoteCheckpoint); ok {
 		if _, more := s.journal.next(); more {
 			return n.Change, nil
 		}
-		return s.whatChanged(ctx, n.Change) // what is played next may be about its texts
+		return s.whatChanged(ctx, n.Change) // the next turn may need the texts
 	}
 	n, err := s.make(ctx, step, func() (n Noted, err error) {
 		n.Name, n.Text = NoteCheckpoint, string(step)
@@ -123,7 +123,7 @@ func (s *Steps) Checkpoint(ctx context.Context, step Step) (Change, error) {
 	return n.Change, err
 }
 
-// keep takes down what has changed since the session began, and keeps that state for a step.
+// keep captures what has changed since the session began, and saves that state for a step.
 func (s *section) keep(ctx context.Context, step Step) (Change, error) {
 	now, err := s.at.Tree.Capture(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *section) keep(ctx context.Context, step Step) (Change, error) {
 	return now, nil
 }
 
-// whatChanged is a change as the journal has it, with its texts.
+// whatChanged fills in the texts of a change from the journal.
 func (s *section) whatChanged(ctx context.Context, c Change) (Change, error) {
 	if err := s.goLive(ctx); err != nil {
 		return c, err
@@ -149,7 +149,7 @@ func (s *section) whatChanged(ctx context.Context, c Change) (Change, error) {
 	return c, nil
 }
 
-// Check runs the project's own checks, where there are any.
+// Check runs the project's own checks, if there are any.
 func (s *Steps) Check(ctx context.Context, step Step) ([]CheckResult, error) {
 	if n, ok := s.noted(step, NoteChecks); ok {
 		return n.Checks, nil
@@ -168,8 +168,8 @@ func (s *Steps) Check(ctx context.Context, step Step) ([]CheckResult, error) {
 	return n.Checks, err
 }
 
-// Command runs a command, and returns what it printed. It is for what the user has allowed:
-// no agent's words alone may decide that it is run.
+// Command runs a command and returns its output. It is only for commands that the user has
+// allowed: an agent's reply alone must never decide that one is run.
 func (s *Steps) Command(ctx context.Context, step Step, command string) (CheckResult, error) {
 	n, ok := s.noted(step, NoteCommand)
 	if !ok {
@@ -195,8 +195,8 @@ func (s *Steps) Command(ctx context.Context, step Step, command string) (CheckRe
 	return n.Checks[0], nil
 }
 
-// Restore puts the files of the work tree back to a checkpoint of the session. It is for
-// what the user has asked for: nothing else may take away what stands in the user's tree.
+// Restore restores the work tree to a checkpoint of the session. It is only for what the user has
+// asked for: nothing else may remove files from the user's tree.
 func (s *Steps) Restore(ctx context.Context, step Step, commit string) error {
 	if n, ok := s.noted(step, NoteRestored); ok {
 		s.journal.compare(step, n.Text, commit)
@@ -214,8 +214,8 @@ func (s *Steps) Restore(ctx context.Context, step Step, commit string) error {
 	return err
 }
 
-// Apply makes of the work tree what differs between two checkpoints, and keeps the state that
-// comes of it.
+// Apply applies the difference between two checkpoints to the work tree, and saves the resulting
+// state.
 func (s *Steps) Apply(ctx context.Context, step Step, from, to string) error {
 	if n, ok := s.noted(step, NoteApplied); ok {
 		s.journal.compare(step, n.Text, to)
@@ -234,13 +234,13 @@ func (s *Steps) Apply(ctx context.Context, step Step, from, to string) error {
 	return err
 }
 
-// Rejudge has the next iteration judge the work as the turn that did the last of it has left
-// it, and play no turn of the actor.
+// Rejudge has the next iteration judge the work as a turn has left it, without a turn of the
+// actor.
 func (s *Steps) Rejudge(ctx context.Context, step Step, of Turn) error {
 	return s.rejudge(ctx, step, Attempt{Turn: of})
 }
 
-// rejudge has the next iteration judge an attempt, and play no turn of the actor.
+// rejudge has the next iteration judge an attempt, without a turn of the actor.
 func (s *Steps) rejudge(ctx context.Context, step Step, a Attempt) error {
 	if err := s.Note(ctx, step, NoteRejudge, ""); err != nil {
 		return err
@@ -249,8 +249,8 @@ func (s *Steps) rejudge(ctx context.Context, step Step, a Attempt) error {
 	return nil
 }
 
-// Ask puts a question to the user and returns the answer. The error is [ErrNobody] where
-// there is nobody to ask.
+// Ask asks the user a question and returns the answer. The error is [ErrNobody] if there is
+// nobody to ask.
 func (s *Steps) Ask(ctx context.Context, step Step, question string) (answer string, err error) {
 	if n, ok := s.noted(step, NoteAnswer); ok {
 		return n.Text, nil

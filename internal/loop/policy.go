@@ -3,44 +3,41 @@ package loop
 // ProfileStrict is the profile of a run that takes nothing on trust.
 const ProfileStrict = "strict"
 
-// A Policy is what the rules of a run are set to, as far as it has to be known
-// to come to the same end again from a log. The zero value is a run without
-// rules of its own.
+// A Policy holds the settings of the rules that decide how a run ends, so that a log can be
+// replayed to the same end. The zero value is a run without rules.
 type Policy struct {
-	Profile           string   // what the settings began with; "" is the default
-	ApprovalThreshold *float64 // the score that approves, 0 to 1; nil: a score decides nothing
+	Profile           string   // the profile that the settings started from; "" is the default
+	ApprovalThreshold *float64 // the score that approves, 0 to 1; nil: scores decide nothing
 	RequireChange     bool     // DONE needs a change
-	// OpenFindings is what becomes of a DONE that passes over open findings: "ask",
-	// "refuse", or "" for nothing, as in logs that are older than the rule.
+	// OpenFindings says what happens to a DONE that ignores open findings: "ask", "refuse", or ""
+	// for nothing (logs older than the rule).
 	OpenFindings string
-	NoAutoRevise bool   // the actor is not sent to work again
+	NoAutoRevise bool   // the actor is not sent back to work
 	OnViolation  string // "revise": work that breaks a rule goes back to the actor; "" ends the run
-	// CriticDecisions are the words that a critic may decide with; none: any.
+	// CriticDecisions are the decisions that a critic may make; empty: any.
 	CriticDecisions []string
-	// Critique is what a structured reply must keep; nil: replies are free.
+	// Critique holds the limits of a structured reply; nil: replies are free text.
 	Critique *CritiquePolicy
-	// Convergence is when a loop that makes no progress is warned and ended; nil:
-	// never.
+	// Convergence says when a loop that makes no progress is warned and ended; nil: never.
 	Convergence *ConvergencePolicy
-	// Panel: several critics judge in the place of one; nil: one does.
+	// Panel has several critics judge instead of one; nil: one critic.
 	Panel *PanelPolicy
 }
 
-// A ConvergencePolicy is how often the same sign that a loop makes no progress
-// may show.
+// A ConvergencePolicy says how often the same sign of no progress may appear.
 type ConvergencePolicy struct {
 	WarnAfter  int      // 0: never
 	StopAfter  int      // 0: never
-	Similarity *float64 // 0 to 1, from when on two texts say the same; nil: as the code has it
+	Similarity *float64 // 0 to 1: two texts that are at least this similar count as equal; nil: the built-in value
 }
 
-// A CritiquePolicy is what a critic's structured reply must keep.
+// A CritiquePolicy limits a critic's structured reply.
 type CritiquePolicy struct {
-	RiskTypes          []string // that it may name
+	RiskTypes          []string // risk types that a critic may name
 	HighRiskTypes      []string // those of them that only a person may decide on
 	MaxRisks           int      // 0: no limit
 	MaxRequiredChanges int      // 0: no limit
-	// Fallback is what is done when the actor does not make the changes that are
-	// required: "apply", or "" for nothing.
+	// Fallback says what happens if the actor does not make the required changes: "apply" them,
+	// or "" for nothing.
 	Fallback string
 }

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A record stamps the events of a run and hands them to its sink, one at a time: agents
-// report while their turns last.
+// A record stamps the events of a run and passes them to its sink one at a time, because agents
+// report concurrently.
 type record struct {
 	sink  Sink
 	clock func() time.Time
-	abort func(error) // ends the turns under way
+	abort func(error) // ends the running turns
 
 	mu     sync.Mutex // guards what follows, and the sink
 	seq    int
 	broken error
-	waited map[Step]time.Duration // by the turns under way
+	waited map[Step]time.Duration // by the running turns
 }
 
-// emit stamps an event and hands it to the sink. After the first failure only the end
-// is offered.
+// emit stamps an event and passes it to the sink. After the first failure it only passes on the
+// end.
 func (r *record) emit(step Step, e Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,14 +35,14 @@ func (r *record) emit(step Step, e Event) error {
 	return nil
 }
 
-// unwritten is the sink's first error.
+// unwritten returns the sink's first error.
 func (r *record) unwritten() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.broken
 }
 
-// watch returns what makes the notices of an agent events of the run.
+// watch returns a function that turns the notices of an agent into events.
 func (r *record) watch(step Step, role Role) Watch {
 	return func(n Notice) {
 		var e Event = Activity{Iteration: step.Iteration(), Role: role, Notice: n}
@@ -50,7 +50,7 @@ func (r *record) watch(step Step, role Role) Watch {
 			e = r.waits(step, role, *n.Wait)
 		}
 		if err := r.emit(step, e); err != nil {
-			r.abort(err) // a turn, or a wait of hours, would be for nothing
+			r.abort(err) // continuing the turn, or a wait of hours, would be pointless
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (r *record) waits(step Step, role Role, w Wait) Event {
 	return WaitFinished{Iteration: step.Iteration(), Role: role, Wait: w}
 }
 
-// takeWaited returns how long the turns of a step have stood still.
+// takeWaited returns how long the turns of a step have waited, and clears it.
 func (r *record) takeWaited(whole Step) (d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +86,7 @@ func (r *record) warn(step Step, text string) error {
 	return r.emit(step, Warned{Iteration: step.Iteration(), Text: text})
 }
 
-// late tells of what came after the end of a turn.
+// late warns about output that came after the end of a turn.
 func (r *record) late(step Step, role Role, t Turn) error {
 	if t.Late.Total == 0 {
 		return nil

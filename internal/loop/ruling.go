@@ -5,69 +5,65 @@ import (
 	"time"
 )
 
-// An Inspection is what the rules of a run find in the actor's work before a
-// critic sees it.
+// An Inspection is what the rules of a run notice in the actor's work before a critic sees it.
 type Inspection struct {
-	// Concerns go to the critic and to the user; they decide nothing.
+	// Concerns are shown to the critic and to the user; they decide nothing.
 	Concerns []Concern
 	Audit    Audit
 }
 
-// An Audit holds the figures of one iteration's own change: what the work tree
-// was before, what it is after, and what was required of it. What is unknown is
-// nil.
+// An Audit holds figures on one iteration's own change: the work tree before and after, and what
+// was required. Unknown figures are nil.
 type Audit struct {
-	Before string // the [Change.State] that the actor began with
-	After  string // the one that it left
+	Before string // the [Change.State] at the start of the iteration
+	After  string // the one at its end
 
 	Files      int
 	Insertions int
 	Deletions  int
-	Bytes      int64    // by which the changed files have grown, or shrunk
-	Growth     *float64 // the same in percent of what they were
-	Similarity *float64 // 0 to 1: how much of what they were is still there
+	Bytes      int64    // by how much the changed files grew; negative if they shrank
+	Growth     *float64 // the same as a percentage of their former size
+	Similarity *float64 // 0 to 1: how much of their former content is left
 	Excerpt    string   // the first lines of the change
 
 	Required []Requirement
 }
 
-// A Requirement is a change that the critic required by name, looked for in the
-// work.
+// A Requirement is a change that the critic required by name, looked up in the work.
 type Requirement struct {
 	Text     string // as the critic wrote it
-	Enforced bool   // the work keeps it
+	Enforced bool   // the work contains it
 }
 
-// A Ruling is what the rules of a run make of a verdict.
+// A Ruling is what the rules of a run decide about a verdict.
 type Ruling struct {
-	Verdict Verdict // what counts for the run
-	// Rule names the rule that decided; "" when the critic's verdict stands.
+	Verdict Verdict // the verdict that counts for the run
+	// Rule names the rule that decided; "": the critic's verdict stands.
 	Rule string
-	// Stop, when not StopNone, ends the run after this iteration, and Why is
-	// the sentence for a person.
+	// Stop, unless it is StopNone, ends the run after this iteration, and Why tells a person the
+	// reason.
 	Stop StopReason
 	Why  string
-	// Findings are the points raised so far, each under one name in all
-	// iterations.
+	// Findings are the points raised so far; each keeps its ID over all iterations.
 	Findings []Finding
-	// Warnings are told to both agents in the next iteration.
+	// Warnings are shown to both agents in the next iteration.
 	Warnings []string
 }
 
-// A Finding is a point that a critic has raised, followed over the iterations.
+// A Finding is a point that a critic has raised, tracked over the iterations.
 type Finding struct {
 	ID    string
 	Text  string
 	State FindingState
-	Since int // the iteration that raised it first
-	// May: the critic says that the task is done without it.
+	Since int // the iteration that first raised it
+	// May: optional, the critic says that the task is done without it.
 	May bool
-	// Check is the command of the check that it is about, "" for none: whether it
-	// is settled is for the check to say.
+	// Check is the command of the check that the finding is about, "" for none; the check itself
+	// then shows whether it is settled.
 	Check string
 }
 
-// Due reports whether a DONE has to say what has become of the finding.
+// Due reports whether a DONE has to mention the finding.
 func (f Finding) Due() bool {
 	return !f.May && f.Check == "" && f.State != FindingClosed && f.State != FindingWithdrawn
 }
@@ -75,18 +71,18 @@ func (f Finding) Due() bool {
 // A FindingState says what became of a finding.
 type FindingState string
 
-// The states of a finding. One that no critic has called settled is due, whether
-// a review raises it again or passes over it.
+// The states of a finding. One that no critic has called settled is due, whether or not a review
+// raises it again.
 const (
 	FindingNew         FindingState = "new"
 	FindingOpen        FindingState = "open" // raised again
 	FindingReopened    FindingState = "reopened"
 	FindingUnmentioned FindingState = "unmentioned" // neither raised again nor settled
 	FindingClosed      FindingState = "closed"
-	FindingWithdrawn   FindingState = "withdrawn" // the critic says that it was wrong, and why
+	FindingWithdrawn   FindingState = "withdrawn" // the critic withdraws it, with a reason
 )
 
-// Findings returns the findings of a session as its last review left them.
+// Findings returns the findings of a session after its last review.
 func Findings(history []Round) []Finding {
 	for _, round := range slices.Backward(history) {
 		if !round.Unjudged {
@@ -96,15 +92,15 @@ func Findings(history []Round) []Finding {
 	return nil
 }
 
-// Due returns the findings of a session that a DONE has to speak of.
+// Due returns the findings of a session that a DONE has to mention.
 func Due(history []Round) []Finding {
 	return slices.DeleteFunc(slices.Clone(Findings(history)), func(f Finding) bool { return !f.Due() })
 }
 
-// A Phase is one working state of an iteration, with what it took.
+// A Phase is one working state of an iteration and the time it took.
 type Phase struct {
 	State    State
 	Duration time.Duration
-	Waited   time.Duration // part of it, for services
-	Turns    int           // how often an agent was asked in it
+	Waited   time.Duration // the part of it that was spent waiting for services
+	Turns    int           // agent turns in it
 }

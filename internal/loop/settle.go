@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tell tells what was written in a view and thrown away.
+// tell warns about what was written in a view and discarded.
 func (r *record) tell(step Step, who string, w Written) error {
 	var parts []string
 	if files := w.Files(); len(files) > 0 {
@@ -22,11 +22,11 @@ func (r *record) tell(step Step, who string, w Written) error {
 	return r.warn(step, fmt.Sprintf("what %s changed in its view of the work tree is thrown away: %s", who, strings.Join(parts, ", and ")))
 }
 
-// A drift is what has become of the work tree since it was captured, while the checks
-// and the critic looked at it.
+// A drift is what has changed in the work tree since the capture, while the checks and the critic
+// looked at it.
 type drift struct {
 	files    []string // paths
-	settings []string // what git goes by, as sentences
+	settings []string // changes of git's settings, as sentences
 }
 
 func (d drift) none() bool { return len(d.files)+len(d.settings) == 0 }
@@ -35,7 +35,7 @@ func (d drift) none() bool { return len(d.files)+len(d.settings) == 0 }
 func drifted(then, now Change) (d drift) {
 	if now.State != then.State {
 		if d.files = differing(then, now); len(d.files) == 0 {
-			d.files = []string{"."} // nothing that a patch shows
+			d.files = []string{"."} // a change that no patch shows
 		}
 	}
 	for _, text := range now.Git {
@@ -46,9 +46,8 @@ func drifted(then, now Change) (d drift) {
 	return d
 }
 
-// settle looks at the work tree once more when all have said what they have to say of
-// it. A DONE on a tree that is another one by now is no verdict: the next iteration
-// judges again.
+// settle looks at the work tree again when the critic and the checks are done. A DONE on a tree
+// that has changed since does not count: the next iteration judges again.
 func (it *Iteration) settle(ctx context.Context) error {
 	now, err := it.run.at.Tree.Capture(ctx)
 	if err != nil {
@@ -69,7 +68,7 @@ func (it *Iteration) settle(ctx context.Context) error {
 	return nil
 }
 
-// stale takes back a DONE on what is no longer so: names, and sentences.
+// stale rejects a DONE on something that has changed since, given as names and as sentences.
 func (r *Review) stale(names, sentences []string) {
 	r.Stale, r.Unmentioned = slices.Concat(names, sentences), nil
 	if len(names) > 0 {
@@ -78,8 +77,8 @@ func (r *Review) stale(names, sentences []string) {
 	r.Problem = "it decides DONE, and this has changed since the work was captured: " + strings.Join(sentences, "; ")
 }
 
-// news says what has drifted since the last look, which told of some files, and what HEAD, the
-// index or the tags are now; "" is nothing.
+// news describes the drift since the last look, which reported some files already, and changes of
+// HEAD, the index or the tags; "" is nothing new.
 func (d drift) news(moved, told []string) string {
 	parts := slices.Clone(moved)
 	for _, path := range d.files {
@@ -94,7 +93,7 @@ func (d drift) news(moved, told []string) string {
 	return strings.Join(said, "; ")
 }
 
-// meantime begins a sentence on what somebody else than the actor has changed.
+// meantime begins a sentence about changes that the actor did not make.
 func (c *course) meantime() string {
 	if c.loop.InPlace {
 		return "changed since the actor's turn, by the critic, by a check or by you: "
@@ -102,7 +101,7 @@ func (c *course) meantime() string {
 	return "changed while no agent was at work: "
 }
 
-// since is the same sentence for the critic, where what it names is a part of the change.
+// since returns such a sentence for the critic, about paths that are part of the change.
 func (s *section) since(c Change) []string {
 	parts := c.byPath()
 	paths := slices.DeleteFunc(slices.Clone(s.meanwhile), func(path string) bool {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kinds of file, and the bit that makes one executable, in a mode of git's.
+// File kinds in a git mode, and the executable bits.
 const (
 	modeKind      uint32 = 0o170000
 	modeSymlink   uint32 = 0o120000
@@ -14,25 +14,25 @@ const (
 	modeExecute   uint32 = 0o111
 )
 
-// A Shape is a change in numbers.
+// A Shape summarizes a change in numbers.
 type Shape struct {
-	Files                             int // paths, each counted in one of the next line
+	Files                             int // paths; each is counted once in the next two lines
 	Added, Modified, Deleted, Renamed int
 	Retyped                           int // as from file to symlink
 
-	// Of these files.
+	// Properties of these files.
 	Executability, Symlinks, Submodules, Binary int
 
 	Insertions, Deletions int // lines
 }
 
-// Shape returns the change in numbers.
+// Shape summarizes the change.
 func (c Change) Shape() Shape {
 	s := Shape{Insertions: c.Insertions, Deletions: c.Deletions}
 	for i := 0; i < len(c.Files); i++ {
 		f := c.Files[i]
 		s.Files++
-		if i+1 < len(c.Files) && c.Files[i+1].Path == f.Path { // as it was, and as it is
+		if i+1 < len(c.Files) && c.Files[i+1].Path == f.Path { // the old and the new version
 			i++
 			s.Retyped++
 			s.count(c.Files[i])
@@ -64,8 +64,8 @@ func (s *Shape) count(f FileChange) {
 	}
 }
 
-// String tells how many files changed in which way, as in "3 files: 1 added,
-// 2 modified; 1 binary".
+// String describes how many files changed and how, as in "3 files: 1 added, 2 modified; 1
+// binary".
 func (s Shape) String() string {
 	ways := some(part{s.Added, "added"}, part{s.Modified, "modified"}, part{s.Deleted, "deleted"},
 		part{s.Renamed, "renamed"}, part{s.Retyped, "of another type"})
@@ -99,7 +99,7 @@ func some(parts ...part) string {
 	return strings.Join(words, ", ")
 }
 
-// The words of [FileChange.Nature].
+// The words that [FileChange.Nature] returns.
 const (
 	Symlink            = "symlink"
 	Submodule          = "submodule"
@@ -108,9 +108,8 @@ const (
 	NoLongerExecutable = "no longer executable"
 )
 
-// Nature returns what else there is to say of a file than its lines: that it is
-// a symlink, a submodule or binary, and that it became executable or ceased to
-// be.
+// Nature returns properties that the changed lines do not show: whether a file is a symlink, a
+// submodule or binary, and whether it became executable or stopped being so.
 func (f FileChange) Nature() (words []string) {
 	for _, word := range []string{Symlink, Submodule, Binary, NowExecutable, NoLongerExecutable} {
 		if f.is(word) {

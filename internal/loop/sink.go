@@ -2,22 +2,22 @@ package loop
 
 import "time"
 
-// A Stamp is the place of an event in its run. Only the loop makes stamps.
+// A Stamp is the place of an event in its run. Only the loop creates stamps.
 type Stamp struct {
 	Seq  int // from 1
 	Time time.Time
-	Step Step // what the event is a part of; "": the session
+	Step Step // the step that the event belongs to; "": the session
 }
 
-// A Sink consumes the events of a run in order. The loop never calls it
-// concurrently. An error ends the run: a fact that cannot be written down must
-// not be acted on. A sink may keep what it is handed but must not change it.
+// A Sink consumes the events of a run in order. The loop never calls it concurrently. An error
+// ends the run: a fact that cannot be recorded must not be acted on. A sink may keep what it gets
+// but must not change it.
 type Sink interface {
 	Handle(Stamp, Event) error
 }
 
-// Tee returns a sink that hands every event to each of the sinks in turn and
-// stops at the first error.
+// Tee returns a sink that passes every event to each of the sinks in turn and stops at the first
+// error.
 func Tee(sinks ...Sink) Sink { return tee(sinks) }
 
 type tee []Sink

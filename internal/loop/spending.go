@@ -1,18 +1,18 @@
 package loop
 
-// Usage is what a turn cost. What is not known is nil.
+// Usage is what a turn used. Unknown figures are nil.
 type Usage struct {
 	Tokens  *Tokens
 	CostUSD *float64
-	Rounds  *int // how often the model was asked
+	Rounds  *int // how many requests the model got
 
-	// The agent did not report these: they follow from the length of the
-	// texts, and from prices that the user gave.
+	// The agent did not report these figures: they are estimated from the length of the texts and
+	// from the user's prices.
 	TokensEstimated bool
 	CostEstimated   bool
 }
 
-// Tokens are counts of tokens. Input does not hold those read from a cache.
+// Tokens are token counts. Input excludes tokens that were read from a cache.
 type Tokens struct {
 	Input      int64
 	Output     int64
@@ -21,17 +21,17 @@ type Tokens struct {
 	Reasoning  int64
 }
 
-// All returns the tokens that are paid for: input, cache and output.
+// All returns the number of tokens that are paid for: input, cache and output.
 func (t Tokens) All() int64 { return t.Input + t.CacheRead + t.CacheWrite + t.Output }
 
-// A Basis says how good a figure is. A sum is as good as its worst part.
+// A Basis says how reliable a figure is. A sum is as reliable as its worst part.
 type Basis string
 
-// The bases. NoBasis is that of a sum of nothing.
+// The bases. NoBasis is the basis of an empty sum.
 const (
 	NoBasis   Basis = ""
 	Reported  Basis = "reported"  // by the agents
-	Estimated Basis = "estimated" // from the length of texts, and prices
+	Estimated Basis = "estimated" // from the length of texts and from prices
 	Unknown   Basis = "unknown"   // a part is missing: the sum is too low
 )
 
@@ -55,10 +55,10 @@ func basis(known, estimated bool) Basis {
 	return Reported
 }
 
-// TokensBasis says how good the count of tokens is.
+// TokensBasis says how reliable the token count is.
 func (u Usage) TokensBasis() Basis { return basis(u.Tokens != nil, u.TokensEstimated) }
 
-// CostBasis says how good the cost is.
+// CostBasis says how reliable the cost is.
 func (u Usage) CostBasis() Basis { return basis(u.CostUSD != nil, u.CostEstimated) }
 
 // Spent is what turns have cost.
@@ -69,7 +69,7 @@ type Spent struct {
 	CostBasis   Basis
 }
 
-// Plus returns the sum of both.
+// Plus returns the sum of s and t.
 func (s Spent) Plus(t Spent) Spent {
 	return Spent{
 		Tokens: s.Tokens + t.Tokens, TokensBasis: s.TokensBasis.And(t.TokensBasis),
@@ -77,17 +77,17 @@ func (s Spent) Plus(t Spent) Spent {
 	}
 }
 
-// Spending is what the turns of each role have cost.
+// Spending is what turns have cost, by role.
 type Spending struct {
 	Actor  Spent
 	Critic Spent
-	Others Spent // roles of a strategy's own
+	Others Spent // a strategy's own roles
 }
 
 // Total returns what all roles have cost.
 func (s Spending) Total() Spent { return s.Actor.Plus(s.Critic).Plus(s.Others) }
 
-// Add adds a turn.
+// Add adds the cost of a turn.
 func (s *Spending) Add(role Role, t Turn) { s.add(role, costOf(t)) }
 
 func (s *Spending) add(role Role, spent Spent) {
@@ -101,7 +101,7 @@ func (s *Spending) add(role Role, spent Spent) {
 	}
 }
 
-// roleSpending is what the turns of each role have cost that is neither actor nor critic.
+// roleSpending is what turns of roles other than actor and critic have cost.
 type roleSpending map[Role]Spent
 
 func (s *roleSpending) add(role Role, spent Spent) {
@@ -114,8 +114,8 @@ func (s *roleSpending) add(role Role, spent Spent) {
 	(*s)[role] = (*s)[role].Plus(spent)
 }
 
-// costOf returns what a turn has cost with its misses. A try that came to nothing and whose
-// agent reports no cost has cost nothing.
+// costOf returns the cost of a turn including its misses. A miss whose agent reports no cost
+// counts as free.
 func costOf(t Turn) (spent Spent) {
 	for _, m := range t.Misses {
 		spent = spent.Plus(m.Usage.known())
@@ -126,7 +126,7 @@ func costOf(t Turn) (spent Spent) {
 	return spent
 }
 
-// known returns what is known of a turn's cost.
+// known returns the known part of a turn's cost.
 func (u Usage) known() Spent {
 	var s Spent
 	if u.Tokens != nil {

@@ -9,8 +9,8 @@ import (
 // A State is where a run stands. The zero value is [Start].
 type State uint8
 
-// The states of a run. Ended is reached from each of the others: a run can be
-// interrupted, fail or meet a limit anywhere.
+// The states of a run. Ended can follow any other state: a run can be interrupted, fail or hit a
+// limit anywhere.
 const (
 	Start State = iota
 	ActorExecuting
@@ -23,8 +23,7 @@ const (
 	Ended
 )
 
-// ErrTransition reports a move that the table of transitions does not hold.
-// It is always a bug of the caller.
+// ErrTransition reports a transition that is not in the table. It is always a bug in the caller.
 var ErrTransition = errors.New("illegal state transition")
 
 // String returns the state's name as the session log spells it.
@@ -84,18 +83,17 @@ func (s State) Next() []State {
 	return nil
 }
 
-// A Machine is the state of one run, moved only along the table that
-// [State.Next] holds. The zero value stands at [Start]. It is not safe for
-// concurrent use.
+// A Machine is the state of one run. It only moves along the table in [State.Next]. The zero
+// value is at [Start]. It is not safe for concurrent use.
 type Machine struct {
 	state State
 }
 
-// State returns where the machine stands.
+// State returns the current state.
 func (m *Machine) State() State { return m.state }
 
-// To moves the machine. A move that the table does not hold returns
-// [ErrTransition] and leaves the machine where it was.
+// To moves the machine. For a transition that is not in the table it returns [ErrTransition] and
+// does not move.
 func (m *Machine) To(next State) error {
 	if !slices.Contains(m.state.Next(), next) {
 		return fmt.Errorf("%w: %v to %v", ErrTransition, m.state, next)

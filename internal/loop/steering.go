@@ -8,23 +8,23 @@ import (
 	"sync"
 )
 
-// RuleUser names the user where the rules of a run are named: an actor's turn that the
-// user has interrupted goes back to the actor without a review.
+// RuleUser stands in place of a rule's name when the user has interrupted the actor's turn: the
+// work goes back to the actor without a review.
 const RuleUser = "user"
 
-// A SteerKind says what the user asks of a run while it goes on.
+// A SteerKind is what the user asks of a run while it goes on.
 type SteerKind string
 
-// What can be asked.
+// The kinds of steering.
 const (
 	SteerStop      SteerKind = "stop"      // the run ends after the iteration under way
 	SteerPause     SteerKind = "pause"     // no turn begins until SteerGoOn
-	SteerGoOn      SteerKind = "go_on"     // turns begin again, and nothing is to stop
-	SteerSay       SteerKind = "say"       // the text is told to the actor in its next turn
-	SteerInterrupt SteerKind = "interrupt" // the actor's turn ends now, and the next one begins with the text
+	SteerGoOn      SteerKind = "go_on"     // turns begin again, and a stop is cancelled
+	SteerSay       SteerKind = "say"       // the text is passed to the actor in its next turn
+	SteerInterrupt SteerKind = "interrupt" // the actor's turn ends now, and its next one begins with the text
 )
 
-// Steered says that something which the user asked for has taken effect.
+// Steered says that something the user asked for has taken effect.
 type Steered struct {
 	Iteration int
 	Kind      SteerKind
@@ -33,34 +33,34 @@ type Steered struct {
 
 func (e Steered) iteration() int { return e.Iteration }
 
-// A Steering is what the user asks of a run while it goes on. The zero value asks for
-// nothing; a nil one can be asked for nothing. It is safe for concurrent use.
+// A Steering collects what the user asks of a run while it goes on. The zero value is ready to
+// use; a nil one accepts nothing. It is safe for concurrent use.
 type Steering struct {
 	mu    sync.Mutex
 	stop  bool
 	words []string
 	left  bool          // an interrupted turn has left words for the next one
-	pause chan struct{} // closed when the run may go on; nil: it may
-	turns []*actorTurn  // under way
+	pause chan struct{} // closed when the run may go on; nil: it is not paused
+	turns []*actorTurn  // running actor turns
 }
 
-// An actorTurn is one that can be interrupted.
+// An actorTurn is a turn that can be interrupted.
 type actorTurn struct {
 	cancel context.CancelCauseFunc
 	words  string
 	ended  bool // by the user
 }
 
-// ErrNoTurn says that no turn of the actor is under way that could be interrupted.
+// ErrNoTurn says that the actor has no turn to interrupt.
 var ErrNoTurn = errors.New("the actor is not at work")
 
-// ErrNoWords says that nothing was said.
+// ErrNoWords says that the text is empty.
 var ErrNoWords = errors.New("there is nothing to tell the actor")
 
-// errInterrupted is why a turn ends that the user has interrupted.
+// errInterrupted is the cause of a turn's end when the user interrupts it.
 var errInterrupted = errors.New("interrupted by the user")
 
-// Steer asks for something. The error is [ErrNoTurn] or [ErrNoWords].
+// Steer records a request. The error is [ErrNoTurn] or [ErrNoWords].
 func (s *Steering) Steer(kind SteerKind, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,21 +100,21 @@ func (s *Steering) goOn() {
 	}
 }
 
-// Asked says what was asked for and has not taken effect yet.
+// Asked returns the requests that have not taken effect yet.
 func (s *Steering) Asked() (stop, pause bool, words int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stop, s.pause != nil, len(s.words)
 }
 
-// Untold reports whether there are words that no turn of the actor has begun with.
+// Untold reports whether there are words that the actor has not been told.
 func (s *Steering) Untold() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left || len(s.words) > 0
 }
 
-// paused returns what is closed when turns may begin; nil: they may.
+// paused returns a channel that is closed when turns may begin; nil: the run is not paused.
 func (s *Steering) paused() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Steering) paused() <-chan struct{} {
 	return s.pause
 }
 
-// take returns what the actor is to be told.
+// take returns what the actor is to be told, and clears it.
 func (s *Steering) take() []string {
 	if s == nil {
 		return nil
@@ -136,7 +136,7 @@ func (s *Steering) take() []string {
 	return words
 }
 
-// begin has a turn of the actor be one that can be interrupted, until over is called.
+// begin registers a turn of the actor that can be interrupted, until over is called.
 func (s *Steering) begin(ctx context.Context) (_ context.Context, over func() (words string, interrupted bool)) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if s == nil {
@@ -156,7 +156,7 @@ func (s *Steering) begin(ctx context.Context) (_ context.Context, over func() (w
 	}
 }
 
-// mayBegin returns an error where no iteration may begin.
+// mayBegin returns an error if no iteration may begin.
 func (s *section) mayBegin(ctx context.Context, next Role) error {
 	if err := s.await(ctx, s.whole, true); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (s *section) mayBegin(ctx context.Context, next Role) error {
 	return s.mayGoOn(ctx, next)
 }
 
-// await holds a turn back while the user wants the run to pause. Where nothing is under
-// way it also ends the run, if the user has asked for that.
+// await holds a turn back while the run is paused. If mayStop is set, it also ends the run if the
+// user has asked for that.
 func (c *course) await(ctx context.Context, step Step, mayStop bool) error {
 	steering := c.loop.Steering
 	if steering == nil {
@@ -195,8 +195,8 @@ func (c *course) await(ctx context.Context, step Step, mayStop bool) error {
 	return c.await(ctx, step, mayStop)
 }
 
-// told is what the user has said for the actor's turn: in a run that broke off in it, and
-// in this one.
+// told returns what the user has said for the actor's turn, in this run or in one that broke off
+// during the turn.
 func (it *Iteration) told(step Step) ([]string, error) {
 	said := it.run.journal.takeWords()
 	for _, words := range it.run.loop.Steering.take() {

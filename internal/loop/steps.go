@@ -10,73 +10,72 @@ import (
 	"time"
 )
 
-// Steps are the moves that a strategy may make. Each one is written down when it is over,
-// before the next one begins. A step that stands in the journal of a session that is
-// carried on is not made again: it returns what it came to. Steps belong to the
-// goroutine of the strategy.
+// Steps are the steps that a strategy can take. The result of each is recorded before the next
+// one begins. When a session is resumed, a step that is already in the journal is not taken
+// again: its recorded result is returned. Steps belong to the goroutine of the strategy.
 type Steps struct{ *section }
 
-// A section of a strategy has a work tree, a journal and a memory of its own; the whole of it
-// is one, too.
+// A section is a part of a strategy with its own work tree, journal and memory. The whole
+// strategy is a section as well.
 type section struct {
 	*course
 	at      Workplace
 	journal *Journal
-	live    bool // what stands in the journal is over: what comes is played
-	whole   Step // of the part; "" is the session
+	live    bool // the journal is used up: from now on steps are played
+	whole   Step // the step of this part; "" is the session
 	parent  *section
-	branch  *branch // of a part; nil for the session
+	branch  *branch // nil for the session
 	errand
 	memory
 }
 
-// An errand is what is done now, of all that the session is about.
+// An errand is the part of the session's task that is being worked on.
 type errand struct {
-	within Step     // what steps are named below
-	prompt string   // the session's
-	part   string   // of what that asks for; "": all of it
-	beside []string // what whoever works on it is told beside the task
-	actor  Role     // whose agent plays the actor; "": the actor's own
+	within Step     // prefix of step names
+	prompt string   // the session's prompt
+	part   string   // the part of it to work on; "": all of it
+	beside []string // instructions for whoever works, in addition to the task
+	actor  Role     // role whose agent plays the actor; "": the actor's own
 	bound  bound
 }
 
-// A bound is the iteration with which something is over in any case, and by which parameter of the
-// strategy; the zero value is none.
+// A bound is a limit on iterations and the strategy parameter that set it; the zero value is no
+// limit.
 type bound struct {
 	until int
 	by    string
 }
 
-// A course is what all steps of a run have in common.
+// A course is what all sections of a run share.
 type course struct {
 	loop *Loop
 	*record
 	session Session
 	began   time.Time
-	fresh   bool // the session begins with this run
+	fresh   bool // this run starts the session
 	machine Machine
 
 	mu       sync.Mutex // guards what follows
-	played   bool       // something was: the journal is over
-	own      bool       // the strategy has made a step of its own since the last iteration
-	progress Progress   // without what the ledger holds
+	played   bool       // something was played: the journal is used up
+	own      bool       // the strategy has taken a step of its own since the last iteration
+	progress Progress   // without the figures of the ledger
 	ledger   ledger
 }
 
-// memory is what later iterations go by.
+// memory is what later iterations need of earlier ones.
 type memory struct {
 	history  []Round  // without their texts
-	previous *Round   // the last one, whole
-	again    *Attempt // of that one, to be judged again; nil: it has its verdict
+	previous *Round   // the last one, with its texts
+	again    *Attempt // its attempt, to be judged again; nil: it has a verdict
 	baseline []CheckResult
 
 	conversation Conversation // of the actor's last turn
 	complaint    string       // of that turn
-	position     Position     // at the last look
-	meanwhile    []string     // paths that had changed then since the capture
+	position     Position     // at the last look at the repository
+	meanwhile    []string     // paths that had changed by then since the capture
 }
 
-// Baseline runs the checks on the work tree as the session finds it, where that is set.
+// Baseline runs the checks on the work tree as the session finds it, if that is configured.
 func (s *Steps) Baseline(ctx context.Context) (err error) {
 	if e, ok := s.journal.take(baselineStep); ok {
 		if was, ok := e.(BaselineChecked); ok {
@@ -87,15 +86,14 @@ func (s *Steps) Baseline(ctx context.Context) (err error) {
 	if s.parent != nil || !s.fresh || !s.loop.Checks.Before || s.at.Checker == nil {
 		return nil
 	}
-	s.fresh = false // one strategy after the other may ask for it
+	s.fresh = false // nested strategies ask, too
 	if s.baseline, err = s.check(ctx, baselineStep); err != nil {
 		return fmt.Errorf("run the checks before the session: %w", err)
 	}
 	return s.emit(baselineStep, BaselineChecked{Checks: s.baseline})
 }
 
-// Iterate makes the next iteration: the moves that play makes in it. What is returned is
-// all that it came to.
+// Iterate runs the next iteration: the moves that play makes in it. It returns the result.
 func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iteration) error) (Round, error) {
 	n := s.progress.Iterations + 1
 	if e, ok := s.journal.take(iterationStep(n)); ok {
@@ -111,7 +109,7 @@ func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iterati
 		return Round{}, err
 	}
 	begun := len(s.journal.entries) > 0
-	if !begun { // what was begun before the session broke off is finished in any case
+	if !begun { // an iteration that was begun before an interruption is always finished
 		next := RoleActor
 		if s.again != nil {
 			next = RoleCritic
@@ -120,7 +118,7 @@ func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iterati
 			return Round{}, err
 		}
 	}
-	if s.own && s.machine.State() == DecidedDone { // and goes on behind it
+	if s.own && s.machine.State() == DecidedDone { // the strategy goes on after a DONE
 		s.machine = Machine{}
 	}
 	s.own = false
@@ -144,9 +142,9 @@ func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iterati
 	return it.round, nil
 }
 
-// Over reports whether the iterations end with one of them, and how. One that stands in
-// the journal ended nothing where another one follows there, nor does a DONE with nothing
-// behind it: it is judged again.
+// Over reports whether an iteration ends the run, and how. An iteration from the journal ends it
+// only if no other iteration follows there; a DONE with nothing after it does not: it is judged
+// again.
 func (s *Steps) Over(round Round) (Outcome, bool) {
 	out, ends := round.ends()
 	switch {
@@ -159,8 +157,8 @@ func (s *Steps) Over(round Round) (Outcome, bool) {
 	return out, ends
 }
 
-// Bound has so many more iterations be the last ones, as a parameter of the strategy says, until
-// what is returned ends that; 0 is no bound. An outer bound holds, too.
+// Bound limits the strategy to so many more iterations, on behalf of one of its parameters, until
+// leave is called; 0 is no limit. An outer limit still applies.
 func (s *Steps) Bound(iterations int, by string) (leave func()) {
 	was := s.bound
 	if most := s.progress.Iterations + iterations; iterations > 0 && (was.until == 0 || most < was.until) {
@@ -169,7 +167,7 @@ func (s *Steps) Bound(iterations int, by string) (leave func()) {
 	return func() { s.bound = was }
 }
 
-// Anew has the actor begin a new conversation, with no earlier rounds.
+// Anew starts a new conversation for the actor and forgets the earlier rounds.
 func (m *memory) Anew() {
 	m.history, m.previous, m.again, m.conversation = nil, nil, nil, Conversation{}
 }
@@ -183,14 +181,14 @@ func (s *Steps) Case() *Case {
 	return c
 }
 
-// Task is what is to be done: what the user asks for, or the part of it that is under way.
+// Task is what is to be done: the user's prompt, or the current part of it.
 func (e *errand) Task() string { return cmp.Or(e.part, e.prompt) }
 
-// Told is the task with what whoever works on it is told beside it.
+// Told is the task with the additional instructions for whoever works on it.
 func (e *errand) Told() string { return strings.Join(append([]string{e.Task()}, e.beside...), "\n\n") }
 
-// Instruct adds to what whoever works is told beside the task, until what is returned ends that;
-// "" adds nothing. Those who judge the work are not told.
+// Instruct adds an instruction for whoever works, until leave is called; "" adds nothing. Judges
+// do not see it.
 func (e *errand) Instruct(text string) (leave func()) {
 	was := e.beside
 	if text != "" {
@@ -199,20 +197,20 @@ func (e *errand) Instruct(text string) (leave func()) {
 	return func() { e.beside = was }
 }
 
-// Aim has what follows be about a part of what the user asks for: its iterations are judged by
-// that alone. "" is all of it again.
+// Aim restricts what follows to a part of the task, by which its iterations are judged. "" is the
+// whole task again.
 func (e *errand) Aim(task string) { e.part = task }
 
-// Cast has the agent of a role play the actor, and the turns that the actor's agent would play,
-// until what is returned ends that; "" is the actor's own. Its turns are the actor's in everything
-// else.
+// Cast has the agent of a role play the actor and the turns that the actor's agent would play,
+// until leave is called; "" is the actor's own. In all other respects these are turns of the
+// actor.
 func (e *errand) Cast(role Role) (leave func()) {
 	was := e.actor
 	e.actor = role
 	return func() { e.actor = was }
 }
 
-// Step names a step of the strategy that is under way, as "critique.round_1".
+// Step names a step of the running strategy, as in "critique.round_1".
 func (e *errand) Step(format string, args ...any) Step {
 	name := fmt.Sprintf(format, args...)
 	if e.within == "" {
@@ -221,15 +219,15 @@ func (e *errand) Step(format string, args ...any) Step {
 	return e.within.Sub(name)
 }
 
-// Within has the steps be named below one of them, so that a strategy can be driven again and
-// again by another one. What is returned ends that.
+// Within prefixes all step names with a step, until leave is called, so that a strategy can be
+// run several times by another one.
 func (e *errand) Within(step Step) (leave func()) {
 	was := e.within
 	e.within = step
 	return func() { e.within = was }
 }
 
-// goLive ends what is taken from the journal: the next step is played.
+// goLive ends reading from the journal: the next step is played.
 func (s *section) goLive(ctx context.Context) error {
 	if s.live {
 		return nil
@@ -240,7 +238,7 @@ func (s *section) goLive(ctx context.Context) error {
 			continue
 		}
 		if err := p.parent.journal.only(p.whole); err != nil {
-			return err // what comes behind the parts stands there already
+			return err // the journal already has steps that come after these parts
 		}
 	}
 	s.takeOver()
@@ -248,8 +246,8 @@ func (s *section) goLive(ctx context.Context) error {
 	return err
 }
 
-// takeOver has the run go on from what the journal comes to. That is done once: what the
-// other parts of the strategy go by has been played.
+// takeOver initializes the run's figures from the journal. It happens once: whichever section
+// goes live first does it for all.
 func (s *section) takeOver() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,9 +256,9 @@ func (s *section) takeOver() {
 	}
 	s.played = true
 	s.ledger = s.journal.ledger.clone()
-	s.progress.ConsecutiveErrors, s.progress.LastFailure, s.progress.LastProblem = 0, StopNone, "" // whoever resumes wants another try
+	s.progress.ConsecutiveErrors, s.progress.LastFailure, s.progress.LastProblem = 0, StopNone, "" // resuming means trying again
 	pending := s.journal.Pending()
-	if s.parent == nil || pending != nil || s.previous != nil { // else it was another part's
+	if s.parent == nil || pending != nil || s.previous != nil { // else the conversation belongs to another section
 		s.conversation = s.journal.conversation
 	}
 	switch {
@@ -274,15 +272,15 @@ func (s *section) takeOver() {
 	}
 }
 
-// aside notes that the strategy has made a step of its own.
+// aside records that the strategy has taken a step of its own.
 func (s *course) aside() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.own = true
 }
 
-// remember keeps the last round whole and the others without their texts, so
-// that a long session does not grow with what its agents print.
+// remember keeps the last round whole and the others without their texts, so that memory does not
+// grow with the output of the agents.
 func (s *section) remember(round Round) {
 	s.progress.Iterations++
 	s.progress.LastFailure, s.progress.LastProblem = round.Failure, trouble(round)
@@ -296,7 +294,7 @@ func (s *section) remember(round Round) {
 	s.history = append(slices.Clip(s.history), round.Outline())
 }
 
-// ends says how the run ends with a round, if it does.
+// ends reports whether a round ends the run, and how.
 func (r Round) ends() (Outcome, bool) {
 	v := r.Verdict
 	switch {

@@ -2,17 +2,17 @@ package loop
 
 import "time"
 
-// A Role is the part an agent plays in a turn.
+// A Role is the part that an agent plays in a turn.
 type Role string
 
-// The two roles.
+// The roles of every run.
 const (
 	RoleActor  Role = "actor"
 	RoleCritic Role = "critic"
 )
 
-// An AgentRef names who plays a role: an agent of the catalogue or of the
-// user's own, with the model asked for ("" is the agent's default).
+// An AgentRef names an agent of the catalogue or of the user's own, and the model asked for (""
+// is the agent's default).
 type AgentRef struct {
 	Agent string
 	Model string
@@ -22,43 +22,43 @@ type AgentRef struct {
 type Brief struct {
 	Iteration int
 	Step      Step   // of the turn
-	ID        string // names the turn; see [Turn.ID]
-	Task      string // the user's prompt, or the part of it that is under way
-	Role      Role   // whose agent plays; "": the actor's own
-	// Conversation is the one that the actor's last turn was part of, to be
-	// carried on or not; the zero value when there is none.
+	ID        string // of the turn; see [Turn.ID]
+	Task      string // the user's prompt, or the current part of it
+	Role      Role   // whose agent plays; "": the actor's
+	// Conversation is that of the actor's last turn, which may be continued; the zero value is
+	// none.
 	Conversation Conversation
 	// Said is what the user has said for this turn while the run went on.
 	Said []string
 	// Previous is the round before this one; nil in the first iteration.
 	Previous *Round
-	// Baseline is what the checks said before the session, where they were run.
+	// Baseline holds the results of the checks before the session, if they were run then.
 	Baseline []CheckResult
 }
 
-// An Ending says how an agent's turn came to its end.
+// An Ending says how an agent's turn ended.
 type Ending string
 
-// The endings of a turn. EndCompleted is the only good one: the agent's process
-// ended by itself with exit code 0, and what it printed says nothing else.
+// The endings of a turn. EndCompleted is the only good one: the agent's process exited with code
+// 0, and its output reports no failure.
 const (
 	EndCompleted   Ending = "completed"
-	EndEmpty       Ending = "empty"        // exit code 0, but no final text where there has to be one
-	EndFailed      Ending = "failed"       // exit code other than 0, killed by a foreign signal, or the agent says so
+	EndEmpty       Ending = "empty"        // exit code 0, but the required final text is missing
+	EndFailed      Ending = "failed"       // another exit code, a foreign signal, or the agent reports a failure
 	EndTimedOut    Ending = "timed_out"    // stopped: the turn's time limit
 	EndIdle        Ending = "idle"         // stopped: no output for the idle limit
 	EndOutputLimit Ending = "output_limit" // stopped: more output than max_output
 	EndInterrupted Ending = "interrupted"  // stopped: the run was cancelled
 
-	// What the agent itself says was in its way.
-	EndAuth             Ending = "auth"              // it is not signed in
+	// The agent itself reports what went wrong.
+	EndAuth             Ending = "auth"              // not signed in
 	EndRateLimited      Ending = "rate_limited"      // see Turn.ResetAt
-	EndOverloaded       Ending = "overloaded"        // the model's service, or the network
-	EndContextTooLong   Ending = "context_too_long"  // the prompt is more than the model takes
-	EndPermissionDenied Ending = "permission_denied" // it was not allowed to do its work
+	EndOverloaded       Ending = "overloaded"        // the model's service is overloaded, or the network fails
+	EndContextTooLong   Ending = "context_too_long"  // the prompt is too long for the model
+	EndPermissionDenied Ending = "permission_denied" // not allowed to do its work
 )
 
-// Cut reports whether codeloops stopped the turn before the agent was through.
+// Cut reports whether codeloops stopped the turn before the agent had finished.
 func (e Ending) Cut() bool {
 	return e == EndTimedOut || e == EndIdle || e == EndOutputLimit || e == EndInterrupted
 }
@@ -68,90 +68,85 @@ func (e Ending) Stuck() bool {
 	return e == EndAuth || e == EndRateLimited || e == EndOverloaded || e == EndContextTooLong || e == EndPermissionDenied
 }
 
-// An Output is what is kept of one stream of a process: all of it, or its
-// head and its tail with a line between them that names what was left out.
+// An Output is what is kept of one output stream: all of it, or its head and its tail with a line
+// between them that says what was left out.
 type Output struct {
 	Text    string
-	Total   int64  // bytes that the process wrote
-	Omitted int64  // bytes that Text does not hold
-	File    string // where the whole stands while Omitted > 0
+	Total   int64  // bytes written by the process
+	Omitted int64  // bytes missing from Text
+	File    string // holds all of it if Omitted > 0
 }
 
-// A Process is one that an agent left running when its turn ended.
+// A Process is a process that an agent left running when its turn ended.
 type Process struct {
 	PID     int
 	Command string
 }
 
-// Late is what was printed when the agent's own process had ended. It counts for
-// nothing, and nothing of it is read.
+// Late is output that came after the agent's own process had ended. It is ignored.
 type Late struct {
-	Total int64  // bytes, as far as it is known
-	File  string // where they stand
+	Total int64  // bytes, as far as known
+	File  string // file that holds them
 }
 
-// A Turn is what is known of one finished turn of an agent, whatever its role.
+// A Turn is a finished turn of an agent in any role.
 type Turn struct {
-	// ID is the same for the same turn of the same session, whoever asks:
-	// <session>__<role>_<iteration>, and from the second time that a critic is
-	// asked in one iteration on, _<time> behind it. "" where the session has no
-	// name.
+	// ID identifies a turn within the session, however often it is played:
+	// <session>__<role>_<iteration>, followed by _<n> when a critic is asked the nth time in an
+	// iteration. "" if the session has no ID.
 	ID string
-	// Try is the one that counts; Misses are those before it, oldest first, that
-	// came to nothing.
+	// Try is the try that counts; Misses are the failed ones before it, oldest first.
 	Try
 	Misses []Try
 	Execution
 
-	// ResetAt is when a limit ends; zero when the agent does not say.
+	// ResetAt is when the rate limit ends; zero if the agent does not say.
 	ResetAt time.Time
-	// Conversation is the agent's own name for its session, "" when it tells
-	// none.
+	// Conversation is the agent's own name for its session; "" if it reports none.
 	Conversation string
-	// SessionID is the name, a UUID, that the agent was told to give its session;
-	// "" where it takes none, or carried on a conversation.
+	// SessionID is the UUID that the agent was told to use for its session; "" if it accepts
+	// none, or continued a conversation.
 	SessionID string
 }
 
-// A Try is what one agent made of a turn. Another agent, or a new conversation, takes
-// the turn over after one that came to nothing.
+// A Try is one agent's try at a turn. After a failed one, another agent or a new conversation
+// takes over.
 type Try struct {
 	Agent   AgentRef
-	Resumed bool // it was to carry on a conversation of earlier turns
+	Resumed bool // it was to continue an earlier conversation
 	Ending  Ending
-	Reason  string // the agent's own sentence on a bad ending, "" when it has none
+	Reason  string // the agent's own words on a bad ending; "" if it has none
 	Usage   Usage
 }
 
-// An Execution is what became of the process of an agent.
+// An Execution is the result of an agent's process.
 type Execution struct {
 	Stdout   Output
 	Stderr   Output
 	ExitCode int // -1 when a signal ended the process
 	Duration time.Duration
-	// Leftovers are the processes that were still there when the agent's own
-	// process had ended. They have been ended since.
+	// Leftovers are the processes that were still running when the agent's own process had ended.
+	// They have been killed since.
 	Leftovers []Process
-	// Late is what they printed after that.
+	// Late is what they printed afterwards.
 	Late Late
 }
 
-// Blocked reports whether the agent could not work at all, and cannot until
-// something changes that is outside of the run. Such a turn is none: it has to
-// be played again.
+// Blocked reports whether the agent could not work at all, and cannot until something outside of
+// the run changes. Such a turn does not count and has to be played again.
 func (t Turn) Blocked() bool {
 	return t.Ending == EndAuth || t.Ending == EndRateLimited || t.Ending == EndPermissionDenied && t.Usage.Tokens == nil
 }
 
-// An Attempt is what one turn of the actor left, its change apart.
+// An Attempt is one turn of the actor, without the change it made.
 type Attempt struct {
 	Turn
-	// Rejudged: it is the attempt of the iteration before, which the critic had
-	// given no verdict on. No turn was played, and so it took nothing.
+	// Rejudged: this is the attempt of the previous iteration, which has no verdict yet. No turn
+	// was played, so it used nothing.
 	Rejudged bool
 }
 
-// again is what the attempt is in an iteration in which it is only judged.
+// again returns the attempt for an iteration that only judges it.
 func (a Attempt) again() *Attempt {
 	a.Rejudged = true
 	a.Duration, a.Misses = 0, nil
@@ -159,34 +154,32 @@ func (a Attempt) again() *Attempt {
 	return &a
 }
 
-// A CheckResult is one of the project's own check commands, run and judged.
+// A CheckResult is the result of one of the project's own check commands.
 type CheckResult struct {
 	Command  string
-	ExitCode int // -1 when a signal ended it
+	ExitCode int // -1 if a signal ended it
 	Ending   Ending
 	Duration time.Duration
-	Output   Output // stdout and stderr as they came
+	Output   Output // stdout and stderr, interleaved
 
-	// FailedBefore: it did not pass when the session began, either.
+	// FailedBefore: it also failed when the session began.
 	FailedBefore bool
-	// Changed is what it changed or removed of that which it was to judge. Such a
+	// Changed lists what the check changed or removed of the work that it was to judge. Such a
 	// check has not passed, however it ended.
 	Changed []string
-	// Written is all that it wrote in its view of the work tree. It is no part of the
-	// session log by itself.
+	// Written is everything that it wrote in its view of the work tree. It is not logged
+	// separately.
 	Written Written
-	// Lacked is what earlier checks had written and was taken away before this one,
-	// which has not passed.
+	// Lacked lists files of earlier checks that were removed before this one, which did not pass.
 	Lacked []string
 }
 
-// Passed reports whether the check ended by itself with exit code 0, and left alone
-// what it was to judge.
+// Passed reports whether the check exited with code 0 and did not change what it was to judge.
 func (c CheckResult) Passed() bool {
 	return c.Ending == EndCompleted && c.ExitCode == 0 && len(c.Changed) == 0
 }
 
-// Remarks are what is to be known of the check besides how it ended.
+// Remarks returns what else there is to know about the result, as sentences.
 func (c CheckResult) Remarks() (sentences []string) {
 	if len(c.Changed) > 0 {
 		sentences = append(sentences, "it changed what it was to judge: "+listed(c.Changed))
@@ -198,21 +191,21 @@ func (c CheckResult) Remarks() (sentences []string) {
 	return sentences
 }
 
-// A Notice is something an agent does or prints while its turn lasts.
+// A Notice is something that an agent does or prints during its turn.
 type Notice struct {
 	Kind NoticeKind
-	// Stream is "stdout" or "stderr" for what is printed, else "".
+	// Stream is "stdout" or "stderr" for output, else "".
 	Stream string
-	// Text is what is printed, whole lines where the agent writes lines, or
-	// one line that says what is done.
+	// Text is the output, in whole lines if the agent writes lines, or a line that describes the
+	// action.
 	Text string
-	// Added and Removed are the lines of an edit, where the agent tells them.
+	// Added and Removed count the lines of an edit, if the agent reports them.
 	Added   int `json:",omitempty"`
 	Removed int `json:",omitempty"`
-	// Look is that of NoticeLook, which has no text.
+	// Look is set for NoticeLook, which has no text.
 	Look *Look `json:",omitempty"`
-	// Wait is set where the run stands still, or goes on again: that is no
-	// [Activity], but an event of its own.
+	// Wait is set when the agent starts or stops waiting. Such a notice becomes an event of its
+	// own, not an [Activity].
 	Wait *Wait
 }
 
@@ -221,16 +214,16 @@ type NoticeKind string
 
 // The kinds of notices.
 const (
-	NoticeOutput  NoticeKind = "output"  // a piece of what is printed, as it is
+	NoticeOutput  NoticeKind = "output"  // raw output
 	NoticeMessage NoticeKind = "message" // a message of the model
-	NoticeTool    NoticeKind = "tool"    // a tool is used: its name, and on what
+	NoticeTool    NoticeKind = "tool"    // a tool call: its name and its target
 	NoticeCommand NoticeKind = "command" // a command is run
 	NoticeEdit    NoticeKind = "edit"    // a file is changed
-	NoticeProblem NoticeKind = "problem" // a fault that the agent copes with by itself
-	NoticeLook    NoticeKind = "look"    // what has become of the work tree, which is no word of the agent's
+	NoticeProblem NoticeKind = "problem" // an error that the agent handles by itself
+	NoticeLook    NoticeKind = "look"    // the state of the work tree, not reported by the agent
 	NoticeChange  NoticeKind = "change"  // another agent, or a new conversation, takes the turn over
 )
 
-// A Watch is told what an agent does while its turn lasts. It may be called
-// from any goroutine, never concurrently with itself.
+// A Watch receives what an agent does during its turn. It may be called from any goroutine, but
+// never concurrently.
 type Watch func(Notice)

@@ -6,44 +6,42 @@ import (
 	"strings"
 )
 
-// A Call is what an agent is asked in a turn of a strategy's own, as a planner, a debater
-// or a judge.
+// A Call is what an agent is asked in one of the strategy's own turns, for example as a planner,
+// a debater or a judge.
 type Call struct {
-	Step   Step   // of the turn; one of its own
-	ID     string // names the turn, see [Turn.ID]; set by [Steps.Turns]
+	Step   Step   // of the turn; unique
+	ID     string // see [Turn.ID]; set by [Steps.Turns]
 	Role   Role
 	Access Access
-	// As is whose agent plays the turn; "": the actor's where it may write, else the
-	// critic's.
+	// As is the role whose agent plays; "": the actor's if the turn may write, else the critic's.
 	As Role
-	// Prompt is the question. Where a Case is set, it stands behind that, laid out as for a
-	// critic.
+	// Prompt is the question. If Case is set, the prompt contains the case first, laid out as for
+	// a critic.
 	Prompt string
 	Case   *Case
-	// Judges: the turn judges the work of an iteration that is over, and is part of what that may
-	// take. A limit on iterations does not hold it up.
+	// Judges: the turn judges the work of a finished iteration and counts as part of it, so a
+	// limit on iterations does not block it.
 	Judges bool
-	// Conversation is the one to be carried on; the zero value begins another.
+	// Conversation is continued; the zero value begins another one.
 	Conversation Conversation
 }
 
-// A Reply is one turn with what the agent said in the end.
+// A Reply is a finished turn and the agent's final text.
 type Reply struct {
 	Turn
 	Text string
-	// Written is what the turn wrote in its view of the work tree, and was thrown away. It
-	// is no part of the session log by itself.
+	// Written is what the turn wrote in its view of the work tree, and what was discarded. It is
+	// not logged separately.
 	Written Written
 }
 
-// A Player plays the turns of a strategy's own. It may be asked for several at the same
-// time. A turn that ends badly is a Reply, not an error; an error means that no turn
-// could be run at all, and ends the run.
+// A Player plays a strategy's own turns. It must be safe for concurrent use. A turn that ends
+// badly is a Reply, not an error; an error means that no turn could be started, and ends the run.
 type Player interface {
 	Play(context.Context, Call, Watch) (Reply, error)
 }
 
-// TurnStarted says that an agent is at work in a turn of a strategy's own.
+// TurnStarted says that one of a strategy's own turns has begun.
 type TurnStarted struct {
 	Iteration int // 0: in none
 	Role      Role
@@ -56,8 +54,8 @@ type TurnFinished struct {
 	Role      Role
 	Access    Access
 	Reply     Reply
-	// Review is what the turn of a panel's member came to, on that State of the work tree, but for
-	// the turn and the reply, which are those above.
+	// Review is set for a panel member: its verdict on the given State of the work tree. The turn
+	// and the text are in Reply.
 	Review *Review
 	State  string
 }
@@ -65,10 +63,10 @@ type TurnFinished struct {
 func (e TurnStarted) iteration() int  { return e.Iteration }
 func (e TurnFinished) iteration() int { return e.Iteration }
 
-// Turns plays turns of the strategy's own, as many at the same time as may be, and returns what each
-// came to, in their order. Those that stand in the journal are not played again. The
-// error is of the first one that could not be run, or whose agent cannot work until a
-// person does something about it; the others are ended then.
+// Turns plays turns of the strategy's own concurrently, as far as Jobs allows, and returns their
+// replies in order. Turns that are in the journal are not played again. The error is that of the
+// first turn that could not be run, or whose agent cannot work until a person does something; the
+// other turns are ended then.
 func (s *Steps) Turns(ctx context.Context, calls ...Call) ([]Reply, error) {
 	s.aside()
 	replies := make([]Reply, len(calls))
@@ -94,7 +92,7 @@ func (s *Steps) Turns(ctx context.Context, calls ...Call) ([]Reply, error) {
 	return replies, s.play(ctx, calls, due, replies)
 }
 
-// play plays the turns that are due, each as soon as the budgets allow it beside those under way.
+// play plays the remaining turns, each as soon as the budgets allow it beside the running ones.
 func (s *section) play(ctx context.Context, calls []Call, due []int, replies []Reply) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -116,7 +114,7 @@ func (s *section) play(ctx context.Context, calls []Call, due []int, replies []R
 	return context.Cause(ctx)
 }
 
-// turn plays one turn. It may be called from any goroutine.
+// turn plays one turn. It is safe for concurrent use.
 func (s *section) turn(ctx context.Context, call Call) (Reply, error) {
 	n := call.Step.Iteration()
 	if err := s.emit(call.Step, TurnStarted{Iteration: n, Role: call.Role, Access: call.Access}); err != nil {

@@ -2,7 +2,7 @@ package loop
 
 import "time"
 
-// A Decision is what a critic decides.
+// A Decision is the outcome of a critic's verdict.
 type Decision string
 
 // The decisions.
@@ -12,11 +12,11 @@ const (
 	Error    Decision = "ERROR"
 )
 
-// Escalate is the word of a verdict that hands the work to a person.
+// Escalate is the word for a verdict that hands the work to a person.
 const Escalate = "ESCALATE"
 
-// A Verdict is a critic's reply, parsed. Fields that the reply does not hold
-// are zero, and nil for numbers.
+// A Verdict is a critic's parsed reply. Fields that the reply lacks are zero, and nil for
+// numbers.
 type Verdict struct {
 	Decision Decision
 	Rating
@@ -26,36 +26,36 @@ type Verdict struct {
 	Recovery string
 	Issues   []string
 
-	// Escalation, when not empty, is the critic's reason for handing the work
-	// to a person; the run ends with it, whatever Decision says.
+	// Escalation, unless it is empty, is the critic's reason for handing the work to a person; it
+	// ends the run whatever Decision says.
 	Escalation      string
 	Risks           []Risk
 	RequiredChanges []string
-	// Answers say what has become of the findings of earlier reviews.
+	// Answers say what became of the findings of earlier reviews.
 	Answers []Answer
 }
 
-// A Rating is what a critic says of the work on a scale.
+// A Rating is a critic's assessment of the work in numbers.
 type Rating struct {
-	Confidence *float64 // in its verdict, 0 to 1; recorded, never steers
+	Confidence *float64 // in its verdict, 0 to 1; recorded only
 	Score      *float64 // 0 to 1
-	Severity   string   // of what it found
+	Severity   string   // of its findings
 }
 
-// An Answer is what a critic says of a finding of an earlier review.
+// An Answer says what became of a finding of an earlier review.
 type Answer struct {
-	ID    string // of the finding, or those of the first and the last of several: "F4-F6"
+	ID    string // of the finding, or the range of several: "F4-F6"
 	State FindingState
-	Why   string // in the critic's words, "" for none
+	Why   string // in the critic's words, "" if it gives no reason
 }
 
-// A Risk is one that a critic names in a structured reply.
+// A Risk is a risk that a critic names in a structured reply.
 type Risk struct {
 	Type   string
 	Detail string
 }
 
-// Word is what the verdict comes to in one word, for people.
+// Word is the verdict in one word, for people.
 func (v Verdict) Word() string {
 	if v.Escalation != "" {
 		return Escalate
@@ -63,8 +63,8 @@ func (v Verdict) Word() string {
 	return string(v.Decision)
 }
 
-// Guidance is what the next actor turn is told: the feedback, the recovery
-// suggestion, or what else the verdict holds that can help.
+// Guidance is what the actor is told in its next turn: the feedback, the recovery suggestion, or
+// whatever else in the verdict can help.
 func (v Verdict) Guidance() string {
 	switch {
 	case v.Decision == Error && v.Recovery != "":
@@ -85,63 +85,60 @@ type Case struct {
 	Task      string
 	Attempt   Attempt
 	Change    Change
-	// Delta is this iteration's own part of the change: what differs from the
-	// state that the iteration before it left.
+	// Delta is the part of the change that this iteration made: the difference from the state
+	// after the previous one.
 	Delta      Change
 	Inspection Inspection
 	Checks     []CheckResult
 	History    []Round // the earlier iterations, oldest first
-	// Objection is set when the critic is asked again because its last reply
-	// could not be used.
+	// Objection is set when the critic is asked again because its last reply could not be used.
 	Objection *Objection
-	// Opinions are what others say of the matter, who are asked about it, too.
+	// Opinions are what other agents that were asked say of the matter.
 	Opinions []Opinion
 }
 
-// An Opinion is what somebody else says, who is asked about the same.
+// An Opinion is what another agent said in answer to the same question.
 type Opinion struct {
 	Who  string
 	Says string
 }
 
-// An Objection is what was wrong with a critic's reply.
+// An Objection says what was wrong with a critic's reply.
 type Objection struct {
 	Problem string // a sentence
 	Reply   string
 }
 
-// A Review is one turn of the critic with what it came to.
+// A Review is one turn of the critic and its result.
 type Review struct {
 	Turn
-	// Reply is the critic's final text, the one that was read for a verdict.
+	// Reply is the critic's final text, which the verdict was read from.
 	Reply string
-	// Seal is the random word in the prompt that the critic was to repeat where
-	// it decides, and Boundary the one around the evidence there; "" in a log
-	// from before there were any.
+	// Seal is the random word that the critic had to repeat with its decision, and Boundary the
+	// one around the evidence; "" in logs that are older than these.
 	Seal, Boundary string
-	// Sealed is whether what decides repeats the seal.
+	// Sealed says whether the decision repeats the seal.
 	Sealed Sealed
-	// Quoted: an unsealed DONE stands in the evidence word for word.
+	// Quoted: an unsealed DONE appears word for word in the evidence.
 	Quoted bool
-	// Verdict counts only while Problem is empty.
+	// Verdict is only valid while Problem is empty.
 	Verdict Verdict
-	// Problem is a sentence that says why the turn gave no usable verdict.
+	// Problem says why the turn gave no usable verdict, as a sentence.
 	Problem string
-	// Unmentioned are the findings, by their ID, that the verdict would end the
-	// run over without a word on what has become of them. A review is rejected
-	// once for it.
+	// Unmentioned are the IDs of open findings that the verdict would end the run without
+	// mentioning. A review is rejected once for that.
 	Unmentioned []string
-	// Written is what the critic wrote in its view of the work tree. A DONE on files that
-	// it changed is no verdict on the work.
+	// Written is what the critic wrote in its view of the work tree. A DONE on files that the
+	// critic changed is not a verdict on the work.
 	Written Written
-	// Stale is what had changed in the work tree when the critic had decided DONE on it.
-	// Such a verdict is none; the next iteration judges the work again.
+	// Stale is what had changed in the work tree by the time the critic decided DONE. Such a
+	// verdict does not count; the next iteration judges the work again.
 	Stale []string
-	// Votes are those of the members of a panel, whose verdict this is.
+	// Votes are the votes of a panel, whose verdict this is.
 	Votes []Vote
 }
 
-// meddled takes back a DONE on what the critic has changed.
+// meddled rejects a DONE on files or settings that the critic itself has changed.
 func (r *Review) meddled() {
 	switch files := r.Written.Files(); {
 	case len(files) > 0:
@@ -156,38 +153,36 @@ func (r *Review) meddled() {
 	r.Unmentioned = nil
 }
 
-// Sealed says whether a decision repeats the seal of the prompt that asked for
-// it. "" is where there was no seal, or no decision.
+// Sealed says whether a decision repeats the seal from its prompt. "" means that there was no
+// seal, or no decision.
 type Sealed string
 
-// What there can be in the place of a seal.
+// The values of [Sealed].
 const (
 	SealRight Sealed = "right"
 	SealWrong Sealed = "wrong"
 	SealNone  Sealed = "none"
 )
 
-// A Round is one whole iteration.
+// A Round is a whole iteration.
 type Round struct {
 	Iteration int
 	Attempt   Attempt
 	Change    Change
-	// Own is this iteration's own part of the change; nil in the first one, where it is all
-	// of it, and in logs of earlier versions.
+	// Own is the part of the change that this iteration made; nil in the first iteration, where
+	// it is all of it, and in older logs.
 	Own        *Change
 	Inspection Inspection
 	Checks     []CheckResult
 	Review     Review
-	// Unjudged: the rules ruled on the work by themselves. There is no Review,
-	// and there are no Checks.
+	// Unjudged: the rules ruled on the work without a critic. There is no Review, and there are
+	// no Checks.
 	Unjudged bool
-	// Ruling is what counts for the run: the critic's verdict, after the
-	// [Gate] has seen it.
+	// Ruling is what counts for the run: the critic's verdict after the [Gate] has seen it.
 	Ruling
-	// Failure is why the iteration counts as an error, StopNone when it does
-	// not.
+	// Failure says why the iteration counts as an error; StopNone if it does not.
 	Failure StopReason
-	// Duration is the whole iteration's, Trace its phases in order.
+	// Duration is that of the whole iteration, Trace its phases in order.
 	Duration time.Duration
 	Trace    []Phase
 }
@@ -212,15 +207,14 @@ func (r Round) Outline() Round {
 	return r
 }
 
-// Undecided reports whether a session that goes on behind this round has to have
-// the work judged again: the critic was asked, and what it replied gave no verdict,
-// or it was DONE. A DONE that counted has the end of the session behind it; one
-// without is not known to have been given under the rules of today, on the work of
-// today, or by a critic at all.
+// Undecided reports whether a session that continues after this round has to have the work judged
+// again: the critic's reply gave no verdict, or it was DONE. A DONE that counted is followed by
+// the end of the session; any other is not known to have been given under today's rules, on
+// today's work, or by a critic at all.
 func (r Round) Undecided() bool {
 	return r.Verdict.Decision == Done || !r.Unjudged && r.Review.Problem != "" && r.Verdict.Decision == Error
 }
 
-// JudgedAgain reports whether the next iteration of the same run judges the work of this
-// one again, without a turn of the actor.
+// JudgedAgain reports whether the next iteration of the same run judges this work again, without
+// a turn of the actor.
 func (r Round) JudgedAgain() bool { return len(r.Review.Stale) > 0 && r.Verdict.Decision == Error }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Verify runs the project's own checks, where there are any.
+// Verify runs the project's own checks, if there are any.
 func (it *Iteration) Verify(ctx context.Context) (err error) {
 	if it.run.at.Checker == nil {
 		return nil
@@ -23,7 +23,7 @@ func (it *Iteration) Verify(ctx context.Context) (err error) {
 	return it.run.emit(step, ChecksFinished{Iteration: it.c.Iteration, Checks: it.c.Checks})
 }
 
-// sinceWhen marks the checks that failed before the session, too.
+// sinceWhen marks the checks that failed before the session as well.
 func (m *memory) sinceWhen(checks []CheckResult) {
 	for i, c := range checks {
 		checks[i].FailedBefore = slices.ContainsFunc(m.baseline, func(before CheckResult) bool {
@@ -32,7 +32,6 @@ func (m *memory) sinceWhen(checks []CheckResult) {
 	}
 }
 
-// check runs the checks.
 func (s *section) check(ctx context.Context, step Step) (results []CheckResult, err error) {
 	for result, err := range s.at.Checker.Check(ctx, step) {
 		if err != nil {
@@ -49,9 +48,8 @@ func (s *section) check(ctx context.Context, step Step) (results []CheckResult, 
 	return results, nil
 }
 
-// rule lets the gate rule. A DONE stands on checks that have run on the work tree and
-// on the repository as they are: where they have not, they are run again, and the gate
-// rules anew.
+// rule asks the gate for its ruling. A DONE needs checks that have run on the current work tree
+// and repository; if they have not, they run again, and the gate rules anew.
 func (it *Iteration) rule(ctx context.Context) (Ruling, error) {
 	review := &it.round.Review
 	ruling := it.run.at.Gate.Rule(it.c, *review)
@@ -75,7 +73,7 @@ func (it *Iteration) rule(ctx context.Context) (Ruling, error) {
 	return it.run.at.Gate.Rule(it.c, *review), nil
 }
 
-// checkAgain runs the checks once more, on what they have not seen.
+// checkAgain runs the checks again after something has changed that they had not seen.
 func (it *Iteration) checkAgain(ctx context.Context, unseen []string) (err error) {
 	step := asked(it.step("checks"), 2)
 	if err := it.run.warn(step, "the checks are run again, because this has changed since they ran: "+listed(unseen)); err != nil {

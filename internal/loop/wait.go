@@ -2,15 +2,15 @@ package loop
 
 import "time"
 
-// A Wait is a pause within a turn: a service is in the way, and is not asked
-// again before the wait is over.
+// A Wait is a pause during a turn because a service is unavailable; it is asked again when the
+// wait is over.
 type Wait struct {
 	Agent  AgentRef  // whose service it is
 	Cause  Ending    // [EndRateLimited] or [EndOverloaded]
-	Reason string    // the agent's own sentence, "" when it has none
-	Until  time.Time // when it is to end
+	Reason string    // the agent's own words, "" if it has none
+	Until  time.Time // planned end
 
-	// What it came to; zero while it lasts.
+	// The result; zero while it lasts.
 	Duration time.Duration
 	End      WaitEnd
 }
@@ -20,20 +20,19 @@ type WaitEnd string
 
 // The ends of a wait.
 const (
-	WaitOver        WaitEnd = "over"        // its time
-	WaitHurried     WaitEnd = "hurried"     // somebody who would not wait
-	WaitInterrupted WaitEnd = "interrupted" // the run's context
+	WaitOver        WaitEnd = "over"        // the time was up
+	WaitHurried     WaitEnd = "hurried"     // the user did not want to wait
+	WaitInterrupted WaitEnd = "interrupted" // the run was cancelled
 )
 
-// WaitStarted says that the turn under way stands still for a service.
+// WaitStarted says that a turn is waiting for a service.
 type WaitStarted struct {
 	Iteration int
 	Role      Role
 	Wait      Wait
 }
 
-// WaitFinished closes a wait. The agent is asked again, unless the run was
-// cancelled.
+// WaitFinished closes a wait. The agent is asked again unless the run was cancelled.
 type WaitFinished struct {
 	Iteration int
 	Role      Role

@@ -2,16 +2,16 @@ package loop
 
 import "slices"
 
-// Written is what somebody has written in a view of the work tree, where it reached
-// nobody else: it was thrown away. What git ignores is left out.
+// Written lists what was written in a view of the work tree and then discarded. Files that git
+// ignores are left out.
 type Written struct {
-	Changed    []string // files that were there, changed or removed, by their paths
-	Come       []string // files that were not
-	Repository []string // what of the repository is another one, as in "HEAD" or "index"
-	Settings   []string // what git goes by, likewise, as in "config" or "hooks/pre-commit"
+	Changed    []string // existing files that were changed or removed, by path
+	Come       []string // new files
+	Repository []string // changed parts of the repository, such as "HEAD" or "index"
+	Settings   []string // changed git settings, such as "config" or "hooks/pre-commit"
 }
 
-// Files returns the paths of all files, in no order.
+// Files returns the paths of all files, unordered.
 func (w Written) Files() []string {
 	return append(slices.Clip(w.Changed), w.Come...)
 }

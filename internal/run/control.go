@@ -10,44 +10,43 @@ import (
 	"codeloops/internal/redact"
 )
 
-// ErrStopped is the cause with which [Control.Stop] ends a run.
+// ErrStopped is the cancellation cause of [Control.Stop].
 var ErrStopped = fmt.Errorf("the run was stopped: %w", context.Canceled)
 
-// A Control reaches a run from outside. It is safe for concurrent use; what is asked of a
-// run that has not begun counts when it does.
+// A Control controls a run from outside. It is safe for concurrent use; requests made before the
+// run begins take effect when it does.
 type Control struct {
 	hurry    chan struct{}
 	steering loop.Steering
-	secrets  *redact.Redactor // none of them are told to the actor
+	secrets  *redact.Redactor // redacted from what the actor is told
 
 	mu      sync.Mutex
-	stop    context.CancelCauseFunc // nil: the run has not begun, or is over
+	stop    context.CancelCauseFunc // nil unless the run is going on
 	kill    func()
 	stopped bool
 	differs func(context.Context) (loop.Change, error) // nil likewise
-	shown   bool                                       // somebody here watches
-	seen    time.Time                                  // when somebody elsewhere was last known to
+	shown   bool                                       // somebody watches on this terminal
+	seen    time.Time                                  // when a remote watcher was last seen
 
-	looking sync.Mutex // one look at a time is dear enough
+	looking sync.Mutex // looks are expensive: one at a time
 }
 
 func newControl(secrets *redact.Redactor) *Control {
 	return &Control{hurry: make(chan struct{}, 1), secrets: secrets}
 }
 
-// Steer asks something of the run while it goes on; see [loop.Steering.Steer].
+// Steer asks something of the run; see [loop.Steering.Steer].
 func (c *Control) Steer(kind loop.SteerKind, text string) error {
 	return c.steering.Steer(kind, c.secrets.String(text))
 }
 
-// Asked says what was asked for and has not taken effect yet.
+// Asked returns the requests that have not taken effect yet.
 func (c *Control) Asked() (stop, pause bool, words int) { return c.steering.Asked() }
 
-// Untold reports whether there are words that the actor could not be told.
+// Untold reports whether there are words that the actor has not been told.
 func (c *Control) Untold() bool { return c.steering.Untold() }
 
-// Stop ends the run as cancelling its context does: agents are asked to stop, and the end
-// is logged.
+// Stop ends the run like a cancelled context: agents are asked to stop, and the end is logged.
 func (c *Control) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +56,7 @@ func (c *Control) Stop() {
 	}
 }
 
-// Kill ends the agents that are at work at once, and stops the run.
+// Kill kills the running agents at once and stops the run.
 func (c *Control) Kill() {
 	c.Stop()
 	c.mu.Lock()
@@ -68,16 +67,15 @@ func (c *Control) Kill() {
 	}
 }
 
-// Hurry ends a wait for the end of a limit. One that comes when nobody waits is
-// forgotten.
+// Hurry ends a wait for a rate limit. It does nothing if nobody waits.
 func (c *Control) Hurry() {
 	select {
 	case c.hurry <- struct{}{}:
-	default: // there is one
+	default: // one is pending
 	}
 }
 
-// Ready forgets what came when nobody waited.
+// Ready forgets a Hurry that came when nobody waited.
 func (c *Control) Ready() {
 	select {
 	case <-c.hurry:
@@ -85,11 +83,10 @@ func (c *Control) Ready() {
 	}
 }
 
-// Early returns a channel from which something can be received when a wait is to end early.
+// Early returns a channel that receives a value when a wait is to end early.
 func (c *Control) Early() <-chan struct{} { return c.hurry }
 
-// begin connects the control with a run that begins; the returned function is called at
-// its end.
+// begin connects the control to a run, until end is called.
 func (c *Control) begin(ctx context.Context, kill func()) (_ context.Context, end func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -106,8 +103,8 @@ func (c *Control) begin(ctx context.Context, kill func()) (_ context.Context, en
 	}
 }
 
-// Diff looks at what differs now from the beginning of the session, also in the middle of a turn: in
-// the work tree of the turn that began last, which may be a fork's, or else in the user's own.
+// Diff returns what has changed since the session began, even in the middle of a turn: in the
+// work tree of the turn that began last, which may be a fork's, or else in the user's own.
 func (c *Control) Diff(ctx context.Context) (patch string, err error) {
 	c.looking.Lock()
 	defer c.looking.Unlock()
@@ -121,7 +118,7 @@ func (c *Control) Diff(ctx context.Context) (patch string, err error) {
 	return c.secrets.String(change.Patch()), err
 }
 
-// shows has [Control.Diff] look, for as long as a run goes on.
+// shows provides [Control.Diff] with its data while a run goes on.
 func (c *Control) shows(run context.Context, differs func(context.Context) (loop.Change, error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,21 +130,21 @@ func (c *Control) shows(run context.Context, differs func(context.Context) (loop
 	}
 }
 
-// Show says that people are shown on a terminal what changes, while it does.
+// Show says that a person on this terminal watches the changes.
 func (c *Control) Show() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shown = true
 }
 
-// watched says that somebody elsewhere shows people what changes.
+// watched says that a remote watcher was seen.
 func (c *Control) watched(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = now
 }
 
-// isWatched reports whether anybody does, or did lately.
+// isWatched reports whether anybody is watching, or was lately.
 func (c *Control) isWatched(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

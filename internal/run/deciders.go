@@ -11,8 +11,7 @@ import (
 	"codeloops/internal/run/worktree"
 )
 
-// deciders are the files that decide over the work, as they were when the session
-// began.
+// deciders are the files that influence the verdict, as they were when the session began.
 type deciders struct {
 	tree  deciding.Tree
 	files []deciding.File
@@ -26,7 +25,7 @@ func (d *deciders) Changed() []deciding.ChangedFile {
 	return d.tree.Changed(d.files)
 }
 
-// checks are the paths of those that checks run.
+// checks returns the paths of those that checks run.
 func (d *deciders) checks() (paths []string) {
 	if d == nil {
 		return nil
@@ -39,12 +38,12 @@ func (d *deciders) checks() (paths []string) {
 	return paths
 }
 
-// in are the same files in another work tree.
+// in returns the same files in another work tree.
 func (d *deciders) in(root, dir string) *deciders {
 	return &deciders{tree: deciding.Tree{Root: root, Dir: dir}, files: d.files}
 }
 
-// logged are the files as the log keeps them.
+// logged returns the files as the log keeps them.
 func (d *deciders) logged() []loop.Decider {
 	var all []loop.Decider
 	for _, f := range d.files {
@@ -53,16 +52,16 @@ func (d *deciders) logged() []loop.Decider {
 	return all
 }
 
-// findDeciders finds the files that decide over the work. In a session that is
-// carried on, those count that it began with, as they were then.
+// findDeciders finds the files that influence the verdict. For a resumed session, those from its
+// beginning count, as they were then.
 func (r *running) findDeciders() *deciders {
 	dir := r.Dir
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved // as the root is
+		dir = resolved // like the root
 	}
 	d := &deciders{tree: deciding.Tree{Root: r.tree.Root(), Dir: dir}}
 	files := append(criticFiles(d.tree, slices.Concat(r.Critic, slices.Concat(r.Panel...))), checkFiles(d.tree, r.Config.Checks, r.options.Host.Getenv("PATH"))...)
-	if r.earlier == nil || len(r.earlier.Session.Rules) == 0 { // else those there were are in its log
+	if r.earlier == nil || len(r.earlier.Session.Rules) == 0 { // else its log has them
 		files = append(files, d.tree.Settings()...)
 	}
 	if r.earlier != nil {
@@ -83,7 +82,7 @@ func (r *running) findDeciders() *deciders {
 	return d
 }
 
-// criticFiles are those that critics are started from.
+// criticFiles returns the files that critics are started from.
 func criticFiles(t deciding.Tree, critics crew.Cast) (files []deciding.File) {
 	for _, who := range critics {
 		binaries := who.Spec.ReadOnlyBinaries
@@ -99,8 +98,8 @@ func criticFiles(t deciding.Tree, critics crew.Cast) (files []deciding.File) {
 	return files
 }
 
-// checkFiles are those that checks run, and those that they would run if they were
-// there: PATH may lead into the work tree.
+// checkFiles returns the files that checks run, and those that they would run if they existed:
+// PATH may lead into the work tree.
 func checkFiles(t deciding.Tree, checks []string, path string) (files []deciding.File) {
 	for _, command := range checks {
 		named := deciding.Shell(command)
@@ -114,10 +113,10 @@ func checkFiles(t deciding.Tree, checks []string, path string) (files []deciding
 	return files
 }
 
-// in are those of some files that lie in the work tree.
+// in returns the files that are in the work tree.
 func in(t deciding.Tree, role deciding.Role, named []string) (files []deciding.File) {
 	for i, name := range named {
-		if name = filepath.FromSlash(name); filepath.IsAbs(name) { // the root is free of links, too
+		if name = filepath.FromSlash(name); filepath.IsAbs(name) { // like the root, without links
 			named[i] = filepath.ToSlash(filepath.Join(worktree.Followed(filepath.Dir(name)), filepath.Base(name)))
 		}
 	}

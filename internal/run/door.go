@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/session/standing"
 )
 
-// reachable is a run as those see it who are elsewhere.
+// reachable is a run as seen from other processes.
 type reachable struct {
 	*Control
 	*standing.Board
@@ -19,8 +19,8 @@ type reachable struct {
 // Watched implements [door.Run].
 func (r reachable) Watched() { r.watched(r.now()) }
 
-// open has the run know where it stands, and lets people ask it. A run that cannot be reached
-// goes on all the same.
+// open tracks where the run stands and makes it reachable. A run that cannot be reached goes on
+// all the same.
 func (r *running) open(ctx context.Context) {
 	c := r.Config
 	r.board = &standing.Board{State: &r.own.state, Known: standing.Standing{

@@ -15,32 +15,32 @@ import (
 	"codeloops/internal/view"
 )
 
-// A forker makes forks of a work tree: copies beside the session's log, with their
-// repositories. To everybody in it a copy is a work tree like any other. Where the system can
-// show it to commands at the path of the user's own, it is found there: what an installed
-// package or a cache has of that path leads into the copy then, and not out of it. What no look
-// at the work tree sees is not copied then, but shows through the copy.
+// A forker creates forks of a work tree: copies beside the session's log, each with its own
+// repository. To everybody in a fork, the copy is an ordinary work tree. If the system allows it,
+// commands see the copy at the path of the user's own tree, so that paths in installed packages
+// and caches lead into the copy and not out of it. Files that no capture looks at are then not
+// copied, but show through.
 type forker struct {
 	*running
-	began string // the checkpoint of the session's start
+	began string // checkpoint of the session's start
 	from  *worktree.Tree
-	dir   string      // where the agents work in it
-	seen  string      // where they find that
-	sight *view.Sight // how they find it; nil for the user's own, and where it is not found elsewhere
+	dir   string      // the agents' working directory in it
+	seen  string      // the path at which they see that
+	sight *view.Sight // how they see it; nil for the user's own tree, and if it is not shown elsewhere
 }
 
 // Fork implements [loop.Forker].
 func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
-	home := filepath.Join(f.outputs(), "forks", string(step)+"."+f.ID()) // no two have the same name: see view.Replicate
+	home := filepath.Join(f.outputs(), "forks", string(step)+"."+f.ID()) // names are unique: see view.Replicate
 	place := f.from.Views(f.runner)
 	copied, start := place.Replica(home), filepath.Join(home, "start")
-	began, err := os.ReadFile(start) // written when the copy is whole
+	began, err := os.ReadFile(start) // written when the copy is complete
 	var state string
 	if errors.Is(err, fs.ErrNotExist) {
 		if f.opened(step) {
 			return nil, worktree.Vanished(step, "is gone")
 		}
-		if err = copied.Remove(); err == nil { // a part of one
+		if err = copied.Remove(); err == nil { // remains of an incomplete copy
 			copied, state, began, err = f.make(ctx, place, home, step)
 		}
 		if err == nil {
@@ -55,7 +55,7 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 		if k.tree != nil {
 			_ = k.tree.Close() // it was only read
 		}
-		if state == "" { // an earlier run has left it
+		if state == "" { // an earlier run left it
 			err = worktree.Lost(step, copied.Root, err)
 		}
 		return nil, fmt.Errorf("open the fork of %s in %s: %w", f.from.Root(), copied.Root, err)
@@ -64,13 +64,13 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 	return k, nil
 }
 
-// opened reports whether an earlier run of the session has played in the fork of a step, and has
-// not closed it.
+// opened reports whether an earlier run of the session has played in the fork of a step and not
+// closed it.
 func (f *forker) opened(step loop.Step) bool {
 	return f.earlier != nil && slices.Contains(f.earlier.Tally.Forks(), step)
 }
 
-// writeWhole writes a file that is there as a whole, and on the disk, or not at all.
+// writeWhole writes a file atomically and syncs it to disk.
 func writeWhole(name string, text []byte) error {
 	draft, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -86,7 +86,7 @@ func writeWhole(name string, text []byte) error {
 	return err
 }
 
-// make copies the work tree, and returns the state that was copied, with its checkpoint.
+// make copies the work tree, and returns the copied state and its checkpoint.
 func (f *forker) make(ctx context.Context, place *view.Place, home string, step loop.Step) (copied *view.Replica, state string, commit []byte, err error) {
 	how := view.Replication{Dir: home, Since: f.from.Since()}
 	now, err := f.from.Capture(ctx)
@@ -104,7 +104,7 @@ func (f *forker) make(ctx context.Context, place *view.Place, home string, step 
 	return copied, now.State, []byte(id), err
 }
 
-// layers reports whether agents can find a fork as a layer above the user's work tree.
+// layers reports whether agents can see a fork as a layer above the user's work tree.
 func (f *forker) layers(ctx context.Context) bool {
 	f.layersOnce.Do(func() {
 		f.hasLayers = f.views.place.Layers(ctx, filepath.Join(f.outputs(), "forks", "trial"))
@@ -115,17 +115,17 @@ func (f *forker) layers(ctx context.Context) bool {
 // A fork is a copy of a work tree in which a part of the run plays.
 type fork struct {
 	*forker
-	home   string // the directory that is removed with it
+	home   string // removed with the fork
 	copied *view.Replica
 	step   loop.Step
 	start  string // the checkpoint of what was copied
-	dir    string // where the agents work
+	dir    string // the agents' working directory
 	tree   *worktree.Tree
 	at     loop.Workplace
 }
 
-// open opens the copy as a work tree, of which everything counts that has changed since the
-// session began. It is in a state that was captured before it was copied; "" is not known.
+// open opens the copy as a work tree in which everything counts that has changed since the
+// session began. state is the captured state that was copied; "" if unknown.
 func (k *fork) open(ctx context.Context, state string) (err error) {
 	if k.tree, err = worktree.Open(ctx, k.options.Host, k.dir, k.options.Tell); err != nil {
 		return err
@@ -179,8 +179,8 @@ func (k *fork) Apply(ctx context.Context) error {
 	return k.from.Apply(ctx, k.start, end)
 }
 
-// Discard implements [loop.Fork]. Many files take a while to remove: nobody waits for that
-// before the end of the run.
+// Discard implements [loop.Fork]. The files are removed in the background; only the end of the
+// run waits for that.
 func (k *fork) Discard() error {
 	k.sites.forked(-1)
 	err := k.tree.Close()

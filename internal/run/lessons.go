@@ -21,15 +21,15 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Where lessons may be kept.
+// The places of lessons.
 const (
-	LessonsOfUser    = "user"    // a file in the user's data
+	LessonsOfUser    = "user"    // a file in the user's data directory
 	LessonsOfProject = "project" // a file in the repository
 )
 
-// LessonsIn opens the store of lessons in one of these places, or in the database of a URL.
-// root is that of the work tree, "" where there is none. tell is told what is passed over.
-// They are found by their words; see [ByMeaning].
+// LessonsIn opens the store of lessons in one of these places, or in the database at a URL. root
+// is the root of the work tree, "" if there is none. tell is called for lessons that are skipped.
+// Lessons are found by their words; see [ByMeaning].
 func LessonsIn(ctx context.Context, h *host.Host, root, where string, tell func(error)) (lesson.Store, error) {
 	if strings.HasPrefix(where, "postgres://") {
 		if err := config.Address("postgres", where); err != nil {
@@ -54,8 +54,8 @@ func LessonsIn(ctx context.Context, h *host.Host, root, where string, tell func(
 	return files, nil
 }
 
-// ByMeaning returns the store with lessons found by what they mean, where the configuration
-// names who knows.
+// ByMeaning wraps a store so that lessons are found by meaning, if the configuration names an
+// endpoint.
 func ByMeaning(s lesson.Store, h *host.Host, is config.Lessons, tell func(error)) lesson.Store {
 	if is.EmbeddingsURL == "" {
 		return s
@@ -67,25 +67,25 @@ func ByMeaning(s lesson.Store, h *host.Host, is config.Lessons, tell func(error)
 	return &embedding.Store{Store: s, Endpoint: e, Cache: h.Cache("lessons"), Tell: tell}
 }
 
-// ProjectOf names a project by where it is fetched from, or else by its directory: lessons
-// that were learned in one are not told in another.
+// ProjectOf identifies a project by its origin, or else by its directory: lessons of one project
+// are not told in another.
 func ProjectOf(r *repo.Repository) string {
 	origin, _ := r.Config.String("remote.origin.url")
 	if u, err := url.Parse(origin); err == nil && u.Host != "" {
-		return strings.TrimSuffix(path.Join(u.Hostname(), u.Path), ".git") // without the user and a password
+		return strings.TrimSuffix(path.Join(u.Hostname(), u.Path), ".git") // without user and password
 	}
-	// As in git@example.com:a/b.git, which is no URL.
+	// As in git@example.com:a/b.git, which is not a URL.
 	if at, name, ok := strings.Cut(origin, ":"); ok && !strings.ContainsAny(at, `/\`) && len(at) > 1 {
 		return strings.TrimSuffix(path.Join(at[strings.LastIndex(at, "@")+1:], name), ".git")
 	}
 	return strings.TrimSuffix(r.CommonDir, string(filepath.Separator)+".git")
 }
 
-// memory has the lessons of a run: a [strategy.Lessons]. No store keeps a run from going on:
-// what is wrong with one is said in the log.
+// memory implements [strategy.Lessons] for a run. No store keeps a run from going on: problems
+// are logged.
 type memory struct {
 	plan *Plan
-	told []string // the ids of those that the run goes by
+	told []string // the IDs of the lessons that the run follows
 }
 
 var _ strategy.Lessons = &memory{}
@@ -93,7 +93,7 @@ var _ strategy.Lessons = &memory{}
 // patience is how long a store may take to answer.
 const patience = 15 * time.Second
 
-// ask asks the store that the configuration names now: what a log names may be another's.
+// ask asks the store that is configured now; the one in a log may belong to somebody else.
 func (m *memory) ask(ctx context.Context, about func(ctx context.Context, s lesson.Store, project string) error) (remarks string, err error) {
 	p, b := m.plan, strings.Builder{}
 	remark := func(err error) { fmt.Fprintf(&b, "! %s\n", wording.Line(err.Error())) }
@@ -104,7 +104,7 @@ func (m *memory) ask(ctx context.Context, about func(ctx context.Context, s less
 	if r, err := repo.Open(p.Dir, p.options.Host.LookupEnv); err == nil {
 		project = ProjectOf(r)
 	}
-	both := where == LessonsOfProject // a run writes its own, and reads the project's as well
+	both := where == LessonsOfProject // a run writes to the user's lessons, and reads the project's as well
 	if both {
 		where = LessonsOfUser
 	}
@@ -137,7 +137,7 @@ func (m *memory) Recall(ctx context.Context, task string, most int, block bool) 
 	remarks, err := m.ask(ctx, func(ctx context.Context, s lesson.Store, project string) error {
 		found, err := s.Recall(ctx, lesson.Query{Task: m.plan.options.Host.Secrets.String(task), Project: project, Most: most, Block: block})
 		for _, l := range found {
-			// The secrets of today may be others than when it was kept.
+			// There may be other secrets today than when it was kept.
 			if clean, err := l.Clean(m.plan.options.Host.Secrets.String); err == nil {
 				fmt.Fprintf(&b, "%s %s\n", l.ID(), clean.Text)
 			}
@@ -168,8 +168,8 @@ func (m *memory) Keep(ctx context.Context, task, sentence string, attempt int) (
 	return strings.TrimSpace(remarks + id), err
 }
 
-// ended tells the lessons of the run how it ended. An end that others have brought about, as
-// by Ctrl+C, says nothing of them.
+// ended tells the lessons of the run how it ended. An end caused by others, such as Ctrl+C, says
+// nothing about them.
 func (m *memory) ended(ctx context.Context, out loop.Outcome) {
 	done := out.Result == loop.Success
 	if len(m.told) == 0 || !done && out.Result != loop.MaxIterations && out.Result != loop.BudgetExhausted && out.Reason != loop.StopStuck {

@@ -12,23 +12,22 @@ import (
 	"codeloops/internal/run/worktree"
 )
 
-// How often a work tree is looked at while agents work in it, and somebody watches.
+// How often a work tree is looked at while agents work in it and somebody watches.
 const (
-	betweenLooks = 5 * time.Second // at least
-	shareOfLooks = 150             // looks take this part of one processor's time at most: a run at rest stays below a hundredth
-	mostLooked   = time.Minute     // at once, for a diff
-	attention    = 5 * time.Second // after which whoever watches from elsewhere has gone
+	betweenLooks = 5 * time.Second // minimum
+	shareOfLooks = 150             // looks use at most this fraction of one processor's time, so that they cost less than 1 %
+	mostLooked   = time.Minute     // time limit for a diff
+	attention    = 5 * time.Second // after which a remote watcher counts as gone
 )
 
-// An onlooker tells, while turns last in which agents may write, what has become of their work
-// tree.
+// An onlooker reports changes in a work tree during turns that may write.
 type onlooker struct {
 	*running
 	tree *worktree.Tree
 }
 
-// attend looks until end is called. What it sees goes to the watch, which it returns for the
-// turn's own use.
+// attend looks at the tree until end is called, and reports to the watch. It returns a watch for
+// the turn itself that may be used concurrently.
 func (o onlooker) attend(ctx context.Context, watch loop.Watch) (_ loop.Watch, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var mu sync.Mutex
@@ -63,7 +62,7 @@ func (o onlooker) look(ctx context.Context, watch loop.Watch) {
 		seen, err := o.tree.Peek(ctx, diff.Captured, was)
 		pause = max(pause, shareOfLooks*now().Sub(began))
 		if err != nil {
-			continue // the capture tells, if it has to be told
+			continue // the capture reports problems that matter
 		}
 		if look := loop.Looked(was.Change, seen.Change); look != nil {
 			watch(loop.Notice{Kind: loop.NoticeLook, Look: look})
@@ -72,7 +71,7 @@ func (o onlooker) look(ctx context.Context, watch loop.Watch) {
 	}
 }
 
-// A seenActor is an actor whose work tree is looked at while it acts.
+// A seenActor is an actor whose work tree is watched during its turns.
 type seenActor struct {
 	loop.Actor
 	onlooker
@@ -85,7 +84,7 @@ func (a seenActor) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loo
 	return a.Actor.Act(ctx, b, watch)
 }
 
-// A seenPlayer is a player whose work tree is looked at in turns that may write.
+// A seenPlayer is a player whose work tree is watched during turns that may write.
 type seenPlayer struct {
 	loop.Player
 	onlooker
@@ -101,14 +100,14 @@ func (p seenPlayer) Play(ctx context.Context, c loop.Call, watch loop.Watch) (lo
 	return p.Player.Play(ctx, c, watch)
 }
 
-// sites are the work trees in which agents work that may write.
+// sites are the work trees with running turns that may write.
 type sites struct {
 	mu    sync.Mutex
-	trees []*worktree.Tree // in the order in which turns began in them
-	forks int              // that are open
+	trees []*worktree.Tree // in the order in which the turns began
+	forks int              // open ones
 }
 
-// enter has a turn begin in a work tree, which lasts until leave is called.
+// enter registers a turn in a work tree, until leave is called.
 func (s *sites) enter(tree *worktree.Tree) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,15 +120,15 @@ func (s *sites) enter(tree *worktree.Tree) (leave func()) {
 	}
 }
 
-// forked counts forks that are opened, and discarded.
+// forked counts open forks.
 func (s *sites) forked(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forks += n
 }
 
-// last is the work tree of the turn that began last. Between turns it is the user's own; while
-// there are forks nobody can tell which is meant, and there is none.
+// last returns the work tree of the turn that began last. Between turns it is the user's own, but
+// nil while there are forks, because it is unclear which one is meant.
 func (s *sites) last(own *worktree.Tree) *worktree.Tree {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,10 +141,10 @@ func (s *sites) last(own *worktree.Tree) *worktree.Tree {
 	return own
 }
 
-// errNoTree says that there is no work tree to be looked at.
+// errNoTree says that there is no work tree to look at.
 var errNoTree = errors.New("no work tree is under way that could be looked at")
 
-// differs looks at what differs now from the session's beginning, in the last of the work trees.
+// differs returns what has changed since the session began, in the last of the work trees.
 func (r *running) differs(ctx context.Context) (loop.Change, error) {
 	for {
 		tree := r.sites.last(r.tree)
@@ -153,7 +152,7 @@ func (r *running) differs(ctx context.Context) (loop.Change, error) {
 			return loop.Change{}, errNoTree
 		}
 		seen, err := tree.Peek(ctx, diff.Began, diff.Glance{})
-		if !errors.Is(err, diff.ErrAbandoned) { // else the next look waits for the capture
+		if !errors.Is(err, diff.ErrAbandoned) { // on ErrAbandoned, the next look waits for the capture
 			return seen.Change, err
 		}
 	}

@@ -51,16 +51,16 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 		out, err = l.Resume(ctx, s, r.earlier.Journal)
 	}
 	r.own.memory.ended(ctx, out)
-	out.Summary, out.ActorError = secrets.String(out.Summary), secrets.String(out.ActorError) // the sinks have had them so
+	out.Summary, out.ActorError = secrets.String(out.Summary), secrets.String(out.ActorError) // the sinks got them redacted
 	if !state.Ended {
-		// The log could not take the end, and no sink behind it was told.
+		// The log could not record the end, and no sink after it was told.
 		end := loop.Stamp{Seq: state.At.Seq + 1, Time: r.options.Host.Now()}
 		_ = shown.Handle(end, loop.Finished{Outcome: out}) // it never fails
 	}
 	return out, lost(err)
 }
 
-// session is what the log keeps of the run.
+// session is what the log says of the run.
 func (r *running) session(checkpoint string) loop.Session {
 	s := loop.Session{
 		ID: r.ID(), Task: r.options.Task, Prompt: r.options.Prompt, WorkingDir: r.Dir, Version: r.options.Version, View: string(r.views.kind), Strategy: r.strategy(),
@@ -77,7 +77,7 @@ func (r *running) session(checkpoint string) loop.Session {
 	return s
 }
 
-// loop puts the parts of a run together; its sink comes later.
+// loop assembles a run, except for its sink.
 func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 	at, err := r.workplace(site{tree: r.tree, views: r.views, deciders: r.deciders, dir: r.Dir, starter: r.runner})
 	if err != nil {
@@ -102,11 +102,11 @@ type site struct {
 	tree     *worktree.Tree
 	views    *views
 	deciders *deciders
-	dir      string // where the agents work
+	dir      string // the agents' working directory
 	starter  agent.Starter
 }
 
-// workplace finds the players for a site.
+// workplace returns the agents and services for a site.
 func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	cfg, h := r.Config, r.options.Host
 	place := agent.Place{
@@ -154,7 +154,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	return at, nil
 }
 
-// seats are the agents of all roles. Those that write can play for the actor, too.
+// seats returns the agents of all roles. Those that write can also play for the actor.
 func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.Guarded) (map[loop.Role]role.Seat, error) {
 	self := reader
 	kind, values, err := strategy.Read(r.strategy())
@@ -183,10 +183,10 @@ func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.Guar
 	return seats, nil
 }
 
-// outputs is the directory beside the log for what the log does not hold.
+// outputs is the directory beside the log for files that belong to it.
 func (r *running) outputs() string { return filepath.Dir(r.own.log.File(1, "")) }
 
-// worker is the actor of a run.
+// worker returns the actor of a run.
 func (r *running) worker(place agent.Place) (*actor.Actor, error) {
 	worker, err := r.casting.Bind(r.Actor, place, r.control)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *running) worker(place agent.Place) (*actor.Actor, error) {
 	return &actor.Actor{Agent: worker, Others: map[loop.Role]agent.Player{}, Resume: r.Config.ActorSession == crew.Resume, Refine: refine}, err
 }
 
-// panel are the critics of a run that are members of a panel.
+// panel returns the critics of a run that form a panel.
 func (r *running) panel(place agent.Place, v *views) (all []loop.Critic, err error) {
 	for i, cast := range r.Panel {
 		one, err := r.judge(cast, place, v)
@@ -209,7 +209,7 @@ func (r *running) panel(place agent.Place, v *views) (all []loop.Critic, err err
 	return all, nil
 }
 
-// judge makes a critic of a cast.
+// judge returns a critic for a cast.
 func (r *running) judge(of crew.Cast, place agent.Place, v *views) (*critic.Critic, error) {
 	judge, err := r.casting.Bind(of, place, r.control)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"codeloops/internal/session"
 )
 
-// lastLook bounds how long the end of a run waits for a look at the work tree: less than a sink
-// has that is to come back.
+// lastLook limits how long the end of a run waits for a look at the work tree: less than for a
+// sink that hangs.
 const lastLook = stall / 2
 
-// Now looks at what has changed in the work tree, of a run that has just ended.
+// Now returns what has changed in the work tree of a run that has just ended.
 func (p *Plan) Now() (loop.Change, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
 	defer cancel()
 	return p.tree.Capture(ctx)
 }
 
-// Moved reports whether HEAD is another commit than the one that the session began at, base.
+// Moved reports whether HEAD has moved from base, the commit at which the session began.
 func (p *Plan) Moved() (base string, moved bool) {
 	const short = 12
 	base = p.tree.BaseCommit()
@@ -33,9 +33,9 @@ func (p *Plan) Moved() (base string, moved bool) {
 	return base[:min(len(base), short)], err == nil && base != "" && head != base
 }
 
-// CarryOn returns what has to be said for the session to go on as it was going, behind
-// such an end: more of what is used up first, and then again what was said of this run,
-// unless the log keeps it. ok is false where there is nothing to carry on.
+// CarryOn returns the flags with which the session can be resumed after such an end: first higher
+// limits in place of those that are used up, then the flags of this run that the log does not
+// keep. ok is false if there is nothing to resume.
 func (p *Plan) CarryOn(out loop.Outcome) (flags []loop.Flag, ok bool) {
 	if out.Final() || p.own.log.Changed() {
 		return nil, false
@@ -60,18 +60,18 @@ func (p *Plan) CarryOn(out loop.Outcome) (flags []loop.Flag, ok bool) {
 	return flags, true
 }
 
-// saidAgain reports whether a setting has to be said again to carry a session on. Of one
-// that was carried on before, the log keeps what it began with.
+// saidAgain reports whether a setting has to be repeated to resume a session. For a session that
+// was resumed before, the log has the values it began with.
 func saidAgain(flag string, resumed bool) bool {
 	row, _ := find(flag)
 	return row.Kept != Shown && (row.Kept != Inherited || resumed)
 }
 
-// MoreIterations are proposed to whoever has used all of them.
+// MoreIterations is how many more iterations are proposed when all are used up.
 const MoreIterations = 5
 
-// more allows more of what the session has used up: else it would end where it has
-// ended. ok is false when no setting does.
+// more raises the limits that the session has used up; otherwise it would end at once. ok is
+// false if no setting can do that.
 func more(p *Plan, done loop.Progress) (flags []loop.Flag, ok bool) {
 	g, spent := gate(p.Config, p.tree, nil), done.Spent.Total()
 	cost, tokens := g.Budget.CostUSD, g.Budget.Tokens
@@ -91,9 +91,9 @@ func more(p *Plan, done loop.Progress) (flags []loop.Flag, ok bool) {
 			tokens += spent.Tokens
 			g.Budget.Tokens = tokens
 			raise("max-tokens", strconv.FormatInt(tokens, 10))
-		default: // a role's own budget, or a figure that nobody knows
+		default: // a role's own budget, or an unknown figure
 			return nil, false
 		}
 	}
-	return nil, false // what agents report may be out of all bounds
+	return nil, false // agents may report absurd figures
 }

@@ -18,33 +18,33 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Options are what a front end says of a run.
+// Options are what a front end says about a run.
 type Options struct {
 	Host     *host.Host
 	Version  string // of codeloops, for the log
-	Dir      string // where the agents work, from the host's directory
+	Dir      string // the agents' working directory, relative to the host's
 	Prompt   string // of a new session
-	Task     string // of a queue, that the session works on; "" is none
-	Say      string // what the actor is told in its next turn, of a session that is carried on; "" is nothing
+	Task     string // the queue's task that the session works on; "": none
+	Say      string // what the actor is told in its next turn when a session is resumed; "": nothing
 	Settings Settings
 
-	// Around puts something between the run and each of its agents, which is asked each time that a
-	// process would be started for a turn, and may refuse it with [loop.Stop]. May be nil.
+	// Around wraps each of the run's agents. It is asked each time a process would be started for
+	// a turn, and may refuse it with [loop.Stop]. May be nil.
 	Around func(crew.Stake, agent.Player) agent.Player
-	// MaxWait is the longest wait for a limit, whatever the configuration says; 0: as that says.
+	// MaxWait is an upper limit for max_wait in the configuration; 0: none.
 	MaxWait time.Duration
 
 	User
-	// Dropped is told of a sink that failed, or did not come back when the run was to
-	// stop: it gets nothing more. May be nil.
+	// Dropped is called for a sink that failed, or that hung when the run was to stop: it gets no
+	// more events. May be nil.
 	Dropped func(loop.Sink, error)
 }
 
-// A Plan is a run that could start: everything that can be refused has been
-// looked at, and nothing has been started or written. Of a session to carry on, the
-// log and the lock are taken first: what they keep others from changing decides.
+// A Plan is a run that could start: everything that can be refused has been checked, and nothing
+// has been started or written. When a session is resumed, its log and its lock are taken first,
+// because others could change what the checks depend on.
 type Plan struct {
-	Dir    string // where the agents work, absolute and free of symbolic links
+	Dir    string // the agents' working directory, absolute and without symbolic links
 	Config *config.Config
 	crew.Players
 	Logs string // directory of the session logs
@@ -52,25 +52,25 @@ type Plan struct {
 	Strategy loop.Strategy
 
 	options  Options
-	settings Settings // what was said, now and when the session began
+	settings Settings // given now and when the session began
 	tree     *worktree.Tree
 	casting  *crew.Casting
 	control  *Control
-	earlier  *session.Course // of the session to carry on; nil for a new one
+	earlier  *session.Course // the session to resume; nil for a new one
 	own      own
 }
 
-// own is what a run has of its own while it lasts.
+// own is the state of a run.
 type own struct {
 	log    *session.Recorder
 	lock   *session.Lock // of the work tree
 	state  progress.State
 	last   last
 	memory memory
-	accept bool // carry on whatever the work tree looks like
+	accept bool // resume whatever the work tree looks like
 }
 
-// Prepare makes the plan of a new session. The caller closes it.
+// Prepare returns the plan of a new session. The caller closes it.
 func Prepare(ctx context.Context, o Options) (*Plan, error) {
 	p, err := open(ctx, o, o.Host.Path(o.Dir))
 	if err != nil {
@@ -83,10 +83,10 @@ func Prepare(ctx context.Context, o Options) (*Plan, error) {
 	return p, nil
 }
 
-// Fit says who would play, and refuses settings with which no run could ever begin: those that are
-// wrong, or contradict each other, and agents that there are not. Which of the others are installed, and
-// signed in, is the matter of the machine on which the run will be: where they are not here, the cast is
-// the zero value.
+// Fit says who would play, and rejects settings with which no run could ever begin: wrong or
+// contradictory ones, and unknown agents. Whether the agents are installed and signed in is not
+// checked, because the run may be on another machine; if they are not, the cast is the zero
+// value.
 func Fit(ctx context.Context, o Options) (cast loop.Cast, err error) {
 	p, err := open(ctx, o, o.Host.Path(o.Dir))
 	if err != nil {
@@ -105,7 +105,6 @@ func Fit(ctx context.Context, o Options) (cast loop.Cast, err error) {
 	return p.Logged(), nil
 }
 
-// open opens the work tree of a plan.
 func open(ctx context.Context, o Options, dir string) (*Plan, error) {
 	dir, err := worktree.RealDir(dir)
 	if err != nil {
@@ -123,7 +122,7 @@ func open(ctx context.Context, o Options, dir string) (*Plan, error) {
 	return p, nil
 }
 
-// settle works out the configuration and what follows from it.
+// settle loads the configuration and derives the rest of the plan from it.
 func (p *Plan) settle(ctx context.Context) error {
 	if err := p.load(); err != nil {
 		return err
@@ -134,7 +133,6 @@ func (p *Plan) settle(ctx context.Context) error {
 	return p.cast(ctx)
 }
 
-// load works out the configuration.
 func (p *Plan) load() (err error) {
 	h := p.options.Host
 	p.Config, err = config.Load(config.Options{
@@ -151,7 +149,7 @@ func (p *Plan) load() (err error) {
 	return err
 }
 
-// cast finds who plays, and how.
+// cast finds the strategy and the players.
 func (p *Plan) cast(ctx context.Context) (err error) {
 	if p.casting, err = crew.New(p.options.Host, p.Config, p.Dir, p.settings.text("script")); err != nil {
 		return err
@@ -173,8 +171,7 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	return err
 }
 
-// mayAsk refuses a strategy that is to ask about its plan where nobody can answer, or where it
-// makes none.
+// mayAsk rejects a plan approval if nobody can answer, or if the strategy makes no plan.
 func mayAsk(p *Plan, kind strategy.Kind, values strategy.Values) error {
 	makes, asks := kind.Plans(values)
 	switch {
@@ -188,8 +185,7 @@ func mayAsk(p *Plan, kind strategy.Kind, values strategy.Values) error {
 	return nil
 }
 
-// strategy is the one that is played, with its parameters. A session that is carried on
-// keeps its own.
+// strategy is the strategy to play, with its parameters. A resumed session keeps its own.
 func (p *Plan) strategy() (ref loop.StrategyRef) {
 	if p.earlier != nil {
 		return p.earlier.Session.Strategy
@@ -198,8 +194,8 @@ func (p *Plan) strategy() (ref loop.StrategyRef) {
 	return k.Ref(p.Config.Strategy.Values())
 }
 
-// mayKeepLogs refuses logs where the agents work: what an actor can write says
-// nothing of what it was held to.
+// mayKeepLogs rejects a log directory that the agents can write to: a log that an actor can
+// change proves nothing about it.
 func mayKeepLogs(tree *worktree.Tree, dir string) error {
 	for _, of := range tree.Agents() {
 		if worktree.Below(of, dir) {
@@ -210,14 +206,13 @@ func mayKeepLogs(tree *worktree.Tree, dir string) error {
 	return nil
 }
 
-// Root is the work tree.
+// Root returns the root of the work tree.
 func (p *Plan) Root() string { return p.tree.Root() }
 
-// Control reaches the run, before and while it goes on.
+// Control returns the control of the run, which is valid before the run as well.
 func (p *Plan) Control() *Control { return p.control }
 
-// BrokeOff names the last session of the work tree if it broke off: its work may not
-// have been judged.
+// BrokeOff names the last session of the work tree if it broke off: its work may be unjudged.
 func (p *Plan) BrokeOff() (id string, ok bool) {
 	store, err := session.NewStore(p.Logs)
 	if err != nil {
@@ -231,7 +226,7 @@ func (p *Plan) BrokeOff() (id string, ok bool) {
 	return id, last.Status == session.Crashed && last.Session.Checkpoint != ""
 }
 
-// ID names the session; "" before the run of a new one begins.
+// ID names the session; "" before a new one begins.
 func (p *Plan) ID() string {
 	if p.own.log == nil {
 		return ""
@@ -239,7 +234,7 @@ func (p *Plan) ID() string {
 	return p.own.log.ID()
 }
 
-// Log is the path of the session's log; "" before the run of a new one begins.
+// Log is the path of the session's log; "" before a new one begins.
 func (p *Plan) Log() string {
 	if p.own.log == nil {
 		return ""
@@ -247,19 +242,19 @@ func (p *Plan) Log() string {
 	return p.own.log.Path()
 }
 
-// Tally is what the session has come to: before the run, what it had come to when it was carried on.
+// Tally is what the session has used; before the run of a resumed one, that of its earlier runs.
 func (p *Plan) Tally() progress.Tally { return p.own.state.Tally }
 
-// Kept are the steps whose states were kept, by checkpoint, likewise.
+// Kept maps checkpoints to the steps whose states they hold, with those of earlier runs.
 func (p *Plan) Kept() map[string]loop.Step { return p.own.state.Kept }
 
-// Last is what was last said of the work.
+// Last is what was last said about the work.
 func (p *Plan) Last() session.Last { return p.own.last.Last }
 
-// last is the [loop.Sink] that keeps what was last said of the work.
+// last is a [loop.Sink] that keeps what was last said about the work.
 type last struct{ session.Last }
 
-// Handle never fails.
+// Handle implements [loop.Sink].
 func (l *last) Handle(_ loop.Stamp, e loop.Event) error {
 	switch e := e.(type) {
 	case loop.ChecksFinished:
@@ -273,14 +268,14 @@ func (l *last) Handle(_ loop.Stamp, e loop.Event) error {
 	return nil
 }
 
-// Close gives back what the plan holds. Handling the end has closed the log; one to which
-// nothing was written goes.
+// Close releases what the plan holds. The end of a run has closed the log; an empty log is
+// removed.
 func (p *Plan) Close() error {
 	if p.own.log != nil {
-		_ = p.own.log.Close() // a write that failed has been told
+		_ = p.own.log.Close() // a failed write has been reported
 	}
 	if p.own.lock != nil {
-		_ = p.own.lock.Close() // the system takes it back in any case
+		_ = p.own.lock.Close() // the system releases it in any case
 	}
 	return p.tree.Close()
 }

@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/run/worktree"
 )
 
-// gate puts the rules of the run together. docs/policy.md tells of each of them.
+// gate assembles the rules of the run, which docs/policy.md describes.
 func gate(c *config.Config, tree *worktree.Tree, d *deciders) policy.Gate {
 	return policy.Gate{
 		MaxIterations:        c.MaxIterations,
@@ -29,7 +29,7 @@ func gate(c *config.Config, tree *worktree.Tree, d *deciders) policy.Gate {
 	}
 }
 
-// roleBudgets are those of the roles beside actor and critic.
+// roleBudgets returns the budgets of the roles besides actor and critic.
 func roleBudgets(s config.Strategy) map[loop.Role]policy.Budget {
 	all := map[loop.Role]policy.Budget{}
 	for _, name := range s.Roles() {
@@ -39,8 +39,8 @@ func roleBudgets(s config.Strategy) map[loop.Role]policy.Budget {
 	return all
 }
 
-// inspectors are the rules on the actor's work, in the order in which they
-// apply. Those that are off are among them, as in [policy.Rulers].
+// inspectors returns the rules on the actor's work, in the order in which they apply. Inactive
+// ones are included, as in [policy.Rulers].
 func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.Inspector {
 	c, set := cfg.Policy, policyOf(cfg).Critique
 	dependencies := limits.NoNewDependencies{}
@@ -68,7 +68,7 @@ func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.I
 	}
 }
 
-// policyOf is what the log keeps of the rules. What is the default is left out.
+// policyOf returns the rules as the log keeps them, without the defaults.
 func policyOf(c *config.Config) loop.Policy {
 	var set loop.Policy
 	if c.Profile != "default" {
@@ -101,7 +101,7 @@ func policyOf(c *config.Config) loop.Policy {
 	return set
 }
 
-// PanelOf is the panel that judges, nil where there is one critic.
+// PanelOf returns the panel, nil if there is one critic.
 func PanelOf(c *config.Config) *loop.PanelPolicy {
 	if len(c.Panel.Members) == 0 {
 		return nil
@@ -114,7 +114,7 @@ func PanelOf(c *config.Config) *loop.PanelPolicy {
 	return p
 }
 
-// templatesOf are the texts of the user's own in which the agents are asked.
+// templatesOf lists the user's own prompt templates.
 func templatesOf(c *config.Config) (list []loop.Template) {
 	for _, t := range []struct{ key, text string }{
 		{"critique_template", c.CritiqueTemplate}, {"refine_template", c.RefineTemplate},

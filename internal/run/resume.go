@@ -16,21 +16,21 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Earlier is the session to carry on, and what the user takes as it is.
+// Earlier is the session to resume, and what the user accepts.
 type Earlier struct {
 	ID   string
 	Logs string // the directory of its log
-	// Trusted: nobody but the user chose that directory. Of another log no command is taken.
+	// Trusted: the user alone chose that directory. No commands are taken from any other log.
 	Trusted bool
-	// AcceptChanges: continue although the work tree is not as the session left it.
+	// AcceptChanges: resume although the work tree is not as the session left it.
 	AcceptChanges bool
-	// Moved: it was played on another machine, where its agents have their conversations.
+	// Moved: it ran on another machine, where its agents have their conversations.
 	Moved bool
-	// AcceptRules: carry on although the rules hold less than those of the session.
+	// AcceptRules: resume although the rules are weaker than those of the session.
 	AcceptRules bool
 }
 
-// Resume makes the plan of a session that is carried on. The caller closes it.
+// Resume returns the plan of a session that is resumed. The caller closes it.
 func Resume(ctx context.Context, o Options, was Earlier) (*Plan, error) {
 	store, err := session.NewStore(was.Logs)
 	if err != nil {
@@ -51,8 +51,8 @@ func Resume(ctx context.Context, o Options, was Earlier) (*Plan, error) {
 	return p, nil
 }
 
-// takeUp takes the lock of the work tree and the log of the session, and reads how far
-// that had come: another process may have carried it on until now.
+// takeUp locks the work tree, opens the session's log and reads how far it got: another process
+// may have been resuming it until now.
 func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (err error) {
 	if err := p.options.mayBeElsewhere(ctx, p.tree.Root(), was.ID); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (e
 	return p.decide(ctx, was)
 }
 
-// mayBeElsewhere asks about a work tree in which the user does not stand.
+// mayBeElsewhere asks about a work tree other than the user's current one.
 func (o *Options) mayBeElsewhere(ctx context.Context, root, id string) error {
 	if root == lookup.Here(o.Host).Root() {
 		return nil
@@ -85,7 +85,7 @@ func (o *Options) mayBeElsewhere(ctx context.Context, root, id string) error {
 		hint.Errorf("name the session, or go there", "%s", elsewhere))
 }
 
-// decide works out how the session goes on, or refuses to.
+// decide works out how the session goes on, or refuses to resume it.
 func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 	if err := resumable(*p.earlier); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 	return nil
 }
 
-// resumable refuses a session that there is nothing to carry on of.
+// resumable rejects a session that cannot be resumed.
 func resumable(c session.Course) error {
 	switch {
 	case c.Changed:
@@ -134,14 +134,14 @@ func resumable(c session.Course) error {
 	return nil
 }
 
-// comeBack makes the state that the session began with the baseline again, and
-// asks when the work tree is not as the session left it.
+// comeBack restores the baseline of the session, and asks if the work tree is not as the session
+// left it.
 func (r *running) comeBack(ctx context.Context) error {
 	c := r.earlier
 	if err := r.tree.Resume(ctx, c.Session.Checkpoint); err != nil {
 		return worktree.NoCheckpoint(fmt.Errorf("come back to the start of session %s: %w", c.Session.ID, err), c.Session.ID)
 	}
-	if c.State == "" || r.own.accept { // the actor was at work: nobody knows
+	if c.State == "" || r.own.accept { // the actor was at work: the state is unknown
 		return nil
 	}
 	now, err := r.tree.Capture(ctx)
@@ -160,7 +160,7 @@ func (r *running) comeBack(ctx context.Context) error {
 		hint.Errorf("put it back (codeloops sessions restore "+c.Session.ID+"), or carry on with it as it is: --accept-changes", "%s", problem))
 }
 
-// since says what has changed since a checkpoint, as the end of a sentence.
+// since lists what has changed since a checkpoint, as the end of a sentence.
 func (r *running) since(ctx context.Context, checkpoint string) (string, error) {
 	if checkpoint == "" {
 		return "", nil

@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// rulesOf are what holds the run, as its log keeps them.
+// rulesOf returns the rules of the run as its log keeps them.
 func rulesOf(c *config.Config) []loop.Rule {
 	var all []loop.Rule
 	for _, r := range c.Rules() {
@@ -18,15 +18,14 @@ func rulesOf(c *config.Config) []loop.Rule {
 	return all
 }
 
-// held refuses to carry a session on under rules that hold it less than those that
-// stand in its log, unless the command line says so: the files that they came from
-// may have been the actor's to change.
+// held refuses to resume a session under rules weaker than those in its log, unless the command
+// line says so: the actor may have been able to change the files that they come from.
 func (p *Plan) held(was Earlier) error {
 	c := p.earlier
 	if len(c.Session.Rules) == 0 {
-		return nil // of a version that kept none
+		return nil // an old log
 	}
-	now := p.options.Host.Secrets.Rules(rulesOf(p.Config)) // as those of the log
+	now := p.options.Host.Secrets.Rules(rulesOf(p.Config)) // redacted, as in the log
 	var loose, flags []string
 	for _, l := range config.Loosened(asKept(c.Session.Rules), asKept(now)) {
 		flag, said := "--accept-rules", was.AcceptRules || p.options.Settings.sets(l)
@@ -56,8 +55,8 @@ func asKept(rules []loop.Rule) []config.Rule {
 	return all
 }
 
-// sets reports whether something that was said sets a rule, the profile that the rule
-// came from, or who judges in the place of the agent that it is about.
+// sets reports whether a flag sets a rule, the profile that the rule came from, or another judge
+// in place of the agent that the rule is about.
 func (s Settings) sets(l config.Loosening) bool {
 	if strings.HasPrefix(l.Key, "agents.") && (s.has("agent") || s.has("critic-agent") || s.has("critic-panel")) {
 		return true

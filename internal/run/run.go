@@ -20,14 +20,14 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Run carries the plan out, once, and hands every event to the sinks, after the log has
-// it and without the values of secrets. A sink that fails ends no run. The result of the
-// outcome is "" when the loop has not begun; the error says why, or what broke.
+// Run carries the plan out, once, and passes every event to the sinks, after it was logged and
+// with secrets redacted. A failing sink ends no run. The result of the outcome is "" if the loop
+// did not begin. The error says why it did not, or what broke.
 func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, err error) {
 	if err := p.begin(ctx); err != nil {
 		return out, err
 	}
-	r := &running{Plan: p, runner: proc.NewRunner(p.options.Host.Now)} // starts its keeper while the work tree is read
+	r := &running{Plan: p, runner: proc.NewRunner(p.options.Host.Now)} // its keeper process starts while the work tree is read
 	defer func() {
 		if e := r.end(out); e != nil {
 			err = errors.Join(err, e)
@@ -52,10 +52,10 @@ func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, e
 	return r.drive(ctx, l, start, sinks)
 }
 
-// begin opens the log of a new session and takes the lock of the work tree.
+// begin opens the log of a new session and locks the work tree.
 func (p *Plan) begin(ctx context.Context) error {
 	if p.earlier != nil {
-		return nil // it has both
+		return nil // both are done
 	}
 	store, err := session.NewStore(p.Logs)
 	if err != nil {
@@ -69,8 +69,7 @@ func (p *Plan) begin(ctx context.Context) error {
 	return err
 }
 
-// caused returns the cause of a context that is done in place of an error that has come
-// of it and says only that something was cancelled.
+// caused replaces an error that only says "cancelled" with the cause of the cancellation.
 func caused(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) && !errors.Is(err, cause) {
 		return cause
@@ -78,7 +77,7 @@ func caused(ctx context.Context, err error) error {
 	return err
 }
 
-// A running plan has what there is only while it goes on.
+// running is a plan while it runs.
 type running struct {
 	*Plan
 
@@ -86,8 +85,8 @@ type running struct {
 	views    *views
 	deciders *deciders
 	kept     keptIn
-	board    *standing.Board // knows where the run stands
-	door     *door.Door      // nil: nobody outside of this process can ask anything
+	board    *standing.Board // tracks where the run stands
+	door     *door.Door      // nil: the run cannot be reached from other processes
 	removals sync.WaitGroup  // of forks
 	sites    sites
 
@@ -95,30 +94,30 @@ type running struct {
 	hasLayers  bool // see [forker.layers]
 }
 
-// keptIn is the private repository in which a session keeps its checkpoints.
+// keptIn is the private repository for the checkpoints of a session.
 type keptIn struct {
-	name   string // as the log has it
+	name   string // as in the log
 	dir    string
-	shared io.Closer // keeps others from tidying up there; nil before
+	shared io.Closer // keeps others from cleaning up there; nil: not yet
 }
 
-// end gives back what is there only while the run goes on.
+// end releases what is only needed while the run goes on.
 func (r *running) end(out loop.Outcome) error {
 	r.removals.Wait()
 	if r.door != nil {
-		_ = r.door.Close() // what is left of it is replaced by the next run
+		_ = r.door.Close() // the next run replaces what is left of it
 	}
 	if r.own.log != nil {
 		r.tidyForks(out.Final())
 	}
 	if r.kept.shared != nil {
-		_ = r.kept.shared.Close() // the system takes it back in any case
+		_ = r.kept.shared.Close() // the system releases it in any case
 	}
 	return r.runner.Close()
 }
 
-// tidyForks removes what earlier runs of the session that were killed have left of forks. Of a
-// session that can be carried on, those stay that it goes on with.
+// tidyForks removes forks left by earlier runs of the session that were killed. If the session
+// can be resumed, the forks that it needs stay.
 func (r *running) tidyForks(over bool) {
 	forks := filepath.Join(r.outputs(), "forks")
 	left, _ := filepath.Glob(filepath.Join(forks, "*.removed"))
@@ -126,15 +125,15 @@ func (r *running) tidyForks(over bool) {
 		left = []string{forks}
 	}
 	for _, dir := range left {
-		_ = view.Remove(dir) // else doctor finds it
+		_ = view.Remove(dir) // otherwise doctor finds it
 	}
 	for _, dir := range []string{forks, r.outputs()} {
-		_ = os.Remove(dir) // unless there is something in it
+		_ = os.Remove(dir) // only if it is empty
 	}
 }
 
-// start makes everything ready for the loop, and returns the checkpoint with which the
-// session begins, or began. Processes start for the views meanwhile.
+// start prepares the loop, and returns the checkpoint of the session's start. The views are set
+// up concurrently, because that starts processes.
 func (r *running) start(ctx context.Context) (checkpoint string, err error) {
 	found := make(chan error, 1)
 	go func() {
@@ -153,7 +152,7 @@ func (r *running) start(ctx context.Context) (checkpoint string, err error) {
 	return checkpoint, nil
 }
 
-// look looks at the work tree for what changes are told from.
+// look reads the state of the work tree that changes are compared with.
 func (r *running) look(ctx context.Context) (checkpoint string, err error) {
 	if err := r.keepIn(ctx); err != nil {
 		return "", err
@@ -167,8 +166,8 @@ func (r *running) look(ctx context.Context) (checkpoint string, err error) {
 	return r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: r.tree.BaseState()})
 }
 
-// keepIn finds the private repository of the session, and tidies up there if nobody else is
-// at work with it. A session that is carried on has its own.
+// keepIn finds the private repository of the session, and cleans up there unless somebody else is
+// using it. A resumed session has its own.
 func (r *running) keepIn(ctx context.Context) error {
 	store, err := session.NewStore(filepath.Dir(r.Log()))
 	if err != nil {
@@ -193,7 +192,7 @@ func (r *running) keepIn(ctx context.Context) error {
 	return r.tree.KeepIn(r.kept.dir)
 }
 
-// lost adds, to what broke a run, that something is gone which was there when it began.
+// lost adds a hint to an error if something has disappeared during the run.
 func lost(err error) error {
 	if _, known := hint.Of(err); known || !worktree.Gone(err) {
 		return err

@@ -16,26 +16,26 @@ import (
 // A Kind says what values a setting takes.
 type Kind int
 
-// The kinds of settings.
+// The kinds of values that settings take.
 const (
 	Text   Kind = iota
-	File        // a path, from the working directory
-	Number      // whole
+	File        // a path, relative to the working directory
+	Number      // an integer
 	Switch      // on or off
-	List        // may be repeated; a value may be several with commas between them
-	Lines       // may be repeated; a value is one, whatever stands in it
+	List        // repeatable; a value may hold several, separated by commas
+	Lines       // repeatable; each value is taken as it is
 )
 
-// A Setting is one thing that can be said of a run, beside its prompt and its place. This
-// is the one place where it is written down.
+// A Setting is an option of a run besides its prompt and its directory. This table is the only
+// place that defines them.
 type Setting struct {
-	Flag  string // what a command line and a log call it
-	Short string // one letter for it; "" is none
-	Key   string // of the configuration; "": it is none of its keys
+	Flag  string // its name on the command line and in a log
+	Short string // one-letter form; "": none
+	Key   string // in the configuration; "": none
 	Kind  Kind
 	Kept  Keeping
 	Group Group
-	Usage string // for people; what stands in back-quotes is what its value is called, or all that it can be
+	Usage string // for people; the part in back-quotes names the value, or lists all valid ones
 }
 
 // A Group is what a setting is about.
@@ -52,22 +52,22 @@ const (
 	AboutSession  Group = "Session"
 )
 
-// A Keeping says what becomes of a setting when the session is carried on.
+// A Keeping says what happens to a setting when the session is resumed.
 type Keeping int
 
-// What becomes of a setting.
+// What happens to a setting.
 const (
-	// Logged: the log keeps it, and whoever carries the session on is held to it.
+	// Logged: the log keeps it, and a resumed run uses that.
 	Logged Keeping = iota
-	// Inherited: a field of the log's own keeps what the session began with.
+	// Inherited: the log has a field of its own for the value at the session's start.
 	Inherited
-	// Said: it is about one run, and has to be said again.
+	// Said: it applies to one run, and has to be repeated.
 	Said
-	// Shown: it is about who looks on, and matters to no other run.
+	// Shown: it only affects what is displayed.
 	Shown
 )
 
-// Table lists all settings, in the order in which help lists them.
+// Table lists all settings in the order of the help text.
 func Table() []Setting {
 	return []Setting{
 		{"agent", "a", "agent", Text, Inherited, AboutAgents, "`name` of the agent for both roles, see codeloops agents; \"auto\" chooses (default claude, or the first one installed)"},
@@ -117,13 +117,13 @@ func Table() []Setting {
 	}
 }
 
-// Defaults are the values that settings have when nothing is said, by flag, as a file would
-// spell them. What is off or empty is not among them.
+// Defaults are the default values of settings, by flag, as a file would spell them. Settings that
+// are off or empty are left out.
 func Defaults() map[string]string {
 	values := map[string]string{}
 	cfg, err := config.Load(config.Options{})
 	if err != nil {
-		return values // nothing is read that could be wrong
+		return values // cannot happen: nothing is read
 	}
 	for _, e := range cfg.Entries() {
 		values[e.Key] = fmt.Sprint(e.Value)
@@ -146,13 +146,13 @@ func find(flag string) (row Setting, ok bool) {
 	return rows[i], true
 }
 
-// Settings are what was said of a run. The zero value says nothing.
+// Settings are the options given for a run. The zero value is none.
 type Settings struct {
 	flags  []loop.Flag
-	values map[string]any // by key of the configuration
+	values map[string]any // by configuration key
 }
 
-// NewSettings reads settings, which have the names of [Table].
+// NewSettings parses flags, which have the names of [Table].
 func NewSettings(flags []loop.Flag) (Settings, error) {
 	s := Settings{flags: flags, values: map[string]any{}}
 	for _, f := range flags {
@@ -181,8 +181,8 @@ func NewSettings(flags []loop.Flag) (Settings, error) {
 	return s, nil
 }
 
-// FromAnywhere returns flags that mean the same wherever the run begins: path makes the paths
-// among them absolute.
+// FromAnywhere makes the paths in flags absolute by calling path, so that they mean the same in
+// any directory.
 func FromAnywhere(flags []loop.Flag, path func(string) string) []loop.Flag {
 	flags = slices.Clone(flags)
 	for i, f := range flags {
@@ -193,7 +193,7 @@ func FromAnywhere(flags []loop.Flag, path func(string) string) []loop.Flag {
 	return flags
 }
 
-// bestOf spells out --best-of.
+// bestOf expands --best-of.
 func (s Settings) bestOf() error {
 	if !s.has("best-of") {
 		return nil
@@ -209,7 +209,7 @@ func (s Settings) bestOf() error {
 	return nil
 }
 
-// value is that of a setting as the configuration takes it.
+// value parses a setting for the configuration.
 func (s Setting) value(words []string) (any, error) {
 	if s.Kind == List || s.Kind == Lines {
 		return append([]string{}, words...), nil
@@ -235,12 +235,12 @@ func (s Setting) value(words []string) (any, error) {
 	return words[0], nil
 }
 
-// has reports whether a setting was said.
+// has reports whether a setting was given.
 func (s Settings) has(flag string) bool {
 	return slices.ContainsFunc(s.flags, func(f loop.Flag) bool { return f.Name == flag })
 }
 
-// text is what was said, "" when nothing was.
+// text returns the value of a setting, "" if it was not given.
 func (s Settings) text(flag string) string {
 	for _, f := range s.flags {
 		if f.Name == flag && len(f.Values) == 1 {
@@ -250,7 +250,7 @@ func (s Settings) text(flag string) string {
 	return ""
 }
 
-// on reports whether a switch was set.
+// on reports whether a switch is set.
 func (s Settings) on(flag string) bool {
 	on, err := strconv.ParseBool(s.text(flag))
 	return err == nil && on
@@ -259,10 +259,10 @@ func (s Settings) on(flag string) bool {
 // Trusts reports whether the project's file is trusted for this run.
 func (s Settings) Trusts() bool { return s.on("trust-project") }
 
-// Values are the settings that are keys of the configuration, by key.
+// Values returns the settings that are keys of the configuration, by key.
 func (s Settings) Values() map[string]any { return maps.Clone(s.values) }
 
-// logged are those that the log keeps.
+// logged returns the settings that the log keeps.
 func (s Settings) logged() (flags []loop.Flag) {
 	for _, f := range s.flags {
 		if row, _ := find(f.Name); row.Kept == Logged {
@@ -272,10 +272,10 @@ func (s Settings) logged() (flags []loop.Flag) {
 	return flags
 }
 
-// again are the settings with those that a session was begun with, where they are not
-// said now. Of a log that is not trusted none is taken: it says what commands are run.
-// They have to be said again, as those have that the log does not keep, for without them
-// work could count as done that should not.
+// again adds the settings that a session was begun with, unless they are given now. From an
+// untrusted log none is taken, because a log says what commands are run. Those settings have to
+// be repeated, like the ones that the log does not keep: without them, work could count as done
+// that should not.
 func (s Settings) again(was loop.Session, trusted bool) (Settings, error) {
 	var hidden, doubtful []string
 	flags := slices.Clone(s.flags)
@@ -300,7 +300,7 @@ func (s Settings) again(was loop.Session, trusted bool) (Settings, error) {
 	return NewSettings(flags)
 }
 
-// unsaid is the error of settings that have to be said again, nil when there are none.
+// unsaid is the error for settings that have to be repeated; nil if there are none.
 func unsaid(id string, hidden, doubtful []string) error {
 	const again = "say it again, or what is to count instead: codeloops resume "
 	switch {
@@ -313,8 +313,8 @@ func unsaid(id string, hidden, doubtful []string) error {
 	return nil
 }
 
-// mayDrive refuses the strategy of a log that is not trusted, unless it was said again. Commands
-// are run on no word of such a log.
+// mayDrive rejects the strategy of an untrusted log unless it is given again. No command is run
+// because of such a log.
 func (s Settings) mayDrive(began loop.Session, trusted bool) error {
 	switch {
 	case trusted || began.Strategy.Name == "":
@@ -327,20 +327,19 @@ func (s Settings) mayDrive(began loop.Session, trusted bool) error {
 	return nil
 }
 
-// contradicts reports whether a setting says the contrary of one that was said.
+// contradicts reports whether a setting contradicts one that was given.
 func (s Settings) contradicts(flag string) bool {
 	return flag == "no-wait" && s.has("max-wait") || flag == "max-wait" && s.has("no-wait")
 }
 
-// inherit takes over, from a session, who played in it and for how long, where nothing
-// else is said.
+// inherit takes the agents and the iteration limit over from a session, unless others are given.
 func (s Settings) inherit(was loop.Session) {
 	for _, role := range []struct {
 		name     string
 		ref      loop.AgentRef
 		fallback []loop.AgentRef
 	}{{"actor", was.Actor, was.ActorFallback}, {"critic", was.Critic, was.CriticFallback}} {
-		// Of a log without rules, an empty list may mean that it is too old.
+		// In a log without rules, an empty list may mean that the log is too old.
 		if !s.says(role.name, "fallback") && (len(role.fallback) > 0 || len(was.Rules) > 0) {
 			s.values[role.name+".fallback"] = entries(role.fallback)
 		}
@@ -357,7 +356,7 @@ func (s Settings) inherit(was loop.Session) {
 	}
 }
 
-// says reports whether something of a role, or of both, was said.
+// says reports whether something was given for a role, or for both roles.
 func (s Settings) says(role, what string) bool {
 	_, general := s.values[what]
 	_, own := s.values[role+"."+what]

@@ -7,16 +7,14 @@ import (
 	"codeloops/internal/loop"
 )
 
-// stall is how long a run that was told to stop waits for a sink that does not come back,
-// such as the display of a terminal that hangs.
+// stall is how long a run that is to stop waits for a sink that hangs, such as the display of a
+// frozen terminal.
 const stall = 3 * time.Second
 
-// errStalled says that nobody reads.
 var errStalled = errors.New("nobody reads it")
 
-// An audience hands every event on to sinks. None of them can end a run, or keep it from
-// ending: the reader of a pipe may go away or fall asleep, the work goes on, and the log
-// has it all.
+// An audience passes every event on to sinks. None of them can end a run, or keep it from ending:
+// the reader of a pipe may go away or hang, but the work goes on, and the log is complete.
 type audience struct {
 	sinks   []*seat
 	stopped <-chan struct{} // closed when the run is to stop
@@ -36,7 +34,7 @@ func seats(sinks []loop.Sink) (all []*seat) {
 	return all
 }
 
-// Handle hands an event on to every sink that has not failed.
+// Handle passes an event to every sink that has not failed.
 func (a *audience) Handle(at loop.Stamp, e loop.Event) error {
 	for _, s := range a.sinks {
 		if s.left {
@@ -60,7 +58,7 @@ func (a *audience) hand(to loop.Sink, at loop.Stamp, e loop.Event) error {
 		return err
 	case <-a.stopped:
 	}
-	for range 10 { // where the whole machine has stood still, the sink has its turn as well
+	for range 10 { // after a suspend, the sink gets another chance
 		select {
 		case err := <-handled:
 			return err

@@ -7,16 +7,17 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A User is who is asked and told beside what the run itself shows. The zero value is nobody.
+// A User answers questions and gets messages, besides what the run itself shows. The zero value
+// is nobody.
 type User struct {
-	// Ask puts a question to the user. It returns [ErrNobody] when there is nobody to
-	// ask; nil: there never is.
+	// Ask asks the user a question. It returns [ErrNobody] if there is nobody to ask. Nil means
+	// that there never is.
 	Ask func(context.Context, Question) (Answer, error)
-	// Alone: there is nobody who could answer what a strategy asks.
+	// Alone: nobody can answer a strategy's questions.
 	Alone bool
-	// Tell is told, in sentences, what there is to know before the run. May be nil.
+	// Tell gets messages before the run, as sentences. May be nil.
 	Tell func(sentence string)
-	// Debug is told, in sentences, what is of use to whoever looks for a fault. May be nil.
+	// Debug gets messages for debugging, as sentences. May be nil.
 	Debug func(sentence string)
 }
 
@@ -25,18 +26,18 @@ type Subject string
 
 // What a run asks about.
 const (
-	Elsewhere Subject = "elsewhere" // the session works in another tree than the user stands in
+	Elsewhere Subject = "elsewhere" // the session's work tree is not the current one
 	Changed   Subject = "changed"   // the work tree is not as the session left it
-	Strategy  Subject = "strategy"  // the strategy has a question of its own, and wants a text
+	Strategy  Subject = "strategy"  // the strategy asks, and wants a text
 )
 
-// A Question wants a yes or a no, or a text.
+// A Question wants yes or no, or a text.
 type Question struct {
 	About Subject
 	Text  string
 }
 
-// An Answer is what the user said to it.
+// An Answer is the user's answer to a question.
 type Answer struct {
 	Yes  bool
 	Text string
@@ -48,7 +49,7 @@ var ErrNobody = loop.ErrNobody
 // ErrRefused is the answer of a user who does not want the run to go on.
 var ErrRefused = loop.ErrRefused
 
-// ask asks, and returns nil after a yes; refusal, where there is nobody to ask.
+// ask returns nil if the user says yes, and refusal if there is nobody to ask.
 func (u *User) ask(ctx context.Context, q Question, refusal error) error {
 	if u.Ask == nil {
 		return refusal
@@ -65,7 +66,7 @@ func (u *User) ask(ctx context.Context, q Question, refusal error) error {
 	return nil
 }
 
-// asked puts a strategy's question to the user.
+// asked asks the user a strategy's question.
 func (u *User) asked(ctx context.Context, question string) (string, error) {
 	if u.Ask == nil {
 		return "", loop.ErrNobody

@@ -9,13 +9,13 @@ import (
 	"codeloops/internal/view"
 )
 
-// views are those of a work tree that the critic and the checks of a run work in.
+// views are the views of a work tree in which a run's critic and checks work.
 type views struct {
 	place *view.Place
 	kind  view.Kind
 }
 
-// findViews settles on a kind of views of a work tree that there are here.
+// findViews chooses a kind of view that works here.
 func (r *running) findViews(ctx context.Context, of *worktree.Tree, sight *view.Sight) (*views, error) {
 	v := &views{place: of.Views(r.runner)}
 	v.place.Sight = sight
@@ -24,7 +24,7 @@ func (r *running) findViews(ctx context.Context, of *worktree.Tree, sight *view.
 	return v, err
 }
 
-// forChecks opens views for checks; nil where they work in the work tree itself.
+// forChecks opens views for checks; nil if they work in the work tree itself.
 func (v *views) forChecks() func(context.Context) (check.View, error) {
 	if v.kind == view.Tree {
 		return nil
@@ -32,7 +32,7 @@ func (v *views) forChecks() func(context.Context) (check.View, error) {
 	return func(ctx context.Context) (check.View, error) { return v.place.Open(ctx) }
 }
 
-// forReaders opens views for turns that may not write; nil likewise.
+// forReaders opens views for read-only turns; nil likewise.
 func (v *views) forReaders() func(context.Context) (role.View, error) {
 	if v.kind == view.Tree {
 		return nil

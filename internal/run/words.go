@@ -21,7 +21,7 @@ func Spelled(flags []loop.Flag) (words []string) {
 			name = "-" + row.Short
 		}
 		switch {
-		case len(f.Values) == 0: // it takes away what a file says
+		case len(f.Values) == 0: // it clears a value from a file
 			words = append(words, name, "")
 		case row.Kind == Switch && f.Values[0] == "true":
 			words = append(words, name)
@@ -36,7 +36,7 @@ func Spelled(flags []loop.Flag) (words []string) {
 	return words
 }
 
-// A Fact is one thing that a plan says, and what it is about; "" goes with the one before.
+// A Fact is a line of a plan's description; About is "" if it belongs to the line before.
 type Fact struct{ About, Text string }
 
 // Describe says what a plan would do.
@@ -70,7 +70,7 @@ func Describe(p *Plan) (facts []Fact) {
 	return facts
 }
 
-// playersOf says who plays: the critic where one is asked.
+// playersOf describes who plays; the critic only if one is asked.
 func playersOf(p *Plan) (facts []Fact) {
 	say := func(about, format string, args ...any) {
 		facts = append(facts, Fact{about, fmt.Sprintf(format, args...)})
@@ -111,7 +111,7 @@ func limit(d time.Duration) string {
 	return d.String()
 }
 
-// course says how the agents are driven, and how many turns that can take.
+// courseOf describes the strategy and how many turns it can take.
 func courseOf(p *Plan) (facts []Fact) {
 	ref := p.strategy()
 	k, values, err := strategy.Read(ref)
@@ -122,7 +122,7 @@ func courseOf(p *Plan) (facts []Fact) {
 	var set []string
 	for _, x := range ref.Parameters {
 		if strategy.OfMember(x.Key) {
-			continue // see below
+			continue // listed below
 		}
 		set = append(set, x.Key+" = "+x.Value)
 	}

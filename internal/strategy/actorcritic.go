@@ -1,5 +1,5 @@
-// Package strategy holds the ways of driving agents: ordinary code over the steps of a
-// run. What they have in common is in package loop.
+// Package strategy holds the ways of driving agents: ordinary code over the steps of a run, which
+// package loop provides.
 package strategy
 
 import (
@@ -8,8 +8,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// ActorCritic has an actor work and a critic judge, and hands the critic's feedback back
-// to the actor, until the critic says DONE or a rule ends the run.
+// ActorCritic has an actor work and a critic judge, and passes the critic's feedback back to the
+// actor until the critic says DONE or a rule ends the run.
 type ActorCritic struct{}
 
 var _ loop.Strategy = ActorCritic{}
@@ -49,7 +49,7 @@ func iterate(ctx context.Context, it *loop.Iteration) error {
 	return it.Judge(ctx)
 }
 
-// worked is a round up to its verdict, which the rules of the run may give.
+// worked plays a round up to its verdict, which the rules of the run may give.
 func worked(ctx context.Context, it *loop.Iteration) (ruled bool, err error) {
 	if err := it.Act(ctx); err != nil {
 		return false, err

@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// KeyApprove is the parameter with which the user is asked about each plan.
+// KeyApprove is the parameter that has the user approve each plan.
 const KeyApprove = "approve_plan"
 
 const (
@@ -43,13 +43,13 @@ func (w *project) approve(ctx context.Context, in *loop.Steps, step loop.Step) e
 
 var edit = wording.Pattern(`^([+-]?)(\d{1,3})[.):]?(?:\s+(.*))?$`)
 
-// edited is a plan with what the user has changed in it.
+// edited returns the plan with a change by the user.
 func edited(plan []verdict.PlanStep, answer string) (changed []verdict.PlanStep, ok bool) {
 	m := edit().FindStringSubmatch(answer)
 	if m == nil {
 		return plan, false
 	}
-	n, _ := strconv.Atoi(m[2]) // digits
+	n, _ := strconv.Atoi(m[2]) // the pattern matches digits
 	how, text := m[1], strings.Join(strings.Fields(m[3]), " ")
 	most := len(plan)
 	if how == "+" {

@@ -8,14 +8,14 @@ import (
 	"codeloops/internal/wording"
 )
 
-// ask plays a turn until its reply can be read: at most twice. Then ok is false. Read says
-// what is wrong with a reply, "" for nothing.
+// ask plays a turn until its reply can be read, at most twice; ok reports whether it could. read
+// returns what is wrong with a reply, "" for nothing.
 func ask(ctx context.Context, steps *loop.Steps, call loop.Call, read func(reply string) (problem string)) (ok bool, err error) {
 	readable, err := askAll(ctx, steps, []loop.Call{call}, func(_ int, reply string) string { return read(reply) })
 	return readable[0], err
 }
 
-// askAll does so with several turns at the same time, which read knows by their numbers.
+// askAll does the same for several concurrent turns; read gets their indexes.
 func askAll(ctx context.Context, steps *loop.Steps, calls []loop.Call, read func(i int, reply string) (problem string)) (readable []bool, err error) {
 	readable = make([]bool, len(calls))
 	problems := make([]string, len(calls))

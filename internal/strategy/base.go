@@ -8,21 +8,21 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// What strategies have in common that drive another one, their base.
+// What strategies that drive another one, their base, have in common.
 
 // nests reports whether the strategy drives another one.
 func (k Kind) nests() bool { return k.Base != "" }
 
-// plain reports whether any other strategy, and a member, can drive it.
+// plain reports whether any other strategy, and any member, can drive it.
 func (k Kind) plain() bool { return !k.nests() && !k.Members }
 
-// base is the strategy that another one drives.
+// base returns the configured base.
 func (v Values) base() Kind {
 	k, _ := Find(v.word(keyBase))
 	return k
 }
 
-// ofBase are the values of the base. What that drives itself is its own default.
+// ofBase returns the values of the base. If that drives a strategy as well, it is its default.
 func (v Values) ofBase() Values {
 	set := maps.Clone(v.given)
 	maps.Copy(set, v.inner)
@@ -30,7 +30,7 @@ func (v Values) ofBase() Values {
 	return v.base().With(Values{Set: set, Members: v.Members, lessons: v.lessons})
 }
 
-// over makes the base of a strategy.
+// over creates the base of a strategy.
 func (v Values) over(k Kind) (loop.Strategy, error) {
 	base := v.base()
 	if base.make == nil || base.Name == k.Name || !base.plain() && !k.Around {
@@ -44,8 +44,8 @@ func (v Values) over(k Kind) (loop.Strategy, error) {
 	return base.make(v.ofBase())
 }
 
-// judging is what judges work of a base once more, and goes on from there: without what the base
-// does before anybody works, or instead of that.
+// judging returns the strategy that judges a base's work again and continues from there, without
+// the base's preparations.
 func judging(base loop.Strategy) loop.Strategy {
 	switch base := base.(type) {
 	case ReAct:
@@ -61,7 +61,7 @@ func judging(base loop.Strategy) loop.Strategy {
 	return ActorCritic{}
 }
 
-// bases are the names of the strategies that it can drive.
+// bases returns the names of the strategies that it can drive.
 func (k Kind) bases() (names []string) {
 	for _, other := range All() {
 		if other.Name != k.Name && (k.Around || other.plain()) {
@@ -71,8 +71,8 @@ func (k Kind) bases() (names []string) {
 	return names
 }
 
-// mostOfBase is the most turns of the base, when it is driven so often in the iterations of the
-// run.
+// mostOfBase is the largest number of turns of the base when it is driven this many times within
+// the iterations of the run.
 func (v Values) mostOfBase(times, iterations int) int {
 	most := v.base().Most(v.ofBase(), iterations)
 	if most < 0 {
@@ -81,11 +81,11 @@ func (v Values) mostOfBase(times, iterations int) int {
 	return most + (times-1)*max(0, most-2*iterations)
 }
 
-// Chooses reports whether the members play that the user has named: in the strategy itself, or in
-// what it drives.
+// Chooses reports whether the strategy, or what it drives, uses the members that the user has
+// named.
 func (k Kind) Chooses(v Values) bool { return k.Members || k.nests() && v.base().Members }
 
-// Plans reports whether the strategy makes a plan, or what it drives, and whether the user is to
+// Plans reports whether the strategy, or what it drives, makes a plan, and whether the user is to
 // approve it.
 func (k Kind) Plans(v Values) (plans, asks bool) {
 	if k.nests() && v.base().Name == NamePlan {
@@ -99,13 +99,13 @@ func (k Kind) Judged(v Values) bool {
 	switch {
 	case k.Name == NameReAct:
 		return false
-	case k.Name == NamePlan || !k.nests(): // a plan as a whole is judged
+	case k.Name == NamePlan || !k.nests(): // a plan is judged as a whole
 		return true
 	}
 	return v.base().Judged(v.ofBase())
 }
 
-// Refines reports whether the agent of the actor has turns in which it looks at its own work.
+// Refines reports whether the actor's agent has turns in which it looks at its own work.
 func (k Kind) Refines(v Values) bool {
 	return k.Name == NameSelfRefine || k.nests() && v.base().Name == NameSelfRefine
 }

@@ -10,14 +10,14 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Blackboard has members work who know of each other only what stands on a board. A coordinator
-// chooses who is next, a decider says when the task is done; then the critic judges. (Han and
-// Zhang 2025, Exploring Advanced LLM Multi-Agent Systems Based on Blackboard Architecture,
-// arXiv:2507.01701.)
+// Blackboard has members work who only know of each other what is on a shared board. A
+// coordinator chooses who is next, a decider says when the task is done; then the critic judges.
+// (Han and Zhang 2025, Exploring Advanced LLM Multi-Agent Systems Based on Blackboard
+// Architecture, arXiv:2507.01701.)
 type Blackboard struct {
 	crew
 
-	MaxRounds int // in each one member works, or the decider is asked
+	MaxRounds int // one member works, or the decider is asked, in each
 }
 
 // RoleDecider says whether the task is done.
@@ -53,7 +53,7 @@ func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 			return loop.Outcome{}, err
 		case chosen:
 			err = s.work(ctx, steps, round, b, w)
-		case b.matter == nil: // nothing that can be read, twice
+		case b.matter == nil: // unreadable twice
 			return undecided(RoleCoordinator, "the coordinator chose nobody: its answer could not be read"), nil
 		default:
 			err = s.decide(ctx, steps, round, b)
@@ -65,7 +65,7 @@ func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 	return b.closes(ctx, steps)
 }
 
-// next asks the coordinator who is next; "" is an answer that cannot be read.
+// next asks the coordinator who is next; "" is an unreadable answer.
 func (s Blackboard) next(ctx context.Context, steps *loop.Steps, step loop.Step, b *board) (name string, err error) {
 	names, also := s.names(), ""
 	if b.matter != nil {
@@ -80,7 +80,7 @@ func (s Blackboard) next(ctx context.Context, steps *loop.Steps, step loop.Step,
 	return name, err
 }
 
-// work has a member do what it finds to do, and writes on the board what it says.
+// work has a member do what it thinks is needed, and puts what it says on the board.
 func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step, b *board, w worker) error {
 	aim := paragraphs("Do this part of the task below, and no other: "+wording.Line(w.About), steps.Told(), b.shown(w.Role))
 	told := paragraphs("The task:\n\n"+prompt.Fenced(steps.Told()), b.shown(w.Role), "Do of it what you are here for, as far as the others have not done it.", posting)
@@ -89,7 +89,7 @@ func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step
 		return err
 	}
 	entries := verdict.Entries(answer, wordPost, wordNote)
-	if len(entries) == 0 { // what it says is for all
+	if len(entries) == 0 { // without entries, all of it is for everybody
 		entries = []verdict.Order{{Word: wordPost, Text: answer}}
 	}
 	for i, e := range entries {
@@ -108,7 +108,7 @@ func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step
 	return nil
 }
 
-// decide asks the decider, and has the critic judge what it takes for finished.
+// decide asks the decider, and has the critic judge the work if the decider calls it finished.
 func (s Blackboard) decide(ctx context.Context, steps *loop.Steps, round loop.Step, b *board) error {
 	question := paragraphs(fmt.Sprintf(conclude, prompt.Fenced(steps.Told())), b.shown(RoleDecider))
 	replies, err := steps.Turns(ctx, loop.Call{Step: round.Sub(string(RoleDecider)), Role: RoleDecider, Prompt: question, Case: b.matter})

@@ -10,25 +10,25 @@ import (
 	"codeloops/internal/role/prompt"
 )
 
-// Debate has a panel argue about how to do the task, until its positions converge or the
-// rounds are over. A judge, or the majority, decides; the base does the work, and is told.
-// (Du et al. 2023, Improving Factuality and Reasoning in Language Models through Multiagent
-// Debate, arXiv:2305.14325.)
+// Debate has a panel argue about how to do the task until its positions converge or the rounds
+// are used up. A judge or the majority decides; the base then does the work with that advice. (Du
+// et al. 2023, Improving Factuality and Reasoning in Language Models through Multiagent Debate,
+// arXiv:2305.14325.)
 type Debate struct {
 	Base             loop.Strategy
 	Debaters, Rounds int
-	Converge         bool    // the debate ends early when all positions are alike
-	Similarity       float64 // from which on they are, see [convergence.Likeness]
-	Vote             bool    // the majority decides, and no judge
+	Converge         bool    // end early when all positions are alike
+	Similarity       float64 // threshold for that; see [convergence.Likeness]
+	Vote             bool    // the majority decides instead of a judge
 }
 
-// The roles of a debate. A debater has its number behind the name.
+// The roles of a debate. A debater's role ends in its number.
 const (
 	RoleDebater loop.Role = "debater"
 	RoleJudge   loop.Role = "judge"
 )
 
-// What [Debate] makes known.
+// The notes of a [Debate].
 const (
 	NoteLikeness = "debate.likeness"
 	NoteDecision = "debate.decision"
@@ -97,7 +97,7 @@ func (d Debate) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	return d.Base.Run(ctx, steps)
 }
 
-// argue plays the rounds, and returns the last position of each debater that has one.
+// argue plays the rounds and returns the last position of each debater that has one.
 func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opinion, err error) {
 	latest := make([]string, d.Debaters)
 	for n := 1; n <= d.Rounds; n++ {
@@ -131,14 +131,14 @@ func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opini
 	return said, nil
 }
 
-// matter is what is argued about, with what has been said of it.
+// matter returns the case that is argued about, with the positions so far.
 func matter(steps *loop.Steps, said []loop.Opinion) *loop.Case {
 	c := steps.Case()
 	c.Task, c.Opinions = steps.Told(), said
 	return c
 }
 
-// blank is what is wrong with an answer that says nothing.
+// blank says what is wrong with an empty answer.
 func blank(text string) (problem string) {
 	if strings.TrimSpace(text) == "" {
 		return "it says nothing"
@@ -146,7 +146,7 @@ func blank(text string) (problem string) {
 	return ""
 }
 
-// converged reports whether the debate ends here, as all say the same.
+// converged reports whether the debate ends because all say the same.
 func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, said []loop.Opinion) (bool, error) {
 	if !d.Converge || len(said) < 2 || round == d.Rounds {
 		return false, nil
@@ -160,5 +160,5 @@ func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, sai
 	return least >= d.Similarity, steps.Note(ctx, steps.Step("likeness.round_%d", round), NoteLikeness, fmt.Sprintf("%.2f", least))
 }
 
-// debater is the role of one of them; i counts from 0.
+// debater returns the role of a debater; i counts from 0.
 func debater(i int) loop.Role { return loop.Role(fmt.Sprintf("%s_%d", RoleDebater, i+1)) }

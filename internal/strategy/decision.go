@@ -19,7 +19,7 @@ const vote = `Several agents have argued about how to do the task below, in the 
 The first line of your answer has this form, and no other line has; it names one of %s:
 vote: <name>`
 
-// decide returns what is to be done, "" where nobody could say.
+// decide returns the decision, "" if nobody could make one.
 func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opinion) (decision string, err error) {
 	by := "nobody"
 	switch {
@@ -40,8 +40,8 @@ func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opini
 	return decision, steps.Note(ctx, steps.Step("decision"), NoteDecision, by)
 }
 
-// poll has the debaters vote. The one with the most votes wins, of several the first. Whoever
-// cannot be read has no vote.
+// poll has the debaters vote. The position with the most votes wins, the first one in a tie. An
+// unreadable vote does not count.
 func (d Debate) poll(ctx context.Context, steps *loop.Steps, said []loop.Opinion) (by, decision string, err error) {
 	var names []string
 	for _, o := range said {

@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// RoleEvaluator scores what an attempt, or a candidate, has come to.
+// RoleEvaluator scores the result of an attempt or a candidate.
 const RoleEvaluator loop.Role = "evaluator"
 
 const evaluate = `You score the work of a coding agent on the task below, in the git repository that is your working directory. Verify what it says before you believe it. Be strict:
@@ -21,8 +21,8 @@ score: <a number from 0 to 1>
 
 The lines after it say why.`
 
-// scored asks an evaluator for the score of a case. A reply that cannot be read is asked for once
-// more, and then counts as 0; answered is whether there was any.
+// scored asks an evaluator to score a case. An unreadable reply is asked for once more, and then
+// counts as 0; answered reports whether there was any reply.
 func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, answered bool, err error) {
 	call := loop.Call{Step: step, Role: RoleEvaluator, Prompt: evaluate, Case: &c, Judges: true}
 	ok, err := ask(ctx, in, call, func(reply string) string {

@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// KeyCommands is the parameter that says which commands a planner may name.
+// KeyCommands is the parameter with the commands that a planner may use.
 const KeyCommands = "evidence_commands"
 
 const inform = `Answer this question about the git repository that is your working directory. Read what you have to, and change nothing. Name files and lines; say so if you do not know. Your answer is handed on to an agent that does the task below, which is no task of yours.
@@ -23,11 +23,11 @@ const gathered = `This evidence was gathered for the task before you began. It c
 
 var (
 	placeholder = wording.Pattern(`\{\{(.*?)\}\}`)
-	// plainWord is of what no shell makes anything else.
+	// plainWord matches words that have no special meaning in any shell.
 	plainWord = wording.Pattern(`^[A-Za-z0-9_@+=:,./-]+$`)
 )
 
-// plainCommands refuses commands that could not be compared word by word.
+// plainCommands rejects commands that cannot be compared word by word.
 func plainCommands(commands []string) error {
 	for _, c := range commands {
 		if !plainWords(c) {
@@ -42,8 +42,8 @@ func plainWords(command string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !plainWord().MatchString(w) })
 }
 
-// mayRun reports whether a command begins, word by word, with one that the user allows, and has
-// nothing but plain words behind it.
+// mayRun reports whether a command starts, word by word, with an allowed one and otherwise
+// contains only plain words.
 func mayRun(command string, allowed []string) bool {
 	words := strings.Fields(command)
 	return plainWords(command) && slices.ContainsFunc(allowed, func(a string) bool {
@@ -52,7 +52,7 @@ func mayRun(command string, allowed []string) bool {
 	})
 }
 
-// referred are the names of the evidence that a text refers to, each once.
+// referred returns the names of the evidence that a text refers to, each once.
 func referred(text string) (names []string) {
 	for _, m := range placeholder().FindAllStringSubmatch(text, -1) {
 		if name := strings.TrimSpace(m[1]); !slices.Contains(names, name) {
@@ -62,8 +62,8 @@ func referred(text string) (names []string) {
 	return names
 }
 
-// inLevels puts the steps of a plan behind those that they refer to. What cannot be followed is
-// left out, and wrong says why.
+// inLevels orders the steps of a plan by their references: each level only needs earlier ones.
+// Steps that cannot be carried out are left out, and wrong says why.
 func inLevels(plan []verdict.PlanStep, allowed []string) (levels [][]verdict.PlanStep, wrong []string) {
 	known, placed := map[string]bool{}, map[string]bool{}
 	for _, s := range plan {
@@ -101,14 +101,14 @@ func inLevels(plan []verdict.PlanStep, allowed []string) (levels [][]verdict.Pla
 	return levels, wrong
 }
 
-// RunsCommands reports whether a strategy, as a log has it, may run commands.
+// RunsCommands reports whether a logged strategy may run commands.
 func RunsCommands(ref loop.StrategyRef) bool {
 	_, values, err := Read(ref)
 	return err != nil || len(values.words(KeyCommands)) > 0
 }
 
-// find finds one piece of evidence. What was found before stands behind a question, and never
-// in a command.
+// find gathers one piece of evidence. Earlier evidence is passed along with a question, but never
+// put into a command.
 func find(ctx context.Context, part *loop.Steps, step loop.Step, s verdict.PlanStep, found map[string]loop.Opinion) (string, error) {
 	if s.Tool == verdict.ToolCommand {
 		result, err := part.Command(ctx, step.Sub(s.Tool), s.Text)
@@ -130,7 +130,7 @@ func find(ctx context.Context, part *loop.Steps, step loop.Step, s verdict.PlanS
 
 // handedOn is what the base is told of the evidence, in the order of the plan.
 func handedOn(plan []verdict.PlanStep, found map[string]loop.Opinion) string {
-	const most = 12 << 10 // bytes of one piece
+	const most = 12 << 10 // bytes per piece
 	var b strings.Builder
 	b.WriteString(gathered)
 	for _, s := range plan {

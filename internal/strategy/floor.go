@@ -11,19 +11,19 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A floor is where members work, one after the other, and what has come of it.
+// A floor is the shared state of members that work one after the other.
 type floor struct {
 	said   []saying   // oldest first
-	matter *loop.Case // the work as the last of them left it; nil: nobody has worked
-	judged bool       // the critic has said what it has to say of that
+	matter *loop.Case // the work after the last member's turn; nil: nobody has worked
+	judged bool       // the critic has judged that
 	end    loop.Outcome
-	over   bool // the run is over, with that end
+	over   bool // the run is over, with this end
 }
 
 const colleague = `You are one of several agents who take turns at a task in the git repository that is your working directory. Your name among them is %s, and you are here for this: %s. Do the work itself; a description of it does not count. Others go on where you leave off.`
 
-// works has a worker do its part, and notes what it says in the end. The prompt is what it is
-// asked beside its own instructions; aim is what its own strategy is about.
+// works has a worker do its part and returns its final words. question is added to its own
+// instructions; aim is the task for a worker with a strategy of its own.
 func (f *floor) works(ctx context.Context, steps *loop.Steps, step loop.Step, w worker, aim, question string) (answer string, err error) {
 	if w.over != nil {
 		return f.drives(ctx, steps, step, w, aim)
@@ -50,8 +50,8 @@ func (f *floor) works(ctx context.Context, steps *loop.Steps, step loop.Step, w 
 	return replies[0].Text, nil
 }
 
-// drives has a worker do its part with a strategy of its own. What it says is what that comes
-// to.
+// drives has a worker do its part with its own strategy. The outcome's summary counts as its
+// words.
 func (f *floor) drives(ctx context.Context, steps *loop.Steps, step loop.Step, w worker, aim string) (answer string, err error) {
 	var out loop.Outcome
 	err = steps.Errand(ctx, step, aim, w.Role, func(ctx context.Context, in *loop.Steps) error {
@@ -71,8 +71,8 @@ func (f *floor) drives(ctx context.Context, steps *loop.Steps, step loop.Step, w
 	return out.Summary, err
 }
 
-// judge has the critic judge the work against all that the user asks for. What it misses is
-// noted as what it says.
+// judge has the critic judge the work against the whole task. Its objections are added to what
+// has been said.
 func (f *floor) judge(ctx context.Context, steps *loop.Steps, step loop.Step) error {
 	if err := steps.Rejudge(ctx, step.Sub(loop.NoteRejudge), f.matter.Attempt.Turn); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (f *floor) judge(ctx context.Context, steps *loop.Steps, step loop.Step) er
 			return nil
 		}
 		if round.Verdict.Decision == loop.Done || !steps.Judged() {
-			continue // it is judged once more
+			continue // it is judged again
 		}
 		f.said = append(f.said, saying{"The critic, who judges the whole task", remarks(round)})
 		f.matter, f.judged = steps.Case(), true
@@ -94,7 +94,7 @@ func (f *floor) judge(ctx context.Context, steps *loop.Steps, step loop.Step) er
 	}
 }
 
-// remarks are what a verdict and the checks find wrong.
+// remarks returns what a verdict and the checks object to.
 func remarks(r loop.Round) string {
 	text := r.Verdict.Guidance()
 	for _, item := range slices.Concat(r.Verdict.RequiredChanges, r.Verdict.Issues) {
@@ -108,7 +108,7 @@ func remarks(r loop.Round) string {
 	return strings.TrimSpace(text)
 }
 
-// closes ends a strategy that has had its rounds: work that nobody has judged is judged.
+// closes ends a strategy that has used up its rounds, after having unjudged work judged.
 func (f *floor) closes(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
 	if f.matter != nil && !f.judged {
 		if err := f.judge(ctx, steps, steps.Step("close")); err != nil || f.over {
@@ -118,7 +118,7 @@ func (f *floor) closes(ctx context.Context, steps *loop.Steps) (loop.Outcome, er
 	return bounded(keyMaxRounds, keyMaxRounds+" is reached"), nil
 }
 
-// texts are what has been said, which gives no order when it is repeated.
+// texts returns what has been said: repeating it does not give an order.
 func (f *floor) texts() (texts []string) {
 	for _, s := range f.said {
 		texts = append(texts, s.text)

@@ -22,7 +22,7 @@ HANDOFF: <name>
 You can hand over to:
 %s`
 
-// fenced is a text as a quotation, "" where there is none.
+// fenced quotes a text, unless it is empty.
 func fenced(text string) string {
 	if text == "" {
 		return ""
@@ -30,7 +30,7 @@ func fenced(text string) string {
 	return prompt.Quoted(text, maxSayings)
 }
 
-// offer says how to hand over, where that is still possible.
+// offer says how to hand over, if that is still possible.
 func (s Swarm) offer(r *relay) string {
 	if r.handoffs >= s.MaxHandoffs {
 		return "There is nobody to hand over to any more: a critic judges the work when you are through."
@@ -49,7 +49,7 @@ func (s Swarm) offer(r *relay) string {
 	return fmt.Sprintf(handing, b.String())
 }
 
-// handoff reads to whom a member hands over, and what; the zero value is nobody.
+// handoff reads whom a member hands over to, and what; the zero value is nobody.
 func (s Swarm) handoff(answer string, r *relay, shown []saying) (to verdict.Order, problem string) {
 	if last := r.matter.Attempt; last.Ending != loop.EndCompleted {
 		return to, "your turn " + prompt.Ended(last.Ending, last.ExitCode)

@@ -12,12 +12,12 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// What strategies have in common in which members work: roles that the user has named.
+// What strategies with members, roles that the user has named, have in common.
 
 // A crew is the members of a strategy.
 type crew []worker
 
-// A worker is a member with how it works.
+// A worker is a member and how it works.
 type worker struct {
 	Member
 
@@ -25,8 +25,8 @@ type worker struct {
 	accepts *Schema       // nil: any object
 }
 
-// crew are the members that a strategy can choose from. Those who have no strategy of their own
-// work with usual; nil is one turn.
+// crew returns the members that a strategy can choose from. Those without a strategy of their own
+// work with usual; nil is a single turn.
 func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
 	if err := v.own(k); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
 	return all, nil
 }
 
-// own returns an error where a member has the name of a role of the strategy's own.
+// own returns an error if a member has the name of one of the strategy's own roles.
 func (v Values) own(k Kind) error {
 	for _, m := range v.Members {
 		if _, own := k.Roles[m.Role]; own {
@@ -67,7 +67,7 @@ func (v Values) own(k Kind) error {
 	return nil
 }
 
-// lacks returns an error where a parameter names nobody of the crew.
+// lacks returns an error unless a parameter names a member.
 func (all crew) lacks(key, name string) error {
 	if _, ok := all.find(name); ok {
 		return nil
@@ -90,7 +90,7 @@ func (all crew) names() (names []string) {
 	return names
 }
 
-// list says who there is, a line each.
+// list describes the members, one per line.
 func (all crew) list() string {
 	var b strings.Builder
 	for _, w := range all {
@@ -99,8 +99,8 @@ func (all crew) list() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// mostOf is the most turns of the strategies that members work with; usual is the one of those
-// who have none of their own, "" for one turn, which is not counted.
+// mostOf is the largest number of turns of the members' strategies; usual is the strategy of
+// members without one, "" for a single turn, which is not counted.
 func (v Values) mostOf(usual string, iterations int) (most int) {
 	for _, m := range v.Members {
 		name := cmp.Or(m.Strategy, usual)
@@ -115,8 +115,8 @@ func (v Values) mostOf(usual string, iterations int) (most int) {
 	return most
 }
 
-// bounded is the most turns where a number of rounds has so many turns each beside those of the
-// members' own strategies. Their iterations are those of the run.
+// bounded is the largest number of turns when each round has so many besides those of the
+// members' strategies. All iterations count against the run's limit.
 func (v Values) bounded(rounds, turns, iterations int) int {
 	own := v.mostOf("", iterations)
 	if own <= 0 {
@@ -128,13 +128,13 @@ func (v Values) bounded(rounds, turns, iterations int) int {
 // A saying is what somebody has said.
 type saying struct{ by, text string }
 
-// How much of what others have said may stand in a prompt, in bytes.
+// How much of what others have said may be in a prompt, in bytes.
 const (
 	maxSaying  = 16 << 10
 	maxSayings = 64 << 10
 )
 
-// quoted shows what has been said, the oldest first, and of too much the latest.
+// quoted quotes what has been said, oldest first; if it is too long, only the latest.
 func quoted(all []saying) string {
 	var parts []string
 	size := 0
@@ -150,7 +150,7 @@ func quoted(all []saying) string {
 	return strings.Join(parts, "\n")
 }
 
-// paragraphs puts those that are not "" below each other.
+// paragraphs joins the non-empty texts with blank lines.
 func paragraphs(all ...string) string {
 	all = slices.DeleteFunc(all, func(p string) bool { return p == "" })
 	for i, p := range all {
@@ -159,7 +159,7 @@ func paragraphs(all ...string) string {
 	return strings.Join(all, "\n\n")
 }
 
-// titled is a text below a line that says what it is; "" where there is none.
+// titled puts a title above a text; "" if the text is empty.
 func titled(title, text string) string {
 	if text == "" {
 		return ""

@@ -10,17 +10,17 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Parameter is a setting of strategies, as the table [strategy] of the configuration has it.
+// A Parameter is a setting of strategies in the table [strategy] of the configuration.
 type Parameter struct {
 	Key     string
-	Default any      // an int, a float64 from 0 to 1, a bool, a string or a []string, as all values are
+	Default any      // an int, a float64 from 0 to 1, a bool, a string or a []string; all values have its type
 	Least   int      // of an int
-	OneOf   []string // the valid strings; none: any that is not blank
-	Scheme  string   // of URLs that are valid as well; "": none is
-	Flag    string   // of the command line; "" where there is none
+	OneOf   []string // the valid strings; empty: any that is not blank
+	Scheme  string   // scheme of URLs that are also valid; "": none
+	Flag    string   // of the command line; "": none
 }
 
-// read reads a value from a log.
+// read parses a logged value.
 func (p Parameter) read(text string) (is any, err error) {
 	switch p.Default.(type) {
 	case int:
@@ -42,13 +42,13 @@ func (p Parameter) read(text string) (is any, err error) {
 	return is, nil
 }
 
-// text is a value as a log has it.
+// text formats a value for the log.
 func text(is any) string {
 	switch is := is.(type) {
 	case float64:
 		return strconv.FormatFloat(is, 'g', -1, 64)
 	case []string:
-		list, _ := json.Marshal(is) // strings can be spelled
+		list, _ := json.Marshal(is) // strings can always be marshalled
 		return string(list)
 	}
 	return fmt.Sprint(is)
@@ -58,7 +58,7 @@ func text(is any) string {
 func baseOf() Parameter   { return Parameter{Key: keyBase, Default: ""} } // "": see [Kind.Base]
 func maxTurns() Parameter { return Parameter{Key: keyMaxTurns, Default: 0} }
 
-// The parameters that bound how long a strategy goes on.
+// The parameters that limit how long a strategy goes on.
 const (
 	keyMaxTurns    = "max_turns"
 	keyMaxAttempts = "max_attempts"
@@ -67,7 +67,7 @@ const (
 	keyStepRounds  = "step_rounds"
 )
 
-// bounded is the end of a strategy by such a parameter.
+// bounded is the end of a strategy at such a limit.
 func bounded(key, why string) loop.Outcome {
 	return loop.Outcome{Reason: loop.StopMaxIterations, Cause: key, Summary: why}
 }
@@ -80,8 +80,8 @@ func maxSteps() Parameter { return Parameter{Key: "max_steps", Default: 8, Least
 
 const keyBase = "base"
 
-// AllParameters are those of all strategies, each once. One that has another default in each is
-// 0 where nothing sets it: the strategy's own ([Kind.With]).
+// AllParameters returns those of all strategies, each once. A parameter whose default depends on
+// the strategy has the default 0 here; see [Kind.With].
 func AllParameters() (all []Parameter) {
 	for _, k := range All() {
 		for _, p := range k.Parameters {
@@ -98,7 +98,7 @@ func AllParameters() (all []Parameter) {
 	return all
 }
 
-// Loops are the names of the strategies that a member can work with.
+// Loops returns the names of the strategies that a member can work with.
 func Loops() (names []string) {
 	for _, k := range All() {
 		if k.plain() {
@@ -108,27 +108,27 @@ func Loops() (names []string) {
 	return names
 }
 
-// A Member is a role that the user has named, for strategies that choose who plays.
+// A Member is a role that the user has named, for strategies that choose who works.
 type Member struct {
 	Role         loop.Role
-	About        string // what it is for, in a few words
-	Instructions string // what its agent is told beside its task
-	Strategy     string // with which it works; "": one turn
-	Accepts      string // the JSON schema of what is handed over to it; "": any object
+	About        string // its purpose, in a few words
+	Instructions string // for its agent, in addition to the task
+	Strategy     string // the strategy it works with; "": a single turn
+	Accepts      string // the JSON schema of handoffs to it; "": any object
 }
 
-// fields are what a log has of a member, by key.
+// fields returns the logged fields of a member, by key.
 func (m *Member) fields() map[string]*string {
 	return map[string]*string{"about": &m.About, "instructions": &m.Instructions, "strategy": &m.Strategy, "accepts": &m.Accepts}
 }
 
-// Values are what the parameters of a strategy are set to, by key.
+// Values are the parameters of a strategy, by key.
 type Values struct {
 	Set     map[string]any
 	Members []Member
 
-	given   map[string]any // as they were before [Kind.With]
-	inner   map[string]any // of the base, where a log says it
+	given   map[string]any // Set before [Kind.With]
+	inner   map[string]any // those of the base, if a log has them
 	lessons Lessons
 }
 
@@ -138,16 +138,16 @@ func (v Values) on(key string) bool          { return v.Set[key].(bool) }
 func (v Values) word(key string) string      { return v.Set[key].(string) }
 func (v Values) words(key string) []string   { return v.Set[key].([]string) }
 
-// memberKeys begin those of members, and baseKeys those of the base.
+// The prefixes of parameters in a log that belong to members and to the base.
 const (
 	memberKeys = "roles."
 	baseKeys   = "base."
 )
 
-// OfMember reports whether a parameter in a log is of a member.
+// OfMember reports whether a logged parameter belongs to a member.
 func OfMember(key string) bool { return strings.HasPrefix(key, memberKeys) }
 
-// member takes what a log has of a member.
+// member sets a logged field of a member.
 func (v *Values) member(key, is string) {
 	name, field, _ := strings.Cut(key, ".")
 	i := slices.IndexFunc(v.Members, func(m Member) bool { return m.Role == loop.Role(name) })
@@ -159,7 +159,8 @@ func (v *Values) member(key, is string) {
 	}
 }
 
-// Ref names a strategy with its parameters, as a log does; the default is named by nothing.
+// Ref returns the strategy and its parameters as they are logged; the default strategy is the
+// zero value.
 func (k Kind) Ref(values Values) (ref loop.StrategyRef) {
 	if k.Name == NameActorCritic {
 		return ref
@@ -190,8 +191,8 @@ func (k Kind) Ref(values Values) (ref loop.StrategyRef) {
 	return ref
 }
 
-// Read returns the strategy that a session names, and its parameters. One that the session
-// does not have has its default; those that are unknown, as of a later version, are passed over.
+// Read returns a session's strategy and its parameters. Missing parameters have their defaults;
+// unknown ones, as from a later version, are ignored.
 func Read(ref loop.StrategyRef) (k Kind, values Values, err error) {
 	k, ok := Find(ref.Name)
 	if !ok {

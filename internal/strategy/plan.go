@@ -8,11 +8,11 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// PlanAndExecute has a planner break the task down into steps, and a base carry out each of
-// them, judged by itself. All of it plays in one copy of the work tree; what a step has come
-// to is made in the user's own when the step is done. A step that is not done within its
-// rounds is thrown away, and what is left is planned anew. In the end the whole is judged
-// against the whole prompt. (Wang et al. 2023, Plan-and-Solve Prompting, arXiv:2305.04091.)
+// PlanAndExecute has a planner break the task down into steps, and a base carry out each of them,
+// judged separately. The steps are carried out in a copy of the work tree; when one is done, its
+// changes are applied to the user's tree. A step that is not done within its rounds is discarded,
+// and the rest is planned anew. In the end the whole is judged against the whole prompt. (Wang et
+// al. 2023, Plan-and-Solve Prompting, arXiv:2305.04091.)
 type PlanAndExecute struct {
 	Base       loop.Strategy
 	MaxSteps   int
@@ -21,10 +21,10 @@ type PlanAndExecute struct {
 	Approve    bool // the user is asked about each plan
 }
 
-// RolePlanner is who plans.
+// RolePlanner writes the plan.
 const RolePlanner loop.Role = "planner"
 
-// What [PlanAndExecute] makes known.
+// The notes of [PlanAndExecute].
 const (
 	NotePlan       = "plan.made"
 	NoteStepDone   = "plan.step_done"
@@ -58,16 +58,16 @@ func planAndExecute() Kind {
 	return k
 }
 
-// A project is one task that is worked on by plan.
+// A project is a task that is carried out by plan.
 type project struct {
 	PlanAndExecute
-	user        *loop.Steps // in the user's tree
-	whole, from string      // the task; the state that the next step begins with
+	user        *loop.Steps // the steps in the user's tree
+	whole, from string      // the task; the checkpoint at which the next step starts
 	made        int         // plans
 	plan        []verdict.PlanStep
 	done        []string
 	last        loop.Turn     // of the last step that is done
-	over        *loop.Outcome // set: the run ends with it
+	over        *loop.Outcome // set: the end of the run
 }
 
 // Run implements [loop.Strategy].
@@ -94,7 +94,7 @@ func (p PlanAndExecute) Run(ctx context.Context, steps *loop.Steps) (loop.Outcom
 	return ActorCritic{}.Run(ctx, steps)
 }
 
-// carryOut follows the plan, and those that come after it when a step has failed.
+// carryOut follows the plan, and the plans that replace it when a step has failed.
 func (w *project) carryOut(ctx context.Context, in *loop.Steps) error {
 	start, err := in.Checkpoint(ctx, in.Step("start"))
 	w.from = start.Checkpoint
@@ -104,7 +104,7 @@ func (w *project) carryOut(ctx context.Context, in *loop.Steps) error {
 		if out, err = w.play(ctx, in, step, i); err != nil {
 			return err
 		}
-		switch out.Reason { //nolint:exhaustive // all others end it
+		switch out.Reason { //nolint:exhaustive // any other reason ends the run
 		case loop.StopDone:
 			err = w.finish(ctx, in, step, w.plan[i])
 		case loop.StopMaxIterations, loop.StopStuck:
@@ -127,7 +127,7 @@ func (w *project) play(ctx context.Context, in *loop.Steps, step loop.Step, i in
 	return w.Base.Run(ctx, in)
 }
 
-// finish makes what a step has come to in the user's tree.
+// finish applies the changes of a step to the user's tree.
 func (w *project) finish(ctx context.Context, in *loop.Steps, step loop.Step, s verdict.PlanStep) error {
 	w.last = in.Case().Attempt.Turn
 	end, err := in.Checkpoint(ctx, step.Sub("end"))
@@ -141,7 +141,7 @@ func (w *project) finish(ctx context.Context, in *loop.Steps, step loop.Step, s 
 	return in.Note(ctx, step.Sub("done"), NoteStepDone, s.String())
 }
 
-// replan throws away what a step has come to, and has what is left planned anew.
+// replan discards a failed step and has the rest planned anew.
 func (w *project) replan(ctx context.Context, in *loop.Steps, step loop.Step, s verdict.PlanStep, why string) error {
 	c := in.Case()
 	if err := in.Note(ctx, step.Sub("failed"), NoteStepFailed, s.String()); err != nil {

@@ -22,8 +22,8 @@ const planRest = `
 
 There was a plan before this one. The steps of it that are done are in your working directory; a step failed, and its work was thrown away. Plan what is left of the task, in another way than the one that failed.`
 
-// makePlan asks the planner for a plan of what is left. One that cannot be read is asked for once
-// more; then the task is one step.
+// makePlan asks the planner for a plan of the remaining work. An unreadable plan is asked for
+// once more; after that the whole task is one step.
 func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) error {
 	w.made++
 	step, question := in.Step("plan_%d", w.made), fmt.Sprintf(plan, w.MaxSteps)
@@ -50,7 +50,7 @@ func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) er
 	return w.approve(ctx, in, step)
 }
 
-// listed is a plan, a line for each step.
+// listed returns a plan, one step per line.
 func listed(steps []verdict.PlanStep) string {
 	var lines []string
 	for _, s := range steps {
@@ -59,7 +59,7 @@ func listed(steps []verdict.PlanStep) string {
 	return strings.Join(lines, "\n")
 }
 
-// texts are what the steps of a plan are about.
+// texts returns the texts of the steps.
 func texts(steps []verdict.PlanStep) (all []string) {
 	for _, s := range steps {
 		all = append(all, s.Text)
@@ -67,7 +67,7 @@ func texts(steps []verdict.PlanStep) (all []string) {
 	return all
 }
 
-// task is what a step is about, to those who work on it and to those who judge it.
+// task describes a step to those who work on it and to those who judge it.
 func (w *project) task(i int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nThis is one step of a larger task. Do what it asks for, and nothing that belongs to another step: the work is judged by this step. The larger task:\n\n%s", w.plan[i].Text, prompt.Fenced(w.whole))

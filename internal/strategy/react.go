@@ -8,10 +8,10 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// ReAct has one agent work until the project's checks pass or, where there are none, until
-// it says that it is done. No critic is asked.
+// ReAct has one agent work until the project's checks pass or, if there are none, until it says
+// that it is done. No critic is asked.
 type ReAct struct {
-	MaxTurns int // of the actor; 0: no limit but those of the run
+	MaxTurns int // of the actor; 0: only the run's limits apply
 }
 
 const sayDone = `When everything that the task asks for is there and works, and only then, end your reply with these lines, as plain text and with nothing after them:
@@ -45,7 +45,7 @@ func (r ReAct) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error)
 	}
 }
 
-// iterate is one turn, and what the checks say of it.
+// iterate is one turn and its verdict from the checks.
 func (r ReAct) iterate(ctx context.Context, it *loop.Iteration) error {
 	if !it.Checked() {
 		it.Instruct(sayDone)
@@ -56,7 +56,7 @@ func (r ReAct) iterate(ctx context.Context, it *loop.Iteration) error {
 	return it.Conclude(ctx, conclusion(it.Case()))
 }
 
-// conclusion is what follows from the checks, or from what the actor says.
+// conclusion returns the verdict that follows from the checks, or from what the actor says.
 func conclusion(c loop.Case) loop.Verdict {
 	bad := failing(c.Checks)
 	switch {

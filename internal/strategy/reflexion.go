@@ -8,16 +8,15 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Reflexion has a base try again and again. An evaluator scores each attempt; below the
-// threshold a reflector says in one sentence what to do differently, and the next attempt
-// is told. (Shinn et al. 2023, Reflexion: Language Agents with Verbal Reinforcement
-// Learning, arXiv:2303.11366.)
+// Reflexion has a base try several times. An evaluator scores each attempt; below the threshold a
+// reflector says in one sentence what to do differently, and the next attempt is told. (Shinn et
+// al. 2023, Reflexion: Language Agents with Verbal Reinforcement Learning, arXiv:2303.11366.)
 type Reflexion struct {
 	Base        loop.Strategy
 	MaxAttempts int
 	Threshold   float64
-	// Reset: each attempt begins at the same tree, in a fork that is thrown away unless the
-	// attempt passes. Else it goes on where the last one stands.
+	// Reset: each attempt starts from the original tree, in a fork that is discarded unless the
+	// attempt passes. Otherwise it continues where the last one ended.
 	Reset bool
 	Memory
 }
@@ -25,7 +24,7 @@ type Reflexion struct {
 // RoleReflector says what is to be learned from an attempt.
 const RoleReflector loop.Role = "reflector"
 
-// What [Reflexion] makes known.
+// The notes of [Reflexion].
 const (
 	NoteScore  = "reflexion.score"
 	NoteLesson = "reflexion.lesson"
@@ -111,7 +110,7 @@ func (r Reflexion) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome
 	return bounded(keyMaxAttempts, fmt.Sprintf("no attempt of %d reached the score %v", r.MaxAttempts, r.Threshold)), nil
 }
 
-// told is what an attempt is told of those before it.
+// told returns what an attempt is told of the earlier ones.
 func told(learned []string) string {
 	if len(learned) == 0 {
 		return ""
@@ -119,7 +118,7 @@ func told(learned []string) string {
 	return attempts + "\n- " + strings.Join(learned, "\n- ")
 }
 
-// attempt plays the base and scores what it did. The lesson is "" where it passes.
+// attempt plays the base and scores the result. The lesson is "" if the attempt passes.
 func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Step) (out loop.Outcome, lesson string, err error) {
 	if out, err = r.Base.Run(ctx, in); err != nil {
 		return out, "", err
@@ -128,7 +127,7 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 		return out, "", loop.Stop(out.Reason, out.Cause, out.Summary)
 	}
 	score, answered, err := scored(ctx, in, attempt.Sub(string(RoleEvaluator)), *in.Case())
-	if err == nil && !answered { // which says nothing of the attempt
+	if err == nil && !answered { // that says nothing about the attempt
 		err = loop.Stop(loop.StopNoDecision, string(RoleEvaluator), "the evaluator came to no answer: its agent broke off twice")
 	}
 	if err != nil {
@@ -149,10 +148,10 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 	return out, lesson, in.Note(ctx, attempt.Sub("lesson"), NoteLesson, lesson)
 }
 
-// unexplained is no lesson for later sessions.
+// unexplained is not a lesson for later sessions.
 const unexplained = "The last attempt fell short, and nobody could say why."
 
-// sentence is a reflector's answer in one line.
+// sentence returns a reflector's answer as one bounded line.
 func sentence(reply string) string {
 	const most = 500 // bytes
 	line := strings.Join(strings.Fields(reply), " ")

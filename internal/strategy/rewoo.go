@@ -10,21 +10,20 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// ReWOO has a planner name all the evidence that the task needs before any of it is looked at.
-// Commands that the user allows, and agents who may not write, find it; then the base works
-// with all of it. (Xu et al. 2023, ReWOO: Decoupling Reasoning from Observations,
-// arXiv:2305.18323.)
+// ReWOO has a planner list all the evidence that the task needs before any of it is looked at.
+// Commands that the user allows, and read-only agents, gather it; then the base works with all of
+// it. (Xu et al. 2023, ReWOO: Decoupling Reasoning from Observations, arXiv:2305.18323.)
 type ReWOO struct {
 	Base     loop.Strategy
 	MaxSteps int
-	Parallel bool     // what depends on nothing that is still to be found is looked for at the same time
-	Commands []string // how those that may be run begin
+	Parallel bool     // independent pieces are gathered concurrently
+	Commands []string // prefixes of the commands that may be run
 }
 
-// RoleInformant is who answers a question about the repository.
+// RoleInformant answers a question about the repository.
 const RoleInformant loop.Role = "informant"
 
-// What [ReWOO] makes known.
+// The notes of [ReWOO].
 const (
 	NoteEvidence = "rewoo.plan"
 	NoteLeftOut  = "rewoo.left_out"
@@ -72,7 +71,7 @@ func (r ReWOO) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error)
 	if err != nil {
 		return loop.Outcome{}, err
 	}
-	found := map[string]loop.Opinion{} // by the names of the evidence
+	found := map[string]loop.Opinion{} // by name
 	for _, level := range levels {
 		size := 1
 		if r.Parallel {
@@ -92,8 +91,8 @@ func (r ReWOO) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error)
 
 const unreadable = "no list of that form could be read"
 
-// plan asks the planner what is to be found, in levels: each needs only those before it. What
-// is wrong is asked about once; then it is left out.
+// plan asks the planner what to gather, in levels: each needs only earlier ones. Mistakes are
+// asked about once; then the wrong pieces are left out.
 func (r ReWOO) plan(ctx context.Context, steps *loop.Steps) (levels [][]verdict.PlanStep, err error) {
 	commands := ""
 	if len(r.Commands) > 0 {
@@ -120,7 +119,7 @@ func (r ReWOO) plan(ctx context.Context, steps *loop.Steps) (levels [][]verdict.
 	return levels, steps.Note(ctx, steps.Step("left_out"), NoteLeftOut, strings.Join(wrong, "\n"))
 }
 
-// gather finds some evidence, all at the same time.
+// gather gathers pieces of evidence concurrently.
 func (r ReWOO) gather(ctx context.Context, steps *loop.Steps, some []verdict.PlanStep, found map[string]loop.Opinion) error {
 	names, texts := make([]loop.Step, len(some)), make([]string, len(some))
 	for i, s := range some {

@@ -13,14 +13,14 @@ import (
 type Router struct {
 	crew
 
-	FallbackRoute          string // who does it where nobody is chosen; "": nobody
+	FallbackRoute          string // who does the task if nobody is chosen; "": nobody
 	RequireConfidenceAbove float64
 }
 
 // RoleClassifier chooses who does the task.
 const RoleClassifier loop.Role = "classifier"
 
-// NoteRoute is who was chosen.
+// NoteRoute records the choice.
 const NoteRoute = "router.route"
 
 const classify = `Several specialists can do the task below, in the git repository that is your working directory. Choose the one that fits best. Do not do the task yourself.
@@ -88,7 +88,7 @@ func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	return chosen.over.Run(ctx, steps)
 }
 
-// doubt says why the classifier's choice does not count, "" where it does.
+// doubt says why the classifier's choice does not count, "" if it does.
 func (r Router) doubt(read bool, sure float64) string {
 	switch {
 	case !read:

@@ -14,11 +14,11 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Schema is a JSON schema that a payload is held to.
+// A Schema is a JSON schema for payloads.
 type Schema struct{ read *jsonschema.Resolved }
 
-// ReadSchema reads a JSON schema. It refers to nothing, not even to parts of itself: whoever
-// follows references that lead in a circle comes to no end.
+// ReadSchema reads a JSON schema. References are not allowed, not even to parts of the schema
+// itself, because following circular ones would never end.
 func ReadSchema(text string) (*Schema, error) {
 	var is any
 	if err := json.Unmarshal([]byte(text), &is); err != nil {
@@ -41,9 +41,9 @@ func ReadSchema(text string) (*Schema, error) {
 	return &Schema{read}, nil
 }
 
-// sound returns an error where a schema, or one within it, has a reference, or a type that there
-// is not: the library takes both. What it has read is looked at, not what is written: a word means
-// one thing as a key of a schema and another as the name of a property.
+// sound returns an error if a schema, or one within it, has a reference or an unknown type, both
+// of which the library accepts. It inspects the parsed schema, because a word in the text may be
+// a keyword or the name of a property.
 func sound(is reflect.Value) error {
 	if s, ok := reflect.TypeAssert[*jsonschema.Schema](is); ok && s != nil {
 		if s.Ref != "" || s.DynamicRef != "" {
@@ -73,7 +73,8 @@ func sound(is reflect.Value) error {
 	return nil
 }
 
-// check returns what is wrong with a payload, "" for nothing. Without a schema it is any object.
+// check says what is wrong with a payload, "" for nothing. Without a schema any object is
+// accepted.
 func (s *Schema) check(payload string) string {
 	var is any
 	if err := json.Unmarshal([]byte(payload), &is); err != nil {

@@ -8,15 +8,15 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// SelfRefine has a base work; then its agent criticizes the work, without writing, and the
-// base refines it, until a critique finds nothing more.
+// SelfRefine has a base work; then the same agent criticizes the work without writing, and the
+// base refines it, until a critique has no more findings.
 type SelfRefine struct {
 	Base       loop.Strategy
 	MaxRounds  int
 	StopPhrase string
 }
 
-// RoleCritique is the role in which an agent criticizes its own work.
+// RoleCritique is the role of an agent that criticizes its own work.
 const RoleCritique loop.Role = "critique"
 
 const critique = `You have worked on the task below, in the git repository that is your working directory. Now look at your own work as somebody else would: find what is wrong, missing or weak in it, and what the task does not ask for. Verify what you can; be specific, and name files and lines.
@@ -65,9 +65,9 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 	return out, err
 }
 
-// criticize returns what a critique finds, "" where its agent comes to no answer; good is whether it
-// finds nothing. One that says so below other words, which may be of a file, is asked once more, and
-// counts as findings then.
+// criticize returns the findings of a critique, "" if its agent gave no answer; good reports that
+// there are none. A stop phrase below other text, which may quote a file, is asked about once
+// more, and then counts as findings.
 func (s SelfRefine) criticize(ctx context.Context, steps *loop.Steps, n int) (found string, good bool, err error) {
 	call := loop.Call{
 		Step: steps.Step("%s.round_%d", RoleCritique, n), Role: RoleCritique, As: loop.RoleActor,
@@ -84,7 +84,7 @@ func (s SelfRefine) criticize(ctx context.Context, steps *loop.Steps, n int) (fo
 	return found, good, err
 }
 
-// refine has the base mend what a critique finds.
+// refine has the base fix the findings of a critique.
 func (s SelfRefine) refine(ctx context.Context, steps *loop.Steps, n int, found string) (loop.Outcome, error) {
 	defer steps.Within(steps.Step("refine_%d", n))()
 	defer steps.Instruct(fmt.Sprintf(refine, found))()

@@ -25,37 +25,37 @@ const (
 	NameBlackboard  = "blackboard"
 )
 
-// A Kind is a way of driving agents, as a list of them shows it.
+// A Kind describes a strategy, as a list of strategies shows it.
 type Kind struct {
 	Name  string
 	About string // what it does, in a sentence
-	When  string // when to use it, likewise
-	Turns string // what turns a round has
-	// Parameters are those that bear on it.
+	When  string // when to use it, in a sentence
+	Turns string // the turns of a round
+	// Parameters are those that it uses.
 	Parameters []Parameter
-	// Base is what it drives where nothing else is set; "": it drives nothing. Around says that
-	// it drives any other strategy, and not those alone that drive nothing themselves.
+	// Base is the default strategy that it drives; "": it drives none. Around: it can drive any
+	// other strategy, not only those that drive none themselves.
 	Base   string
 	Around bool
-	// Members: it plays with the roles that the user has named, beside its own. Those may write.
+	// Members: it uses the roles that the user has named in addition to its own. Those may write.
 	Members bool
-	// Roles are those of its own turns, each with what it may do to the work tree. Where there
-	// are several of a kind, Seats says how many: "debater_N" are debater_1 and so on.
+	// Roles are the roles of its own turns, with their access to the work tree. If there are
+	// several of a kind, Seats says how many: "debater_N" stands for debater_1 and so on.
 	Roles map[loop.Role]loop.Access
 	Seats func(Values) int
-	// Most is how many turns of agents there can be at most, with this many iterations; -1
-	// where nothing bounds them.
+	// Most is the largest possible number of agent turns with this many iterations; -1 if there
+	// is no limit.
 	Most func(v Values, iterations int) int
 
 	make func(Values) (loop.Strategy, error)
 }
 
-// All are the strategies, in the order in which they are listed.
+// All returns the strategies in the order in which they are listed.
 func All() []Kind {
 	return []Kind{actorCritic(), react(), selfRefine(), reflexion(), treeOfThoughts(), debate(), planAndExecute(), rewoo(), router(), supervisor(), swarm(), blackboard()}
 }
 
-// Names are those of all strategies.
+// Names returns the names of all strategies.
 func Names() (names []string) {
 	for _, k := range All() {
 		names = append(names, k.Name)
@@ -63,7 +63,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Find returns the strategy of a name; "" is the default.
+// Find returns the strategy with a name; "" is the default.
 func Find(name string) (Kind, bool) {
 	all := All()
 	if name == "" {
@@ -76,7 +76,7 @@ func Find(name string) (Kind, bool) {
 	return all[i], true
 }
 
-// New makes the strategy that a session names. The lessons are for one that learns.
+// New returns the strategy of a session. Lessons are for a strategy that learns.
 func New(ref loop.StrategyRef, lessons Lessons) (loop.Strategy, error) {
 	k, values, err := Read(ref)
 	if err != nil {
@@ -86,12 +86,12 @@ func New(ref loop.StrategyRef, lessons Lessons) (loop.Strategy, error) {
 	return k.make(values)
 }
 
-// has reports whether a parameter bears on the strategy.
+// has reports whether the strategy uses a parameter.
 func (k Kind) has(key string) bool {
 	return slices.ContainsFunc(k.Parameters, func(p Parameter) bool { return p.Key == key })
 }
 
-// With completes values with what is the strategy's own default, where nothing else is set.
+// With fills in the strategy's own defaults where nothing else is set.
 func (k Kind) With(v Values) Values {
 	if v.given == nil {
 		v.given = v.Set
@@ -108,11 +108,11 @@ func (k Kind) With(v Values) Values {
 	return v
 }
 
-// numbered ends the name of a role that several have, each with its number.
+// numbered ends the names of roles that occur several times, each with a number.
 const numbered = "_N"
 
-// Cast returns all roles beside actor and critic that turns have, each with what it may do to
-// the work tree: the strategy's own, those of its base, and those that the user has named.
+// Cast returns all roles besides actor and critic, with their access to the work tree: the
+// strategy's own, those of its base, and those that the user has named.
 func (k Kind) Cast(v Values) map[loop.Role]loop.Access {
 	all := map[loop.Role]loop.Access{}
 	for role, access := range k.Roles {
@@ -139,7 +139,7 @@ func (k Kind) Cast(v Values) map[loop.Role]loop.Access {
 	return all
 }
 
-// HasRole reports whether any strategy has a role of that name.
+// HasRole reports whether any strategy has a role with that name.
 func HasRole(role loop.Role) bool {
 	kind := strings.TrimRight(string(role), "0123456789")
 	if kind != string(role) && strings.HasSuffix(kind, "_") {
@@ -165,7 +165,7 @@ func plus(n, turns int) int {
 	return n + turns
 }
 
-// fewer is the lower of two limits, of which 0 is none.
+// fewer is the lower of two limits, where 0 is no limit.
 func fewer(n, most int) int {
 	if n <= 0 || most > 0 && most < n {
 		n = most
@@ -173,7 +173,7 @@ func fewer(n, most int) int {
 	return times(n, 1)
 }
 
-// failing names the checks that have not passed.
+// failing returns the commands of the checks that have not passed.
 func failing(checks []loop.CheckResult) (commands []string) {
 	for _, c := range checks {
 		if !c.Passed() {

@@ -11,24 +11,24 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Supervisor has a coordinator hand out the work to members, one after the other, and say when
-// it is finished. Then the critic judges all of it.
+// Supervisor has a coordinator assign work to members, one after the other, and say when it is
+// finished. Then the critic judges the whole.
 type Supervisor struct {
 	crew
 
-	MaxRounds int // in each the coordinator is asked once
+	MaxRounds int // the coordinator is asked once in each
 }
 
-// RoleCoordinator says who is next.
+// RoleCoordinator chooses who is next.
 const RoleCoordinator loop.Role = "coordinator"
 
-// What [Supervisor] makes known.
+// The notes of a [Supervisor].
 const (
 	NoteDelegate = "supervisor.delegate"
 	NoteForward  = "supervisor.forward"
 )
 
-// The words of its coordinator.
+// The orders of its coordinator.
 const (
 	wordDelegate = "DELEGATE"
 	wordForward  = "FORWARD"
@@ -79,7 +79,7 @@ func (s Supervisor) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		return loop.Outcome{}, err
 	}
 	f := &floor{}
-	answers := map[string]string{} // the last of each worker
+	answers := map[string]string{} // last answer of each worker
 	for n := 1; n <= s.MaxRounds; n++ {
 		round := steps.Step("round_%d", n)
 		order, err := s.order(ctx, steps, round.Sub(string(RoleCoordinator)), f, answers)
@@ -88,9 +88,9 @@ func (s Supervisor) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 			return loop.Outcome{}, err
 		case order.Word == wordDelegate:
 			err = s.delegate(ctx, steps, round, f, order, answers)
-		case f.matter == nil: // nothing that can be read, twice
+		case f.matter == nil: // unreadable twice
 			return undecided(RoleCoordinator, "the coordinator gave the work to nobody: its answer could not be read"), nil
-		default: // it is finished, or its answer cannot be read: the critic sees what there is
+		default: // finished, or an unreadable answer: the critic judges what there is
 			err = s.finish(ctx, steps, round, f, order, answers)
 		}
 		if err != nil || f.over {
@@ -100,7 +100,7 @@ func (s Supervisor) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 	return f.closes(ctx, steps)
 }
 
-// order asks the coordinator what comes next; the zero value is an answer that cannot be read.
+// order asks the coordinator what comes next; the zero value is an unreadable answer.
 func (s Supervisor) order(ctx context.Context, steps *loop.Steps, step loop.Step, f *floor, answers map[string]string) (o verdict.Order, err error) {
 	forms := []verdict.Form{{Word: wordDelegate, Names: s.names(), Text: true}}
 	end := ""
@@ -133,8 +133,8 @@ func (s Supervisor) delegate(ctx context.Context, steps *loop.Steps, round loop.
 	return err
 }
 
-// finish has the critic judge the work. A worker's answer that is forwarded is what the user
-// gets.
+// finish has the critic judge the work. If a worker's answer is forwarded, it becomes the summary
+// for the user.
 func (s Supervisor) finish(ctx context.Context, steps *loop.Steps, round loop.Step, f *floor, o verdict.Order, answers map[string]string) error {
 	said := strings.TrimSpace(wording.Clean(answers[o.Name]))
 	if o.Word == wordForward {

@@ -11,18 +11,18 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Swarm has members hand the task over to each other. Whoever hands it over to nobody ends
-// their part; then the critic judges, and that member goes on where it finds something.
+// Swarm has members hand the task over to each other. A member that hands over to nobody ends the
+// round; then the critic judges, and if it objects, that member continues.
 type Swarm struct {
 	crew
 
 	EntryAgent      string // who begins
 	MaxHandoffs     int
-	DetectCycles    bool // nobody hands back to one who left the work as it is
-	PassFullHistory bool // else a member knows no more than what is handed over to it
+	DetectCycles    bool // nobody hands back to a member that left the work as it is
+	PassFullHistory bool // else a member only knows what is handed over to it
 }
 
-// NoteHandoff is who hands over to whom, and what.
+// NoteHandoff records who hands over to whom, and what.
 const NoteHandoff = "swarm.handoff"
 
 func swarm() Kind {
@@ -53,15 +53,15 @@ func swarm() Kind {
 	return k
 }
 
-// A relay is where a swarm is.
+// A relay is the state of a swarm.
 type relay struct {
 	floor
 
 	at       worker
-	payload  string   // what was handed over to it, "" for the first one
-	told     []saying // of all that has been said, what it is shown
+	payload  string   // what was handed over to it; "" for the first one
+	told     []saying // the part of what has been said that it is shown
 	handoffs int
-	left     map[string]string // the state of the work when each member handed over
+	left     map[string]string // the state of the work at each member's last handoff
 }
 
 // Run implements [loop.Strategy].
@@ -81,7 +81,7 @@ func (s Swarm) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error)
 			err = s.hand(ctx, steps, step, r, to)
 		} else if err = r.judge(ctx, steps, step); err == nil && !r.over {
 			r.told = append(r.told, r.said[len(r.said)-1])
-			clear(r.left) // what the critic says is new to all
+			clear(r.left) // the critic's remarks are new to all
 		}
 		if err != nil || r.over {
 			return r.end, err
@@ -89,8 +89,8 @@ func (s Swarm) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error)
 	}
 }
 
-// turn has the member at work do its part, and returns to whom it hands over. A handoff that
-// cannot be taken is asked for once more, and then counts as none.
+// turn has the current member do its part, and returns whom it hands over to. An invalid handoff
+// is asked for once more, and then ignored.
 func (s Swarm) turn(ctx context.Context, steps *loop.Steps, step loop.Step, r *relay) (to verdict.Order, err error) {
 	shown := r.told
 	if s.PassFullHistory {
@@ -119,7 +119,6 @@ func (s Swarm) turn(ctx context.Context, steps *loop.Steps, step loop.Step, r *r
 	return to, nil
 }
 
-// hand hands the task over.
 func (s Swarm) hand(ctx context.Context, steps *loop.Steps, step loop.Step, r *relay, to verdict.Order) error {
 	text := fmt.Sprintf("%s to %s: %s", r.at.Role, to.Name, wording.Line(to.Text))
 	if err := steps.Note(ctx, step.Sub("handoff"), NoteHandoff, text); err != nil {

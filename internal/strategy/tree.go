@@ -9,26 +9,26 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TreeOfThoughts has several candidates work at the same time, each in a copy of the work tree
-// of its own, and scores what they did. The best go on to the next level, where each is carried
-// further by several candidates again. The best of all is made the user's tree, and judged
-// there as an actor's work is. (Yao et al. 2023, Tree of Thoughts, arXiv:2305.10601.)
+// TreeOfThoughts has several candidates work concurrently, each in its own copy of the work tree,
+// and scores the results. The best go on to the next level, where several candidates continue
+// each of them. The best of all is applied to the user's tree, and judged like an actor's work.
+// (Yao et al. 2023, Tree of Thoughts, arXiv:2305.10601.)
 type TreeOfThoughts struct {
 	BranchFactor, MaxDepth, BeamWidth int
 	SolvedThreshold, MinScore         float64
 }
 
-// RoleCandidate is who works in a copy.
+// RoleCandidate works in a copy.
 const RoleCandidate loop.Role = "candidate"
 
-// NoteThought is what a candidate came to.
+// NoteThought records a candidate's score.
 const NoteThought = "tree.thought"
 
-// A thought is a state of the work tree that a candidate has come to.
+// A thought is the result of a candidate: a state of the work tree.
 type thought struct {
 	step   loop.Step // of the candidate
 	turn   loop.Turn
-	commit string // that keeps the state
+	commit string // the checkpoint of the state
 	score  float64
 }
 
@@ -100,7 +100,6 @@ func (t TreeOfThoughts) Run(ctx context.Context, steps *loop.Steps) (loop.Outcom
 	return ActorCritic{}.Run(ctx, steps)
 }
 
-// grow plays the candidates of a level.
 func (t TreeOfThoughts) grow(ctx context.Context, steps *loop.Steps, level int, beam []thought) ([]thought, error) {
 	var names []loop.Step
 	for i := range len(beam) * t.BranchFactor {
@@ -117,8 +116,8 @@ func (t TreeOfThoughts) grow(ctx context.Context, steps *loop.Steps, level int, 
 	return found, err
 }
 
-// think plays one candidate, and scores what it did. What does not pass the checks scores at
-// most half.
+// think plays one candidate and scores its work. Work that does not pass the checks gets half the
+// score.
 func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Step, from thought) (thought, error) {
 	now := thought{step: step}
 	prompt := candidate + in.Told()
@@ -152,7 +151,7 @@ func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Ste
 	return now, in.Note(ctx, step.Sub("score"), NoteThought, fmt.Sprintf("%.2f", now.score))
 }
 
-// prune returns the best, the best first.
+// prune returns the best thoughts, best first.
 func (t TreeOfThoughts) prune(found []thought) []thought {
 	found = slices.DeleteFunc(found, func(x thought) bool { return x.score < t.MinScore })
 	slices.SortStableFunc(found, func(a, b thought) int { return cmp.Compare(b.score, a.score) })

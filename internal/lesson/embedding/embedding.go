@@ -1,5 +1,4 @@
-// Package embedding finds lessons by what they mean, with the vectors of an endpoint that
-// speaks as OpenAI's does.
+// Package embedding finds lessons by meaning, with vectors from an OpenAI-compatible endpoint.
 package embedding
 
 import (
@@ -26,13 +25,13 @@ import (
 type Endpoint struct {
 	URL   string // with or without /embeddings at its end
 	Model string
-	Key   string // "": it needs none
+	Key   string // "": none is needed
 }
 
 const (
 	maxAnswer = 64 << 20 // bytes
-	maxBatch  = 64       // texts of a request
-	maxFresh  = 512      // lessons that are turned into vectors for one question
+	maxBatch  = 64       // texts per request
+	maxFresh  = 512      // lessons that get vectors during one query
 )
 
 // embed returns a vector of length 1 for each text.
@@ -79,7 +78,7 @@ func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error
 	return vectors, nil
 }
 
-// unit returns a vector of that direction and the length 1, nil where it has none.
+// unit scales a vector to length 1; nil if that is impossible.
 func unit(v []float32) []float32 {
 	sum := 0.0
 	for _, x := range v {
@@ -94,13 +93,13 @@ func unit(v []float32) []float32 {
 	return v
 }
 
-// A Store finds lessons by meaning where its endpoint answers, and by words elsewhere.
+// A Store finds lessons by meaning, or by words if its endpoint does not answer.
 type Store struct {
 	lesson.Store
 	Endpoint Endpoint
-	Cache    string // directory for the vectors of lessons, which can be made again
+	Cache    string // directory for vectors, which can be computed again
 	Tell     func(error)
-	How      string // a sentence on how lessons were found, once they were
+	How      string // how lessons were found, as a sentence; set by Recall
 }
 
 // Recall implements [lesson.Store].
@@ -117,7 +116,7 @@ func (s *Store) Recall(ctx context.Context, q lesson.Query) ([]lesson.Lesson, er
 	return found, nil
 }
 
-// nearest returns the lessons that are nearest to the task: the database says which, where it can.
+// nearest returns the lessons nearest to the task. The database compares them if it can.
 func (s *Store) nearest(ctx context.Context, q lesson.Query) ([]lesson.Lesson, error) {
 	s.How = "lessons are found by what they mean"
 	if base, ok := s.Store.(lesson.Comparer); ok {
@@ -137,7 +136,7 @@ func (s *Store) nearest(ctx context.Context, q lesson.Query) ([]lesson.Lesson, e
 	return q.Pick(ranked), err
 }
 
-// compared has a store find the lessons.
+// compared has the store compare vectors.
 func (s *Store) compared(ctx context.Context, base lesson.Comparer, q lesson.Query) ([]lesson.Lesson, error) {
 	fresh, err := base.Lacking(ctx, s.Endpoint.space(), q, maxFresh)
 	for part := range slices.Chunk(fresh, maxBatch) {
@@ -159,13 +158,13 @@ func (s *Store) compared(ctx context.Context, base lesson.Comparer, q lesson.Que
 	return base.Nearest(ctx, s.Endpoint.space(), task[0], q)
 }
 
-// space names where the vectors of an endpoint's model are from.
+// space identifies the endpoint's model; vectors of different models cannot be compared.
 func (e Endpoint) space() string {
 	sum := sha256.Sum256([]byte(e.URL + "\x00" + e.Model))
 	return hex.EncodeToString(sum[:8])
 }
 
-// meanings returns the vectors of lessons, by their ids.
+// meanings returns the vectors of lessons, by ID.
 func (e Endpoint) meanings(ctx context.Context, lessons []lesson.Lesson) (map[string][]float32, error) {
 	var texts []string
 	for _, l := range lessons {
@@ -182,7 +181,7 @@ func (e Endpoint) meanings(ctx context.Context, lessons []lesson.Lesson) (map[st
 	return all, nil
 }
 
-// rank orders the lessons for a task by how near to it they are.
+// rank orders lessons by how near they are to the task.
 func (s *Store) rank(ctx context.Context, q lesson.Query, all []lesson.Lesson) ([]lesson.Lesson, error) {
 	every := q
 	every.Most = len(all)
@@ -212,17 +211,16 @@ func (s *Store) rank(ctx context.Context, q lesson.Query, all []lesson.Lesson) (
 	return fit, nil
 }
 
-// vectors returns those of the lessons that may be told, by their ids, in bytes of which each
-// is a number from -127 to 127. What is missing is asked for, the latest lessons first, and
-// kept.
+// vectors returns the vectors of the lessons, by ID, as bytes from -127 to 127. Missing ones are
+// requested, the latest lessons first, and cached.
 func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[string][]byte, error) {
 	path := filepath.Join(s.Cache, "vectors-"+s.Endpoint.space()+".json")
 	var kept map[string][]byte
 	if text, err := os.ReadFile(path); err == nil {
-		_ = json.Unmarshal(text, &kept) // what cannot be read is asked for again
+		_ = json.Unmarshal(text, &kept) // unreadable vectors are requested again
 	}
 	known := map[string][]byte{}
-	for _, l := range all { // others are gone
+	for _, l := range all { // drops vectors of removed lessons
 		if v, ok := kept[l.ID()]; ok {
 			known[l.ID()] = v
 		}
@@ -252,7 +250,7 @@ func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[stri
 	return known, nil
 }
 
-// keep keeps vectors; where that fails, they are asked for again.
+// keep caches vectors; if that fails, they are requested again.
 func (s *Store) keep(path string, vectors map[string][]byte) {
 	text, err := json.Marshal(vectors)
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package postgres keeps lessons in a database, for a team across machines.
+// Package postgres keeps lessons in a database that a team shares.
 package postgres
 
 import (
@@ -13,7 +13,7 @@ import (
 	"codeloops/internal/lesson"
 )
 
-// schema makes the tables. Of several who come first, one does.
+// schema creates the tables. The lock lets only one of several clients do so.
 const schema = `
 SELECT pg_advisory_xact_lock(7238946);
 CREATE TABLE IF NOT EXISTS codeloops_lessons (
@@ -26,26 +26,26 @@ CREATE TABLE IF NOT EXISTS codeloops_lesson_uses (
 	lesson text NOT NULL, session text NOT NULL, done boolean NOT NULL, PRIMARY KEY (lesson, session)
 );`
 
-// A Store is a [lesson.Store] in a database of PostgreSQL 12 or later.
+// A Store is a [lesson.Store] in a PostgreSQL database, version 12 or later.
 type Store struct{ conn *pgconn.PgConn }
 
 var _ lesson.Store = &Store{}
 
-// Open connects to the database of a URL. What that does not say comes from the variables and
+// Open connects to the database at a URL. Settings that it lacks come from the variables and
 // files that psql reads, such as PGPASSWORD and ~/.pgpass.
 func Open(ctx context.Context, url string) (*Store, error) {
 	conn, err := pgconn.Connect(ctx, url)
 	if err != nil {
-		return nil, fmt.Errorf("lessons: %w", err) // which does not hold the password
+		return nil, fmt.Errorf("lessons: %w", err) // the error does not contain the password
 	}
 	s := &Store{conn}
-	// Whoever may only write to the tables may not make them.
+	// A user who may write to the tables may lack the right to create them.
 	there, err := s.run(ctx, "SELECT to_regclass('codeloops_lessons') IS NOT NULL AND to_regclass('codeloops_lesson_uses') IS NOT NULL")
 	if err == nil && string(there.Rows[0][0]) != "t" {
 		_, err = conn.Exec(ctx, schema).ReadAll()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lessons: %w", err), s.Close()) //nolint:contextcheck // it says good-bye, also when the context is done
+		return nil, errors.Join(fmt.Errorf("lessons: %w", err), s.Close()) //nolint:contextcheck // the connection is closed properly even if the context is done
 	}
 	return s, nil
 }
@@ -54,11 +54,11 @@ func Open(ctx context.Context, url string) (*Store, error) {
 func (s *Store) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = s.conn.Close(ctx) // whatever was to be kept is
+	_ = s.conn.Close(ctx) // everything is committed
 	return nil
 }
 
-// run runs one statement, whose arguments are texts.
+// run runs a statement with text arguments.
 func (s *Store) run(ctx context.Context, statement string, args ...string) (*pgconn.Result, error) {
 	values := make([][]byte, len(args))
 	for i, arg := range args {
@@ -68,7 +68,7 @@ func (s *Store) run(ctx context.Context, statement string, args ...string) (*pgc
 	return r, r.Err
 }
 
-// list returns the lessons of which a condition holds, in some order.
+// list returns the lessons that match a condition.
 func (s *Store) list(ctx context.Context, conditionAndOrder string, args ...string) (all []lesson.Lesson, err error) {
 	r, err := s.run(ctx, `
 SELECT task, lesson, project, session, attempt, extract(epoch FROM learned)::bigint, done, failed
@@ -89,7 +89,7 @@ FROM codeloops_lessons AS l, LATERAL (
 			Task: string(row[0]), Text: string(row[1]), Project: string(row[2]), Session: string(row[3]),
 			Attempt: int(numbers[0]), At: time.Unix(numbers[1], 0).UTC(), Uses: lesson.Uses{Done: int(numbers[2]), Failed: int(numbers[3])},
 		}
-		if l, err := l.Clean(nil); err == nil { // others have written it
+		if l, err := l.Clean(nil); err == nil { // others wrote it
 			all = append(all, l)
 		}
 	}
@@ -107,7 +107,8 @@ func (s *Store) Recall(ctx context.Context, q lesson.Query) ([]lesson.Lesson, er
 		all, err := s.All(ctx)
 		return q.Pick(all), err
 	}
-	// Any word of the task is enough. Of those that fit best, some may help no more.
+	// One word of the task is enough for a match. There is a reserve of matches, because some may
+	// have stopped helping.
 	ranked, err := s.list(ctx, `
 , (SELECT replace(plainto_tsquery('english', $1)::text, '&', '|')::tsquery AS asked) AS question
 WHERE project IN ('', $2) AND words @@ asked ORDER BY ts_rank_cd(words, asked, 1) DESC, learned DESC LIMIT 200`, q.Task, q.Project)
@@ -160,7 +161,7 @@ ON CONFLICT (lesson, session) DO UPDATE SET done = excluded.done`, id, session, 
 	})
 }
 
-// whole makes a change whole or not at all.
+// whole makes a change in a transaction.
 func (s *Store) whole(ctx context.Context, change func() error) error {
 	_, err := s.run(ctx, "BEGIN")
 	if err == nil {

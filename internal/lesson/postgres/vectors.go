@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/lesson"
 )
 
-// vectors makes what pgvector needs. A vector may have any number of dimensions: a team may change
-// its model.
+// vectors creates what pgvector needs. Vectors may have any number of dimensions, because a team
+// may change its model.
 const vectors = `
 SELECT pg_advisory_xact_lock(7238946);
 CREATE EXTENSION IF NOT EXISTS vector;
@@ -23,8 +23,8 @@ CREATE TABLE IF NOT EXISTS codeloops_lesson_vectors (
 
 var _ lesson.Comparer = &Store{}
 
-// Compares implements [lesson.Comparer]. A server without pgvector compares nothing, nor one on
-// which nobody has set that up and this user may not.
+// Compares implements [lesson.Comparer]. It returns false if the server lacks pgvector, or if it
+// is not set up and this user may not do that.
 func (s *Store) Compares(ctx context.Context) (bool, error) {
 	there, err := s.run(ctx, "SELECT to_regclass('codeloops_lesson_vectors') IS NOT NULL, EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')")
 	if err != nil {
@@ -48,7 +48,7 @@ WHERE project IN ('', $1) AND NOT EXISTS (SELECT FROM codeloops_lesson_vectors A
 ORDER BY learned DESC LIMIT $3::integer`, q.Project, space, strconv.Itoa(most))
 }
 
-// Place implements [lesson.Comparer]. Lessons that are gone by now have none.
+// Place implements [lesson.Comparer]. Lessons that no longer exist are skipped.
 func (s *Store) Place(ctx context.Context, space string, vectors map[string][]float32) error {
 	return s.whole(ctx, func() error {
 		for id, v := range vectors {
@@ -63,8 +63,8 @@ ON CONFLICT DO NOTHING`, id, space, text(v))
 	})
 }
 
-// Nearest implements [lesson.Comparer]: by the cosine, of those that point the same way at all.
-// Some of the nearest may help no more.
+// Nearest implements [lesson.Comparer] by cosine, among vectors with a positive cosine. There is
+// a reserve of matches, because some may have stopped helping.
 func (s *Store) Nearest(ctx context.Context, space string, to []float32, q lesson.Query) ([]lesson.Lesson, error) {
 	ranked, err := s.list(ctx, `
 , LATERAL (
@@ -75,7 +75,7 @@ WHERE project IN ('', $1) AND apart < 1 ORDER BY apart, learned DESC LIMIT 200`,
 	return q.Pick(ranked), err
 }
 
-// text is a vector as pgvector reads it.
+// text formats a vector for pgvector.
 func text(v []float32) string {
 	var b strings.Builder
 	for i, x := range v {

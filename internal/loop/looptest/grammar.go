@@ -1,5 +1,4 @@
-// Package looptest checks that a stream of events keeps the grammar of package
-// loop.
+// Package looptest checks that a stream of events follows the grammar of package loop.
 package looptest
 
 import (
@@ -9,17 +8,17 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Grammar is a [loop.Sink] that takes the events of one run and answers the
-// first one that stands where it must not. The zero value awaits Started or Resumed.
+// A Grammar is a [loop.Sink] that checks the events of one run and returns an error for the first
+// one that is out of place. The zero value expects Started or Resumed.
 type Grammar struct {
 	machine   loop.Machine
 	place     place
 	iteration int
 	stamp     loop.Stamp
-	whole     int                // iterations finished
-	waits     bool               // the turn of the actor or the critic stands still
-	standing  map[loop.Step]bool // other turns that do
-	again     bool               // the next attempt is the last one, to be judged again
+	whole     int                // finished iterations
+	waits     bool               // the actor's or critic's turn is waiting
+	standing  map[loop.Step]bool // other turns that are waiting
+	again     bool               // the next attempt is the last one, judged again
 	err       error
 }
 
@@ -33,7 +32,7 @@ const (
 	after
 )
 
-// Handle takes one event; an error says what is wrong with it.
+// Handle checks one event.
 func (g *Grammar) Handle(at loop.Stamp, e loop.Event) error {
 	if g.err == nil {
 		g.err = g.take(at, e)
@@ -41,7 +40,7 @@ func (g *Grammar) Handle(at loop.Stamp, e loop.Event) error {
 	return g.err
 }
 
-// End reports whether the stream was whole, with exactly one end.
+// End returns an error unless the stream was complete.
 func (g *Grammar) End() error {
 	if g.err == nil && g.place != after {
 		return fmt.Errorf("the stream has no end: %d events", g.stamp.Seq)
@@ -69,9 +68,8 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 	return g.step(e)
 }
 
-// placed holds an event to the step that its stamp names: it is a part of the same
-// iteration, and the turn that it closes bears the name of its role. Events that a test
-// or an old log has made bear none.
+// placed checks an event against the step in its stamp: both belong to the same iteration, and a
+// turn's step has the name of its role. Events from tests and old logs have no step.
 func placed(step loop.Step, e loop.Event) error {
 	if step == "" {
 		return nil
@@ -86,14 +84,14 @@ func placed(step loop.Step, e loop.Event) error {
 	if step.Iteration() != iteration {
 		return fmt.Errorf("%T of iteration %d is of the step %s", e, iteration, step)
 	}
-	actors := role == loop.RoleActor || role == loop.RoleCritic // others have steps as their strategy names them
+	actors := role == loop.RoleActor || role == loop.RoleCritic // a strategy names the steps of other roles
 	if actors && !step.In(loop.Step(strconv.Itoa(iteration)).Sub(string(role))) {
 		return fmt.Errorf("%T of the %s is of the step %s", e, role, step)
 	}
 	return nil
 }
 
-// roleOf returns whose turn an event is about, "" for none.
+// roleOf returns the role whose turn an event is about, "" for none.
 func roleOf(e loop.Event) loop.Role {
 	switch e := e.(type) {
 	case loop.Activity:
@@ -116,7 +114,6 @@ func roleOf(e loop.Event) loop.Role {
 	return ""
 }
 
-// step moves on by one event.
 func (g *Grammar) step(e loop.Event) error {
 	switch e := e.(type) {
 	case loop.Started:
@@ -173,13 +170,13 @@ func (g *Grammar) baseline() error {
 }
 
 func (g *Grammar) checks(e loop.ChecksFinished) error {
-	if g.place == reviewed && e.Iteration == g.iteration { // run again for a DONE
+	if g.place == reviewed && e.Iteration == g.iteration { // again for a DONE
 		return nil
 	}
 	return g.in(e, loop.Verifying)
 }
 
-// aside is a step of the strategy's own, behind which it may go on after a DONE.
+// aside handles a step of the strategy's own, after which it may go on after a DONE.
 func (g *Grammar) aside(e loop.Event) {
 	if n, ok := e.(loop.Noted); ok && n.Name == loop.NoteRejudge {
 		g.again = true
@@ -189,8 +186,7 @@ func (g *Grammar) aside(e loop.Event) {
 	}
 }
 
-// resume takes up a run that broke off or ended, in this stream or in one that
-// was not seen.
+// resume continues a run that broke off or ended, in this stream or in one that was not seen.
 func (g *Grammar) resume(e loop.Resumed) error {
 	if seen := g.place != before; seen && e.Iterations != g.whole {
 		return fmt.Errorf("resumed after %d iterations, there were %d", e.Iterations, g.whole)
@@ -207,24 +203,24 @@ func (g *Grammar) resume(e loop.Resumed) error {
 	return g.machine.To(loop.ActorExecuting)
 }
 
-// ends refuses what stands before the start or after the end.
+// ends rejects events before the start or after the end.
 func (g *Grammar) ends(e loop.Event) error {
 	if g.place == after {
 		return fmt.Errorf("%T after the end", e)
 	}
 	_, start := e.(loop.Started)
-	_, end := e.(loop.Finished) // also of a run whose start could not be recorded
+	_, end := e.(loop.Finished) // even if the start could not be recorded
 	if start != (g.place == before) && !end {
 		return fmt.Errorf("%T where the run stands at %d", e, g.place)
 	}
 	return nil
 }
 
-// still refuses what cannot happen while a turn stands still, and the end of a
-// wait that has not begun.
+// still rejects what cannot happen while a turn is waiting, and the end of a wait that has not
+// begun.
 func (g *Grammar) still(e loop.Event) error {
 	if role := roleOf(e); role != "" && role != loop.RoleActor && role != loop.RoleCritic {
-		return nil // it may stand still by itself
+		return nil // it may wait on its own
 	}
 	_, ends := e.(loop.WaitFinished)
 	_, says := e.(loop.Activity)
@@ -236,7 +232,7 @@ func (g *Grammar) still(e loop.Event) error {
 	return nil
 }
 
-// waiting holds a wait to the turn of its role.
+// waiting checks that a wait belongs to a turn of its role.
 func (g *Grammar) waiting(e loop.Event, role loop.Role, begins bool) error {
 	if role != loop.RoleActor && role != loop.RoleCritic {
 		return g.stands(e, begins)
@@ -248,7 +244,7 @@ func (g *Grammar) waiting(e loop.Event, role loop.Role, begins bool) error {
 	return g.in(e, loop.CriticEvaluating)
 }
 
-// stands pairs the waits of a turn of the strategy's own.
+// stands pairs the waits of the strategy's own turns.
 func (g *Grammar) stands(e loop.Event, begins bool) error {
 	if g.standing[g.stamp.Step] == begins {
 		return fmt.Errorf("%T of the step %s, where waiting is %t", e, g.stamp.Step, begins)
@@ -284,7 +280,7 @@ func (g *Grammar) in(e loop.Event, s loop.State) error {
 }
 
 func (g *Grammar) close(r loop.Round) error {
-	if r.Unjudged && g.place == within { // the rules of the run take the critic's place
+	if r.Unjudged && g.place == within { // the rules take the critic's place
 		if err := g.machine.To(loop.CriticEvaluating); err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Whole reports whether events, stamped one after the other, are a whole run. A sink's
-// test holds what it hands to the sink to it, and what the sink hands on or keeps.
+// Whole returns an error unless events, stamped in order, are a complete run. Tests of sinks
+// check their input and their output with it.
 func Whole(events []loop.Event) error {
 	var g Grammar
 	for i, e := range events {

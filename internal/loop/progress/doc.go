@@ -1,6 +1,6 @@
-// Package progress folds the events of a run into its state: what is under way and
-// since when, and what the run has come to. Whatever shows, replays or adds up a run
-// asks it, so that a run means the same live, played back and in a list.
+// Package progress folds the events of a run into its state: what is running since when, and the
+// results so far. Whatever shows, replays or sums up a run uses it, so that live views, replays
+// and lists agree.
 //
-// A state holds figures and names, no text that an agent wrote.
+// A state holds figures and names, but no text that an agent wrote.
 package progress

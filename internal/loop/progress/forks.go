@@ -6,14 +6,13 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Forks are those of a run that are open, in the order in which they were opened: what is done in
-// one is not in the work tree that it was made of, until it is applied. One that a run has left
-// open is opened again by whoever carries the session on. The zero value is none; a copy is a
+// Forks are the open forks of a run, in the order in which they were opened. What is done in a
+// fork is not in the original work tree until the fork is applied. A fork that was open when the
+// run ended is opened again when the session is resumed. The zero value is none; a copy is a
 // snapshot.
 type Forks []loop.Step
 
-// Follow takes the next note of the run. A fork that is closed takes those along that were left
-// open in it.
+// Follow takes the next note of the run. Closing a fork also closes the forks within it.
 func (f *Forks) Follow(e loop.Noted) {
 	step := loop.Step(e.Text)
 	switch e.Name {
@@ -26,8 +25,8 @@ func (f *Forks) Follow(e loop.Noted) {
 	}
 }
 
-// Of returns the innermost fork in which a step is played, "" for the user's own work tree. No two
-// iterations are played at the same time.
+// Of returns the innermost fork in which a step is played, "" for the user's own work tree.
+// Iterations never run concurrently.
 func (f Forks) Of(step loop.Step) loop.Step {
 	for _, fork := range slices.Backward(f) {
 		if step.Iteration() > 0 || step.In(fork.Forks()) {
@@ -37,22 +36,22 @@ func (f Forks) Of(step loop.Step) loop.Step {
 	return ""
 }
 
-// Captured returns what an event that has been followed says of the user's own work tree. What a
-// fork has changed counts once it is applied.
+// Captured returns what an event, already followed, says about the user's own work tree. Changes
+// in a fork count once it is applied.
 func (f Forks) Captured(at loop.Stamp, e loop.Event) (c loop.Change, ok bool) {
-	switch e := e.(type) { //nolint:gochecksumtype // no other one holds what was captured
+	switch e := e.(type) { //nolint:gochecksumtype // no other event holds a capture
 	case loop.DiffCaptured:
 		c, ok = e.Change, true
 	case loop.IterationFinished:
 		c, ok = e.Round.Change, true
-	case loop.Noted: // older logs do not say what was there then
+	case loop.Noted: // older logs do not have the change
 		c, ok = e.Change, (e.Name == loop.NoteForkApplied || e.Name == loop.NoteApplied) && e.Change.State != ""
 	}
 	return c, ok && f.Of(at.Step) == ""
 }
 
-// Takes reports whether, by an event that has been followed, the user's own work tree has what the
-// last whole iteration came to.
+// Takes reports whether an event, already followed, puts the result of the last whole iteration
+// into the user's own work tree.
 func (f Forks) Takes(at loop.Stamp, e loop.Event) bool {
 	_, ok := f.Captured(at, e)
 	_, underWay := e.(loop.DiffCaptured)

@@ -6,44 +6,41 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A State is the [loop.Sink] that folds a run into where it stands. The zero value is
-// the state before the first event; of a session that is carried on, it may hold the
-// [Tally] of what came before. It is not safe for concurrent use.
+// A State is a [loop.Sink] that tracks where a run stands. The zero value is the state before the
+// first event; for a resumed session it may hold the [Tally] of what came before. It is not safe
+// for concurrent use.
 //
-// Whoever shows an event asks for the state that the event meets, and hands the event
-// to it afterwards.
+// Displays read the state before an event and pass the event on to it afterwards.
 type State struct {
 	Tally
 	Stage
 	Session loop.Session
-	Began   time.Time  // the session, or what was seen of it
+	Began   time.Time  // start of the session, or of the part that was seen
 	At      loop.Stamp // of the last event
-	// Open is the iteration under way, or broken off; its number is 0 where there is none.
-	Open Iteration
-	// Closed are the whole iterations.
+	// Open is the current iteration, or the one that broke off; its number is 0 if there is none.
+	Open   Iteration
 	Closed []Iteration
-	// Kept are the steps of the strategy whose states were kept, by checkpoint.
+	// Kept maps checkpoints to the steps whose state they hold.
 	Kept map[string]loop.Step
-	// Change is the size of what has changed in the user's own work tree since the
-	// session began; nil while nobody has looked since an agent was at work there.
+	// Change is the size of the change in the user's own work tree since the session began; nil
+	// if nobody has looked since an agent worked there.
 	Change *loop.Shape
-	// Rejudge: the next iteration plays no turn of the actor, but judges again what
-	// there is.
+	// Rejudge: the next iteration skips the actor's turn and judges the existing work again.
 	Rejudge bool
 	Ended   bool
 }
 
-// An Iteration is one in short.
+// An Iteration is the summary of an iteration.
 type Iteration struct {
 	Number int
-	Phase  loop.State  // the last one entered; [loop.Start] before the first
+	Phase  loop.State  // the last phase entered; [loop.Start] before the first
 	Since  time.Time   // of the phase
-	Waits  []loop.Wait // that are over, without the agents' sentences
+	Waits  []loop.Wait // finished waits, without the agents' messages
 
-	// What became of it; zero until it is whole.
+	// The result; zero until it is whole.
 	Decision  loop.Decision
-	Change    loop.Shape // everything since the session began
-	Escalated bool       // to a person, whatever the decision is
+	Change    loop.Shape // since the session began
+	Escalated bool       // handed to a person, whatever the decision
 }
 
 // Handle takes the next event. It never fails.
@@ -57,7 +54,7 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 		s.Began = at.Time
 		s.takeUp(e.Session)
 	case loop.Resumed:
-		if s.Began.IsZero() { // who runs it has not seen the beginning
+		if s.Began.IsZero() { // the beginning was not seen
 			s.Began = at.Time
 		}
 		s.takeUp(e.Session)
@@ -86,8 +83,8 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	return nil
 }
 
-// look takes what an event tells of the user's work tree: what has changed in it, or that an agent
-// was at work there.
+// look updates the change of the user's work tree, which becomes unknown when an agent has worked
+// there.
 func (s *State) look(at loop.Stamp, e loop.Event) {
 	_, worked := e.(loop.ActorFinished)
 	if turn, over := e.(loop.TurnFinished); over {
@@ -101,7 +98,8 @@ func (s *State) look(at loop.Stamp, e loop.Event) {
 	}
 }
 
-// keep takes down whose state a checkpoint holds: of the state of a candidate, the candidate's.
+// keep records whose state a checkpoint holds; for the state of a candidate, that is the
+// candidate.
 func (s *State) keep(step loop.Step, e loop.Noted) {
 	if e.Name != loop.NoteCheckpoint {
 		return
@@ -115,9 +113,9 @@ func (s *State) keep(step loop.Step, e loop.Noted) {
 	s.Kept[e.Change.Checkpoint] = step
 }
 
-// takeUp begins the session, for the first time or again.
+// takeUp starts or resumes the session.
 func (s *State) takeUp(of loop.Session) {
-	if of.Prompt == "" { // a log has it once
+	if of.Prompt == "" { // a log has it only once
 		of.Prompt = s.Session.Prompt
 	}
 	s.breakOff()
@@ -125,14 +123,13 @@ func (s *State) takeUp(of loop.Session) {
 	s.cast(of)
 }
 
-// breakOff ends what is under way without a result.
+// breakOff drops what is running without a result.
 func (s *State) breakOff() {
 	s.Open = Iteration{}
 	s.clear()
 }
 
-// open takes up an iteration. A session that is carried on may do so in the middle of
-// one.
+// open starts an iteration. A resumed session may do so in the middle of one.
 func (s *State) open(at loop.Stamp, iteration int) {
 	if s.Open.Number != iteration {
 		s.Open = Iteration{Number: iteration, Since: at.Time}
@@ -144,7 +141,7 @@ func (s *State) enter(at loop.Stamp, e loop.PhaseEntered) {
 	s.Open.Phase, s.Open.Since = e.State, at.Time
 	role := roleIn(e.State)
 	if role == loop.RoleActor && s.Rejudge {
-		role = "" // nobody plays it
+		role = "" // there is no turn
 	}
 	path := pathOf(at, e.Iteration, e.State)
 	s.drop(path)

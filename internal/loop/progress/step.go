@@ -8,30 +8,30 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Step is a move of the run: a phase of an iteration, an agent's turn.
+// A Step is a step of the run: a phase of an iteration, or an agent's turn.
 type Step struct {
 	Path  loop.Step
 	Began time.Time
 	Over  bool
 
-	// Of an agent's turn; the role is "" for other steps.
+	// For an agent's turn; the role is "" for other steps.
 	Role    loop.Role
-	Agent   loop.AgentRef // who plays, or is to play, it
-	Waits   []loop.Wait   // as those of the iteration
-	Waiting *loop.Wait    // nil: the agent is at work
+	Agent   loop.AgentRef // who plays it, or will
+	Waits   []loop.Wait   // as in [Iteration]
+	Waiting *loop.Wait    // nil: the agent is working
 }
 
-// A Stage is the steps of no whole iteration, with who plays them.
+// A Stage is the steps outside of whole iterations, and who plays them.
 type Stage struct {
-	// Playing is who has played last in each role, or is to play first.
+	// Playing is who played last in each role, or will play first.
 	Playing map[loop.Role]loop.AgentRef
-	// Steps are in the order in which they began; their paths make a tree of them. What broke
-	// off is not among them.
+	// Steps are in the order in which they began; their paths form a tree. Interrupted steps are
+	// not included.
 	Steps  []Step
-	Paused bool // the user has turns wait
+	Paused bool // the user has paused the run
 }
 
-// follow takes what an event tells of turns and phases.
+// follow updates the turns and phases.
 func (s *Stage) follow(at loop.Stamp, e loop.Event) {
 	switch e := e.(type) {
 	case loop.TurnStarted:
@@ -65,7 +65,7 @@ func (s *Stage) follow(at loop.Stamp, e loop.Event) {
 	}
 }
 
-// cast says who is to play in a session.
+// cast sets who plays in a session.
 func (s *Stage) cast(in loop.Session) {
 	s.Playing = map[loop.Role]loop.AgentRef{loop.RoleActor: in.Actor, loop.RoleCritic: in.Critic}
 	if p := in.Policy.Panel; p != nil {
@@ -75,7 +75,6 @@ func (s *Stage) cast(in loop.Session) {
 	}
 }
 
-// played ends a turn, and returns its path.
 func (s *Stage) played(at loop.Stamp, iteration int, role loop.Role, t loop.Turn) loop.Step {
 	turn := s.turn(at, iteration, role)
 	turn.Over, turn.Waiting = true, nil
@@ -85,8 +84,7 @@ func (s *Stage) played(at loop.Stamp, iteration int, role loop.Role, t loop.Turn
 	return turn.Path
 }
 
-// Turn returns the turn under way that was begun last; its role is "" where there is
-// none.
+// Turn returns the running turn that began last; its role is "" if there is none.
 func (s *Stage) Turn() Step {
 	for _, step := range slices.Backward(s.Steps) {
 		if !step.Over && step.Role != "" {
@@ -96,7 +94,7 @@ func (s *Stage) Turn() Step {
 	return Step{}
 }
 
-// step returns the step of a path, nil where there is none.
+// step returns the step with a path, or nil.
 func (s *Stage) step(path loop.Step) *Step {
 	for i := range slices.Backward(s.Steps) {
 		if s.Steps[i].Path == path {
@@ -106,33 +104,31 @@ func (s *Stage) step(path loop.Step) *Step {
 	return nil
 }
 
-// clear takes the steps away that are not over.
+// clear removes unfinished steps.
 func (s *Stage) clear() {
 	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool { return !x.Over })
 }
 
-// drop takes the steps away that are a part of one.
+// drop removes a step and its parts.
 func (s *Stage) drop(whole loop.Step) {
 	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool { return x.Path.In(whole) })
 }
 
-// begin notes that a step is under way.
 func (s *Stage) begin(at loop.Stamp, path loop.Step, role loop.Role) *Step {
 	s.Steps = append(s.Steps, Step{Path: path, Began: at.Time, Role: role, Agent: s.Playing[role]})
 	return &s.Steps[len(s.Steps)-1]
 }
 
-// end notes that a phase is over.
 func (s *Stage) end(at loop.Stamp, iteration int, phase loop.State) {
 	if step := s.step(pathOf(at, iteration, phase)); step != nil {
 		step.Over = true
 	}
 }
 
-// turn returns the turn that an event is of.
+// turn returns the turn that an event belongs to.
 func (s *Stage) turn(at loop.Stamp, iteration int, role loop.Role) *Step {
 	path := at.Step
-	if path == "" { // of an old log: the last turn of that role
+	if path == "" { // old log: the last turn of that role
 		path = iterationPath(iteration).Sub(string(role))
 		for _, step := range slices.Backward(s.Steps) {
 			if step.Path.In(path) {
@@ -149,7 +145,7 @@ func (s *Stage) turn(at loop.Stamp, iteration int, role loop.Role) *Step {
 
 func iterationPath(n int) loop.Step { return loop.Step(strconv.Itoa(n)) }
 
-// pathOf is the path of a phase. Old logs do not tell it.
+// pathOf returns the path of a phase, which old logs do not contain.
 func pathOf(at loop.Stamp, iteration int, phase loop.State) loop.Step {
 	if at.Step != "" {
 		return at.Step
@@ -165,7 +161,7 @@ func pathOf(at loop.Stamp, iteration int, phase loop.State) loop.Step {
 	return iterationPath(iteration).Sub(name)
 }
 
-// roleIn is who plays in a phase; "" where nobody does.
+// roleIn returns who plays in a phase; "" if nobody does.
 func roleIn(phase loop.State) loop.Role {
 	switch phase {
 	case loop.ActorExecuting:
@@ -177,7 +173,7 @@ func roleIn(phase loop.State) loop.Role {
 	return ""
 }
 
-// again is the path of a turn that is played once more.
+// again returns the path of the next try at a turn.
 func again(path loop.Step) loop.Step {
 	if n, err := strconv.Atoi(path.Name()); err == nil && path.Parent() != "" {
 		return path.Parent().Sub(strconv.Itoa(n + 1))

@@ -6,51 +6,49 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Tally is the [loop.Sink] that adds up a run. The zero value is ready. It
-// is not safe for concurrent use; a copy of it is a snapshot.
+// A Tally is a [loop.Sink] that adds up a run. The zero value is ready to use. It is not safe for
+// concurrent use; a copy is a snapshot.
 //
-// A log may hold whole iterations only, without the turns they are made of:
-// what a turn has not been counted for is taken from its iteration.
+// Some logs only contain whole iterations, without their turns: what was not counted from a turn
+// is taken from its iteration.
 type Tally struct {
-	Iterations int // whole ones
-	Errors     int // those of them that count as errors
+	Iterations int // finished ones
+	Errors     int // finished ones that count as errors
 	Actor      Part
-	Critic     Part // replies that were rejected included
+	Critic     Part // including rejected replies
 	CheckTime  time.Duration
-	Leftovers  int // processes that agents left running
+	Leftovers  int // processes left running by agents
 	Waits      int // for services
 	Raised
-	// Spent is what a budget is held against.
+	// Spent is compared with the budgets.
 	Spent loop.Spending
-	Diff  // of the user's own work tree, as of the last look
+	Diff  // of the user's own work tree at the last look
 
 	forks Forks
 	told  told
 }
 
-// Raised are the findings that critics have raised: those that bind the actor, and those that do
-// not.
+// Raised counts the findings of critics: those that bind the actor, and those that do not.
 type Raised struct{ Musts, Mays int }
 
 // A Diff is what differs since the session began.
 type Diff struct{ FilesChanged, Insertions, Deletions int }
 
-// A Part is what the turns of one role came to.
+// A Part is the sum of one role's turns.
 type Part struct {
 	Turns int
 	Time  time.Duration
-	Wait  time.Duration // for services; no part of the time
+	Wait  time.Duration // for services; not included in Time
 	Usage Usage
 }
 
-// told is what events of their own have told of the last iteration: its beginning, for
-// which [loop.Start] stands, and the results of its phases.
+// told says which parts of the last iteration had events of their own: its beginning, for which
+// [loop.Start] stands, and its phases.
 type told struct {
 	iteration int
 	of        [loop.Ended]bool
 }
 
-// tell takes down that an event has told of a phase.
 func (t *Tally) tell(iteration int, s loop.State) {
 	if t.told.iteration != iteration {
 		t.told = told{iteration: iteration}
@@ -58,8 +56,8 @@ func (t *Tally) tell(iteration int, s loop.State) {
 	t.told.of[s] = true
 }
 
-// Told reports whether an event of its own has told the result of a phase, or for
-// [loop.Start] the beginning of an iteration. Some logs have whole iterations only.
+// Told reports whether a phase, or for [loop.Start] the beginning of an iteration, had an event
+// of its own. Some logs only have whole iterations.
 func (t *Tally) Told(iteration int, s loop.State) bool {
 	return t.told.iteration == iteration && t.told.of[s]
 }
@@ -120,9 +118,9 @@ func (t *Tally) round(r loop.Round) {
 	}
 }
 
-// findings counts those of a session, which each ruling has all of.
+// findings counts the findings of the session; each ruling lists all of them.
 func (t *Tally) findings(all []loop.Finding) {
-	if len(all) == 0 { // as of a round that no critic has judged
+	if len(all) == 0 { // a round without a critic
 		return
 	}
 	t.Musts, t.Mays = 0, 0
@@ -145,10 +143,10 @@ func (t *Tally) waited(e loop.WaitFinished) {
 	}
 }
 
-// Forks returns those that are open.
+// Forks returns the open forks.
 func (t *Tally) Forks() Forks { return t.forks }
 
-// Waited returns how long both roles have waited for services.
+// Waited returns how long actor and critic have waited for services.
 func (t *Tally) Waited() time.Duration { return t.Actor.Wait + t.Critic.Wait }
 
 func (t *Tally) actor(a loop.Attempt) {
@@ -157,7 +155,7 @@ func (t *Tally) actor(a loop.Attempt) {
 	}
 }
 
-// critic counts a review. Of a panel's the turns are its members'.
+// critic counts a review. For a panel, the members' turns are counted instead.
 func (t *Tally) critic(r loop.Review) {
 	if len(r.Votes) == 0 {
 		t.turn(&t.Critic, loop.RoleCritic, r.Turn)

@@ -2,20 +2,18 @@ package progress
 
 import "codeloops/internal/loop"
 
-// A Usage is what the turns of one role came to, as far as agents tell. The
-// sums hold what is known: a turn that was cut, or whose agent keeps silent,
-// has cost something, too.
+// A Usage is the sum of what one role's turns reported. It is a lower bound: interrupted turns
+// and silent agents have costs, too.
 type Usage struct {
 	Tokens  loop.Tokens
 	CostUSD float64
-	Rounds  int // how often the model was asked
+	Rounds  int // requests to the model
 
-	Counted int // turns whose tokens are known
-	Priced  int // turns whose cost is known
+	Counted int // turns with known tokens
+	Priced  int // turns with known cost
 }
 
-// turn adds a turn, with the tries at it that came to nothing; those are no
-// turns of their own.
+// turn adds a turn including its misses, which do not count as turns.
 func (u *Usage) turn(t loop.Turn) {
 	counted, priced := u.Counted, u.Priced
 	for _, m := range t.Misses {
@@ -39,7 +37,7 @@ func (u *Usage) add(turn loop.Usage) {
 	}
 }
 
-// Plus returns the sum of both, of the two roles for example.
+// Plus returns the sum of u and v.
 func (u Usage) Plus(v Usage) Usage {
 	u.Tokens = u.Tokens.Plus(v.Tokens)
 	u.CostUSD += v.CostUSD

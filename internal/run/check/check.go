@@ -16,13 +16,12 @@ import (
 	"codeloops/internal/proc/ending"
 )
 
-// A Starter runs one command to its end and leaves nothing of it running;
-// [proc.Runner] is one.
+// A Starter runs a command to its end and leaves no process of it running; [proc.Runner] is one.
 type Starter interface {
 	Run(context.Context, proc.Command) (proc.Result, error)
 }
 
-// A View is a version of the work tree to run commands in; [view.View] is one.
+// A View is a view of the work tree to run commands in; [view.View] is one.
 type View interface {
 	Starter
 	Dir(dir string) string
@@ -31,24 +30,24 @@ type View interface {
 	Close() error
 }
 
-// A Runner is a [loop.Checker] over a fixed list of shell commands, and a [loop.Commander] for
-// others. It keeps no results: what git ignores may have changed between two runs on the same
-// tree. Check is not safe for concurrent use.
+// A Runner is a [loop.Checker] for a fixed list of shell commands, and a [loop.Commander] for
+// others. It caches no results, because ignored files may have changed between two runs on the
+// same tree. Check is not safe for concurrent use.
 type Runner struct {
 	Starter Starter
-	// Open opens a view for all checks of an iteration; nil: they run in Dir itself. What
-	// one of them writes is taken back before the next one begins, except what git ignores.
+	// Open opens a view for all checks of an iteration; nil: they run in Dir itself. What a check
+	// writes is undone before the next one begins, except in files that git ignores.
 	Open     func(context.Context) (View, error)
-	Commands []string // each for the system's shell
+	Commands []string // run by the system's shell
 	Dir      string   // where they run, absolute
 	Env      []string // complete
-	Outputs  string   // an existing directory for the files they write to
+	Outputs  string   // existing directory for output files
 	Timeout  time.Duration
-	Keep     int64 // bytes of output in a result
-	Max      int64 // bytes of output after which a check is stopped
+	Keep     int64 // bytes of output kept in a result
+	Max      int64 // bytes of output after which a check is killed
 
-	name string // of what the checks were last run for, in the names of files
-	runs int    // how often they were
+	name string // what the checks were last run for, in file names
+	runs int    // how often they ran for that
 }
 
 var (
@@ -56,9 +55,8 @@ var (
 	_ loop.Commander = (*Runner)(nil)
 )
 
-// Check runs the commands, also after one has failed: the caller stops asking when it
-// has seen enough. It ends early only if ctx is done, with the context's cause, or if a
-// command cannot be started.
+// Check runs the commands, even after one has failed: the caller stops when it has seen enough.
+// It ends early only if ctx is done, with the context's cause, or if a command cannot be started.
 func (r *Runner) Check(ctx context.Context, at loop.Step) iter.Seq2[loop.CheckResult, error] {
 	if name := named(at); r.name != name {
 		r.name, r.runs = name, 0
@@ -80,8 +78,8 @@ func (r *Runner) Check(ctx context.Context, at loop.Step) iter.Seq2[loop.CheckRe
 	}
 }
 
-// named is how files name a step: by its iteration, of which 0 is before the first one, or by
-// itself where it is in none, as in forks that are at work at the same time.
+// named returns the name of a step in file names: the number of its iteration, 0 before the
+// first, or the step itself outside of iterations, as in concurrent forks.
 func named(at loop.Step) string {
 	if n := at.Iteration(); n > 0 || at.Parent() == "" {
 		return fmt.Sprintf("%03d", n)
@@ -89,14 +87,14 @@ func named(at loop.Step) string {
 	return string(at)
 }
 
-// each runs the commands until take has had enough.
+// each runs the commands until take returns false.
 func (r *Runner) each(ctx context.Context, again string, take func(loop.CheckResult) bool) (err error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	var taken []string // what the checks so far had written, and is no longer there
+	var taken []string // what earlier checks had written, and is gone
 	for i, command := range r.Commands {
 		if i > 0 {
 			if err := v.Discard(ctx); err != nil {
@@ -126,7 +124,6 @@ func (r *Runner) each(ctx context.Context, again string, take func(loop.CheckRes
 	return nil
 }
 
-// view opens what the commands run in.
 func (r *Runner) view(ctx context.Context) (View, error) {
 	if r.Open == nil {
 		return inPlace{r.Starter}, nil
@@ -148,14 +145,14 @@ func (r *Runner) Command(ctx context.Context, step loop.Step, command string) (r
 	return result, err
 }
 
-// fewest keeps some of very many paths.
+// fewest truncates a long list of paths.
 func fewest(paths []string) []string {
 	const most = 100
 	return paths[:min(len(paths), most)]
 }
 
-// inPlace is no view: what is written in the work tree stays, and nobody can tell who
-// wrote it.
+// inPlace is the work tree itself instead of a view: what is written stays, and nobody can tell
+// who wrote it.
 type inPlace struct{ Starter }
 
 func (inPlace) Dir(dir string) string              { return dir }
@@ -163,7 +160,7 @@ func (inPlace) Written() (w loop.Written, _ error) { return w, nil }
 func (inPlace) Discard(context.Context) error      { return nil }
 func (inPlace) Close() error                       { return nil }
 
-// run runs one command; its output goes to the file out.
+// run runs one command, with its output going to the file out.
 func (r *Runner) run(ctx context.Context, v View, command, out string) (loop.CheckResult, error) {
 	res, err := v.Run(ctx, proc.Command{
 		Invocation: proc.Invocation{Argv: Shell(command), Dir: v.Dir(r.Dir), Env: r.Env},
@@ -188,7 +185,7 @@ func (r *Runner) run(ctx context.Context, v View, command, out string) (loop.Che
 	}, nil
 }
 
-// Shell is how a command is given to the system's shell.
+// Shell returns the arguments that run a command in the system's shell.
 func Shell(command string) []string {
 	if runtime.GOOS == "windows" {
 		return []string{"cmd", "/c", command}

@@ -9,14 +9,13 @@ import (
 	"codeloops/internal/view"
 )
 
-// MayBuild reports whether critics are started as actors are. In the user's own work
-// tree they never are.
+// MayBuild reports whether critics are started with write access, so that they can build. In the
+// user's own work tree they never are.
 func MayBuild(cfg *config.Config) bool {
 	return cfg.CriticView != string(view.Tree) && cfg.CriticAccess == "full"
 }
 
-// Reading is the cast in turns in which it may not write, as in one that looks at its own
-// work.
+// Reading returns the cast for turns in which it may not write, such as a look at its own work.
 func (c Cast) Reading(cfg *config.Config) Cast {
 	c = slices.Clone(c)
 	for i := range c {
@@ -28,8 +27,8 @@ func (c Cast) Reading(cfg *config.Config) Cast {
 	return c
 }
 
-// asActors starts critics as actors are: read-only, most of them could not
-// build. The user's own agents keep the command that they have for a critic.
+// asActors has critics started like actors, because most agents cannot build with read-only
+// access. The user's own agents keep their command for critics.
 func (c Cast) asActors(cfg *config.Config) Cast {
 	c = slices.Clone(c)
 	for i, who := range c {
@@ -40,8 +39,7 @@ func (c Cast) asActors(cfg *config.Config) Cast {
 	return c
 }
 
-// Lacks says that a critic cannot run tests, as a sentence with what to do; "" when it
-// can.
+// Lacks explains that a critic cannot run tests, and what to do about it; "" if it can.
 func (p Player) Lacks(cfg *config.Config) string {
 	if p.Role != loop.RoleCritic || p.Spec.CanOnly == "" || MayBuild(cfg) {
 		return ""

@@ -13,19 +13,19 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Auto is the agent that stands for the first one that can play.
+// Auto is the agent name that stands for the first usable agent.
 const Auto = "auto"
 
-// isAuto reports whether a name stands for whoever can play; an agent of the
-// user's own may have that name.
+// isAuto reports whether a name means automatic choice; one of the user's own agents may have
+// that name.
 func (c *Casting) isAuto(name string) bool {
 	_, own := c.cfg.Agents[Auto]
 	return name == Auto && !own
 }
 
-// auto returns everybody who can play a role, in the configured order: whoever
-// is installed and seems to be signed in. The next one plays on when it shows
-// that one is not. A critic is another agent than the actor where there is one.
+// auto returns all agents that can play a role, in the configured order: those that are installed
+// and seem to be signed in. If one turns out not to be, the next one takes over. The critic is a
+// different agent than the actor if possible.
 func (c *Casting) auto(ctx context.Context, role loop.Role, r config.Role) (Cast, error) {
 	if r.Model != "" {
 		return nil, hint.Errorf(`name it in agent_order, as in ["claude:`+r.Model+`"]`,
@@ -41,7 +41,7 @@ func (c *Casting) auto(ctx context.Context, role loop.Role, r config.Role) (Cast
 			return nil, fmt.Errorf("agent_order: %w", err)
 		}
 		if err != nil {
-			continue // not here, or not usable
+			continue // not installed, or not usable
 		}
 		p.Chosen = c.signedIn(ctx, p)
 		switch {
@@ -61,7 +61,7 @@ func (c *Casting) auto(ctx context.Context, role loop.Role, r config.Role) (Cast
 	return players, nil
 }
 
-// order is in which agents are looked for.
+// order returns the agents in the order in which they are tried.
 func (c *Casting) order() []string {
 	if len(c.cfg.AgentOrder) > 0 {
 		return c.cfg.AgentOrder
@@ -73,14 +73,13 @@ func (c *Casting) order() []string {
 	return order
 }
 
-// unnamed reports whether nobody has said who plays a role.
+// unnamed reports whether no agent is configured for a role.
 func (c *Casting) unnamed(role loop.Role, r config.Role) bool {
 	unset := func(key string) bool { return c.cfg.Origin(key).Layer == config.Default }
 	return unset("agent") && unset(table(role)+".agent") && r.Model == ""
 }
 
-// firstHere returns the first agent that is installed; where none is, the error of
-// the one that plays by default.
+// firstHere returns the first installed agent, or else the error of the default agent.
 func (c *Casting) firstHere(role loop.Role, r config.Role) (Player, error) {
 	for _, entry := range c.order() {
 		name, model, _ := strings.Cut(entry, ":")
@@ -92,8 +91,8 @@ func (c *Casting) firstHere(role loop.Role, r config.Role) (Player, error) {
 	return c.Player(role, r.Agent, r.Model)
 }
 
-// signedIn says by what an agent seems to be signed in; one that the catalogue
-// does not hold the user has named, and answers for.
+// signedIn says how an agent seems to be signed in, "" if it does not. The user vouches for
+// agents outside of the catalogue.
 func (c *Casting) signedIn(ctx context.Context, p Player) string {
 	if slices.ContainsFunc(c.own, func(own agent.Spec) bool { return own.Name == p.Spec.Name }) {
 		return "your own"
@@ -105,11 +104,11 @@ func (c *Casting) signedIn(ctx context.Context, p Player) string {
 	return how
 }
 
-// A NobodyError is an auto that finds no agent.
+// A NobodyError says that automatic choice found no agent.
 type NobodyError struct {
 	role     loop.Role
-	unsigned []string // those that are installed
-	silent   []string // those that do not say what they cost, where that is limited
+	unsigned []string // installed, but not signed in
+	silent   []string // without cost reports, although the cost is limited
 	order    []string
 }
 

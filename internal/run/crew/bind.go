@@ -14,29 +14,29 @@ import (
 	"codeloops/internal/loop"
 )
 
-// shortWait is how long an agent waits for the end of a limit when another one
-// could play on, unless the user has said how long.
+// shortWait is how long an agent waits for a rate limit if another one could take over, unless
+// the user has set a time.
 const shortWait = 5 * time.Minute
 
-// Waits is told of waits for the end of a limit, as [retry.Retrier] tells them.
+// Waits ends waits for rate limits early; see [retry.Retrier].
 type Waits interface {
 	Ready()
 	Early() <-chan struct{}
 }
 
-// A Stake is what is known of the turns of a player before they are played.
+// A Stake is what is known about a player's turns beforehand.
 type Stake struct {
 	Ref       loop.AgentRef
 	Role      loop.Role
 	Timeout   time.Duration // 0: none
-	MaxCost   float64       // of the run, in US dollars; 0: none
+	MaxCost   float64       // limit of the run, in US dollars; 0: none
 	MaxTokens int
-	TellsCost bool // what a turn has cost will be known
+	TellsCost bool // the cost of turns will be known
 }
 
 func (c *Casting) stake(p Player) Stake {
 	r := c.settings(p.Role)
-	least := func(a, b float64) float64 { return cmp.Or(min(a, b), max(a, b)) } // of those that are set
+	least := func(a, b float64) float64 { return cmp.Or(min(a, b), max(a, b)) } // ignoring those that are 0
 	return Stake{
 		Ref: p.Ref(), Role: p.Role, Timeout: p.limits.Timeout, MaxCost: least(r.MaxCost, c.cfg.MaxCost),
 		MaxTokens: int(least(float64(r.MaxTokens), float64(c.cfg.MaxTokens))), TellsCost: p.tellsCost(),
@@ -67,8 +67,7 @@ func (c *Casting) Bind(players Cast, at agent.Place, waits Waits) (*fallback.Cha
 	return chain, nil
 }
 
-// Fit refuses players that could not be bound to this place, before anything is
-// started.
+// Fit rejects players that could not be bound to this place, before anything is started.
 func (c *Casting) Fit(players Cast) error {
 	at := agent.Place{Dir: c.dir, Environ: c.host.Environ, EnvDeny: c.cfg.EnvDeny, EnvPass: c.cfg.EnvPass}
 	for _, who := range players {

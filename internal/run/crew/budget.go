@@ -9,12 +9,10 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// tellsCost reports whether the cost of a player's turns is known: its agent says
-// it, or it follows from prices.
+// tellsCost reports whether the cost of a player's turns is known, from its agent or from prices.
 func (p Player) tellsCost() bool { return p.Spec.TellsCost() || p.prices != (pricing.Prices{}) }
 
-// costLimit returns the key of a limit on what the turns of a role may cost; "" is
-// none.
+// costLimit returns the key of the limit on the cost of a role; "": none.
 func costLimit(cfg *config.Config, role loop.Role) string {
 	access := loop.ReadOnly
 	if role == loop.RoleActor {
@@ -29,8 +27,8 @@ func costLimit(cfg *config.Config, role loop.Role) string {
 	return ""
 }
 
-// mayCost refuses a limit on the cost to which somebody of a cast could not be held:
-// the first turn would be its last one.
+// mayCost rejects a cost limit for players with unknown costs: they would be stopped after the
+// first turn.
 func (c Cast) mayCost(cfg *config.Config) error {
 	for i, who := range c {
 		limit := costLimit(cfg, who.Role)

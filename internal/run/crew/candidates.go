@@ -10,10 +10,10 @@ import (
 	"codeloops/internal/loop"
 )
 
-// atOnce is how many agents are asked at the same time.
+// atOnce is how many agents are asked concurrently.
 const atOnce = 4
 
-// AskAll asks something of each, a few at a time, and keeps their order.
+// AskAll calls ask for each, a few at a time, and returns the answers in order.
 func AskAll[Of, Answer any](all []Of, ask func(Of) Answer) []Answer {
 	answers := make([]Answer, len(all))
 	free := make(chan struct{}, atOnce)
@@ -29,16 +29,15 @@ func AskAll[Of, Answer any](all []Of, ask func(Of) Answer) []Answer {
 	return answers
 }
 
-// A Candidate is an agent that could play here.
+// A Candidate is an agent that could play on this machine.
 type Candidate struct {
 	Player
 
 	SignedIn bool
-	How      string // that is known, or not
+	How      string // how that is known
 }
 
-// Candidates returns the agents that are installed and lack nothing, those that
-// are seen to be signed in before the others.
+// Candidates returns the usable installed agents, those that are signed in first.
 func Candidates(ctx context.Context, h *host.Host) []Candidate {
 	var here []Player
 	for _, spec := range agent.Catalogue() {

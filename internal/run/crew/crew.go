@@ -1,5 +1,4 @@
-// Package crew finds who plays in a run: agents that are here, fit for their role, and
-// ready to be asked.
+// Package crew finds the agents of a run: installed, fit for their roles, and ready to be asked.
 package crew
 
 import (
@@ -23,16 +22,16 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Player is who plays one role: found, but not yet bound to a session.
+// A Player is an agent for a role, not yet bound to a session.
 type Player struct {
 	Role   loop.Role
 	Access loop.Access
 	Spec   agent.Spec
 	Model  string
 	Path   string // of the program
-	// Chosen says why "auto" came to it; "" when it was named.
+	// Chosen says why "auto" chose it; "" if it was named.
 	Chosen string
-	// Unnamed is set where nobody has named an agent.
+	// Unnamed: no agent was configured.
 	Unnamed bool
 
 	limits proc.Limits
@@ -44,21 +43,21 @@ func (p Player) Ref() loop.AgentRef {
 	return loop.AgentRef{Agent: p.Spec.Name, Model: p.Model}
 }
 
-// CommandLine is how the player is called, its program as it was found.
+// CommandLine returns the player's command line, with the path of its program.
 func (p Player) CommandLine() []string {
 	line := p.Spec.CommandLine(p.Access, p.Model)
 	line[0] = p.Path
 	return line
 }
 
-// Timeout is the time limit of its turns; 0 is none.
+// Timeout is the time limit of its turns; 0: none.
 func (p Player) Timeout() time.Duration { return p.limits.Timeout }
 
-// A Cast is who plays one role: the preferred player first, then those that
-// play on when it cannot go on.
+// A Cast is the players of one role: the preferred one, then those that take over when it cannot
+// go on.
 type Cast []Player
 
-// Fallback names all but the first.
+// Fallback returns all but the first.
 func (c Cast) Fallback() []loop.AgentRef {
 	var refs []loop.AgentRef
 	for _, p := range c[1:] {
@@ -67,17 +66,17 @@ func (c Cast) Fallback() []loop.AgentRef {
 	return refs
 }
 
-// Players are who plays.
+// Players are the players of all roles.
 type Players struct {
 	Actor, Critic Cast
-	// Panel are the members of a panel, which judges in the place of the critic. The first one of
-	// them is the critic, too, for whatever else critics are asked.
+	// Panel are the members of a panel, which judges in place of the critic. The first member is
+	// also the critic for any other question to critics.
 	Panel []Cast
-	// Others play the roles beside the two that have settings of their own.
+	// Others play the other roles that have settings of their own.
 	Others map[loop.Role]Cast
 }
 
-// Logged names them as a log does.
+// Logged returns them as a log names them.
 func (p Players) Logged() loop.Cast {
 	return loop.Cast{
 		Actor: p.Actor[0].Ref(), Critic: p.Critic[0].Ref(),
@@ -87,19 +86,19 @@ func (p Players) Logged() loop.Cast {
 
 // A Casting looks for the players of one configuration.
 type Casting struct {
-	// Around puts something between the run and each of its agents; nil: there is nothing.
+	// Around wraps each of the run's agents; nil: nothing does.
 	Around func(Stake, agent.Player) agent.Player
 
 	host  *host.Host
 	cfg   *config.Config
 	dir   string
 	own   []agent.Spec
-	actor string                    // the agent that plays the actor, once it is known
-	roles map[loop.Role]loop.Access // of the strategy, beside actor and critic
+	actor string                    // the actor's agent, once known
+	roles map[loop.Role]loop.Access // the actor and the roles of the strategy
 }
 
-// New begins to look, from the directory in which the agents work. script is the
-// scenario of the scripted agent, "" for none.
+// New starts a casting; dir is the agents' working directory, and script the scenario of the
+// scripted agent, "" for none.
 func New(h *host.Host, cfg *config.Config, dir, script string) (*Casting, error) {
 	c := &Casting{host: h, cfg: cfg, dir: dir, roles: map[loop.Role]loop.Access{loop.RoleActor: loop.Write}}
 	if script != "" && !slices.Contains(Named(cfg), scripted.Name) {
@@ -110,12 +109,11 @@ func New(h *host.Host, cfg *config.Config, dir, script string) (*Casting, error)
 	return c, err
 }
 
-// Own are the agents that the catalogue does not hold: the user's own, and the scripted
-// one.
+// Own returns the agents outside of the catalogue: the user's own, and the scripted one.
 func (c *Casting) Own() []agent.Spec { return c.own }
 
-// Find returns who plays: the actor, the critic, and these roles beside them. Whatever is
-// wrong with them is said here, before anything is started.
+// Find returns the players: the actor, the critic, and the given other roles. Whatever is wrong
+// with them is reported here, before anything is started.
 func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p Players, err error) {
 	maps.Copy(c.roles, roles)
 	if p.Actor, err = c.Role(ctx, loop.RoleActor); err != nil {
@@ -155,8 +153,8 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 	return p, c.Fit(slices.Concat(p.Actor, p.Critic, slices.Concat(p.Panel...), slices.Concat(slices.Collect(maps.Values(p.Others))...)))
 }
 
-// Panel finds the members of a panel, none where there is one critic. What is set of the critic
-// holds for each of them. Nobody takes over who is a member already: each has one vote.
+// Panel returns the members of the panel, none if there is one critic. The critic's settings
+// apply to each of them. Members never take over for each other, because each has one vote.
 func (c *Casting) Panel() (all []Cast, err error) {
 	r := c.settings(loop.RoleCritic)
 	var members Cast
@@ -182,7 +180,7 @@ func (c *Casting) Panel() (all []Cast, err error) {
 	return all, nil
 }
 
-// other finds who plays a role beside actor and critic.
+// other returns the players of a role other than actor and critic.
 func (c *Casting) other(ctx context.Context, role loop.Role, p Players) (players Cast, err error) {
 	if c.cfg.Strategy.Names(string(role)) {
 		players, err = c.Role(ctx, role)
@@ -206,7 +204,7 @@ func (c *Casting) other(ctx context.Context, role loop.Role, p Players) (players
 	return players, players.mayCost(c.cfg)
 }
 
-// table is that of a role in the configuration.
+// table returns the configuration table of a role.
 func table(role loop.Role) string {
 	switch {
 	case role == loop.RoleActor || role == loop.RoleCritic:
@@ -217,7 +215,7 @@ func table(role loop.Role) string {
 	return "strategy.roles." + string(role)
 }
 
-// settings are those of a role.
+// settings returns the settings of a role.
 func (c *Casting) settings(role loop.Role) config.Role {
 	return settings(c.cfg, role, c.roles[role])
 }
@@ -230,8 +228,8 @@ func settings(cfg *config.Config, role loop.Role, access loop.Access) config.Rol
 	return cfg.Strategy.Role(string(role), like)
 }
 
-// Role finds the players of a role; the actor comes first. One that is named twice plays
-// once.
+// Role returns the players of a role; it must be called for the actor first. An agent that is
+// named twice plays once.
 func (c *Casting) Role(ctx context.Context, role loop.Role) (players Cast, err error) {
 	r := c.settings(role)
 	switch {
@@ -243,7 +241,7 @@ func (c *Casting) Role(ctx context.Context, role loop.Role) (players Cast, err e
 	default:
 		players = make(Cast, 1)
 		players[0], err = c.Player(role, r.Agent, r.Model)
-		players[0].prices = pricing.Prices{Input: r.PriceInput, Output: r.PriceOutput} // of a model, and so not of the others
+		players[0].prices = pricing.Prices{Input: r.PriceInput, Output: r.PriceOutput} // of this model, not of the fallbacks
 	}
 	if err != nil {
 		return nil, err
@@ -254,7 +252,7 @@ func (c *Casting) Role(ctx context.Context, role loop.Role) (players Cast, err e
 	return c.relieved(players, role, r, players)
 }
 
-// relieved adds those who take over for the players of a role, but for who plays already.
+// relieved adds the fallbacks of a role, except those who play already.
 func (c *Casting) relieved(players Cast, role loop.Role, r config.Role, already Cast) (Cast, error) {
 	for _, entry := range r.Fallback {
 		name, model, _ := strings.Cut(entry, ":")
@@ -269,7 +267,7 @@ func (c *Casting) relieved(players Cast, role loop.Role, r config.Role, already 
 	return players, nil
 }
 
-// Player finds an agent for a role.
+// Player returns an agent for a role.
 func (c *Casting) Player(role loop.Role, name, model string) (p Player, err error) {
 	p = Player{Role: role, Access: c.roles[role], Model: model}
 	if p.Spec, err = agent.Find(name, c.own...); err != nil {
@@ -282,24 +280,24 @@ func (c *Casting) Player(role loop.Role, name, model string) (p Player, err erro
 	return p, err
 }
 
-// limits are those of a player's turns.
+// limits returns the limits of a player's turns.
 func (c *Casting) limits(p Player) proc.Limits {
 	r := c.settings(p.Role)
 	l := proc.Limits{
 		Timeout: r.Timeout, Idle: r.IdleTimeout,
 		MaxOutput: int64(c.cfg.MaxOutput), Keep: int64(c.cfg.LogOutput),
 	}
-	// Silence means something only where an agent prints as it works.
+	// Silence only means something if the agent prints while it works.
 	if !p.Spec.Streams && c.cfg.Origin(table(p.Role)+".idle_timeout").Layer == config.Default {
 		l.Idle = 0
 	}
 	return l
 }
 
-// Resume is the actor_session that carries conversations on.
+// Resume is the actor_session that continues conversations.
 const Resume = "resume"
 
-// mayResume refuses to carry on conversations with an agent that cannot.
+// mayResume rejects continued conversations with an agent that does not support them.
 func mayResume(cfg *config.Config, spec agent.Spec) error {
 	if cfg.ActorSession != Resume || spec.Resumes() {
 		return nil
@@ -314,8 +312,7 @@ func mayResume(cfg *config.Config, spec agent.Spec) error {
 		"actor_session is %q, but the agent %s cannot carry on a conversation", Resume, spec.Name)
 }
 
-// specs returns the agents that the catalogue does not hold: the user's own,
-// and the scripted one.
+// specs returns the agents outside of the catalogue: the user's own, and the scripted one.
 func specs(h *host.Host, cfg *config.Config, script string) ([]agent.Spec, error) {
 	var specs []agent.Spec
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
@@ -332,7 +329,7 @@ func specs(h *host.Host, cfg *config.Config, script string) ([]agent.Spec, error
 	return append(specs, spec), err
 }
 
-// scriptedSpec is this very program, playing a scenario.
+// scriptedSpec is this program itself, playing a scenario.
 func scriptedSpec(script string) (agent.Spec, error) {
 	if _, err := os.Stat(script); err != nil {
 		return agent.Spec{}, fmt.Errorf("read the scenario: %w", err)

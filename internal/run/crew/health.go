@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// ailing asks what doctor would ask of an agent whose turns come to nothing: is it
-// signed in, does it start at all. nil: of this one nobody could tell.
+// ailing returns a function that diagnoses an agent whose turns fail: does it start, is it signed
+// in? Nil if there is no way to tell.
 func (p Player) ailing(h *host.Host) func(context.Context) (loop.Ending, string) {
 	if len(p.Spec.Credentials) == 0 && len(p.Spec.StatusArgs) == 0 {
 		return nil
@@ -31,16 +31,15 @@ func (p Player) ailing(h *host.Host) func(context.Context) (loop.Ending, string)
 	}
 }
 
-// asked is the player's program, called to tell something of itself.
+// asked returns a call of the player's program for information about itself.
 func (p Player) asked(h *host.Host, args []string) proc.Invocation {
 	return proc.Invocation{Argv: append([]string{p.Path}, args...), Dir: h.Dir, Env: h.Environ}
 }
 
-// VersionTimeout bounds how long an agent may take to tell its version.
+// VersionTimeout is how long an agent may take to print its version.
 const VersionTimeout = 30 * time.Second
 
-// Version asks an installed agent for its version, which some tell on stderr; "" when it
-// has none to tell.
+// Version asks an installed agent for its version, which some print on stderr; "" if it has none.
 func (p Player) Version(ctx context.Context, h *host.Host) (string, error) {
 	if len(p.Spec.VersionArgs) == 0 {
 		return "", nil
@@ -54,12 +53,11 @@ func (p Player) Version(ctx context.Context, h *host.Host) (string, error) {
 	return term.Line(first), err
 }
 
-// ModelsTimeout bounds how long an agent may take to list its models: somebody waits at
-// the keyboard.
+// ModelsTimeout is how long an agent may take to list its models while somebody waits at the
+// keyboard.
 const ModelsTimeout = 5 * time.Second
 
-// Models asks an agent for the models that it can be asked for. There are none where it
-// cannot say.
+// Models asks an agent for its models; none if it cannot say.
 func Models(ctx context.Context, h *host.Host, cfg *config.Config, name string) (list []string) {
 	c, err := New(h, cfg, h.Dir, "")
 	if err != nil {

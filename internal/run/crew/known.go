@@ -10,24 +10,25 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Row is what there is to know of one agent.
+// A Row describes one agent.
 type Row struct {
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
 	Path    string   `json:"path,omitempty"` // "": not installed
 	Problem string   `json:"problem,omitempty"`
 	Install string   `json:"install,omitempty"`
-	Tested  string   `json:"tested,omitempty"` // the version that was run; "": described only
-	// SignedIn says whether it seems to be; null: it is not installed, or needs no login.
+	Tested  string   `json:"tested,omitempty"` // the version that was tried; "": never run, only described
+	// SignedIn says whether it seems to be signed in; null: it is not installed, or needs no
+	// login.
 	SignedIn *bool    `json:"signed_in"`
 	Login    string   `json:"login,omitempty"` // how that is known
 	Next     string   `json:"next,omitempty"`  // what to do before it can play; "": nothing
 	Actor    []string `json:"actor"`           // how it is called
-	Critic   []string `json:"critic"`          // how it is called where it may only read
+	Critic   []string `json:"critic"`          // how it is called with read-only access
 }
 
-// Known describes the catalogue and the user's own agents. Those that are installed and
-// can say whether they are signed in are asked.
+// Known describes the catalogue and the user's own agents. Installed agents are asked whether
+// they are signed in.
 func Known(ctx context.Context, h *host.Host, cfg *config.Config) ([]Row, error) {
 	c, err := New(h, cfg, h.Dir, "")
 	if err != nil {
@@ -55,7 +56,7 @@ func Known(ctx context.Context, h *host.Host, cfg *config.Config) ([]Row, error)
 	return rows, nil
 }
 
-// ready says what an installed agent lacks before it can play.
+// ready adds what an installed agent lacks before it can play.
 func (r *Row) ready(ctx context.Context, h *host.Host, spec agent.Spec) {
 	if r.Path == "" {
 		return

@@ -12,14 +12,13 @@ import (
 	"codeloops/internal/proc"
 )
 
-// loginTimeout bounds how long an agent may take to say whether it is signed
-// in.
+// loginTimeout is how long an agent may take to say whether it is signed in.
 const loginTimeout = 30 * time.Second
 
-// Login says whether an agent seems to be signed in, and how that is known, in
-// a few words. Where neither a variable nor a file tells, the login may stand in
-// the system's keyring: an agent that can say so is asked then. Of one that
-// cannot, or does not answer, it is not known, which is no yes.
+// Login says whether an agent seems to be signed in, and how that is known, in a few words. If
+// neither a variable nor a file shows it, the login may be in the system's keyring: then an agent
+// that can report its status is asked. If that is impossible or fails, the login is unknown,
+// which counts as no.
 func (p Player) Login(ctx context.Context, h *host.Host) (in bool, how string) {
 	if by := p.Spec.SignedIn(h.Environ, h.Home()); by != "" {
 		return true, "signed in by " + by

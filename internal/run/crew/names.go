@@ -12,8 +12,7 @@ import (
 	"codeloops/internal/config/host"
 )
 
-// Named lists every agent that a configuration gives a role to, as it is
-// spelled there.
+// Named lists every agent that a configuration gives a role to, as spelled there.
 func Named(cfg *config.Config) []string {
 	var names []string
 	for _, r := range []config.Role{cfg.Actor, cfg.Critic} {
@@ -33,7 +32,7 @@ func Named(cfg *config.Config) []string {
 	return names
 }
 
-// Names are those of all agents that a role can be given to, with the user's own where
+// Names returns the names of all agents that a role can be given to, including the user's own if
 // their configuration could be read.
 func Names(h *host.Host, cfg *config.Config) []string {
 	names := []string{Auto}
@@ -49,8 +48,8 @@ func Names(h *host.Host, cfg *config.Config) []string {
 	return names
 }
 
-// Elsewhere reports whether an error of [Casting.Find] says only that an agent cannot play on this
-// machine, as it is.
+// Elsewhere reports whether an error of [Casting.Find] only says that an agent cannot play on
+// this machine as it is.
 func Elsewhere(err error) bool {
 	_, missing := errors.AsType[*agent.NotFoundError](err)
 	_, unset := errors.AsType[*agent.UnsetError](err)
@@ -58,9 +57,9 @@ func Elsewhere(err error) bool {
 	return missing || unset || nobody
 }
 
-// CheckNames refuses agents that there are not, whether or not they are installed.
+// CheckNames rejects unknown agents; they need not be installed.
 func CheckNames(h *host.Host, cfg *config.Config) error {
-	scenario := "" // of the scripted agent, whichever that would be
+	scenario := "" // of the scripted agent; any file will do
 	if slices.Contains(Named(cfg), scripted.Name) {
 		scenario = os.DevNull
 	}

@@ -11,9 +11,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// Files reads and writes the files of the work tree Dir for the rules of a run. An
-// agent may have made links out of it: [os.Root] does not follow them there, and
-// nothing but a regular file is opened.
+// Files reads and writes files of the work tree Dir for the rules of a run. An agent may have
+// made links out of the tree: [os.Root] does not follow them, and only regular files are opened.
 type Files struct{ Dir string }
 
 var _ policy.Editor = Files{}
@@ -50,7 +49,7 @@ func (w Files) with(path string, flag int, use func(*os.File) error) (err error)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	name := filepath.FromSlash(path)
-	// Asked before opening: to open a named pipe would wait for its other end.
+	// Checked before opening: opening a named pipe would wait for its other end.
 	status, err := root.Lstat(name)
 	if err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 	"codeloops/internal/proc"
 )
 
-// Git runs the git program for what package diff cannot do by itself.
+// Git runs the git program for what package diff cannot do itself.
 type Git struct {
 	Environ []string
 
-	// runner, within a run, ends whatever git leaves running: git starts the
-	// filters of the repository, and those may be what an actor has set up.
+	// runner, during a run, ends whatever git leaves running: git starts the repository's
+	// filters, which an actor may have set up.
 	runner *proc.Runner
-	note   func(string) // is told of it
+	note   func(string) // reports that
 }
 
 // Run implements [diff.Git].

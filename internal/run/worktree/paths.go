@@ -8,8 +8,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// RealDir returns where a working directory is. A link in its path may be turned
-// elsewhere during a run: from here on nobody goes by it.
+// RealDir resolves the links in the path of a working directory. A link might be changed during a
+// run, so from here on only the resolved path is used.
 func RealDir(dir string) (string, error) {
 	there, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -25,8 +25,8 @@ func RealDir(dir string) (string, error) {
 	return there, nil
 }
 
-// Below reports whether a path is in a directory, or is the directory itself, wherever
-// symbolic links lead and whatever names a directory has.
+// Below reports whether a path is in a directory, or is the directory itself, whatever symbolic
+// links and alternative names are involved.
 func Below(dir, path string) bool {
 	top, err := os.Stat(dir)
 	if err != nil {
@@ -42,8 +42,7 @@ func Below(dir, path string) bool {
 	}
 }
 
-// Followed is where an absolute path leads, of which the last part may not be there
-// yet.
+// Followed resolves the links in an absolute path, whose last elements need not exist yet.
 func Followed(path string) string {
 	for there, rest := path, ""; ; there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest) {
 		if resolved, err := filepath.EvalSymlinks(there); err == nil {

@@ -16,8 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Kept is the user's directory of what restores have taken away; nil where there is
-// none.
+// Kept is the user's directory for files that restores have removed; nil if there is none.
 func Kept(h *host.Host) *restore.Keep {
 	dir := h.Data("kept")
 	if dir == "" {
@@ -26,7 +25,7 @@ func Kept(h *host.Host) *restore.Keep {
 	return &restore.Keep{Dir: dir, Now: h.Now}
 }
 
-// keep is where what is taken from the work tree is kept; nil: nowhere.
+// keep is where files removed from the work tree go; nil: nowhere.
 func (t *Tree) keep() *restore.Keep {
 	if t.Aside != "" {
 		return &restore.Keep{Dir: t.Aside, Now: t.host.Now}
@@ -34,7 +33,7 @@ func (t *Tree) keep() *restore.Keep {
 	return Kept(t.host)
 }
 
-// Keep returns where what is taken from the work tree is to go.
+// Keep returns where files removed from the work tree go.
 func (t *Tree) Keep() (*restore.Keep, error) {
 	keep := t.keep()
 	if keep == nil {
@@ -47,8 +46,7 @@ func (t *Tree) Keep() (*restore.Keep, error) {
 	return keep, nil
 }
 
-// Recover finishes or takes back what a restore has left in a work tree that broke off.
-// Whoever calls it has the lock.
+// Recover finishes or undoes an interrupted restore. The caller holds the lock.
 func (t *Tree) Recover(ctx context.Context) error {
 	keep := t.keep()
 	if keep == nil {
@@ -56,7 +54,7 @@ func (t *Tree) Recover(ctx context.Context) error {
 	}
 	told, err := keep.Recover(ctx, t.Root())
 	for _, sentence := range told {
-		if t.recovered = true; t.Fork == "" { // of a copy people know nothing
+		if t.recovered = true; t.Fork == "" { // people do not know about copies
 			t.tell(sentence)
 		}
 	}
@@ -66,7 +64,7 @@ func (t *Tree) Recover(ctx context.Context) error {
 	return nil
 }
 
-// An UnrestoredError is a restore that broke off and could not be gone on with.
+// An UnrestoredError is an interrupted restore that could not be finished.
 type UnrestoredError struct{ error }
 
 func (e *UnrestoredError) Unwrap() error { return e.error }
@@ -76,7 +74,7 @@ func (e *UnrestoredError) Hint() string {
 	return "mend that, and any codeloops command here goes on with it"
 }
 
-// Take makes changes in the work tree, and says what has become of it.
+// Take applies changes to the work tree.
 func (t *Tree) Take(ctx context.Context, p restore.Plan) (restore.Done, error) {
 	keep, err := t.Keep()
 	if err != nil {
@@ -103,7 +101,7 @@ func (t *Tree) Take(ctx context.Context, p restore.Plan) (restore.Done, error) {
 	return done, nil
 }
 
-// ready makes the work tree ready for files to be put into it.
+// ready prepares the work tree for new files.
 func (t *Tree) ready() error {
 	if t.Ready == nil {
 		return nil
@@ -166,8 +164,7 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 	return t.inTheWay(ctx, to, err)
 }
 
-// inTheWay is the end of the run where something of the user's is in the way of what is applied, so
-// that nothing was.
+// inTheWay ends the run if the user's own changes kept everything from being applied.
 func (t *Tree) inTheWay(ctx context.Context, to string, err error) error {
 	_, unfinished := errors.AsType[*restore.UnfinishedError](err)
 	if unfinished || !errors.Is(err, restore.ErrInTheWay) && !errors.Is(err, restore.ErrChanged) {
@@ -194,8 +191,7 @@ func pathsOf(changes []restore.PathChange, which func(restore.PathChange) bool) 
 	return paths
 }
 
-// RecallFrom has the tree find the checkpoints of a session. The caller closes what it
-// returns.
+// RecallFrom has the tree use the checkpoints of a session. The caller closes what it returns.
 func (t *Tree) RecallFrom(ctx context.Context, store *session.Store, name string) (io.Closer, error) {
 	if store.Checkpoints(name) == "" {
 		name = session.CheckpointsFor(t.CommonDir())
@@ -208,7 +204,7 @@ func (t *Tree) RecallFrom(ctx context.Context, store *session.Store, name string
 	return shared, t.KeepIn(dir)
 }
 
-// NoCheckpoint says what to do about a checkpoint that is not there any more.
+// NoCheckpoint adds a hint to the error about a missing checkpoint.
 func NoCheckpoint(err error, id string) error {
 	if !errors.Is(err, diff.ErrNoCheckpoint) {
 		return err
@@ -220,7 +216,7 @@ func NoCheckpoint(err error, id string) error {
 	return hint.Add(err, what)
 }
 
-// Names lists paths, the first ones alone where they are many.
+// Names lists paths, but only the first few of many.
 func Names(paths []string) string {
 	const most = 5
 	list := make([]string, 0, most+1)

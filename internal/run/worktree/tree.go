@@ -1,5 +1,5 @@
-// Package worktree is a work tree as a run holds it: locked, in its place, and with what
-// there was to note.
+// Package worktree is a work tree as a run uses it: locked, in its place, and with notes about
+// it.
 package worktree
 
 import (
@@ -24,33 +24,32 @@ import (
 	"codeloops/internal/session"
 )
 
-// A Tree is the [loop.Tree] of a run: the tree itself, with what it had to
-// note told once, beside the next change.
+// A Tree is the [loop.Tree] of a run. Each note is reported once, with the next change.
 type Tree struct {
 	*diff.Tree
-	// Ready, if set, is called before files are put into the tree.
+	// Ready, if set, is called before files are restored into the tree.
 	Ready func() error
-	// Fork is the step that is played in the tree, if that is a fork; "" is the user's own.
+	// Fork is the step of the fork that the tree belongs to; "": it is the user's own tree.
 	Fork loop.Step
-	// Aside is where what is taken from the tree is kept; "" is the user's directory for it.
+	// Aside is where files removed from the tree go; "": the user's directory for them.
 	Aside string
 
 	host    *host.Host
 	git     *Git
-	dir     string      // where the agents work, free of symbolic links
-	root    os.FileInfo // of the directory that was at the root's path
-	session string      // the session's id, for the names of checkpoints; "" is none
-	private string      // where checkpoints are; "" before that is said
+	dir     string      // the agents' working directory, without symbolic links
+	root    os.FileInfo // the root directory at the start
+	session string      // the session's ID, for the names of checkpoints; "": none
+	private string      // the checkpoints' repository; "": not set yet
 
-	tell      func(string) // is told what was left of a restore
-	recovered bool         // there was something left
+	tell      func(string) // reports an interrupted restore
+	recovered bool         // there was one
 
 	mu    sync.Mutex
 	notes []string
 }
 
-// Open opens the work tree of a directory. tell is told what has become of a restore that
-// broke off there. The caller closes the tree.
+// Open opens the work tree of a directory. tell reports what became of a restore that was
+// interrupted there. The caller closes the tree.
 func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence string)) (*Tree, error) {
 	t := &Tree{host: h, tell: tell}
 	t.git = &Git{Environ: h.Environ, note: t.Note}
@@ -70,21 +69,18 @@ func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence stri
 	return t, nil
 }
 
-// Begin makes the tree that of a session, whose runner ends what git leaves running.
+// Begin assigns the tree to a session, whose runner ends what git leaves running.
 func (t *Tree) Begin(id string, runner *proc.Runner) {
 	t.session, t.git.runner = id, runner
 }
 
-// Recovered reports whether something was left here of a restore, which has been gone on
-// with.
+// Recovered reports whether an interrupted restore was finished here.
 func (t *Tree) Recovered() bool { return t.recovered }
 
-// Agents are the directories that agents can write to: the work tree, and its git
-// directories.
+// Agents returns the directories that agents can write to: the work tree and its git directories.
 func (t *Tree) Agents() []string { return []string{t.Root(), t.GitDir(), t.CommonDir()} }
 
-// Lock keeps other runs out of the work tree, and goes on with what was left there of a
-// restore that broke off.
+// Lock keeps other runs out of the work tree, and finishes a restore that was interrupted there.
 func (t *Tree) Lock(ctx context.Context, by string, at time.Time) (*session.Lock, error) {
 	w := session.WorkTree{Root: t.Root(), GitDir: t.GitDir(), Shared: t.LockMode(), Own: t.host.Data("locks")}
 	lock, err := w.Acquire(by, at)
@@ -97,13 +93,12 @@ func (t *Tree) Lock(ctx context.Context, by string, at time.Time) (*session.Lock
 	return lock, nil
 }
 
-// Door is the path of the socket of whoever has the lock; "" where the user has no directory
-// for it.
+// Door is the path of the lock holder's socket; "" if the user has no directory for it.
 func (t *Tree) Door() (string, error) {
 	return session.WorkTree{Root: t.Root(), Own: t.host.Data("locks")}.Door()
 }
 
-// Held returns who is at work in the work tree of a directory; nil where nobody is.
+// Held returns who holds the lock on a directory's work tree; nil if nobody does.
 func Held(h *host.Host, dir string) *session.HeldError {
 	r, err := repo.Open(dir, h.LookupEnv)
 	if err != nil {
@@ -112,14 +107,14 @@ func Held(h *host.Host, dir string) *session.HeldError {
 	return session.WorkTree{Root: r.WorkTree, GitDir: r.GitDir, Own: h.Data("locks")}.Held()
 }
 
-// Note tells something once, beside the next change.
+// Note reports something once, with the next change.
 func (t *Tree) Note(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.notes = append(t.notes, text)
 }
 
-// Checkpoint implements [loop.Tree]: the state stands as the commit
+// Checkpoint implements [loop.Tree]: the state becomes the commit
 // refs/codeloops/<session>/<step>; the step of an iteration is its number.
 func (t *Tree) Checkpoint(ctx context.Context, step loop.Step, c loop.Change) (string, error) {
 	if err := t.keepLarge(ctx, c); err != nil {
@@ -132,8 +127,8 @@ func (t *Tree) Checkpoint(ctx context.Context, step loop.Step, c loop.Change) (s
 	return t.Tree.Checkpoint(ctx, c.State, name, fmt.Sprintf("codeloops session %s, %s %s", t.session, kind, step))
 }
 
-// keepLarge keeps what is new in a fork and that a checkpoint leaves out otherwise: when it is to be
-// applied, there may be no fork any more.
+// keepLarge saves new large files of a fork, which checkpoints leave out otherwise: the fork may
+// be gone when it is to be applied.
 func (t *Tree) keepLarge(ctx context.Context, c loop.Change) error {
 	if t.Fork == "" {
 		return nil
@@ -143,7 +138,8 @@ func (t *Tree) keepLarge(ctx context.Context, c loop.Change) error {
 		if info, err := os.Lstat(name); f.NewSize <= store.Large || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		// Bytes that are not those of the state any more are kept under another id, and not found.
+		// If the content has changed since the capture, it is saved under another ID, and not
+		// found.
 		if _, err := t.git.In(ctx, t.private, "--git-dir=.", "-c", "core.compression=1", "hash-object", "-w", "--no-filters", "--", name); err != nil {
 			return fmt.Errorf("keep %s: %w", f.Path, err)
 		}
@@ -151,7 +147,7 @@ func (t *Tree) keepLarge(ctx context.Context, c loop.Change) error {
 	return nil
 }
 
-// Start is the step of the state with which a session begins.
+// Start is the step of the state at the beginning of a session.
 const Start loop.Step = "0"
 
 // Capture implements [loop.Tree].
@@ -167,13 +163,13 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	return c, Lost(t.Fork, t.Root(), err)
 }
 
-// Gone reports whether an error says that a work tree, or its repository, is not there any more.
+// Gone reports whether an error says that a work tree, or its repository, no longer exists.
 func Gone(err error) bool {
 	return errors.Is(err, diff.ErrNotRepository) || errors.Is(err, fs.ErrNotExist)
 }
 
-// Lost is the end of the run where an error says that a fork, whose work tree is root, is not there
-// any more, or that its repository is none that can be read; "" is no fork.
+// Lost turns an error into the end of the run if it says that a fork, with its work tree at root,
+// is gone or has an unreadable repository; fork is "" for other trees.
 func Lost(fork loop.Step, root string, err error) error {
 	if fork == "" || !Gone(err) && !unusable(root, err) {
 		return err
@@ -181,8 +177,7 @@ func Lost(fork loop.Step, root string, err error) error {
 	return Vanished(fork, "is no repository any more")
 }
 
-// unusable reports whether an error says that what is in the repository of a work tree keeps it from
-// being read.
+// unusable reports whether an error is caused by the content of a work tree's repository.
 func unusable(root string, err error) bool {
 	if bad, ok := errors.AsType[*repo.SyntaxError](err); ok {
 		return Below(root, bad.File)
@@ -191,19 +186,19 @@ func unusable(root string, err error) bool {
 	return unsupported || errors.Is(err, diff.ErrBare)
 }
 
-// Vanished is the end of the run where a fork can be played in no more; what says why.
+// Vanished ends the run because a fork is unusable; what says why.
 func Vanished(fork loop.Step, what string) error {
 	return loop.Stop(loop.StopForkLost, "", fmt.Sprintf(
 		"the copy of the work tree in which %s was played %s, and what was done there is lost: was it the agent?", fork.Forks(), what))
 }
 
-// KeepIn has the tree keep its checkpoints in a private repository.
+// KeepIn has the tree save its checkpoints in a private repository.
 func (t *Tree) KeepIn(dir string) error {
 	t.private = dir
 	return t.Tree.KeepIn(dir)
 }
 
-// reference returns the name under which a checkpoint is kept; "" where that is not found.
+// reference returns the reference of a checkpoint; "" if there is none.
 func (t *Tree) reference(ctx context.Context, commit string) string {
 	out, err := t.git.In(ctx, t.private, "--git-dir=.", "for-each-ref", "--count=1", "--format=%(refname)", "--points-at="+commit, checkpoint.Namespace)
 	if err != nil {
@@ -212,7 +207,7 @@ func (t *Tree) reference(ctx context.Context, commit string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Peek is [diff.Tree.Peek] in the place where the run began.
+// Peek is [diff.Tree.Peek], as long as the tree is in its place.
 func (t *Tree) Peek(ctx context.Context, since diff.Mark, was diff.Glance) (diff.Glance, error) {
 	if err := t.stands(); err != nil {
 		return diff.Glance{}, err
@@ -220,9 +215,9 @@ func (t *Tree) Peek(ctx context.Context, since diff.Mark, was diff.Glance) (diff
 	return t.Tree.Peek(ctx, since, was)
 }
 
-// stands reports that the run would go on in another place than it began in: agents,
-// checks and captures find the work tree by its path. One that is gone is for the
-// capture to tell.
+// stands returns an error if the run would continue in another directory than it began in:
+// agents, checks and captures find the work tree by its path. A missing directory is reported by
+// the capture.
 func (t *Tree) stands() error {
 	if now, err := os.Lstat(t.Root()); err == nil && !os.SameFile(now, t.root) {
 		return &movedError{"another directory is in the place of the work tree " + t.Root()}

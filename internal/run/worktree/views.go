@@ -8,11 +8,11 @@ import (
 	"codeloops/internal/view"
 )
 
-// Views is where views of the work tree are made.
+// Views returns the place for views of the work tree.
 func (t *Tree) Views(starter view.Starter) *view.Place {
 	home := t.host.Cache("views")
 	for _, of := range t.Agents() {
-		if Below(of, home) { // as of somebody whose home directory is a work tree
+		if Below(of, home) { // the home directory may be a work tree
 			home = filepath.Join(os.TempDir(), fmt.Sprintf("codeloops-views-%d", os.Getuid()))
 		}
 	}
