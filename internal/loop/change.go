@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,21 +101,11 @@ func (c Change) Patch() string {
 // ApplicablePatch returns the whole change in the form that `git apply` accepts, with the content
 // of binary files.
 func (c Change) ApplicablePatch() string {
-	return c.join(func(f FileChange) string {
-		if f.BinaryPatch != "" {
-			return f.BinaryPatch
-		}
-		return f.Patch
-	})
+	return c.join(func(f FileChange) string { return cmp.Or(f.BinaryPatch, f.Patch) })
 }
 
 func (c Change) join(text func(FileChange) string) string {
-	size := 0
-	for _, f := range c.Files {
-		size += len(text(f))
-	}
 	var b strings.Builder
-	b.Grow(size)
 	for _, f := range c.Files {
 		b.WriteString(text(f))
 	}
@@ -123,19 +115,13 @@ func (c Change) join(text func(FileChange) string) string {
 // differing returns the sorted paths in which two changes of one session differ.
 func differing(a, b Change) []string {
 	before, after := a.byPath(), b.byPath()
-	var paths []string
-	for path, patch := range after {
-		if old, there := before[path]; !there || old != patch {
-			paths = append(paths, path)
-		}
-	}
-	for path := range before {
-		if _, there := after[path]; !there {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	return paths
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(path string) bool {
+		old, was := before[path]
+		now, is := after[path]
+		return was == is && old == now
+	})
 }
 
 func (c Change) byPath() map[string]string {
@@ -165,4 +151,18 @@ func shown(path string) string {
 		return q
 	}
 	return path
+}
+
+// Written lists what was written in a view of the work tree and then discarded. Files that git
+// ignores are left out.
+type Written struct {
+	Changed    []string // existing files that were changed or removed, by path
+	Come       []string // new files
+	Repository []string // changed parts of the repository, such as "HEAD" or "index"
+	Settings   []string // changed git settings, such as "config" or "hooks/pre-commit"
+}
+
+// Files returns the paths of all files, unordered.
+func (w Written) Files() []string {
+	return append(slices.Clip(w.Changed), w.Come...)
 }

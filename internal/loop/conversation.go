@@ -46,8 +46,7 @@ func (u Usage) Less(v Usage) Usage {
 		}
 	}
 	if u.CostUSD != nil && v.CostUSD != nil {
-		left := max(0, *u.CostUSD-*v.CostUSD)
-		u.CostUSD = &left
+		u.CostUSD = new(max(0, *u.CostUSD-*v.CostUSD))
 	}
 	return u
 }
@@ -59,8 +58,7 @@ func both[T any](a, b *T, sum func(T, T) T) *T {
 	case b == nil:
 		return a
 	}
-	s := sum(*a, *b)
-	return &s
+	return new(sum(*a, *b))
 }
 
 // Plus returns the sum of t and o.

@@ -72,8 +72,8 @@ func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, 
 		name = NoteForkApplied
 	}
 	if _, ok := s.noted(step, name); !ok {
-		_, err = part.make(ctx, step, func() (Noted, error) {
-			n := Noted{Name: name, Text: string(step)}
+		_, err = part.make(ctx, step, name, func() (Noted, error) {
+			n := Noted{Text: string(step)}
 			if !apply {
 				return n, nil
 			}

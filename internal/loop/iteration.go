@@ -56,10 +56,8 @@ func actorStep(iteration int) Step { return iterationStep(iteration).Sub(string(
 // nobody is asked, and its attempt is used for this one.
 func (it *Iteration) Act(ctx context.Context) (err error) {
 	step := actorStep(it.c.Iteration)
-	if e, ok := it.run.journal.take(step); ok {
-		if was, ok := e.(ActorFinished); ok {
-			it.c.Attempt = was.Attempt
-		}
+	if was, ok := take[ActorFinished](&it.run.journal.entries, step); ok {
+		it.c.Attempt = was.Attempt
 		return it.run.machine.To(ActorExecuting)
 	}
 	if err := it.run.journal.rest(); err != nil {

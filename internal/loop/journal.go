@@ -98,7 +98,9 @@ func (j *Journal) Add(at Stamp, e Event) {
 	case Noted:
 		j.noted(at.Step, e)
 	case Steered:
-		j.steered(e)
+		if e.Text != "" {
+			j.words = append(j.words, e.Text)
+		}
 	case PhaseEntered, TurnStarted, Activity, WaitStarted, WaitFinished, DiffCaptured, Inspected, ChecksFinished, Warned:
 	}
 	j.last = at.Time
@@ -144,12 +146,6 @@ func (j *Journal) worked(e ActorFinished) {
 	if e.Attempt.Ending != EndInterrupted && !e.Attempt.Blocked() {
 		j.close(actorStep(e.Iteration), e)
 		j.words = nil
-	}
-}
-
-func (j *Journal) steered(e Steered) {
-	if e.Text != "" {
-		j.words = append(j.words, e.Text)
 	}
 }
 
@@ -307,14 +303,15 @@ func (j *Journal) split(whole Step) *Journal {
 	return &part
 }
 
-// take returns what a step came to, if it stands at this place.
-func (l *entries) take(step Step) (Event, bool) {
+// take removes the first entry and returns its event, if it is that step with such an event.
+func take[E Event](l *entries, step Step) (e E, ok bool) {
 	if next, more := l.next(); !more || next != step {
-		return nil, false
+		return e, false
 	}
-	e := (*l)[0].event
-	*l = (*l)[1:]
-	return e, true
+	if e, ok = (*l)[0].event.(E); ok {
+		*l = (*l)[1:]
+	}
+	return e, ok
 }
 
 // find removes and returns the result of a step, wherever it is: concurrent turns are in the

@@ -47,7 +47,7 @@ func (it *Iteration) confer(ctx context.Context) error {
 		c := it.c
 		c.Step = first
 		if round > 1 {
-			c.Step, c.Opinions = first.Sub(fmt.Sprintf("round_%d", round)), p.opinions(it.round.Review.Votes)
+			c.Step, c.Opinions = first.Sub(fmt.Sprintf("round_%d", round)), opinions(it.round.Review.Votes)
 		}
 		said, err := it.poll(ctx, c, known, len(p.Members))
 		if err != nil {
@@ -57,7 +57,7 @@ func (it *Iteration) confer(ctx context.Context) error {
 			return err
 		}
 		it.round.Review = p.verdict(said)
-		if round >= p.Rounds || !p.differ(said) {
+		if round >= p.Rounds || !differ(said) {
 			break
 		}
 	}
@@ -148,7 +148,7 @@ func (p PanelPolicy) crippled(said []Review) error {
 }
 
 // differ reports whether members with a verdict disagree on whether the work is done.
-func (p PanelPolicy) differ(said []Review) bool {
+func differ(said []Review) bool {
 	yes, no := false, false
 	for _, r := range said {
 		if r.Problem == "" {
@@ -159,7 +159,7 @@ func (p PanelPolicy) differ(said []Review) bool {
 }
 
 // opinions are the votes as all members are shown them.
-func (p PanelPolicy) opinions(votes []Vote) (all []Opinion) {
+func opinions(votes []Vote) (all []Opinion) {
 	for _, v := range votes {
 		if v.Decision != "" {
 			all = append(all, Opinion{Who: v.Name(), Says: string(v.Decision) + ": " + v.Says})
@@ -223,27 +223,28 @@ func (p PanelPolicy) verdict(said []Review) (r Review) {
 	case 2*len(mute) > len(said), len(favour) < p.Quorum && len(against) == 0:
 		r.Problem = fmt.Sprintf("%d of the %d members of the panel gave no verdict: %s", len(mute), len(said), strings.Join(mute, "; "))
 	case len(favour) >= p.Quorum:
-		r.Verdict = p.joined(said, favour)
-		r.Verdict.Decision, r.Verdict.Summary = Done, p.words(r.Votes, favour)
-		if dissent := p.dissent(r.Votes, favour); dissent != "" {
+		r.Verdict = joined(said, favour)
+		agrees := func(i int) bool { return slices.Contains(favour, i) }
+		r.Verdict.Decision, r.Verdict.Summary = Done, quotes(r.Votes, agrees)
+		if dissent := quotes(r.Votes, func(i int) bool { return !agrees(i) }); dissent != "" {
 			r.Verdict.Summary += "\n\nAgainst it:\n" + dissent
 		}
 	default:
-		r.Verdict = p.joined(said, against)
-		r.Verdict.Decision, r.Verdict.Feedback = Continue, p.words(r.Votes, against)
+		r.Verdict = joined(said, against)
+		r.Verdict.Decision, r.Verdict.Feedback = Continue, quotes(r.Votes, func(i int) bool { return slices.Contains(against, i) })
 		if !slices.ContainsFunc(against, func(i int) bool { return said[i].Verdict.Decision != Error }) {
 			r.Verdict.Decision, r.Verdict.Analysis = Error, r.Verdict.Feedback
 		}
 	}
 	if r.Problem == "" {
 		r.Verdict.Score = p.score(said)
-		r.Reply = p.words(r.Votes, nil)
+		r.Reply = quotes(r.Votes, func(int) bool { return true })
 	}
 	return r
 }
 
 // joined merges the lists of some of the members. The confidence is the lowest.
-func (p PanelPolicy) joined(said []Review, of []int) (v Verdict) {
+func joined(said []Review, of []int) (v Verdict) {
 	for _, i := range of {
 		x := said[i].Verdict
 		v.Issues = append(v.Issues, x.Issues...)
@@ -273,27 +274,13 @@ func (p PanelPolicy) score(said []Review) *float64 {
 	return &all[len(all)-p.Quorum]
 }
 
-// words quotes the votes of some members, each with its name; nil: all of them.
-func (p PanelPolicy) words(votes []Vote, of []int) string {
+// quotes quotes the votes of some members, each with its name.
+func quotes(votes []Vote, of func(member int) bool) string {
 	var parts []string
 	for i, v := range votes {
-		if of == nil || slices.Contains(of, i) {
+		if of(i) {
 			parts = append(parts, fmt.Sprintf("%s says %s:\n%s", v.Name(), cmp.Or(v.Decision, "nothing that can be read"), v.Says))
 		}
 	}
 	return strings.Join(parts, "\n\n")
-}
-
-// dissent quotes the votes of all others.
-func (p PanelPolicy) dissent(votes []Vote, favour []int) string {
-	var others []int
-	for i := range votes {
-		if !slices.Contains(favour, i) {
-			others = append(others, i)
-		}
-	}
-	if len(others) == 0 {
-		return ""
-	}
-	return p.words(votes, others)
 }

@@ -43,34 +43,38 @@ func (e Noted) opens() bool { return e.Name == NoteForked || e.Name == NoteQuest
 
 func (e Noted) iteration() int { return e.Iteration }
 
+// once returns the result of a step: from the journal, if it is next there under that name, or by
+// playing and recording it now.
+func (s *section) once(ctx context.Context, step Step, name string, play func() (Noted, error)) (n Noted, known bool, err error) {
+	if n, known = s.noted(step, name); !known {
+		n, err = s.make(ctx, step, name, play)
+	}
+	return n, known, err
+}
+
 // noted returns the result of a step if it is next in the journal and has that name.
 func (s *section) noted(step Step, name string) (Noted, bool) {
 	s.aside()
-	e, ok := s.journal.known[step]
+	n, ok := s.journal.known[step].(Noted)
 	if !ok {
-		e, ok = s.journal.take(step)
+		n, ok = take[Noted](&s.journal.entries, step)
 	}
-	if !ok {
-		return Noted{}, false
-	}
-	n, ok := e.(Noted)
 	return n, ok && n.Name == name
 }
 
-// make takes a step that is not in the journal, and records its result.
-func (s *section) make(ctx context.Context, step Step, play func() (Noted, error)) (Noted, error) {
-	err := s.journal.rest()
-	if err == nil {
-		err = s.goLive(ctx)
+// make plays a step that is not in the journal, and records its result.
+func (s *section) make(ctx context.Context, step Step, name string, play func() (Noted, error)) (Noted, error) {
+	if err := s.journal.rest(); err != nil {
+		return Noted{}, err
 	}
-	if err != nil {
+	if err := s.goLive(ctx); err != nil {
 		return Noted{}, err
 	}
 	n, err := play()
 	if err != nil {
 		return n, err
 	}
-	n.Iteration = step.Iteration()
+	n.Iteration, n.Name = step.Iteration(), name
 	return n, s.emit(step, n)
 }
 
@@ -95,12 +99,7 @@ func (j *Journal) compare(step Step, then, now string) {
 // text. The text is recorded as by [Steps.Note], and the action is not repeated, except when the
 // process died before the text was recorded: the action must allow for that.
 func (s *Steps) Record(ctx context.Context, step Step, name string, do func(context.Context) (text string, err error)) (string, error) {
-	n, ok := s.noted(step, name)
-	if ok {
-		return n.Text, nil
-	}
-	n, err := s.make(ctx, step, func() (n Noted, err error) {
-		n.Name = name
+	n, _, err := s.once(ctx, step, name, func() (n Noted, err error) {
 		n.Text, err = do(ctx)
 		return n, err
 	})
@@ -109,17 +108,13 @@ func (s *Steps) Record(ctx context.Context, step Step, name string, do func(cont
 
 // Checkpoint captures what has changed since the session began, and saves that state.
 func (s *Steps) Checkpoint(ctx context.Context, step Step) (Change, error) {
-	if n, ok := s.noted(step, NoteCheckpoint); ok {
-		if _, more := s.journal.next(); more {
-			return n.Change, nil
-		}
+	n, known, err := s.once(ctx, step, NoteCheckpoint, func() (Noted, error) {
+		c, err := s.keep(ctx, step)
+		return Noted{Text: string(step), Change: c}, err
+	})
+	if _, more := s.journal.next(); known && !more {
 		return s.whatChanged(ctx, n.Change) // the next turn may need the texts
 	}
-	n, err := s.make(ctx, step, func() (n Noted, err error) {
-		n.Name, n.Text = NoteCheckpoint, string(step)
-		n.Change, err = s.keep(ctx, step)
-		return n, err
-	})
 	return n.Change, err
 }
 
@@ -151,11 +146,7 @@ func (s *section) whatChanged(ctx context.Context, c Change) (Change, error) {
 
 // Check runs the project's own checks, if there are any.
 func (s *Steps) Check(ctx context.Context, step Step) ([]CheckResult, error) {
-	if n, ok := s.noted(step, NoteChecks); ok {
-		return n.Checks, nil
-	}
-	n, err := s.make(ctx, step, func() (n Noted, err error) {
-		n.Name = NoteChecks
+	n, _, err := s.once(ctx, step, NoteChecks, func() (n Noted, err error) {
 		if s.at.Checker == nil {
 			return n, nil
 		}
@@ -171,22 +162,18 @@ func (s *Steps) Check(ctx context.Context, step Step) ([]CheckResult, error) {
 // Command runs a command and returns its output. It is only for commands that the user has
 // allowed: an agent's reply alone must never decide that one is run.
 func (s *Steps) Command(ctx context.Context, step Step, command string) (CheckResult, error) {
-	n, ok := s.noted(step, NoteCommand)
-	if !ok {
-		var err error
-		n, err = s.make(ctx, step, func() (n Noted, err error) {
-			if s.at.Commander == nil {
-				return n, errors.New("no commands are run in this run")
-			}
-			result, err := s.at.Commander.Command(ctx, step, command)
-			if err != nil {
-				return n, fmt.Errorf("run the command %q: %w", command, err)
-			}
-			return Noted{Name: NoteCommand, Text: command, Checks: []CheckResult{result}}, s.tell(step, "the command "+command, result.Written)
-		})
-		if err != nil {
-			return CheckResult{}, err
+	n, _, err := s.once(ctx, step, NoteCommand, func() (n Noted, err error) {
+		if s.at.Commander == nil {
+			return n, errors.New("no commands are run in this run")
 		}
+		result, err := s.at.Commander.Command(ctx, step, command)
+		if err != nil {
+			return n, fmt.Errorf("run the command %q: %w", command, err)
+		}
+		return Noted{Text: command, Checks: []CheckResult{result}}, s.tell(step, "the command "+command, result.Written)
+	})
+	if err != nil {
+		return CheckResult{}, err
 	}
 	s.journal.compare(step, n.Text, command)
 	if len(n.Checks) != 1 {
@@ -198,39 +185,37 @@ func (s *Steps) Command(ctx context.Context, step Step, command string) (CheckRe
 // Restore restores the work tree to a checkpoint of the session. It is only for what the user has
 // asked for: nothing else may remove files from the user's tree.
 func (s *Steps) Restore(ctx context.Context, step Step, commit string) error {
-	if n, ok := s.noted(step, NoteRestored); ok {
-		s.journal.compare(step, n.Text, commit)
-		return nil
-	}
-	_, err := s.make(ctx, step, func() (Noted, error) {
+	n, _, err := s.once(ctx, step, NoteRestored, func() (n Noted, err error) {
 		if s.at.Restorer == nil {
-			return Noted{}, errors.New("nothing is put back in this run")
+			return n, errors.New("nothing is put back in this run")
 		}
 		if err := s.at.Restorer.Restore(ctx, commit); err != nil {
-			return Noted{}, fmt.Errorf("put the work tree back: %w", err)
+			return n, fmt.Errorf("put the work tree back: %w", err)
 		}
-		return Noted{Name: NoteRestored, Text: commit}, nil
+		return Noted{Text: commit}, nil
 	})
+	if err == nil {
+		s.journal.compare(step, n.Text, commit)
+	}
 	return err
 }
 
 // Apply applies the difference between two checkpoints to the work tree, and saves the resulting
 // state.
 func (s *Steps) Apply(ctx context.Context, step Step, from, to string) error {
-	if n, ok := s.noted(step, NoteApplied); ok {
-		s.journal.compare(step, n.Text, to)
-		return nil
-	}
-	_, err := s.make(ctx, step, func() (Noted, error) {
+	n, _, err := s.once(ctx, step, NoteApplied, func() (n Noted, err error) {
 		if s.at.Restorer == nil {
-			return Noted{}, errors.New("nothing is applied in this run")
+			return n, errors.New("nothing is applied in this run")
 		}
 		if err := s.at.Restorer.Apply(ctx, from, to); err != nil {
-			return Noted{}, fmt.Errorf("take over what was done: %w", err)
+			return n, fmt.Errorf("take over what was done: %w", err)
 		}
 		now, err := s.keep(ctx, step)
-		return Noted{Name: NoteApplied, Text: to, Change: now}, err
+		return Noted{Text: to, Change: now}, err
 	})
+	if err == nil {
+		s.journal.compare(step, n.Text, to)
+	}
 	return err
 }
 
@@ -252,17 +237,13 @@ func (s *Steps) rejudge(ctx context.Context, step Step, a Attempt) error {
 // Ask asks the user a question and returns the answer. The error is [ErrNobody] if there is
 // nobody to ask.
 func (s *Steps) Ask(ctx context.Context, step Step, question string) (answer string, err error) {
-	if n, ok := s.noted(step, NoteAnswer); ok {
-		return n.Text, nil
-	}
-	n, err := s.make(ctx, step, func() (n Noted, err error) {
+	n, _, err := s.once(ctx, step, NoteAnswer, func() (n Noted, err error) {
 		if s.loop.Ask == nil {
 			return n, ErrNobody
 		}
 		if err := s.emit(step, Noted{Iteration: step.Iteration(), Name: NoteQuestion, Text: question}); err != nil {
 			return n, err
 		}
-		n.Name = NoteAnswer
 		if n.Text, err = s.loop.Ask(ctx, question); errors.Is(err, ErrRefused) {
 			err = &stopError{reason: StopInterrupted, sentence: ErrRefused.Error()}
 		}

@@ -54,13 +54,12 @@ func (c Change) Shape() Shape {
 }
 
 func (s *Shape) count(f FileChange) {
-	for kind, n := range map[string]*int{
+	counters := map[string]*int{
 		NowExecutable: &s.Executability, NoLongerExecutable: &s.Executability,
 		Symlink: &s.Symlinks, Submodule: &s.Submodules, Binary: &s.Binary,
-	} {
-		if f.is(kind) {
-			*n++
-		}
+	}
+	for _, word := range f.Nature() {
+		*counters[word]++
 	}
 }
 
@@ -111,29 +110,18 @@ const (
 // Nature returns properties that the changed lines do not show: whether a file is a symlink, a
 // submodule or binary, and whether it became executable or stopped being so.
 func (f FileChange) Nature() (words []string) {
-	for _, word := range []string{Symlink, Submodule, Binary, NowExecutable, NoLongerExecutable} {
-		if f.is(word) {
+	kind := cmp.Or(f.NewMode, f.OldMode) & modeKind
+	sameKind := f.OldMode&modeKind != 0 && f.OldMode&modeKind == f.NewMode&modeKind
+	before, now := f.OldMode&modeExecute != 0, f.NewMode&modeExecute != 0
+	add := func(word string, applies bool) {
+		if applies {
 			words = append(words, word)
 		}
 	}
+	add(Symlink, kind == modeSymlink)
+	add(Submodule, kind == modeSubmodule)
+	add(Binary, f.Binary)
+	add(NowExecutable, now && !before)
+	add(NoLongerExecutable, sameKind && before && !now)
 	return words
-}
-
-func (f FileChange) is(nature string) bool {
-	mode := cmp.Or(f.NewMode, f.OldMode)
-	both := f.OldMode&modeKind != 0 && f.OldMode&modeKind == f.NewMode&modeKind
-	before, now := f.OldMode&modeExecute != 0, f.NewMode&modeExecute != 0
-	switch nature {
-	case Symlink:
-		return mode&modeKind == modeSymlink
-	case Submodule:
-		return mode&modeKind == modeSubmodule
-	case Binary:
-		return f.Binary
-	case NowExecutable:
-		return now && !before
-	case NoLongerExecutable:
-		return both && before && !now
-	}
-	return false
 }

@@ -118,9 +118,6 @@ func (s *Steering) Untold() bool {
 func (s *Steering) paused() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pause == nil {
-		return nil
-	}
 	return s.pause
 }
 

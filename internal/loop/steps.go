@@ -77,10 +77,8 @@ type memory struct {
 
 // Baseline runs the checks on the work tree as the session finds it, if that is configured.
 func (s *Steps) Baseline(ctx context.Context) (err error) {
-	if e, ok := s.journal.take(baselineStep); ok {
-		if was, ok := e.(BaselineChecked); ok {
-			s.baseline = was.Checks
-		}
+	if was, ok := take[BaselineChecked](&s.journal.entries, baselineStep); ok {
+		s.baseline = was.Checks
 		return nil
 	}
 	if s.parent != nil || !s.fresh || !s.loop.Checks.Before || s.at.Checker == nil {
@@ -96,11 +94,9 @@ func (s *Steps) Baseline(ctx context.Context) (err error) {
 // Iterate runs the next iteration: the moves that play makes in it. It returns the result.
 func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iteration) error) (Round, error) {
 	n := s.progress.Iterations + 1
-	if e, ok := s.journal.take(iterationStep(n)); ok {
-		if whole, ok := e.(IterationFinished); ok {
-			s.remember(whole.Round)
-			return whole.Round, nil
-		}
+	if whole, ok := take[IterationFinished](&s.journal.entries, iterationStep(n)); ok {
+		s.remember(whole.Round)
+		return whole.Round, nil
 	}
 	if err := s.journal.only(iterationStep(n)); err != nil {
 		return Round{}, err
@@ -212,11 +208,7 @@ func (e *errand) Cast(role Role) (leave func()) {
 
 // Step names a step of the running strategy, as in "critique.round_1".
 func (e *errand) Step(format string, args ...any) Step {
-	name := fmt.Sprintf(format, args...)
-	if e.within == "" {
-		return Step(name)
-	}
-	return e.within.Sub(name)
+	return e.within.Sub(fmt.Sprintf(format, args...))
 }
 
 // Within prefixes all step names with a step, until leave is called, so that a strategy can be

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/loop"
@@ -29,7 +30,7 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 			r.own.last.Last = session.LastOf(rounds[len(rounds)-1])
 		}
 	}
-	shown := &audience{sinks: seats(sinks), stopped: ctx.Done(), dropped: r.options.Dropped}
+	shown := &audience{sinks: slices.Clone(sinks), stopped: ctx.Done(), dropped: r.options.Dropped}
 	secrets := r.options.Host.Secrets
 	l.Sink = secrets.Sink(loop.Tee(r.own.log, r.board, &r.own.last, shown))
 	if r.options.Say != "" {

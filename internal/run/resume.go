@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/run/worktree"
@@ -180,14 +179,9 @@ func (r *running) since(ctx context.Context, checkpoint string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	const most = 5
 	var names []string
-	for i, f := range change.Files {
-		if i == most {
-			names = append(names, fmt.Sprintf("%d more", len(change.Files)-most))
-			break
-		}
+	for _, f := range change.Files {
 		names = append(names, f.Path+" "+string(f.Status))
 	}
-	return ": " + strings.Join(names, ", "), nil
+	return ": " + worktree.Names(names), nil
 }

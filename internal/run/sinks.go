@@ -16,34 +16,21 @@ var errStalled = errors.New("nobody reads it")
 // An audience passes every event on to sinks. None of them can end a run, or keep it from ending:
 // the reader of a pipe may go away or hang, but the work goes on, and the log is complete.
 type audience struct {
-	sinks   []*seat
+	sinks   []loop.Sink     // nil: it has failed, and may still be busy with its last event
 	stopped <-chan struct{} // closed when the run is to stop
 	dropped func(loop.Sink, error)
 }
 
-// A seat is the place of one sink.
-type seat struct {
-	sink loop.Sink
-	left bool // it is handed nothing more, and may be at the last event still
-}
-
-func seats(sinks []loop.Sink) (all []*seat) {
-	for _, s := range sinks {
-		all = append(all, &seat{sink: s})
-	}
-	return all
-}
-
 // Handle passes an event to every sink that has not failed.
 func (a *audience) Handle(at loop.Stamp, e loop.Event) error {
-	for _, s := range a.sinks {
-		if s.left {
+	for i, s := range a.sinks {
+		if s == nil {
 			continue
 		}
-		if err := a.hand(s.sink, at, e); err != nil {
-			s.left = true
+		if err := a.hand(s, at, e); err != nil {
+			a.sinks[i] = nil
 			if a.dropped != nil {
-				a.dropped(s.sink, err)
+				a.dropped(s, err)
 			}
 		}
 	}

@@ -25,11 +25,16 @@ func actorCritic() Kind {
 
 // Run implements [loop.Strategy].
 func (ActorCritic) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	return untilOver(ctx, steps, iterate)
+}
+
+// untilOver plays iterations until one of them ends the run.
+func untilOver(ctx context.Context, steps *loop.Steps, play func(context.Context, *loop.Iteration) error) (loop.Outcome, error) {
 	if err := steps.Baseline(ctx); err != nil {
 		return loop.Outcome{}, err
 	}
 	for {
-		round, err := steps.Iterate(ctx, iterate)
+		round, err := steps.Iterate(ctx, play)
 		if err != nil {
 			return loop.Outcome{}, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/prompt"
+	"codeloops/internal/role/verdict"
 	"codeloops/internal/wording"
 )
 
@@ -45,4 +46,37 @@ func askAll(ctx context.Context, steps *loop.Steps, calls []loop.Call, read func
 		}
 	}
 	return readable, nil
+}
+
+// RoleEvaluator scores the result of an attempt or a candidate.
+const RoleEvaluator loop.Role = "evaluator"
+
+const evaluate = `You score the work of a coding agent on the task below, in the git repository that is your working directory. Verify what it says before you believe it. Be strict:
+- 1.0: the task is fully solved, and nothing is wrong
+- 0.7 to 0.9: mostly right, with small gaps
+- 0.4 to 0.6: right in part, with large gaps
+- 0.0 to 0.3: wrong, or the main thing is missing
+
+The first line of your answer has this form, and no other line has:
+score: <a number from 0 to 1>
+
+The lines after it say why.`
+
+// scored asks an evaluator to score a case. An unreadable reply is asked for once more, and then
+// counts as 0; answered reports whether there was any reply.
+func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, answered bool, err error) {
+	call := loop.Call{Step: step, Role: RoleEvaluator, Prompt: evaluate, Case: &c, Judges: true}
+	ok, err := ask(ctx, in, call, func(reply string) string {
+		answered = true
+		s, ok := verdict.Score(reply)
+		if !ok {
+			return "its first line was not of this form"
+		}
+		score = s
+		return ""
+	})
+	if !ok {
+		score = 0
+	}
+	return score, answered, err
 }

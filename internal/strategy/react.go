@@ -30,19 +30,8 @@ func react() Kind {
 
 // Run implements [loop.Strategy].
 func (r ReAct) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return loop.Outcome{}, err
-	}
 	defer steps.Bound(r.MaxTurns, keyMaxTurns)()
-	for {
-		round, err := steps.Iterate(ctx, r.iterate)
-		if err != nil {
-			return loop.Outcome{}, err
-		}
-		if end, over := steps.Over(round); over {
-			return end, nil
-		}
-	}
+	return untilOver(ctx, steps, r.iterate)
 }
 
 // iterate is one turn and its verdict from the checks.

@@ -4,6 +4,7 @@ package looptest
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"codeloops/internal/loop"
 )
@@ -307,4 +308,16 @@ func (g *Grammar) end(o loop.Outcome) error {
 		return fmt.Errorf("the result %q does not go with the reason %q", o.Result, o.Reason)
 	}
 	return g.machine.To(loop.Ended)
+}
+
+// Whole returns an error unless events, stamped in order, are a complete run. Tests of sinks
+// check their input and their output with it.
+func Whole(events []loop.Event) error {
+	var g Grammar
+	for i, e := range events {
+		if err := g.Handle(loop.Stamp{Seq: i + 1, Time: time.Unix(int64(i), 0)}, e); err != nil {
+			return fmt.Errorf("event %d: %w", i+1, err)
+		}
+	}
+	return g.End()
 }

@@ -50,14 +50,6 @@ func Candidates(ctx context.Context, h *host.Host) []Candidate {
 		in, how := p.Login(ctx, h)
 		return Candidate{p, in, how}
 	})
-	slices.SortStableFunc(all, func(a, b Candidate) int {
-		switch {
-		case a.SignedIn == b.SignedIn:
-			return 0
-		case a.SignedIn:
-			return -1
-		}
-		return 1
-	})
-	return all
+	unknown := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return c.SignedIn })
+	return append(slices.DeleteFunc(all, func(c Candidate) bool { return !c.SignedIn }), unknown...)
 }

@@ -2,8 +2,13 @@ package crew
 
 import (
 	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
 
 	"codeloops/internal/agent"
+	"codeloops/internal/agent/scripted"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
@@ -34,32 +39,19 @@ func Known(ctx context.Context, h *host.Host, cfg *config.Config) ([]Row, error)
 	if err != nil {
 		return nil, err
 	}
-	var rows []Row
-	var specs []agent.Spec
-	for _, spec := range append(c.Own(), agent.Catalogue()...) {
-		row := Row{
-			Name: spec.Name, Aliases: spec.Aliases, Tested: spec.Tested, Install: spec.Setup(),
-			Actor:  spec.CommandLine(loop.Write, ""),
-			Critic: spec.CommandLine(loop.ReadOnly, ""),
-		}
-		if row.Path, err = spec.Resolve(loop.Write, h.Dir, h.Environ); err != nil {
-			row.Problem, row.Next = err.Error(), row.Install
-		}
-		rows = append(rows, row)
-		specs = append(specs, spec)
-	}
-	of := make([]int, len(rows))
-	for i := range of {
-		of[i] = i
-	}
-	AskAll(of, func(i int) struct{} { rows[i].ready(ctx, h, specs[i]); return struct{}{} })
-	return rows, nil
+	return AskAll(append(c.Own(), agent.Catalogue()...), func(spec agent.Spec) Row { return rowOf(ctx, h, spec) }), nil
 }
 
-// ready adds what an installed agent lacks before it can play.
-func (r *Row) ready(ctx context.Context, h *host.Host, spec agent.Spec) {
-	if r.Path == "" {
-		return
+func rowOf(ctx context.Context, h *host.Host, spec agent.Spec) Row {
+	r := Row{
+		Name: spec.Name, Aliases: spec.Aliases, Tested: spec.Tested, Install: spec.Setup(),
+		Actor:  spec.CommandLine(loop.Write, ""),
+		Critic: spec.CommandLine(loop.ReadOnly, ""),
+	}
+	var err error
+	if r.Path, err = spec.Resolve(loop.Write, h.Dir, h.Environ); err != nil {
+		r.Problem, r.Next = err.Error(), r.Install
+		return r
 	}
 	if err := spec.Equipped(h.Environ); err != nil {
 		r.Problem, r.Next = err.Error(), r.Install
@@ -69,11 +61,82 @@ func (r *Row) ready(ctx context.Context, h *host.Host, spec agent.Spec) {
 	}
 	if len(spec.Credentials) == 0 {
 		r.Login = "needs no login that is known of"
-		return
+		return r
 	}
 	in, how := Player{Role: loop.RoleActor, Access: loop.Write, Spec: spec, Path: r.Path}.Login(ctx, h)
 	r.SignedIn, r.Login = &in, how
 	if !in && r.Next == "" {
 		r.Next = spec.Remedy(h.Environ)
 	}
+	return r
+}
+
+// Named lists every agent that a configuration gives a role to, as spelled there.
+func Named(cfg *config.Config) []string {
+	var names []string
+	for _, r := range []config.Role{cfg.Actor, cfg.Critic} {
+		names = append(names, r.Agent)
+		if r.Agent == Auto {
+			names = append(names, cfg.AgentOrder...)
+		}
+		for _, entry := range r.Fallback {
+			name, _, _ := strings.Cut(entry, ":")
+			names = append(names, name)
+		}
+	}
+	for _, entry := range cfg.Panel.Members {
+		name, _, _ := strings.Cut(entry, ":")
+		names = append(names, name)
+	}
+	return names
+}
+
+// Names returns the names of all agents that a role can be given to, including the user's own if
+// their configuration could be read.
+func Names(h *host.Host, cfg *config.Config) []string {
+	names := []string{Auto}
+	all := agent.Catalogue()
+	if cfg != nil {
+		if c, err := New(h, cfg, h.Dir, ""); err == nil {
+			all = append(c.Own(), all...)
+		}
+	}
+	for _, spec := range all {
+		names = append(names, spec.Name)
+	}
+	return names
+}
+
+// Elsewhere reports whether an error of [Casting.Find] only says that an agent cannot play on
+// this machine as it is.
+func Elsewhere(err error) bool {
+	_, missing := errors.AsType[*agent.NotFoundError](err)
+	_, unset := errors.AsType[*agent.UnsetError](err)
+	_, nobody := errors.AsType[*NobodyError](err)
+	return missing || unset || nobody
+}
+
+// CheckNames rejects unknown agents; they need not be installed.
+func CheckNames(h *host.Host, cfg *config.Config) error {
+	scenario := "" // of the scripted agent; any file will do
+	if slices.Contains(Named(cfg), scripted.Name) {
+		scenario = os.DevNull
+	}
+	c, err := New(h, cfg, h.Dir, scenario)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, entry := range Named(cfg) {
+		name, _, _ := strings.Cut(entry, ":")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var wrong []error
+	for _, name := range slices.Compact(names) {
+		if _, err := agent.Find(name, c.Own()...); err != nil && name != Auto {
+			wrong = append(wrong, err)
+		}
+	}
+	return errors.Join(wrong...)
 }

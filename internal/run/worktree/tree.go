@@ -22,6 +22,7 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
 	"codeloops/internal/session"
+	"codeloops/internal/view"
 )
 
 // A Tree is the [loop.Tree] of a run. Each note is reported once, with the next change.
@@ -236,4 +237,17 @@ func (e *movedError) Error() string { return e.problem }
 // Hint returns what to do about it.
 func (e *movedError) Hint() string {
 	return "it was another one when the run began: was it the agent? Put that one back, then `codeloops resume`"
+}
+
+// Views returns the place for views of the work tree.
+func (t *Tree) Views(starter view.Starter) *view.Place {
+	home := t.host.Cache("views")
+	for _, of := range t.Agents() {
+		if Below(of, home) { // the home directory may be a work tree
+			home = filepath.Join(os.TempDir(), fmt.Sprintf("codeloops-views-%d", os.Getuid()))
+		}
+	}
+	return &view.Place{
+		Root: t.Root(), GitDir: t.GitDir(), CommonDir: t.CommonDir(), Home: home, Starter: starter, Ignored: t.OutOfScope,
+	}
 }
