@@ -53,7 +53,7 @@ func (p Place) read() ([]byte, error) {
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 	if st, err := root.Stat(p.name); err == nil && (!st.Mode().IsRegular() || st.Size() > maxFile) {
-		return nil, fmt.Errorf("%s is no file of lessons", p.Path()) // opening a named pipe would wait for its other end
+		return nil, fmt.Errorf("%s is not a file of lessons", p.Path()) // opening a named pipe would wait for its other end
 	}
 	text, err := root.ReadFile(p.name)
 	switch {
@@ -69,7 +69,7 @@ func (p Place) read() ([]byte, error) {
 // system error with a number.
 func (p Place) failed(err error) error {
 	if _, system := errors.AsType[syscall.Errno](err); !system {
-		return fmt.Errorf("%s is no file of lessons: a link on its way leads out of %s", p.Path(), p.root)
+		return fmt.Errorf("%s is not a file of lessons: a link in its path leads out of %s", p.Path(), p.root)
 	}
 	return fmt.Errorf("%s: %w", p.Path(), err)
 }
@@ -86,7 +86,7 @@ func (p Place) write(lines []byte, anew bool) error {
 	}
 	defer root.Close() //nolint:errcheck // files are closed on their own
 	if st, err := root.Stat(p.name); err == nil && !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file of lessons", p.Path())
+		return fmt.Errorf("%s is not a file of lessons", p.Path())
 	}
 	if err := p.prepare(root); err != nil {
 		return p.failed(err)
@@ -217,7 +217,7 @@ func (s *Files) complaints(p Place) func(line int, err error) {
 	}
 }
 
-var errLine = errors.New("the line is no lesson, or torn")
+var errLine = errors.New("the line is not a lesson, or incomplete")
 
 // Decode decodes a line of a file.
 func Decode(line []byte) (l Lesson, err error) {

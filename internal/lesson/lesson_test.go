@@ -196,7 +196,7 @@ func TestBadLines(t *testing.T) {
 	if err != nil || !slices.Equal(texts(all), []string{"three"}) {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if want := "lessons.jsonl:2: passed over: the line is no lesson, or torn"; len(*told) != 3 || !strings.HasSuffix((*told)[0], want) {
+	if want := "lessons.jsonl:2: passed over: the line is not a lesson, or incomplete"; len(*told) != 3 || !strings.HasSuffix((*told)[0], want) {
 		t.Errorf("told %q", *told)
 	}
 	if got := recall(t, s, Query{Task: "parser head", Most: 5}); !slices.Equal(got, []string{"three"}) {

@@ -57,7 +57,7 @@ func hopeless(it *Iteration) error {
 	if now.Rejudged || !still || !again {
 		return nil
 	}
-	return &stopError{reason: StopActorFailed, sentence: "the actor failed twice in the same words, and changed nothing: " + now.Reason}
+	return &stopError{reason: StopActorFailed, sentence: "the actor failed twice with the same message, and changed nothing: " + now.Reason}
 }
 
 // blocked returns a [*stopError] for a turn in which the agent could not work, and cannot until a

@@ -48,7 +48,7 @@ func TestFailsTwiceInTheSameWords(t *testing.T) {
 			if out.Reason != c.reason || p.asked != c.reviews || out.ActorError != c.says {
 				t.Errorf("%s after %d reviews, %q", out.Reason, p.asked, out.ActorError)
 			}
-			if c.reason == loop.StopActorFailed && !strings.HasSuffix(out.Summary, "in the same words, and changed nothing: "+c.says) {
+			if c.reason == loop.StopActorFailed && !strings.HasSuffix(out.Summary, "with the same message, and changed nothing: "+c.says) {
 				t.Errorf("summary: %q", out.Summary)
 			}
 		})

@@ -244,7 +244,7 @@ func (l *Loop) hear(c Case, ask func(Case) (Review, error), rejected func(Case, 
 			retries++
 		case review.Problem == "" && len(review.Unmentioned) > 0 && !reminded:
 			reminded = true
-			review.Problem = "it decides DONE and says nothing of these open findings: " + strings.Join(review.Unmentioned, ", ")
+			review.Problem = "it decides DONE and does not mention these open findings: " + strings.Join(review.Unmentioned, ", ")
 		default:
 			return review, nil
 		}

@@ -357,12 +357,12 @@ type JournalError struct {
 // Error implements error.
 func (e *JournalError) Error() string {
 	if e.Made == "" {
-		return fmt.Sprintf("the log of the session has the step %s, and this run would end before it", e.Found)
+		return fmt.Sprintf("the session's log has the step %s, but this run would end before it", e.Found)
 	}
-	return fmt.Sprintf("the log of the session has the step %s where this run would make the step %s", e.Found, e.Made)
+	return fmt.Sprintf("the session's log has the step %s where this run would take the step %s", e.Found, e.Made)
 }
 
 // Hint returns what to do about it.
 func (e *JournalError) Hint() string {
-	return "carry it on with the version and the settings that it was begun with, or begin a new session"
+	return "resume it with the version and the settings that it was begun with, or begin a new session"
 }

@@ -35,7 +35,7 @@ func rejections(p *play) (all []string) {
 	return all
 }
 
-const silent = "it decides DONE and says nothing of these open findings: F1, F2"
+const silent = "it decides DONE and does not mention these open findings: F1, F2"
 
 // TestDoneOverOpenFindings: a DONE that passes over findings is asked about once,
 // beside the retries, and a second one stands and is counted.
@@ -89,10 +89,10 @@ func wrote(d loop.Decision, w loop.Written) loop.Review {
 func TestMeddlingDone(t *testing.T) {
 	t.Parallel()
 	const (
-		problem = "the critic decides DONE on files that it had changed in its view, which are thrown away: judge the work tree as it is, " +
-			"and leave what git does not ignore as it is. Changed was a.txt"
-		settings = "what git goes by was changed in the critic's view, and may have shown it something else: leave that as it is, " +
-			"and decide again. Changed was hooks/pre-commit"
+		problem = "the critic decides DONE on files that it changed in its view, which is discarded: judge the work tree as it is, " +
+			"and change only files that git ignores. Changed: a.txt"
+		settings = "git's settings were changed in the critic's view, and may have shown it something else: do not change them, " +
+			"and decide again. Changed: hooks/pre-commit"
 		told = "what the critic changed in its view of the work tree is thrown away: "
 	)
 	changed := loop.Written{Changed: []string{"a.txt"}}

@@ -91,9 +91,9 @@ func (r *record) late(step Step, role Role, t Turn) error {
 	if t.Late.Total == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("what the %s left running printed %d bytes after the turn had ended: they count for nothing", role, t.Late.Total)
+	text := fmt.Sprintf("what the %s left running printed %d bytes after the turn had ended: they are ignored", role, t.Late.Total)
 	if t.Late.File != "" {
-		text += ", and stand in " + t.Late.File
+		text += ", and kept in " + t.Late.File
 	}
 	return r.warn(step, text)
 }

@@ -185,8 +185,8 @@ func (c CheckResult) Remarks() (sentences []string) {
 		sentences = append(sentences, "it changed what it was to judge: "+listed(c.Changed))
 	}
 	if len(c.Lacked) > 0 {
-		sentences = append(sentences, "it may need what an earlier check wrote, which is taken away ("+listed(c.Lacked)+
-			"): have git ignore it, or make one check of both")
+		sentences = append(sentences, "it may need files of an earlier check, which were removed ("+listed(c.Lacked)+
+			"): let git ignore them, or combine the two checks")
 	}
 	return sentences
 }

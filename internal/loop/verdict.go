@@ -142,11 +142,11 @@ type Review struct {
 func (r *Review) meddled() {
 	switch files := r.Written.Files(); {
 	case len(files) > 0:
-		r.Problem = "the critic decides DONE on files that it had changed in its view, which are thrown away: judge the work tree as it is, " +
-			"and leave what git does not ignore as it is. Changed was " + listed(files)
+		r.Problem = "the critic decides DONE on files that it changed in its view, which is discarded: judge the work tree as it is, " +
+			"and change only files that git ignores. Changed: " + listed(files)
 	case len(r.Written.Settings) > 0:
-		r.Problem = "what git goes by was changed in the critic's view, and may have shown it something else: leave that as it is, " +
-			"and decide again. Changed was " + listed(r.Written.Settings)
+		r.Problem = "git's settings were changed in the critic's view, and may have shown it something else: do not change them, " +
+			"and decide again. Changed: " + listed(r.Written.Settings)
 	default:
 		return
 	}

@@ -121,7 +121,7 @@ func TestChecks(t *testing.T) {
 		"one lacks": {
 			[]loop.CheckResult{{Command: "make", Ending: loop.EndFailed, ExitCode: 2, Lacked: []string{"dist/app"}}},
 			done, loop.Continue,
-			"The reviewer approved the work, but these checks fail:\n- `make` ended with exit code 2; it may need what an earlier check wrote, which is taken away (dist/app): have git ignore it, or make one check of both",
+			"The reviewer approved the work, but these checks fail:\n- `make` ended with exit code 2; it may need files of an earlier check, which were removed (dist/app): let git ignore them, or combine the two checks",
 		},
 		"not done":    {[]loop.CheckResult{failing}, more, loop.Continue, "more"},
 		"error stays": {[]loop.CheckResult{failing}, loop.Verdict{Decision: loop.Error}, loop.Error, ""},

@@ -159,7 +159,7 @@ func TestForkAndUser(t *testing.T) {
 	s, p = forked(t)
 	p.Strategy = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "old"), []byte("mine\n"), 0o600) }}
 	out, err := p.Run(t.Context())
-	if err != nil || !strings.HasSuffix(out.Summary, "since its copy was made, and nothing was applied: old") || out.Result != loop.Failed ||
+	if err != nil || !strings.HasSuffix(out.Summary, "since its copy was made, so nothing was applied: old") || out.Result != loop.Failed ||
 		out.Reason != loop.StopConflict || !strings.HasSuffix(out.Cause, "/attempt_1.end") {
 		t.Fatalf("%+v, %v", out, err)
 	}

@@ -48,7 +48,7 @@ func LessonsIn(ctx context.Context, h *host.Host, root, where string, tell func(
 	case where != LessonsOfProject:
 		return nil, hint.Errorf("say user, project, or postgres://…", "lessons cannot be kept in %q", where)
 	case root == "":
-		return nil, hint.Errorf("go to the project", "there is no repository here whose lessons there could be")
+		return nil, hint.Errorf("go to the project", "there is no repository here that could have lessons")
 	}
 	files.Into = lesson.InTree(root)
 	return files, nil

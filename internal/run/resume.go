@@ -119,16 +119,16 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 func resumable(c session.Course) error {
 	switch {
 	case c.Changed:
-		return hint.Errorf("begin a new session", "somebody else wrote to the log of session %s while it ran, and what it says counts for nothing", c.Session.ID)
+		return hint.Errorf("begin a new session", "somebody else wrote to the log of session %s while it ran, so it cannot be trusted", c.Session.ID)
 	case c.Outcome != nil && c.Outcome.Result == loop.Success:
 		return hint.Errorf("begin a new session for what is left to do", "session %s ended with success", c.Session.ID)
 	case c.Outcome != nil && c.Outcome.Bounded():
 		return hint.Errorf("begin a new session; strategy."+c.Outcome.Cause+" in the configuration allows it more",
-			"session %s has reached its %s, which it keeps", c.Session.ID, c.Outcome.Cause)
+			"session %s has reached its %s, which cannot be raised for it", c.Session.ID, c.Outcome.Cause)
 	case c.Outcome != nil && c.Outcome.Final():
 		return hint.Errorf("begin a new session", "session %s cannot be carried on: %s", c.Session.ID, c.Outcome.Summary)
 	case c.Session.Checkpoint == "":
-		return hint.Errorf("begin a new session", "session %s does not say in what state it found the work tree", c.Session.ID)
+		return hint.Errorf("begin a new session", "session %s did not record in what state it found the work tree", c.Session.ID)
 	}
 	return nil
 }

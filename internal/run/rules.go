@@ -43,8 +43,8 @@ func (p *Plan) held(was Earlier) error {
 	if loose == nil {
 		return nil
 	}
-	return hint.Errorf("put it back, or say that it is to count: codeloops resume "+strings.Join(flags, " "),
-		"session %s was held to other rules: %s", c.Session.ID, strings.Join(loose, "; "))
+	return hint.Errorf("restore them, or accept them as they are: codeloops resume "+strings.Join(flags, " "),
+		"session %s ran under other rules: %s", c.Session.ID, strings.Join(loose, "; "))
 }
 
 func asKept(rules []loop.Rule) []config.Rule {

@@ -184,7 +184,7 @@ func (r *running) keepIn(ctx context.Context) error {
 		Store: store, Dir: r.kept.dir, Own: r.ID(),
 	}
 	if err := private.Tidy(ctx, r.Config.Keep, checkpoints.Before(h.Now(), r.Config.KeepFor)); err != nil && ctx.Err() == nil {
-		r.tree.Note("could not tidy up among the checkpoints: " + err.Error())
+		r.tree.Note("could not remove old checkpoints: " + err.Error())
 	}
 	if r.kept.shared, err = session.ShareCheckpoints(ctx, r.kept.dir); err != nil {
 		return err

@@ -289,7 +289,7 @@ func (s Settings) again(was loop.Session, trusted bool) (Settings, error) {
 			doubtful = append(doubtful, "--"+f.Name)
 		default:
 			if _, err := row.value(f.Values); err != nil {
-				return s, hint.Errorf("say it again: codeloops resume --"+f.Name, "session %s was given what --%s cannot be: %v", was.ID, f.Name, err)
+				return s, hint.Errorf("give it again: codeloops resume --"+f.Name, "session %s has an invalid value of --%s: %v", was.ID, f.Name, err)
 			}
 			flags = append(flags, f)
 		}
@@ -302,13 +302,13 @@ func (s Settings) again(was loop.Session, trusted bool) (Settings, error) {
 
 // unsaid is the error for settings that have to be repeated; nil if there are none.
 func unsaid(id string, hidden, doubtful []string) error {
-	const again = "say it again, or what is to count instead: codeloops resume "
+	const again = "give it again, or another value: codeloops resume "
 	switch {
 	case hidden != nil:
 		return hint.Errorf(again+strings.Join(hidden, " "), "session %s was given a secret with %s, which its log does not keep", id, strings.Join(hidden, ", "))
 	case doubtful != nil:
 		return hint.Errorf(again+strings.Join(doubtful, " "),
-			"session %s was given %s, but its log is where others can have written what they like", id, strings.Join(doubtful, ", "))
+			"session %s was given %s, but others may have written to its log", id, strings.Join(doubtful, ", "))
 	}
 	return nil
 }
@@ -322,7 +322,7 @@ func (s Settings) mayDrive(began loop.Session, trusted bool) error {
 	case !s.has("strategy"):
 		return unsaid(began.ID, nil, []string{"--strategy"})
 	case strategy.RunsCommands(began.Strategy):
-		return hint.Errorf("begin a new session", "session %s runs commands of its own, but its log is where others can have written what they like", began.ID)
+		return hint.Errorf("begin a new session", "session %s runs commands of its own, but others may have written to its log", began.ID)
 	}
 	return nil
 }

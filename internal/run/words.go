@@ -136,12 +136,12 @@ func courseOf(p *Plan) (facts []Fact) {
 		}
 		facts = append(facts, Fact{"member", who})
 	}
-	most := "nothing bounds the turns of agents but the budgets"
+	most := "only the budgets limit the turns of agents"
 	if n := k.Most(values, p.Config.MaxIterations); n >= 0 {
-		most = fmt.Sprintf("at most %d turns of agents, those not counted that are asked for again", n)
+		most = fmt.Sprintf("at most %d turns of agents, not counting those that are asked for again", n)
 	}
 	if n := len(p.Panel); n > 0 {
-		most += fmt.Sprintf("; each of the critic is one of each of the %d members of the panel", n)
+		most += fmt.Sprintf("; a turn of the critic is one of each of the %d members of the panel", n)
 	}
 	return append(facts, Fact{"", most})
 }

@@ -50,7 +50,7 @@ func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
 		all = append(all, w)
 	}
 	if len(all) == 0 {
-		return nil, hint.Errorf("name some in the configuration, each in a table [strategy.roles.NAME] that says with about what it is for; codeloops.toml.example has one",
+		return nil, hint.Errorf("name some in the configuration, each in a table [strategy.roles.NAME] whose about says what it is for; codeloops.toml.example has one",
 			"%s has nobody to choose from", k.Name)
 	}
 	return all, nil

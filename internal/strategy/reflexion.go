@@ -128,7 +128,7 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 	}
 	score, answered, err := scored(ctx, in, attempt.Sub(string(RoleEvaluator)), *in.Case())
 	if err == nil && !answered { // that says nothing about the attempt
-		err = loop.Stop(loop.StopNoDecision, string(RoleEvaluator), "the evaluator came to no answer: its agent broke off twice")
+		err = loop.Stop(loop.StopNoDecision, string(RoleEvaluator), "the evaluator gave no answer: its agent failed twice")
 	}
 	if err != nil {
 		return out, "", err

@@ -25,7 +25,7 @@ func ReadSchema(text string) (*Schema, error) {
 		return nil, err
 	}
 	if _, object := is.(map[string]any); !object {
-		return nil, errors.New("it is no JSON object")
+		return nil, errors.New("it is not a JSON object")
 	}
 	var schema jsonschema.Schema
 	if err := json.Unmarshal([]byte(text), &schema); err != nil {
@@ -78,17 +78,17 @@ func sound(is reflect.Value) error {
 func (s *Schema) check(payload string) string {
 	var is any
 	if err := json.Unmarshal([]byte(payload), &is); err != nil {
-		return "what is handed over is no JSON: " + err.Error()
+		return "the payload is not JSON: " + err.Error()
 	}
 	if s == nil {
 		if _, object := is.(map[string]any); !object {
-			return "what is handed over is no JSON object"
+			return "the payload is not a JSON object"
 		}
 		return ""
 	}
 	if err := s.read.Validate(is); err != nil {
 		said := strings.TrimPrefix(wording.Line(err.Error()), "validating root: ")
-		return "what is handed over is not what is accepted: " + said
+		return "the payload does not match the schema: " + said
 	}
 	return ""
 }

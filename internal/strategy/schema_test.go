@@ -32,7 +32,7 @@ func TestReadSchema(t *testing.T) {
 		`{"type": "objct"}`:                              `there is no type "objct"`,
 		`{"properties": {"enum": {"type": "objct"}}}`:    `there is no type "objct"`,
 		`{"additionalProperties": {"type": ["strang"]}}`: `there is no type "strang"`,
-		`[]`: "no JSON object", `true`: "no JSON object", `{`: "unexpected end",
+		`[]`: "not a JSON object", `true`: "not a JSON object", `{`: "unexpected end",
 	} {
 		_, err := strategy.ReadSchema(text)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

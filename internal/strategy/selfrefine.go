@@ -54,7 +54,7 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		case err != nil || good:
 			return out, err
 		case found == "":
-			return undecided(RoleCritique, "the work was not criticized: its agent came to no answer"), nil
+			return undecided(RoleCritique, "the work was not criticized: its agent gave no answer"), nil
 		case n == s.MaxRounds:
 			return bounded(keyMaxRounds, "the last critique still finds issues, and max_rounds is reached"), nil
 		}

@@ -43,7 +43,7 @@ func swarm() Kind {
 		}
 		for _, w := range all {
 			if w.over != nil {
-				return nil, hint.Errorf("leave it out there", "strategy.roles.%s has a strategy, and a member of a swarm works in turns", w.Role)
+				return nil, hint.Errorf("leave it out there", "strategy.roles.%s has a strategy, but members of a swarm take single turns", w.Role)
 			}
 		}
 		return Swarm{

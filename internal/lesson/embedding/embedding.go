@@ -55,7 +55,7 @@ func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was only read
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", r.URL.Host, answer.Status)
+		return nil, fmt.Errorf("%s answered %s", r.URL.Host, answer.Status)
 	}
 	var said struct {
 		Data []struct {
@@ -64,7 +64,7 @@ func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error
 		} `json:"data"`
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&said); err != nil {
-		return nil, fmt.Errorf("%s answers what cannot be read: %w", r.URL.Host, err)
+		return nil, fmt.Errorf("%s sent an unreadable answer: %w", r.URL.Host, err)
 	}
 	vectors := make([][]float32, len(texts))
 	for _, d := range said.Data {
@@ -73,7 +73,7 @@ func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error
 		}
 	}
 	if slices.ContainsFunc(vectors, func(v []float32) bool { return v == nil }) {
-		return nil, fmt.Errorf("%s answers without a vector for each text", r.URL.Host)
+		return nil, fmt.Errorf("%s did not send a vector for each text", r.URL.Host)
 	}
 	return vectors, nil
 }

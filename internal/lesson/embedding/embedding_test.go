@@ -109,11 +109,11 @@ func TestFails(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
 		"":                                "401 Unauthorized",
-		"swordfish":                       "cannot be read",
-		`{"data":[]}`:                     "without a vector for each text",
-		`{"data":[{"index":7}]}`:          "without a vector for each text",
-		`{"data":[{"embedding":[0,0]}]}`:  "without a vector for each text",
-		`{"data":[{"embedding":[1e39]}]}`: "cannot be read",
+		"swordfish":                       "unreadable answer",
+		`{"data":[]}`:                     "a vector for each text",
+		`{"data":[{"index":7}]}`:          "a vector for each text",
+		`{"data":[{"embedding":[0,0]}]}`:  "a vector for each text",
+		`{"data":[{"embedding":[1e39]}]}`: "unreadable answer",
 	} {
 		t.Run(answer, func(t *testing.T) {
 			t.Parallel()

@@ -115,7 +115,7 @@ type NobodyError struct {
 // Error implements error.
 func (e *NobodyError) Error() string {
 	if len(e.unsigned) > 0 {
-		return fmt.Sprintf("no agent for the %s: none of those installed is seen to be signed in (%s)", e.role, strings.Join(e.unsigned, ", "))
+		return fmt.Sprintf("no agent for the %s: none of those installed seems to be signed in (%s)", e.role, strings.Join(e.unsigned, ", "))
 	}
 	if len(e.silent) > 0 {
 		return fmt.Sprintf("no agent for the %s: none of those installed says what its turns cost, which max_cost needs (%s)", e.role, strings.Join(e.silent, ", "))

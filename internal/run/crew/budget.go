@@ -37,7 +37,7 @@ func (c Cast) mayCost(cfg *config.Config) error {
 		}
 		tokens := strings.Replace(limit, "cost", "tokens", 1)
 		if i > 0 {
-			return hint.Errorf("leave it out of the row, or limit tokens instead: "+tokens,
+			return hint.Errorf("leave it out of the fallbacks, or limit tokens instead: "+tokens,
 				"%s cannot be held: %s, a fallback of the %s, does not say what its turns cost", limit, who.Spec.Name, who.Role)
 		}
 		return hint.Errorf("give the prices of its model, "+table(who.Role)+".price_input and "+table(who.Role)+".price_output, or limit tokens instead: "+tokens,

@@ -60,7 +60,7 @@ func rowOf(ctx context.Context, h *host.Host, spec agent.Spec) Row {
 		}
 	}
 	if len(spec.Credentials) == 0 {
-		r.Login = "needs no login that is known of"
+		r.Login = "needs no login"
 		return r
 	}
 	in, how := Player{Role: loop.RoleActor, Access: loop.Write, Spec: spec, Path: r.Path}.Login(ctx, h)

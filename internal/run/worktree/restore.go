@@ -37,11 +37,11 @@ func (t *Tree) keep() *restore.Keep {
 func (t *Tree) Keep() (*restore.Keep, error) {
 	keep := t.keep()
 	if keep == nil {
-		return nil, hint.Errorf("set HOME, or XDG_DATA_HOME", "there is no directory in which what was there could be kept")
+		return nil, hint.Errorf("set HOME, or XDG_DATA_HOME", "there is no directory to keep the replaced files in")
 	}
 	if Below(t.Root(), keep.Dir) {
 		return nil, hint.Errorf("set XDG_DATA_HOME to a directory elsewhere",
-			"what is taken from %s would be kept in %s, which is part of it", t.Root(), keep.Dir)
+			"files replaced in %s would be kept in %s, which is part of it", t.Root(), keep.Dir)
 	}
 	return keep, nil
 }
@@ -71,7 +71,7 @@ func (e *UnrestoredError) Unwrap() error { return e.error }
 
 // Hint returns what to do about it.
 func (e *UnrestoredError) Hint() string {
-	return "mend that, and any codeloops command here goes on with it"
+	return "fix that; the next codeloops command here then finishes it"
 }
 
 // Take applies changes to the work tree.
@@ -82,20 +82,20 @@ func (t *Tree) Take(ctx context.Context, p restore.Plan) (restore.Done, error) {
 	}
 	done, err := keep.Restore(ctx, t.Root(), p)
 	if unfinished, ok := errors.AsType[*restore.UnfinishedError](err); ok {
-		return done, hint.Add(unfinished, "mend that, then go on with it: codeloops sessions restore --undo")
+		return done, hint.Add(unfinished, "fix that, then finish it: codeloops sessions restore --undo")
 	}
 	if err != nil {
 		return done, err
 	}
 	if len(done.Stayed) > 0 {
 		return done, hint.Add(
-			fmt.Errorf("something came up while the files of %s were put back, and stays: %s\nwhat was there is kept in %s",
+			fmt.Errorf("new files appeared while the files of %s were put back, and were left alone: %s\nwhat was there before is kept in %s",
 				t.Root(), Names(done.Stayed), done.Dir),
 			"look at it, and try again",
 		)
 	}
 	if len(done.Later) > 0 {
-		return done, hint.Add(fmt.Errorf("something was saved while the files of %s were put back, and is kept in %s: %s", t.Root(), done.Dir, Names(done.Later)),
+		return done, hint.Add(fmt.Errorf("files of %s were saved while they were put back, and that content is kept in %s: %s", t.Root(), done.Dir, Names(done.Later)),
 			"look at it; codeloops sessions restore --undo brings it back")
 	}
 	return done, nil
@@ -142,7 +142,7 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 	look := func(ctx context.Context) (diff.Work, error) {
 		work, err := t.Work(ctx, then, goal)
 		if err == nil && len(work.Both) > 0 {
-			err = t.conflict(ctx, to, "these files have been changed in the work tree, too, since its copy was made, and nothing was applied: "+Names(work.Both))
+			err = t.conflict(ctx, to, "these files were changed in the work tree as well since its copy was made, so nothing was applied: "+Names(work.Both))
 		}
 		return work, err
 	}
@@ -174,7 +174,7 @@ func (t *Tree) inTheWay(ctx context.Context, to string, err error) error {
 	if refused, ok := errors.AsType[*restore.RefusedError](err); ok {
 		what = Names(refused.Problems)
 	}
-	return t.conflict(ctx, to, "something has come up in the work tree since its copy was made, and nothing was applied: "+what)
+	return t.conflict(ctx, to, "the work tree has changed since its copy was made, so nothing was applied: "+what)
 }
 
 func (t *Tree) conflict(ctx context.Context, to, sentence string) error {
