@@ -60,14 +60,14 @@ func (p Place) read() ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, p.failed(err)
+		return nil, p.openError(err)
 	}
 	return text, nil
 }
 
-// failed wraps an error of opening the file. If [os.Root] rejects a link, the error is not a
+// openError wraps an error of opening the file. If [os.Root] rejects a link, the error is not a
 // system error with a number.
-func (p Place) failed(err error) error {
+func (p Place) openError(err error) error {
 	if _, system := errors.AsType[syscall.Errno](err); !system {
 		return fmt.Errorf("%s is not a file of lessons: a link in its path leads out of %s", p.Path(), p.root)
 	}
@@ -89,7 +89,7 @@ func (p Place) write(lines []byte, anew bool) error {
 		return fmt.Errorf("%s is not a file of lessons", p.Path())
 	}
 	if err := p.prepare(root); err != nil {
-		return p.failed(err)
+		return p.openError(err)
 	}
 	name, how := p.name, os.O_RDWR|os.O_CREATE|os.O_APPEND
 	if anew {
@@ -97,9 +97,9 @@ func (p Place) write(lines []byte, anew bool) error {
 	}
 	f, err := root.OpenFile(name, how, p.mode)
 	if err != nil {
-		return p.failed(err)
+		return p.openError(err)
 	}
-	if err = errors.Join(put(f, lines), f.Close()); err == nil && anew {
+	if err = errors.Join(appendTo(f, lines), f.Close()); err == nil && anew {
 		err = root.Rename(name, p.name)
 	}
 	if err != nil {
@@ -133,8 +133,8 @@ func (p Place) prepare(root *os.Root) error {
 	return errors.Join(err, rule.Close())
 }
 
-// put appends lines to an open file and syncs it. An incomplete last line is terminated first.
-func put(f *os.File, lines []byte) error {
+// appendTo appends lines to an open file and syncs it. An incomplete last line is terminated first.
+func appendTo(f *os.File, lines []byte) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err

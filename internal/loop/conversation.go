@@ -27,9 +27,9 @@ func (c Conversation) After(t Turn) Conversation {
 // plus adds up what is known of u and v.
 func (u Usage) plus(v Usage) Usage {
 	return Usage{
-		Tokens:  both(u.Tokens, v.Tokens, Tokens.Plus),
-		CostUSD: both(u.CostUSD, v.CostUSD, func(a, b float64) float64 { return a + b }),
-		Rounds:  both(u.Rounds, v.Rounds, func(a, b int) int { return a + b }),
+		Tokens:  addKnown(u.Tokens, v.Tokens, Tokens.Plus),
+		CostUSD: addKnown(u.CostUSD, v.CostUSD, func(a, b float64) float64 { return a + b }),
+		Rounds:  addKnown(u.Rounds, v.Rounds, func(a, b int) int { return a + b }),
 	}
 }
 
@@ -51,7 +51,7 @@ func (u Usage) Less(v Usage) Usage {
 	return u
 }
 
-func both[T any](a, b *T, sum func(T, T) T) *T {
+func addKnown[T any](a, b *T, sum func(T, T) T) *T {
 	switch {
 	case a == nil:
 		return b

@@ -19,7 +19,7 @@ func (t Turn) Complaint() string {
 // words that contain a time or a request ID.
 func (t Try) failsAs(o Try) bool {
 	return t.Ending == EndFailed && o.Ending == EndFailed && t.Agent == o.Agent &&
-		t.Reason != "" && unnamed(t.Reason) == unnamed(o.Reason)
+		t.Reason != "" && withoutIDs(t.Reason) == withoutIDs(o.Reason)
 }
 
 // failsAsTried reports whether a turn failed the same way as its last miss.
@@ -28,8 +28,8 @@ func (t Turn) failsAsTried() bool {
 	return n > 0 && t.failsAs(t.Misses[n-1])
 }
 
-// unnamed removes words that look like IDs or times: long ones with several digits.
-func unnamed(text string) string {
+// withoutIDs removes words that look like IDs or times: long ones with several digits.
+func withoutIDs(text string) string {
 	const long, several = 8, 3
 	var words []string
 	for word := range strings.FieldsSeq(text) {
@@ -46,9 +46,9 @@ func unnamed(text string) string {
 	return strings.Join(words, " ")
 }
 
-// hopeless returns a [*stopError] if the actor failed the same way twice, within the turn or in
+// failedTwice returns a [*stopError] if the actor failed the same way twice, within the turn or in
 // two turns, and left the work tree unchanged: paying for reviews of nothing helps nobody.
-func hopeless(it *Iteration) error {
+func failedTwice(it *Iteration) error {
 	now, still, again := it.c.Attempt, it.c.Change.Empty(), it.c.Attempt.failsAsTried()
 	if last := it.run.previous; last != nil {
 		still = it.c.Change.State == last.Change.State
@@ -98,8 +98,8 @@ func failure(round Round) StopReason {
 	return StopNone
 }
 
-// trouble is the message of an iteration that counts as an error.
-func trouble(round Round) string {
+// failureText is the message of an iteration that counts as an error.
+func failureText(round Round) string {
 	switch {
 	case round.Failure == StopNone:
 		return ""

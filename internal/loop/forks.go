@@ -72,7 +72,7 @@ func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, 
 		name = NoteForkApplied
 	}
 	if _, ok := s.noted(step, name); !ok {
-		_, err = part.make(ctx, step, name, func() (Noted, error) {
+		_, err = part.playNote(ctx, step, name, func() (Noted, error) {
 			n := Noted{Text: string(step)}
 			if !apply {
 				return n, nil
@@ -96,7 +96,7 @@ func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, 
 	if err != nil || !apply || s.previous == nil {
 		return err
 	}
-	return s.stands(ctx, step.Sub(NoteRejudge))
+	return s.rejudgeIfChanged(ctx, step.Sub(NoteRejudge))
 }
 
 // Errand runs a part of the strategy in the current work tree on a part of the task, by which
@@ -110,11 +110,11 @@ func (s *Steps) Errand(ctx context.Context, step Step, task string, role Role, p
 	return err
 }
 
-// stands compares the work tree with what was judged in an applied fork. If they differ, the next
+// rejudgeIfChanged compares the work tree with what was judged in an applied fork. If they differ, the next
 // iteration judges the work again.
-func (s *Steps) stands(ctx context.Context, step Step) error {
+func (s *Steps) rejudgeIfChanged(ctx context.Context, step Step) error {
 	if _, known := s.journal.known[step]; known {
-		return s.rejudge(ctx, step, s.previous.Attempt)
+		return s.Rejudge(ctx, step, s.previous.Attempt.Turn)
 	}
 	if next, more := s.journal.next(); more && next != step {
 		return nil
@@ -130,7 +130,7 @@ func (s *Steps) stands(ctx context.Context, step Step) error {
 			return nil
 		}
 	}
-	return s.rejudge(ctx, step, s.previous.Attempt)
+	return s.Rejudge(ctx, step, s.previous.Attempt.Turn)
 }
 
 // Judged reports whether the last iteration's verdict is about the current work tree. It is not
@@ -147,7 +147,7 @@ func (s *Steps) Together(ctx context.Context, steps []Step, play func(ctx contex
 	for i, step := range steps {
 		parts[i] = s.sub(step, s.journal.split(step), false)
 	}
-	s.loop.atOnce(len(parts), func(i int) {
+	s.loop.concurrently(len(parts), func(i int) {
 		err := context.Cause(ctx)
 		if err == nil {
 			err = play(ctx, i, parts[i])
@@ -163,8 +163,8 @@ func (s *Steps) Together(ctx context.Context, steps []Step, play func(ctx contex
 	return context.Cause(ctx)
 }
 
-// atOnce calls do n times concurrently, within the limit of Jobs.
-func (l *Loop) atOnce(n int, do func(i int)) {
+// concurrently calls do n times concurrently, within the limit of Jobs.
+func (l *Loop) concurrently(n int, do func(i int)) {
 	var all sync.WaitGroup
 	room := make(chan struct{}, cmp.Or(l.Jobs, n, 1))
 	for i := range n {

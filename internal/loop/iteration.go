@@ -28,8 +28,8 @@ type trail struct {
 	entered time.Time // start of the current phase
 }
 
-// took counts a turn that was played.
-func (t *trail) took(played *Turn, id string) {
+// countTurn counts a turn that was played.
+func (t *trail) countTurn(played *Turn, id string) {
 	played.ID = id
 	t.trace[len(t.trace)-1].Turns++
 }
@@ -89,7 +89,7 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("run the actor: %w", err)
 	}
-	it.took(&it.c.Attempt.Turn, brief.ID)
+	it.countTurn(&it.c.Attempt.Turn, brief.ID)
 	it.run.complaint = it.c.Attempt.Complaint()
 	it.run.spend(RoleActor, it.c.Attempt.Turn)
 	it.run.conversation = it.run.conversation.After(it.c.Attempt.Turn)
@@ -139,7 +139,7 @@ func (it *Iteration) Capture(ctx context.Context) (err error) {
 	if err := it.run.emit(step, DiffCaptured{Iteration: it.c.Iteration, Change: it.c.Change}); err != nil {
 		return err
 	}
-	return hopeless(it)
+	return failedTwice(it)
 }
 
 // Inspect lets the rules of the run look at the work. If they rule on it, there is nothing to
@@ -203,7 +203,7 @@ func (it *Iteration) Judge(ctx context.Context) error {
 	if err := it.run.await(ctx, it.step(""), false); err != nil {
 		return err
 	}
-	if err := it.run.mayGoOn(ctx, RoleCritic); err != nil {
+	if err := it.run.checkGate(ctx, RoleCritic); err != nil {
 		return err
 	}
 	it.c.Step = it.step(string(RoleCritic))
@@ -211,10 +211,10 @@ func (it *Iteration) Judge(ctx context.Context) error {
 		return err
 	}
 	if it.run.session.Policy.Panel != nil {
-		return it.confer(ctx)
+		return it.judgeByPanel(ctx)
 	}
 	asks := 0
-	review, err := it.run.loop.hear(it.c, func(c Case) (Review, error) {
+	review, err := it.run.loop.askCritic(it.c, func(c Case) (Review, error) {
 		asks++
 		it.c = c
 		it.c.ID = it.run.turnID(c.Iteration, RoleCritic, asks)
@@ -230,9 +230,9 @@ func (it *Iteration) Judge(ctx context.Context) error {
 	return it.judged(ctx)
 }
 
-// hear asks a critic about a case until its reply is usable or the retries are used up. It calls
+// askCritic asks a critic about a case until its reply is usable or the retries are used up. It calls
 // rejected for each unusable reply.
-func (l *Loop) hear(c Case, ask func(Case) (Review, error), rejected func(Case, Review) error) (Review, error) {
+func (l *Loop) askCritic(c Case, ask func(Case) (Review, error), rejected func(Case, Review) error) (Review, error) {
 	first, reminded := c.Step, false
 	for n, retries := 1, 0; ; n++ {
 		c.Step = asked(first, n)
@@ -287,7 +287,7 @@ func (it *Iteration) review(ctx context.Context) (err error) {
 		return fmt.Errorf("run the critic: %w", err)
 	}
 	review := &it.round.Review
-	it.took(&review.Turn, it.c.ID)
+	it.countTurn(&review.Turn, it.c.ID)
 	it.run.spend(RoleCritic, review.Turn)
 	if err := it.run.late(step, RoleCritic, review.Turn); err != nil {
 		return err
@@ -306,7 +306,7 @@ func (it *Iteration) review(ctx context.Context) (err error) {
 func (r *Review) weigh(gate Gate, c Case) {
 	done, unmentioned := gate.Ends(c, *r)
 	if r.Unmentioned = unmentioned; done {
-		r.meddled()
+		r.rejectMeddled()
 	}
 }
 

@@ -15,9 +15,9 @@ type ledger struct {
 	freed chan struct{}  // closed when one of them finishes; nil: nobody waits
 }
 
-// allThereIs is the estimate for a turn of a role that has not finished one yet: more than any
+// wholeBudget is the estimate for a turn of a role that has not finished one yet: more than any
 // budget, and small enough to be added up.
-func allThereIs() Spent { return Spent{Tokens: 1 << 50, CostUSD: 1e15} }
+func wholeBudget() Spent { return Spent{Tokens: 1 << 50, CostUSD: 1e15} }
 
 // add adds a finished turn.
 func (l *ledger) add(role Role, t Turn) {
@@ -43,7 +43,7 @@ func (l *ledger) expected() (Spending, map[Role]Spent) {
 	for role, turns := range l.open {
 		each, known := l.most[role]
 		if !known {
-			each = allThereIs()
+			each = wholeBudget()
 		}
 		for range turns {
 			spent.add(role, each)
@@ -85,9 +85,9 @@ func (l *ledger) nextEnd() <-chan struct{} {
 	return l.freed
 }
 
-// mayGoOn asks the context and the gate whether the next turn may start, and returns a
+// checkGate asks the context and the gate whether the next turn may start, and returns a
 // [*stopError] if not.
-func (s *section) mayGoOn(ctx context.Context, next Role) error {
+func (s *section) checkGate(ctx context.Context, next Role) error {
 	return s.admit(ctx, Progress{Next: next, Judges: next == RoleCritic}, false)
 }
 

@@ -111,7 +111,7 @@ func (s *section) ended(ctx context.Context, out Outcome, err error) (Outcome, e
 		err = e
 	}
 	if err != nil {
-		out, err = s.broke(ctx, err)
+		out, err = s.outcomeOf(ctx, err)
 	}
 	out.Result, out.Iterations = out.Reason.Result(), s.progress.Iterations
 	out.Duration = s.loop.Clock().Sub(s.began)
@@ -123,8 +123,8 @@ func (s *section) ended(ctx context.Context, out Outcome, err error) (Outcome, e
 	return out, err
 }
 
-// broke returns the outcome of a run that ends with an error.
-func (r *record) broke(ctx context.Context, err error) (Outcome, error) {
+// outcomeOf returns the outcome of a run that ends with an error.
+func (r *record) outcomeOf(ctx context.Context, err error) (Outcome, error) {
 	stop, ok := errors.AsType[*stopError](err)
 	if ctx.Err() != nil && r.unwritten() == nil {
 		stop, ok = cancelled(ctx), true

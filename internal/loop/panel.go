@@ -37,9 +37,9 @@ func (e TurnFinished) Pays() Role {
 	return e.Role
 }
 
-// confer has the members of the panel judge the work concurrently, and again while they disagree.
+// judgeByPanel has the members of the panel judge the work concurrently, and again while they disagree.
 // Turns in the journal are not played again if they judged the current state of the work.
-func (it *Iteration) confer(ctx context.Context) error {
+func (it *Iteration) judgeByPanel(ctx context.Context) error {
 	p := *it.run.session.Policy.Panel
 	first := it.step(string(RoleCritic))
 	known := it.run.journal.below(first)
@@ -49,11 +49,11 @@ func (it *Iteration) confer(ctx context.Context) error {
 		if round > 1 {
 			c.Step, c.Opinions = first.Sub(fmt.Sprintf("round_%d", round)), opinions(it.round.Review.Votes)
 		}
-		said, err := it.poll(ctx, c, known, len(p.Members))
+		said, err := it.pollMembers(ctx, c, known, len(p.Members))
 		if err != nil {
 			return err
 		}
-		if err := p.crippled(said); err != nil {
+		if err := p.quorumLost(said); err != nil {
 			return err
 		}
 		it.round.Review = p.verdict(said)
@@ -66,12 +66,12 @@ func (it *Iteration) confer(ctx context.Context) error {
 	return it.judged(ctx)
 }
 
-// poll asks every member about a case.
-func (it *Iteration) poll(ctx context.Context, c Case, known map[Step]TurnFinished, members int) ([]Review, error) {
+// pollMembers asks every member about a case.
+func (it *Iteration) pollMembers(ctx context.Context, c Case, known map[Step]TurnFinished, members int) ([]Review, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	said, asks := make([]Review, members), make([]int, members)
-	it.run.loop.atOnce(members, func(i int) {
+	it.run.loop.concurrently(members, func(i int) {
 		mine := c
 		mine.Step = c.Step.Sub(string(Member(i)))
 		ask := func(c Case) (Review, error) {
@@ -81,10 +81,10 @@ func (it *Iteration) poll(ctx context.Context, c Case, known map[Step]TurnFinish
 				return review, nil
 			}
 			asks[i]++
-			return it.run.juror(ctx, i, c)
+			return it.run.playMember(ctx, i, c)
 		}
 		var err error
-		if said[i], err = it.run.loop.hear(mine, ask, func(Case, Review) error { return nil }); err != nil {
+		if said[i], err = it.run.loop.askCritic(mine, ask, func(Case, Review) error { return nil }); err != nil {
 			cancel(err)
 		}
 	})
@@ -94,8 +94,8 @@ func (it *Iteration) poll(ctx context.Context, c Case, known map[Step]TurnFinish
 	return said, context.Cause(ctx)
 }
 
-// juror plays one turn of a member. It is safe for concurrent use.
-func (s *section) juror(ctx context.Context, i int, c Case) (review Review, err error) {
+// playMember plays one turn of a member. It is safe for concurrent use.
+func (s *section) playMember(ctx context.Context, i int, c Case) (review Review, err error) {
 	role := Member(i)
 	if err := s.reserve(ctx, RoleCritic, true); err != nil {
 		return review, err
@@ -130,8 +130,8 @@ func (s *section) juror(ctx context.Context, i int, c Case) (review Review, err 
 	return review, s.tell(c.Step, "the "+string(role), review.Written)
 }
 
-// crippled returns a [*stopError] if so many members cannot work that the others are no quorum.
-func (p PanelPolicy) crippled(said []Review) error {
+// quorumLost returns a [*stopError] if so many members cannot work that the others are no quorum.
+func (p PanelPolicy) quorumLost(said []Review) error {
 	var why error
 	able := 0
 	for _, r := range said {

@@ -47,14 +47,14 @@ func (e Noted) iteration() int { return e.Iteration }
 // playing and recording it now.
 func (s *section) once(ctx context.Context, step Step, name string, play func() (Noted, error)) (n Noted, known bool, err error) {
 	if n, known = s.noted(step, name); !known {
-		n, err = s.make(ctx, step, name, play)
+		n, err = s.playNote(ctx, step, name, play)
 	}
 	return n, known, err
 }
 
 // noted returns the result of a step if it is next in the journal and has that name.
 func (s *section) noted(step Step, name string) (Noted, bool) {
-	s.aside()
+	s.markOwnStep()
 	n, ok := s.journal.known[step].(Noted)
 	if !ok {
 		n, ok = take[Noted](&s.journal.entries, step)
@@ -62,8 +62,8 @@ func (s *section) noted(step Step, name string) (Noted, bool) {
 	return n, ok && n.Name == name
 }
 
-// make plays a step that is not in the journal, and records its result.
-func (s *section) make(ctx context.Context, step Step, name string, play func() (Noted, error)) (Noted, error) {
+// playNote plays a step that is not in the journal, and records its result.
+func (s *section) playNote(ctx context.Context, step Step, name string, play func() (Noted, error)) (Noted, error) {
 	if err := s.journal.rest(); err != nil {
 		return Noted{}, err
 	}
@@ -153,7 +153,7 @@ func (s *Steps) Check(ctx context.Context, step Step) ([]CheckResult, error) {
 		if n.Checks, err = s.check(ctx, step); err != nil {
 			return n, fmt.Errorf("run the checks: %w", err)
 		}
-		s.sinceWhen(n.Checks)
+		s.markOldFailures(n.Checks)
 		return n, nil
 	})
 	return n.Checks, err
@@ -222,15 +222,10 @@ func (s *Steps) Apply(ctx context.Context, step Step, from, to string) error {
 // Rejudge has the next iteration judge the work as a turn has left it, without a turn of the
 // actor.
 func (s *Steps) Rejudge(ctx context.Context, step Step, of Turn) error {
-	return s.rejudge(ctx, step, Attempt{Turn: of})
-}
-
-// rejudge has the next iteration judge an attempt, without a turn of the actor.
-func (s *Steps) rejudge(ctx context.Context, step Step, a Attempt) error {
 	if err := s.Note(ctx, step, NoteRejudge, ""); err != nil {
 		return err
 	}
-	s.again = a.again()
+	s.again = Attempt{Turn: of}.again()
 	return nil
 }
 

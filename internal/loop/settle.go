@@ -31,8 +31,8 @@ type drift struct {
 
 func (d drift) none() bool { return len(d.files)+len(d.settings) == 0 }
 
-// drifted compares a later look at the work tree with the capture of an iteration.
-func drifted(then, now Change) (d drift) {
+// driftBetween compares a later look at the work tree with the capture of an iteration.
+func driftBetween(then, now Change) (d drift) {
 	if now.State != then.State {
 		if d.files = differing(then, now); len(d.files) == 0 {
 			d.files = []string{"."} // a change that no patch shows
@@ -55,7 +55,7 @@ func (it *Iteration) settle(ctx context.Context) error {
 	}
 	moved := now.Position.Since(it.run.position)
 	it.run.position = now.Position
-	d := drifted(it.c.Change, now)
+	d := driftBetween(it.c.Change, now)
 	if news := d.news(moved, it.run.meanwhile); news != "" {
 		if err := it.run.warn(it.c.Step, it.run.meantime()+news); err != nil {
 			return err

@@ -158,7 +158,7 @@ func (s *section) mayBegin(ctx context.Context, next Role) error {
 	if err := s.await(ctx, s.whole, true); err != nil {
 		return err
 	}
-	return s.mayGoOn(ctx, next)
+	return s.checkGate(ctx, next)
 }
 
 // await holds a turn back while the run is paused. If mayStop is set, it also ends the run if the

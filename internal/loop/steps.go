@@ -264,8 +264,8 @@ func (s *section) takeOver() {
 	}
 }
 
-// aside records that the strategy has taken a step of its own.
-func (s *course) aside() {
+// markOwnStep records that the strategy has taken a step of its own.
+func (s *course) markOwnStep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.own = true
@@ -275,7 +275,7 @@ func (s *course) aside() {
 // grow with the output of the agents.
 func (s *section) remember(round Round) {
 	s.progress.Iterations++
-	s.progress.LastFailure, s.progress.LastProblem = round.Failure, trouble(round)
+	s.progress.LastFailure, s.progress.LastProblem = round.Failure, failureText(round)
 	if round.Failure == StopNone {
 		s.progress.ConsecutiveErrors = 0
 	} else {

@@ -68,7 +68,7 @@ func (e TurnFinished) iteration() int { return e.Iteration }
 // first turn that could not be run, or whose agent cannot work until a person does something; the
 // other turns are ended then.
 func (s *Steps) Turns(ctx context.Context, calls ...Call) ([]Reply, error) {
-	s.aside()
+	s.markOwnStep()
 	replies := make([]Reply, len(calls))
 	var due []int
 	for i, call := range calls {
@@ -96,7 +96,7 @@ func (s *Steps) Turns(ctx context.Context, calls ...Call) ([]Reply, error) {
 func (s *section) play(ctx context.Context, calls []Call, due []int, replies []Reply) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.loop.atOnce(len(due), func(n int) {
+	s.loop.concurrently(len(due), func(n int) {
 		i := due[n]
 		err := s.await(ctx, calls[i].Step, true)
 		if err == nil {

@@ -138,8 +138,8 @@ type Review struct {
 	Votes []Vote
 }
 
-// meddled rejects a DONE on files or settings that the critic itself has changed.
-func (r *Review) meddled() {
+// rejectMeddled rejects a DONE on files or settings that the critic itself has changed.
+func (r *Review) rejectMeddled() {
 	switch files := r.Written.Files(); {
 	case len(files) > 0:
 		r.Problem = "the critic decides DONE on files that it changed in its view, which is discarded: judge the work tree as it is, " +

@@ -19,12 +19,12 @@ func (it *Iteration) Verify(ctx context.Context) (err error) {
 	if it.c.Checks, err = it.run.check(ctx, step); err != nil {
 		return fmt.Errorf("run the checks: %w", err)
 	}
-	it.run.sinceWhen(it.c.Checks)
+	it.run.markOldFailures(it.c.Checks)
 	return it.run.emit(step, ChecksFinished{Iteration: it.c.Iteration, Checks: it.c.Checks})
 }
 
-// sinceWhen marks the checks that failed before the session as well.
-func (m *memory) sinceWhen(checks []CheckResult) {
+// markOldFailures marks the checks that failed before the session as well.
+func (m *memory) markOldFailures(checks []CheckResult) {
 	for i, c := range checks {
 		checks[i].FailedBefore = slices.ContainsFunc(m.baseline, func(before CheckResult) bool {
 			return before.Command == c.Command && !before.Passed()
@@ -82,6 +82,6 @@ func (it *Iteration) checkAgain(ctx context.Context, unseen []string) (err error
 	if it.c.Checks, err = it.run.check(ctx, step); err != nil {
 		return err
 	}
-	it.run.sinceWhen(it.c.Checks)
+	it.run.markOldFailures(it.c.Checks)
 	return it.run.emit(step, ChecksFinished{Iteration: it.c.Iteration, Checks: it.c.Checks})
 }

@@ -58,7 +58,7 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 		end := loop.Stamp{Seq: state.At.Seq + 1, Time: r.options.Host.Now()}
 		_ = shown.Handle(end, loop.Finished{Outcome: out}) // it never fails
 	}
-	return out, lost(err)
+	return out, withLossHint(err)
 }
 
 // session is what the log says of the run.

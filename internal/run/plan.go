@@ -127,7 +127,7 @@ func (p *Plan) settle(ctx context.Context) error {
 	if err := p.load(); err != nil {
 		return err
 	}
-	if err := mayKeepLogs(p.tree, p.Logs); err != nil {
+	if err := checkLogDir(p.tree, p.Logs); err != nil {
 		return err
 	}
 	return p.cast(ctx)
@@ -162,7 +162,7 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := mayAsk(p, kind, values); err != nil {
+	if err := checkApproval(p, kind, values); err != nil {
 		return err
 	}
 	if p.Players, err = p.casting.Find(ctx, kind.Cast(values)); err == nil && kind.Refines(values) {
@@ -171,8 +171,8 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	return err
 }
 
-// mayAsk rejects a plan approval if nobody can answer, or if the strategy makes no plan.
-func mayAsk(p *Plan, kind strategy.Kind, values strategy.Values) error {
+// checkApproval rejects a plan approval if nobody can answer, or if the strategy makes no plan.
+func checkApproval(p *Plan, kind strategy.Kind, values strategy.Values) error {
 	makes, asks := kind.Plans(values)
 	switch {
 	case asks && makes && p.options.Alone:
@@ -194,9 +194,9 @@ func (p *Plan) strategy() (ref loop.StrategyRef) {
 	return k.Ref(p.Config.Strategy.Values())
 }
 
-// mayKeepLogs rejects a log directory that the agents can write to: a log that an actor can
+// checkLogDir rejects a log directory that the agents can write to: a log that an actor can
 // change proves nothing about it.
-func mayKeepLogs(tree *worktree.Tree, dir string) error {
+func checkLogDir(tree *worktree.Tree, dir string) error {
 	for _, of := range tree.Agents() {
 		if worktree.Below(of, dir) {
 			return hint.Errorf("keep them elsewhere: --session-dir DIR",

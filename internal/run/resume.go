@@ -44,19 +44,19 @@ func Resume(ctx context.Context, o Options, was Earlier) (*Plan, error) {
 		return nil, err
 	}
 	p.own.accept = was.AcceptChanges
-	if err := p.takeUp(ctx, store, was); err != nil {
+	if err := p.reopen(ctx, store, was); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-// takeUp locks the work tree, opens the session's log and reads how far it got: another process
+// reopen locks the work tree, opens the session's log and reads how far it got: another process
 // may have been resuming it until now.
-func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (err error) {
-	if err := p.options.mayBeElsewhere(ctx, p.tree.Root(), was.ID); err != nil {
+func (p *Plan) reopen(ctx context.Context, store *session.Store, was Earlier) (err error) {
+	if err := p.options.confirmPlace(ctx, p.tree.Root(), was.ID); err != nil {
 		return err
 	}
-	if err := mayKeepLogs(p.tree, was.Logs); err != nil {
+	if err := checkLogDir(p.tree, was.Logs); err != nil {
 		return err
 	}
 	if p.own.lock, err = p.tree.Lock(ctx, was.ID, p.options.Host.Now()); err != nil {
@@ -74,8 +74,8 @@ func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (e
 	return p.decide(ctx, was)
 }
 
-// mayBeElsewhere asks about a work tree other than the user's current one.
-func (o *Options) mayBeElsewhere(ctx context.Context, root, id string) error {
+// confirmPlace asks about a work tree other than the user's current one.
+func (o *Options) confirmPlace(ctx context.Context, root, id string) error {
 	if root == lookup.Here(o.Host).Root() {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (o *Options) mayBeElsewhere(ctx context.Context, root, id string) error {
 
 // decide works out how the session goes on, or refuses to resume it.
 func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
-	if err := resumable(*p.earlier); err != nil {
+	if err := checkResumable(*p.earlier); err != nil {
 		return err
 	}
 	began := p.earlier.Session
@@ -97,14 +97,14 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 		return hint.Errorf("leave out --strategy, or begin a new session", "session %s is driven by %s, and cannot be carried on by %s",
 			began.ID, cmp.Or(began.Strategy.Name, strategy.NameActorCritic), name)
 	}
-	if err := p.settings.mayDrive(began, was.Trusted); err != nil {
+	if err := p.settings.checkStrategy(began, was.Trusted); err != nil {
 		return err
 	}
 	p.settings.inherit(began)
 	if err := p.settle(ctx); err != nil {
 		return err
 	}
-	if err := p.held(was); err != nil {
+	if err := p.checkRules(was); err != nil {
 		return err
 	}
 	limit, past := p.Config.MaxIterations, p.earlier.Journal
@@ -115,8 +115,8 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 	return nil
 }
 
-// resumable rejects a session that cannot be resumed.
-func resumable(c session.Course) error {
+// checkResumable rejects a session that cannot be resumed.
+func checkResumable(c session.Course) error {
 	switch {
 	case c.Changed:
 		return hint.Errorf("begin a new session", "somebody else wrote to the log of session %s while it ran, so it cannot be trusted", c.Session.ID)
@@ -133,9 +133,9 @@ func resumable(c session.Course) error {
 	return nil
 }
 
-// comeBack restores the baseline of the session, and asks if the work tree is not as the session
+// restoreBaseline restores the baseline of the session, and asks if the work tree is not as the session
 // left it.
-func (r *running) comeBack(ctx context.Context) error {
+func (r *running) restoreBaseline(ctx context.Context) error {
 	c := r.earlier
 	if err := r.tree.Resume(ctx, c.Session.Checkpoint); err != nil {
 		return worktree.NoCheckpoint(fmt.Errorf("come back to the start of session %s: %w", c.Session.ID, err), c.Session.ID)

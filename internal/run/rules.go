@@ -18,9 +18,9 @@ func rulesOf(c *config.Config) []loop.Rule {
 	return all
 }
 
-// held refuses to resume a session under rules weaker than those in its log, unless the command
+// checkRules refuses to resume a session under rules weaker than those in its log, unless the command
 // line says so: the actor may have been able to change the files that they come from.
-func (p *Plan) held(was Earlier) error {
+func (p *Plan) checkRules(was Earlier) error {
 	c := p.earlier
 	if len(c.Session.Rules) == 0 {
 		return nil // an old log

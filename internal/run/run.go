@@ -42,7 +42,7 @@ func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, e
 	p.tree.Begin(p.ID(), r.runner)
 	start, err := r.start(ctx)
 	if err != nil {
-		return out, caused(ctx, err)
+		return out, causeOf(ctx, err)
 	}
 	p.control.shows(ctx, r.differs)
 	l, err := r.loop(start)
@@ -69,8 +69,8 @@ func (p *Plan) begin(ctx context.Context) error {
 	return err
 }
 
-// caused replaces an error that only says "cancelled" with the cause of the cancellation.
-func caused(ctx context.Context, err error) error {
+// causeOf replaces an error that only says "cancelled" with the cause of the cancellation.
+func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) && !errors.Is(err, cause) {
 		return cause
 	}
@@ -158,7 +158,7 @@ func (r *running) look(ctx context.Context) (checkpoint string, err error) {
 		return "", err
 	}
 	if r.earlier != nil {
-		return r.earlier.Session.Checkpoint, r.comeBack(ctx)
+		return r.earlier.Session.Checkpoint, r.restoreBaseline(ctx)
 	}
 	if err := r.tree.Baseline(ctx); err != nil {
 		return "", err
@@ -192,8 +192,8 @@ func (r *running) keepIn(ctx context.Context) error {
 	return r.tree.KeepIn(r.kept.dir)
 }
 
-// lost adds a hint to an error if something has disappeared during the run.
-func lost(err error) error {
+// withLossHint adds a hint to an error if something has disappeared during the run.
+func withLossHint(err error) error {
 	if _, known := hint.Of(err); known || !worktree.Gone(err) {
 		return err
 	}

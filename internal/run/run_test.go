@@ -20,12 +20,12 @@ func TestLost(t *testing.T) {
 		fs.ErrPermission:                       "",
 		hint.Add(fs.ErrNotExist, "look there"): "look there",
 	} {
-		got := lost(fmt.Errorf("capture the diff: %w", err))
+		got := withLossHint(fmt.Errorf("capture the diff: %w", err))
 		if text, _ := hint.Of(got); text != want || !errors.Is(got, err) {
 			t.Errorf("%v: the hint is %q", err, text)
 		}
 	}
-	if lost(nil) != nil {
+	if withLossHint(nil) != nil {
 		t.Error("nothing broke")
 	}
 }

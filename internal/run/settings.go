@@ -294,14 +294,14 @@ func (s Settings) again(was loop.Session, trusted bool) (Settings, error) {
 			flags = append(flags, f)
 		}
 	}
-	if err := unsaid(was.ID, hidden, doubtful); err != nil {
+	if err := mustRepeat(was.ID, hidden, doubtful); err != nil {
 		return s, err
 	}
 	return NewSettings(flags)
 }
 
-// unsaid is the error for settings that have to be repeated; nil if there are none.
-func unsaid(id string, hidden, doubtful []string) error {
+// mustRepeat is the error for settings that have to be repeated; nil if there are none.
+func mustRepeat(id string, hidden, doubtful []string) error {
 	const again = "give it again, or another value: codeloops resume "
 	switch {
 	case hidden != nil:
@@ -313,14 +313,14 @@ func unsaid(id string, hidden, doubtful []string) error {
 	return nil
 }
 
-// mayDrive rejects the strategy of an untrusted log unless it is given again. No command is run
+// checkStrategy rejects the strategy of an untrusted log unless it is given again. No command is run
 // because of such a log.
-func (s Settings) mayDrive(began loop.Session, trusted bool) error {
+func (s Settings) checkStrategy(began loop.Session, trusted bool) error {
 	switch {
 	case trusted || began.Strategy.Name == "":
 		return nil
 	case !s.has("strategy"):
-		return unsaid(began.ID, nil, []string{"--strategy"})
+		return mustRepeat(began.ID, nil, []string{"--strategy"})
 	case strategy.RunsCommands(began.Strategy):
 		return hint.Errorf("begin a new session", "session %s runs commands of its own, but others may have written to its log", began.ID)
 	}
@@ -340,14 +340,14 @@ func (s Settings) inherit(was loop.Session) {
 		fallback []loop.AgentRef
 	}{{"actor", was.Actor, was.ActorFallback}, {"critic", was.Critic, was.CriticFallback}} {
 		// In a log without rules, an empty list may mean that the log is too old.
-		if !s.says(role.name, "fallback") && (len(role.fallback) > 0 || len(was.Rules) > 0) {
-			s.values[role.name+".fallback"] = entries(role.fallback)
+		if !s.isSet(role.name, "fallback") && (len(role.fallback) > 0 || len(was.Rules) > 0) {
+			s.values[role.name+".fallback"] = spellAgents(role.fallback)
 		}
-		if s.says(role.name, "agent") {
+		if s.isSet(role.name, "agent") {
 			continue
 		}
 		s.values[role.name+".agent"] = role.ref.Agent
-		if !s.says(role.name, "model") {
+		if !s.isSet(role.name, "model") {
 			s.values[role.name+".model"] = role.ref.Model
 		}
 	}
@@ -356,15 +356,15 @@ func (s Settings) inherit(was loop.Session) {
 	}
 }
 
-// says reports whether something was given for a role, or for both roles.
-func (s Settings) says(role, what string) bool {
+// isSet reports whether something was given for a role, or for both roles.
+func (s Settings) isSet(role, what string) bool {
 	_, general := s.values[what]
 	_, own := s.values[role+"."+what]
 	return general || own
 }
 
-// entries spells agents as the configuration does.
-func entries(refs []loop.AgentRef) []string {
+// spellAgents spells agents as the configuration does.
+func spellAgents(refs []loop.AgentRef) []string {
 	list := []string{}
 	for _, r := range refs {
 		entry := r.Agent

@@ -30,14 +30,14 @@ func (v Values) ofBase() Values {
 	return v.base().With(Values{Set: set, Members: v.Members, lessons: v.lessons})
 }
 
-// over creates the base of a strategy.
-func (v Values) over(k Kind) (loop.Strategy, error) {
+// newBase creates the base of a strategy.
+func (v Values) newBase(k Kind) (loop.Strategy, error) {
 	base := v.base()
 	if base.make == nil || base.Name == k.Name || !base.plain() && !k.Around {
 		return nil, hint.Errorf("it can be one of "+strings.Join(k.bases(), ", "), "the base of %s cannot be %q", k.Name, v.word(keyBase))
 	}
 	if base.Members {
-		if err := v.own(k); err != nil {
+		if err := v.checkRoleNames(k); err != nil {
 			return nil, err
 		}
 	}

@@ -73,7 +73,7 @@ func debate() Kind {
 		},
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.over(k)
+		over, err := v.newBase(k)
 		return Debate{
 			Base: over, Debaters: v.count("debaters"), Rounds: v.count("rounds"), Converge: v.on("convergence_check"),
 			Similarity: v.fraction("convergence_similarity"), Vote: v.word("decide") == "majority",
@@ -109,7 +109,7 @@ func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opini
 			if n > 1 {
 				question = rejoinder
 			}
-			calls[i] = loop.Call{Step: steps.Step("%s.round_%d", name, n), Role: name, Prompt: fmt.Sprintf(question, name), Case: matter(steps, said)}
+			calls[i] = loop.Call{Step: steps.Step("%s.round_%d", name, n), Role: name, Prompt: fmt.Sprintf(question, name), Case: debateCase(steps, said)}
 		}
 		_, err := askAll(ctx, steps, calls, func(i int, text string) string {
 			if text = strings.TrimSpace(text); text != "" {
@@ -133,8 +133,8 @@ func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opini
 	return said, nil
 }
 
-// matter returns the case that is argued about, with the positions so far.
-func matter(steps *loop.Steps, said []loop.Opinion) *loop.Case {
+// debateCase returns the case that is argued about, with the positions so far.
+func debateCase(steps *loop.Steps, said []loop.Opinion) *loop.Case {
 	c := steps.Case()
 	c.Task, c.Opinions = steps.Told(), said
 	return c
@@ -182,7 +182,7 @@ func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opini
 	case d.Vote:
 		by, decision, err = d.poll(ctx, steps, said)
 	default:
-		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(RoleJudge)), Role: RoleJudge, Prompt: judgement, Case: matter(steps, said)}, func(text string) string {
+		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(RoleJudge)), Role: RoleJudge, Prompt: judgement, Case: debateCase(steps, said)}, func(text string) string {
 			if decision = strings.TrimSpace(text); decision != "" {
 				by = string(RoleJudge)
 			}
@@ -205,7 +205,7 @@ func (d Debate) poll(ctx context.Context, steps *loop.Steps, said []loop.Opinion
 	calls := make([]loop.Call, d.Debaters)
 	for i := range calls {
 		name := debater(i)
-		calls[i] = loop.Call{Step: steps.Step("%s.vote", name), Role: name, Prompt: fmt.Sprintf(vote, name, strings.Join(names, ", ")), Case: matter(steps, said)}
+		calls[i] = loop.Call{Step: steps.Step("%s.vote", name), Role: name, Prompt: fmt.Sprintf(vote, name, strings.Join(names, ", ")), Case: debateCase(steps, said)}
 	}
 	votes, cast := make([]int, len(names)), 0
 	_, err = askAll(ctx, steps, calls, func(_ int, text string) string {

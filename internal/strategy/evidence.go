@@ -27,8 +27,8 @@ var (
 	plainWord = wording.Pattern(`^[A-Za-z0-9_@+=:,./-]+$`)
 )
 
-// plainCommands rejects commands that cannot be compared word by word.
-func plainCommands(commands []string) error {
+// checkCommands rejects commands that cannot be compared word by word.
+func checkCommands(commands []string) error {
 	for _, c := range commands {
 		if !plainWords(c) {
 			return fmt.Errorf("%s has %q: only commands of plain words can be allowed, without quotes, variables and the like", KeyCommands, c)
@@ -107,9 +107,9 @@ func RunsCommands(ref loop.StrategyRef) bool {
 	return err != nil || len(values.words(KeyCommands)) > 0
 }
 
-// find gathers one piece of evidence. Earlier evidence is passed along with a question, but never
+// gatherOne gathers one piece of evidence. Earlier evidence is passed along with a question, but never
 // put into a command.
-func find(ctx context.Context, part *loop.Steps, step loop.Step, s verdict.PlanStep, found map[string]loop.Opinion) (string, error) {
+func gatherOne(ctx context.Context, part *loop.Steps, step loop.Step, s verdict.PlanStep, found map[string]loop.Opinion) (string, error) {
 	if s.Tool == verdict.ToolCommand {
 		result, err := part.Command(ctx, step.Sub(s.Tool), s.Text)
 		return fmt.Sprintf("It %s, and printed:\n%s", prompt.Ended(result.Ending, result.ExitCode), result.Output.Text), err

@@ -28,7 +28,7 @@ type worker struct {
 // crew returns the members that a strategy can choose from. Those without a strategy of their own
 // work with usual; nil is a single turn.
 func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
-	if err := v.own(k); err != nil {
+	if err := v.checkRoleNames(k); err != nil {
 		return nil, err
 	}
 	for _, m := range v.Members {
@@ -56,8 +56,8 @@ func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
 	return all, nil
 }
 
-// own returns an error if a member has the name of one of the strategy's own roles.
-func (v Values) own(k Kind) error {
+// checkRoleNames returns an error if a member has the name of one of the strategy's own roles.
+func (v Values) checkRoleNames(k Kind) error {
 	for _, m := range v.Members {
 		if _, own := k.Roles[m.Role]; own {
 			return hint.Errorf("take another name, or leave out its about",
@@ -67,8 +67,8 @@ func (v Values) own(k Kind) error {
 	return nil
 }
 
-// lacks returns an error unless a parameter names a member.
-func (all crew) lacks(key, name string) error {
+// checkMember returns an error unless a parameter names a member.
+func (all crew) checkMember(key, name string) error {
 	if _, ok := all.find(name); ok {
 		return nil
 	}

@@ -51,7 +51,7 @@ func planAndExecute() Kind {
 		},
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.over(k)
+		over, err := v.newBase(k)
 		return PlanAndExecute{
 			Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count(keyStepRounds),
 			MaxReplans: v.count(keyMaxReplans), Approve: v.on(KeyApprove),

@@ -59,7 +59,7 @@ func reflexion() Kind {
 		},
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.over(k)
+		over, err := v.newBase(k)
 		r := Reflexion{Base: over, MaxAttempts: v.count(keyMaxAttempts), Threshold: v.fraction("threshold"), Reset: v.on("reset")}
 		if v.word("lessons") != LessonsOff {
 			r.Memory = Memory{Lessons: v.lessons, Most: v.count("top_k_lessons"), Block: v.word("lessons_mode") == lessonsBlock}

@@ -56,9 +56,9 @@ func rewoo() Kind {
 		Most:  func(v Values, n int) int { return plus(v.mostOfBase(1, n), 1+v.count("max_steps")) },
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.over(k)
+		over, err := v.newBase(k)
 		if err == nil {
-			err = plainCommands(v.words(KeyCommands))
+			err = checkCommands(v.words(KeyCommands))
 		}
 		return ReWOO{Base: over, MaxSteps: v.count("max_steps"), Parallel: v.on("parallel_levels"), Commands: v.words(KeyCommands)}, err
 	}
@@ -126,7 +126,7 @@ func (r ReWOO) gather(ctx context.Context, steps *loop.Steps, some []verdict.Pla
 		names[i] = steps.Step("evidence.%s", s.ID)
 	}
 	err := steps.Together(ctx, names, func(ctx context.Context, i int, part *loop.Steps) (err error) {
-		texts[i], err = find(ctx, part, names[i], some[i], found)
+		texts[i], err = gatherOne(ctx, part, names[i], some[i], found)
 		return err
 	})
 	for i, s := range some {

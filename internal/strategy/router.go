@@ -48,7 +48,7 @@ func router() Kind {
 		all, err := v.crew(k, ActorCritic{})
 		r := Router{crew: all, FallbackRoute: v.word("fallback_route"), RequireConfidenceAbove: v.fraction("require_confidence_above")}
 		if err == nil && r.FallbackRoute != "" {
-			err = all.lacks("fallback_route", r.FallbackRoute)
+			err = all.checkMember("fallback_route", r.FallbackRoute)
 		}
 		return r, err
 	}

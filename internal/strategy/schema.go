@@ -31,7 +31,7 @@ func ReadSchema(text string) (*Schema, error) {
 	if err := json.Unmarshal([]byte(text), &schema); err != nil {
 		return nil, errors.New(wording.Line(err.Error()))
 	}
-	if err := sound(reflect.ValueOf(&schema)); err != nil {
+	if err := checkSchema(reflect.ValueOf(&schema)); err != nil {
 		return nil, err
 	}
 	read, err := schema.Resolve(nil)
@@ -41,10 +41,10 @@ func ReadSchema(text string) (*Schema, error) {
 	return &Schema{read}, nil
 }
 
-// sound returns an error if a schema, or one within it, has a reference or an unknown type, both
+// checkSchema returns an error if a schema, or one within it, has a reference or an unknown type, both
 // of which the library accepts. It inspects the parsed schema, because a word in the text may be
 // a keyword or the name of a property.
-func sound(is reflect.Value) error {
+func checkSchema(is reflect.Value) error {
 	if s, ok := reflect.TypeAssert[*jsonschema.Schema](is); ok && s != nil {
 		if s.Ref != "" || s.DynamicRef != "" {
 			return errors.New("it has a reference, " + cmp.Or(s.Ref, s.DynamicRef))
@@ -56,7 +56,7 @@ func sound(is reflect.Value) error {
 			}
 		}
 		for _, field := range is.Elem().Fields() {
-			if err := sound(field); err != nil {
+			if err := checkSchema(field); err != nil {
 				return err
 			}
 		}
@@ -66,7 +66,7 @@ func sound(is reflect.Value) error {
 		return nil
 	}
 	for _, one := range is.Seq2() {
-		if err := sound(one); err != nil {
+		if err := checkSchema(one); err != nil {
 			return err
 		}
 	}

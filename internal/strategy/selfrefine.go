@@ -39,7 +39,7 @@ func selfRefine() Kind {
 		Most:       func(v Values, n int) int { return plus(v.mostOfBase(v.count(keyMaxRounds), n), v.count(keyMaxRounds)) },
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.over(k)
+		over, err := v.newBase(k)
 		return SelfRefine{Base: over, MaxRounds: v.count(keyMaxRounds), StopPhrase: v.word("stop_phrase")}, err
 	}
 	return k

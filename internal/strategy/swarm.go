@@ -49,7 +49,7 @@ func swarm() Kind {
 		return Swarm{
 			crew: all, EntryAgent: v.word("entry_agent"), MaxHandoffs: v.count("max_handoffs"),
 			DetectCycles: v.on("detect_cycles"), PassFullHistory: v.on("pass_full_history"),
-		}, all.lacks("entry_agent", v.word("entry_agent"))
+		}, all.checkMember("entry_agent", v.word("entry_agent"))
 	}
 	return k
 }

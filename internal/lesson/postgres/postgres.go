@@ -117,7 +117,7 @@ WHERE project IN ('', $2) AND words @@ asked ORDER BY ts_rank_cd(words, asked, 1
 
 // Add implements [lesson.Store].
 func (s *Store) Add(ctx context.Context, lessons ...lesson.Lesson) (added int, err error) {
-	return added, s.whole(ctx, func() error {
+	return added, s.inTransaction(ctx, func() error {
 		for _, l := range lessons {
 			r, err := s.run(ctx, `
 INSERT INTO codeloops_lessons (id, task, lesson, project, session, attempt, learned)
@@ -134,7 +134,7 @@ VALUES ($1, $2, $3, $4, $5, $6::integer, to_timestamp($7::bigint)) ON CONFLICT D
 
 // Remove implements [lesson.Store].
 func (s *Store) Remove(ctx context.Context, ids ...string) (removed int, err error) {
-	return removed, s.whole(ctx, func() error {
+	return removed, s.inTransaction(ctx, func() error {
 		for _, id := range ids {
 			r, err := s.run(ctx, "DELETE FROM codeloops_lessons WHERE id = $1", id)
 			if err != nil {
@@ -148,7 +148,7 @@ func (s *Store) Remove(ctx context.Context, ids ...string) (removed int, err err
 
 // Used implements [lesson.Store].
 func (s *Store) Used(ctx context.Context, session string, ids []string, done bool) error {
-	return s.whole(ctx, func() error {
+	return s.inTransaction(ctx, func() error {
 		for _, id := range ids {
 			_, err := s.run(ctx, `
 INSERT INTO codeloops_lesson_uses (lesson, session, done) VALUES ($1, $2, $3::boolean)
@@ -161,8 +161,8 @@ ON CONFLICT (lesson, session) DO UPDATE SET done = excluded.done`, id, session, 
 	})
 }
 
-// whole makes a change in a transaction.
-func (s *Store) whole(ctx context.Context, change func() error) error {
+// inTransaction makes a change in a transaction.
+func (s *Store) inTransaction(ctx context.Context, change func() error) error {
 	_, err := s.run(ctx, "BEGIN")
 	if err == nil {
 		err = change()

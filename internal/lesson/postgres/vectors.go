@@ -50,7 +50,7 @@ ORDER BY learned DESC LIMIT $3::integer`, q.Project, space, strconv.Itoa(most))
 
 // Place implements [lesson.Comparer]. Lessons that no longer exist are skipped.
 func (s *Store) Place(ctx context.Context, space string, vectors map[string][]float32) error {
-	return s.whole(ctx, func() error {
+	return s.inTransaction(ctx, func() error {
 		for id, v := range vectors {
 			_, err := s.run(ctx, `
 INSERT INTO codeloops_lesson_vectors (lesson, space, meaning) SELECT id, $2, $3::vector FROM codeloops_lessons WHERE id = $1

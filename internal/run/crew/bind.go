@@ -60,7 +60,7 @@ func (c *Casting) Bind(players Cast, at agent.Place, waits Waits) (*fallback.Cha
 		if c.Around != nil {
 			paid = c.Around(c.stake(who), paid)
 		}
-		chain.Links = append(chain.Links, fallback.Link{Ref: bound.Ref(), Ask: who.ailing(c.host), Player: &retry.Retrier{
+		chain.Links = append(chain.Links, fallback.Link{Ref: bound.Ref(), Ask: who.diagnosis(c.host), Player: &retry.Retrier{
 			Player: paid, Now: c.host.Now, MaxWait: wait, Random: rand.Float64, Ready: waits.Ready, Early: waits.Early(),
 		}})
 	}

@@ -27,9 +27,9 @@ func costLimit(cfg *config.Config, role loop.Role) string {
 	return ""
 }
 
-// mayCost rejects a cost limit for players with unknown costs: they would be stopped after the
+// checkCost rejects a cost limit for players with unknown costs: they would be stopped after the
 // first turn.
-func (c Cast) mayCost(cfg *config.Config) error {
+func (c Cast) checkCost(cfg *config.Config) error {
 	for i, who := range c {
 		limit := costLimit(cfg, who.Role)
 		if limit == "" || who.tellsCost() {

@@ -119,7 +119,7 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 	if p.Actor, err = c.Role(ctx, loop.RoleActor); err != nil {
 		return p, err
 	}
-	if err := mayResume(c.cfg, p.Actor[0].Spec); err != nil {
+	if err := checkResume(c.cfg, p.Actor[0].Spec); err != nil {
 		return p, err
 	}
 	if p.Panel, err = c.Panel(); err != nil {
@@ -131,7 +131,7 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 	} else if p.Critic, err = c.Role(ctx, loop.RoleCritic); err != nil {
 		return p, err
 	}
-	if err := errors.Join(p.Actor.mayCost(c.cfg), p.Critic.mayCost(c.cfg)); err != nil {
+	if err := errors.Join(p.Actor.checkCost(c.cfg), p.Critic.checkCost(c.cfg)); err != nil {
 		return p, err
 	}
 	if MayBuild(c.cfg) {
@@ -168,9 +168,9 @@ func (c *Casting) Panel() (all []Cast, err error) {
 		members = append(members, who)
 	}
 	for _, who := range members {
-		one, err := c.relieved(Cast{who}, who.Role, r, slices.Clip(members))
+		one, err := c.withFallbacks(Cast{who}, who.Role, r, slices.Clip(members))
 		if err == nil {
-			err = one.mayCost(c.cfg)
+			err = one.checkCost(c.cfg)
 		}
 		if err != nil {
 			return nil, err
@@ -201,7 +201,7 @@ func (c *Casting) other(ctx context.Context, role loop.Role, p Players) (players
 	if err != nil {
 		return nil, err
 	}
-	return players, players.mayCost(c.cfg)
+	return players, players.checkCost(c.cfg)
 }
 
 // table returns the configuration table of a role.
@@ -249,11 +249,11 @@ func (c *Casting) Role(ctx context.Context, role loop.Role) (players Cast, err e
 	if role == loop.RoleActor {
 		c.actor = players[0].Spec.Name
 	}
-	return c.relieved(players, role, r, players)
+	return c.withFallbacks(players, role, r, players)
 }
 
-// relieved adds the fallbacks of a role, except those who play already.
-func (c *Casting) relieved(players Cast, role loop.Role, r config.Role, already Cast) (Cast, error) {
+// withFallbacks adds the fallbacks of a role, except those who play already.
+func (c *Casting) withFallbacks(players Cast, role loop.Role, r config.Role, already Cast) (Cast, error) {
 	for _, entry := range r.Fallback {
 		name, model, _ := strings.Cut(entry, ":")
 		p, err := c.Player(role, name, model)
@@ -297,8 +297,8 @@ func (c *Casting) limits(p Player) proc.Limits {
 // Resume is the actor_session that continues conversations.
 const Resume = "resume"
 
-// mayResume rejects continued conversations with an agent that does not support them.
-func mayResume(cfg *config.Config, spec agent.Spec) error {
+// checkResume rejects continued conversations with an agent that does not support them.
+func checkResume(cfg *config.Config, spec agent.Spec) error {
 	if cfg.ActorSession != Resume || spec.Resumes() {
 		return nil
 	}

@@ -15,9 +15,9 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// ailing returns a function that diagnoses an agent whose turns fail: does it start, is it signed
+// diagnosis returns a function that diagnoses an agent whose turns fail: does it start, is it signed
 // in? Nil if there is no way to tell.
-func (p Player) ailing(h *host.Host) func(context.Context) (loop.Ending, string) {
+func (p Player) diagnosis(h *host.Host) func(context.Context) (loop.Ending, string) {
 	if len(p.Spec.Credentials) == 0 && len(p.Spec.StatusArgs) == 0 {
 		return nil
 	}
@@ -33,8 +33,8 @@ func (p Player) ailing(h *host.Host) func(context.Context) (loop.Ending, string)
 	}
 }
 
-// asked returns a call of the player's program for information about itself.
-func (p Player) asked(h *host.Host, args []string) proc.Invocation {
+// invocation returns a call of the player's program for information about itself.
+func (p Player) invocation(h *host.Host, args []string) proc.Invocation {
 	return proc.Invocation{Argv: append([]string{p.Path}, args...), Dir: h.Dir, Env: h.Environ}
 }
 
@@ -49,7 +49,7 @@ func (p Player) Version(ctx context.Context, h *host.Host) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, VersionTimeout)
 	defer cancel()
 	out, err := proc.Output(ctx, proc.Call{
-		Invocation: p.asked(h, p.Spec.VersionArgs), MaxOutput: 64 << 10, Either: true,
+		Invocation: p.invocation(h, p.Spec.VersionArgs), MaxOutput: 64 << 10, Either: true,
 	})
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return term.Line(first), err
@@ -71,7 +71,7 @@ func Models(ctx context.Context, h *host.Host, cfg *config.Config, name string) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, ModelsTimeout)
 	defer cancel()
-	out, err := proc.Output(ctx, proc.Call{Invocation: p.asked(h, p.Spec.ModelsArgs), MaxOutput: 1 << 20})
+	out, err := proc.Output(ctx, proc.Call{Invocation: p.invocation(h, p.Spec.ModelsArgs), MaxOutput: 1 << 20})
 	if err != nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (p Player) Login(ctx context.Context, h *host.Host) (in bool, how string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
-	_, err := proc.Output(ctx, proc.Call{Invocation: p.asked(h, p.Spec.StatusArgs), MaxOutput: 64 << 10})
+	_, err := proc.Output(ctx, proc.Call{Invocation: p.invocation(h, p.Spec.StatusArgs), MaxOutput: 64 << 10})
 	asked := fmt.Sprintf("as `%s %s` says", filepath.Base(p.Path), strings.Join(p.Spec.StatusArgs, " "))
 	if err == nil {
 		return true, "signed in, " + asked

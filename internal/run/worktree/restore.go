@@ -161,11 +161,11 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 		return err
 	}
 	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes, Still: still})
-	return t.inTheWay(ctx, to, err)
+	return t.asConflict(ctx, to, err)
 }
 
-// inTheWay ends the run if the user's own changes kept everything from being applied.
-func (t *Tree) inTheWay(ctx context.Context, to string, err error) error {
+// asConflict ends the run if the user's own changes kept everything from being applied.
+func (t *Tree) asConflict(ctx context.Context, to string, err error) error {
 	_, unfinished := errors.AsType[*restore.UnfinishedError](err)
 	if unfinished || !errors.Is(err, restore.ErrInTheWay) && !errors.Is(err, restore.ErrChanged) {
 		return err

@@ -153,7 +153,7 @@ const Start loop.Step = "0"
 
 // Capture implements [loop.Tree].
 func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
-	if err := t.stands(); err != nil {
+	if err := t.checkPlace(); err != nil {
 		return loop.Change{}, err
 	}
 	c, err := t.Tree.Capture(ctx)
@@ -210,16 +210,16 @@ func (t *Tree) reference(ctx context.Context, commit string) string {
 
 // Peek is [diff.Tree.Peek], as long as the tree is in its place.
 func (t *Tree) Peek(ctx context.Context, since diff.Mark, was diff.Glance) (diff.Glance, error) {
-	if err := t.stands(); err != nil {
+	if err := t.checkPlace(); err != nil {
 		return diff.Glance{}, err
 	}
 	return t.Tree.Peek(ctx, since, was)
 }
 
-// stands returns an error if the run would continue in another directory than it began in:
+// checkPlace returns an error if the run would continue in another directory than it began in:
 // agents, checks and captures find the work tree by its path. A missing directory is reported by
 // the capture.
-func (t *Tree) stands() error {
+func (t *Tree) checkPlace() error {
 	if now, err := os.Lstat(t.Root()); err == nil && !os.SameFile(now, t.root) {
 		return &movedError{"another directory is in the place of the work tree " + t.Root()}
 	}
