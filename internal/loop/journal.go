@@ -23,7 +23,9 @@ type Journal struct {
 	words        []string // what the user said for the actor's next turn
 	ended        bool     // the session had ended, and is continued all the same
 
-	stopwatch
+	elapsed     time.Duration // of earlier runs
+	began, last time.Time     // of the current run
+
 	untouched bool   // no agent has worked since the last whole iteration
 	rejudges  bool   // the next iteration judges the last work again
 	paid      [2]int // the last iterations whose actor and critic turns are in the ledger
@@ -37,20 +39,6 @@ type entry struct {
 	step  Step
 	event Event
 }
-
-// A stopwatch adds up the durations of a session's runs.
-type stopwatch struct {
-	elapsed     time.Duration
-	began, last time.Time // of the current run
-}
-
-func (w *stopwatch) starts(at time.Time) {
-	w.elapsed += w.last.Sub(w.began)
-	w.began, w.last = at, at
-}
-
-// Elapsed returns the total duration of the session's runs.
-func (w *stopwatch) Elapsed() time.Duration { return w.elapsed + w.last.Sub(w.began) }
 
 // baselineStep is the step of the checks before the first iteration.
 const baselineStep Step = "baseline"
@@ -74,7 +62,8 @@ func (j *Journal) Add(at Stamp, e Event) {
 	j.seq = max(j.seq, at.Seq)
 	switch e := e.(type) {
 	case Started, Resumed:
-		j.starts(at.Time)
+		j.elapsed = j.Elapsed()
+		j.began, j.last = at.Time, at.Time
 		again, _ := e.(Resumed)
 		j.ended, j.rejudges = false, again.Rejudge
 	case BaselineChecked:
@@ -275,6 +264,9 @@ func (j *Journal) rejudge() bool {
 	}
 	return j.Undecided()
 }
+
+// Elapsed returns the total duration of the session's runs.
+func (j *Journal) Elapsed() time.Duration { return j.elapsed + j.last.Sub(j.began) }
 
 // Ended reports whether the session had ended.
 func (j *Journal) Ended() bool { return j.ended }

@@ -28,25 +28,19 @@ var ErrTransition = errors.New("illegal state transition")
 
 // String returns the state's name as the session log spells it.
 func (s State) String() string {
-	switch s {
-	case Start:
-		return "START"
-	case ActorExecuting:
-		return "ACTOR_EXECUTING"
-	case CapturingDiff:
-		return "CAPTURING_DIFF"
-	case Verifying:
-		return "VERIFYING"
-	case CriticEvaluating:
-		return "CRITIC_EVALUATING"
-	case DecidedDone:
-		return "DONE"
-	case DecidedContinue:
-		return "CONTINUE"
-	case DecidedError:
-		return "ERROR"
-	case Ended:
-		return "ENDED"
+	names := [...]string{
+		Start:            "START",
+		ActorExecuting:   "ACTOR_EXECUTING",
+		CapturingDiff:    "CAPTURING_DIFF",
+		Verifying:        "VERIFYING",
+		CriticEvaluating: "CRITIC_EVALUATING",
+		DecidedDone:      "DONE",
+		DecidedContinue:  "CONTINUE",
+		DecidedError:     "ERROR",
+		Ended:            "ENDED",
+	}
+	if int(s) < len(names) {
+		return names[s]
 	}
 	return fmt.Sprintf("State(%d)", uint8(s))
 }

@@ -33,7 +33,7 @@ func (v Values) ofBase() Values {
 // newBase creates the base of a strategy.
 func (v Values) newBase(k Kind) (loop.Strategy, error) {
 	base := v.base()
-	if base.make == nil || base.Name == k.Name || !base.plain() && !k.Around {
+	if base.build == nil || base.Name == k.Name || !base.plain() && !k.Around {
 		return nil, hint.Errorf("it can be one of "+strings.Join(k.bases(), ", "), "the base of %s cannot be %q", k.Name, v.word(keyBase))
 	}
 	if base.Members {
@@ -41,7 +41,7 @@ func (v Values) newBase(k Kind) (loop.Strategy, error) {
 			return nil, err
 		}
 	}
-	return base.make(v.ofBase())
+	return base.build(base, v.ofBase())
 }
 
 // judging returns the strategy that judges a base's work again and continues from there, without

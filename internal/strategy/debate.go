@@ -47,7 +47,7 @@ const decided = `A panel has argued about how to do this task, and this was deci
 %s`
 
 func debate() Kind {
-	k := Kind{
+	return Kind{
 		Name: NameDebate, About: "a panel argues about how to do the task, a judge or the majority decides, and the base does the work",
 		When: "a wrong approach would cost more than the talk before it", Turns: "1 of each debater; once 1 of the judge, or a vote of each; then the base's",
 		Base: NameActorCritic,
@@ -71,15 +71,14 @@ func debate() Kind {
 			}
 			return plus(v.mostOfBase(1, n), talk)
 		},
+		build: func(k Kind, v Values) (loop.Strategy, error) {
+			over, err := v.newBase(k)
+			return Debate{
+				Base: over, Debaters: v.count("debaters"), Rounds: v.count("rounds"), Converge: v.on("convergence_check"),
+				Similarity: v.fraction("convergence_similarity"), Vote: v.word("decide") == "majority",
+			}, err
+		},
 	}
-	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.newBase(k)
-		return Debate{
-			Base: over, Debaters: v.count("debaters"), Rounds: v.count("rounds"), Converge: v.on("convergence_check"),
-			Similarity: v.fraction("convergence_similarity"), Vote: v.word("decide") == "majority",
-		}, err
-	}
-	return k
 }
 
 // Run implements [loop.Strategy].

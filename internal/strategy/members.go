@@ -38,7 +38,7 @@ func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
 			if !ok || !of.plain() {
 				return nil, fmt.Errorf("strategy.roles.%s cannot work with %q", m.Role, m.Strategy)
 			}
-			if w.over, err = of.make(v); err != nil {
+			if w.over, err = of.build(of, v); err != nil {
 				return nil, err
 			}
 		}

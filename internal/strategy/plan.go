@@ -34,7 +34,7 @@ const (
 )
 
 func planAndExecute() Kind {
-	k := Kind{
+	return Kind{
 		Name: NamePlan, About: "a planner breaks the task down; each step is worked on and judged by itself, then the whole",
 		When: "the task is larger than what an agent keeps in mind", Turns: "the base's for each step, 1 of the planner for each plan",
 		Base: NameActorCritic,
@@ -49,15 +49,14 @@ func planAndExecute() Kind {
 		Most: func(v Values, n int) int {
 			return plus(max(times(n, 2), v.mostOfBase(v.count("max_steps"), n)), 1+v.count(keyMaxReplans))
 		},
+		build: func(k Kind, v Values) (loop.Strategy, error) {
+			over, err := v.newBase(k)
+			return PlanAndExecute{
+				Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count(keyStepRounds),
+				MaxReplans: v.count(keyMaxReplans), Approve: v.on(KeyApprove),
+			}, err
+		},
 	}
-	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.newBase(k)
-		return PlanAndExecute{
-			Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count(keyStepRounds),
-			MaxReplans: v.count(keyMaxReplans), Approve: v.on(KeyApprove),
-		}, err
-	}
-	return k
 }
 
 // A project is a task that is carried out by plan.

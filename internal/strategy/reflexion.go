@@ -39,7 +39,7 @@ Answer with that one sentence, and nothing else.`
 const attempts = `Earlier attempts at this task fell short. This was learned from them:`
 
 func reflexion() Kind {
-	k := Kind{
+	return Kind{
 		Name: NameReflexion, About: "attempts that each begin at the same tree; one that scores too low leaves a lesson for the next",
 		When: "the agent goes astray, and a fresh start helps more than mending", Turns: "the base's, 1 of the evaluator, 1 of the reflector",
 		Base: NameReAct, Around: true,
@@ -57,16 +57,15 @@ func reflexion() Kind {
 		Most: func(v Values, n int) int {
 			return plus(v.mostOfBase(v.count(keyMaxAttempts), n), 2*v.count(keyMaxAttempts))
 		},
+		build: func(k Kind, v Values) (loop.Strategy, error) {
+			over, err := v.newBase(k)
+			r := Reflexion{Base: over, MaxAttempts: v.count(keyMaxAttempts), Threshold: v.fraction("threshold"), Reset: v.on("reset")}
+			if v.word("lessons") != LessonsOff {
+				r.Memory = Memory{Lessons: v.lessons, Most: v.count("top_k_lessons"), Block: v.word("lessons_mode") == lessonsBlock}
+			}
+			return r, err
+		},
 	}
-	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.newBase(k)
-		r := Reflexion{Base: over, MaxAttempts: v.count(keyMaxAttempts), Threshold: v.fraction("threshold"), Reset: v.on("reset")}
-		if v.word("lessons") != LessonsOff {
-			r.Memory = Memory{Lessons: v.lessons, Most: v.count("top_k_lessons"), Block: v.word("lessons_mode") == lessonsBlock}
-		}
-		return r, err
-	}
-	return k
 }
 
 // Run implements [loop.Strategy].

@@ -45,7 +45,7 @@ const allowedCommands = `
 %s`
 
 func rewoo() Kind {
-	k := Kind{
+	return Kind{
 		Name: NameReWOO, About: "a planner names the evidence that the task needs, commands and agents find it, and the base works with all of it",
 		When: "what has to be known can be said beforehand, and much of it at the same time", Turns: "1 of the planner, 1 of the informant for each question; then the base's",
 		Base: NameActorCritic,
@@ -54,15 +54,14 @@ func rewoo() Kind {
 		},
 		Roles: map[loop.Role]loop.Access{RolePlanner: loop.ReadOnly, RoleInformant: loop.ReadOnly},
 		Most:  func(v Values, n int) int { return plus(v.mostOfBase(1, n), 1+v.count("max_steps")) },
+		build: func(k Kind, v Values) (loop.Strategy, error) {
+			over, err := v.newBase(k)
+			if err == nil {
+				err = checkCommands(v.words(KeyCommands))
+			}
+			return ReWOO{Base: over, MaxSteps: v.count("max_steps"), Parallel: v.on("parallel_levels"), Commands: v.words(KeyCommands)}, err
+		},
 	}
-	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.newBase(k)
-		if err == nil {
-			err = checkCommands(v.words(KeyCommands))
-		}
-		return ReWOO{Base: over, MaxSteps: v.count("max_steps"), Parallel: v.on("parallel_levels"), Commands: v.words(KeyCommands)}, err
-	}
-	return k
 }
 
 // Run implements [loop.Strategy].

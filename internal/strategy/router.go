@@ -37,22 +37,21 @@ The task:
 %s`
 
 func router() Kind {
-	k := Kind{
+	return Kind{
 		Name: NameRouter, About: "a classifier chooses one of the members, who then does the whole task with its own agent, instructions and strategy",
 		When: "tasks of several kinds come in, and each has an agent that is best at it", Turns: "1 of the classifier, then those of the member's strategy",
 		Parameters: []Parameter{{Key: "fallback_route", Default: ""}, {Key: "require_confidence_above", Default: 0.0}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleClassifier: loop.ReadOnly},
 		Most: func(v Values, n int) int { return plus(max(times(n, 2), v.mostOf(NameActorCritic, n)), 1) },
+		build: func(k Kind, v Values) (loop.Strategy, error) {
+			all, err := v.crew(k, ActorCritic{})
+			r := Router{crew: all, FallbackRoute: v.word("fallback_route"), RequireConfidenceAbove: v.fraction("require_confidence_above")}
+			if err == nil && r.FallbackRoute != "" {
+				err = all.checkMember("fallback_route", r.FallbackRoute)
+			}
+			return r, err
+		},
 	}
-	k.make = func(v Values) (loop.Strategy, error) {
-		all, err := v.crew(k, ActorCritic{})
-		r := Router{crew: all, FallbackRoute: v.word("fallback_route"), RequireConfidenceAbove: v.fraction("require_confidence_above")}
-		if err == nil && r.FallbackRoute != "" {
-			err = all.checkMember("fallback_route", r.FallbackRoute)
-		}
-		return r, err
-	}
-	return k
 }
 
 // Run implements [loop.Strategy].

@@ -30,19 +30,18 @@ const refine = `You have criticized your own work on this task. Mend what this c
 %s`
 
 func selfRefine() Kind {
-	k := Kind{
+	return Kind{
 		Name: NameSelfRefine, About: "the base works; then its own agent criticizes the work and refines it, until it finds no issues",
 		When: "one agent is all you have, and its first answer is seldom its best", Turns: "1 of the critique, then the base's",
 		Base: NameReAct, Around: true,
 		Parameters: []Parameter{baseOf(), {Key: keyMaxRounds, Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},
 		Roles:      map[loop.Role]loop.Access{RoleCritique: loop.ReadOnly},
 		Most:       func(v Values, n int) int { return plus(v.mostOfBase(v.count(keyMaxRounds), n), v.count(keyMaxRounds)) },
+		build: func(k Kind, v Values) (loop.Strategy, error) {
+			over, err := v.newBase(k)
+			return SelfRefine{Base: over, MaxRounds: v.count(keyMaxRounds), StopPhrase: v.word("stop_phrase")}, err
+		},
 	}
-	k.make = func(v Values) (loop.Strategy, error) {
-		over, err := v.newBase(k)
-		return SelfRefine{Base: over, MaxRounds: v.count(keyMaxRounds), StopPhrase: v.word("stop_phrase")}, err
-	}
-	return k
 }
 
 // Run implements [loop.Strategy].

@@ -47,7 +47,7 @@ type Kind struct {
 	// is no limit.
 	Most func(v Values, iterations int) int
 
-	make func(Values) (loop.Strategy, error)
+	build func(Kind, Values) (loop.Strategy, error) // gets the Kind that it is a field of
 }
 
 // All returns the strategies in the order in which they are listed.
@@ -83,7 +83,7 @@ func New(ref loop.StrategyRef, lessons Lessons) (loop.Strategy, error) {
 		return nil, err
 	}
 	values.lessons = lessons
-	return k.make(values)
+	return k.build(k, values)
 }
 
 // has reports whether the strategy uses a parameter.

@@ -59,18 +59,17 @@ FINISH
 A critic then judges the work. What it finds comes back to you.`
 
 func supervisor() Kind {
-	k := Kind{
+	return Kind{
 		Name: NameSupervisor, About: "a coordinator hands out the work to members, one after the other; in the end the critic judges all of it",
 		When: "the task has parts of different kinds, and what comes next depends on what came before", Turns: "1 of the coordinator, then 1 of a member or of the critic",
 		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleCoordinator: loop.ReadOnly},
 		Most: func(v Values, n int) int { return plus(v.bounded(v.count(keyMaxRounds), 2, n), 1) },
+		build: func(k Kind, v Values) (loop.Strategy, error) {
+			all, err := v.crew(k, nil)
+			return Supervisor{crew: all, MaxRounds: v.count(keyMaxRounds)}, err
+		},
 	}
-	k.make = func(v Values) (loop.Strategy, error) {
-		all, err := v.crew(k, nil)
-		return Supervisor{crew: all, MaxRounds: v.count(keyMaxRounds)}, err
-	}
-	return k
 }
 
 // Run implements [loop.Strategy].

@@ -27,7 +27,7 @@ type Swarm struct {
 const NoteHandoff = "swarm.handoff"
 
 func swarm() Kind {
-	k := Kind{
+	return Kind{
 		Name: NameSwarm, About: "members hand the task over to each other, with what the next one accepts; who hands over to nobody ends it, and the critic judges",
 		When: "each part of the task shows who is the right one for the next", Turns: "1 of a member, then 1 of the critic where it hands over to nobody",
 		Parameters: []Parameter{
@@ -35,23 +35,22 @@ func swarm() Kind {
 		},
 		Members: true,
 		Most:    func(v Values, n int) int { return plus(times(n, 2), v.count("max_handoffs")) },
-	}
-	k.make = func(v Values) (loop.Strategy, error) {
-		all, err := v.crew(k, nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range all {
-			if w.over != nil {
-				return nil, hint.Errorf("leave it out there", "strategy.roles.%s has a strategy, but members of a swarm take single turns", w.Role)
+		build: func(k Kind, v Values) (loop.Strategy, error) {
+			all, err := v.crew(k, nil)
+			if err != nil {
+				return nil, err
 			}
-		}
-		return Swarm{
-			crew: all, EntryAgent: v.word("entry_agent"), MaxHandoffs: v.count("max_handoffs"),
-			DetectCycles: v.on("detect_cycles"), PassFullHistory: v.on("pass_full_history"),
-		}, all.checkMember("entry_agent", v.word("entry_agent"))
+			for _, w := range all {
+				if w.over != nil {
+					return nil, hint.Errorf("leave it out there", "strategy.roles.%s has a strategy, but members of a swarm take single turns", w.Role)
+				}
+			}
+			return Swarm{
+				crew: all, EntryAgent: v.word("entry_agent"), MaxHandoffs: v.count("max_handoffs"),
+				DetectCycles: v.on("detect_cycles"), PassFullHistory: v.on("pass_full_history"),
+			}, all.checkMember("entry_agent", v.word("entry_agent"))
+		},
 	}
-	return k
 }
 
 // A relay is the state of a swarm.

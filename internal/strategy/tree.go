@@ -48,7 +48,7 @@ func treeOfThoughts() Kind {
 			candidates := v.count("branch_factor") * (1 + (v.count("max_depth")-1)*v.count("beam_width"))
 			return plus(times(n, 2), candidates*3)
 		},
-		make: func(v Values) (loop.Strategy, error) {
+		build: func(_ Kind, v Values) (loop.Strategy, error) {
 			return TreeOfThoughts{
 				BranchFactor: v.count("branch_factor"), MaxDepth: v.count("max_depth"), BeamWidth: v.count("beam_width"),
 				SolvedThreshold: v.fraction("solved_threshold"), MinScore: v.fraction("min_score"),

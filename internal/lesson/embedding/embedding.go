@@ -250,24 +250,13 @@ func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[stri
 	return known, nil
 }
 
-// keep caches vectors; if that fails, they are requested again.
+// keep caches vectors; if that fails, or if the file is damaged, they are requested again.
 func (s *Store) keep(path string, vectors map[string][]byte) {
 	text, err := json.Marshal(vectors)
 	if err == nil {
 		err = os.MkdirAll(s.Cache, 0o700)
 	}
-	if err != nil {
-		return
-	}
-	f, err := os.CreateTemp(s.Cache, "draft-*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err == nil {
+		_ = os.WriteFile(path, text, 0o600)
 	}
 }
