@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -93,10 +94,11 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	it.run.complaint = it.c.Attempt.Complaint()
 	it.run.spend(RoleActor, it.c.Attempt.Turn)
 	it.run.conversation = it.run.conversation.After(it.c.Attempt.Turn)
-	if err := it.run.emit(step, ActorFinished{Iteration: it.c.Iteration, Attempt: it.c.Attempt}); err != nil {
-		return err
-	}
-	if err := it.run.late(step, RoleActor, it.c.Attempt.Turn); err != nil {
+	err = cmp.Or(
+		it.run.emit(step, ActorFinished{Iteration: it.c.Iteration, Attempt: it.c.Attempt}),
+		it.run.late(step, RoleActor, it.c.Attempt.Turn),
+	)
+	if err != nil {
 		return err
 	}
 	if interrupted { // even if the run ends here: the words are passed on when it is resumed
@@ -289,10 +291,7 @@ func (it *Iteration) review(ctx context.Context) (err error) {
 	review := &it.round.Review
 	it.countTurn(&review.Turn, it.c.ID)
 	it.run.spend(RoleCritic, review.Turn)
-	if err := it.run.late(step, RoleCritic, review.Turn); err != nil {
-		return err
-	}
-	if err := context.Cause(ctx); err != nil {
+	if err := cmp.Or(it.run.late(step, RoleCritic, review.Turn), context.Cause(ctx)); err != nil {
 		return err
 	}
 	if err := it.run.tell(step, "the critic", review.Written); err != nil {

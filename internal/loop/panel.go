@@ -118,16 +118,14 @@ func (s *section) playMember(ctx context.Context, i int, c Case) (review Review,
 	review.weigh(s.at.Gate, c)
 	only := review
 	only.Turn, only.Reply = Turn{}, ""
-	if err := s.emit(c.Step, TurnFinished{
-		Iteration: c.Iteration, Role: role, State: c.Change.State, Review: &only,
-		Reply: Reply{Turn: review.Turn, Text: review.Reply, Written: review.Written},
-	}); err != nil {
-		return review, err
-	}
-	if err := s.late(c.Step, role, review.Turn); err != nil {
-		return review, err
-	}
-	return review, s.tell(c.Step, "the "+string(role), review.Written)
+	return review, cmp.Or(
+		s.emit(c.Step, TurnFinished{
+			Iteration: c.Iteration, Role: role, State: c.Change.State, Review: &only,
+			Reply: Reply{Turn: review.Turn, Text: review.Reply, Written: review.Written},
+		}),
+		s.late(c.Step, role, review.Turn),
+		s.tell(c.Step, "the "+string(role), review.Written),
+	)
 }
 
 // quorumLost returns a [*stopError] if so many members cannot work that the others are no quorum.

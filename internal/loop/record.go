@@ -19,8 +19,8 @@ type record struct {
 	waited map[Step]time.Duration // by the running turns
 }
 
-// emit stamps an event and passes it to the sink. After the first failure it only passes on the
-// end.
+// emit stamps an event and passes it to the sink. After the first failure it returns that error
+// for every further event, and only passes on the end.
 func (r *record) emit(step Step, e Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

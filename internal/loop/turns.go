@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -131,14 +132,10 @@ func (s *section) turn(ctx context.Context, call Call) (Reply, error) {
 		return reply, fmt.Errorf("run the %s: %w", call.Role, err)
 	}
 	reply.ID = call.ID
-	if err := s.emit(call.Step, TurnFinished{Iteration: n, Role: call.Role, Access: call.Access, Reply: reply}); err != nil {
-		return reply, err
-	}
-	if err := s.late(call.Step, call.Role, reply.Turn); err != nil {
-		return reply, err
-	}
-	if err := s.tell(call.Step, "the "+string(call.Role), reply.Written); err != nil {
-		return reply, err
-	}
-	return reply, blocked(call.Role, reply.Turn)
+	return reply, cmp.Or(
+		s.emit(call.Step, TurnFinished{Iteration: n, Role: call.Role, Access: call.Access, Reply: reply}),
+		s.late(call.Step, call.Role, reply.Turn),
+		s.tell(call.Step, "the "+string(call.Role), reply.Written),
+		blocked(call.Role, reply.Turn),
+	)
 }

@@ -33,21 +33,26 @@ func (f *floor) works(ctx context.Context, steps *loop.Steps, step loop.Step, w 
 	if err != nil {
 		return "", err
 	}
-	change, err := steps.Checkpoint(ctx, step.Sub("state"))
-	if err != nil {
-		return "", err
-	}
-	checks, err := steps.Check(ctx, step.Sub("checks"))
-	if err != nil {
-		return "", err
-	}
 	turn := replies[0].Turn
-	f.matter = &loop.Case{Task: steps.Task(), Attempt: loop.Attempt{Turn: turn}, Change: change, Checks: checks}
-	f.judged = false
+	matter, err := workAfter(ctx, steps, step, turn)
+	if err != nil {
+		return "", err
+	}
+	f.matter, f.judged = &matter, false
 	if turn.Ending != loop.EndCompleted {
 		return fmt.Sprintf("(The turn %s.)\n%s", prompt.Ended(turn.Ending, turn.ExitCode), replies[0].Text), nil
 	}
 	return replies[0].Text, nil
+}
+
+// workAfter captures and checks the work that a turn has left.
+func workAfter(ctx context.Context, steps *loop.Steps, step loop.Step, turn loop.Turn) (loop.Case, error) {
+	c := loop.Case{Task: steps.Task(), Attempt: loop.Attempt{Turn: turn}}
+	var err error
+	if c.Change, err = steps.Checkpoint(ctx, step.Sub("state")); err == nil {
+		c.Checks, err = steps.Check(ctx, step.Sub("checks"))
+	}
+	return c, err
 }
 
 // drives has a worker do its part with its own strategy. The outcome's summary counts as its

@@ -132,20 +132,15 @@ func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Ste
 		return now, err
 	}
 	now.turn = replies[0].Turn
-	change, err := in.Checkpoint(ctx, step.Sub("state"))
+	c, err := workAfter(ctx, in, step, now.turn)
 	if err != nil {
 		return now, err
 	}
-	now.commit = change.Checkpoint
-	checks, err := in.Check(ctx, step.Sub("checks"))
-	if err != nil {
-		return now, err
-	}
-	c := loop.Case{Task: in.Task(), Attempt: loop.Attempt{Turn: now.turn}, Change: change, Checks: checks}
+	now.commit = c.Change.Checkpoint
 	if now.score, _, err = scored(ctx, in, step.Sub(string(RoleEvaluator)), c); err != nil {
 		return now, err
 	}
-	if len(failing(checks)) > 0 {
+	if len(failing(c.Checks)) > 0 {
 		now.score /= 2
 	}
 	return now, in.Note(ctx, step.Sub("score"), NoteThought, fmt.Sprintf("%.2f", now.score))
