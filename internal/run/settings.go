@@ -89,7 +89,7 @@ func Table() []Setting {
 		{"strategy", "", "strategy.name", Text, Inherited, AboutStrategy, "how agents are driven: `name` of one of codeloops strategies"},
 		{"best-of", "", "", Number, Inherited, AboutStrategy, "have `n` candidates work at the same time, each in a copy, and go on with the best (tree-of-thoughts)"},
 		{"approve-plan", "", "strategy.approve_plan", Switch, Inherited, AboutStrategy, "ask on the terminal whether the plan is right, and go on when it is (plan-and-execute)"},
-		{"jobs", "", "strategy.jobs", Number, Said, AboutStrategy, "let `n` agents at most be at work at the same time"},
+		{"jobs", "", "strategy.jobs", Number, Said, AboutStrategy, "run at most `n` agents at the same time"},
 
 		{"max-iterations", "n", "max_iterations", Number, Inherited, AboutLimits, "end after `n` iterations; 0 is no limit"},
 		{"max-duration", "", "max_duration", Text, Logged, AboutLimits, "end after this `time`, such as 90m or 2d (default: no limit)"},

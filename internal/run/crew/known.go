@@ -71,20 +71,17 @@ func rowOf(ctx context.Context, h *host.Host, spec agent.Spec) Row {
 	return r
 }
 
-// Named lists every agent that a configuration gives a role to, as spelled there.
+// Named lists the names of all agents that a configuration gives a role to.
 func Named(cfg *config.Config) []string {
-	var names []string
+	entries := slices.Concat(cfg.Actor.Fallback, cfg.Critic.Fallback, cfg.Panel.Members)
 	for _, r := range []config.Role{cfg.Actor, cfg.Critic} {
-		names = append(names, r.Agent)
+		entries = append(entries, r.Agent)
 		if r.Agent == Auto {
-			names = append(names, cfg.AgentOrder...)
-		}
-		for _, entry := range r.Fallback {
-			name, _, _ := strings.Cut(entry, ":")
-			names = append(names, name)
+			entries = append(entries, cfg.AgentOrder...)
 		}
 	}
-	for _, entry := range cfg.Panel.Members {
+	var names []string
+	for _, entry := range entries {
 		name, _, _ := strings.Cut(entry, ":")
 		names = append(names, name)
 	}
@@ -126,14 +123,8 @@ func CheckNames(h *host.Host, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, entry := range Named(cfg) {
-		name, _, _ := strings.Cut(entry, ":")
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var wrong []error
-	for _, name := range slices.Compact(names) {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(Named(cfg)))) {
 		if _, err := agent.Find(name, c.Own()...); err != nil && name != Auto {
 			wrong = append(wrong, err)
 		}
