@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// apply moves what is there into the stages and links what is to come into its place.
-// First goes what only goes, the deepest first.
+// apply moves the old files into the stages and links the new ones into place. It begins
+// with the paths that are only removed, deepest first.
 func (w *work) apply(ctx context.Context) error {
 	for i := range slices.Backward(w.Moves) {
 		if w.Moves[i].After != Nothing {
@@ -36,16 +36,39 @@ func (w *work) apply(ctx context.Context) error {
 		}
 	}
 	for i, m := range w.Moves {
-		if sum, err := sumAt(w.root, w.old(i)); w.alone && (err != nil || sum != "" && sum != m.BeforeSum) {
-			return errors.Join(err, fmt.Errorf("%s: %w", wording.Path(string(m.Path)), ErrChanged))
+		if err := w.undisturbed(i); err != nil {
+			return fmt.Errorf("%s: %w", wording.Path(string(m.Path)), err)
 		}
 	}
 	return w.syncDirty()
 }
 
-// aside moves what is at a path into the stage. Somebody may have removed it.
+// undisturbed looks for what others have done at a path since its file was copied. A strict
+// restore must not go on then, any other takes note of it.
+func (w *work) undisturbed(i int) error {
+	m := &w.Moves[i]
+	now, err := sumAt(w.root, string(m.Path))
+	cameUp := err == nil && now != m.Sum
+	if !w.strict {
+		m.Stayed = m.Stayed || cameUp
+		return nil
+	}
+	old, err := sumAt(w.root, w.old(i))
+	deleted := old == "" && m.After == Nothing // by others, as was to be
+	switch {
+	case err != nil:
+		return err
+	case old != m.BeforeSum && !deleted, old != "" && !permAt(w.root, w.old(i), m.BeforePerm):
+		return ErrChanged
+	case cameUp:
+		return ErrInTheWay
+	}
+	return nil
+}
+
+// aside moves what is at a path into the stage.
 func (w *work) aside(ctx context.Context, i int) error {
-	m := w.Moves[i]
+	m := &w.Moves[i]
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
@@ -54,8 +77,11 @@ func (w *work) aside(ctx context.Context, i int) error {
 	}
 	kind, err := w.kind(string(m.Path))
 	switch {
-	case err != nil || kind == Nothing:
+	case err != nil:
 		return err
+	case kind == Nothing:
+		m.Before = Nothing // somebody has removed it: a rollback must not bring it back
+		return nil
 	case kind == Place && m.Before == Place:
 		return w.root.Remove(string(m.Path))
 	case kind == Place || kind == other:
@@ -65,13 +91,13 @@ func (w *work) aside(ctx context.Context, i int) error {
 	if err := w.root.Rename(string(m.Path), w.old(i)); err != nil {
 		return err
 	}
-	if info, err := w.root.Lstat(w.old(i)); err != nil || info.IsDir() { // it has become one in between
+	if info, err := w.root.Lstat(w.old(i)); err != nil || info.IsDir() { // it was replaced after the check
 		return errors.Join(err, ErrInTheWay)
 	}
 	return nil
 }
 
-// place puts what is to come into its place, unless something came up there.
+// place puts the new file into place, unless somebody else has put something there.
 func (w *work) place(i int) error {
 	m := &w.Moves[i]
 	if err := w.at("put in place"); err != nil {
@@ -104,7 +130,7 @@ func (w *work) place(i int) error {
 	case Nothing, other:
 	}
 	if errors.Is(err, fs.ErrExist) {
-		if m.Stayed = !w.alone; m.Stayed {
+		if m.Stayed = !w.strict; m.Stayed {
 			return nil
 		}
 		err = ErrInTheWay

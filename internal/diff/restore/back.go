@@ -13,14 +13,14 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Recover finishes a restore in a work tree that broke off: it undoes one that was not
-// complete, and removes the leftovers of one that was. It returns sentences that say so.
+// Recover finishes interrupted restores of a work tree: it rolls back those that were not
+// complete, and cleans up after those that were. It returns a sentence about each.
 func (k *Keep) Recover(ctx context.Context, workTree string) (told []string, err error) {
 	err = k.each(openJournal, func(j *journal) error {
 		if !same(j.WorkTree, workTree) {
 			return nil
 		}
-		sentence, err := k.goOn(ctx, j, workTree)
+		sentence, err := k.recover(ctx, j, workTree)
 		told = append(told, sentence)
 		return err
 	})
@@ -30,7 +30,7 @@ func (k *Keep) Recover(ctx context.Context, workTree string) (told []string, err
 	return told, nil
 }
 
-// same reports whether two paths are of one directory.
+// same reports whether two paths name the same directory.
 func same(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -40,7 +40,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(one, two)
 }
 
-func (k *Keep) goOn(ctx context.Context, j *journal, workTree string) (string, error) {
+func (k *Keep) recover(ctx context.Context, j *journal, workTree string) (string, error) {
 	root, err := os.OpenRoot(workTree)
 	if err != nil {
 		return "", err
@@ -48,26 +48,34 @@ func (k *Keep) goOn(ctx context.Context, j *journal, workTree string) (string, e
 	defer root.Close() //nolint:errcheck // what was written through it is synced
 	w := &work{journal: j, root: root, step: k.step}
 	if w.Phase == done {
-		return "the files were put back to " + j.Title + "; what that left behind is cleared away", w.finish(context.WithoutCancel(ctx))
+		err := w.finish(ctx)
+		told := "the files were put back to " + j.Title + "; what that left behind is cleared away"
+		if w.later != nil {
+			told += fmt.Sprintf(", and what was saved meanwhile at %s is kept in %s", wording.Path(w.later[0]), w.keptFiles())
+		}
+		return told, err
 	}
-	err = w.back()
+	err = w.rollBack(ctx)
 	told := "putting the files back to " + j.Title + " had broken off and was undone"
 	if stayed := w.stayed(); err == nil && stayed != nil {
-		told = fmt.Sprintf("%s, but for %s, where something else has come up: what was there is kept in %s", told, wording.Path(stayed[0]), w.keptFiles())
+		told += fmt.Sprintf(", but for %s, where something else has come up: what was there is kept in %s", wording.Path(stayed[0]), w.keptFiles())
 	}
 	return told, err
 }
 
-// back puts the files back that were there. It may be called again after it has broken
-// off.
-func (w *work) back() error {
+// rollBack brings the original files back. It may be called again after an interruption.
+func (w *work) rollBack(ctx context.Context) error {
 	if w.Phase == applying {
 		var errs []error
 		for i := range slices.Backward(w.Moves) {
 			errs = append(errs, w.takeAway(i))
 		}
 		for i := range w.Moves {
-			if err := w.putBack(i); err != nil {
+			err := w.putBack(i)
+			if err == nil && w.Moves[i].Stayed {
+				err = w.keepLater(ctx, i)
+			}
+			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", wording.Path(string(w.Moves[i].Path)), err))
 			}
 		}
@@ -87,7 +95,7 @@ func (w *work) back() error {
 	return errors.Join(os.RemoveAll(w.dir), syncDir(filepath.Dir(w.dir)))
 }
 
-// takeAway removes what was put in place, as long as it is that.
+// takeAway removes what was put in place, unless somebody has changed it.
 func (w *work) takeAway(i int) error {
 	m := &w.Moves[i]
 	m.Stayed = false
@@ -96,7 +104,7 @@ func (w *work) takeAway(i int) error {
 	}
 	at := string(m.Path)
 	if kind, err := w.kind(at); err != nil || kind != m.After || kind == Nothing {
-		return nil //nolint:nilerr // whatever is there, it is not ours
+		return nil //nolint:nilerr // it is not ours
 	}
 	w.touched(path.Dir(at))
 	if m.After == Place {
@@ -111,15 +119,15 @@ func (w *work) takeAway(i int) error {
 	if err := w.root.Rename(at, taken); err != nil {
 		return err
 	}
-	if sum, err := sumAt(w.root, taken); err != nil || sum != m.Sum { // it has become another in between
+	if sum, err := sumAt(w.root, taken); err != nil || sum != m.Sum { // it was replaced after the check
 		return errors.Join(err, w.link(taken, at))
 	}
 	w.prune(path.Dir(at), w.was)
 	return w.root.Remove(taken)
 }
 
-// placed reports whether what has the content that was to come was put there, and is
-// not what had the same content before.
+// placed reports whether a file with the new content is ours, and not an old one that had
+// the same content.
 func (w *work) placed(i int) bool {
 	m := w.Moves[i]
 	there, err := w.root.Lstat(string(m.Path))
@@ -133,7 +141,7 @@ func (w *work) placed(i int) bool {
 	return m.Before == Nothing || m.Sum != m.BeforeSum || err == nil
 }
 
-// putBack puts back what was at a path, from the stage or else from the copy.
+// putBack brings back what was at a path, from the stage or else from the copy.
 func (w *work) putBack(i int) error {
 	m := &w.Moves[i]
 	if err := w.at("put back"); err != nil || m.Before == Nothing {
@@ -160,12 +168,13 @@ func (w *work) putBack(i int) error {
 	return err
 }
 
-// putOld is putBack where nothing stands, given what was moved aside; nil: it is lost.
+// putOld is putBack at a free path. Moved is what was moved aside, nil if the stage does not
+// have it.
 func (w *work) putOld(i int, moved fs.FileInfo) error {
 	m := w.Moves[i]
 	at := string(m.Path)
 	switch {
-	case m.Before == Place:
+	case moved == nil && m.Before == Place:
 		return w.root.Mkdir(at, w.dirPerm(at))
 	case moved == nil && m.Before == Link:
 		return copyLink(w.files, at, w.root, at)
@@ -187,7 +196,7 @@ func copyLink(from *os.Root, link string, to *os.Root, name string) error {
 	return to.Symlink(target, name)
 }
 
-// putCopy puts back a file that the stage has lost.
+// putCopy brings back a file from its copy.
 func (w *work) putCopy(i int) error {
 	m := w.Moves[i]
 	in, err := openPlain(w.files, string(m.Path))
@@ -205,8 +214,8 @@ func (w *work) putCopy(i int) error {
 	return w.link(again, string(m.Path))
 }
 
-// finish clears up behind a restore that is done. What was written to a file until it
-// was moved aside, or to an open one until now, is what is kept of it.
+// finish cleans up after a restore. If a file was written to until it was moved aside, or
+// later by a program that had it open, that version is kept instead of the earlier copy.
 func (w *work) finish(ctx context.Context) error {
 	for i := range w.Moves {
 		if err := w.keepLater(ctx, i); err != nil {
@@ -219,10 +228,10 @@ func (w *work) finish(ctx context.Context) error {
 	return w.save(kept)
 }
 
-// keepLater keeps what was moved aside if it is no longer what was copied.
+// keepLater keeps what was moved aside, if that differs from the copy.
 func (w *work) keepLater(ctx context.Context, i int) error {
 	m := &w.Moves[i]
-	if err := w.at("compare"); err != nil || m.Before != File && m.Before != Link {
+	if err := w.at("compare"); err != nil {
 		return err
 	}
 	sum, err := sumAt(w.root, w.old(i))
@@ -233,11 +242,11 @@ func (w *work) keepLater(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	later := string(m.Path) + stagePrefix + "later"
+	later := path.Join(path.Dir(string(m.Path)), stagePrefix+w.Token)
 	if err := w.files.RemoveAll(later); err != nil {
 		return err
 	}
-	if m.BeforePerm, m.BeforeSum, err = w.keepAs(ctx, w.old(i), later, kind); err != nil {
+	if m.BeforePerm, m.BeforeSum, err = w.keepAs(context.WithoutCancel(ctx), w.old(i), later, kind); err != nil {
 		return err
 	}
 	m.Before, w.later = kind, append(w.later, string(m.Path))

@@ -13,17 +13,17 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A checking finds out whether changes can be made.
-type checking struct {
+// A checker finds out whether changes can be made.
+type checker struct {
 	root  *os.Root
-	going map[string]bool // paths of what will be moved away
+	going map[string]bool // paths that will be moved away
 }
 
-// ErrPath is of a path that leads out of the work tree, or into a repository's own files, on
-// some system at least.
-var ErrPath = errors.New("this is no path for a file of a work tree")
+// ErrPath is a path that, on some system at least, leads out of the work tree or into a git
+// directory.
+var ErrPath = errors.New("a work tree cannot have a file at this path")
 
-func (c *checking) check(change PathChange) error {
+func (c *checker) check(change PathChange) error {
 	if !Proper(change.Path) {
 		return ErrPath
 	}
@@ -48,9 +48,9 @@ func (c *checking) check(change PathChange) error {
 	return change.After.Err
 }
 
-// kind is what is at a path. Above it there has to be a directory, or what will be moved away:
-// below that there is nothing, wherever a symbolic link leads.
-func (c *checking) kind(name string) (Kind, error) {
+// kind returns the kind of what is at a path. Every path above it must be a directory, or
+// be moved away. Nothing is below what is moved away, even if it is a link to a directory.
+func (c *checker) kind(name string) (Kind, error) {
 	for at, r := range name {
 		if r != '/' {
 			continue
@@ -66,13 +66,13 @@ func (c *checking) kind(name string) (Kind, error) {
 	return kindAt(c.root, name)
 }
 
-func (c *checking) isDir(name string) bool {
+func (c *checker) isDir(name string) bool {
 	info, err := c.root.Lstat(name)
 	return err == nil && info.IsDir()
 }
 
-// emptied reports what would be left in a directory.
-func (c *checking) emptied(dir string) error {
+// emptied returns an error if something would be left in a directory.
+func (c *checker) emptied(dir string) error {
 	if !c.isDir(dir) {
 		return ErrInTheWay
 	}
@@ -84,8 +84,9 @@ func (c *checking) emptied(dir string) error {
 	})
 }
 
-// folded reports whether what is there is something that goes, by another name.
-func (c *checking) folded(name string) bool {
+// folded reports whether what is at a path is a file that will be moved away, under a name
+// that differs in case.
+func (c *checker) folded(name string) bool {
 	there, err := c.root.Lstat(name)
 	if err != nil {
 		return false
@@ -100,9 +101,9 @@ func (c *checking) folded(name string) bool {
 	return false
 }
 
-// above returns the directory, or the nearest above it, that is there, with what tells
-// its file system from others.
-func (c *checking) above(dir string) (there string, device uint64) {
+// above returns the directory, or else the nearest existing one above it, with the device
+// that it is on.
+func (c *checker) above(dir string) (there string, device uint64) {
 	for ; ; dir = path.Dir(dir) {
 		if info, err := c.root.Lstat(dir); err == nil && info.IsDir() {
 			return dir, file.StampOf(info).Dev
@@ -114,7 +115,7 @@ func (c *checking) above(dir string) (there string, device uint64) {
 }
 
 // top returns the highest directory above one that is on the same file system.
-func (c *checking) top(dir string, device uint64) string {
+func (c *checker) top(dir string, device uint64) string {
 	for dir != "." {
 		up, other := c.above(path.Dir(dir))
 		if other != device {
@@ -125,8 +126,8 @@ func (c *checking) top(dir string, device uint64) string {
 	return dir
 }
 
-// other is what a restore neither moves nor makes: a directory with something in it, a
-// pipe, a device.
+// other is what a restore neither moves nor makes: a directory that is not empty, a pipe, a
+// device.
 const other Kind = "other"
 
 func kindAt(root *os.Root, name string) (Kind, error) {
@@ -148,8 +149,7 @@ func kindAt(root *os.Root, name string) (Kind, error) {
 	return other, nil
 }
 
-// Proper reports whether a path is one that git would check out on every
-// system.
+// Proper reports whether git would check out a file at this path on every system.
 func Proper(name string) bool {
 	if name == "" || path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) ||
 		strings.ContainsRune(name, 0) || filepath.Separator != '/' && strings.ContainsRune(name, filepath.Separator) {
@@ -163,9 +163,9 @@ func Proper(name string) bool {
 	return true
 }
 
-// takenForGit reports whether some file system takes a name for .git: HFS+
-// passes over some characters, NTFS over dots and spaces at the end and what
-// follows a colon, and git~1 is the short name of .git.
+// takenForGit reports whether some file system takes a name for .git: HFS+ ignores some
+// characters, NTFS ignores dots and spaces at the end and anything after a colon, and git~1
+// is the short name of .git.
 func takenForGit(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		if r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {

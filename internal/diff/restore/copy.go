@@ -18,7 +18,8 @@ func sumOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// sumAt returns the sum of a file or of the target of a link; "" where neither is there.
+// sumAt returns the SHA-256 of a file's content or of a link's target, or "" for anything
+// else.
 func sumAt(root *os.Root, name string) (string, error) {
 	kind, err := kindAt(root, name)
 	switch {
@@ -38,8 +39,7 @@ func sumAt(root *os.Root, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// openPlain opens a regular file. It does not wait for the other end of a pipe that has
-// taken its place.
+// openPlain opens a regular file. It does not block on a pipe that has taken its place.
 func openPlain(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -51,18 +51,18 @@ func openPlain(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// syncDir writes the names in a directory to the disk.
+// syncDir syncs a directory to disk.
 func syncDir(dir string) error { return file.SyncDir(dir, (*os.File).Sync) }
 
-// syncIn is syncDir below a root. A directory that is gone needs nothing.
+// syncIn is syncDir below a root. A directory that is gone needs no sync.
 func syncIn(root *os.Root, dir string) error {
 	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // so it is
+		return nil //nolint:nilerr // it is gone
 	}
 	return syncDir(filepath.Join(root.Name(), filepath.FromSlash(dir)))
 }
 
-// syncTree writes the names in all directories to the disk.
+// syncTree syncs all directories below a root to disk.
 func syncTree(root *os.Root) error {
 	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

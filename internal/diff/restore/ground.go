@@ -7,16 +7,17 @@ import (
 	"slices"
 )
 
-// anyPerm leaves the permissions of a directory to umask.
+// anyPerm lets umask decide the permissions of a directory.
 const anyPerm fs.FileMode = 0o777
 
-// kind is what is at a path now, to which no symbolic link may lead.
+// kind returns the kind of what is at a path now. It is an error if the path leads through a
+// symbolic link.
 func (w *work) kind(name string) (Kind, error) {
-	return (&checking{root: w.root}).kind(name)
+	return (&checker{root: w.root}).kind(name)
 }
 
-// link gives a staged file its name, if that is free. A file system without links
-// leaves a moment between the look and the renaming.
+// link gives a staged file its name, if that is free. On a file system without hard links
+// something that appears between the check and the rename is overwritten.
 func (w *work) link(staged, to string) error {
 	err := w.root.Link(staged, to)
 	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
@@ -28,7 +29,7 @@ func (w *work) link(staged, to string) error {
 	return w.root.Rename(staged, to)
 }
 
-// makeDirs makes a directory with those above it, with the permissions that they had.
+// makeDirs makes a directory and those above it, with the permissions that they had.
 func (w *work) makeDirs(dir string) error {
 	if dir == "." {
 		return nil
@@ -38,7 +39,7 @@ func (w *work) makeDirs(dir string) error {
 	}
 	err := w.root.Mkdir(dir, w.dirPerm(dir))
 	if errors.Is(err, fs.ErrExist) {
-		return nil // what is not a directory was looked for
+		return nil // the caller has checked that it is a directory
 	}
 	w.touched(path.Dir(dir))
 	if perm := w.dirPerm(dir); perm != anyPerm && err == nil {
@@ -57,15 +58,15 @@ func (w *work) dirPerm(dir string) fs.FileMode {
 	return anyPerm
 }
 
-// prune removes a directory, and those above it, as far as nothing is in them and none
-// of them stays.
+// prune removes a directory and those above it, up to the first that is not empty or that
+// stays.
 func (w *work) prune(dir string, stays func(dir string) bool) {
 	for ; dir != "." && !stays(dir) && w.root.Remove(dir) == nil; dir = path.Dir(dir) {
 		w.touched(path.Dir(dir))
 	}
 }
 
-// pruneBelow removes a directory in which there are directories alone.
+// pruneBelow removes a directory that holds nothing but directories.
 func (w *work) pruneBelow(dir string) {
 	var dirs []string
 	_ = fs.WalkDir(w.root.FS(), dir, func(name string, _ fs.DirEntry, err error) error {
@@ -86,7 +87,7 @@ func (w *work) touched(dir string) {
 	w.dirty[dir] = true
 }
 
-// syncDirty writes the names in the directories that were touched to the disk.
+// syncDirty syncs the directories that were touched, and the stages.
 func (w *work) syncDirty() error {
 	var errs []error
 	for dir := range w.dirty {

@@ -18,22 +18,22 @@ import (
 type phase string
 
 const (
-	preparing phase = "preparing" // nothing of the work tree has been moved
+	preparing phase = "preparing" // nothing in the work tree has been moved
 	applying  phase = "applying"
-	done      phase = "done" // but for what was moved aside
-	kept      phase = "kept" // it is over
+	done      phase = "done" // except that the stages are still there
+	kept      phase = "kept" // nothing is left to do
 )
 
-// A record describes a restore; it is written before the restore begins.
+// A record describes a restore. It is written before the restore begins.
 type record struct {
 	WorkTree string    `json:"work_tree"`
 	Title    string    `json:"restored"`
 	At       time.Time `json:"at"`
 	Phase    phase     `json:"phase"`
 	Token    string    `json:"token"`  // ends the names of the stages
-	Stages   []name    `json:"stages"` // directories that have one
+	Stages   []name    `json:"stages"` // directories that contain one
 	Moves    []move    `json:"files"`
-	Dirs     []folder  `json:"directories"` // that were there, by their paths
+	Dirs     []folder  `json:"directories"` // that existed, sorted by path
 }
 
 // A folder is a directory with the permissions that it had.
@@ -42,7 +42,7 @@ type folder struct {
 	Perm fs.FileMode `json:"permissions"`
 }
 
-// wasDir returns the permissions of a directory that was there.
+// wasDir returns the permissions that a directory had, and whether it existed.
 func (r *record) wasDir(dir string) (perm fs.FileMode, was bool) {
 	i, was := slices.BinarySearchFunc(r.Dirs, dir, func(f folder, dir string) int { return strings.Compare(string(f.Path), dir) })
 	if !was {
@@ -60,7 +60,7 @@ func (r *record) staged(what string, i int) string {
 func (r *record) old(i int) string   { return r.staged("old-", i) }
 func (r *record) fresh(i int) string { return r.staged("new-", i) }
 
-// stayed returns the paths at which something else came up.
+// stayed returns the paths at which somebody else has put something.
 func (r *record) stayed() (paths []string) {
 	for _, m := range r.Moves {
 		if m.Stayed {
@@ -70,7 +70,7 @@ func (r *record) stayed() (paths []string) {
 	return paths
 }
 
-// isPlace reports whether a directory is to be there, as the place of something.
+// isPlace reports whether a directory is to become a [Place].
 func (r *record) isPlace(dir string) bool {
 	return slices.ContainsFunc(r.Moves, func(m move) bool { return string(m.Path) == dir && m.After == Place })
 }
@@ -93,7 +93,7 @@ type move struct {
 	Stayed     bool        `json:"stayed,omitempty"`
 }
 
-// A name is a path of any bytes.
+// A name is a path. It can have any bytes, which JSON strings cannot.
 type name string
 
 func (n name) MarshalText() ([]byte, error) { return []byte(strconv.QuoteToASCII(string(n))), nil }
@@ -109,11 +109,11 @@ type journal struct {
 	*record
 	name  string
 	dir   string
-	files *os.Root // of what was there
+	files *os.Root // with the kept files
 }
 
 const (
-	openJournal = "open.json" // of a restore that is not over
+	openJournal = "open.json" // of an unfinished restore
 	keptJournal = "kept.json"
 	filesDir    = "files"
 	idTime      = "2006-01-02T15-04-05Z"
@@ -152,7 +152,7 @@ func (j *journal) close() { _ = j.files.Close() } // what was written is synced
 
 func (j *journal) keptFiles() string { return filepath.Join(j.dir, filesDir) }
 
-// save writes the journal anew, so that there is always a whole one.
+// save replaces the journal atomically.
 func (j *journal) save(p phase) (err error) {
 	was := j.Phase
 	j.Phase = p
@@ -197,7 +197,7 @@ func (k *Keep) read(dir, name string) (*journal, error) {
 	return j, err
 }
 
-// each calls do for every journal of a name, which is closed then.
+// each calls do for every journal of that file name, and closes it.
 func (k *Keep) each(name string, do func(*journal) error) error {
 	entries, err := os.ReadDir(k.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

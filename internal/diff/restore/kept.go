@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Kept is what a restore has taken away.
+// Kept describes the files that a restore has replaced.
 type Kept struct {
 	Name     string
-	Dir      string // where the files are, with their paths
+	Dir      string // with the files, under their paths
 	WorkTree string
 	Title    string // what the files were put back to
 	At       time.Time
@@ -24,11 +24,10 @@ type Kept struct {
 	Size     int64
 }
 
-// ErrNothingKept says that no restore has kept anything, or none of that name.
+// ErrNothingKept means that no restore has kept anything, or none by that name.
 var ErrNothingKept = errors.New("nothing is kept")
 
-// List returns what is kept, the newest first. What is left of a restore that broke
-// off is not among it.
+// List returns what is kept, newest first. It leaves out interrupted restores.
 func (k *Keep) List() (all []Kept, err error) {
 	err = k.each(keptJournal, func(j *journal) error {
 		one := Kept{Name: j.name, Dir: j.keptFiles(), WorkTree: j.WorkTree, Title: j.Title, At: j.At}
@@ -41,13 +40,12 @@ func (k *Keep) List() (all []Kept, err error) {
 		all = append(all, one)
 		return nil
 	})
-	slices.Reverse(all) // of the same time the last name comes first
+	slices.Reverse(all) // those of the same time are in reverse order of their names
 	slices.SortStableFunc(all, func(a, b Kept) int { return b.At.Compare(a.At) })
 	return all, err
 }
 
-// Find returns what is kept by a name or its beginning, or, by "", what was kept last
-// of a work tree.
+// Find returns the newest entry of a work tree whose name has this prefix, which may be "".
 func (k *Keep) Find(workTree, name string) (Kept, error) {
 	all, err := k.List()
 	if err != nil {
@@ -64,7 +62,7 @@ func (k *Keep) Find(workTree, name string) (Kept, error) {
 	return Kept{}, fmt.Errorf("%w of %s", ErrNothingKept, workTree)
 }
 
-// Undo returns the plan that brings back what was there before a restore.
+// Undo returns the plan that reverts a restore.
 func (k *Keep) Undo(one Kept) (Plan, error) {
 	p := Plan{Title: "what was there before " + one.Name, Dirs: make(map[string]fs.FileMode)}
 	j, err := k.read(one.Name, keptJournal)
@@ -82,8 +80,8 @@ func (k *Keep) Undo(one Kept) (Plan, error) {
 	}
 	for _, m := range j.Moves {
 		c := PathChange{Path: string(m.Path), After: State{Kind: m.Before, Perm: m.BeforePerm}}
-		if c.Before, err = (&checking{root: root}).kind(c.Path); err != nil || c.Before == other {
-			c.Before = Nothing // what is in the way is said when it is tried
+		if c.Before, err = (&checker{root: root}).kind(c.Path); err != nil || c.Before == other {
+			c.Before = Nothing // Restore will say what is in the way
 		}
 		if c.Before == Nothing && m.Before == Nothing || m.Stayed && m.Before == Nothing {
 			continue
@@ -97,7 +95,7 @@ func (k *Keep) Undo(one Kept) (Plan, error) {
 	return p, nil
 }
 
-// permAt reports whether a path is not a file, or one with these permissions.
+// permAt reports whether a path exists, and has these permissions if it is a file.
 func permAt(root *os.Root, name string, perm fs.FileMode) bool {
 	info, err := root.Lstat(name)
 	return err == nil && (!info.Mode().IsRegular() || info.Mode().Perm() == perm)
@@ -121,7 +119,7 @@ func opener(dir, name string, kind Kind) func(context.Context) (io.ReadCloser, e
 // Remove removes what is kept.
 func (k *Keep) Remove(one Kept) error {
 	dir := filepath.Join(k.Dir, one.Name)
-	err := os.RemoveAll(filepath.Join(dir, filesDir)) // before the journal of them
+	err := os.RemoveAll(filepath.Join(dir, filesDir)) // before their journal
 	if err == nil {
 		err = os.RemoveAll(dir)
 	}
@@ -131,8 +129,8 @@ func (k *Keep) Remove(one Kept) error {
 	return nil
 }
 
-// Open reports whether a restore broke off in the work tree that a directory is in, or
-// is going on there.
+// Open reports whether a restore was interrupted, or is running, in the work tree that
+// contains a directory.
 func (k *Keep) Open(dir string) (open bool) {
 	_ = k.each(openJournal, func(j *journal) error {
 		rest, err := filepath.Rel(j.WorkTree, dir)

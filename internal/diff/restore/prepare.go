@@ -15,11 +15,10 @@ import (
 	"codeloops/internal/wording"
 )
 
-// stagePrefix begins the name of a stage. What is in it is for its owner alone, and
-// git passes over it.
+// stagePrefix begins the name of a stage. Only its owner can read it, and git ignores it.
 const stagePrefix = ".codeloops-restore-"
 
-// prepare copies what is there, and stages what is to come. All of it is on the disk
+// prepare copies the current files and stages the new ones. All of it is synced to disk
 // before anything is moved.
 func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 	for i := range w.Moves {
@@ -63,8 +62,8 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 	return w.save(applying)
 }
 
-// keepAs copies a file or a link of the work tree to where it is kept. Of what is neither
-// there is nothing to keep.
+// keepAs copies a file or a link of the work tree into the kept files. It ignores any other
+// kind.
 func (w *work) keepAs(ctx context.Context, from, to string, kind Kind) (perm fs.FileMode, sum string, err error) {
 	switch kind {
 	case Nothing, Place, other:
@@ -93,7 +92,7 @@ func (w *work) keepAs(ctx context.Context, from, to string, kind Kind) (perm fs.
 	return info.Mode().Perm(), sum, err
 }
 
-// write writes what is to come into the stage. A link is made in its place at once.
+// write writes a new file into the stage; for a link, a file with its target.
 func (w *work) write(ctx context.Context, i int, to State) error {
 	if err := w.at("write"); err != nil || to.Kind != File && to.Kind != Link {
 		return err
@@ -111,8 +110,8 @@ func (w *work) write(ctx context.Context, i int, to State) error {
 	return err
 }
 
-// putFile writes a new file, and the directories above it, for nobody else to see
-// before it has its permissions. It is on the disk then.
+// putFile writes a new file, with the directories above it, and syncs it. It is private until
+// it is complete.
 func putFile(root *os.Root, name string, perm fs.FileMode, in io.Reader) (sum string, err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return "", err

@@ -1,11 +1,11 @@
-// Package restore makes files of a work tree what they once were, all of them or none,
-// and keeps whatever stood in their place.
+// Package restore returns files of a work tree to an earlier state, all of them or none,
+// and keeps a copy of whatever it replaces.
 //
-// First what is there is copied to a private directory, and what is to come is written
-// to a private directory of the work tree, a stage. Only then each file is moved into
-// the stage, and the new one linked into its place. A journal in the private directory
-// says what has begun: whoever finds it puts the files back that were there, or clears
-// up behind a restore that was done.
+// It first copies the current files to a private directory, and writes the new ones to a
+// private directory in the work tree, the stage. Only then does it move each old file
+// into the stage and link the new one into place. A journal in the private directory
+// records the progress: after a crash, the next process rolls the restore back, or cleans
+// up after one that was complete.
 package restore
 
 import (
@@ -26,11 +26,11 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Kind is what stands at a path.
+// A Kind is the type of what is at a path.
 type Kind string
 
-// The kinds that a work tree can have. A Place is an empty directory, where a
-// repository was, or is to be.
+// The kinds in a work tree. A Place is an empty directory that holds the place of a
+// nested repository.
 const (
 	Nothing Kind = ""
 	File    Kind = "file"
@@ -38,16 +38,16 @@ const (
 	Place   Kind = "place"
 )
 
-// A State is what a path is to be.
+// A State is the target state of a path.
 type State struct {
 	Kind Kind
 	Perm fs.FileMode // of a file
 	// Open returns the content of a file, or the target of a link.
 	Open func(context.Context) (io.ReadCloser, error)
-	Err  error // why there is no content; nil: there is
+	Err  error // why the content is not available, or nil
 }
 
-// A PathChange says what was found at a path and what is to be there.
+// A PathChange says what was found at a path and what is to replace it.
 type PathChange struct {
 	Path   string // slash-separated, from the root of the work tree
 	Before Kind
@@ -58,36 +58,37 @@ type PathChange struct {
 type Plan struct {
 	Title   string // what the files are put back to, for people
 	Changes []PathChange
-	// Still, unless it is nil, is asked when what is there is kept, and nothing is changed yet. Then
-	// all is put back where somebody saves something in the same moment: the error is [ErrInTheWay] or
-	// [ErrChanged].
+	// Still, if set, makes the restore strict. It is called once the current files have been
+	// copied, before anything is changed, and can veto the restore. From then on, the restore
+	// is rolled back if somebody else changes one of the paths: the error is [ErrInTheWay]
+	// or [ErrChanged].
 	Still func(context.Context) error
-	// Dirs are the permissions of directories that may have to be made; of others they
-	// are what umask gives.
+	// Dirs are the permissions of directories that may have to be made. For any other, umask
+	// decides.
 	Dirs map[string]fs.FileMode
 }
 
-// A Keep is the private directory in which restores keep what they take away. No two
-// processes may use the same work tree with it at a time.
+// A Keep is the private directory in which restores keep the files that they replace. Only
+// one process at a time may use it with the same work tree.
 type Keep struct {
-	Dir string // made when it is missing
+	Dir string // made if missing
 	Now func() time.Time
 
-	step func(string) error // before each step, in tests
+	step func(string) error // called before each step, in tests
 }
 
 // Done is the result of a restore.
 type Done struct {
-	Kept string // the name of what was taken away; "" where nothing was
-	Dir  string // where that is, as files with their paths
-	// Stayed are the paths at which something came up while the restore went on: it is
-	// still there, and not what was to be.
+	Kept string // the name of what was kept
+	Dir  string // the directory with the kept files, under their paths
+	// Stayed are the paths at which somebody else created or saved something during the
+	// restore. It was left there.
 	Stayed []string
-	// Later are the paths of which something is kept that was written while the restore went on.
+	// Later are the paths whose kept file was written to during the restore.
 	Later []string
 }
 
-// A RefusedError says why a restore was not begun.
+// A RefusedError says why a restore was not started.
 type RefusedError struct {
 	Problems []string
 	causes   []error
@@ -105,8 +106,8 @@ func (e *RefusedError) Error() string {
 	return "nothing was changed, because not all files can be put back:\n" + strings.Join(lines, "\n")
 }
 
-// Restore makes the changes in a work tree, or none of them. An error that is no
-// [*UnfinishedError] leaves the files as they were.
+// Restore makes all of the changes in a work tree, or none. After any error but an
+// [*UnfinishedError] the files are as they were.
 func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, error) {
 	changes := slices.SortedFunc(slices.Values(p.Changes), func(a, b PathChange) int { return cmp.Compare(a.Path, b.Path) })
 	root, err := os.OpenRoot(workTree)
@@ -124,9 +125,9 @@ func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, erro
 		return Done{}, fmt.Errorf("keep what is there: %w", err)
 	}
 	defer on.close()
-	w := &work{journal: on, root: root, perms: p.Dirs, alone: p.Still != nil, step: k.step}
+	w := &work{journal: on, root: root, perms: p.Dirs, strict: p.Still != nil, step: k.step}
 	err = w.prepare(ctx, changes)
-	if err == nil && w.alone {
+	if err == nil && w.strict {
 		err = p.Still(ctx)
 	}
 	if err == nil {
@@ -136,47 +137,47 @@ func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, erro
 		err = w.save(done)
 	}
 	if err != nil {
-		if back := w.back(); back != nil {
+		if back := w.rollBack(ctx); back != nil {
 			return Done{}, &UnfinishedError{Kept: w.dir, cause: err, back: back}
 		}
 		return Done{}, fmt.Errorf("nothing was changed: %w", err)
 	}
 	stayed := w.stayed()
-	if err := w.finish(context.WithoutCancel(ctx)); err != nil {
+	if err := w.finish(ctx); err != nil {
 		return Done{}, &UnfinishedError{Kept: w.dir, back: err}
 	}
 	return Done{Kept: w.name, Dir: w.keptFiles(), Stayed: stayed, Later: w.later}, nil
 }
 
-// UnfinishedError says that a restore broke off and could not put everything back. The
-// next [Keep.Recover] goes on with it.
+// An UnfinishedError is a restore that failed and could not be rolled back, or not be cleaned
+// up. The next [Keep.Recover] continues.
 type UnfinishedError struct {
-	Kept        string // where everything is that was there
+	Kept        string // the directory with the original files
 	cause, back error
 }
 
 func (e *UnfinishedError) Error() string {
 	if e.cause == nil {
-		return fmt.Sprintf("all files are put back, but what was moved aside could not be cleared away: %v\nit is kept in %s", e.back, e.Kept)
+		return fmt.Sprintf("all files are put back, but the files they replaced could not be cleared away: %v\nthey are kept in %s", e.back, e.Kept)
 	}
-	return fmt.Sprintf("%v\nnor could all files be put back that were there: %v\nthey are kept in %s", e.cause, e.back, e.Kept)
+	return fmt.Sprintf("%v\nand not all of the original files could be put back: %v\nthey are kept in %s", e.cause, e.back, e.Kept)
 }
 
 // Unwrap returns both causes.
 func (e *UnfinishedError) Unwrap() []error { return []error{e.cause, e.back} }
 
-// work is one restore in one work tree, going on or broken off.
+// work is one restore in one work tree, running or interrupted.
 type work struct {
 	*journal
-	root  *os.Root
-	perms map[string]fs.FileMode // of directories that may have to be made
-	alone bool                   // see [Plan.Still]
-	dirty map[string]bool        // directories that are to be synced
-	later []string               // see [Done.Later]
-	step  func(string) error
+	root   *os.Root
+	perms  map[string]fs.FileMode // see [Plan.Dirs]
+	strict bool                   // see [Plan.Still]
+	dirty  map[string]bool        // directories to sync
+	later  []string               // see [Done.Later]
+	step   func(string) error
 }
 
-// at is called before each step that changes something.
+// at announces a step that changes something.
 func (w *work) at(step string) error {
 	if w.step == nil {
 		return nil
@@ -184,9 +185,9 @@ func (w *work) at(step string) error {
 	return w.step(step)
 }
 
-// plan checks the changes, and returns the journal of them.
+// plan checks the changes, and returns the record of them.
 func plan(root *os.Root, changes []PathChange) (*record, error) {
-	c := &checking{root: root, going: make(map[string]bool)}
+	c := &checker{root: root, going: make(map[string]bool)}
 	for _, change := range changes {
 		if change.Before != Nothing {
 			c.going[change.Path] = true
@@ -228,7 +229,7 @@ func plan(root *os.Root, changes []PathChange) (*record, error) {
 	return r, nil
 }
 
-// What somebody else has done in the work tree, so that a restore is not made.
+// Reasons for not making a restore: somebody else has worked in the work tree.
 var (
 	ErrInTheWay = errors.New("something is in the way that is no part of the session's files")
 	ErrChanged  = errors.New("it has changed since it was looked at: try again")

@@ -26,6 +26,7 @@ func TestStill(t *testing.T) {
 		"when others have their place": {"put in place", "mode", nil, ErrChanged},
 		"where a file is to come":      {"put in place", "new/deep/n", nil, ErrInTheWay},
 		"where a directory is to come": {"put in place", "new/deep", nil, ErrInTheWay},
+		"where a file was to go":       {"put in place", "gone/deep/x", nil, ErrInTheWay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +44,7 @@ func TestStill(t *testing.T) {
 			if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, c.want) {
 				t.Errorf("it ends with %v, want %v", err, c.want)
 			}
-			for dir := range map[string]bool{"new/": true, "new/deep/": true} { // above what was saved
+			for _, dir := range []string{"new/", "new/deep/"} { // above what was saved
 				if info, err := os.Stat(s.path(dir)); err == nil && info.IsDir() {
 					want[dir] = ""
 				}
@@ -99,5 +100,141 @@ func TestLater(t *testing.T) {
 	s.is("restored", after())
 	if kept, err := os.ReadFile(filepath.Join(got.Dir, "f")); err != nil || !strings.HasPrefix(string(kept), "mine\n") {
 		t.Errorf("kept is %q, %v", kept, err)
+	}
+}
+
+// TestStillElse: whatever else somebody does while files are applied ends it, and stays.
+func TestStillElse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		step string            // before the first such step
+		when func(*scene) bool // at which this is so; nil: at the very first one
+		do   func(*scene)
+		want map[string]string // what becomes of it; "" is nothing
+	}{
+		"deletes a file that is to change": {
+			step: "move aside",
+			do:   func(s *scene) { s.must(os.Remove(s.path("f"))) },
+			want: map[string]string{"f": ""},
+		},
+		"changes its permissions": {
+			step: "move aside",
+			do:   func(s *scene) { s.must(os.Chmod(s.path("f"), 0o755)) },
+			want: map[string]string{"f": `-rwxr-xr-x "old f\n"`},
+		},
+		"saves over a file that was put in place": {
+			step: "put in place",
+			when: func(s *scene) bool { return strings.HasPrefix(s.read("f"), "new") },
+			do:   func(s *scene) { s.save(map[string]string{}, "f") },
+			want: map[string]string{"f": `-rw------- "saved f"`},
+		},
+		"makes a file of an empty directory": {
+			step: "move aside",
+			do:   func(s *scene) { s.must(os.Remove(s.path("empty"))); s.write("empty", "mine\n") },
+			want: map[string]string{"empty": `-rw-r--r-- "mine\n"`, "empty/": ""},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.must(os.Mkdir(s.path("empty"), 0o755))
+			want := state(t, s.tree())
+			for path, is := range c.want {
+				delete(want, path)
+				if is != "" {
+					want[path] = is
+				}
+			}
+			s.keep.step = func(step string) error {
+				if step == c.step && (c.when == nil || c.when(s)) {
+					c.step = ""
+					c.do(s)
+				}
+				return nil
+			}
+			plan := Plan{Title: "then", Changes: append(changes(), PathChange{"empty", Place, text(File, 0o644, "no place\n")})}
+			plan.Still = func(context.Context) error { return nil }
+			if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, ErrChanged) && !errors.Is(err, ErrInTheWay) {
+				t.Errorf("it ends with %v", err)
+			}
+			s.is("put back", want)
+		})
+	}
+}
+
+// TestLaterPlace: a file that takes the place of an empty directory is kept.
+func TestLaterPlace(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.must(os.Mkdir(s.path("empty"), 0o755))
+	s.keep.step = func(step string) error {
+		if info, err := os.Lstat(s.path("empty")); step == "move aside" && err == nil && info.IsDir() {
+			s.must(os.Remove(s.path("empty")))
+			s.write("empty", "mine\n")
+		}
+		return nil
+	}
+	got, err := s.keep.Restore(t.Context(), s.tree(), Plan{Changes: []PathChange{{"empty", Place, text(File, 0o644, "no place\n")}}})
+	s.must(err)
+	if kept, err := os.ReadFile(filepath.Join(got.Dir, "empty")); err != nil || string(kept) != "mine\n" || !slices.Equal(got.Later, []string{"empty"}) {
+		t.Errorf("kept is %q, %v; named is %q", kept, err, got.Later)
+	}
+}
+
+// TestLaterTold: what is saved until a restore that was killed is finished is kept and named, by however
+// long a name.
+func TestLaterTold(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	long := strings.Repeat("n", 250)
+	s.write(long, "old\n")
+	broken := errors.New("broken")
+	s.keep.step = func(step string) error {
+		if step == "compare" {
+			return broken
+		}
+		return nil
+	}
+	if _, err := s.keep.Restore(t.Context(), s.tree(), Plan{Title: "then", Changes: []PathChange{{long, File, State{}}}}); !errors.Is(err, broken) {
+		t.Fatalf("it ends with %v", err)
+	}
+	s.keep.step = nil
+	old, err := filepath.Glob(s.path(stagePrefix + "*/old-0"))
+	if err != nil || len(old) != 1 {
+		t.Fatalf("moved aside are %q, %v", old, err)
+	}
+	s.must(os.WriteFile(old[0], []byte("mine\n"), 0o600))
+	told, err := s.keep.Recover(t.Context(), s.tree())
+	s.must(err)
+	one, err := s.keep.Find(s.tree(), "")
+	s.must(err)
+	if kept, err := os.ReadFile(filepath.Join(one.Dir, long)); err != nil || string(kept) != "mine\n" {
+		t.Errorf("kept is %q, %v", kept, err)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], long) || !strings.Contains(told[0], one.Dir) {
+		t.Errorf("told is %q", told)
+	}
+}
+
+// TestStaysAndKept: of two saves at one path, the first of which was moved aside, none is lost.
+func TestStaysAndKept(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	saved := map[string]string{"move aside": "mine\n", "put in place": "mine, too\n"}
+	s.keep.step = func(step string) error {
+		if content, ok := saved[step]; ok && (step == "move aside" || !exists(s.path("f"))) {
+			delete(saved, step)
+			s.write("f", content)
+		}
+		return nil
+	}
+	plan := Plan{Changes: changes(), Still: func(context.Context) error { return nil }}
+	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, ErrInTheWay) {
+		t.Errorf("it ends with %v", err)
+	}
+	one, err := s.keep.Find(s.tree(), "")
+	s.must(err)
+	if kept, err := os.ReadFile(filepath.Join(one.Dir, "f")); err != nil || string(kept) != "mine\n" || s.read("f") != "mine, too\n" {
+		t.Errorf("kept is %q, %v; it is %q", kept, err, s.read("f"))
 	}
 }
