@@ -13,24 +13,24 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// A begun is what else is known of a session's start, besides the state and the setup:
-// it shows later what was hidden, or changed, without a trace in git.
+// A begun is what else is known of the start of a session, besides the state and the setup.
+// It reveals what was later hidden, or changed, without a trace in git.
 type begun struct {
-	outside    []string // ignore rules that stand outside of the work tree, the user's first
+	outside    []string // ignore rules from outside the work tree, the user's first
 	ignoreCase bool
-	ignored    setup // digests of ignored files that matter, see [Tree.ignoredOf]
-	// at is when it began, at the latest, where nothing is known of the stats that
-	// files had then; else zero.
+	ignored    setup // digests of ignored files that matter, see [place.ignoredOf]
+	// at is the latest time at which the session can have begun, set where the stats that
+	// files had then are not known.
 	at time.Time
 }
 
-// What stands before the names of begun.ignored, and of overrides, in a checkpoint.
+// The prefixes of the names of begun.ignored, and of overrides, in a checkpoint.
 const (
 	ignoredMark  = "ignored: "
 	overrideMark = "git: "
 )
 
-// begins takes down how things stand.
+// begins records the start of a session.
 func (w *watcher) begins(state scan.State) begun {
 	b := begun{ignored: w.ignoredOf(state)}
 	if w.rules != nil {
@@ -40,8 +40,8 @@ func (w *watcher) begins(state scan.State) begun {
 	return b
 }
 
-// resumes takes it from a checkpoint. Rules outside of the work tree are kept only as
-// digests there: where they are others now, nothing counts as ignored by them.
+// resumes reads the start of a session from a checkpoint. That has only digests of the rules
+// outside the work tree: if they have changed since, they do not count.
 func (w *watcher) resumes(then setup, at time.Time) (b begun, err error) {
 	r, err := w.reopen()
 	if err != nil {
@@ -52,7 +52,7 @@ func (w *watcher) resumes(then setup, at time.Time) (b begun, err error) {
 		return b, err
 	}
 	if b.ignored = takeMarked(then, ignoredMark); !at.IsZero() {
-		b.at = at.Add(-w.clock.Slack) // what was written then may have a time before it
+		b.at = at.Add(-w.clock.Slack) // a file written then may have an earlier time
 	}
 	now := w.setupOf(r)
 	for _, name := range []string{o.ExcludesFile, o.InfoExclude} {
@@ -66,8 +66,8 @@ func (w *watcher) resumes(then setup, at time.Time) (b begun, err error) {
 	return b, nil
 }
 
-// keepMarked adds digests to what a checkpoint keeps, with a mark before their names.
-// Alone it says that they are known.
+// keepMarked adds digests to what a checkpoint keeps, with a prefix before their names. The
+// prefix alone means that they are known.
 func keepMarked(kept, digests map[string]string, mark string) {
 	kept[mark] = ""
 	for name, digest := range digests {
@@ -75,7 +75,8 @@ func keepMarked(kept, digests map[string]string, mark string) {
 	}
 }
 
-// takeMarked takes them out of what a checkpoint has kept; nil: they are not known.
+// takeMarked takes them out of what a checkpoint has kept. It returns nil if they are not
+// known.
 func takeMarked(kept map[string]string, mark string) (digests map[string]string) {
 	if _, known := kept[mark]; !known {
 		return nil
@@ -91,14 +92,14 @@ func takeMarked(kept map[string]string, mark string) (digests map[string]string)
 	return digests
 }
 
-// rulesIn returns the content of a file of ignore rules, "" where there is none.
+// rulesIn returns the content of a file of ignore rules, or "" if there is none.
 func rulesIn(name string) string {
 	text, _, _ := file.Read(name, file.How{})
 	return string(text)
 }
 
-// ignoredOf returns digests of files that git ignores, by their paths: the rules of
-// directories that hide themselves, and what tells agents how to work.
+// ignoredOf returns digests of ignored files by path: the rules of directories that ignore
+// themselves, and the settings of agents.
 func (p *place) ignoredOf(state scan.State) setup {
 	all := make(setup)
 	for _, dir := range state.Hidden {
@@ -112,8 +113,8 @@ func (p *place) ignoredOf(state scan.State) setup {
 	return all
 }
 
-// agentsLookIn returns the directories, "" or with a slash at their end, in which
-// agents look for their settings: the one that they work in, and those above.
+// agentsLookIn returns the directories in which agents look for their settings: the one that
+// they work in, and those above it. Each is "" or ends in a slash.
 func (p *place) agentsLookIn() []string {
 	dir := p.dir
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
@@ -130,9 +131,9 @@ func (p *place) agentsLookIn() []string {
 	return all
 }
 
-// addSettings adds a file, or what is in a directory, if it is not in the state.
+// addSettings adds a file, or the files in a directory, unless they are in the state.
 func (p *place) addSettings(all setup, state *scan.Dir, name string) {
-	const most, deep = 200, 3 // files, directories below each other
+	const most, deep = 200, 3 // files, levels of directories
 	left, root := most, p.absolute(name)
 	if _, err := os.Stat(root); err != nil {
 		return

@@ -20,12 +20,11 @@ import (
 	"codeloops/internal/wording"
 )
 
-// maxConvertedText is how much is told of a file that git converts, in bytes.
+// maxConvertedText limits the text that is shown of a file, in bytes.
 const maxConvertedText = 256 << 10
 
-// converted returns the files of which the diff shows, or would show, something
-// else than is in them. Those that nobody has touched since the session began are
-// not among them.
+// converted returns the files of which a diff does not show the real content, because git
+// converts them. It leaves out files that nobody has touched since the session began.
 func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error) {
 	touched := scan.Moved(c.base, c.state.Root)
 	if len(touched) == 0 {
@@ -49,9 +48,8 @@ func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error)
 	return all, ctx.Err()
 }
 
-// lookAt returns what is to be told of a file that was something else when the session
-// began, or nil; nil for nothing, where a reader of the diff sees what a reader of the
-// file sees.
+// lookAt reports on a file that git converts. It returns nil if the diff shows a reader the
+// same as the file itself. Was is the file when the session began, or nil.
 func (c *capture) lookAt(ctx context.Context, root *os.Root, path string, was, now *scan.File) *loop.Unshown {
 	attrs, same := c.how.Of(path), was != nil && was.ID == now.ID
 	told := &loop.Unshown{Path: path, Why: loop.Converted, Status: loop.FileModified, Via: via(attrs)}
@@ -78,24 +76,24 @@ func (c *capture) lookAt(ctx context.Context, root *os.Root, path string, was, n
 	case bytes.Equal(plainly(text, attrs), plainly(stored, attrs)), same && pointsTo(stored, disk):
 		return nil
 	case (same || otherCharset) && c.wouldBe(ctx, path, now, disk, attrs):
-		return nil // it is what a checkout makes of it
+		return nil // a checkout would write the same
 	}
 	told.Text = c.text(ctx, path, was, text)
 	return told
 }
 
-// filteredAndLarge reports whether a file is what a filter keeps elsewhere.
+// filteredAndLarge reports whether a file is so large that its filter stores it elsewhere.
 func filteredAndLarge(f *scan.File, attrs attr.Attrs) bool {
 	return f.Size() > store.Large && attrs[attr.Ident].State != attr.Set && attrs[attr.Encoding].State != attr.Valued
 }
 
-// pointsTo reports whether a blob stands for some content as that of Git LFS does.
+// pointsTo reports whether a blob is a Git LFS pointer to some content.
 func pointsTo(stored, content []byte) bool {
 	return len(stored) < 1<<10 && bytes.HasPrefix(stored, []byte("version https://git-lfs.github.com/spec/v1\n")) &&
 		bytes.Contains(stored, fmt.Appendf(nil, "\noid sha256:%x\n", sha256.Sum256(content)))
 }
 
-// wouldBe reports whether a checkout would write the very bytes.
+// wouldBe reports whether a checkout of the file would write the bytes on the disk.
 func (c *capture) wouldBe(ctx context.Context, path string, f *scan.File, disk []byte, attrs attr.Attrs) bool {
 	out, err := c.git.checkedOut(ctx, "to see what a checkout would write", path, f.ID)
 	return err == nil && bytes.Equal(plainly(out, attrs), plainly(disk, attrs))
@@ -104,9 +102,9 @@ func (c *capture) wouldBe(ctx context.Context, path string, f *scan.File, disk [
 // expanded is what git writes for "$Id$".
 var expanded = wording.Pattern(`\$Id: [0-9a-f]{40,64} \$`)
 
-// plainly returns content without what no reader minds: line ends, a mark of the
-// encoding, and the id that git writes into "$Id$", which is of an earlier version
-// once the file has changed.
+// plainly returns content without differences that do not matter to a reader: the kind of line
+// ends, a byte order mark, and the id that git expands "$Id$" to, which is out of date once the
+// file has changed.
 func plainly(content []byte, attrs attr.Attrs) []byte {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
@@ -131,8 +129,8 @@ func via(a attr.Attrs) string {
 	return strings.Join(names, ", ")
 }
 
-// text returns the patch that leads from what git had of a file when the session
-// began to what is in it now.
+// text returns the patch from what git had of a file when the session began to what is in it
+// now.
 func (c *capture) text(ctx context.Context, path string, was *scan.File, now []byte) string {
 	before, err := sideOf(ctx, c.store, was)
 	if err != nil || was != nil && (was.Mode == scan.Symlink || was.Mode == scan.Gitlink) {
@@ -145,7 +143,7 @@ func (c *capture) text(ctx context.Context, path string, was *scan.File, now []b
 	return text
 }
 
-// cutText cuts a text that is too long for anybody to read behind a line.
+// cutText cuts a text that is too long to read, at the end of a line.
 func cutText(text string) string {
 	if len(text) <= maxConvertedText {
 		return text

@@ -8,10 +8,9 @@ import (
 	"codeloops/internal/diff/scan"
 )
 
-// Unseen returns what tells, by its path from the root with slashes, whether a file or a directory
-// is nothing that a look at the work tree sees, nor anything that is in it. That is so of
-// directories that git ignored at the last look, but for the one that the session began in and
-// those with settings of agents.
+// Unseen returns a function that reports whether scans see nothing of a file or a directory, given
+// its slash-separated path from the root. That is so in directories that git ignored at the last
+// scan, except for the one in which the session began and those with settings of agents.
 func (t *Tree) Unseen() func(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -25,7 +24,7 @@ func (t *Tree) Unseen() func(name string) bool {
 	return func(name string) bool {
 		dir := name + "/"
 		_, passed := slices.BinarySearch(whole, dir)
-		_, inside := slices.BinarySearch(within, path.Dir(name)+"/") // but for the rules there
+		_, inside := slices.BinarySearch(within, path.Dir(name)+"/") // except for its rules
 		if !passed && (!inside || scan.Decides(name)) {
 			return false
 		}
@@ -34,8 +33,8 @@ func (t *Tree) Unseen() func(name string) bool {
 	}
 }
 
-// CopyOf has the tree know that its work tree is a copy of another one in a state of which that has a
-// checkpoint, but for some files. Those that have kept their times are not read again.
+// CopyOf declares that the work tree is a copy of another one in some state, except for some
+// files. The others are not read again as long as they keep their times.
 func (t *Tree) CopyOf(from *Tree, state string, but []string) {
 	from.mu.Lock()
 	known, settings := from.states[state], from.how.Settings

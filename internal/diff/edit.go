@@ -14,8 +14,7 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// An Edit says what a path is to be. Mode 0 is nothing; the content of a symlink
-// is its target.
+// An Edit changes a path. Mode 0 removes the file. The content of a symlink is its target.
 type Edit struct {
 	Path    string // slash-separated, relative to the root
 	Mode    uint32
@@ -24,9 +23,9 @@ type Edit struct {
 
 var errInTheWay = errors.New("something that is out of scope is in the way")
 
-// Edited makes a state of the baseline with edits, for [Tree.Way], and returns the
-// [loop.Change.State] that names it. It writes nothing but contents, as objects. A file
-// that is ignored, and so in no state, is in the way of one that is to be there.
+// Edited applies edits to the baseline and returns the [loop.Change.State] of the result, for
+// [Tree.Way]. It writes only objects. It is an error if an edit adds a file where there is an
+// ignored one, which is in no state.
 func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,7 +39,7 @@ func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err erro
 	defer root.Close() //nolint:errcheck // only read
 	edited := t.base
 	var problems []error
-	comes := func(e Edit) int { return min(int(e.Mode), 1) } // after what goes, so that it has room
+	comes := func(e Edit) int { return min(int(e.Mode), 1) } // removals first, to make room
 	for _, e := range slices.SortedStableFunc(slices.Values(edits), func(a, b Edit) int { return comes(a) - comes(b) }) {
 		next, err := t.edit(root, edited, e)
 		if err != nil {
@@ -56,7 +55,7 @@ func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err erro
 	return t.name(edited), nil
 }
 
-// edit makes an edit of a state. What is in the way of it may be on the disk alone.
+// edit applies one edit to a state.
 func (w *watcher) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
 	if !restore.Proper(e.Path) {
 		return nil, restore.ErrPath
@@ -84,8 +83,7 @@ func (w *watcher) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
 	return next, nil
 }
 
-// File returns what the baseline has at a path: mode 0 when it has nothing
-// there.
+// File returns the mode and id of a file of the baseline; mode 0 means that there is none.
 func (t *Tree) File(name string) (mode uint32, id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -29,14 +29,13 @@ type gitRunner struct {
 	note  func(string)
 	root  string       // of the work tree
 	store *store.Store // that has what is read and written
-	// global are the arguments that lead git to the repository where it would
-	// not find it by itself, from the root of the work tree. With them git does not
-	// check who owns the repository (safe.directory): it has to accept it before,
-	// where the session began.
+	// global are arguments that name the repository, set if git would not find it from the
+	// root of the work tree. With them, git does not check who owns the repository
+	// (safe.directory), so it has to accept it first, from start, where the session began.
 	global []string
 	start  string
 
-	noted    sync.Map // purposes
+	noted    sync.Map // purposes that note was called for
 	mu       sync.Mutex
 	accepted bool
 }
@@ -44,7 +43,7 @@ type gitRunner struct {
 // foundBelow reports whether git finds a repository from the root of its work tree.
 func foundBelow(r *repo.Repository, env repo.Env) bool {
 	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE"} {
-		if _, ok := env(name); ok { // which may say something else from there
+		if _, ok := env(name); ok { // it may be relative
 			return false
 		}
 	}
@@ -55,12 +54,12 @@ func foundBelow(r *repo.Repository, env repo.Env) bool {
 	return err == nil && at.GitDir == r.GitDir && at.WorkTree == r.WorkTree
 }
 
-// lead has git led to a repository that it finds from start.
+// lead makes git use a repository that it finds from start.
 func (g *gitRunner) lead(r *repo.Repository, start string) {
 	g.global, g.start = []string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}, start
 }
 
-// accept has git find the repository by itself once, before it is led there.
+// accept lets git find the repository by itself once, before it is told where that is.
 func (g *gitRunner) accept(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,8 +71,8 @@ func (g *gitRunner) accept(ctx context.Context) error {
 	return err
 }
 
-// purpose returns the runner for one purpose, named as in "to read objects"; "" is not
-// told, and is for another repository than the user's.
+// purpose returns the runner for one purpose, as in "to read objects". The purpose "" is not
+// noted, and is for repositories other than the user's.
 func (g *gitRunner) purpose(why string) purpose { return purpose{g, why} }
 
 type purpose struct {
@@ -81,8 +80,7 @@ type purpose struct {
 	why string
 }
 
-// Run runs git on the objects as they are, whatever may be told to stand in for
-// them.
+// Run runs git without replaced objects.
 func (p purpose) Run(ctx context.Context, c GitCall) ([]byte, error) {
 	if p.git == nil {
 		return nil, errNoGit
@@ -110,7 +108,7 @@ func (p purpose) inTree(ctx context.Context, stdin []byte, env []string, args ..
 	return p.Run(ctx, GitCall{Dir: p.root, Env: append(objects, env...), Args: args, Stdin: stdin})
 }
 
-// hash stores files as git converts them.
+// hash stores files as git converts them, and returns the ids of the blobs.
 func (g *gitRunner) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.Hash, error) {
 	withCRLF := slices.DeleteFunc(slices.Clone(files), func(f scan.Unconverted) bool { return f.Before == nil })
 	git := g.purpose("to convert files (filter, ident or encoding)")
@@ -127,15 +125,14 @@ func (g *gitRunner) hash(ctx context.Context, files []scan.Unconverted) ([]plumb
 	return ids, err
 }
 
-// hashBeside stores files of which the version before has CRLF. Git may then
-// leave their line ends alone, which it finds out from the index: here from one
-// that holds just those versions.
+// hashBeside stores files whose previous version has CRLF. Git may then keep their line ends,
+// depending on the index, so it gets one that holds just the previous versions.
 func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Unconverted) (map[string]plumbing.Hash, error) {
 	dir, err := os.MkdirTemp("", "codeloops-index-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // nobody minds
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
 	var before, paths bytes.Buffer
 	for _, f := range files {
 		if err := g.store.Persist(f.Before.ID); err != nil {
@@ -159,7 +156,7 @@ func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Un
 	}
 	ids := make(map[string]plumbing.Hash)
 	for _, e := range x.Entries {
-		ids[e.Path] = plumbing.Hash(e.ID)
+		ids[e.Path] = e.ID
 	}
 	return ids, nil
 }
@@ -192,8 +189,8 @@ func (g *gitRunner) checkedOut(ctx context.Context, why, name string, id plumbin
 	return g.purpose(why).inTree(ctx, nil, nil, "cat-file", "--filters", "--path="+name, id.String())
 }
 
-// listIndex lets git read an index that package index does not. The entries
-// have no stat, so that each file is compared by its content.
+// listIndex lets git read an index that package index cannot. The entries have no stat, so each
+// file is compared by content.
 func (g *gitRunner) listIndex(ctx context.Context) (*index.Index, error) {
 	out, err := g.purpose("to read an index of an unusual form").
 		Run(ctx, GitCall{Dir: g.root, Args: []string{"ls-files", "-v", "--stage", "-z"}})
@@ -211,9 +208,8 @@ func (g *gitRunner) listIndex(ctx context.Context) (*index.Index, error) {
 	return x, err
 }
 
-// parseStage reads a record of `git ls-files -v --stage -z`: "H 100644 <id> 0\t<path>", the
-// first in small letters where the file is assumed to be unchanged; S is for one that a
-// sparse checkout leaves out.
+// parseStage parses a record of `git ls-files -v --stage -z`: "H 100644 <id> 0\t<path>". The tag
+// is in lower case if the file is assumed unchanged, and S if a sparse checkout leaves it out.
 func parseStage(record string) (e index.Entry, err error) {
 	about, path, _ := strings.Cut(record, "\t")
 	fields := strings.Split(about, " ")
@@ -231,6 +227,6 @@ func parseStage(record string) (e index.Entry, err error) {
 	if err = errors.Join(errMode, errStage); err != nil {
 		return e, fmt.Errorf("git ls-files printed %q: %w", record, err)
 	}
-	e.Path, e.ID, e.Mode, e.Stage = path, index.ID(plumbing.NewHash(fields[2])), uint32(mode), uint8(stage)
+	e.Path, e.ID, e.Mode, e.Stage = path, plumbing.NewHash(fields[2]), uint32(mode), uint8(stage)
 	return e, nil
 }

@@ -26,15 +26,15 @@ import (
 
 // Limits of the report on files that became hidden.
 const (
-	maxHidden      = 500      // files that are named one by one
-	maxHiddenIn    = 20       // of them, in a directory that is hidden as a whole
-	maxHiddenText  = 64 << 10 // bytes of one of them that are told
-	maxHiddenTexts = 1 << 20  // bytes of all of them
+	maxHidden      = 500      // files named one by one
+	maxHiddenIn    = 20       // of those, in a directory that is hidden as a whole
+	maxHiddenText  = 64 << 10 // bytes shown of one file
+	maxHiddenTexts = 1 << 20  // bytes shown of all of them
 	maxCounted     = 10_000   // entries below a directory that are counted
 )
 
-// hidden returns the files that git ignores by rules that have come since the
-// session began. Where no rule has changed it looks at nothing.
+// hidden returns the files that git ignores by rules added since the session began. It looks
+// only where rules have changed.
 func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 	starts := c.whereRulesChanged()
 	if len(starts) == 0 {
@@ -47,7 +47,7 @@ func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 	defer root.Close() //nolint:errcheck // only read
 	l := &look{root: root, state: c.state.Root, nests: c.nests.rules}
 	l.wholes = slices.DeleteFunc(slices.Clone(c.state.Hidden), c.hiddenThen)
-	begun := make(map[*rules]string) // where, with each set of rules
+	begun := make(map[*rules]string) // the last start with each set of rules
 	for _, start := range starts {
 		in, rest := c.rulesOf(start)
 		if above, known := begun[in]; known && strings.HasPrefix(start, above) {
@@ -67,8 +67,8 @@ func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 	return l.tell(), ctx.Err()
 }
 
-// whereRulesChanged returns the directories, "" or with a slash at their end, in and
-// below which the ignore rules are not those of the start, in order.
+// whereRulesChanged returns the directories in and below which the ignore rules have changed
+// since the start, sorted. Each is "" or ends in a slash.
 func (c *capture) whereRulesChanged() []string {
 	var starts []string
 	if !maps.Equal(c.setup, c.setupThen) {
@@ -91,16 +91,16 @@ func (c *capture) whereRulesChanged() []string {
 	return starts
 }
 
-// hiddenThen reports whether a directory hid itself when the session began, by the
-// rules that it has noc.
+// hiddenThen reports whether a directory ignored itself when the session began, by the rules that
+// it still has.
 func (c *capture) hiddenThen(dir string) bool {
 	was, known := c.began.ignored[dir]
 	return known && was == checkpoint.Digest(digestOf(c.absolute(dir+".gitignore")))
 }
 
-// rulesThen returns the ignore rules of when the session began, of the work tree ("") or a
-// nest, given those of now: all those in it are in the state of that time, except those of
-// directories that hid themselves.
+// rulesThen returns the ignore rules at the start of the session, of the work tree ("") or a nest,
+// given the current ones. The rule files are in the state of that time, except those of
+// directories that ignored themselves.
 func (c *capture) rulesThen(ctx context.Context, area string, now *rules) *ignore.Rules {
 	base, outside := c.contents(ctx, c.base), c.began.outside
 	if now != c.rules {
@@ -128,12 +128,12 @@ type look struct {
 	state  *scan.Dir
 	wholes []string          // see scan.State.Hidden
 	nests  map[string]*rules // by their paths
-	single []string          // hidden in a directory of which something is seen
-	whole  []loop.Unshown    // directories that are hidden with everything in them, or the few files of one
+	single []string          // files hidden in a directory that is not hidden as a whole
+	whole  []loop.Unshown    // directories that are hidden as a whole, or their files if they are few
 }
 
-// directory looks at a directory, given the rules in it and those of the start, which
-// do not ignore it.
+// directory searches a directory, given the rules in it now and those of the start, which do not
+// ignore it.
 func (l *look) directory(ctx context.Context, at string, now, then *ignore.Dir) {
 	if _, whole := slices.BinarySearch(l.wholes, at); whole {
 		l.count(ctx, at)
@@ -154,13 +154,13 @@ func (l *look) directory(ctx context.Context, at string, now, then *ignore.Dir) 
 	}
 }
 
-// told reports whether git would record what an entry is.
+// told reports whether git would record an entry.
 func told(e fs.DirEntry) bool { return e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 }
 
-// count takes a directory that is hidden as a whole.
+// count records a directory that is hidden as a whole.
 func (l *look) count(ctx context.Context, dir string) {
 	files, left := 0, maxCounted-1
-	var first []string // those with the shortest ways
+	var first []string // those with the shortest paths
 	for queue := []string{dir}; len(queue) > 0 && left > 0 && ctx.Err() == nil; queue = queue[1:] {
 		for _, e := range l.entries(queue[0], left) {
 			left--
@@ -194,8 +194,8 @@ func unseen(name string, why loop.UnshownWhy, files int) loop.Unshown {
 	return loop.Unshown{Path: name, Why: why, Status: loop.FileAdded, Files: files}
 }
 
-// entries returns what is in a directory, as far as it can be read, or the most that is
-// wanted of it.
+// entries returns the entries of a directory, as far as they can be read, and most of them at
+// most, if most is positive.
 func (l *look) entries(dir string, most int) []fs.DirEntry {
 	f, err := l.root.Open(cmp.Or(strings.TrimSuffix(dir, "/"), "."))
 	if err != nil {
@@ -207,8 +207,8 @@ func (l *look) entries(dir string, most int) []fs.DirEntry {
 	return all
 }
 
-// tell puts what was found in words: first what is hidden one by one, then the
-// directories. Where they are too many, only directories.
+// tell reports what was found. If too many files are hidden one by one, it names only the
+// directories of the rest.
 func (l *look) tell() (all []loop.Unshown) {
 	slices.SortStableFunc(l.single, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	more := map[string]int{}
@@ -234,8 +234,7 @@ func (l *look) tell() (all []loop.Unshown) {
 	return all
 }
 
-// secret reports whether a file is one of those that people keep secrets in: that it
-// is there is told, and not what is in it.
+// secret reports whether people keep secrets in a file of that name. Its text is not shown.
 func secret(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	switch path.Ext(base) {
@@ -245,7 +244,7 @@ func secret(name string) bool {
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || base == ".npmrc" || base == ".netrc" || base == ".pypirc"
 }
 
-// newText returns the patch of a new file, "" where there is no text to show.
+// newText returns the patch of a new file, or "" if there is no text to show.
 func newText(root *os.Root, name string) string {
 	content, mode := []byte(nil), scan.Regular
 	target, err := root.Readlink(name)

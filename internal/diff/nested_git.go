@@ -16,22 +16,21 @@ import (
 	"codeloops/internal/wording"
 )
 
-// What a .git below the root of the work tree can be. Git never shows what is in
-// one, and a diff that did could not be applied.
+// What a .git below the root of the work tree can be. Git never shows what is in one, and a
+// diff that did could not be applied.
 const (
 	isNest       = "the repository of a nest"
 	isRepository = "a repository"
 )
 
-// A gitDir is what a scan found when it opened the repository of a directory.
+// A gitDir is the result of opening the repository of a directory.
 type gitDir struct {
 	repo *repo.Repository
 	err  error
 }
 
-// setUp adds to a setup what stands for each .git of the last scan, and for the
-// ignore rules in those of nests. It returns the names of files in those that are no
-// repositories, by their paths.
+// setUp adds a digest of each .git of the last scan to a setup, and of the ignore rules in those
+// of nests. It returns the names of the files in each .git that is not a repository, by its path.
 func (n *nests) setUp(s setup) (names map[string][]string) {
 	names = make(map[string][]string)
 	for path, g := range n.gits {
@@ -59,15 +58,15 @@ func (n *nests) setUp(s setup) (names map[string][]string) {
 	return names
 }
 
-// absolute returns the path that the operating system knows.
+// absolute returns the absolute path of a slash-separated one.
 func (p *place) absolute(path string) string {
 	return filepath.Join(p.Root(), filepath.FromSlash(path))
 }
 
-// contentsOf returns what stands for all that is in a directory, or for a file, and
-// the first names in it; "" for a directory with no file in it.
+// contentsOf returns a digest of everything in a directory, or of a file, and the first names in
+// it. The digest is "" if there is no file.
 func (p *place) contentsOf(path string) (digest string, names []string) {
-	const most = 10_000 // files: whoever works there can make any number
+	const most = 10_000 // files: an agent can make any number
 	var all strings.Builder
 	count := 0
 	_ = filepath.WalkDir(p.absolute(path), func(name string, d fs.DirEntry, err error) error {
@@ -92,8 +91,8 @@ func (p *place) contentsOf(path string) (digest string, names []string) {
 	return checkpoint.Digest(all.String()), names
 }
 
-// fakes returns a sentence for each .git that is no repository, and is not what it was
-// when the session began.
+// fakes returns a sentence for each .git that is not a repository and has changed since the
+// session began.
 func (s setup) fakes(then setup, names map[string][]string) (sentences []string) {
 	for _, path := range slices.Sorted(maps.Keys(names)) {
 		if s[path] == then[path] {

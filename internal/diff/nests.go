@@ -22,28 +22,28 @@ import (
 	"codeloops/internal/wording"
 )
 
-// nests are those of a work tree. A nest is a directory with a scan of its own: a
-// repository that was there when the session began, or what a gitlink stands for, whose
-// repository may be missing. A repository that comes later is a directory like any
-// other, so that nothing can be hidden in one.
+// nests are those of a work tree. A nest is a directory with a scan of its own: a repository
+// that existed when the session began, or the directory of a gitlink, whose repository may be
+// missing. A repository that is made later is treated like any other directory, so that nothing
+// can be hidden in it.
 //
-// The files of a nest are what they are on the disk, whatever its attributes say. Of
-// its index only the names count, and nothing is written into its git directory.
+// The files of a nest are taken as they are on the disk, whatever its attributes say. Only the
+// names in its index count, and nothing is written into its git directory.
 type nests struct {
 	at    *place
-	begun map[string]bool   // paths of those that the session began with; nil before it has
-	rules map[string]*rules // of those of the last scan, by their paths
+	begun map[string]bool   // paths of those that the session began with; nil before that
+	rules map[string]*rules // of the nests of the last scan, by path
 
-	// What a scan finds, in several goroutines.
+	// Several goroutines of a scan write these.
 	mu    sync.Mutex
 	found []string          // paths, each after the nest that it is in
 	gits  map[string]gitDir // by the directory that has it
 }
 
-// scanNests scans the nests that the scan of the tree around them has found, and
-// joins their states with that one.
+// scanNests scans the nests that the scan of the tree around them has found, and merges their
+// states into that one.
 func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.State, known scan.Known) (scan.State, error) {
-	for at := 0; at < len(w.nests.found); at++ { //nolint:intrange // those inside one come behind it meanwhile
+	for at := 0; at < len(w.nests.found); at++ { //nolint:intrange // scanning one can add those inside it
 		path := w.nests.found[at]
 		if slices.Contains(w.nests.found[:at], path) {
 			continue
@@ -68,7 +68,7 @@ func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.Sta
 	return state, nil
 }
 
-// scanNest finds the state of a nest, nil when it is gone.
+// scanNest finds the state of a nest. Its root is nil if the nest is gone.
 func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner, known scan.Known) (scan.State, error) {
 	s := &scan.Scanner{
 		Root: w.absolute(path), Within: path + "/", FileSystem: outer.FileSystem,
@@ -82,7 +82,7 @@ func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner
 	case err == nil:
 	case file.Missing(err):
 		return scan.State{}, nil
-	case errors.Is(err, fs.ErrPermission): // as of any directory that cannot be read; its repository cannot be, either, which is told
+	case errors.Is(err, fs.ErrPermission): // there is a warning that its repository cannot be read
 		state.Root = cmp.Or(known.Last, known.Base)
 	default:
 		return scan.State{}, err
@@ -91,13 +91,13 @@ func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner
 	return state, nil
 }
 
-// prepareNest reads what says which files of a nest are in scope.
+// prepareNest reads the index and the ignore rules of a nest.
 func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, _ *rules, warnings []string) {
 	o := ignore.Options{WorkTree: s.Root, ExcludesFile: w.rules.origin.ExcludesFile, IgnoreCase: s.IgnoreCase}
-	r, _ := w.openNest(path) // or the scan around it has said why
+	r, _ := w.openNest(path) // the scan around it has warned about the error
 	if r != nil && w.nests.begins(path) {
 		if w.base == nil || digestOf(r.InfoExclude()) == w.setupThen[w.nameOf(r.InfoExclude())] {
-			o.InfoExclude = r.InfoExclude() // and no file can be hidden by another one
+			o.InfoExclude = r.InfoExclude() // no changed one may hide files
 		}
 		x, err := index.Read(r.IndexFile())
 		if err != nil {
@@ -110,23 +110,23 @@ func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, 
 	return tracked, newRules(o), warnings
 }
 
-// An inside is what the scan of a work tree, or of a nest, asks for the repositories in
-// it. It implements [scan.Repositories].
+// An inside tells the scan of a work tree, or of a nest, about the repositories in it. It
+// implements [scan.Repositories].
 type inside struct {
 	*nests
-	within string // the path of the nest with a slash at its end; "" for the work tree
+	within string // the path of the nest, ending in a slash; "" for the work tree
 }
 
 func (i inside) full(path string) string { return i.within + strings.TrimSuffix(path, "/") }
 
-// Head takes note of the nest that a gitlink stands for.
+// Head records the nest of a gitlink.
 func (i inside) Head(path string) (scan.Head, error) {
 	i.find(i.full(path))
 	return i.headOf(i.full(path))
 }
 
-// Embedded takes note of a nest when the session begins. Later, a repository is a
-// directory like any other.
+// Embedded records a nest when the session begins. Later, a repository is treated like any other
+// directory.
 func (i inside) Embedded(path string, scoped bool) (scan.Head, error) {
 	head, err := i.headOf(i.full(path))
 	if scoped || i.begun != nil {
@@ -138,10 +138,10 @@ func (i inside) Embedded(path string, scoped bool) (scan.Head, error) {
 	return head, err
 }
 
-// Nest reports whether the session began with one there.
+// Nest reports whether the session began with a nest there.
 func (i inside) Nest(path string) bool { return i.begun[i.full(path)] }
 
-// headOf looks at a directory of the work tree as a repository of its own.
+// headOf opens the repository of a directory of the work tree and reads its HEAD.
 func (n *nests) headOf(path string) (scan.Head, error) {
 	r, err := n.at.openNest(path)
 	n.mu.Lock()
@@ -159,8 +159,7 @@ func (n *nests) headOf(path string) (scan.Head, error) {
 	return scan.Head{Repository: true, Commit: plumbing.NewHash(head.Commit)}, err
 }
 
-// openNest opens the repository of a directory. As for git, it is one by its layout,
-// whatever its configuration says.
+// openNest opens the repository of a directory. As in git, only its layout makes it one.
 func (p *place) openNest(path string) (*repo.Repository, error) {
 	dir := p.absolute(path)
 	return repo.Open(dir, p.environment(filepath.Join(dir, ".git"), dir))
@@ -172,8 +171,7 @@ func (n *nests) find(path string) {
 	n.found = append(n.found, path)
 }
 
-// begin takes some nests for those that the session began with. Until then whatever is a
-// repository becomes one.
+// begin sets the nests that the session began with. Before that, every repository is one.
 func (n *nests) begin(paths []string) {
 	n.begun = make(map[string]bool)
 	for _, path := range paths {
@@ -184,8 +182,8 @@ func (n *nests) begin(paths []string) {
 // begins reports whether the session began, or begins, with a nest.
 func (n *nests) begins(path string) bool { return n.begun == nil || n.begun[path] }
 
-// rulesOf returns the rules of the last scan for a path: those of the innermost nest that
-// it is in, with the path in it, or those of the work tree.
+// rulesOf returns the rules of the last scan for a path: those of the innermost nest around it,
+// with the path from there, or those of the work tree.
 func (s *seen) rulesOf(path string) (in *rules, rest string) {
 	in, rest = s.rules, path
 	for i := range path {
@@ -196,8 +194,8 @@ func (s *seen) rulesOf(path string) (in *rules, rest string) {
 	return in, rest
 }
 
-// ignores reports whether the rules of the last scan hit an untracked file, by its
-// path from the root.
+// ignores reports whether the rules of the last scan ignore an untracked file, given its path from
+// the root.
 func (s *seen) ignores(name string) bool {
 	in, rest := s.rulesOf(name)
 	return in.Ignored(rest)

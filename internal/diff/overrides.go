@@ -17,17 +17,17 @@ import (
 	"codeloops/internal/wording"
 )
 
-// overrides are settings, hooks, replaced objects and marks in the index that make git
-// show or run something else than it would by itself, and so can deceive whoever looks at
-// the work through git. Nothing here goes by them. The names tell a person where to look.
+// overrides are settings, hooks, replaced objects and marks in the index that make git show or
+// run something else than it would by default, and so can deceive whoever looks at the work
+// through git. Scans do not obey them. The names tell a person where to look.
 type overrides struct {
 	setup
-	says map[string]string // what each is set to, as the end of a sentence
+	says map[string]string // the value of each, as the end of a sentence
 }
 
 func (o overrides) add(name, digest, says string) { o.setup[name], o.says[name] = digest, says }
 
-// overridesOf returns those of a repository after a scan.
+// overridesOf returns the overrides of a repository after a scan.
 func (w *watcher) overridesOf(r *repo.Repository) overrides {
 	all := overrides{make(setup), make(map[string]string)}
 	for _, e := range r.Config.Entries() {
@@ -46,7 +46,7 @@ func (w *watcher) overridesOf(r *repo.Repository) overrides {
 	}
 	for name, m := range map[string]marks{"assume-unchanged": w.tracked.assumed, "skip-worktree": w.tracked.skipped} {
 		if m.digest != "" {
-			all.add(name, m.digest, " is said of "+m.some)
+			all.add(name, m.digest, " is set for "+m.some)
 		}
 	}
 	if w.elsewhere != "" {
@@ -74,16 +74,16 @@ func (p *place) addHooks(all overrides, r *repo.Repository) {
 	}
 }
 
-// hooks are the names under which git runs one, by githooks(5).
+// hooks are the names of hooks that git runs, by githooks(5).
 const hooks = `applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg
 	post-commit pre-rebase post-checkout post-merge pre-push pre-receive update proc-receive post-receive
 	post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate
 	fsmonitor-watchman query-watchman p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit post-index-change`
 
-// runs reports whether git would run a hook. On Windows every one is run.
+// runs reports whether git would run a hook. On Windows it runs any.
 func runs(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 || filepath.Separator == '\\' }
 
-// said writes the values of a setting, without passwords that are in addresses.
+// said quotes the values of a setting, without passwords in URLs.
 func said(values []string) string {
 	const most, long = 3, 200
 	var texts []string
@@ -92,26 +92,26 @@ func said(values []string) string {
 		if len(text) > long {
 			text = append(text[:long], '…')
 		}
-		texts = append(texts, strconv.Quote(string(text))) // with its line breaks, which are told
+		texts = append(texts, strconv.Quote(string(text)))
 	}
 	return wording.List(texts, most)
 }
 
-// withoutPasswords takes out of addresses who signs in there.
+// withoutPasswords removes the user names and passwords of URLs.
 func withoutPasswords(text string) string {
 	return regexp.MustCompile(`://[^/@\s]*@`).ReplaceAllString(text, "://…@")
 }
 
-// Overrides reports whether a setting can make git show or run something else. Settings
-// that git writes as people work with it cannot (user, branch, remote.*.url, ...).
+// Overrides reports whether a setting can make git show or run something else than by default.
+// Settings that git writes in daily work cannot (user, branch, remote.*.url, ...).
 func Overrides(key string) bool {
 	section, rest, _ := strings.Cut(key, ".")
 	names, known := swayingNames()[section]
 	return known && (names == "" || slices.Contains(strings.Fields(names), rest[strings.LastIndexByte(rest, '.')+1:]))
 }
 
-// swayingNames are the names of such settings in each section, whatever their
-// subsections; "" is all of the section.
+// swayingNames are the names of such settings in each section, in any subsection; "" is the whole
+// section.
 func swayingNames() map[string]string {
 	return map[string]string{
 		"alias": "", "hook": "", "include": "", "includeif": "", "pager": "", "pretty": "", "protocol": "", "url": "",
@@ -149,11 +149,10 @@ func swayingNames() map[string]string {
 	}
 }
 
-// changedSince returns a sentence about those that are not as they were, "" when all
-// are.
+// changedSince returns a sentence about those that have changed, or "".
 func (o overrides) changedSince(then setup) string {
 	var items []string
-	count := make(map[string]int) // by section: many of one do not crowd out the others
+	count := make(map[string]int) // by section, so that many of one do not crowd out the others
 	const most = 5
 	names := o.differsFrom(then)
 	slices.SortStableFunc(names, func(a, b string) int { // settings without a subsection first, in each section
@@ -181,8 +180,7 @@ func (o overrides) changedSince(then setup) string {
 	return "git may show, or run, something else than it did when the session began: " + strings.Join(items, "; ")
 }
 
-// sectionOf returns the section of a setting, or what a name has in common with others
-// of its kind.
+// sectionOf returns the section of a setting, or the kind of another override.
 func sectionOf(name string) string {
 	for _, kind := range []string{replacements, theHook} {
 		if strings.HasPrefix(name, kind) {

@@ -65,8 +65,8 @@ func TestSways(t *testing.T) {
 		{"a replaced object", func(s *sandbox) { s.git("replace", "HEAD~", "HEAD") }, "refs/replace/SECOND, which is shown as ID"},
 		{"a packed replacement", func(s *sandbox) { s.git("replace", "HEAD~", "HEAD"); s.git("pack-refs", "--all") }, "refs/replace/SECOND, which is shown as ID"},
 		{"grafts", func(s *sandbox) { s.write(".git/info/grafts", "x\n") }, ".git/info/grafts"},
-		{"assumed", func(s *sandbox) { s.git("update-index", "--assume-unchanged", "a") }, "assume-unchanged is said of a"},
-		{"skipped", func(s *sandbox) { s.git("update-index", "--skip-worktree", "a", "b") }, "skip-worktree is said of a, b"},
+		{"assumed", func(s *sandbox) { s.git("update-index", "--assume-unchanged", "a") }, "assume-unchanged is set for a"},
+		{"skipped", func(s *sandbox) { s.git("update-index", "--skip-worktree", "a", "b") }, "skip-worktree is set for a, b"},
 		{"many", func(s *sandbox) {
 			for i := range 30 {
 				s.git("config", fmt.Sprintf("diff.a%02d.textconv", i), "true")

@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// ErrAbandoned is the cause with which a [Tree.Peek] ends when a capture begins.
+// ErrAbandoned is the error of a [Tree.Peek] that ends because a capture begins.
 var ErrAbandoned = errors.New("the look was abandoned: a capture has begun")
 
 // A Mark is a state that a [Tree.Peek] compares with.
@@ -19,23 +19,21 @@ type Mark uint8
 // The states that can be compared with.
 const (
 	Began    Mark = iota // the baseline
-	Captured             // the last capture, or the baseline where there was none
+	Captured             // the last capture, or else the baseline
 )
 
-// A Glance is what a [Tree.Peek] has seen: files with their patches, and the state that they
-// are of.
+// A Glance is the result of a [Tree.Peek].
 type Glance struct {
 	loop.Change
 	from *scan.Dir
 }
 
-// Peek looks at the work tree while somebody works in it, and leaves no trace: what captures,
-// checkpoints and restores say and keep is what they would without it. It is for people. A
-// file in the middle of being written is seen as it is at the moment; the next look reads it
-// anew. Was is the look before, or the zero value: where nothing has changed since, it is
-// returned again.
+// Peek looks at the work tree while somebody works in it, to show people the progress. It has no
+// effect on captures, checkpoints and restores. A file may be seen half-written; the next look
+// reads it again. Was is the previous glance, or the zero value. It is returned if nothing
+// has changed since.
 //
-// It holds nobody up: it works on one processor, and is abandoned when a capture begins.
+// Peek uses one processor, and is abandoned when a capture begins.
 func (t *Tree) Peek(ctx context.Context, since Mark, was Glance) (Glance, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -54,8 +52,8 @@ func (t *Tree) Peek(ctx context.Context, since Mark, was Glance) (Glance, error)
 	return now, nil
 }
 
-// aside returns a watcher that knows what the tree's own does, and keeps what it finds to
-// itself. Until end is called, abandon is when a capture begins.
+// aside returns a watcher with a copy of the tree's knowledge, so that what it finds does not
+// affect the tree. Until end is called, a capture that begins calls abandon.
 func (t *Tree) aside(since Mark, abandon context.CancelCauseFunc) (w *watcher, from *scan.Dir, end func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -65,17 +63,17 @@ func (t *Tree) aside(since Mark, abandon context.CancelCauseFunc) (w *watcher, f
 	w = &watcher{place: t.place, start: t.start}
 	w.seen = seen{last: t.last, how: t.how, nests: nests{at: &w.place, begun: t.nests.begun}}
 	w.alone = true
-	w.git = &gitRunner{git: t.git.git, root: t.git.root, global: t.git.global, start: t.git.start} // which notes nothing
+	w.git = &gitRunner{git: t.git.git, root: t.git.root, global: t.git.global, start: t.git.start} // without note
 	w.store = t.store.Beside(w.git.purpose(""), w.git.purpose("to read objects of a partial clone"))
 	w.git.store = w.store
 	if from = t.base; since == Captured && t.last != nil {
 		from = t.last
 	}
 	t.peeks.all.Add(1)
-	t.peeks.way.Store(&abandon, abandon)
+	t.peeks.cancels.Store(&abandon, abandon)
 	return w, from, func() {
-		_ = w.store.Close() // nothing in it lasts
-		t.peeks.way.Delete(&abandon)
+		_ = w.store.Close() // it is temporary
+		t.peeks.cancels.Delete(&abandon)
 		t.peeks.all.Done()
 	}, nil
 }
@@ -94,15 +92,15 @@ func (w *watcher) peek(ctx context.Context, from *scan.Dir, was Glance) (Glance,
 	return now, err
 }
 
-// peeks are the looks under way that leave no trace.
+// peeks are the running calls of [Tree.Peek].
 type peeks struct {
-	way sync.Map // how each is abandoned, by the address of that
-	all sync.WaitGroup
+	cancels sync.Map // their cancel functions, by address
+	all     sync.WaitGroup
 }
 
-// abandon ends all that are under way, and waits for none of them.
+// abandon cancels all of them, without waiting.
 func (p *peeks) abandon() {
-	for _, abandon := range p.way.Range {
+	for _, abandon := range p.cancels.Range {
 		abandon.(context.CancelCauseFunc)(ErrAbandoned)
 	}
 }

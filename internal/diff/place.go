@@ -23,7 +23,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A place is where a work tree is, and what works on it: it does not change after Open.
+// A place is a work tree with the tools to read it. It does not change after Open.
 type place struct {
 	options Options
 	dir     string // where the session began
@@ -32,34 +32,31 @@ type place struct {
 	clock   scan.Clock  // of the file systems of the work tree and of the repository
 	git     *gitRunner
 	store   *store.Store
-	alone   bool // looks take one processor, see [Tree.Peek]
+	alone   bool // scans use one processor, see [Tree.Peek]
 }
 
-// A start is the state of things when the session began, with which later scans are
-// compared.
+// A start is what was recorded when the session began, to compare later scans with.
 type start struct {
-	since time.Time // the session began, or this part of it; zero before that
-	head  repo.Head // of then, or of when the tree was opened
+	since time.Time // when the session began, or was resumed; zero before that
+	head  repo.Head // when the baseline was taken, or else when the tree was opened
 	base  *scan.Dir
-	// found is the baseline that was found here; nil for one that was read from a
-	// checkpoint: it may be the index's own in parts, with stats that anybody can
-	// have written there since.
+	// found is the baseline if a scan has found it. It is nil if a checkpoint was read: that
+	// state can share directories with the index, whose stats anybody can have written since.
 	found *scan.Dir
-	// trackedThen is what the index had when the baseline was taken, nil when
-	// that was not here.
+	// trackedThen is the content of the index when the baseline was taken, nil if that was
+	// in another process.
 	trackedThen   *scan.Dir
 	setupThen     setup
-	overridesThen setup // nil: not known
+	overridesThen setup // nil if not known
 	began         begun
-	session       string // the checkpoint that it began with; "" before there is one
+	session       string // the first checkpoint of the session, or ""
 }
 
-// BaseCommit returns the commit that HEAD was at when the baseline was taken, or else
-// when the tree was opened, as 40 hexadecimal digits; "" on a branch without commits.
+// BaseCommit returns the commit that HEAD was at when the baseline was taken, or else when the
+// tree was opened, as 40 hexadecimal digits. It is "" on a branch without commits.
 func (s *start) BaseCommit() string { return s.head.Commit }
 
-// A seen is the result of the last scan: the state, and everything that decides how it
-// is seen.
+// A seen is the result of the last scan: the state, and everything that it depends on.
 type seen struct {
 	last      *scan.Dir
 	tracked   tracked
@@ -69,29 +66,28 @@ type seen struct {
 	setup     setup
 	overrides overrides
 	nests     nests
-	within    []string            // directories that ignore themselves, see [scan.State.Hidden]
-	whole     []string            // those that were passed over, see [scan.State.Passed]
-	fakes     map[string][]string // see [Tree.nestSetup]
-	elsewhere string              // the git directory of the repository that git finds, if it is another one
+	within    []string            // see [scan.State.Hidden]
+	whole     []string            // see [scan.State.Passed]
+	fakes     map[string][]string // see [nests.setUp]
+	elsewhere string              // the git directory that git finds, if it is another one
 }
 
-// A watcher looks at a work tree again and again: it finds its state, and how git sees
-// it.
+// A watcher scans a work tree repeatedly.
 type watcher struct {
 	place
 	start
 	seen
 }
 
-// A memory holds the states that the session knows by name, and which of them are kept.
+// A memory holds the states that the session knows by name, and what is known of checkpoints.
 type memory struct {
 	states map[string]*scan.Dir // by loop.Change.State
-	kept   *scan.Dir            // the last state of which all objects were written
+	kept   *scan.Dir            // the last state whose objects were all written
 	disk   disk
-	said   map[string]checkpoint.Kept // of the states that were recalled
+	said   map[string]checkpoint.Kept // the checkpoints of states that were recalled
 }
 
-// name returns the [loop.Change.State] that names a state, which is known from then on.
+// name registers a state and returns its [loop.Change.State].
 func (m *memory) name(root *scan.Dir) string {
 	state := root.ID().String() // of the tree object that `git write-tree` would write
 	if _, known := m.states[state]; !known {
@@ -103,7 +99,7 @@ func (m *memory) name(root *scan.Dir) string {
 	return state
 }
 
-// clockOf returns the worst of the clocks.
+// clockOf returns the worst of the clocks of a repository's file systems.
 func clockOf(r *repo.Repository, of func(dir string) scan.Clock) scan.Clock {
 	if of == nil {
 		of = scan.ClockOf
@@ -116,7 +112,7 @@ func clockOf(r *repo.Repository, of func(dir string) scan.Clock) scan.Clock {
 	return c
 }
 
-// Since returns the earliest time that a file can bear that is written from now on.
+// Since returns the earliest time that a file written from now on can have.
 func (p *place) Since() time.Time { return p.options.Now().Add(-p.clock.Slack) }
 
 // Root returns the absolute path of the work tree, free of symbolic links.
@@ -125,17 +121,17 @@ func (p *place) Root() string { return p.repo.WorkTree }
 // GitDir returns the absolute path of the work tree's git directory.
 func (p *place) GitDir() string { return p.repo.GitDir }
 
-// CommonDir returns the absolute path of the git directory that the work tree shares
-// with others of its repository; it is GitDir where there is one work tree alone.
+// CommonDir returns the absolute path of the git directory that all work trees of the repository
+// share. It is GitDir unless this is a linked work tree.
 func (p *place) CommonDir() string { return p.repo.CommonDir }
 
-// LockMode returns the permissions of a lock in the git directory: whoever shares the
-// repository may take it.
+// LockMode returns the permissions of a lock file in the git directory: everybody who shares the
+// repository must be able to take it.
 func (p *place) LockMode() os.FileMode { return p.shared }
 
-// sharedMode returns the permissions that a configuration asks for, by git-config(1) and the
-// option --shared of git-init(1), of a file that nobody else would have a part in. What git
-// refuses is an error. On Windows there are no such permissions.
+// sharedMode returns the permissions of a private file under core.sharedRepository, by
+// git-config(1) and the option --shared of git-init(1). Values that git rejects are errors.
+// Windows has no such permissions.
 func sharedMode(c *repo.Config) (fs.FileMode, error) {
 	const key, own, group, all = "core.sharedRepository", 0o600, 0o660, 0o664
 	value, _ := c.String(key)
@@ -161,8 +157,7 @@ func sharedMode(c *repo.Config) (fs.FileMode, error) {
 	return own, nil
 }
 
-// Head returns the commit and the branch that HEAD is at now, either of which
-// may be "".
+// Head returns the commit and the branch that HEAD is at now. Either may be "".
 func (p *place) Head() (commit, branch string, err error) {
 	head, err := p.repo.Head()
 	if err != nil {
@@ -171,13 +166,13 @@ func (p *place) Head() (commit, branch string, err error) {
 	return head.Commit, head.Branch, nil
 }
 
-// The references that are looked at, beside HEAD.
+// The references that matter besides HEAD.
 const (
 	tags         = "refs/tags/"
-	replacements = "refs/replace/" // objects that git shows others in the place of
+	replacements = "refs/replace/" // replaced objects
 )
 
-// position says where the repository stood at the last scan.
+// position returns where the repository stood at the last scan.
 func (w *watcher) position() loop.Position {
 	var all strings.Builder
 	refs := w.repo.RefsBelow(tags)
@@ -187,12 +182,12 @@ func (w *watcher) position() loop.Position {
 	return loop.Position{Head: w.where(), Index: w.tracked.digest(), Tags: checkpoint.Digest(all.String())}
 }
 
-// where says where HEAD is.
+// where says in words where HEAD is.
 func (p *place) where() string {
 	head, err := p.repo.Head()
 	switch {
 	case err != nil:
-		return "what cannot be read"
+		return "a place that cannot be read"
 	case head.Commit == "":
 		return fmt.Sprintf("%q without commits", head.Branch)
 	}
@@ -208,8 +203,7 @@ func whereIs(commit, branch string) string {
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }
 
-// Blob returns the content of a blob by its whole id: of a file of the
-// baseline, or of whatever else the repository holds.
+// Blob returns the content of a blob of the baseline or the repository, given its full id.
 func (p *place) Blob(ctx context.Context, id string) ([]byte, error) {
 	return p.store.Blob(ctx, plumbing.NewHash(id))
 }

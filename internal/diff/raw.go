@@ -15,24 +15,24 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// maxRaw is how much of files that only git can convert a checkpoint keeps as it is on
-// the disk, in bytes: such files may be large, and those of a session's beginning many.
+// maxRaw limits, in bytes, what checkpoints keep of files that only git can convert. Such files may
+// be large, and there may be many at the start of a session.
 const maxRaw = 4 * store.Large
 
-// A disk knows the files of a state of which the bytes on the disk are not those of
-// their blobs, because git converts them.
+// A disk knows the files of a state that differ from their blobs on the disk, because git
+// converts them.
 type disk struct {
-	state *scan.Dir // the last one that was looked at
+	state *scan.Dir // that was looked at last
 	raw   map[string]checkpoint.Raw
-	size  int64 // of what is kept
+	size  int64 // of the kept contents
 }
 
-// look returns what a checkpoint of a state says of the disk. Only what has moved
-// since the last one is read.
+// look returns what a checkpoint of a state says of the disk. It reads only the files that have
+// changed since it was called last.
 func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoint.Disk, error) {
 	said := &checkpoint.Disk{Umask: scan.Umask(), Perms: state.OddPerms()}
 	how := w.how
-	if how.Reader == nil { // no look has found it yet
+	if how.Reader == nil { // nothing was scanned yet
 		r, err := w.reopen()
 		if err == nil {
 			how, err = w.conversion(ctx, r)
@@ -85,8 +85,8 @@ func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how attr.C
 	return ctx.Err()
 }
 
-// rawOf returns what a file is on the disk, and whether that is something else than its
-// blob. It is not known of one that is large, or no longer what the state says.
+// rawOf returns the content of a file on the disk, and whether it differs from the blob. Raw is
+// zero if the file is large, or no longer as in the state.
 func rawOf(root *os.Root, f scan.Placed) (raw checkpoint.Raw, content []byte, differs bool) {
 	content, err := readIn(root, f.Path, store.Large)
 	if err != nil || int64(len(content)) != f.Size() {

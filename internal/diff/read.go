@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/index"
@@ -19,29 +21,28 @@ import (
 	"codeloops/internal/wording"
 )
 
-// tracked is an index as it was read.
+// tracked is what is used of an index.
 type tracked struct {
 	from    index.Mark
 	root    *scan.Dir // nil when nothing is tracked
-	partial bool      // git would not make a tree of all of them, or it is not known
+	partial bool      // git may be unable to make a tree of it
 	// ignores are the .gitignore files that a sparse checkout leaves out.
-	ignores map[string]index.ID
-	// What git does not treat as other entries.
-	assumed marks // taken for unchanged, whatever their files are
-	skipped marks // left out of a sparse checkout, or said to be
-	open    marks // in conflict, or with a content that is still to come
+	ignores map[string]plumbing.Hash
+	// Entries that git treats differently from others.
+	assumed marks // --assume-unchanged
+	skipped marks // --skip-worktree, as those that a sparse checkout leaves out
+	open    marks // in conflict, or added with --intent-to-add
 }
 
-// trackedIn takes what is of use from an index.
 func trackedIn(x *index.Index) tracked {
 	t := tracked{
 		root:    scan.Tracked(x),
-		ignores: make(map[string]index.ID),
+		ignores: make(map[string]plumbing.Hash),
 		assumed: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.AssumeValid != 0 }),
 		skipped: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.SkipWorktree != 0 }),
 		open:    marksIn(x, func(e *index.Entry) bool { return e.Stage != 0 || e.Flags&index.IntentToAdd != 0 }),
 	}
-	t.partial = t.open.digest != "" || x.Trailer == index.ID{} // git may have read it
+	t.partial = t.open.digest != "" || x.Trailer.IsZero() // git may have read it
 	for i := range x.Entries {
 		if e := &x.Entries[i]; e.Flags&index.SkipWorktree != 0 && path.Base(e.Path) == ".gitignore" {
 			t.ignores[e.Path] = e.ID
@@ -50,8 +51,8 @@ func trackedIn(x *index.Index) tracked {
 	return t
 }
 
-// scan finds the state of the work tree, with also in scope, too. The settings are read each time: they
-// may have changed like any file.
+// scan finds the state of the work tree, with the files of also in scope, too. It reads the settings
+// each time, because they can change like any file.
 func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
 	r, err := w.reopen()
 	if err != nil {
@@ -103,9 +104,9 @@ func (w *watcher) scanAll(ctx context.Context, s *scan.Scanner, known scan.Known
 	return w.scanNests(ctx, s, state, known)
 }
 
-// reconverted reports whether git may convert files otherwise than at the last
-// scan. What has been read since the baseline must then be read again; to the
-// rest git clings, too.
+// reconverted reports whether git may convert files differently than at the last scan. Files that
+// were read since the baseline must then be read again. Of the others, git keeps what it knows,
+// too.
 func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 	return !reflect.DeepEqual(now, s.how.Settings) ||
 		slices.ContainsFunc(scan.Compare(s.last, root), func(c scan.Difference) bool {
@@ -113,7 +114,7 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 		})
 }
 
-// readIndex reads the index, and takes it apart unless that is known already.
+// readIndex reads the index, and parses it if it has changed.
 func (w *watcher) readIndex(ctx context.Context) error {
 	x, mark, err := index.ReadNew(w.repo.IndexFile(), w.tracked.from)
 	if errors.Is(err, index.ErrExtension) {
@@ -143,7 +144,7 @@ func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c attr.Co
 	return c, err
 }
 
-// contents returns what reads the files of a state, by their paths.
+// contents returns a function that reads the files of a state.
 func (p *place) contents(ctx context.Context, state *scan.Dir) func(name string) ([]byte, bool) {
 	return func(name string) ([]byte, bool) {
 		f := state.Find(name)
@@ -155,11 +156,11 @@ func (p *place) contents(ctx context.Context, state *scan.Dir) func(name string)
 	}
 }
 
-// reopen reads the configuration anew. The directory that the session began in may be
-// gone by now, or be part of another repository.
+// reopen reads the configuration again. The directory that the session began in may be gone by
+// now, or be part of another repository.
 func (w *watcher) reopen() (*repo.Repository, error) {
 	found, err := repo.Open(w.dir, w.options.Env)
-	if err != nil { // the directory may be gone
+	if err != nil {
 		found, err = repo.Open(w.Root(), w.options.Env)
 	}
 	switch {
@@ -176,7 +177,7 @@ func (w *watcher) reopen() (*repo.Repository, error) {
 	return r, err
 }
 
-// lost says what has become of the repository that the session began in.
+// lost returns the error for a repository that was removed or damaged during the session.
 func (p *place) lost() error {
 	if _, err := os.Lstat(p.GitDir()); file.Missing(err) {
 		return fmt.Errorf("the repository that the session began in is gone: %w", err)
@@ -184,8 +185,7 @@ func (p *place) lost() error {
 	return fmt.Errorf("%s, which the session began in, is %w any more", p.GitDir(), ErrNotRepository)
 }
 
-// environment names a repository and hides the one that the user's environment
-// may name.
+// environment returns the user's environment, with variables that name a given repository.
 func (p *place) environment(gitDir, workTree string) repo.Env {
 	return func(name string) (string, bool) {
 		switch {
@@ -200,10 +200,10 @@ func (p *place) environment(gitDir, workTree string) repo.Env {
 	}
 }
 
-// marks are the entries of an index that have something in common.
+// marks are the entries of an index that have a mark in common.
 type marks struct {
-	some   string // of their names
-	digest string // of all; "" where there are none
+	some   string // the first names
+	digest string // of all; "" if there are none
 }
 
 func marksIn(x *index.Index, is func(*index.Entry) bool) (m marks) {
@@ -212,23 +212,17 @@ func marksIn(x *index.Index, is func(*index.Entry) bool) (m marks) {
 	var names []string
 	for i := range x.Entries {
 		if e := &x.Entries[i]; is(e) {
-			names = append(names, e.Path)
+			names = append(names, wording.Name(e.Path))
 			fmt.Fprintf(&all, "%q %x %o %d\n", e.Path, e.ID, e.Mode, e.Stage)
 		}
 	}
 	if names == nil {
 		return m
 	}
-	for i, name := range names[:min(len(names), most)] {
-		names[i] = wording.Name(name)
-	}
-	if more := len(names) - most; more > 0 {
-		names = append(names[:most], fmt.Sprintf("%d more", more))
-	}
-	return marks{strings.Join(names, ", "), checkpoint.Digest(all.String())}
+	return marks{wording.List(names, most), checkpoint.Digest(all.String())}
 }
 
-// digest is equal for indexes of equal entries, whatever git has noted of their files.
+// digest depends on the entries alone, not on their stats.
 func (t *tracked) digest() string {
 	all := ""
 	if t.root != nil {

@@ -18,7 +18,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// render returns the changes with their texts, in the order given.
+// render returns the patches of changes, in the same order.
 func render(ctx context.Context, objects *store.Store, changes []scan.Difference) ([]loop.FileChange, error) {
 	fetch(ctx, objects, changes)
 	texts := make([][]loop.FileChange, len(changes))
@@ -40,8 +40,8 @@ func render(ctx context.Context, objects *store.Store, changes []scan.Difference
 	return slices.Concat(texts...), nil
 }
 
-// fetch has the store read at once what it may have to read for the texts. Whoever needs
-// what could not be read will see.
+// fetch makes the store read in one go what the patches will need. Errors show up again when a
+// content is needed.
 func fetch(ctx context.Context, objects *store.Store, changes []scan.Difference) {
 	var ids []plumbing.Hash
 	for _, c := range changes {
@@ -101,8 +101,7 @@ func sideOf(ctx context.Context, objects *store.Store, f *scan.File) (side patch
 	return side, err
 }
 
-// several joins the errors that are not nil in one sentence: the first ones, and how many
-// more there are.
+// several joins the first errors that are not nil, and counts the rest.
 func several(errs []error) (joined error) {
 	const most = 3
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
@@ -119,8 +118,8 @@ func several(errs []error) (joined error) {
 	return joined
 }
 
-// few returns the first of some warnings, with how many more there are: whoever works
-// in the repository can make any number of files that cannot be read.
+// few returns the first warnings, and counts the rest: an agent can make any number of
+// files that cannot be read.
 func few(warnings []string) []string {
 	const most = 20
 	more := len(warnings) - most

@@ -13,8 +13,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// BaseState returns the [loop.Change.State] of the baseline, "" before there is
-// one.
+// BaseState returns the [loop.Change.State] of the baseline, or "" before there is one.
 func (t *Tree) BaseState() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -24,29 +23,27 @@ func (t *Tree) BaseState() string {
 	return t.base.ID().String()
 }
 
-// KeepIn names the directory of the private repository that checkpoints, and contents
-// until then, are kept in. Without one they are gone when the tree is closed. It is to
-// be named before the baseline is taken.
+// KeepIn sets the directory of the private repository, which keeps checkpoints and, until then,
+// contents. Without it they are lost when the tree is closed. Call it before Baseline.
 func (t *Tree) KeepIn(dir string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.store.KeepIn(dir)
 }
 
-// Checkpoint keeps a state that the baseline or a capture found as a commit in the
-// private repository, and returns its id. The commit's tree is the one that `git
-// write-tree` would write. The reference is refs/codeloops/<name>, as in
-// "<session>/<number>", with one more number where there is one of that name. All that
-// it reaches is there, and on the disk; it stands alone, so that others can be removed.
-// Nothing is written into the user's repository.
+// Checkpoint keeps a state that the baseline or a capture found as a commit in the private
+// repository, and returns its id. The commit's tree is the one that `git write-tree` would write.
+// The reference is refs/codeloops/<name>, as in "<session>/<number>", with another number
+// appended if it is taken. When Checkpoint returns, everything that the commit reaches is on the
+// disk. It does not depend on other checkpoints, so those can be removed. Nothing is written
+// into the user's repository.
 //
-// A file above [store.Large] that is in no object yet is not copied: the commit
-// says what it was, which is enough for Resume, and its tree lacks it. The commit also
-// says which permissions the files have, and has, by a parent, the bytes of
-// those that git converts.
+// A file above [store.Large] that is not in an object yet is left out of the tree. The message
+// describes it, which is enough for Resume. The message also has the permissions of the files,
+// and a parent commit has the bytes of those that git converts.
 //
-// The first one of the baseline stands for the session, by its id: the message
-// should be none that another session has.
+// The id of the first checkpoint of the baseline identifies the session, so no other session
+// should have the same message.
 func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (commit string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,8 +94,8 @@ func (m *memory) commit(ctx context.Context, w *watcher, c checkpoint.Checkpoint
 	return id, err
 }
 
-// Resume takes the state of a checkpoint as the baseline, instead of the work tree's
-// own: the work tree is then compared with what it was when that session began.
+// Resume makes the state of a checkpoint the baseline, so that the work tree is compared with
+// what it was when that session began.
 func (t *Tree) Resume(ctx context.Context, commit string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +114,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	}
 	then := setup(kept.Setup)
 	t.overridesThen = takeMarked(then, overrideMark)
-	if then == nil { // it is not known how git was set up when the session began
+	if then == nil { // the checkpoint does not say how git was set up
 		r, err := t.reopen()
 		if err != nil {
 			return err
@@ -135,15 +132,15 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	return nil
 }
 
-// begin forgets all states but the new baseline.
+// begin sets the baseline and forgets all other states.
 func (t *Tree) begin(base *scan.Dir) {
 	t.base, t.found, t.trackedThen = base, nil, nil
 	t.states = nil
 	t.name(base)
 }
 
-// Recall loads the state of a checkpoint, of this session or another, for [Tree.Way],
-// and returns the [loop.Change.State] that names it.
+// Recall loads the state of a checkpoint, of this session or another, for [Tree.Way], and returns
+// its [loop.Change.State].
 func (t *Tree) Recall(ctx context.Context, commit string) (state string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,21 +163,19 @@ func (w *watcher) recall(ctx context.Context, commit string) (kept checkpoint.Ke
 	return kept, state, err
 }
 
-// known returns a state that is at hand, of which another one may have much;
-// nil if there is none.
+// known returns a state in memory that others may share directories with, or nil.
 func (w *watcher) known(ctx context.Context) *scan.Dir {
 	if w.last != nil {
 		return w.last
 	}
 	if w.readIndex(ctx) != nil {
-		return nil // whoever needs the index will see
+		return nil // the error shows up again when the index is needed
 	}
 	return w.tracked.root
 }
 
-// Between returns what differs between two states of this session, as Capture
-// returned them; the second one must be of this process, the first may be of an
-// earlier one if it has a checkpoint. The zero [loop.Change] is the baseline.
+// Between returns the difference between two states of this session, as returned by Capture. A
+// state of an earlier process must have a checkpoint. The zero [loop.Change] is the baseline.
 func (t *Tree) Between(ctx context.Context, from, to loop.Change) (loop.Change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

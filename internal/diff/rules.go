@@ -6,15 +6,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
 
-// rules are ignore rules with where they come from.
+// rules are ignore rules with their sources.
 type rules struct {
 	*ignore.Rules
 	origin ignore.Options
@@ -22,7 +20,7 @@ type rules struct {
 
 func newRules(o ignore.Options) *rules { return &rules{ignore.New(o), o} }
 
-// originOf returns the sources of ignore rules other than files in the work tree.
+// originOf returns the sources of ignore rules outside the work tree.
 func originOf(r *repo.Repository) (o ignore.Options, err error) {
 	o.InfoExclude = r.InfoExclude()
 	if o.IgnoreCase, err = r.Config.Bool("core.ignoreCase", false); err != nil {
@@ -32,7 +30,7 @@ func originOf(r *repo.Repository) (o ignore.Options, err error) {
 	return o, err
 }
 
-// leftOut returns what reads the ignore files that a sparse checkout leaves out.
+// leftOut returns a function that reads the .gitignore files that a sparse checkout leaves out.
 func (w *watcher) leftOut(ctx context.Context) func(name string) ([]byte, bool) {
 	ctx = context.WithoutCancel(ctx) // the rules outlive this scan
 	return func(name string) ([]byte, bool) {
@@ -40,12 +38,12 @@ func (w *watcher) leftOut(ctx context.Context) func(name string) ([]byte, bool) 
 		if !ok {
 			return nil, false
 		}
-		blob, err := w.store.Blob(ctx, plumbing.Hash(id))
+		blob, err := w.store.Blob(ctx, id)
 		return blob, err == nil
 	}
 }
 
-// unread returns warnings of rules that are not known.
+// unread returns warnings about rules that could not be read.
 func (r *rules) unread() []string {
 	var warnings []string
 	unread := r.Unread()
@@ -55,9 +53,9 @@ func (r *rules) unread() []string {
 	return warnings
 }
 
-// OutOfScope reports whether git ignores a file, by its path from the root with slashes, as
-// the last look found the rules: it is neither tracked, nor was it there and in scope when
-// the session began, nor does it decide over what is ignored.
+// OutOfScope reports whether a file is ignored under the rules of the last scan, given its
+// slash-separated path from the root. A file that is tracked, that was in scope when the session
+// began, or that decides what is ignored is not.
 func (t *Tree) OutOfScope(path string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -14,13 +13,13 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A setup is what decides, outside of the work tree, which changes git sees and how it
-// converts them. No diff shows when it changes, and it can hide much. It holds digests
-// of values by names that tell a person where to look.
+// A setup is everything outside the work tree that decides which changes git sees and how it
+// converts files. No diff shows when it changes, and it can hide a lot. It has digests of
+// values, by names that tell a person where to look.
 type setup map[string]string
 
-// setupOf returns the setup of a repository. What cannot be read is in it by
-// the reason.
+// setupOf returns the setup of a repository. For a file that cannot be read, it has a digest of the
+// error.
 func (w *watcher) setupOf(r *repo.Repository) setup {
 	s := make(setup)
 	for _, e := range r.Config.Entries() {
@@ -29,9 +28,9 @@ func (w *watcher) setupOf(r *repo.Repository) setup {
 		}
 	}
 	for path, id := range w.tracked.ignores {
-		s[path+" in the index"] = fmt.Sprintf("%x", id)
+		s[path+" in the index"] = id.String()
 	}
-	excludes, _ := r.ExcludesFile() // or the scan says so
+	excludes, _ := r.ExcludesFile() // the scan reports errors
 	attributes, _ := r.AttributesFiles()
 	for _, path := range []string{r.InfoExclude(), excludes, attributes.Info, attributes.User, attributes.System} {
 		s.addFile(w.nameOf(path), path)
@@ -39,15 +38,14 @@ func (w *watcher) setupOf(r *repo.Repository) setup {
 	return s
 }
 
-// addFile adds a file, if there is something in it.
+// addFile adds a file, if it is not empty.
 func (s setup) addFile(name, path string) {
 	if digest := digestOf(path); digest != "" {
 		s[name] = digest
 	}
 }
 
-// nameOf returns the path from the root of a file in the work tree, and the whole
-// path of any other.
+// nameOf returns the path from the root if a file is in the work tree, or else the path as given.
 func (p *place) nameOf(path string) string {
 	if below, err := filepath.Rel(p.Root(), path); err == nil && filepath.IsLocal(below) {
 		return filepath.ToSlash(below)
@@ -55,8 +53,8 @@ func (p *place) nameOf(path string) string {
 	return path
 }
 
-// digestOf returns the digest of a file, or that of the reason why it cannot be
-// read; "" of a file that is empty or missing.
+// digestOf returns the digest of a file, or of the error if it cannot be read. It is "" for a file
+// that is empty or missing.
 func digestOf(path string) string {
 	content, _, err := file.Read(path, file.How{})
 	switch {
@@ -77,15 +75,14 @@ func decides(key string) bool {
 	return strings.HasPrefix(key, "filter.")
 }
 
-// differsFrom returns the names of what is not as it was, in order.
+// differsFrom returns the names of what has changed, sorted.
 func (s setup) differsFrom(then setup) []string {
 	names := slices.Concat(slices.Collect(maps.Keys(s)), slices.Collect(maps.Keys(then)))
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return s[name] == then[name] })
 }
 
-// changedSince returns a sentence about what is not as it was, "" when all is. Settings
-// are in it with their values.
+// changedSince returns a sentence about what has changed, with the values of settings, or "".
 func (s setup) changedSince(then setup, settings *repo.Config) string {
 	const most = 20
 	names := s.differsFrom(then)

@@ -70,7 +70,7 @@ func TestSetup(t *testing.T) {
 			s.git("update-index", "--skip-worktree", ".gitignore")
 			s.remove(".gitignore")
 			s.write("hidden", "new\n")
-		}, since + ".gitignore in the index\n" + override + "skip-worktree is said of .gitignore"},
+		}, since + ".gitignore in the index\n" + override + "skip-worktree is set for .gitignore"},
 		{"other settings", func(s *sandbox) {
 			s.git("config", "user.name", "me")
 			s.git("checkout", "-q", "-b", "other")

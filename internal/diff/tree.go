@@ -1,27 +1,25 @@
-// Package diff tells exactly what has changed in a work tree since a session
-// began, as git prints it.
+// Package diff finds out exactly what has changed in a work tree since a session began, and
+// prints it as git does.
 //
-// Work trees are compared, not commits: what was different from HEAD before
-// the session is no part of a change, and what is committed during it is. The
-// reading is done here, in parallel, and not by the git program, which is
-// asked only for what it alone can do: filters, ident and other encodings,
-// blobs of a partial clone, and an index in a form that package index does not
-// read.
+// It compares work trees, not commits: differences from HEAD that existed before the session are
+// not part of a change, and what is committed during it is. It reads the files itself, in
+// parallel. The git program is run only for what it alone can do: filters, ident and other
+// encodings, blobs of a partial clone, and an index that package index cannot read.
 //
-// The whole work tree is in scope: what is tracked, what is untracked and not
-// ignored, and what was so when the session began. Of a repository inside it, a
-// submodule or not, the files are, and the commit that it is at; see [nest].
+// The whole work tree is in scope: files that are tracked, or untracked and not ignored, or were
+// so when the session began. The files of a repository inside it, a submodule or not, are in
+// scope, and so is the commit that it is at; see [nests].
 //
-// What attributes say of how a file is to be shown (diff, binary) is not asked: who
-// works in the tree could hide a change by it.
+// The attributes "diff" and "binary" are ignored: whoever works in the tree could use them to
+// hide a change.
 //
-// Each look is a whole look: every directory is listed, and the index, the configuration,
-// ignore rules, attributes, hooks and references are read anew. A file alone is not read
-// again while its stat is what it was before the session began, on a file system where
-// that proves it. Git's index counts for contents only when a session begins.
+// Each scan is complete: it lists every directory, and reads the index, the configuration, ignore
+// rules, attributes, hooks and references again. Only a file whose stat is what it was before
+// the session began is not read again, if the file system can be trusted with that. The contents
+// in git's index count only when a session begins.
 //
-// Nothing is written into the user's repository. What is to last is kept in a private
-// one, see [Tree.KeepIn].
+// Nothing is written into the user's repository. What has to last is kept in a private one, see
+// [Tree.KeepIn].
 package diff
 
 import (
@@ -41,7 +39,7 @@ import (
 	"codeloops/internal/repo"
 )
 
-// Errors of [Open]: there is no repository that it can use.
+// Errors of [Open].
 var (
 	ErrNotRepository = repo.ErrNotRepository
 	ErrBare          = repo.ErrBare
@@ -52,7 +50,7 @@ var (
 	ErrNoCheckpoint = checkpoint.ErrGone
 	ErrNoBaseline   = errors.New("no baseline has been taken")
 	ErrUnknownState = errors.New("not a state that this session captured")
-	ErrMissing      = errors.New("its content is missing: it was too large to be kept, or is gone") // of one file
+	ErrMissing      = errors.New("its content is missing: it was too large to be kept, or is gone") // of a file
 )
 
 // A Git runs the git program.
@@ -61,28 +59,26 @@ type Git = store.Git
 // A GitCall is one run of the git program.
 type GitCall = store.Call
 
-// Options are the surroundings of a [Tree]. Env and Now must be set.
+// Options configure a [Tree]. Env and Now must be set.
 type Options struct {
 	Env func(name string) (value string, ok bool) // as os.LookupEnv
-	Now func() time.Time                          // the clock that the file system's times are of
-	Git Git                                       // nil: what needs it is an error
-	// Note is told, once for each purpose, that the git program was run. May
-	// be nil. It can be called from several goroutines.
+	Now func() time.Time                          // the clock of the file system
+	Git Git                                       // nil: what needs it fails
+	// Note is called once for each purpose that the git program is run for, possibly from
+	// several goroutines. May be nil.
 	Note func(string)
-	// Settings are the files that tell agents how to work, and directories of such
-	// files, in any directory in which agents look for them. Those that are ignored are
-	// no part of a change, but it is told when they change.
+	// Settings are the names of files, or directories of files, that tell agents how to work.
+	// If such a file is ignored, it is not part of a change, but a change to it is reported.
 	Settings []string
-	// Clock tells how far the times of files in a directory can be relied on. Nil: as its
-	// file system keeps them.
+	// Clock says how far the times of files in a directory can be trusted. Nil: it depends on
+	// the file system.
 	Clock func(dir string) scan.Clock
-	// Sync writes a file or a directory of the private repository to the disk. Nil: as
-	// the system does it.
+	// Sync syncs a file or a directory of the private repository. Nil: File.Sync.
 	Sync func(*os.File) error
 }
 
-// A Tree is a work tree with what is known of it since the baseline. Its
-// methods may be called from several goroutines, and wait for each other.
+// A Tree is a work tree with what is known of it since the baseline. Its methods are safe for
+// concurrent use.
 type Tree struct {
 	mu sync.Mutex
 	watcher
@@ -90,10 +86,9 @@ type Tree struct {
 	peeks peeks
 }
 
-// Open finds the repository of dir, which may be any directory in its work
-// tree; the whole work tree is in scope. Nothing is written. The error wraps
-// [ErrNotRepository], [ErrBare] or a [*repo.UnsupportedError], or says what
-// could not be read.
+// Open finds the repository of dir, which may be any directory of a work tree. The whole work tree
+// is in scope. The error wraps [ErrNotRepository], [ErrBare] or a [*repo.UnsupportedError], or
+// says what could not be read.
 func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 	dir, err := filepath.Abs(dir)
 	var t *Tree
@@ -139,7 +134,7 @@ func open(dir string, o Options) (*Tree, error) {
 	return t, nil
 }
 
-// Close closes the files of the object store.
+// Close ends running peeks and closes the object store.
 func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,8 +143,8 @@ func (t *Tree) Close() error {
 	return t.store.Close()
 }
 
-// Baseline takes the state of the work tree that later captures are compared
-// with. The first Checkpoint of it says which session it is that begins.
+// Baseline begins a session: it takes the state of the work tree that captures are compared with.
+// The first Checkpoint of it identifies the session.
 func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -174,7 +169,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	return nil
 }
 
-// Capture returns what differs from the baseline.
+// Capture returns the difference from the baseline.
 func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -196,7 +191,7 @@ func (t *Tree) capture(ctx context.Context) (c loop.Change, err error) {
 	}
 	look := &capture{watcher: &t.watcher, state: state}
 	c.State, c.Position, c.Git = t.name(state.Root), t.position(), look.aboutGit()
-	t.states[c.State] = state.Root // the files may have other permissions than when the state was found before
+	t.states[c.State] = state.Root // an equal state that was found earlier may have other permissions
 	if c.Files, err = render(ctx, t.store, scan.Compare(t.base, state.Root)); err != nil {
 		return c, err
 	}

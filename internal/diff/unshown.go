@@ -13,14 +13,14 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A capture is a state with what has changed in it since the session began.
+// A capture is a state with its changes since the session began.
 type capture struct {
 	*watcher
 	state   scan.State
 	changed []loop.FileChange
 }
 
-// aboutGit says what git goes by in another way than when the session began.
+// aboutGit says what has changed since the session began in how git works.
 func (c *capture) aboutGit() (sentences []string) {
 	if c.overridesThen == nil {
 		c.overridesThen = c.overrides.setup
@@ -33,9 +33,9 @@ func (c *capture) aboutGit() (sentences []string) {
 	return sentences
 }
 
-// unshown returns what no patch shows as it is, in the order of the paths.
+// unshown returns what no patch shows as it is, sorted by path.
 func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
-	if c.began.ignored == nil { // the session is of a version that did not take it down
+	if c.began.ignored == nil { // an earlier version, which did not record it, began the session
 		c.began.ignored = c.ignoredOf(c.state)
 	}
 	var all []loop.Unshown
@@ -55,8 +55,8 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 	return all, nil
 }
 
-// ignoredSettings returns what tells agents how to work, is ignored, and is not what
-// it was when the session began.
+// ignoredSettings returns the ignored settings of agents that have changed since the session
+// began.
 func (c *capture) ignoredSettings() []loop.Unshown {
 	var all []loop.Unshown
 	now := c.ignoredOf(c.state)
@@ -75,8 +75,7 @@ func (c *capture) ignoredSettings() []loop.Unshown {
 	return all
 }
 
-// unshownWarnings puts what is not shown in sentences, without the numbers that
-// change with every build.
+// unshownWarnings describes what is not shown, without counts, which change with every build.
 func unshownWarnings(all []loop.Unshown) (sentences []string) {
 	const most = 20
 	named := map[loop.UnshownWhy][]string{}
@@ -103,11 +102,11 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 	return sentences
 }
 
-// maxLegible is the size up to which a binary file is looked at for text.
+// maxLegible is the size up to which a binary file is searched for text.
 const maxLegible = 4 << 20
 
-// binaryTexts returns the binary files of a change that are text but for some bytes,
-// and those that were text when the session began.
+// binaryTexts returns the binary files of a change that are text except for some bytes, and
+// those that were text when the session began.
 func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
 	var all []loop.Unshown
 	for _, f := range c.changed {
@@ -130,15 +129,15 @@ func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
 		if after.Mode != patch.Absent && len(before.Content) > 0 && !patch.Binary(before.Content) {
 			u.Why = loop.TurnedBinary
 		}
-		if was || is || u.Why == loop.TurnedBinary { // else it is as binary as git says
+		if was || is || u.Why == loop.TurnedBinary { // otherwise it really is binary
 			all = append(all, u)
 		}
 	}
 	return all, nil
 }
 
-// legibly returns the patch of a path with its sides as text, as much of it as somebody may
-// read, and reports which of them are any.
+// legibly returns the patch of a path with its sides made legible, cut to a readable size, and
+// reports which of them are text.
 func legibly(path string, before, after patch.Side) (text string, was, is bool) {
 	was, is = readable(&before), readable(&after)
 	if changes := patch.File(path, before, after); len(changes) == 1 {
@@ -147,7 +146,7 @@ func legibly(path string, before, after patch.Side) (text string, was, is bool) 
 	return text, was, is
 }
 
-// readable makes the content of a side text, or nothing where it is none, and reports
+// readable makes the content of a side legible, or removes it if it is not text. It reports
 // whether it is.
 func readable(s *patch.Side) bool {
 	if s.Mode == patch.Absent {

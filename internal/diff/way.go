@@ -20,26 +20,25 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// A Way lists the changes that lead from the files as they are to another state of the
-// work tree.
+// A Way lists the changes that lead from the current files to another state of the work tree.
 type Way struct {
 	Changes []restore.PathChange
-	// What stays although the state has it not: files that ignore rules hide now, or
-	// did in one of the states, and files below other repositories.
+	// Files that stay although they are not in that state: those that are ignored now, or
+	// were in one of the states, and those of nested repositories.
 	Ignored, Nested []string
-	// Moved are repositories inside that are at another commit, and stay there.
+	// Moved are nested repositories that are at another commit, and stay there.
 	Moved []string
-	// HeadThen and HeadNow are where HEAD was in that state, and is now, in words, if it has moved; the
-	// first one is "" if it has not, or if that is not known.
+	// HeadThen and HeadNow say in words where HEAD was in that state, and where it is now.
+	// HeadThen is "" if HEAD has not moved, or if that is not known.
 	HeadThen, HeadNow string
-	// Converted are files that come out as git checks them out: their bytes are not
-	// known.
+	// Converted are files whose original bytes are not known: they come out as git checks
+	// them out.
 	Converted []string
 }
 
-// Way returns the changes that lead from the files as they are to a state that
-// [Tree.Recall] or [Tree.Edited] returned. It leaves out what the ignore rules of now,
-// of that state or of one of the others hide.
+// Way returns the changes that lead from the current files to a state that [Tree.Recall] or
+// [Tree.Edited] returned. It leaves alone what is ignored under the rules of now, of that state
+// or of one of the others.
 func (t *Tree) Way(ctx context.Context, to string, others ...string) (Way, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,16 +78,16 @@ type way struct {
 	Way
 	basis
 	target, now *scan.Dir
-	said        *checkpoint.Disk // of the target; nil: nothing is
+	said        *checkpoint.Disk // of the target; nil if not known
 	is          *checkpoint.Disk
-	rules       []*ignore.Rules // those that count, beside the ones of now
-	nested      map[string]bool // directories, and whether they are repositories
+	rules       []*ignore.Rules // that count besides the current ones
+	nested      map[string]bool // whether directories are repositories
 	fs          scan.FileSystem
 	root        *os.Root
 }
 
-// find works it out, given the states of which the ignore rules count, with those of
-// now from outside.
+// find works out the way, given the states whose ignore rules count. The rules outside the work
+// tree are the current ones.
 func (w *way) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
 	state, err := w.scan(ctx, w.target)
 	if err != nil {
@@ -126,8 +125,8 @@ func (w *way) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
 	return w.alike(ctx)
 }
 
-// staysAt reports whether a change is one of the commit alone that a repository inside
-// is at: its HEAD is never touched.
+// staysAt reports whether a change only moves a nested repository to another commit. Its HEAD is
+// never touched.
 func (w *way) staysAt(c scan.Difference) bool {
 	if c.After == nil || c.After.Mode != scan.Gitlink {
 		return false
@@ -139,7 +138,7 @@ func (w *way) staysAt(c scan.Difference) bool {
 	return err == nil && info.IsDir()
 }
 
-// remove takes a file that the target has not, unless it is to stay.
+// remove adds the removal of a file that is not in the target, unless it is to stay.
 func (w *way) remove(c scan.Difference) {
 	switch {
 	case c.Before.Mode == scan.Gitlink, w.belowRepository(c.Path):
@@ -159,7 +158,7 @@ func (w *way) remove(c scan.Difference) {
 	}
 }
 
-// belowRepository reports whether a file is in a repository inside this one.
+// belowRepository reports whether a file is in a nested repository.
 func (w *way) belowRepository(name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		is, known := w.nested[dir]
@@ -175,7 +174,7 @@ func (w *way) belowRepository(name string) bool {
 	return false
 }
 
-// isBare reports whether a directory is laid out as a repository without a work tree.
+// isBare reports whether a directory has the layout of a bare repository.
 func (w *way) isBare(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if info, err := w.root.Lstat(dir + "/" + name); err != nil || info.IsDir() == (name == "HEAD") {
@@ -197,7 +196,7 @@ func (w *way) kind(f *scan.File) restore.Kind {
 	return restore.File
 }
 
-// put takes a file that is to be what the target has, unless it is that.
+// put adds the change of a file to that of the target, unless it is the same already.
 func (w *way) put(ctx context.Context, c scan.Difference) error {
 	change := restore.PathChange{Path: c.Path, Before: w.kind(c.Before), After: restore.State{Kind: w.kind(c.After)}}
 	if change.After.Kind == restore.Place {
@@ -226,8 +225,8 @@ func (w *way) put(ctx context.Context, c scan.Difference) error {
 	return nil
 }
 
-// perm returns the permissions that a file is to have. Where they are not known, it is
-// executable as git says, and else what is there is.
+// perm returns the target permissions of a file. If they are not known, the executable bit is
+// as in git, and the rest stays.
 func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
 	regular := there != nil && there.Mode().IsRegular()
 	switch {
@@ -245,7 +244,7 @@ func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
 	return there.Mode().Perm() &^ 0o111
 }
 
-// raw returns what is known of the bytes of a file that git converts; nil for another.
+// raw returns what is known of the bytes of a file that git converts, or nil for any other.
 func (w *way) raw(c scan.Difference) *checkpoint.Raw {
 	if in, _ := w.rulesOf(c.Path); in != w.watcher.rules || c.After.Mode == scan.Symlink {
 		return nil
@@ -262,7 +261,7 @@ func (w *way) raw(c scan.Difference) *checkpoint.Raw {
 	return nil
 }
 
-// content says where the bytes of a file are.
+// content sets where the bytes of a file come from.
 func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State) error {
 	id, raw := c.After.ID, w.raw(c)
 	if raw != nil && !raw.Kept() {
@@ -292,12 +291,11 @@ func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State)
 	return ctx.Err()
 }
 
-// same reports whether a file or link is what it is to be already.
+// same reports whether a file or link has its target content already.
 func (w *way) same(ctx context.Context, c restore.PathChange) (bool, error) {
 	want, err := c.After.Open(ctx)
 	if err != nil {
-		c.After.Err = err
-		return false, nil // it is said when it is tried
+		return false, nil //nolint:nilerr // the restore will report it
 	}
 	defer want.Close() //nolint:errcheck // only read
 	var have io.Reader
@@ -318,8 +316,8 @@ func (w *way) same(ctx context.Context, c restore.PathChange) (bool, error) {
 	return file.Same(file.Until(ctx, have), want)
 }
 
-// alike looks at the files that are the same for git: they may have other permissions,
-// or other bytes.
+// alike adds the changes of files that are the same for git, but have other permissions or other
+// bytes.
 func (w *way) alike(ctx context.Context) error {
 	if w.said == nil {
 		return nil

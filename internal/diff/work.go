@@ -10,24 +10,23 @@ import (
 	"codeloops/internal/diff/scan"
 )
 
-// A Work is what was done elsewhere, from one state of the work tree to another, as the changes
-// that make it of the files as they are.
+// A Work is work that was done elsewhere, as changes to the current files.
 type Work struct {
 	Changes []restore.PathChange
-	// Both are the paths that have become something else here, too. What git tells of it is not
-	// all: so are files whose permissions were changed here and there, to others.
+	// Both are the paths that were changed here, too. They include files whose permissions
+	// were changed differently in both places, of which git may see nothing.
 	Both []string
 }
 
-// A basis is the state that what was done began with, as of [Tree.Work].
+// A basis is the state in which the work of [Tree.Work] began.
 type basis struct {
 	then  *scan.Dir
-	began *checkpoint.Disk // of that; nil: nothing is said of it
-	both  []string         // files whose permissions were changed here and there
+	began *checkpoint.Disk // of that state; nil if not known
+	both  []string         // files whose permissions were changed differently in both places
 }
 
-// Work returns what was done between two states that [Tree.Recall] returned. A file keeps the
-// permissions that it has here where the work did not change them.
+// Work returns the work that was done between two states that [Tree.Recall] returned. A file keeps
+// its current permissions if the work did not change them.
 func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,13 +53,14 @@ func (w *way) did(name string) bool {
 	return !alike(then, goal) || then != nil && then.Mode != goal.Mode
 }
 
-// stays reports whether the user has left a file as it was, but for what [way.merged] looks at.
+// stays reports whether the user has not changed a file, apart from permissions that [way.merged]
+// handles.
 func (w *way) stays(then, now *scan.File) bool {
 	merged := w.began != nil && w.said != nil && w.fs.FileMode
 	return alike(then, now) && (merged || then == nil || then.Mode == now.Mode)
 }
 
-// alike reports whether two files, which may be none, are of one kind and have the same content.
+// alike reports whether two files, which may be nil, have the same kind and content.
 func alike(a, b *scan.File) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -70,8 +70,8 @@ func alike(a, b *scan.File) bool {
 
 func isFile(f *scan.File) bool { return f.Mode == scan.Regular || f.Mode == scan.Executable }
 
-// merged returns the permissions of a file that is there, of which it is known what it is to
-// have: others than those are kept where the work did not change them.
+// merged returns the permissions of an existing file, given the current ones and the target. The
+// current ones stay if the work did not change them.
 func (w *way) merged(path string, there, will fs.FileMode) fs.FileMode {
 	then := w.then.Find(path)
 	if then == nil || !isFile(then) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Sizes in bytes, by gitformat-index(5).
@@ -21,8 +23,8 @@ const (
 	bitsStage   = 0x3000
 )
 
-// maxSpread is how much longer the paths of version 4 may be than the file
-// that packs them: far above any real tree, far below what fills the memory.
+// maxSpread is how many times longer than the file the unpacked paths of version 4 may be: far
+// above any real tree, far below what fills the memory.
 const maxSpread = 64
 
 func decode(data []byte) (*Index, error) {
@@ -34,7 +36,7 @@ func decode(data []byte) (*Index, error) {
 		return nil, corrupt("version %d", x.Version)
 	}
 	end := len(data) - hashSize
-	x.Trailer = ID(data[end:])
+	x.Trailer = plumbing.Hash(data[end:])
 	rest, err := x.readEntries(data[headerSize:end], binary.BigEndian.Uint32(data[8:]))
 	if err == nil {
 		err = readExtensions(rest)
@@ -45,7 +47,7 @@ func decode(data []byte) (*Index, error) {
 	return x, x.check()
 }
 
-// readEntries decodes count entries and returns what follows them.
+// readEntries decodes count entries and returns the rest of body.
 func (x *Index) readEntries(body []byte, count uint32) ([]byte, error) {
 	if uint64(count)*(fixedSize+1) > uint64(len(body)) {
 		return nil, corrupt("%d entries in %d bytes", count, len(body))
@@ -66,8 +68,8 @@ func (x *Index) readEntries(body []byte, count uint32) ([]byte, error) {
 	return body, nil
 }
 
-// readEntry decodes the entry that body begins with, behind that of another path, and
-// returns its size.
+// readEntry decodes the entry at the start of body, after the one with path before, and returns
+// its size.
 func (x *Index) readEntry(e *Entry, body []byte, before string) (size int, err error) {
 	if len(body) < fixedSize {
 		return 0, corrupt("entry cut short")
@@ -77,7 +79,7 @@ func (x *Index) readEntry(e *Entry, body []byte, before string) (size int, err e
 	e.Ctime, e.Mtime = time(0), time(2)
 	e.Dev, e.Ino, e.Mode = word(4), word(5), word(6) // user and group are left out
 	e.Size = word(9)
-	e.ID = ID(body[40:])
+	e.ID = plumbing.Hash(body[40:])
 	flags := binary.BigEndian.Uint16(body[60:])
 	e.Stage = uint8(flags & bitsStage >> 12)
 	e.Flags = Flag(flags) & AssumeValid
@@ -96,8 +98,8 @@ func (x *Index) readEntry(e *Entry, body []byte, before string) (size int, err e
 	return x.readPath(e, body, at, before)
 }
 
-// readPath decodes the path at body[at:] and returns the size of the whole entry. In
-// version 4 it shares its beginning with the path before.
+// readPath decodes the path at body[at:] and returns the size of the whole entry. In version 4 the
+// path shares a prefix with the one before.
 func (x *Index) readPath(e *Entry, body []byte, at int, before string) (size int, err error) {
 	shared := ""
 	if x.Version == 4 {
@@ -115,16 +117,15 @@ func (x *Index) readPath(e *Entry, body []byte, at int, before string) (size int
 	if x.Version == 4 {
 		return at + length + 1, nil
 	}
-	size = (at + length + 8) &^ 7 // one to eight zeros make it a multiple of eight
+	size = (at + length + 8) &^ 7 // padded with one to eight zeros
 	if size > len(body) {
 		return 0, corrupt("entry cut short")
 	}
 	return size, nil
 }
 
-// offsetVarint decodes a number as in the offsets of gitformat-pack(5) and
-// returns how many bytes it takes; 0 when data does not hold it, or one beyond
-// the length of any path.
+// offsetVarint decodes a number in the format of offsets in gitformat-pack(5) and returns how many
+// bytes it takes. That is 0 if data is too short, or the number is larger than any path is long.
 func offsetVarint(data []byte) (value, n int) {
 	for i, b := range data[:min(len(data), 4)] {
 		if i > 0 {
@@ -138,9 +139,8 @@ func offsetVarint(data []byte) (value, n int) {
 	return 0, 0
 }
 
-// check refuses paths that lead out of the work tree or into the repository,
-// and entries out of order. A repository may have been made to hurt: git never
-// writes either.
+// check rejects paths that lead out of the work tree or into the repository, and entries out of
+// order. Git never writes either, but an attacker may.
 func (x *Index) check() error {
 	for i := range x.Entries {
 		e := &x.Entries[i]
@@ -154,7 +154,7 @@ func (x *Index) check() error {
 	return nil
 }
 
-// safe reports whether path may be joined to the work tree's root.
+// safe reports whether path can be joined to the root of the work tree.
 func safe(path string) bool {
 	for rest, more := path, true; more; {
 		var name string
@@ -165,8 +165,8 @@ func safe(path string) bool {
 	return filepath.Separator == '/' || filepath.IsLocal(path)
 }
 
-// readExtensions decodes what follows the entries. Extensions whose name begins
-// with a capital letter may be passed over.
+// readExtensions checks what follows the entries. Extensions whose name begins with a capital letter
+// are optional.
 func readExtensions(rest []byte) error {
 	for len(rest) > 0 {
 		if len(rest) < 8 {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // A repository is a real one, made by git for a test.
@@ -80,7 +82,7 @@ func (r *repository) listed() []Entry {
 		if _, err := fmt.Sscanf(stat, "%o %x %d", &e.Mode, &id, &e.Stage); err != nil {
 			r.tb.Fatalf("%q: %v", head, err)
 		}
-		e.Path, e.ID = path, ID(id)
+		e.Path, e.ID = path, plumbing.Hash(id)
 		var uid, gid, flags uint32
 		var changed, modified [2]int64 // seconds, nanoseconds
 		lines := strings.SplitAfterN(rest, "\n", 6)

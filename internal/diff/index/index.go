@@ -1,8 +1,7 @@
 // Package index reads git's index file, the list of tracked files.
 //
-// The format is that of gitformat-index(5), versions 2 to 4 with SHA-1. The
-// index is never written and its checksum not verified, as git itself does on
-// reading.
+// The format is that of gitformat-index(5), versions 2 to 4 with SHA-1. The checksum is not
+// verified, because git does not verify it either.
 package index
 
 import (
@@ -11,27 +10,26 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"codeloops/internal/repo/file"
 )
 
-// ErrExtension is an index that is sound, but left to git: it needs an extension that is
-// not read here. A split index does ("link"), and one with directories ("sdir").
+// ErrExtension is an index that only git can read, because it needs an extension: a split index
+// ("link"), or a sparse one ("sdir").
 var ErrExtension = errors.New("index needs an extension that is left to git")
 
 // ErrCorrupt is a file that is cut short or is not an index.
 var ErrCorrupt = errors.New("index is corrupt")
 
-// maxIndex bounds what is read: some twenty million entries.
+// maxIndex limits the size of the file, to some twenty million entries.
 const maxIndex = 2 << 30
-
-// An ID is the SHA-1 name of an object.
-type ID [20]byte
 
 // A Flag is a mark on an entry.
 type Flag uint16
 
-// The flags, as in git-update-index(1) and git-add(1) -N. They are the bits of the file, the
-// last two those of its extended flags.
+// The flags, as in git-update-index(1) and git-add(1) -N. The values are the bits in the file, of
+// the last two in the extended flags.
 const (
 	AssumeValid  Flag = 0x8000
 	SkipWorktree Flag = 0x4000
@@ -42,42 +40,40 @@ const (
 // compared it with the blob.
 type Entry struct {
 	Path  string // slash-separated, safe to join to the work tree's root
-	ID    ID
+	ID    plumbing.Hash
 	Mode  uint32
 	Size  uint32 // of the file in the work tree, modulo 2^32
-	Ctime int64  // nanoseconds since 1970, of seconds that are cut to 32 bits
-	Mtime int64  // as well
+	Ctime int64  // nanoseconds since 1970, with the seconds cut to 32 bits
+	Mtime int64  // likewise
 	Dev   uint32
 	Ino   uint32
 	Stage uint8 // 0; 1 to 3 in a conflict
 	Flags Flag
 }
 
-// An Index is the content of an index file. Its parts may be shared, but must
-// not be changed.
+// An Index is the content of an index file. It must not be changed.
 type Index struct {
-	Version uint32     // 0 when there is no index file
-	Entries []Entry    // ordered by path, then stage
-	Stamp   file.Stamp // of the index file; zero when there is none
-	Trailer ID         // the checksum at the end; zero under index.skipHash
+	Version uint32        // 0 if there is no index file
+	Entries []Entry       // ordered by path, then stage
+	Stamp   file.Stamp    // of the index file; zero if there is none
+	Trailer plumbing.Hash // the checksum at the end; zero under index.skipHash
 }
 
-// A Mark tells an index file from another one: they have the same one where all their bytes
-// are the same, and what stat says of them.
+// A Mark identifies a version of an index file by its content and stat.
 type Mark struct {
 	sum   [sha256.Size]byte
 	stamp file.Stamp
 }
 
-// Read reads the index at path; a missing file is an empty one. Errors wrap ErrCorrupt or
-// ErrExtension, or say why it could not be read.
+// Read reads the index at path. A missing file is an empty index. The error wraps ErrCorrupt or
+// ErrExtension, or says why the file could not be read.
 func Read(path string) (*Index, error) {
 	x, _, err := ReadNew(path, Mark{})
 	return x, err
 }
 
-// ReadNew is [Read], but returns nil for an index file with a mark that is known. The mark is
-// that of the file, whatever the error.
+// ReadNew is [Read], but returns nil if the file has not changed since it had a known mark. It
+// returns the current mark even with an error.
 func ReadNew(path string, known Mark) (*Index, Mark, error) {
 	data, stamp, err := file.Read(path, file.How{Max: maxIndex})
 	mark := Mark{sha256.Sum256(data), stamp}
@@ -97,11 +93,11 @@ func ReadNew(path string, known Mark) (*Index, Mark, error) {
 	return x, mark, nil
 }
 
-// Racy reports whether the file of e may have been written after git looked at
-// it without this showing in its times, so that only its content tells
-// (git's Documentation/technical/racy-git.txt).
+// Racy reports whether the file of e may have been written after git looked at it without a
+// change of its times, so that only the content tells (git's
+// Documentation/technical/racy-git.txt).
 func (x *Index) Racy(e *Entry) bool {
-	if e.Mtime%1e9 == 0 { // perhaps only the seconds are known
+	if e.Mtime%1e9 == 0 { // the file system may keep only seconds
 		return e.Mtime/1e9 >= x.Stamp.Mtime/1e9
 	}
 	return e.Mtime >= x.Stamp.Mtime

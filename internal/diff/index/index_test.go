@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"codeloops/internal/repo/file"
 )
 
@@ -80,7 +82,7 @@ func TestReadLikeGit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Stamp != stamp || got.Trailer == (ID{}) {
+			if got.Stamp != stamp || got.Trailer == (plumbing.Hash{}) {
 				t.Errorf("stamp %+v, want %+v; trailer %x", got.Stamp, stamp, got.Trailer)
 			}
 		})
@@ -137,7 +139,7 @@ func TestSkipHash(t *testing.T) {
 	if err := os.WriteFile(r.path(), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.sameAsGit(); got.Trailer != (ID{}) {
+	if got := r.sameAsGit(); got.Trailer != (plumbing.Hash{}) {
 		t.Errorf("trailer %x", got.Trailer)
 	}
 }

@@ -97,7 +97,7 @@ func Tracked(x *index.Index) *Dir {
 	if len(x.Entries) == 0 {
 		return nil
 	}
-	t := tracking{index: x, left: x.Entries, empty: index.ID(plumbing.NewHash(emptyBlob))}
+	t := tracking{index: x, left: x.Entries, empty: plumbing.NewHash(emptyBlob)}
 	root := t.dir("", "")
 	root.Seal()
 	return root
@@ -107,7 +107,7 @@ func Tracked(x *index.Index) *Dir {
 type tracking struct {
 	index *index.Index
 	left  []index.Entry
-	empty index.ID
+	empty plumbing.Hash
 }
 
 // dir makes the directory of the entries below a path, which has a slash at its end.
@@ -133,7 +133,7 @@ func (t *tracking) file(name string, e *index.Entry) File {
 	f := File{
 		Name: name,
 		Mode: e.Mode,
-		ID:   plumbing.Hash(e.ID),
+		ID:   e.ID,
 		stat: Stat{Size: int64(e.Size), Modified: e.Mtime, Changed: e.Ctime, Inode: uint64(e.Ino)},
 	}
 	smudged := e.Size == 0 && e.ID != t.empty // git's mark for an entry that was racy when it wrote the index

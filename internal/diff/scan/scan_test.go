@@ -27,7 +27,7 @@ func state(t *testing.T, paths ...string) *Dir {
 			text = path
 		}
 		x.Entries = append(x.Entries, index.Entry{
-			Path: path, Mode: Regular, ID: index.ID(store.Sum(plumbing.BlobObject, []byte(text))),
+			Path: path, Mode: Regular, ID: store.Sum(plumbing.BlobObject, []byte(text)),
 		})
 	}
 	d := Tracked(x)
@@ -135,8 +135,8 @@ func TestFind(t *testing.T) {
 func TestTracked(t *testing.T) {
 	t.Parallel()
 	at := func(sec int64) int64 { return sec*int64(time.Second) + 5 }
-	content := index.ID(store.Sum(plumbing.BlobObject, []byte("content")))
-	empty := index.ID(store.Sum(plumbing.BlobObject, nil))
+	content := store.Sum(plumbing.BlobObject, []byte("content"))
+	empty := store.Sum(plumbing.BlobObject, nil)
 	sound := index.Entry{Mode: Regular, ID: content, Size: 7, Mtime: at(100), Ctime: at(101), Ino: 3}
 	with := func(path string, change func(*index.Entry)) index.Entry {
 		e := sound
