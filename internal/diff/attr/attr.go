@@ -1,6 +1,5 @@
-// Package attr tells how git converts a file on its way into the repository.
-//
-// It reads gitattributes(5) for the paths it is asked about, no others.
+// Package attr tells how git converts a file on its way into the repository, by
+// gitattributes(5).
 package attr
 
 import (
@@ -21,13 +20,13 @@ type Options struct {
 	Info       string // path of the repository's own file; "" or missing: none
 	IgnoreCase bool   // core.ignoreCase
 
-	// FromIndex returns the content of a tracked .gitattributes file, given
-	// its path from the root; git falls back on it where the work tree has no
-	// such file. It must not ask the Reader. May be nil.
+	// FromIndex returns the content of a tracked .gitattributes file, given its path from the
+	// root. It is called where the work tree has no such file, and must not call the Reader.
+	// May be nil.
 	FromIndex func(path string) ([]byte, bool)
 }
 
-// A State says whether an attribute is given to a path.
+// A State says whether a path has an attribute.
 type State uint8
 
 // The states of an attribute.
@@ -38,17 +37,16 @@ const (
 	Valued
 )
 
-// A Value is the state of an attribute, with its text when it is Valued.
+// A Value is the state of an attribute, with its text if it is Valued.
 type Value struct {
 	State State
 	Text  string
 }
 
-// Attrs are the attributes of one path, by name. One that no definition mentions is
-// Unspecified.
+// Attrs are the attributes of one path, by name.
 type Attrs map[string]Value
 
-// The attributes that bear on the conversion of a file.
+// The attributes that affect conversion.
 const (
 	text     = "text"
 	crlf     = "crlf" // the old name of text
@@ -58,20 +56,18 @@ const (
 	Encoding = "working-tree-encoding"
 )
 
-// A Reader answers for the paths of one work tree. It keeps what it has read for
-// a path: make a new one when the files may have changed. It is safe for concurrent
-// use.
+// A Reader looks up attributes in one work tree. It caches files: make a new one when they may have
+// changed. It is safe for concurrent use.
 type Reader struct {
 	o            Options
-	above, below []rule // what counts more than the work tree's files, and what counts less
+	above, below []rule // with higher and lower priority than the files in the work tree
 	macros       map[string][]assignment
 
 	mu     sync.Mutex
-	inside map[string][]rule // of the work tree's files, by directory, "" or with a slash behind
+	inside map[string][]rule // in the work tree, by directory, "" or with a slash at the end
 }
 
-// New returns a Reader. Files below the root of the work tree are read when a path
-// needs them.
+// New returns a Reader. Files below the root of the work tree are read when needed.
 func New(o Options) *Reader {
 	r := &Reader{o: o, macros: make(map[string][]assignment), inside: make(map[string][]rule)}
 	info, user, system, own := readOutside(o.Info), readOutside(o.User), readOutside(o.System), r.read("")
@@ -88,7 +84,7 @@ func New(o Options) *Reader {
 func (r *Reader) Of(path string) Attrs {
 	end := strings.LastIndexByte(path, '/') + 1
 	name, found := path[end:], make(Attrs)
-	match := func(rules []rule, from int) { // those of the directory whose path is that long
+	match := func(rules []rule, from int) { // rules of the directory path[:from]
 		for _, rule := range slices.Backward(rules) {
 			if rule.pattern.Match(path[from:], name, false, r.o.IgnoreCase) {
 				r.apply(rule.assign, found)
@@ -104,10 +100,10 @@ func (r *Reader) Of(path string) Attrs {
 	return found
 }
 
-// Outside reports whether files outside the work tree define any.
+// Outside reports whether files outside the work tree define any attributes.
 func (r *Reader) Outside() bool { return len(r.above)+len(r.below) > 0 }
 
-// rules returns what a directory of the work tree defines.
+// rules returns the rules of a directory of the work tree.
 func (r *Reader) rules(dir string) []rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,9 +115,9 @@ func (r *Reader) rules(dir string) []rule {
 	return own
 }
 
-// apply takes over the assignments of a line, the last one first; what is known stays. A
-// macro that is set brings its own with it; it may name other macros, but each attribute
-// is taken once, so that this ends.
+// apply adds the assignments of a line, the last one first. It does not overwrite. A macro that is
+// set adds its own assignments. Macros can name each other, but the loop ends because each
+// attribute is added only once.
 func (r *Reader) apply(assign []assignment, to Attrs) {
 	stack := slices.Clone(assign)
 	for len(stack) > 0 {
@@ -143,8 +139,8 @@ func readOutside(path string) *definitions {
 	return parse(text, true)
 }
 
-// readText returns the content of a file without a byte order mark, which git
-// tolerates in files though not in the index.
+// readText returns the content of a file without a byte order mark, which git accepts in files, but
+// not in the index.
 func readText(path string, how file.How) (string, error) {
 	data, _, err := file.Read(path, how)
 	return strings.TrimPrefix(string(data), "\ufeff"), err

@@ -9,13 +9,13 @@ import (
 	"codeloops/internal/repo"
 )
 
-// Settings are the parts of the configuration that bear on conversion.
+// Settings are the parts of the configuration that affect conversion.
 type Settings struct {
-	AutoCRLF bool // core.autocrlf: "input" is another value on the way out of the repository alone
+	AutoCRLF bool // core.autocrlf is true or "input", which differ only on checkout
 	filters  map[string]filter
 }
 
-// A filter is what the configuration says of a filter driver.
+// A filter is the configuration of a filter driver.
 type filter struct {
 	clean, process string // commands
 	required       bool
@@ -57,18 +57,17 @@ type Conversion struct {
 	Settings
 }
 
-// Alters reports whether the bytes of a file may not be those of its blob.
+// Alters reports whether a file may differ from its blob.
 func (c Conversion) Alters(name string) bool {
 	a := c.Of(name)
 	return c.NeedsGit(a) || c.Converts(a)
 }
 
-// NeedsGit reports whether only git can convert a file with these attributes:
-// ident, a filter with a command, another encoding. Of its commands, `git
-// hash-object` converts as `git add` does, except one thing: it does not look
-// at the index, and so does not spare CRLF line ends that are already there.
+// NeedsGit reports whether only git can convert a file with these attributes: ident, a filter with
+// a command, or another encoding. `git hash-object` converts like `git add`, except that it
+// does not look at the index, and so does not preserve CRLF line ends that are already there.
 func (s Settings) NeedsGit(a Attrs) bool {
-	utf8 := []string{"", "utf-8", "utf8"} // which git keeps text in
+	utf8 := []string{"", "utf-8", "utf8"} // need no conversion
 	if a[Ident].State == Set || a[Encoding].State == Valued && !slices.Contains(utf8, strings.ToLower(a[Encoding].Text)) {
 		return true
 	}
@@ -76,9 +75,8 @@ func (s Settings) NeedsGit(a Attrs) bool {
 	return a[Filter].State == Valued && (f.clean != "" || f.process != "" || f.required)
 }
 
-// lineEnds weighs the attributes against core.autocrlf, by the sections "text"
-// and "eol" of gitattributes(5): whether the line ends of a file are converted, and whether
-// that is only if it looks like text.
+// lineEnds reports whether line ends are converted, and whether only if the file looks like text, by
+// the sections "text" and "eol" of gitattributes(5).
 func (s Settings) lineEnds(a Attrs) (converts, ifText bool) {
 	for _, v := range []Value{a[text], a[crlf]} {
 		switch {
@@ -96,20 +94,17 @@ func (s Settings) lineEnds(a Attrs) (converts, ifText bool) {
 	return s.AutoCRLF, true
 }
 
-// Converts reports whether Normalize may change the content of a file with
-// these attributes. When neither Converts nor NeedsGit, the file's bytes are
-// the blob's.
+// Converts reports whether Normalize may change a file with these attributes. If neither Converts
+// nor NeedsGit, the file is the same as its blob.
 func (s Settings) Converts(a Attrs) bool {
 	converts, _ := s.lineEnds(a)
 	return converts
 }
 
-// Normalize returns content, read from the work tree, with its line ends as git
-// stores them. The result may be content itself, which is not changed.
-// indexHasCRLF is asked only when the answer counts: whether the blob that the
-// index has for this path is text with CRLF line ends, see [HasCRLF]; false
-// when there is none. Such a file keeps its line ends unless it is declared to
-// be text.
+// Normalize returns a content with its line ends as git stores them, or content itself. It does not
+// modify content. IndexHasCRLF, which is called only if needed, reports whether the blob in the
+// index is text with CRLF line ends, see [HasCRLF]. Such a file keeps its line ends unless its
+// attributes say that it is text.
 func (s Settings) Normalize(content []byte, a Attrs, indexHasCRLF func() bool) []byte {
 	crlf := []byte("\r\n")
 	converts, ifText := s.lineEnds(a)
@@ -124,7 +119,7 @@ func HasCRLF(blob []byte) bool {
 	return bytes.Contains(blob, []byte("\r\n")) && !binary(blob)
 }
 
-// binary reports whether content does not look like text to git.
+// binary reports whether git takes content for binary.
 func binary(content []byte) bool {
 	printable, odd := 0, 0
 	for i, c := range content {
@@ -139,7 +134,7 @@ func binary(content []byte) bool {
 		}
 	}
 	if bytes.HasSuffix(content, []byte{0x1a}) {
-		odd-- // the end mark of old systems
+		odd-- // the end-of-file mark of DOS
 	}
 	return printable/128 < odd
 }

@@ -11,7 +11,7 @@ const (
 	fileName    = ".gitattributes"
 	macroPrefix = "[attr]"
 	blank       = " \t\r\n"
-	maxLine     = 2048 // bytes; git passes over a line of that length
+	maxLine     = 2048 // bytes; git ignores lines of this length or more
 )
 
 // definitions are the content of one file.
@@ -26,16 +26,15 @@ type rule struct {
 	assign  []assignment
 }
 
-// An assignment is one attribute on a line. It may make the attribute
-// Unspecified, which hides what lesser rules say.
+// An assignment is one attribute on a line. It can make the attribute Unspecified, which overrides
+// rules of lower priority.
 type assignment struct {
 	name  string
 	value Value
 }
 
-// parse reads the definitions in a file, by the section "DESCRIPTION" of
-// gitattributes(5). Lines with a mistake are passed over, and so are macros
-// where they are not allowed.
+// parse parses a file of definitions, by the section "DESCRIPTION" of gitattributes(5). It skips
+// malformed lines, and macros where they are not allowed.
 func parse(text string, macros bool) *definitions {
 	d := &definitions{macros: make(map[string][]assignment)}
 	for line := range strings.SplitSeq(text, "\n") {
@@ -71,7 +70,7 @@ func (d *definitions) add(line string, macros bool) {
 	}
 }
 
-// word cuts s behind its first word.
+// word splits s after its first word.
 func word(s string) (word, rest string) {
 	if i := strings.IndexAny(s, blank); i >= 0 {
 		return s[:i], s[i:]
@@ -79,7 +78,7 @@ func word(s string) (word, rest string) {
 	return s, ""
 }
 
-// assignments reads the attributes on a line. One mistake spoils them all.
+// assignments parses the attributes on a line. It reports false if one is malformed.
 func assignments(s string) ([]assignment, bool) {
 	var all []assignment
 	for text := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(blank, r) }) {
@@ -92,7 +91,7 @@ func assignments(s string) ([]assignment, bool) {
 	return all, true
 }
 
-// assignmentOf reads "name", "-name", "!name" or "name=value".
+// assignmentOf parses "name", "-name", "!name" or "name=value".
 func assignmentOf(text string) (assignment, bool) {
 	name, value, valued := strings.Cut(text, "=")
 	a := assignment{name: name, value: Value{State: Set}}
@@ -107,7 +106,7 @@ func assignmentOf(text string) (assignment, bool) {
 	return a, validName(a.name)
 }
 
-// validName reports whether git takes name for an attribute's.
+// validName reports whether git accepts name as that of an attribute.
 func validName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -119,8 +118,7 @@ func validName(name string) bool {
 	return name != "" && name[0] != '-'
 }
 
-// unquote reads a name in double quotes, as C has them, and returns what
-// follows it; ok is false when s begins with none.
+// unquote parses a name in double quotes with C escapes at the start of s, and returns the rest.
 func unquote(s string) (name, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) {
 		return "", "", false
@@ -132,7 +130,7 @@ func unquote(s string) (name, rest string, ok bool) {
 			return b.String(), s[i+1:], true
 		case '\\':
 			if i+1 < len(s) && strings.IndexByte("xuU", s[i+1]) >= 0 {
-				return "", "", false // which are Go's alone
+				return "", "", false // C does not have these escapes
 			}
 			c, _, tail, err := strconv.UnquoteChar(s[i:], '"')
 			if err != nil {

@@ -1,5 +1,5 @@
-// Package checkpoint keeps a state of a work tree as a commit in a private repository,
-// which has all that the commit reaches.
+// Package checkpoint keeps a state of a work tree as a commit in a private repository, with
+// everything that the commit reaches.
 package checkpoint
 
 import (
@@ -13,37 +13,35 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// Namespace is where the references to checkpoints are: in the private repository
-// and, of sessions of earlier versions, in the user's.
+// Namespace is the prefix of references to checkpoints, in the private repository or, for sessions
+// of earlier versions, in the user's.
 const Namespace = "refs/codeloops/"
 
-// author signs the commits, whoever the user is to git.
+// author is the author of the commits, whatever the user's git identity is.
 const author = "codeloops <codeloops@localhost>"
 
 // A Checkpoint is a state and its description.
 type Checkpoint struct {
-	Ref     string // below [Namespace]; where there is one, it gets a number behind it
+	Ref     string // below [Namespace]; if it is taken, a number is appended
 	State   *scan.Dir
 	Message string
-	// Head is the commit that HEAD is at, Branch the one that it is on, and Index the
-	// tree that `git write-tree` would make of the index; "" and zero where there is
-	// none.
+	// Head and Branch are the commit and the branch that HEAD is at, and Index is the tree that
+	// `git write-tree` would make of the index; "" and zero if there is none.
 	Head, Branch string
 	Index        plumbing.Hash
-	// Setup is how git is set up: a [Digest] for each name that tells a person what
-	// it is of. Nil: that is not to be said.
+	// Setup says how git is set up: a [Digest] for each name, which tells a person where to
+	// look. Nil leaves it out.
 	Setup map[string]string
-	// Disk is what a tree object does not say of the files. Its blobs are remembered by
-	// the store. Nil: it is not to be said.
+	// Disk is what a tree object cannot say about the files. The store has its blobs. Nil leaves
+	// it out.
 	Disk *Disk
-	// Kept is a state that a checkpoint of the private repository has. May be nil.
+	// Kept is the state of an existing checkpoint in the private repository, or nil.
 	Kept *scan.Dir
 }
 
-// Write writes what is missing of the state, a commit, and the reference to it, all of
-// it down to the disk. The commit's tree is the one that `git write-tree` would
-// write for the state, if no file is left out. It returns the state as it was
-// written, too.
+// Write writes the missing objects of the state, a commit, and the reference to it, and syncs all
+// of it. The commit's tree is the one that `git write-tree` would write for the state, if no
+// file is left out. It also returns the state as it was written.
 func Write(ctx context.Context, objects *store.Store, at time.Time, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
 	defer func() {
 		if err != nil {
@@ -70,8 +68,7 @@ func Write(ctx context.Context, objects *store.Store, at time.Time, c Checkpoint
 	return id, root, err
 }
 
-// commit adds a commit object, with a parent that may be zero; the format is that of
-// git-commit-tree(1).
+// commit adds a commit object, in the format of git-commit-tree(1). The parent may be zero.
 func (k *keeping) commit(tree, parent plumbing.Hash, message string) (plumbing.Hash, error) {
 	lines := fmt.Sprintf("tree %s\n", tree)
 	if !parent.IsZero() {
@@ -81,7 +78,7 @@ func (k *keeping) commit(tree, parent plumbing.Hash, message string) (plumbing.H
 	return k.batch.Add(plumbing.CommitObject, fmt.Appendf(nil, "%sauthor %s\ncommitter %s\n\n%s", lines, who, who, message))
 }
 
-// A keeping gathers the objects of one state.
+// A keeping collects the objects of one state.
 type keeping struct {
 	store   *store.Store
 	at      time.Time
@@ -89,9 +86,9 @@ type keeping struct {
 	leftOut []scan.Placed
 }
 
-// tree adds a directory with all that is below it. It returns the directory as it is
-// to be written. The one that is kept, which may be nil, is there with all that is in
-// it: a reference protects it. Of any other it is not known what is left.
+// tree adds a directory with everything below it. It returns the directory as it will be written.
+// Kept, which may be nil, is the directory in an existing checkpoint, whose objects can be relied
+// on. Other objects may have been removed.
 func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*scan.Dir, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -109,7 +106,7 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 		dirs = append(dirs, child)
 	}
 	for _, f := range d.Files() {
-		if f.Mode == scan.Gitlink && !d.Dir(f.Name).Empty() { // of it and its files a tree can have but one
+		if f.Mode == scan.Gitlink && !d.Dir(f.Name).Empty() { // a tree cannot have both it and its files
 			k.leftOut = append(k.leftOut, scan.Placed{Path: path + f.Name, File: f})
 			continue
 		}
@@ -132,9 +129,9 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 	return written, err
 }
 
-// file makes sure that there is or will be an object of the file's content, or
-// leaves the file out: of a large one that is in none the commit only says what it was,
-// so that a checkpoint costs no more than what changed.
+// file makes sure that there is, or will be, an object with the file's content. It reports false if
+// the file is left out: a large file that is in no object is only described in the message, so
+// that checkpoints stay small.
 func (k *keeping) file(ctx context.Context, path string, f scan.File) (bool, error) {
 	switch {
 	case f.Mode == scan.Gitlink || k.batch.Owns(f.ID):

@@ -17,12 +17,11 @@ import (
 	"codeloops/internal/wording"
 )
 
-// setUp starts a line of a commit's message that says how git was set up: the
-// SHA-256 of a value, and what it is of as a Go string. The commit's id, which is
-// kept elsewhere, vouches for it.
+// setUp begins a line of the message that says how git was set up: the SHA-256 of a value, and its
+// name as a Go string. The commit's id, which is kept elsewhere, authenticates it.
 const setUp = "Set-up: "
 
-// setUpKnown is the line after which those stand, of which there may be none.
+// setUpKnown is the line before those, of which there may be none.
 const setUpKnown = "Set-up-known: yes"
 
 // Digest returns the digest that represents a value in [Checkpoint.Setup].
@@ -39,7 +38,7 @@ const (
 
 func (c *Checkpoint) message(files []scan.Placed) string {
 	text := "\n" + strings.TrimRight(c.Message, "\n") + "\n"
-	for _, begin := range []string{setUpKnown, umaskLine, leftOut} { // no line of it begins as ours do
+	for _, begin := range []string{setUpKnown, umaskLine, leftOut} { // indent lines that look like ours
 		text = strings.ReplaceAll(text, "\n"+begin, "\n "+begin)
 	}
 	head := ""
@@ -58,13 +57,12 @@ func (c *Checkpoint) message(files []scan.Placed) string {
 	return text[1:] + head + saySetup(c.Setup) + c.Disk.say() + sayLeftOut(files)
 }
 
-// line returns one of our lines: what is said of a name, which ends it as a Go
-// string.
+// line returns one of our lines: a prefix, a value, and a name as a Go string.
 func line(begin, what, name string) string {
 	return fmt.Sprintf("%s%s %s\n", begin, what, strconv.QuoteToASCII(name))
 }
 
-// each returns lines of what is said of names, in their order.
+// each returns the lines of a map, sorted by name.
 func each[V any](of map[string]V, begin string, say func(V) string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -73,8 +71,8 @@ func each[V any](of map[string]V, begin string, say func(V) string) string {
 	return b.String()
 }
 
-// lines yields what our lines that begin so say, each with the name that it is about.
-// Lines of another form are passed over.
+// lines yields the value and the name of each of our lines with a prefix. It skips malformed
+// lines.
 func lines(message, begin string) iter.Seq2[string, string] {
 	return func(yield func(what, name string) bool) {
 		for line := range strings.Lines(message) {
@@ -110,15 +108,15 @@ func parseSetup(message string) map[string]string {
 // A Disk describes the files of a state on the disk, beyond what git records of them.
 type Disk struct {
 	Umask fs.FileMode
-	Perms map[string]fs.FileMode // of regular files that have others than Umask leaves
-	Raw   map[string]Raw         // of files that git converts, and that are not their blobs
+	Perms map[string]fs.FileMode // of regular files with others than those of [scan.Usual]
+	Raw   map[string]Raw         // of files that differ from their blobs, because git converts them
 }
 
-// Raw is the content of a file that git converts. A zero one was not kept: only git can
-// say what it was.
+// Raw is the content of a file that git converts. It is zero if the content was not kept, so that
+// only git can reproduce it.
 type Raw struct {
-	CRLF bool          // it is the blob, each of its line ends CRLF
-	ID   plumbing.Hash // else, of the blob that it is
+	CRLF bool          // it is the blob with all line ends CRLF
+	ID   plumbing.Hash // otherwise, the blob with this content
 }
 
 // Kept reports whether the content is known.
@@ -132,8 +130,8 @@ func (d *Disk) Perm(path string, mode uint32) fs.FileMode {
 	return scan.Usual(mode, d.Umask)
 }
 
-// Lines of a commit's message: after the first one stand those of all files of which
-// there is more to say, as permissions or an id (or crlf), and the path as a Go string.
+// Lines of the message. The first is followed by those of files: permissions or an id (or crlf), and
+// the path as a Go string.
 const (
 	umaskLine = "Umask: "
 	permLine  = "Mode: "
@@ -155,8 +153,8 @@ func (d *Disk) say() string {
 		})
 }
 
-// DiskOf returns what the message of a checkpoint says of the disk; nil for one that says
-// nothing of it, as those of earlier versions.
+// DiskOf returns what the message of a checkpoint says of the disk, or nil if it says nothing, as in
+// earlier versions.
 func DiskOf(message string) *Disk {
 	_, text, known := strings.Cut("\n"+message, "\n"+umaskLine)
 	first, text, _ := strings.Cut(text, "\n")
@@ -180,8 +178,7 @@ func DiskOf(message string) *Disk {
 	return d
 }
 
-// beside adds a commit that keeps the blobs of contents which are not in the tree.
-// It is zero where there are none.
+// beside adds a commit that keeps the blobs of [Disk.Raw]. It is zero if there are none.
 func (k *keeping) beside(c Checkpoint) (id plumbing.Hash, err error) {
 	if c.Disk == nil {
 		return id, nil
@@ -210,9 +207,9 @@ func (k *keeping) beside(c Checkpoint) (id plumbing.Hash, err error) {
 	return k.commit(tree, plumbing.ZeroHash, "Files as they were on the disk\n")
 }
 
-// leftOut starts a line of a commit's message that stands for a file that is
-// not in its tree: mode, id, size in bytes, and the path as a Go string. It is a
-// large one, or the commit of a repository whose files are in the tree.
+// leftOut begins a line of the message about a file that is not in the tree: mode, id, size in bytes,
+// and the path as a Go string. It is a large file, or the gitlink of a repository whose files
+// are in the tree.
 const leftOut = "Left-out: "
 
 func sayLeftOut(files []scan.Placed) string {
@@ -226,8 +223,7 @@ func sayLeftOut(files []scan.Placed) string {
 	return b.String()
 }
 
-// parseLeftOut returns the files that a commit's message says were left out. A
-// line of another form is not one of them.
+// parseLeftOut returns the files that a message says were left out. It skips malformed lines.
 func parseLeftOut(message string) []scan.Placed {
 	var files []scan.Placed
 	for what, path := range lines(message, leftOut) {

@@ -16,20 +16,15 @@ import (
 
 var errCommit = errors.New("bad commit object")
 
-// ErrGone reports a checkpoint that is in neither repository.
+// ErrGone is a checkpoint that is in neither repository.
 var ErrGone = errors.New("the checkpoint is not there any more")
 
 // A Kept is what the commit of a checkpoint says.
 type Kept struct {
-	// Setup is how git was set up, as in [Checkpoint]; nil when it is not said.
-	Setup map[string]string
-	// Disk is as in [Checkpoint]; nil when it is not said.
-	Disk *Disk
-	// Head and Branch say where HEAD was, as in [Checkpoint], the latter for people; ""
-	// when that is not said.
-	Head, Branch string
-	// At is when it was written, down to the second; zero when that is not said.
-	At time.Time
+	Setup        map[string]string // as in [Checkpoint]; nil if not known
+	Disk         *Disk             // as in [Checkpoint]; nil if not known
+	Head, Branch string            // as in [Checkpoint], Branch made printable; "" if not known
+	At           time.Time         // when it was written, in seconds; zero if not known
 
 	commit, tree plumbing.Hash
 	leftOut      []scan.Placed
@@ -56,15 +51,14 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept
 	}, nil
 }
 
-// said returns the rest of the first line that begins so.
+// said returns the rest of the first line with a prefix.
 func said(message, begin string) string {
 	_, rest, _ := strings.Cut("\n"+message, "\n"+begin)
 	rest, _, _ = strings.Cut(rest, "\n")
 	return rest
 }
 
-// Nested returns the paths of the repositories whose files are kept with their
-// commits.
+// Nested returns the paths of nested repositories whose commits and files are kept.
 func (k Kept) Nested() (paths []string) {
 	for _, f := range k.leftOut {
 		if f.Mode == scan.Gitlink {
@@ -74,11 +68,10 @@ func (k Kept) Nested() (paths []string) {
 	return paths
 }
 
-// State returns the state that is kept. It shares with like, which may be nil, what
-// is the same.
+// State returns the kept state. It shares equal directories with like, which may be nil.
 func (k Kept) State(ctx context.Context, objects *store.Store, like *scan.Dir) (*scan.Dir, error) {
 	if !objects.Owns(k.commit) { // it is of an earlier version
-		_ = objects.Adopt(ctx, k.tree) // or each part of it is looked for
+		_ = objects.Adopt(ctx, k.tree) // if that fails, its objects are read one by one
 	}
 	state, err := scan.Load(ctx, k.tree, like, objects.Tree)
 	if err != nil {
@@ -87,8 +80,8 @@ func (k Kept) State(ctx context.Context, objects *store.Store, like *scan.Dir) (
 	return state.With(k.leftOut), nil
 }
 
-// Last returns the state of the last checkpoint in the private repository, as far as it
-// is there as a whole; nil where there is none. It shares with like what is the same.
+// Last returns the state of the last checkpoint in the private repository, or nil. It shares equal
+// directories with like.
 func Last(ctx context.Context, objects *store.Store, like *scan.Dir) *scan.Dir {
 	commit := objects.Newest(Namespace)
 	if commit.IsZero() {
@@ -102,7 +95,7 @@ func Last(ctx context.Context, objects *store.Store, like *scan.Dir) *scan.Dir {
 	return state
 }
 
-// writtenAt reads the line of a commit that names us as its committer, the time behind it.
+// writtenAt returns the commit time, if we are the committer.
 func writtenAt(head string) time.Time {
 	_, line, _ := strings.Cut(head, "\ncommitter "+author+" ")
 	seconds, _, _ := strings.Cut(line, " ")

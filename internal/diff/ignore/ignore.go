@@ -1,7 +1,5 @@
-// Package ignore tells which untracked files git ignores.
-//
-// The rules are those of gitignore(5), with the exact behaviour of git where
-// the manual is silent.
+// Package ignore tells which untracked files git ignores. It follows gitignore(5), and git's
+// behaviour where the manual is silent.
 package ignore
 
 import (
@@ -21,29 +19,25 @@ type Options struct {
 	InfoExclude  string // the repository's own rules; may be missing
 	ExcludesFile string // the user's rules; "" or missing: none
 	IgnoreCase   bool   // core.ignoreCase
-	// Outside are rules that count as if they stood in ExcludesFile, and then in
-	// InfoExclude.
+	// Outside are rules that count as the contents of ExcludesFile and InfoExclude.
 	Outside []string
 
-	// FromIndex returns the content of a .gitignore file, given its path from
-	// the root, that is marked skip-worktree in the index; false for any
-	// other. It is asked where the work tree has no such file, possibly from
-	// several goroutines. May be nil.
+	// FromIndex returns the content of a .gitignore file that is marked skip-worktree in the
+	// index, given its path from the root. It is called where the work tree has no such file,
+	// possibly from several goroutines. May be nil.
 	FromIndex func(path string) ([]byte, bool)
 }
 
-// Rules are the ignore rules of one work tree. They are safe for concurrent
-// use.
+// Rules are the ignore rules of one work tree. They are safe for concurrent use.
 type Rules struct {
 	o       Options
-	outside []list // of the user, then of the repository
+	outside []list // the user's, then the repository's
 
 	mu     sync.Mutex
 	unread map[string]error // by path
 }
 
-// New reads the rules outside the work tree; those inside are read as
-// directories come up.
+// New reads the rules outside the work tree. Those inside are read when needed.
 func New(o Options) *Rules {
 	r := &Rules{o: o, unread: make(map[string]error)}
 	for _, path := range []string{o.ExcludesFile, o.InfoExclude} {
@@ -62,9 +56,9 @@ type Dir struct {
 	rules  *Rules
 	parent *Dir   // nil for the root
 	name   string // in the parent
-	path   string // from the root, with a slash behind; "" for the root
+	path   string // from the root, with a slash at the end; "" for the root
 
-	// What follows is set when the first name is asked for.
+	// Set when the first name is looked up.
 	once     sync.Once
 	excluded bool
 	own      list
@@ -73,13 +67,13 @@ type Dir struct {
 // Root returns the rules of the work tree's root.
 func (r *Rules) Root() *Dir { return &Dir{rules: r} }
 
-// Sub returns the rules of the subdirectory name. It reads no file yet: that
-// waits until the first name is asked for.
+// Sub returns the rules of a subdirectory. It does not read them before the first name is looked
+// up.
 func (d *Dir) Sub(name string) *Dir {
 	return &Dir{rules: d.rules, parent: d, name: name, path: d.path + name + "/"}
 }
 
-// Ignored reports whether the rules hit an untracked file, by its path from the root.
+// Ignored reports whether git ignores an untracked file, given its path from the root.
 func (r *Rules) Ignored(path string) bool {
 	dir := r.Root()
 	for {
@@ -91,15 +85,15 @@ func (r *Rules) Ignored(path string) bool {
 	}
 }
 
-// Ignored reports whether git ignores the entry name of the directory, as an
-// untracked file or directory. Everything in an ignored directory is ignored.
+// Ignored reports whether git ignores an untracked file or directory of that name in the directory.
+// Everything in an ignored directory is ignored.
 func (d *Dir) Ignored(name string, isDir bool) bool {
 	d.once.Do(d.load)
 	if d.excluded {
 		return true
 	}
 	path, fold := d.path+name, d.rules.o.IgnoreCase
-	for at := d; at != nil; at = at.parent { // which have been loaded by then
+	for at := d; at != nil; at = at.parent { // load has loaded the parents
 		if ignored, ok := at.own.judge(path[len(at.path):], name, isDir, fold); ok {
 			return ignored
 		}
@@ -112,8 +106,7 @@ func (d *Dir) Ignored(name string, isDir bool) bool {
 	return false
 }
 
-// Excluded reports whether the directory itself is ignored, and with it all
-// that is below it.
+// Excluded reports whether the directory itself is ignored.
 func (d *Dir) Excluded() bool {
 	d.once.Do(d.load)
 	return d.excluded
@@ -154,22 +147,20 @@ func (r *Rules) read(path string, how file.How) (text string, ok bool) {
 	return string(data), err == nil
 }
 
-// Unread returns why existing files of rules were passed over, as git warns, by their
-// paths.
+// Unread returns the errors of rule files that exist but could not be read, by path.
 func (r *Rules) Unread() map[string]error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.unread)
 }
 
-// fileName is the name of the rules that belong to a directory.
 const fileName = ".gitignore"
 
 // A list is the rules of one file.
 type list []pattern.Pattern // the last match counts
 
-// judge returns what the list says about a path from its own directory on, given the last
-// element of that; ok is false when it says nothing.
+// judge applies the list to a path relative to its directory, given the last element of the path. It
+// returns ok false if no rule matches.
 func (l list) judge(path, name string, isDir, fold bool) (ignored, ok bool) {
 	for _, p := range slices.Backward(l) {
 		if p.Match(path, name, isDir, fold) {
@@ -179,8 +170,7 @@ func (l list) judge(path, name string, isDir, fold bool) (ignored, ok bool) {
 	return false, false
 }
 
-// parse reads the rules in a file, by the section "PATTERN FORMAT" of
-// gitignore(5).
+// parse parses a file of rules, by the section "PATTERN FORMAT" of gitignore(5).
 func parse(text string) (l list) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	for line := range strings.SplitSeq(text, "\n") {
@@ -194,8 +184,7 @@ func parse(text string) (l list) {
 	return l
 }
 
-// trimSpaces cuts the spaces at the end of a line, up to one behind a
-// backslash.
+// trimSpaces removes trailing spaces, except for one that is escaped.
 func trimSpaces(line string) string {
 	end := len(strings.TrimRight(line, " "))
 	if end == len(line) {

@@ -1,4 +1,4 @@
-// Package legible makes text for people of content that git takes for binary.
+// Package legible turns content that git takes for binary into text for people.
 package legible
 
 import (
@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns content as lines to read: UTF-16 as UTF-8, and control characters as
-// Go would escape them. A line that is no text is left out, and counted. It reports
-// false when hardly anything is left.
+// Text returns content as readable lines, with UTF-16 converted to UTF-8 and control characters
+// escaped as in Go. Lines that are not text are left out and counted. It reports false if
+// hardly anything is left.
 func Text(content []byte) (text []byte, ok bool) {
 	if decoded, wide := FromUTF16(content); wide {
 		content = decoded
 	}
 	text = make([]byte, 0, len(content))
-	shown, dropped := 0, 0 // bytes of content; a run of one control character is one byte
-	pending := 0           // bytes of lines that are left out, not yet told
+	shown, dropped := 0, 0 // characters; a run of one control character counts once
+	pending := 0           // bytes of lines that were left out and are not yet reported
 	flush := func() {
 		if pending > 0 {
 			text = fmt.Appendf(text, "[%d bytes that are no text]\n", pending)
@@ -28,7 +28,7 @@ func Text(content []byte) (text []byte, ok bool) {
 	}
 	for line := range bytes.Lines(content) {
 		escaped, printable, zeros, odd := escape(line)
-		const some, share = 2, 8 // a line of text may well be cut by a zero byte or two
+		const some, share = 2, 8 // a line of text may well have a zero byte or two
 		if odd*share > printable || zeros > some && zeros*share > printable {
 			pending += len(line)
 			dropped += printable + zeros + odd
@@ -43,8 +43,8 @@ func Text(content []byte) (text []byte, ok bool) {
 	return text, shown*100 >= (shown+dropped)*least
 }
 
-// escape returns a line with its control characters escaped, and counts what can
-// be read, zero bytes, and what else cannot be read; a run of one character once.
+// escape returns a line with its control characters escaped. It counts the printable characters, the
+// zero bytes and the other control characters; a run of one control character counts once.
 func escape(line []byte) (escaped []byte, printable, zeros, odd int) {
 	for len(line) > 0 {
 		r, size := utf8.DecodeRune(line)
@@ -73,8 +73,8 @@ func escape(line []byte) (escaped []byte, printable, zeros, odd int) {
 	return escaped, printable, zeros, odd
 }
 
-// FromUTF16 decodes UTF-16 that says so by a byte order mark, or shows it by where
-// its zero bytes are. It reports false for anything else.
+// FromUTF16 decodes UTF-16 that is recognized by a byte order mark, or by the positions of its zero
+// bytes. It reports false for anything else.
 func FromUTF16(content []byte) (text []byte, ok bool) {
 	var order binary.ByteOrder
 	switch {
@@ -97,8 +97,8 @@ func FromUTF16(content []byte) (text []byte, ok bool) {
 	return []byte(string(utf16.Decode(units))), true
 }
 
-// guessed returns the byte order of what is mostly Latin letters in UTF-16: every
-// other byte is zero, and no other is. It is nil for all else.
+// guessed returns the byte order of UTF-16 with mostly Latin letters, in which almost every second
+// byte is zero and no other is; otherwise nil.
 func guessed(content []byte) binary.ByteOrder {
 	const least, share = 4, 10
 	var zeros [2]int

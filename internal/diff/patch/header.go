@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// devNull stands for the side of a file that does not exist.
+// devNull is the name of a file that does not exist.
 const devNull = "/dev/null"
 
-// appendHeader appends the lines behind the first one down to the "index" line, with those
-// of a rename before it.
+// appendHeader appends the lines between the first one and the patch, including those of a rename.
 func appendHeader(dst []byte, before, after Side, rename string) []byte {
 	switch {
 	case !before.exists():
@@ -30,8 +29,8 @@ func appendHeader(dst []byte, before, after Side, rename string) []byte {
 	return append(dst, '\n')
 }
 
-// tab ends a name that has a space, so that GNU patch does not take what
-// follows the space for a date.
+// tab returns a tab to put after a name with a space, so that GNU patch does not take what follows
+// the space for a date.
 func tab(name string) string {
 	if strings.Contains(name, " ") {
 		return "\t"
@@ -39,8 +38,8 @@ func tab(name string) string {
 	return ""
 }
 
-// tooLarge says the sizes of a file whose content was not looked at.
-// Every parser of patches skips a line like this between two files.
+// tooLarge returns a line with the sizes of a file that was not compared. Parsers of patches skip such
+// a line between two files.
 func tooLarge(before, after Side) string {
 	switch {
 	case !before.exists():
@@ -52,9 +51,8 @@ func tooLarge(before, after Side) string {
 	}
 }
 
-// Quote returns a name as git writes it with core.quotePath on: unchanged, or as
-// a C string when it has a quote, a backslash, a control character or a byte
-// outside ASCII.
+// Quote returns a name as git writes it with core.quotePath on: as a C string if it has a quote, a
+// backslash, a control character or a byte outside ASCII, and otherwise unchanged.
 func Quote(name string) string {
 	if strings.IndexFunc(name, needsQuote) < 0 {
 		return name

@@ -1,9 +1,8 @@
-// Package patch writes the patch text of one changed path, byte for byte as
+// Package patch writes the patch of one changed path, byte for byte as
 // `git diff-tree -p -r --full-index --no-renames` does with git's defaults.
 //
-// There are two exceptions. A file that is [Side.TooLarge] is not compared. And
-// what .gitattributes says of a path, that it is binary or which lines of it
-// start functions, is not asked.
+// There are two exceptions. A file that is [Side.TooLarge] is not compared. And .gitattributes is
+// ignored: it cannot make a path binary, or say which of its lines start functions.
 package patch
 
 import (
@@ -26,33 +25,29 @@ const (
 	Gitlink    uint32 = 0o160000
 )
 
-// kindMask takes the kind of file (regular, symlink, gitlink) out of a mode.
+// kindMask extracts the kind of file (regular, symlink, gitlink) from a mode.
 const kindMask = 0o170000
 
-// sniffed is how far git looks for a NUL to tell a binary file, in bytes.
+// sniffed is how many bytes git searches for a NUL to recognize a binary file.
 const sniffed = 8000
 
-// A Side is what one path is before or after a change. The zero value is a
-// path that does not exist.
+// A Side is a file before or after a change. The zero value is a file that does not exist.
 type Side struct {
 	Mode uint32
 	ID   [20]byte // of the blob, or of a gitlink's commit
-	// Content is the file's bytes or the symlink's target; it is only read.
-	// It may be nil when both sides have the same ID, when the side is
-	// TooLarge, and for a gitlink.
+	// Content is the content of the file or the target of the symlink; it is not modified. It
+	// may be nil if both sides have the same ID, if the side is TooLarge, and for a gitlink.
 	Content []byte
-	// Size is the content's length in bytes; needed when Content is nil.
+	// Size is the length of the content in bytes, needed if Content is nil.
 	Size int64
-	// TooLarge keeps a file's content out of the comparison. Its patch names
-	// both IDs, ends as that of a binary file does, and has the sizes on one
-	// more line that `git apply` skips. It has no BinaryPatch, so it cannot
-	// be applied: use `git apply --exclude`.
+	// TooLarge means that the content is not compared. The patch names both IDs, ends like that
+	// of a binary file, and has the sizes on another line, which `git apply` skips. It has no
+	// BinaryPatch, so it cannot be applied: use `git apply --exclude`.
 	TooLarge bool
 }
 
-// File returns the change of the file at path from before to after: nothing
-// when they are equal, a deletion followed by an addition when the kind of
-// file changes, otherwise one change. A file that is TooLarge counts as
+// File returns the change of a file: nothing if both sides are equal, a deletion and an addition
+// if the kind of file changes, and otherwise one change. A file that is TooLarge counts as
 // binary.
 func File(path string, before, after Side) []loop.FileChange {
 	switch {
@@ -68,8 +63,7 @@ func File(path string, before, after Side) []loop.FileChange {
 	}
 }
 
-// Renamed returns the change of a file that has another path after it, as git
-// writes it. Both sides exist. Similarity is in percent.
+// Renamed returns the change of a renamed file. Both sides must exist. Similarity is in percent.
 func Renamed(from, to string, before, after Side, similarity int) loop.FileChange {
 	c := change(from, to, before, after,
 		fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", similarity, Quote(from), Quote(to)))
@@ -106,8 +100,7 @@ func change(from, to string, before, after Side, rename string) loop.FileChange 
 		c.Patch = string(head) + differ
 		c.BinaryPatch = string(appendBinary(head, before.Content, after.Content))
 	default:
-		// The names are taken back when no line differs, as between an empty
-		// file and none.
+		// The names are dropped if no line differs, as between an empty file and none.
 		named := fmt.Appendf(head, "--- %s%s\n+++ %s%s\n", was, tab(was), is, tab(is))
 		text, insertions, deletions := lines.Append(named, before.text(), after.text())
 		if len(text) == len(named) {
@@ -127,7 +120,7 @@ func appendBinary(dst, before, after []byte) []byte {
 		var b bytes.Buffer
 		w, _ := zlib.NewWriterLevel(&b, zlib.BestSpeed) // a capture waits for it
 		_, _ = w.Write(content)
-		_ = w.Close() // into memory
+		_ = w.Close() // to memory
 		literal := gitdiff.BinaryFragment{Method: gitdiff.BinaryPatchLiteral, Size: int64(len(content)), RawData: b.Bytes()}
 		dst = append(dst, literal.String()...)
 	}
@@ -148,8 +141,7 @@ func Binary(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), sniffed)], 0) >= 0
 }
 
-// text is the content as it is compared: git compares gitlinks as if each
-// were a file with one line.
+// text returns the content to compare. A gitlink is compared as a file with one line.
 func (s Side) text() []byte {
 	if s.Mode != Gitlink {
 		return s.Content

@@ -9,19 +9,17 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// The file systems that are not named in package unix.
+// File systems that package unix does not name.
 const (
 	zfsMagic      = 0x2fc12fc1
 	bcachefsMagic = 0xca451a4e
 	smb2Magic     = 0xfe534d42
 )
 
-// ClockOf tells how far the times of files in a directory can be relied on. Local file
-// systems take them from the kernel's tick, which is 10 ms at most, and late by some of
-// them where a virtual machine waits for its processors; others ask a server. In memory
-// (tmpfs) they do not tell of every change, as a file can be written to through a mapping
-// without a trace; and nothing is known of what another program or system makes of them
-// (fuse, 9p, vfat, ...).
+// ClockOf says how far the times of files in a directory can be trusted. Local file systems take
+// them from the kernel's tick, which is 10 ms at most, or a few ticks late on a busy virtual
+// machine. Network file systems ask a server. On tmpfs, a write through a mapping does not change
+// them. Other file systems (fuse, 9p, vfat, ...) give no guarantee.
 func ClockOf(dir string) Clock {
 	const tick = 100 * time.Millisecond
 	var fs unix.Statfs_t
@@ -39,17 +37,16 @@ func ClockOf(dir string) Clock {
 	return Clock{Slack: file.Slack}
 }
 
-// keepsTimes tries it, with a file that has no name: nothing shows in the directory.
-// Its times are set back, and then it is written to through a mapping that has been
-// read before.
+// keepsTimes tries out, with an unnamed temporary file, whether a write through a mapping that was
+// read before changes the times.
 func keepsTimes(dir string) bool {
 	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return false
 	}
-	defer unix.Close(fd) //nolint:errcheck // nothing in it is wanted
+	defer unix.Close(fd) //nolint:errcheck // a temporary file
 	if _, err := unix.Write(fd, []byte{0}); err != nil {
-		return false // a disk that is full would kill who writes to the mapping
+		return false // on a full disk, writing to the mapping would kill the process
 	}
 	mapped, err := unix.Mmap(fd, 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {

@@ -8,6 +8,6 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// ClockOf tells how far the times of files in a directory can be relied on. On Windows
-// a program can set all those that are looked at.
+// ClockOf says how far the times of files in a directory can be trusted. On Windows a program can
+// set all of them.
 func ClockOf(string) Clock { return Clock{Slack: file.Slack, Keeps: runtime.GOOS != "windows"} }

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// A Difference is a path that differs between two states. Before or After is nil
-// where it does not exist.
+// A Difference is a path that differs between two states. Before or After is nil if the file does
+// not exist.
 type Difference struct {
 	Path          string
 	Before, After *File
 }
 
-// Compare returns the paths that differ, in git's order. Both states must come
-// from scans of one work tree.
+// Compare returns the paths that differ, in git's order. Both states must be of the same work tree.
 func Compare(before, after *Dir) []Difference {
 	changes := compareDirs(nil, "", before, after)
 	slices.SortFunc(changes, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
@@ -23,7 +22,7 @@ func Compare(before, after *Dir) []Difference {
 
 func compareDirs(changes []Difference, path string, before, after *Dir) []Difference {
 	before, after = cmp.Or(before, &Dir{}), cmp.Or(after, &Dir{})
-	if before.id == after.id { // as most are
+	if before.id == after.id {
 		return changes
 	}
 	for i, f := range before.files {
@@ -47,8 +46,8 @@ func compareDirs(changes []Difference, path string, before, after *Dir) []Differ
 	return changes
 }
 
-// Moved returns the files of a state that are not, down to their stats, those of an
-// earlier one, which may be nil.
+// Moved returns the files of a state that differ from an earlier one, which may be nil, in content
+// or stat.
 func Moved(before, after *Dir) []Placed { return appendMoved(nil, "", before, after) }
 
 func appendMoved(moved []Placed, path string, before, after *Dir) []Placed {
@@ -67,7 +66,7 @@ func appendMoved(moved []Placed, path string, before, after *Dir) []Placed {
 	return moved
 }
 
-// Has reports whether a file of that name is in any directory.
+// Has reports whether any directory has a file of that name.
 func (d *Dir) Has(name string) bool {
 	if d.file(name) != nil {
 		return true

@@ -24,8 +24,7 @@ func (c *candidate) readLink(st Stat) (File, error) {
 	return f, err
 }
 
-// read hashes a regular file. The stat is that of the file that was opened, at
-// a time before it was read.
+// read hashes a regular file. The stat is that of the opened file, before it was read.
 func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	if err := ctx.Err(); err != nil {
 		return File{}, err
@@ -54,7 +53,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		return f, nil
 	}
 	content := make([]byte, st.Size)
-	n, err := file.Fill(in, content) // one that is being written to ends where it did when it was opened, as for git
+	n, err := file.Fill(in, content) // no more than the size when it was opened, as in git
 	if err != nil {
 		return File{}, unreadable(err)
 	}
@@ -70,8 +69,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	return f, err
 }
 
-// tells reports whether the stat of the file that was opened tells of every change
-// from now on.
+// tells reports whether any later change of the file will change its stat.
 func (c *candidate) tells(st Stat, at time.Time) bool {
 	if !c.Since.IsZero() && st.Size <= store.Large {
 		at = c.Since
@@ -79,15 +77,14 @@ func (c *candidate) tells(st Stat, at time.Time) bool {
 	return c.Clock.settled(st, at)
 }
 
-// asBegun reports whether a file whose line ends git would convert is, byte for
-// byte, the blob that it was when the session began. For git it is changed as soon
-// as its stat proves nothing. But nobody has changed it, and in a session that is
-// resumed no stat is known.
+// asBegun reports whether a file whose line ends git would convert is still, byte for byte, the
+// blob of the baseline. Git calls such a file changed if its stat proves nothing, as in a resumed
+// session, but nobody has changed it.
 func (c *candidate) asBegun(f *File, content []byte) bool {
 	return c.base != nil && c.base.ID != f.ID && c.base.ID == store.Sum(plumbing.BlobObject, content)
 }
 
-// fresh returns the file without its id.
+// fresh returns a file without an id yet.
 func (c *candidate) fresh(mode uint32, st Stat, tells bool) File {
 	f := File{Name: c.name, Mode: mode, stat: st}
 	if tells {
@@ -96,7 +93,7 @@ func (c *candidate) fresh(mode uint32, st Stat, tells bool) File {
 	return f
 }
 
-// identify sets the id, and keeps the content unless it is known to be stored.
+// identify sets the id, and stores the content unless that was done before.
 func (c *candidate) identify(f *File, content []byte) error {
 	f.ID = store.Sum(plumbing.BlobObject, content)
 	for _, known := range [...]*File{c.last, c.base, c.content()} {
@@ -122,11 +119,11 @@ func (c *candidate) postpone(ctx context.Context) {
 	c.pending = append(c.pending, p)
 }
 
-// before is what a file was for git, which looks at the index.
+// before returns the last known version of a file.
 func (c *candidate) before() *File { return cmp.Or(c.base, c.index) }
 
-// hasCRLF looks at the blob that a file had before, on which git's conversion
-// of line ends depends.
+// hasCRLF reports whether the last known version has CRLF, on which git's conversion of line ends
+// depends.
 func (c *candidate) hasCRLF(ctx context.Context) bool {
 	before := c.before()
 	if before == nil || before.Mode == Gitlink {

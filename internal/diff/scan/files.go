@@ -35,7 +35,7 @@ func (v *visit) findFiles(ctx context.Context) error {
 	return nil
 }
 
-// An unreadableError costs only the file that it is about.
+// An unreadableError affects one file only, and does not end the scan.
 type unreadableError struct{ error }
 
 func unreadable(err error) error {
@@ -45,15 +45,15 @@ func unreadable(err error) error {
 	return &unreadableError{err}
 }
 
-// A candidate is a name in a directory with what is known of it.
+// A candidate is a file of a directory, which may be in scope, with what is known of it.
 type candidate struct {
 	*visit
 	name              string
 	base, index, last *File
 }
 
-// look returns the state of the file; one without a mode for what git does not
-// record. An error ends the scan.
+// look returns the state of the file. The mode is 0 if git does not record it. An error ends the
+// scan.
 func (c *candidate) look(ctx context.Context) (File, error) {
 	st, is, err := c.handle.stat(c.name)
 	var f File
@@ -78,7 +78,7 @@ func (c *candidate) look(ctx context.Context) (File, error) {
 	return File{}, err
 }
 
-// content returns what the index says of the file, if its content is at hand.
+// content returns the file in the index, if its content is available.
 func (c *candidate) content() *File {
 	if c.known.Names {
 		return nil
@@ -86,15 +86,15 @@ func (c *candidate) content() *File {
 	return c.index
 }
 
-// find finds out what a file is: what is known of it, as long as its stat proves that.
-// The error ends the scan, or is about the file.
+// find returns a known version of the file if its stat proves that it has not changed, and reads
+// the file otherwise.
 func (c *candidate) find(ctx context.Context, st Stat, is uint32) (File, error) {
 	mode := c.mode(is)
 	if mode == 0 {
 		return File{}, nil
 	}
 	sources := [...]*File{c.last, nil}
-	if c.known.Base == nil && !c.known.Names && c.Clock.Keeps { // else the index does not count for contents
+	if c.known.Base == nil && !c.known.Names && c.Clock.Keeps { // otherwise the ids in the index do not count
 		sources[1] = c.index
 	}
 	for _, known := range sources {
@@ -121,9 +121,9 @@ func (c *candidate) mode(is uint32) uint32 {
 	return Regular
 }
 
-// recorded returns the mode that stands for the file's own, 0 for none: the one in the
-// index, unless that is still what it was when the session began, and the file was
-// something else already.
+// recorded returns the mode to use in place of the file's own, or 0. It is the mode in the index,
+// or that of the baseline if the two differed when the session began and the index has not
+// changed since.
 func (c *candidate) recorded() uint32 {
 	switch {
 	case c.index == nil && c.base == nil:
@@ -138,9 +138,8 @@ func (c *candidate) recorded() uint32 {
 	return c.index.Mode
 }
 
-// Decides reports whether a file decides, by its name, what git sees of other files
-// or how. Such a file is in scope where git looks for it, whether it is ignored or
-// not: one that is ignored by rules of its own would hide itself.
+// Decides reports whether a file of that name decides what git sees of other files. Such a file is
+// in scope even if it is ignored: otherwise its own rules could hide it.
 func Decides(name string) bool {
 	switch path.Base(name) {
 	case ".gitignore", ".gitattributes", ".gitmodules":
@@ -149,10 +148,9 @@ func Decides(name string) bool {
 	return false
 }
 
-// hide takes out of a directory the files that decide, if git sees nothing else
-// in it, at any depth: it is then ignored as a whole, as the caches of many tools
-// are, and they decide nothing about what is seen. The directory is named in
-// [State.Hidden] instead.
+// hide removes from a directory the files that decide, if git sees nothing else in it at any
+// depth. The directory is then ignored as a whole, like the caches of many tools, so the files
+// decide nothing. It is listed in [State.Hidden] instead.
 func (v *visit) hide(dirs []*Dir) {
 	if v.deciders == 0 || v.path == "" || len(v.found) > v.deciders ||
 		slices.ContainsFunc(dirs, func(d *Dir) bool { return !d.Empty() }) {
@@ -164,16 +162,16 @@ func (v *visit) hide(dirs []*Dir) {
 	v.hidden = append(v.hidden, v.path)
 }
 
-// Empty reports whether no file is in a directory, which may be nil, at any depth.
+// Empty reports whether a directory, which may be nil, has no file at any depth.
 func (d *Dir) Empty() bool {
 	return d == nil || len(d.files) == 0 && !slices.ContainsFunc(d.Dirs, func(child *Dir) bool { return !child.Empty() })
 }
 
-// Untouched reports whether a file has the very stat that it had as another one.
+// Untouched reports whether a file has the same mode, id and stat as an earlier version.
 func (f *File) Untouched(since *File) bool { return f.same(since) && f.stat == since.stat }
 
-// UntouchedSince reports whether a file was written last before a time, as far as the
-// system tells what no program can set back.
+// UntouchedSince reports whether a file was last changed before a time. It is false if the system
+// has no change time, which no program can set.
 func (f *File) UntouchedSince(at time.Time) bool {
 	return f.stat.Changed != 0 && f.stat.Changed < at.UnixNano()
 }

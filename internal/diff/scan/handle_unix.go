@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A handle is a directory. What it looks at is relative to that very directory,
-// whatever its path has come to name, and never a symlink's target.
+// A handle is a directory. Its methods work relative to that directory, even if its path now names
+// another one, and never follow symlinks.
 type handle struct {
 	above *handle // nil for the root
-	name  string  // there; of the root, the path
+	name  string  // in the one above; for the root, the path
 	depth int
 	file  *os.File // nil while it is closed
 	fd    int      // of the file
 }
 
-// openAll is down to which depth every directory is held open while those below it
-// are looked at. Further down it is one of so many: a process may open few files.
+// openAll is the depth down to which every directory stays open while those below it are visited.
+// Further down, only every openAll-th does, because the number of open files is limited.
 const openAll = 16
 
-// open opens a directory, given its path and the handle of the one above, nil for the
-// root. A symlink is none.
+// open opens a directory, given its path and the handle of the one above, nil for the root. It
+// does not follow a symlink.
 func open(path string, above *handle, name string) (*handle, error) {
 	h := &handle{above: above, name: path}
 	if above != nil {
@@ -52,7 +52,7 @@ func (h *handle) open() (fd int, err error) {
 	return openAt(at, h.name, unix.O_DIRECTORY)
 }
 
-// hold returns a file descriptor of the directory for as long as it is not done.
+// hold returns a file descriptor of the directory, which is valid until done is called.
 func (h *handle) hold() (fd int, done func(), err error) {
 	if h.file != nil {
 		return h.fd, func() {}, nil
@@ -63,8 +63,7 @@ func (h *handle) hold() (fd int, done func(), err error) {
 	return fd, func() { _ = unix.Close(fd) }, nil
 }
 
-// leave closes the directory before those below it are looked at, if it is so deep
-// that too many would be open.
+// leave closes the directory before those below it are visited, unless it may stay open.
 func (h *handle) leave() {
 	if h.depth > openAll && h.depth%openAll != 0 {
 		h.close()
@@ -89,8 +88,8 @@ func openAt(dir int, name string, flags int) (int, error) {
 
 func (h *handle) list() ([]fs.DirEntry, error) { return h.file.ReadDir(-1) }
 
-// stat does not follow a symlink. Beside the stat it returns the mode that git has for such
-// a file, 0 for a directory, FIFO, socket or device.
+// stat returns the stat of a file and its mode in git, which is 0 for a directory, FIFO, socket or
+// device.
 func (h *handle) stat(name string) (Stat, uint32, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -103,7 +102,7 @@ func (h *handle) stat(name string) (Stat, uint32, error) {
 	return statOf(&st), modeOf(uint32(st.Mode)), nil
 }
 
-// openFile opens a regular file; a FIFO that took its place does not block.
+// openFile opens a regular file. It does not block on a FIFO that has taken its place.
 func (h *handle) openFile(name string) (io.ReadCloser, Stat, error) {
 	fd, err := openAt(h.fd, name, unix.O_NONBLOCK)
 	if err != nil {
@@ -121,7 +120,7 @@ func (h *handle) openFile(name string) (io.ReadCloser, Stat, error) {
 }
 
 func (h *handle) readlink(name string) (string, error) {
-	target := make([]byte, unix.PathMax) // which no symlink's is longer than
+	target := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(h.fd, name, target)
 	if err != nil {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: err}

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// Umask returns the permissions that new files do not get.
+// Umask returns the permission bits that new files do not get.
 func Umask() fs.FileMode { return 0o022 }
 
 // A handle is a directory, named by its path.
 type handle struct{ path string }
 
-// open makes sure that there is a directory at a path.
+// open checks that there is a directory at a path.
 func open(path string, _ *handle, _ string) (*handle, error) {
 	path = filepath.FromSlash(path)
 	info, err := os.Lstat(path)
@@ -30,9 +30,8 @@ func (h *handle) close() {}
 
 func (h *handle) list() ([]fs.DirEntry, error) { return os.ReadDir(h.path) }
 
-// stat does not follow a symlink. Beside the stat it returns the mode that git has for such
-// a file, 0 for a directory and the like. The time of change is that of creation, as in git
-// for Windows.
+// stat returns the stat of a file and its mode in git, which is 0 for a directory and the like. The
+// change time is that of creation, as in Git for Windows.
 func (h *handle) stat(name string) (Stat, uint32, error) {
 	info, err := os.Lstat(filepath.Join(h.path, name))
 	if err != nil {

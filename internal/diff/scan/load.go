@@ -15,14 +15,11 @@ import (
 	"codeloops/internal/diff/index"
 )
 
-// ErrTree is a tree object that is none, or has a name that could lead out of
-// the work tree.
+// ErrTree is a malformed tree object, or one with a name that could lead out of the work tree.
 var ErrTree = errors.New("bad tree object")
 
-// Load reads the state that a tree object stands for. Nothing is known of its
-// files but their modes and ids. Of like, which may be nil, those directories
-// are taken that are the same. The function tree returns the content of an
-// object.
+// Load reads the state of a tree object. It knows only the modes and ids of the files. It shares
+// equal directories with like, which may be nil.
 func Load(ctx context.Context, id plumbing.Hash, like *Dir, tree Objects) (*Dir, error) {
 	d, err := load(ctx, "", id, like, tree)
 	if err != nil {
@@ -66,7 +63,7 @@ func load(ctx context.Context, name string, id plumbing.Hash, like *Dir, tree Ob
 	return NewDir(name, files, dirs), nil
 }
 
-// parseTree reads "<octal mode> <name>\0<20 bytes>" until the end.
+// parseTree parses a sequence of "<octal mode> <name>\0<20 bytes>".
 func parseTree(content []byte) ([]File, error) {
 	var entries []File
 	for len(content) > 0 {
@@ -92,7 +89,7 @@ func (f *File) sound() bool {
 // emptyBlob is the id of the blob without content.
 const emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
-// Tracked returns the files of an index as a state, nil when it has none.
+// Tracked returns the files of an index as a state, or nil if it has none.
 func Tracked(x *index.Index) *Dir {
 	if len(x.Entries) == 0 {
 		return nil
@@ -103,14 +100,14 @@ func Tracked(x *index.Index) *Dir {
 	return root
 }
 
-// A tracking makes directories of the entries of an index.
+// A tracking builds directories from the entries of an index.
 type tracking struct {
 	index *index.Index
 	left  []index.Entry
 	empty plumbing.Hash
 }
 
-// dir makes the directory of the entries below a path, which has a slash at its end.
+// dir builds the directory of the entries below a path, which is "" or ends in a slash.
 func (t *tracking) dir(name, path string) *Dir {
 	d := &Dir{Name: name}
 	for len(t.left) > 0 && strings.HasPrefix(t.left[0].Path, path) {
@@ -121,7 +118,7 @@ func (t *tracking) dir(name, path string) *Dir {
 			continue
 		}
 		if last := len(d.files) - 1; last >= 0 && d.files[last].Name == name {
-			d.files = d.files[:last] // of the stages of a conflict the last one stands for all
+			d.files = d.files[:last] // keep the last stage of a conflict
 		}
 		d.files = append(d.files, t.file(name, e))
 		t.left = t.left[1:]
@@ -136,7 +133,7 @@ func (t *tracking) file(name string, e *index.Entry) File {
 		ID:   e.ID,
 		stat: Stat{Size: int64(e.Size), Modified: e.Mtime, Changed: e.Ctime, Inode: uint64(e.Ino)},
 	}
-	smudged := e.Size == 0 && e.ID != t.empty // git's mark for an entry that was racy when it wrote the index
+	smudged := e.Size == 0 && e.ID != t.empty // git marks racy entries like this
 	if e.Stage == 0 && e.Flags&index.IntentToAdd == 0 && !smudged && !t.index.Racy(e) {
 		f.trust = fromIndex
 	}

@@ -13,8 +13,8 @@ type Placed struct {
 	File
 }
 
-// Place returns a file of which no more is known than this. It reports false
-// when a work tree cannot have such a file.
+// Place returns a file of which nothing else is known. It reports false if a work tree cannot have
+// such a file.
 func Place(path string, mode uint32, id plumbing.Hash, size int64) (Placed, bool) {
 	ok := mode == Regular || mode == Executable || mode == Symlink || mode == Gitlink
 	name := path
@@ -25,7 +25,7 @@ func Place(path string, mode uint32, id plumbing.Hash, size int64) (Placed, bool
 	return Placed{Path: path, File: File{Name: name, Mode: mode, ID: id, stat: Stat{Size: size}}}, ok
 }
 
-// With returns the state with more files in it; one that is there stays as it is.
+// With returns the state with more files. Existing ones are not replaced.
 func (d *Dir) With(files []Placed) *Dir {
 	for _, f := range files {
 		d = d.edited(f.Path, func(in *Dir, name string) {
@@ -38,9 +38,9 @@ func (d *Dir) With(files []Placed) *Dir {
 	return d
 }
 
-// Graft returns the state with another one as the directory at a path. A gitlink may
-// have the same path: it is then the commit of the repository that has the files. No
-// tree object can have both, but the id of one tells such states from all others.
+// Graft returns the state with another one as the directory at a path. There can also be a gitlink
+// at that path, with the commit of the repository that has the files. No tree object can have
+// both, but the ids of such states are unique all the same.
 func (d *Dir) Graft(path string, other *Dir) *Dir {
 	d = d.edited(path, func(in *Dir, name string) {
 		in.Dirs[in.child(name)] = &Dir{Name: name, Dirs: other.Dirs, files: other.files}
@@ -49,9 +49,8 @@ func (d *Dir) Graft(path string, other *Dir) *Dir {
 	return d
 }
 
-// edited returns a copy of the directory, with copies of those that lead to a path,
-// which are made where they are missing. The last one is changed; its files are not a
-// copy.
+// edited returns a copy of the directory in which the directories on a path are copies, too. Missing
+// ones are made. It calls change for the last one, whose files are still shared.
 func (d *Dir) edited(path string, change func(in *Dir, name string)) *Dir {
 	now := &Dir{Name: d.Name, Dirs: slices.Clone(d.Dirs), files: d.files}
 	name, rest, deeper := strings.Cut(path, "/")
@@ -64,7 +63,7 @@ func (d *Dir) edited(path string, change func(in *Dir, name string)) *Dir {
 	return now
 }
 
-// child returns where the directory of a name is, which is made where it is missing.
+// child returns the position of a subdirectory, which is made if it is missing.
 func (d *Dir) child(name string) int {
 	i, found := slices.BinarySearchFunc(d.Dirs, name, byDirName)
 	if !found {
@@ -73,9 +72,8 @@ func (d *Dir) child(name string) int {
 	return i
 }
 
-// Put returns the state with a file instead of what is at its path. It
-// reports false when that is a directory with files in it, or when another file
-// is where a directory would have to be. Seal it before use.
+// Put returns the state with a file added or replaced. It reports false if there is a directory
+// with files at the path, or a file where a directory is needed. Seal the result before use.
 func (d *Dir) Put(f Placed) (*Dir, bool) {
 	for at, r := range f.Path {
 		if above := d.Find(f.Path[:at]); r == '/' && above != nil && above.Mode != Gitlink {
@@ -88,7 +86,7 @@ func (d *Dir) Put(f Placed) (*Dir, bool) {
 	return d.edited(f.Path, func(in *Dir, _ string) { in.set(f.File) }), true
 }
 
-// Without returns the state without the file at a path. Seal it before use.
+// Without returns the state without the file at a path. Seal the result before use.
 func (d *Dir) Without(path string) *Dir {
 	if d.Find(path) == nil {
 		return d
@@ -98,7 +96,7 @@ func (d *Dir) Without(path string) *Dir {
 	})
 }
 
-// set puts a file among those of the directory, instead of another one of its name.
+// set adds a file to those of the directory, or replaces one.
 func (d *Dir) set(f File) {
 	from, found := d.search(f.Name)
 	to := from
@@ -108,9 +106,8 @@ func (d *Dir) set(f File) {
 	d.files = slices.Replace(slices.Clone(d.files), from, to, f)
 }
 
-// Copied returns the state as that of a copy of its work tree, in which files have the sizes,
-// times and permissions that they have here, but for those at some paths, of which nothing is
-// known.
+// Copied returns the state of a copy of the work tree. Its files have the same sizes, times and
+// permissions, except for those at some paths, of which nothing is known.
 func (d *Dir) Copied(but []string) *Dir {
 	c := *d
 	c.Dirs, c.files = slices.Clone(d.Dirs), slices.Clone(d.files)

@@ -1,9 +1,9 @@
 // Package scan finds the state of a work tree: what git would record of every
 // file in scope.
 //
-// In scope is what is tracked now, what is untracked and not ignored, what was in
-// scope when the session began, and what decides over the scope (see [Decides]). HEAD and the commits play no part. A
-// file is read only when its stat does not prove that it is what was known.
+// In scope are files that are tracked, or untracked and not ignored, or that were in scope when
+// the session began, and those that decide about the scope (see [Decides]). HEAD plays no part. A
+// file is not read if its stat proves that it has not changed.
 package scan
 
 import (
@@ -24,50 +24,48 @@ import (
 
 var errNotRegular = errors.New("no longer a regular file")
 
-// Blobs remember contents. A [codeloops/internal/diff/store.Store] does.
+// Blobs stores contents, as [codeloops/internal/diff/store.Store] does.
 type Blobs interface {
 	Blob(ctx context.Context, id plumbing.Hash) ([]byte, error)
 	Keep(id plumbing.Hash, content []byte) error
 }
 
-// A Head is what a directory is as a repository of its own.
+// A Head says whether a directory is a repository, and at which commit it is.
 type Head struct {
 	Repository bool
 	Commit     plumbing.Hash // zero on a branch without commits
 }
 
-// A Scanner finds the states of one work tree. Its fields must not change
-// during a scan.
+// A Scanner finds the states of one work tree. Its fields must not change during a scan.
 type Scanner struct {
 	Root   string // absolute path of the work tree
-	Within string // the path of Root for people, with a slash at its end; "": none stands before names
+	Within string // prefix of paths in warnings: "", or the path of a nest with a slash at the end
 	FileSystem
 
-	// Since is when the session began; zero before it has. What has been written since
-	// is read each time: whoever has a file mapped can write to it again without a
-	// trace, for as long as the system has not written it to the disk. Those above
-	// [store.Large] alone are believed by their times.
+	// Since is when the session began; zero before that. Files written since then are read each
+	// time: a program that has a file mapped can write to it without changing its stat, until
+	// the system has written it to the disk. Only for files above [store.Large] are the times
+	// trusted.
 	Since      time.Time
-	Clock      Clock // without times that count every file is read
+	Clock      Clock // every file is read if its times cannot be trusted
 	Now        func() time.Time
 	Blobs      Blobs
 	Rules      *ignore.Rules
-	Conversion attr.Conversion // without a Reader files are what they are on the disk
+	Conversion attr.Conversion // without a Reader, files are not converted
 	Inside     Repositories
-	Alone      bool // it takes one processor, and leaves the others to whoever is at work
-	// Hash stores files through git, which alone can convert them, and
-	// returns the ids of their blobs.
+	Alone      bool // use one processor, and leave the others to those at work
+	// Hash stores files that only git can convert, and returns the ids of their blobs.
 	Hash func(context.Context, []Unconverted) ([]plumbing.Hash, error)
 }
 
-// A FileSystem is what the configuration says of the one that the work tree is on.
+// A FileSystem is what the configuration says about the file system of the work tree.
 type FileSystem struct {
 	FileMode   bool // core.fileMode: the executable bit counts
 	Symlinks   bool // core.symlinks: a symlink is not checked out as a file
 	IgnoreCase bool // core.ignoreCase
 }
 
-// FileSystemOf reads it.
+// FileSystemOf reads the settings of a FileSystem.
 func FileSystemOf(c *repo.Config) (f FileSystem, err error) {
 	for key, field := range map[string]*bool{
 		"core.fileMode": &f.FileMode, "core.symlinks": &f.Symlinks, "core.ignoreCase": &f.IgnoreCase,
@@ -79,13 +77,13 @@ func FileSystemOf(c *repo.Config) (f FileSystem, err error) {
 	return f, nil
 }
 
-// Repositories know those inside the work tree. They get paths from the root with a
-// slash at their end, in several goroutines.
+// Repositories know the repositories inside the work tree. Paths are from the root and end in a
+// slash. Several goroutines call the methods.
 type Repositories interface {
-	// Head looks at a directory that a gitlink stands for as a repository.
+	// Head opens the repository in the directory of a gitlink.
 	Head(path string) (Head, error)
-	// Embedded looks at one with a .git that none stands for; scoped says that it has
-	// files which are in scope by themselves, so that it is none.
+	// Embedded opens the repository in a directory with a .git and no gitlink. If scoped, the
+	// directory has files that are in scope by themselves, so it does not count as one.
 	Embedded(path string, scoped bool) (Head, error)
 	// Nest reports whether a directory has a scan of its own.
 	Nest(path string) bool
@@ -94,44 +92,40 @@ type Repositories interface {
 // An Unconverted file is one that only git can convert.
 type Unconverted struct {
 	Path string
-	// Before is what it was when it was known last, if that has CRLF: git may
-	// then convert it otherwise. Else nil.
+	// Before is the last known version, if that has CRLF, on which git's conversion may
+	// depend; else nil.
 	Before *File
 }
 
 // Known is what is known before a scan. Any part may be nil.
 type Known struct {
 	Base *Dir // the state when the session began: all of it is in scope
-	// Index are the tracked files: all of them are in scope. What it says of their
-	// contents is taken as git takes it, but only where there is no Base: later on
-	// it can be the word of whoever is looked at (a filter that is there for one
-	// "git add" makes an entry with another content and the file's own stat).
+	// Index has the tracked files: all of them are in scope. Its ids are trusted, as git does,
+	// only if there is no Base. Later, an agent can have forged them: a filter that exists
+	// during one "git add" makes an entry with another content and the file's own stat.
 	Index *Dir
-	// Names: the contents of Index are not at hand, even when a session begins. It says
-	// which names are in scope, and no more.
-	Names bool
-	Then  *Dir // what Index was when the session began; nil where that is not known
-	Last  *Dir // the last state that was found; reading is spared by it
-	Also  *Dir // more that is in scope
+	Names bool // Index only says which names are in scope; its contents are not available
+	Then  *Dir // Index when the session began; nil if not known
+	Last  *Dir // the last state; files that have not changed since are not read
+	Also  *Dir // more files that are in scope
 }
 
 // A State is what a scan found.
 type State struct {
 	Root *Dir
-	// Warnings name what could not be read, ordered, as sentences. Such paths
-	// are in the state as they were last known.
+	// Warnings are sentences about paths that could not be read, sorted. These are in the state
+	// as they were last known.
 	Warnings []string
-	// Hidden are the directories, with a slash at their end, of which ignore files
-	// of their own hide all, themselves included. They are ordered.
+	// Hidden are the directories, each with a slash at the end, that ignore themselves through
+	// .gitignore files inside. They are sorted.
 	Hidden []string
-	// Passed are the directories, with a slash at their end, that git ignores with all that
-	// is in them: nothing there was looked at. They are ordered.
+	// Passed are the directories, each with a slash at the end, that git ignores as a whole, so
+	// that they were not listed. They are sorted.
 	Passed []string
 }
 
-// Scan finds the state of the work tree. It returns an error when the root
-// cannot be read, when contents cannot be kept, when git fails, or when ctx
-// ends.
+// Scan finds the state of the work tree. It fails if the root cannot be read, a content cannot be
+// stored, git fails, or ctx ends.
 func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	w := &walk{Scanner: s, known: k}
 	w.busy.Store(1)
@@ -148,14 +142,14 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	if err := w.hashByGit(ctx, found.dir); err != nil {
 		return State{}, err
 	}
-	if err := ctx.Err(); err != nil { // what was asked of contents may not have been answered
+	if err := ctx.Err(); err != nil { // some answers about contents may be wrong then
 		return State{}, err
 	}
-	found.dir.Seal() // what waited for git
+	found.dir.Seal() // the directories that waited for git
 	slices.Sort(w.warnings)
 	slices.Sort(w.hidden)
 	slices.Sort(w.passed)
-	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), Hidden: w.hidden, Passed: w.passed}, nil // some are looked at twice
+	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), Hidden: w.hidden, Passed: w.passed}, nil
 }
 
 func (w *walk) hashByGit(ctx context.Context, root *Dir) error {

@@ -20,8 +20,7 @@ const (
 	Gitlink    uint32 = 0o160000
 )
 
-// A File is what git would record of one path, with what tells cheaply whether
-// the file is still the same.
+// A File is what git would record of one path, with the stat that tells whether it has changed.
 type File struct {
 	Name string // within its directory
 	Mode uint32
@@ -31,21 +30,21 @@ type File struct {
 	trust trust
 }
 
-// Size returns the length of the file in the work tree, in bytes. It is not
-// known (0) of a file that could not be read, and of a gitlink.
+// Size returns the length of the file in the work tree, in bytes. It is 0 for a file that could not
+// be read, and for a gitlink.
 func (f *File) Size() int64 { return f.stat.Size }
 
-// trust says how a file's stat may be used in place of its content.
+// trust says how a stat can prove that a file has not changed.
 type trust uint8
 
 const (
-	doubtful  trust = iota // not at all: the file may change without it
+	doubtful  trust = iota // it cannot
 	exact                  // every field must be equal
 	fromIndex              // as exact, but sizes and inodes are cut to 32 bits
-	copied                 // the file was made by a copy, with its size, its time and its permissions, and no other
+	copied                 // the file is a copy: size, modification time and permissions must be equal
 )
 
-// matches reports whether st proves that the file's content is still f's.
+// matches reports whether st proves that the file still has the content of f.
 func (f *File) matches(st Stat) bool {
 	switch f.trust {
 	case exact:
@@ -63,11 +62,11 @@ func (f *File) matches(st Stat) bool {
 // same reports whether git sees no difference.
 func (f *File) same(other *File) bool { return f.Mode == other.Mode && f.ID == other.ID }
 
-// A Dir is one directory of a work tree: a value that is never changed once it
-// is sealed. The states of one work tree share those in which nothing differs.
+// A Dir is one directory of a work tree. It does not change once it is sealed. The states of one
+// work tree share directories in which nothing differs.
 type Dir struct {
 	Name string // within its parent; "" for the root
-	Dirs []*Dir // by name and a slash, as git sorts them; some have no file in them
+	Dirs []*Dir // sorted by name with a slash, as in git; some have no files
 
 	files  []File
 	sealed bool
@@ -75,14 +74,13 @@ type Dir struct {
 	id     plumbing.Hash // of the tree object
 }
 
-// NewDir returns a directory that is still to be sealed, of files and
-// directories in the order that a [Dir] has them in.
+// NewDir returns a directory with sorted files and directories. Seal it before use.
 func NewDir(name string, files []File, dirs []*Dir) *Dir {
 	return &Dir{Name: name, Dirs: dirs, files: files}
 }
 
-// Files returns the files in the directory, by name, as bytes; nil when d is nil.
-// They are not to be changed.
+// Files returns the files in the directory, sorted by name; nil if d is nil. They must not be
+// changed.
 func (d *Dir) Files() []File {
 	if d == nil {
 		return nil
@@ -92,7 +90,7 @@ func (d *Dir) Files() []File {
 
 func byDirName(d *Dir, name string) int { return order(d.Name, true, name) }
 
-// Dir returns the directory at path, nil when there is none.
+// Dir returns the directory at path, or nil.
 func (d *Dir) Dir(path string) *Dir {
 	for name := range strings.SplitSeq(path, "/") {
 		d = d.subdir(name)
@@ -100,7 +98,7 @@ func (d *Dir) Dir(path string) *Dir {
 	return d
 }
 
-// Find returns the file at path, nil when there is none.
+// Find returns the file at path, or nil.
 func (d *Dir) Find(path string) *File {
 	for {
 		name, rest, deeper := strings.Cut(path, "/")
@@ -111,7 +109,7 @@ func (d *Dir) Find(path string) *File {
 	}
 }
 
-// file returns the file of that name, nil when d has none or is nil itself.
+// file returns the file of that name, or nil if d has none or is nil.
 func (d *Dir) file(name string) *File {
 	if d == nil {
 		return nil
@@ -123,13 +121,12 @@ func (d *Dir) file(name string) *File {
 	return &d.files[i]
 }
 
-// search returns where the file of that name is, or would be.
+// search returns the position at which the file of that name is, or would be.
 func (d *Dir) search(name string) (at int, found bool) {
 	return sort.Find(len(d.files), func(i int) int { return strings.Compare(name, d.files[i].Name) })
 }
 
-// subdir returns the directory of that name, nil when d has none or is nil
-// itself.
+// subdir returns the directory of that name, or nil if d has none or is nil.
 func (d *Dir) subdir(name string) *Dir {
 	if d == nil {
 		return nil
@@ -144,8 +141,7 @@ func (d *Dir) subdir(name string) *Dir {
 // ID returns the id of the tree object that `git write-tree` would write.
 func (d *Dir) ID() plumbing.Hash { return d.id }
 
-// Seal computes the ids of the tree objects of d and of what is below, after
-// which they must not be changed.
+// Seal computes the ids of d and all directories below. They must not be changed after that.
 func (d *Dir) Seal() {
 	if d.sealed {
 		return
@@ -183,8 +179,8 @@ func appendEntry(b []byte, mode uint32, name string, id plumbing.Hash) []byte {
 	return append(b, id[:]...)
 }
 
-// order compares a name with that of a directory beside it as git does in its trees,
-// where a directory's name ends in a slash.
+// order compares a name with that of a directory as git sorts trees, where the name of a directory
+// ends in a slash.
 func order(a string, aDir bool, dir string) int {
 	n := min(len(a), len(dir))
 	if c := strings.Compare(a[:n], dir[:n]); c != 0 {

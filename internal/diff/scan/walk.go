@@ -24,14 +24,14 @@ import (
 type walk struct {
 	*Scanner
 	known  Known
-	busy   atomic.Int32 // goroutines at work
-	failed atomic.Bool  // nothing more is looked at then
+	busy   atomic.Int32 // running goroutines
+	failed atomic.Bool  // stops the others
 
 	mu       sync.Mutex
 	warnings []string
 	hidden   []string      // see State.Hidden
 	passed   []string      // see State.Passed
-	pending  []Unconverted // files without an id yet: git is to give them
+	pending  []Unconverted // files whose ids git has to compute
 }
 
 func (w *walk) warn(path string, err error) {
@@ -44,19 +44,19 @@ func (w *walk) warn(path string, err error) {
 	w.warnings = append(w.warnings, wording.NameIn(fmt.Sprintf("cannot read %s: %v; changes there are not seen", path, err), path))
 }
 
-// A place is a directory to visit with what is known of it, any of which may be nil.
+// A place is a directory to visit with what is known of it. Any known part may be nil.
 type place struct {
-	name, path              string // path from the root with a slash at its end; "" for the root
+	name, path              string // path from the root with a slash at the end; "" for the root
 	base, index, also, last *Dir
 }
 
-// scoped reports whether a file below is in scope by itself.
+// scoped reports whether it contains a file that is in scope whatever the rules say.
 func (p *place) scoped() bool {
 	return p.index != nil || p.base != nil && !p.base.empty || p.also != nil && !p.also.empty
 }
 
-// found is what a place turned out to be: a directory, the commit of a repository of its
-// own, or nothing.
+// found is what a place turned out to be: a directory, a nested repository at a commit, or
+// nothing.
 type found struct {
 	dir    *Dir
 	commit plumbing.Hash
@@ -69,15 +69,14 @@ type visit struct {
 	handle *handle
 	rules  *ignore.Dir
 
-	files, dirs []string // names of what is there, in git's order
+	files, dirs []string // names, in git's order
 	hasGit      bool
 	found       []File // the files in scope
-	deciders    int    // so many of them are ignored, see Decides
-	waits       bool   // for git to identify files
+	deciders    int    // how many of them are ignored, see Decides
+	waits       bool   // for git to compute ids
 }
 
-// visitPlace finds what a place turned out to be, given the visit of the directory above,
-// nil for the root.
+// visitPlace visits a place, given the visit of the directory above, nil for the root.
 func (w *walk) visitPlace(ctx context.Context, p place, above *visit) (found, error) {
 	if err := ctx.Err(); err != nil || w.failed.Load() {
 		return found{}, err
@@ -92,7 +91,7 @@ func (w *walk) visitPlace(ctx context.Context, p place, above *visit) (found, er
 	defer v.handle.close()
 	if v.hasGit && v.path != "" {
 		if head, err := v.Inside.Embedded(v.path, v.scoped()); err != nil || head.Repository {
-			return found{commit: v.commitOf(v.path, plumbing.ZeroHash, head, err)}, nil // as git does once it has one
+			return found{commit: v.commitOf(v.path, plumbing.ZeroHash, head, err)}, nil
 		}
 	}
 	if err := v.findFiles(ctx); err != nil {
@@ -136,7 +135,7 @@ func (v *visit) list(above *visit) (err error) {
 	return nil
 }
 
-// unreadable keeps what was last known of a directory.
+// unreadable returns what was last known of a directory.
 func (v *visit) unreadable(err error) (found, error) {
 	if v.path == "" {
 		return found{}, err
@@ -151,13 +150,13 @@ func (v *visit) unreadable(err error) (found, error) {
 	return found{}, nil
 }
 
-// places returns the subdirectories to visit. Those that are known to be
-// repositories of their own become files at once.
+// places returns the subdirectories to visit. Known nested repositories become gitlinks right
+// away.
 func (v *visit) places() (places []place) {
 	for _, name := range v.dirs {
 		p := place{name: name, path: v.path + name + "/", base: v.base.subdir(name), index: v.index.subdir(name), also: v.also.subdir(name), last: v.last.subdir(name)}
 		nest := v.Inside.Nest(p.path)
-		if p.index != nil && !nest { // most often
+		if p.index != nil && !nest {
 			places = append(places, p)
 			continue
 		}
@@ -165,7 +164,7 @@ func (v *visit) places() (places []place) {
 		known, linked := knownLink(base, index)
 		switch {
 		case nest, linked && (p.base == nil || p.base.empty):
-			if p.index != nil { // files of it are tracked here: without a repository of its own it is a directory
+			if p.index != nil { // its files are tracked here: it is a directory if it has no repository
 				known = plumbing.ZeroHash
 			}
 			head, err := v.Inside.Head(p.path)
@@ -184,7 +183,7 @@ func (v *visit) places() (places []place) {
 	return places
 }
 
-// knownLink returns the commit that a link has been at, zero if it has been none.
+// knownLink returns the known commit of a gitlink, and whether there was one.
 func knownLink(base, index *File) (plumbing.Hash, bool) {
 	for _, f := range []*File{base, index} {
 		if f != nil && f.Mode == Gitlink {
@@ -194,8 +193,8 @@ func knownLink(base, index *File) (plumbing.Hash, bool) {
 	return plumbing.ZeroHash, false
 }
 
-// commitOf returns the commit that a repository inside is at, or the known one when
-// it has none, as one that is not checked out.
+// commitOf returns the commit that a nested repository is at, or else the known one, as for a
+// submodule that is not checked out.
 func (v *visit) commitOf(path string, known plumbing.Hash, head Head, err error) plumbing.Hash {
 	if err != nil {
 		v.warn(path, err)
@@ -206,7 +205,7 @@ func (v *visit) commitOf(path string, known plumbing.Hash, head Head, err error)
 	return head.Commit
 }
 
-// link makes a directory a link to a commit, if that is known.
+// link records a directory as a gitlink, if the commit is known.
 func (v *visit) link(name string, commit plumbing.Hash) {
 	if !commit.IsZero() {
 		i, _ := slices.BinarySearchFunc(v.found, name, func(f File, name string) int { return strings.Compare(f.Name, name) })
@@ -214,9 +213,8 @@ func (v *visit) link(name string, commit plumbing.Hash) {
 	}
 }
 
-// visitAll visits places, with as many goroutines at work in the whole walk as there
-// are processors, and returns those that turned out to be directories. The others
-// become links or nothing.
+// visitAll visits places, in as many goroutines for the whole walk as there are processors. It
+// returns those that turned out to be directories; the others become gitlinks or nothing.
 func (v *visit) visitAll(ctx context.Context, places []place) ([]*Dir, error) {
 	v.handle.leave()
 	all, errs := make([]found, len(places)), make([]error, len(places))
@@ -250,8 +248,8 @@ func (v *visit) visitAll(ctx context.Context, places []place) ([]*Dir, error) {
 	return dirs, cmp.Or(errs...)
 }
 
-// state puts together what the directory is: what it was at the last scan, if nothing
-// differs, the files' stats included.
+// state returns the state of the directory. It is the same value as at the last scan if nothing
+// has changed, including the stats.
 func (v *visit) state(dirs []*Dir) *Dir {
 	v.hide(dirs)
 	if v.last != nil && slices.Equal(v.found, v.last.files) && slices.Equal(dirs, v.last.Dirs) {
@@ -264,8 +262,8 @@ func (v *visit) state(dirs []*Dir) *Dir {
 	return d
 }
 
-// gone reports an error that means that nothing of the kind is there: no
-// entry, or one that is no directory, or a symlink.
+// gone reports whether an error means that the file or directory is no longer there, or was
+// replaced by something else.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) ||
 		errors.Is(err, syscall.ELOOP) || errors.Is(err, errNotRegular)

@@ -17,15 +17,15 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// A Batch gathers objects that the private repository is to own, and that are written
-// together. It is not safe for concurrent use.
+// A Batch collects objects for the private repository, to write them together. It is not safe for
+// concurrent use.
 type Batch struct {
 	store *Store
 	own   *private
 	new   memory.ObjectStorage
-	order []plumbing.Hash // of what is new
-	loose []plumbing.Hash // that are there, but may not be on the disk
-	// What the user's repository has, as far as is known, and paths of files with it.
+	order []plumbing.Hash // of the new objects
+	loose []plumbing.Hash // existing loose objects that may not be synced
+	// Blobs to copy from the user's repository, and a path of each.
 	small, large []plumbing.Hash
 	paths        map[plumbing.Hash]string
 }
@@ -39,7 +39,7 @@ func (s *Store) Batch() (*Batch, error) {
 func (b *Batch) Add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
 	o := &plumbing.MemoryObject{}
 	o.SetType(kind)
-	_, _ = o.Write(content) // into memory
+	_, _ = o.Write(content) // to memory
 	id := o.Hash()
 	if _, known := b.new.Objects[id]; known {
 		return id, nil
@@ -48,8 +48,8 @@ func (b *Batch) Add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, er
 	return b.new.SetEncodedObject(o)
 }
 
-// Owns reports whether the private repository has an object, which is then on the disk
-// when the batch is written.
+// Owns reports whether the private repository has an object. If so, Write makes sure that it is on
+// the disk.
 func (b *Batch) Owns(id plumbing.Hash) bool {
 	if !b.own.objects.has(id) {
 		return false
@@ -60,8 +60,7 @@ func (b *Batch) Owns(id plumbing.Hash) bool {
 	return true
 }
 
-// Take adds the blob of a file that is remembered, or that the user's repository has, of a
-// size as far as that is known.
+// Take adds a blob from memory or from the user's repository. Size is a hint, 0 if not known.
 func (b *Batch) Take(id plumbing.Hash, path string, size int64) error {
 	if content, kept := b.store.remembered(id); kept {
 		_, err := b.Add(plumbing.BlobObject, content)
@@ -75,8 +74,8 @@ func (b *Batch) Take(id plumbing.Hash, path string, size int64) error {
 	return nil
 }
 
-// Write writes what was added, as one pack: it is there as a whole or not at all. When
-// it returns, all of the batch is on the disk.
+// Write writes the new objects as one pack, all of them or none. When it returns, the whole batch
+// is on the disk.
 func (b *Batch) Write(ctx context.Context) error {
 	if err := b.take(ctx); err != nil {
 		return err
@@ -93,8 +92,8 @@ func (b *Batch) Write(ctx context.Context) error {
 	return nil
 }
 
-// take has git copy what is taken: it takes over how most of it is compressed. Where
-// that fails, as for what is promised, it is copied one by one.
+// take lets git copy the blobs of Take, which reuses most of the compressed data. If that fails, as
+// with a partial clone, it copies them one by one.
 func (b *Batch) take(ctx context.Context) error {
 	if b.store.copy(ctx, b.small) == nil && b.store.copyWhole(ctx, b.large...) == nil {
 		return nil
@@ -107,15 +106,15 @@ func (b *Batch) take(ctx context.Context) error {
 		if err == nil {
 			_, err = b.Add(plumbing.BlobObject, content)
 		}
-		if err != nil && !errors.Is(err, ErrLarge) { // which was copied to find that out
+		if err != nil && !errors.Is(err, ErrLarge) { // read has copied a large one
 			return fmt.Errorf("keep %s: %w", b.paths[id], err)
 		}
 	}
 	return nil
 }
 
-// pack writes objects as a pack with its index. What is not whole, or not on the disk,
-// has the name of something unfinished: a pack that was cut short would be in git's way.
+// pack writes objects as a pack with its index. Until both are synced, they have temporary names:
+// git would fail on an incomplete pack.
 func (p *private) pack(ctx context.Context, objects memory.ObjectStorage, ids []plumbing.Hash) error {
 	dir := filepath.Join(p.objects.path, "pack")
 	var sum plumbing.Hash
@@ -144,10 +143,10 @@ func (p *private) pack(ctx context.Context, objects memory.ObjectStorage, ids []
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(pack), os.RemoveAll(list))
 	}
-	return p.objects.close() // which did not know of it
+	return p.objects.close() // it does not know the pack yet
 }
 
-// indexed reads a pack that was written for what its index says.
+// indexed parses a written pack to fill its index.
 func (p *private) indexed(ctx context.Context, f *os.File, index *idxfile.Writer) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
@@ -159,8 +158,7 @@ func (p *private) indexed(ctx context.Context, f *os.File, index *idxfile.Writer
 	return err
 }
 
-// Refer makes a reference to an object that was written. One that is there stays: the
-// new one then has a number behind its name.
+// Refer makes a reference to a written object. If the name is taken, a number is appended to it.
 func (s *Store) Refer(name string, id plumbing.Hash) error {
 	const most = 10_000
 	err := s.own.refer(name, id)

@@ -57,7 +57,7 @@ func TestLooseDamaged(t *testing.T) {
 // checkDamaged checks what an packed is read as from damaged files.
 func checkDamaged(t *testing.T, o packed, loose map[string][]byte) {
 	t.Helper()
-	d := newDirectory(t.TempDir())
+	d := &directory{path: t.TempDir()}
 	path := filepath.Join(d.path, o.id.String()[:2], o.id.String()[2:])
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func checkDamaged(t *testing.T, o packed, loose map[string][]byte) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := newDirectory(d.path) // one that knows nothing
+		d := &directory{path: d.path} // one that knows nothing
 		got, err := d.content(t.Context(), o.kind, o.id)
 		stream, streamErr := streamed(t.Context(), d, o)
 		if random := strings.HasPrefix(name, "random "); err == nil && !random || streamErr == nil && !random {

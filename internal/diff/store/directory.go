@@ -23,28 +23,26 @@ import (
 )
 
 const (
-	cached   = 16 << 20 // bytes of objects, on which deltas build
+	cached   = 16 << 20 // bytes of objects, for deltas
 	maxOpen  = 64       // packs that stay open
-	attempts = 10       // to read while packs come
+	attempts = 10       // to read an object while packs change
 )
 
 // errKind is an object of another type than the one that was asked for.
 var errKind = errors.New("it is an object of another type")
 
-// A directory is that of the private repository's objects, loose and in packs. It is
-// looked at when the first object is asked for, and anew when packs have come: another
-// session may be at work. A nil one has none.
+// A directory has the objects of the private repository, loose and in packs. It is read when the
+// first object is needed, and again when packs have changed, because other sessions may be at
+// work. A nil directory has no objects.
 type directory struct {
 	path string
 
 	mu      sync.Mutex // go-git's storage is for one at a time
 	objects *filesystem.ObjectStorage
-	stamp   file.Stamp // of the directory of the packs before it was read
+	stamp   file.Stamp // of the directory of packs before it was read
 }
 
-func newDirectory(at string) *directory { return &directory{path: at} }
-
-// close has it looked at anew, by whoever asks for an object after that.
+// close closes all files. The next use reads the directory again.
 func (d *directory) close() error {
 	if d == nil {
 		return nil
@@ -63,7 +61,7 @@ func (d *directory) reset() error {
 	return err
 }
 
-// look returns what tells that packs have come or gone.
+// look returns a stamp that changes when packs are added or removed.
 func (d *directory) look() file.Stamp {
 	info, err := os.Stat(filepath.Join(d.path, "pack"))
 	if err != nil {
@@ -72,7 +70,7 @@ func (d *directory) look() file.Stamp {
 	return file.StampOf(info)
 }
 
-// try calls use, and again while it fails and packs have come or gone.
+// try calls use, and retries while it fails and packs have changed.
 func (d *directory) try(use func(*filesystem.ObjectStorage) error) (err error) {
 	if d == nil {
 		return plumbing.ErrObjectNotFound
@@ -90,7 +88,7 @@ func (d *directory) try(use func(*filesystem.ObjectStorage) error) (err error) {
 		if err == nil || d.stamp == d.look() && (attempt > 0 || !odd) {
 			break
 		}
-		_ = d.reset() // the files were opened for reading
+		_ = d.reset() // the files were only read
 	}
 	return err
 }
@@ -120,8 +118,8 @@ func (d *directory) object(kind plumbing.ObjectType, id plumbing.Hash, use func(
 	})
 }
 
-// content returns an object that is not too large. It is [ErrLarge] for one that is, if
-// it is what its id says: else its header alone would keep a text from being seen.
+// content returns the content of an object. The error is [ErrLarge] if the object is too large and
+// its content matches its id: a forged header alone must not keep a text from being shown.
 func (d *directory) content(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
 	err = d.object(kind, id, func(o plumbing.EncodedObject) error {
 		r, err := o.Reader()
@@ -133,7 +131,7 @@ func (d *directory) content(ctx context.Context, kind plumbing.ObjectType, id pl
 			if _, err = io.Copy(io.Discard, r); err == nil {
 				err = ErrLarge
 			}
-			_ = r.Close() // it was opened for reading
+			_ = r.Close() // it was only read
 			return err
 		}
 		content = make([]byte, o.Size())
@@ -148,8 +146,8 @@ func (d *directory) content(ctx context.Context, kind plumbing.ObjectType, id pl
 	return content, err
 }
 
-// stream returns a reader of an object of any size, at the end of which there is
-// an error if it was not what its id says.
+// stream returns a reader of an object of any size. It ends with an error if the content does not
+// match the id.
 func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (r io.ReadCloser, err error) {
 	err = d.object(kind, id, func(o plumbing.EncodedObject) error {
 		from, err := o.Reader()
@@ -161,10 +159,10 @@ func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plu
 	return r, err
 }
 
-// files are those of a repository as go-git reads them, whatever the name of its
-// directory of objects is. Others may have made them: a pipe is not waited for.
+// files lets go-git read the files of a repository, whatever its directory of objects is called. It
+// does not block on pipes.
 type files struct {
-	billy.Filesystem // of which nothing else is called
+	billy.Filesystem // no other methods are called
 
 	dir, objects string
 }
@@ -179,8 +177,8 @@ func (f files) path(name string) string {
 	return filepath.Join(f.dir, name)
 }
 
-// Open opens a regular file. What objects are borrowed from is not among them: go-git
-// would read all indexes there for each object.
+// Open opens a regular file. It hides the alternates file: go-git would read all indexes of the
+// alternates for each object.
 func (f files) Open(name string) (billy.File, error) {
 	if path.Base(name) == "alternates" {
 		return nil, fs.ErrNotExist
@@ -192,7 +190,7 @@ func (f files) Open(name string) (billy.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path.Ext(name) == ".idx" { // go-git reads it four bytes at a time, of every pack
+	if path.Ext(name) == ".idx" { // go-git reads it four bytes at a time
 		return index{unlocked{opened}, bufio.NewReader(opened)}, nil
 	}
 	return unlocked{opened}, nil
@@ -200,8 +198,8 @@ func (f files) Open(name string) (billy.File, error) {
 
 func (f files) Stat(name string) (fs.FileInfo, error) { return os.Stat(f.path(name)) }
 
-// ReadDir implements [billy.Filesystem]. A lock that was left is no reference, and a pack is none
-// before it has an index: one whose writer was killed in between never gets it.
+// ReadDir implements [billy.Filesystem]. It leaves out stale locks, which are not references, and
+// packs without an index, whose writer may have been killed.
 func (f files) ReadDir(name string) (list []fs.FileInfo, err error) {
 	entries, err := os.ReadDir(f.path(name))
 	indexed := map[string]bool{}
@@ -227,10 +225,10 @@ func (f files) ReadDir(name string) (list []fs.FileInfo, err error) {
 
 func (f files) Join(names ...string) string { return filepath.Join(names...) }
 
-// An unlocked file is one that nobody locks.
+// An unlocked file ignores locking.
 type unlocked struct{ *os.File }
 
-// An index is a file that is read from front to back.
+// An index is a file with a buffer, for sequential reading.
 type index struct {
 	unlocked
 

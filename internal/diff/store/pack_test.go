@@ -123,7 +123,7 @@ func TestPacks(t *testing.T) {
 	t.Parallel()
 	for _, config := range [][]string{nil, {"-c", "repack.useDeltaBaseOffset=false"}} {
 		git, objects := packedRepo(t, config...)
-		d := newDirectory(objectsDir(git))
+		d := &directory{path: objectsDir(git)}
 		checkObjects(t, d, objects)
 		missing := plumbing.NewHash(strings.Repeat("1", 40))
 		if _, err := d.content(t.Context(), plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(missing) {
@@ -154,7 +154,7 @@ func TestPackWithoutIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := newDirectory(objectsDir(git))
+	d := &directory{path: objectsDir(git)}
 	defer d.close()
 	checkObjects(t, d, objects)
 	if d.has(plumbing.NewHash(strings.Repeat("a", 40))) {
@@ -195,7 +195,7 @@ func TestPacksDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d := newDirectory(dir)
+		d := &directory{path: dir}
 		r, f := checkRead(t, d, objects)
 		read, refused = read+r, refused+f
 		_ = d.close()

@@ -20,46 +20,46 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// What a private repository begins with. Git does nothing in it by itself, and makes no
-// deltas of what is above [Large].
+// The first files of a private repository. They disable git's maintenance, and deltas of blobs
+// above [Large].
 const (
 	privateHead   = "ref: refs/heads/main\n"
 	privateConfig = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tbigFileThreshold = 20m\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
 )
 
-// A private repository has what sessions keep. Nobody else is to read it. It has no
-// alternates of its own: git could take for superfluous what stands there as well.
+// A private repository has the objects of sessions, for the user alone. It has no alternates of its
+// own: git could remove objects as redundant that exist there, too.
 type private struct {
 	sync func(*os.File) error
 
-	mu      sync.Mutex // of what follows
-	dir     string
-	objects *directory // nil: no directory is named yet
-	made    bool       // what it begins with is there
-	passing bool       // it is removed in the end
+	mu        sync.Mutex // guards what follows
+	dir       string
+	objects   *directory // nil before there is a dir
+	made      bool       // its first files exist
+	temporary bool       // close removes it
 }
 
-// KeepIn names the directory of the private repository, which is made when the first
-// object is written.
+// KeepIn sets the directory of the private repository, which is made when the first object is
+// written.
 func (s *Store) KeepIn(dir string) error {
 	p := s.own
 	err := p.close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.dir, p.objects, p.made = dir, nil, false; dir != "" {
-		p.objects = newDirectory(filepath.Join(dir, "objects"))
+		p.objects = &directory{path: filepath.Join(dir, "objects")}
 	}
 	return err
 }
 
-// directory returns its objects, nil while there is none.
+// directory returns the directory of objects, or nil.
 func (p *private) directory() *directory {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.objects
 }
 
-// open makes what is missing of it.
+// open makes what is missing of the repository.
 func (p *private) open() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +70,7 @@ func (p *private) open() (err error) {
 		if p.dir, err = os.MkdirTemp("", "codeloops-objects-"); err != nil {
 			return err
 		}
-		p.passing, p.objects = true, newDirectory(filepath.Join(p.dir, "objects"))
+		p.temporary, p.objects = true, &directory{path: filepath.Join(p.dir, "objects")}
 	}
 	if err = p.mkdir(filepath.Join(p.dir, "objects", "pack")); err == nil {
 		err = p.mkdir(filepath.Join(p.dir, "refs"))
@@ -91,14 +91,14 @@ func (p *private) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	err := p.objects.close()
-	if p.passing {
+	if p.temporary {
 		err = errors.Join(err, os.RemoveAll(p.dir))
-		p.dir, p.objects, p.made, p.passing = "", nil, false, false
+		p.dir, p.objects, p.made, p.temporary = "", nil, false, false
 	}
 	return err
 }
 
-// mkdir makes a directory, and those above it that are missing, down to the disk.
+// mkdir makes a directory and missing ones above it, and syncs them.
 func (p *private) mkdir(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -115,7 +115,7 @@ func (p *private) mkdir(dir string) error {
 	return p.syncDir(above)
 }
 
-// put writes a file as a whole, down to the disk.
+// put writes a file atomically, and syncs it.
 func (p *private) put(name, content string) error {
 	temp, err := p.create(filepath.Dir(name), "tmp_", func(f *os.File) error {
 		_, err := f.WriteString(content)
@@ -127,7 +127,7 @@ func (p *private) put(name, content string) error {
 	return errors.Join(os.Rename(temp, name), p.syncDir(filepath.Dir(name)))
 }
 
-// create writes a new file. What it could not write it removes.
+// create writes a new file. If that fails, it removes the file.
 func (p *private) create(dir, prefix string, write func(*os.File) error) (name string, err error) {
 	f, err := os.CreateTemp(dir, prefix)
 	if err != nil {
@@ -139,10 +139,10 @@ func (p *private) create(dir, prefix string, write func(*os.File) error) (name s
 	return f.Name(), nil
 }
 
-// syncDir makes sure that the names in a directory are on the disk.
+// syncDir syncs a directory.
 func (p *private) syncDir(dir string) error { return file.SyncDir(dir, p.sync) }
 
-// write adds a blob as a loose object. It is not yet on the disk.
+// write adds a blob as a loose object, without syncing it.
 func (p *private) write(id plumbing.Hash, content []byte) error {
 	if err := p.open(); err != nil || p.objects.has(id) {
 		return err
@@ -168,13 +168,13 @@ func (p *private) write(id plumbing.Hash, content []byte) error {
 	return nil
 }
 
-// loose returns where a loose object is.
+// loose returns the path of a loose object.
 func (p *private) loose(id plumbing.Hash) string {
 	name := id.String()
 	return filepath.Join(p.objects.path, name[:2], name[2:])
 }
 
-// syncLoose makes sure that loose objects are on the disk.
+// syncLoose syncs loose objects.
 func (p *private) syncLoose(ids []plumbing.Hash) error {
 	dirs := make(map[string]bool)
 	for _, id := range ids {
@@ -196,9 +196,8 @@ func (p *private) syncLoose(ids []plumbing.Hash) error {
 	return nil
 }
 
-// refer makes a reference to an object, down to the disk, where there is none of that
-// name: else the error is [fs.ErrExist]. As git does it, a lock file becomes the
-// reference; one that was left stands for another reference.
+// refer makes a reference to an object, and syncs it. The error is [fs.ErrExist] if the name is
+// taken. As in git, a lock file becomes the reference. A stale one counts as a taken name.
 func (p *private) refer(name string, id plumbing.Hash) error {
 	if err := plumbing.ReferenceName(name).Validate(); err != nil {
 		return fmt.Errorf("%q: %w", name, err)
@@ -232,9 +231,9 @@ func (p *private) refer(name string, id plumbing.Hash) error {
 	return p.syncDir(filepath.Dir(to))
 }
 
-// Newest returns what the last reference of the private repository below a namespace
-// refers to: of the last session, by its name, the last one. It is zero where there is
-// none. All that it reaches is there.
+// Newest returns the target of the last reference below a namespace of the private repository: that
+// with the highest number in the session whose name sorts last. It is zero if there is none. The
+// repository has everything that the target reaches.
 func (s *Store) Newest(namespace string) (id plumbing.Hash) {
 	p := s.own
 	if p.dir == "" {

@@ -1,8 +1,7 @@
-// Package store keeps the objects of sessions in a private repository, and fetches into
-// it what it is asked for and the user's repository has. That one git reads, in a
-// process of its own: whoever works there can write what they like, and nothing is
-// written there. The private one go-git reads. No content is returned that is not what
-// its id says.
+// Package store keeps the objects of sessions in a private repository, and copies objects into it
+// from the user's repository. The user's repository is never written to. It is read by the git
+// program, in a process of its own, because agents can write anything there. The private
+// repository is read by go-git. Every returned content matches its id.
 package store
 
 import (
@@ -18,7 +17,7 @@ import (
 
 // Limits of what a store holds in memory, in bytes.
 const (
-	// Large is the size above which a blob is never loaded.
+	// Large is the size above which a blob is never loaded into memory.
 	Large = 20 << 20
 
 	keepFile  = 1 << 20
@@ -28,12 +27,12 @@ const (
 // ErrLarge is returned for the content of a blob above [Large].
 var ErrLarge = errors.New("blob is too large to load")
 
-// ErrForged reports an object whose content does not match its name: whoever works in
-// the repository can write what they like there.
+// ErrForged is an object whose content does not match its id. Agents can write such objects into
+// the user's repository.
 var ErrForged = errors.New("the object has another content than its name says")
 
-// A Git runs the git program and returns its standard output; a command that
-// fails is an error that carries what it said.
+// A Git runs the git program and returns its standard output. If the command fails, the error has
+// its messages.
 type Git interface {
 	Run(context.Context, Call) (stdout []byte, err error)
 }
@@ -42,7 +41,7 @@ type Git interface {
 type Call struct {
 	Dir   string
 	Args  []string
-	Env   []string // "NAME=value", beyond the user's own
+	Env   []string // "NAME=value", in addition to the user's own
 	Stdin []byte
 }
 
@@ -50,35 +49,34 @@ type Call struct {
 type Options struct {
 	// ObjectsDir is the directory "objects" of the user's repository.
 	ObjectsDir string
-	Git        Git // nil: what stands there cannot be read
-	// Dir is where Promised is run, for objects of a partial clone that are elsewhere.
+	Git        Git // nil: the user's repository cannot be read
+	// Dir is where Promised runs, to fetch missing objects of a partial clone.
 	Dir      string
-	Promised Git // nil: such objects are missing
-	// Sync writes a file or a directory to the disk. Nil: as the system does it.
+	Promised Git // nil: such objects stay missing
+	// Sync syncs a file or a directory. Nil: File.Sync.
 	Sync func(*os.File) error
 }
 
-// A Store gives access to the objects of one repository and of the private one, and
-// remembers some of them. It is safe for concurrent use.
+// A Store reads the objects of the user's repository and the private one. It is safe for
+// concurrent use.
 //
-// Contents that a scan hashed are remembered, so that a later patch has its
-// old side and a file can be put back: in memory up to 1 MiB each and 64 MiB
-// together, beyond that in the private repository. What is above [Large] is not kept
-// at all.
+// It keeps contents that a scan has hashed, so that a later patch has its old side and a file can
+// be put back: in memory up to 1 MiB each and 64 MiB in all, and beyond that in the private
+// repository. Contents above [Large] are not kept.
 type Store struct {
 	options Options
 	own     *private
-	others  []string // directories of more objects, which git reads
-	large   sync.Map // the ids of what has been read as a whole
-	beneath *Store   // has what this one has not; nil: there is none
+	others  []string // more directories of objects, which git reads
+	large   sync.Map // ids of large blobs whose content was verified
+	beneath *Store   // where to look for what this one does not have, or nil
 
 	mu    sync.Mutex
 	kept  map[plumbing.Hash][]byte // blobs in memory, up to a limit
 	bytes int64                    // in kept
 }
 
-// New returns the store of a repository. It reads nothing yet, and writes into a
-// private repository that is gone when it is closed, unless there is [Store.KeepIn].
+// New returns the store of a repository. Unless [Store.KeepIn] is called, the private repository is
+// temporary, and Close removes it.
 func New(o Options) *Store {
 	if o.Sync == nil {
 		o.Sync = (*os.File).Sync
@@ -86,9 +84,8 @@ func New(o Options) *Store {
 	return &Store{options: o, own: &private{sync: o.Sync}, kept: make(map[plumbing.Hash][]byte)}
 }
 
-// Beside returns a store that has what s has. What it is given, and what it fetches, is
-// gone when it is closed: s is as it would be without it. Git and promised are as
-// [Options.Git] and [Options.Promised].
+// Beside returns a temporary store on top of s. It has the objects of s, and never changes s. Git
+// and promised are as in [Options].
 func (s *Store) Beside(git, promised Git) *Store {
 	o := s.options
 	o.Git, o.Promised, o.Sync = git, promised, func(*os.File) error { return nil }
@@ -100,10 +97,10 @@ func (s *Store) Beside(git, promised Git) *Store {
 	return b
 }
 
-// Close closes the files that were opened.
+// Close closes all files, and removes a temporary repository.
 func (s *Store) Close() error { return s.own.close() }
 
-// remembered returns the content of a blob that is kept in memory.
+// remembered returns the content of a blob in memory.
 func (s *Store) remembered(id plumbing.Hash) (content []byte, kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +108,8 @@ func (s *Store) remembered(id plumbing.Hash) (content []byte, kept bool) {
 	return content, kept
 }
 
-// Keep remembers the content of a blob, which the store owns from then on.
-// Content above [Large] is passed over.
+// Keep stores the content of a blob, which the caller must not change after that. It ignores a
+// content above [Large].
 func (s *Store) Keep(id plumbing.Hash, content []byte) error {
 	size := int64(len(content))
 	s.mu.Lock()
@@ -128,8 +125,8 @@ func (s *Store) Keep(id plumbing.Hash, content []byte) error {
 	return s.own.write(id, content)
 }
 
-// Persist writes a blob that is remembered in memory into the private repository,
-// where git finds it with the variables of [Store.Environ].
+// Persist writes a blob from memory into the private repository, where git finds it with the
+// variables of [Store.Environ].
 func (s *Store) Persist(id plumbing.Hash) error {
 	content, kept := s.remembered(id)
 	if !kept && s.beneath != nil {
@@ -151,15 +148,14 @@ func (s *Store) Commit(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 	return s.read(ctx, plumbing.CommitObject, id)
 }
 
-// Blob returns the content of a blob, which the caller must not change. It is
-// [ErrLarge] for one above [Large].
+// Blob returns the content of a blob, which the caller must not change. The error is [ErrLarge] for
+// one above [Large].
 func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 	return s.read(ctx, plumbing.BlobObject, id)
 }
 
-// Open returns a reader of a blob of any length that is in one of the repositories.
-// Where it would end there is an error if it was not the blob of that id. The end of
-// the context is one of the reading. The caller closes it.
+// Open returns a reader of a blob of any size, which the caller closes. It ends with an error if the
+// content does not match the id, or if the context ends.
 func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, error) {
 	r, err := s.own.directory().stream(ctx, plumbing.BlobObject, id)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -173,8 +169,7 @@ func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, erro
 	return r, nil
 }
 
-// read looks in the private repository, then in the user's, then where that one has
-// objects from.
+// read looks in the private repository, then in the user's, then in the source of a partial clone.
 func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
 	content, err := s.local(ctx, kind, id)
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -184,7 +179,7 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	if err == nil && found.size <= Large {
 		return found.content, nil
 	}
-	if err == nil { // it is [ErrLarge] if it is as large as it is said to be
+	if err == nil { // local returns [ErrLarge] if it really is that large
 		err = s.copyWhole(ctx, id)
 	}
 	if err != nil {
@@ -196,7 +191,7 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 // Owns reports whether an object is in the private repository.
 func (s *Store) Owns(id plumbing.Hash) bool { return s.own.directory().has(id) }
 
-// Has reports whether there is an object in one of the repositories.
+// Has reports whether one of the repositories has an object.
 func (s *Store) Has(ctx context.Context, id plumbing.Hash) bool {
 	if s.Owns(id) {
 		return true
@@ -244,7 +239,7 @@ func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing
 	return content, err
 }
 
-// atHand reports whether a blob can be read without asking git.
+// atHand reports whether a blob can be read without running git.
 func (s *Store) atHand(id plumbing.Hash) bool {
 	_, kept := s.remembered(id)
 	return kept || s.Owns(id) || s.beneath != nil && s.beneath.atHand(id)

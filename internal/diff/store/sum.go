@@ -20,7 +20,7 @@ func Sum(kind plumbing.ObjectType, content []byte) (id plumbing.Hash) {
 	return id
 }
 
-// newHash returns one that has seen the header of an object.
+// newHash returns a hash to which the header of an object was written.
 func newHash(kind plumbing.ObjectType, size int64) hash.Hash {
 	h := sha1.New() //nolint:gosec // see the import
 	b := append(make([]byte, 0, 32), kind.String()...)
@@ -29,9 +29,8 @@ func newHash(kind plumbing.ObjectType, size int64) hash.Hash {
 	return h
 }
 
-// SumBlob returns the id of a blob of size bytes that is read from r; content
-// of another length is io.ErrUnexpectedEOF. The end of the context is one of the
-// reading.
+// SumBlob returns the id of a blob that is read from r. The error is io.ErrUnexpectedEOF if it does
+// not have that size. The end of the context ends the reading.
 func SumBlob(ctx context.Context, r io.Reader, size int64) (plumbing.Hash, error) {
 	h := newHash(plumbing.BlobObject, size)
 	n, err := io.Copy(h, io.LimitReader(file.Until(ctx, r), size+1))
@@ -41,8 +40,7 @@ func SumBlob(ctx context.Context, r io.Reader, size int64) (plumbing.Hash, error
 	return plumbing.Hash(h.Sum(nil)), err
 }
 
-// A checked reader ends with [ErrForged], not io.EOF, when what it read is not
-// what was asked for.
+// A checked reader ends with [ErrForged] instead of io.EOF if the content does not match the id.
 type checked struct {
 	io.Closer
 	from io.Reader

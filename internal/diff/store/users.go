@@ -28,8 +28,8 @@ type object struct {
 	content []byte
 }
 
-// Environ returns the variables with which git writes objects into the private
-// repository, and reads those of the user's as well.
+// Environ returns the variables that make git write objects into the private repository, and read
+// those of the user's, too.
 func (s *Store) Environ() ([]string, error) {
 	if err := s.own.open(); err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func (s *Store) Environ() ([]string, error) {
 	return []string{"GIT_OBJECT_DIRECTORY=" + s.own.objects.path, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + also}, nil
 }
 
-// git runs git on the private repository with the user's objects beside its own. So
-// nothing of what is set up in the user's repository counts, nor who owns it.
+// git runs git on the private repository, with the user's objects as alternates. So the settings
+// and the owner of the user's repository do not matter.
 func (s *Store) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	if s.options.Git == nil {
 		return nil, errNoGit
@@ -65,7 +65,7 @@ func lines(ids []plumbing.Hash) []byte {
 	return b.Bytes()
 }
 
-// sizes tells of objects of the user's repository what their headers say.
+// sizes returns the kinds and sizes in the headers of objects of the user's repository.
 func (s *Store) sizes(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
 	out, err := s.git(ctx, lines(ids), "cat-file", "--batch-check")
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Store) sizes(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Ha
 	return found, nil
 }
 
-// header reads "<id> <type> <size>". Of what is missing there is another line.
+// header parses "<id> <type> <size>". For a missing object git prints something else.
 func header(line string) (id plumbing.Hash, o object, err error) {
 	var name, kind string
 	if _, err = fmt.Sscan(line, &name, &kind, &o.size); err == nil {
@@ -89,8 +89,8 @@ func header(line string) (id plumbing.Hash, o object, err error) {
 	return plumbing.NewHash(name), o, err
 }
 
-// several returns objects of the user's repository, of large ones only what they are said
-// to be. Those that are missing are not among them.
+// several returns objects of the user's repository, large ones without their content. It leaves out
+// missing ones.
 func (s *Store) several(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
 	found, err := s.sizes(ctx, ids)
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *Store) several(ctx context.Context, ids []plumbing.Hash) (map[plumbing.
 	return found, nil
 }
 
-// find returns an object of the user's repository, or of where that one has objects from:
-// of a large one only what it is said to be.
+// find returns an object of the user's repository, or of the source of a partial clone. A large one
+// has no content.
 func (s *Store) find(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (o object, err error) {
 	found, err := s.several(ctx, []plumbing.Hash{id})
 	o, ok := found[id]
@@ -155,10 +155,9 @@ func (s *Store) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) 
 	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 }
 
-// Fetch loads blobs that will be needed and may be only in the user's repository: git
-// takes as long for many as for one.
+// Fetch loads blobs that will be needed, because running git for many takes as long as for one.
 func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
-	const atOnce = 100 // of which git prints 2 GiB at most
+	const atOnce = 100 // git prints 2 GiB at most for so many
 	var missing []plumbing.Hash
 	for _, id := range ids {
 		if !s.atHand(id) {
@@ -183,8 +182,7 @@ func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
 	return nil
 }
 
-// copy has git copy objects of the user's repository into the private one, down to the
-// disk.
+// copy lets git copy objects of the user's repository into the private one, and syncs them.
 func (s *Store) copy(ctx context.Context, ids []plumbing.Hash, how ...string) error {
 	if err := s.own.open(); err != nil || len(ids) == 0 {
 		return err
@@ -197,13 +195,12 @@ func (s *Store) copy(ctx context.Context, ids []plumbing.Hash, how ...string) er
 	return errors.Join(s.own.objects.close(), s.own.syncDir(packs))
 }
 
-// copyWhole is copy of large objects, each compressed for itself, as they must be to be read
-// piece by piece.
+// copyWhole copies large objects without deltas, so that they can be streamed.
 func (s *Store) copyWhole(ctx context.Context, ids ...plumbing.Hash) error {
 	return s.copy(ctx, ids, "--no-reuse-delta", "--window=0")
 }
 
-// Adopt copies a tree of the user's repository with all that is in it.
+// Adopt copies a tree of the user's repository with everything in it.
 func (s *Store) Adopt(ctx context.Context, tree plumbing.Hash) error {
 	return s.copy(ctx, []plumbing.Hash{tree}, "--revs")
 }
