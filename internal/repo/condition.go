@@ -8,9 +8,8 @@ import (
 	"codeloops/internal/repo/pattern"
 )
 
-// holds reports whether the condition of an includeIf section in the file
-// origin is true, by the section "Conditional includes" of git-config(1). A
-// condition of an unknown kind is not.
+// holds reports whether the condition of an includeIf section in the file origin is true, by the
+// section "Conditional includes" of git-config(1). Unknown kinds of conditions are false.
 func (l *loader) holds(condition, origin string) (bool, error) {
 	kind, text, ok := strings.Cut(condition, ":")
 	if !ok {
@@ -32,8 +31,8 @@ func (l *loader) holds(condition, origin string) (bool, error) {
 	return false, nil
 }
 
-// gitDirMatches compares the git directory with a glob, first without symbolic
-// links on its path, then as the caller named it.
+// gitDirMatches matches a glob against the git directory, first with symbolic links resolved, then
+// as the caller named it.
 func (l *loader) gitDirMatches(glob, origin string, fold bool) (bool, error) {
 	literal := 0 // length of the part that is a real path, not a glob
 	switch rest, ok := strings.CutPrefix(glob, "./"); {
@@ -68,7 +67,7 @@ func (l *loader) gitDirMatches(glob, origin string, fold bool) (bool, error) {
 	return false, nil
 }
 
-// withBelow lets a glob for a directory match all that is below it.
+// withBelow makes a glob that ends in a slash match everything below.
 func withBelow(glob string) string {
 	if strings.HasSuffix(glob, "/") {
 		return glob + "**"

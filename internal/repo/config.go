@@ -18,19 +18,17 @@ type Entry struct {
 	Origin   string // the file; "" for the environment
 }
 
-// A Config is the whole configuration that holds in a repository. Keys are
-// given to its methods as in "core.autocrlf" or "filter.<driver>.clean", in any
-// case except for the subsection. A Config does not change.
+// A Config is the whole configuration of a repository. Keys are like "core.autocrlf" or
+// "filter.<driver>.clean"; only in the subsection does case matter. A Config does not change.
 type Config struct {
 	entries []Entry
 	env     Env
 }
 
-// Entries returns all settings, later ones overriding earlier ones. The caller
-// must not change them.
+// Entries returns all settings; later ones override earlier ones. The caller must not change them.
 func (c *Config) Entries() []Entry { return c.entries }
 
-// All returns every value of key, the one that counts last.
+// All returns all values of key, the effective one last.
 func (c *Config) All(key string) []string {
 	key = canonical(key)
 	var values []string
@@ -42,7 +40,7 @@ func (c *Config) All(key string) []string {
 	return values
 }
 
-// lookup returns the entry that counts for key.
+// lookup returns the effective entry for key.
 func (c *Config) lookup(key string) (Entry, bool) {
 	key = canonical(key)
 	for _, e := range slices.Backward(c.entries) {
@@ -53,14 +51,13 @@ func (c *Config) lookup(key string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// String returns the value of key; ok is false when it is not set.
+// String returns the value of key, and whether it is set.
 func (c *Config) String(key string) (value string, ok bool) {
 	e, ok := c.lookup(key)
 	return e.Value, ok
 }
 
-// Bool returns the value of key as git reads booleans, or def when it is not
-// set.
+// Bool returns the value of key, parsed as git parses booleans, or def if it is not set.
 func (c *Config) Bool(key string, def bool) (bool, error) {
 	e, ok := c.lookup(key)
 	if !ok || e.Implicit {
@@ -73,8 +70,7 @@ func (c *Config) Bool(key string, def bool) (bool, error) {
 	return b, nil
 }
 
-// Path returns the value of key with "~" and "~user" expanded; ok is false when
-// it is not set.
+// Path returns the value of key with "~" and "~user" expanded, and whether it is set.
 func (c *Config) Path(key string) (path string, ok bool, err error) {
 	e, ok := c.lookup(key)
 	if !ok {
@@ -84,12 +80,12 @@ func (c *Config) Path(key string) (path string, ok bool, err error) {
 	return path, true, err
 }
 
-// bad returns the error for a value that is not what it has to be.
+// bad returns the error for an invalid value.
 func (e Entry) bad(want string) error {
 	return fmt.Errorf("git configuration %s = %q in %s is not %s", e.Key, e.Value, cmp.Or(e.Origin, "the environment"), want)
 }
 
-// canonical returns a key in the case in which entries have it.
+// canonical returns a key in the case that entries use.
 func canonical(key string) string {
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	if first < 0 || first == last {
@@ -98,7 +94,7 @@ func canonical(key string) string {
 	return strings.ToLower(key[:first]) + key[first:last] + strings.ToLower(key[last:])
 }
 
-// parseBool reads a boolean; ok is false when s is none.
+// parseBool parses a boolean.
 func parseBool(s string) (b, ok bool) {
 	switch strings.ToLower(s) {
 	case "true", "yes", "on":
@@ -110,8 +106,7 @@ func parseBool(s string) (b, ok bool) {
 	return n != 0, ok
 }
 
-// parseInt reads a number with its suffix; ok is false when s is none, or one
-// that overflows.
+// parseInt parses a number with an optional suffix. It reports false also on overflow.
 func parseInt(s string) (n int64, ok bool) {
 	unit := int64(1)
 	if s != "" {
@@ -129,8 +124,8 @@ func parseInt(s string) (n int64, ok bool) {
 	return n * unit, true
 }
 
-// expand returns the value of e as a path, without a "~" in front. A relative
-// path stays relative.
+// expand returns the value of e as a path, with a leading "~" expanded. A relative path stays
+// relative.
 func expand(e Entry, env Env) (string, error) {
 	if e.Implicit {
 		return "", e.bad("a path")

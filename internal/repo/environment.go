@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// environment adds the settings in GIT_CONFIG_COUNT with its numbered
-// variables, then those in GIT_CONFIG_PARAMETERS, in which `git -c` hands its
-// own to the programs that it starts.
+// environment adds the settings in GIT_CONFIG_COUNT with its numbered variables, then those in
+// GIT_CONFIG_PARAMETERS, with which `git -c` passes settings to the programs that it runs.
 func (l *loader) environment() error {
 	numbered, err := l.numbered()
 	if err != nil {
@@ -44,8 +43,7 @@ func (l *loader) numbered() ([]Entry, error) {
 	return entries, nil
 }
 
-// parameters reads 'key'='value' and 'key=value', separated by blanks, with the
-// quoting of a shell.
+// parameters parses 'key'='value' and 'key=value', separated by spaces and quoted as in a shell.
 func parameters(text string) ([]Entry, error) {
 	var entries []Entry
 	malformed := fmt.Errorf("GIT_CONFIG_PARAMETERS is malformed: %q", text)
@@ -75,8 +73,8 @@ func parameters(text string) ([]Entry, error) {
 	return entries, nil
 }
 
-// unquote reads a word in single quotes, in which \' and \! stand outside of
-// them, and returns what follows it.
+// unquote parses a word in single quotes at the start of s, and returns the rest. Outside the quotes
+// it can have \' and \!.
 func unquote(s string) (word, rest string, ok bool) {
 	var b strings.Builder
 	for {
@@ -96,8 +94,8 @@ func unquote(s string) (word, rest string, ok bool) {
 	}
 }
 
-// NamesRepository reports whether a variable of the environment leads git, wherever it
-// is started, to a repository or to parts of one. Variables with settings of git do not.
+// NamesRepository reports whether an environment variable tells git which repository, or which
+// part of one, to use. Variables with settings do not.
 func NamesRepository(variable string) bool {
 	switch variable {
 	case "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE",
@@ -109,8 +107,8 @@ func NamesRepository(variable string) bool {
 	return false
 }
 
-// WithoutRepository returns an environment without the variables that lead git, or a
-// shell, to a repository or a directory other than the one that it is started in.
+// WithoutRepository returns an environment without the variables that direct git, or a shell, to a
+// repository or a directory other than the current one.
 func WithoutRepository(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

@@ -13,13 +13,13 @@ import (
 // A place is where a repository is.
 type place struct {
 	start     string // where the search began
-	root      string // of the work tree, unless something says otherwise; "" when start is in a git directory
+	root      string // of the work tree by default; "" if start is in a git directory
 	gitDir    string // without symbolic links
 	commonDir string // without symbolic links
-	lexical   string // gitDir on the path that the caller named
+	lexical   string // gitDir as the caller named it, perhaps through symbolic links
 }
 
-// maxLink is the size in bytes of a .git file that git still reads.
+// maxLink is the largest .git file that git reads, in bytes.
 const maxLink = 1 << 20
 
 // find returns the place of the repository that git would use in dir.
@@ -56,8 +56,8 @@ func find(dir string, env Env) (place, error) {
 	return p, nil
 }
 
-// findAbove looks for a repository in start and the directories above it, no
-// higher than GIT_CEILING_DIRECTORIES and the root of the file system allow.
+// findAbove looks for a repository in start and the directories above it, as far as
+// GIT_CEILING_DIRECTORIES and the file system's root allow.
 func findAbove(start string, env Env) (place, error) {
 	ceiling := ceilingOf(start, env)
 	across, _ := parseBool(env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
@@ -74,7 +74,7 @@ func findAbove(start string, env Env) (place, error) {
 	return place{}, fmt.Errorf("%s, like the directories above it, is %w", start, ErrNotRepository)
 }
 
-// look takes the repository that dir has or is.
+// look sets the place to the repository that dir contains or is, if any.
 func (p *place) look(dir string, env Env) (found bool, err error) {
 	gitDir := filepath.Join(dir, ".git")
 	target, err := readLink(gitDir)
@@ -94,7 +94,7 @@ func (p *place) look(dir string, env Env) (found bool, err error) {
 	return p.take(dir, env), nil
 }
 
-// take sets the place to gitDir if that is a git directory.
+// take sets the place to gitDir, if that is a git directory.
 func (p *place) take(gitDir string, env Env) bool {
 	resolved, err := filepath.EvalSymlinks(gitDir)
 	if err != nil || !hasHead(resolved) {
@@ -115,8 +115,7 @@ func (p *place) take(gitDir string, env Env) bool {
 	return true
 }
 
-// commonDirOf returns the directory that gitDir shares with other work trees,
-// or gitDir itself.
+// commonDirOf returns the directory that gitDir shares with other work trees, or gitDir itself.
 func commonDirOf(gitDir, start string, env Env) string {
 	if named := env.get("GIT_COMMON_DIR"); named != "" {
 		return join(start, named)
@@ -128,7 +127,7 @@ func commonDirOf(gitDir, start string, env Env) string {
 	return join(gitDir, strings.TrimRight(string(data), "\r\n"))
 }
 
-// hasHead reports whether dir holds a HEAD that makes it a git directory.
+// hasHead reports whether dir has a valid HEAD, which makes it a git directory.
 func hasHead(dir string) bool {
 	path := filepath.Join(dir, "HEAD")
 	if target, err := os.Readlink(path); err == nil {
@@ -144,9 +143,8 @@ func hasHead(dir string) bool {
 	return startsWithID(string(data))
 }
 
-// readLink returns the directory that the .git file at path points to. The
-// error is one of a missing file, or wraps file.ErrNotRegular, when path is no
-// file.
+// readLink returns the directory that the .git file at path points to. If there is no such file, the
+// error is that of a missing file, or wraps file.ErrNotRegular.
 func readLink(path string) (string, error) {
 	data, err := read(path, maxLink)
 	if err != nil {
@@ -160,9 +158,8 @@ func readLink(path string) (string, error) {
 	return join(filepath.Dir(path), target), nil
 }
 
-// ceilingOf returns the nearest directory above start that the user names; ""
-// when there is none. After an empty element, the rest of the list is taken
-// without resolving symbolic links.
+// ceilingOf returns the nearest directory above start in GIT_CEILING_DIRECTORIES, or "". Symbolic
+// links are not resolved after an empty element.
 func ceilingOf(start string, env Env) string {
 	resolve, nearest := true, ""
 	for _, dir := range filepath.SplitList(env.get("GIT_CEILING_DIRECTORIES")) {
@@ -187,8 +184,7 @@ func ceilingOf(start string, env Env) string {
 	return nearest
 }
 
-// deviceOf returns the file system of dir; 0 where the system has no such
-// number.
+// deviceOf returns the device that dir is on, or 0 if the system has no such number.
 func deviceOf(dir string) uint64 {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A format is what a repository's own configuration says about how it must be
-// read. Only the file itself counts here, not what it includes.
+// A format is what a repository's own configuration file, without includes, says about how to read
+// the repository.
 type format struct {
 	bare           bool
-	workTree       string // core.worktree; "" when not set
+	workTree       string // core.worktree, or ""
 	worktreeConfig bool
 }
 
@@ -20,8 +20,7 @@ func readFormat(p place) (format, error) {
 		return format{}, err
 	}
 	var f format
-	// Without a version, git takes the file for that of an older time and
-	// looks no further.
+	// Without a version, git ignores the rest.
 	e, ok := own.lookup("core.repositoryFormatVersion")
 	if !ok {
 		return f, nil
@@ -42,8 +41,8 @@ func readFormat(p place) (format, error) {
 	return f, f.placeTree(own, p)
 }
 
-// placeTree finds what the configuration says about the work tree. A linked
-// work tree does not ask the shared file, unless each has one of its own.
+// placeTree reads the settings about the work tree. For a linked work tree, the shared file counts
+// only if each work tree can have a file of its own.
 func (f *format) placeTree(own *Config, p place) error {
 	from := []*Config{own}
 	if f.worktreeConfig {
@@ -67,9 +66,8 @@ func (f *format) placeTree(own *Config, p place) error {
 	return nil
 }
 
-// checkExtensions returns an [*UnsupportedError] for an extension that stands
-// in the way of reading the repository. In version 0, git passes over the ones
-// it does not know, and so may we; but not over those that come with version 1.
+// checkExtensions returns an [*UnsupportedError] if an extension prevents reading the repository. In
+// version 0, as in git, unknown extensions are ignored, but not those of version 1.
 func checkExtensions(own *Config, version int64, gitDir string) error {
 	for _, e := range own.Entries() {
 		name, ok := strings.CutPrefix(e.Key, "extensions.")
@@ -78,7 +76,7 @@ func checkExtensions(own *Config, version int64, gitDir string) error {
 		}
 		switch name {
 		case "noop", "noop-v1", "worktreeconfig", "partialclone", "preciousobjects", "relativeworktrees":
-			continue // they change nothing about what is read here
+			continue // they do not matter here
 		case "objectformat":
 			ok = e.Value == "sha1"
 		case "refstorage":

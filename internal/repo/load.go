@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// The bounds of what is read as configuration. The depth is git's own; the
-// number of files keeps a few files that include each other from taking forever.
+// Limits of includes. The depth is git's own. The number of files prevents a few files that include
+// each other from taking forever.
 const (
 	maxDepth    = 10   // of includes
 	maxIncludes = 1000 // in all
@@ -29,8 +29,8 @@ type loader struct {
 	includes int
 	depth    int
 	urls     []string // of all remotes, for conditional includes
-	gather   bool     // this is the first reading, for urls
-	pending  bool     // there is a condition that waits for urls
+	gather   bool     // this is a first pass, to collect urls
+	pending  bool     // a condition needs urls
 }
 
 // load reads the whole configuration.
@@ -46,21 +46,17 @@ func (l loader) load() (*Config, error) {
 	return &Config{l.entries, l.env}, err
 }
 
-// readSettings reads one file without what it includes. A missing file is
-// empty.
+// readSettings reads one file without its includes.
 func readSettings(path string) (*Config, error) {
 	entries, err := readEntries(path)
-	if err != nil && !file.Missing(err) {
-		return nil, err
-	}
-	return &Config{entries: entries}, nil
+	return &Config{entries: entries}, err
 }
 
-// readEntries returns the settings of one file.
+// readEntries returns the settings of one file without its includes. A missing file is empty.
 func readEntries(path string) ([]Entry, error) {
 	data, err := read(path, file.MaxText)
-	if errors.Is(err, file.ErrNotRegular) {
-		return nil, nil // such as /dev/null
+	if errors.Is(err, file.ErrNotRegular) || file.Missing(err) { // such as /dev/null
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -91,7 +87,7 @@ func (l *loader) all() error {
 	for _, path := range slices.Concat([]string{system}, global, own) {
 		err := l.file(path)
 		if slices.Contains(global, path) && errors.Is(err, fs.ErrPermission) {
-			continue // as in a home that is not ours
+			continue // it may be in somebody else's home
 		}
 		if err != nil {
 			return fmt.Errorf("read git configuration: %w", err)
@@ -100,16 +96,16 @@ func (l *loader) all() error {
 	return l.environment()
 }
 
-// file adds the settings of one file; none when it is missing.
+// file adds the settings of one file.
 func (l *loader) file(path string) error {
 	entries, err := readEntries(path)
-	if err != nil && !file.Missing(err) {
+	if err != nil {
 		return err
 	}
 	return l.add(entries)
 }
 
-// add adds settings, each include followed by what it names.
+// add adds settings, each include followed by the included ones.
 func (l *loader) add(entries []Entry) error {
 	l.entries = slices.Grow(l.entries, len(entries))
 	for _, e := range entries {
@@ -124,7 +120,7 @@ func (l *loader) add(entries []Entry) error {
 	return nil
 }
 
-// include adds the file that e names, if e is an include that applies.
+// include adds the file that e includes, if e is an include and its condition holds.
 func (l *loader) include(e Entry) error {
 	if e.Key != "include.path" {
 		rest, isConditional := strings.CutPrefix(e.Key, "includeif.")

@@ -21,17 +21,17 @@ const (
 	headName  = "HEAD"
 )
 
-// A Head is what HEAD stands for.
+// A Head is the value of HEAD.
 type Head struct {
 	Commit string // 40 hex digits; "" on a branch without commits
-	Branch string // without refs/heads/; "" when HEAD is on no branch
+	Branch string // without refs/heads/; "" if HEAD is detached
 }
 
-// Head reads HEAD anew.
+// Head reads HEAD.
 func (r *Repository) Head() (Head, error) { return r.follow(headName) }
 
-// Branch returns the commit that a branch is at, by its name without refs/heads/; "" where there
-// is no such branch, or none with commits.
+// Branch returns the commit of a branch, given its name without refs/heads/. It is "" if there is
+// no such branch.
 func (r *Repository) Branch(name string) (commit string, err error) {
 	if name = "refs/heads/" + name; !validRef(name) {
 		return "", nil
@@ -40,7 +40,7 @@ func (r *Repository) Branch(name string) (commit string, err error) {
 	return at.Commit, err
 }
 
-// follow reads a reference, by gitglossary(7) on "ref" and "symref".
+// follow resolves a reference, by "ref" and "symref" in gitglossary(7).
 func (r *Repository) follow(first string) (Head, error) {
 	name := first
 	for range maxLinks {
@@ -59,8 +59,7 @@ func (r *Repository) follow(first string) (Head, error) {
 	return Head{}, fmt.Errorf("follow %s to %s: too many symbolic refs", first, name)
 }
 
-// A ref is the value of a ref: one of its fields, or none when the ref does not
-// exist.
+// A ref is the value of a reference. One field is set, or none if the reference does not exist.
 type ref struct {
 	commit string
 	target string // the ref that a symbolic ref names
@@ -80,7 +79,7 @@ func (r *Repository) read(name string) (ref, error) {
 	return v, err
 }
 
-// loose reads a ref that has a file of its own.
+// loose reads a reference that has its own file.
 func (r *Repository) loose(name string) (ref, error) {
 	path := filepath.Join(r.dirOf(name), filepath.FromSlash(name))
 	if target, err := os.Readlink(path); err == nil && validRef(filepath.ToSlash(target)) {
@@ -89,7 +88,7 @@ func (r *Repository) loose(name string) (ref, error) {
 	data, _, err := file.Read(path, file.How{Max: maxRef})
 	switch {
 	case file.Missing(err), errors.Is(err, file.ErrNotRegular):
-		return ref{}, nil // a directory that once held refs, or part of another ref's name
+		return ref{}, nil // a directory of other references, perhaps an empty one
 	case err != nil:
 		return ref{}, err
 	}
@@ -107,7 +106,7 @@ func (r *Repository) loose(name string) (ref, error) {
 	return ref{commit: strings.ToLower(text[:idLen])}, nil
 }
 
-// dirOf returns the directory that holds a ref: work trees share all but a few.
+// dirOf returns the directory that a reference is in: work trees share most of them.
 func (r *Repository) dirOf(name string) string {
 	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
 		if strings.HasPrefix(name, own) {
@@ -120,7 +119,7 @@ func (r *Repository) dirOf(name string) string {
 	return r.CommonDir
 }
 
-// eachPacked hands out the refs in packed-refs.
+// eachPacked calls take for the references in packed-refs.
 func (r *Repository) eachPacked(take func(name, id string)) error {
 	data, _, err := file.Read(filepath.Join(r.CommonDir, "packed-refs"), file.How{Max: maxPacked})
 	if err != nil && !file.Missing(err) {
@@ -135,8 +134,8 @@ func (r *Repository) eachPacked(take func(name, id string)) error {
 	return nil
 }
 
-// validRef reports whether name is below refs/ and safe to look up as a file.
-// The rest of git-check-ref-format(1) does not matter to a reader.
+// validRef reports whether name is below refs/ and safe to use as a path. The other rules of
+// git-check-ref-format(1) do not matter for reading.
 func validRef(name string) bool {
 	if !strings.HasPrefix(name, "refs/") || strings.ContainsAny(name, "\\\x00\n") {
 		return false
@@ -149,14 +148,13 @@ func validRef(name string) bool {
 	return true
 }
 
-// startsWithID reports whether a text begins with the name of an object.
+// startsWithID reports whether a text begins with an object id.
 func startsWithID(text string) bool { return len(text) >= idLen && plumbing.IsHash(text[:idLen]) }
 
-// RefsBelow returns the references whose names begin with a prefix, as in
-// "refs/tags/", each with the commit or object that it names, or the name of another
-// one. What cannot be read is in it by the reason.
+// RefsBelow returns the references with a prefix, as in "refs/tags/", by name. The value is an
+// object id, the name of another reference, or the error if it cannot be read.
 func (r *Repository) RefsBelow(prefix string) map[string]string {
-	refs := r.looseBelow(prefix) // before those that git may put into packed-refs meanwhile
+	refs := r.looseBelow(prefix) // first, because git may move some to packed-refs meanwhile
 	err := r.eachPacked(func(name, id string) {
 		if _, loose := refs[name]; !loose && strings.HasPrefix(name, prefix) {
 			refs[name] = id
@@ -168,7 +166,7 @@ func (r *Repository) RefsBelow(prefix string) map[string]string {
 	return refs
 }
 
-// looseBelow reads those that have files of their own.
+// looseBelow reads the references with a prefix that have their own files.
 func (r *Repository) looseBelow(prefix string) map[string]string {
 	refs := make(map[string]string)
 	root := r.dirOf(prefix)
@@ -177,10 +175,10 @@ func (r *Repository) looseBelow(prefix string) map[string]string {
 		name := filepath.ToSlash(rel)
 		switch {
 		case file.Missing(err), relErr != nil:
-			return nil //nolint:nilerr // there is none, or it has just gone
+			return nil //nolint:nilerr // it does not exist, or was just removed
 		case err != nil:
 			refs[name] = err.Error()
-			return nil //nolint:nilerr // that stands in the list
+			return nil //nolint:nilerr // the error is in the result
 		case d.IsDir(), strings.HasSuffix(name, ".lock"):
 			return nil
 		}

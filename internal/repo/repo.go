@@ -1,9 +1,6 @@
-// Package repo finds the git repository of a directory and reads its settings
-// without running git.
-//
-// The rules are those of gitrepository-layout(5), git-config(1) and
-// git-worktree(1). Nothing that the repository or its configuration names is
-// executed.
+// Package repo finds the git repository of a directory and reads its settings, without running
+// git. It follows gitrepository-layout(5), git-config(1) and git-worktree(1). It never executes
+// anything that the repository or its configuration names.
 package repo
 
 import (
@@ -13,15 +10,14 @@ import (
 	"path/filepath"
 )
 
-// Errors of [Open]: there is no repository that it can use.
+// Errors of [Open].
 var (
 	ErrNotRepository = errors.New("not a git repository")
 	ErrBare          = errors.New("git repository has no work tree")
 )
 
-// An UnsupportedError is a repository whose format this package does not read:
-// another hash function, another ref storage, or an extension that it does not
-// know and therefore must not pass over.
+// An UnsupportedError is a repository in a format that this package cannot read: with another hash
+// function, another ref storage, or an unknown extension.
 type UnsupportedError struct {
 	GitDir string
 	Key    string // of the configuration, as in "extensions.objectformat"
@@ -35,25 +31,25 @@ func (e *UnsupportedError) Error() string {
 // An Env looks up an environment variable, as [os.LookupEnv] does.
 type Env func(name string) (value string, ok bool)
 
-// get returns the value of a variable; "" when it is not set.
+// get returns the value of a variable, or "" if it is not set.
 func (e Env) get(name string) string {
 	v, _ := e(name)
 	return v
 }
 
-// A Repository is a git repository with a work tree. Its paths are absolute and
-// free of symbolic links. It does not change after Open.
+// A Repository is a git repository with a work tree. Its paths are absolute and free of symbolic
+// links. It does not change after Open.
 type Repository struct {
 	WorkTree  string
-	GitDir    string // of this work tree: HEAD, index
-	CommonDir string // shared by all work trees: objects, refs, config, info
+	GitDir    string // with what this work tree has for itself: HEAD, index
+	CommonDir string // with what all work trees share: objects, refs, config, info
 	Config    *Config
 	env       Env
 }
 
-// Open finds the repository that git would use in dir and reads its
-// configuration. The error is, or wraps, ErrNotRepository, ErrBare, an
-// [*UnsupportedError] or a [*SyntaxError], or says what could not be read.
+// Open finds the repository that git would use in dir and reads its configuration. The error
+// wraps ErrNotRepository, ErrBare, an [*UnsupportedError] or a [*SyntaxError], or says what
+// could not be read.
 func Open(dir string, env Env) (*Repository, error) {
 	p, err := find(dir, env)
 	if err != nil {
@@ -118,24 +114,21 @@ func (r *Repository) ObjectsDir() string {
 	return filepath.Join(r.CommonDir, "objects")
 }
 
-// ExcludesFile returns the path of the user's own ignore rules, which need not
-// exist; "" when there is no place for them.
+// ExcludesFile returns the path of the user's ignore rules, which need not exist, or "".
 func (r *Repository) ExcludesFile() (string, error) {
 	return r.userFile("core.excludesFile", "ignore")
 }
 
-// InfoExclude returns the path of the repository's own ignore rules, which need
-// not exist.
+// InfoExclude returns the path of the repository's ignore rules, which need not exist.
 func (r *Repository) InfoExclude() string { return filepath.Join(r.CommonDir, "info", "exclude") }
 
-// AttributesFiles are the paths of the attributes files outside the work tree.
-// They need not exist; "" is no file.
+// AttributesFiles are the paths of the attributes files outside the work tree. They need not exist,
+// and may be "".
 type AttributesFiles struct {
 	System, User, Info string
 }
 
-// AttributesFiles returns the places where git looks for attributes outside the
-// work tree.
+// AttributesFiles returns where git looks for attributes outside the work tree.
 func (r *Repository) AttributesFiles() (AttributesFiles, error) {
 	user, err := r.userFile("core.attributesFile", "attributes")
 	files := AttributesFiles{User: user, Info: filepath.Join(r.CommonDir, "info", "attributes")}
@@ -145,7 +138,7 @@ func (r *Repository) AttributesFiles() (AttributesFiles, error) {
 	return files, err
 }
 
-// userFile returns the path that the setting key has, or the user's default.
+// userFile returns the path in a setting, or else the default path of the user's file.
 func (r *Repository) userFile(key, name string) (string, error) {
 	path, ok, err := r.Config.Path(key)
 	if err != nil {
@@ -160,8 +153,8 @@ func (r *Repository) userFile(key, name string) (string, error) {
 	return join(r.WorkTree, path), nil
 }
 
-// userFile returns the path of a file in the user's directory for git; "" when
-// the user has no home.
+// userFile returns the path of a file in the user's configuration directory for git, or "" without a
+// home directory.
 func userFile(env Env, name string) string {
 	if dir := env.get("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git", name)
@@ -172,7 +165,7 @@ func userFile(env Env, name string) string {
 	return ""
 }
 
-// home returns the user's home directory; "" when there is none.
+// home returns the user's home directory, or "".
 func home(env Env) string {
 	if dir := env.get("HOME"); dir != "" {
 		return dir
@@ -183,8 +176,7 @@ func home(env Env) string {
 	return ""
 }
 
-// systemFile returns the path of a file of the git installation, for the
-// installations that keep it where the system's packages do.
+// systemFile returns the path of a file of the git installation, in the default location.
 func systemFile(env Env, name string) string {
 	if os.PathSeparator == '\\' {
 		if dir := env.get("ProgramFiles"); dir != "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A SyntaxError is a configuration file that git would refuse.
+// A SyntaxError is a malformed configuration file, which git would reject.
 type SyntaxError struct {
 	File string
 	Line int
@@ -15,8 +15,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("bad git configuration in %s, line %d", e.File, e.Line)
 }
 
-// A parser reads one configuration file, by the section "Syntax" of
-// git-config(1).
+// A parser parses one configuration file, by the section "Syntax" of git-config(1).
 type parser struct {
 	text   string
 	pos    int
@@ -24,16 +23,16 @@ type parser struct {
 	prefix string // of the names in the current section, with its dot
 }
 
-// end stands for the end of the file, which also ends a line.
+// end is the end of the file, which also ends a line.
 const end = -1
 
-// Parse reads the text of one configuration file, without what it includes.
+// Parse parses the text of one configuration file, without its includes.
 func Parse(text string) (*Config, error) {
 	entries, err := parse("", text)
 	return &Config{entries: entries}, err
 }
 
-// parse returns the settings of a file in order, unless there is a [*SyntaxError] in it.
+// parse returns the settings of a file in order. The error is a [*SyntaxError].
 func parse(file, text string) ([]Entry, error) {
 	p := &parser{text: strings.TrimPrefix(text, "\ufeff"), line: 1}
 	entries := make([]Entry, 0, 16) // what most files have, at most
@@ -55,7 +54,7 @@ func parse(file, text string) ([]Entry, error) {
 	return nil, &SyntaxError{File: file, Line: p.line}
 }
 
-// next returns the next character, taking CR LF for LF.
+// next returns the next character, LF for CR LF.
 func (p *parser) next() int {
 	if p.pos == len(p.text) {
 		return end
@@ -72,16 +71,16 @@ func (p *parser) next() int {
 	return int(c)
 }
 
-// last returns the character that next has returned, which was not the end.
+// last returns the last character that next returned, which must not be the end.
 func (p *parser) last() byte { return p.text[p.pos-1] }
 
-// skipLine moves past the end of the line.
+// skipLine skips the rest of the line.
 func (p *parser) skipLine() {
 	for c := p.next(); c != '\n' && c != end; c = p.next() {
 	}
 }
 
-// section reads a header behind its "[".
+// section parses a header after its "[".
 func (p *parser) section() bool {
 	var name strings.Builder
 	for {
@@ -99,7 +98,7 @@ func (p *parser) section() bool {
 	}
 }
 
-// subsection reads the quoted part of a header behind the first blank.
+// subsection parses the quoted part of a header after the first blank.
 func (p *parser) subsection(name string) bool {
 	c := p.next()
 	for c == ' ' || c == '\t' {
@@ -124,7 +123,7 @@ func (p *parser) subsection(name string) bool {
 	}
 }
 
-// setting reads "name" or "name = value", given its first character.
+// setting parses "name" or "name = value", given its first character.
 func (p *parser) setting(first int, e *Entry) (ok bool) {
 	if !isAlpha(first) {
 		return false
@@ -148,10 +147,10 @@ func (p *parser) setting(first int, e *Entry) (ok bool) {
 	return ok
 }
 
-// value reads what follows "=", up to the end of the line.
+// value parses what follows "=", up to the end of the line.
 func (p *parser) value() (string, bool) {
 	var value strings.Builder
-	blanks := 0 // of the text, seen but not yet known to be inside the value
+	blanks := 0 // bytes of blanks that may turn out to end the value
 	quoted := false
 	for {
 		from := p.pos
@@ -183,7 +182,7 @@ func (p *parser) value() (string, bool) {
 	}
 }
 
-// escape reads what follows a backslash in a value.
+// escape parses what follows a backslash in a value.
 func (p *parser) escape(value *strings.Builder) bool {
 	const letters, stand = `tbn\"`, "\t\b\n\\\""
 	if c := p.next(); c == '\n' || c == end {

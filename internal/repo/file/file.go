@@ -1,8 +1,7 @@
-// Package file reads the small regular files that git and its users keep
-// beside the content: configuration, refs, ignore rules, attributes, the index.
+// Package file reads small regular files: configuration, refs, ignore rules, attributes, the index.
 //
-// The files come with the repository and are not trusted: a FIFO is not waited
-// for, a device is not read, an oversized file is not loaded.
+// The files come with the repository and are not trusted: a FIFO does not block, a device is not
+// read, an oversized file is not loaded.
 package file
 
 import (
@@ -19,56 +18,53 @@ import (
 	"time"
 )
 
-// The reasons for which Read declines a file that exists.
+// The reasons why Read rejects an existing file.
 var (
 	ErrNotRegular = errors.New("not a regular file")
 	ErrTooLarge   = errors.New("file is too large")
 )
 
-// Missing reports whether err says that there is no file: neither of that name,
-// nor a directory that could hold it.
+// Missing reports whether err says that a file, or a directory above it, does not exist.
 func Missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Slack is by how much the times of files may lag behind the clock on the coarsest
-// of file systems: only those from before that tell of every later change.
+// Slack is by how much the times of files may lag behind the clock on the coarsest file system. Only
+// a file with an older time will get another one with every later change.
 const Slack = 3 * time.Second
 
-// A Stamp is the identity and the times of a file, as one stat call saw them.
-// Two equal stamps mean that the file has not been touched in between, down to
-// the resolution of the file system's clock. The zero value is "no file".
+// A Stamp is the identity and the times of a file from one stat call. If two stamps are equal, the
+// file has not been touched in between, within the resolution of the file system's clock. The
+// zero value means no file.
 type Stamp struct {
 	Size  int64
 	Mtime int64  // nanoseconds since 1970
-	Ctime int64  // nanoseconds since 1970; 0 where the system has none
-	Dev   uint64 // 0 where the system has none
-	Ino   uint64 // 0 where the system has none
+	Ctime int64  // nanoseconds since 1970; 0 if the system has none
+	Dev   uint64 // 0 if the system has none
+	Ino   uint64 // 0 if the system has none
 }
 
-// Before reports whether the file was last touched before t, so that a later
-// write cannot have left the same stamp if t allows for the clock's resolution.
+// Before reports whether the file was last touched before t. If t allows for the clock's resolution,
+// every later write changes the stamp.
 func (s Stamp) Before(t time.Time) bool { return max(s.Mtime, s.Ctime) < t.UnixNano() }
 
-// StampOf returns the stamp in the result of a stat call.
+// StampOf returns the stamp of a file.
 func StampOf(fi fs.FileInfo) Stamp {
 	s := Stamp{Size: fi.Size(), Mtime: fi.ModTime().UnixNano()}
 	s.system(fi)
 	return s
 }
 
-// MaxText is the size in bytes up to which files of rules and settings are read. Git draws
-// such a line too, a higher one.
+// MaxText limits the size in bytes of files of rules and settings. Git has a higher limit.
 const MaxText = 16 << 20
 
-// How says which files Read takes.
+// How says which files Open and Read accept.
 type How struct {
-	NoFollow bool  // a symbolic link is ErrNotRegular, not followed
-	Max      int64 // bytes; a larger file is ErrTooLarge; 0: MaxText
+	NoFollow bool  // a symbolic link is not followed, but ErrNotRegular
+	Max      int64 // bytes; a larger file is ErrTooLarge; 0 means MaxText
 }
 
-// Open opens the regular file at path, and returns it with its stamp. A FIFO without a
-// writer opens at once, and is then seen not to be a regular file.
+// Open opens the regular file at path, and returns it with its stamp. It does not block on a FIFO.
 func Open(path string, how How) (*os.File, Stamp, error) {
 	var named fs.FileInfo
 	if how.NoFollow {
@@ -82,7 +78,7 @@ func Open(path string, how How) (*os.File, Stamp, error) {
 		return nil, Stamp{}, err
 	}
 	fi, err := f.Stat()
-	if err == nil && named != nil && !os.SameFile(named, fi) { // another one has taken its place, perhaps a link
+	if err == nil && named != nil && !os.SameFile(named, fi) { // it was replaced, perhaps by a link
 		_ = f.Close()
 		return Open(path, how)
 	}
@@ -107,9 +103,9 @@ func Read(path string, how How) ([]byte, Stamp, error) {
 	if err != nil {
 		return nil, stamp, err
 	}
-	defer f.Close() //nolint:errcheck // opened for reading: nothing to lose
+	defer f.Close() //nolint:errcheck // only read
 	data := make([]byte, stamp.Size)
-	n, err := Fill(f, data) // it may have been cut short since
+	n, err := Fill(f, data) // it may have been truncated
 	if err != nil {
 		return nil, stamp, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -141,8 +137,8 @@ func Fill(r io.Reader, b []byte) (int, error) {
 	return n, err
 }
 
-// Until returns a reader that fails as soon as the context has ended: a few bytes
-// can stand for many that they are decompressed to.
+// Until returns a reader that fails once the context has ended, even while a few bytes decompress to
+// many.
 func Until(ctx context.Context, r io.Reader) io.Reader {
 	return readFunc(func(b []byte) (int, error) {
 		if ctx.Err() != nil {
@@ -157,8 +153,8 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(b []byte) (int, error) { return f(b) }
 
-// SyncDir makes sure that the names in a directory are on the disk. On Windows, where
-// none can be opened, they are there sooner.
+// SyncDir syncs a directory, so that the names in it are on the disk. Windows can neither open
+// directories like this, nor needs it.
 func SyncDir(dir string, sync func(*os.File) error) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -2,8 +2,8 @@ package pattern
 
 import "strings"
 
-// A retry is where matching goes on after a mismatch: the pattern behind a
-// star, and the text that this star has not yet swallowed.
+// A retry is where matching continues after a mismatch: the pattern after a star, and the text that
+// the star has not matched yet.
 type retry struct {
 	pat, txt int
 	set      bool
@@ -14,26 +14,25 @@ type matcher struct {
 	pat, txt   string
 	fold, path bool
 	p, t       int
-	star       retry // the last "*", which stops at a slash
+	star       retry // the last "*" that stops at slashes
 	deep       retry // the last star that crosses slashes
 }
 
-// Glob reports whether text as a whole matches a shell pattern as git understands it. With
-// fold, ASCII letters match in either case. In a path "*", "?" and sets stop at a slash,
-// which only "**" between slashes crosses.
+// Glob reports whether the whole text matches a shell pattern of git. With fold, ASCII letters
+// match in either case. With path, only "**" between slashes matches a slash, but not "*", "?" or
+// a set.
 //
-// It matches from left to right and keeps only the last star of each kind to
-// come back to. An earlier "*" need not be tried again: between slashes the
-// shortest run that fits is as good as any, and one followed by a slash has no
-// choice. The time is bounded by the pattern's length times the square of the
-// text's.
+// It matches from left to right and only goes back to the last star of each kind. An earlier "*"
+// need not be tried again: between slashes the shortest match is as good as any, and one followed
+// by a slash has no choice. The time is at most proportional to the length of the pattern times
+// the square of that of the text.
 func Glob(pat, txt string, fold, path bool) bool {
 	m := matcher{pat: pat, txt: txt, fold: fold, path: path}
 	for m.p < len(m.pat) || m.t < len(m.txt) {
 		if m.p < len(m.pat) && m.step() {
 			continue
 		}
-		if m.t == len(m.txt) || !m.comeBack() { // at the end a star would only leave less text
+		if m.t == len(m.txt) || !m.comeBack() { // at the end, going back would leave even less text
 			return false
 		}
 	}
@@ -57,8 +56,7 @@ func (m *matcher) step() bool {
 	return ok
 }
 
-// one reports whether the element that pat begins with matches c, and how long
-// the element is.
+// one reports whether the first element of pat matches c, and how long the element is.
 func (m *matcher) one(pat string, c byte) (width int, ok bool) {
 	if m.fold {
 		c = lower(c)
@@ -71,8 +69,7 @@ func (m *matcher) one(pat string, c byte) (width int, ok bool) {
 		width, ok = matchSet(pat, c, m.fold)
 		return width, ok && !blocked
 	case '\\':
-		// An escaped letter is not folded: it matches lower case only as
-		// written.
+		// An escaped letter is not folded.
 		return 2, len(pat) > 1 && pat[1] == c
 	default:
 		if m.fold {
@@ -82,7 +79,7 @@ func (m *matcher) one(pat string, c byte) (width int, ok bool) {
 	}
 }
 
-// open moves past one or more stars and notes where to come back to.
+// open skips one or more stars and records where to come back to.
 func (m *matcher) open() {
 	first := m.p
 	for m.p < len(m.pat) && m.pat[m.p] == '*' {
@@ -95,8 +92,7 @@ func (m *matcher) open() {
 	case m.p-first >= 2 && m.bounded(first):
 		m.deep, m.star = here, retry{}
 		if strings.HasPrefix(m.pat[m.p:], "/") {
-			// "**/" may stand for nothing at all; after that, its slash is
-			// looked for from here on.
+			// "**/" can match nothing. After that, its slash is searched for from here.
 			m.p++
 			m.deep.txt--
 		}
@@ -105,15 +101,15 @@ func (m *matcher) open() {
 	}
 }
 
-// bounded reports whether the stars from first to the current position have a
-// slash, or an end of the pattern, on both sides.
+// bounded reports whether the stars from first on have a slash, or an end of the pattern, on both
+// sides.
 func (m *matcher) bounded(first int) bool {
 	rest := m.pat[m.p:]
 	return (first == 0 || m.pat[first-1] == '/') &&
 		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`))
 }
 
-// comeBack lets the last star swallow one more character.
+// comeBack lets the last star match one more character.
 func (m *matcher) comeBack() bool {
 	if s := &m.star; s.set && s.txt < len(m.txt) && m.txt[s.txt] != '/' {
 		s.txt++

@@ -1,10 +1,9 @@
-// Package pattern matches paths against the patterns of gitignore and
-// gitattributes files.
+// Package pattern matches paths against the patterns of .gitignore and .gitattributes files.
 package pattern
 
 import "strings"
 
-// A Pattern is one line's pattern, taken apart.
+// A Pattern is a parsed pattern.
 type Pattern struct {
 	Negated bool // began with "!"
 	DirOnly bool // ended with "/"
@@ -14,8 +13,7 @@ type Pattern struct {
 	baseName bool   // has no slash: matches the last element at any depth
 }
 
-// Parse takes apart a pattern as it is in a file, without the blanks around
-// it.
+// Parse parses a pattern as it is in a file, without the blanks around it.
 func Parse(s string) Pattern {
 	var p Pattern
 	if rest, ok := strings.CutPrefix(s, "!"); ok {
@@ -29,8 +27,8 @@ func Parse(s string) Pattern {
 	return p
 }
 
-// Match reports whether the pattern matches a path. The path is relative to
-// the directory of the file that has the pattern; base is its last element.
+// Match reports whether the pattern matches a path, relative to the directory of the file that has
+// the pattern. Base is the last element of the path.
 func (p *Pattern) Match(path, base string, isDir, fold bool) bool {
 	switch {
 	case p.DirOnly && !isDir:
@@ -42,9 +40,8 @@ func (p *Pattern) Match(path, base string, isDir, fold bool) bool {
 	}
 }
 
-// matchPath compares the literal beginning first and hands only the rest to
-// Glob. This is more than speed: a "**" right after the literal part counts as
-// the beginning of a pattern there, so that "a**/b" matches "a/x/b".
+// matchPath compares the literal prefix and passes only the rest to Glob. This matters: a "**" right
+// after the prefix is then at the start of a pattern, so that "a**/b" matches "a/x/b", as in git.
 func (p *Pattern) matchPath(path string, fold bool) bool {
 	text, literal := p.text, p.literal
 	if text[0] == '/' {

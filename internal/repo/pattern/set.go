@@ -2,9 +2,8 @@ package pattern
 
 import "strings"
 
-// matchSet matches c against the set that pat begins with, as in "[!a-z]". It
-// returns the length of the set. An unclosed set, or one with an unknown class,
-// matches nothing.
+// matchSet matches c against the set at the start of pat, as in "[!a-z]", and returns the length of
+// the set. An unclosed set, or one with an unknown class, matches nothing.
 func matchSet(pat string, c byte, fold bool) (n int, ok bool) {
 	i, negated := 1, false
 	if i < len(pat) && (pat[i] == '!' || pat[i] == '^') {
@@ -24,17 +23,17 @@ func matchSet(pat string, c byte, fold bool) (n int, ok bool) {
 	}
 }
 
-// A set is one matchSet call.
+// A set is the state of one matchSet call.
 type set struct {
 	pat     string
 	c       byte
 	fold    bool
-	prev    byte // the member before, which may begin a range; 0 when it may not
+	prev    byte // the previous member, if it can begin a range; else 0
 	matched bool
 }
 
-// member looks at the member of the set at i and returns where the next one
-// begins; -1 when the set is malformed.
+// member matches the member of the set at i and returns where the next one begins, or -1 if the set
+// is malformed.
 func (s *set) member(i int) int {
 	rest := s.pat[i:]
 	switch {
@@ -59,7 +58,7 @@ func (s *set) one(c byte) {
 	s.prev = c
 }
 
-// closeRange reads the upper end of a range at i.
+// closeRange matches a range, given the position of its upper end.
 func (s *set) closeRange(i int) int {
 	if s.pat[i] == '\\' {
 		if i++; i == len(s.pat) {
@@ -76,8 +75,8 @@ func (s *set) closeRange(i int) int {
 	return i + 1
 }
 
-// class reads a class such as "[:alpha:]" at i. What only begins like one
-// counts as a plain "[".
+// class matches a class such as "[:alpha:]" at i. If it is not closed like one, "[" is a plain
+// character.
 func (s *set) class(i int) int {
 	from := i + 2
 	n := strings.IndexByte(s.pat[from:], ']')
@@ -110,8 +109,8 @@ func upper(c byte) byte {
 	return c
 }
 
-// classes are the named classes of ASCII characters, as ranges, a pair of bounds each.
-// Those of spaces leave out vertical tab and form feed, as git does.
+// classes are the named classes of ASCII characters, each as a list of ranges with two bounds. As in
+// git, spaces do not include vertical tab and form feed.
 func classes() map[string]string {
 	return map[string]string{
 		"alnum": "09AZaz", "alpha": "AZaz", "blank": "\t\t  ", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~",
