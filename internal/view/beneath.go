@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// What is beneath a copy is not in it, but found with it by those who see the copy as the upper layer
-// of an overlay, and the work tree that it was made of as the lower one. Nothing else of that tree
-// may show: what is copied is what it was when the copy was made, whatever has become of it there.
+// A beneath lists what was not copied. Commands still see it, because they see the copy as the upper
+// layer of an overlay above the original work tree. Nothing else of that tree may show through: the
+// rest must look as it did when the copy was made.
 type beneath struct {
 	unseen func(path string) bool // see [Replication]
 
 	mu sync.Mutex
-	// Open are the directories of the copy in which something shows that is beneath them, by
-	// their paths from the root, "." for itself, with the names of that.
+	// Open are the directories of the copy in which something shows through, by their paths from
+	// the root, which is ".", with the names of what shows.
 	Open map[string][]string
 }
 
-// A few ignored files are copied as others are: no directory needs to be open for them.
+// Ignored directories up to this size are copied, so that no directory needs to be open for them.
 const (
 	fewFiles = 100
 	fewBytes = 4 << 20
 )
 
-// leave takes out of what is in a directory what is not to be copied.
+// leave removes the entries of a directory that are not to be copied.
 func (b *beneath) leave(root, dir string, entries []os.DirEntry) []os.DirEntry {
 	if b == nil {
 		return entries
@@ -45,7 +45,7 @@ func (b *beneath) leave(root, dir string, entries []os.DirEntry) []os.DirEntry {
 	})
 }
 
-// shows takes note of something that shows in a directory, and so in all those above.
+// shows records that something shows through in a directory, and so in all those above.
 func (b *beneath) shows(at, name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +58,7 @@ func (b *beneath) shows(at, name string) {
 	}
 }
 
-// isSmall reports whether something is soon copied.
+// isSmall reports whether a file or directory is small enough to be copied.
 func isSmall(name string) bool {
 	files, bytes := 0, int64(0)
 	err := filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error {

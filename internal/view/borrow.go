@@ -15,8 +15,8 @@ func isGitDir(dir string) bool {
 	return err == nil
 }
 
-// borrow makes a directory for objects that has those of another one, as
-// gitrepository-layout(5) says.
+// borrow makes a directory of objects with another one as its alternate, see
+// gitrepository-layout(5).
 func (c *copied) borrow(objects, to string) error {
 	from := filepath.ToSlash(objects) + "\n"
 	if c.lent != "" && below(c.trees[0].from, objects) {
@@ -35,8 +35,8 @@ func (c *copied) borrow(objects, to string) error {
 	return os.WriteFile(filepath.Join(to, "info", "alternates"), []byte(from), 0o600)
 }
 
-// lend makes the place where a directory with objects of the user's is found, too, by those
-// who see the copy in the place of the work tree.
+// lend makes a directory at which commands will also find the user's objects, when the copy takes
+// the place of the work tree.
 func (c *copied) lend(objects string) (at string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +51,8 @@ func (c *copied) lend(objects string) (at string, err error) {
 	return name + ".d", os.Mkdir(name+".d", 0o700)
 }
 
-// lead has git find the copy of the repository, and not the user's, where that is not
-// in the work tree or names it.
+// lead makes git in the copy use the copy of the repository, if that is outside the work tree or
+// names its path.
 func (c *copied) lead(p *Place) error {
 	root := c.trees[0].to
 	dotGit := filepath.Join(root, ".git")
@@ -73,7 +73,7 @@ func (c *copied) lead(p *Place) error {
 	return c.leadConfig(filepath.Join(c.path(p.GitDir), "config"), root)
 }
 
-// leadConfig has a configuration name the copy as the work tree, if it names one.
+// leadConfig makes a configuration file that names a work tree name the copy.
 func (c *copied) leadConfig(name, root string) error {
 	config, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

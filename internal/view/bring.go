@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Bring copies files, links and directories of a work tree, by their paths from its root, to the same
-// paths in another one; what is there already stays. Where the file system can, the files share their
-// blocks. Both roots are absolute and free of symbolic links, and nothing is written through a link.
+// Bring copies files, links and directories, given their paths from the root, from one work tree to
+// another. It does not overwrite anything. The files share their blocks if the file system can do
+// that. Both roots must be absolute and free of symbolic links. It does not write through links.
 func Bring(ctx context.Context, from, to string, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func Bring(ctx context.Context, from, to string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // directories are made in it
+	defer root.Close() //nolint:errcheck // only directories are made through it
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -36,7 +36,7 @@ func Bring(ctx context.Context, from, to string, paths []string) error {
 	return nil
 }
 
-// bring copies what is at one path.
+// bring copies one path.
 func (c *copied) bring(ctx context.Context, root *os.Root, path string) error {
 	from, dir := filepath.Join(c.trees[0].from, path), filepath.Join(c.trees[0].to, filepath.Dir(path))
 	info, err := os.Lstat(from)

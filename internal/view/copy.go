@@ -19,28 +19,28 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// A copied view is a copy of the work tree, its repository with it: the objects apart,
-// which are the user's.
+// A copied is a copy of the work tree and its repository. It uses the objects of the user's
+// repository as alternates.
 type copied struct {
 	trees   []tree
-	stamps  map[string]stamp // of each file as it was made, by its path in the copy
-	sharing bool             // blocks
-	lent    string           // of a replica: a directory in which objects of the user's are found, too
-	beneath *beneath         // what is not copied, but found with the copy; nil is nothing
+	stamps  map[string]stamp // of each file after copying, by its path in the copy
+	sharing bool             // files share their blocks
+	lent    string           // for a replica: a directory at which commands find the user's objects
+	beneath *beneath         // what is not copied, or nil
 
 	busy    atomic.Int32 // goroutines that copy
 	since   time.Time    // see [Replica.Changed]
-	mu      sync.Mutex   // guards what follows, and what is lent
+	mu      sync.Mutex   // guards what follows, and the directory lent
 	changed []string
 }
 
 // A tree is a directory with its copy.
 type tree struct {
 	from, to string
-	git      bool // it is a git directory outside of the work tree
+	git      bool // it is a git directory outside the work tree
 }
 
-// A stamp changes with whatever happens to a file.
+// A stamp changes with every change of a file.
 type stamp struct {
 	file.Stamp
 	mode fs.FileMode
@@ -48,12 +48,12 @@ type stamp struct {
 
 func stampOf(info fs.FileInfo) stamp { return stamp{file.StampOf(info), info.Mode()} }
 
-// copied says where a copy of the work tree in a directory has what.
+// copied returns the layout of a copy of the work tree in a directory.
 func (p *Place) copied(dir string) *copied {
 	c := &copied{stamps: make(map[string]stamp)}
 	for i, from := range p.dirs() {
 		t := tree{from: from, to: filepath.Join(dir, fmt.Sprintf(".git%d", i)), git: i > 0}
-		if !t.git { // some tools make something of the work tree's name
+		if !t.git { // some tools use the name of the work tree
 			t.to = filepath.Join(dir, filepath.Base(from))
 		}
 		c.trees = append(c.trees, t)
@@ -61,7 +61,7 @@ func (p *Place) copied(dir string) *copied {
 	return c
 }
 
-// copy copies the work tree into a directory that it makes.
+// copy copies the work tree into a new directory.
 func (p *Place) copy(ctx context.Context, dir string, sharing bool) (*copied, error) {
 	c := p.copied(dir)
 	c.sharing = sharing
@@ -83,7 +83,7 @@ func (c *copied) make(ctx context.Context, p *Place) error {
 	return c.lead(p)
 }
 
-// path returns where something of the user's is in the copy.
+// path returns the path in the copy of a path in the original.
 func (c *copied) path(of string) string {
 	for _, t := range c.trees {
 		if rel, err := filepath.Rel(t.from, of); err == nil && (rel == "." || filepath.IsLocal(rel)) {
@@ -93,8 +93,8 @@ func (c *copied) path(of string) string {
 	return of
 }
 
-// copyTree copies a directory. What cannot be read, and what is neither file,
-// directory nor link, is left out.
+// copyTree copies a directory. It leaves out what cannot be read, and anything that is not a file, a
+// directory or a link.
 func (c *copied) copyTree(ctx context.Context, from, to string, git bool) error {
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -119,8 +119,8 @@ func (c *copied) copyTree(ctx context.Context, from, to string, git bool) error 
 	return os.Chtimes(to, time.Time{}, info.ModTime())
 }
 
-// copyEntries copies what is in a directory, with as many goroutines at work in the whole copy
-// as there are processors.
+// copyEntries copies the entries of a directory, in as many goroutines for the whole copy as there
+// are processors.
 func (c *copied) copyEntries(ctx context.Context, from, to string, entries []os.DirEntry, git bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -159,8 +159,7 @@ func (c *copied) copyEntry(ctx context.Context, from, to string, e os.DirEntry, 
 	return c.copyFile(source, copied)
 }
 
-// copyFile copies a file or a link, with its permissions and its time, by which git and
-// make go.
+// copyFile copies a file or a link, with its permissions and its time, which git and make depend on.
 func (c *copied) copyFile(from, to string) error {
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -173,7 +172,7 @@ func (c *copied) copyFile(from, to string) error {
 			return err
 		}
 		if filepath.IsAbs(target) && c.lent == "" {
-			target = c.path(target) // or it would lead to the user's own
+			target = c.path(target) // it must not lead to the original
 		}
 		return os.Symlink(target, to)
 	case !info.Mode().IsRegular():
@@ -199,8 +198,8 @@ func (c *copied) copyFile(from, to string) error {
 	return os.Chtimes(to, time.Time{}, info.ModTime())
 }
 
-// compare takes note of a file that may have changed since the copy was begun: was is what it was when its
-// content had been copied.
+// compare records a file that may have changed since the copy was begun. Was is its state after its
+// content was copied.
 func (c *copied) compare(from string, info, was fs.FileInfo) {
 	stamp := file.StampOf(was)
 	if c.since.IsZero() || stamp.Ctime != 0 && stamp.Before(c.since) && stampOf(info) == stampOf(was) {
@@ -213,11 +212,8 @@ func (c *copied) compare(from string, info, was fs.FileInfo) {
 	}
 }
 
-// atOnce is up to which size a file is read as a whole, which is faster.
-const atOnce = 1 << 20
-
-// copyContent copies a file, of which something is known, to one that has its permissions as far as
-// umask gives them. It returns what the file was when its content had been copied.
+// copyContent copies a file to a new one with the same permissions, less umask. It returns the state
+// of the file after its content was copied.
 func copyContent(from, to string, known fs.FileInfo) (was fs.FileInfo, err error) {
 	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO by now
 	if err != nil {
@@ -228,24 +224,14 @@ func copyContent(from, to string, known fs.FileInfo) (was fs.FileInfo, err error
 	if err != nil {
 		return nil, err
 	}
-	if known.Size() < atOnce {
-		content := make([]byte, known.Size()+1) // or it has grown
-		n, readErr := in.Read(content)
-		if readErr != nil && !errors.Is(readErr, io.EOF) {
-			err = readErr
-		} else if _, err = out.Write(content[:n]); err == nil && n != int(known.Size()) {
-			_, err = io.Copy(out, in)
-		}
-	} else {
-		_, err = io.Copy(out, in)
-	}
+	_, err = io.Copy(out, in)
 	if err == nil {
 		was, err = in.Stat()
 	}
 	return was, errors.Join(err, out.Close())
 }
 
-// take takes the stamps of all files.
+// take records the stamps of all files.
 func (c *copied) take(ctx context.Context) error {
 	return c.each(func(_ tree, name string, info fs.FileInfo) error {
 		c.stamps[name] = stampOf(info)
@@ -273,7 +259,7 @@ func (c *copied) each(do func(t tree, name string, info fs.FileInfo) error) erro
 	return nil
 }
 
-// changes lists the files whose stamps are not those that they were made with.
+// changes lists the files that have changed since they were copied.
 func (c *copied) changes() (changes []change, err error) {
 	there := make(map[string]bool, len(c.stamps))
 	err = c.each(func(t tree, name string, info fs.FileInfo) error {
@@ -298,7 +284,7 @@ func (c *copied) changes() (changes []change, err error) {
 	return changes, err
 }
 
-// change compares a file of the copy with the user's; info is nil where it is gone.
+// change compares a file of the copy with the user's. Info is nil if the file is gone.
 func (c *copied) change(t tree, name string, info fs.FileInfo) (change, error) {
 	rel, err := filepath.Rel(t.to, name)
 	if err != nil {
@@ -316,7 +302,7 @@ func (c *copied) change(t tree, name string, info fs.FileInfo) (change, error) {
 	return newChange(filepath.ToSlash(rel), t.git, found), nil
 }
 
-// discard makes files again what they are in the user's tree.
+// discard makes files the same again as in the user's tree.
 func (c *copied) discard(ctx context.Context, changes []change) error {
 	for _, f := range changes {
 		if err := ctx.Err(); err != nil {
@@ -342,7 +328,7 @@ func (c *copied) discard(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// makeDirs makes a directory; a file in its way goes.
+// makeDirs makes a directory. It removes a file that is in the way.
 func makeDirs(dir string) error {
 	info, err := os.Lstat(dir)
 	if err == nil && info.IsDir() {

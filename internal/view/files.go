@@ -10,9 +10,11 @@ import (
 	"sync"
 
 	"codeloops/internal/repo/file"
+	"codeloops/internal/wording"
 )
 
-// newChange completes a change by its path. In a git directory, the path is from there.
+// newChange completes a change, given its path: from the git directory if git is set, and otherwise
+// from the root of the work tree.
 func newChange(path string, git bool, c change) change {
 	c.path, c.git = path, git
 	inside := path
@@ -31,8 +33,8 @@ func newChange(path string, git bool, c change) change {
 	return c
 }
 
-// sameFile reports whether two files are the same to whoever reads or runs them. What
-// cannot be read is not.
+// sameFile reports whether two files have the same mode and content. It is false if one cannot be
+// read.
 func sameFile(a string, was fs.FileInfo, b string, is fs.FileInfo) bool {
 	switch {
 	case was.Mode() != is.Mode():
@@ -62,8 +64,8 @@ func sameContent(a, b string) bool {
 	return err == nil && same
 }
 
-// remove removes a directory with all that is in it, also with directories that nobody
-// may write in, as Go's module cache and overlays have them.
+// remove removes a directory with everything in it, including read-only directories, as in Go's module
+// cache and in overlays.
 func remove(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil {
@@ -72,8 +74,9 @@ func remove(dir string) error {
 	return errors.Join(unlock(dir), os.RemoveAll(dir))
 }
 
-// removeMany is remove for a directory in which there may be many files. A link is removed as such.
-func removeMany(dir string) error {
+// Remove removes a directory with views or a copy, which may have many files, and directories that
+// commands have made read-only. It does not follow links.
+func Remove(dir string) error {
 	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
 		if root, err := os.OpenRoot(dir); err == nil {
 			empty(root, make(chan struct{}, removers))
@@ -83,13 +86,30 @@ func removeMany(dir string) error {
 	return remove(dir)
 }
 
-// removers are at work there. They mostly wait: a file system that tells its
-// disk at once what is free, as with the mount option discard, has each file wait for that.
+// removers is the number of goroutines that remove files. They mostly wait: on a file system with the
+// mount option discard, removing a file waits for the disk.
 const removers = 16
 
-// empty removes what it can of what is in a directory. No link leads out of it.
+// homeName matches the name of a directory for the views of one work tree.
+var homeName = wording.Pattern(`^([0-9a-f]{16}|doctor)$`)
+
+// Left returns the directories with views in a home of views. They may be in use.
+func Left(home string) (dirs []string) {
+	if info, err := os.Lstat(home); err != nil || !info.IsDir() {
+		return nil
+	}
+	entries, _ := os.ReadDir(home) // what cannot be read cannot be removed
+	for _, e := range entries {
+		if e.IsDir() && homeName().MatchString(e.Name()) {
+			dirs = append(dirs, filepath.Join(home, e.Name()))
+		}
+	}
+	return dirs
+}
+
+// empty removes as much as it can of what is in a directory, without following links.
 func empty(dir *os.Root, busy chan struct{}) {
-	entries, _ := fs.ReadDir(dir.FS(), ".") // what is left shows when the directory is removed
+	entries, _ := fs.ReadDir(dir.FS(), ".") // removing the directory will report the error
 	var others sync.WaitGroup
 	for _, e := range entries {
 		one := func() {
@@ -114,10 +134,10 @@ func empty(dir *os.Root, busy chan struct{}) {
 	others.Wait()
 }
 
-// unlock gives the user every right to the directories in one, and to itself.
+// unlock gives the user all permissions for a directory and those in it.
 func unlock(dir string) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error {
-		if d == nil || !d.IsDir() { // what is in the way shows when it is removed
+		if d == nil || !d.IsDir() {
 			return nil
 		}
 		return os.Chmod(name, 0o700) //nolint:gosec // a directory of our own

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// opaqueMark is what an overlay mounted with userxattr has on a directory that hides
-// the one below it.
+// opaqueMark is the attribute of a directory that hides the one below it, in an overlay mounted with
+// userxattr.
 const opaqueMark = "user.overlay.opaque"
 
-// whiteout reports whether a file of a layer says that there is none.
+// whiteout reports whether a file of a layer is a whiteout, which hides the one below it.
 func whiteout(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode()&fs.ModeCharDevice != 0 && st.Rdev == 0
@@ -35,14 +35,14 @@ func unsetOpaque(dir string) error {
 	return nil
 }
 
-// cover hides, in a directory of a replica, whatever those below it have there, but for what shows
-// and for open directories. No link is followed: commands may have made one.
+// cover hides, in a directory of a replica, everything in the layers below, except for what shows
+// and for open directories. It does not follow links, because commands may have made one.
 func cover(root, dir string, lower, shows, open []string) error {
 	at, err := openIn(root, dir)
 	if at == nil || err != nil {
 		return err
 	}
-	defer at.Close() //nolint:errcheck // nothing is written to it
+	defer at.Close() //nolint:errcheck // only read
 	entries, err := at.ReadDir(-1)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func cover(root, dir string, lower, shows, open []string) error {
 	}
 	slices.Sort(there)
 	for _, below := range lower {
-		found, _ := os.ReadDir(filepath.Join(below, dir)) // or nothing of it shows
+		found, _ := os.ReadDir(filepath.Join(below, dir)) // commands cannot read it either
 		for _, e := range found {
 			if _, known := slices.BinarySearch(there, e.Name()); known {
 				continue
@@ -71,20 +71,20 @@ func cover(root, dir string, lower, shows, open []string) error {
 	return nil
 }
 
-// hide says in a directory that there is no such file.
+// hide makes a whiteout in a directory.
 func hide(above *os.File, name string) error {
 	err := unix.Mknodat(int(above.Fd()), name, unix.S_IFCHR, 0)
-	if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) { // a command may have taken it away from itself
+	if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) { // a command may have made it read-only
 		return &fs.PathError{Op: "hide", Path: filepath.Join(above.Name(), name), Err: err}
 	}
 	return nil
 }
 
-// closeDir has a directory hide those below it.
+// closeDir makes a directory opaque, so that it hides those below it.
 func closeDir(above *os.File, name string) error {
 	fd, err := unix.Openat(int(above.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err == nil {
-		defer unix.Close(fd) //nolint:errcheck // nothing is written to it
+		defer unix.Close(fd) //nolint:errcheck // only read
 		var value [1]byte
 		if n, err := unix.Fgetxattr(fd, opaqueMark, value[:]); err == nil && n == 1 && value[0] == 'y' {
 			return nil
@@ -97,8 +97,7 @@ func closeDir(above *os.File, name string) error {
 	return nil
 }
 
-// uncover removes what says in a directory of a replica that there is no such file, but for
-// what shows.
+// uncover removes the whiteouts in a directory of a replica, except for those of what shows.
 func uncover(root, dir string, shows []string) error {
 	at, err := openIn(root, dir)
 	if at == nil || err != nil {
@@ -118,7 +117,8 @@ func uncover(root, dir string, shows []string) error {
 	return err
 }
 
-// openIn opens a directory below another one; nil where there is none that can be opened.
+// openIn opens a directory below another one, without following links. It returns nil if there is
+// none that can be opened.
 func openIn(root, dir string) (*os.File, error) {
 	const how = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	fd, err := unix.Open(root, how, 0)

@@ -16,12 +16,12 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// A layer is what commands write above a directory.
+// A layer is a directory of the user's, and above it what commands write there.
 type layer struct {
-	dir    string // of the user's
-	upper  string
-	prefix string // of paths below dir: from the root of the work tree; "" too where git is set
-	git    bool   // dir is a git directory outside of the work tree
+	dir    string // the user's
+	upper  string // what is written
+	prefix string // the path of dir in the work tree or the git directory: "", or with a slash at the end
+	git    bool   // dir is in a git directory outside the work tree
 }
 
 // tryOverlay runs a command in a view.
@@ -38,8 +38,8 @@ func (p *Place) tryOverlay(ctx context.Context) (err error) {
 	return err
 }
 
-// lay makes the layers of a view. An overlay shows nothing of what is mounted below its
-// directory, so each such place has its own.
+// lay makes the layers of a view. An overlay does not show what is mounted below its directory, so
+// each mount gets its own.
 func (v *View) lay() error {
 	for i, dir := range v.place.dirs() {
 		mounts, err := mountsBelow(dir)
@@ -67,20 +67,19 @@ func (v *View) lay() error {
 	return nil
 }
 
-// like gives the top of a layer the permissions of the directory below it, which are
-// what a command sees.
+// like gives the top of a layer, which commands see, the permissions of the directory below it.
 func like(dir, upper string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is mounted, and no directory", dir)
+		return fmt.Errorf("%s is a mount that is not a directory", dir)
 	}
 	return os.Chmod(upper, info.Mode().Perm())
 }
 
-// written lists what the layers have, and what they hide.
+// written lists the files that the layers have or hide.
 func (v *View) written() (changes []change, err error) {
 	for _, l := range v.layers {
 		if err := l.walk("", func(c change) { changes = append(changes, c) }); err != nil {
@@ -90,7 +89,7 @@ func (v *View) written() (changes []change, err error) {
 	return changes, nil
 }
 
-// walk tells of each file in a directory of the layer, or hidden by it.
+// walk calls tell for each file in a directory of the layer, and for each that it hides.
 func (l layer) walk(dir string, tell func(change)) error {
 	entries, err := os.ReadDir(filepath.Join(l.upper, dir))
 	if err != nil {
@@ -124,7 +123,7 @@ func (l layer) walk(dir string, tell func(change)) error {
 	return nil
 }
 
-// file tells of a file.
+// file calls tell for a file of the layer.
 func (l layer) file(name string, info fs.FileInfo, tell func(change)) error {
 	user, err := os.Lstat(filepath.Join(l.dir, name))
 	switch {
@@ -143,9 +142,9 @@ func (l layer) file(name string, info fs.FileInfo, tell func(change)) error {
 	return nil
 }
 
-// gone tells of what an opaque directory hides, except what it has itself.
+// gone calls tell for what an opaque directory hides, except for what it has itself.
 func (l layer) gone(dir string, except []os.DirEntry, tell func(change)) {
-	below, _ := os.ReadDir(filepath.Join(l.dir, dir)) // or there is nothing to hide
+	below, _ := os.ReadDir(filepath.Join(l.dir, dir)) // on error, it hides nothing
 	for _, e := range below {
 		if !slices.ContainsFunc(except, func(x os.DirEntry) bool { return x.Name() == e.Name() }) {
 			l.goneTree(filepath.Join(dir, e.Name()), tell)
@@ -153,11 +152,11 @@ func (l layer) gone(dir string, except []os.DirEntry, tell func(change)) {
 	}
 }
 
-// goneTree tells of a file, or of all those in a directory, that the view does not show.
+// goneTree calls tell for a file, or for all those in a directory, that the view does not show.
 func (l layer) goneTree(name string, tell func(change)) {
 	_ = filepath.WalkDir(filepath.Join(l.dir, name), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // what cannot be read was not removed, either
+			return nil //nolint:nilerr // commands cannot remove what they cannot read
 		}
 		rel, err := filepath.Rel(l.dir, path)
 		if err == nil {
@@ -173,7 +172,7 @@ func (l layer) change(name string, was, is, same bool) change {
 	})
 }
 
-// discard takes changes out of the layers: what is below shows again.
+// discard removes changes from the layers, so that what is below shows again.
 func (v *View) discard(changes []change) error {
 	for _, l := range v.layers {
 		for _, c := range changes {
@@ -189,8 +188,8 @@ func (v *View) discard(changes []change) error {
 	return nil
 }
 
-// uncover removes what hides a file: what is in its place, and above it whatever
-// makes a directory another one.
+// uncover removes what hides a file: what has its path in the layer, and in the directories above
+// it, files and opaque marks.
 func (l layer) uncover(name string) error {
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
 		at := filepath.Join(l.upper, dir)
@@ -212,8 +211,7 @@ func (l layer) uncover(name string) error {
 	return remove(filepath.Join(l.upper, name))
 }
 
-// mountsBelow lists what is mounted in a directory, from proc_pid_mountinfo(5), those
-// outside before those inside.
+// mountsBelow lists the mounts in a directory, outer ones first, by proc_pid_mountinfo(5).
 func mountsBelow(dir string) (mounts []string, err error) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {

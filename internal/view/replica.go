@@ -12,29 +12,28 @@ import (
 	"time"
 )
 
-// A Replica is a copy of a work tree that stays until it is removed. A link in it leads where it
-// leads in the work tree.
+// A Replica is a copy of a work tree that exists until it is removed. Links keep their targets.
 type Replica struct {
 	Root string // of the copy
 	home string
 	of   *copied
 }
 
-// A Replication is how a replica is made.
+// A Replication says how to make a replica.
 type Replication struct {
-	Dir string // that is made, with the replica in it
-	// Since: the files that may have been written at that time, or later, are told by
-	// [Replica.Changed]. Zero: none are.
+	Dir string // to make, for the replica
+	// Since makes [Replica.Changed] list the files that may have been written at that time or
+	// later.
 	Since time.Time
-	// Unseen tells, by a path from the root with slashes, what need not be copied: nobody looks
-	// into it but who sees the replica in the place of the work tree (see [Replica.Sight]), where
-	// it is found all the same. Nil is nothing.
+	// Unseen reports whether something need not be copied, given its slash-separated path from the
+	// root. Only commands that see the replica at the path of the work tree, by [Replica.Sight],
+	// will find it. Nil means that everything is copied.
 	Unseen func(path string) bool
 }
 
-// Replicate makes a copy of the work tree as it is, with its repository. Where the file system
-// can, the files share their blocks with the user's. What there is of a copy that cannot be made is
-// removed: where the disk is full, it may be what fills it.
+// Replicate copies the work tree with its repository. The files share their blocks with the user's
+// if the file system can do that. On failure it removes the incomplete copy, which may be what
+// fills the disk.
 func (p *Place) Replicate(ctx context.Context, how Replication) (*Replica, error) {
 	c := p.Replica(how.Dir)
 	err := os.MkdirAll(filepath.Dir(how.Dir), 0o700)
@@ -62,7 +61,7 @@ func (p *Place) Replicate(ctx context.Context, how Replication) (*Replica, error
 	return nil, fmt.Errorf("%s %s: %w", what, p.Root, errors.Join(err, c.Remove()))
 }
 
-// keepOpen takes down what is beneath the replica.
+// keepOpen writes down what is beneath the replica.
 func (c *Replica) keepOpen() error {
 	if c.of.beneath == nil || len(c.of.beneath.Open) == 0 {
 		return nil
@@ -76,12 +75,12 @@ func (c *Replica) keepOpen() error {
 
 func (c *Replica) openFile() string { return filepath.Join(c.home, "open") }
 
-// beneath returns what is beneath the replica.
+// beneath reads what is beneath the replica.
 func (c *Replica) beneath() (*beneath, error) {
 	b := &beneath{}
 	text, err := os.ReadFile(c.openFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil // nothing
+		return b, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(text, b)
@@ -89,24 +88,23 @@ func (c *Replica) beneath() (*beneath, error) {
 	return b, err
 }
 
-// Replica is the copy that was made, or is to be made, in a directory.
+// Replica returns the replica in a directory, which may not have been made yet.
 func (p *Place) Replica(dir string) *Replica {
-	c := p.copied(filepath.Join(dir, "tree")) // the work tree may be called like anything beside it
+	c := p.copied(filepath.Join(dir, "tree")) // in a directory of its own, since it may have any name
 	c.lent = filepath.Join(dir, "objects")
 	return &Replica{Root: c.trees[0].to, home: dir, of: c}
 }
 
-// Changed are the files that may have changed while the replica was made.
+// Changed returns the files that may have changed while the replica was made.
 func (c *Replica) Changed() []string { return c.of.changed }
 
-// Path returns where in the copy something of the work tree is.
+// Path returns the path in the copy of a path in the work tree.
 func (c *Replica) Path(of string) string { return c.of.path(of) }
 
-// PutAside takes the copy away from its place, where another one can be made. Remove removes it
-// from where it is then.
+// PutAside renames the copy, so that another one can be made at its path. It can still be removed.
 func (c *Replica) PutAside() error {
 	aside := c.home + ".removed"
-	err := remove(aside) // as of a process that was killed
+	err := remove(aside) // a killed process may have left it
 	if err == nil {
 		err = os.Rename(c.home, aside)
 	}
@@ -118,4 +116,4 @@ func (c *Replica) PutAside() error {
 }
 
 // Remove removes the copy.
-func (c *Replica) Remove() error { return removeMany(c.home) }
+func (c *Replica) Remove() error { return Remove(c.home) }

@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// What is in a git directory (gitrepository-layout(5)) and is told of. Objects are
-// not, nor what git keeps for itself. A submodule may have any character in its name.
+// The files of a git directory, by gitrepository-layout(5). The names of submodules can have any
+// character.
 var (
 	private   = wording.Pattern(`(?s)^(.*/)?(logs|objects|lfs)/`)
 	reference = wording.Pattern(`(?s)^(.*/)?(packed-refs|refs/.+)$`)
@@ -26,16 +26,16 @@ var (
 	staged    = wording.Pattern(`(?s)^(.*/)?index$`)
 )
 
-// The parts of a repository that a path does not name by itself.
+// Names for parts of a repository whose path is not reported.
 const (
 	partHead  = "HEAD"
 	partIndex = "index"
-	partMarks = "marks in the index" // as of git update-index --assume-unchanged
+	partMarks = "marks in the index" // as by git update-index --assume-unchanged
 	partRefs  = "refs"
 )
 
-// partOf names what a file of a git directory, by its path there, is a part of; "" is
-// what need not be told.
+// partOf names the part of the repository that a file of a git directory belongs to. It is "" for a
+// file that is not reported, such as an object.
 func partOf(path string) string {
 	switch {
 	case borrowed().MatchString(path):
@@ -56,11 +56,11 @@ func partOf(path string) string {
 	return ""
 }
 
-// changesGit reports whether git may show something else because of a part.
+// changesGit reports whether a change of a part can change what git shows.
 func changesGit(part string) bool { return part != partHead && part != partIndex && part != partRefs }
 
-// configPart names a setting in which two configuration files differ and that changes what
-// git shows; "" is none. A file that cannot be read differs.
+// configPart names a setting that differs between two configuration files and changes what git
+// shows, or returns "". It returns the name if one cannot be read.
 func configPart(name, a, b string) string {
 	x, errX := settings(a)
 	y, errY := settings(b)
@@ -85,7 +85,7 @@ func settings(name string) (*repo.Config, error) {
 	return repo.Parse(string(text))
 }
 
-// inRepository splits a path at the git directory that it is in.
+// inRepository returns the part of a path after the git directory that it is in.
 func inRepository(path string) (inside string, ok bool) {
 	if rest, found := strings.CutPrefix(path, ".git/"); found {
 		return rest, true
@@ -94,8 +94,8 @@ func inRepository(path string) (inside string, ok bool) {
 	return inside, ok
 }
 
-// indexPart says in what two index files differ, whatever else git keeps in them: in
-// nothing (""), in how files are marked, or in what is staged.
+// indexPart returns how two index files differ: in the marks of files, in what is staged, or not at
+// all (""), apart from what else git keeps in them.
 func indexPart(a, b string) string {
 	x, errX := index.Read(a)
 	y, errY := index.Read(b)
@@ -115,7 +115,7 @@ func indexPart(a, b string) string {
 		was, there := entries[key{e.Path, e.Stage}]
 		switch {
 		case there && was.Flags != e.Flags:
-			return partMarks // that hides files
+			return partMarks
 		case !there || was.ID != e.ID || was.Mode != e.Mode:
 			part = partIndex
 		}

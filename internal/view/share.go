@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// tryClone reports why files cannot share their blocks with those of a tree.
+// tryClone returns an error if files in home cannot share their blocks with those of a tree.
 func tryClone(root, home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
@@ -21,7 +21,7 @@ func tryClone(root, home string) error {
 	return errors.Join(share(from, to), os.RemoveAll(to))
 }
 
-// someFile returns a file of a tree that is not empty.
+// someFile returns a file of a tree that is readable and not empty.
 func someFile(root string) (found string, err error) {
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, _ error) error {
 		if d == nil || !d.Type().IsRegular() {

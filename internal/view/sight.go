@@ -13,21 +13,22 @@ import (
 	"codeloops/internal/proc"
 )
 
-// A Sight is what commands find at the path of a work tree, which they do not see then: a replica of
-// it. Where that has not everything, they see it as the upper layer of an overlay.
+// A Sight shows commands a replica at the path of the work tree, instead of the work tree. If not
+// everything was copied, the replica is the upper layer of an overlay.
 type Sight struct {
 	at      string // the path of the work tree
 	replica *Replica
-	outer   *Sight // that the replica was made of; nil for the work tree itself
-	// Open are the directories in which others show, those of outer included; see [beneath].
+	outer   *Sight // the sight that the replica was made of; nil for the work tree itself
+	// Open are the directories in which layers below show, including those of outer; see
+	// [beneath].
 	open    map[string][]string
-	objects []proc.Bind // where git finds objects that the replica has borrowed
+	objects []proc.Bind // the borrowed objects of the replica
 
-	mu sync.Mutex // held while the replica is covered, or uncovered
+	mu sync.Mutex // held while covering or uncovering the replica
 }
 
-// Sight has commands find the replica at the path of a work tree, as that of which it was made:
-// outer is how that one is found there itself, nil if it is there.
+// Sight returns a sight of the replica at the path of a work tree. If the replica was made of
+// another replica, outer is the sight of that one, and otherwise nil.
 func (c *Replica) Sight(at string, outer *Sight) (*Sight, error) {
 	s := &Sight{at: at, replica: c, outer: outer, open: make(map[string][]string)}
 	b, err := c.beneath()
@@ -62,7 +63,7 @@ func (c *Replica) Sight(at string, outer *Sight) (*Sight, error) {
 	return s, nil
 }
 
-// layers are the directories that have what is found, each hiding those behind it.
+// layers returns the layers of the sight, the uppermost first.
 func (s *Sight) layers() []string {
 	switch {
 	case len(s.open) == 0:
@@ -73,15 +74,14 @@ func (s *Sight) layers() []string {
 	return append([]string{s.replica.Root}, s.outer.layers()...)
 }
 
-// cover sees to it that nothing shows through the replica that was not there when it was made,
-// as the user may have made it since, or it has been removed from the replica. Commands are
-// started behind that.
+// cover hides what must not show through the replica: files that were made in the work tree since
+// the replica was made, or that were removed from the replica. It runs before each command.
 func (s *Sight) cover() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lower := s.layers()[1:]
 	for dir, shows := range s.open {
-		var inside []string // directories that are open, too
+		var inside []string // open directories
 		for name := range s.open {
 			if name != "." && path.Dir(name) == dir {
 				inside = append(inside, path.Base(name))
@@ -94,8 +94,8 @@ func (s *Sight) cover() error {
 	return nil
 }
 
-// Uncover takes away what commands have left in the place of files that they removed, where it
-// would be in the way of files that are put there.
+// Uncover removes the whiteouts of files that commands have removed, which would be in the way of
+// restoring those files.
 func (s *Sight) Uncover() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Sight) Uncover() error {
 	return nil
 }
 
-// show has a command see the replica, and be able to write to it.
+// show makes a command see the replica, and write to it.
 func (s *Sight) show(c *proc.Command) error {
 	if len(s.open) == 0 {
 		c.Binds = append(c.Binds, proc.Bind{Dir: s.at, Of: s.replica.Root})
@@ -127,7 +127,7 @@ func (s *Sight) show(c *proc.Command) error {
 	return nil
 }
 
-// lower are the directories below a view of one that a place has; nil is that one itself.
+// lower returns the lower layers for a view of a directory, or nil if that is the directory itself.
 func (s *Sight) lower(dir string) ([]string, error) {
 	if s == nil || dir != s.replica.Root {
 		return nil, nil
@@ -140,14 +140,14 @@ func (s *Sight) lower(dir string) ([]string, error) {
 	return s.layers(), nil
 }
 
-// tryLayers reports why commands could not see a replica as the upper layer of an overlay, if it
-// were kept in a directory.
+// tryLayers returns an error if commands could not see a replica in some directory as the upper layer
+// of an overlay.
 func (p *Place) tryLayers(ctx context.Context, dir string) (err error) {
 	switch mounts, err := mountsBelow(p.Root); {
 	case err != nil:
 		return err
 	case len(mounts) > 0:
-		return fmt.Errorf("%s is mounted in %s", mounts[0], p.Root) // and would not show
+		return fmt.Errorf("%s is mounted in %s", mounts[0], p.Root) // it would not show
 	}
 	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
 	defer func() { err = errors.Join(err, remove(dir)) }()
@@ -164,13 +164,13 @@ func (p *Place) tryLayers(ctx context.Context, dir string) (err error) {
 	return err
 }
 
-// Layers reports whether commands can see a replica as the upper layer of an overlay, if it is kept
-// in a directory, which is made for that and removed.
+// Layers reports whether commands can see a replica as the upper layer of an overlay. It tries that in
+// a directory, which it makes and removes.
 func (p *Place) Layers(ctx context.Context, dir string) bool {
 	return p.kind == Overlay && p.tryLayers(ctx, dir) == nil
 }
 
-// found returns where commands find something of the work tree.
+// found returns the path at which commands find a path of the work tree.
 func (p *Place) found(of string) string {
 	if p.Sight != nil && below(p.Sight.replica.Root, of) {
 		rel, _ := filepath.Rel(p.Sight.replica.Root, of)
@@ -179,7 +179,7 @@ func (p *Place) found(of string) string {
 	return of
 }
 
-// A Seeing is a [Starter] whose commands have a sight.
+// A Seeing is a [Starter] that shows commands a sight.
 type Seeing struct {
 	Starter
 	Sight *Sight

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// share makes a file that has the blocks of another one, as clonefile(2) does on APFS.
+// share makes a file that shares the blocks of another one, see clonefile(2).
 func share(from, to string) error {
 	if err := unix.Clonefile(from, to, unix.CLONE_NOFOLLOW); err != nil {
 		return &fs.PathError{Op: "clone", Path: from, Err: err}
@@ -14,5 +14,5 @@ func share(from, to string) error {
 	return nil
 }
 
-// spread is for ext4.
+// spread matters only on ext4.
 func spread(string) {}

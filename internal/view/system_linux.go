@@ -1,6 +1,7 @@
 package view
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -8,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// share makes a file that has the blocks of another one, as ioctl_ficlone(2) does.
+// share makes a file that shares the blocks of another one, see ioctl_ficlone(2).
 func share(from, to string) (err error) {
 	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -22,23 +23,20 @@ func share(from, to string) (err error) {
 	if err = unix.IoctlFileClone(int(out.Fd()), int(in.Fd())); err != nil {
 		err = &fs.PathError{Op: "clone", Path: from, Err: err}
 	}
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return errors.Join(err, out.Close())
 }
 
-// spread has ext4 put the directories in one far away from each other, as it does with those of users.
-// Where it has no journal it looks at each inode of a group that was freed in the last minutes
-// before it takes one: copies beside others that were just removed took five times as long.
+// spread makes ext4 place the subdirectories of a directory far from each other. Without a journal,
+// ext4 checks each recently freed inode of a group before it allocates one: copying next to a copy
+// that was just removed took five times as long.
 func spread(dir string) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return
 	}
-	defer f.Close() //nolint:errcheck // nothing is written to it
+	defer f.Close() //nolint:errcheck // only read
 	if flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS); err == nil {
-		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags|topDir) // or it takes longer
+		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags|topDir) // otherwise it is slower
 	}
 }
 

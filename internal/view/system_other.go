@@ -6,5 +6,5 @@ import "errors"
 
 func share(string, string) error { return errors.ErrUnsupported }
 
-// spread is for ext4.
+// spread matters only on ext4.
 func spread(string) {}

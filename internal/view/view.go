@@ -1,10 +1,10 @@
-// Package view gives commands a view of the work tree: they see everything in it, and
-// what they write there is kept apart.
+// Package view gives commands a view of the work tree: they see everything in it, but what they
+// write does not reach it.
 //
-// On Linux a view is an overlay (overlayfs in the kernel's documentation) above the
-// very paths of the work tree, for the commands that run in it alone. Elsewhere, and
-// where the system forbids that, it is a copy at another path, whose files share
-// their blocks with the user's where the file system can.
+// On Linux a view is an overlay (see overlayfs in the kernel's documentation) at the path of the
+// work tree, which only the commands in the view see. On other systems, or where that is not
+// permitted, it is a copy at another path. Its files share their blocks with the user's if the
+// file system can do that.
 package view
 
 import (
@@ -26,62 +26,58 @@ import (
 // A Kind is how views are made.
 type Kind string
 
-// The kinds of views. Auto is the first of the others that works, and never Tree.
+// The kinds of views. Auto is the first of Overlay, Clone and Copy that works.
 const (
 	Auto    Kind = "auto"
 	Overlay Kind = "overlay"
 	Clone   Kind = "clone" // a copy whose files share their blocks with the user's
 	Copy    Kind = "copy"
-	Tree    Kind = "tree" // none: commands work in the user's own work tree
+	Tree    Kind = "tree" // no view: commands work in the user's work tree
 )
 
-// A Starter runs one command to its end and leaves nothing of it running;
-// [proc.Runner] is one.
+// A Starter runs a command and leaves none of its processes running, as [proc.Runner] does.
 type Starter interface {
 	Run(context.Context, proc.Command) (proc.Result, error)
 }
 
-// A Place is a work tree that views are made of. The paths are absolute, and free of
-// symbolic links.
+// A Place is a work tree to make views of. The paths are absolute and free of symbolic links.
 type Place struct {
 	Root      string // of the work tree
 	GitDir    string
-	CommonDir string // the git directory that it shares with others, or GitDir
-	Home      string // where views are kept; the user's own, and none of the above
+	CommonDir string // the git directory that linked work trees share, or GitDir
+	Home      string // where views are kept: a private directory outside the others
 	Starter   Starter
-	// Ignored reports whether git ignores a file, by its path from the root with
-	// slashes. What it ignores is not told.
+	// Ignored reports whether git ignores a file, given its slash-separated path from the root.
+	// Changes to ignored files are not reported.
 	Ignored func(path string) bool
-	// Sight is how commands find the work tree at the path of another one; nil where they do not. It
-	// takes views of the kind Overlay, or of none.
+	// Sight, if set, shows commands the work tree at the path of another one. The kind of views
+	// must be Overlay or Tree then.
 	Sight *Sight
 
 	kind Kind
 	made atomic.Int32
 }
 
-// An UnavailableError is a kind of views that this system, or this place, does not have.
+// An UnavailableError is a kind of views that is not possible on this system or in this place.
 type UnavailableError struct {
 	Kind Kind
 	Err  error
 }
 
-// Error implements error.
 func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("the critic's view cannot be of the kind %q here: %v", e.Kind, e.Err)
 }
 
-// Unwrap returns Err.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// Hint says what to do about it.
+// Hint tells the user what to do.
 func (e *UnavailableError) Hint() string {
 	return `set critic_view = "auto": it takes the best kind there is`
 }
 
-// Use settles on a kind of views and returns it: the one asked for, which is tried, or for
-// Auto the first one that works. The error is an [*UnavailableError], or the context's.
-// It removes what a process that was killed has left in the place's home.
+// Use chooses a kind of views and returns it: the one asked for, if it works, or for Auto the first
+// one that works. The error is an [*UnavailableError], or the context's. It also removes what
+// a killed process has left in the place's home.
 func (p *Place) Use(ctx context.Context, asked Kind) (Kind, error) {
 	if p.kind = Tree; asked == Tree {
 		return Tree, nil
@@ -108,13 +104,13 @@ func (p *Place) Use(ctx context.Context, asked Kind) (Kind, error) {
 	return p.kind, nil
 }
 
-// settle makes an empty home, outside of what there are views of.
+// settle makes an empty home, after checking that it is not in a directory to view.
 func (p *Place) settle() error {
 	if err := p.outside(); err != nil {
 		return err
 	}
 	err := os.MkdirAll(p.Home, 0o700)
-	if err == nil { // somebody else may have made it, where it is in a directory for all
+	if err == nil { // it may have existed, with other permissions
 		err = os.Chmod(p.Home, 0o700) //nolint:gosec // a directory
 	}
 	if err == nil {
@@ -132,7 +128,7 @@ func (p *Place) settle() error {
 	return nil
 }
 
-// outside refuses a home that would be a part of what it shows.
+// outside returns an error if the home is in a directory to view.
 func (p *Place) outside() error {
 	for _, of := range []string{p.Root, p.GitDir, p.CommonDir} {
 		if below(of, p.Home) {
@@ -142,7 +138,7 @@ func (p *Place) outside() error {
 	return nil
 }
 
-// try reports why there are no views of the place's kind.
+// try returns an error if views of the place's kind are not possible.
 func (p *Place) try(ctx context.Context) error {
 	switch p.kind {
 	case Overlay:
@@ -154,18 +150,18 @@ func (p *Place) try(ctx context.Context) error {
 	return nil
 }
 
-// home is the same for the same work tree, so that whoever is next finds what is left.
+// home is the same for the same work tree, so that the next process finds what was left.
 func (p *Place) home() string { return filepath.Join(p.Home, digest(p.Root)) }
 
-// A View is one version of the work tree. It belongs to one goroutine.
+// A View is one version of the work tree. It must be used by one goroutine.
 type View struct {
 	place  *Place
 	home   string  // its own
 	layers []layer // of an overlay
-	copied *copied // else
+	copied *copied // of any other kind
 }
 
-// Open makes a view of the work tree as it is. The caller closes it.
+// Open makes a view of the work tree. The caller closes it.
 func (p *Place) Open(ctx context.Context) (*View, error) {
 	v := &View{place: p, home: filepath.Join(p.home(), strconv.Itoa(int(p.made.Add(1))))}
 	err := os.MkdirAll(v.home, 0o700)
@@ -182,7 +178,7 @@ func (p *Place) Open(ctx context.Context) (*View, error) {
 	return v, nil
 }
 
-// Dir returns where in the view a directory of the work tree is.
+// Dir returns the path in the view of a directory of the work tree.
 func (v *View) Dir(dir string) string {
 	if v.copied == nil {
 		return dir
@@ -190,15 +186,14 @@ func (v *View) Dir(dir string) string {
 	return v.copied.path(dir)
 }
 
-// Run runs a command in the view, as the place's Starter does elsewhere. Its directory
-// is one that Dir has returned.
+// Run runs a command in the view. Its directory must be one that Dir has returned.
 func (v *View) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 	if v.copied != nil {
 		c.Env = repo.WithoutRepository(c.Env)
 		return v.place.Starter.Run(ctx, c)
 	}
 	for i, l := range v.layers {
-		work := filepath.Join(v.home, fmt.Sprintf("work%d", i)) // a new one each time, as mount asks for an empty one
+		work := filepath.Join(v.home, fmt.Sprintf("work%d", i)) // mount needs an empty one
 		if err := errors.Join(remove(work), os.Mkdir(work, 0o700)); err != nil {
 			return proc.Result{}, fmt.Errorf("make a view of %s: %w", v.place.Root, err)
 		}
@@ -211,11 +206,11 @@ func (v *View) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 	if v.place.Sight != nil {
 		c.Binds = append(c.Binds, v.place.Sight.objects...)
 	}
-	c.Hidden = append(c.Hidden, v.place.Home) // what was written is found there
+	c.Hidden = append(c.Hidden, v.place.Home) // it has what was written
 	return v.place.Starter.Run(ctx, c)
 }
 
-// Written returns what was written in the view, so far, as it now differs from the work tree.
+// Written returns what was written in the view so far, compared with the current work tree.
 func (v *View) Written() (loop.Written, error) {
 	changes, err := v.changes()
 	if err != nil {
@@ -224,7 +219,7 @@ func (v *View) Written() (loop.Written, error) {
 	return v.place.told(changes), nil
 }
 
-// Discard undoes what was written in the view, except what git ignores.
+// Discard undoes what was written in the view, except for ignored files.
 func (v *View) Discard(ctx context.Context) error {
 	changes, err := v.changes()
 	if err == nil {
@@ -241,17 +236,17 @@ func (v *View) Discard(ctx context.Context) error {
 	return nil
 }
 
-// Close throws the view away.
+// Close removes the view.
 func (v *View) Close() error {
-	if err := removeMany(v.home); err != nil {
+	if err := Remove(v.home); err != nil {
 		return fmt.Errorf("remove a view of %s: %w", v.place.Root, err)
 	}
-	_ = os.Remove(v.place.home()) // unless there are others
+	_ = os.Remove(v.place.home()) // fails if there are others
 	return nil
 }
 
-// changes are those of all directories of the view. One that nobody may look into is
-// the user's all the same.
+// changes returns the changes in all directories of the view, even those that commands have made
+// unreadable.
 func (v *View) changes() ([]change, error) {
 	changes, err := v.look()
 	if errors.Is(err, fs.ErrPermission) {
@@ -270,14 +265,14 @@ func (v *View) look() ([]change, error) {
 	return v.written()
 }
 
-// A change is a file of the view that was written, or hides one of the user's.
+// A change is a file of the view that was written, or one of the user's that is hidden.
 type change struct {
-	path string // from the root of the work tree, or of the git directory, with slashes
+	path string // slash-separated, from the root of the work tree or the git directory
 	was  bool   // the user has a file there
-	is   bool   // the view has one
-	same bool   // and both are the same
+	is   bool   // the view has a file there
+	same bool   // both are the same, or neither exists
 	git  bool   // it is in a git directory
-	part string // of the repository; "" is what need not be told
+	part string // see [partOf]
 	user string // its path in the user's tree
 	view string // in the view, or in the layer
 }
@@ -309,7 +304,7 @@ func (p *Place) told(changes []change) (w loop.Written) {
 	return w
 }
 
-// dirs are the work tree and the git directories that do not lie in it.
+// dirs returns the work tree and the git directories that are outside it.
 func (p *Place) dirs() []string {
 	all := []string{p.Root}
 	for _, git := range []string{p.CommonDir, p.GitDir} {
