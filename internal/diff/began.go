@@ -30,8 +30,8 @@ const (
 	overrideMark = "git: "
 )
 
-// begins records the start of a session.
-func (w *watcher) begins(state scan.State) begun {
+// recordStart records the start of a session.
+func (w *watcher) recordStart(state scan.State) begun {
 	b := begun{ignored: w.ignoredOf(state)}
 	if w.rules != nil {
 		o := w.rules.origin
@@ -40,9 +40,9 @@ func (w *watcher) begins(state scan.State) begun {
 	return b
 }
 
-// resumes reads the start of a session from a checkpoint. That has only digests of the rules
+// readStart reads the start of a session from a checkpoint. That has only digests of the rules
 // outside the work tree: if they have changed since, they do not count.
-func (w *watcher) resumes(then setup, at time.Time) (b begun, err error) {
+func (w *watcher) readStart(then setup, at time.Time) (b begun, err error) {
 	r, err := w.reopen()
 	if err != nil {
 		return b, err

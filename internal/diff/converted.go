@@ -41,16 +41,16 @@ func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error)
 			!c.how.NeedsGit(c.how.Of(f.Path)) {
 			continue
 		}
-		if told := c.lookAt(ctx, root, f.Path, was, &f.File); told != nil {
+		if told := c.report(ctx, root, f.Path, was, &f.File); told != nil {
 			all = append(all, *told)
 		}
 	}
 	return all, ctx.Err()
 }
 
-// lookAt reports on a file that git converts. It returns nil if the diff shows a reader the
+// report reports on a file that git converts. It returns nil if the diff shows a reader the
 // same as the file itself. Was is the file when the session began, or nil.
-func (c *capture) lookAt(ctx context.Context, root *os.Root, path string, was, now *scan.File) *loop.Unshown {
+func (c *capture) report(ctx context.Context, root *os.Root, path string, was, now *scan.File) *loop.Unshown {
 	attrs, same := c.how.Of(path), was != nil && was.ID == now.ID
 	told := &loop.Unshown{Path: path, Why: loop.Converted, Status: loop.FileModified, Via: via(attrs)}
 	if was == nil {
@@ -73,9 +73,9 @@ func (c *capture) lookAt(ctx context.Context, root *os.Root, path string, was, n
 	}
 	otherCharset := attrs[attr.Encoding].State == attr.Valued && !utf8.Valid(text)
 	switch {
-	case bytes.Equal(plainly(text, attrs), plainly(stored, attrs)), same && pointsTo(stored, disk):
+	case bytes.Equal(plain(text, attrs), plain(stored, attrs)), same && pointsTo(stored, disk):
 		return nil
-	case (same || otherCharset) && c.wouldBe(ctx, path, now, disk, attrs):
+	case (same || otherCharset) && c.isCheckout(ctx, path, now, disk, attrs):
 		return nil // a checkout would write the same
 	}
 	told.Text = c.text(ctx, path, was, text)
@@ -93,19 +93,19 @@ func pointsTo(stored, content []byte) bool {
 		bytes.Contains(stored, fmt.Appendf(nil, "\noid sha256:%x\n", sha256.Sum256(content)))
 }
 
-// wouldBe reports whether a checkout of the file would write the bytes on the disk.
-func (c *capture) wouldBe(ctx context.Context, path string, f *scan.File, disk []byte, attrs attr.Attrs) bool {
+// isCheckout reports whether a checkout of the file would write the bytes on the disk.
+func (c *capture) isCheckout(ctx context.Context, path string, f *scan.File, disk []byte, attrs attr.Attrs) bool {
 	out, err := c.git.checkedOut(ctx, "to see what a checkout would write", path, f.ID)
-	return err == nil && bytes.Equal(plainly(out, attrs), plainly(disk, attrs))
+	return err == nil && bytes.Equal(plain(out, attrs), plain(disk, attrs))
 }
 
 // expanded is what git writes for "$Id$".
 var expanded = wording.Pattern(`\$Id: [0-9a-f]{40,64} \$`)
 
-// plainly returns content without differences that do not matter to a reader: the kind of line
+// plain returns content without differences that do not matter to a reader: the kind of line
 // ends, a byte order mark, and the id that git expands "$Id$" to, which is out of date once the
 // file has changed.
-func plainly(content []byte, attrs attr.Attrs) []byte {
+func plain(content []byte, attrs attr.Attrs) []byte {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
 	if attrs[attr.Ident].State == attr.Set {

@@ -14,7 +14,7 @@ import (
 func (t *Tree) Unseen() func(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	within, whole, dirs := t.within, t.whole, t.agentsLookIn()
+	selfIgnored, passed, dirs := t.selfIgnored, t.passed, t.agentsLookIn()
 	var settings []string
 	for _, dir := range dirs {
 		for _, name := range t.options.Settings {
@@ -23,9 +23,9 @@ func (t *Tree) Unseen() func(name string) bool {
 	}
 	return func(name string) bool {
 		dir := name + "/"
-		_, passed := slices.BinarySearch(whole, dir)
-		_, inside := slices.BinarySearch(within, path.Dir(name)+"/") // except for its rules
-		if !passed && (!inside || scan.Decides(name)) {
+		_, whole := slices.BinarySearch(passed, dir)
+		_, inside := slices.BinarySearch(selfIgnored, path.Dir(name)+"/") // except for its rules
+		if !whole && (!inside || scan.Decides(name)) {
 			return false
 		}
 		return !slices.ContainsFunc(dirs, func(needed string) bool { return strings.HasPrefix(needed, dir) }) &&

@@ -64,7 +64,7 @@ func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 			l.directory(ctx, start, now, then)
 		}
 	}
-	return l.tell(), ctx.Err()
+	return l.report(), ctx.Err()
 }
 
 // whereRulesChanged returns the directories in and below which the ignore rules have changed
@@ -148,14 +148,14 @@ func (l *look) directory(ctx context.Context, at string, now, then *ignore.Dir) 
 		case l.nests[name] != nil: // which has rules of its own
 		case e.IsDir():
 			l.directory(ctx, name+"/", now.Sub(e.Name()), then.Sub(e.Name()))
-		case is && told(e) && l.state.Find(name) == nil:
+		case is && recordable(e) && l.state.Find(name) == nil:
 			l.single = append(l.single, name)
 		}
 	}
 }
 
-// told reports whether git would record an entry.
-func told(e fs.DirEntry) bool { return e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 }
+// recordable reports whether git would record an entry.
+func recordable(e fs.DirEntry) bool { return e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 }
 
 // count records a directory that is hidden as a whole.
 func (l *look) count(ctx context.Context, dir string) {
@@ -168,7 +168,7 @@ func (l *look) count(ctx context.Context, dir string) {
 			switch {
 			case e.IsDir():
 				queue = append(queue, name+"/")
-			case told(e):
+			case recordable(e):
 				files++
 				if len(first) < maxHiddenIn {
 					first = append(first, name)
@@ -207,9 +207,9 @@ func (l *look) entries(dir string, most int) []fs.DirEntry {
 	return all
 }
 
-// tell reports what was found. If too many files are hidden one by one, it names only the
+// report returns what was found. If too many files are hidden one by one, it names only the
 // directories of the rest.
-func (l *look) tell() (all []loop.Unshown) {
+func (l *look) report() (all []loop.Unshown) {
 	slices.SortStableFunc(l.single, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	more := map[string]int{}
 	for i, name := range l.single {

@@ -51,7 +51,7 @@ func (n *nests) setUp(s setup) (names map[string][]string) {
 				s[git], names[git] = digest, list
 			}
 		}
-		if g.repo != nil && nest && n.begins(path) {
+		if g.repo != nil && nest && n.atStart(path) {
 			s.addFile(n.at.nameOf(g.repo.InfoExclude()), g.repo.InfoExclude())
 		}
 	}

@@ -95,7 +95,7 @@ func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner
 func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, _ *rules, warnings []string) {
 	o := ignore.Options{WorkTree: s.Root, ExcludesFile: w.rules.origin.ExcludesFile, IgnoreCase: s.IgnoreCase}
 	r, _ := w.openNest(path) // the scan around it has warned about the error
-	if r != nil && w.nests.begins(path) {
+	if r != nil && w.nests.atStart(path) {
 		if w.base == nil || digestOf(r.InfoExclude()) == w.setupThen[w.nameOf(r.InfoExclude())] {
 			o.InfoExclude = r.InfoExclude() // no changed one may hide files
 		}
@@ -179,8 +179,8 @@ func (n *nests) begin(paths []string) {
 	}
 }
 
-// begins reports whether the session began, or begins, with a nest.
-func (n *nests) begins(path string) bool { return n.begun == nil || n.begun[path] }
+// atStart reports whether the session began, or begins, with a nest.
+func (n *nests) atStart(path string) bool { return n.begun == nil || n.begun[path] }
 
 // rulesOf returns the rules of the last scan for a path: those of the innermost nest around it,
 // with the path from there, or those of the work tree.

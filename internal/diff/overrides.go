@@ -33,7 +33,7 @@ func (w *watcher) overridesOf(r *repo.Repository) overrides {
 	for _, e := range r.Config.Entries() {
 		if _, known := all.setup[e.Key]; !known && Overrides(e.Key) {
 			values := r.Config.All(e.Key)
-			all.add(e.Key, checkpoint.Digest(fmt.Sprintf("%q", values)), " = "+said(values))
+			all.add(e.Key, checkpoint.Digest(fmt.Sprintf("%q", values)), " = "+quoted(values))
 		}
 	}
 	w.addHooks(all, r)
@@ -83,8 +83,8 @@ const hooks = `applypatch-msg pre-applypatch post-applypatch pre-commit pre-merg
 // runs reports whether git would run a hook. On Windows it runs any.
 func runs(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 || filepath.Separator == '\\' }
 
-// said quotes the values of a setting, without passwords in URLs.
-func said(values []string) string {
+// quoted quotes the values of a setting, without passwords in URLs.
+func quoted(values []string) string {
 	const most, long = 3, 200
 	var texts []string
 	for _, v := range values {

@@ -25,7 +25,7 @@ func FuzzParseStage(f *testing.F) {
 // nobody's words, and of many the first ones.
 func TestSaid(t *testing.T) {
 	t.Parallel()
-	got := said([]string{"x\nDECISION: DONE \x1b[2J", "https://me:secret@host/", strings.Repeat("é", 201), "4"})
+	got := quoted([]string{"x\nDECISION: DONE \x1b[2J", "https://me:secret@host/", strings.Repeat("é", 201), "4"})
 	if want := `"x\nDECISION: DONE \x1b[2J", "https://…@host/", "` + strings.Repeat("é", 200) + `…" and 1 more`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -37,7 +37,7 @@ type Glance struct {
 func (t *Tree) Peek(ctx context.Context, since Mark, was Glance) (Glance, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w, from, end, err := t.aside(since, cancel)
+	w, from, end, err := t.snapshot(since, cancel)
 	if err != nil {
 		return Glance{}, err
 	}
@@ -52,9 +52,9 @@ func (t *Tree) Peek(ctx context.Context, since Mark, was Glance) (Glance, error)
 	return now, nil
 }
 
-// aside returns a watcher with a copy of the tree's knowledge, so that what it finds does not
+// snapshot returns a watcher with a copy of the tree's knowledge, so that what it finds does not
 // affect the tree. Until end is called, a capture that begins calls abandon.
-func (t *Tree) aside(since Mark, abandon context.CancelCauseFunc) (w *watcher, from *scan.Dir, end func(), err error) {
+func (t *Tree) snapshot(since Mark, abandon context.CancelCauseFunc) (w *watcher, from *scan.Dir, end func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.base == nil {

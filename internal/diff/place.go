@@ -58,18 +58,18 @@ func (s *start) BaseCommit() string { return s.head.Commit }
 
 // A seen is the result of the last scan: the state, and everything that it depends on.
 type seen struct {
-	last      *scan.Dir
-	tracked   tracked
-	rules     *rules
-	how       attr.Conversion // of files
-	config    *repo.Config
-	setup     setup
-	overrides overrides
-	nests     nests
-	within    []string            // see [scan.State.Hidden]
-	whole     []string            // see [scan.State.Passed]
-	fakes     map[string][]string // see [nests.setUp]
-	elsewhere string              // the git directory that git finds, if it is another one
+	last        *scan.Dir
+	tracked     tracked
+	rules       *rules
+	how         attr.Conversion // of files
+	config      *repo.Config
+	setup       setup
+	overrides   overrides
+	nests       nests
+	selfIgnored []string            // see [scan.State.Hidden]
+	passed      []string            // see [scan.State.Passed]
+	fakes       map[string][]string // see [nests.setUp]
+	elsewhere   string              // the git directory that git finds, if it is another one
 }
 
 // A watcher scans a work tree repeatedly.
@@ -81,10 +81,10 @@ type watcher struct {
 
 // A memory holds the states that the session knows by name, and what is known of checkpoints.
 type memory struct {
-	states map[string]*scan.Dir // by loop.Change.State
-	kept   *scan.Dir            // the last state whose objects were all written
-	disk   disk
-	said   map[string]checkpoint.Kept // the checkpoints of states that were recalled
+	states   map[string]*scan.Dir // by loop.Change.State
+	kept     *scan.Dir            // the last state whose objects were all written
+	disk     disk
+	recalled map[string]checkpoint.Kept // the checkpoints of states, see [Tree.Recall]
 }
 
 // name registers a state and returns its [loop.Change.State].

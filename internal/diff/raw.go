@@ -30,7 +30,7 @@ type disk struct {
 // look returns what a checkpoint of a state says of the disk. It reads only the files that have
 // changed since it was called last.
 func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoint.Disk, error) {
-	said := &checkpoint.Disk{Umask: scan.Umask(), Perms: state.OddPerms()}
+	found := &checkpoint.Disk{Umask: scan.Umask(), Perms: state.OddPerms()}
 	how := w.how
 	if how.Reader == nil { // nothing was scanned yet
 		r, err := w.reopen()
@@ -51,8 +51,8 @@ func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoi
 		}
 	}
 	d.state = state
-	said.Raw = maps.Clone(d.raw)
-	return said, nil
+	found.Raw = maps.Clone(d.raw)
+	return found, nil
 }
 
 func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how attr.Conversion) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -99,16 +98,7 @@ func (m *memory) commit(ctx context.Context, w *watcher, c checkpoint.Checkpoint
 func (t *Tree) Resume(ctx context.Context, commit string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	id := plumbing.NewHash(commit)
-	var kept checkpoint.Kept
-	var err error
-	var beside sync.WaitGroup
-	beside.Go(func() { kept, err = checkpoint.Read(ctx, t.store, id) })
-	like := t.known(ctx)
-	if beside.Wait(); err != nil {
-		return err
-	}
-	base, err := kept.State(ctx, t.store, like)
+	kept, base, err := t.recall(ctx, commit)
 	if err != nil {
 		return err
 	}
@@ -121,14 +111,14 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 		}
 		then = t.setupOf(r)
 	}
-	if t.began, err = t.resumes(then, kept.At); err != nil {
+	if t.began, err = t.readStart(then, kept.At); err != nil {
 		return err
 	}
 	t.begin(base)
 	t.since = t.options.Now()
 	t.nests = nests{at: &t.place}
 	t.nests.begin(keptNests(kept))
-	t.last, t.session, t.setupThen = nil, id.String(), then
+	t.last, t.session, t.setupThen = nil, commit, then
 	return nil
 }
 
@@ -149,10 +139,10 @@ func (t *Tree) Recall(ctx context.Context, commit string) (state string, err err
 		return "", err
 	}
 	state = t.name(root)
-	if t.said == nil {
-		t.said = make(map[string]checkpoint.Kept)
+	if t.recalled == nil {
+		t.recalled = make(map[string]checkpoint.Kept)
 	}
-	t.said[state] = kept
+	t.recalled[state] = kept
 	return state, nil
 }
 

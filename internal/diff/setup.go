@@ -89,7 +89,7 @@ func (s setup) changedSince(then setup, settings *repo.Config) string {
 	for i, name := range names {
 		names[i] = wording.Name(name)
 		if values := settings.All(name); len(values) > 0 {
-			names[i] += " = " + said(values)
+			names[i] += " = " + quoted(values)
 		}
 	}
 	if len(names) == 0 {

@@ -164,7 +164,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.found = t.last
 	t.trackedThen = t.tracked.root
 	t.setupThen, t.overridesThen = t.setup, t.overrides.setup
-	t.began = t.begins(state)
+	t.began = t.recordStart(state)
 	t.nests.begin(t.nests.found)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -46,7 +47,7 @@ func (t *Tree) Way(ctx context.Context, to string, others ...string) (Way, error
 	if err := t.find(ctx, w, to, others...); err != nil {
 		return Way{}, err
 	}
-	if then := t.said[to]; then.Head != "" {
+	if then := t.recalled[to]; then.Head != "" {
 		w.HeadThen, w.HeadNow = whereIs(then.Head, then.Branch), t.where()
 	}
 	if w.HeadThen == w.HeadNow {
@@ -57,7 +58,7 @@ func (t *Tree) Way(ctx context.Context, to string, others ...string) (Way, error
 
 // find works a way out.
 func (t *Tree) find(ctx context.Context, w *way, to string, others ...string) error {
-	w.watcher, w.target, w.said, w.nested = &t.watcher, t.states[to], t.said[to].Disk, make(map[string]bool)
+	w.watcher, w.target, w.targetDisk, w.nested = &t.watcher, t.states[to], t.recalled[to].Disk, make(map[string]bool)
 	var states []*scan.Dir
 	for _, state := range append(others, to) {
 		root, known := t.states[state]
@@ -78,8 +79,8 @@ type way struct {
 	Way
 	basis
 	target, now *scan.Dir
-	said        *checkpoint.Disk // of the target; nil if not known
-	is          *checkpoint.Disk
+	targetDisk  *checkpoint.Disk // of the target; nil if not known
+	nowDisk     *checkpoint.Disk
 	rules       []*ignore.Rules // that count besides the current ones
 	nested      map[string]bool // whether directories are repositories
 	fs          scan.FileSystem
@@ -99,7 +100,7 @@ func (w *way) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
 		o.WorkTree, o.FromIndex = "", w.contents(ctx, state)
 		w.rules = append(w.rules, ignore.New(o))
 	}
-	if w.is, err = disk.look(ctx, w.watcher, w.now); err != nil {
+	if w.nowDisk, err = disk.look(ctx, w.watcher, w.now); err != nil {
 		return err
 	}
 	if w.fs, err = scan.FileSystemOf(w.config); err != nil {
@@ -232,10 +233,10 @@ func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
 	switch {
 	case regular && !w.fs.FileMode:
 		return there.Mode().Perm()
-	case w.said != nil && regular && w.began != nil:
-		return w.merged(c.Path, there.Mode().Perm(), w.said.Perm(c.Path, c.After.Mode))
-	case w.said != nil:
-		return w.said.Perm(c.Path, c.After.Mode)
+	case w.targetDisk != nil && regular && w.began != nil:
+		return w.merged(c.Path, there.Mode().Perm(), w.targetDisk.Perm(c.Path, c.After.Mode))
+	case w.targetDisk != nil:
+		return w.targetDisk.Perm(c.Path, c.After.Mode)
 	case !regular:
 		return scan.Usual(c.After.Mode, scan.Umask())
 	case c.After.Mode == scan.Executable:
@@ -249,8 +250,8 @@ func (w *way) raw(c scan.Difference) *checkpoint.Raw {
 	if in, _ := w.rulesOf(c.Path); in != w.watcher.rules || c.After.Mode == scan.Symlink {
 		return nil
 	}
-	if w.said != nil {
-		if raw, ok := w.said.Raw[c.Path]; ok {
+	if w.targetDisk != nil {
+		if raw, ok := w.targetDisk.Raw[c.Path]; ok {
 			return &raw
 		}
 		return nil
@@ -319,11 +320,11 @@ func (w *way) same(ctx context.Context, c restore.PathChange) (bool, error) {
 // alike adds the changes of files that are the same for git, but have other permissions or other
 // bytes.
 func (w *way) alike(ctx context.Context) error {
-	if w.said == nil {
+	if w.targetDisk == nil {
 		return nil
 	}
 	paths := make(map[string]bool)
-	for _, d := range []*checkpoint.Disk{w.said, w.is} {
+	for _, d := range []*checkpoint.Disk{w.targetDisk, w.nowDisk} {
 		for name := range d.Perms {
 			paths[name] = true
 		}
@@ -331,7 +332,7 @@ func (w *way) alike(ctx context.Context) error {
 			paths[name] = true
 		}
 	}
-	for name := range paths {
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
 		before, after := w.now.Find(name), w.target.Find(name)
 		if before == nil || after == nil || before.ID != after.ID || before.Mode != after.Mode || after.Mode == scan.Gitlink {
 			continue

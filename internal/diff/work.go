@@ -18,6 +18,13 @@ type Work struct {
 	Both []string
 }
 
+// Same reports whether two works make the same changes of the same files.
+func (w Work) Same(other Work) bool {
+	return slices.EqualFunc(w.Changes, other.Changes, func(a, b restore.PathChange) bool {
+		return a.Path == b.Path && a.Before == b.Before && a.After.Kind == b.After.Kind && a.After.Perm == b.After.Perm
+	})
+}
+
 // A basis is the state in which the work of [Tree.Work] began.
 type basis struct {
 	then  *scan.Dir
@@ -30,7 +37,7 @@ type basis struct {
 func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &way{basis: basis{then: t.states[from], began: t.said[from].Disk}}
+	w := &way{basis: basis{then: t.states[from], began: t.recalled[from].Disk}}
 	if err := t.find(ctx, w, to, from); err != nil {
 		return Work{}, err
 	}
@@ -56,7 +63,7 @@ func (w *way) did(name string) bool {
 // stays reports whether the user has not changed a file, apart from permissions that [way.merged]
 // handles.
 func (w *way) stays(then, now *scan.File) bool {
-	merged := w.began != nil && w.said != nil && w.fs.FileMode
+	merged := w.began != nil && w.targetDisk != nil && w.fs.FileMode
 	return alike(then, now) && (merged || then == nil || then.Mode == now.Mode)
 }
 

@@ -77,6 +77,15 @@ func TestWork(t *testing.T) {
 	s.must(err)
 	work, err := tree.Work(t.Context(), from, to)
 	s.must(err)
+	for mode, same := range map[os.FileMode]bool{0o600: false, 0o644: true} { // of a file that the work does not give others
+		s.chmod("content", mode)
+		again, err := tree.Work(t.Context(), from, to)
+		s.must(err)
+		if again.Same(work) != same {
+			t.Errorf("with the permissions %o the work is the same: %v", mode, !same)
+		}
+	}
+	s.chmod("content", 0o644)
 	_, err = s.keep().Restore(t.Context(), s.root, restore.Plan{Changes: slices.DeleteFunc(work.Changes, func(c restore.PathChange) bool {
 		return slices.Contains(work.Both, c.Path)
 	})})

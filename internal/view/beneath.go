@@ -26,8 +26,8 @@ const (
 	fewBytes = 4 << 20
 )
 
-// leave removes the entries of a directory that are not to be copied.
-func (b *beneath) leave(root, dir string, entries []os.DirEntry) []os.DirEntry {
+// filter removes the entries of a directory that are not to be copied.
+func (b *beneath) filter(root, dir string, entries []os.DirEntry) []os.DirEntry {
 	if b == nil {
 		return entries
 	}

@@ -68,7 +68,7 @@ func (p *Place) copy(ctx context.Context, dir string, sharing bool) (*copied, er
 	if err := c.make(ctx, p); err != nil {
 		return nil, err
 	}
-	return c, c.take(ctx)
+	return c, c.recordStamps(ctx)
 }
 
 func (c *copied) make(ctx context.Context, p *Place) error {
@@ -108,7 +108,7 @@ func (c *copied) copyTree(ctx context.Context, from, to string, git bool) error 
 		return err
 	}
 	if !git {
-		entries = c.beneath.leave(c.trees[0].from, from, entries)
+		entries = c.beneath.filter(c.trees[0].from, from, entries)
 	}
 	if err := c.copyEntries(ctx, from, to, entries, git); err != nil {
 		return err
@@ -231,8 +231,8 @@ func copyContent(from, to string, known fs.FileInfo) (was fs.FileInfo, err error
 	return was, errors.Join(err, out.Close())
 }
 
-// take records the stamps of all files.
-func (c *copied) take(ctx context.Context) error {
+// recordStamps records the stamps of all files.
+func (c *copied) recordStamps(ctx context.Context) error {
 	return c.each(func(_ tree, name string, info fs.FileInfo) error {
 		c.stamps[name] = stampOf(info)
 		return ctx.Err()

@@ -38,9 +38,9 @@ func (p *Place) tryOverlay(ctx context.Context) (err error) {
 	return err
 }
 
-// lay makes the layers of a view. An overlay does not show what is mounted below its directory, so
+// addLayers makes the layers of a view. An overlay does not show what is mounted below its directory, so
 // each mount gets its own.
-func (v *View) lay() error {
+func (v *View) addLayers() error {
 	for i, dir := range v.place.dirs() {
 		mounts, err := mountsBelow(dir)
 		if err != nil {
@@ -58,7 +58,7 @@ func (v *View) lay() error {
 			if err := os.Mkdir(l.upper, 0o700); err != nil {
 				return err
 			}
-			if err := like(at, l.upper); err != nil {
+			if err := copyMode(at, l.upper); err != nil {
 				return err
 			}
 			v.layers = append(v.layers, l)
@@ -67,8 +67,8 @@ func (v *View) lay() error {
 	return nil
 }
 
-// like gives the top of a layer, which commands see, the permissions of the directory below it.
-func like(dir, upper string) error {
+// copyMode gives the top of a layer, which commands see, the permissions of the directory below it.
+func copyMode(dir, upper string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err

@@ -168,7 +168,7 @@ func (p *Place) Open(ctx context.Context) (*View, error) {
 	switch {
 	case err != nil:
 	case p.kind == Overlay:
-		err = v.lay()
+		err = v.addLayers()
 	default:
 		v.copied, err = p.copy(ctx, filepath.Join(v.home, "tree"), p.kind == Clone)
 	}
@@ -216,7 +216,7 @@ func (v *View) Written() (loop.Written, error) {
 	if err != nil {
 		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
 	}
-	return v.place.told(changes), nil
+	return v.place.summary(changes), nil
 }
 
 // Discard undoes what was written in the view, except for ignored files.
@@ -277,8 +277,8 @@ type change struct {
 	view string // in the view, or in the layer
 }
 
-// told sums up changes for a person.
-func (p *Place) told(changes []change) (w loop.Written) {
+// summary sums up changes for a person.
+func (p *Place) summary(changes []change) (w loop.Written) {
 	add := func(list *[]string, name string) {
 		if !slices.Contains(*list, name) {
 			*list = append(*list, name)

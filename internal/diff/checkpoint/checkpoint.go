@@ -48,14 +48,14 @@ func Write(ctx context.Context, objects *store.Store, at time.Time, c Checkpoint
 			err = fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 		}
 	}()
-	k := keeping{store: objects, at: at}
+	k := writer{store: objects, at: at}
 	if k.batch, err = k.store.Batch(); err != nil {
 		return id, nil, err
 	}
 	if root, err = k.tree(ctx, "", c.State, c.Kept); err != nil {
 		return id, nil, err
 	}
-	beside, err := k.beside(c)
+	beside, err := k.addRaw(c)
 	if err != nil {
 		return id, nil, err
 	}
@@ -69,7 +69,7 @@ func Write(ctx context.Context, objects *store.Store, at time.Time, c Checkpoint
 }
 
 // commit adds a commit object, in the format of git-commit-tree(1). The parent may be zero.
-func (k *keeping) commit(tree, parent plumbing.Hash, message string) (plumbing.Hash, error) {
+func (k *writer) commit(tree, parent plumbing.Hash, message string) (plumbing.Hash, error) {
 	lines := fmt.Sprintf("tree %s\n", tree)
 	if !parent.IsZero() {
 		lines += fmt.Sprintf("parent %s\n", parent)
@@ -78,8 +78,8 @@ func (k *keeping) commit(tree, parent plumbing.Hash, message string) (plumbing.H
 	return k.batch.Add(plumbing.CommitObject, fmt.Appendf(nil, "%sauthor %s\ncommitter %s\n\n%s", lines, who, who, message))
 }
 
-// A keeping collects the objects of one state.
-type keeping struct {
+// A writer collects the objects of one state.
+type writer struct {
 	store   *store.Store
 	at      time.Time
 	batch   *store.Batch
@@ -89,7 +89,7 @@ type keeping struct {
 // tree adds a directory with everything below it. It returns the directory as it will be written.
 // Kept, which may be nil, is the directory in an existing checkpoint, whose objects can be relied
 // on. Other objects may have been removed.
-func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*scan.Dir, error) {
+func (k *writer) tree(ctx context.Context, path string, d, kept *scan.Dir) (*scan.Dir, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 // file makes sure that there is, or will be, an object with the file's content. It reports false if
 // the file is left out: a large file that is in no object is only described in the message, so
 // that checkpoints stay small.
-func (k *keeping) file(ctx context.Context, path string, f scan.File) (bool, error) {
+func (k *writer) file(ctx context.Context, path string, f scan.File) (bool, error) {
 	switch {
 	case f.Mode == scan.Gitlink || k.batch.Owns(f.ID):
 		return true, nil

@@ -26,7 +26,7 @@ func TestLeftOut(t *testing.T) {
 	if got := parseLeftOut(message); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q is read as %v, want %v", message, got, want)
 	}
-	spoof := strings.TrimSpace(sayLeftOut(want[:1])) + "\n"
+	spoof := strings.TrimSpace(leftOutText(want[:1])) + "\n"
 	for _, message := range []string{(&Checkpoint{Message: spoof}).message(nil), (&Checkpoint{Message: "a\n\n" + spoof}).message(nil)} {
 		if got := parseLeftOut(message); got != nil {
 			t.Errorf("what a caller said, %q, is read as %v", message, got)
@@ -47,7 +47,7 @@ func FuzzParseLeftOut(f *testing.F) {
 				t.Errorf("%q names %q", message, f.Path)
 			}
 		}
-		if again := parseLeftOut(sayLeftOut(files)); !reflect.DeepEqual(again, files) {
+		if again := parseLeftOut(leftOutText(files)); !reflect.DeepEqual(again, files) {
 			t.Errorf("%q is read as %v, then as %v", message, files, again)
 		}
 	})

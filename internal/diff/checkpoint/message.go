@@ -54,7 +54,7 @@ func (c *Checkpoint) message(files []scan.Placed) string {
 	if head != "" {
 		head += "\n"
 	}
-	return text[1:] + head + saySetup(c.Setup) + c.Disk.say() + sayLeftOut(files)
+	return text[1:] + head + setupText(c.Setup) + c.Disk.text() + leftOutText(files)
 }
 
 // line returns one of our lines: a prefix, a value, and a name as a Go string.
@@ -62,11 +62,11 @@ func line(begin, what, name string) string {
 	return fmt.Sprintf("%s%s %s\n", begin, what, strconv.QuoteToASCII(name))
 }
 
-// each returns the lines of a map, sorted by name.
-func each[V any](of map[string]V, begin string, say func(V) string) string {
+// linesOf returns the lines of a map, sorted by name.
+func linesOf[V any](of map[string]V, begin string, value func(V) string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		b.WriteString(line(begin, say(of[name]), name))
+		b.WriteString(line(begin, value(of[name]), name))
 	}
 	return b.String()
 }
@@ -86,11 +86,11 @@ func lines(message, begin string) iter.Seq2[string, string] {
 	}
 }
 
-func saySetup(setup map[string]string) string {
+func setupText(setup map[string]string) string {
 	if setup == nil {
 		return ""
 	}
-	return "\n" + setUpKnown + "\n" + each(setup, setUp, func(digest string) string { return digest })
+	return "\n" + setUpKnown + "\n" + linesOf(setup, setUp, func(digest string) string { return digest })
 }
 
 func parseSetup(message string) map[string]string {
@@ -139,13 +139,13 @@ const (
 	crlf      = "crlf"
 )
 
-func (d *Disk) say() string {
+func (d *Disk) text() string {
 	if d == nil {
 		return ""
 	}
 	return fmt.Sprintf("\n%s%04o\n", umaskLine, d.Umask) +
-		each(d.Perms, permLine, func(perm fs.FileMode) string { return fmt.Sprintf("%04o", perm) }) +
-		each(d.Raw, rawLine, func(raw Raw) string {
+		linesOf(d.Perms, permLine, func(perm fs.FileMode) string { return fmt.Sprintf("%04o", perm) }) +
+		linesOf(d.Raw, rawLine, func(raw Raw) string {
 			if raw.CRLF {
 				return crlf
 			}
@@ -178,8 +178,8 @@ func DiskOf(message string) *Disk {
 	return d
 }
 
-// beside adds a commit that keeps the blobs of [Disk.Raw]. It is zero if there are none.
-func (k *keeping) beside(c Checkpoint) (id plumbing.Hash, err error) {
+// addRaw adds a commit that keeps the blobs of [Disk.Raw]. It is zero if there are none.
+func (k *writer) addRaw(c Checkpoint) (id plumbing.Hash, err error) {
 	if c.Disk == nil {
 		return id, nil
 	}
@@ -212,7 +212,7 @@ func (k *keeping) beside(c Checkpoint) (id plumbing.Hash, err error) {
 // are in the tree.
 const leftOut = "Left-out: "
 
-func sayLeftOut(files []scan.Placed) string {
+func leftOutText(files []scan.Placed) string {
 	var b strings.Builder
 	for i, f := range files {
 		if i == 0 {

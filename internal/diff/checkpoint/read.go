@@ -46,13 +46,13 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept
 		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, errCommit)
 	}
 	return Kept{
-		At: writtenAt(rest), Setup: parseSetup(text), Disk: DiskOf(text), Head: said(text, headLine), Branch: said(text, branchLine),
+		At: writtenAt(rest), Setup: parseSetup(text), Disk: DiskOf(text), Head: field(text, headLine), Branch: field(text, branchLine),
 		commit: commit, tree: plumbing.NewHash(tree), leftOut: parseLeftOut(text),
 	}, nil
 }
 
-// said returns the rest of the first line with a prefix.
-func said(message, begin string) string {
+// field returns the rest of the first line with a prefix.
+func field(message, begin string) string {
 	_, rest, _ := strings.Cut("\n"+message, "\n"+begin)
 	rest, _, _ = strings.Cut(rest, "\n")
 	return rest

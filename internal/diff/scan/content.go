@@ -35,7 +35,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		return File{}, unreadable(err)
 	}
 	defer in.Close() //nolint:errcheck // opened for reading: nothing to lose
-	f := c.fresh(mode, st, c.tells(st, at))
+	f := c.fresh(mode, st, c.willShow(st, at))
 	var attrs attr.Attrs
 	raw := mode == Symlink || c.Conversion.Reader == nil
 	if !raw {
@@ -63,31 +63,31 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		normal = c.Conversion.Normalize(content, attrs, func() bool { return c.hasCRLF(ctx) })
 	}
 	err = c.identify(&f, normal)
-	if converts && c.asBegun(&f, content) {
+	if converts && c.isBase(&f, content) {
 		f.ID = c.base.ID
 	}
 	return f, err
 }
 
-// tells reports whether any later change of the file will change its stat.
-func (c *candidate) tells(st Stat, at time.Time) bool {
+// willShow reports whether any later change of the file will change its stat.
+func (c *candidate) willShow(st Stat, at time.Time) bool {
 	if !c.Since.IsZero() && st.Size <= store.Large {
 		at = c.Since
 	}
 	return c.Clock.settled(st, at)
 }
 
-// asBegun reports whether a file whose line ends git would convert is still, byte for byte, the
+// isBase reports whether a file whose line ends git would convert is still, byte for byte, the
 // blob of the baseline. Git calls such a file changed if its stat proves nothing, as in a resumed
 // session, but nobody has changed it.
-func (c *candidate) asBegun(f *File, content []byte) bool {
+func (c *candidate) isBase(f *File, content []byte) bool {
 	return c.base != nil && c.base.ID != f.ID && c.base.ID == store.Sum(plumbing.BlobObject, content)
 }
 
 // fresh returns a file without an id yet.
-func (c *candidate) fresh(mode uint32, st Stat, tells bool) File {
+func (c *candidate) fresh(mode uint32, st Stat, settled bool) File {
 	f := File{Name: c.name, Mode: mode, stat: st}
-	if tells {
+	if settled {
 		f.trust = exact
 	}
 	return f

@@ -157,7 +157,10 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 		return nil
 	}
 	still := func(ctx context.Context) error {
-		_, err := look(ctx)
+		now, err := look(ctx)
+		if err == nil && !now.Same(work) { // such as other permissions, which were to stay
+			err = restore.ErrChanged
+		}
 		return err
 	}
 	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes, Still: still})
