@@ -296,7 +296,7 @@ func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State)
 func (w *way) same(ctx context.Context, c restore.PathChange) (bool, error) {
 	want, err := c.After.Open(ctx)
 	if err != nil {
-		return false, nil //nolint:nilerr // the restore will report it
+		return false, nil // the restore will report it
 	}
 	defer want.Close() //nolint:errcheck // only read
 	var have io.Reader

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 
@@ -47,8 +48,7 @@ func (w *work) apply(ctx context.Context) error {
 // restore must not go on then, any other takes note of it.
 func (w *work) undisturbed(i int) error {
 	m := &w.Moves[i]
-	now, err := sumAt(w.root, string(m.Path))
-	cameUp := err == nil && now != m.Sum
+	cameUp := w.cameUp(*m)
 	if !w.strict {
 		m.Stayed = m.Stayed || cameUp
 		return nil
@@ -64,6 +64,22 @@ func (w *work) undisturbed(i int) error {
 		return ErrInTheWay
 	}
 	return nil
+}
+
+// cameUp reports whether somebody has put a file or link at a path, instead of what is to be there.
+func (w *work) cameUp(m move) bool {
+	at := string(m.Path)
+	if _, err := w.kind(at); err != nil { // there is a file or link above it
+		return m.After != Nothing && errors.Is(err, ErrInTheWay)
+	}
+	if now, err := sumAt(w.root, at); err != nil || now == m.Sum {
+		return false
+	}
+	there, err := w.root.Lstat(at)
+	return err == nil && (m.After != Nothing || !slices.ContainsFunc(w.Moves, func(by move) bool {
+		info, err := w.root.Lstat(string(by.Path)) // the same file, where the file system ignores case
+		return by.After != Nothing && err == nil && os.SameFile(there, info)
+	}))
 }
 
 // aside moves what is at a path into the stage.

@@ -26,7 +26,7 @@ func sumAt(root *os.Root, name string) (string, error) {
 	case err != nil || kind != File && kind != Link:
 		return "", err
 	case kind == Link:
-		target, err := root.Readlink(name)
+		target, err := readLink(root, name)
 		return sumOf([]byte(target)), err
 	}
 	f, err := openPlain(root, name)
@@ -37,6 +37,12 @@ func sumAt(root *os.Root, name string) (string, error) {
 	h := sha256.New()
 	_, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// readLink returns the target of a link as git has it, with slashes.
+func readLink(root *os.Root, name string) (string, error) {
+	target, err := root.Readlink(name)
+	return filepath.ToSlash(target), err
 }
 
 // openPlain opens a regular file. It does not block on a pipe that has taken its place.

@@ -111,7 +111,7 @@ func opener(dir, name string, kind Kind) func(context.Context) (io.ReadCloser, e
 		if kind != Link {
 			return openPlain(root, name)
 		}
-		target, err := root.Readlink(name)
+		target, err := readLink(root, name)
 		return io.NopCloser(strings.NewReader(target)), err
 	}
 }

@@ -69,7 +69,7 @@ func (w *work) keepAs(ctx context.Context, from, to string, kind Kind) (perm fs.
 	case Nothing, Place, other:
 		return 0, "", nil
 	case Link:
-		target, err := w.root.Readlink(from)
+		target, err := readLink(w.root, from)
 		if err == nil {
 			err = w.files.MkdirAll(path.Dir(to), 0o700)
 		}

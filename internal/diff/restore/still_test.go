@@ -238,3 +238,33 @@ func TestStaysAndKept(t *testing.T) {
 		t.Errorf("kept is %q, %v; it is %q", kept, err, s.read("f"))
 	}
 }
+
+// TestOtherName: a new file that has the name of one that went as well, as where the file system ignores
+// case, is not in the way.
+func TestOtherName(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.keep.step = func(step string) error {
+		if step == "put in place" && exists(s.path("n")) {
+			s.must(os.Link(s.path("n"), s.path("f")))
+		}
+		return nil
+	}
+	plan := Plan{Changes: []PathChange{{"f", File, State{}}, {"n", Nothing, text(File, 0o644, "n\n")}, {"z", Nothing, text(File, 0o644, "z\n")}}}
+	plan.Still = func(context.Context) error { return nil }
+	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBehindALink: a file that went with its directory is not found again behind the link that has come.
+func TestBehindALink(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.write("d/b", "no part of it\n")
+	plan := Plan{Changes: []PathChange{{"a", Nothing, text(Link, 0, "d")}, {"a/b", File, State{}}}}
+	plan.Still = func(context.Context) error { return nil }
+	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); err != nil {
+		t.Error(err)
+	}
+}
