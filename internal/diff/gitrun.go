@@ -192,7 +192,7 @@ func (g *gitRunner) checkedOut(ctx context.Context, why, name string, id plumbin
 // listIndex lets git read an index that package index cannot. The entries have no stat, so each
 // file is compared by content.
 func (g *gitRunner) listIndex(ctx context.Context) (*index.Index, error) {
-	out, err := g.purpose("to read an index of an unusual form").
+	out, err := g.purpose("to read an unusual index").
 		Run(ctx, GitCall{Dir: g.root, Args: []string{"ls-files", "-v", "--stage", "-z"}})
 	x := &index.Index{}
 	for record := range bytes.SplitSeq(out, []byte{0}) {

@@ -177,7 +177,7 @@ func (o overrides) changedSince(then setup) string {
 	if len(items) == 0 {
 		return ""
 	}
-	return "git may show, or run, something else than it did when the session began: " + strings.Join(items, "; ")
+	return "git may show or run something different from when the session began: " + strings.Join(items, "; ")
 }
 
 // sectionOf returns the section of a setting, or the kind of another override.

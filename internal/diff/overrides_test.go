@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const override = "git may show, or run, something else than it did when the session began: "
+const override = "git may show or run something different from when the session began: "
 
 // TestSways: what can have git lie to whoever looks is told, with what it says, in each
 // capture; what git writes as people work with it is not.

@@ -91,9 +91,6 @@ type memory struct {
 func (m *memory) name(root *scan.Dir) string {
 	state := root.ID().String() // of the tree object that `git write-tree` would write
 	if _, known := m.states[state]; !known {
-		if m.states == nil {
-			m.states = make(map[string]*scan.Dir)
-		}
 		m.states[state] = root
 	}
 	return state
@@ -148,7 +145,7 @@ func sharedMode(c *repo.Config) (fs.FileMode, error) {
 	case octal && n&own == own:
 		return fs.FileMode(n & 0o666), nil
 	case octal:
-		return 0, fmt.Errorf("git configuration %s = %q keeps the owner of files from reading or writing them, which git refuses", key, value)
+		return 0, fmt.Errorf("git configuration %s = %q would keep the owner from reading or writing files, which git rejects", key, value)
 	case notBool != nil:
 		return 0, fmt.Errorf("%w, nor umask, group, all or an octal number", notBool)
 	case yes:

@@ -41,9 +41,6 @@ func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoi
 			return nil, err
 		}
 	}
-	if d.raw == nil {
-		d.raw = make(map[string]checkpoint.Raw)
-	}
 	maps.DeleteFunc(d.raw, func(path string, _ checkpoint.Raw) bool { return state.Find(path) == nil })
 	if how.AutoCRLF || how.Outside() || state.Has(".gitattributes") || len(d.raw) > 0 {
 		if err := d.read(ctx, w, state, how); err != nil {

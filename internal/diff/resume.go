@@ -125,7 +125,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 // begin sets the baseline and forgets all other states.
 func (t *Tree) begin(base *scan.Dir) {
 	t.base, t.found, t.trackedThen = base, nil, nil
-	t.states = nil
+	clear(t.states)
 	t.name(base)
 }
 
@@ -139,9 +139,6 @@ func (t *Tree) Recall(ctx context.Context, commit string) (state string, err err
 		return "", err
 	}
 	state = t.name(root)
-	if t.recalled == nil {
-		t.recalled = make(map[string]checkpoint.Kept)
-	}
 	t.recalled[state] = kept
 	return state, nil
 }

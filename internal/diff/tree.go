@@ -122,6 +122,7 @@ func open(dir string, o Options) (*Tree, error) {
 		clock:   clockOf(r, o.Clock),
 		git:     &gitRunner{git: o.Git, note: o.Note, root: r.WorkTree},
 	}}}
+	t.states, t.recalled, t.disk.raw = make(map[string]*scan.Dir), make(map[string]checkpoint.Kept), make(map[string]checkpoint.Raw)
 	t.head, t.nests.at = head, &t.place
 	if !foundBelow(r, o.Env) {
 		t.git.lead(r, dir)

@@ -77,7 +77,11 @@ func (t *Tree) find(ctx context.Context, w *way, to string, others ...string) er
 type way struct {
 	*watcher
 	Way
-	basis
+	// From is the state in which the work of [Tree.Work] began, and both are the files whose
+	// permissions were changed differently in both places. They are nil for [Tree.Way].
+	from        *scan.Dir
+	fromDisk    *checkpoint.Disk // nil if not known
+	both        []string
 	target, now *scan.Dir
 	targetDisk  *checkpoint.Disk // of the target; nil if not known
 	nowDisk     *checkpoint.Disk
@@ -233,7 +237,7 @@ func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
 	switch {
 	case regular && !w.fs.FileMode:
 		return there.Mode().Perm()
-	case w.targetDisk != nil && regular && w.began != nil:
+	case w.targetDisk != nil && regular && w.fromDisk != nil:
 		return w.merged(c.Path, there.Mode().Perm(), w.targetDisk.Perm(c.Path, c.After.Mode))
 	case w.targetDisk != nil:
 		return w.targetDisk.Perm(c.Path, c.After.Mode)

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/restore"
 	"codeloops/internal/diff/scan"
 )
@@ -25,19 +24,12 @@ func (w Work) Same(other Work) bool {
 	})
 }
 
-// A basis is the state in which the work of [Tree.Work] began.
-type basis struct {
-	then  *scan.Dir
-	began *checkpoint.Disk // of that state; nil if not known
-	both  []string         // files whose permissions were changed differently in both places
-}
-
 // Work returns the work that was done between two states that [Tree.Recall] returned. A file keeps
 // its current permissions if the work did not change them.
 func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &way{basis: basis{then: t.states[from], began: t.recalled[from].Disk}}
+	w := &way{from: t.states[from], fromDisk: t.recalled[from].Disk}
 	if err := t.find(ctx, w, to, from); err != nil {
 		return Work{}, err
 	}
@@ -47,7 +39,7 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 			continue
 		}
 		done.Changes = append(done.Changes, c)
-		if !slices.Contains(done.Both, c.Path) && !w.stays(w.then.Find(c.Path), w.now.Find(c.Path)) {
+		if !slices.Contains(done.Both, c.Path) && !w.stays(w.from.Find(c.Path), w.now.Find(c.Path)) {
 			done.Both = append(done.Both, c.Path)
 		}
 	}
@@ -56,14 +48,14 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 
 // did reports whether a path was changed by the work.
 func (w *way) did(name string) bool {
-	then, goal := w.then.Find(name), w.target.Find(name)
+	then, goal := w.from.Find(name), w.target.Find(name)
 	return !alike(then, goal) || then != nil && then.Mode != goal.Mode
 }
 
 // stays reports whether the user has not changed a file, apart from permissions that [way.merged]
 // handles.
 func (w *way) stays(then, now *scan.File) bool {
-	merged := w.began != nil && w.targetDisk != nil && w.fs.FileMode
+	merged := w.fromDisk != nil && w.targetDisk != nil && w.fs.FileMode
 	return alike(then, now) && (merged || then == nil || then.Mode == now.Mode)
 }
 
@@ -80,11 +72,11 @@ func isFile(f *scan.File) bool { return f.Mode == scan.Regular || f.Mode == scan
 // merged returns the permissions of an existing file, given the current ones and the target. The
 // current ones stay if the work did not change them.
 func (w *way) merged(path string, there, will fs.FileMode) fs.FileMode {
-	then := w.then.Find(path)
+	then := w.from.Find(path)
 	if then == nil || !isFile(then) {
 		return will
 	}
-	was := w.began.Perm(path, then.Mode)
+	was := w.fromDisk.Perm(path, then.Mode)
 	if there == was {
 		return will
 	}

@@ -156,9 +156,8 @@ func (x *Index) check() error {
 
 // safe reports whether path can be joined to the root of the work tree.
 func safe(path string) bool {
-	for rest, more := path, true; more; {
-		var name string
-		if name, rest, more = strings.Cut(rest, "/"); name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") {
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") {
 			return false
 		}
 	}

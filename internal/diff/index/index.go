@@ -17,7 +17,7 @@ import (
 
 // ErrExtension is an index that only git can read, because it needs an extension: a split index
 // ("link"), or a sparse one ("sdir").
-var ErrExtension = errors.New("index needs an extension that is left to git")
+var ErrExtension = errors.New("index needs an extension that only git can read")
 
 // ErrCorrupt is a file that is cut short or is not an index.
 var ErrCorrupt = errors.New("index is corrupt")

@@ -57,9 +57,9 @@ func (k *Keep) Find(workTree, name string) (Kept, error) {
 		}
 	}
 	if name != "" {
-		return Kept{}, fmt.Errorf("%w of %s by the name of %s", ErrNothingKept, workTree, name)
+		name = " under the name " + name
 	}
-	return Kept{}, fmt.Errorf("%w of %s", ErrNothingKept, workTree)
+	return Kept{}, fmt.Errorf("%w for %s%s", ErrNothingKept, workTree, name)
 }
 
 // Undo returns the plan that reverts a restore.

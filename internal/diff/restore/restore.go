@@ -158,7 +158,7 @@ type UnfinishedError struct {
 
 func (e *UnfinishedError) Error() string {
 	if e.cause == nil {
-		return fmt.Sprintf("all files are put back, but the files they replaced could not be cleared away: %v\nthey are kept in %s", e.back, e.Kept)
+		return fmt.Sprintf("all files are put back, but the files they replaced could not be removed: %v\nthey are kept in %s", e.back, e.Kept)
 	}
 	return fmt.Sprintf("%v\nand not all of the original files could be put back: %v\nthey are kept in %s", e.cause, e.back, e.Kept)
 }

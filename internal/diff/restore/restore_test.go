@@ -256,7 +256,7 @@ func TestFailsTwice(t *testing.T) {
 	}
 	s.keep.step = nil
 	told, err := s.keep.Recover(t.Context(), s.tree())
-	if err != nil || len(told) != 1 || !strings.HasSuffix(told[0], "was undone") {
+	if err != nil || len(told) != 1 || !strings.HasSuffix(told[0], "has been undone") {
 		t.Errorf("told %q, %v", told, err)
 	}
 	s.is("recovered", before)

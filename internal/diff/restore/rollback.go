@@ -49,16 +49,16 @@ func (k *Keep) recover(ctx context.Context, j *journal, workTree string) (string
 	w := &work{journal: j, root: root, step: k.step}
 	if w.Phase == done {
 		err := w.finish(ctx)
-		told := "the files were put back to " + j.Title + "; what that left behind is cleared away"
+		told := "the files were put back to " + j.Title + "; what was left behind has been removed"
 		if w.later != nil {
-			told += fmt.Sprintf(", and what was saved meanwhile at %s is kept in %s", wording.Path(w.later[0]), w.keptFiles())
+			told += fmt.Sprintf("; what was saved at %s meanwhile is kept in %s", wording.Path(w.later[0]), w.keptFiles())
 		}
 		return told, err
 	}
 	err = w.rollBack(ctx)
-	told := "putting the files back to " + j.Title + " had broken off and was undone"
+	told := "putting the files back to " + j.Title + " was interrupted and has been undone"
 	if stayed := w.stayed(); err == nil && stayed != nil {
-		told += fmt.Sprintf(", but for %s, where something else has come up: what was there is kept in %s", wording.Path(stayed[0]), w.keptFiles())
+		told += fmt.Sprintf(", except for %s, where there is something else now: the original is kept in %s", wording.Path(stayed[0]), w.keptFiles())
 	}
 	return told, err
 }

@@ -29,7 +29,7 @@ var ErrLarge = errors.New("blob is too large to load")
 
 // ErrForged is an object whose content does not match its id. Agents can write such objects into
 // the user's repository.
-var ErrForged = errors.New("the object has another content than its name says")
+var ErrForged = errors.New("the content of the object does not match its id")
 
 // A Git runs the git program and returns its standard output. If the command fails, the error has
 // its messages.

@@ -17,7 +17,7 @@ import (
 
 // Why an object of the user's repository cannot be read.
 var (
-	errDamaged = errors.New("git printed what cannot be an object")
+	errDamaged = errors.New("git printed something that is not an object")
 	errNoGit   = errors.New("the git program is needed to read it")
 )
 
