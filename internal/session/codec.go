@@ -48,7 +48,7 @@ func (e Entry) Encode() []byte {
 }
 
 func encode(at loop.Stamp, e loop.Event, a aside) []byte {
-	w := &encoder{buf: make([]byte, 0, 1024+textSize(e)*5/4)}
+	w := &encoder{}
 	w.open('{')
 	typ := typeOf(e)
 	w.text("type", &typ)
@@ -63,28 +63,6 @@ func head(f fields, at *loop.Stamp) {
 	f.value("timestamp", (*moment)(&at.Time))
 	f.value("seq,omitempty", &at.Seq)
 	word(f, "step,omitempty", &at.Step)
-}
-
-// textSize is roughly how many bytes of large texts e holds.
-func textSize(e loop.Event) int {
-	n := 0
-	mapOutputs(e, func(o loop.Output) loop.Output {
-		n += len(o.Text)
-		return o
-	})
-	if e, ok := e.(loop.IterationFinished); ok {
-		files := e.Round.Change.Files
-		if e.Round.Own != nil {
-			files = slices.Concat(files, e.Round.Own.Files)
-		}
-		for _, f := range files {
-			n += max(len(f.Patch), len(f.BinaryPatch))
-		}
-		for _, u := range e.Round.Change.Unshown {
-			n += len(u.Text)
-		}
-	}
-	return n
 }
 
 // decode returns what a line holds, without its bulk unless it is to be whole.

@@ -1,14 +1,15 @@
 package session
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
+	"io"
+
+	jsonv1 "encoding/json"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // exactSuffix marks the field that holds, in base64, the exact bytes of a text
@@ -16,7 +17,7 @@ import (
 const exactSuffix = "_base64"
 
 var (
-	errNotJSON    = errors.New("the line is no JSON")
+	errNotJSON    = errors.New("the line is not JSON")
 	errCut        = errors.New("the JSON of the line is cut off")
 	errNotObject  = errors.New("not a JSON object")
 	errNoType     = errors.New("no type")
@@ -28,61 +29,52 @@ var (
 )
 
 // A care is how much of a line is read.
-type care int
+type care bool
 
 const (
-	whole care = iota // all of it
-	lean              // what is bulky is checked, and left out
+	whole care = false // all of it
+	lean  care = true  // bulky texts are checked, and left out
 )
 
-// decoder reads the fields of one object. The first error stands, the rest of
-// the fields are then of no interest.
+// A rawObject is a JSON object whose values are not decoded yet: of a line of
+// 10 MB a reader often wants a few words.
+type rawObject map[string]jsontext.Value
+
+// decoder reads the fields of one object. Only the first error is kept.
 type decoder struct {
-	members []member
-	split   *splitter
+	members rawObject
 	care    care
 	err     *error
 
-	// Where the object stands, for errors: in a field of its parent, at an
-	// index of it from 0 or, where that is no list, at -1.
+	// Where the object is, for errors: in a field of its parent, at an index
+	// from 0 in it or, where the field is not a list, -1.
 	parent *decoder
 	field  string
 	index  int
 }
 
-// newDecoder splits an object into its fields, which alias it.
-func newDecoder(object []byte, how care) (*decoder, error) {
-	return new(room).decoder(object, how)
-}
-
-// A room is what decoders of objects use one after the other: each when the one
-// before it is no longer of interest.
-type room struct {
-	members []member
-	split   splitter
-}
-
-func (r *room) decoder(object []byte, how care) (*decoder, error) {
-	var ok bool
-	if r.members, ok = r.split.object(r.members[:0], object); ok {
-		return &decoder{members: r.members, split: &r.split, care: how, err: new(error)}, nil
-	}
-	return nil, wrong(object)
-}
-
-// wrong says what is wrong with a text that is no JSON object.
-func wrong(text []byte) error {
-	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, new(json.RawMessage)))
+func newDecoder(text []byte, how care) (*decoder, error) {
+	d := &decoder{care: how, err: new(error)}
+	err := unmarshal(text, &d.members)
+	_, syntax := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
-	case !ok:
-		return errNotObject
-	case strings.HasPrefix(bad.Error(), "unexpected end"):
-		return errCut
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errCut
+	case syntax:
+		return nil, errNotJSON
+	case d.members == nil:
+		return nil, errNotObject
 	}
-	return errNotJSON
+	return d, nil
 }
 
-// torn is a line that was not written to its end, which is why it cannot be read.
+// unmarshal accepts what encoding/json accepts: of two fields of the same name the
+// last one counts, and bytes that are not UTF-8 are replaced.
+func unmarshal(text []byte, p any) error {
+	return json.Unmarshal(text, p, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// torn says that a line which cannot be read was not written to its end.
 func torn(err error) error {
 	if errors.Is(err, errCut) {
 		return ErrTorn
@@ -90,42 +82,15 @@ func torn(err error) error {
 	return fmt.Errorf("%w (%w)", ErrTorn, err)
 }
 
-// find returns the value of a field, nil when there is none. Of several the
-// last one counts.
-func (d *decoder) find(name string) []byte {
-	for _, m := range slices.Backward(d.members) {
-		if string(m.name) == name {
-			return m.raw
-		}
-	}
-	return nil
-}
+func (d *decoder) has(name string) bool { return d.members[name] != nil }
 
-// findText returns the value of a field, and of the one with its exact bytes.
-func (d *decoder) findText(name string) (raw, exact []byte) {
-	for _, m := range d.members {
-		rest, ok := bytes.CutPrefix(m.name, []byte(name))
-		if !ok {
-			continue
-		}
-		switch string(rest) {
-		case "":
-			raw = m.raw
-		case exactSuffix:
-			exact = m.raw
-		}
-	}
-	return raw, exact
-}
-
-func (d *decoder) has(name string) bool { return d.find(name) != nil }
-
-// read unmarshals a value into p; nil is no value.
-func (d *decoder) read(name string, raw []byte, p any) {
-	if raw == nil || string(raw) == "null" {
+// read unmarshals a field into p, unless it is missing or null.
+func (d *decoder) read(name string, p any) {
+	raw := d.members[name]
+	if raw == nil || raw.Kind() == jsontext.KindNull || unmarshal(raw, p) == nil {
 		return
 	}
-	if err := json.Unmarshal(raw, p); err != nil {
+	if err := jsonv1.Unmarshal(raw, p); err != nil { // it says plainly what is wrong
 		d.fail(name, err)
 	}
 }
@@ -134,7 +99,7 @@ func (d *decoder) fail(name string, err error) {
 	if *d.err != nil {
 		return
 	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+	if wrong, ok := errors.AsType[*jsonv1.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("want %s, have %s", wrong.Type, wrong.Value)
 	} else if _, ok := errors.AsType[base64.CorruptInputError](err); ok {
 		err = errNotBase64
@@ -142,7 +107,7 @@ func (d *decoder) fail(name string, err error) {
 	*d.err = fmt.Errorf("field %s: %w", d.path()+name, err)
 }
 
-// path is what stands in front of a field's name.
+// path is the prefix of a field's name in errors.
 func (d *decoder) path() string {
 	switch {
 	case d.parent == nil:
@@ -154,23 +119,19 @@ func (d *decoder) path() string {
 }
 
 // inner returns the decoder of an object in a field.
-func (d *decoder) inner(members []member, field string, index int) *decoder {
-	return &decoder{members: members, split: d.split, care: d.care, err: d.err, parent: d, field: field, index: index}
+func (d *decoder) inner(o rawObject, field string, index int) *decoder {
+	return &decoder{members: o, care: d.care, err: d.err, parent: d, field: field, index: index}
 }
 
 func (d *decoder) text(tag string, p *string) {
 	name, _ := splitTag(tag)
-	raw, exact := d.findText(name)
-	switch {
-	case exact != nil:
+	if d.has(name + exactSuffix) {
 		var b []byte
-		d.read(name+exactSuffix, exact, &b)
+		d.read(name+exactSuffix, &b)
 		*p = string(b)
-	case len(raw) > 0 && raw[0] == '"':
-		*p = string(unquoted(raw))
-	default:
-		d.read(name, raw, p)
+		return
 	}
+	d.read(name, p)
 }
 
 func (d *decoder) textUnless(tag string, p *string, other string) {
@@ -184,26 +145,24 @@ func (d *decoder) bulk(tag string, p *string, instead string) bool {
 		return true
 	}
 	name, _ := splitTag(tag)
-	raw, exact := d.findText(name)
-	if exact != nil || len(raw) > 0 && raw[0] != '"' {
-		d.text(tag, new(string)) // says what is wrong with it
+	if raw := d.members[name]; d.has(name+exactSuffix) || raw != nil && raw.Kind() != jsontext.KindString {
+		d.text(tag, new(string)) // reports an error if there is one
 	}
 	return false
 }
 
 func (d *decoder) texts(tag string, p *[]string) {
 	name, _ := splitTag(tag)
-	raw, exact := d.findText(name)
 	*p = nil
-	if exact != nil {
+	if d.has(name + exactSuffix) {
 		var list [][]byte
-		d.read(name+exactSuffix, exact, &list)
+		d.read(name+exactSuffix, &list)
 		for _, s := range list {
 			*p = append(*p, string(s))
 		}
 		return
 	}
-	d.read(name, raw, p)
+	d.read(name, p)
 	if len(*p) == 0 {
 		*p = nil
 	}
@@ -211,74 +170,24 @@ func (d *decoder) texts(tag string, p *[]string) {
 
 func (d *decoder) value(tag string, p any) {
 	name, _ := splitTag(tag)
-	raw := d.find(name)
-	if raw == nil || string(raw) == "null" {
-		return
-	}
-	// What most fields are is read without encoding/json, which takes ten times
-	// as long.
-	switch p := p.(type) {
-	case *int:
-		if n, err := strconv.Atoi(string(raw)); err == nil {
-			*p = n
-			return
-		}
-	case *int64:
-		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-			*p = n
-			return
-		}
-	case *float64:
-		if x, ok := number64(raw); ok {
-			*p = x
-			return
-		}
-	case **float64:
-		if x, ok := number64(raw); ok {
-			*p = &x
-			return
-		}
-	case json.Unmarshaler:
-		if err := p.UnmarshalJSON(raw); err != nil {
-			d.fail(name, err)
-		}
-		return
-	}
-	d.read(name, raw, p)
-}
-
-// number64 reads a number, if that is what a value is.
-func number64(raw []byte) (x float64, ok bool) {
-	x, err := strconv.ParseFloat(string(raw), 64)
-	return x, err == nil
+	d.read(name, p)
 }
 
 func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 	name, _ := splitTag(tag)
-	raw := d.find(name)
-	wrong := func() { d.read(name, raw, new([]map[string]json.RawMessage)) }
-	if len(raw) == 0 || raw[0] != '[' {
-		wrong()
-		return
-	}
-	for i, one := range d.split.array(raw) {
-		members, ok := d.split.object(nil, one)
-		if !ok && string(one) != "null" {
-			wrong()
-			return
-		}
-		item(i, d.inner(members, name, i))
+	var objects []rawObject
+	d.read(name, &objects)
+	for i, o := range objects {
+		item(i, d.inner(o, name, i))
 	}
 }
 
 func (d *decoder) object(tag string, _ bool, inner func(fields)) bool {
 	name, _ := splitTag(tag)
-	raw := d.find(name)
-	members, ok := d.split.object(nil, raw)
-	if !ok {
-		d.read(name, raw, new(map[string]json.RawMessage))
+	var o rawObject
+	if d.read(name, &o); o == nil {
 		return false
 	}
-	inner(d.inner(members, name, -1))
+	inner(d.inner(o, name, -1))
 	return true
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"unicode/utf8"
 )
@@ -129,50 +130,27 @@ func (w *encoder) object(tag string, present bool, inner func(fields)) bool {
 }
 
 // appendString appends s as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD. All control characters are escaped, those of C1 as well, so that a
-// log does not drive the terminal it is printed on.
+// U+FFFD. All control characters are escaped, those of C1 as well, so that
+// printing a log does not send control sequences to the terminal.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		size, repl := 1, ""
-		if c := s[i]; c >= utf8.RuneSelf {
-			var r rune
-			r, size = utf8.DecodeRuneInString(s[i:])
-			switch {
-			case r == utf8.RuneError && size == 1:
-				repl = string(utf8.RuneError)
-			case r < 0xa0:
-				repl = escape(byte(r))
-			}
-		} else if c < ' ' || c == '"' || c == '\\' || c == 0x7f {
-			repl = escape(c)
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case r < ' ' || 0x7f <= r && r < 0xa0:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = utf8.AppendRune(b, r)
 		}
-		if repl != "" {
-			b = append(append(b, s[from:i]...), repl...)
-			from = i + size
-		}
-		i += size
 	}
-	return append(append(b, s[from:]...), '"')
-}
-
-// escape returns the JSON escape of a character below U+0100.
-func escape(c byte) string {
-	const hex = "0123456789abcdef"
-	switch c {
-	case '"':
-		return `\"`
-	case '\\':
-		return `\\`
-	case '\n':
-		return `\n`
-	case '\r':
-		return `\r`
-	case '\t':
-		return `\t`
-	}
-	return string([]byte{'\\', 'u', '0', '0', hex[c>>4], hex[c&15]})
+	return append(b, '"')
 }
 
 func appendBase64(b []byte, s string) []byte {

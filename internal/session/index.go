@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 )
 
@@ -20,15 +19,12 @@ import (
 // It is derived and never the truth: whoever loses it loses some time. What it
 // says of a log counts only while the log is the very file that was read.
 //
-// It holds indexMagic, the CRC-32C of what follows, and blocks of some logs, which are
-// decoded at the same time: each is its length and what an encoder of encoding/gob makes of
-// a list of them. Numbers have four bytes, big-endian.
+// It holds indexMagic, the CRC-32C of the rest (four bytes, big-endian), and a list of logs,
+// encoded by encoding/gob.
 const (
 	indexName    = ".index"
-	indexDraft   = indexName + "-" // and a number: one that is being written
-	indexVersion = "20"            // grows with every change of what is remembered
+	indexVersion = "21"            // grows with every change of what is remembered
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
-	indexBlock   = 500       // logs
 	indexLimit   = 512 << 20 // bytes; a larger one is not ours
 	textLimit    = 64 << 10  // bytes of the texts of a log that is remembered
 )
@@ -162,67 +158,38 @@ func (x index) recall(id string, now stamp) *indexed {
 
 // indexOf returns the text of an index.
 func indexOf(logs []*indexed) ([]byte, error) {
-	head := len(indexMagic) + crc32.Size
-	text := append([]byte(indexMagic), make([]byte, crc32.Size)...)
-	for block := range slices.Chunk(logs, indexBlock) {
-		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(block); err != nil {
-			return nil, err
-		}
-		text = append(binary.BigEndian.AppendUint32(text, uint32(b.Len())), b.Bytes()...)
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(logs); err != nil {
+		return nil, err
 	}
-	binary.BigEndian.PutUint32(text[len(indexMagic):], crc32.Checksum(text[head:], castagnoli()))
-	return text, nil
+	text := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.Checksum(body.Bytes(), castagnoli()))
+	return append(text, body.Bytes()...), nil
 }
 
-// logsOf returns the logs of an index by their ids; nil: it is none of this version.
+// logsOf returns the logs of an index by their ids; nil if the text is not an index of this version.
 func logsOf(text []byte) map[string]*indexed {
-	blocks, ok := blocksOf(text)
-	if !ok {
+	rest, ours := bytes.CutPrefix(text, []byte(indexMagic))
+	if !ours || len(rest) < crc32.Size {
 		return nil
 	}
-	decoded := make([][]*indexed, len(blocks))
-	var bad atomic.Bool
-	readEach(len(blocks), func(i int, _ *Reader) {
-		if gob.NewDecoder(bytes.NewReader(blocks[i])).Decode(&decoded[i]) != nil {
-			bad.Store(true)
-		}
-	})
-	if bad.Load() {
+	sum, body := binary.BigEndian.Uint32(rest), rest[crc32.Size:]
+	var decoded []*indexed
+	if crc32.Checksum(body, castagnoli()) != sum || gob.NewDecoder(bytes.NewReader(body)).Decode(&decoded) != nil {
 		return nil
 	}
 	logs := map[string]*indexed{}
-	for _, block := range decoded {
-		for _, e := range block {
-			logs[e.Overview.ID] = e
-		}
+	for _, e := range decoded {
+		logs[e.Overview.ID] = e
 	}
 	return logs
 }
 
-// blocksOf returns the blocks of an index.
-func blocksOf(text []byte) (blocks [][]byte, ok bool) {
-	rest, ours := bytes.CutPrefix(text, []byte(indexMagic))
-	if !ours || len(rest) < crc32.Size || crc32.Checksum(rest[crc32.Size:], castagnoli()) != binary.BigEndian.Uint32(rest) {
-		return nil, false
-	}
-	for rest = rest[crc32.Size:]; len(rest) > 0; {
-		const size = 4
-		if len(rest) < size || uint64(len(rest)-size) < uint64(binary.BigEndian.Uint32(rest)) {
-			return nil, false
-		}
-		end := size + int(binary.BigEndian.Uint32(rest))
-		blocks, rest = append(blocks, rest[size:end]), rest[end:]
-	}
-	return blocks, true
-}
-
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// saveIndex writes the index of a directory anew. Whoever reads meanwhile has the old one
-// or the new one; of two who write, the last one's counts. A store that cannot be
-// written to has no index. Drafts are the names of others' that were seen.
-func saveIndex(dir string, logs []*indexed, drafts []string) {
+// saveIndex replaces the index of a directory. Readers see the old one or the new
+// one; of two writers, the last one wins. A store that cannot be written to has no
+// index.
+func saveIndex(dir string, logs []*indexed) {
 	path := filepath.Join(dir, indexName)
 	if len(logs) == 0 {
 		_ = os.Remove(path)
@@ -232,29 +199,15 @@ func saveIndex(dir string, logs []*indexed, drafts []string) {
 	if err != nil {
 		return
 	}
-	f, err := os.CreateTemp(dir, indexDraft+"*") // 0600
+	f, err := os.CreateTemp(dir, indexName+"-*") // 0600
 	if err != nil {
 		return
 	}
 	_, err = f.Write(text)
-	st, statErr := f.Stat()
-	if err = errors.Join(err, statErr, f.Close()); err == nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		return
-	}
-	sweep(dir, drafts, st.ModTime())
-}
-
-// sweep removes, of the files that were to become an index, those whose writers
-// were killed long ago.
-func sweep(dir string, drafts []string, now time.Time) {
-	for _, name := range drafts {
-		path := filepath.Join(dir, name)
-		if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && now.Sub(st.ModTime()) > time.Hour {
-			_ = os.Remove(path)
-		}
 	}
 }

@@ -28,13 +28,10 @@ var draft = regexp.MustCompile(`^\.(index|doctor|redacted)-[0-9]+$`)
 // soon is how long such a file may be there.
 const soon = time.Hour
 
-// A Cleaner looks after what runs that were killed have left in a store.
-type Cleaner struct{ *Store }
-
 // Leftovers returns what is of no use to anybody: what agents were doing in sessions at which
 // nobody is at work, the forks of those that cannot be carried on, what stood beside logs that
 // are gone, and drafts. No link is followed.
-func (s Cleaner) Leftovers(now time.Time) (all []Leftover, err error) {
+func (s *Store) Leftovers(now time.Time) (all []Leftover, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -65,7 +62,7 @@ func drafted(e fs.DirEntry, now time.Time) bool {
 }
 
 // beside returns what is left in the folder of a session.
-func (s Cleaner) beside(id, folder string, now time.Time) (all []Leftover) {
+func (s *Store) beside(id, folder string, now time.Time) (all []Leftover) {
 	if _, err := os.Lstat(s.Path(id)); errors.Is(err, fs.ErrNotExist) {
 		if info, err := os.Lstat(folder); err == nil && now.Sub(info.ModTime()) > soon { // else its log may be about to come
 			return []Leftover{{What: "what stood beside a log that is gone", Path: folder}}
@@ -113,10 +110,10 @@ func half(id, forks string) (all []Leftover) {
 const forksDir = "forks"
 
 // succeeded reports whether there is nothing to carry on.
-func (s Cleaner) succeeded(id string) bool { return Look(s.Path(id)).Status == Status(loop.Success) }
+func (s *Store) succeeded(id string) bool { return Look(s.Path(id)).Status == Status(loop.Success) }
 
 // Waiting returns the sessions that have forks and can be carried on.
-func (s Cleaner) Waiting() (ids []string) {
+func (s *Store) Waiting() (ids []string) {
 	entries, _ := os.ReadDir(s.dir) // no directory, no sessions
 	for _, e := range entries {
 		id, folder := strings.CutSuffix(e.Name(), folderEnding)
@@ -131,24 +128,6 @@ func (s Cleaner) Waiting() (ids []string) {
 		}
 	}
 	return ids
-}
-
-// Alone does something while nobody is at work at a session, and nobody can begin. It is
-// [ErrRunning] where somebody is.
-func (s Cleaner) Alone(id string, do func() error) error {
-	log, _, err := openLog(s.Path(id)) // only locked, never read
-	if err != nil {
-		return err
-	}
-	free, err := lockAlone(log)
-	switch {
-	case err == nil && !free:
-		err = ErrRunning
-	default:
-		err = do() // on a file system without locks, too, as for a recorder
-	}
-	unlock(log)
-	return errors.Join(err, log.Close())
 }
 
 // StaleLocks returns the files of locks in a directory of the user's own that nobody holds, and

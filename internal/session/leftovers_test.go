@@ -41,7 +41,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	look := func(at time.Time) (found []string) {
-		all, err := (session.Cleaner{Store: store}).Leftovers(at)
+		all, err := store.Leftovers(at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestLeftovers(t *testing.T) {
 	if got, want := look(now), []string{".index-123"}; !slices.Equal(got, want) {
 		t.Errorf("beside a session at work: %q, want %q", got, want)
 	}
-	if err := (session.Cleaner{Store: store}).Alone(id, func() error { return nil }); !errors.Is(err, session.ErrRunning) {
+	if err := store.Alone(id, func() error { return nil }); !errors.Is(err, session.ErrRunning) {
 		t.Errorf("a session at work is not left alone: %v", err)
 	}
 	if err := rec.Close(); err != nil {
@@ -66,7 +66,7 @@ func TestLeftovers(t *testing.T) {
 	if got := look(now); !slices.Equal(got, want) {
 		t.Errorf("beside a session that was killed: %q, want %q", got, want)
 	}
-	if got := (session.Cleaner{Store: store}).Waiting(); !slices.Equal(got, []string{id}) {
+	if got := store.Waiting(); !slices.Equal(got, []string{id}) {
 		t.Errorf("sessions with forks: %q", got)
 	}
 	if got := look(now.Add(2 * time.Hour)); !slices.Contains(got, gone) {

@@ -146,24 +146,16 @@ func wholeBefore(e loop.Event) int {
 	return UnknownIterations
 }
 
-// countLines counts the lines of a file, the last one also without its break.
+// countLines counts the line breaks in a file.
 func countLines(r io.Reader) (int, error) {
-	lines := 0
-	buf := make([]byte, 64<<10)
-	open := false
+	lines := newReader(r, "", buffered).lines
 	for {
-		n, err := r.Read(buf)
-		for _, c := range buf[:n] {
-			if !open {
-				lines++
-			}
-			open = c != '\n'
-		}
+		_, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			return lines, nil
+			return lines.count - 1, nil
 		}
-		if err != nil {
-			return lines, err
+		if err != nil && !errors.Is(err, ErrLineTooLong) {
+			return 0, err
 		}
 	}
 }

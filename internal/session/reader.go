@@ -72,7 +72,6 @@ type Reader struct {
 	Lean bool
 
 	name   string
-	room   room
 	lines  lineReader
 	closer io.Closer
 }
@@ -87,20 +86,8 @@ func newReader(r io.Reader, name string, buffer int) *Reader {
 	return &Reader{name: name, lines: lineReader{in: bufio.NewReaderSize(r, buffer), limit: MaxLine}}
 }
 
-// reset makes the reader one of another log.
-func (r *Reader) reset(in io.Reader, name string) {
-	if r.name = name; r.lines.in == nil || cap(r.lines.buf) > mostKept {
-		r.lines = newReader(in, name, buffered).lines
-		return
-	}
-	r.lines.in.Reset(in)
-	r.lines.count = 0
-}
-
-const (
-	buffered = 64 << 10 // bytes that are read ahead
-	mostKept = 1 << 20  // bytes of a line whose room is kept for the next log
-)
+// buffered is how many bytes are read ahead.
+const buffered = 64 << 10
 
 // OpenFile returns a reader of the log at path. The caller closes it.
 func OpenFile(path string) (*Reader, error) {
@@ -111,6 +98,15 @@ func OpenFile(path string) (*Reader, error) {
 	r := NewReader(f, path)
 	r.closer = f
 	return r, nil
+}
+
+// openLean is [OpenFile] for a lean reader.
+func openLean(path string) (*Reader, error) {
+	r, err := OpenFile(path)
+	if err == nil {
+		r.Lean = true
+	}
+	return r, err
 }
 
 // Close closes the file that [OpenFile] has opened.
@@ -179,7 +175,7 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 		}
 		return Entry{}, false, nil
 	}
-	entry, err := r.decode(line)
+	entry, err := decode(line, care(r.Lean))
 	if err != nil {
 		if errors.Is(end, io.EOF) || filled {
 			err = torn(err)
@@ -190,18 +186,6 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 		return Entry{}, false, nil
 	}
 	return r.placed(entry), true, nil
-}
-
-func (r *Reader) decode(line []byte) (Entry, error) {
-	how := whole
-	if r.Lean {
-		how = lean
-	}
-	d, err := r.room.decoder(line, how)
-	if err != nil {
-		return Entry{}, err
-	}
-	return d.entry()
 }
 
 // placed turns the names of files, which are relative to the log, into paths.

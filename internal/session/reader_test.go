@@ -148,8 +148,8 @@ func TestReadForeign(t *testing.T) {
 		"no type":         {text: `{"message":"w"}` + "\n" + warn, want: map[int]loop.Event{2: warned}, bad: map[int]string{1: "no type"}},
 		"type of a type":  {text: `{"type":7}` + "\n" + warn, want: map[int]loop.Event{2: warned}, bad: map[int]string{1: "field type: want string, have number"}},
 		"not an object":   {text: "[1]\n" + warn + "\n7\nnull\n\"x\"\n", want: map[int]loop.Event{2: warned}, bad: map[int]string{1: "not a JSON object", 3: "not a JSON object", 4: "not a JSON object", 5: "not a JSON object"}},
-		"not JSON":        {text: "hello\n" + warn, want: map[int]loop.Event{2: warned}, bad: map[int]string{1: "the line is no JSON"}},
-		"two on a line":   {text: warn + warn + "\n" + start, want: map[int]loop.Event{2: started}, bad: map[int]string{1: "the line is no JSON"}},
+		"not JSON":        {text: "hello\n" + warn, want: map[int]loop.Event{2: warned}, bad: map[int]string{1: "the line is not JSON"}},
+		"two on a line":   {text: warn + warn + "\n" + start, want: map[int]loop.Event{2: started}, bad: map[int]string{1: "the line is not JSON"}},
 		"torn in between": {text: warn[:9] + "\n" + start, want: map[int]loop.Event{2: started}, bad: map[int]string{1: "the JSON of the line is cut off"}},
 		"torn at the end": {text: start + "\n" + warn[:9], want: map[int]loop.Event{1: started}, bad: map[int]string{2: "breaks off"}},
 		"wrong types": {

@@ -13,31 +13,40 @@ import (
 // ErrRunning says that a session is at work and must be left alone.
 var ErrRunning = errors.New("the session is running")
 
-// Remove deletes the log of a session and the folder beside it. It refuses a
-// running one with [ErrRunning]. The log goes last: what is left when it fails
-// halfway can be removed again.
+// Remove deletes the log of a session and the folder beside it. It rejects a
+// running one with [ErrRunning]. The log goes last: if Remove fails halfway, it can
+// be called again.
 func (s *Store) Remove(id string) error {
-	log, _, err := openLog(s.Path(id)) // only locked, never read
-	if err != nil {
-		return fmt.Errorf("remove session %s: %w", wording.Path(id), err)
-	}
-	free, err := lockAlone(log) // as for a recorder: a file system without locks loses only this answer
-	switch {
-	case err == nil && !free:
-		err = ErrRunning
-	default:
-		err = os.RemoveAll(folderOf(s.Path(id)))
-	}
-	left := err == nil && os.Remove(s.Path(id)) != nil
-	unlock(log)
-	err = errors.Join(err, log.Close())
-	if left { // Windows removes no file that is open
+	left := false
+	err := s.Alone(id, func() error {
+		err := os.RemoveAll(folderOf(s.Path(id)))
+		left = err == nil && os.Remove(s.Path(id)) != nil
+		return err
+	})
+	if left { // Windows does not remove an open file
 		err = errors.Join(err, os.Remove(s.Path(id)))
 	}
 	if err != nil {
 		return fmt.Errorf("remove session %s: %w", wording.Path(id), err)
 	}
 	return nil
+}
+
+// Alone calls do while nobody works on a session, and nobody can begin to. The error is
+// [ErrRunning] if somebody does.
+func (s *Store) Alone(id string, do func() error) error {
+	log, _, err := openLog(s.Path(id)) // only locked, never read
+	if err != nil {
+		return err
+	}
+	free, err := lockAlone(log)
+	if err == nil && !free {
+		err = ErrRunning
+	} else {
+		err = do() // also on a file system without locks, as a recorder does
+	}
+	unlock(log)
+	return errors.Join(err, log.Close())
 }
 
 // Space returns how many bytes the log of a session and the files beside it

@@ -1,11 +1,9 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,35 +11,27 @@ import (
 	"codeloops/internal/loop/progress"
 )
 
-// checkScan holds the scanner against encoding/json: the same texts are
-// objects, with the same fields.
+// checkScan compares newDecoder with encoding/json: the same texts are objects,
+// with the same fields.
 func checkScan(t *testing.T, text []byte) {
 	t.Helper()
 	var want map[string]json.RawMessage
 	err := json.Unmarshal(text, &want)
-	members, ok := new(splitter).object(nil, text)
-	if isObject := err == nil && want != nil; ok != isObject {
-		t.Fatalf("%q is an object: %v, want %v (%v)", text, ok, isObject, err)
+	d, wrong := newDecoder(text, whole)
+	if isObject := err == nil && want != nil; (wrong == nil) != isObject {
+		t.Fatalf("%q: %v, want an object: %v (%v)", text, wrong, isObject, err)
 	}
-	if !ok {
+	if wrong != nil {
 		return
 	}
 	got := map[string]json.RawMessage{}
-	for _, m := range members {
-		got[string(m.name)] = m.raw
-		if m.raw[0] == '"' {
-			var plain string
-			if err := json.Unmarshal(m.raw, &plain); err != nil || string(unquoted(m.raw)) != plain {
-				t.Fatalf("%s reads %q, want %q", m.raw, string(unquoted(m.raw)), plain)
-			}
-		}
-		if m.raw[0] == '[' {
-			var elements []json.RawMessage
-			if err := json.Unmarshal(m.raw, &elements); err != nil {
-				t.Fatal(err)
-			}
-			if split := new(splitter).array(m.raw); !slices.EqualFunc(split, elements, func(a []byte, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-				t.Fatalf("%s splits into %s", m.raw, split)
+	for name, raw := range d.members {
+		got[name] = json.RawMessage(raw)
+		if raw[0] == '"' {
+			var said, plain string
+			d.read(name, &said)
+			if err := json.Unmarshal(raw, &plain); err != nil || said != plain {
+				t.Fatalf("%s reads %q, want %q", raw, said, plain)
 			}
 		}
 	}

@@ -72,9 +72,9 @@ func NewSearch(words []string) (*Search, error) {
 // those that could not be read.
 func (s *Search) Logs(ctx context.Context, logs []Overview) ([]Found, error) {
 	all := make([]Found, len(logs))
-	readEach(len(logs), func(i int, r *Reader) {
+	readEach(len(logs), func(i int) {
 		if ctx.Err() == nil {
-			all[i] = s.one(ctx, logs[i], r)
+			all[i] = s.one(ctx, logs[i])
 		}
 	})
 	if ctx.Err() != nil {
@@ -90,15 +90,14 @@ func (s *Search) Logs(ctx context.Context, logs []Overview) ([]Found, error) {
 }
 
 // one searches a log. It passes over bad lines, which a [Store.Survey] names.
-func (s *Search) one(ctx context.Context, o Overview, r *Reader) Found {
+func (s *Search) one(ctx context.Context, o Overview) Found {
 	found := Found{Overview: o}
-	f, _, err := openLog(o.Path)
+	r, err := openLean(o.Path)
 	if err != nil {
-		found.Unread = fmt.Errorf("open session log: %w", err)
+		found.Unread = err
 		return found
 	}
-	defer f.Close() //nolint:errcheck // only read
-	r.reset(f, o.Path)
+	defer r.Close() //nolint:errcheck // only read
 	known := map[Match]bool{}
 	for entry, err := range r.Sound(nil) {
 		if err != nil || ctx.Err() != nil {

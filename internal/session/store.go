@@ -116,7 +116,7 @@ func (s *Store) Open(id string) (*Reader, error) {
 // Find returns the id that prefix is the beginning of, or whose hash it is the
 // beginning of.
 func (s *Store) Find(prefix string) (string, error) {
-	ids, _, err := s.list()
+	ids, err := s.list()
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +150,7 @@ func (s *Store) Latest(counts func(Summary) bool) (string, error) {
 // back returns the id of the session that began n before the last one, "" when
 // there are not as many that count. Empty logs do not.
 func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
-	ids, _, err := s.list()
+	ids, err := s.list()
 	for end := len(ids); end > 0; {
 		begin := end - 1
 		for begin > 0 && second(ids[begin-1]) == second(ids[begin]) {
@@ -215,20 +215,17 @@ func running(path string) (bool, error) {
 // Path returns where the log of a session is, whether there is one or not.
 func (s *Store) Path(id string) string { return filepath.Join(s.dir, id+logEnding) }
 
-// list returns the ids of all sessions, oldest first as far as names tell, and
-// the names of drafts of an index.
-func (s *Store) list() (ids, drafts []string, err error) {
+// list returns the ids of all sessions, oldest first as far as names tell.
+func (s *Store) list() (ids []string, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("list sessions: %w", err)
+		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	type aged struct{ id, age string }
 	var logs []aged
 	for _, entry := range entries {
 		if id, ok := strings.CutSuffix(entry.Name(), logEnding); ok && !entry.IsDir() {
 			logs = append(logs, aged{id, age(id)})
-		} else if strings.HasPrefix(entry.Name(), indexDraft) {
-			drafts = append(drafts, entry.Name())
 		}
 	}
 	slices.SortFunc(logs, func(a, b aged) int {
@@ -238,7 +235,7 @@ func (s *Store) list() (ids, drafts []string, err error) {
 	for _, one := range logs {
 		ids = append(ids, one.id)
 	}
-	return ids, drafts, nil
+	return ids, nil
 }
 
 func age(id string) string {

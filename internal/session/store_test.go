@@ -51,7 +51,7 @@ func TestStoreNames(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	ids, _, err := store.list()
+	ids, err := store.list()
 	if err != nil || !reflect.DeepEqual(ids, want) {
 		t.Errorf("in order: %v, %v", ids, err)
 	}

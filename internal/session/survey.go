@@ -45,9 +45,9 @@ func (s *Store) Survey() ([]Overview, error) {
 	var x index
 	var loading sync.WaitGroup
 	loading.Go(func() { x = loadIndex(s.dir, s.racy) })
-	ids, drafts, err := s.list()
+	ids, err := s.list()
 	seen := make([]stamp, len(ids))
-	readEach(len(ids), func(i int, _ *Reader) { seen[i] = stampAt(s.Path(ids[i])) })
+	readEach(len(ids), func(i int) { seen[i] = stampAt(s.Path(ids[i])) })
 	if loading.Wait(); err != nil {
 		return nil, err
 	}
@@ -55,9 +55,9 @@ func (s *Store) Survey() ([]Overview, error) {
 	if v.room.Store(s.atOnce); x.logs == nil {
 		v.room.Store(s.atOnce / 4) // all logs are opened: that takes its time
 	}
-	readEach(len(ids), func(i int, r *Reader) { v.one(i, ids[i], r) }) // the newest first
+	readEach(len(ids), func(i int) { v.one(i, ids[i]) }) // the newest first
 	if v.fresh.Load() > 0 && (x.logs != nil || len(ids) >= manyLogs || v.bytes.Load() >= manyBytes) || v.gone(ids) {
-		saveIndex(s.dir, v.remembered(), drafts)
+		saveIndex(s.dir, v.remembered())
 	}
 	slices.SortFunc(v.all, func(a, b Overview) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
@@ -88,26 +88,24 @@ type survey struct {
 // questions as soon as one.
 const readers = 16
 
-// readEach calls read for each of so many logs, the last first, several at the same time,
-// each with a reader that it may use.
-func readEach(logs int, read func(i int, r *Reader)) {
+// readEach calls read for each of so many logs, the last one first, several at the same time.
+func readEach(logs int, read func(i int)) {
 	var left atomic.Int64
 	left.Store(int64(logs))
 	var work sync.WaitGroup
 	for range min(logs, max(readers, 2*runtime.GOMAXPROCS(0))) {
 		work.Go(func() {
-			r := &Reader{Lean: true}
 			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
-				read(int(i), r)
+				read(int(i))
 			}
 		})
 	}
 	work.Wait()
 }
 
-func (v *survey) one(i int, id string, r *Reader) {
+func (v *survey) one(i int, id string) {
 	for range 3 {
-		now := v.read(i, id, r)
+		now := v.read(i, id)
 		if v.all[i].Status != Crashed || v.all[i].Err != nil {
 			break
 		}
@@ -120,7 +118,7 @@ func (v *survey) one(i int, id string, r *Reader) {
 
 // read takes down the overview of one session, from the index or from its log,
 // and returns the log's stamp.
-func (v *survey) read(i int, id string, r *Reader) stamp {
+func (v *survey) read(i int, id string) stamp {
 	v.known[i] = nil
 	path, now := v.store.Path(id), v.seen[i]
 	known := v.index.recall(id, now)
@@ -136,13 +134,13 @@ func (v *survey) read(i int, id string, r *Reader) stamp {
 	switch {
 	case o.Err != nil:
 		if o.through = through; through {
-			o.readRest(r)
+			o.readRest()
 			v.bytes.Add(o.Size)
 		}
 	case o.Status == Running && o.Size > longRunning:
 		_ = o.readLast() // what is wrong with it is being written
 	case through || o.Tally == nil:
-		problem := o.readWhole(r)
+		problem := o.readWhole()
 		if v.bytes.Add(o.Size); o.Status != Running {
 			o.Problem, o.through = problem, true
 		}
@@ -193,23 +191,22 @@ func (v *survey) remembered() (logs []*indexed) {
 }
 
 // readRest reads a log whose first line cannot be read. When the session began its id tells.
-func (o *Overview) readRest(r *Reader) {
+func (o *Overview) readRest() {
 	whole := *o
 	whole.Started, _ = Began(o.ID)
-	if _ = whole.readWhole(r); whole.Rest { // what is wrong is known
+	if _ = whole.readWhole(); whole.Rest { // what is wrong is known
 		*o = whole
 	}
 }
 
 // readWhole reads a log for what its end does not tell. The error is the first
 // bad line, if there is one, or of the file.
-func (o *Overview) readWhole(r *Reader) error {
-	f, _, err := openLog(o.Path)
+func (o *Overview) readWhole() error {
+	r, err := openLean(o.Path)
 	if err != nil {
-		return fmt.Errorf("open session log: %w", err)
+		return err
 	}
-	defer f.Close() //nolint:errcheck // only read
-	r.reset(f, o.Path)
+	defer r.Close() //nolint:errcheck // only read
 	var sum progress.Tally
 	var first, end *LineError // bad lines: end is one behind which nothing was read
 	last := o.Started
