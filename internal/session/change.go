@@ -10,7 +10,7 @@ import (
 // gitHeader begins the part of a diff that is about one file.
 const gitHeader = "diff --git "
 
-// change is a work tree's change but the text of its patches.
+// change is a work tree's change, except the text of its patches.
 func change(f fields, c *loop.Change, file func(fields, *loop.FileChange), unshown func(fields, *loop.Unshown)) {
 	count := c.Shape().Files // a file that changed its type is one, as git counts
 	f.value("git_files_changed", &count)
@@ -23,7 +23,7 @@ func change(f fields, c *loop.Change, file func(fields, *loop.FileChange), unsho
 	f.texts("warnings,omitempty", &c.Warnings)
 }
 
-// unshownStat is what no patch shows, but for its text.
+// unshownStat is what no patch shows, except its text.
 func unshownStat(f fields, u *loop.Unshown) {
 	f.text("path", &u.Path)
 	word(f, "why", &u.Why)
@@ -50,10 +50,9 @@ func fileStat(f fields, c *loop.FileChange) {
 	f.value("deletions,omitempty", &c.Deletions)
 }
 
-// patches is a change with the text of its patches. They stand behind one
-// another in git_diff, as `git apply` takes them; each file says how many of
-// those bytes are its own. The short patch of a file whose content stands in
-// git_diff as a binary patch is kept with the file.
+// patches is a change with the text of its patches. They are concatenated in git_diff, as `git
+// apply` takes them; each file has the number of its bytes there. A file whose content is in
+// git_diff as a binary patch keeps its short patch itself.
 func patches(f fields, c *loop.Change) {
 	text := c.ApplicablePatch()
 	taken := f.bulk("git_diff", &text, "files")
@@ -79,14 +78,13 @@ func patches(f fields, c *loop.Change) {
 		file.Patch, left, split = take(left, textual, split)
 	}, unshownText)
 	if taken && (!split || left != "") {
-		// Not a log of ours, or one that was edited.
+		// The log is not ours, or was edited.
 		c.Files = splitPatch(text)
 		c.Insertions, c.Deletions = lineTotals(c.Files)
 	}
 }
 
-// take cuts n bytes off text. ok turns false, and stays so, when there are not
-// as many.
+// take cuts n bytes off text. still is ok, or false if there are not as many.
 func take(text string, n int, ok bool) (head, rest string, still bool) {
 	if !ok || n < 0 || n > len(text) {
 		return "", text, false
@@ -94,9 +92,9 @@ func take(text string, n int, ok bool) (head, rest string, still bool) {
 	return text[:n], text[n:], true
 }
 
-// splitPatch rebuilds the files of a change from the text of its diff alone.
-// In a diff a line that begins with "diff --git " is a header: lines of
-// content begin with a space, a plus, a minus or a backslash.
+// splitPatch rebuilds the files of a change from its diff alone. A line of a diff that begins
+// with "diff --git " is a header: lines of content begin with a space, a plus, a minus or a
+// backslash.
 func splitPatch(diff string) []loop.FileChange {
 	var files []loop.FileChange
 	for diff != "" {
@@ -110,7 +108,7 @@ func splitPatch(diff string) []loop.FileChange {
 	return files
 }
 
-// fileOfPatch reads what one file's part of a diff says of the file.
+// fileOfPatch reads what one file's part of a diff says about the file.
 func fileOfPatch(patch string) loop.FileChange {
 	file := loop.FileChange{Status: loop.FileModified, Patch: patch}
 	inHunk := false
@@ -137,7 +135,7 @@ func fileOfPatch(patch string) loop.FileChange {
 func headerLine(file *loop.FileChange, line string) {
 	switch {
 	case strings.HasPrefix(line, gitHeader):
-		// A copy: the name may be kept longer than the diff it stands in.
+		// A copy, so that the name does not keep the diff in memory.
 		file.Path = strings.Clone(headerPath(line[len(gitHeader):]))
 	case strings.HasPrefix(line, "new file mode "):
 		file.Status = loop.FileAdded
@@ -153,13 +151,13 @@ func headerLine(file *loop.FileChange, line string) {
 	}
 }
 
-// headerPath returns the path in the `a/path b/path` of a header: the two are
-// the same unless the file was renamed, which a line below says.
+// headerPath returns the path in the `a/path b/path` of a header: both are the same unless the
+// file was renamed, which a later line says.
 func headerPath(names string) string {
 	return strings.TrimPrefix(unquote(names[:len(names)/2]), "a/")
 }
 
-// unquote returns a path as it is. Git writes odd ones as C strings, whose
+// unquote returns a path without git's quoting. Git writes odd paths as C strings, whose
 // escapes are among Go's.
 func unquote(name string) string {
 	if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {

@@ -15,12 +15,12 @@ import (
 	"unicode"
 )
 
-// checkpointsDir is where private repositories are, beside the logs.
+// checkpointsDir is the directory, beside the logs, of private repositories.
 const checkpointsDir = "checkpoints"
 
-// CheckpointsFor names the private repository of the sessions in a repository, given its
-// common git directory. Logs hold that name: what became of the repository since, or
-// where it is now, does not matter to them.
+// CheckpointsFor names the private repository for the sessions of a repository, given its
+// common git directory. Logs hold that name, so it does not matter to them if the repository
+// is moved or changed later.
 func CheckpointsFor(commonDir string) string {
 	name := filepath.Base(commonDir)
 	if name == ".git" {
@@ -36,8 +36,8 @@ func CheckpointsFor(commonDir string) string {
 	return path.Join(checkpointsDir, plain[:min(len(plain), 40)]+"-"+hex.EncodeToString(sum[:6])+".git")
 }
 
-// Checkpoints returns the directory of the private repository that a log names; "" where
-// it names none that could be one.
+// Checkpoints returns the directory of the private repository that a log names; "" if the name
+// is not that of one.
 func (s *Store) Checkpoints(name string) string {
 	dir, file := path.Split(name)
 	if dir != checkpointsDir+"/" || !strings.HasSuffix(file, ".git") || !filepath.IsLocal(file) {
@@ -46,11 +46,11 @@ func (s *Store) Checkpoints(name string) string {
 	return filepath.Join(s.dir, checkpointsDir, file)
 }
 
-// ErrInUse says that sessions are at work with a private repository.
+// ErrInUse says that sessions are using a private repository.
 var ErrInUse = errors.New("a session is at work with it")
 
-// ShareCheckpoints keeps others from tidying up in a private repository for as long as
-// what it returns is open. It waits for whoever is at it.
+// ShareCheckpoints keeps others from tidying up a private repository until the returned lock
+// is closed. It waits until nobody tidies up.
 func ShareCheckpoints(ctx context.Context, dir string) (io.Closer, error) {
 	for {
 		f, ok, err := lockCheckpoints(dir, true)
@@ -65,9 +65,8 @@ func ShareCheckpoints(ctx context.Context, dir string) (io.Closer, error) {
 	}
 }
 
-// OwnCheckpoints is for whoever is to tidy up in a private repository: nobody else is at
-// work with it for as long as what it returns is open. It is [ErrInUse] where somebody
-// is.
+// OwnCheckpoints locks a private repository for tidying up: nobody else uses it until the
+// returned lock is closed. The error is [ErrInUse] if somebody does now.
 func OwnCheckpoints(dir string) (io.Closer, error) {
 	f, ok, err := lockCheckpoints(dir, false)
 	if err == nil && !ok {
@@ -76,7 +75,7 @@ func OwnCheckpoints(dir string) (io.Closer, error) {
 	return f, err
 }
 
-// A held file is locked until it is closed.
+// A heldFile is locked until it is closed.
 type heldFile struct{ *os.File }
 
 func (f heldFile) Close() error {
@@ -94,7 +93,7 @@ func lockCheckpoints(dir string, shared bool) (held io.Closer, ok bool, err erro
 	}
 	ok, err = tryLock(f, shared)
 	if err != nil && shared {
-		ok, err = true, nil // a file system without locks: nobody tidies up there
+		ok, err = true, nil // nobody tidies up on a file system without locks
 	}
 	if ok = ok && stands(f); !ok || err != nil {
 		return nil, false, errors.Join(err, heldFile{f}.Close())

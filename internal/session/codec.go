@@ -7,9 +7,8 @@ import (
 	"codeloops/internal/loop/progress"
 )
 
-// kept names the files, relative to the log, that hold what an agent wrote in
-// the turn of an actor_turn or critic_turn line, until the iteration line
-// does. "" is an empty text.
+// kept names the files, relative to the log, that hold what an agent wrote in the turn of an
+// actor_turn or critic_turn line, until the iteration line holds it. "" is an empty text.
 type kept struct {
 	stdout, stderr, reply string
 }
@@ -20,12 +19,12 @@ func (k *kept) fields(f fields) {
 	f.text("kept_reply,omitempty", &k.reply)
 }
 
-// aside is what a line holds beside its event.
+// aside is what a line holds besides its event.
 type aside struct {
 	kept   kept
 	totals *progress.Tally // at the end of a log
 
-	changed bool // somebody else wrote to the log, too
+	changed bool // somebody else also wrote to the log
 }
 
 func (a *aside) fields(f fields) {
@@ -34,15 +33,15 @@ func (a *aside) fields(f fields) {
 	totals(f, "totals,omitempty", &a.totals)
 }
 
-// Encode returns e as one line of JSON, with its line break. Reading the line
-// gives the event again, but for what no log holds. An [loop.Activity] has a line, too, for whoever
-// follows a run as it goes; it has no place in a log.
+// Encode returns e as one line of JSON, with its line break. Decoding the line gives the event
+// again, except for what no log holds. A [loop.Activity] has a line as well, for those who
+// follow a live run, but it is never logged.
 func Encode(at loop.Stamp, e loop.Event) []byte {
 	return encode(at, e, aside{})
 }
 
-// Encode returns the line that an entry was read from, but for the files that
-// it named and the fields that this version does not know.
+// Encode returns the line that an entry was read from, without the files that it named and the
+// fields that this version does not know.
 func (e Entry) Encode() []byte {
 	return encode(e.At, e.Event, aside{totals: e.Totals, changed: e.Changed})
 }
@@ -58,15 +57,15 @@ func encode(at loop.Stamp, e loop.Event, a aside) []byte {
 	return append(w.buf, '}', '\n')
 }
 
-// head is what every line has beside its type.
+// head describes what every line has besides its type.
 func head(f fields, at *loop.Stamp) {
 	f.value("timestamp", (*moment)(&at.Time))
 	f.value("seq,omitempty", &at.Seq)
 	word(f, "step,omitempty", &at.Step)
 }
 
-// decode returns what a line holds, without its bulk unless it is to be whole.
-// The event is nil when the type of line is not known.
+// decode decodes a line; a lean decoding leaves out bulky texts. The event is nil if the type
+// of line is unknown.
 func decode(line []byte, how care) (Entry, error) {
 	d, err := newDecoder(line, how)
 	if err != nil {
@@ -95,8 +94,8 @@ func (d *decoder) entry() (Entry, error) {
 	return entry, *d.err
 }
 
-// complete derives what the log of the original leaves unsaid: a turn that is
-// logged without its ending has ended by itself.
+// complete adds what the original's logs do not say: a turn that is logged without an ending
+// ended by itself.
 func complete(d *decoder, e loop.Event) loop.Event {
 	round, ok := e.(loop.IterationFinished)
 	if !ok {
@@ -118,7 +117,7 @@ func ending(exitCode int) loop.Ending {
 	return loop.EndFailed
 }
 
-// mapOutputs returns e with fn's result in place of every output that e holds.
+// mapOutputs returns e with each of its outputs replaced by fn's result.
 func mapOutputs(e loop.Event, fn func(loop.Output) loop.Output) loop.Event {
 	both := func(t *loop.Turn) {
 		t.Stdout, t.Stderr = fn(t.Stdout), fn(t.Stderr)

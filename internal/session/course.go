@@ -13,42 +13,41 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Course is what a log tells of how far a session had come.
+// A Course is how far a session had come, as its log tells.
 type Course struct {
-	Session loop.Session  // as it began, but for the Rules, Deciders and Flags, which are those of the last run
+	Session loop.Session  // as it began, but with the Rules, Deciders and Flags of the last run
 	Journal *loop.Journal // of its steps
 	// State and Checkpoint are those of the last capture of the work tree itself, not of a
-	// fork; "" before the first, and once anybody of the session has written to it since.
+	// fork; "" before the first, and if a step may have written to the tree since.
 	State      string
 	Checkpoint string
-	// Kept is the last state of it that was kept, whoever has written to it since; zero
-	// before the first.
+	// Kept is the last state of the work tree that was kept, even if a step has written to
+	// the tree since; zero before the first.
 	Kept Kept
-	// Unjudged is the checkpoint of the iteration after the last whole one, "" where there
-	// is none: it was captured, and broke off before its verdict.
+	// Unjudged is the checkpoint of an iteration that was captured and then broke off
+	// before its verdict; "" if there is none.
 	Unjudged string
-	// Tally is what the session came to so far.
+	// Tally adds up the session so far.
 	Tally progress.Tally
-	// Steps are those of the strategy whose states were kept, by checkpoint.
+	// Steps are the strategy's steps whose states were kept, by checkpoint.
 	Steps map[string]loop.Step
-	// Resumed is how often it was carried on before.
+	// Resumed is how often the session was resumed before.
 	Resumed int
-	// Changed: somebody else wrote to the log while a run did.
+	// Changed says that somebody else wrote to the log during a run.
 	Changed bool
-	// Outcome is the last end; nil for a session that broke off.
+	// Outcome is that of the last run; nil if it broke off.
 	Outcome *loop.Outcome
 }
 
 // A Kept is a state of the work tree that was kept.
 type Kept struct {
 	Iteration  int    // the last one whose work is in it
-	Checkpoint string // "" of a log that names none
+	Checkpoint string // "" if the log names none
 }
 
-// Course reads the log of a session, from its first line to its last whole one. A run
-// that carries it on has it from [Store.Reopen]. Lines that cannot be read count as
-// not there; the error is [ErrNotFound], an [*AmbiguousError], a log that does not
-// begin as one, or what the system says.
+// Course reads the log of a session. To resume it, use [Store.Reopen], which reads the log
+// when no other recorder can add to it. Lines that cannot be read are skipped. The error is
+// [ErrNotFound], an [*AmbiguousError], that of a log without a beginning, or the system's.
 func (s *Store) Course(id string) (Course, error) {
 	r, err := s.Open(id)
 	if err != nil {
@@ -69,7 +68,7 @@ func (s *Store) Course(id string) (Course, error) {
 	return f.Course, f.texts()
 }
 
-// A follower is a course as it is read.
+// A follower builds a course while the log is read.
 type follower struct {
 	Course
 	begun bool
@@ -115,7 +114,7 @@ func (f *follower) follow(entry Entry) {
 	f.left(entry)
 }
 
-// left takes down what the session left the work tree as.
+// left records the state in which the session left the work tree.
 func (f *follower) left(entry Entry) {
 	if c, ok := f.Tally.Forks().Captured(entry.At, entry.Event); ok {
 		f.State, f.Checkpoint = c.State, c.Checkpoint
@@ -123,16 +122,16 @@ func (f *follower) left(entry Entry) {
 	}
 }
 
-// writes forgets what the session left the work tree as where a step may write to it: from here on
-// nobody knows.
+// writes forgets that state when a step may write to the work tree: from then on it is
+// unknown.
 func (f *follower) writes(step loop.Step, may bool) {
 	if may && f.Tally.Forks().Of(step) == "" {
 		f.State, f.Checkpoint = "", ""
 	}
 }
 
-// texts completes the turn that is still to be judged. For the others the line of their
-// iteration holds them.
+// texts completes the turn that still needs a verdict. Other turns have their texts in the
+// line of their iteration.
 func (f *follower) texts() error {
 	if f.Journal.Pending() == nil {
 		return nil
@@ -146,7 +145,7 @@ func (f *follower) texts() error {
 	return err
 }
 
-// keptText reads what a line says is kept beside the log; "" is an empty text.
+// keptText reads a file that a line names as kept beside the log; "" is an empty text.
 func keptText(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -158,11 +157,10 @@ func keptText(path string) (string, error) {
 	return string(text), nil
 }
 
-// Reopen returns a recorder that adds to the log of a session, and how far that had
-// come when no other recorder could add to it any more. What a crash has left of a
-// line is cut off first. The error is [ErrRunning] while another recorder is at work,
-// or one of [Store.Course]. The caller closes the recorder, unless it has handled
-// [loop.Finished].
+// Reopen returns a recorder that adds to the log of a session, and how far the session had
+// come, read after other recorders were locked out. It first cuts off a line that a crash left
+// incomplete. The error is [ErrRunning] while another recorder is open, or one of
+// [Store.Course]. The caller closes the recorder, unless it has handled [loop.Finished].
 func (s *Store) Reopen(id string) (*Recorder, Course, error) {
 	r := newRecorder(s.Path(id))
 	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_RDWR, 0)
@@ -180,9 +178,8 @@ func (s *Store) Reopen(id string) (*Recorder, Course, error) {
 	return r, c, nil
 }
 
-// mend cuts off what is left of a line, from its start to the size of the log.
-// A line that lacks nothing but its break counts as read, and gets one. It
-// returns the new size.
+// mend cuts off an incomplete line, which reaches from start to the end of the log. A line
+// that lacks nothing but its line break gets one and stays. mend returns the new size.
 func mend(log *os.File, start, size int64) (int64, error) {
 	line := make([]byte, size-start)
 	if _, err := log.ReadAt(line, start); err != nil {
@@ -195,7 +192,7 @@ func mend(log *os.File, start, size int64) (int64, error) {
 	size = start + int64(len(line))
 	err := log.Truncate(size)
 	if err == nil {
-		_, err = log.Write([]byte("\n")) // at the end, as all of a log
+		_, err = log.Write([]byte("\n")) // the file is open for appending
 	}
 	return size + 1, err
 }

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// LockFile takes the lock on a file, which it makes when it is missing. It lasts until what it
-// returns is closed, or the process is gone. ok is false when another process has it.
+// LockFile takes the lock on a file, which it creates if it is missing. The lock lasts until
+// the result is closed or the process ends. ok is false if another process has it.
 func LockFile(path string) (held io.Closer, ok bool, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

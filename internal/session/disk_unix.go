@@ -23,14 +23,14 @@ func syncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// DiskFull reports whether err says that there is no room, or no more for this
-// user or process.
+// DiskFull reports whether err says that the disk, or the quota of the user or process, is
+// full.
 func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// tryLock takes the lock on an open file, which lasts until it is given back or the
-// process is gone. ok is false when another open file has it.
+// tryLock takes the lock on an open file, which lasts until it is released or the process
+// ends. ok is false if another open file has it.
 func tryLock(f *os.File, shared bool) (ok bool, err error) {
 	how := syscall.LOCK_EX
 	if shared {
@@ -50,13 +50,13 @@ func tryLock(f *os.File, shared bool) (ok bool, err error) {
 	}
 }
 
-// unlock gives the lock on an open file back. To close it is not enough: a process
-// that has just been forked has it open, too, until its exec.
+// unlock releases the lock on an open file. Closing the file is not enough: a process that was
+// just forked holds it open, too, until its exec.
 func unlock(f *os.File) {
-	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // fails where there was no lock to be had
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // fails on a file system without locks
 }
 
-// identity returns what the system knows a directory by, whatever paths lead to it.
+// identity returns what the system identifies a directory by, whatever paths lead to it.
 func identity(dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -11,17 +11,15 @@ import (
 // syncDir does nothing: Windows writes a new name with the file.
 func syncDir(string) error { return nil }
 
-// DiskFull reports whether err says that there is no room, or no more for this
-// user.
+// DiskFull reports whether err says that the disk, or the user's quota, is full.
 func DiskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
 
-// tryLock takes the lock on an open file, which lasts until it is given back or the
-// process is gone. ok is false when another open file has it. Windows
-// keeps others from reading what is locked: the byte that stands for the file
-// lies far behind its end.
+// tryLock takes the lock on an open file, which lasts until it is released or the process
+// ends. ok is false if another open file has it. Windows keeps others from reading what is
+// locked, so the locked byte is far behind the end of the file.
 func tryLock(f *os.File, shared bool) (ok bool, err error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if !shared {
@@ -38,13 +36,13 @@ func tryLock(f *os.File, shared bool) (ok bool, err error) {
 	return true, nil
 }
 
-// unlock gives the lock on an open file back.
+// unlock releases the lock on an open file.
 func unlock(f *os.File) {
 	far := &windows.Overlapped{OffsetHigh: 1 << 30}
-	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, far) // fails where there was no lock to be had
+	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, far) // fails on a file system without locks
 }
 
-// identity returns what the system knows a directory by, whatever paths lead to it.
+// identity returns what the system identifies a directory by, whatever paths lead to it.
 func identity(dir string) (string, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -55,7 +53,7 @@ func identity(dir string) (string, error) {
 	if err != nil {
 		return "", &os.PathError{Op: "open", Path: dir, Err: err}
 	}
-	defer windows.CloseHandle(h) //nolint:errcheck // it was only looked at
+	defer windows.CloseHandle(h) //nolint:errcheck // only read
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(h, &info); err != nil {
 		return "", &os.PathError{Op: "stat", Path: dir, Err: err}

@@ -8,16 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// encoder writes the fields of one object behind one another into buf. It
-// writes strings itself: encoding/json would copy a diff of 50 MB twice more
-// and spell < and > as escapes.
+// encoder appends the fields of one object to buf. It writes strings itself: encoding/json
+// would copy a diff of 50 MB twice more and escape < and >.
 type encoder struct {
 	buf []byte
 }
 
 func (w *encoder) open(bracket byte) { w.buf = append(w.buf, bracket) }
 
-// key writes what stands before a field's value.
+// key writes a field's name and what separates it from the field before.
 func (w *encoder) key(name string) {
 	w.comma()
 	w.buf = appendString(w.buf, name)
@@ -30,7 +29,8 @@ func (w *encoder) comma() {
 	}
 }
 
-// skip writes what a zero value asks for and reports whether that was all.
+// skip handles a zero value: it writes null if the option says so, and reports whether the
+// value needs no more.
 func (w *encoder) skip(name, option string) bool {
 	if option == "null" {
 		w.key(name)
@@ -95,7 +95,7 @@ func (w *encoder) value(tag string, p any) {
 	w.key(name)
 	raw, err := json.Marshal(p)
 	if err != nil {
-		// Only numbers, booleans and this package's own types get here.
+		// Cannot happen: p is a number, a boolean or a type of this package.
 		raw = []byte("null")
 	}
 	w.buf = append(w.buf, raw...)

@@ -9,29 +9,29 @@ import (
 	"codeloops/internal/loop"
 )
 
-// fields is one JSON object, on its way out (encoder) or in (decoder). Every
-// kind of line is described once, as calls of these methods, so that writing
-// and reading cannot differ.
+// fields is one JSON object that is being written (encoder) or read (decoder). Each type of
+// line is described once, as calls of these methods, so that writing and reading cannot
+// differ.
 //
-// A tag is the field's name, followed by ",omitempty" when the zero value is
-// left out, or by ",null" when it is written as null. A field that is missing
-// or null reads as zero.
+// A tag is the field's name, followed by ",omitempty" if the zero value is left out, or by
+// ",null" if it is written as null. A field that is missing or null reads as zero.
 type fields interface {
 	// text is free text, of any bytes.
 	text(tag string, p *string)
-	// textUnless is free text that is left out when it equals other.
+	// textUnless is free text that is left out if it equals other.
 	textUnless(tag string, p *string, other string)
-	// bulk is free text that may be very long. A lean decoder leaves it out,
-	// unless the object lacks the field instead ("" for none) which tells what
-	// matters of it; taken says whether it did not.
+	// bulk is free text that may be very long. A lean decoder skips it, unless the object lacks
+	// the field instead, which would tell the essentials ("": there is no such field); taken
+	// reports whether the text was read.
 	bulk(tag string, p *string, instead string) (taken bool)
 	// texts is a list of free texts; an empty one reads as nil.
 	texts(tag string, p *[]string)
-	// value is anything that encoding/json can marshal from p into p.
+	// value is anything that encoding/json can marshal from p and unmarshal into it.
 	value(tag string, p any)
-	// list is a list of n objects on the way out, of any number on the way in.
+	// list is a list of objects: n when writing, any number when reading.
 	list(tag string, n int, item func(i int, f fields))
 	// object is an object that may be absent; it reports whether there is one.
+	// When writing, present says so.
 	object(tag string, present bool, inner func(fields)) bool
 }
 
@@ -41,8 +41,8 @@ func splitTag(tag string) (name, option string) {
 	return name, option
 }
 
-// list maps a slice to a list of objects. It never writes to the elements that
-// *p holds: they belong to an event that others may be reading.
+// list maps a slice to a list of objects. It never writes to the elements of *p: they belong
+// to an event that others may be reading.
 func list[T any](f fields, tag string, p *[]T, item func(fields, *T)) {
 	var out []T
 	f.list(tag, len(*p), func(i int, f fields) {
@@ -56,7 +56,7 @@ func list[T any](f fields, tag string, p *[]T, item func(fields, *T)) {
 	*p = out
 }
 
-// optional maps an object that may be absent. It never writes to the one that *p points to.
+// optional maps an object that may be absent. It never writes to what *p points to.
 func optional[T any](f fields, tag string, p **T, item func(fields, *T)) {
 	var v T
 	if *p != nil {
@@ -67,16 +67,16 @@ func optional[T any](f fields, tag string, p **T, item func(fields, *T)) {
 	}
 }
 
-// word maps a word of a closed vocabulary. One that this version does not know
-// is kept as it is.
+// word maps a word of a closed vocabulary. A word that this version does not know is kept as
+// it is.
 func word[T ~string](f fields, tag string, p *T) {
 	s := string(*p)
 	f.text(tag, &s)
 	*p = T(s)
 }
 
-// fraction maps a number that may be missing. JSON has no NaN and no infinity:
-// they are missing, too.
+// fraction maps a number that may be missing. JSON has no NaN and no infinity: they count as
+// missing.
 func fraction(f fields, tag string, p **float64) {
 	*p = finite(*p)
 	f.value(tag, p)
@@ -89,8 +89,8 @@ func finite(p *float64) *float64 {
 	return p
 }
 
-// moment is a time in RFC 3339, in UTC, with nine digits after the second, so
-// that times sort as text.
+// moment is a time in RFC 3339, in UTC, with nine digits after the second so that times sort
+// as text.
 type moment time.Time
 
 func (m moment) MarshalJSON() ([]byte, error) {
@@ -110,8 +110,7 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// seconds is a duration as a decimal number of seconds, exact to the
-// nanosecond.
+// seconds is a duration as a decimal number of seconds, exact to the nanosecond.
 type seconds time.Duration
 
 func (s seconds) MarshalJSON() ([]byte, error) {

@@ -10,19 +10,18 @@ import (
 	"codeloops/internal/loop"
 )
 
-// folder is the folder beside a log. What it holds of an iteration has names
-// that begin with the iteration's number.
+// folder is the folder beside a log. The names of an iteration's files begin with its number.
 type folder struct {
 	dir   string
-	named map[string]bool // base names that this iteration's lines name; true: with something omitted
+	named map[string]bool // files that this iteration's lines name; true: the lines omit something of it
 }
 
 func fileName(iteration int, name string) string {
 	return fmt.Sprintf("%03d.%s", iteration, name)
 }
 
-// keep writes what the lines of a finished turn do not hold to files, which
-// the line then names: until the iteration is logged nothing else has it.
+// keep writes what the line of a finished turn does not hold to files, which the line then
+// names: until the iteration is logged, nothing else has these texts.
 func (d *folder) keep(e loop.Event) (kept, error) {
 	switch e := e.(type) {
 	case loop.ActorFinished:
@@ -51,8 +50,8 @@ func (d *folder) keepTurn(iteration int, role loop.Role, t loop.Turn) (k kept, e
 	return k, err
 }
 
-// write writes text to a new file and returns the file's name relative to the
-// log; an empty text needs no file.
+// write writes text to a new file and returns the file's name relative to the log; an empty
+// text needs no file.
 func (d *folder) write(name, text string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -74,8 +73,8 @@ func (d *folder) write(name, text string) (string, error) {
 // beside returns a file's name as the log spells it.
 func (d *folder) beside(name string) string { return filepath.Base(d.dir) + "/" + name }
 
-// relative returns e with outputs that name files of this folder relative to
-// the log, and remembers them. A log and its folder can then be moved.
+// relative returns e with outputs that name files of this folder relative to the log, so that
+// the log and its folder can be moved, and remembers these names.
 func (d *folder) relative(e loop.Event) loop.Event {
 	return mapOutputs(e, func(o loop.Output) loop.Output {
 		name := filepath.Base(o.File)
@@ -92,8 +91,8 @@ func (d *folder) relative(e loop.Event) loop.Event {
 	})
 }
 
-// tidy removes the files of an iteration that hold nothing beyond its line. A
-// file that cannot be removed does no harm.
+// tidy removes the files of an iteration that hold nothing beyond its line. A file that cannot
+// be removed does no harm.
 func (d *folder) tidy(iteration int) {
 	entries, _ := os.ReadDir(d.dir)
 	for _, entry := range entries {
@@ -105,7 +104,7 @@ func (d *folder) tidy(iteration int) {
 	clear(d.named)
 }
 
-// over removes the files of a step of the strategy's own, likewise: no later line is about it.
+// over does the same for a step of the strategy, to which no later line refers.
 func (d *folder) over(e loop.Event) {
 	mapOutputs(e, func(o loop.Output) loop.Output {
 		if name := filepath.Base(o.File); o.File != "" && o.Omitted == 0 {
@@ -116,5 +115,5 @@ func (d *folder) over(e loop.Event) {
 	})
 }
 
-// removeEmpty removes the folder when nothing is left in it.
+// removeEmpty removes the folder if it is empty.
 func (d *folder) removeEmpty() { _ = os.Remove(d.dir) }

@@ -13,28 +13,27 @@ import (
 	"codeloops/internal/wording"
 )
 
-// ErrRemoved says that a log which is followed is no longer there.
+// ErrRemoved says that a log was removed or replaced while it was followed.
 var ErrRemoved = errors.New("its log was removed or replaced")
 
-// followPause is how long a follower waits before it looks again whether a log has
-// grown. To look takes some microseconds and works on every system and file system;
-// notices of the system's do not reach across a network, and are limited in number.
+// followPause is how long a follower waits between looks at a log. A look takes some
+// microseconds and works on every system and file system; the system's notifications do not
+// reach across a network, and are limited in number.
 const followPause = 100 * time.Millisecond
 
-// Follow returns the events of a session, which an id or its unique beginning names, as
-// a recorder in this or another process adds them to its log: those behind the sequence
-// number after, 0 for all. What agents do at the moment, [loop.Activity], stands in
-// between, as far as it is still known; the last of it is enough for whoever comes late
-// or is slow.
+// Follow yields the events of a session, named by an id or its unique prefix, as a recorder in
+// this or another process logs them: those after the sequence number after, 0 for all. In
+// between it yields [loop.Activity], what agents are doing at the moment, as far as it is
+// still available: whoever starts late or is slow gets only the latest.
 //
-// It ends when no recorder is at work any more and all is told: with [loop.Finished], or
-// without where the run was killed. Until then the rest of a torn line is waited for. A
-// line that cannot be read is a [*LineError] in its place, as of [Reader.Entries]. Any
-// other error is the last: that of [Store.Find], [ErrRemoved], [ErrChanged] for a log
-// that was cut, what the system says, or the cause of ctx. A file system without locks
-// does not tell that a run was killed.
+// It ends when no recorder is open any more and everything was yielded: with [loop.Finished],
+// or without it if the run was killed. Until then it waits for the rest of a torn line. A line
+// that cannot be read is yielded as a [*LineError] in its place, as by [Reader.Entries]. Any
+// other error is the last: that of [Store.Find], [ErrRemoved], [ErrChanged] for a log that
+// became shorter, the system's, or the cause of ctx. On a file system without locks, Follow
+// cannot tell that a run was killed.
 //
-// A run knows nothing of those who follow it, and waits for none.
+// A run knows nothing of its followers, and does not wait for them.
 func (s *Store) Follow(ctx context.Context, id string, after int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if err := s.follow(ctx, id, after, yield); err != nil && !errors.Is(err, errEnough) {
@@ -43,7 +42,7 @@ func (s *Store) Follow(ctx context.Context, id string, after int) iter.Seq2[Entr
 	}
 }
 
-// errEnough says that whoever follows wants no more.
+// errEnough says that the caller of Follow stopped the iteration.
 var errEnough = errors.New("enough")
 
 func (s *Store) follow(ctx context.Context, id string, after int, yield func(Entry, error) bool) error {
@@ -58,11 +57,11 @@ func (s *Store) follow(ctx context.Context, id string, after int, yield func(Ent
 	defer log.Close() //nolint:errcheck // only read
 	f := &following{log: log, yield: yield, after: after, live: watcher{dir: folderOf(s.Path(id))}}
 	for begun := false; ; begun = true {
-		busy := f.busy() // what is added after this look is read in the next round
+		busy := f.busy() // what is added after this is read in the next round
 		if err := f.round(busy); err != nil {
 			return err
 		}
-		if !busy && (begun || f.end > 0) { // a log that is being made has its lock in a moment
+		if !busy && (begun || f.end > 0) { // a new log is locked in a moment
 			return nil
 		}
 		select {
@@ -73,22 +72,22 @@ func (s *Store) follow(ctx context.Context, id string, after int, yield func(Ent
 	}
 }
 
-// following is a log as somebody reads it who waits for more.
+// following is a log that is being followed.
 type following struct {
 	log   *os.File
 	live  watcher
 	yield func(Entry, error) bool
-	after int // the sequence number behind which events are yielded
+	after int // events up to this sequence number are skipped
 
 	end     int64 // of the lines that have been read
 	lines   int   // how many
-	seq     int   // of the last of them
-	ended   bool  // it is the end of a run
+	seq     int   // the last sequence number in them
+	ended   bool  // the last of them ends a run
 	pending []instant
 }
 
-// busy reports whether a recorder is at work. Where there are no locks, one is until
-// the session's end.
+// busy reports whether a recorder is open. On file systems without locks, one is until the
+// session's end.
 func (f *following) busy() bool {
 	free, err := tryLock(f.log, true)
 	unlock(f.log)
@@ -98,8 +97,8 @@ func (f *following) busy() bool {
 	return !free
 }
 
-// round yields what there is. Of what is busy, the part behind the last whole line may
-// be taken back.
+// round yields what is new. While a recorder is open, it may still take back what follows the
+// last whole line.
 func (f *following) round(busy bool) error {
 	there := stands(f.log)
 	st, err := f.log.Stat()
@@ -115,7 +114,7 @@ func (f *following) round(busy bool) error {
 	if end < f.end {
 		return ErrChanged
 	}
-	f.pending = append(f.pending, f.live.read()...) // later than the log: it holds what was done before its lines
+	f.pending = append(f.pending, f.live.read()...) // after the size was taken, so that no activity before these lines is missed
 	if err := f.read(end); err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func (f *following) round(busy bool) error {
 	return f.done(func(i instant) bool { return i.after <= f.seq })
 }
 
-// read yields the lines up to the end.
+// read yields the lines up to end.
 func (f *following) read(end int64) error {
 	if end == f.end {
 		return nil
@@ -147,11 +146,11 @@ func (f *following) read(end int64) error {
 			return err
 		}
 	}
-	f.end, f.lines = end, r.lines.count-1 // behind the last line break stands none
+	f.end, f.lines = end, r.lines.count-1 // there is no line after the last line break
 	return nil
 }
 
-// done yields the activities, from the first on, whose time has come.
+// done yields the activities, from the first on, that are due.
 func (f *following) done(due func(instant) bool) error {
 	for len(f.pending) > 0 && due(f.pending[0]) {
 		entry := f.pending[0].entry

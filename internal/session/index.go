@@ -14,27 +14,29 @@ import (
 	"time"
 )
 
-// The index of a store is a file beside the logs that remembers what they say
-// of themselves, so that ten thousand of them need not be opened for a list.
-// It is derived and never the truth: whoever loses it loses some time. What it
-// says of a log counts only while the log is the very file that was read.
+// The index of a store is a file beside the logs that remembers what they say about
+// themselves, so that ten thousand of them need not be opened for a list. It is derived data:
+// without it, a list only takes longer. An entry is used only while the log is exactly the
+// file that was read.
 //
-// It holds indexMagic, the CRC-32C of the rest (four bytes, big-endian), and a list of logs,
-// encoded by encoding/gob.
+// It holds indexMagic, the CRC-32C of the rest (four bytes, big-endian), and a list of
+// blocks, which are decoded at the same time: each is a list of some logs. Both kinds of
+// lists are encoded by encoding/gob.
 const (
 	indexName    = ".index"
-	indexVersion = "21"            // grows with every change of what is remembered
+	indexVersion = "21" // increased with every change of the format
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
-	indexLimit   = 512 << 20 // bytes; a larger one is not ours
-	textLimit    = 64 << 10  // bytes of the texts of a log that is remembered
+	indexBlock   = 500       // logs
+	indexLimit   = 512 << 20 // bytes; a larger file is not ours
+	textLimit    = 64 << 10  // bytes; a log with longer texts is not remembered
 )
 
-// coarsest is how much older than the index a log must be for the index to
-// count: one that is written to at the time that it is read may change once
-// more without another stamp. No file system's clock is coarser.
+// coarsest is how much older than the index a log must be for its entry to count: a log
+// written to while it is read may change once more without a change of its stamp. No file
+// system's clock is coarser.
 const coarsest = 2 * time.Second
 
-// A stamp tells one state of a file from another.
+// A stamp identifies one state of a file.
 type stamp struct {
 	Size    int64
 	Written int64 // nanoseconds, as Changed
@@ -48,23 +50,24 @@ func stampOf(st fs.FileInfo) stamp {
 	return s
 }
 
-// indexed is one log as an index remembers it. Where the log is, and who is at work on it,
-// is looked at anew each time.
+// indexed is what an index remembers of one log. Where the log is, and whether it is running,
+// is looked up each time.
 type indexed struct {
 	Stamp        stamp
 	Overview     Overview
 	Err, Problem *badLine
 	Through      bool
-	Sure         bool // it has a confidence, which may be 0: gob tells that as none
+	Sure         bool // there is a confidence: gob drops one that is 0
 }
 
-// A badLine is what is wrong with a line; whoever reads it says in which file.
+// A badLine is what is wrong with a line; the reader knows the file.
 type badLine struct {
 	Line, Kind int
 	Text       string
 }
 
-// problems are those of a line that callers may ask for; nil is any other.
+// problems are the errors of a line that callers may ask for with [errors.Is]; nil stands for
+// any other.
 func problems() []error { return []error{nil, ErrEmpty, errNoStart, ErrTorn, ErrLineTooLong} }
 
 func badOf(err error) *badLine {
@@ -76,7 +79,7 @@ func badOf(err error) *badLine {
 	return &badLine{Line: line.Line, Kind: max(0, kind), Text: line.Err.Error()}
 }
 
-// in is what is wrong with the line of a log; nil is nothing.
+// in returns the error for the log at path; nil if nothing is wrong.
 func (b *badLine) in(path string) error {
 	if b == nil {
 		return nil
@@ -85,7 +88,7 @@ func (b *badLine) in(path string) error {
 	return &LineError{File: path, Line: b.Line, Err: &recalledError{text: b.Text, is: known[max(0, min(b.Kind, len(known)-1))]}}
 }
 
-// A recalledError is one that an index remembers.
+// A recalledError is an error that an index remembers.
 type recalledError struct {
 	text string
 	is   error
@@ -94,11 +97,11 @@ type recalledError struct {
 func (e *recalledError) Error() string { return e.text }
 func (e *recalledError) Unwrap() error { return e.is }
 
-// remember returns what an index is to hold of a log; nil: it may not hold it.
+// remember returns what an index holds of a log; nil if the log must not be remembered.
 func remember(o Overview, at stamp) *indexed {
 	e := &indexed{Stamp: at, Overview: o, Err: badOf(o.Err), Problem: badOf(o.Problem), Through: o.through}
 	if e.Err == nil && o.Err != nil || e.Problem == nil && o.Problem != nil {
-		return nil // of the system: it may be another the next time
+		return nil // a system error may be gone the next time
 	}
 	texts := len(o.Session.Prompt)
 	if o.Outcome != nil {
@@ -112,7 +115,7 @@ func remember(o Overview, at stamp) *indexed {
 	return e
 }
 
-// recalled is what an index remembers, completed with what it does not.
+// recalled returns the overview of a log, completed with what the index does not hold.
 func (e *indexed) recalled(path string) Overview {
 	o := e.Overview
 	o.Path, o.Err, o.Problem, o.through = path, e.Err.in(path), e.Problem.in(path), e.Through
@@ -125,11 +128,11 @@ func (e *indexed) recalled(path string) Overview {
 // An index is what a store remembers of its logs.
 type index struct {
 	logs  map[string]*indexed // by id; nil: there is no index
-	until int64               // what has changed since, in nanoseconds, is to be read
+	until int64               // logs that changed at or after this time (in nanoseconds) are read
 }
 
-// loadIndex reads the index in a directory. One that is missing, old, damaged or not
-// ours remembers nothing.
+// loadIndex reads the index in a directory. An index that is missing, old, damaged or not ours
+// is empty.
 func loadIndex(dir string, racy time.Duration) index {
 	f, st, err := openLog(filepath.Join(dir, indexName))
 	if err != nil {
@@ -147,8 +150,7 @@ func loadIndex(dir string, racy time.Duration) index {
 	return index{logs: logsOf(text), until: written - int64(racy)}
 }
 
-// recall returns what the index says of a log in the state that a stamp stands for, nil
-// when it says nothing of it.
+// recall returns the entry of a log in the state of a stamp, nil if there is none.
 func (x index) recall(id string, now stamp) *indexed {
 	if e := x.logs[id]; e != nil && e.Stamp == now && now.Changed < x.until {
 		return e
@@ -156,29 +158,47 @@ func (x index) recall(id string, now stamp) *indexed {
 	return nil
 }
 
-// indexOf returns the text of an index.
+// indexOf encodes an index.
 func indexOf(logs []*indexed) ([]byte, error) {
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(logs); err != nil {
-		return nil, err
+	var blocks [][]byte
+	for block := range slices.Chunk(logs, indexBlock) {
+		text, err := encoded(block)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, text)
 	}
-	text := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.Checksum(body.Bytes(), castagnoli()))
-	return append(text, body.Bytes()...), nil
+	body, err := encoded(blocks)
+	text := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.Checksum(body, castagnoli()))
+	return append(text, body...), err
 }
 
-// logsOf returns the logs of an index by their ids; nil if the text is not an index of this version.
+func encoded(v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(v)
+	return b.Bytes(), err
+}
+
+// logsOf decodes an index into its logs by id; nil if the text is not an index of this
+// version.
 func logsOf(text []byte) map[string]*indexed {
 	rest, ours := bytes.CutPrefix(text, []byte(indexMagic))
 	if !ours || len(rest) < crc32.Size {
 		return nil
 	}
 	sum, body := binary.BigEndian.Uint32(rest), rest[crc32.Size:]
-	var decoded []*indexed
-	if crc32.Checksum(body, castagnoli()) != sum || gob.NewDecoder(bytes.NewReader(body)).Decode(&decoded) != nil {
+	var blocks [][]byte
+	if crc32.Checksum(body, castagnoli()) != sum || gob.NewDecoder(bytes.NewReader(body)).Decode(&blocks) != nil {
+		return nil
+	}
+	decoded := make([][]*indexed, len(blocks))
+	errs := make([]error, len(blocks))
+	readEach(len(blocks), func(i int) { errs[i] = gob.NewDecoder(bytes.NewReader(blocks[i])).Decode(&decoded[i]) })
+	if errors.Join(errs...) != nil {
 		return nil
 	}
 	logs := map[string]*indexed{}
-	for _, e := range decoded {
+	for _, e := range slices.Concat(decoded...) {
 		logs[e.Overview.ID] = e
 	}
 	return logs

@@ -134,6 +134,25 @@ func TestTornIndex(t *testing.T) {
 	}
 }
 
+// TestIndexOfBlocks has as many logs as need several blocks.
+func TestIndexOfBlocks(t *testing.T) {
+	t.Parallel()
+	var logs []*indexed
+	for i := range 2*indexBlock + 1 {
+		logs = append(logs, remember(Overview{Summary: Summary{ID: strconv.Itoa(i)}}, stamp{}))
+	}
+	text, err := indexOf(logs)
+	known := logsOf(text)
+	if err != nil || len(known) != len(logs) {
+		t.Fatal(len(known), err)
+	}
+	for _, one := range logs {
+		if e := known[one.Overview.ID]; e == nil || !reflect.DeepEqual(e.recalled(""), one.recalled("")) {
+			t.Errorf("%s reads %+v", one.Overview.ID, e)
+		}
+	}
+}
+
 // FuzzIndex feeds what may stand behind the sum of an index: what can be read at all
 // can be written, and then reads the same.
 func FuzzIndex(f *testing.F) {

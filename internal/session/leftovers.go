@@ -14,23 +14,22 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Leftover is what a process that was killed has left in the place of what is ours: a file
-// or a directory.
+// A Leftover is a file or a directory of ours that a killed process left.
 type Leftover struct {
 	What string
 	Path string
-	Of   string // the session that it belongs to; "" where it belongs to none
+	Of   string // the session that it belongs to; "" if none
 }
 
-// draft matches what is written beside what it is to become, and is gone a moment later.
+// draft matches temporary files, which are renamed within moments.
 var draft = regexp.MustCompile(`^\.(index|doctor|redacted)-[0-9]+$`)
 
-// soon is how long such a file may be there.
+// soon is how old such a file may be without being a leftover.
 const soon = time.Hour
 
-// Leftovers returns what is of no use to anybody: what agents were doing in sessions at which
-// nobody is at work, the forks of those that cannot be carried on, what stood beside logs that
-// are gone, and drafts. No link is followed.
+// Leftovers returns what nobody needs any more: the activities of agents in sessions that are
+// not running, the forks of sessions that cannot be resumed, folders of logs that are gone,
+// and drafts. It follows no links.
 func (s *Store) Leftovers(now time.Time) (all []Leftover, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +51,7 @@ func (s *Store) Leftovers(now time.Time) (all []Leftover, err error) {
 	return all, nil
 }
 
-// drafted reports whether a file should have become another one long ago.
+// drafted reports whether a file is a draft that should have been renamed long ago.
 func drafted(e fs.DirEntry, now time.Time) bool {
 	if !draft.MatchString(e.Name()) || !e.Type().IsRegular() {
 		return false
@@ -61,10 +60,10 @@ func drafted(e fs.DirEntry, now time.Time) bool {
 	return err == nil && now.Sub(info.ModTime()) > soon
 }
 
-// beside returns what is left in the folder of a session.
+// beside returns the leftovers in the folder of a session.
 func (s *Store) beside(id, folder string, now time.Time) (all []Leftover) {
 	if _, err := os.Lstat(s.Path(id)); errors.Is(err, fs.ErrNotExist) {
-		if info, err := os.Lstat(folder); err == nil && now.Sub(info.ModTime()) > soon { // else its log may be about to come
+		if info, err := os.Lstat(folder); err == nil && now.Sub(info.ModTime()) > soon { // a new session makes its folder first
 			return []Leftover{{What: "what stood beside a log that is gone", Path: folder}}
 		}
 		return nil
@@ -94,7 +93,7 @@ func (s *Store) beside(id, folder string, now time.Time) (all []Leftover) {
 	return all
 }
 
-// half returns the forks that somebody was killed at removing.
+// half returns the forks whose removal was interrupted.
 func half(id, forks string) (all []Leftover) {
 	entries, _ := os.ReadDir(forks)
 	for _, e := range entries {
@@ -105,14 +104,13 @@ func half(id, forks string) (all []Leftover) {
 	return all
 }
 
-// forksDir is where the forks of a session are, in its folder. Whoever carries the session on
-// goes on in them.
+// forksDir is where the forks of a session are, in its folder. Resuming the session uses them.
 const forksDir = "forks"
 
-// succeeded reports whether there is nothing to carry on.
+// succeeded reports whether a session was successful, so that it will not be resumed.
 func (s *Store) succeeded(id string) bool { return Look(s.Path(id)).Status == Status(loop.Success) }
 
-// Waiting returns the sessions that have forks and can be carried on.
+// Waiting returns the sessions that have forks and can be resumed.
 func (s *Store) Waiting() (ids []string) {
 	entries, _ := os.ReadDir(s.dir) // no directory, no sessions
 	for _, e := range entries {
@@ -130,8 +128,8 @@ func (s *Store) Waiting() (ids []string) {
 	return ids
 }
 
-// StaleLocks returns the files of locks in a directory of the user's own that nobody holds, and
-// whether somebody holds another one.
+// StaleLocks returns the lock files in a user's directory for locks that nobody holds, and
+// whether anybody holds another one.
 func StaleLocks(dir string) (stale []string, busy bool) {
 	entries, _ := os.ReadDir(dir) // no directory, no locks
 	for _, e := range entries {
@@ -149,7 +147,7 @@ func StaleLocks(dir string) (stale []string, busy bool) {
 	return stale, busy
 }
 
-// StaleDoors returns the sockets in a directory of the user's own whose runs are over.
+// StaleDoors returns the sockets in a user's directory for locks whose runs are over.
 func StaleDoors(dir string) (stale []string) {
 	entries, _ := os.ReadDir(dir) // no directory, no sockets
 	for _, e := range entries {
@@ -161,8 +159,8 @@ func StaleDoors(dir string) (stale []string) {
 	return stale
 }
 
-// AtDoor does something about the socket of a run that is over, while no run can begin that
-// would have it. It is [ErrRunning] where one has.
+// AtDoor calls do about the socket of a run that is over, while no run can begin that would
+// use that socket. The error is [ErrRunning] if a run does.
 func AtDoor(path string, do func() error) error {
 	name := strings.TrimSuffix(filepath.Base(path), doorEnding) + lockEnding
 	p := place{dir: filepath.Dir(path), name: name, own: true, mode: 0o600}
@@ -186,7 +184,7 @@ func (p place) signed() bool {
 	return ours(f) == nil
 }
 
-// RemoveLock removes the file of a lock, unless somebody has taken it meanwhile.
+// RemoveLock removes a lock file, unless somebody has taken the lock meanwhile.
 func RemoveLock(path string) error {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -194,7 +192,7 @@ func RemoveLock(path string) error {
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 	f, err := root.OpenFile(filepath.Base(path), os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) { // somebody has taken it, and given it back
+	if errors.Is(err, fs.ErrNotExist) { // somebody has taken and released it
 		return nil
 	}
 	if err != nil {
@@ -211,8 +209,8 @@ func RemoveLock(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// StaleGitLock returns the file of the lock of a work tree in its git directory, where nobody
-// holds it; "" where there is none.
+// StaleGitLock returns the lock file of a work tree in its git directory if nobody holds it,
+// else "".
 func StaleGitLock(gitDir string) string {
 	p := place{dir: gitDir, name: gitLock}
 	path := filepath.Join(gitDir, gitLock)

@@ -6,20 +6,20 @@ import (
 	"codeloops/internal/loop"
 )
 
-// SchemaVersion is the version of the log format that this package writes. It
-// grows when a field or a type of line is added.
+// SchemaVersion is the version of the log format that this package writes. It is increased
+// when a field or a type of line is added.
 const SchemaVersion = 2
 
 // typeSessionEnd is the type of the last line.
 const typeSessionEnd = "session_end"
 
-// A lineType is a type of line, and the event that it is of.
+// A lineType is a type of line and its event.
 type lineType struct {
 	name  string
 	blank loop.Event
 }
 
-// lineTypes are all of them. session_start, iteration and session_end are those that every
+// lineTypes returns all of them. session_start, iteration and session_end are those that every
 // reader knows.
 func lineTypes() [21]lineType {
 	return [...]lineType{
@@ -47,7 +47,7 @@ func lineTypes() [21]lineType {
 	}
 }
 
-// typeOf returns the type of the line that e makes, "" for an event that has none.
+// typeOf returns the type of line of an event, "" for an event that has none.
 func typeOf(e loop.Event) string {
 	for _, k := range lineTypes() {
 		if reflect.TypeOf(k.blank) == reflect.TypeOf(e) {
@@ -67,8 +67,8 @@ func blank(typ string) loop.Event {
 	return nil
 }
 
-// event describes the fields of each type of line but the head that all have.
-// It returns e with what f has read into it.
+// event describes the fields of each type of line, except those that all lines have. It
+// returns e with what f has read into it.
 func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for each event
 	switch e := e.(type) {
 	case loop.Started:
@@ -187,7 +187,7 @@ func looked(f fields, l *loop.Look) {
 	})
 }
 
-// setting is what a session starts with, but for the prompt.
+// setting is what a session starts with, except the prompt.
 func setting(f fields, s *loop.Session) {
 	f.text("working_dir", &s.WorkingDir)
 	f.text("actor_agent", &s.Actor.Agent)
@@ -213,7 +213,7 @@ func setting(f fields, s *loop.Session) {
 	seldom(f, s)
 }
 
-// seldom is what few sessions set.
+// seldom describes what few sessions set.
 func seldom(f fields, s *loop.Session) {
 	agents(f, "actor_fallback,omitempty", &s.ActorFallback)
 	agents(f, "critic_fallback,omitempty", &s.CriticFallback)
@@ -240,7 +240,7 @@ func seldom(f fields, s *loop.Session) {
 	})
 }
 
-// agents maps a list of agents, each with its model when one was asked for.
+// agents maps a list of agents, each with its model if one was asked for.
 func agents(f fields, tag string, p *[]loop.AgentRef) {
 	list(f, tag, p, func(f fields, a *loop.AgentRef) {
 		f.text("agent", &a.Agent)
@@ -248,7 +248,7 @@ func agents(f fields, tag string, p *[]loop.AgentRef) {
 	})
 }
 
-// policy is what the rules of the run are set to; a run without any has none.
+// policy is the settings of the run's rules; a run without any has none.
 func policy(f fields, p *loop.Policy) {
 	p.ApprovalThreshold = finite(p.ApprovalThreshold)
 	f.object("policy,omitempty", !reflect.ValueOf(*p).IsZero(), func(f fields) {
@@ -291,8 +291,8 @@ func iteration(f fields, r *loop.Round) {
 	f.text("feedback,null", &r.Verdict.Feedback)
 
 	verdict(f, &r.Verdict)
-	// What the critic said differs from what counts only when a rule of the
-	// run has overruled it.
+	// What the critic said differs from what counts only if a rule of the run
+	// overruled it.
 	said := r.Review.Verdict
 	if !f.object("critic_verdict,omitempty", !reflect.DeepEqual(said, r.Verdict), func(f fields) { decision(f, &said) }) {
 		said = r.Verdict

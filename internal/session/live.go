@@ -1,6 +1,7 @@
 package session
 
 import (
+	"codeloops/internal/loop"
 	"fmt"
 	"io"
 	"os"
@@ -8,36 +9,34 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"codeloops/internal/loop"
 )
 
-// What agents do at the moment is no part of a log. Other processes find the last of it
-// in one or two files beside the log, live.1, live.2 and so on: when one is full the
-// next is begun, and the one before it removed. They are gone with the session's end.
+// What agents are doing at the moment is not logged. Other processes find the latest of it in
+// one or two files in the folder beside the log: live.1, live.2 and so on. When one is full,
+// the next is begun and the one before it removed. The files are removed when the session
+// ends.
 const (
 	livePrefix   = "live."
-	liveSize     = 128 << 10 // bytes, from which on a file is full
-	mostLiveText = 4 << 10   // bytes of what is printed at once
+	liveSize     = 128 << 10 // bytes of a full file
+	mostLiveText = 4 << 10   // bytes of one activity's text
 )
 
-// live is the [loop.Sink] that keeps what agents do at the moment. It never fails: a
-// run that cannot be watched is a run all the same.
+// live is the [loop.Sink] that keeps what agents are doing at the moment. It never fails: a
+// run goes on even if it cannot be watched.
 type live struct {
 	dir    string
 	file   *os.File // nil before the first activity
 	number int      // of the file
 	size   int
 	logged int  // sequence number of the last event in the log
-	over   bool // nothing is kept any more
+	over   bool // writing failed: no more is kept
 }
 
-// Handle takes an event of which the log has the line, if it is to have one.
+// Handle takes an event. Its line, if it has one, is in the log already.
 func (l *live) Handle(at loop.Stamp, e loop.Event) error {
 	activity, passing := e.(loop.Activity)
 	if !passing {
-		if l.logged == 0 { // a run that was killed has left its own
+		if l.logged == 0 { // a run that was killed left its files
 			l.remove()
 		}
 		l.logged = at.Seq
@@ -47,18 +46,10 @@ func (l *live) Handle(at loop.Stamp, e loop.Event) error {
 		return nil
 	}
 	if len(activity.Text) > mostLiveText {
-		activity.Text = begins(activity.Text, mostLiveText) + "…\n"
+		activity.Text = strings.ToValidUTF8(activity.Text[:mostLiveText], "") + "…\n"
 	}
 	l.write(append(strconv.AppendInt(nil, int64(l.logged), 10), " "+string(Encode(at, activity))...))
 	return nil
-}
-
-// begins returns at most so many bytes of a text, no part of a character at the end.
-func begins(text string, most int) string {
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
 }
 
 func (l *live) write(line []byte) {
@@ -92,7 +83,7 @@ func (l *live) shut() {
 	}
 }
 
-// remove removes all that there is.
+// remove removes all files.
 func (l *live) remove() {
 	l.shut() // Windows removes no open file
 	for _, number := range liveFiles(l.dir) {
@@ -113,22 +104,21 @@ func liveFiles(dir string) (numbers []int) {
 	return numbers
 }
 
-// A watcher reads what agents do at the moment, from another process. Agents can reach
-// the files, too: nothing in them is an event of the log.
+// A watcher reads, in another process, what agents are doing at the moment. Agents can reach
+// the files, too, so nothing in them counts as an event of the log.
 type watcher struct {
 	dir    string
-	number int // of the file that is read, or was read last
+	number int // of the file that was read last
 	offset int64
 }
 
-// An instant is an activity, and the sequence number of the event that the log had before
-// it.
+// An instant is an activity, with the sequence number of the last event logged before it.
 type instant struct {
 	entry Entry
 	after int
 }
 
-// read returns what has come since the last time, as far as it is still there.
+// read returns what was written since the last call and is still there.
 func (w *watcher) read() (all []instant) {
 	for _, number := range liveFiles(w.dir) {
 		switch {
@@ -142,11 +132,11 @@ func (w *watcher) read() (all []instant) {
 	return all
 }
 
-// lines reads the whole lines that stand behind the offset.
+// lines reads the whole lines after the offset.
 func (w *watcher) lines() (all []instant) {
 	f, _, err := openLog(filepath.Join(w.dir, livePrefix+strconv.Itoa(w.number)))
 	if err != nil {
-		return nil // it is gone, and what stood in it is past
+		return nil // it was removed, and its content is outdated
 	}
 	defer f.Close() //nolint:errcheck // only read
 	text, _ := io.ReadAll(io.NewSectionReader(f, w.offset, 2*liveSize))

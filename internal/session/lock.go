@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A HeldError says that another run is at work in a work tree. What is not
-// known of it is zero.
+// A HeldError says that another run is working in a work tree. Fields that are not known are
+// zero.
 type HeldError struct {
 	PID      int       `json:"pid"`
 	Session  string    `json:"session"`
@@ -32,31 +32,30 @@ func (e *HeldError) Hint() string {
 	return "wait for it, stop it, or run in another work tree (git worktree add)"
 }
 
-// A WorkTree is what one run at a time may work in. It is known by two things: its
-// git directory, whose index and HEAD are what agents work on, and the directory that
-// its root is for the system, whatever paths lead there. Two work trees of one git
-// directory exclude each other, and so do two git directories of one work tree.
+// A WorkTree is locked by one run at a time. It is identified both by its git directory, whose
+// index and HEAD agents work on, and by the file number of its root directory, whatever paths
+// lead there. So two work trees of one git directory exclude each other, and so do two git
+// directories of one work tree.
 //
-// The root itself is not locked: an agent that runs `flock . make` would wait for
+// The root directory itself is not locked: an agent that runs `flock . make` would wait for
 // ever.
 type WorkTree struct {
 	Root   string      // its directory
 	GitDir string      // where its index and HEAD are
-	Shared os.FileMode // permissions of a lock in the git directory, by who shares it
-	Own    string      // the user's directory for locks; "" where there is none
+	Shared os.FileMode // permissions of a lock in the git directory, for those who share it
+	Own    string      // the user's directory for locks; "" if there is none
 }
 
 // gitLock is the name of the lock in a git directory.
 const gitLock = "codeloops-lock"
 
-// A Lock keeps other runs out of a work tree for as long as it is open and its
-// process lives.
+// A Lock keeps other runs out of a work tree until it is closed or its process ends.
 type Lock struct {
 	files []*os.File
 }
 
-// Acquire takes the lock of a work tree for a session that begins at since. The error
-// is a [*HeldError] when another run has it.
+// Acquire takes the lock of a work tree for a session that begins at since. The error is a
+// [*HeldError] if another run has it.
 func (w WorkTree) Acquire(session string, since time.Time) (*Lock, error) {
 	places, err := w.places()
 	if err != nil {
@@ -80,9 +79,9 @@ func (w WorkTree) Acquire(session string, since time.Time) (*Lock, error) {
 	return l, nil
 }
 
-// Held returns who has the lock of a work tree, nil where nobody has it.
+// Held returns who has the lock of a work tree, nil if nobody has.
 func (w WorkTree) Held() *HeldError {
-	places, _ := w.places() // nobody is at work where there is nothing
+	places, _ := w.places() // without a root there is no lock
 	for _, p := range places {
 		if held := p.held(w.Root); held != nil {
 			return held
@@ -91,8 +90,8 @@ func (w WorkTree) Held() *HeldError {
 	return nil
 }
 
-// Door is the path of the socket on which the run that holds the work tree takes what people
-// ask; "" where the user has no directory for it. Whoever makes it has the lock.
+// Door is the path of the socket on which the run that holds the work tree takes requests; ""
+// if the user has no directory for it. Only the holder of the lock creates it.
 func (w WorkTree) Door() (string, error) {
 	if w.Own == "" {
 		return "", nil
@@ -104,19 +103,19 @@ func (w WorkTree) Door() (string, error) {
 	return filepath.Join(w.Own, id+doorEnding), nil
 }
 
-// The endings of what lies in the user's directory for locks.
+// The extensions of files in the user's directory for locks.
 const (
 	lockEnding = ".lock"
 	doorEnding = ".sock"
 )
 
-// A Holder is a session at work, as the user's directory for locks tells.
+// A Holder is a running session, as found in the user's directory for locks.
 type Holder struct {
-	Lock HeldError // what others are told who want it
-	Door string    // path of its socket, which need not be there
+	Lock HeldError // what others get who want the lock
+	Door string    // path of its socket, which need not exist
 }
 
-// Holders returns the sessions at work that have a lock in a directory of the user's own, in
+// Holders returns the running sessions that have a lock in a user's directory for locks, in
 // the order in which they took it.
 func Holders(dir string) (all []Holder) {
 	entries, _ := os.ReadDir(dir) // no directory, no locks
@@ -129,7 +128,7 @@ func Holders(dir string) (all []Holder) {
 		if held == nil {
 			continue
 		}
-		if _, session := Began(held.Session); session { // others hold it for a moment
+		if _, session := Began(held.Session); session { // other commands hold it for a moment
 			all = append(all, Holder{*held, filepath.Join(dir, id+doorEnding)})
 		}
 	}
@@ -137,8 +136,8 @@ func Holders(dir string) (all []Holder) {
 	return all
 }
 
-// places are where the locks lie, in the order in which they are taken. Runs that
-// keep their logs in different places see each other in the git directory.
+// places are where the lock files are, in the order in which they are taken. Runs with
+// different directories for logs see each other in the git directory.
 func (w WorkTree) places() ([]place, error) {
 	id, err := identity(w.Root)
 	if err != nil {
@@ -151,7 +150,7 @@ func (w WorkTree) places() ([]place, error) {
 	return list, nil
 }
 
-// Close gives the lock back.
+// Close releases the lock.
 func (l *Lock) Close() (err error) {
 	for _, f := range l.files {
 		err = errors.Join(err, giveBack(f))
@@ -170,8 +169,8 @@ func stands(f *os.File) bool {
 	return err == nil && os.SameFile(open, named)
 }
 
-// lockAlone takes the lock of a log for its recorder. Whoever removes it, or carries it
-// on, holds it for a moment, too: that is waited for.
+// lockAlone takes the lock of a log for its recorder. Removing or resuming a session takes it
+// for a moment, too: lockAlone waits for that.
 func lockAlone(log *os.File) (ok bool, err error) {
 	looked := false
 	for n := 0; n < 5*tries || looked && n < longTries; n++ {

@@ -12,35 +12,36 @@ import (
 	"time"
 )
 
-// A place is where a lock file lies. Whoever gives its lock back removes it; one that
-// a killed run has left is taken again. Whoever may write there may take it.
+// A place is the location of a lock file. Releasing the lock removes the file; one that a
+// killed run has left is taken again. Whoever may write there may take it.
 type place struct {
 	dir  string
 	name string
 	mode os.FileMode
-	own  bool // a directory of codeloops' own, which is made when it is missing
+	own  bool // a directory of codeloops' own, created if it is missing
 }
 
 var (
-	// errNoLock says that something else stands in the place of a lock file.
+	// errNoLock says that another file is in the place of a lock file.
 	errNoLock = errors.New("it is no lock file of codeloops, and would be overwritten")
-	// errNowhere says that a directory of the user's own cannot be written, as where
-	// a home is mounted read-only: the lock in the git directory has to do.
+	// errNowhere says that the user's directory for locks cannot be written, for
+	// instance in a home that is mounted read-only: the lock in the git directory has
+	// to do.
 	errNowhere = errors.New("no place for locks")
 )
 
-// How often, and how long apart, a lock is tried that somebody holds. A process that was
-// forked from a holder holds one until its exec. Whoever has only just taken it may not
-// have written its name yet, and whoever only looks at it may not have let go of it: on
-// a busy machine that is worth a longer wait.
+// How often, and how long apart, a lock is tried that somebody holds. A process forked from a
+// holder holds its locks until its exec. A new holder may not have written its name yet, and
+// one who only looks may not have released the lock yet: on a busy machine that is worth a
+// longer wait.
 const (
 	tries     = 20
 	longTries = 2_000
 	pause     = 5 * time.Millisecond
 )
 
-// tryAlone takes the lock on an open file for nobody else to have. If that fails, looked
-// tells whether only those have it who look at it, as [place.held] and [Store.Running] do.
+// tryAlone takes the exclusive lock on an open file. If that fails, looked reports whether it
+// is only held by those who look at it, as [place.held] and [Store.Running] do.
 func tryAlone(f *os.File) (ok, looked bool, err error) {
 	if ok, err = tryLock(f, false); ok || err != nil {
 		return ok, false, err
@@ -50,8 +51,8 @@ func tryAlone(f *os.File) (ok, looked bool, err error) {
 	return false, looked, err
 }
 
-// take locks the file and writes down who has it. The error is a [*HeldError] when
-// another run has the lock.
+// take locks the file and writes down who has it. The error is a [*HeldError] if another run
+// has the lock.
 func (p place) take(h HeldError) (*os.File, error) {
 	held, looked := &HeldError{WorkTree: h.WorkTree}, false
 	for n := 0; n < tries || (looked || held.PID == 0) && n < longTries; n++ {
@@ -81,7 +82,7 @@ func (p place) take(h HeldError) (*os.File, error) {
 	return nil, held
 }
 
-// sign writes down who has the lock of a file. That means nothing while it is not locked.
+// sign writes down who has the lock of a file. The text counts only while the file is locked.
 func sign(f *os.File, h HeldError) error {
 	text, err := json.Marshal(h)
 	if err == nil {
@@ -93,20 +94,19 @@ func sign(f *os.File, h HeldError) error {
 	return err
 }
 
-// giveBack gives the lock on a file back, and removes the file.
+// giveBack releases the lock on a file, and removes the file.
 func giveBack(f *os.File) error {
-	// An empty file says nothing wrong to whoever reads it too late.
+	// Whoever reads the file too late finds nothing wrong in it.
 	err := f.Truncate(0)
 	if stands(f) {
-		_ = os.Remove(f.Name()) // what cannot be removed is taken again
+		_ = os.Remove(f.Name()) // a file that cannot be removed is taken again later
 	}
 	unlock(f)
 	return errors.Join(err, f.Close())
 }
 
-// open opens or makes the file. An agent that may write into the git directory, and
-// nowhere else, must not be able to have another file overwritten: no link is
-// followed.
+// open opens or creates the file. It follows no link: an agent that may only write into the
+// git directory must not be able to have another file overwritten.
 func (p place) open() (*os.File, error) {
 	if p.own {
 		if err := os.MkdirAll(p.dir, 0o700); err != nil {
@@ -130,11 +130,11 @@ func (p place) open() (*os.File, error) {
 	if err := ours(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), err), f.Close())
 	}
-	_ = f.Chmod(p.mode) // the user who made it has done so
+	_ = f.Chmod(p.mode) // fails for all but its owner, who has done so
 	return f, nil
 }
 
-// nowhere makes an error of a directory that the user cannot write [errNowhere].
+// nowhere returns [errNowhere] for the error of a directory that the user cannot write.
 func nowhere(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR) {
 		return errNowhere
@@ -162,8 +162,8 @@ func (p place) openIn() (*os.File, error) {
 // lockBegins is what every [HeldError] in a lock file begins with.
 const lockBegins = `{"pid":`
 
-// ours reports a file that holds something else than a [HeldError], such as another
-// name of a user's own file.
+// ours rejects a file that holds anything but a [HeldError], such as a hard link to a file of
+// the user's.
 func ours(f *os.File) error {
 	begin := make([]byte, len(lockBegins))
 	n, err := f.ReadAt(begin, 0)
@@ -176,11 +176,11 @@ func ours(f *os.File) error {
 	return nil
 }
 
-// held returns who has the lock of the file, nil where nobody has it.
+// held returns who has the lock of the file, nil if nobody has.
 func (p place) held(tree string) *HeldError {
 	name := filepath.Join(p.dir, p.name)
 	if st, err := os.Lstat(name); err != nil || !st.Mode().IsRegular() {
-		return nil // to open a pipe would wait for its other end
+		return nil // opening a pipe would wait for its other end
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Status is what a session has come to: the [loop.Result] that its end
-// tells, or, when it has no end, whether somebody is still at work on it.
+// A Status is how a session ended, as the [loop.Result] of its log says, or, without an end,
+// whether it is still running.
 type Status string
 
 // The statuses of a session without an end.
@@ -21,7 +21,7 @@ const (
 	Crashed Status = "crashed"
 )
 
-// ErrEmpty is a log in which nothing stands.
+// ErrEmpty is an empty log.
 var ErrEmpty = errors.New("the file is empty")
 
 // UnknownIterations stands for a count that the end of a log does not tell.
@@ -31,20 +31,20 @@ const UnknownIterations = -1
 type Overview struct {
 	Summary
 	Status Status
-	// Iterations counts the whole ones, [UnknownIterations] when the log
-	// would have to be read for them.
+	// Iterations counts the whole ones; [UnknownIterations] if the whole log
+	// would have to be read to count them.
 	Iterations int
-	// Duration reaches to the end of the session; without one, to its last
+	// Duration reaches to the end of the session or, without one, to its last
 	// line.
 	Duration time.Duration
-	// Problem is what is wrong with the log behind its first line: the rest can
-	// be relied on. What is wrong with its beginning is in Err.
+	// Problem is what is wrong with the log after its first line; the rest can
+	// be relied on. Err has what is wrong with its beginning.
 	Problem error
-	// Rest says of a log with an Err that lines behind the first could be read: what they
-	// tell is here. A [Store.Survey] looks for them.
+	// Rest says that lines after a bad first one could be read, and that this overview
+	// tells what they hold. Only [Store.Survey] reads them.
 	Rest bool
 
-	through bool // all of the log was looked at for a problem
+	through bool // all of the log was searched for a problem
 }
 
 // Tells reports whether anything of the session could be read.
@@ -60,8 +60,8 @@ func Look(path string) Overview {
 	return o
 }
 
-// lookAt reads the first line of a log and its end. A log without an end is
-// that of a crashed session, whoever is at work on it.
+// lookAt reads the first line of a log and its end. A log without an end counts as that of a
+// crashed session, even if it is running.
 func lookAt(path string) (Overview, stamp) {
 	sum, now := summarize(path)
 	o := Overview{Summary: sum, Iterations: UnknownIterations, Status: Crashed}
@@ -76,8 +76,8 @@ func (o *Overview) ended() {
 	}
 }
 
-// live looks whether somebody is at work on a session without an end. What its
-// log ends with is then being written, and no problem.
+// live checks whether a session without an end is running. Its last line may then still be
+// half-written; that is not a problem.
 func (o *Overview) live() {
 	if o.Outcome != nil {
 		return
@@ -87,8 +87,8 @@ func (o *Overview) live() {
 	}
 }
 
-// readLast takes from the last line of a log without an end how far the
-// session had come; from the line before when the last one is torn.
+// readLast reads how far a session without an end had come, from the last line of its log, or
+// from the line before if the last one is torn.
 func (o *Overview) readLast() error {
 	f, err := os.Open(o.Path)
 	if err != nil {
@@ -116,8 +116,8 @@ func (o *Overview) readLast() error {
 	return errors.Join(err, &LineError{File: o.Path, Line: before + 1, Err: torn(bad)})
 }
 
-// lastEntry decodes the last line of a log. One that is longer than it would be
-// worth gives an empty entry; torn says why it cannot be decoded.
+// lastEntry decodes the last line of a log; torn says why it cannot be decoded. A line that is
+// too long to be read here gives an empty entry.
 func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
 	line, err := lastLine(f, size)
 	if err != nil || len(line) == 0 {

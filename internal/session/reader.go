@@ -14,24 +14,22 @@ import (
 	"codeloops/internal/wording"
 )
 
-// MaxLine is how many bytes a line of a log may have. No more are written, and
-// a reader never holds more.
+// MaxLine is how many bytes a line of a log may have. No longer line is written, and a reader
+// never holds more.
 const MaxLine = 256 << 20
 
 var (
 	// ErrTorn is a line that was being written when the power, the disk or
-	// the process went.
+	// the process failed.
 	ErrTorn = errors.New("the line breaks off")
 	// ErrLineTooLong is a line of more than [MaxLine] bytes.
 	ErrLineTooLong = errors.New("the line is too long")
 )
 
-// blanks may stand around a line: a file system may fill what it lost with
-// zero bytes.
+// blanks are ignored around a line: a file system may fill what it lost with zero bytes.
 const blanks = "\x00 \t\r\n"
 
-// A LineError is one line of a log that could not be read. The lines around it
-// are none the worse.
+// A LineError is a line of a log that could not be read. It does not affect other lines.
 type LineError struct {
 	File string
 	Line int // from 1
@@ -49,26 +47,23 @@ func (e *LineError) Unwrap() error { return e.Err }
 type Entry struct {
 	At    loop.Stamp
 	Event loop.Event
-	// Stdout, Stderr and Reply are, for an [loop.ActorFinished] and a
-	// [loop.CriticFinished], the files that hold the texts which the event has
-	// lost ("" is an empty text), for as long as the log has no line for the
-	// whole iteration.
+	// Stdout, Stderr and Reply are, for a [loop.ActorFinished] and a
+	// [loop.CriticFinished], the files that hold the texts missing from the event
+	// ("" is an empty text), until the log has a line for the whole iteration.
 	Stdout, Stderr, Reply string
-	// Totals is what the session came to up to here; nil but at the end of a
-	// log that says so.
+	// Totals adds up the session; nil except at the end of a log that has them.
 	Totals *progress.Tally
-	// Changed says, at the end of a log, that somebody else has written to it while
-	// the run did.
+	// Changed says, at the end of a log, that somebody else has written to it
+	// during the run.
 	Changed bool
 }
 
-// A Reader reads the entries of one log, in the order in which they stand. It
-// holds one line at a time. It is not safe for concurrent use.
+// A Reader reads the entries of one log, in order. It holds one line at a time. It is not safe
+// for concurrent use.
 type Reader struct {
-	// Lean leaves out what is bulky: what the actor wrote, what the critic
-	// wrote beside its reply, what checks wrote, and the text of patches,
-	// unless nothing else tells what has changed. It is faster, and names the
-	// same bad lines.
+	// Lean leaves out bulky texts: what the actor wrote, what the critic wrote
+	// besides its reply, what checks wrote, and patches, unless nothing else tells
+	// what has changed. It is faster, and reports the same bad lines.
 	Lean bool
 
 	name   string
@@ -76,8 +71,8 @@ type Reader struct {
 	closer io.Closer
 }
 
-// NewReader returns a reader of the log in r. Name is its path: it stands in
-// errors, and the files that the log names are looked for beside it.
+// NewReader returns a reader of the log in r. Name is the log's path: it is used in errors,
+// and to find files beside the log.
 func NewReader(r io.Reader, name string) *Reader {
 	return newReader(r, name, buffered)
 }
@@ -117,10 +112,9 @@ func (r *Reader) Close() error {
 	return r.closer.Close()
 }
 
-// Entries returns what is left of the log. A line that cannot be read is
-// yielded as a [*LineError] in its place, and reading goes on; any other error
-// is of the file, and the last. A log that has no last line of type
-// session_end is one of an unfinished session, which is not an error.
+// Entries returns the rest of the log. A line that cannot be read is yielded as a [*LineError]
+// in its place; any other error is that of the file, and the last. A log without a session_end
+// as its last line is that of an unfinished session, which is not an error.
 func (r *Reader) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for {
@@ -143,8 +137,8 @@ func (r *Reader) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// Sound returns what is left of the log but the lines that cannot be read: bad is told of
-// them; it may be nil.
+// Sound returns the rest of the log without the lines that cannot be read: bad, which may be
+// nil, is called with their errors.
 func (r *Reader) Sound(bad func(error)) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for entry, err := range r.Entries() {
@@ -159,7 +153,7 @@ func (r *Reader) Sound(bad func(error)) iter.Seq2[Entry, error] {
 	}
 }
 
-// entry decodes a line; ok is false when there is nothing in it to yield.
+// entry decodes a line; ok is false if there is nothing in it to yield.
 func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error) {
 	if errors.Is(end, ErrLineTooLong) {
 		return Entry{}, false, ErrLineTooLong
@@ -182,7 +176,7 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 		}
 		return Entry{}, false, err
 	}
-	if entry.Event == nil { // its type is not known
+	if entry.Event == nil { // its type is unknown
 		return Entry{}, false, nil
 	}
 	return r.placed(entry), true, nil
@@ -191,7 +185,7 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 // placed turns the names of files, which are relative to the log, into paths.
 func (r *Reader) placed(entry Entry) Entry {
 	for _, name := range []*string{&entry.Stdout, &entry.Stderr, &entry.Reply} {
-		// These are for reading. A log that names other files is not ours.
+		// These files are read, and our logs name none elsewhere.
 		if !filepath.IsLocal(*name) {
 			*name = ""
 		}
@@ -219,9 +213,8 @@ type lineReader struct {
 	count int // lines so far
 }
 
-// next returns the next line, valid until the next call. Its error is io.EOF
-// for the last line, when that has no line break, and ErrLineTooLong for one
-// whose content was passed over.
+// next returns the next line, valid until the next call. The error is io.EOF for the last
+// line, if that has no line break, and ErrLineTooLong for a line whose content was skipped.
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	l.count++

@@ -11,12 +11,11 @@ import (
 	"codeloops/internal/wording"
 )
 
-// ErrChanged says that a log is not what its recorder has left: the agents of
-// the session can reach the file, too.
+// ErrChanged says that a log is not as its recorder left it: the agents of the session can
+// reach the file, too.
 var ErrChanged = errors.New("somebody else has changed or removed it")
 
-// A WriteError says that a session's log could not be written, and with it the
-// run not be carried on.
+// A WriteError says that a session's log could not be written, so that the run cannot go on.
 type WriteError struct {
 	Path string
 	Err  error
@@ -26,10 +25,10 @@ func (e *WriteError) Error() string {
 	return fmt.Sprintf("write session log %s: %v", wording.File(e.Path), e.Err)
 }
 
-// Unwrap returns what the system says.
+// Unwrap returns the underlying error.
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Hint returns what to do about it; "" when there is nothing to say.
+// Hint returns what to do about it; "" if there is nothing to suggest.
 func (e *WriteError) Hint() string {
 	switch {
 	case errors.Is(e.Err, ErrLineTooLong):
@@ -44,13 +43,13 @@ func (e *WriteError) Hint() string {
 	return ""
 }
 
-// A Recorder is the [loop.Sink] that writes the log of one session. When
-// Handle returns without an error, the event is on the disk. It is not safe
-// for concurrent use, and it holds no more than one line at a time.
+// A Recorder is the [loop.Sink] that writes the log of one session. When Handle returns
+// without an error, the event is on the disk. It is not safe for concurrent use, and it holds
+// no more than one line at a time.
 //
-// Beside the log lies a folder for what agents write while an iteration lasts.
-// What the log's line for the iteration does not hold stays there, everything
-// else is removed with it.
+// Beside the log is a folder for what agents write during an iteration. What the log's line
+// for the iteration does not hold stays there; everything else is removed when that line is
+// written.
 type Recorder struct {
 	id    string
 	path  string
@@ -61,30 +60,28 @@ type Recorder struct {
 	limit   int      // bytes that a line may have
 	written *witness
 	tally   progress.Tally
-	torn    bool // a part of a line stands behind them and could not be cut off
-	changed bool // somebody else has written to it, or taken it away
+	torn    bool // a partial line follows what was written, and could not be cut off
+	changed bool // somebody else has written to the log, or removed it
 }
 
-// ID returns the session's id: the name of its log without the ending.
+// ID returns the session's id: the name of its log without the extension.
 func (r *Recorder) ID() string { return r.id }
 
 // Path returns where the log is.
 func (r *Recorder) Path() string { return r.path }
 
-// Changed reports whether somebody else has changed or removed the log while it was
-// written.
+// Changed reports whether somebody else has changed or removed the log during the run.
 func (r *Recorder) Changed() bool { return r.changed }
 
-// File returns the path, beside the log, of a file for something that an
-// agent reads or writes in an iteration ("actor.stdout", "diff"). The file is
-// removed when the iteration is logged, or the turn that is a part of none, unless an
-// output that names it has omitted something.
+// File returns the path, beside the log, of a file for something that an agent reads or writes
+// in an iteration ("actor.stdout", "diff"). The file is removed when the iteration, or a turn
+// outside of iterations, is logged, unless an output that names it has omitted something.
 func (r *Recorder) File(iteration int, name string) string {
 	return filepath.Join(r.files.dir, fileName(iteration, name))
 }
 
-// Handle writes the line of one event. [loop.Finished] closes the recorder. A
-// [*WriteError] leaves the log as it was, so that the end may still find room.
+// Handle writes the line of one event. [loop.Finished] closes the recorder. A [*WriteError]
+// leaves the log as it was, so that there may still be room for the session's end.
 func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	if _, passing := e.(loop.Activity); passing {
 		return r.live.Handle(at, e)
@@ -129,7 +126,7 @@ func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
 	if found != nil && !(ends && r.torn) {
 		return r.failed(found)
 	}
-	if found != nil { // what ends here is not what the log tells of
+	if found != nil { // the log cannot vouch for the outcome
 		end.Outcome = loop.Outcome{
 			Result: loop.Failed, Reason: loop.StopInternal, Summary: r.failed(found).Error(),
 			Iterations: end.Outcome.Iterations, Duration: end.Outcome.Duration,
@@ -140,7 +137,7 @@ func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
 		a.totals, a.changed = &r.tally, r.changed
 	}
 	line := encode(at, r.files.relative(e), a)
-	if round, ok := e.(loop.IterationFinished); ok && len(line) > r.limit { // readers can work that out
+	if round, ok := e.(loop.IterationFinished); ok && len(line) > r.limit { // readers can compute its own change
 		round.Round.Own = nil
 		line = encode(at, r.files.relative(round), a)
 	}
@@ -153,9 +150,8 @@ func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
 	return nil
 }
 
-// unchanged looks whether the log is still the file of its name, and holds what was
-// written to it. One that does not is written to once more, from its end: the end
-// of the session shall find its place.
+// unchanged checks that the log is still the file of its name and holds what was written to
+// it. If it holds anything else, the end of the session is still appended to it.
 func (r *Recorder) unchanged(thorough bool) error {
 	log, err := r.log.Stat()
 	if err != nil {
@@ -200,7 +196,7 @@ func (r *Recorder) append(line []byte) error {
 	return nil
 }
 
-// wrote takes down what the log holds now that a line was added.
+// wrote updates the witness after a line was appended.
 func (r *Recorder) wrote(line []byte) error {
 	if !r.torn {
 		return r.written.wrote(r.log, line)

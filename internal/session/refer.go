@@ -6,14 +6,12 @@ import (
 	"strings"
 )
 
-// latestWord refers to the session that began last, and with "~N" behind it to
-// the one N before that.
+// latestWord refers to the session that began last, and "latest~N" to the one N before it.
 const latestWord = "latest"
 
-// Resolve returns the id that a reference stands for: what [Store.Find] takes,
-// "latest", or "latest~N", which are looked for among those that count; nil counts
-// all. "" is "latest". The error is [ErrNotFound] or an [*AmbiguousError] when it
-// does not stand for one.
+// Resolve returns the id that a reference stands for: what [Store.Find] takes, or "latest" or
+// "latest~N", which are looked up among the sessions that count; nil counts all. "" is
+// "latest". The error is [ErrNotFound] or an [*AmbiguousError] if there is not exactly one.
 func (s *Store) Resolve(ref string, counts func(Summary) bool) (string, error) {
 	if ref == "" || ref == latestWord {
 		return s.Latest(counts)
@@ -33,8 +31,7 @@ func (s *Store) Resolve(ref string, counts func(Summary) bool) (string, error) {
 	return id, err
 }
 
-// IsLatest reports whether a reference is looked for from the end, and not by a
-// session's name.
+// IsLatest reports whether a reference counts from the latest session, rather than naming one.
 func IsLatest(ref string) bool {
 	return ref == "" || ref == latestWord || strings.HasPrefix(ref, latestWord+"~")
 }

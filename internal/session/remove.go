@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// ErrRunning says that a session is at work and must be left alone.
+// ErrRunning says that a session is running and must be left alone.
 var ErrRunning = errors.New("the session is running")
 
 // Remove deletes the log of a session and the folder beside it. It rejects a
@@ -49,8 +49,8 @@ func (s *Store) Alone(id string, do func() error) error {
 	return errors.Join(err, log.Close())
 }
 
-// Space returns how many bytes the log of a session and the files beside it
-// have. What cannot be looked at counts as nothing.
+// Space returns the size in bytes of a session's log and the files beside it. Files that
+// cannot be examined count as nothing.
 func (s *Store) Space(id string) (bytes int64) {
 	if st, err := os.Lstat(s.Path(id)); err == nil {
 		bytes = st.Size()

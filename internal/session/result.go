@@ -7,14 +7,13 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Result is the document that says, to a program, how a run ended.
+// A Result is the document that tells a program how a run ended.
 type Result struct {
-	// Outcome is the run's; that of a run which could not begin is
-	// [loop.Failed].
+	// Outcome is [loop.Failed] for a run that could not begin.
 	Outcome  loop.Outcome
 	ExitCode int
 
-	SessionID string // "" when no session was begun
+	SessionID string // "" if no session was begun
 	Log       string // path of the session's log
 
 	FilesChanged int // in the last diff
@@ -27,17 +26,17 @@ type Result struct {
 
 	Last Last
 
-	Failure *Failure // nil when nothing broke
+	Failure *Failure // nil if nothing failed
 }
 
-// A Last is what was last said of the work.
+// A Last is the latest judgement of the work.
 type Last struct {
-	Feedback string        // of the last whole iteration, to the actor; "" where it was DONE
-	Checks   []ResultCheck // as they went when they were run last
+	Feedback string        // of the last whole iteration, to the actor; "" if it was DONE
+	Checks   []ResultCheck // their last results
 	Findings []loop.Finding
 }
 
-// A ResultCheck is one of the project's own checks.
+// A ResultCheck is the result of one of the project's own checks.
 type ResultCheck struct {
 	Name     string // the command in one line, for people
 	Command  string
@@ -46,7 +45,7 @@ type ResultCheck struct {
 	Output   string // the end of what it printed
 }
 
-// How much of a check stands in a result.
+// How much of a check is in a result.
 const (
 	mostResultName   = 60      // characters
 	mostResultOutput = 4 << 10 // bytes
@@ -62,7 +61,7 @@ func LastOf(r loop.Round) (l Last) {
 	return l
 }
 
-// Ran takes down how checks went.
+// Ran replaces the results of the checks.
 func (l *Last) Ran(checks []loop.CheckResult) {
 	l.Checks = nil
 	for _, c := range checks {
@@ -74,7 +73,7 @@ func (l *Last) Ran(checks []loop.CheckResult) {
 	}
 }
 
-// lastOf is the end of a text, from the beginning of a line where one begins there.
+// lastOf returns the end of a text, beginning with a whole line if possible.
 func lastOf(text string) string {
 	over := len(text) - mostResultOutput
 	if over <= 0 {
@@ -89,10 +88,10 @@ func lastOf(text string) string {
 	return text[over:]
 }
 
-// A Failure is what broke, for a person.
+// A Failure is what failed, for a person.
 type Failure struct {
 	Message string
-	Hint    string // what to do about it; "" when there is nothing to say
+	Hint    string // what to do about it; "" if there is nothing to suggest
 }
 
 // Encode returns the document as one line of JSON, with its line break.

@@ -2,7 +2,7 @@ package session
 
 import "codeloops/internal/loop"
 
-// inspection is what the rules of a run found in the work.
+// inspection is what the run's rules found in the work.
 func inspection(f fields, i *loop.Inspection) {
 	list(f, "concerns,omitempty", &i.Concerns, func(f fields, c *loop.Concern) {
 		f.text("rule", &c.Rule)
@@ -16,8 +16,7 @@ func inspection(f fields, i *loop.Inspection) {
 	audit(f, &i.Audit)
 }
 
-// audit is the figures of an iteration's own change. A log without them has
-// none of its states.
+// audit is the figures of an iteration's own change. Logs without them have no states either.
 func audit(f fields, a *loop.Audit) {
 	f.object("audit,omitempty", a.After != "", func(f fields) {
 		f.text("before", &a.Before)
@@ -36,7 +35,7 @@ func audit(f fields, a *loop.Audit) {
 	})
 }
 
-// ruling is what a ruling holds beside the verdict.
+// ruling is what a ruling holds besides the verdict.
 func ruling(f fields, r *loop.Ruling) {
 	f.text("rule,omitempty", &r.Rule)
 	word(f, "rule_stop,omitempty", &r.Stop)

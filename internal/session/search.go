@@ -13,8 +13,8 @@ import (
 // A Place is a part of a session that a search looks into.
 type Place string
 
-// The places: what the user asked for, what the critic wanted, what it said at
-// the end, and the names of the files that were changed.
+// The places: what the user asked for, the critic's feedback, its summaries, and the names of
+// changed files.
 const (
 	InPrompt   Place = "prompt"
 	InFeedback Place = "feedback"
@@ -25,30 +25,30 @@ const (
 // A Match is one text of a session that a search has found.
 type Match struct {
 	Place     Place
-	Iteration int // the first that has the text; 0: the whole session
+	Iteration int // the first one with the text; 0: the whole session
 	Text      string
-	Begin     int // where in Text the first of the searched words stand
+	Begin     int // where in Text the first search term was found
 }
 
-// Found is what a search has found in one session.
+// Found is what a search found in one session.
 type Found struct {
 	Overview
 
 	Matches []Match // in the order of the log, each text once
-	Unread  error   // why the log could not be read to its end
+	Unread  error   // why the log could not be read in full
 }
 
 // errBlank is a search for nothing.
 var errBlank = errors.New("a text to search for is empty")
 
-// A Search looks for texts in session logs. Nothing is kept between two of
-// them: the logs are read.
+// A Search looks for texts in session logs. It keeps nothing between searches: the logs are
+// read each time.
 type Search struct {
 	words []*regexp.Regexp // all of them match
 }
 
-// NewSearch returns the search for texts that hold all of some words. Case does
-// not matter, nor how much white space there is.
+// NewSearch returns the search for texts that contain all of the words, ignoring case and the
+// amount of white space.
 func NewSearch(words []string) (*Search, error) {
 	s := &Search{}
 	for _, w := range words {
@@ -68,8 +68,8 @@ func NewSearch(words []string) (*Search, error) {
 	return s, nil
 }
 
-// Logs searches the logs of sessions and returns those that match, in order, and
-// those that could not be read.
+// Logs searches the logs of sessions. It returns those that match, in order, and those that
+// could not be read.
 func (s *Search) Logs(ctx context.Context, logs []Overview) ([]Found, error) {
 	all := make([]Found, len(logs))
 	readEach(len(logs), func(i int) {
@@ -89,7 +89,7 @@ func (s *Search) Logs(ctx context.Context, logs []Overview) ([]Found, error) {
 	return found, nil
 }
 
-// one searches a log. It passes over bad lines, which a [Store.Survey] names.
+// one searches a log. It skips bad lines, which a [Store.Survey] reports.
 func (s *Search) one(ctx context.Context, o Overview) Found {
 	found := Found{Overview: o}
 	r, err := openLean(o.Path)
@@ -110,7 +110,7 @@ func (s *Search) one(ctx context.Context, o Overview) Found {
 				continue
 			}
 			known[m] = true
-			m.Iteration = wholeBefore(entry.Event) // the one that it ends
+			m.Iteration = wholeBefore(entry.Event) // that of an iteration line
 			found.Matches = append(found.Matches, m)
 		}
 	}
@@ -149,7 +149,7 @@ func searched(e loop.Event) func(yield func(Place, string) bool) {
 	}
 }
 
-// files yields the names of files, and those that they had before.
+// files yields the names of files, and the old names of renamed ones.
 func files(changed []loop.FileChange, yield func(Place, string) bool) bool {
 	for _, f := range changed {
 		if !yield(InFile, f.Path) || f.OldPath != "" && !yield(InFile, f.OldPath) {

@@ -13,21 +13,21 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Settled is how much of a log can be carried on in another work tree, to which nothing but
-// checkpoints is brought: up to where all that was done is in one of them. The zero value has
-// read nothing.
+// Settled is the part of a log that can be resumed in another work tree, to which only
+// checkpoints are brought: up to where a checkpoint holds all that was done. The zero value
+// has read nothing.
 type Settled struct {
 	Session    loop.Session // as it began
 	Size       int64        // of that part, in bytes
-	Checkpoint string       // the work tree is as there
+	Checkpoint string       // holds the work tree as of there
 
 	read  int64
-	last  string // the last checkpoint, of the session's own work tree
+	last  string // the last checkpoint of the session's own work tree
 	acted bool   // something was done since then
 	forks progress.Forks
 }
 
-// Read goes on, up to the last whole line of the log.
+// Read reads on, up to the last whole line of the log.
 func (s *Settled) Read(path string) error {
 	log, err := os.Open(path)
 	if err != nil {
@@ -37,14 +37,14 @@ func (s *Settled) Read(path string) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(log, s.read, 1<<62), buffered)
 	for {
 		line, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // whoever writes the rest has not come to its end
+		if errors.Is(err, io.EOF) { // the last line is not complete yet
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read session log %s: %w", wording.File(path), err)
 		}
 		s.read += int64(len(line))
-		if entry, err := decode(bytes.TrimSpace(line), lean); err == nil { // as everywhere, another line counts as not there
+		if entry, err := decode(bytes.TrimSpace(line), lean); err == nil { // bad lines are skipped, as everywhere
 			s.follow(entry.Event)
 		}
 		if !s.acted && len(s.forks) == 0 && s.last != "" {
@@ -53,8 +53,8 @@ func (s *Settled) Read(path string) error {
 	}
 }
 
-// Lacks reports whether something was done since the checkpoint, which no work tree but the session's
-// own has.
+// Lacks reports whether something was done since the checkpoint, which only the session's own
+// work tree has.
 func (s *Settled) Lacks() bool { return s.acted }
 
 func (s *Settled) follow(e loop.Event) {
@@ -72,7 +72,7 @@ func (s *Settled) follow(e loop.Event) {
 	case loop.Noted:
 		s.noted(e)
 	case loop.Finished:
-		s.acted = s.acted && e.Outcome.Reason != loop.StopActorFailed // that turn is played again
+		s.acted = s.acted && e.Outcome.Reason != loop.StopActorFailed // that turn is repeated
 	case loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished,
 		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
@@ -97,10 +97,10 @@ func (s *Settled) captured(checkpoint string) {
 	}
 }
 
-// ErrForeign is a log that is not of the session that it is said to be of.
+// ErrForeign is a log of another session than the one it should be of.
 var ErrForeign = errors.New("the log is not of that session")
 
-// Moved returns the first line of the log of a session for another work tree.
+// Moved returns the first line of a session's log, changed to name another work tree.
 func Moved(line []byte, id, workTree string) ([]byte, error) {
 	entry, err := decode(bytes.TrimSpace(line), whole)
 	if err != nil {

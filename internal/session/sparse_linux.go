@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readSparsely says that only a little of a file will be read: the system need
-// not read ahead.
+// readSparsely tells the system that only a little of a file will be read, so that it does not
+// read ahead.
 func readSparsely(f *os.File) {
-	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM) // no more than advice
+	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM) // only advice
 }

@@ -4,6 +4,5 @@ package session
 
 import "os"
 
-// readSparsely says that only a little of a file will be read, where the system
-// wants to know.
+// readSparsely does nothing on this system.
 func readSparsely(*os.File) {}

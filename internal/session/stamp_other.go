@@ -4,5 +4,5 @@ package session
 
 import "io/fs"
 
-// inner stands in for what other systems tell of a file: its last write.
+// inner returns the time of the last write: other systems tell no more.
 func inner(st fs.FileInfo) (changed int64, number uint64) { return st.ModTime().UnixNano(), 0 }

@@ -22,10 +22,10 @@ const (
 	idTime       = "2006-01-02T15-04-05Z"
 )
 
-// ErrNotFound says that a store holds no session of that id.
+// ErrNotFound says that a store has no session of that id.
 var ErrNotFound = errors.New("no such session")
 
-// An AmbiguousError says that the beginning of an id fits several sessions.
+// An AmbiguousError says that a prefix fits the ids of several sessions.
 type AmbiguousError struct {
 	Prefix string
 	IDs    []string // in order, oldest first
@@ -54,8 +54,8 @@ func NewStore(dir string) (*Store, error) {
 // Dir returns the absolute path of the directory.
 func (s *Store) Dir() string { return s.dir }
 
-// Create begins the log of a session. The caller closes the recorder, unless
-// it has handled [loop.Finished].
+// Create begins the log of a session. The caller closes the recorder, unless it has handled
+// [loop.Finished].
 func (s *Store) Create(prompt string, at time.Time) (*Recorder, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make session directory: %w", err)
@@ -96,15 +96,14 @@ func create(path string) (*Recorder, error) {
 		return nil, errors.Join(fmt.Errorf("create session log: %w", err), log.Close())
 	}
 	r.log = log
-	// Only Running asks for this lock. A file system that has none loses that
+	// Only Running asks for this lock. A file system without locks loses that
 	// answer, not the session.
 	_, _ = lockAlone(log)
 	return r, nil
 }
 
-// Open returns a reader of the log that an id, or its unique beginning, names.
-// The caller closes it. The error is [ErrNotFound] or an [*AmbiguousError]
-// when the id does not name one.
+// Open returns a reader of the log that an id, or its unique prefix, names. The caller closes
+// it. The error is [ErrNotFound] or an [*AmbiguousError] if there is not exactly one.
 func (s *Store) Open(id string) (*Reader, error) {
 	id, err := s.Find(id)
 	if err != nil {
@@ -113,8 +112,7 @@ func (s *Store) Open(id string) (*Reader, error) {
 	return OpenFile(s.Path(id))
 }
 
-// Find returns the id that prefix is the beginning of, or whose hash it is the
-// beginning of.
+// Find returns the id that begins with prefix, or whose hash does.
 func (s *Store) Find(prefix string) (string, error) {
 	ids, err := s.list()
 	if err != nil {
@@ -137,8 +135,7 @@ func (s *Store) Find(prefix string) (string, error) {
 	return "", &AmbiguousError{Prefix: prefix, IDs: fits}
 }
 
-// Latest returns the id of the session that began last, of those that count; nil
-// counts all.
+// Latest returns the id of the session that began last, of those that count; nil counts all.
 func (s *Store) Latest(counts func(Summary) bool) (string, error) {
 	id, err := s.back(0, counts)
 	if err == nil && id == "" {
@@ -147,8 +144,8 @@ func (s *Store) Latest(counts func(Summary) bool) (string, error) {
 	return id, err
 }
 
-// back returns the id of the session that began n before the last one, "" when
-// there are not as many that count. Empty logs do not.
+// back returns the id of the session that began n before the last one, of those that count and
+// are not empty; "" if there are too few.
 func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
 	ids, err := s.list()
 	for end := len(ids); end > 0; {
@@ -165,8 +162,8 @@ func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
 	return "", err
 }
 
-// newest returns those of some ids that count and whose logs are not empty, the
-// newest first. Names tell the second; within one only the logs know.
+// newest returns those of some ids that count and whose logs are not empty, the newest first.
+// Ids tell the second in which a session began; within one second, the log tells the order.
 func (s *Store) newest(ids []string, counts func(Summary) bool) (begun []string) {
 	started := map[string]time.Time{}
 	for _, id := range slices.Backward(ids) {
@@ -186,14 +183,13 @@ func (s *Store) newest(ids []string, counts func(Summary) bool) (begun []string)
 	return begun
 }
 
-// second returns the part of an id that says when the session began.
+// second returns the time in an id, which is precise to the second.
 func second(id string) string {
 	at, _, _ := strings.Cut(id, "_")
 	return at
 }
 
-// Running reports whether a recorder of the session is at work, in any
-// process.
+// Running reports whether a recorder of the session is open, in any process.
 func (s *Store) Running(id string) (bool, error) {
 	at, err := running(s.Path(id))
 	if err != nil {
@@ -212,10 +208,10 @@ func running(path string) (bool, error) {
 	return err == nil && !free, errors.Join(err, f.Close())
 }
 
-// Path returns where the log of a session is, whether there is one or not.
+// Path returns the path of a session's log, whether it exists or not.
 func (s *Store) Path(id string) string { return filepath.Join(s.dir, id+logEnding) }
 
-// list returns the ids of all sessions, oldest first as far as names tell.
+// list returns the ids of all sessions, the oldest first as far as their names tell.
 func (s *Store) list() (ids []string, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +225,7 @@ func (s *Store) list() (ids []string, err error) {
 		}
 	}
 	slices.SortFunc(logs, func(a, b aged) int {
-		// A name that does not begin with a time says nothing of its age.
+		// A name that does not begin with a time does not tell its age.
 		return cmp.Or(cmp.Compare(a.age, b.age), cmp.Compare(len(a.id), len(b.id)), cmp.Compare(a.id, b.id))
 	})
 	for _, one := range logs {
@@ -245,7 +241,7 @@ func age(id string) string {
 	return second(id)
 }
 
-// Began returns when the session of an id began, by its name.
+// Began returns when a session began, by its id.
 func Began(id string) (at time.Time, known bool) {
 	at, err := time.Parse(idTime, second(id))
 	return at, err == nil

@@ -23,27 +23,27 @@ type Summary struct {
 	Size    int64 // bytes
 	Session loop.Session
 	Started time.Time
-	// Outcome is nil when the log has no end, as that of a session which runs
-	// or was cut off.
+	// Outcome is nil if the log has no end: the session is running or was cut
+	// off.
 	Outcome *loop.Outcome
-	// Tally is what the session has come to; nil where the log would have to
-	// be read for it.
+	// Tally adds up the session; nil if the whole log would have to be read for
+	// it.
 	Tally *progress.Tally
 	// Err says why the log does not tell more.
 	Err error
 }
 
-// errNoStart is a log that does not begin as logs do.
+// errNoStart is a log that does not begin like one.
 var errNoStart = errors.New("the first line is not a session_start")
 
-// errBareStart is a log whose first line does not say what was to be done, where, when or by whom.
+// errBareStart is a log whose first line does not say what was to be done, where, when or by
+// whom.
 var errBareStart = errors.New("the session_start says nothing of the session")
 
-// errNoFile is something else than a file where a log should be.
+// errNoFile is something other than a file in the place of a log.
 var errNoFile = errors.New("it is not a file")
 
-// summarize reads the first and the last line of a log, in the state that the
-// stamp stands for.
+// summarize reads the first and the last line of a log; the stamp is that of the file it read.
 func summarize(path string) (sum Summary, now stamp) {
 	sum = Summary{ID: strings.TrimSuffix(filepath.Base(path), logEnding), Path: path}
 	f, st, err := openLog(sum.Path)
@@ -58,7 +58,7 @@ func summarize(path string) (sum Summary, now stamp) {
 	return sum, stampOf(st)
 }
 
-// openLog opens what is a file: of a pipe nobody knows when it says something.
+// openLog opens a regular file: reading a pipe might wait for ever.
 func openLog(path string) (*os.File, fs.FileInfo, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -114,17 +114,16 @@ func (s *Summary) readEnd(f *os.File) error {
 	return nil
 }
 
-// blockSize is how many bytes are read at once: the lines that are looked for
-// are short, and the logs may be many.
+// blockSize is how many bytes are read at once: the wanted lines are short, and there may be
+// many logs.
 const blockSize = 4 << 10
 
-// shortLine is what a last line may have, in bytes, without being looked at
-// before it is read whole.
+// shortLine is how many bytes a last line may have to be read without a look at its beginning.
 const shortLine = 1 << 20
 
-// lastLine returns the last line of a log of size bytes that is not empty. A
-// long one is returned only when it begins as the end of a session does: the
-// others are of no interest here, and may be as large as a diff.
+// lastLine returns the last non-empty line of a log of size bytes. It returns a long line only
+// if it begins like the end of a session: the others are of no interest here, and may be as
+// large as a diff.
 func lastLine(f io.ReaderAt, size int64) ([]byte, error) {
 	start, end, err := lastBounds(f, size)
 	if err != nil {
@@ -144,7 +143,7 @@ func lastLine(f io.ReaderAt, size int64) ([]byte, error) {
 	return line, err
 }
 
-// lastBounds returns where the last line that is not empty begins and ends.
+// lastBounds returns the offsets of the last non-empty line.
 func lastBounds(f io.ReaderAt, size int64) (start, end int64, err error) {
 	end, err = skipBack(f, size, func(part []byte) int { return len(bytes.TrimRight(part, blanks)) - 1 })
 	if err != nil {
@@ -159,9 +158,9 @@ func lineBreak(part []byte) int { return bytes.LastIndexByte(part, '\n') }
 // endHead is how a session_end line begins, in our logs and the original's.
 const endHead = `{"type":"` + typeSessionEnd + `"`
 
-// skipBack returns the offset behind the last byte before from that last finds
-// in a part of the file: it returns the byte's index there, or -1. skipBack
-// gives up, and returns where it is, after [MaxLine] bytes.
+// skipBack searches a file backwards from an offset. It returns the offset behind the last
+// byte that last finds: last returns the byte's index in a part of the file, or -1. After
+// [MaxLine] bytes skipBack gives up and returns the offset it has reached.
 func skipBack(f io.ReaderAt, from int64, last func(part []byte) int) (int64, error) {
 	buf := make([]byte, blockSize)
 	for lowest := max(0, from-MaxLine); from > lowest; {

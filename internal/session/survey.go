@@ -15,32 +15,31 @@ import (
 	"codeloops/internal/wording"
 )
 
-// An index is written where it saves something: below so many logs, and so
-// many bytes that had to be read whole, they are as quick without.
+// An index is written only where it pays: with fewer logs, and fewer bytes to read, a list is
+// as fast without one.
 const (
 	manyLogs  = 100
 	manyBytes = 4 << 20
 )
 
-// atOnce is how many bytes of logs are read whole at a time though an overview
-// could do without: more would keep people waiting.
+// atOnce is how many bytes of logs one survey reads in full although their first and last
+// lines would do: more would keep people waiting.
 const atOnce = 256 << 20
 
-// longRunning is how long the log of a running session may be, in bytes, for
-// all of it to be read, which is done each time.
+// longRunning is how many bytes the log of a running session may have to be read in full,
+// since that happens at each survey.
 const longRunning = 64 << 20
 
-// Survey returns the overviews of all sessions, the newest first, each with its
-// tally, but of its beginning no more than the prompt, the directory, the actor and the
-// critic. A log that is none is among them, with the reason in Err; so is one whose first
-// line alone cannot be read, with what its other lines tell.
+// Survey returns the overviews of all sessions, the newest first. Each has its tally, but of
+// the session's beginning only the prompt, the directory, the task, the actor and the critic.
+// A file that is not a log is included, with the reason in Err; so is a log with only its
+// first line damaged, with what its other lines tell.
 //
-// A log is read whole, once: an index beside the logs remembers what it tells,
-// and the first bad line of it. Of very many logs only some are read whole at a
-// time, the newest first; of the others, when their ends tell what the sessions
-// came to, just the first line and the last, until their turn comes. Whether
-// somebody is at work on a session is looked at each time; if so, and if its
-// log is very long, it has no tally yet.
+// A log is read in full once: an index beside the logs remembers what it tells, and its first
+// bad line. If there are very many new logs, only the newest are read in full; of the others,
+// Survey reads just the first line and the last one, if that has the totals, until a later
+// survey reads the rest. Whether a session is running is looked up each time. A running
+// session with a very long log has no tally yet.
 func (s *Store) Survey() ([]Overview, error) {
 	var x index
 	var loading sync.WaitGroup
@@ -53,7 +52,7 @@ func (s *Store) Survey() ([]Overview, error) {
 	}
 	v := &survey{store: s, index: x, all: make([]Overview, len(ids)), known: make([]*indexed, len(ids)), seen: seen}
 	if v.room.Store(s.atOnce); x.logs == nil {
-		v.room.Store(s.atOnce / 4) // all logs are opened: that takes its time
+		v.room.Store(s.atOnce / 4) // opening all logs takes time, too
 	}
 	readEach(len(ids), func(i int) { v.one(i, ids[i]) }) // the newest first
 	if v.fresh.Load() > 0 && (x.logs != nil || len(ids) >= manyLogs || v.bytes.Load() >= manyBytes) || v.gone(ids) {
@@ -65,7 +64,7 @@ func (s *Store) Survey() ([]Overview, error) {
 	return v.all, nil
 }
 
-// Forget drops from the index what it remembers of logs that are gone.
+// Forget drops logs that are gone from the index.
 func (s *Store) Forget() error {
 	_, err := s.Survey()
 	return err
@@ -76,19 +75,20 @@ type survey struct {
 	store *Store
 	index index
 	all   []Overview
-	known []*indexed // what the index is to hold of them; nil: it may not
-	seen  []stamp    // their last ones that were looked at
+	known []*indexed // the index entries of the logs; nil: not to be remembered
+	seen  []stamp    // the last known stamps of the logs
 
-	fresh atomic.Int64 // those of them that it did not
-	bytes atomic.Int64 // read whole
+	fresh atomic.Int64 // number of new index entries
+	bytes atomic.Int64 // read in full
 	room  atomic.Int64 // bytes that may still be read of logs that need not be
 }
 
-// readers is how many logs are read at the same time: a disk answers many
-// questions as soon as one.
+// readers is how many logs are read at the same time: a disk answers many requests as fast as
+// one.
 const readers = 16
 
-// readEach calls read for each of so many logs, the last one first, several at the same time.
+// readEach calls read for the indexes of so many logs, from the last to the first,
+// concurrently.
 func readEach(logs int, read func(i int)) {
 	var left atomic.Int64
 	left.Store(int64(logs))
@@ -109,15 +109,15 @@ func (v *survey) one(i int, id string) {
 		if v.all[i].Status != Crashed || v.all[i].Err != nil {
 			break
 		}
-		// A session that ended after its log was read has not crashed.
+		// If the log has changed since, the session may have ended meanwhile.
 		if v.seen[i] = stampAt(v.all[i].Path); v.seen[i] == now {
 			break
 		}
 	}
 }
 
-// read takes down the overview of one session, from the index or from its log,
-// and returns the log's stamp.
+// read fills in the overview of one session, from the index or from its log, and returns the
+// log's stamp.
 func (v *survey) read(i int, id string) stamp {
 	v.known[i] = nil
 	path, now := v.store.Path(id), v.seen[i]
@@ -138,7 +138,7 @@ func (v *survey) read(i int, id string) stamp {
 			v.bytes.Add(o.Size)
 		}
 	case o.Status == Running && o.Size > longRunning:
-		_ = o.readLast() // what is wrong with it is being written
+		_ = o.readLast() // its last line may still be half-written
 	case through || o.Tally == nil:
 		problem := o.readWhole()
 		if v.bytes.Add(o.Size); o.Status != Running {
@@ -155,12 +155,12 @@ func (v *survey) read(i int, id string) stamp {
 	return now
 }
 
-// listed is what a list tells of a session; the rest would be most of the index.
+// listed is the part of a session that a list shows; the rest would make up most of the index.
 func listed(s loop.Session) loop.Session {
 	return loop.Session{ID: s.ID, Prompt: s.Prompt, WorkingDir: s.WorkingDir, Task: s.Task, Cast: loop.Cast{Actor: s.Actor, Critic: s.Critic}}
 }
 
-// stampAt returns the stamp of a log, zero when that cannot be looked at.
+// stampAt returns the stamp of a log, zero if it cannot be determined.
 func stampAt(path string) stamp {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -169,7 +169,7 @@ func stampAt(path string) stamp {
 	return stampOf(st)
 }
 
-// gone reports whether the index remembers logs that are no longer there.
+// gone reports whether the index remembers logs that no longer exist.
 func (v *survey) gone(ids []string) bool {
 	there := 0
 	for _, id := range ids {
@@ -180,7 +180,7 @@ func (v *survey) gone(ids []string) bool {
 	return there < len(v.index.logs)
 }
 
-// remembered is what an index is to hold.
+// remembered returns the entries of the new index.
 func (v *survey) remembered() (logs []*indexed) {
 	for i, o := range v.all {
 		if v.known[i] != nil && o.Status != Running {
@@ -190,17 +190,17 @@ func (v *survey) remembered() (logs []*indexed) {
 	return logs
 }
 
-// readRest reads a log whose first line cannot be read. When the session began its id tells.
+// readRest reads a log whose first line cannot be read. The id tells when the session began.
 func (o *Overview) readRest() {
 	whole := *o
 	whole.Started, _ = Began(o.ID)
-	if _ = whole.readWhole(); whole.Rest { // what is wrong is known
+	if _ = whole.readWhole(); whole.Rest { // Err has the problem already
 		*o = whole
 	}
 }
 
-// readWhole reads a log for what its end does not tell. The error is the first
-// bad line, if there is one, or of the file.
+// readWhole reads a log for what its end does not tell. The error is the first bad line, if
+// there is one, or that of the file.
 func (o *Overview) readWhole() error {
 	r, err := openLean(o.Path)
 	if err != nil {
@@ -208,7 +208,7 @@ func (o *Overview) readWhole() error {
 	}
 	defer r.Close() //nolint:errcheck // only read
 	var sum progress.Tally
-	var first, end *LineError // bad lines: end is one behind which nothing was read
+	var first, end *LineError // the first bad line; the last line, if that is bad
 	last := o.Started
 	for entry, err := range r.Entries() {
 		if line, ok := errors.AsType[*LineError](err); ok {

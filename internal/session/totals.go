@@ -2,9 +2,8 @@ package session
 
 import "codeloops/internal/loop/progress"
 
-// totals is what a session came to, from its first line on, at its end: so
-// that whoever wants to know need not read all of a log. The count of whole
-// iterations stands with the outcome.
+// totals adds up the session from its first line on, so that the last line alone tells what
+// the session came to. The number of whole iterations is in the outcome.
 func totals(f fields, tag string, p **progress.Tally) {
 	optional(f, tag, p, func(f fields, t *progress.Tally) {
 		f.value("errors", &t.Errors)

@@ -2,7 +2,7 @@ package session
 
 import "codeloops/internal/loop"
 
-// player is who plays a turn of a strategy's own.
+// player is who plays a turn of a strategy.
 func player(f fields, iteration *int, role *loop.Role, access *loop.Access) {
 	f.value("iteration_number,omitempty", iteration)
 	word(f, "role", role)
@@ -13,7 +13,7 @@ func player(f fields, iteration *int, role *loop.Role, access *loop.Access) {
 	}
 }
 
-// note is what a step came to that is no agent's turn.
+// note is the result of a strategy's step that is not an agent's turn.
 func note(f fields, n *loop.Noted) {
 	f.value("iteration_number,omitempty", &n.Iteration)
 	f.text("name", &n.Name)
@@ -22,7 +22,7 @@ func note(f fields, n *loop.Noted) {
 	list(f, "checks,omitempty", &n.Checks, check)
 }
 
-// reply is a turn with all that was written in it.
+// reply is a turn with everything that was written in it.
 func reply(f fields, r *loop.Reply) {
 	turn(f, "", &r.Turn)
 	f.bulk("output", &r.Stdout.Text, "reply")
@@ -30,33 +30,33 @@ func reply(f fields, r *loop.Reply) {
 	f.textUnless("reply", &r.Text, r.Stdout.Text)
 }
 
-// turn is what is known of an agent's turn but what it wrote. The names of its fields
-// begin with is.
-func turn(f fields, is string, t *loop.Turn) {
-	f.text(is+"turn_id,omitempty", &t.ID)
-	f.text(is+"session_id,omitempty", &t.SessionID)
-	f.value(is+"exit_code", &t.ExitCode)
-	duration(f, is+"duration_secs", &t.Duration)
-	word(f, is+"ending", &t.Ending)
-	f.text(is+"reason,omitempty", &t.Reason)
-	f.value(is+"reset_at,omitempty", (*moment)(&t.ResetAt))
-	f.text(is+"conversation,omitempty", &t.Conversation)
-	f.value(is+"resumed,omitempty", &t.Resumed)
-	usage(f, is+"usage,null", &t.Usage)
-	f.text(is+"agent,omitempty", &t.Agent.Agent)
-	f.text(is+"model,omitempty", &t.Agent.Model)
-	list(f, is+"misses,omitempty", &t.Misses, miss)
-	list(f, is+"leftovers,omitempty", &t.Leftovers, func(f fields, p *loop.Process) {
+// turn is what is known of an agent's turn, except what the agent wrote. The names of its
+// fields begin with prefix.
+func turn(f fields, prefix string, t *loop.Turn) {
+	f.text(prefix+"turn_id,omitempty", &t.ID)
+	f.text(prefix+"session_id,omitempty", &t.SessionID)
+	f.value(prefix+"exit_code", &t.ExitCode)
+	duration(f, prefix+"duration_secs", &t.Duration)
+	word(f, prefix+"ending", &t.Ending)
+	f.text(prefix+"reason,omitempty", &t.Reason)
+	f.value(prefix+"reset_at,omitempty", (*moment)(&t.ResetAt))
+	f.text(prefix+"conversation,omitempty", &t.Conversation)
+	f.value(prefix+"resumed,omitempty", &t.Resumed)
+	usage(f, prefix+"usage,null", &t.Usage)
+	f.text(prefix+"agent,omitempty", &t.Agent.Agent)
+	f.text(prefix+"model,omitempty", &t.Agent.Model)
+	list(f, prefix+"misses,omitempty", &t.Misses, miss)
+	list(f, prefix+"leftovers,omitempty", &t.Leftovers, func(f fields, p *loop.Process) {
 		f.value("pid", &p.PID)
 		f.text("command", &p.Command)
 	})
-	stream(f, is+"output", &t.Stdout)
-	stream(f, is+"stderr", &t.Stderr)
+	stream(f, prefix+"output", &t.Stdout)
+	stream(f, prefix+"stderr", &t.Stderr)
 	if t.Late.Total <= 0 {
 		t.Late.File = ""
 	}
-	f.value(is+"late_total,omitempty", &t.Late.Total)
-	f.text(is+"late_file,omitempty", &t.Late.File)
+	f.value(prefix+"late_total,omitempty", &t.Late.Total)
+	f.text(prefix+"late_file,omitempty", &t.Late.File)
 }
 
 func miss(f fields, m *loop.Try) {
@@ -68,7 +68,7 @@ func miss(f fields, m *loop.Try) {
 	usage(f, "usage,null", &m.Usage)
 }
 
-// usage is what a turn cost; null where the agent told nothing of it.
+// usage is what a turn cost; null if the agent reported nothing.
 func usage(f fields, tag string, u *loop.Usage) {
 	*u = loggedUsage(*u)
 	f.object(tag, *u != loop.Usage{}, func(f fields) {
@@ -88,7 +88,7 @@ func tokens(f fields, t *loop.Tokens) {
 	f.value("reasoning", &t.Reasoning)
 }
 
-// wait is a pause in a turn but what it came to.
+// wait is a pause in a turn, except how it ended.
 func wait(f fields, role *loop.Role, w *loop.Wait) {
 	word(f, "role", role)
 	f.text("agent", &w.Agent.Agent)
@@ -98,8 +98,8 @@ func wait(f fields, role *loop.Role, w *loop.Wait) {
 	f.value("until", (*moment)(&w.Until))
 }
 
-// stream is what is known of an output but its text. Its file counts only while
-// something is omitted: it is gone otherwise.
+// stream is what is known of an output, except its text. Its file counts only if something is
+// omitted; otherwise it has been removed.
 func stream(f fields, name string, o *loop.Output) {
 	if o.Omitted <= 0 {
 		o.File = ""
@@ -128,13 +128,13 @@ func reviewTexts(f fields, r *loop.Review) {
 	f.textUnless("critic_reply", &r.Reply, r.Stdout.Text)
 }
 
-// judged is a review but what the critic wrote.
+// judged is a review, except what the critic wrote.
 func judged(f fields, r *loop.Review) {
 	review(f, r)
 	decision(f, &r.Verdict)
 }
 
-// vote is what the turn of a panel's member came to.
+// vote is the result of a panel member's turn.
 func vote(f fields, e *loop.TurnFinished) {
 	optional(f, "review,omitempty", &e.Review, func(f fields, r *loop.Review) {
 		f.text("state", &e.State)
@@ -143,7 +143,7 @@ func vote(f fields, e *loop.TurnFinished) {
 	})
 }
 
-// review is the critic's turn but what it wrote and what it decided.
+// review is the critic's turn, except what it wrote and decided.
 func review(f fields, r *loop.Review) {
 	turn(f, "critic_", &r.Turn)
 	reading(f, r)
@@ -156,7 +156,7 @@ func review(f fields, r *loop.Review) {
 	})
 }
 
-// reading is what is known of a critic's reply but the decision.
+// reading is what is known of a critic's reply, except the decision.
 func reading(f fields, r *loop.Review) {
 	f.text("critic_problem,omitempty", &r.Problem)
 	f.text("critic_seal,omitempty", &r.Seal)
@@ -176,7 +176,7 @@ func decision(f fields, v *loop.Verdict) {
 	verdict(f, v)
 }
 
-// verdict is what a verdict holds beside the decision and the feedback.
+// verdict is what a verdict holds besides the decision and the feedback.
 func verdict(f fields, v *loop.Verdict) {
 	f.text("summary,omitempty", &v.Summary)
 	fraction(f, "confidence,omitempty", &v.Confidence)
@@ -198,7 +198,7 @@ func verdict(f fields, v *loop.Verdict) {
 	})
 }
 
-// loggedUsage: what is not known is no estimate.
+// loggedUsage clears the marks of estimates that are missing.
 func loggedUsage(u loop.Usage) loop.Usage {
 	u.CostUSD = finite(u.CostUSD)
 	u.TokensEstimated = u.TokensEstimated && u.Tokens != nil

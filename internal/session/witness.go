@@ -12,15 +12,14 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A witness has seen all that was written to a log, and tells whether the file
-// still holds that.
+// A witness remembers what was written to a log, to tell whether the file still holds that.
 type witness struct {
 	sum  hash.Hash // of all of it
 	size int64     // of all of it
-	seen stamp     // of the file, when it was last known to hold it
+	seen stamp     // of the file, when it was last known to hold all of it
 }
 
-// testify returns the witness of what a log holds now, up to a size.
+// testify returns the witness of the first size bytes of a log.
 func testify(log *os.File, size int64) (*witness, error) {
 	w := &witness{sum: sha256.New(), size: size}
 	if _, err := io.Copy(w.sum, io.NewSectionReader(log, 0, size)); err != nil {
@@ -29,7 +28,7 @@ func testify(log *os.File, size int64) (*witness, error) {
 	return w, w.look(log)
 }
 
-// wrote takes what was added at the end of the log.
+// wrote adds a text that was appended to the log.
 func (w *witness) wrote(log *os.File, text []byte) error {
 	w.size += int64(len(text))
 	_, _ = w.sum.Write(text) // never fails
@@ -44,9 +43,9 @@ func (w *witness) look(log *os.File) error {
 	return err
 }
 
-// holds reports whether the log is as it was left. It is read where its stamp is
-// another one, as after a copy of a backup, and where the word of a stamp is not
-// enough: a file system may keep none of what is written through memory.
+// holds reports whether the log is as it was left. It is read in full if its stamp has
+// changed, as it does when a backup is copied back, and if thorough is set: stamps miss writes
+// through memory maps on some file systems.
 func (w *witness) holds(log *os.File, thorough bool) (bool, error) {
 	st, err := log.Stat()
 	if err != nil || st.Size() != w.size {
@@ -63,8 +62,8 @@ func (w *witness) holds(log *os.File, thorough bool) (bool, error) {
 	return true, nil
 }
 
-// decides reports whether an event ends a session, or may do so: before it is
-// written, all of the log is read.
+// decides reports whether an event may end a session. Before such an event is written, the log
+// is checked in full.
 func decides(e loop.Event) bool {
 	if round, ok := e.(loop.IterationFinished); ok {
 		return round.Round.Verdict.Decision == loop.Done

@@ -11,15 +11,15 @@ import (
 	"codeloops/internal/session"
 )
 
-// Orphans are the references in a private repository whose sessions are gone.
+// Orphans are the references in a private repository whose sessions no longer exist.
 type Orphans struct {
 	Repository
 	Refs []string
-	All  bool // there are no others
+	All  bool // the repository has no other references
 }
 
-// OrphansOf looks for them in the private repositories of a store. Those that sessions are at
-// work with are left out.
+// OrphansOf finds them in the private repositories of a store, except those that sessions are
+// using.
 func OrphansOf(ctx context.Context, r Repository) (all []Orphans, err error) {
 	dirs, err := filepath.Glob(filepath.Join(r.Store.Dir(), "checkpoints", "*.git"))
 	if err != nil {
@@ -30,7 +30,7 @@ func OrphansOf(ctx context.Context, r Repository) (all []Orphans, err error) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(r.Dir, "HEAD")); err != nil {
-			continue // it is no repository, or none yet
+			continue // it is not a repository, or not yet
 		}
 		of, err := r.orphans(ctx)
 		if errors.Is(err, session.ErrInUse) {
@@ -52,7 +52,7 @@ func (r Repository) orphans(ctx context.Context) (Orphans, error) {
 	if err != nil {
 		return of, err
 	}
-	defer alone.Close() //nolint:errcheck // the system takes it back in any case
+	defer alone.Close() //nolint:errcheck // the process's end releases it in any case
 	refs, err := r.refs(ctx)
 	for id, all := range refs {
 		if _, err := os.Lstat(r.Store.Path(id)); errors.Is(err, fs.ErrNotExist) {
@@ -65,5 +65,5 @@ func (r Repository) orphans(ctx context.Context) (Orphans, error) {
 	return of, err
 }
 
-// Remove removes them, and the repository where nothing else is in it.
+// Remove removes the references, and the repository if it has no others.
 func (o Orphans) Remove(ctx context.Context) error { return o.dissolve(ctx, o.Refs) }

@@ -13,21 +13,21 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Kept are the references that sessions have in private repositories and, those
-// of earlier versions, in the repositories they worked in.
+// Kept are the references of some sessions: in private repositories and, for sessions of
+// earlier versions, in the repositories they worked in.
 type Kept struct {
 	git   diff.Git
 	store *session.Store
 	refs  map[string][]string // by the session's id
-	own   map[string][]string // the ids of sessions with references, by their private repository
-	dirs  map[string][]string // of earlier versions, by a directory of their repository
-	Lost  []string            // sentences about repositories that are gone
+	own   map[string][]string // the sessions' ids by their private repository
+	dirs  map[string][]string // those of earlier versions, by a directory of their repository
+	Lost  []string            // sentences about repositories that no longer exist
 }
 
-// Refs is where checkpoints stand, and what earlier versions have taken away.
+// Refs is the prefix of references to checkpoints.
 const Refs = "refs/codeloops/"
 
-// Of looks for the references of sessions.
+// Of finds the references of sessions.
 func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (*Kept, error) {
 	c := &Kept{
 		git: git, store: store,
@@ -35,7 +35,7 @@ func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (
 	}
 	kept, worked := map[string][]string{}, map[string][]string{}
 	for _, id := range ids {
-		// A log of the original tool tells of no checkpoints, for there are none.
+		// Logs of the original tool name no checkpoints: there are none.
 		switch s := session.Look(store.Path(id)).Session; {
 		case store.Checkpoints(s.Checkpoints) != "":
 			dir := store.Checkpoints(s.Checkpoints)
@@ -45,7 +45,7 @@ func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (
 		}
 	}
 	for dir, ids := range kept {
-		if all, err := In(ctx, c.git, dir, "--git-dir="+dir); err == nil { // else it is gone, or empty
+		if all, err := In(ctx, c.git, dir, "--git-dir="+dir); err == nil { // else it was removed, or is empty
 			c.take(c.own, dir, ids, all)
 		}
 	}
@@ -65,7 +65,7 @@ func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (
 	return c, nil
 }
 
-// take takes the references of sessions out of all those in a place.
+// take adds the references of sessions, found among all those at a place.
 func (c *Kept) take(places map[string][]string, at string, ids, all []string) {
 	for _, id := range ids {
 		own := Refs + id + "/"
@@ -74,9 +74,8 @@ func (c *Kept) take(places map[string][]string, at string, ids, all []string) {
 	}
 }
 
-// In returns all references to checkpoints in a repository. Where the directory of a
-// session is gone, the next one above it may still be part of it. The arguments are git's
-// own, before its command.
+// In returns all references to checkpoints in the repository of a directory. The arguments are
+// git's own, before its command.
 func In(ctx context.Context, git diff.Git, dir string, args ...string) ([]string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
@@ -85,7 +84,8 @@ func In(ctx context.Context, git diff.Git, dir string, args ...string) ([]string
 	return strings.Fields(string(out)), err
 }
 
-// standing returns a directory, or the next one above it that is there.
+// standing returns a directory or, if that is gone, the nearest one above it that exists: it
+// may still be part of the repository.
 func standing(dir string) string {
 	for {
 		st, err := os.Stat(dir)
@@ -96,7 +96,7 @@ func standing(dir string) string {
 	}
 }
 
-// Remove takes the references away. No hook of the user's repository is run.
+// Remove removes the references. It runs no hooks of the user's repository.
 func (c *Kept) Remove(ctx context.Context) error {
 	for dir, ids := range c.own {
 		r := Repository{Git: c.git, Store: c.store, Dir: dir}
@@ -135,7 +135,7 @@ func (c *Kept) of(ids []string) (refs []string) {
 	return refs
 }
 
-// Number is how many there are.
+// Number is how many references there are.
 func (c *Kept) Number() (n int) {
 	for _, refs := range c.refs {
 		n += len(refs)

@@ -1,5 +1,5 @@
-// Package checkpoints looks after the states of work trees that sessions keep, as
-// references in private repositories beside their logs.
+// Package checkpoints maintains the states of work trees that sessions keep, as references in
+// private repositories beside their logs.
 package checkpoints
 
 import (
@@ -20,15 +20,15 @@ import (
 	"codeloops/internal/session"
 )
 
-// Bounds of tidying up in a private repository: it is worth while beyond so many packs,
-// as each checkpoint makes one, and a run does not wait for it for longer.
+// Bounds of tidying up a private repository: it pays only beyond so many packs, as each
+// checkpoint makes one, and a run waits no longer for it than this.
 const (
 	manyPacks = 50
 	tidyTime  = 2 * time.Minute
 )
 
-// Before returns the time from which on everything is kept; zero for a span of 0, which
-// has no end.
+// Before returns the time from which on everything is kept; zero for a span of 0, which means
+// that everything is.
 func Before(now time.Time, span time.Duration) time.Time {
 	if span == 0 {
 		return time.Time{}
@@ -41,12 +41,12 @@ type Repository struct {
 	Git   diff.Git
 	Store *session.Store
 	Dir   string
-	Own   string // the session that is beginning, or is carried on; "" where none is
+	Own   string // the session that begins or is resumed; "" if none
 }
 
-// Tidy removes the checkpoints of sessions that are not among the last ones and began
-// before a time, and what nothing refers to any more. It does nothing while sessions are
-// at work with the repository.
+// Tidy removes the checkpoints of sessions that are not among the last ones and began before a
+// time, and everything that is no longer referred to. It does nothing while sessions are using
+// the repository.
 func (r Repository) Tidy(ctx context.Context, last int, before time.Time) error {
 	if _, err := os.Stat(filepath.Join(r.Dir, "HEAD")); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -79,7 +79,7 @@ func (r Repository) run(ctx context.Context, stdin string, args ...string) ([]by
 	return r.Git.Run(ctx, diff.GitCall{Dir: r.Dir, Args: args, Stdin: []byte(stdin)})
 }
 
-// refs returns the references to checkpoints, by session, in the order of their making.
+// refs returns the references to checkpoints by session, in the order in which they were made.
 func (r Repository) refs(ctx context.Context) (map[string][]string, error) {
 	out, err := r.run(ctx, "", "for-each-ref", "--format=%(refname)", Refs)
 	all := map[string][]string{}
@@ -93,8 +93,8 @@ func (r Repository) refs(ctx context.Context) (map[string][]string, error) {
 	return all, err
 }
 
-// surplus returns the references that are not kept. Of a session that can be carried on
-// the first one is, from which all is compared, and the last one.
+// surplus returns the references to remove. A session that can be resumed keeps its first one,
+// which everything is compared with, and its last one.
 func (r Repository) surplus(all map[string][]string, last int, before time.Time) (surplus []string) {
 	ids := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) }) // a name begins with the time
 	for i, id := range ids {
@@ -120,14 +120,14 @@ func (r Repository) drop(ctx context.Context, refs []string) error {
 	return err
 }
 
-// collect removes what no reference protects, and makes one pack of the rest. Whoever is
-// killed at it leaves no less than was there, and what the next one removes.
+// collect removes what no reference protects, and packs the rest into one pack. If it is
+// killed, nothing is lost, and the next call removes what it has left.
 func (r Repository) collect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTime)
 	defer cancel()
 	_ = filepath.WalkDir(filepath.Join(r.Dir, "refs"), func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && strings.HasSuffix(name, ".lock") {
-			_ = os.Remove(name) //nolint:gosec // it was left: nobody else is here, and no link is followed
+			_ = os.Remove(name) //nolint:gosec // nobody else uses the repository, and no link is followed
 		}
 		return nil
 	})
@@ -135,7 +135,7 @@ func (r Repository) collect(ctx context.Context) error {
 	return err
 }
 
-// dissolve removes the references of sessions, and the repository when none is left.
+// dissolve removes references, and the repository if none are left.
 func (r Repository) dissolve(ctx context.Context, refs []string) error {
 	if err := r.drop(ctx, refs); err != nil {
 		return fmt.Errorf("remove checkpoints from %s: %w", r.Dir, err)

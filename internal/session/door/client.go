@@ -20,28 +20,28 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Client asks a run through its door. It is safe for concurrent use.
+// A Client talks to a run through its door. It is safe for concurrent use.
 type Client struct {
 	Path     string        // of the door
-	Session  string        // whose run is meant; "": whichever is there
-	Patience time.Duration // with a run that does not answer; 0: some seconds
-	Watches  bool          // people are shown what changes: the run is to look
+	Session  string        // the session that is meant; "": whichever runs
+	Patience time.Duration // how long to wait for an answer; 0: some seconds
+	Watches  bool          // people are shown what changes, so the run should look at the work tree
 
 	mu   sync.Mutex
 	last standing.Asked
 }
 
-// enough is how long a run is waited for: longer than it waits for others.
+// enough is how long to wait for a run: longer than a run waits for its clients.
 const enough = 5 * time.Second
 
 const mostAnswered = 8 * mostDiff // bytes: as JSON a diff may be longer
 
-// Look asks where the run stands. The error is [ErrShut] where there is none.
+// Look asks where the run stands. The error is [ErrShut] if there is no run.
 func (c *Client) Look(ctx context.Context) (standing.Standing, error) {
 	return c.ask(ctx, question{Ask: askLook})
 }
 
-// Ask asks for something, and returns where the run stands then. The error is as that of
+// Ask makes a request, and returns where the run stands then. The error is as that of
 // [loop.Steering.Steer], a [*RefusedError], a [*LongError], or [ErrShut].
 func (c *Client) Ask(ctx context.Context, kind loop.SteerKind, text string) (standing.Standing, error) {
 	if len(text) > mostSaid {
@@ -50,7 +50,7 @@ func (c *Client) Ask(ctx context.Context, kind loop.SteerKind, text string) (sta
 	return c.ask(ctx, question{Ask: string(kind), Text: wording.Clean(text)})
 }
 
-// Steer is [Client.Ask] for who watches on a screen.
+// Steer is [Client.Ask] for those who watch on a screen.
 func (c *Client) Steer(kind loop.SteerKind, text string) error {
 	_, err := c.Ask(context.Background(), kind, text)
 	return err
@@ -59,7 +59,7 @@ func (c *Client) Steer(kind loop.SteerKind, text string) error {
 // Hurry ends a wait for a service.
 func (c *Client) Hurry() { _, _ = c.ask(context.Background(), question{Ask: askHurry}) }
 
-// Diff asks what differs now from the session's beginning.
+// Diff asks what has changed since the session's beginning.
 func (c *Client) Diff(ctx context.Context) (patch string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, looking)
 	defer cancel()
@@ -70,14 +70,14 @@ func (c *Client) Diff(ctx context.Context) (patch string, err error) {
 	return a.Diff, err
 }
 
-// Asked says what had been asked for when the run was last heard of.
+// Asked says what users had asked for when the run last answered.
 func (c *Client) Asked() (stop, pause bool, words int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last.Stop, c.last.Pause, c.last.Words
 }
 
-// Attend hears of the run again and again, until ctx is done.
+// Attend asks where the run stands again and again, until ctx is done.
 func (c *Client) Attend(ctx context.Context, every time.Duration) {
 	next := time.NewTicker(every)
 	defer next.Stop()
@@ -112,7 +112,7 @@ func (c *Client) ask(ctx context.Context, q question) (at standing.Standing, err
 func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
 	var line bytes.Buffer
 	written := json.NewEncoder(&line)
-	written.SetEscapeHTML(false) // which would make six bytes of one
+	written.SetEscapeHTML(false) // an escape takes six bytes instead of one
 	if err := written.Encode(q); err != nil {
 		return a, err
 	}
@@ -124,12 +124,12 @@ func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
 	if err != nil {
 		return a, c.failed(err)
 	}
-	defer conn.Close() //nolint:errcheck // it was for one question
+	defer conn.Close() //nolint:errcheck // it served one question
 	if until, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(until) // else ctx ends it
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	_, asked := conn.Write(line.Bytes()) // whoever is refused may be so before the whole of it is read
+	_, asked := conn.Write(line.Bytes()) // a refusal may come before all of it was read
 	text, err := bufio.NewReader(io.LimitReader(conn, mostAnswered)).ReadBytes('\n')
 	if err != nil {
 		return a, c.failed(errors.Join(asked, err))
@@ -140,7 +140,7 @@ func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
 	return a, nil
 }
 
-// failed says why a run was not reached.
+// failed says why the run was not reached.
 func (c *Client) failed(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
@@ -152,5 +152,5 @@ func (c *Client) failed(err error) error {
 	return fmt.Errorf("reach the run: %w", err)
 }
 
-// errSilent is a run that is there, and does not answer.
+// errSilent is a run that exists but does not answer.
 var errSilent = errors.New("the run does not answer: is it stopped, or the machine asleep?")

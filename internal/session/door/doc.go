@@ -1,10 +1,11 @@
-// Package door lets people reach a run from outside of its process: a run opens a [Door], a
-// socket of the user's alone, and whoever is elsewhere asks through a [Client].
+// Package door lets people reach a run from other processes: the run opens a [Door], a socket
+// that only its user can reach, and others ask through a [Client].
 //
-// A connection holds one question and one answer, each a JSON object on a line of its own. What
-// cannot be read is refused, and whoever says nothing is not waited for: nothing on the socket
-// holds up the run, or another one who asks. An agent or a check of a run, which the system knows
-// by its keeper, is refused as well (on Linux; elsewhere nothing tells it from the user).
+// A connection carries one question and one answer, each a JSON object on a line of its own.
+// Malformed questions are refused, and silent connections time out, so that nothing on the
+// socket holds up the run or another client. Agents and checks of a run are refused as well:
+// on Linux they are recognized by their keeper process; elsewhere they cannot be told from the
+// user.
 package door
 
 import (
@@ -20,15 +21,15 @@ import (
 
 const (
 	mostSaid   = 1 << 20            // bytes of a text for the actor
-	mostAsked  = 2*mostSaid + 4<<10 // bytes of a question: quotes take two each in JSON
+	mostAsked  = 2*mostSaid + 4<<10 // bytes of a question: a quote takes two in JSON
 	mostAtOnce = 64                 // connections
-	patience   = 2 * time.Second    // with one that says nothing, or does not read
-	looking    = time.Minute        // at the work tree, at most
-	mostDiff   = 4 << 20            // bytes of a diff that are told
+	patience   = 2 * time.Second    // with a client that neither writes nor reads
+	looking    = time.Minute        // for a look at the work tree
+	mostDiff   = 4 << 20            // bytes of a diff in an answer
 	pause      = 100 * time.Millisecond
 )
 
-// What can be asked beside what a [loop.SteerKind] names.
+// What can be asked besides the names of [loop.SteerKind].
 const (
 	askLook  = "look"
 	askHurry = "hurry"
@@ -39,8 +40,8 @@ const (
 type question struct {
 	Ask     string `json:"ask"`
 	Text    string `json:"text,omitempty"`
-	Session string `json:"session,omitempty"` // whose run is meant; "": whichever it is
-	Watched bool   `json:"watched,omitempty"` // whoever asks shows people what changes
+	Session string `json:"session,omitempty"` // the session that is meant; "": whichever runs
+	Watched bool   `json:"watched,omitempty"` // the client shows people what changes
 }
 
 // An answer says where the run stands, or why the question is refused.
@@ -62,15 +63,15 @@ const (
 	noWords      word = "no_words"
 )
 
-// ErrShut says that there is no run at the door.
+// ErrShut says that no run listens on the socket.
 var ErrShut = errors.New("no run takes what is asked there")
 
-// A RefusedError is the answer to a question that the run does not take.
+// A RefusedError is the answer to a question that the run refuses.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
-// A LongError says that a text for the actor has more bytes than a run takes.
+// A LongError says that a text for the actor has more bytes than a run accepts.
 type LongError struct{ Bytes int }
 
 func (e *LongError) Error() string {
@@ -81,7 +82,7 @@ func (e *LongError) Error() string {
 	return fmt.Sprintf("the text has %s, and a run takes at most %s at a time", has, most)
 }
 
-// refusal is the answer to an error of the run.
+// refusal is the answer for an error of the run.
 func refusal(err error) answer {
 	a := answer{Refused: badQuestion, Why: err.Error()}
 	switch {
@@ -93,7 +94,7 @@ func refusal(err error) answer {
 	return a
 }
 
-// err is the error that an answer stands for.
+// err returns the error that an answer stands for.
 func (a answer) err() error {
 	switch a.Refused {
 	case "":
@@ -107,5 +108,5 @@ func (a answer) err() error {
 	return &RefusedError{Why: a.Why}
 }
 
-// errTooLong is a path that cannot be that of a socket.
+// errTooLong is a path that is too long for a socket.
 var errTooLong = fmt.Errorf("the path of a socket has at most %d bytes", longestPath)

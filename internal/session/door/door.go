@@ -19,15 +19,16 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Run takes what people ask. It is safe for concurrent use, and never makes anybody wait.
+// A Run takes the requests. It is safe for concurrent use, and its methods never block, except
+// Diff.
 type Run interface {
 	Steer(kind loop.SteerKind, text string) error
 	Hurry()
 	Asked() (stop, pause bool, words int)
 	Standing() standing.Standing
-	// Watched says that somebody shows people what changes. It holds for some seconds.
+	// Watched says that people are being shown what changes. It holds for some seconds.
 	Watched()
-	// Diff looks at what differs now from the session's beginning. It takes its time.
+	// Diff returns what has changed since the session's beginning. It may take long.
 	Diff(ctx context.Context) (patch string, err error)
 }
 
@@ -35,15 +36,15 @@ type Run interface {
 type Door struct {
 	run      Run
 	listener *net.UnixListener
-	link     string // that leads to the socket; ""
+	link     string // a symbolic link to the socket; "" if there is none
 	slots    chan struct{}
 	shut     context.CancelFunc
 	ended    sync.WaitGroup
 }
 
-// Open makes the socket of a run at a path, in place of one that a run has left that was killed,
-// and answers there until the door is closed. Whoever calls it has seen to it that no other run
-// does.
+// Open creates the socket of a run at a path, replacing one that a killed run has left, and
+// answers there until the door is closed. The caller makes sure that no other run uses the
+// path.
 func Open(ctx context.Context, path string, run Run) (*Door, error) {
 	socket, link, err := room(path)
 	if err != nil {
@@ -60,13 +61,13 @@ func Open(ctx context.Context, path string, run Run) (*Door, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make the socket of the run: %w", err), listener.Close())
 	}
-	ctx, shut := context.WithCancel(context.WithoutCancel(ctx)) // until the run has ended in good order
+	ctx, shut := context.WithCancel(context.WithoutCancel(ctx)) // a run that is cancelled still answers until it has ended
 	d := &Door{run: run, listener: listener, link: link, slots: make(chan struct{}, mostAtOnce), shut: shut}
 	d.ended.Go(func() { d.listen(ctx) })
 	return d, nil
 }
 
-// Close removes the socket. Questions that have been put are answered before.
+// Close removes the socket. It first answers the questions that were asked.
 func (d *Door) Close() error {
 	d.shut()
 	err := d.listener.Close() // removes the socket
@@ -123,7 +124,7 @@ func (d *Door) serve(ctx context.Context, c *net.UnixConn) {
 	}
 	text, err := json.Marshal(a)
 	if err == nil {
-		_, _ = c.Write(append(text, '\n')) // whoever has gone needs no answer
+		_, _ = c.Write(append(text, '\n')) // fails if the client has gone
 	}
 }
 
@@ -137,7 +138,7 @@ func hear(c io.Reader) (q question, err error) {
 		return q, errors.New("the question breaks off")
 	}
 	if err := json.Unmarshal(bytes.TrimSpace(line), &q); err != nil {
-		return q, errors.New("the question is no JSON object of the kind")
+		return q, errors.New("the question is not a JSON object as expected")
 	}
 	if len(q.Text) > mostSaid {
 		return q, &LongError{len(q.Text)}
@@ -178,7 +179,7 @@ func (d *Door) take(ctx context.Context, q question) answer {
 	return answer{Standing: &at}
 }
 
-// begins returns a diff, or as much of one as is told.
+// begins returns the part of a diff that fits into an answer.
 func begins(patch string) string {
 	if len(patch) <= mostDiff {
 		return patch

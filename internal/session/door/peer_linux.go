@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/proc"
 )
 
-// known refuses whoever is not the user, and whatever a run of codeloops runs.
+// known refuses other users, and every process that a run of codeloops has started.
 func known(c *net.UnixConn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

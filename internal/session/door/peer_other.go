@@ -4,5 +4,5 @@ package door
 
 import "net"
 
-// known takes whoever can open the socket: its directory is the user's alone.
+// known accepts everyone who can open the socket: only the user can use its directory.
 func known(*net.UnixConn) error { return nil }

@@ -9,17 +9,18 @@ import (
 	"path/filepath"
 )
 
-// longestPath is how many bytes the path of a socket may have on every system: 108 on Linux and
-// Windows, 104 on macOS, with a zero byte at the end.
+// longestPath is how many bytes the path of a socket may have on every system: Linux and
+// Windows take 108, macOS 104, including a final zero byte.
 const longestPath = 103
 
-// Short is the directory for the sockets whose own place is too deep. A link leads there.
+// Short is the directory for sockets whose own path would be too long. A symbolic link leads
+// there.
 func Short(temp string) string {
 	return filepath.Join(temp, fmt.Sprintf("codeloops-doors-%d", os.Getuid()))
 }
 
-// room makes a place for a socket: where it lies, and, where that is elsewhere, the link to it.
-// What a run that was killed has left there is removed.
+// room prepares the place of a socket: it returns the socket's path and, if that is elsewhere,
+// the link to create. What a killed run has left there is removed.
 func room(path string) (socket, link string, err error) {
 	if err := own(filepath.Dir(path)); err != nil {
 		return "", "", err
@@ -41,7 +42,7 @@ func room(path string) (socket, link string, err error) {
 	return socket, path, Clear(socket)
 }
 
-// own makes a directory that nobody else can look into, or sees to it that it is one.
+// own creates a directory that nobody else can access, or checks that it is one.
 func own(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -51,25 +52,25 @@ func own(dir string) error {
 		return err
 	}
 	if !info.IsDir() || !private(info) {
-		return fmt.Errorf("others have a say in %s", dir)
+		return fmt.Errorf("other users have access to %s", dir)
 	}
 	return nil
 }
 
-// where is the socket to which the path of a door leads.
+// where returns the socket to which the path of a door leads.
 func where(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return path, err
 	}
 	if info, err = os.Lstat(filepath.Dir(path)); err != nil || !private(info) {
-		return "", errors.Join(err, fmt.Errorf("others have a say in %s", filepath.Dir(path)))
+		return "", errors.Join(err, fmt.Errorf("other users have access to %s", filepath.Dir(path)))
 	}
 	return os.Readlink(path)
 }
 
-// Clear removes a socket, with the link that leads to it. Whoever calls it knows that nobody
-// listens there.
+// Clear removes a socket, with the link that leads to it. The caller knows that nobody listens
+// there.
 func Clear(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +86,7 @@ func Clear(path string) error {
 		return errors.Join(err, os.Remove(path))
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("%s is no socket of codeloops", path)
+		return fmt.Errorf("%s is not a socket of codeloops", path)
 	}
 	return os.Remove(path)
 }

@@ -2,5 +2,5 @@ package door
 
 import "io/fs"
 
-// private: the directories that sockets are in are below the user's own.
+// private is always true: the sockets are in directories below the user's own.
 func private(fs.FileInfo) bool { return true }

@@ -1,9 +1,8 @@
-// Package export writes a session as one file to hand on.
+// Package export writes a session to one file, for other people.
 //
-// What stands in it comes from agents and is hostile: in HTML it is text, never
-// a tag or an attribute, and in Markdown it stands in fences that it cannot
-// close. No file is larger than some megabytes: long texts are cut, with a note
-// of where the whole is.
+// What agents wrote is treated as hostile: in HTML it is text, never a tag or an attribute,
+// and in Markdown it is inside fences that it cannot close. No file is larger than some
+// megabytes: long texts are cut, with a note of where the whole is.
 package export
 
 import (
@@ -35,10 +34,10 @@ const (
 	JSON     Format = "json"
 )
 
-// Formats lists all of them.
+// Formats lists all formats.
 func Formats() []string { return []string{string(HTML), string(Markdown), string(JSON)} }
 
-// Ending is what the name of a file of the format ends in.
+// Ending is the extension of the format's files.
 func (f Format) Ending() string {
 	if f == Markdown {
 		return ".md"
@@ -46,8 +45,7 @@ func (f Format) Ending() string {
 	return "." + string(f)
 }
 
-// FormatOf returns the format that the name of a file tells; ok is false when
-// it tells none.
+// FormatOf returns the format of a file by its extension; ok is false if that is unknown.
 func FormatOf(name string) (f Format, ok bool) {
 	for f, endings := range map[Format][]string{HTML: {".html", ".htm"}, Markdown: {".md", ".markdown"}, JSON: {".json"}} {
 		for _, ending := range endings {
@@ -59,14 +57,14 @@ func FormatOf(name string) (f Format, ok bool) {
 	return "", false
 }
 
-// Options are of what is written, and for whom.
+// Options say what to write.
 type Options struct {
 	Format  Format
 	Session session.Overview // only its id, its status and its times are used
 	Zone    *time.Location
 }
 
-// Write writes a session. It holds one iteration at a time.
+// Write writes a session. It holds one iteration at a time in memory.
 func Write(w io.Writer, entries sessionview.Entries, o Options) error {
 	if o.Format == JSON {
 		return sessionview.Document(w, o.Session, entries, 0)
@@ -74,15 +72,15 @@ func Write(w io.Writer, entries sessionview.Entries, o Options) error {
 	return follow(entries, o, newPage(w, o))
 }
 
-// An iteration is one with what belongs to it.
+// An iteration is a round with what belongs to it.
 type iteration struct {
 	loop.Round
 	own   loop.Change // what this iteration alone changed
-	turns []turn      // of a strategy's own
+	turns []turn      // of the strategy
 	notes []string
 }
 
-// A turn is one of a strategy's own, as it is shown.
+// A turn is a turn of the strategy, as it is shown.
 type turn struct {
 	Role, What string
 	Notes      []string
@@ -95,14 +93,14 @@ func turnOf(at loop.Stamp, e loop.TurnFinished) turn {
 	return turn{Role: line(string(e.Role)), What: line(what), Notes: cleaned(render.Misses(t)), reply: e.Reply}
 }
 
-// An ending is what is known when the log has been read.
+// An ending is what is known at the end of the log.
 type ending struct {
 	progress.State
 	outcome *loop.Outcome // nil: the log has none
 	change  loop.Change   // the last one of the user's work tree
 	turns   []turn        // of the iteration under way
 	notes   []string      // warnings after the last iteration
-	working time.Duration // of all turns of a strategy's own
+	working time.Duration // of all turns of the strategy
 }
 
 // follow reads a log from its first line to its last.
@@ -185,7 +183,7 @@ func (f *follower) round(r loop.Round) error {
 	return f.page.round(of)
 }
 
-// brokeOff tells of an iteration that is not whole.
+// brokeOff writes an iteration that is not whole.
 func (f *follower) brokeOff(running bool) error {
 	open := f.Open
 	if open.Number == 0 {
@@ -237,8 +235,7 @@ func facts(s loop.Session, o Options) []fact {
 	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
 }
 
-// project is the last part of a path, of this system or another: the rest is
-// nobody else's business.
+// project is the last part of a path, of this or another system: the rest is private.
 func project(dir string) string {
 	dir = strings.TrimRight(line(dir), `/\`)
 	return dir[strings.LastIndexAny(dir, `/\`)+1:]
@@ -268,7 +265,7 @@ func (e ending) facts() []fact {
 	return all
 }
 
-// title is the first line of a prompt that says something.
+// title is the first line of a prompt that is not blank.
 func title(s loop.Session) string {
 	for text := range strings.Lines(term.Clean(beginning(s.Prompt, mostOfText))) {
 		if text = strings.Trim(text, "# \t\r\n"); text != "" {
@@ -278,7 +275,7 @@ func title(s loop.Session) string {
 	return "codeloops session"
 }
 
-// class is how an outcome is coloured.
+// class is the CSS class of an outcome.
 func class(status string) ours {
 	switch status {
 	case string(loop.Success), string(loop.Done):
@@ -289,15 +286,15 @@ func class(status string) ours {
 	return "warn"
 }
 
-// after says when a session was carried on.
+// after says when a session was resumed.
 func after(e loop.Resumed) string {
 	return "Resumed after " + render.Count(e.Iterations, "iteration", "iterations")
 }
 
-// took is the time of a turn with how it ended.
+// took says how long a turn took and how it ended.
 func took(t loop.Turn) string { return render.Span(t.Duration) + ", " + render.Fate(t) }
 
-// acted is the same for the actor's part of an iteration.
+// acted says the same of the actor's part of an iteration.
 func acted(a loop.Attempt) string {
 	if a.Rejudged {
 		return render.Acted(a.Agent, a)

@@ -7,21 +7,20 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Limits of a description of a pull request, of which GitHub takes 64 KiB: the bytes of all
+// Limits of a pull request's description, of which GitHub takes 64 KiB: the bytes of all
 // texts, and of each.
 const (
 	markdownSize   = 40 << 10
 	mostOfMarkdown = 4 << 10
 )
 
-// A markdown is what belongs into the description of a pull request. The diff is none of it:
-// it stands beside it. Strings come into it by say and text alone, in code that they cannot
-// end.
+// A markdown writes the description of a pull request, without the diff, which is shown beside
+// it. Strings reach the file only through say and text, as code that they cannot end.
 type markdown struct{ sheet }
 
 func (m *markdown) say(said string) { m.buf.WriteString(code(said)) }
 
-// in says something between what is ours.
+// in writes a string between texts of ours.
 func (m *markdown) in(before ours, said string, behind ours) {
 	m.put(before)
 	m.say(said)
@@ -124,10 +123,10 @@ func (m *markdown) end(e end) {
 	m.text(e.Summary)
 }
 
-// fence is what stands around a block of code, which nothing in it can end.
+// fence is the delimiter of a code block that nothing in it can end.
 func fence(body string) string { return strings.Repeat("`", max(3, longestRun(body)+1)) }
 
-// longestRun counts the back-ticks of the longest run of them.
+// longestRun returns the length of the longest run of backticks.
 func longestRun(text string) (longest int) {
 	run := 0
 	for i := range len(text) {
@@ -141,8 +140,8 @@ func longestRun(text string) (longest int) {
 	return longest
 }
 
-// code writes a line as a span of code, which nothing in it can end (see
-// CommonMark, code spans).
+// code returns a line as a code span, which nothing in it can end (see CommonMark, code
+// spans).
 func code(said string) string {
 	said = line(said)
 	if said == "" {
@@ -155,7 +154,7 @@ func code(said string) string {
 	return marks + " " + said + " " + marks
 }
 
-// known is a decision that stands outside of code.
+// known returns a decision for use outside of code.
 func known(decision string) ours {
 	switch loop.Decision(decision) {
 	case loop.Done, loop.Continue, loop.Error, loop.Escalate:

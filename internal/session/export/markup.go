@@ -13,14 +13,14 @@ import (
 //go:embed style.css
 var style ours
 
-// A markup is a page of HTML. Strings come into it by say alone, between tags or in an
-// attribute in double quotes, where that makes them harmless. The policy lets a browser load
-// nothing at all, and use no style but the page's own, should something slip through.
+// A markup is an HTML page. Strings reach it only through say, which escapes them, between
+// tags or in an attribute in double quotes. Should something slip through, the page's content
+// security policy lets a browser load nothing at all and use no style but the page's own.
 type markup struct{ sheet }
 
 func (m *markup) say(said string) { m.buf.WriteString(html.EscapeString(said)) }
 
-// in says something between tags.
+// in writes a string between tags.
 func (m *markup) in(opening ours, said string, closing ours) {
 	m.put(opening)
 	m.say(said)
@@ -165,7 +165,7 @@ func (m *markup) diff(d diff) {
 	m.left(d.Note)
 }
 
-// left tells what is left out of a diff.
+// left says what is left out of a diff.
 func (m *markup) left(note string) {
 	if note != "" {
 		m.faint(note)

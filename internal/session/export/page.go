@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// A page writes a session part by part, as its format lays them out.
+// A page writes a session part by part, as its layout arranges them.
 type page struct {
 	out  io.Writer
 	opts Options
@@ -20,8 +20,8 @@ type page struct {
 	*budget
 }
 
-// A layout is a format: it writes each part of a session. What takes room and is not in
-// every format, it calls for.
+// A layout is a format: it writes each part of a session. Parts that take room and are not in
+// every format are functions, which it calls if it needs them.
 type layout interface {
 	head(h head)
 	iteration(r round)
@@ -29,14 +29,14 @@ type layout interface {
 	unfinished(u unfinished)
 	resumed(r loop.Resumed)
 	end(e end)
-	flush(w io.Writer) error // what has been laid out
+	flush(w io.Writer) error // writes what the other methods have collected
 }
 
-// ours is text that stands in a file as it is. A constant is, but no string: the compiler
-// keeps what agents say out, unless somebody says that it may stand there.
+// ours is text that is written unescaped. Constants convert to it implicitly, strings do not:
+// the compiler keeps out what agents say, unless it is converted explicitly.
 type ours string
 
-// A sheet takes down text as it is.
+// A sheet collects unescaped text.
 type sheet struct{ buf bytes.Buffer }
 
 func (s *sheet) put(all ...ours) {
@@ -74,7 +74,7 @@ func (p *page) start(s loop.Session) error {
 	return p.flush(p.out)
 }
 
-// A check is one as it is shown.
+// A check is the result of a check, as it is shown.
 type check struct {
 	Class                 ours
 	Result, Command, Took string
@@ -83,7 +83,7 @@ type check struct {
 	Output                func() text
 }
 
-// A round is an iteration as it is shown.
+// A round is an iteration, as it is shown.
 type round struct {
 	Number               int
 	Class                ours
@@ -95,11 +95,12 @@ type round struct {
 	Diff                 func() diff
 }
 
-// A part is what the actor or the critic did in an iteration, with what counts of its words.
+// A part is what the actor or the critic did in an iteration, with the essential part of its
+// words.
 type part struct {
 	What  string
 	Words text
-	Rest  func() text // of what it wrote
+	Rest  func() text // the rest of what it wrote
 }
 
 func (p *page) round(s iteration) error {
@@ -129,15 +130,15 @@ func (p *page) round(s iteration) error {
 	return p.flush(p.out)
 }
 
-// reply is the whole of what the critic said, always folded away: what counts of
-// it stands below.
+// reply is all that the critic said. It is always folded: the essential part is shown below
+// it.
 func (p *page) reply(r loop.Review) text {
 	t := p.text("the whole reply", r.Reply)
 	t.Long = true
 	return t
 }
 
-// judged says in a line what the critic did, and what came of it.
+// judged says in one line what the critic did, and what came of it.
 func judged(r loop.Round) string {
 	if r.Unjudged {
 		return strings.TrimSuffix("not asked: "+line(r.Why), ": ")
@@ -163,10 +164,10 @@ func cleaned(notes []string) []string {
 	return notes
 }
 
-// An unfinished iteration is one that is not whole.
+// An unfinished is an iteration that is not whole.
 type unfinished struct {
 	Number int
-	What   string // it broke off, or is running: words of ours
+	What   string // that it broke off or is running: words of ours
 	Turns  []shownTurn
 	Notes  []string
 }
@@ -181,7 +182,7 @@ func (p *page) turn(t turn) error {
 	return p.flush(p.out)
 }
 
-// A shownTurn is a turn with its reply as it is shown.
+// A shownTurn is a turn with its reply, as it is shown.
 type shownTurn struct {
 	turn
 
@@ -202,7 +203,7 @@ func (p *page) goesOn(e loop.Resumed) error {
 	return p.flush(p.out)
 }
 
-// An end is that of a page.
+// An end is the end of a page.
 type end struct {
 	ID, Version, Outcome, Stat string
 	Class                      ours
@@ -220,7 +221,7 @@ func (p *page) finish(e ending) error {
 		status, summary = string(e.outcome.Result), p.text("", e.outcome.Summary)
 	}
 	all := func() (d diff) {
-		if len(e.Closed) != 1 { // else the diff of the one is all of it
+		if len(e.Closed) != 1 { // else the iteration's diff shows all of it
 			d = p.diff(e.change, false)
 		}
 		return d

@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-// Redacted takes the values of secrets out of the lines of a log.
+// Redacted replaces the values of secrets in the lines of a log.
 func Redacted(entries sessionview.Entries, secrets *redact.Redactor) sessionview.Entries {
 	return func(yield func(session.Entry, error) bool) {
 		for entry, err := range entries {
@@ -21,7 +21,7 @@ func Redacted(entries sessionview.Entries, secrets *redact.Redactor) sessionview
 	}
 }
 
-// taken is a sink that keeps the event it is handed.
+// taken is a sink that keeps the event it is given.
 type taken struct{ entry *session.Entry }
 
 // Handle implements [loop.Sink].
@@ -30,7 +30,7 @@ func (t taken) Handle(_ loop.Stamp, e loop.Event) error {
 	return nil
 }
 
-// RedactedOverview takes the values of secrets out of what a list tells.
+// RedactedOverview replaces the values of secrets in what an overview says.
 func RedactedOverview(one session.Overview, secrets *redact.Redactor) session.Overview {
 	for _, text := range []*string{&one.Session.Prompt, &one.Session.WorkingDir} {
 		*text = secrets.String(*text)

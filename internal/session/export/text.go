@@ -11,33 +11,33 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Limits in bytes of what stands in a file. Of the larger ones the log has all.
+// Limits in bytes of what a file holds. The log has longer texts in full.
 const (
 	mostOfText  = 64 << 10
 	mostOfDiff  = 256 << 10 // of one iteration
 	mostOfAll   = 12 << 20
-	mostOfRest  = 1 << 10 // of each text, when the file is full
+	mostOfRest  = 1 << 10 // of each text once the budget is used up
 	mostOfLine  = 300     // columns
-	longText    = 1500    // from here on it is folded away
+	longText    = 1500    // longer texts are folded
 	longLines   = 20
-	openFile    = 4 << 10 // a file's diff that is not folded away
+	openFile    = 4 << 10 // larger diffs of a file are folded
 	mostOpen    = 6       // files
 	mostOfFiles = 500     // in one diff
 	mostNamed   = 50      // files in a list
 )
 
-// A budget is what is left of the room in a file.
+// A budget is the room left in a file.
 type budget struct {
 	left int
 	most int    // bytes of a text
 	id   string // of the session
 }
 
-// take cleans a text, and cuts it to what there is room for, at the end of a line where there
-// is one. note says how much is left out.
+// take cleans a text and cuts it to the room there is, after a line break if possible. note
+// says how much is left out.
 func (b *budget) take(text string, most int) (kept, note string) {
 	whole := len(text)
-	// What is cut off need not be cleaned first.
+	// What is going to be cut off need not be cleaned.
 	text = term.Clean(beginning(text, 2*most))
 	if b.left < most {
 		most = min(most, mostOfRest)
@@ -54,7 +54,7 @@ func (b *budget) take(text string, most int) (kept, note string) {
 	return kept, note
 }
 
-// beginning returns at most so many bytes, no part of a character at the end.
+// beginning returns at most so many bytes of a text, without a partial character at the end.
 func beginning(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -65,7 +65,7 @@ func beginning(text string, most int) string {
 	return text[:most]
 }
 
-// line is what is said in a line: the beginning of it, where that is long.
+// line returns a text as one line, cut if it is long.
 func line(said string) string {
 	return render.Cut(term.Line(beginning(said, 4*mostOfLine)), mostOfLine)
 }
@@ -74,7 +74,7 @@ func line(said string) string {
 type text struct {
 	Name string
 	Body string
-	Long bool // to be folded away
+	Long bool // to be folded
 	Size string
 	Note string
 }
@@ -92,7 +92,7 @@ func (b *budget) text(name, said string) text {
 	}
 }
 
-// output is what an agent or a check printed; its log may not have all of it.
+// output is what an agent or a check printed; the log may not have all of it.
 func (b *budget) output(name string, o loop.Output) text {
 	t := b.text(name, o.Text)
 	if o.Omitted > 0 {
@@ -101,7 +101,7 @@ func (b *budget) output(name string, o loop.Output) text {
 	return t
 }
 
-// A diff is a change as it is shown.
+// A diff is a change, as it is shown.
 type diff struct {
 	Files []file
 	Note  string
@@ -115,7 +115,7 @@ type file struct {
 	Open               bool
 }
 
-// A run is lines of the same kind, one after the other.
+// A run is a sequence of lines of the same kind.
 type run struct {
 	Class ours
 	lines strings.Builder
@@ -146,7 +146,7 @@ func titled(f loop.FileChange) file {
 	return file{Letter: render.Letter(f.Status), Path: line(render.Quoted(f.Path)), Stat: stat}
 }
 
-// runs leaves out the head of a patch, which the name above it tells.
+// runs returns the hunks of a patch. The header is left out: the file's name is shown above.
 func runs(patch string) (all []*run) {
 	inHunk := false
 	for text := range strings.Lines(patch) {

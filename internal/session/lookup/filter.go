@@ -12,14 +12,14 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Filter says which sessions are meant, in the words of a command line; "" is any.
+// A Filter selects sessions, in the words of a command line; "" is any.
 type Filter struct {
 	Outcome, Search, Agent, Project string
 	After, Before                   string // a time
 	Since                           string // a span up to now
 }
 
-// Query reads the words.
+// Query parses the filter.
 func (f Filter) Query(h *host.Host) (q sessionview.Query, err error) {
 	now := h.Now()
 	q = sessionview.Query{Outcome: f.Outcome, Search: f.Search, Agent: f.Agent}
@@ -59,7 +59,7 @@ func (f Filter) Query(h *host.Host) (q sessionview.Query, err error) {
 	return q, nil
 }
 
-// OneOf refuses a value of a flag that is none of some words, and names the nearest.
+// OneOf rejects a value of a flag that is not one of the words, and suggests the nearest.
 func OneOf(flag, value string, words []string) error {
 	if slices.Contains(words, value) {
 		return nil

@@ -21,14 +21,14 @@ import (
 type Logs struct {
 	Host     *host.Host
 	Settings func() config.Options
-	Dir      string // in place of the configured directory; "" for that
+	Dir      string // overrides the configured directory, unless it is ""
 	All      bool   // the sessions of all repositories, and demonstrations
-	// Tell is told what could not be read.
+	// Tell is called with the errors of what could not be read.
 	Tell func(error)
 }
 
-// Config is the configuration as far as it matters here. Nothing is run, so
-// a project's file needs no trust to be read.
+// Config is the configuration as far as it matters here. Since nothing is run, a project's
+// file needs no trust to be read.
 func (l *Logs) Config() (*config.Config, error) {
 	o := l.Settings()
 	o.TrustProject = true
@@ -38,7 +38,7 @@ func (l *Logs) Config() (*config.Config, error) {
 	return config.Load(o)
 }
 
-// Store is what holds them.
+// Store returns the store of the logs.
 func (l *Logs) Store() (*session.Store, error) {
 	cfg, err := l.Config()
 	if err != nil {
@@ -63,8 +63,8 @@ func (l *Logs) file(ref string) (path string, ok bool) {
 	return path, true
 }
 
-// readable refuses a log in which nothing can be read. One whose first line
-// alone is bad can still be shown.
+// readable rejects a log in which nothing can be read. A log with only its first line damaged
+// can still be shown.
 func readable(o session.Overview) (session.Overview, error) {
 	if o.Err == nil {
 		return o, nil
@@ -96,7 +96,7 @@ func (l *Logs) ID(store *session.Store, ref string) (string, error) {
 	return id, Explain(err, ref)
 }
 
-// Explain tells what to do about a reference that stands for no session.
+// Explain adds a hint to the error of a reference that does not stand for one session.
 func Explain(err error, ref string) error {
 	if err == nil {
 		return nil
@@ -118,8 +118,8 @@ func Explain(err error, ref string) error {
 	return hint.Add(err, what)
 }
 
-// Find returns the overview of the session that a reference or, when it looks
-// like one, a path names.
+// Find returns the overview of the session that a reference names, or a path if it looks like
+// one.
 func (l *Logs) Find(ref string) (session.Overview, error) {
 	if path, ok := l.file(ref); ok {
 		return readable(l.Lasting(session.Look(path)))
@@ -135,8 +135,7 @@ func (l *Logs) Find(ref string) (session.Overview, error) {
 	return readable(l.Lasting(session.Look(store.Path(id))))
 }
 
-// Survey returns the overviews of all sessions, and names what could not be
-// read of them.
+// Survey returns the overviews of all sessions, and reports what could not be read of them.
 func (l *Logs) Survey() ([]session.Overview, error) {
 	store, err := l.Store()
 	if err != nil {
@@ -144,7 +143,7 @@ func (l *Logs) Survey() ([]session.Overview, error) {
 	}
 	all, err := store.Survey()
 	if errors.Is(err, fs.ErrPermission) {
-		l.Tell(err) // there is nothing else to list
+		l.Tell(err) // there is nothing to list
 		return nil, nil
 	}
 	if err != nil {
@@ -156,7 +155,7 @@ func (l *Logs) Survey() ([]session.Overview, error) {
 	for i, one := range all {
 		all[i] = l.Lasting(one)
 		for _, problem := range []error{one.Err, one.Problem} {
-			// A run that is about to begin has an empty log.
+			// A run that has just begun has an empty log.
 			if problem != nil && !(one.Size == 0 && one.Status == session.Running) {
 				l.Tell(problem)
 			}
@@ -165,8 +164,8 @@ func (l *Logs) Survey() ([]session.Overview, error) {
 	return all, nil
 }
 
-// Some returns the overviews of the sessions that can be read, of which there is one at
-// least.
+// Some returns the overviews of the sessions that can be read. It is an error if there are
+// none.
 func (l *Logs) Some() ([]session.Overview, error) {
 	all, err := l.Survey()
 	if err != nil {
@@ -179,14 +178,14 @@ func (l *Logs) Some() ([]session.Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = store.Latest(nil); err == nil { // it says that there is none
+	if _, err = store.Latest(nil); err == nil { // the error says that there is none
 		return nil, hint.Add(fmt.Errorf("%w: %s holds none but demonstrations", session.ErrNotFound, store.Dir()), "--all offers them as well")
 	}
 	return nil, Explain(err, "")
 }
 
-// OfTree returns the overviews of the sessions of this work tree that can be read, those
-// of any with [Logs.All]; there is one at least.
+// OfTree returns the overviews of the sessions of this work tree that can be read, or of any
+// work tree with [Logs.All]. It is an error if there are none.
 func (l *Logs) OfTree(store *session.Store) ([]session.Overview, error) {
 	all, err := store.Survey()
 	if err != nil {
@@ -202,7 +201,7 @@ func (l *Logs) OfTree(store *session.Store) ([]session.Overview, error) {
 	return all, nil
 }
 
-// Lasting lets the time of a session go on while it runs.
+// Lasting extends the duration of a running session up to now.
 func (l *Logs) Lasting(one session.Overview) session.Overview {
 	if one.Status == session.Running && one.Err == nil {
 		one.Duration = max(one.Duration, l.Host.Now().Sub(one.Started))
@@ -210,8 +209,8 @@ func (l *Logs) Lasting(one session.Overview) session.Overview {
 	return one
 }
 
-// In returns the paths of the logs in the directory that a reference names; ok is false
-// where it names none.
+// In returns the paths of the logs in the directory that a reference names; ok is false if it
+// names none.
 func (l *Logs) In(ref string) (paths []string, ok bool, err error) {
 	dir := l.Host.Path(ref)
 	if st, err := os.Stat(dir); ref == "" || err != nil || !st.IsDir() {

@@ -14,11 +14,11 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Place is where the user stands, by which sessions of their own repository are
-// told from others.
+// A Place identifies the user's work tree, so that its sessions can be told from those of
+// other repositories.
 type Place struct {
-	root   string // of the work tree, "" without a repository
-	common string // what all work trees of the repository share, "" without one
+	root   string // of the work tree; "" outside of a repository
+	common string // the common git directory of the repository; "" outside of one
 	known  map[string]*repo.Repository
 }
 
@@ -30,28 +30,28 @@ func Here(h *host.Host) *Place {
 	return PlaceOf("", "")
 }
 
-// PlaceOf is the place of a work tree, of which there is none where root is "". common is
-// what all work trees of its repository share.
+// PlaceOf is the place of a work tree, given its root, "" if there is none, and the common git
+// directory of its repository.
 func PlaceOf(root, common string) *Place {
 	return &Place{root: root, common: common, known: map[string]*repo.Repository{}}
 }
 
-// Root is the work tree, "" without a repository.
+// Root is the root of the work tree, "" outside of a repository.
 func (p *Place) Root() string { return p.root }
 
-// repository returns the repository of a directory, nil for none.
+// repository returns the repository of a directory, nil if there is none.
 func (p *Place) repository(dir string) *repo.Repository {
 	r, seen := p.known[dir]
 	if !seen {
-		// GIT_DIR and its like are about the place where the user stands.
+		// GIT_DIR and its like apply only to the working directory.
 		r, _ = repo.Open(dir, func(string) (string, bool) { return "", false })
 		p.known[dir] = r
 	}
 	return r
 }
 
-// Tree reports whether a session worked in the work tree where the user stands.
-// Where there is none, each does that is no demonstration.
+// Tree reports whether a session worked in the user's work tree. Outside of a repository,
+// every session counts that is not a demonstration.
 func (p *Place) Tree(s session.Summary) bool {
 	if p.common == "" {
 		return !OfDemo(s)
@@ -70,7 +70,7 @@ func (p *Place) Shares(s session.Summary) bool {
 	return r != nil && r.CommonDir == p.common
 }
 
-// workedIn is the directory of a session, free of links as far as it is there.
+// workedIn is the directory of a session, with symbolic links resolved if it still exists.
 func (*Place) workedIn(s session.Summary) string {
 	if dir, err := filepath.EvalSymlinks(s.Session.WorkingDir); err == nil {
 		return dir
@@ -78,19 +78,19 @@ func (*Place) workedIn(s session.Summary) string {
 	return s.Session.WorkingDir
 }
 
-// inside reports whether a directory is another one, or below it.
+// inside reports whether a directory is root, or below it.
 func inside(dir, root string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// Strange reports whether there are sessions, and none of them counts here.
+// Strange reports whether there are sessions, but none of this repository.
 func (p *Place) Strange(store *session.Store) bool {
 	_, own := store.Latest(p.Shares)
 	_, other := store.Latest(nil)
 	return own != nil && other == nil
 }
 
-// None is the error of who looks for the latest session where all are strange.
+// None is the error for a search for the latest session if none is of this repository.
 func (p *Place) None(store *session.Store) error {
 	whose := "of this repository"
 	if p.common == "" {
@@ -102,8 +102,8 @@ func (p *Place) None(store *session.Store) error {
 	)
 }
 
-// Which returns the sessions among which "latest" is looked for: those of the work
-// tree; where it has none, those of the repository's other work trees.
+// Which returns the sessions among which "latest" is looked up: those of the work tree or, if
+// there are none, those of the repository's other work trees.
 func (p *Place) Which(store *session.Store) func(session.Summary) bool {
 	if _, err := store.Resolve("", p.Tree); errors.Is(err, session.ErrNotFound) {
 		return p.Shares
@@ -111,11 +111,10 @@ func (p *Place) Which(store *session.Store) func(session.Summary) bool {
 	return p.Tree
 }
 
-// DemoDir is how the name of the throw-away directory of a demonstration begins.
+// DemoDir is the prefix of a demonstration's throw-away directory.
 const DemoDir = "codeloops-demo-"
 
-// OfDemo reports whether a session is a demonstration: it says nothing of what has
-// been worked on.
+// OfDemo reports whether a session is a demonstration, which is not part of the user's work.
 func OfDemo(one session.Summary) bool {
 	s := one.Session
 	return s.Actor.Agent == scripted.Name && strings.HasPrefix(filepath.Base(filepath.Dir(s.WorkingDir)), DemoDir)

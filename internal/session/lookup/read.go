@@ -9,8 +9,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Read hands over the lines of a session's log, until ctx is done. bad is told of those
-// that cannot be read.
+// Read passes the lines of a session's log to use, until ctx is done. bad is called with the
+// errors of lines that cannot be read.
 func Read(ctx context.Context, one session.Overview, bad func(error), use func(sessionview.Entries) error) error {
 	r, err := session.OpenFile(one.Path)
 	if err != nil {

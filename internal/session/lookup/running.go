@@ -19,21 +19,21 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Run is a session at work.
+// A Run is a running session.
 type Run struct {
 	Holder session.Holder
 	At     standing.Standing
 	Client *door.Client
-	// Err is why the run could not be asked. What is known of it is from its log then.
+	// Err says why the run could not be asked. At is then from its log.
 	Err error
 }
 
-// Store is the directory of the session's log.
+// Store is the store of the session's log.
 func (r Run) Store() (*session.Store, error) { return session.NewStore(filepath.Dir(r.At.Log)) }
 
-// Runs returns the sessions at work in the repository where the user stands, in any with
-// [Logs.All]: first those of this work tree, then by when they began. Each is waited for so
-// long; 0: some seconds.
+// Runs returns the running sessions of the user's repository, or of all with [Logs.All]: first
+// those of this work tree, then by when they began. Each is given this long to answer; 0: some
+// seconds.
 func (l *Logs) Runs(ctx context.Context, patience time.Duration) []Run {
 	here := Here(l.Host)
 	holders := slices.DeleteFunc(session.Holders(l.Host.Data("locks")), func(h session.Holder) bool {
@@ -55,8 +55,7 @@ func (l *Logs) Runs(ctx context.Context, patience time.Duration) []Run {
 	return runs
 }
 
-// RunHere returns the session that runs in the work tree where the user stands. No log is read
-// for it.
+// RunHere returns the session that runs in the user's work tree. It reads no log.
 func (l *Logs) RunHere(ctx context.Context, patience time.Duration) (r Run, ok bool) {
 	at, err := repo.Open(l.Host.Dir, l.Host.LookupEnv)
 	if err != nil {
@@ -68,7 +67,7 @@ func (l *Logs) RunHere(ctx context.Context, patience time.Duration) (r Run, ok b
 		return r, false
 	}
 	r.Holder = session.Holder{Lock: *held}
-	r.Holder.Door, _ = tree.Door() // a run that cannot be asked is one all the same
+	r.Holder.Door, _ = tree.Door() // it is a run even if it cannot be asked
 	r.Client = &door.Client{Path: r.Holder.Door, Session: held.Session, Patience: patience}
 	if r.At, r.Err = r.Client.Look(ctx); r.Err != nil {
 		r.At = standing.Standing{Session: held.Session, PID: held.PID, WorkTree: held.WorkTree, Began: held.Since}
@@ -76,8 +75,8 @@ func (l *Logs) RunHere(ctx context.Context, patience time.Duration) (r Run, ok b
 	return r, true
 }
 
-// stranger returns the session that runs in the work tree where the user stands under another
-// home: only the lock in the git directory tells of it.
+// stranger returns the session that runs in the user's work tree but under another home
+// directory: only the lock in the git directory tells of it.
 func (l *Logs) stranger(known []session.Holder) (h session.Holder, ok bool) {
 	at, err := repo.Open(l.Host.Dir, l.Host.LookupEnv)
 	if err != nil {
@@ -91,7 +90,7 @@ func (l *Logs) stranger(known []session.Holder) (h session.Holder, ok bool) {
 	return session.Holder{Lock: *held}, ok
 }
 
-// holds reports whether a work tree is one of the repository.
+// holds reports whether a work tree belongs to the repository.
 func (p *Place) holds(root string) bool {
 	if p.common == "" || root == p.root {
 		return root == p.root
@@ -100,7 +99,7 @@ func (p *Place) holds(root string) bool {
 	return r != nil && r.CommonDir == p.common
 }
 
-// distance is 0 for the work tree where the user stands.
+// distance is 0 for the user's work tree and 1 for any other.
 func (p *Place) distance(root string) int {
 	if root == p.root {
 		return 0
@@ -117,7 +116,7 @@ func (l *Logs) meet(ctx context.Context, h session.Holder, patience time.Duratio
 	return r
 }
 
-// read takes where a run stands from its log, if that is in the directory of logs.
+// read returns where a run stands from its log, if that is in the directory of logs.
 func (l *Logs) read(h session.Holder) standing.Standing {
 	board := standing.Board{State: &progress.State{}, Known: standing.Standing{
 		Session: h.Lock.Session, PID: h.Lock.PID, WorkTree: h.Lock.WorkTree, Began: h.Lock.Since,
@@ -147,11 +146,11 @@ func (r Run) still() bool {
 	})
 }
 
-// ErrNoRun says that no session is at work that could be meant.
+// ErrNoRun says that no session is running that could be meant.
 var ErrNoRun = errors.New("nothing runs")
 
-// Run returns the session at work that a reference means: the beginning of its id or of its
-// hash, of any repository. "" is the one of this work tree, or the only one of the repository.
+// Run returns the running session that a reference means: the beginning of its id or of its
+// hash, in any repository. "" is the one of this work tree, or the only one of the repository.
 func (l *Logs) Run(ctx context.Context, ref string) (Run, error) {
 	if ref == "latest" {
 		ref = ""
@@ -177,7 +176,7 @@ func (l *Logs) Run(ctx context.Context, ref string) (Run, error) {
 	return Run{}, hint.Add(fmt.Errorf("%w in this repository", ErrNoRun), "`codeloops status --all` shows what runs in others")
 }
 
-// named reports whether a reference means an id.
+// named reports whether a reference fits an id.
 func named(id, ref string) bool {
 	_, hash, _ := strings.Cut(id, "_")
 	ref = strings.TrimSuffix(ref, ".jsonl")

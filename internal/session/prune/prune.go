@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Removal is what is to go.
+// A Removal is what is going to be removed.
 type Removal struct {
 	IDs         []string
 	Space       int64 // in bytes
@@ -23,7 +23,7 @@ type Removal struct {
 	store *session.Store
 }
 
-// Of looks at sessions that are to go, and refuses those that run.
+// Of prepares the removal of sessions, and rejects running ones.
 func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (*Removal, error) {
 	r := &Removal{IDs: ids, store: store}
 	for _, id := range ids {
@@ -41,7 +41,7 @@ func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (
 	return r, err
 }
 
-// Do removes them. The logs go last: what is left when this fails can be removed again.
+// Do removes them. The logs go last: if Do fails, it can be called again.
 func (r *Removal) Do(ctx context.Context) error {
 	if err := r.Checkpoints.Remove(ctx); err != nil {
 		return err
@@ -65,7 +65,8 @@ func (r *Removal) counted(begin, end string) string {
 	return text + wording.Bytes(r.Space) + end
 }
 
-// List names what goes, behind a word for what becomes of it, and adds it up.
+// List names what is removed, with a verb such as "remove" before each session, and adds it
+// up.
 func (r *Removal) List(done string) string {
 	var b strings.Builder
 	for _, id := range r.IDs {
@@ -77,12 +78,12 @@ func (r *Removal) List(done string) string {
 	return b.String() + r.counted(", ", "") + "\n"
 }
 
-// Old returns the ids of the sessions, of all from the newest to the
-// oldest, that began before a time and are not among the first.
+// Old returns the ids of the sessions that began before a time, except the first keep ones.
+// All sessions are given, the newest first.
 func Old(all []session.Overview, before time.Time, keep int) (ids []string) {
 	for _, one := range all {
 		switch {
-		case one.Err != nil: // whatever it is, it is not ours to remove
+		case one.Err != nil: // it may be a file of somebody else's
 		case keep > 0:
 			keep--
 		case one.Status != session.Running && one.Started.Before(before):

@@ -17,17 +17,17 @@ import (
 // Last is the last iteration that was kept.
 const Last = math.MinInt
 
-// A Goal is the state to put a work tree back to.
+// A Goal is the state to which a work tree is restored.
 type Goal struct {
 	Dir        string // in the work tree
 	Checkpoint string
-	Began      string // the checkpoint of the session's start; "" where that is not known
+	Began      string // the checkpoint of the session's start; "" if unknown
 	Name       string // for people
 	Session    string // "": none
-	Kept       string // the private repository, as a log names it
+	Kept       string // the private repository, as the log names it
 }
 
-// way finds what leads from the files as they are to the goal.
+// way computes the changes that lead from the current files to the goal.
 func (g Goal) way(ctx context.Context, t *worktree.Tree) (diff.Way, error) {
 	if err := t.Baseline(ctx); err != nil {
 		return diff.Way{}, err
@@ -47,7 +47,7 @@ func (g Goal) way(ctx context.Context, t *worktree.Tree) (diff.Way, error) {
 	return t.Way(ctx, state, others...)
 }
 
-// Iteration is the goal of the state after an iteration of a session, 0 being its start and
+// Iteration is the goal of the state after an iteration of a session; 0 is its start and
 // [Last] the last one.
 func Iteration(c session.Course, n int) (Goal, error) {
 	rounds := c.Journal.Rounds()
@@ -61,7 +61,7 @@ func Iteration(c session.Course, n int) (Goal, error) {
 	}
 	kept := c.Kept
 	switch {
-	case n == Last: // what was done in a fork that was not applied never was in the work tree
+	case n == Last: // not the work of a fork that was not applied: it never was in the work tree
 	case n < 0 || n > last:
 		return g, hint.Errorf("0 is the session's start", "session %s has kept iterations 1 to %d, not %d", c.Session.ID, last, n)
 	case n > len(rounds):
@@ -87,14 +87,14 @@ func Iteration(c session.Course, n int) (Goal, error) {
 	return g, err
 }
 
-// Reference is the goal of a reference, in the private repository of the one that is here or, of
-// earlier versions, in that itself.
+// Reference is the goal of a git reference in the private repository of the user's repository
+// or, for sessions of earlier versions, in that repository itself.
 func (d *Desk) Reference(ctx context.Context, store *session.Store, ref string) (Goal, error) {
 	tree, err := worktree.Open(ctx, d.Host, d.Host.Dir, d.Tell)
 	if err != nil {
 		return Goal{}, err
 	}
-	defer tree.Close() //nolint:errcheck // it was only read
+	defer tree.Close() //nolint:errcheck // only read
 	git := worktree.Git{Environ: d.Host.Environ}
 	args := []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}
 	for _, in := range []string{store.Checkpoints(session.CheckpointsFor(tree.CommonDir())), tree.CommonDir()} {

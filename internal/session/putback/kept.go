@@ -19,7 +19,7 @@ type Kept struct {
 	keep *restore.Keep
 }
 
-// KeptBefore returns what restores have kept before a time, but for the newest.
+// KeptBefore returns what restores have kept before a time, except for the newest.
 func KeptBefore(h *host.Host, newest int, before time.Time) (Kept, error) {
 	k := Kept{keep: worktree.Kept(h)}
 	if k.keep == nil {
@@ -50,7 +50,7 @@ func (k Kept) Remove(context.Context) error {
 	return nil
 }
 
-// List names it, behind a word for what becomes of it.
+// List names it, with a verb such as "remove" before each item.
 func (k Kept) List(done string) string {
 	var b strings.Builder
 	for _, one := range k.All {

@@ -1,5 +1,5 @@
-// Package putback puts the files of a work tree back: to a state of a session, to what they
-// were before that, or to what a log says.
+// Package putback restores the files of a work tree: to a state of a session, to what they
+// were before such a restore, or to what a log says.
 package putback
 
 import (
@@ -17,15 +17,14 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Desk is where it is asked for.
+// A Desk is the context in which a restore was requested.
 type Desk struct {
 	Host *host.Host
-	// Tell is told what has become of an earlier restore that broke off, Note what there
-	// is to know that keeps nobody from anything.
+	// Tell is told how an interrupted restore was completed; Note is told remarks.
 	Tell, Note func(sentence string)
-	// Sure asks a question that wants a yes; nil: the user has said yes.
+	// Sure asks the user to confirm; nil: the user has agreed beforehand.
 	Sure func(ctx context.Context, question string) error
-	// Recovered: what a restore had left where the user stands was gone on with.
+	// Recovered says that an interrupted restore of this work tree was completed.
 	Recovered bool
 }
 
@@ -40,13 +39,13 @@ func (d *Desk) open(ctx context.Context, dir, by string) (*worktree.Tree, func()
 		return nil, nil, errors.Join(err, tree.Close())
 	}
 	return tree, func() {
-		_ = lock.Close() // the system takes it back in any case
+		_ = lock.Close() // the process's end releases it in any case
 		_ = tree.Close() // its objects are written
 	}, nil
 }
 
-// Recover goes on with a restore that broke off in the work tree in which the user
-// stands. One that is at work there has the lock. The error is what stands in its way.
+// Recover completes a restore that was interrupted in the user's work tree, unless one is
+// still running there. The error says why that is not possible.
 func (d *Desk) Recover(ctx context.Context) error {
 	keep := worktree.Kept(d.Host)
 	if keep == nil || !keep.Open(d.Host.Dir) {
@@ -56,7 +55,7 @@ func (d *Desk) Recover(ctx context.Context) error {
 	if err != nil {
 		return nil // commands that need one will say so
 	}
-	defer tree.Close() //nolint:errcheck // it was only read
+	defer tree.Close() //nolint:errcheck // only read
 	lock, err := tree.Lock(ctx, "recover", d.Host.Now())
 	if d.Recovered = tree.Recovered(); err == nil {
 		return lock.Close()
@@ -67,8 +66,8 @@ func (d *Desk) Recover(ctx context.Context) error {
 	return nil
 }
 
-// To puts the files of a work tree back to a goal, and tells what has been done. mayWrite
-// is asked first, with the work tree.
+// To restores the files of a work tree to a goal, and says what was done. It first calls
+// mayWrite with the work tree's root.
 func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite func(root string) error) (told []string, err error) {
 	tree, end, err := d.open(ctx, g.Dir, "restore")
 	if err != nil {
@@ -83,7 +82,7 @@ func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite fu
 	if err != nil {
 		return nil, err
 	}
-	defer shared.Close() //nolint:errcheck // the system takes it back in any case
+	defer shared.Close() //nolint:errcheck // the process's end releases it in any case
 	way, err := g.way(ctx, tree)
 	if err != nil {
 		return nil, worktree.NoCheckpoint(err, g.Session)
@@ -102,7 +101,7 @@ func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite fu
 	return append([]string{fmt.Sprintf("the files of %s are those of %s; %s", wording.Line(root), g.Name, kept)}, wayWords(way)...), nil
 }
 
-// sure asks, unless the user has said yes.
+// sure asks the user to confirm, unless they have agreed beforehand.
 func (d *Desk) sure(ctx context.Context, question string) error {
 	if d.Sure == nil {
 		return nil
@@ -110,7 +109,7 @@ func (d *Desk) sure(ctx context.Context, question string) error {
 	return d.Sure(ctx, question)
 }
 
-// may asks before files are changed, and says where HEAD has moved.
+// may asks the user before files are changed, and says if HEAD has moved.
 func (d *Desk) may(ctx context.Context, root string, g Goal, way diff.Way) error {
 	question := fmt.Sprintf("put %s of %s back to %s?", wording.Count(len(way.Changes), "file"), root, g.Name)
 	if way.HeadThen != "" {
@@ -123,8 +122,7 @@ func (d *Desk) may(ctx context.Context, root string, g Goal, way diff.Way) error
 	return d.sure(ctx, question)
 }
 
-// Undo brings back what a restore has taken away, the last one here or the one named, and
-// tells what has been done.
+// Undo reverts a restore, the last one here or the one named, and says what was done.
 func (d *Desk) Undo(ctx context.Context, name string) (told string, err error) {
 	tree, end, err := d.open(ctx, d.Host.Dir, "restore --undo")
 	if err != nil {
@@ -132,7 +130,7 @@ func (d *Desk) Undo(ctx context.Context, name string) (told string, err error) {
 	}
 	defer end()
 	if d.Recovered || tree.Recovered() {
-		return "", nil // that is what was to be undone
+		return "", nil // completing it has undone it
 	}
 	keep, err := tree.Keep()
 	if err != nil {
@@ -165,7 +163,7 @@ func (d *Desk) Undo(ctx context.Context, name string) (told string, err error) {
 	return those + "; " + keptWords(done), nil
 }
 
-// wayWords says what of a work tree a restore does not make what it was.
+// wayWords says what a restore leaves different from the state it restores.
 func wayWords(way diff.Way) (sentences []string) {
 	for _, what := range []struct {
 		paths []string
@@ -183,7 +181,7 @@ func wayWords(way diff.Way) (sentences []string) {
 	return sentences
 }
 
-// keptWords says where what was there is.
+// keptWords says where the replaced files are kept.
 func keptWords(done restore.Done) string {
 	return fmt.Sprintf("what was there is kept in %s (codeloops sessions restore --undo)", done.Dir)
 }

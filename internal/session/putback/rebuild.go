@@ -15,9 +15,9 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Rebuild makes the files of a checkout, in a directory, what a change of a session left,
-// from its log alone, and tells what has been done. With force also at another commit than
-// the session's, and in place of files that are others.
+// Rebuild makes the files of a checkout, in a directory, those that a session's change left,
+// from its log alone, and says what was done. With force it also does so at another commit
+// than the session's, and replaces files that differ.
 func (d *Desk) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string, force bool) (told string, err error) {
 	tree, end, err := d.open(ctx, dir, "replay --apply")
 	if err != nil {
@@ -35,15 +35,15 @@ func (d *Desk) Rebuild(ctx context.Context, one session.Overview, change loop.Ch
 	if err != nil {
 		return "", err
 	}
-	defer shared.Close() //nolint:errcheck // the system takes it back in any case
+	defer shared.Close() //nolint:errcheck // the process's end releases it in any case
 	return rebuild(ctx, tree, change, force)
 }
 
-// sameBase refuses a checkout of another commit than the session's.
+// sameBase rejects a checkout of another commit than the session's.
 func sameBase(one session.Overview, tree *worktree.Tree, force bool) error {
 	base, head := one.Session.BaseCommit, tree.BaseCommit()
 	if base == "" || base == head || force {
-		return nil // of a log that does not say, each file is compared
+		return nil // if the log does not name one, each file is compared
 	}
 	what := fmt.Sprintf("git worktree add --detach ../rebuilt %.12s && codeloops replay --apply -d ../rebuilt %s; or --force", base, one.ID)
 	return hint.Errorf(what, "the session began at commit %.12s, and %s is at %.12s", base, tree.Root(), cmp.Or(head, "a branch without commits"))
@@ -59,7 +59,7 @@ func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force
 		return "", hint.Add(
 			fmt.Errorf("nothing was changed in %s, because not all files can be rebuilt:\n%w", tree.Root(), err),
 			"a session that began with uncommitted changes can only be rebuilt on top of these"+
-				"; --force replaces files that are others by now",
+				"; --force replaces files that have changed since",
 		)
 	}
 	state, err := tree.Edited(ctx, edits)
@@ -81,7 +81,7 @@ func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force
 	return rebuilt(ctx, tree, change, kept)
 }
 
-// rebuilt tells what has been done, and how sure that is.
+// rebuilt says what was done, and how the result compares with the recorded state.
 func rebuilt(ctx context.Context, tree *worktree.Tree, change loop.Change, kept string) (told string, err error) {
 	now, err := tree.Capture(ctx)
 	if err != nil {

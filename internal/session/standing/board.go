@@ -9,13 +9,13 @@ import (
 
 // A Board is the [loop.Sink] that knows where a run stands. It is safe for concurrent use.
 type Board struct {
-	// State is that of the run. While the run goes on nobody but the board touches it.
+	// State is that of the run. Only the board uses it while the run goes on.
 	State *progress.State
-	// Known is what no event tells: the process, the places, the limits.
+	// Known is what no event tells: the process, the paths, the limits.
 	Known Standing
 
 	mu   sync.Mutex
-	acts map[loop.Step]loop.Notice // the last thing that each turn has done
+	acts map[loop.Step]loop.Notice // the latest activity of each turn
 }
 
 // Handle takes the next event. It never fails.
@@ -34,7 +34,7 @@ func (b *Board) Handle(at loop.Stamp, e loop.Event) error {
 	return b.State.Handle(at, e)
 }
 
-// acted takes down what an agent does. What it prints counts where it does not say more.
+// acted records an activity. Printed output does not replace a more telling activity.
 func (b *Board) acted(step loop.Step, n loop.Notice) {
 	was, known := b.acts[step]
 	if n.Kind == loop.NoticeLook {

@@ -1,5 +1,5 @@
-// Package standing says where a run stands, in a document for whoever is not there: what is
-// under way and since when, what was spent, what was asked for.
+// Package standing describes where a run stands, in a document for other processes: what is
+// under way and since when, what was spent, what was requested.
 package standing
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 // A Standing is where a run stands at one moment. Its texts are as users and agents wrote
-// them: whoever shows them cleans them.
+// them: they must be cleaned before they are shown.
 type Standing struct {
 	Session  string    `json:"session"`
 	PID      int       `json:"pid"` // of codeloops
@@ -19,7 +19,7 @@ type Standing struct {
 	Log      string    `json:"log"`
 	Prompt   string    `json:"prompt"`   // its first line
 	Strategy string    `json:"strategy"` // "": that of an actor and a critic
-	Began    time.Time `json:"began"`    // the run, which may carry an earlier one on
+	Began    time.Time `json:"began"`    // the run, which may have resumed an earlier one
 	Now      Now       `json:"now"`
 	Change   Change    `json:"change"`
 	Spent    Spent     `json:"spent"`
@@ -36,18 +36,18 @@ type Now struct {
 	Turns     []Turn    `json:"turns"` // in the order in which they began
 }
 
-// A Turn is one of an agent.
+// A Turn is a turn of an agent.
 type Turn struct {
 	Role    string    `json:"role"`
 	Agent   string    `json:"agent"`
 	Model   string    `json:"model"`
 	Began   time.Time `json:"began"`
-	Does    string    `json:"does"` // a [loop.NoticeKind]; "": nothing is known yet
+	Does    string    `json:"does"` // a [loop.NoticeKind]; "": unknown yet
 	What    string    `json:"what"`
 	Waiting time.Time `json:"waiting_until,omitzero"` // for a service
 }
 
-// A Change is the size of what has changed since the session began, as of the last look.
+// A Change is the size of what has changed since the session began, as of the last capture.
 type Change struct {
 	Files      int `json:"files"`
 	Insertions int `json:"insertions"`
@@ -69,14 +69,14 @@ type Limits struct {
 	TurnSecs     float64 `json:"turn_secs"` // of the actor
 }
 
-// Asked is what the user has asked for that has not taken effect yet.
+// Asked is what users have asked for that has not taken effect yet.
 type Asked struct {
 	Stop  bool `json:"stop"`
 	Pause bool `json:"pause"`
-	Words int  `json:"words"` // so many texts that the actor was not told yet
+	Words int  `json:"words"` // number of texts that the actor has not got yet
 }
 
-// Role is who is at work, as one word; "" where no agent is.
+// Role is the role of the agent that is at work, "" if none is.
 func (n Now) Role() string {
 	if len(n.Turns) == 0 {
 		return ""
@@ -89,7 +89,7 @@ const (
 	mostWhat   = 300
 )
 
-// from takes over what a state tells.
+// from fills in what the state tells.
 func (s *Standing) from(state *progress.State, acts map[loop.Step]loop.Notice) {
 	if of := state.Session; of.ID != "" {
 		s.Session, s.Strategy = of.ID, of.Strategy.Name
@@ -127,13 +127,13 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// lastLine returns the last line with something on it.
+// lastLine returns the last line that is not blank.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// cut returns the beginning of a text, no part of a character at its end.
+// cut returns the beginning of a text, without a partial character at its end.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
