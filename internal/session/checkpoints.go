@@ -75,28 +75,9 @@ func OwnCheckpoints(dir string) (io.Closer, error) {
 	return f, err
 }
 
-// A heldFile is locked until it is closed.
-type heldFile struct{ *os.File }
-
-func (f heldFile) Close() error {
-	unlock(f.File)
-	return f.File.Close()
-}
-
 func lockCheckpoints(dir string, shared bool) (held io.Closer, ok bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, false, fmt.Errorf("make the repository of checkpoints: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, gitLock), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, false, fmt.Errorf("lock the repository of checkpoints: %w", err)
-	}
-	ok, err = tryLock(f, shared)
-	if err != nil && shared {
-		ok, err = true, nil // nobody tidies up on a file system without locks
-	}
-	if ok = ok && stands(f); !ok || err != nil {
-		return nil, false, errors.Join(err, heldFile{f}.Close())
-	}
-	return heldFile{f}, true, nil
+	return lockFile(filepath.Join(dir, gitLock), shared)
 }

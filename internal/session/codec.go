@@ -4,94 +4,60 @@ import (
 	"slices"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/loop/progress"
 )
-
-// kept names the files, relative to the log, that hold what an agent wrote in the turn of an
-// actor_turn or critic_turn line, until the iteration line holds it. "" is an empty text.
-type kept struct {
-	stdout, stderr, reply string
-}
-
-func (k *kept) fields(f fields) {
-	f.text("kept_output,omitempty", &k.stdout)
-	f.text("kept_stderr,omitempty", &k.stderr)
-	f.text("kept_reply,omitempty", &k.reply)
-}
-
-// aside is what a line holds besides its event.
-type aside struct {
-	kept   kept
-	totals *progress.Tally // at the end of a log
-
-	changed bool // somebody else also wrote to the log
-}
-
-func (a *aside) fields(f fields) {
-	a.kept.fields(f)
-	f.value("log_changed,omitempty", &a.changed)
-	totals(f, "totals,omitempty", &a.totals)
-}
 
 // Encode returns e as one line of JSON, with its line break. Decoding the line gives the event
 // again, except for what no log holds. A [loop.Activity] has a line as well, for those who
 // follow a live run, but it is never logged.
-func Encode(at loop.Stamp, e loop.Event) []byte {
-	return encode(at, e, aside{})
-}
+func Encode(at loop.Stamp, e loop.Event) []byte { return Entry{At: at, Event: e}.line() }
 
 // Encode returns the line that an entry was read from, without the files that it named and the
 // fields that this version does not know.
 func (e Entry) Encode() []byte {
-	return encode(e.At, e.Event, aside{totals: e.Totals, changed: e.Changed})
+	e.Stdout, e.Stderr, e.Reply = "", "", ""
+	return e.line()
 }
 
-func encode(at loop.Stamp, e loop.Event, a aside) []byte {
+func (e Entry) line() []byte {
 	w := &encoder{}
 	w.open('{')
-	typ := typeOf(e)
+	typ := typeOf(e.Event)
 	w.text("type", &typ)
-	head(w, &at)
-	event(w, e)
-	a.fields(w)
+	e.fields(w)
 	return append(w.buf, '}', '\n')
 }
 
-// head describes what every line has besides its type.
-func head(f fields, at *loop.Stamp) {
-	f.value("timestamp", (*moment)(&at.Time))
-	f.value("seq,omitempty", &at.Seq)
-	word(f, "step,omitempty", &at.Step)
+// fields describes a line, except its type.
+func (e *Entry) fields(f fields) {
+	f.value("timestamp", (*moment)(&e.At.Time))
+	f.value("seq,omitempty", &e.At.Seq)
+	word(f, "step,omitempty", &e.At.Step)
+	e.Event = event(f, e.Event)
+	f.text("kept_output,omitempty", &e.Stdout)
+	f.text("kept_stderr,omitempty", &e.Stderr)
+	f.text("kept_reply,omitempty", &e.Reply)
+	f.value("log_changed,omitempty", &e.Changed)
+	totals(f, "totals,omitempty", &e.Totals)
 }
 
-// decode decodes a line; a lean decoding leaves out bulky texts. The event is nil if the type
-// of line is unknown.
-func decode(line []byte, how care) (Entry, error) {
+// decode decodes a line; a lean decoding leaves out bulky texts. The event is nil if the type of
+// line is unknown.
+func decode(line []byte, how care) (e Entry, err error) {
 	d, err := newDecoder(line, how)
 	if err != nil {
-		return Entry{}, err
+		return e, err
 	}
-	return d.entry()
-}
-
-func (d *decoder) entry() (Entry, error) {
 	var typ string
 	d.text("type", &typ)
 	if typ == "" && *d.err == nil {
-		return Entry{}, errNoType
+		return e, errNoType
 	}
-	e := blank(typ)
-	if e == nil {
-		return Entry{}, *d.err
+	if e.Event = blank(typ); e.Event == nil {
+		return e, *d.err
 	}
-	var entry Entry
-	head(d, &entry.At)
-	entry.Event = complete(d, event(d, e))
-	var a aside
-	a.fields(d)
-	entry.Stdout, entry.Stderr, entry.Reply, entry.Totals = a.kept.stdout, a.kept.stderr, a.kept.reply, a.totals
-	entry.Changed = a.changed
-	return entry, *d.err
+	e.fields(d)
+	e.Event = complete(d, e.Event)
+	return e, *d.err
 }
 
 // complete adds what the original's logs do not say: a turn that is logged without an ending

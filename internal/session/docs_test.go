@@ -174,17 +174,17 @@ func TestDocsListEveryField(t *testing.T) {
 	for seed := range uint64(150) {
 		stamps, events := randomEvents(seed)
 		for i, e := range events {
-			var a aside
+			entry := Entry{At: stamps[i], Event: e}
 			switch e.(type) {
 			case loop.CriticFinished:
-				a.kept = kept{"\xff", "\xff", "\xff"}
+				entry.Stdout, entry.Stderr, entry.Reply = "\xff", "\xff", "\xff"
 			case loop.ActorFinished:
-				a.kept = kept{stdout: "\xff", stderr: "\xff"}
+				entry.Stdout, entry.Stderr = "\xff", "\xff"
 			case loop.Finished:
-				a.totals, a.changed = &progress.Tally{Raised: progress.Raised{Musts: 2, Mays: 1}}, true
-				randomize(rand.New(rand.NewPCG(seed, 2)), reflect.ValueOf(&a.totals.Spent).Elem())
+				entry.Totals, entry.Changed = &progress.Tally{Raised: progress.Raised{Musts: 2, Mays: 1}}, true
+				randomize(rand.New(rand.NewPCG(seed, 2)), reflect.ValueOf(&entry.Totals.Spent).Elem())
 			}
-			samples[typeOf(e)] = append(samples[typeOf(e)], encode(stamps[i], e, a))
+			samples[typeOf(e)] = append(samples[typeOf(e)], entry.line())
 		}
 	}
 	for _, e := range everyEvent() {

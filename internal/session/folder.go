@@ -20,34 +20,29 @@ func fileName(iteration int, name string) string {
 	return fmt.Sprintf("%03d.%s", iteration, name)
 }
 
-// keep writes what the line of a finished turn does not hold to files, which the line then
+// keep writes what the line of a finished turn does not hold to files, which the entry then
 // names: until the iteration is logged, nothing else has these texts.
-func (d *folder) keep(e loop.Event) (kept, error) {
-	switch e := e.(type) {
-	case loop.ActorFinished:
-		return d.keepTurn(e.Iteration, loop.RoleActor, e.Attempt.Turn)
-	case loop.CriticFinished:
-		k, err := d.keepTurn(e.Iteration, loop.RoleCritic, e.Review.Turn)
-		if err != nil {
-			return k, err
-		}
-		if k.reply = k.stdout; e.Review.Reply != e.Review.Stdout.Text {
-			k.reply, err = d.write(fileName(e.Iteration, "critic.reply.kept"), e.Review.Reply)
-		}
-		return k, err
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.DiffCaptured,
-		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.IterationFinished, loop.Warned, loop.Finished, loop.Steered:
+func (d *folder) keep(to *Entry, e loop.Event) error {
+	if e, ok := e.(loop.ActorFinished); ok {
+		return d.keepTurn(to, e.Iteration, loop.RoleActor, e.Attempt.Turn)
 	}
-	return kept{}, nil
+	critic, ok := e.(loop.CriticFinished)
+	if !ok {
+		return nil
+	}
+	err := d.keepTurn(to, critic.Iteration, loop.RoleCritic, critic.Review.Turn)
+	if to.Reply = to.Stdout; err == nil && critic.Review.Reply != critic.Review.Stdout.Text {
+		to.Reply, err = d.write(fileName(critic.Iteration, "critic.reply.kept"), critic.Review.Reply)
+	}
+	return err
 }
 
-func (d *folder) keepTurn(iteration int, role loop.Role, t loop.Turn) (k kept, err error) {
-	k.stdout, err = d.write(fileName(iteration, string(role)+".stdout.kept"), t.Stdout.Text)
-	if err != nil {
-		return k, err
+func (d *folder) keepTurn(to *Entry, iteration int, role loop.Role, t loop.Turn) (err error) {
+	to.Stdout, err = d.write(fileName(iteration, string(role)+".stdout.kept"), t.Stdout.Text)
+	if err == nil {
+		to.Stderr, err = d.write(fileName(iteration, string(role)+".stderr.kept"), t.Stderr.Text)
 	}
-	k.stderr, err = d.write(fileName(iteration, string(role)+".stderr.kept"), t.Stderr.Text)
-	return k, err
+	return err
 }
 
 // write writes text to a new file and returns the file's name relative to the log; an empty

@@ -65,15 +65,10 @@ func Look(path string) Overview {
 func lookAt(path string) (Overview, stamp) {
 	sum, now := summarize(path)
 	o := Overview{Summary: sum, Iterations: UnknownIterations, Status: Crashed}
-	o.ended()
-	return o, now
-}
-
-// ended takes over what the end of a session says.
-func (o *Overview) ended() {
 	if o.Outcome != nil {
 		o.Status, o.Iterations, o.Duration = Status(o.Outcome.Result), o.Outcome.Iterations, o.Outcome.Duration
 	}
+	return o, now
 }
 
 // live checks whether a session without an end is running. Its last line may then still be

@@ -116,9 +116,8 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
-	var a aside
-	var err error
-	if a.kept, err = r.files.keep(e); err != nil {
+	entry := Entry{At: at}
+	if err := r.files.keep(&entry, e); err != nil {
 		return r.failed(err)
 	}
 	found := r.unchanged(decides(e))
@@ -134,12 +133,14 @@ func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
 		e = end
 	}
 	if ends {
-		a.totals, a.changed = &r.tally, r.changed
+		entry.Totals, entry.Changed = &r.tally, r.changed
 	}
-	line := encode(at, r.files.relative(e), a)
+	entry.Event = r.files.relative(e)
+	line := entry.line()
 	if round, ok := e.(loop.IterationFinished); ok && len(line) > r.limit { // readers can compute its own change
 		round.Round.Own = nil
-		line = encode(at, r.files.relative(round), a)
+		entry.Event = r.files.relative(round)
+		line = entry.line()
 	}
 	if len(line) > r.limit {
 		return r.failed(fmt.Errorf("%w: %d bytes", ErrLineTooLong, len(line)))

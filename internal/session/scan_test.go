@@ -182,7 +182,7 @@ func TestTotals(t *testing.T) {
 		sum.Iterations = 0 // the outcome's
 		sum.Actor.Usage.CostUSD, sum.Critic.Usage.CostUSD = rnd.Float64(), rnd.Float64()
 		sum.Spent.Actor.CostUSD, sum.Spent.Critic.CostUSD, sum.Spent.Others.CostUSD = rnd.Float64(), rnd.Float64(), rnd.Float64()
-		got, err := decode(encode(stamped(1), loop.Finished{}, aside{totals: &sum}), whole)
+		got, err := decode(Entry{At: stamped(1), Event: loop.Finished{}, Totals: &sum}.line(), whole)
 		if err != nil || got.Totals == nil || !reflect.DeepEqual(*got.Totals, sum) {
 			t.Fatalf("%v\n got %+v\nwant %+v", err, got.Totals, sum)
 		}

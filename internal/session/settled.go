@@ -111,5 +111,5 @@ func Moved(line []byte, id, workTree string) ([]byte, error) {
 		return nil, ErrForeign
 	}
 	began.Session.WorkingDir = workTree
-	return encode(entry.At, began, aside{}), nil
+	return Encode(entry.At, began), nil
 }

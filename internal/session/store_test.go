@@ -182,7 +182,9 @@ func TestSurveyOfALargeLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := encode(stamped(9), loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Iterations: 7}}, aside{totals: &progress.Tally{Actor: progress.Part{Turns: 9}}})
+	end := Entry{
+		At: stamped(9), Event: loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Iterations: 7}}, Totals: &progress.Tally{Actor: progress.Part{Turns: 9}},
+	}.line()
 	_, err = f.WriteAt(append([]byte("\n"), end...), size)
 	if err = errors.Join(err, f.Close()); err != nil {
 		t.Skip("no room for a large file:", err)

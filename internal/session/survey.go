@@ -64,12 +64,6 @@ func (s *Store) Survey() ([]Overview, error) {
 	return v.all, nil
 }
 
-// Forget drops logs that are gone from the index.
-func (s *Store) Forget() error {
-	_, err := s.Survey()
-	return err
-}
-
 // A survey is one look at all logs of a store.
 type survey struct {
 	store *Store

@@ -25,7 +25,9 @@ func endedLog(seed uint64) []byte {
 		}
 		log = append(log, Encode(stamps[i], e)...)
 	}
-	return append(log, encode(stamped(99), loop.Finished{Outcome: loop.Outcome{Result: loop.Success}}, aside{totals: &progress.Tally{Errors: 1}})...)
+	return append(log, Entry{
+		At: stamped(99), Event: loop.Finished{Outcome: loop.Outcome{Result: loop.Success}}, Totals: &progress.Tally{Errors: 1},
+	}.line()...)
 }
 
 // spoil changes something of a log behind its first line and before its last.

@@ -7,12 +7,12 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
-// MaxContent bounds, in bytes, what a binary patch may grow to.
+// MaxContent bounds the bytes that applying a binary patch may produce.
 const MaxContent = 64 << 20
 
-// Apply returns the content of the new side, made from that of the old one. It
-// accepts no other old side than the one that the patch was made from, and
-// returns nothing but what was recorded: the error says otherwise.
+// Apply returns the content of the new side, made from that of the old one. It accepts only
+// the old side that the patch was made from, and returns only what was recorded; otherwise it
+// returns an error.
 func (p Part) Apply(old []byte) ([]byte, error) {
 	if p.missing {
 		return nil, fmt.Errorf("%s: %w", p.Path, ErrNoContent)
@@ -30,7 +30,7 @@ func (p Part) Apply(old []byte) ([]byte, error) {
 	return content, nil
 }
 
-// apply takes the patch at its word.
+// apply applies the patch without these checks.
 func (p Part) apply(old []byte) ([]byte, error) {
 	f := &gitdiff.File{TextFragments: p.text, IsBinary: p.forward != nil, BinaryFragment: p.forward}
 	if p.forward == nil && len(p.text) == 0 {
@@ -45,7 +45,7 @@ func (p Part) back(now []byte) ([]byte, error) {
 }
 
 func applied(f *gitdiff.File, old []byte) ([]byte, error) {
-	b := bytes.NewBuffer([]byte{}) // not nil, also without content
+	b := bytes.NewBuffer([]byte{}) // so that empty content is not nil
 	if err := gitdiff.Apply(b, bytes.NewReader(old), f, gitdiff.WithMaxBinaryFragmentBytes(MaxContent)); err != nil {
 		return nil, fmt.Errorf("apply the diff: %w", err)
 	}

@@ -14,9 +14,9 @@ import (
 // errRenamed is a part of a diff that codeloops itself does not write.
 var errRenamed = errors.New("it was renamed or copied")
 
-// Own returns what an iteration alone changed, given what had changed before it. A log of
-// an earlier version does not say: it is worked out, and missing says why where that
-// cannot be done.
+// Own returns what an iteration alone changed, given what had changed before it. Logs of
+// earlier versions do not hold it: then it is computed, and missing says why that failed for
+// some files.
 func Own(before loop.Change, r loop.Round) (own loop.Change, missing []error) {
 	if r.Own != nil {
 		return *r.Own, nil
@@ -24,11 +24,10 @@ func Own(before loop.Change, r loop.Round) (own loop.Change, missing []error) {
 	return Between(before, r.Change)
 }
 
-// Between returns what changed from one state to a later one of a session,
-// each given by what had changed since the session began. The result applies to
-// the former state and gives the latter. It is made from the patches alone: of a
-// file of which they do not hold enough, it names the two versions only, and
-// missing says why.
+// Between returns what changed from one state of a session to a later one, each given by what
+// had changed since the session began. The result applies to the former state and gives the
+// latter. It is made from the patches alone: for a file of which they do not hold enough, it
+// only names the two versions, and missing says why.
 func Between(before, after loop.Change) (between loop.Change, missing []error) {
 	was, is := byPath(before), byPath(after)
 	between = loop.Change{State: after.State, Checkpoint: after.Checkpoint}
@@ -71,7 +70,7 @@ func samePatch(a, b loop.FileChange) bool {
 	return a.Patch == b.Patch && a.BinaryPatch == b.BinaryPatch
 }
 
-// step is Between for one path, which differs.
+// step is Between for one path that differs.
 func step(path string, before, after []loop.FileChange) ([]loop.FileChange, error) {
 	if len(before) == 0 {
 		return after, nil
@@ -109,8 +108,7 @@ func parseAll(files []loop.FileChange) ([]Part, error) {
 	return parts, nil
 }
 
-// unknown is the change of a path of which no more is known than that it
-// changed.
+// unknown is the change of a path of which nothing is known except that it changed.
 func unknown(path string, after []loop.FileChange) []loop.FileChange {
 	f := loop.FileChange{Path: path, Status: loop.FileModified, Binary: true}
 	if len(after) > 0 {
@@ -122,15 +120,15 @@ func unknown(path string, after []loop.FileChange) []loop.FileChange {
 	return []loop.FileChange{f}
 }
 
-// whole compares the two versions when the patches hold both of them in full,
-// as those of files that were added, deleted or are binary do.
+// whole compares the two versions if the patches hold both in full, as those of added, deleted
+// and binary files do.
 func whole(path string, was, is []Part) ([]loop.FileChange, bool) {
 	base, known := start(was, is)
 	before, ok := side(was, base, known)
 	if !ok {
 		return nil, false
 	}
-	after, ok := sideOf(was[0].Old, base), known // as it was at first
+	after, ok := sideOf(was[0].Old, base), known // as at the session's beginning
 	if len(is) > 0 {
 		after, ok = side(is, base, known)
 	}
@@ -140,8 +138,8 @@ func whole(path string, was, is []Part) ([]loop.FileChange, bool) {
 	return patch.File(path, before, after), true
 }
 
-// start returns what the session began with, where a patch holds it in full;
-// then it is not nil.
+// start returns the content at the session's beginning, if a patch holds it in full; then it
+// is not nil.
 func start(was, is []Part) (content []byte, ok bool) {
 	if !was[0].Old.Exists() {
 		return []byte{}, true
@@ -155,7 +153,7 @@ func start(was, is []Part) (content []byte, ok bool) {
 		case p.Old.Mode == patch.Gitlink:
 			return []byte{}, true
 		case p.reverse != nil:
-			now, _ := p.apply(nil) // what a literal needs
+			now, _ := p.apply(nil) // enough for a literal patch
 			if content, err := p.back(now); err == nil && p.Old.Has(content) {
 				return content, true
 			}
@@ -166,7 +164,7 @@ func start(was, is []Part) (content []byte, ok bool) {
 	return nil, false
 }
 
-// removed returns the content that a textual deletion takes away.
+// removed returns the content that a textual deletion removes.
 func removed(p Part) []byte {
 	content := []byte{}
 	for _, hunk := range p.text {
@@ -177,7 +175,7 @@ func removed(p Part) []byte {
 	return content
 }
 
-// side is the new side of a path's parts, if they and base tell it in full.
+// side is the new side of a path's parts, if they and base determine it fully.
 func side(parts []Part, base []byte, known bool) (patch.Side, bool) {
 	last := parts[len(parts)-1]
 	switch {
@@ -204,9 +202,9 @@ func sideOf(v Version, content []byte) patch.Side {
 	}
 	id := v.ID
 	if v.Mode != patch.Gitlink && content != nil {
-		id = blobID(content) // what the patch says may be cut
+		id = blobID(content) // the patch may abbreviate it
 	}
 	s := patch.Side{Mode: v.Mode, Content: content}
-	_, _ = hex.Decode(s.ID[:], []byte(id)) // of a cut one this is a beginning
+	_, _ = hex.Decode(s.ID[:], []byte(id)) // an abbreviated one fills the beginning
 	return s
 }

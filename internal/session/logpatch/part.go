@@ -1,9 +1,9 @@
-// Package logpatch works with the diffs that session logs hold.
+// Package logpatch works with the diffs in session logs.
 //
-// A log has, for each iteration, everything that had changed since the session
-// began, as patches, but no file. [Part.Apply] makes the file of an iteration from
-// the one that the session began with. Logs of earlier versions do not say what one
-// iteration changed: [Between] works it out from the patches before and after it.
+// For each iteration, a log has everything that had changed since the session began, as
+// patches, but no file. [Part.Apply] makes the file of an iteration from the one that the
+// session began with. Logs of earlier versions do not hold what one iteration changed:
+// [Between] computes it from the patches before and after it.
 package logpatch
 
 import (
@@ -21,20 +21,20 @@ import (
 )
 
 var (
-	// ErrNoContent is a patch that names a file without its content, as that of
-	// a binary one too large for a log.
+	// ErrNoContent is a patch that names a file without its content, for instance
+	// a binary file too large for a log.
 	ErrNoContent = errors.New("the log does not hold its content")
 	// ErrOtherOrigin is an old side that the patch was not made from.
 	ErrOtherOrigin = errors.New("it is not what the session began with")
-	// ErrNotRecorded is a result that is not what was recorded, as when the
-	// value of a secret stood there.
+	// ErrNotRecorded is a result that is not what was recorded, for instance
+	// because a secret was redacted in the patch.
 	ErrNotRecorded = errors.New("the diff in the log does not give the file that was recorded: a secret may have been redacted in it")
 )
 
 // A Version is what a path is on one side of a patch.
 type Version struct {
 	Mode uint32 // as git writes it; 0: there is no file
-	ID   string // of the blob, in hexadecimal digits; may be cut; "" when the patch does not tell
+	ID   string // of the blob, in hexadecimal; may be abbreviated; "" if the patch does not tell
 }
 
 // Exists reports whether there is a file.
@@ -43,7 +43,7 @@ func (v Version) Exists() bool { return v.Mode != 0 }
 // Has reports whether content is that of the version, as far as its id tells.
 func (v Version) Has(content []byte) bool { return strings.HasPrefix(blobID(content), v.ID) }
 
-// blobID names content as git does.
+// blobID is git's id of a blob.
 func blobID(content []byte) string {
 	sum := sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(content)), content...)) //nolint:gosec // see the import
 	return hex.EncodeToString(sum[:])
@@ -52,18 +52,17 @@ func blobID(content []byte) string {
 // A Part is one file's part of a diff, parsed.
 type Part struct {
 	Path     string
-	From     string // the path of the old side where that is another one (a rename, a copy), else ""
-	Copy     bool   // From stays
+	From     string // the path of the old side of a rename or a copy, else ""
+	Copy     bool   // it is a copy
 	Old, New Version
 
 	text             []*gitdiff.TextFragment
 	forward, reverse *gitdiff.BinaryFragment
-	missing          bool // the content of a file that has some
-	told             bool // the modes are those that the patch tells
+	missing          bool // the patch lacks the file's content
+	told             bool // the patch tells the modes
 }
 
-// regular is the mode of a side that exists and of which the patch says no
-// more.
+// regular is the mode of a side that exists if the patch does not tell another.
 const regular = 0o100644
 
 // Parse reads one file's part of a diff, as git writes it.
@@ -89,8 +88,8 @@ func Parse(f loop.FileChange) (Part, error) {
 	return p, nil
 }
 
-// Only returns the side that a file has which was added or deleted. When the
-// patch does not hold its content, whole is false.
+// Only returns the only side of a file that was added or deleted. whole is false if the patch
+// does not hold its content.
 func Only(f loop.FileChange) (only patch.Side, whole bool) {
 	p, err := Parse(f)
 	version := p.New
@@ -139,7 +138,7 @@ func (p *Part) modeInto(mode *uint32) func(string) error {
 		bits, err := strconv.ParseUint(text, 8, 32)
 		*mode, p.told = uint32(bits), true
 		if err != nil {
-			return fmt.Errorf("%q is no file mode", text)
+			return fmt.Errorf("%q is not a file mode", text)
 		}
 		return nil
 	}
@@ -153,12 +152,12 @@ func (p *Part) from(name string) error {
 	return nil
 }
 
-// index reads "<old>..<new>" with, when both are the same, the mode behind it.
+// index reads "<old>..<new>", followed by the mode if that is the same on both sides.
 func (p *Part) index(text string) error {
 	ids, mode, same := strings.Cut(text, " ")
 	before, after, ok := strings.Cut(ids, "..")
 	if !ok {
-		return fmt.Errorf("%q are no object ids", ids)
+		return fmt.Errorf("%q is not a pair of object ids", ids)
 	}
 	if p.Old.Exists() {
 		p.Old.ID = before
@@ -176,8 +175,8 @@ func (p *Part) index(text string) error {
 	return nil
 }
 
-// body reads the hunks. The names do not matter to that, and odd ones are
-// harder to read than it is worth.
+// body reads the hunks. It replaces the names: they do not matter here, and odd ones are hard
+// to parse.
 func (p *Part) body(hunks string) error {
 	if hunks == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Base is the work tree that a session's files are rebuilt in, as it stands.
+// A Base is the current state of the work tree in which a session's files are rebuilt.
 type Base interface {
 	// File returns what is at a path; mode 0 is nothing.
 	File(path string) (mode uint32, id string)
@@ -19,11 +19,11 @@ type Base interface {
 	Blob(ctx context.Context, id string) ([]byte, error)
 }
 
-// Edits returns what makes of a work tree, in which the files are as the session
-// found them, the one that a change was captured from. The commits that repositories
-// inside are at stay, as HEAD does; [Commits] counts them. With anyway, a file that
-// is another by now is replaced all the same, if the repository holds what the
-// session had begun with. The error names every file that cannot be rebuilt.
+// Edits returns the edits that turn a work tree, in which the files are as the session found
+// them, into the one that a change was captured from. The commits of nested repositories stay,
+// as HEAD does; [Commits] counts them. With anyway, a file that has changed since is replaced
+// all the same, if the repository holds what the session began with. The error names every
+// file that cannot be rebuilt.
 func Edits(ctx context.Context, c loop.Change, base Base, anyway bool) (edits []diff.Edit, err error) {
 	r := rebuilder{base: base, anyway: anyway, freed: map[string]bool{}}
 	var problems []error
@@ -41,8 +41,8 @@ func Edits(ctx context.Context, c loop.Change, base Base, anyway bool) (edits []
 	return merged(edits), errors.Join(problems...)
 }
 
-// Commits counts the repositories inside that are at another commit after a change, or
-// come or go with it.
+// Commits counts the nested repositories that a change adds, removes or moves to another
+// commit.
 func Commits(c loop.Change) (n int) {
 	for _, f := range c.Files {
 		if f.OldMode == patch.Gitlink || f.NewMode == patch.Gitlink {
@@ -52,8 +52,7 @@ func Commits(c loop.Change) (n int) {
 	return n
 }
 
-// merged leaves out what goes and comes again, as where the type of a file
-// changes.
+// merged drops removals of paths that are added again, as in a change of type.
 func merged(edits []diff.Edit) (kept []diff.Edit) {
 	comes := map[string]bool{}
 	for _, e := range edits {
@@ -70,7 +69,7 @@ func merged(edits []diff.Edit) (kept []diff.Edit) {
 type rebuilder struct {
 	base   Base
 	anyway bool
-	freed  map[string]bool // paths that an earlier part has taken a file away from
+	freed  map[string]bool // paths whose file an earlier part has removed
 }
 
 func (r rebuilder) rebuild(ctx context.Context, p Part) ([]diff.Edit, error) {
@@ -82,7 +81,7 @@ func (r rebuilder) rebuild(ctx context.Context, p Part) ([]diff.Edit, error) {
 		source = p.From
 	}
 	mode, id := r.base.File(source)
-	if !p.told && mode != 0 { // the patch leaves them as they are
+	if !p.told && mode != 0 { // the patch does not change the mode
 		p.Old.Mode, p.New.Mode = mode, mode
 	}
 	if !p.Old.Exists() {
@@ -111,8 +110,7 @@ func (r rebuilder) rebuild(ctx context.Context, p Part) ([]diff.Edit, error) {
 	return edits, nil
 }
 
-// origin returns the content that a part was made from, where the work tree has
-// a file now.
+// origin returns the content that a part was made from, given what the work tree has now.
 func (r rebuilder) origin(ctx context.Context, want, have Version) ([]byte, error) {
 	switch {
 	case have.Mode == want.Mode && strings.HasPrefix(have.ID, want.ID):

@@ -15,8 +15,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// mostLines bounds the lines of a file that is rebuilt in part: a hunk may
-// claim to be anywhere.
+// mostLines bounds the lines of a file that is partly rebuilt: a hunk may claim any position.
 const mostLines = 500_000
 
 // gitContext is how many lines git prints around a change.
@@ -27,16 +26,15 @@ var (
 	errOther   = errors.New("its patches do not begin with the same file")
 )
 
-// sparse compares two versions of a text of which the patches hold only what is
-// around the changes. Both have the same base, of which each hunk tells some
-// lines; those that no hunk tells are the same in both versions, and stand-ins
-// take their places. As git prints three lines around each change, no stand-in
-// comes near one.
+// sparse compares two versions of a text if the patches hold only the surroundings of the
+// changes. Both patches begin with the same base, of which each hunk tells some lines. The
+// lines that no hunk tells are the same in both versions and are replaced by stand-ins. Since
+// git prints three lines around each change, no stand-in gets near one.
 func sparse(path string, was, is []Part) ([]loop.FileChange, error) {
 	if len(was) != 1 || len(is) > 1 || !textual(was[0]) || len(is) == 1 && !textual(is[0]) {
 		return nil, errNotText
 	}
-	if len(is) == 0 { // it is as it was at first
+	if len(is) == 0 { // it is as at the session's beginning
 		is = []Part{{Path: path, Old: was[0].Old, New: was[0].Old}}
 	}
 	named(&was[0], is[0].Old.ID)
@@ -67,25 +65,24 @@ func sparse(path string, was, is []Part) ([]loop.FileChange, error) {
 	}}, err
 }
 
-// named gives a part that changes no content, and so has no ids, that of its old
-// side.
+// named sets the missing ids of a part that changes no content to that of its old side.
 func named(p *Part, id string) {
 	if p.Old.ID == "" && p.New.ID == "" {
 		p.Old.ID, p.New.ID = id, id
 	}
 }
 
-// textual reports whether a part is of a text that is there on both sides.
+// textual reports whether a part changes a text file that exists on both sides.
 func textual(p Part) bool {
 	return p.Old.Exists() && p.New.Exists() && p.forward == nil && !p.missing
 }
 
-// header is that of the patch between two texts, down to their names. It has
-// no ids when they are cut: git would look for such objects.
+// header is the header of the patch between two texts. It has no index line if the ids are
+// abbreviated, since git would look for such objects.
 func header(path string, before, after Version) string {
 	a, b := sideOf(before, nil), sideOf(after, nil)
 	a.Content, b.Content = []byte("a\n"), []byte("b\n")
-	if a.ID == b.ID { // what there is of them
+	if a.ID == b.ID { // as far as they are known
 		b.ID[0]++
 	}
 	text := patch.File(path, a, b)[0].Patch
@@ -97,8 +94,8 @@ func header(path string, before, after Version) string {
 	return text[:at] + text[at+strings.Index(text[at:], "\n")+1:]
 }
 
-// rebuilt returns the base of two patches as far as they tell it, and the
-// beginning of the lines that stand in for the others.
+// rebuilt returns the base of two patches, as far as they tell it, and the prefix of the
+// stand-ins for other lines.
 func rebuilt(parts ...Part) (base []byte, standIn string, err error) {
 	k := known{lines: map[int64]string{}, standIn: "_\x1a"}
 	for _, p := range parts {
@@ -114,12 +111,12 @@ func rebuilt(parts ...Part) (base []byte, standIn string, err error) {
 	return k.fill(), k.standIn, nil
 }
 
-// known is what hunks tell of the file that they begin with.
+// known is what hunks tell of their base.
 type known struct {
 	lines   map[int64]string
-	last    int64  // line that is told
-	ended   bool   // the file has no line behind it
-	standIn string // what none of the lines begins with
+	last    int64  // the last line that is known
+	ended   bool   // it is the last line of the file
+	standIn string // a prefix that no known line has
 }
 
 func (k *known) take(hunk *gitdiff.TextFragment) error {
@@ -141,7 +138,7 @@ func (k *known) take(hunk *gitdiff.TextFragment) error {
 		k.lines[at] = line.Line
 		at++
 	}
-	// With less behind its last change the file ends there.
+	// With less context after its last change, the file ends there.
 	ended := hunk.TrailingContext < gitContext || hunk.Lines[len(hunk.Lines)-1].NoEOL()
 	if last := at - 1; last > k.last {
 		k.last, k.ended = last, ended
@@ -165,8 +162,7 @@ func (k *known) fill() (base []byte) {
 	return base
 }
 
-// without takes stand-ins out of hunks: they are neither context nor the
-// function that a hunk is in.
+// without removes stand-ins from hunks, where they may be context or the name of the function.
 func without(hunks, standIn string) (string, error) {
 	hunks = regexp.MustCompile(`(?m)^(@@ [^@]+ @@) `+regexp.QuoteMeta(standIn)+`.*$`).ReplaceAllString(hunks, "$1")
 	if !strings.Contains(hunks, "\n "+standIn) {
@@ -185,7 +181,7 @@ func without(hunks, standIn string) (string, error) {
 	return b.String(), nil
 }
 
-// pieces returns what stand-ins leave of a hunk.
+// pieces returns what is left of a hunk without stand-ins.
 func pieces(hunk *gitdiff.TextFragment, standIn string) (all []*gitdiff.TextFragment) {
 	before, after := hunk.OldPosition, hunk.NewPosition
 	p := &gitdiff.TextFragment{}

@@ -51,7 +51,8 @@ func (r *Removal) Do(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.store.Forget()
+	_, err := r.store.Survey() // drops them from the index
+	return err
 }
 
 // What says how much it is.

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// compare tells where an iteration takes another course today. What codeloops
-// itself says about a failure is not compared: only words would differ.
+// compare reports how an iteration differs today. Codeloops' own words about a failure are not
+// compared: they change without meaning.
 func (v *verifier) compare(today loop.Round) {
 	log := v.now.round
 	told := func(what, then, now string) {
@@ -45,7 +45,7 @@ func (v *verifier) compare(today loop.Round) {
 	told("the escalation", cmp.Or(then.Escalation, nothing), cmp.Or(now.Escalation, nothing))
 }
 
-// end compares how the run ended, unless that was no decision of a loop.
+// end compares how the run ended, unless a loop does not decide that.
 func (v *verifier) end(today loop.Outcome, over bool) {
 	v.report.Outcome = v.setting.end
 	then := v.setting.end
@@ -60,13 +60,13 @@ func (v *verifier) end(today loop.Outcome, over bool) {
 	}
 	if over {
 		if v.played < v.setting.whole {
-			return // told already
+			return // reported already
 		}
 		v.differf("the recorded session ended after iteration %d (%s); today the loop goes on", v.report.Iterations, ended(*then))
 		return
 	}
 	if then.Reason == loop.StopNone {
-		today.Reason = loop.StopNone // the original names none
+		today.Reason = loop.StopNone // the original's logs have no reason
 	}
 	if then.Result != today.Result || then.Reason != today.Reason || then.Iterations != today.Iterations {
 		v.differf("the end: %s after %d in the log, %s after %d today", ended(*then), then.Iterations, ended(today), today.Iterations)
@@ -76,14 +76,14 @@ func (v *verifier) end(today loop.Outcome, over bool) {
 	}
 }
 
-// astray tells that the loop has left the course of the log, where nothing else tells it.
+// astray reports that the loop has departed from the log, if no other difference shows it.
 func (v *verifier) astray() {
 	if v.played < v.setting.whole && v.script.broken == "" && len(v.report.Differences) == 0 {
 		v.differf("after iteration %d the loop makes a step today that is not in the log", v.report.Iterations)
 	}
 }
 
-// foreign says why the end is not for a loop to decide, "" when it is.
+// foreign says why a loop does not decide the end, "" if it does.
 func (v *verifier) foreign() string {
 	end := v.setting.end
 	switch {
@@ -129,7 +129,7 @@ func number(n *float64) string {
 	return strconv.FormatFloat(*n, 'g', -1, 64)
 }
 
-// nothing stands in the place of a word that there is not.
+// nothing stands for an empty word.
 const nothing = "nothing"
 
 func reason(r loop.StopReason) string {

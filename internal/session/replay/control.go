@@ -9,36 +9,34 @@ import (
 	"codeloops/internal/loop"
 )
 
-// ErrQuit says that whoever watches has seen enough.
+// ErrQuit says that the user has left the replay.
 var ErrQuit = errors.New("the replay was left")
 
-// Limits of the speed, as a multiple of the run's own.
+// Limits of the speed, as multiples of the run's own.
 const (
 	slowest = 1.0 / 16
 	fastest = 1024
 )
 
-// A Control is how a person plays a log: it pauses, steps, goes faster and
-// slower. Its method Press may be called from another goroutine, and from one at
-// a time.
+// A Control lets a person control a replay: pause, step, and change the speed. Press may be
+// called from another goroutine, but not concurrently with itself.
 type Control struct {
-	note func(string) // shows a line for whoever is at the keys; "" takes it away
+	note func(string) // shows a line to the user; "" removes it
 
 	keys   chan string
-	rate   float64 // 0: without a pause
+	rate   float64 // 0: no pauses
 	paused bool
-	leap   bool // to the next iteration
+	leap   bool // skip to the next iteration
 }
 
-// NewControl returns a control that begins at a speed, 0 being without a pause.
-// Note is called with what there is to know while the replay stands still, and
-// with "" when it goes on.
+// NewControl returns a control that begins at a speed, 0 being without pauses. It calls note
+// with a line for the user while the replay waits, and with "" when it goes on.
 func NewControl(speed float64, paused bool, note func(string)) *Control {
 	return &Control{note: note, keys: make(chan string, 16), rate: speed, paused: paused}
 }
 
-// Press takes a key, as what it sends. One that comes faster than the replay
-// can go is lost.
+// Press takes a key, as the terminal sends it. Keys that come faster than the replay can
+// handle them are dropped.
 func (c *Control) Press(key string) {
 	select {
 	case c.keys <- key:
@@ -46,8 +44,8 @@ func (c *Control) Press(key string) {
 	}
 }
 
-// wait returns when the next event is to be shown, which came so long after the
-// one before it. The error is [ErrQuit], or the cause of ctx.
+// wait returns when the next event is due, given the time since the one before it. The error
+// is [ErrQuit], or the cause of ctx.
 func (c *Control) wait(ctx context.Context, pause time.Duration, next loop.Event) error {
 	if c.leap {
 		if _, begins := next.(loop.IterationStarted); !begins {
@@ -85,10 +83,10 @@ func (c *Control) wait(ctx context.Context, pause time.Duration, next loop.Event
 	}
 }
 
-// longestWait is how long, at most, a wait at an old speed lasts.
+// longestWait bounds how long a wait ignores a change of speed.
 const longestWait = 100 * time.Millisecond
 
-// press does what a key is for; goes says that the next event is to be shown.
+// press handles a key; goes reports whether the next event is to be shown.
 func (c *Control) press(key string) (goes bool, err error) {
 	switch key {
 	case " ":

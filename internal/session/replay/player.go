@@ -18,17 +18,17 @@ type Entries = iter.Seq2[session.Entry, error]
 type Player struct {
 	Sink  loop.Sink
 	Until int         // the last iteration to play; 0: all
-	Speed float64     // 1: as it was, 2: twice as fast; 0: at once
-	Bad   func(error) // is told of lines that could not be read
-	// Control, unless it is nil, has the say in when an event is shown.
+	Speed float64     // 1: as it was, 2: twice as fast; 0: without pauses
+	Bad   func(error) // is called for lines that cannot be read
+	// Control decides when an event is shown, unless it is nil.
 	Control *Control
 
 	state progress.State
 }
 
-// Play hands every event of the log to the sink, and what a log of whole
-// iterations leaves unsaid before them. ended reports whether the session's end
-// was played. The error is the sink's, the file's, or the cause of ctx.
+// Play passes every event of the log to the sink, and before each iteration the events that
+// its log leaves out. ended reports whether the session's end was played. The error is the
+// sink's, the file's, or the cause of ctx.
 func (p *Player) Play(ctx context.Context, entries Entries) (ended bool, err error) {
 	for entry, err := range entries {
 		if bad, ok := errors.AsType[*session.LineError](err); ok {
@@ -59,8 +59,7 @@ func (p *Player) Play(ctx context.Context, entries Entries) (ended bool, err err
 	return ended, nil
 }
 
-// wait lets the time pass that lay between two events, unless nobody was at
-// work in it.
+// wait waits for the time between two events, unless nobody worked in it.
 func (p *Player) wait(ctx context.Context, at time.Time, next loop.Event) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -89,16 +88,16 @@ func (p *Player) wait(ctx context.Context, at time.Time, next loop.Event) error 
 	}
 }
 
-// idle reports whether nothing was done before an event: the run waited for a
-// service, or had broken off.
+// idle reports whether nobody worked before an event: the run waited for a service, or was
+// interrupted.
 func idle(next loop.Event) bool {
 	_, waited := next.(loop.WaitFinished)
 	_, resumed := next.(loop.Resumed)
 	return waited || resumed
 }
 
-// unsaid plays the events that a log may leave out before a whole iteration,
-// because the iteration has all of it in it.
+// unsaid plays the events that a log may leave out before an iteration line, which holds all
+// of them.
 func (p *Player) unsaid(at loop.Stamp, r loop.Round) error {
 	n := r.Iteration
 	started := p.state.Told(n, loop.Start)

@@ -157,13 +157,15 @@ func (c *crew) record(t *testing.T) (*session.Store, string) {
 	return store, rec.ID()
 }
 
-func opened(path string) func() (replay.Entries, func() error, error) {
-	return func() (replay.Entries, func() error, error) {
+func opened(path string) replay.Entries {
+	return func(yield func(session.Entry, error) bool) {
 		r, err := session.OpenFile(path)
 		if err != nil {
-			return nil, nil, err
+			yield(session.Entry{}, err)
+			return
 		}
-		return r.Entries(), r.Close, nil
+		defer r.Close() //nolint:errcheck // opened for reading
+		r.Entries()(yield)
 	}
 }
 
@@ -590,32 +592,22 @@ func TestPlayAsItIs(t *testing.T) {
 	t.Parallel()
 	crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, done}}
 	store, id := crew.record(t)
-	entries, closed, err := opened(store.Path(id))()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want []loop.Event
-	for entry, err := range entries {
+	for entry, err := range opened(store.Path(id)) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, entry.Event)
 	}
-	_ = closed()
 	for until, last := range map[int]loop.Event{0: want[len(want)-1], 1: loop.IterationFinished{}} {
-		entries, closed, err := opened(store.Path(id))()
-		if err != nil {
-			t.Fatal(err)
-		}
 		var got events
 		p := replay.Player{Sink: &got, Until: until}
-		if ended, err := p.Play(t.Context(), entries); err != nil || ended != (until == 0) {
+		if ended, err := p.Play(t.Context(), opened(store.Path(id))); err != nil || ended != (until == 0) {
 			t.Errorf("until %d: %v, %v", until, ended, err)
 		}
 		if !reflect.DeepEqual(got.all, want[:len(got.all)]) || reflect.TypeOf(got.all[len(got.all)-1]) != reflect.TypeOf(last) {
 			t.Errorf("until %d: got %v", until, got.all)
 		}
-		_ = closed()
 	}
 }
 

@@ -13,36 +13,36 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Report is what [Verify] has found.
+// A Report is the result of [Verify].
 type Report struct {
 	Iterations  int      // compared
 	Differences []string // sentences
-	// Partly says why not everything could be compared, "" when it was.
+	// Partly says why not everything could be compared, "" if it was.
 	Partly string
-	// Outcome is how the recorded session ended; nil when it has no end.
+	// Outcome is how the recorded session ended; nil if it has no end.
 	Outcome *loop.Outcome
 }
 
 // VerifyFile is [Verify] for the log at a path.
 func VerifyFile(ctx context.Context, path string) (Report, error) {
-	r, err := Verify(ctx, func() (Entries, func() error, error) {
-		r, err := session.OpenFile(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		return lean(r), r.Close, nil
-	})
+	r, err := Verify(ctx, lean(path))
 	if err != nil {
 		err = fmt.Errorf("verify session log %s: %w", wording.File(path), err)
 	}
 	return r, err
 }
 
-// lean reads a log without what is bulky: a loop decides without what agents wrote on the
-// way. Other strategies may go by it.
-func lean(r *session.Reader) Entries {
-	r.Lean = true
+// lean reads the log at a path without bulky texts, which a loop does not need to decide. Other
+// strategies may depend on them.
+func lean(path string) Entries {
 	return func(yield func(session.Entry, error) bool) {
+		r, err := session.OpenFile(path)
+		if err != nil {
+			yield(session.Entry{}, err)
+			return
+		}
+		defer r.Close() //nolint:errcheck // opened for reading
+		r.Lean = true
 		for e, err := range r.Entries() {
 			if s, begins := e.Event.(loop.Started); begins && s.Session.Strategy.Name != "" {
 				r.Lean = false
@@ -54,7 +54,7 @@ func lean(r *session.Reader) Entries {
 	}
 }
 
-// Text says what was found of the log at a path: same, partly or differs.
+// Text describes the result for the log at a path: same, partly or differs.
 func (r Report) Text(path string) string {
 	word, end := "same", "no end"
 	switch {

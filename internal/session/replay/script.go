@@ -10,24 +10,23 @@ import (
 	"codeloops/internal/session"
 )
 
-// A course is one whole iteration as a log tells it.
+// A course is one whole iteration, as a log tells it.
 type course struct {
 	phases   []loop.State
 	rejected []loop.Review // replies that could not be used, in order
 	round    loop.Round
 }
 
-// script reads a log, one run of its session after the other: the first, and each that
-// carried it on.
+// script reads a log run by run: the first one, and each that resumed the session.
 type script struct {
 	next func() (session.Entry, error, bool)
 	stop func()
 
 	journal *loop.Journal // of what has been read
-	open    course        // what there is of the next iteration
+	open    course        // the part of the next iteration that was read
 	count   int           // iterations read
 	resumed *session.Entry
-	// broken says why what follows cannot be read, "" while it can.
+	// broken says why the rest cannot be read, "" if it can.
 	broken string
 }
 
@@ -37,8 +36,8 @@ func newScript(entries Entries) *script {
 	return s
 }
 
-// iteration returns the next whole iteration of a run; ok is false when there is none,
-// or none that follows the last one.
+// iteration returns the next whole iteration of a run; ok is false if there is none, or if one
+// is missing before it.
 func (s *script) iteration() (c course, ok bool, err error) {
 	for s.broken == "" && s.resumed == nil {
 		entry, err, more := s.next()
@@ -46,7 +45,7 @@ func (s *script) iteration() (c course, ok bool, err error) {
 			return course{}, false, nil
 		}
 		if _, bad := errors.AsType[*session.LineError](err); bad {
-			continue // what is missing shows in the numbers
+			continue // a missing iteration shows in the numbers
 		}
 		if err != nil {
 			return course{}, false, err
@@ -68,8 +67,8 @@ func (s *script) iteration() (c course, ok bool, err error) {
 	return course{}, false, nil
 }
 
-// run turns to the next run of the session, and returns what the session had come to
-// before it; nil when there is none.
+// run advances to the next run of the session, and returns the journal of the session before
+// it; nil if there is no further run.
 func (s *script) run() (*loop.Journal, error) {
 	for {
 		if _, more, err := s.iteration(); err != nil || !more {
@@ -81,11 +80,11 @@ func (s *script) run() (*loop.Journal, error) {
 	}
 	before := s.journal.Clone()
 	s.journal.Add(s.resumed.At, s.resumed.Event)
-	s.open, s.resumed = course{}, nil // what was begun after the actor's turn is done again
+	s.open, s.resumed = course{}, nil // a run repeats what was begun after the actor's turn
 	return before, nil
 }
 
-// take adds an event to what is open and reports whether that is now whole.
+// take adds an event to the open iteration and reports whether that is now whole.
 func (s *script) take(e loop.Event) bool {
 	switch e := e.(type) {
 	case loop.IterationStarted:
@@ -95,8 +94,8 @@ func (s *script) take(e loop.Event) bool {
 	case loop.ReviewRejected:
 		s.open.rejected = append(s.open.rejected, e.Review)
 	case loop.IterationFinished:
-		// The loop decides without what the actor wrote, unless nobody else has judged it; the
-		// reply is read anew.
+		// The loop needs what the actor wrote only if nobody else judged the iteration. The
+		// critic's reply is parsed again.
 		s.open.round = e.Round.Outline()
 		if e.Round.Unjudged && e.Round.Rule == "" {
 			s.open.round.Attempt.Stdout.Text = e.Round.Attempt.Stdout.Text
@@ -109,27 +108,27 @@ func (s *script) take(e loop.Event) bool {
 	return false
 }
 
-// A setting is what a run depended on, as far as its log tells. What the log does not
-// hold, how many errors in a row were allowed and how often a critic was asked again,
-// follows from the course that the run took.
+// A setting is what a run depended on, as far as its log tells. The log does not hold how many
+// errors in a row were allowed and how often a critic was asked again: that follows from the
+// course of the run.
 type setting struct {
 	session loop.Session
-	ours    bool          // with the events between the iterations
+	ours    bool          // the log has the events between the iterations, unlike the original's
 	end     *loop.Outcome // nil: none
-	whole   int           // iterations
+	whole   int           // number of whole iterations
 	checks  bool
-	retries int // how often a critic was asked again within one iteration
-	row     int // errors in a row, up to now
-	longest int // such row
+	retries int // most times that a critic was asked again in one iteration
+	row     int // current number of errors in a row
+	longest int // longest such row
 
-	asked int // again, in the iteration
-	// members is the same of those of a panel, by the step of the first time.
+	asked int // how often the critic was asked again in this iteration
+	// members holds the same for members of a panel, by the step of their first reply.
 	members map[loop.Step]member
 
-	own []session.Entry // what steps of the strategy's own came to
+	own []session.Entry // results of the strategy's steps
 }
 
-// settings reads a whole log for those of its runs.
+// settings reads a whole log for the settings of its runs.
 func settings(entries Entries) (runs []setting, err error) {
 	for entry, err := range entries {
 		if _, bad := errors.AsType[*session.LineError](err); bad {
@@ -162,7 +161,7 @@ func settings(entries Entries) (runs []setting, err error) {
 	return runs, nil
 }
 
-// take takes the next event of the run.
+// take processes the next event of the run.
 func (s *setting) take(step loop.Step, e loop.Event) {
 	switch e := e.(type) {
 	case loop.TurnFinished:
@@ -170,7 +169,7 @@ func (s *setting) take(step loop.Step, e loop.Event) {
 	case loop.IterationStarted:
 		s.asked = 0
 	case loop.ReviewRejected:
-		if len(e.Review.Unmentioned) == 0 { // that one is asked beside the others
+		if len(e.Review.Unmentioned) == 0 { // asking about open findings does not count as a retry
 			s.asked++
 		}
 		s.retries = max(s.retries, s.asked)
@@ -189,13 +188,13 @@ func (s *setting) take(step loop.Step, e loop.Event) {
 	}
 }
 
-// A member is one of a panel in one hearing.
+// A member is a member of a panel in one hearing.
 type member struct {
-	asked    int  // again
-	unusable bool // its last reply
+	asked    int  // how often it was asked again
+	unusable bool // its last reply was
 }
 
-// heard takes a turn of a member of a panel, which is asked for once more below its step.
+// heard processes a turn of a member of a panel. A repeated turn is a step below the first.
 func (s *setting) heard(step loop.Step, e loop.TurnFinished) {
 	if e.Review == nil {
 		return
@@ -218,7 +217,7 @@ func (s *setting) heard(step loop.Step, e loop.TurnFinished) {
 	s.members[first] = m
 }
 
-// errors is how many in a row the run bore.
+// errors is how many errors in a row the run allowed.
 func (s *setting) errors() int {
 	if s.end != nil && tooManyErrors(s.end.Reason) {
 		return s.row
@@ -229,7 +228,7 @@ func (s *setting) errors() int {
 // errNoStart is a log that does not say how its session began.
 var errNoStart = errors.New("the log has no session_start that can be read")
 
-// usualErrors in a row are allowed unless the configuration says otherwise.
+// usualErrors is the default number of errors allowed in a row.
 const usualErrors = 3
 
 // failed reports whether an iteration counted as an error.

@@ -18,65 +18,46 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// Verify lets today's loop run on a recorded session, each run of it over the journal of
-// those before: the actor and the work
-// tree answer what the log says, and what the critic had replied is read anew.
-// open is called twice, for the log from its beginning. A session that ended by
-// what no loop decides (an interruption, a fault, a budget) is compared as far
-// as it goes. Decisions are compared, not the words that codeloops has for them.
-// An error means that nothing could be compared.
-func Verify(ctx context.Context, open func() (Entries, func() error, error)) (Report, error) {
-	var runs []setting
-	err := reading(open, func(entries Entries) (err error) {
-		runs, err = settings(entries)
-		return err
-	})
+// Verify runs today's loop on a recorded session, each run of it over the journal of those
+// before. The actor and the work tree answer as recorded, and the critic's replies are parsed
+// again. The entries are read twice. A session that ended for a reason that no loop decides (an
+// interruption, a fault, a budget) is compared as far as it goes. Decisions are compared, but
+// not codeloops' own words about them. An error means that nothing could be compared.
+func Verify(ctx context.Context, entries Entries) (Report, error) {
+	runs, err := settings(entries)
 	if err != nil {
 		return Report{}, err
 	}
-	var report Report
-	err = reading(open, func(entries Entries) error {
-		v := &verifier{script: newScript(entries)}
-		defer v.script.stop()
-		err = v.play(ctx, runs)
-		report = v.report
-		return err
-	})
-	return report, err
+	v := &verifier{script: newScript(entries)}
+	defer v.script.stop()
+	err = v.play(ctx, runs)
+	return v.report, err
 }
 
-func reading(open func() (Entries, func() error, error), use func(Entries) error) error {
-	entries, closed, err := open()
-	if err != nil {
-		return err
-	}
-	return errors.Join(use(entries), closed())
-}
-
-// errOver is the answer of the log to what it does not hold: one more turn.
+// errOver is the answer to a turn that the log does not hold.
 var errOver = errors.New("the recording is over")
 
-// verifier is every port of a loop, answered from a log, and the sink that
-// compares. It belongs to the goroutine of the loop.
+// verifier implements every port of a loop with answers from a log, and the sink that
+// compares. Its methods run in the loop's goroutine.
 type verifier struct {
 	setting setting
 	at      loop.Workplace
 	script  *script
 	report  Report
 
-	mu sync.Mutex // of the differences: parts of a strategy play at the same time
+	mu sync.Mutex // guards the differences: parts of a strategy run concurrently
 
 	played int   // iterations of the run
 	over   bool  // the log holds no more of them
-	broke  error // reading the log
+	broke  error // an error of reading the log
 	iteration
 }
 
-// iteration is the one that is played.
+// iteration is the one that is being played.
 type iteration struct {
 	current  int    // its number
 	now      course // in the log
-	asks     int    // how often the critic has been asked in it
+	asks     int    // how often the critic was asked in it
 	phases   []loop.State
 	rejected int
 	stale    bool // the work tree had changed when the critic had decided
@@ -100,7 +81,7 @@ func (v *verifier) play(ctx context.Context, runs []setting) error {
 	return nil
 }
 
-// run plays one run, over what the session had come to before it; nil is nothing.
+// run plays one run, over the journal of the session before it; nil is the first run.
 func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
 	driven, err := strategy.New(v.setting.session.Strategy, unread{})
 	if err != nil {
@@ -150,7 +131,7 @@ func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
 	return nil
 }
 
-// next turns to the next recorded iteration.
+// next advances to the next recorded iteration.
 func (v *verifier) next(iteration int) {
 	c, ok, err := v.script.iteration()
 	v.now, v.asks, v.stale, v.over = c, 0, false, !ok
@@ -163,7 +144,7 @@ func (v *verifier) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, e
 	return v.now.round.Attempt, v.ended()
 }
 
-// ended is the error where the log holds no more.
+// ended is the error if the log holds no more.
 func (v *verifier) ended() error {
 	if v.over || v.broke != nil {
 		return errors.Join(v.broke, errOver)
@@ -171,7 +152,7 @@ func (v *verifier) ended() error {
 	return nil
 }
 
-// Capture implements [loop.Tree]: the tree is as the actor left it, or another one.
+// Capture implements [loop.Tree]: the tree is as the actor left it, or stale.
 func (v *verifier) Capture(context.Context) (loop.Change, error) {
 	c := v.now.round.Change
 	if v.stale {
@@ -201,8 +182,8 @@ func (v *verifier) Check(context.Context, loop.Step) iter.Seq2[loop.CheckResult,
 	}
 }
 
-// unread are the lessons of a run that is played back: those that it was told are known, and
-// the store is left alone.
+// unread is an empty store of lessons: what a run was told is in its log, and the real store
+// is left alone.
 type unread struct{}
 
 // Recall implements [strategy.Lessons].
@@ -214,10 +195,10 @@ func (unread) Told([]string) {}
 // Keep implements [strategy.Lessons].
 func (unread) Keep(context.Context, string, string, int) (string, error) { return "", errOver }
 
-// Fork implements [loop.Forker]: whatever a fork is, the log tells what was done in it.
+// Fork implements [loop.Forker]: the log tells what was done in the fork.
 func (v *verifier) Fork(context.Context, loop.Step) (loop.Fork, error) { return forked{v}, nil }
 
-// past is what is not made again, as all of it is known.
+// past refuses to do anything: all results are in the journal.
 type past struct{}
 
 // Play implements [loop.Player].
@@ -236,7 +217,7 @@ func (past) Restore(context.Context, string) error { return errOver }
 // Apply implements [loop.Restorer].
 func (past) Apply(context.Context, string, string) error { return errOver }
 
-// forked is a fork that the log tells of.
+// forked is a fork in the log.
 type forked struct{ v *verifier }
 
 // Workplace implements [loop.Fork].
@@ -262,8 +243,8 @@ func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, e
 	return loop.Review{}, errOver
 }
 
-// reread reads a reply as it is read today. A log without replies, as the
-// original writes it, is taken at its word.
+// reread parses a reply as it is parsed today. If the log has no reply, as the original's, its
+// verdict is used.
 func (v *verifier) reread(r loop.Review) loop.Review {
 	v.stale, r.Stale = len(r.Stale) > 0, nil
 	blank := strings.TrimSpace(r.Reply) == ""
@@ -282,7 +263,7 @@ func (v *verifier) reread(r loop.Review) loop.Review {
 	return r
 }
 
-// member reads the reply of a panel's member as it is read today.
+// member parses the reply of a panel's member as it is parsed today.
 func (v *verifier) member(at loop.Stamp, e loop.Event) loop.Event {
 	turn, ok := e.(loop.TurnFinished)
 	if !ok || turn.Review == nil {
@@ -292,7 +273,7 @@ func (v *verifier) member(at loop.Stamp, e loop.Event) loop.Event {
 	log.Turn, log.Reply = turn.Reply.Turn, turn.Reply.Text
 	today := v.reread(log)
 	if w := log.Written; today.Problem == "" && today.Verdict.Decision == loop.Done && len(w.Files())+len(w.Settings) > 0 {
-		today.Problem = log.Problem // for what it changed
+		today.Problem = log.Problem // its DONE was rejected because it wrote files
 	}
 	if then, now := said(log), said(today); then != now {
 		v.differf("%s: %s in the log, %s today", at.Step, then, now)
@@ -303,7 +284,7 @@ func (v *verifier) member(at loop.Stamp, e loop.Event) loop.Event {
 	return turn
 }
 
-// over is a member of a panel of whom the log holds no more.
+// over is a member of a panel of which the log holds no more.
 type over struct{}
 
 // Judge implements [loop.Critic].
@@ -314,7 +295,7 @@ func (over) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
 // Handle implements [loop.Sink].
 func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
 	switch e := e.(type) {
-	case loop.PhaseEntered: // comes before any port is asked, in whichever phase a run takes the session up
+	case loop.PhaseEntered: // the first event of an iteration, in whichever phase a run resumes it
 		if e.Iteration != v.current {
 			v.next(e.Iteration)
 		}
@@ -334,8 +315,8 @@ func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
 	return nil
 }
 
-// noted tells of what a strategy comes to today and the log has otherwise: a score, a decision, a
-// plan, a handoff, which candidate was applied. Secrets are not in the log.
+// noted reports a result of a strategy that is not the recorded one: a score, a decision, a
+// plan, a handoff, the applied candidate. Redacted texts cannot be compared.
 func (v *verifier) noted(step loop.Step, then, now string) {
 	if !strings.Contains(then+now, redact.Mark) {
 		v.differf("%s: %s in the log, %s today", step, short(then), short(now))
@@ -348,17 +329,17 @@ func (v *verifier) differf(format string, args ...any) {
 	v.report.Differences = append(v.report.Differences, fmt.Sprintf(format, args...))
 }
 
-// gate is today's, with the policy that the run kept.
+// gate is today's, with the policy that the run had.
 type gate struct {
 	policy.Gate
 	v *verifier
 }
 
-// Inspect implements [loop.Gate] with what the rules found then: the work that
-// they looked at is not in the log.
+// Inspect implements [loop.Gate] with what the rules found then: the log does not hold the
+// work that they looked at.
 func (g *gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) {
 	round := g.v.now.round
-	// Else no rule has ruled: the verdict follows from the checks, or from what the actor says.
+	// Otherwise no rule decided: the verdict follows from the checks, or from the actor's words.
 	if !round.Unjudged || round.Rule == "" || slices.Contains(g.v.now.phases, loop.Verifying) {
 		return round.Inspection, nil
 	}
@@ -379,8 +360,8 @@ func (g *gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
 	return g.Gate.Rule(c, r)
 }
 
-// quoting is a rule that decides as today, in the words of the log: with those the
-// actor went on, and what follows is to hang on no others.
+// quoting is a rule that decides as today, but in the words of the log: the actor went on with
+// those, and the rest of the run must not depend on others.
 type quoting struct {
 	policy.Ruler
 	log loop.Verdict

@@ -2,17 +2,17 @@ package rename
 
 import "bytes"
 
-// chunkBytes is where a line is cut.
+// chunkBytes is how long the chunks of a line are.
 const chunkBytes = 64
 
-// kinds is how many kinds of chunks git tells apart.
+// kinds is the number of hash values that git distinguishes.
 const kinds = 107927
 
-// sniffed is how far git looks for a NUL to tell a binary file, in bytes.
+// sniffed is how many bytes git searches for a NUL to recognize a binary file.
 const sniffed = 8000
 
-// chunks counts the bytes of a content by the kind of the chunk that they stand
-// in. A carriage return at the end of a line of text does not count.
+// chunks counts the bytes of a content by the hash of their chunk. A carriage return at the
+// end of a line of text does not count.
 func chunks(content []byte) map[uint32]int {
 	counts := make(map[uint32]int)
 	text := bytes.IndexByte(content[:min(len(content), sniffed)], 0) < 0
@@ -39,7 +39,7 @@ func chunks(content []byte) map[uint32]int {
 	return counts
 }
 
-// A hash is 64 bits in two halves, which turn to the left by 7 for each byte.
+// A hash is 64 bits in two halves, which are rotated left by 7 for each byte.
 type hash struct{ a, b uint32 }
 
 func (h *hash) add(c byte) {
@@ -49,7 +49,7 @@ func (h *hash) add(c byte) {
 
 func (h *hash) kind() uint32 { return (h.a + h.b*0x61) % kinds }
 
-// common returns how many bytes stand in chunks that both have.
+// common returns how many bytes are in chunks that both have.
 func common(a, b map[uint32]int) (n int) {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -7,30 +7,30 @@ import (
 	"codeloops/internal/diff/patch"
 )
 
-// Scores are parts of whole, as git counts them.
+// Scores are fractions of whole, as in git.
 const (
 	whole    = 60_000
 	half     = whole / 2
-	nameHalf = half + (whole-half)/2 // is enough for two files of the same name
+	nameHalf = half + (whole-half)/2 // enough for two files of the same name
 )
 
 func percent(score int) int { return score * 100 / whole }
 
-// Limits of git's: how many pairs are compared, and how many of the most alike
-// are kept in mind for each added file.
+// Git's limits: how many pairs are compared, and how many of the most similar are
+// considered for each added file.
 const (
 	maxPairs = 1000 * 1000
 	kept     = 4
 )
 
-// A pair is a deleted and an added file that may be one.
+// A pair is a deleted and an added file that may be a rename.
 type pair struct {
 	from, to *candidate
 	score    int
 	sameName bool
 }
 
-// A match pairs deleted with added files, each with one at most.
+// A match pairs deleted with added files, each with at most one.
 type match struct {
 	from, to []*candidate // by path
 	pairs    []pair
@@ -51,8 +51,8 @@ func left(all []*candidate) []*candidate {
 	return slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.taken })
 }
 
-// identical pairs files of equal content: with the first of the same name if
-// there is one, else with the first.
+// identical pairs files of equal content: with the first one of the same name or, without one,
+// with the first.
 func (m *match) identical() {
 	byID := make(map[[20]byte][]*candidate)
 	for _, from := range m.from {
@@ -78,8 +78,8 @@ func (m *match) identical() {
 	}
 }
 
-// sameKind reports whether both are files, executable or not, or both are
-// symlinks, or both are repositories.
+// sameKind reports whether both are regular files, executable or not, or both are symlinks, or
+// both are nested repositories.
 func sameKind(a, b *candidate) bool {
 	return a.side.Mode == b.side.Mode || a.regular() && b.regular()
 }
@@ -90,7 +90,7 @@ func (c *candidate) regular() bool {
 
 func sameName(a, b *candidate) bool { return path.Base(a.Path) == path.Base(b.Path) }
 
-// sameName pairs files of one name that no other has.
+// sameName pairs files whose name is unique on both sides.
 func (m *match) sameName() {
 	from, to := byName(left(m.from)), byName(left(m.to))
 	for _, c := range left(m.from) {
@@ -113,8 +113,8 @@ func byName(all []*candidate) map[string][]*candidate {
 	return names
 }
 
-// alike pairs what is most alike first. Of those that are so equally, files of
-// the same name go first, then the order counts.
+// alike pairs the most similar files first. Among equally similar ones, files of the same name
+// go first, then the order counts.
 func (m *match) alike() {
 	from, to := left(m.from), left(m.to)
 	if len(from)*len(to) > maxPairs {
@@ -139,7 +139,7 @@ func (m *match) alike() {
 	}
 }
 
-// keepBest puts a pair in the place of the worst one, if it is better.
+// keepBest replaces the worst pair with p if that is better.
 func keepBest(best []pair, p pair) []pair {
 	if len(best) < kept {
 		return append(best, p)
@@ -169,7 +169,7 @@ func compare(a, b pair) int {
 	return 1
 }
 
-// score tells how much two files are alike; less than enough may be 0.
+// score returns how similar two files are; 0 may stand for anything below enough.
 func (m *match) score(from, to *candidate, enough int) int {
 	if !from.regular() || !to.regular() || from.side.TooLarge || to.side.TooLarge {
 		return 0

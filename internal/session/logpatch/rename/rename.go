@@ -1,12 +1,11 @@
-// Package rename finds files that were renamed in a change of which the patches
-// name them as deleted and added, as `git diff -M` does.
+// Package rename finds renamed files in a change whose patches have them as deleted and added,
+// as `git diff -M` does.
 //
-// Git's rules, from gitdiffcore(7) and from what it prints: first go files of
-// equal content, then those that alone have their name in both lists and are
-// three quarters alike, then whatever is most alike, down to the half. How much
-// two files are alike is how many bytes stand in lines that both have, of the
-// bytes of the larger one; a line is cut after 64 bytes, and lines are told
-// apart by a hash (chunk.go).
+// The rules are git's, from gitdiffcore(7) and from what it prints: first come files of equal
+// content, then files whose name is unique on both sides and which are three quarters similar,
+// then the most similar files, down to one half. The similarity of two files is the number of
+// bytes in lines that both have, divided by the size of the larger one; lines are cut after 64
+// bytes and compared by a hash (chunk.go).
 package rename
 
 import (
@@ -15,11 +14,10 @@ import (
 	"codeloops/internal/session/logpatch"
 )
 
-// Find returns the change with a single file for each two that are one renamed.
-// It stands in the place of the new name; its patch is the text of `git
-// diff-tree -p -r --full-index -M`. The files of c are not changed. What a log
-// does not hold the content of is found only when nothing but its name has
-// changed.
+// Find returns the change with each renamed file as one entry, in the place of the new name;
+// its patch is the text of `git diff-tree -p -r --full-index -M`. The files of c are not
+// changed. A file whose content the log does not hold is only matched if nothing but its name
+// has changed.
 func Find(c loop.Change) loop.Change {
 	from, to := candidates(c.Files)
 	m := newMatch(from, to)
@@ -55,11 +53,11 @@ type candidate struct {
 	at   int // in the change
 	side patch.Side
 
-	taken bool // it has its partner
+	taken bool // it has a partner
 }
 
-// newCandidate reads what the patch holds. Size is that of a content that it
-// does not hold.
+// newCandidate reads what the patch holds. Size is that of the content, if the patch does not
+// hold it.
 func newCandidate(f *loop.FileChange, at int, size int64) *candidate {
 	c := &candidate{FileChange: f, at: at}
 	var whole bool
@@ -69,8 +67,8 @@ func newCandidate(f *loop.FileChange, at int, size int64) *candidate {
 	return c
 }
 
-// candidates returns what was deleted and what was added, but for changes of
-// type, which are both of one path.
+// candidates returns the deleted and the added files, except changes of type, which are both
+// for one path.
 func candidates(files []loop.FileChange) (from, to []*candidate) {
 	for i := range files {
 		f := &files[i]
