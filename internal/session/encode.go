@@ -93,11 +93,7 @@ func (w *encoder) value(tag string, p any) {
 		return
 	}
 	w.key(name)
-	raw, err := json.Marshal(p)
-	if err != nil {
-		// Cannot happen: p is a number, a boolean or a type of this package.
-		raw = []byte("null")
-	}
+	raw, _ := json.Marshal(p) // cannot fail: p is a number, a boolean or a type of this package
 	w.buf = append(w.buf, raw...)
 }
 

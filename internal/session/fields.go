@@ -99,7 +99,7 @@ func (m moment) MarshalJSON() ([]byte, error) {
 
 func (m *moment) UnmarshalJSON(raw []byte) error {
 	s := strings.Trim(string(raw), `"`)
-	if s == "" || s == "null" {
+	if s == "" {
 		return nil
 	}
 	t, err := time.Parse(time.RFC3339, s)
@@ -124,9 +124,6 @@ func (s seconds) MarshalJSON() ([]byte, error) {
 }
 
 func (s *seconds) UnmarshalJSON(raw []byte) error {
-	if string(raw) == "null" {
-		return nil
-	}
 	// ParseDuration is exact where a float is not, but knows no exponents.
 	if d, err := time.ParseDuration(string(raw) + "s"); err == nil {
 		*s = seconds(d)
@@ -152,9 +149,6 @@ func (m fileMode) MarshalJSON() ([]byte, error) {
 }
 
 func (m *fileMode) UnmarshalJSON(raw []byte) error {
-	if string(raw) == "null" {
-		return nil
-	}
 	n, err := strconv.ParseUint(strings.Trim(string(raw), `"`), 8, 32)
 	if err != nil {
 		return errNotMode
@@ -171,9 +165,6 @@ func (s state) MarshalJSON() ([]byte, error) {
 }
 
 func (s *state) UnmarshalJSON(raw []byte) error {
-	if string(raw) == "null" {
-		return nil
-	}
 	parsed, ok := loop.ParseState(strings.Trim(string(raw), `"`))
 	if !ok {
 		return errNotState

@@ -19,7 +19,7 @@ import (
 // without it, a list only takes longer. An entry is used only while the log is exactly the
 // file that was read.
 //
-// It holds indexMagic, the CRC-32C of the rest (four bytes, big-endian), and a list of
+// It holds indexMagic, the CRC-32 of the rest (four bytes, big-endian), and a list of
 // blocks, which are decoded at the same time: each is a list of some logs. Both kinds of
 // lists are encoded by encoding/gob.
 const (
@@ -169,7 +169,7 @@ func indexOf(logs []*indexed) ([]byte, error) {
 		blocks = append(blocks, text)
 	}
 	body, err := encoded(blocks)
-	text := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.Checksum(body, castagnoli()))
+	text := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.ChecksumIEEE(body))
 	return append(text, body...), err
 }
 
@@ -188,7 +188,7 @@ func logsOf(text []byte) map[string]*indexed {
 	}
 	sum, body := binary.BigEndian.Uint32(rest), rest[crc32.Size:]
 	var blocks [][]byte
-	if crc32.Checksum(body, castagnoli()) != sum || gob.NewDecoder(bytes.NewReader(body)).Decode(&blocks) != nil {
+	if crc32.ChecksumIEEE(body) != sum || gob.NewDecoder(bytes.NewReader(body)).Decode(&blocks) != nil {
 		return nil
 	}
 	decoded := make([][]*indexed, len(blocks))
@@ -203,8 +203,6 @@ func logsOf(text []byte) map[string]*indexed {
 	}
 	return logs
 }
-
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // saveIndex replaces the index of a directory. Readers see the old one or the new
 // one; of two writers, the last one wins. A store that cannot be written to has no

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -131,19 +130,13 @@ func (s *Store) Waiting() (ids []string) {
 // StaleLocks returns the lock files in a user's directory for locks that nobody holds, and
 // whether anybody holds another one.
 func StaleLocks(dir string) (stale []string, busy bool) {
-	entries, _ := os.ReadDir(dir) // no directory, no locks
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), lockEnding) || !e.Type().IsRegular() {
-			continue
-		}
-		p := place{dir: dir, name: e.Name(), own: true, mode: 0o600}
+	for _, p := range locksIn(dir) { // in order
 		if p.held("") != nil {
 			busy = true
 		} else if p.signed() {
-			stale = append(stale, filepath.Join(dir, e.Name()))
+			stale = append(stale, filepath.Join(dir, p.name))
 		}
 	}
-	slices.Sort(stale)
 	return stale, busy
 }
 

@@ -2,7 +2,6 @@ package session
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"codeloops/internal/loop"
 )
@@ -82,10 +81,7 @@ func lastOf(text string) string {
 	if next := strings.IndexByte(text[over-1:len(text)-1], '\n'); next >= 0 {
 		return text[over+next:]
 	}
-	for over < len(text) && !utf8.RuneStart(text[over]) {
-		over++
-	}
-	return text[over:]
+	return strings.ToValidUTF8(text[over:], "")
 }
 
 // A Failure is what failed, for a person.

@@ -38,9 +38,6 @@ type Found struct {
 	Unread  error   // why the log could not be read in full
 }
 
-// errBlank is a search for nothing.
-var errBlank = errors.New("a text to search for is empty")
-
 // A Search looks for texts in session logs. It keeps nothing between searches: the logs are
 // read each time.
 type Search struct {
@@ -54,7 +51,7 @@ func NewSearch(words []string) (*Search, error) {
 	for _, w := range words {
 		parts := strings.Fields(w)
 		if len(parts) == 0 {
-			return nil, errBlank
+			return nil, errors.New("a text to search for is empty")
 		}
 		for i := range parts {
 			parts[i] = regexp.QuoteMeta(parts[i])
@@ -104,9 +101,8 @@ func (s *Search) one(ctx context.Context, o Overview) Found {
 			found.Unread = err
 			return found
 		}
-		for place, text := range searched(entry.Event) {
-			m, ok := s.match(place, text)
-			if !ok || known[m] {
+		for _, m := range searched(entry.Event) {
+			if !s.match(&m) || known[m] {
 				continue
 			}
 			known[m] = true
@@ -117,44 +113,39 @@ func (s *Search) one(ctx context.Context, o Overview) Found {
 	return found
 }
 
-// match looks for the words in one text.
-func (s *Search) match(place Place, text string) (m Match, ok bool) {
+// match looks for the words in a text, and notes where the first one is.
+func (s *Search) match(m *Match) bool {
 	for i, w := range s.words {
-		at := w.FindStringIndex(text)
+		at := w.FindStringIndex(m.Text)
 		if at == nil {
-			return Match{}, false
+			return false
 		}
 		if i == 0 {
-			m = Match{Place: place, Text: text, Begin: at[0]}
-		}
-	}
-	return m, true
-}
-
-// searched yields the texts of an event that a search looks into.
-func searched(e loop.Event) func(yield func(Place, string) bool) {
-	return func(yield func(Place, string) bool) {
-		switch e := e.(type) {
-		case loop.Started:
-			yield(InPrompt, e.Session.Prompt)
-		case loop.IterationFinished:
-			v := e.Round.Verdict
-			_ = yield(InFeedback, v.Feedback) && yield(InFeedback, v.Recovery) && yield(InSummary, v.Summary) &&
-				files(e.Round.Change.Files, yield)
-		case loop.Finished:
-			yield(InSummary, e.Outcome.Summary)
-		case loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-			loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
-		}
-	}
-}
-
-// files yields the names of files, and the old names of renamed ones.
-func files(changed []loop.FileChange, yield func(Place, string) bool) bool {
-	for _, f := range changed {
-		if !yield(InFile, f.Path) || f.OldPath != "" && !yield(InFile, f.OldPath) {
-			return false
+			m.Begin = at[0]
 		}
 	}
 	return true
+}
+
+// searched returns the texts of an event that a search looks into.
+func searched(e loop.Event) (texts []Match) {
+	add := func(place Place, text string) { texts = append(texts, Match{Place: place, Text: text}) }
+	switch e := e.(type) {
+	case loop.Started:
+		add(InPrompt, e.Session.Prompt)
+	case loop.IterationFinished:
+		v := e.Round.Verdict
+		add(InFeedback, v.Feedback)
+		add(InFeedback, v.Recovery)
+		add(InSummary, v.Summary)
+		for _, f := range e.Round.Change.Files {
+			add(InFile, f.Path)
+			add(InFile, f.OldPath)
+		}
+	case loop.Finished:
+		add(InSummary, e.Outcome.Summary)
+	case loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
+		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
+	}
+	return texts
 }

@@ -52,7 +52,6 @@ func summarize(path string) (sum Summary, now stamp) {
 		return sum, now
 	}
 	defer f.Close() //nolint:errcheck // only read
-	readSparsely(f)
 	sum.Size = st.Size()
 	sum.Err = errors.Join(sum.readStart(f), sum.readEnd(f))
 	return sum, stampOf(st)

@@ -63,10 +63,7 @@ func (c *Client) Hurry() { _, _ = c.ask(context.Background(), question{Ask: askH
 func (c *Client) Diff(ctx context.Context) (patch string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, looking)
 	defer cancel()
-	a, err := c.talk(ctx, question{Ask: askDiff, Session: c.Session})
-	if err == nil {
-		err = a.err()
-	}
+	a, err := c.talk(ctx, question{Ask: askDiff})
 	return a.Diff, err
 }
 
@@ -92,14 +89,9 @@ func (c *Client) Attend(ctx context.Context, every time.Duration) {
 }
 
 func (c *Client) ask(ctx context.Context, q question) (at standing.Standing, err error) {
-	wait := cmp.Or(c.Patience, enough)
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Patience, enough))
 	defer cancel()
-	q.Session = c.Session
 	a, err := c.talk(ctx, q)
-	if err == nil {
-		err = a.err()
-	}
 	if err != nil || a.Standing == nil {
 		return at, err
 	}
@@ -110,6 +102,7 @@ func (c *Client) ask(ctx context.Context, q question) (at standing.Standing, err
 }
 
 func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
+	q.Session = c.Session
 	var line bytes.Buffer
 	written := json.NewEncoder(&line)
 	written.SetEscapeHTML(false) // an escape takes six bytes instead of one
@@ -137,7 +130,7 @@ func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
 	if err := json.Unmarshal(text, &a); err != nil {
 		return a, fmt.Errorf("read what the run answers: %w", err)
 	}
-	return a, nil
+	return a, a.err()
 }
 
 // failed says why the run was not reached.
@@ -147,10 +140,7 @@ func (c *Client) failed(err error) error {
 		return fmt.Errorf("%w: %s", ErrShut, c.Path)
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return errSilent
+		return errors.New("the run does not answer: is it stopped, or the machine asleep?")
 	}
 	return fmt.Errorf("reach the run: %w", err)
 }
-
-// errSilent is a run that exists but does not answer.
-var errSilent = errors.New("the run does not answer: is it stopped, or the machine asleep?")

@@ -107,6 +107,3 @@ func (a answer) err() error {
 	}
 	return &RefusedError{Why: a.Why}
 }
-
-// errTooLong is a path that is too long for a socket.
-var errTooLong = fmt.Errorf("the path of a socket has at most %d bytes", longestPath)

@@ -34,7 +34,7 @@ func room(path string) (socket, link string, err error) {
 	sum := sha256.Sum256([]byte(path))
 	socket = filepath.Join(Short(os.TempDir()), fmt.Sprintf("%x.sock", sum[:8]))
 	if len(socket) > longestPath {
-		return "", "", fmt.Errorf("%s: %w", socket, errTooLong)
+		return "", "", fmt.Errorf("%s: the path of a socket has at most %d bytes", socket, longestPath)
 	}
 	if err := own(filepath.Dir(socket)); err != nil {
 		return "", "", err

@@ -3,7 +3,6 @@ package export
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
@@ -59,10 +58,7 @@ func beginning(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
+	return strings.ToValidUTF8(text[:most], "")
 }
 
 // line returns a text as one line, cut if it is long.

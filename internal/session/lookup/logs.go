@@ -226,10 +226,8 @@ func (l *Logs) In(ref string) (paths []string, ok bool, err error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, true, hint.Add(fmt.Errorf("%s holds no session logs: %w", dir, errNoLogs), "name a directory with *.jsonl files in it")
+		return nil, true, hint.Errorf("name a directory with *.jsonl files in it", "%s holds no session logs: there is nothing to verify", dir)
 	}
 	slices.Sort(paths)
 	return paths, true, nil
 }
-
-var errNoLogs = errors.New("there is nothing to verify")

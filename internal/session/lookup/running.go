@@ -70,7 +70,7 @@ func (l *Logs) RunHere(ctx context.Context, patience time.Duration) (r Run, ok b
 	r.Holder.Door, _ = tree.Door() // it is a run even if it cannot be asked
 	r.Client = &door.Client{Path: r.Holder.Door, Session: held.Session, Patience: patience}
 	if r.At, r.Err = r.Client.Look(ctx); r.Err != nil {
-		r.At = standing.Standing{Session: held.Session, PID: held.PID, WorkTree: held.WorkTree, Began: held.Since}
+		r.At = known(*held)
 	}
 	return r, true
 }
@@ -118,9 +118,7 @@ func (l *Logs) meet(ctx context.Context, h session.Holder, patience time.Duratio
 
 // read returns where a run stands from its log, if that is in the directory of logs.
 func (l *Logs) read(h session.Holder) standing.Standing {
-	board := standing.Board{State: &progress.State{}, Known: standing.Standing{
-		Session: h.Lock.Session, PID: h.Lock.PID, WorkTree: h.Lock.WorkTree, Began: h.Lock.Since,
-	}}
+	board := standing.Board{State: &progress.State{}, Known: known(h.Lock)}
 	store, err := l.Store()
 	if err != nil {
 		return board.Standing()
@@ -137,6 +135,11 @@ func (l *Logs) read(h session.Holder) standing.Standing {
 		}
 	}
 	return board.Standing()
+}
+
+// known is what a lock tells of a run.
+func known(lock session.HeldError) standing.Standing {
+	return standing.Standing{Session: lock.Session, PID: lock.PID, WorkTree: lock.WorkTree, Began: lock.Since}
 }
 
 // still reports whether the run goes on.

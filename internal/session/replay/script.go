@@ -156,7 +156,7 @@ func settings(entries Entries) (runs []setting, err error) {
 		}
 	}
 	if len(runs) == 0 {
-		return nil, errNoStart
+		return nil, errors.New("the log has no session_start that can be read")
 	}
 	return runs, nil
 }
@@ -224,9 +224,6 @@ func (s *setting) errors() int {
 	}
 	return max(usualErrors, s.longest+1)
 }
-
-// errNoStart is a log that does not say how its session began.
-var errNoStart = errors.New("the log has no session_start that can be read")
 
 // usualErrors is the default number of errors allowed in a row.
 const usualErrors = 3

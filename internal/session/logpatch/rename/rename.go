@@ -9,6 +9,8 @@
 package rename
 
 import (
+	"slices"
+
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/loop"
 	"codeloops/internal/session/logpatch"
@@ -24,22 +26,14 @@ func Find(c loop.Change) loop.Change {
 	m.identical()
 	m.sameName()
 	m.alike()
-	files := make([]loop.FileChange, 0, len(c.Files))
-	gone := make(map[int]bool)
-	renamed := make(map[int]loop.FileChange)
+	files := slices.Clone(c.Files)
 	for _, p := range m.pairs {
-		gone[p.from.at] = true
-		renamed[p.to.at] = patch.Renamed(p.from.Path, p.to.Path, p.from.side, p.to.side, percent(p.score))
+		files[p.from.at] = loop.FileChange{}
+		files[p.to.at] = patch.Renamed(p.from.Path, p.to.Path, p.from.side, p.to.side, percent(p.score))
 	}
+	files = slices.DeleteFunc(files, func(f loop.FileChange) bool { return f.Path == "" })
 	c.Insertions, c.Deletions = 0, 0
-	for i, f := range c.Files {
-		if gone[i] {
-			continue
-		}
-		if r, ok := renamed[i]; ok {
-			f = r
-		}
-		files = append(files, f)
+	for _, f := range files {
 		c.Insertions += f.Insertions
 		c.Deletions += f.Deletions
 	}
