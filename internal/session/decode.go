@@ -2,13 +2,12 @@ package session
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
-	jsonv1 "encoding/json"
-
-	"github.com/go-json-experiment/json"
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -71,7 +70,7 @@ func newDecoder(text []byte, how care) (*decoder, error) {
 // unmarshal accepts what encoding/json accepts: of two fields of the same name the
 // last one counts, and bytes that are not UTF-8 are replaced.
 func unmarshal(text []byte, p any) error {
-	return json.Unmarshal(text, p, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsonv2.Unmarshal(text, p, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // torn says that a line which cannot be read was not written to its end.
@@ -90,7 +89,7 @@ func (d *decoder) read(name string, p any) {
 	if raw == nil || raw.Kind() == jsontext.KindNull || unmarshal(raw, p) == nil {
 		return
 	}
-	if err := jsonv1.Unmarshal(raw, p); err != nil { // it says plainly what is wrong
+	if err := json.Unmarshal(raw, p); err != nil { // it says plainly what is wrong
 		d.fail(name, err)
 	}
 }
@@ -99,7 +98,7 @@ func (d *decoder) fail(name string, err error) {
 	if *d.err != nil {
 		return
 	}
-	if wrong, ok := errors.AsType[*jsonv1.UnmarshalTypeError](err); ok {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("want %s, have %s", wrong.Type, wrong.Value)
 	} else if _, ok := errors.AsType[base64.CorruptInputError](err); ok {
 		err = errNotBase64
