@@ -23,7 +23,7 @@ type place struct {
 
 var (
 	// errNoLock says that another file is in the place of a lock file.
-	errNoLock = errors.New("it is no lock file of codeloops, and would be overwritten")
+	errNoLock = errors.New("it is not a lock file of codeloops, and would be overwritten")
 	// errNowhere says that the user's directory for locks cannot be written, for
 	// instance in a home that is mounted read-only: the lock in the git directory has
 	// to do.

@@ -90,7 +90,7 @@ func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite fu
 	if err := d.may(ctx, root, g, way); err != nil {
 		return nil, err
 	}
-	kept := "they were so already"
+	kept := "they already were"
 	if len(way.Changes) > 0 {
 		done, err := tree.Take(ctx, restore.Plan{Title: g.Name, Changes: way.Changes})
 		if err != nil {
