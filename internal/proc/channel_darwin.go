@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// askPending is the question how much can be read: FIONREAD of sys/filio.h.
+// askPending is the ioctl for the number of readable bytes: FIONREAD in sys/filio.h.
 const askPending = 0x4004667f
 
-// openChannel returns a channel and the command's end of it. Nobody can open
-// another process's files here, and a pipe has room for 64 KiB: all are sockets.
+// openChannel returns a channel and the command's end of it. All channels are sockets:
+// on macOS nobody can reopen another process's files, and a pipe only holds 64 KiB.
 func openChannel(bool) (ours *channel, theirs *os.File, err error) { return socketChannel(false) }
 
 func sign(int) error { return nil }

@@ -6,13 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// askPending is the question how much can be read.
+// askPending is the ioctl for the number of readable bytes.
 const askPending = unix.SIOCINQ
 
-// openChannel returns a channel and the command's end of it. A pipe can be opened
-// again by whoever may look at a process that has it, through /proc/PID/fd
-// (proc(5)), to write into it or to read it empty; a socket cannot, not even by
-// the command itself, and tells who writes. That is what a sealed channel is.
+// openChannel returns a channel and the command's end of it. A sealed channel is a
+// socket: it tells who writes, and nobody can reopen it, not even the command itself. A
+// pipe can be reopened through /proc/PID/fd (proc(5)), to write to it or to drain it.
 func openChannel(sealed bool) (ours *channel, theirs *os.File, err error) {
 	if sealed {
 		return socketChannel(true)
@@ -21,7 +20,7 @@ func openChannel(sealed bool) (ours *channel, theirs *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	_, _ = unix.FcntlInt(theirs.Fd(), unix.F_SETPIPE_SZ, roomy) // a small one does, too
+	_, _ = unix.FcntlInt(theirs.Fd(), unix.F_SETPIPE_SZ, capacity) // if refused, a small one will do
 	if ours, err = newChannel(f, false); err != nil {
 		_, _ = f.Close(), theirs.Close()
 		return nil, nil, err
@@ -29,12 +28,12 @@ func openChannel(sealed bool) (ours *channel, theirs *os.File, err error) {
 	return ours, theirs, nil
 }
 
-// sign makes a socket tell who has written what is read from it.
+// sign makes a socket tell who wrote what is read from it.
 func sign(fd int) error {
 	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1))
 }
 
-// read reads what one process has written (SCM_CREDENTIALS, unix(7)).
+// read reads what one process wrote (SCM_CREDENTIALS, unix(7)).
 func (c *channel) read(fd int, buf []byte) (n, writer int, err error) {
 	if !c.signed {
 		n, err = again(func() (int, error) { return unix.Read(fd, buf) })
@@ -51,8 +50,8 @@ func (c *channel) read(fd int, buf []byte) (n, writer int, err error) {
 	return n, writerOf(c.control[:control]), nil
 }
 
-// writerOf returns the process that a message names as its writer. Files that come
-// along are closed: whoever sends some wants something else than to print.
+// writerOf returns the PID that a message names as its writer. Files sent with it are
+// closed: nobody needs to send files in order to print.
 func writerOf(control []byte) (pid int) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {

@@ -12,23 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// roomy is how much is to fit into a channel, in bytes. Several agents exit
-// without waiting until somebody has read what they printed last.
-const roomy = 1 << 20
+// capacity is how much should fit into a channel, in bytes. Several agents exit without
+// waiting until their last output has been read.
+const capacity = 1 << 20
 
-// A channel is our end of one through which a command prints. Only one goroutine
-// may use it at a time, except interrupt.
+// A channel is our end of a pipe or socket to which a command prints. Only one goroutine
+// may use it at a time, except for interrupt.
 type channel struct {
 	file    *os.File
 	conn    syscall.RawConn
 	signed  bool // it tells who writes
 	control []byte
-
-	attempt func(fd uintptr) (over bool) // a read into buf; made once, as there are many
-	buf     []byte
-	n       int // of the last attempt, as what follows
-	writer  int
-	err     error
 }
 
 // newChannel takes over the file.
@@ -37,15 +31,10 @@ func newChannel(f *os.File, signed bool) (*channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &channel{file: f, conn: conn, signed: signed, control: make([]byte, 64)}
-	c.attempt = func(fd uintptr) bool {
-		c.n, c.writer, c.err = c.read(int(fd), c.buf)
-		return !errors.Is(c.err, syscall.EAGAIN)
-	}
-	return c, nil
+	return &channel{file: f, conn: conn, signed: signed, control: make([]byte, 64)}, nil
 }
 
-// socketPair returns a channel that can only be inherited, and the command's end.
+// socketChannel returns a channel that can only be inherited, and the command's end.
 func socketChannel(signed bool) (ours *channel, theirs *os.File, err error) {
 	syscall.ForkLock.RLock()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -58,7 +47,7 @@ func socketChannel(signed bool) (ours *channel, theirs *os.File, err error) {
 		return nil, nil, os.NewSyscallError("socketpair", err)
 	}
 	for fd, option := range map[int]int{fds[0]: unix.SO_RCVBUF, fds[1]: unix.SO_SNDBUF} {
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, roomy) // as much of it as the system grants
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, capacity) // or as much as the system grants
 	}
 	theirs = os.NewFile(uintptr(fds[1]), "output") // in blocking mode, as programs expect
 	err = unix.SetNonblock(fds[0], true)
@@ -76,28 +65,28 @@ func socketChannel(signed bool) (ours *channel, theirs *os.File, err error) {
 	return ours, theirs, nil
 }
 
-// receive waits for something to be written and reads it, with the number of the
-// process that wrote it, where the channel tells. The error is [io.EOF] when nobody
-// can write any more, and [os.ErrDeadlineExceeded] after interrupt.
+// receive waits for output and reads it. writer is the PID of the process that wrote it,
+// if the channel is signed. The error is [io.EOF] when nobody can write any more, and
+// [os.ErrDeadlineExceeded] after interrupt.
 func (c *channel) receive(buf []byte) (n, writer int, err error) {
-	c.buf, c.n, c.writer, c.err = buf, 0, 0, nil
-	return c.received(c.conn.Read(c.attempt))
+	waited := c.conn.Read(func(fd uintptr) (over bool) {
+		n, writer, err = c.read(int(fd), buf)
+		return !errors.Is(err, syscall.EAGAIN)
+	})
+	return received(n, writer, errors.Join(waited, err))
 }
 
-// take reads what is there already.
+// take reads what is there without waiting.
 func (c *channel) take(buf []byte) (n, writer int, err error) {
-	c.buf, c.n, c.writer, c.err = buf, 0, 0, nil
-	return c.received(c.conn.Control(func(fd uintptr) { c.attempt(fd) }))
+	failed := c.conn.Control(func(fd uintptr) { n, writer, err = c.read(int(fd), buf) })
+	return received(n, writer, errors.Join(failed, err))
 }
 
-func (c *channel) received(waited error) (n, writer int, err error) {
-	if err := errors.Join(waited, c.err); err != nil {
-		return 0, 0, err
+func received(n, writer int, err error) (int, int, error) {
+	if err == nil && n == 0 {
+		err = io.EOF
 	}
-	if c.n == 0 {
-		return 0, 0, io.EOF
-	}
-	return c.n, c.writer, nil
+	return n, writer, err
 }
 
 // pending returns how many bytes can be taken.
@@ -106,12 +95,12 @@ func (c *channel) pending() (n int) {
 	return n
 }
 
-// interrupt ends receive, now or when it is called.
+// interrupt ends the current and every later receive.
 func (c *channel) interrupt() { _ = c.file.SetReadDeadline(time.Unix(1, 0)) }
 
 func (c *channel) close() { _ = c.file.Close() }
 
-// again calls a system call until no signal comes between.
+// again repeats a system call that a signal interrupts.
 func again(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An endpoint is the keeper's end of the socket: always the same descriptor,
-// and blocking, as the keeper has nothing else to do.
+// An endpoint is the keeper's end of the socket. It always has the same descriptor, and
+// blocks.
 type endpoint struct {
-	files []int // that have come, and belong to the next start
+	files []int // received for the next start message
 }
 
 // Read implements [io.Reader].
@@ -27,7 +27,7 @@ func (e *endpoint) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// take returns the files that have come. They are the caller's to close.
+// take returns the files received. The caller must close them.
 func (e *endpoint) take() (files []int) {
 	files, e.files = e.files, nil
 	return files

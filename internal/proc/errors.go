@@ -9,39 +9,37 @@ import (
 var (
 	// ErrClosed is returned by a Runner that has been closed.
 	ErrClosed = errors.New("the runner is closed")
-	// ErrNotFound is the Err of a [StartError] for a name that no directory of
-	// the PATH has.
+	// ErrNotFound is the Err of a [StartError] for a name that is not in the PATH.
 	ErrNotFound = errors.New("not found in PATH")
 	// ErrDirectory is the Err of a [StartError] for a program that is a
 	// directory.
 	ErrDirectory = errors.New("is a directory")
-	// ErrNotDirectory is the Err of a [StartError] for a working directory
-	// that is none.
+	// ErrNotDirectory is the Err of a [StartError] for a working directory that is
+	// something else.
 	ErrNotDirectory = errors.New("is not a directory")
-	// ErrNotExecutable is the Err of a [StartError] for a file that may not be
-	// executed.
+	// ErrNotExecutable is the Err of a [StartError] for a file without execute
+	// permission.
 	ErrNotExecutable = errors.New("is not executable")
 	// ErrInterpreter is the Err of a [StartError] for a script whose
 	// interpreter does not exist.
 	ErrInterpreter = errors.New("its interpreter does not exist")
-	// ErrFormat is the Err of a [StartError] for a file that is executable and no
+	// ErrFormat is the Err of a [StartError] for an executable file that is not a
 	// program, such as a script without its first line.
 	ErrFormat = errors.New("is neither a program nor a script that names its interpreter")
-	// ErrTooLong is the Err of a [StartError] for arguments and environment
-	// that the system does not take.
+	// ErrTooLong is the Err of a [StartError] for arguments and environment that exceed
+	// the system's limit.
 	ErrTooLong = errors.New("the arguments are too long for the system")
-	// ErrKeeper is returned when the keeper of a command was killed. The
-	// command has been ended with it.
+	// ErrKeeper is returned when a command's keeper was killed. The command has been
+	// ended with it.
 	ErrKeeper = errors.New("the process that watches over the command was killed")
-	// ErrOutput is returned by [Output] for a program that writes more than
-	// it may.
+	// ErrOutput is returned by [Output] for a program that exceeds MaxOutput.
 	ErrOutput = errors.New("too much output")
 )
 
-// A StartError says what could not be started. Err is one of the sentinels of
-// this package where one fits, or what the system says.
+// A StartError says what could not be started. Err is a sentinel of this package where
+// one fits, or the system's error.
 type StartError struct {
-	Path string // the program as it was looked for, or the working directory
+	Path string // the program as it was looked up, or the working directory
 	Err  error
 }
 
@@ -60,8 +58,8 @@ func (e *OverlayError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *OverlayError) Unwrap() error { return e.Err }
 
-// A SurvivorError names processes that could not be ended: another user's, or
-// stuck inside the system.
+// A SurvivorError names processes that could not be ended: those of another user, or
+// stuck inside the kernel.
 type SurvivorError struct {
 	Processes []Process
 }
@@ -75,7 +73,7 @@ func (e *SurvivorError) Error() string {
 	return "end what the command left: still running: " + strings.Join(names, ", ")
 }
 
-// An ExitError is a program of [Output] that did not exit with 0.
+// An ExitError is a program run by [Output] that did not exit with 0.
 type ExitError struct {
 	Program  string
 	ExitCode int    // -1 when a signal ended it

@@ -2,13 +2,14 @@ package proc
 
 import (
 	"os"
+	"sync"
 	"syscall"
 	"time"
 )
 
-// snapshotPeriod is how often the descendants of a command are looked up, to
-// know them when their parents are gone. One that leaves its family between
-// two snapshots, and its session too, is not found.
+// snapshotPeriod is how often the descendants of a command are listed, so that they are
+// still known when their parents are gone. A process that loses its parent and leaves
+// its session between two snapshots is not found.
 const snapshotPeriod = 500 * time.Millisecond
 
 // A host starts commands as children of this process.
@@ -24,14 +25,14 @@ func (*host) start(s spawn) (*child, error) {
 	c.list = f.list
 	var p *os.Process
 	err := c.begin(func() (pid int, err error) {
-		p, err = os.StartProcess(s.path, s.Argv, &os.ProcAttr{
+		p, err = os.StartProcess(s.Path, s.Argv, &os.ProcAttr{
 			Dir:   s.Dir,
 			Env:   s.Env,
 			Files: []*os.File{s.io.stdin, s.io.stdout.theirs, s.io.stderr.theirs},
 			Sys:   &syscall.SysProcAttr{Setsid: true},
 		})
 		if err != nil {
-			return 0, startError(s.path, err)
+			return 0, startError(s.Path, err)
 		}
 		f.founder = p.Pid
 		return p.Pid, nil
@@ -48,11 +49,11 @@ type child struct {
 	job
 	leader *leader
 	exited chan map[int]bool // one
-	swept  chan struct{}     // closed when what is left may be told to end
+	swept  chan struct{}     // closed when the leftovers may be ended
 	ended  chan report       // one
 }
 
-// sweep is called once after exited: what is left may be told to end.
+// sweep is called once, after exited: the leftovers may be ended.
 func (c *child) sweep() { close(c.swept) }
 
 // mind waits for the command and ends what it leaves.
@@ -81,9 +82,8 @@ func (c *child) mind(p *os.Process) {
 // wait waits for the leader and takes snapshots meanwhile.
 func (c *child) wait(p *os.Process) (*os.ProcessState, error) {
 	over := make(chan struct{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var snapshots sync.WaitGroup
+	snapshots.Go(func() {
 		ticker := time.NewTicker(snapshotPeriod)
 		defer ticker.Stop()
 		for {
@@ -94,9 +94,9 @@ func (c *child) wait(p *os.Process) (*os.ProcessState, error) {
 				return
 			}
 		}
-	}()
+	})
 	state, err := p.Wait()
 	close(over)
-	<-done
+	snapshots.Wait()
 	return state, err
 }

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A host has keepers run commands: one keeper for each command of the moment,
-// used again afterwards. One is started beforehand.
+// A host runs commands through keepers, one for each running command. Keepers are reused;
+// the first one is started in advance.
 type host struct {
 	unfit error // why this process cannot have keepers
 
 	mu   sync.Mutex
-	idle map[bool][]*remote // by whether they lay views
+	idle map[bool][]*remote // by whether they can mount views
 }
 
 func newHost() *host {
@@ -23,13 +23,13 @@ func newHost() *host {
 	if h.unfit = prepare(); h.unfit != nil {
 		return h
 	}
-	if k, err := startKeeper(false); err == nil { // or start tries again
+	if k, err := startKeeper(false); err == nil { // if it fails, start tries again
 		h.keep(k)
 	}
 	return h
 }
 
-// prepare makes this process the parent of what a killed keeper leaves.
+// prepare makes this process adopt what a killed keeper leaves.
 func prepare() error {
 	if isKeeper() {
 		return errors.New("a keeper runs no commands: main must begin with proc.Keep")
@@ -40,21 +40,21 @@ func prepare() error {
 	return nil
 }
 
-// start hands a command to an idle keeper, or to a new one.
+// start passes a command to an idle keeper, or to a new one.
 func (h *host) start(s spawn) (*child, error) {
 	for {
-		k, used, err := h.take(s.apart())
+		k, used, err := h.take(!s.empty())
 		if err != nil {
 			return nil, err
 		}
-		awaitForks() // or what has just been written could not be run
+		awaitForks() // otherwise a program that has just been written could not be run
 		err = k.start(s)
 		if err == nil {
 			c := &child{keeper: k, leader: newLeader(), exited: make(chan map[int]bool, 1), ended: make(chan report, 1)}
-			go func() { c.ended <- h.await(c, s.path) }()
+			go func() { c.ended <- h.await(c, s.Path) }()
 			return c, nil
 		}
-		// A keeper that was killed while it was idle is no loss.
+		// If the keeper was killed while it was idle, try the next one.
 		k.close()
 		if !used {
 			return nil, fmt.Errorf("hand a command to its keeper: %w", err)
@@ -79,21 +79,21 @@ func (h *host) take(views bool) (k *remote, used bool, err error) {
 	return k, false, err
 }
 
-// keep lays a keeper by for the next command.
+// keep stores an idle keeper for the next command.
 func (h *host) keep(k *remote) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.idle[k.views] = append(h.idle[k.views], k)
 }
 
-// await returns the report on the command at path that c is, and keeps its keeper
-// unless nothing more can be run by it.
+// await returns the report on c, the program at path, and keeps its keeper if it can run
+// another command.
 func (h *host) await(c *child, path string) report {
 	r, err := c.follow(path)
 	k := c.keeper
 	if err != nil {
 		k.close()
-		// Whether it had been told to end is for the supervisor to know.
+		// stopped: the supervisor knows whether it was told to end.
 		return report{exitCode: -1, stopped: true, err: lost(endOrphans())}
 	}
 	if _, stuck := errors.AsType[*SurvivorError](r.err); stuck || r.spent {
@@ -111,7 +111,7 @@ func lost(survivors []Process) error {
 	return ErrKeeper
 }
 
-// close lets the keepers go. Nothing runs any more, and nothing will.
+// close ends the keepers. No command may be running, and none may be started.
 func (h *host) close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,11 +126,11 @@ func (h *host) close() error {
 type child struct {
 	keeper *remote
 	leader *leader
-	exited chan map[int]bool // one at most: those who outlive the command's own process
+	exited chan map[int]bool // at most one: the processes that outlive the command's own
 	ended  chan report       // one
 }
 
-// follow takes what the keeper tells until it is the report.
+// follow handles the keeper's messages until the final report.
 func (c *child) follow(path string) (report, error) {
 	m, err := c.hear()
 	pid := 0
@@ -159,7 +159,7 @@ func (c *child) hear() (m message, err error) {
 	return m, err
 }
 
-// sweep is called once after exited: what is left may be told to end.
+// sweep is called once, after exited: the leftovers may be ended.
 func (c *child) sweep() { c.keeper.tell(msgSweep) }
 
 func (c *child) terminate() { c.keeper.tell(msgTerminate) }

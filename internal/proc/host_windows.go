@@ -24,7 +24,7 @@ func (*host) start(s spawn) (*child, error) {
 		return nil, fmt.Errorf("make a job object: %w", err)
 	}
 	// It starts suspended, so that it cannot have children outside the job.
-	p, err := os.StartProcess(s.path, s.Argv, &os.ProcAttr{
+	p, err := os.StartProcess(s.Path, s.Argv, &os.ProcAttr{
 		Dir:   s.Dir,
 		Env:   s.Env,
 		Files: []*os.File{s.io.stdin, s.io.stdout.theirs, s.io.stderr.theirs},
@@ -35,13 +35,13 @@ func (*host) start(s spawn) (*child, error) {
 	})
 	if err != nil {
 		job.close()
-		return nil, startError(s.path, err)
+		return nil, startError(s.Path, err)
 	}
 	if err := job.adopt(p); err != nil {
 		_ = p.Kill()
 		_, _ = p.Wait()
 		job.close()
-		return nil, &StartError{Path: s.path, Err: err}
+		return nil, &StartError{Path: s.Path, Err: err}
 	}
 	c := &child{job: job, pid: p.Pid, exited: make(chan map[int]bool, 1), swept: make(chan struct{}), ended: make(chan report, 1)}
 	go c.mind(p)
@@ -54,16 +54,16 @@ type child struct {
 	pid    int
 	leader *leader
 	exited chan map[int]bool // one
-	swept  chan struct{}     // closed when what is left may be ended
+	swept  chan struct{}     // closed when the leftovers may be ended
 	ended  chan report       // one
 
 	mu      sync.Mutex
 	over    bool // its own process has ended
-	closed  bool // the job object is
-	stopped bool // somebody asked for the end before that
+	closed  bool // the job object has been closed
+	stopped bool // the command was told to end before its own process had ended
 }
 
-// sweep is called once after exited: what is left may be ended.
+// sweep is called once, after exited: the leftovers may be ended.
 func (c *child) sweep() { close(c.swept) }
 
 // terminate sends Ctrl+Break, which a console program can catch.

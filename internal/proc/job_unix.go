@@ -8,23 +8,23 @@ import (
 	"syscall"
 )
 
-// A job is one command between its start and the moment when nothing of it is
-// left. Its methods may be called from any goroutine.
+// A job is one command from its start until nothing of it is left. Its methods may be
+// called from any goroutine.
 type job struct {
-	// list returns everybody who descends from the command, its own process
-	// included while that runs.
+	// list returns the PIDs of the command's own process, while it runs, and of its
+	// descendants.
 	list func() []int
 
 	mu      sync.Mutex
-	leader  int  // the command's own process, which leads a group; 0 when there is none
-	over    bool // the leader has ended
-	stopped bool // somebody asked for the end before that
-	asked   map[int]bool
+	leader  int          // the command's own process, which leads a group; 0 when there is none
+	over    bool         // the leader has ended
+	stopped bool         // the command was told to end before that
+	asked   map[int]bool // processes that got SIGTERM
 	killed  atomic.Bool
 }
 
-// begin calls start, which returns the pid of the leader. Being told to end
-// waits until that is done.
+// begin calls start, which returns the PID of the leader. A concurrent terminate or kill
+// waits until start has returned.
 func (j *job) begin(start func() (int, error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -43,7 +43,7 @@ func (j *job) begin(start func() (int, error)) error {
 	return nil
 }
 
-// end says that the leader has ended, and reports whether it was told to.
+// end notes that the leader has ended, and reports whether it was told to.
 func (j *job) end() (stopped bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -51,10 +51,10 @@ func (j *job) end() (stopped bool) {
 	return j.stopped
 }
 
-// terminate asks everybody to end.
+// terminate asks all processes to end.
 func (j *job) terminate() { j.stop(j.askAll) }
 
-// stop notes that the job is to end, and ends those who are there.
+// stop notes that the job is to end, and calls all if it has started.
 func (j *job) stop(all func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -67,8 +67,7 @@ func (j *job) stop(all func()) {
 	}
 }
 
-// askAll sends one SIGTERM to each: some programs take a second one for
-// impatience.
+// askAll sends one SIGTERM to each process: some programs quit at once at the second.
 func (j *job) askAll() {
 	outside := j.list()
 	j.asked = map[int]bool{}
@@ -81,7 +80,8 @@ func (j *job) askAll() {
 	}
 }
 
-// kill kills everybody. Who slips away is caught when the leader has ended.
+// kill kills all processes. Those it misses are caught by the sweep after the leader's
+// end.
 func (j *job) kill() {
 	j.killed.Store(true)
 	j.stop(j.killLeader)
@@ -92,7 +92,7 @@ func (j *job) killLeader() {
 	kill(j.list())
 }
 
-// sweep ends what the leader left; gone is that of a [sweep].
+// sweep ends what the leader left. For gone, see [sweep].
 func (j *job) sweep(gone func() bool) (leftovers, survivors []Process) {
 	j.mu.Lock()
 	asked := j.asked

@@ -10,8 +10,8 @@ import (
 
 const maxNamed = 32
 
-// A jobObject holds a process with all its descendants. They are killed when
-// the last handle to it closes, be it because this process is.
+// A jobObject holds a process with all its descendants. They are killed when the last
+// handle to it closes, at the latest when this process ends.
 type jobObject windows.Handle
 
 func newJobObject() (jobObject, error) {
@@ -47,7 +47,7 @@ func (j jobObject) adopt(p *os.Process) error {
 	return resume(uint32(p.Pid))
 }
 
-// resume lets the threads of a process run that was started suspended.
+// resume resumes the threads of a process that was started suspended.
 func resume(pid uint32) error {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
 	if err != nil {
@@ -75,14 +75,14 @@ func resume(pid uint32) error {
 func (j jobObject) terminate() { _ = windows.TerminateJobObject(windows.Handle(j), 1) }
 func (j jobObject) close()     { _ = windows.CloseHandle(windows.Handle(j)) }
 
-// members returns who runs, 32 at most.
+// members returns the running processes, 32 at most.
 func (j jobObject) members() []Process {
 	// JOBOBJECT_BASIC_PROCESS_ID_LIST
 	var list struct {
 		assigned, listed uint32
 		ids              [maxNamed]uintptr
 	}
-	// A list that is too short is filled as far as it goes, with an error.
+	// If the list is too short, the call fills it and returns an error.
 	_ = windows.QueryInformationJobObject(windows.Handle(j), windows.JobObjectBasicProcessIdList,
 		uintptr(unsafe.Pointer(&list)), uint32(unsafe.Sizeof(list)), nil)
 	var all []Process

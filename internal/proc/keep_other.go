@@ -2,6 +2,6 @@
 
 package proc
 
-// Keep is the first thing that main does, and TestMain in the tests of
-// packages that run commands. Only Linux has keepers: here it returns false.
+// Keep must be called first in main, and in TestMain of packages that run commands. Only
+// Linux has keepers: here it returns false.
 func Keep() bool { return false }

@@ -18,15 +18,15 @@ const (
 	keeperSocket = 3
 )
 
-// Keep is the first thing that main does, and TestMain in the tests of
-// packages that run commands. It returns true when this process was started to
-// be a keeper and has done its work; main then returns.
+// Keep must be called first in main, and in TestMain of packages that run commands. It
+// returns true when this process was started as a keeper and has done its work; main
+// then returns.
 func Keep() bool {
 	if !isKeeper() {
 		return false
 	}
-	// A command dies with the thread that forked it (PR_SET_PDEATHSIG), so
-	// all are forked from this one, which lasts as long as the keeper.
+	// A command dies with the thread that forked it (PR_SET_PDEATHSIG), so all are
+	// forked from this thread, which lives as long as the keeper.
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return true // the host sees the socket close
@@ -36,7 +36,7 @@ func Keep() bool {
 	k := &keeper{tasks: make(chan *task)}
 	go k.listen()
 	host := gob.NewEncoder(&k.socket)
-	send := func(m message) { _ = host.Encode(m) } // a host that is gone is noticed by listen
+	send := func(m message) { _ = host.Encode(m) } // listen notices when the host is gone
 	for t := range k.tasks {
 		send(t.run(send))
 	}
@@ -51,8 +51,8 @@ func isKeeper() bool {
 	return err == nil && kind == unix.SOCK_STREAM
 }
 
-// closeOnExec sees to it that a command gets no file but its three, whatever
-// this program has inherited itself.
+// closeOnExec ensures that a command gets no files but its three, whatever this program
+// has inherited.
 func closeOnExec() {
 	const first = keeperSocket
 	if unix.CloseRange(first, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) == nil {
@@ -69,22 +69,22 @@ func closeOnExec() {
 	}
 }
 
-// ignoreSignals makes the keeper outlast signals that are meant for others.
-// They are caught, not ignored: commands would inherit an ignored signal.
+// ignoreSignals makes the keeper survive signals meant for others. It catches them
+// because commands would inherit ignored signals.
 func ignoreSignals() {
 	signal.Notify(make(chan os.Signal, 1),
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
 }
 
-// A keeper runs one command at a time, so that whoever descends from it
-// belongs to that command.
+// A keeper runs one command at a time, so that all of its descendants belong to that
+// command.
 type keeper struct {
 	socket endpoint
 	tasks  chan *task
 }
 
-// listen takes the host's messages until the host is gone.
+// listen handles the host's messages until the host is gone.
 func (k *keeper) listen() {
 	defer close(k.tasks)
 	var current *task
@@ -119,26 +119,26 @@ type task struct {
 	job
 	spawn
 	files    []int  // stdin, stdout, stderr
-	release  func() // lets what is left be told to end
+	release  func() // lets run end the leftovers
 	released chan struct{}
 }
 
-func newTask(o *order, files []int) (*task, error) {
-	if o == nil || len(o.Argv) == 0 || len(files) != 3 {
+func newTask(s *spawn, files []int) (*task, error) {
+	if s == nil || len(s.Argv) == 0 || len(files) != 3 {
 		return nil, errMessage
 	}
-	t := &task{spawn: o.spawn(), files: files, released: make(chan struct{})}
+	t := &task{spawn: *s, files: files, released: make(chan struct{})}
 	t.release = sync.OnceFunc(func() { close(t.released) })
 	t.list = func() []int { return descendants(os.Getpid()) }
 	return t, nil
 }
 
-// run runs the command and returns the message that says how it ended. The others
-// go by send.
+// run runs the command and returns the message that says how it ended. It passes earlier
+// messages to send.
 func (t *task) run(send func(message)) (end message) {
-	defer func() { end.Spent = !lift(t.View) }()
-	if err := lay(t.View); err != nil {
-		return message{Kind: msgUnlaid, Why: err.Error()}
+	defer func() { end.Spent = !unmount(t.View) }()
+	if err := mount(t.View); err != nil {
+		return message{Kind: msgUnmounted, Why: err.Error()}
 	}
 	if err := t.begin(t.fork); err != nil {
 		errno, _ := errors.AsType[syscall.Errno](err)
@@ -151,7 +151,7 @@ func (t *task) run(send func(message)) (end message) {
 		outlived = append(outlived, t.list()...)
 	}
 	send(message{Kind: msgExited, PIDs: outlived})
-	<-t.released // whoever is told to end prints something, perhaps
+	<-t.released // the outputs must be cut first: a process that is told to end may print something
 	if status.Signaled() {
 		e.Signal = status.Signal().String()
 	}
@@ -168,16 +168,16 @@ func (t *task) fork() (pid int, err error) {
 	for _, fd := range t.files {
 		attr.Files = append(attr.Files, uintptr(fd))
 	}
-	pid, err = syscall.ForkExec(t.path, t.Argv, attr)
-	// Only the command may hold them: a pipe has to break when it closes it.
+	pid, err = syscall.ForkExec(t.Path, t.Argv, attr)
+	// Only the command may hold the files: a pipe must break when the command closes it.
 	for _, fd := range t.files {
 		_ = syscall.Close(fd)
 	}
 	return pid, err
 }
 
-// waitFor waits for a child, and reaps the others that end before it: those that
-// may have ended after it, as both had when they were seen, have outlived it.
+// waitFor waits for a child and reaps the others that end before it. Of those, the ones
+// that were still there when the child had ended count as having outlived it.
 func waitFor(child int) (status syscall.WaitStatus, outlived []int) {
 	for {
 		got, err := syscall.Wait4(-1, &status, 0, nil)
@@ -190,15 +190,15 @@ func waitFor(child int) (status syscall.WaitStatus, outlived []int) {
 	}
 }
 
-// hasEnded reports whether a child waits to be reaped, or is about to.
+// hasEnded reports whether a child waits to be reaped, or is exiting.
 func hasEnded(child int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, child, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return err == nil && info.Signo != 0 || ending(child)
+	return err == nil && info.Signo != 0 || exiting(child)
 }
 
-// reap reaps all children that have ended, tells each, and reports whether those
-// were all there were. A subreaper without children has no descendants either.
+// reap reaps all children that have ended, passes each to tell, and reports whether none
+// is left. A subreaper without children has no descendants either.
 func reap(tell func(pid int)) bool {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

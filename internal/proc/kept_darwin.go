@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kept reports whether this process descends from another one of the same program,
-// which has then run it. Who has lost its parents is not found.
+// Kept reports whether this process descends from another one of the same program, whose
+// runner then started it. It misses a process that has lost one of its ancestors.
 func Kept() bool {
 	own, err := unix.SysctlKinfoProc("kern.proc.pid", os.Getpid())
 	if err != nil {

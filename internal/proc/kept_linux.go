@@ -8,38 +8,37 @@ import (
 	"syscall"
 )
 
-// Kept reports whether this process descends from a keeper: it is a part of what a
-// runner of another process runs.
+// Kept reports whether this process descends from a keeper, and so from a command of
+// another process's runner.
 func Kept() bool {
 	for {
-		if kept, whole := descends(os.Getppid()); whole {
+		if kept, sure := descends(os.Getppid()); sure {
 			return kept
 		}
 	}
 }
 
-// KeptProcess reports whether another process descends from a keeper, of whatever run. One that
-// is gone, or cannot be seen from here, may have.
+// KeptProcess reports whether a process descends from the keeper of any run. It errs on
+// the side of true for a process that is gone or not visible.
 func KeptProcess(pid int) bool {
 	const tries = 10
 	for range tries {
-		if kept, whole := descends(pid); whole {
+		if kept, sure := descends(pid); sure {
 			return kept || pid <= 0
 		}
 	}
 	return true
 }
 
-// descends reports whether a process, or one that it descends from, is a keeper. The line
-// is not whole when one of them was gone before it was asked: whom it has left has another
-// parent by then.
-func descends(pid int) (kept, whole bool) {
+// descends reports whether a process or one of its ancestors is a keeper. It is not sure
+// if an ancestor ended during the walk, because its children have another parent now.
+func descends(pid int) (kept, sure bool) {
 	for pid > 0 {
 		if strings.HasPrefix(readHead("/proc/"+strconv.Itoa(pid)+"/cmdline", maxCommandLine), keeperName+"\x00") {
 			return true, true
 		}
 		state, parent := status(pid)
-		if state == 0 { // gone, or hidden from us
+		if state == 0 { // gone, or not visible to us
 			return false, !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 		}
 		pid = parent

@@ -2,6 +2,6 @@
 
 package proc
 
-// Kept reports whether this process is a part of what a runner of another one runs.
-// Here nothing tells.
+// Kept reports whether this process descends from a command of another process's runner.
+// It cannot be determined on this system.
 func Kept() bool { return false }

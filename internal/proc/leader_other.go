@@ -2,8 +2,8 @@
 
 package proc
 
-// A leader is the command's own process. Channels do not tell here who writes, so
-// that it makes no difference when it is gone.
+// A leader is the command's own process. No channel is signed here, so nobody needs to
+// know when it is gone.
 type leader struct{}
 
 func (*leader) gone() bool { return false }

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// LookPath returns the absolute path of the program that name means in env,
-// which is "NAME=value" strings. Relative directories in PATH do not count, so
-// that the current directory never decides what runs. A name that is a path is
-// only checked. Errors are a [*StartError].
+// LookPath returns the absolute path of the program name, looked up in the PATH of env
+// ("NAME=value" strings). Relative directories in PATH are ignored, so that the current
+// directory never decides what runs. A name that is a path is only checked. Errors are a
+// [*StartError].
 func LookPath(name string, env []string) (string, error) {
 	if name == "" {
 		return "", &StartError{Path: `""`, Err: ErrNotFound}
@@ -29,8 +29,8 @@ func LookPath(name string, env []string) (string, error) {
 		if err == nil {
 			return path, nil
 		}
-		// A file that may not be executed tells more than "not found", but
-		// a later directory may still hold one that may.
+		// "Not executable" tells more than "not found", but a later directory may still
+		// hold an executable one.
 		if errors.Is(err, ErrNotExecutable) && errors.Is(found, ErrNotFound) {
 			found = err
 		}
@@ -38,7 +38,7 @@ func LookPath(name string, env []string) (string, error) {
 	return "", found
 }
 
-// lookFile returns the first of path's spellings that can be executed.
+// lookFile returns the first spelling of path that can be executed.
 func lookFile(path string, env []string) (string, error) {
 	var first error
 	for _, candidate := range spellings(path, env) {
@@ -77,7 +77,7 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// withoutPath takes out of err what a StartError says by itself.
+// withoutPath removes the path from err, because a StartError already names it.
 func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
@@ -85,7 +85,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// LookEnv returns the value of a variable in env, where the last one counts.
+// LookEnv returns the value of a variable in env. The last entry of a name counts.
 func LookEnv(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
 		key, value, ok := strings.Cut(entry, "=")

@@ -9,7 +9,7 @@ import (
 
 func isPath(name string) bool { return strings.ContainsAny(name, `:\/`) }
 
-// spellings adds the endings of PATHEXT to a name that has none of them.
+// spellings adds the extensions of PATHEXT to a name that has none of them.
 func spellings(path string, env []string) []string {
 	exts := cmp.Or(LookEnv(env, "PATHEXT"), ".COM;.EXE;.BAT;.CMD")
 	var all []string

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endOrphans ends the processes that killed keepers have left to this one.
+// endOrphans ends the processes that this one inherited from killed keepers.
 func endOrphans() (survivors []Process) {
 	return sweep{
 		gone: func() bool {
@@ -26,12 +26,11 @@ func endOrphans() (survivors []Process) {
 	}.kill()
 }
 
-// orphans returns our children that a keeper has left. Whatever descends from
-// a keeper is in another session than ours, and nobody can enter a session
-// from without; the other children of ours that are in a session of their own
-// are keepers.
+// orphans returns those of our children that a keeper has left. All descendants of a
+// keeper are in sessions other than ours, and no process can join an existing session.
+// Our other children with their own sessions are keepers.
 func orphans() []int {
-	defer noForks()() // between fork and exec a keeper-to-be does not look like one
+	defer noForks()() // between fork and exec a new keeper does not look like one
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return nil

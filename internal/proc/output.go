@@ -18,21 +18,21 @@ const (
 	callGrace     = 2 * time.Second
 )
 
-// A Call is a short-lived program of which the output is wanted, such as git.
+// A Call is a short-lived program, such as git, whose output is wanted.
 type Call struct {
 	Invocation
 	MaxOutput int64 // bytes of stdout; 0: 256 MiB
-	// Either: where nothing was written to stdout, what was written to stderr is
-	// the output, up to 4 KiB of its end. [Runner.Output] does not know it.
+	// Either makes [Output] return the last 4 KiB of stderr when nothing was written to
+	// stdout. [Runner.Output] ignores it.
 	Either bool
 }
 
 func (c Call) limit() int64 { return cmp.Or(max(c.MaxOutput, 0), maxCallOutput) }
 
-// Output runs a program and returns what it wrote to stdout, also along with an
-// [*ExitError]. Other errors are a [*StartError], [ErrOutput], or the cause of
-// ctx. The program's process group ends with it; what moves to a session of its
-// own does not: for programs that are not trusted there is [Runner.Output].
+// Output runs a program and returns its stdout, even with an [*ExitError]. Other errors
+// are a [*StartError], [ErrOutput], or the cause of ctx. The program's process group is
+// ended with it, but not what moves to a session of its own: use [Runner.Output] for
+// programs that are not trusted.
 func Output(ctx context.Context, call Call) ([]byte, error) {
 	sp, err := resolve(call.Invocation)
 	if err != nil {
@@ -42,8 +42,8 @@ func Output(ctx context.Context, call Call) ([]byte, error) {
 	defer cancel(nil)
 	program := filepath.Base(call.Argv[0])
 	stdout := &limited{left: call.limit(), full: func() { cancel(fmt.Errorf("%s: %w", program, ErrOutput)) }}
-	stderr := &lastBytes{limit: maxCallStderr}
-	cmd := exec.CommandContext(ctx, sp.path)
+	stderr := &Excerpt{End: maxCallStderr}
+	cmd := exec.CommandContext(ctx, sp.Path)
 	cmd.Args, cmd.Dir, cmd.Env = sp.Argv, sp.Dir, sp.Env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if call.Stdin != nil {
@@ -52,26 +52,28 @@ func Output(ctx context.Context, call Call) ([]byte, error) {
 	cmd.WaitDelay = callGrace
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
-		if ctx.Err() != nil { // it was too late for it
+		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, startError(sp.path, err)
+		return nil, startError(sp.Path, err)
 	}
 	err = cmd.Wait()
 	killGroup(cmd)
-	if call.Either && stdout.buf.Len() == 0 {
-		return wholeStart(stderr.buf), callError(ctx, program, cmd, err, stderr)
+	end := wholeStart(stderr.Captured("").End)
+	out := stdout.buf.Bytes()
+	if call.Either && len(out) == 0 {
+		out = end
 	}
-	return stdout.buf.Bytes(), callError(ctx, program, cmd, err, stderr)
+	return out, callError(ctx, program, cmd, err, end)
 }
 
-func callError(ctx context.Context, program string, cmd *exec.Cmd, err error, stderr *lastBytes) error {
+func callError(ctx context.Context, program string, cmd *exec.Cmd, err error, stderr []byte) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case cmd.ProcessState != nil && cmd.ProcessState.Success():
-		// Something that it left held its output open, or it did not read all
-		// of its input: neither is a failure of the program.
+		// A process that it left kept its output open, or it did not read all of its
+		// input: neither is a failure of the program.
 		return nil
 	case cmd.ProcessState != nil:
 		return exitError(program, cmd.ProcessState.ExitCode(), stderr)
@@ -79,9 +81,8 @@ func callError(ctx context.Context, program string, cmd *exec.Cmd, err error, st
 	return fmt.Errorf("run %s: %w", program, err)
 }
 
-// Output does what the function of that name does, for a program that may start
-// others which are not trusted: nothing of it is left, and those that it left
-// running are named.
+// Output is like the function of that name, for programs that are not trusted: it leaves
+// no process running, and names those that it had to end.
 func (r *Runner) Output(ctx context.Context, call Call) (out []byte, left []Process, err error) {
 	program := filepath.Base(call.Argv[0])
 	res, err := r.Run(ctx, Command{
@@ -97,18 +98,17 @@ func (r *Runner) Output(ctx context.Context, call Call) (out []byte, left []Proc
 	case res.Stdout.Omitted > 0 || res.Stop == StopOutputLimit:
 		return nil, left, fmt.Errorf("%s: %w", program, ErrOutput)
 	case res.ExitCode != 0:
-		stderr := &lastBytes{limit: maxCallStderr}
-		_, _ = stderr.Write(res.Stderr.Text)
-		return out, left, exitError(program, res.ExitCode, stderr)
+		stderr := res.Stderr.Text
+		return out, left, exitError(program, res.ExitCode, wholeStart(stderr[max(0, len(stderr)-maxCallStderr):]))
 	}
 	return out, left, nil
 }
 
-func exitError(program string, code int, stderr *lastBytes) error {
-	return &ExitError{Program: program, ExitCode: code, Stderr: strings.TrimSpace(string(wholeStart(stderr.buf)))}
+func exitError(program string, code int, stderr []byte) error {
+	return &ExitError{Program: program, ExitCode: code, Stderr: strings.TrimSpace(string(stderr))}
 }
 
-// limited holds what is written to it, up to a limit.
+// A limited buffer calls full when more is written to it than the limit.
 type limited struct {
 	buf  bytes.Buffer
 	left int64
@@ -124,18 +124,4 @@ func (l *limited) Write(b []byte) (int, error) {
 	}
 	l.left -= int64(len(b))
 	return l.buf.Write(b)
-}
-
-// lastBytes holds the last bytes written to it.
-type lastBytes struct {
-	buf   []byte
-	limit int
-}
-
-func (t *lastBytes) Write(b []byte) (int, error) {
-	t.buf = append(t.buf, b...)
-	if extra := len(t.buf) - t.limit; extra > 0 {
-		t.buf = append(t.buf[:0], t.buf[extra:]...)
-	}
-	return len(b), nil
 }

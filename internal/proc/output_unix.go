@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup keeps the terminal's signals away from a call and lets us end it
-// with its children. It stays in our session.
+// ownGroup gives a call its own process group, so that the terminal's signals do not
+// reach it and we can end it with its children. It stays in our session.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A keeper that lays overlays has mounts of its own, in a user namespace of its own
-// (user_namespaces(7)): there it may mount, with nobody's leave. It keeps all numbers of
-// users and groups that it may keep, which for others than root is their own alone; it
-// lifts the mounts of a command when nothing of that is left.
+// mounting returns the attributes of a keeper that can mount views. It has a mount
+// namespace in a user namespace (user_namespaces(7)), in which it may mount without
+// privileges. It keeps all user and group IDs that it may map, which for users other
+// than root is only their own.
 //
-// Whoever mounts an overlay is the one who copies and makes files above it: that takes
-// all capabilities over files.
-func overlaying() *syscall.SysProcAttr {
+// The kernel copies and creates files in an overlay with the capabilities of the process
+// that mounted it, so that process needs all those over files.
+func mounting() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Setsid:      true,
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
-		UidMappings: numbers("uid_map", os.Geteuid()),
-		GidMappings: numbers("gid_map", os.Getegid()),
-		// Only root can say of others who they are, and groups need to be left alone otherwise.
+		UidMappings: idMappings("uid_map", os.Geteuid()),
+		GidMappings: idMappings("gid_map", os.Getegid()),
+		// Only root may map other IDs; for others, mapping a group requires setgroups to be off.
 		GidMappingsEnableSetgroups: os.Geteuid() == 0,
 		AmbientCaps: []uintptr{
 			unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP,
@@ -33,10 +33,10 @@ func overlaying() *syscall.SysProcAttr {
 	}
 }
 
-// numbers are those of users, or groups, that a namespace shares with this one.
-func numbers(kind string, own int) (all []syscall.SysProcIDMap) {
+// idMappings returns the user or group IDs that a namespace shares with this one.
+func idMappings(kind string, own int) (all []syscall.SysProcIDMap) {
 	if os.Geteuid() == 0 {
-		text, _ := os.ReadFile("/proc/self/" + kind) // or its own will do
+		text, _ := os.ReadFile("/proc/self/" + kind) // if unreadable, our own ID will do
 		for line := range strings.Lines(string(text)) {
 			var inside, outside, count int
 			if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil {
@@ -50,28 +50,25 @@ func numbers(kind string, own int) (all []syscall.SysProcIDMap) {
 	return all
 }
 
-// lay makes the mounts of a view, and gives up, on this thread, what a command could undo
-// that with: it must not see what is below.
-func lay(v View) error {
-	if !v.apart() {
+// mount mounts a view. It then drops, on this thread, the capabilities with which a
+// command could unmount it to see what is below.
+func mount(v View) error {
+	if v.empty() {
 		return nil
 	}
-	for _, b := range slices.Backward(v.Binds) { // the first one may hide what others show
+	for _, b := range slices.Backward(v.Binds) { // the first one covers the others
 		if err := unix.Mount(b.Of, b.Dir, "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("show %s as %s: %w", b.Of, b.Dir, err)
 		}
 	}
 	for _, o := range v.Overlays {
-		lower := []string{escaped(o.Dir)}
-		if o.Lower != nil {
-			lower = nil
-			for _, dir := range o.Lower {
-				lower = append(lower, escaped(dir))
-			}
+		var lower []string
+		for _, dir := range o.lower() {
+			lower = append(lower, escape(dir))
 		}
-		// Nobody comes back to what is written above after a power cut. Without volatile the end
-		// of each overlay would wait until all of the file system that Upper is in is on the disk.
-		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr,volatile", strings.Join(lower, ":"), escaped(o.Upper), escaped(o.Work))
+		// volatile: what is written need not survive a power cut. Without it, each unmount
+		// would sync the whole file system that Upper is in.
+		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr,volatile", strings.Join(lower, ":"), escape(o.Upper), escape(o.Work))
 		if err := unix.Mount("overlay", o.Dir, "overlay", 0, options); err != nil {
 			return fmt.Errorf("lay an overlay above %s: %w", o.Dir, err)
 		}
@@ -81,11 +78,18 @@ func lay(v View) error {
 			return fmt.Errorf("hide %s: %w", dir, err)
 		}
 	}
-	return harmless()
+	return dropCapabilities()
 }
 
-// lift undoes lay, and reports whether nothing of it is left.
-func lift(v View) bool {
+func (o Overlay) lower() []string {
+	if o.Lower != nil {
+		return o.Lower
+	}
+	return []string{o.Dir}
+}
+
+// unmount undoes mount, and reports whether it succeeded.
+func unmount(v View) bool {
 	dirs := slices.Clone(v.Hidden)
 	for _, o := range v.Overlays {
 		dirs = append(dirs, o.Dir)
@@ -101,15 +105,15 @@ func lift(v View) bool {
 	return true
 }
 
-// escaped writes a path as an option of an overlay has it.
-func escaped(path string) string {
+// escape escapes a path for the options of an overlay.
+func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `:`, `\:`, `,`, `\,`).Replace(path)
 }
 
-// harmless sees to it that a program that this thread starts has no capability beyond
-// those over files that root has in a container. That holds for root, whom no
-// program can make more of.
-func harmless() error {
+// dropCapabilities leaves the programs that this thread starts no capabilities beyond
+// those over files that root has in a container. That holds even for root, who cannot
+// regain any by running a program.
+func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up capabilities: %w", err)
 	}
@@ -122,7 +126,7 @@ func harmless() error {
 			continue
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
-		if errors.Is(err, unix.EINVAL) { // the system has no more of them
+		if errors.Is(err, unix.EINVAL) { // beyond the last one
 			break
 		}
 		if err != nil {

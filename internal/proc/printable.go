@@ -8,8 +8,8 @@ import (
 
 const maxCommandLine = 200
 
-// printable makes one line of a command line or a name that others have
-// chosen: nothing in it acts on a terminal, and it is 200 bytes at most.
+// printable turns a foreign command line or name into one line of at most 200 bytes,
+// without control characters.
 func printable(s string) string {
 	var b strings.Builder
 	for _, c := range strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD")) {

@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A remote is a keeper as its host sees it.
+// A remote is the host's handle of a keeper.
 type remote struct {
 	process *os.Process
 	conn    *net.UnixConn
-	files   []int // to be handed over with what is written next
+	files   []int // to be sent with the next write
 	send    *gob.Encoder
 	receive *gob.Decoder
-	views   bool // it lays them
+	views   bool // it can mount views
 }
 
-// starting is held until a keeper-to-be looks like one: what begins in a user namespace is
-// not yet there when [syscall.ForkLock] is free.
-var starting sync.RWMutex //nolint:gochecknoglobals // one for the process, as the other one
+// starting is held until a new keeper has become visible as one: a process that starts in
+// a user namespace is not when [syscall.ForkLock] is free again.
+var starting sync.RWMutex //nolint:gochecknoglobals // one for the process, like ForkLock
 
-// noForks waits until every process that this one has forked is another program, and lets
-// it fork no more until the returned function is called.
+// noForks waits until every forked child has called exec, and prevents further forks
+// until the returned function is called.
 func noForks() (over func()) {
 	starting.Lock()
 	syscall.ForkLock.RLock()
@@ -36,15 +36,15 @@ func noForks() (over func()) {
 	}
 }
 
-// awaitForks waits until every process that this one has forked is another program: until
-// then it has open for writing what was being written, and nobody can run that (ETXTBSY).
+// awaitForks waits until every forked child has called exec. Until then it keeps files
+// open for writing, and a program among them cannot be run (ETXTBSY).
 func awaitForks() { noForks()() }
 
-// startKeeper starts one that lays views if it is to.
+// startKeeper starts a keeper. views says whether it must be able to mount views.
 func startKeeper(views bool) (*remote, error) {
 	attr := &syscall.SysProcAttr{Setsid: true}
 	if views {
-		attr = overlaying()
+		attr = mounting()
 	}
 	conn, theirs, err := socketPair()
 	if err != nil {
@@ -57,9 +57,9 @@ func startKeeper(views bool) (*remote, error) {
 		return nil, fmt.Errorf("start a keeper: %w", err)
 	}
 	defer func() { _ = null.Close() }()
-	// The link in /proc stays good when the program's file is replaced. The
-	// session of its own keeps the terminal's signals away. The environment is
-	// ours: what it tells the Go runtime holds for the keeper, too.
+	// The link in /proc stays valid when the program's file is replaced. The keeper's
+	// own session keeps the terminal's signals away. It inherits our environment, and
+	// with it the settings of the Go runtime.
 	starting.RLock()
 	defer starting.RUnlock()
 	p, err := os.StartProcess("/proc/self/exe", []string{keeperName}, &os.ProcAttr{
@@ -97,7 +97,8 @@ func (k *remote) start(s spawn) error {
 	for _, f := range []*os.File{s.io.stdin, s.io.stdout.theirs, s.io.stderr.theirs} {
 		k.files = append(k.files, int(f.Fd())) // in blocking mode, as programs expect
 	}
-	err := k.send.Encode(startOf(s))
+	s.Stdin = nil // the keeper gets it as a file
+	err := k.send.Encode(message{Kind: msgStart, Start: &s})
 	k.wake() // an earlier command may have stopped it
 	return err
 }
@@ -114,16 +115,16 @@ func (k *remote) Write(b []byte) (n int, err error) {
 	return n + more, err
 }
 
-// tell sends a message without content. A keeper that is gone is noticed by whoever receives.
+// tell sends a message without content. If the keeper is gone, the receiver notices.
 func (k *remote) tell(about kind) {
 	_ = k.send.Encode(message{Kind: about})
 	k.wake()
 }
 
-// wake lets a keeper go on that a hostile command has stopped with SIGSTOP.
+// wake resumes a keeper that a hostile command has stopped with SIGSTOP.
 func (k *remote) wake() { _ = k.process.Signal(syscall.SIGCONT) }
 
-// close lets the keeper go, which kills what it still has, and waits for it.
+// close makes the keeper kill what it still runs and exit, and waits for it.
 func (k *remote) close() {
 	_ = k.conn.Close()
 	k.wake()

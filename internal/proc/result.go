@@ -2,10 +2,10 @@ package proc
 
 import "time"
 
-// A Stop says why a command was made to end.
+// A Stop is why a command was stopped.
 type Stop string
 
-// The reasons to stop a command. StopNone is a command that ended by itself.
+// The reasons to stop a command. StopNone means that it ended by itself.
 const (
 	StopNone        Stop = ""
 	StopTimeout     Stop = "timeout"
@@ -18,32 +18,32 @@ const (
 type Result struct {
 	ExitCode int    // -1 when a signal ended the process
 	Signal   string // "killed", "terminated", …; "" when no signal ended it
-	// Stop is set when the process was still running as it was told to end;
-	// ExitCode and Signal are then not to be trusted.
+	// Stop is set when the process was still running when it was told to end;
+	// ExitCode and Signal are then meaningless.
 	Stop     Stop
 	Duration time.Duration // until nothing of the command was left
 	Stdout   Captured
 	Stderr   Captured // empty when both streams share a file
-	// Late is what came on either stream when the command's own process had ended.
-	// It is none of the command's output.
+	// Late is output that arrived after the command's own process had ended. It is not
+	// part of the command's output.
 	Late Late
 	// Leftovers are the processes, 32 at most, that outlived the command's own
-	// process. They have been ended since.
+	// process. They have been ended.
 	Leftovers []Process
 }
 
 // Captured is what is kept of one stream.
 type Captured struct {
-	// Text is all that was written, or its head and its tail, cut between
-	// characters, with a line between them that says what is missing.
+	// Text is everything that was written, or its head and tail, cut between
+	// characters, with a line between them that says how much is missing.
 	Text    []byte
 	Total   int64  // bytes written
 	Omitted int64  // bytes that Text does not hold
-	End     []byte // where something is omitted: the last 256 KiB, cut anywhere
-	File    string // a record of everything, for people; "": there is none
+	End     []byte // if something is omitted: the last 256 KiB, cut anywhere
+	File    string // a record of everything, for people; "": none
 }
 
-// Late is what came too late.
+// Late is output that arrived too late.
 type Late struct {
 	Total int64  // bytes, as far as the channels had room for them
 	File  string // holds them; "": there are none, or they are not kept

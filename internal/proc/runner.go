@@ -15,22 +15,22 @@ type Runner struct {
 
 	runs   sync.WaitGroup
 	mu     sync.Mutex
-	killed chan struct{} // closed by Kill for the runs of the moment
+	killed chan struct{} // closed by Kill, which ends the current runs
 	closed bool
 }
 
-// NewRunner returns a runner and begins to start what it needs; if that fails,
-// Run says so. On Linux this process adopts orphans from then on (see
-// PR_SET_CHILD_SUBREAPER in prctl(2)). now is the clock for durations.
+// NewRunner returns a runner. If what it needs cannot be started, Run returns the
+// error. On Linux this process adopts orphans from then on (PR_SET_CHILD_SUBREAPER in
+// prctl(2)). now is the clock for durations.
 func NewRunner(now func() time.Time) *Runner {
 	return &Runner{now: now, host: newHost(), killed: make(chan struct{})}
 }
 
-// Run runs a command and returns when nothing of it is left. Being stopped,
-// for whatever reason, is a Result, not an error; so is a ctx that is done
-// before the start. Errors are a [*StartError] for a command that cannot run, a
-// [*SurvivorError], [ErrKeeper], [ErrClosed], or what a file of ours met; with
-// a [*SurvivorError] and [ErrKeeper] the Result holds what is known.
+// Run runs a command and returns when nothing of it is left running. A command that is
+// stopped, for whatever reason, is a Result, not an error; so is a ctx that is done
+// before the start. Errors are a [*StartError] for a command that cannot run, an
+// [*OverlayError], a [*SurvivorError], [ErrKeeper], [ErrClosed], or an error of the
+// record files. With a [*SurvivorError] or [ErrKeeper] the Result holds what is known.
 func (r *Runner) Run(ctx context.Context, cmd Command) (Result, error) {
 	killed, err := r.enter()
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *Runner) Run(ctx context.Context, cmd Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if sp.View = cmd.View; sp.apart() && runtime.GOOS != "linux" {
+	if sp.View = cmd.View; !sp.empty() && runtime.GOOS != "linux" {
 		return Result{}, &OverlayError{Err: errors.ErrUnsupported}
 	}
 	if sp.io, err = openStreams(cmd); err != nil {
@@ -103,8 +103,8 @@ func (r *Runner) enter() (killed <-chan struct{}, err error) {
 	return r.killed, nil
 }
 
-// Kill kills, at once, every command that is running now and all that
-// descends from it. It does not wait for them: their Runs return as ever.
+// Kill immediately kills every running command with all its descendants. It does not
+// wait for them: their Runs return as usual.
 func (r *Runner) Kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,8 +112,8 @@ func (r *Runner) Kill() {
 	r.killed = make(chan struct{})
 }
 
-// Close kills what is running, waits for it, and lets go of what the runner
-// holds. Every Run after it returns [ErrClosed].
+// Close kills what is running, waits for it, and releases the runner's resources.
+// Later calls of Run return [ErrClosed].
 func (r *Runner) Close() error {
 	r.mu.Lock()
 	r.closed = true

@@ -3,20 +3,21 @@ package proc
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
 
-// A spawn is a command ready to start: everything that can be checked
-// beforehand has been.
+// A spawn is a command ready to start: everything that can be checked beforehand has
+// been checked.
 type spawn struct {
-	path string // of the program
+	Path string // of the program
 	Invocation
 	View
 	io *streams
 }
 
-// resolve finds the program and checks that all of it can be handed over.
+// resolve finds the program and checks its arguments and directory.
 func resolve(i Invocation) (spawn, error) {
 	if len(i.Argv) == 0 {
 		return spawn{}, &StartError{Path: `""`, Err: ErrNotFound}
@@ -40,22 +41,16 @@ func resolve(i Invocation) (spawn, error) {
 		return spawn{}, err
 	}
 	i.Env = inDir(i.Env, i.Dir)
-	return spawn{path: path, Invocation: i}, nil
+	return spawn{Path: path, Invocation: i}, nil
 }
 
-// inDir returns an environment that names the directory in which a program begins, as
-// a shell would: the name that it has from elsewhere may lead elsewhere by now.
+// inDir sets PWD to dir, as a shell would: an inherited PWD may name another directory.
 func inDir(env []string, dir string) []string {
-	in := make([]string, 0, len(env)+1)
-	for _, variable := range env {
-		if !strings.HasPrefix(variable, "PWD=") {
-			in = append(in, variable)
-		}
-	}
-	return append(in, "PWD="+dir)
+	others := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
+	return append(others, "PWD="+dir)
 }
 
-// startError explains what the system said to a program that was there.
+// startError explains the system's error for a program that exists.
 func startError(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.E2BIG):
@@ -63,8 +58,8 @@ func startError(path string, err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		err = ErrFormat
 	case errors.Is(err, syscall.ENOENT):
-		// The file and the directory were there a moment ago, so what is
-		// missing is the interpreter that the file names.
+		// The file and the directory existed a moment ago, so the interpreter that the
+		// file names is missing.
 		err = ErrInterpreter
 	default:
 		err = withoutPath(err)

@@ -2,34 +2,33 @@ package proc
 
 import "os"
 
-// A stream is an output of a command. What the command prints goes through a
-// channel, which is read as it comes, onto a tape. The stream ends with the
-// command's own process; what others put into the channel after that is late, and
-// none of it.
+// A stream is one output of a command. What the command prints goes through a channel
+// to a tape. The stream ends with the command's own process; what other processes write
+// to the channel after that is late and not part of it.
 type stream struct {
 	tape
-	theirs *os.File // the command's end; nil once it has its own
+	theirs *os.File // the command's end; nil once the command has it
 	ours   *channel
 	sealed bool
 
 	leader *leader // the command's own process
 	relay  *relay  // nil: nobody watches
 
-	done     chan struct{} // closed when the channel is not read any more
+	done     chan struct{} // closed when the channel is no longer read
 	doubtful []doubtful
 }
 
-// doubtful is text that was read when the command's own process had ended: it may
-// be that process's last, or what others have added.
+// doubtful is text that was read after the command's own process had ended: the process
+// may have written it before it ended, or another one after that.
 type doubtful struct {
 	writer int
 	text   []byte
 }
 
-// pumpSize is how much is read at once, in bytes.
+// pumpSize is the size of one read, in bytes.
 const pumpSize = 64 << 10
 
-// listen begins to take in what is written. The caller must call cut.
+// listen starts reading. The caller must call cut.
 func (s *stream) listen() {
 	s.done = make(chan struct{})
 	go s.pump()
@@ -52,7 +51,6 @@ func (s *stream) pump() {
 	}
 }
 
-// add takes in the next piece of the output.
 func (s *stream) add(chunk []byte) {
 	s.keep(chunk)
 	if s.relay != nil {
@@ -60,9 +58,9 @@ func (s *stream) add(chunk []byte) {
 	}
 }
 
-// cut ends the stream: what is in the channel now still belongs to it, but for
-// what was written by one of the processes that have outlived the command's own,
-// which it returns. It may be called once.
+// cut ends the stream. What is in the channel now still belongs to it, except for what
+// was written by the processes that outlived the command's own: cut returns that. It
+// may be called once.
 func (s *stream) cut(outlived map[int]bool) (late []byte) {
 	s.ours.interrupt()
 	<-s.done
@@ -78,7 +76,7 @@ func (s *stream) cut(outlived map[int]bool) (late []byte) {
 	return late
 }
 
-// drain takes out of the channel what is in it.
+// drain reads what is in the channel now.
 func (s *stream) drain() {
 	for rest := s.ours.pending(); rest > 0; {
 		buf := make([]byte, min(rest, pumpSize))
@@ -92,7 +90,7 @@ func (s *stream) drain() {
 	}
 }
 
-// close lets go of everything. The stream may have been opened in part only.
+// close releases everything, even of a stream that was opened only in part.
 func (s *stream) close() {
 	if s.theirs != nil {
 		_ = s.theirs.Close()

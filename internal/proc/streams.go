@@ -10,27 +10,26 @@ import (
 	"time"
 )
 
-// maxEnd bounds what is kept of a stream's end when it is too long to be kept
+// maxEnd is how much of a stream's end is kept when the stream is too long to be kept
 // whole, in bytes.
 const maxEnd = 256 << 10
 
-// streams are the input and the outputs of one run. One goroutine uses them.
+// streams are the input and the outputs of one run. Only one goroutine may use them.
 type streams struct {
 	stdin  *os.File // the child's end
 	feed   *os.File // our end of a stdin pipe, or nil
-	input  []byte   // what goes into feed
+	input  []byte   // what is written to feed
 	stdout *stream
-	stderr *stream // is stdout when both are one
+	stderr *stream // the same as stdout when the two are merged
 
 	relay *relay // nil: nobody watches
 	full  chan struct{}
 
 	ended    bool   // the outputs have been cut
-	late     []byte // what came behind them
-	lateFile string // where that goes; "": nowhere
+	late     []byte // output that arrived after that
+	lateFile string // where to write it; "": nowhere
 
-	// passing are the paths that the system did not let us unlink while open.
-	passing []string
+	temporary []string // paths that could not be unlinked while the file was open
 }
 
 func openStreams(cmd Command) (_ *streams, err error) {
@@ -64,7 +63,7 @@ func (s *streams) openStdin(cmd Command) (err error) {
 	case cmd.Stdin == nil:
 		s.stdin, err = os.Open(os.DevNull)
 	default:
-		if s.stdin, err = s.passingFile(beside(cmd.Stdout)); err == nil {
+		if s.stdin, err = s.temporaryFile(cmd.Stdout); err == nil {
 			_, err = s.stdin.Write(cmd.Stdin)
 		}
 		if err == nil {
@@ -94,8 +93,8 @@ func (s *streams) openOutput(name, path string, cmd Command) (o *stream, err err
 	return o, nil
 }
 
-// newFile makes a file instead of whatever is there: an earlier command may
-// have left a link to somewhere else, or a pipe.
+// newFile replaces whatever is there with a new file: an earlier command may have left
+// a pipe, or a link to somewhere else.
 func newFile(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -103,18 +102,13 @@ func newFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
-// beside returns the directory of an output's file, where there is one: what goes
-// into a command then needs no other place than what comes out of it.
-func beside(output string) string {
-	if output == "" {
-		return ""
+// temporaryFile returns an unlinked file, or one that close removes. It is made beside
+// the output's record, or in the system's temporary directory if there is none.
+func (s *streams) temporaryFile(output string) (*os.File, error) {
+	dir := ""
+	if output != "" {
+		dir = filepath.Dir(output)
 	}
-	return filepath.Dir(output)
-}
-
-// passingFile returns a file without a name, or one that close removes. It is made
-// in dir; "" is the system's directory for such files.
-func (s *streams) passingFile(dir string) (*os.File, error) {
 	made, err := os.CreateTemp(dir, "codeloops-*")
 	if err != nil {
 		return nil, err
@@ -122,12 +116,12 @@ func (s *streams) passingFile(dir string) (*os.File, error) {
 	_ = made.Close()
 	f, err := os.OpenFile(made.Name(), os.O_RDWR, 0)
 	if os.Remove(made.Name()) != nil {
-		s.passing = append(s.passing, made.Name())
+		s.temporary = append(s.temporary, made.Name())
 	}
 	return f, err
 }
 
-// outputs returns the streams to read, once each.
+// outputs returns each stream once.
 func (s *streams) outputs() []*stream {
 	if s.stderr == s.stdout {
 		return []*stream{s.stdout}
@@ -135,14 +129,14 @@ func (s *streams) outputs() []*stream {
 	return []*stream{s.stdout, s.stderr}
 }
 
-// begin is called when the child has its ends of the streams. The caller must call
+// begin starts reading once the child has its ends of the streams. The caller must call
 // cut and finish.
 func (s *streams) begin(c *child, watch func(string, []byte), now func() time.Time) {
 	_ = s.stdin.Close()
 	if watch != nil {
 		s.relay = startRelay(watch)
 	}
-	began := now() // for all of them: the first may tell of something before the next one listens
+	began := now() // one time for all: the first may receive something before the next one listens
 	for _, o := range s.outputs() {
 		_ = o.theirs.Close()
 		o.theirs = nil
@@ -151,8 +145,8 @@ func (s *streams) begin(c *child, watch func(string, []byte), now func() time.Ti
 	}
 }
 
-// feedChild begins to write into a stdin pipe, if there is one. The caller must
-// call end when the child is gone.
+// feedChild starts writing to the stdin pipe, if there is one. The caller must call end
+// when the child is gone.
 func (s *streams) feedChild() (end func()) {
 	if s.feed == nil {
 		return func() {}
@@ -160,18 +154,18 @@ func (s *streams) feedChild() (end func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// A child may well end, or close its stdin, without reading.
+		// A child may end, or close its stdin, without reading.
 		_, _ = s.feed.Write(s.input)
 		_ = s.feed.Close()
 	}()
 	return func() {
-		_ = s.feed.Close() // ends a write that nobody reads
+		_ = s.feed.Close() // unblocks a write that nobody reads
 		<-done
 	}
 }
 
-// cut ends the outputs, once: the command's own process is gone, and these are
-// those that have outlived it.
+// cut ends the outputs when the command's own process is gone. outlived are the
+// processes that outlived it. Only the first call counts.
 func (s *streams) cut(outlived map[int]bool) {
 	if s.ended {
 		return
@@ -185,8 +179,8 @@ func (s *streams) cut(outlived map[int]bool) {
 	}
 }
 
-// finish is called when nobody is left. It returns what came behind the cut, and
-// when the watch has taken everything.
+// finish is called when nothing is left running. It returns the output that arrived
+// after the cut, once the watch has taken everything.
 func (s *streams) finish() (Late, error) {
 	for _, o := range s.outputs() {
 		o.drain()
@@ -213,7 +207,7 @@ func (s *streams) finish() (Late, error) {
 	return late, nil
 }
 
-// close may come before start and after any part of openStreams.
+// close may be called before begin, and after openStreams has failed halfway.
 func (s *streams) close() {
 	for _, f := range []*os.File{s.stdin, s.feed} {
 		if f != nil {
@@ -225,7 +219,7 @@ func (s *streams) close() {
 			o.close()
 		}
 	}
-	for _, path := range s.passing {
+	for _, path := range s.temporary {
 		_ = os.Remove(path)
 	}
 }

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// A report is what a host says about a command of which nothing is left.
+// A report is what a host says about a command that has ended.
 type report struct {
 	exitCode  int
 	signal    string
 	stopped   bool // it was told to end before its own process had exited
 	leftovers []Process
-	spent     bool // the keeper can run no other command
+	spent     bool // the keeper cannot run another command
 	err       error
 }
 
-// A supervisor keeps one running command within its bounds.
+// A supervisor enforces the limits of one running command.
 type supervisor struct {
 	cmd    Command
 	child  *child
@@ -29,8 +29,7 @@ type supervisor struct {
 	grace    <-chan time.Time
 }
 
-// supervise returns the report on child with the reason for which it was
-// stopped.
+// supervise returns the report on the child and the reason why it was stopped.
 func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 	s.cancel = ctx.Done()
 	if s.cmd.Timeout > 0 {
@@ -50,9 +49,9 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 			s.io.cut(outlived)
 			s.child.sweep()
 		case rep := <-s.child.ended:
-			s.io.cut(nil) // unless it has been
+			s.io.cut(nil) // a no-op if exited came first
 			if !rep.stopped {
-				s.stop = StopNone // it was over before it heard of it
+				s.stop = StopNone // it ended by itself before it was told to
 			}
 			return rep, s.stop
 		case <-s.cancel:
@@ -71,7 +70,7 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 	}
 }
 
-// ask tells the command to end, once, whatever else comes to pass.
+// ask tells the command to end. Only the first call counts.
 func (s *supervisor) ask(why Stop) {
 	if s.stop != StopNone {
 		return
@@ -90,9 +89,9 @@ func (s *supervisor) kill(why Stop) {
 	s.child.kill()
 }
 
-// measure looks at how much was printed, and when.
+// measure checks the limits on output and on idle time.
 func (s *supervisor) measure() {
-	now := s.now() // first: what is printed from here on is later
+	now := s.now() // before the streams are looked at: later output must not look older
 	var largest int64
 	var grown time.Time
 	for _, o := range s.io.outputs() {
@@ -105,7 +104,7 @@ func (s *supervisor) measure() {
 	limit := s.cmd.MaxOutput
 	switch {
 	case limit > 0 && largest > 2*limit && s.stop == StopOutputLimit:
-		s.kill(StopOutputLimit) // it uses its grace to fill the disk
+		s.kill(StopOutputLimit) // it keeps flooding during its grace period
 	case limit > 0 && largest > limit:
 		s.ask(StopOutputLimit)
 	case s.cmd.Idle > 0 && now.Sub(grown) >= s.cmd.Idle:

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// settle is how long processes may take to end that were about to end
-	// with the command's own process. They do not count as left over.
+	// settle is the time for processes that are ending along with the command's own
+	// process. They do not count as leftovers.
 	settle = 20 * time.Millisecond
-	// leftoverGrace is how long leftovers have between SIGTERM and SIGKILL.
+	// leftoverGrace is the time between SIGTERM and SIGKILL for leftovers.
 	leftoverGrace = 2 * time.Second
-	// killLimit is for how long killing is worth trying while their number does not
-	// fall: what is still there then belongs to somebody else or hangs inside the kernel.
+	// killLimit is how long to go on killing while the number of processes does not
+	// fall. What is still there then belongs to another user or hangs in the kernel.
 	killLimit = 5 * time.Second
 
 	maxNamed = 32
@@ -23,19 +23,19 @@ const (
 
 // A sweep ends processes whose common ancestor is gone.
 type sweep struct {
-	// gone reaps what can be reaped and reports whether nobody is left.
+	// gone reaps what can be reaped and reports whether nothing is left.
 	gone func() bool
-	// list returns who is left; it may miss somebody who is just being born
-	// or dying, so that only gone tells when it is over.
+	// list returns what is left. It may miss a process that is just starting or ending,
+	// so only gone is authoritative.
 	list func() []int
-	// hurry reports whether there is no time left for being gentle.
+	// hurry reports whether to kill without asking first.
 	hurry func() bool
-	// asked are those who have had their SIGTERM.
+	// asked are the processes that have had their SIGTERM.
 	asked map[int]bool
 }
 
-// run returns when nobody is left, with those who did not end by themselves,
-// and with those who cannot be ended.
+// run returns when nothing is left: the processes that did not end by themselves, and
+// those that could not be ended.
 func (s sweep) run() (leftovers, survivors []Process) {
 	if poll(settle, time.Millisecond, s.hurry, s.gone) {
 		return nil, nil
@@ -54,8 +54,8 @@ func (s sweep) run() (leftovers, survivors []Process) {
 	return leftovers, s.kill()
 }
 
-// look returns who is left, and those of them that can be named: whoever dies just
-// now cannot, nor who is being born.
+// look returns what is left, and the part that can be named: a process that is just
+// starting or ending cannot.
 func (s sweep) look() (left []int, named []Process) {
 	poll(leftoverGrace, time.Millisecond, s.hurry, func() bool {
 		left = s.list()
@@ -65,7 +65,7 @@ func (s sweep) look() (left []int, named []Process) {
 	return left, named
 }
 
-// kill kills until nobody is left, or returns those whom it cannot end.
+// kill kills until nothing is left, or returns the processes that it cannot end.
 func (s sweep) kill() (survivors []Process) {
 	fewest := math.MaxInt
 	left := newPatience(killLimit)
@@ -73,13 +73,13 @@ func (s sweep) kill() (survivors []Process) {
 	for !s.gone() {
 		if left.over() {
 			if survivors = name(s.list()); len(survivors) == 0 {
-				survivors = []Process{{Command: "?"}} // nothing to be known of them
+				survivors = []Process{{Command: "?"}} // nothing is known about them
 			}
 			return survivors
 		}
 		pids := s.list()
 		kill(pids)
-		if n := len(pids); n > 0 && n < fewest { // on a busy machine many take their time to die
+		if n := len(pids); n > 0 && n < fewest { // on a busy machine it takes long to end many
 			fewest = n
 			left.renew()
 		}
@@ -88,8 +88,8 @@ func (s sweep) kill() (survivors []Process) {
 	return nil
 }
 
-// poll asks done again and again, for as long as limit lasts or enough is
-// false, and returns its last answer.
+// poll calls done until it is true, the limit is over or enough is true. It returns the
+// last result of done.
 func poll(limit, pause time.Duration, enough, done func() bool) bool {
 	left := newPatience(limit)
 	defer left.close()
@@ -102,11 +102,11 @@ func poll(limit, pause time.Duration, enough, done func() bool) bool {
 	return true
 }
 
-// A patience is how long others may still take. While the whole machine stands still, which
-// keeps them from doing anything, next to none of it is used up.
+// A patience is a timeout that hardly runs while the whole machine is suspended, when
+// other processes cannot do anything either.
 type patience struct {
-	part  *time.Ticker // drops what nobody could receive
-	parts int          // that are left
+	part  *time.Ticker // drops the ticks that nobody received
+	parts int          // ticks that are left
 }
 
 const allParts = 20
@@ -127,16 +127,16 @@ func (p *patience) over() bool { return p.parts <= 0 }
 func (p *patience) renew()     { p.parts = allParts }
 func (p *patience) close()     { p.part.Stop() }
 
-// terminate asks a process, or with -pid its process group, to end. A stopped
-// process hears of it only when it is continued.
+// terminate asks a process, or with -pid its process group, to end. A stopped process
+// handles the signal only when it is continued.
 func terminate(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGTERM)
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// kill kills the processes together with their process groups: a group dies at
-// one blow, so that a member cannot fork while others are being killed. The
-// groups are the command's own, because it began in a new session.
+// kill kills the processes and their process groups. A group is killed atomically, so
+// that no member can fork meanwhile. All groups are the command's, because it began in a
+// new session.
 func kill(pids []int) {
 	groups := map[int]bool{0: true, syscall.Getpgrp(): true}
 	for _, pid := range pids {
@@ -151,7 +151,7 @@ func kill(pids []int) {
 	}
 }
 
-// name describes those that still run.
+// name describes the processes that still run.
 func name(pids []int) []Process {
 	var all []Process
 	for _, pid := range pids {

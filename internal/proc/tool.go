@@ -8,20 +8,20 @@ import (
 	"os/exec"
 )
 
-// A Tool is a plain child process, started the way agents start theirs:
-// nothing watches over it and nothing ends what it leaves. It is for playing
-// an agent; to call one, use a [Runner].
+// A Tool is a plain child process: nothing watches over it and nothing ends what it
+// leaves running. It is for the user's own programs, and for the scripted agent, which
+// starts its children as agents do; to call an agent, use a [Runner].
 type Tool struct {
 	Argv []string // a name without a slash is looked up in PATH
 	Env  []string // set on top of this process's environment
 
-	// Stdin nil is the null device, as are Stdout and Stderr. An *os.File is
-	// handed down as it is; with anything else Run copies, and so does not
-	// return before whoever holds it has let go.
+	// Stdin, Stdout and Stderr are the null device when nil. An *os.File is handed down
+	// as it is. Anything else makes Run copy, and wait until every process that holds
+	// the other end has closed it.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	OwnSession bool // leaves our session, so that signals to our group miss it
+	OwnSession bool // leaves our session, so that it gets no signals sent to our group
 }
 
 // Run waits for the tool and returns its exit code, -1 when a signal ended it.
@@ -37,8 +37,8 @@ func (t Tool) Run(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// Start starts the tool and leaves it to itself: it may outlive this process.
-// Its output must be nil or files.
+// Start starts the tool and does not wait for it: it may outlive this process. Its
+// output must be nil or files.
 func (t Tool) Start() error {
 	cmd := t.command(context.Background())
 	if err := cmd.Start(); err != nil {

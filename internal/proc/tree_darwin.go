@@ -10,16 +10,16 @@ import (
 
 const zombie = 5 // SZOMB in sys/proc.h
 
-// A family is a process, everybody who descends from it, and those who once
-// did and have lost their parents since.
+// A family is a process with its descendants, including those that have lost their
+// parents since they were last seen.
 type family struct {
 	founder int // set before the first list
 
 	mu    sync.Mutex
-	known map[int]unix.Timeval // by pid, when it started: a pid may be used again
+	known map[int]unix.Timeval // start time by PID, because PIDs are reused
 }
 
-// list returns the members that run. It is how the family comes to know them.
+// list returns the running members, and remembers them for the next call.
 func (f *family) list() []int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,8 +43,8 @@ func (f *family) list() []int {
 	return slices.Collect(maps.Keys(members))
 }
 
-// has reports whether p was known before, is in the founder's group or session
-// or has its parent among the members.
+// has reports whether p was known before, is in the founder's group or session, or has a
+// member as its parent.
 func (f *family) has(p *unix.KinfoProc, members map[int]unix.Timeval) bool {
 	pid := int(p.Proc.P_pid)
 	if started, ok := f.known[pid]; ok && started == p.Proc.P_starttime {

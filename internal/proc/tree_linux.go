@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// descendants returns the children of a process, their children, and so on,
-// zombies among them. It reads /proc (proc(5)).
+// descendants returns the children of a process, their children, and so on, including
+// zombies. It reads /proc (proc(5)).
 func descendants(pid int) []int {
 	children := childrenOf
 	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
@@ -40,7 +40,7 @@ func childrenOf(pid int) []int {
 	return all
 }
 
-// parentTable asks every process for its parent.
+// parentTable builds the children of each process from every process's parent.
 func parentTable() func(pid int) []int {
 	table := map[int][]int{}
 	entries, _ := os.ReadDir("/proc")
@@ -53,15 +53,10 @@ func parentTable() func(pid int) []int {
 	return func(pid int) []int { return table[pid] }
 }
 
-// status returns the state letter and the parent of a process; zeros when
-// there is no such process.
+// status returns the state letter and the parent of a process; zeros when there is no
+// such process.
 func status(pid int) (state byte, parent int) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, 0
-	}
-	// The second field is the name in parentheses, with anything in it.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	fields := stat("/proc/" + strconv.Itoa(pid))
 	if len(fields) < 2 {
 		return 0, 0
 	}
@@ -69,7 +64,18 @@ func status(pid int) (state byte, parent int) {
 	return fields[0][0], parent
 }
 
-// commandLine returns the arguments of a process that runs, "" for any other.
+// stat returns the fields of a process or thread from its state on (proc_pid_stat(5)),
+// none when it does not exist. Before them stands the name in parentheses, which may
+// hold anything.
+func stat(dir string) []string {
+	text, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+}
+
+// commandLine returns the arguments of a running process, "" for any other.
 func commandLine(pid int) string {
 	dir := "/proc/" + strconv.Itoa(pid)
 	state, _ := status(pid)

@@ -24,19 +24,19 @@ func decode(b []byte) (m message, err error) {
 func TestStartMessage(t *testing.T) {
 	t.Parallel()
 	for _, want := range []spawn{
-		{path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{"sh"}}},
-		{path: "/bin/\xff", Invocation: Invocation{Dir: "/a b", Argv: []string{"", "-c", "x\ny", ""}, Env: []string{"A=", "B=\xfe"}}},
-		{path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{strings.Repeat("x", 1<<20)}, Env: []string{""}}},
+		{Path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{"sh"}}},
+		{Path: "/bin/\xff", Invocation: Invocation{Dir: "/a b", Argv: []string{"", "-c", "x\ny", ""}, Env: []string{"A=", "B=\xfe"}}},
+		{Path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{strings.Repeat("x", 1<<20)}, Env: []string{""}}},
 		{
-			path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{"sh"}},
+			Path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{"sh"}},
 			View: View{Binds: []Bind{{Dir: "/f", Of: "/g"}}, Overlays: []Overlay{{Dir: "/a", Upper: "/b", Work: "/c"}}, Hidden: []string{"/d", "/e"}},
 		},
 	} {
-		m, err := decode(encode(startOf(want)))
+		m, err := decode(encode(message{Kind: msgStart, Start: &want}))
 		if err != nil || m.Kind != msgStart {
 			t.Fatalf("kind %c, %v", m.Kind, err)
 		}
-		if got := m.Start.spawn(); !reflect.DeepEqual(got, want) {
+		if got := *m.Start; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestFailedMessage(t *testing.T) {
 }
 
 func FuzzMessages(f *testing.F) {
-	f.Add(encode(startOf(spawn{path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{"sh", "-c"}, Env: []string{"A=b"}}})))
+	f.Add(encode(message{Kind: msgStart, Start: &spawn{Path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{"sh", "-c"}, Env: []string{"A=b"}}}}))
 	f.Add(encode(message{Kind: msgEnded, Ended: &ended{ExitCode: 3, Leftovers: []Process{{PID: 1, Command: "x"}}, Survivors: []Process{{PID: 2}}}}))
 	f.Add(encode(message{Kind: msgFailed, Errno: syscall.ENOENT}))
 	f.Add(encode(message{Kind: msgExited, PIDs: []int{1, 2}}))
@@ -93,7 +93,7 @@ func FuzzMessages(f *testing.F) {
 			return
 		}
 		if m.Start != nil {
-			if again, err := decode(encode(startOf(m.Start.spawn()))); err != nil || !reflect.DeepEqual(again.Start.spawn(), m.Start.spawn()) {
+			if again, err := decode(encode(message{Kind: msgStart, Start: m.Start})); err != nil || !reflect.DeepEqual(again.Start, m.Start) {
 				t.Errorf("%+v became %+v, %v", m, again, err)
 			}
 		}

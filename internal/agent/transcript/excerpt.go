@@ -19,7 +19,7 @@ type excerpt struct {
 	gone int64 // bytes in whose places the marks stand
 }
 
-func (e *excerpt) write(s string) { e.Add([]byte(s)) }
+func (e *excerpt) write(s string) { _, _ = e.Write([]byte(s)) }
 
 // output returns the text, with a line between head and tail that says what is missing.
 func (e *excerpt) output() loop.Output {

@@ -1,4 +1,4 @@
-// Package ending says, in the words of loop, why a process was stopped.
+// Package ending maps the reason why a process was stopped to an ending of package loop.
 package ending
 
 import (
@@ -6,8 +6,8 @@ import (
 	"codeloops/internal/proc"
 )
 
-// Of returns the ending of a turn or a check that was stopped; ok is false
-// for a process that ended by itself.
+// Of returns the ending of a turn or check that was stopped; ok is false for a process
+// that ended by itself.
 func Of(why proc.Stop) (e loop.Ending, ok bool) {
 	switch why {
 	case proc.StopTimeout:
