@@ -16,12 +16,12 @@ import (
 	"codeloops/internal/proc"
 )
 
-// maxArg is the longest argument that Linux takes: MAX_ARG_STRLEN in
-// linux/binfmts.h, less the NUL at its end.
+// maxArg is the longest argument that Linux accepts: MAX_ARG_STRLEN in linux/binfmts.h
+// without the terminating NUL.
 const maxArg = 128<<10 - 1
 
-// A Starter runs one command to its end and leaves nothing of it running;
-// [proc.Runner] is one.
+// A Starter runs one command to its end and leaves nothing of it running. [proc.Runner]
+// is one.
 type Starter interface {
 	Run(context.Context, proc.Command) (proc.Result, error)
 }
@@ -31,36 +31,34 @@ type Place struct {
 	Starter Starter
 	Dir     string   // the user's working directory, absolute
 	Environ []string // what codeloops was started with
-	EnvDeny []string // names of variables, or globs as in path.Match, that no agent sees
-	// HideSecrets keeps variables whose names look secret from read-only turns, but
+	EnvDeny []string // variables that no agent sees: names, or globs as in path.Match
+	// HideSecrets hides variables with secret-looking names from read-only turns, except
 	// for those that their CLIs sign in with and those that EnvPass names.
 	HideSecrets bool
 	EnvPass     []string // names or globs
 	Outputs     string   // an existing directory, absolute, for the files of the turns
 	Session     string   // the session's ID
-	// Run counts the times that the session was continued: a turn that is played
-	// again must not give its conversation a name that the CLI knows already.
+	// Run counts how often the session was resumed: a turn that is played again must not
+	// give its conversation a name that the CLI already knows.
 	Run    int
 	Limits proc.Limits // of one turn
-	// Now is the time, for ends of limits that are told as a pause or as a time of
-	// the day; nil: those are not understood.
+	// Now is the clock for limits whose end is given as a pause or a time of day; nil:
+	// those are not understood.
 	Now func() time.Time
 }
 
-// A Reply is one turn played.
+// A Reply is the result of a turn.
 type Reply struct {
 	loop.Turn
-	// Text is the agent's final text: what a critic's verdict is read from.
-	// Of an output that is not kept whole it is the end.
+	// Text is the agent's final text, from which a critic's verdict is read. If the
+	// output is not kept whole, it is the end of it.
 	Text string
-	// Answered is set when what was in the turn's way is what the model's service
-	// has answered.
+	// Answered is set when the turn failed with an answer of the model's service.
 	Answered bool
 }
 
-// An Agent is a CLI that is there, bound to a model and a place. It is safe
-// for concurrent use as long as no two turns have the same step, role, iteration,
-// ask, leg and try.
+// An Agent is an installed CLI, bound to a model and a place. It is safe for concurrent
+// use as long as no two turns have the same step, role, iteration, ask, leg and try.
 type Agent struct {
 	spec  Spec
 	model string
@@ -68,9 +66,9 @@ type Agent struct {
 	paths map[loop.Access]string
 }
 
-// New binds a spec for turns with the given access, and looks up everything that can be
-// looked up before anything runs. Errors are those of [Spec.Resolve], or say
-// that the model or the place does not fit.
+// New binds a spec for turns with the given kinds of access, and resolves everything that
+// can be resolved before anything runs. Errors are those of [Spec.Resolve], or say that
+// the model or the place does not fit.
 func New(spec Spec, model string, at Place, kinds ...loop.Access) (*Agent, error) {
 	if err := checkGlobs(slices.Concat(at.EnvDeny, at.EnvPass)); err != nil {
 		return nil, err
@@ -89,22 +87,21 @@ func New(spec Spec, model string, at Place, kinds ...loop.Access) (*Agent, error
 	return a, nil
 }
 
-// checkModel refuses a model that would be passed over, and the lack of one
-// that the arguments need.
+// checkModel rejects a model that would be ignored, and a missing one that the arguments
+// need.
 func (s Spec) checkModel(access loop.Access, model string) error {
-	asks := mentions(s.args(access, "", loop.Conversation{}, ""), holdModel)
+	needed := mentions(s.args(access, "", loop.Conversation{}, ""), holdModel)
 	switch {
-	case model == "" && asks:
+	case model == "" && needed:
 		return fmt.Errorf("the agent %s needs a model: its %s command holds {model}", s.Name, access)
-	case model != "" && !asks && len(s.ModelArgs) == 0:
+	case model != "" && !needed && len(s.ModelArgs) == 0:
 		return fmt.Errorf("the agent %s takes no model: it has neither model_args nor {model} in its command", s.Name)
 	}
 	return nil
 }
 
-// Run plays one turn. However the agent ends is a Reply, not an error; an
-// error means that it could not be run, or that something of it could not be
-// ended.
+// Run plays one turn. However the agent ends, that is a Reply, not an error. An error
+// means that the agent could not be run, or that a process of it could not be ended.
 func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	if err := r.check(); err != nil {
 		return Reply{}, err
@@ -118,11 +115,11 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 		Invocation: proc.Invocation{Dir: cmp.Or(r.Dir, a.at.Dir), Env: a.environ(r)},
 		Records: proc.Records{
 			Stdout: name + ".stdout", Stderr: name + ".stderr", Late: name + ".late",
-			Sealed: r.Access == loop.ReadOnly, // who may not write, decides
+			Sealed: r.Access == loop.ReadOnly, // the critic's output decides
 		},
 		Limits: a.at.Limits,
 	}
-	tidy, err := a.hand(r, name, &cmd)
+	tidy, err := a.prepare(r, name, &cmd)
 	defer tidy()
 	if err != nil {
 		return Reply{}, err
@@ -137,7 +134,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	if reply.Ending == loop.EndRateLimited && reply.ResetAt.IsZero() && a.at.Now != nil {
 		reply.ResetAt = resetIn(reply.Reason, a.at.Now())
 	}
-	reply.Reason = transcript.Line(reply.Reason) // some tell the end of a limit at the end of many words
+	reply.Reason = transcript.Line(reply.Reason) // only now: the end of a limit may stand at the end of a long text
 	if remedy := a.spec.Remedy(a.at.Environ); reply.Ending == loop.EndAuth && remedy != "" {
 		reply.Reason = strings.TrimPrefix(reply.Reason+"; "+remedy, "; ")
 	}
@@ -147,9 +144,9 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	return reply, err
 }
 
-// hand gives the agent its prompt, unless that is an argument, and its policy. tidy
-// removes the files that hand wrote.
-func (a *Agent) hand(r Request, name string, cmd *proc.Command) (tidy func(), err error) {
+// prepare sets the agent's input and writes its prompt file and policy file. tidy removes
+// those files.
+func (a *Agent) prepare(r Request, name string, cmd *proc.Command) (tidy func(), err error) {
 	files := map[string]string{}
 	switch a.spec.Prompt {
 	case Arg:
@@ -172,20 +169,20 @@ func (a *Agent) hand(r Request, name string, cmd *proc.Command) (tidy func(), er
 	}
 	return func() {
 		for path := range files {
-			_ = os.Remove(path) // it stands beside the outputs and goes with them
+			_ = os.Remove(path) // otherwise it goes with the outputs, which it stands beside
 		}
 	}, err
 }
 
-// What the names of a turn's files end in, beside ".stdout" and ".stderr".
+// Suffixes of a turn's files, besides ".stdout" and ".stderr".
 const (
 	promptSuffix = ".prompt"
 	usageSuffix  = ".usage"
 	policySuffix = ".policy.toml"
 )
 
-// argv returns the arguments with everything filled in; name is what the
-// turn's files are named after. A prompt that holds a placeholder keeps it.
+// argv returns the arguments with all placeholders filled in; name is the prefix of the
+// turn's files. A placeholder inside the prompt stays as it is.
 func (a *Agent) argv(r Request, name string) ([]string, error) {
 	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, name+promptSuffix, holdUsageFile, name+usageSuffix,
 		holdPolicyFile, name+policySuffix)
@@ -202,41 +199,41 @@ func (a *Agent) argv(r Request, name string) ([]string, error) {
 // A longPromptError says that a prompt is too long for an argument.
 type longPromptError struct {
 	agent string
-	size  int // bytes of the argument that it would make
+	size  int // bytes of the argument
 }
 
 func (e *longPromptError) Error() string {
 	return fmt.Sprintf("the agent %s takes its prompt as an argument, which has room for %d bytes, not %d", e.agent, maxArg, e.size)
 }
 
-// Hint says what can be done about it.
+// Hint says what to do about it.
 func (e *longPromptError) Hint() string {
 	return "write what is long into a file, and name that file in the prompt"
 }
 
 func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, error) {
-	heard, enough := context.WithCancel(ctx)
-	defer enough()
-	l := newListener(a.spec.Output, a.at.Limits.Keep, r.Watch, enough)
+	hopeful, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	l := newListener(a.spec.Output, a.at.Limits.Keep, r.Watch, giveUp)
 	cmd.Watch = l.hear
 	starter := a.at.Starter
 	if r.Starter != nil {
 		starter = r.Starter
 	}
-	res, err := starter.Run(heard, cmd)
+	res, err := starter.Run(hopeful, cmd)
 	if err != nil {
 		err = fmt.Errorf("run the agent %s: %w", a.spec.Name, err)
 		if _, survived := errors.AsType[*proc.SurvivorError](err); !survived && !errors.Is(err, proc.ErrKeeper) {
 			return Reply{}, err
 		}
 	}
-	if heard.Err() != nil && ctx.Err() == nil && res.Stop == proc.StopCancelled {
-		res.Stop = proc.StopIdle // it was not worth waiting for: the events say why
+	if hopeful.Err() != nil && ctx.Err() == nil && res.Stop == proc.StopCancelled {
+		res.Stop = proc.StopIdle // the listener gave up: the events say why
 	}
 	reply := a.spec.reply(r.Access, res, l.end())
-	reply.Agent, reply.Resumed, reply.SessionID = a.Ref(), a.spec.carriesOn(r.Conversation), a.sessionID(r)
+	reply.Agent, reply.Resumed, reply.SessionID = a.Ref(), a.spec.canResume(r.Conversation), a.sessionID(r)
 	return reply, err
 }
 
-// Ref names the agent as events do.
+// Ref returns the agent's name and model, as events hold them.
 func (a *Agent) Ref() loop.AgentRef { return loop.AgentRef{Agent: a.spec.Name, Model: a.model} }

@@ -16,14 +16,14 @@ import (
 //go:embed catalogue.toml
 var catalogueFile string
 
-// Catalogue returns the CLIs that codeloops knows, in the order in which to
-// list them. Nobody may change what is in their lists.
+// Catalogue returns the CLIs that codeloops knows, in the order in which to list them.
+// Callers must not change the slices and maps inside.
 func Catalogue() []Spec { return slices.Clone(catalogue()) }
 
-var catalogue = sync.OnceValue(func() []Spec { //nolint:gochecknoglobals // it is read once, and stays
+var catalogue = sync.OnceValue(func() []Spec { //nolint:gochecknoglobals // parsed once, never changed
 	all, err := readCatalogue()
 	if err != nil {
-		panic("catalogue.toml: " + err.Error()) // a part of the program, which a test has read
+		panic("catalogue.toml: " + err.Error()) // embedded, and tested
 	}
 	return all
 })
@@ -71,7 +71,7 @@ func readCatalogue() ([]Spec, error) {
 type UnknownError struct {
 	Name    string
 	Nearest string   // the known name that was probably meant; "" when none is close
-	Known   []string // every name that would do, aliases apart
+	Known   []string // all names, without aliases
 }
 
 // Error implements error.
@@ -85,8 +85,8 @@ func (e *UnknownError) Hint() string {
 	return "the agents are " + strings.Join(e.Known, ", ")
 }
 
-// Find returns the agent of a name or alias: one of own, the user's, before
-// one of the catalogue. The error is an [*UnknownError].
+// Find returns the agent with a name or alias. The user's own agents come before those of
+// the catalogue. The error is an [*UnknownError].
 func Find(name string, own ...Spec) (Spec, error) {
 	unknown := &UnknownError{Name: name}
 	var names []string

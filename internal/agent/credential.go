@@ -10,29 +10,27 @@ import (
 	"codeloops/internal/proc"
 )
 
-// A Credential is something that a CLI may be signed in with: a variable, or a
-// file below the user's home that it writes when somebody signs in.
+// A Credential is one way in which a CLI may be signed in: a variable, or a file below
+// the user's home that it writes at sign-in.
 type Credential struct {
-	// Env is the name of a variable. A CLI is given it also where secrets are
-	// kept from it.
+	// Env is the name of a variable. The CLI gets it even where secrets are hidden from
+	// it.
 	Env string
-	// File is relative to the user's home, with slashes. Where Home names a
-	// variable that is set, that is the directory File's last part lies in. Where
-	// XDG_DATA_HOME or XDG_CONFIG_HOME is set, that is what File means by
-	// .local/share or .config.
+	// File is relative to the user's home, with slashes. If Home names a variable that is
+	// set, its value is the directory of the file. If XDG_DATA_HOME or XDG_CONFIG_HOME is
+	// set, it replaces .local/share or .config in File.
 	File string
 	Home string
-	// Key is what File, then a JSON object, has to hold; "": anything.
+	// Key is a key that File must hold, which is then a JSON object; "": anything.
 	Key string
 }
 
-// maxCredentials bounds a file that is looked into, in bytes.
+// maxCredentials bounds a credentials file, in bytes.
 const maxCredentials = 8 << 20
 
-// SignedIn says by what a CLI seems to be signed in, as a word or two for a
-// person; "" when nothing of it can be seen. It starts nothing and asks nobody:
-// what it finds may have expired, and a key in a system's keyring is not found.
-// home is the user's home directory.
+// SignedIn names the variable or the file with which a CLI seems to be signed in; "" when
+// there is none. It runs nothing: a credential may have expired, and a key in the
+// system's keyring is not found. home is the user's home directory.
 func (s Spec) SignedIn(env []string, home string) string {
 	for _, c := range s.Credentials {
 		if c.Env != "" {
@@ -48,8 +46,8 @@ func (s Spec) SignedIn(env []string, home string) string {
 	return ""
 }
 
-// Remedy says what to do when the CLI says that it is not signed in, as a
-// sentence's end; "" when nothing is known.
+// Remedy says what to do when the CLI says that it is not signed in, as the end of a
+// sentence; "" when nothing is known.
 func (s Spec) Remedy(env []string) string {
 	first := ""
 	for _, c := range s.Credentials {
@@ -74,7 +72,7 @@ func (c Credential) path(env []string, home string) string {
 	}
 	for below, name := range map[string]string{".local/share/": "XDG_DATA_HOME", ".config/": "XDG_CONFIG_HOME"} {
 		rest, ok := strings.CutPrefix(c.File, below)
-		// The specification has relative ones passed over.
+		// The XDG specification says to ignore relative paths.
 		if dir := proc.LookEnv(env, name); ok && filepath.IsAbs(dir) {
 			return filepath.Join(dir, filepath.FromSlash(rest))
 		}
@@ -104,6 +102,6 @@ func (c Credential) holds(path string) bool {
 	return !slices.Contains(nothing(), strings.TrimSpace(string(data)))
 }
 
-// nothing is what is in a file, or under a key, before anybody has signed
-// in; some CLIs write it the first time that they are started.
+// nothing lists what some CLIs write to a file, or under a key, before anybody has
+// signed in.
 func nothing() []string { return []string{"", "null", `""`, "{}", "[]", "false"} }

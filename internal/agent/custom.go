@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// Own is an agent of the user's own, as the configuration spells it, and has checked it.
+// Own is one of the user's own agents, as the configuration has read and checked it.
 type Own struct {
 	Command       []string          // the program and its arguments
 	CriticCommand []string          // the same for the critic; none: Command
 	Prompt        string            // a [Channel]; "": stdin
 	Output        string            // a [Format]; "": text
-	ModelArgs     []string          // appended when a model is asked for
+	ModelArgs     []string          // appended when a model is set
 	SessionArgs   []string          // appended to begin a conversation with the name "{session_id}"
 	ResumeArgs    []string          // appended to continue "{conversation}"
 	Env           map[string]string // set for the program
 	Install       string            // what to do when the program is missing
 }
 
-// named reports whether a text is a plain name: letters, digits, dots and what joins
-// them. It does not begin like an option.
-func named(text string) bool {
+// isName reports whether a text consists of letters, digits, '.', '_' and '-', and begins
+// with a letter or digit, so that it cannot be taken for an option.
+func isName(text string) bool {
 	return text != "" && !strings.ContainsAny(text[:1], "._-") && strings.Trim(text, nameChars) == ""
 }
 
 const nameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
-// Custom returns the spec of an agent of the user's own.
+// Custom returns the spec of one of the user's own agents.
 func Custom(name string, own Own) Spec {
 	critic := own.CriticCommand
 	if len(critic) == 0 {

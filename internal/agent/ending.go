@@ -15,22 +15,20 @@ import (
 	"codeloops/internal/proc/ending"
 )
 
-const (
-	// lastLines is how many lines at the end of a stream are looked at for
-	// what went wrong.
-	lastLines = 32
-)
+// lastLines is how many lines at the end of a stream are searched for the cause of a
+// failure.
+const lastLines = 32
 
-// An end is how a turn came to its end.
+// An end is how a turn ended.
 type end struct {
 	ending  loop.Ending
 	reason  string
 	resetAt time.Time
 }
 
-// judge returns how a turn ended: first by what codeloops did to it, then by the agent's
-// own events, then by its exit code and the exact lines that the agent is known to
-// print. Prose does not count: a program about rate limits is not rate limited.
+// judge returns how a turn ended. What codeloops did to it comes first, then the agent's
+// own events, then its exit code and the exact lines that the agent is known to print.
+// Other text does not count: an agent that works on rate limits is not rate limited.
 func (s Spec) judge(access loop.Access, res proc.Result, said *transcript.Report) end {
 	if e, ok := ending.Of(res.Stop); ok {
 		return cut(e, said)
@@ -58,8 +56,8 @@ func (s Spec) judge(access loop.Access, res proc.Result, said *transcript.Report
 	return end{ending: loop.EndCompleted}
 }
 
-// cut is the end of a turn that codeloops stopped. If it was silent because the agent
-// was retrying, the cause of that is its ending.
+// cut is the end of a turn that codeloops stopped. If the agent was silent because it was
+// retrying, the reason for retrying is the ending.
 func cut(e loop.Ending, said *transcript.Report) end {
 	switch {
 	case said == nil:
@@ -70,7 +68,7 @@ func cut(e loop.Ending, said *transcript.Report) end {
 	return end{ending: e, reason: said.Problem}
 }
 
-// failed looks for the cause of a failed turn. reason is what the agent's events say, if
+// failed finds the cause of a failed turn. reason is what the agent's events say, if
 // anything.
 func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) end {
 	errors := tailLines(string(res.Stderr.Text))
@@ -103,7 +101,7 @@ func (k Saying) reason(line string) string {
 	return line
 }
 
-// tailLines returns the last lines of a text, without what drives terminals.
+// tailLines returns the last lines of a text, without terminal control sequences.
 func tailLines(text string) []string {
 	lines := strings.Split(strings.TrimRightFunc(text, unicode.IsSpace), "\n")
 	lines = lines[max(0, len(lines)-lastLines):]
@@ -113,8 +111,8 @@ func tailLines(text string) []string {
 	return lines
 }
 
-// lastWords is the last line that can be a sentence: stack traces are indented or hold
-// no words.
+// lastWords returns the last line that may be a sentence. Lines of stack traces begin
+// with "at " or hold no letters.
 func lastWords(lines []string) string {
 	for _, line := range slices.Backward(lines) {
 		if strings.ContainsFunc(line, unicode.IsLetter) && !strings.HasPrefix(line, "at ") {

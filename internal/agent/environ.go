@@ -13,9 +13,9 @@ import (
 	"codeloops/internal/redact/secretname"
 )
 
-// nested lists the variables with which agents mark what runs inside them. A
-// CLI that sees them believes that it is a part of the session outside: it
-// refuses to start, joins that session's editor, or reports to it.
+// nested lists the variables that agents set for the processes they run. A CLI that sees
+// them takes itself for a part of the outer session: it refuses to start, joins that
+// session's editor, or reports to it.
 func nested() []string {
 	return []string{
 		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_EXECPATH",
@@ -27,10 +27,10 @@ func nested() []string {
 	}
 }
 
-// environ returns the whole environment of a turn: what codeloops was started with, less
-// its own configuration, the marks of an agent around it, what the user or the spec
-// denies and, for some turns, foreign secrets; then the spec's variables, and those that
-// identify the turn.
+// environ returns the environment of a turn: that of codeloops without its own
+// configuration, the variables of an agent around it, what the user or the spec denies
+// and, for some turns, foreign secrets; then the spec's variables and those that identify
+// the turn.
 func (a *Agent) environ(r Request) []string {
 	deny := slices.Concat(nested(), []string{"CODELOOPS_*"}, a.spec.DropEnv, a.at.EnvDeny)
 	var env []string
@@ -54,7 +54,7 @@ func (a *Agent) environ(r Request) []string {
 	)
 }
 
-// withheld reports whether a variable is a secret that is not for this turn.
+// withheld reports whether a variable is a secret that this turn must not see.
 func (a *Agent) withheld(name string, access loop.Access) bool {
 	if access == loop.Write || !a.at.HideSecrets || !secretname.Is(name) {
 		return false
@@ -65,10 +65,10 @@ func (a *Agent) withheld(name string, access loop.Access) bool {
 
 func matchesAny(name string, globs []string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool {
-		if runtime.GOOS == "windows" { // where names have no case
+		if runtime.GOOS == "windows" { // where names are case-insensitive
 			name, glob = strings.ToUpper(name), strings.ToUpper(glob)
 		}
-		ok, _ := path.Match(glob, name) // New has seen to it that the glob is one
+		ok, _ := path.Match(glob, name) // New has checked the glob
 		return ok
 	})
 }

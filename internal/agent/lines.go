@@ -10,19 +10,18 @@ import (
 // maxPiece bounds what waits for the end of its line, in bytes.
 const maxPiece = 16 << 10
 
-// lines hands whole lines on to a watch, each with its line end. A line of
-// more than maxPiece comes in pieces, cut between characters. It is not safe
-// for concurrent use.
+// lines passes whole lines to a watch, with their line ends. A line of more than maxPiece
+// comes in pieces, cut between characters. It is not safe for concurrent use.
 type lines struct {
 	watch   loop.Watch
-	waiting map[string][]byte // by stream: the begin of a line
+	waiting map[string][]byte // by stream: the start of a line
 }
 
 func newLines(watch loop.Watch) *lines {
 	return &lines{watch: watch, waiting: map[string][]byte{}}
 }
 
-// write takes the next bytes of a stream; they stay the caller's.
+// write takes the next bytes of a stream, and does not keep them.
 func (l *lines) write(stream string, chunk []byte) {
 	waiting := append(l.waiting[stream], chunk...)
 	rest := waiting
@@ -36,13 +35,10 @@ func (l *lines) write(stream string, chunk []byte) {
 		l.pass(stream, rest[:cut])
 		rest = rest[cut:]
 	}
-	if len(rest) < len(waiting) { // what moves is short; most chunks move nothing
-		waiting = append(waiting[:0], rest...)
-	}
-	l.waiting[stream] = waiting
+	l.waiting[stream] = append(waiting[:0], rest...)
 }
 
-// flush hands on what is left without a line end.
+// flush passes on what is left without a line end.
 func (l *lines) flush() {
 	for _, stream := range []string{"stdout", "stderr"} {
 		l.pass(stream, l.waiting[stream])
@@ -56,8 +52,8 @@ func (l *lines) pass(stream string, text []byte) {
 	}
 }
 
-// boundary returns the last place at or before n that is not inside a
-// character, or n where there are no characters to speak of.
+// boundary returns the last index up to n that is not inside a character, or n if the
+// bytes are not UTF-8.
 func boundary(b []byte, n int) int {
 	for cut := n; cut > n-utf8.UTFMax && cut > 0; cut-- {
 		if utf8.RuneStart(b[cut]) {

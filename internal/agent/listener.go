@@ -8,28 +8,27 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A listener hears what an agent prints while its turn lasts. It is not safe
-// for concurrent use.
+// A listener reads an agent's output during its turn. It is not safe for concurrent use.
 type listener struct {
-	lines   *lines              // what goes to the watch as it is; nil: nobody watches
+	lines   *lines              // passes plain output to the watch; nil: nobody watches
 	decoder *transcript.Decoder // nil: the output is text
-	enough  func()              // called when there is nothing more to wait for
-	hush    *time.Timer         // runs while the agent waits for the end of a limit; nil: it does not
-	hidden  *time.Timer         // runs while the agent does something that it tells of when it has ended; nil: it does not
+	giveUp  func()              // ends the turn
+	limited *time.Timer         // runs while the agent waits for the end of a limit; nil otherwise
+	hidden  *time.Timer         // runs while the agent does something it reports only afterwards; nil otherwise
 
 	mu    sync.Mutex // a watch is never called concurrently with itself
 	watch loop.Watch // nil: nobody watches, or the turn is over
 }
 
-// hiddenFor is how long an agent may be silent before it is said what that means.
+// hiddenFor is how long an agent may be silent before the watch is told why.
 const hiddenFor = 3 * time.Second
 
-// maxHush is how long an agent may wait, in silence, for the end of a limit that it
-// has told of. Codeloops itself can wait for that as well, or let another agent play.
-const maxHush = 5 * time.Minute
+// maxLimited is how long an agent may silently wait for the end of a limit that it has
+// reported. After that codeloops waits itself, or lets another agent play.
+const maxLimited = 5 * time.Minute
 
-func newListener(format Format, keep int64, watch loop.Watch, enough func()) *listener {
-	l := &listener{enough: enough, watch: watch}
+func newListener(format Format, keep int64, watch loop.Watch, giveUp func()) *listener {
+	l := &listener{giveUp: giveUp, watch: watch}
 	if watch != nil {
 		watch = l.tell
 		l.lines = newLines(watch)
@@ -38,7 +37,6 @@ func newListener(format Format, keep int64, watch loop.Watch, enough func()) *li
 	return l
 }
 
-// tell hands a notice on.
 func (l *listener) tell(n loop.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,25 +45,25 @@ func (l *listener) tell(n loop.Notice) {
 	}
 }
 
-// hear takes the next bytes of a stream; they stay the caller's.
+// hear reads the next bytes of a stream, and does not keep them.
 func (l *listener) hear(stream string, chunk []byte) {
 	switch {
 	case l.decoder != nil && stream == "stdout":
 		_, _ = l.decoder.Write(chunk) // it never fails
-		l.mind()
+		l.react()
 	case l.lines != nil:
 		l.lines.write(stream, chunk)
 	}
 }
 
-// mind has the turn ended when what the agent says makes an end of it.
-func (l *listener) mind() {
+// react gives up when the events say that waiting is pointless.
+func (l *listener) react() {
 	if l.decoder.Lost() {
-		l.enough()
+		l.giveUp()
 	}
 	l.stopTimers()
 	if l.decoder.Limited() {
-		l.hush = time.AfterFunc(maxHush, l.enough)
+		l.limited = time.AfterFunc(maxLimited, l.giveUp)
 	}
 	if l.decoder.Hidden() && l.lines != nil {
 		l.hidden = time.AfterFunc(hiddenFor, func() {
@@ -75,16 +73,16 @@ func (l *listener) mind() {
 }
 
 func (l *listener) stopTimers() {
-	for _, timer := range []**time.Timer{&l.hush, &l.hidden} {
-		if *timer != nil {
-			(*timer).Stop()
-			*timer = nil
+	for _, timer := range []*time.Timer{l.limited, l.hidden} {
+		if timer != nil {
+			timer.Stop()
 		}
 	}
+	l.limited, l.hidden = nil, nil
 }
 
-// end is called when the turn is over. It returns what a structured output
-// says, nil for one that is text.
+// end is called when the turn is over. It returns the report of a structured output, nil
+// for text.
 func (l *listener) end() *transcript.Report {
 	l.stopTimers()
 	defer l.close()
@@ -98,7 +96,7 @@ func (l *listener) end() *transcript.Report {
 	return &report
 }
 
-// close has nothing told any more.
+// close silences the watch, even for a timer that has already fired.
 func (l *listener) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

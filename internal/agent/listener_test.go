@@ -83,9 +83,9 @@ func TestVainTriesAreEnded(t *testing.T) {
 		"a token that is refused once":    {"claude", withToken + refused1, loop.EndInterrupted, time.Hour},
 		"a token that is refused again":   {"claude", withToken + refused1 + refused2, loop.EndAuth, 2 * time.Second},
 		"a service that is overloaded":    {"claude", withKey + busy, loop.EndInterrupted, time.Hour},
-		"a limit, and silence":            {"codex", begun + limited, loop.EndRateLimited, time.Second + maxHush},
+		"a limit, and silence":            {"codex", begun + limited, loop.EndRateLimited, time.Second + maxLimited},
 		"a limit that the agent got over": {"codex", begun + limited + goesOn, loop.EndInterrupted, time.Hour},
-		"a limit that is met again":       {"codex", begun + limited + goesOn + limited, loop.EndRateLimited, 3*time.Second + maxHush},
+		"a limit that is met again":       {"codex", begun + limited + goesOn + limited, loop.EndRateLimited, 3*time.Second + maxLimited},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

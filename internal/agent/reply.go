@@ -8,9 +8,8 @@ import (
 	"codeloops/internal/proc"
 )
 
-// reply puts a result into the loop's words. Of a structured output the turn
-// holds what the agent said, not how that was spelled; said is nil for one
-// that is text.
+// reply converts a result. Of a structured output the turn holds the agent's messages
+// instead of the events; said is nil for text.
 func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report) Reply {
 	e := s.judge(access, res, said)
 	r := Reply{Turn: loop.Turn{
@@ -35,14 +34,14 @@ func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report
 	return r
 }
 
-// output names the file also where nothing is omitted: secrets in it have to
-// be redacted as long as it is there.
+// output names the file even when nothing is omitted: its secrets must be redacted as
+// long as it exists.
 func output(c proc.Captured) loop.Output {
 	return loop.Output{Text: string(c.Text), Total: c.Total, Omitted: c.Omitted, File: c.File}
 }
 
-// final returns a whole stream, or whole lines from its end when the middle was
-// left out: head and tail together could read as something nobody said.
+// final returns a whole stream, or whole lines from its end if the middle was omitted:
+// head and tail joined could read as something that nobody said.
 func final(c proc.Captured) []byte {
 	if c.Omitted == 0 {
 		return c.Text

@@ -12,47 +12,46 @@ import (
 // A Request is one turn to play.
 type Request struct {
 	ID        string    // the turn's; see [loop.Turn.ID]
-	Step      loop.Step // what the turn is, in the course of its run
-	Role      loop.Role // names the turn and decides nothing: a plain name
+	Step      loop.Step // the turn's place in the run
+	Role      loop.Role // a plain name, which decides nothing
 	Access    loop.Access
 	Iteration int
 	Repeat
 	Prompt  string
-	Dir     string  // where the agent works, absolute; "" is its place's
-	Starter Starter // starts it; nil is its place's
-	// Conversation is to be continued, where it is one of this agent's that it
-	// can continue; otherwise the turn begins a new one.
+	Dir     string  // the working directory, absolute; "": the place's
+	Starter Starter // nil: the place's
+	// Conversation is continued if the agent can do that; otherwise the turn begins a
+	// new one.
 	Conversation loop.Conversation
-	Watch        loop.Watch // told of whole lines as they come; may be nil
+	Watch        loop.Watch // may be nil
 }
 
-// A Repeat tells the times apart that something much the same is asked. All its numbers
-// are 0 at first.
+// A Repeat distinguishes repetitions of a turn. Its numbers count from 0.
 type Repeat struct {
-	Ask int // 1 for the second time that the role is asked in an iteration, and so on
-	Try int // 1 when the very same request is made again, and so on
-	Leg int // 1 when another agent, or a new conversation, has taken the turn over, and so on
+	Ask int // how often the role was asked before in this iteration
+	Try int // how often the very same request was made before
+	Leg int // how often another agent, or a new conversation, has taken the turn over
 }
 
-// A Player plays one turn. However the turn ends is a reply; an error means that
-// there was none. An [Agent] is one, and so is what stands around agents.
+// A Player plays one turn. However the turn ends, that is a reply; an error means that
+// there is none. An [Agent] is a Player, and so are the packages that wrap agents.
 type Player interface {
 	Run(context.Context, Request) (Reply, error)
 }
 
-// check refuses names that cannot be part of the names of files.
+// check rejects names that cannot be part of file names.
 func (r Request) check() error {
-	if r.Role != "" && !named(string(r.Role)) {
+	if r.Role != "" && !isName(string(r.Role)) {
 		return fmt.Errorf("%q cannot be the name of a role: use letters, digits, '.', '_' and '-'", r.Role)
 	}
-	if r.Step != "" && !named(string(r.Step)) {
+	if r.Step != "" && !isName(string(r.Step)) {
 		return fmt.Errorf("%q cannot be the name of a step: use letters, digits, '_' and '-', and dots between its parts", r.Step)
 	}
 	return nil
 }
 
-// name names the files of the turn, in the order of the iterations: by its role or,
-// where that does not tell it from others, by its step.
+// name returns the prefix of the turn's files, which sorts by iteration. It holds the
+// role or, if that is not unique, the step.
 func (r Request) name() string {
 	ask := ""
 	if r.Ask > 0 {
@@ -66,7 +65,7 @@ func (r Request) name() string {
 	return fmt.Sprintf("%03d.%s", r.Iteration, what) + r.again()
 }
 
-// again tells the tries at one turn apart; "" is the first.
+// again is a suffix that distinguishes the tries at one turn; "" for the first.
 func (r Repeat) again() (suffix string) {
 	if r.Leg > 0 {
 		suffix = fmt.Sprintf(".leg%d", r.Leg)

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// A resetText is a sentence in which a CLI, or its model's service, says when a
-// limit ends: these are known, and nothing is guessed from others.
+// A resetText is a known sentence in which a CLI, or its model's service, says when a
+// limit ends. Nothing is guessed from unknown ones.
 type resetText struct {
 	pattern string // of a whole message, or of its beginning
 	when    func(now time.Time, found []string) (time.Time, bool)
 }
 
-// resetTexts returns the sentences of Claude Code, Codex, Gemini CLI and the
-// services of OpenAI and Google.
+// resetTexts returns the sentences of Claude Code, Codex, Gemini CLI and the services of
+// OpenAI and Google.
 func resetTexts() []resetText {
 	return []resetText{
 		{`^Claude AI usage limit reached\|(\d{10})$`, ofUnix},
@@ -29,8 +29,8 @@ func resetTexts() []resetText {
 	}
 }
 
-// resetIn returns when the limit ends that a message is about; zero when it
-// does not say so in words that are known.
+// resetIn returns when the limit in a message ends; zero if it does not say so in known
+// words.
 func resetIn(message string, now time.Time) time.Time {
 	for _, known := range resetTexts() {
 		found := regexp.MustCompile(known.pattern).FindStringSubmatch(message)
@@ -50,16 +50,16 @@ func ofUnix(_ time.Time, found []string) (time.Time, bool) {
 }
 
 const (
-	// leftOut is what the CLIs leave out of a time: the seconds. The limit ends
-	// somewhere in the minute that they name.
-	leftOut = time.Minute
-	// justPast is for how long a time of the day that is over is today's: the limit
-	// has ended while the turn did.
+	// minuteLeft is added because the CLIs omit the seconds: the limit ends somewhere in
+	// the minute that they name.
+	minuteLeft = time.Minute
+	// justPast is how far a time of day may lie in the past and still mean today: the
+	// limit may have ended just before the turn did.
 	justPast = 10 * time.Minute
 )
 
-// ofClock takes a time of the day, the next one, in the zone that is named or
-// else in the user's.
+// ofClock reads a time of day, in the zone that is named or else in the user's, and
+// returns when it comes next.
 func ofClock(now time.Time, found []string) (time.Time, bool) {
 	zone := now.Location()
 	if len(found) > 1 && found[1] != "" {
@@ -90,11 +90,11 @@ func ofDate(now time.Time, found []string) (time.Time, bool) {
 	return within(at, now), err == nil
 }
 
-// within returns when a limit is over that ends within a minute: surely at the end
-// of it, and perhaps already once it has begun.
+// within returns when to expect the end of a limit that ends within a minute: at the end
+// of the minute, or at once if it has begun.
 func within(minute, now time.Time) time.Time {
 	if minute.After(now) {
-		return minute.Add(leftOut)
+		return minute.Add(minuteLeft)
 	}
 	return minute
 }
@@ -104,7 +104,7 @@ func ofPause(now time.Time, found []string) (time.Time, bool) {
 	return now.Add(pause), err == nil
 }
 
-// ofWords takes a pause such as "3 days 6 hours 57 minutes".
+// ofWords reads a pause such as "3 days 6 hours 57 minutes".
 func ofWords(now time.Time, found []string) (time.Time, bool) {
 	units := map[string]time.Duration{"day": 24 * time.Hour, "hour": time.Hour, "minute": time.Minute, "second": time.Second}
 	words := strings.Fields(found[0])

@@ -15,7 +15,7 @@ import (
 // A NotFoundError is an agent whose program is missing.
 type NotFoundError struct {
 	Agent   string
-	Binary  string // as it was looked for
+	Binary  string // as it was looked up
 	Install string // what to do about it; "" when the agent does not say
 }
 
@@ -32,10 +32,10 @@ func (e *NotFoundError) Hint() string {
 	return e.Install
 }
 
-// An UnsetError is an agent that lacks a variable.
+// An UnsetError is an agent without a variable that it needs.
 type UnsetError struct {
 	Agent     string
-	Variables []string // any of them would do
+	Variables []string // any one of them is enough
 }
 
 // Error implements error.
@@ -48,8 +48,8 @@ func (e *UnsetError) Hint() string {
 	return "set it where you start codeloops: export " + e.Variables[0] + "=…"
 }
 
-// Equipped returns an [*UnsetError] when the environment lacks something that
-// the agent cannot do without.
+// Equipped returns an [*UnsetError] when the environment lacks a variable that the agent
+// needs.
 func (s Spec) Equipped(env []string) error {
 	for _, names := range s.Requires {
 		if !slices.ContainsFunc(names, func(name string) bool { return proc.LookEnv(env, name) != "" }) {
@@ -59,10 +59,9 @@ func (s Spec) Equipped(env []string) error {
 	return nil
 }
 
-// Resolve returns the absolute path of the program that is started. dir is
-// the working directory, absolute; env holds the PATH. The error is a
-// [*NotFoundError] when there is no such program, and wraps a
-// [*proc.StartError] when there is one that cannot be run.
+// Resolve returns the absolute path of the program to start. dir is the working
+// directory, absolute; env holds the PATH. The error is a [*NotFoundError] when there is
+// no such program, and wraps a [*proc.StartError] when it cannot be run.
 func (s Spec) Resolve(access loop.Access, dir string, env []string) (string, error) {
 	var unusable error
 	for _, name := range s.binaries(access) {
@@ -92,8 +91,7 @@ func (s Spec) Setup() string {
 	return s.Install + ", then " + s.SignIn
 }
 
-// Outdated reports whether a program comes from the package that the CLI came from
-// before.
+// Outdated reports whether a program comes from the CLI's former package.
 func (s Spec) Outdated(path string) bool {
 	if s.Former == "" {
 		return false

@@ -1,21 +1,20 @@
 package agent
 
 import (
-	"crypto/sha1" //nolint:gosec // what RFC 9562 makes a name of, and no secret
+	"crypto/sha1" //nolint:gosec // RFC 9562 prescribes it, and nothing is secret
 	"fmt"
 )
 
-// sessionSpace is the namespace of the names that conversations get:
+// sessionSpace is the UUID namespace for conversations:
 // f62c5f98-854b-42ed-b77f-55e116861397.
 const sessionSpace = "\xf6\x2c\x5f\x98\x85\x4b\x42\xed\xb7\x7f\x55\xe1\x16\x86\x13\x97"
 
-// sessionID is the name that the CLI is told to give its conversation: a UUID that
-// follows from the turn and the try at it. CLIs refuse a name that they know, or
-// go on in the conversation that has it, so that no two tries may share one. It is
-// "" where the CLI takes none, where the turn continues a conversation, and where
-// it has no ID.
+// sessionID returns the name that the CLI is to give its conversation: a UUID derived from
+// the turn and the try. No two tries may share one, because CLIs reject a name that they
+// know, or continue its conversation. It is "" if the CLI accepts no name, if the turn
+// continues a conversation, or if it has no ID.
 func (a *Agent) sessionID(r Request) string {
-	if len(a.spec.Begin) == 0 || r.ID == "" || a.spec.carriesOn(r.Conversation) {
+	if len(a.spec.Begin) == 0 || r.ID == "" || a.spec.canResume(r.Conversation) {
 		return ""
 	}
 	name := a.at.Dir + "\n" + r.ID // sessions in two places may have one ID
@@ -25,7 +24,7 @@ func (a *Agent) sessionID(r Request) string {
 	return uuid(name + r.again())
 }
 
-// uuid is the UUID of version 5 of a name, after RFC 9562, 5.5.
+// uuid returns the version 5 UUID of a name (RFC 9562, 5.5).
 func uuid(name string) string {
 	sum := sha1.Sum([]byte(sessionSpace + name)) //nolint:gosec // as above
 	u := sum[:16]

@@ -8,15 +8,15 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Channel is how the prompt reaches a CLI.
+// A Channel is how a CLI gets its prompt.
 type Channel string
 
-// The channels. Standard input always ends after the prompt: several CLIs hang
-// on one that stays open.
+// The channels. Standard input always ends after the prompt: several CLIs hang if it
+// stays open.
 const (
 	Stdin Channel = "stdin" // a regular file as standard input
-	Pipe  Channel = "pipe"  // a pipe as standard input, for CLIs that take no file there
-	Arg   Channel = "arg"   // one argument, which the system limits in size
+	Pipe  Channel = "pipe"  // a pipe as standard input, for CLIs that accept no file there
+	Arg   Channel = "arg"   // one argument, whose size the system limits
 	File  Channel = "file"  // the path of a file as an argument
 )
 
@@ -24,24 +24,24 @@ const (
 // [transcript.Formats].
 type Format string
 
-// Text is output made for people: standard output is the final text.
+// Text is output for people: standard output is the final text.
 const Text Format = "text"
 
 // Formats returns the names of all formats, [Text] first.
 func Formats() []string { return append([]string{string(Text)}, transcript.Formats()...) }
 
-// TellsCost reports whether the CLI says what its turns cost.
+// TellsCost reports whether the CLI reports the cost of its turns.
 func (s Spec) TellsCost() bool { return transcript.TellsCost(string(s.Output)) }
 
-// A Saying is a sentence with which a CLI reports a known fault.
+// A Saying is a line with which a CLI reports a known fault.
 type Saying struct {
 	Line   string // how the line begins, exactly
 	Ending loop.Ending
-	Hint   string // what to do about it, as a sentence's end; "" when the line says it
+	Hint   string // what to do about it, appended after "; "; "" when the line says it
 }
 
-// Placeholders in the arguments of a [Spec]. Model and prompt may be part of an
-// argument; ModelArgs stands alone.
+// Placeholders in the arguments of a [Spec]. {model_args} and {conversation_args} are
+// arguments of their own; the others may be part of one.
 const (
 	holdModel            = "{model}"
 	holdModelArgs        = "{model_args}"        // replaced by Spec.ModelArgs, or by nothing without a model
@@ -50,101 +50,97 @@ const (
 	holdSessionID        = "{session_id}"
 	holdPrompt           = "{prompt}"
 	holdPromptFile       = "{prompt_file}"
-	holdUsageFile        = "{usage_file}"  // replaced by a file in which the CLI leaves what the turn has used
-	holdPolicyFile       = "{policy_file}" // replaced by a file that holds Spec.Policy
+	holdUsageFile        = "{usage_file}"  // the file to which the CLI writes the turn's usage
+	holdPolicyFile       = "{policy_file}" // a file that holds Spec.Policy
 )
 
-// A Spec describes one CLI. It is data, as catalogue.toml has it: nothing in it runs.
+// A Spec describes one CLI. It is plain data, in the form of catalogue.toml.
 type Spec struct {
 	Name    string
 	Aliases []string
 	Program
 	Arguments
 	Protocol
-	Env     map[string]string // set for the CLI, whatever the user's environment says
-	DropEnv []string          `toml:"drop_env"` // names, or globs as in path.Match, that the CLI must not see
+	Env     map[string]string // set for the CLI, overriding the user's environment
+	DropEnv []string          `toml:"drop_env"` // variables that the CLI must not see: names, or globs as in path.Match
 	Needs
-	// Tested is the version of the real program with which these very arguments
-	// have been seen to work. "": they follow its documentation.
+	// Tested is the version of the real program with which exactly these arguments have
+	// been tested. "": they follow its documentation.
 	Tested string
 }
 
 // A Program is what is started.
 type Program struct {
-	// Binaries are its names, the preferred one first. A name with a slash is a
-	// path, relative to the working directory.
+	// Binaries are its names, the preferred one first. A name with a slash is a path,
+	// relative to the working directory.
 	Binaries []string
-	// ReadOnlyBinaries are those of a turn that may not write; none: the same.
+	// ReadOnlyBinaries are those for read-only turns; none: the same.
 	ReadOnlyBinaries []string `toml:"read_only_binaries"`
 	// VersionArgs make it print its version; none: it cannot.
 	VersionArgs []string `toml:"version_args"`
-	// ModelsArgs make it list the models that it can be asked for, one a line, as its
-	// ModelArgs take them; none: it cannot.
+	// ModelsArgs make it list the available models, one a line, in the form that
+	// ModelArgs take; none: it cannot.
 	ModelsArgs []string `toml:"models_args"`
-	// StatusArgs make it end with 0 when it is signed in, and with another code when
-	// it is not, at once and without a terminal; none: it cannot say. They are for
-	// logins that stand where nobody else can see them.
+	// StatusArgs make it exit at once, without a terminal: with 0 when it is signed in,
+	// otherwise with another code. none: it cannot tell. They are for logins that are
+	// stored where nobody else can see them.
 	StatusArgs []string `toml:"status_args"`
 }
 
 // Arguments are those of a turn.
 type Arguments struct {
 	Write    []string // for a turn that changes files
-	ReadOnly []string `toml:"read_only"` // for a turn that may not; as read-only as the CLI has it
+	ReadOnly []string `toml:"read_only"` // for a turn that may not; as read-only as the CLI allows
 	// Policy is a text that the CLI reads from "{policy_file}".
 	Policy string
-	// CanOnly is all that a read-only turn can do, as the words behind "it can only";
-	// "" when it can run tests.
+	// CanOnly completes the sentence "it can only …" for a read-only turn; "" when such a
+	// turn can run tests.
 	CanOnly string `toml:"can_only"`
-	// ModelArgs ask for a model. They stand where the arguments hold
-	// "{model_args}", or at their end. None: the model cannot be chosen, unless
-	// the arguments hold "{model}".
+	// ModelArgs choose a model. They go where the arguments hold "{model_args}", or at
+	// the end. None: the model cannot be chosen, unless the arguments hold "{model}".
 	ModelArgs []string `toml:"model_args"`
-	// Begin are arguments that give a new conversation the name "{session_id}", a
-	// UUID; they stand where the arguments hold "{conversation_args}", or at their
-	// end. None: the CLI chooses the name.
+	// Begin gives a new conversation the name "{session_id}", a UUID. It goes where the
+	// arguments hold "{conversation_args}", or at the end. None: the CLI chooses the
+	// name.
 	Begin []string
-	// Resume are arguments that continue the conversation "{conversation}"; they
-	// stand there instead. None: the CLI cannot, or only with a terminal.
+	// Resume continues the conversation "{conversation}"; it takes the place of Begin.
+	// None: the CLI cannot do that, or only with a terminal.
 	Resume []string
-	// ResumeTotals is set for a CLI that tells, of a turn in a conversation that
-	// it has continued, what all turns of that conversation have used.
+	// ResumeTotals is set for a CLI that reports, for a turn in a resumed conversation,
+	// the usage of the whole conversation.
 	ResumeTotals bool `toml:"resume_totals"`
 }
 
-// A Protocol is how a CLI is spoken to, and how it answers.
+// A Protocol is how a CLI gets its prompt and how it answers.
 type Protocol struct {
 	Prompt Channel
 	Output Format
-	// Streams is set for a CLI that prints as it works, so that silence means
+	// Streams is set for a CLI that prints while it works, so that silence means
 	// something. The others are silent until they are done.
 	Streams bool
-	// Sayings are looked for at the beginning of what the events of a turn that
-	// failed say of it, and of its last lines, and nowhere else. The first one that
-	// is found counts.
+	// Sayings are matched against the start of a failed turn's reason, as its events tell
+	// it, and of its last lines. The first match counts.
 	Sayings []Saying
-	// Exits are the exit codes that mean something beyond "it failed".
+	// Exits are the exit codes that mean more than "it failed".
 	Exits map[string]loop.Ending
 }
 
-// Needs are what has to be there for a CLI to work, and how a user comes by it.
+// Needs are what a CLI needs to work, and how to get it.
 type Needs struct {
-	// Requires are variables that have to be set, each with those that would do
-	// in its place.
+	// Requires are variables that must be set, each with its alternatives.
 	Requires [][]string
-	// Credentials are what the CLI may be signed in with, the first one first.
+	// Credentials are the ways in which the CLI may be signed in, in order of preference.
 	Credentials []Credential
 
-	Install string // what to do when the program is missing: a sentence's end
-	SignIn  string `toml:"sign_in"` // what to do when it is not signed in: likewise
-	// Former is the npm package that the program came from before; "": none. What is
-	// installed from there gets no newer.
+	Install string // what to do when the program is missing, as the end of a sentence
+	SignIn  string `toml:"sign_in"` // what to do when it is not signed in, likewise
+	// Former is the npm package that used to hold the program and is no longer updated;
+	// "": none.
 	Former string
 }
 
-// args returns the arguments for a kind of access, with the model and the
-// conversation filled in and the prompt's placeholders left alone. A new conversation
-// gets the name id; "" leaves that to the CLI.
+// args returns the arguments for a kind of access, with the model and the conversation
+// filled in, but not the prompt. id names a new conversation; "" leaves that to the CLI.
 func (s Spec) args(access loop.Access, model string, c loop.Conversation, id string) []string {
 	args := s.ReadOnly
 	if access == loop.Write {
@@ -166,8 +162,7 @@ func (s Spec) args(access loop.Access, model string, c loop.Conversation, id str
 	return out
 }
 
-// splice returns args with more instead of a placeholder, or else at
-// their end.
+// splice replaces a placeholder in args with more, or appends more if there is none.
 func splice(args []string, placeholder string, more []string) []string {
 	at := slices.Index(args, placeholder)
 	if at < 0 {
@@ -176,11 +171,11 @@ func splice(args []string, placeholder string, more []string) []string {
 	return slices.Concat(args[:at], more, args[at+1:])
 }
 
-// conversation returns the arguments that continue a conversation or, where the
-// CLI cannot carry it on, those that begin one with the name id.
+// conversation returns the arguments that continue a conversation or, if the CLI cannot,
+// those that begin one with the name id.
 func (s Spec) conversation(c loop.Conversation, id string) []string {
 	args, hold, name := s.Begin, holdSessionID, id
-	if s.carriesOn(c) {
+	if s.canResume(c) {
 		args, hold, name = s.Resume, holdConversation, c.ID
 	}
 	if name == "" {
@@ -193,19 +188,19 @@ func (s Spec) conversation(c loop.Conversation, id string) []string {
 	return args
 }
 
-// Resumes reports whether the CLI can continue a conversation: it has to take
-// its name, and to tell it before.
+// Resumes reports whether the CLI can continue a conversation: it must accept a
+// conversation's name, and have printed it before.
 func (s Spec) Resumes() bool { return len(s.Resume) > 0 && s.Output != Text }
 
-// longestID bounds the name of a conversation, in bytes. It comes from what an
-// agent has printed.
+// longestID bounds the name of a conversation, in bytes. Names come from agents' output,
+// which is not trusted.
 const longestID = 200
 
-func (s Spec) carriesOn(c loop.Conversation) bool {
-	return s.Resumes() && c.Agent.Agent == s.Name && len(c.ID) <= longestID && named(c.ID)
+func (s Spec) canResume(c loop.Conversation) bool {
+	return s.Resumes() && c.Agent.Agent == s.Name && len(c.ID) <= longestID && isName(c.ID)
 }
 
-// binaries returns the names of the program that is started with a kind of access.
+// binaries returns the names of the program for a kind of access.
 func (s Spec) binaries(access loop.Access) []string {
 	if access == loop.ReadOnly && len(s.ReadOnlyBinaries) > 0 {
 		return s.ReadOnlyBinaries
@@ -213,9 +208,8 @@ func (s Spec) binaries(access loop.Access) []string {
 	return s.Binaries
 }
 
-// CommandLine returns how the agent is called, for people to read: the first of
-// the program's names and its arguments, with "{prompt}" or "{prompt_file}"
-// where the prompt goes and "{session_id}" where the conversation gets its name.
+// CommandLine returns the agent's command line for people to read, with the placeholders
+// "{prompt}" or "{prompt_file}" and "{session_id}" left in.
 func (s Spec) CommandLine(access loop.Access, model string) []string {
 	return append([]string{s.binaries(access)[0]}, s.args(access, model, loop.Conversation{}, holdSessionID)...)
 }

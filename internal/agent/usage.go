@@ -8,11 +8,11 @@ import (
 	"codeloops/internal/loop"
 )
 
-// maxUsage bounds what is read of the file with the counts of a turn, in bytes.
+// maxUsage bounds what is read of a usage file, in bytes.
 const maxUsage = 1 << 20
 
-// addUsage reads the counts that a CLI has left in a file of its own, which
-// goes then. There is none when the turn was cut short.
+// addUsage reads the usage file of a CLI and removes it. There is none if the turn was cut
+// short.
 func (s Spec) addUsage(t *loop.Turn, file string) {
 	if !mentions(s.Write, holdUsageFile) {
 		return
@@ -26,5 +26,5 @@ func (s Spec) addUsage(t *loop.Turn, file string) {
 	if err == nil {
 		t.Usage.Tokens = transcript.Counts(string(s.Output), document)
 	}
-	_ = os.Remove(file) // it stands beside the outputs and goes with them
+	_ = os.Remove(file) // otherwise it goes with the outputs, which it stands beside
 }

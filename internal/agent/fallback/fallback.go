@@ -1,4 +1,4 @@
-// Package fallback lets the next agent play a turn when one cannot.
+// Package fallback lets the next agent take over a turn when one cannot go on.
 package fallback
 
 import (
@@ -12,27 +12,26 @@ import (
 	"codeloops/internal/loop"
 )
 
-// An Link is an [agent.Player], and who it is.
+// A Link is a named [agent.Player].
 type Link struct {
 	agent.Player
 	Ref loop.AgentRef
-	// Ask finds out, without a turn, what keeps the agent from working: an ending
-	// and a sentence's end, which is "" when nothing is found. nil: nobody can tell.
+	// Ask finds out, without a turn, what keeps the agent from working. It returns an
+	// ending and the end of a sentence, "" if it finds nothing. May be nil.
 	Ask func(context.Context) (loop.Ending, string)
 }
 
-// A Chain is an [agent.Player] that begins a new conversation if one cannot be
-// continued, and takes the next of its agents if one cannot go on. That agent plays the
-// turn again, in the work tree as it is, and all later turns. If the last one cannot go
-// on either, the turn ends as its first try did, and the next turn begins with the first
-// agent again.
+// A Chain is an [agent.Player] that begins a new conversation if one cannot be continued,
+// and switches to the next agent if one cannot go on. That agent plays the turn again, in
+// the work tree as it is, and all later turns. If the last agent cannot go on either, the
+// turn ends as its first try did, and the next turn begins with the first agent again.
 //
-// A turn that fails within seconds and without any work may be one of an agent that
-// cannot go on and says so in unknown words. It is played once more; if that fails too,
-// Ask finds out what keeps the agent from working.
+// A turn that fails within seconds and without any work may mean that the agent cannot go
+// on and says so in unknown words. It is played once more; if that fails too, Ask finds
+// out what keeps the agent from working.
 //
-// A Chain is as safe for concurrent use as its agents. Turns at the same time begin with
-// the same agent, and each takes the next one by itself.
+// A Chain is as safe for concurrent use as its agents. Concurrent turns begin with the
+// same agent, and each switches by itself.
 type Chain struct {
 	Links []Link // at least one, the preferred one first
 
@@ -40,23 +39,23 @@ type Chain struct {
 	next place      // where the next turn begins
 }
 
-// A place is how far a turn has come in a chain.
+// A place is a position in the chain.
 type place struct {
-	at     int // whose turn it is
-	hollow int // how many of its turns in a row have failed, up to now
+	at     int // index of the agent
+	hollow int // how many of its turns in a row have failed without any work
 }
 
-// Run plays a turn. Its misses are the tries before the one that is returned.
-// The watch is told of every change.
+// Run plays a turn. The reply's misses are the tries before it. The watch is told of every
+// change.
 func (c *Chain) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 	var tries []agent.Reply
 	for p := c.begins(); ; r.Leg++ {
 		link := c.Links[p.at]
-		reply, nothing, err := link.play(ctx, r)
-		if p.hollow++; !nothing {
+		reply, futile, err := link.play(ctx, r)
+		if p.hollow++; !futile {
 			p.hollow = 0
 		}
-		c.leave(p.at, p)
+		c.setNext(p.at, p)
 		reply.Misses = misses(tries)
 		if err != nil || ctx.Err() != nil {
 			return reply, err
@@ -71,11 +70,11 @@ func (c *Chain) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 		case !out && !Stops(reply.Turn):
 			return reply, nil
 		case p.at == len(c.Links)-1:
-			c.leave(p.at, place{})
+			c.setNext(p.at, place{})
 			return settle(append(tries, reply)), nil
 		default:
 			p = place{at: p.at + 1}
-			c.leave(p.at-1, p)
+			c.setNext(p.at-1, p)
 			tell(r, fmt.Sprintf("%s cannot go on (%s): %s takes over", reply.Agent.Agent, why(reply.Turn), c.Links[p.at].Ref.Agent))
 		}
 		tries = append(tries, reply)
@@ -88,9 +87,9 @@ func (c *Chain) begins() place {
 	return c.next
 }
 
-// leave says where the next turn begins, unless one at the same time has found that it is no
-// more with the agent that this one was with.
-func (c *Chain) leave(at int, next place) {
+// setNext sets where the next turn begins, unless a concurrent turn has already moved on
+// from the agent that this one was with.
+func (c *Chain) setNext(at int, next place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.next.at == at {
@@ -98,11 +97,11 @@ func (c *Chain) leave(at int, next place) {
 	}
 }
 
-// soon is how fast a turn ends of an agent that cannot work at all.
+// soon is how fast a turn ends if the agent cannot work at all.
 const soon = 30 * time.Second
 
-// play plays a turn, and reports whether it came to nothing where somebody can tell why.
-func (l Link) play(ctx context.Context, r agent.Request) (reply agent.Reply, nothing bool, err error) {
+// play plays a turn, and reports whether it failed without any work, if Ask can tell why.
+func (l Link) play(ctx context.Context, r agent.Request) (reply agent.Reply, futile bool, err error) {
 	worked, watch := false, r.Watch
 	r.Watch = func(n loop.Notice) {
 		switch n.Kind {
@@ -123,7 +122,7 @@ func hollow(r agent.Reply) bool {
 	return r.Ending == loop.EndFailed && r.Duration < soon && unasked(r) && !r.Answered
 }
 
-// ails asks what keeps the agent from working, and reports whether there is something.
+// ails reports whether something keeps the agent from working, and adds it to the reply.
 func (l Link) ails(ctx context.Context, reply *agent.Reply) bool {
 	ending, found := l.Ask(ctx)
 	if found == "" || ctx.Err() != nil {
@@ -133,9 +132,9 @@ func (l Link) ails(ctx context.Context, reply *agent.Reply) bool {
 	return true
 }
 
-// Stops reports whether a turn ended so that its agent cannot go on, and
-// another one may: it is not signed in or not allowed to work, its limit or its
-// service was not worth waiting for, the prompt is too long for its model.
+// Stops reports whether a turn ended so that its agent cannot go on but another one may:
+// it is not signed in or not allowed to work, its limit or its service was not worth
+// waiting for, or the prompt is too long for its model.
 func Stops(t loop.Turn) bool {
 	return t.Blocked() || t.Ending == loop.EndOverloaded || t.Ending == loop.EndContextTooLong
 }
@@ -149,15 +148,15 @@ func lost(r agent.Reply) bool {
 	return r.Ending == loop.EndContextTooLong || r.Ending == loop.EndFailed && unasked(r)
 }
 
-// unasked reports whether the model has said nothing, and told no tokens.
+// unasked reports whether the model said nothing and used no tokens.
 func unasked(r agent.Reply) bool {
 	t := r.Usage.Tokens
 	return (t == nil || r.Usage.TokensEstimated || *t == loop.Tokens{}) && strings.TrimSpace(r.Stdout.Text) == ""
 }
 
-// settle chooses the result of a turn when no agent is left: its first try by an agent
-// that could not go on, as that is what a person wants to know. The others become its
-// misses.
+// settle chooses the result of a turn when no agent is left: the first try by an agent
+// that could not go on, because that is what the user wants to know. The others become
+// its misses.
 func settle(tries []agent.Reply) agent.Reply {
 	first := 0
 	for (lost(tries[first]) || !Stops(tries[first].Turn)) && first < len(tries)-1 {
@@ -186,7 +185,7 @@ func tell(r agent.Request, text string) {
 	}
 }
 
-// why says in a few words what was in the way.
+// why says in a few words what went wrong.
 func why(t loop.Turn) string {
 	words := strings.ReplaceAll(string(t.Ending), "_", " ")
 	if t.Ending == loop.EndAuth {

@@ -8,20 +8,19 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Prices are in US dollars for a million tokens. The zero value is none.
+// Prices are in US dollars per million tokens. The zero value means unknown.
 type Prices struct {
 	Input  float64
 	Output float64
 }
 
-// An Estimator is an [agent.Player] whose turns say what they cost, and whether that is an
-// estimate. It is as safe for concurrent use as its Player.
+// An Estimator is an [agent.Player] that adds missing tokens and costs to its turns, and
+// marks them as estimates. It is as safe for concurrent use as its Player.
 //
-// Tokens that are not reported are taken from the length of the prompt and of
-// what was printed. What the agent has read and thought by itself is not in
-// them: the estimate is low. A cost that is not reported needs prices. Tokens
-// read from a cache count a tenth of the price, those written to it a quarter
-// more, as the large services charge them.
+// Missing tokens are estimated from the length of the prompt and of the output. The
+// estimate is low, because it does not include what the agent read and thought. A missing
+// cost is estimated if there are prices. Tokens read from a cache cost a tenth, those
+// written to it a quarter more, as the large services charge.
 type Estimator struct {
 	Player agent.Player
 	Prices Prices

@@ -11,44 +11,43 @@ import (
 
 // How long to wait, and how often.
 const (
-	// slack is added to a stated end of a limit: clocks differ.
+	// slack is added to the stated end of a limit, because clocks differ.
 	slack = 3 * time.Second
-	// firstLimit is before the next try while a limit has no stated end, firstOver
-	// where that is over; both grow up to longestLimit.
+	// firstLimit is the first pause for a limit without a stated end, firstOver for one
+	// whose stated end has passed. Both grow up to longestLimit.
 	firstLimit   = time.Minute
 	firstOver    = 2 * time.Second
 	longestLimit = 30 * time.Minute
-	// firstFault and longestFault are between tries while the service or the
-	// network fails, maxFaults is how often it is tried again.
+	// firstFault is the first pause when the service or the network fails. It grows up to
+	// longestFault; maxFaults is the number of retries.
 	firstFault   = 2 * time.Second
 	longestFault = time.Minute
 	maxFaults    = 5
-	// glance is how often the clock is looked at during a wait.
+	// glance is how often the wall clock is checked during a wait.
 	glance = 10 * time.Second
 )
 
-// An Retrier is an [agent.Player] that waits: for the end of a rate limit, for a service
-// that is overloaded. The turn that could not be played costs no iteration. It
+// A Retrier is an [agent.Player] that waits for the end of a rate limit, or for an
+// overloaded service, and then plays the turn again. A failed try costs no iteration. It
 // is as safe for concurrent use as its Player.
 type Retrier struct {
 	Player agent.Player
 	Now    func() time.Time
-	// MaxWait is the longest that one request may wait for a rate limit; when
-	// it would take longer, the limit is the reply. 0: it never waits.
+	// MaxWait is the longest that one request may wait for a rate limit; if it would take
+	// longer, the limit is the reply. 0: it never waits.
 	MaxWait time.Duration
 	// Random returns numbers in [0, 1), so that many runs do not retry at the same
 	// moment.
 	Random func() float64
-	// Ready is called before a wait is reported, so that it can be ended at once;
-	// earlier requests to end a wait no longer count. May be nil.
+	// Ready is called before a wait is reported: from then on the wait can be ended
+	// early, and earlier requests to do so no longer count. May be nil.
 	Ready func()
-	// Early ends a wait when something can be received from it; nil: nobody can.
+	// Early ends a wait when a value arrives; may be nil.
 	Early <-chan struct{}
 }
 
-// Run plays a turn, as often as it takes for the service to let it. The watch
-// is told of every wait. When ctx is done during a wait, the turn was
-// interrupted.
+// Run plays a turn, repeating it until the service accepts it. The watch is told of every
+// wait. If ctx is done during a wait, the turn was interrupted.
 func (x *Retrier) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 	began := x.Now()
 	var met obstacles
@@ -75,9 +74,9 @@ type obstacles struct {
 	faults int
 }
 
-// again returns when to try again: when the service says so, or after ever longer
-// pauses; zero if there is nothing to wait for. The pauses begin short if the stated end
-// is over, or nearly: either clock may be wrong.
+// again returns when to try again: when the service says so, or after increasing pauses;
+// zero if waiting is pointless. If the stated end has passed, or nearly, the pauses begin
+// short: either clock may be wrong.
 func (x *Retrier) again(t loop.Turn, met *obstacles) time.Time {
 	now := x.Now()
 	switch end := t.ResetAt.Add(slack); {
@@ -94,8 +93,7 @@ func (x *Retrier) again(t loop.Turn, met *obstacles) time.Time {
 	}
 }
 
-// pause doubles with every try, up to a longest one, and is a little longer by
-// chance.
+// pause doubles with every try, up to longest, and adds some jitter.
 func (x *Retrier) pause(first, longest time.Duration, tries *int) time.Duration {
 	pause := min(first<<min(*tries, 10), longest)
 	*tries++
@@ -122,7 +120,7 @@ func tell(r agent.Request, w loop.Wait) {
 	}
 }
 
-// until lets the time pass, or what is left of it when the wait is cut short.
+// until waits until end, or until the wait is cut short.
 func (x *Retrier) until(ctx context.Context, end time.Time) loop.WaitEnd {
 	timer := time.NewTimer(end.Sub(x.Now()))
 	defer timer.Stop()
@@ -144,6 +142,6 @@ func (x *Retrier) until(ctx context.Context, end time.Time) loop.WaitEnd {
 	}
 }
 
-// past reports whether a time of day has come, whatever has been measured since:
-// timers stand still while a machine sleeps.
+// past compares wall clock times: timers and monotonic clocks stop while a machine
+// sleeps.
 func past(now, end time.Time) bool { return !now.Round(0).Before(end.Round(0)) }
