@@ -11,9 +11,9 @@ var demoFiles embed.FS
 //go:embed demo.toml
 var demoScript []byte
 
-// Demo returns a rehearsal that takes two iterations: the files of a small
-// repository by their names, prompt.md with the task among them, and the
-// scenario for both roles. It needs a POSIX shell and no network.
+// Demo returns a demonstration of two iterations: the files of a small repository by name,
+// including prompt.md with the task, and the scenario for both roles. It needs a POSIX
+// shell but no network.
 func Demo() (files map[string]string, script []byte) {
 	files = map[string]string{}
 	entries, err := fs.ReadDir(demoFiles, "demo")

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// fileActions change files. Paths go through an [os.Root], so that neither
-// ".." nor a symlink leads out of the working directory.
+// fileActions change files. Paths go through an [os.Root], so neither ".." nor a symlink
+// leads out of the working directory.
 func fileActions() []action {
 	return []action{
 		{"write", func(t *table) step {
@@ -30,7 +30,7 @@ func fileActions() []action {
 	}
 }
 
-// need reads an option that an action cannot do without.
+// need reads a required option of an action.
 func need[T any](t *table, key string, read func(string) T) T {
 	v := read(key)
 	if !t.has(key) {
@@ -68,7 +68,7 @@ type deletePath struct{ path string }
 
 func (s deletePath) do(_ context.Context, p *player) error {
 	name := filepath.FromSlash(s.path)
-	// RemoveAll is content with nothing, but then the scenario is wrong.
+	// RemoveAll accepts a missing path, but it means that the scenario is wrong.
 	if _, err := p.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete %s: there is nothing of that name", s.path)
 	}
@@ -93,8 +93,8 @@ func (s chmodPath) do(_ context.Context, p *player) error {
 	return p.root.Chmod(filepath.FromSlash(s.path), fs.FileMode(s.mode))
 }
 
-// The target is free text: a link that leads out of the repository is one of
-// the things to rehearse.
+// The target of a symlinkPath is free text: links that lead out of the repository are
+// worth rehearsing, too.
 type symlinkPath struct{ path, target string }
 
 func (s symlinkPath) do(_ context.Context, p *player) error {

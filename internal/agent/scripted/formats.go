@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// A format is how a CLI that the format is named after prints a turn: its events, with those
-// of their fields that matter.
+// A format is how a CLI prints a turn: its events, with the fields that matter.
 type format struct {
 	open    []event
 	message func(text string) []event
@@ -16,7 +15,7 @@ type format struct {
 // An event is a line of JSON.
 type event = map[string]any
 
-// conversation is the id of every conversation.
+// conversation is the ID of every conversation.
 const conversation = "scripted-conversation"
 
 func allFormats() map[string]format {
@@ -61,7 +60,7 @@ func claude(input func(usage) int) format {
 	}
 }
 
-// spoken is a message as a model's service has it.
+// spoken is a message in the form of a model's service.
 func spoken(text string) event {
 	return event{"role": "assistant", "content": []event{{"type": "text", "text": text}}}
 }
@@ -153,7 +152,7 @@ func gemini() format {
 		open: []event{{"type": "init", "session_id": conversation}},
 		message: func(text string) []event {
 			return []event{
-				{"type": "tool_result", "status": "success"}, // without one two messages would be the same
+				{"type": "tool_result", "status": "success"}, // separates two messages
 				{"type": "message", "role": "assistant", "content": text, "delta": true},
 			}
 		},
@@ -205,7 +204,7 @@ func pi() format {
 			return []event{{"type": "message_end", "message": message(text, "stop")}}
 		},
 		end: func(c closing) (all []event) {
-			last := message(c.Final, "stop") // what was used stands with a message only: it comes again
+			last := message(c.Final, "stop") // repeated, because usage comes only with a message
 			if c.Fault != "" {
 				last = message("", "error")
 				last["errorMessage"] = c.Numbered()

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// tomlToken matches the tokens of TOML 1.0 (https://toml.io/en/v1.0.0) that
-// matter for finding one's way: strings in their four spellings, comments,
-// line ends, punctuation, and everything else as one bare word.
+// tomlToken matches the tokens of TOML 1.0 (https://toml.io/en/v1.0.0) as far as positions
+// depend on them: the four kinds of string, comments, line ends, punctuation, and
+// everything else as one bare word.
 const tomlToken = `(?s:` +
 	`"""(?:[^"\\]|\\.|"{1,2}[^"\\]|"{1,2}\\.)*"{3,5}` +
 	`|'''(?:[^']|'{1,2}[^'])*'{3,5}` +
@@ -19,10 +19,9 @@ const tomlToken = `(?s:` +
 	`|[\[\]{}=,]` +
 	`|[^\s\[\]{}=,#"']+)`
 
-// lines returns the line of every table, array element and key of a TOML
-// document that is known to be valid: "actor[1].step[0].write" to 12. The
-// decoder keeps no positions for arrays of tables, and a scenario is made of
-// little else.
+// lines returns the line of every table, array element and key of a valid TOML document,
+// by its path, such as "actor[1].step[0].write". The decoder keeps no positions inside
+// arrays of tables, of which scenarios mostly consist.
 func lines(document string) map[string]int {
 	w := &walker{line: map[string]int{}, tables: map[string]int{}}
 	at, line := 0, 1
@@ -45,7 +44,7 @@ type token struct {
 type walker struct {
 	tokens []token
 	line   map[string]int
-	tables map[string]int // how often each [[path]] has come
+	tables map[string]int // number of [[path]] headers so far
 }
 
 func (w *walker) document() {
@@ -63,8 +62,8 @@ func (w *walker) document() {
 	}
 }
 
-// header notes a table and returns its path: each array of tables on the way
-// stands for its last element.
+// header notes a table and returns its path, in which an array of tables stands for its
+// last element.
 func (w *walker) header(name string, array bool, line int) string {
 	path := ""
 	parts := strings.Split(name, ".")
@@ -92,8 +91,8 @@ func (w *walker) pair(prefix string, head token) {
 }
 
 func (w *walker) value(path string) {
-	// No path of a scenario is that long; a file of nothing but brackets would
-	// otherwise make paths as long as itself.
+	// No valid path is that long, but a file of nothing but brackets would otherwise make
+	// paths as long as the file.
 	path = path[:min(len(path), 200)]
 	switch {
 	case w.skip("["):
@@ -111,8 +110,7 @@ func (w *walker) value(path string) {
 	}
 }
 
-// scalar takes at least one token, so that a document in which the walker has
-// lost its way does not keep it for ever.
+// scalar takes at least one token, so that the walker always terminates.
 func (w *walker) scalar() {
 	for first := true; len(w.tokens) > 0; first = false {
 		if !first && strings.Contains(",]}\n#", w.tokens[0].text[:1]) {
@@ -122,8 +120,8 @@ func (w *walker) scalar() {
 	}
 }
 
-// more moves to the next element of an array or inline table; false means
-// that the table has been closed.
+// more moves to the next element of an array or inline table; false means that it has been
+// closed.
 func (w *walker) more(end string) bool {
 	for len(w.tokens) > 0 && (w.tokens[0].blank() || w.tokens[0].text == ",") {
 		w.next()

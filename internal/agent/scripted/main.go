@@ -21,26 +21,25 @@ import (
 // exitTrouble is the exit code when the scenario cannot be played.
 const exitTrouble = 2
 
-// An Invocation is what a process was started with. Its working directory and
-// environment are those of the process itself.
+// An Invocation is what a process was started with. The working directory is that of the
+// process itself.
 type Invocation struct {
 	Args   []string // without the program's name: --script FILE [--format NAME]
 	Stdin  io.Reader
-	Stdout io.Writer // an *os.File where a scenario leaves processes that hold it
+	Stdout io.Writer // an *os.File if a scenario leaves processes that hold it
 	Stderr io.Writer
 	Env    func(string) string
-	// Now is the clock that reset_after counts from; nil where no scenario uses
-	// it.
+	// Now is the clock for reset_after; nil if no scenario uses it.
 	Now func() time.Time
 }
 
-// Main plays one turn and returns the exit code of the process. It takes the
-// process over: signals get back their default effect, so that a TERM kills
-// the agent as it would kill any other, unless the scenario says otherwise.
+// Main plays one turn and returns the exit code of the process. It takes over the
+// process: signals get their default effect back, so that SIGTERM kills the agent like
+// any other, unless the scenario says otherwise.
 //
-// The role is read from CODELOOPS_ROLE (default actor), the number of the turn from
-// CODELOOPS_ITERATION (default 1), or from CODELOOPS_STEP for roles beside actor and
-// critic, and how often the same question was put before from CODELOOPS_ASK (default 0).
+// The role comes from CODELOOPS_ROLE (default actor). The number of the turn comes from
+// CODELOOPS_ITERATION (default 1) for actor and critic, from CODELOOPS_STEP for other
+// roles. CODELOOPS_ASK (default 0) says how often the same question was asked before.
 func Main(ctx context.Context, in Invocation) int {
 	signal.Reset()
 	code, err := in.play(ctx)
@@ -48,7 +47,7 @@ func Main(ctx context.Context, in Invocation) int {
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintf(in.Stderr, "scripted agent: %v\n", err) //nolint:errcheck // there is nobody else to tell
+		fmt.Fprintf(in.Stderr, "scripted agent: %v\n", err) //nolint:errcheck // there is nowhere else to report it
 		return exitTrouble
 	}
 	return code
@@ -75,8 +74,7 @@ func (in Invocation) play(ctx context.Context) (int, error) {
 	return u.exit, p.play(ctx, u)
 }
 
-// turn finds the one turn of the scenario that is to be played, and the format
-// to print it in.
+// turn finds the turn of the scenario to play, and its output format.
 func (in Invocation) turn() (u turn, format string, err error) {
 	flags := flag.NewFlagSet("scripted-agent", flag.ContinueOnError)
 	flags.SetOutput(in.Stderr)
@@ -111,8 +109,8 @@ func (in Invocation) turn() (u turn, format string, err error) {
 	return u, format, err
 }
 
-// number reads a variable that is a number of at least least, which is also
-// its value when it is not set.
+// number reads a variable that is a number of at least least. When it is not set, its
+// value is least.
 func (in Invocation) number(name string, least int) (int, error) {
 	s := in.Env(name)
 	if s == "" {
@@ -135,7 +133,7 @@ type player struct {
 	now    func() time.Time
 }
 
-// read takes the prompt in, as far as the turn wants to.
+// read reads the prompt, unless the turn's stdin says otherwise.
 func (p *player) read(stdin io.Reader, u turn) error {
 	switch u.stdin {
 	case "ignore":
@@ -174,7 +172,7 @@ func (p *player) play(ctx context.Context, u turn) error {
 		if passed {
 			reply = u.pass
 		}
-		// First the seal: what a check prints is not looked at.
+		// The seal comes first: {seal} in a check's output stays as it is.
 		reply = strings.ReplaceAll(p.sealed(reply), "{output}", strings.TrimSpace(output))
 	}
 	if err := p.speech.say(reply); err != nil {
@@ -186,9 +184,9 @@ func (p *player) play(ctx context.Context, u turn) error {
 	return sayLine(p.stderr, u.complain)
 }
 
-// sealed puts the seal of the prompt, where it has one, instead of {seal}.
+// sealed replaces {seal} with the seal of the prompt, if it has one.
 func (p *player) sealed(text string) string {
-	// The form of the reply stands at the end, behind all evidence.
+	// The form of the reply stands at the end of the prompt, after all evidence.
 	form := regexp.MustCompile(`(?m)^(?:SEAL: |\s*"seal": ")([a-z0-9]+)"?,?$`).FindAllSubmatch(p.prompt, -1)
 	if len(form) == 0 {
 		return text
@@ -196,7 +194,7 @@ func (p *player) sealed(text string) string {
 	return strings.ReplaceAll(text, "{seal}", string(form[len(form)-1][1]))
 }
 
-// end closes the turn where its format does that.
+// end prints the closing event, if the format has one.
 func (p *player) end(u turn) error {
 	c := closing{Usage: u.usage, Fault: u.fault.kind, Reason: u.fault.reason}
 	if u.fault.resetAfter > 0 {

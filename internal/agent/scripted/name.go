@@ -1,7 +1,7 @@
 package scripted
 
-// Name is the agent that plays a scenario instead of asking a model.
+// Name is the name of the agent that plays a scenario instead of asking a model.
 const Name = "scripted"
 
-// Command is the command of codeloops that plays it.
+// Command is the codeloops command that runs it.
 const Command = "scripted-agent"

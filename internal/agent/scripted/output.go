@@ -60,7 +60,7 @@ func sayLine(w io.Writer, text string) error {
 	return err
 }
 
-// A flood is more output than anybody wants.
+// A flood is a lot of output.
 type flood struct {
 	size    int64
 	oneLine bool
@@ -113,8 +113,7 @@ func (s waitFor) do(ctx context.Context, p *player) error {
 
 type hang struct{}
 
-// A hang sleeps instead of blocking for ever, which the Go runtime would call
-// a deadlock and end the process for.
+// A hang sleeps, because the Go runtime would report a deadlock if it blocked forever.
 func (hang) do(ctx context.Context, p *player) error {
 	for {
 		if err := sleep(time.Hour).do(ctx, p); err != nil {

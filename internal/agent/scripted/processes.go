@@ -55,13 +55,13 @@ func (s run) do(ctx context.Context, p *player) error {
 	return err
 }
 
-// A commit records everything that is in the work tree.
+// A commit commits everything in the work tree.
 type commit string
 
 func (s commit) do(ctx context.Context, p *player) error {
 	for _, args := range [][]string{
 		{"add", "--all"},
-		// Signing would ask for a passphrase; the user's hooks do run.
+		// Signing could ask for a passphrase. The user's hooks do run.
 		{"-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--message", string(s)},
 	} {
 		c := proc.Tool{
@@ -96,7 +96,7 @@ func (s spawn) do(_ context.Context, p *player) error {
 	if !s.holdOutput {
 		c.Stdout, c.Stderr = nil, nil
 	}
-	return c.Start() //nolint:contextcheck // it does not end with the turn that starts it
+	return c.Start() //nolint:contextcheck // it outlives the turn that starts it
 }
 
 type ignoreTerm struct{}
@@ -106,14 +106,12 @@ func (ignoreTerm) do(context.Context, *player) error {
 	return nil
 }
 
-// shell is a command in the agent's own place: its directory, environment and
-// output.
+// shell is a command with the agent's own directory, environment and output.
 func (p *player) shell(command string) proc.Tool {
 	return proc.Tool{Argv: []string{"sh", "-c", command}, Stdout: p.stdout, Stderr: p.stderr}
 }
 
-// output runs a command to its end and returns what it printed, and whether it
-// ended with exit code 0.
+// output runs a command and returns what it printed, and whether its exit code was 0.
 func (p *player) output(ctx context.Context, command string) (string, bool, error) {
 	var both bytes.Buffer
 	c := p.shell(command)

@@ -1,10 +1,9 @@
-// Package scripted is a coding agent that plays a scenario file instead of
-// asking a model.
+// Package scripted is a coding agent that plays a scenario file instead of asking a
+// model.
 //
-// It is a real process that reads a real prompt, changes real files and can
-// misbehave in every way that real agents do, so that a loop, its hooks and its
-// CI job can be rehearsed without spending anything. The format of a scenario
-// is documented in docs/scripted-agent.md.
+// It is a real process that reads a real prompt, changes real files and can misbehave in
+// every way that real agents do. With it, a loop, its hooks and its CI job can be
+// rehearsed at no cost. docs/scripted-agent.md describes the format of a scenario.
 package scripted
 
 import (
@@ -23,11 +22,11 @@ const maxScenario = 1 << 20
 
 // A scenario is what the agent does, turn by turn, in each of its roles.
 type scenario struct {
-	repeat bool // the last turn of a role plays again when there is no other
+	repeat bool // a role's last turn is repeated when there are no more
 	roles  map[loop.Role][]turn
 }
 
-// A turn is what the agent does when it is called once.
+// A turn is what the agent does in one call.
 type turn struct {
 	stdin  string // "read", "close" or "ignore"
 	expect []string
@@ -35,27 +34,26 @@ type turn struct {
 	reply
 	complain string
 	exit     int
-	usage    *usage // nil: not told
+	usage    *usage // nil: not reported
 	fault    fault
 
-	again []turn // what it does when it is asked again in the same iteration
+	again []turn // for when it is asked again in the same iteration
 }
 
 // A reply is what the agent says at the end of a turn.
 type reply struct {
 	say               string
-	check, pass, fail string // check decides which of the two is said
+	check, pass, fail string // check chooses between pass and fail
 }
 
 // A fault is what goes wrong in a turn.
 type fault struct {
-	kind       string // one of faults; "": nothing does
+	kind       string // one of faults; "": none
 	reason     string
 	resetAfter time.Duration
 }
 
-// parse reads a scenario. An error is a [*ParseError] that names the file and
-// the line.
+// parse reads a scenario. Errors are a [*ParseError] with file and line.
 func parse(name string, data []byte) (scenario, error) {
 	if len(data) > maxScenario {
 		return scenario{}, &ParseError{File: name, Problem: fmt.Sprintf("larger than %d bytes", maxScenario)}
@@ -133,7 +131,7 @@ func readTurn(t *table) turn {
 	return u
 }
 
-// checkReply holds a turn to one way of replying.
+// checkReply ensures that a turn has only one way of replying.
 func checkReply(t *table) {
 	if !t.has("check") {
 		for _, key := range []string{"pass", "fail"} {
@@ -151,8 +149,8 @@ func checkReply(t *table) {
 	}
 }
 
-// numberOf returns which of a role's turns a step is: the number that stands last in it, the
-// role's own name apart, as 2 in "debater_1.round_2" and in "attempt_2.evaluator".
+// numberOf returns the number of a role's turn: the last number in its step that is not
+// part of the role's name, such as 2 in "debater_1.round_2" and in "attempt_2.evaluator".
 func numberOf(step loop.Step, role loop.Role) int {
 	for ; step != ""; step = step.Parent() {
 		name := step.Name()
@@ -164,7 +162,7 @@ func numberOf(step loop.Step, role loop.Role) int {
 	return 1
 }
 
-// turn returns the nth turn of a role; ask is 0 for the first time that it is asked for.
+// turn returns the nth turn of a role; ask says how often it was asked for before.
 func (s scenario) turn(role loop.Role, n, ask int) (turn, error) {
 	u, ok := pick(s.roles[role], n-1, s.repeat)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A speech is what a turn prints to standard output as the agent's own words:
-// plain lines, or the events of a structured format.
+// A speech prints the agent's own words to standard output: as plain lines, or as events
+// of a structured format.
 type speech struct {
 	out    io.Writer
 	format *format // nil: plain lines
@@ -17,22 +17,21 @@ type speech struct {
 	final  string // the last message
 }
 
-// A closing is how a turn ends, for those formats that say so.
+// A closing is how a turn ends, for formats with a closing event.
 type closing struct {
 	Final  string
-	Usage  *usage // nil: not told
+	Usage  *usage // nil: not reported
 	Fault  string // one of faults; "": none
 	Reason string
-	Reset  int64 // when a limit ends, in seconds since 1970; 0: not told
+	Reset  int64 // when a limit ends, in seconds since 1970; 0: unknown
 }
 
-// Status is the answer of a model's service that goes with the fault, 0 when there is
-// none.
+// Status is the HTTP status that causes the fault, 0 if there is none.
 func (c closing) Status() int {
 	return map[string]int{"auth": 401, "rate_limited": 429, "overloaded": 529, "context_too_long": 413}[c.Fault]
 }
 
-// Numbered is the reason with the status in front of it, as many CLIs say it.
+// Numbered is the reason after its status, as many CLIs print it.
 func (c closing) Numbered() string {
 	if c.Status() == 0 {
 		return c.Reason
@@ -40,20 +39,20 @@ func (c closing) Numbered() string {
 	return fmt.Sprintf("%d %s", c.Status(), c.Reason)
 }
 
-// A usage is what a turn costs.
+// A usage holds the tokens and the cost of a turn.
 type usage struct {
 	Input, Output, CacheRead int
 	Cost                     float64
 	Priced                   bool
 }
 
-// AllInput counts the tokens from a cache among the input.
+// AllInput is the input including tokens from a cache.
 func (u usage) AllInput() int { return u.Input + u.CacheRead }
 
 // Total is the number of all tokens.
 func (u usage) Total() int { return u.AllInput() + u.Output }
 
-// faults are those that an agent can report.
+// faults lists what an agent can report.
 func faults() []string {
 	return []string{"auth", "context_too_long", "failed", "overloaded", "rate_limited"}
 }
@@ -83,8 +82,7 @@ func (s *speech) say(text string) error {
 	return s.print(s.format.message(s.final))
 }
 
-// end prints the closing event. Plain lines have none: what went wrong goes to
-// complain.
+// end prints the closing event. Plain text has none: a fault's reason goes to complain.
 func (s *speech) end(c closing, complain io.Writer) error {
 	if s.format == nil {
 		if c.Fault == "" {
@@ -96,7 +94,7 @@ func (s *speech) end(c closing, complain io.Writer) error {
 	return s.print(s.format.end(c))
 }
 
-// print prints events, behind those that open a turn.
+// print prints events, after those that open a turn.
 func (s *speech) print(events []event) error {
 	if !s.opened {
 		s.opened = true
@@ -114,7 +112,6 @@ func (s *speech) print(events []event) error {
 	return nil
 }
 
-// readUsage reads what a turn costs, and readFault what goes wrong in it.
 func readUsage(t *table) *usage {
 	in, ok := t.table("usage")
 	if !ok {

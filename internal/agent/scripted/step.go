@@ -11,20 +11,19 @@ type step interface {
 	do(context.Context, *player) error
 }
 
-// An action is one kind of step: the key that names it, and how a table with
-// that key becomes a step.
+// An action is one kind of step: its key, and how to read a table with that key.
 type action struct {
 	key  string
 	read func(*table) step
 }
 
-// actions lists every kind of step, in the order of the documentation.
+// actions lists all kinds of step, in the order of the documentation.
 func actions() []action {
 	return slices.Concat(fileActions(), processActions(), outputActions(), timeActions())
 }
 
-// readStep reads a table by the one action that it names. It returns nil only
-// after an error has been noted.
+// readStep reads a step, whose table must name exactly one action. It returns nil only
+// after it has noted an error.
 func readStep(t *table) step {
 	var keys []string
 	var found *action
@@ -48,7 +47,7 @@ func readStep(t *table) step {
 	return s
 }
 
-// must reads the value of an action that is either there or not.
+// must reads the value of an action that has no value but true.
 func must(t *table, key string) {
 	if !t.flag(key, true) {
 		t.failf(key, "%s can only be true; leave the step out instead", key)

@@ -17,7 +17,7 @@ import (
 // A ParseError is what is wrong with a scenario, and where.
 type ParseError struct {
 	File    string
-	Line    int // 0 when the whole file is meant
+	Line    int // 0: the whole file
 	Problem string
 }
 
@@ -28,15 +28,15 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
 }
 
-// A source is a scenario file on its way to being read.
+// A source is a scenario file that is being read.
 type source struct {
 	name  string
 	lines map[string]int
-	err   *ParseError // the one that stands first in the file
+	err   *ParseError // the first one in the file
 }
 
-// A table is one TOML table. It knows its keys by having been asked for them:
-// what nobody asked for is an unknown key.
+// A table is one TOML table. It records which keys were read, because all others are
+// unknown keys.
 type table struct {
 	*source
 	path   string
@@ -56,8 +56,7 @@ func newTable(name string, data []byte) (*table, *ParseError) {
 	return &table{source: &source{name: name, lines: lines(string(data))}, values: values}, nil
 }
 
-// failf notes what is wrong with a key, or with the table when it has no such
-// key.
+// failf notes what is wrong with a key, or with the table if it does not have the key.
 func (t *table) failf(key, format string, args ...any) {
 	line, ok := t.lines[join(t.path, key)]
 	if !ok {
@@ -73,8 +72,7 @@ func (t *table) has(key string) bool {
 	return ok
 }
 
-// value is the one way to a key's value. A value of another type is an error
-// and reads as absent.
+// value reads a key. A value of another type is an error and reads as absent.
 func value[T any](t *table, key, kind string) (v T, ok bool) {
 	t.asked = append(t.asked, key)
 	raw, present := t.values[key]
@@ -134,7 +132,7 @@ func (t *table) table(key string) (*table, bool) {
 	return &table{source: t.source, path: join(t.path, key), values: m}, ok
 }
 
-// file reads a file's path: inside the working directory, with slashes.
+// file reads a path inside the working directory, with slashes.
 func (t *table) file(key string) string {
 	p := t.text(key)
 	if t.has(key) && !filepath.IsLocal(filepath.FromSlash(p)) {
@@ -202,7 +200,7 @@ func (t *table) texts(key string) []string {
 	return out
 }
 
-// tables reads an array of tables, in either of TOML's two spellings.
+// tables reads an array of tables, in either of TOML's two notations.
 func (t *table) tables(key string) []*table {
 	t.asked = append(t.asked, key)
 	var list []any
@@ -230,7 +228,7 @@ func (t *table) tables(key string) []*table {
 	return out
 }
 
-// done reports the keys that nobody asked for. what names the table.
+// done reports unknown keys. what names the table.
 func (t *table) done(what string) {
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
 		if !slices.Contains(t.asked, key) {

@@ -8,25 +8,24 @@ import (
 	"codeloops/internal/proc"
 )
 
-// maxHalf is how much of a text within a line that is too long is kept, in bytes of
-// JSON: so much of its head, and once or twice as much of its tail.
+// maxHalf is how much is kept of the head of a long text, in bytes of JSON, and once or
+// twice as much of its tail.
 const maxHalf = 512 << 10
 
-// An abridger makes a JSON object short enough to be read: of its long texts it
-// leaves the middles out. What is no JSON only grows until it is full. The zero
-// value is ready.
+// An abridger shortens a JSON object by omitting the middles of its long strings. Input
+// that is not JSON is kept until the abridger is full. The zero value is ready.
 type abridger struct {
 	out  []byte
-	full bool // it did not become short enough: out is the head of the line
+	full bool // still too long: out is only the head of the line
 
-	text   bool   // within a text
-	escape []byte // an escape sequence that is not over yet
-	head   int    // bytes of the text in out
-	older  []byte // its tail: these, then newer
+	text   bool   // inside a string
+	escape []byte // an unfinished escape sequence
+	head   int    // bytes of the string in out
+	older  []byte // the string's tail: older, then newer
 	newer  []byte
-	left   int64 // bytes of the text that are left out
+	left   int64 // omitted bytes of the string
 
-	cuts map[string]int64 // what stands for them in each text that is cut, and their number
+	cuts map[string]int64 // the mark in each string that was cut, and the number of omitted bytes
 }
 
 // write takes the next part of the line.
@@ -74,15 +73,13 @@ func (a *abridger) unescape(part []byte) (rest []byte) {
 	return part[1:]
 }
 
-// put adds to what is kept for good.
 func (a *abridger) put(b []byte) {
 	if a.full = len(a.out)+len(b) > maxLine; !a.full {
 		a.out = append(a.out, b...)
 	}
 }
 
-// keep takes a part of a text: to its head, or to its tail. It begins no half within a
-// character.
+// keep adds a part of a string to its head or its tail. It cuts between characters.
 func (a *abridger) keep(b []byte) {
 	for len(b) > 0 {
 		if a.head < maxHalf || len(a.newer) == 0 && !utf8.RuneStart(b[0]) {
@@ -102,8 +99,8 @@ func (a *abridger) keep(b []byte) {
 	}
 }
 
-// wholeRunes returns how much of b goes where there is room for so much, or for
-// nothing but the rest of a character. An escape sequence is one.
+// wholeRunes returns how many bytes of b to put where there is room for that many. It
+// completes the last character; an escape sequence counts as one.
 func wholeRunes(b []byte, room int) int {
 	if b[0] == '\\' {
 		return len(b)

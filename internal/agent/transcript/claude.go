@@ -9,18 +9,16 @@ import (
 	"codeloops/internal/loop"
 )
 
-// claude reads the stream-json of Claude Code, which Qwen Code and Amp print as
-// well. The last line is a result; its subtype is "success" even where the
-// model's service failed: there is_error counts. Where it is another one, it counts
-// itself.
+// claude reads the stream-json of Claude Code, which Qwen Code and Amp print as well. The
+// last line is a result. Its subtype may be "success" although the model's service failed;
+// then is_error counts. Any other subtype is a failure.
 type claude struct {
 	*record
-	// openAI is set where input tokens hold those that came from a cache, as
-	// OpenAI counts.
+	// openAI is set if input tokens include those from a cache, as OpenAI counts them.
 	openAI bool
 
-	fixedKey bool        // it has a key that cannot be renewed
-	ending   loop.Ending // of the last fault of the service
+	fixedKey bool        // its key cannot be renewed
+	ending   loop.Ending // of the service's last error
 	resetAt  time.Time
 }
 
@@ -62,7 +60,7 @@ func (c *claude) system(object []byte) {
 	case "api_retry":
 		ending := ofStatus(e.Status)
 		c.retries(ending, fmt.Sprintf("%s (status %d), attempt %d of %d", e.Error, e.Status, e.Attempt, e.Most))
-		// A token may have been renewed by the next attempt, a key stays what it is.
+		// A token may be renewed before the next attempt, a key stays the same.
 		c.lost = c.lost || ending == loop.EndAuth && (c.fixedKey || e.Attempt > 1)
 	case "retry":
 		c.cope("the model's answer could not be used, it is asked again")
@@ -72,7 +70,7 @@ func (c *claude) system(object []byte) {
 func (c *claude) assistant(object []byte) {
 	var e struct {
 		Parent  string `json:"parent_tool_use_id"` // set inside a subagent
-		Error   string `json:"error"`              // set for what is no message of the model
+		Error   string `json:"error"`              // set if this is not a message of the model
 		Message struct {
 			Stop    string `json:"stop_reason"`
 			Content []struct {
@@ -103,10 +101,10 @@ func (c *claude) assistant(object []byte) {
 	}
 }
 
-// stopped takes why the model stopped; while it speaks, it is not told.
+// stopped takes the model's stop reason, which is empty while it is still writing.
 func (c *claude) stopped(why string) { c.stops(why, "", "end_turn", "stop_sequence") }
 
-// user is what goes back to the model: results of tools, mostly.
+// user takes what goes back to the model, mostly results of tools.
 func (c *claude) user(object []byte) {
 	var e struct {
 		Parent string `json:"parent_tool_use_id"`
@@ -134,7 +132,7 @@ type claudeResult struct {
 	Subtype  string        `json:"subtype"`
 	Result   *string       `json:"result"`
 	Errors   []string      `json:"errors"`
-	Error    message       `json:"error"` // Qwen Code and Amp say here what Claude Code says in result
+	Error    message       `json:"error"` // Qwen Code and Amp use it where Claude Code uses result
 	Status   int           `json:"api_error_status"`
 	Stop     string        `json:"stop_reason"`
 	Terminal string        `json:"terminal_reason"`
@@ -175,7 +173,7 @@ func (c *claude) result(object []byte) {
 	for _, d := range e.Denials {
 		c.cope("it was not allowed to use " + d.Tool)
 	}
-	if c.stop == "" { // one of the last message stays
+	if c.stop == "" { // the last message's own reason takes precedence
 		c.stopped(e.Stop)
 	}
 	switch bad := e.badEnd(); {
@@ -192,8 +190,8 @@ func (c *claude) result(object []byte) {
 	}
 }
 
-// badEnd returns by what the turn was ended that says of itself to be no error: ""
-// when the model came to its end.
+// badEnd returns what ended a turn that does not call itself an error; "" if the model
+// finished.
 func (e claudeResult) badEnd() string {
 	switch {
 	case e.Subtype != "" && e.Subtype != "success":
@@ -204,8 +202,8 @@ func (e claudeResult) badEnd() string {
 	return ""
 }
 
-// tokens prefers the counts by model: they are those that the cost is made of,
-// with what subagents used.
+// tokens prefers the counts by model: they include subagents, and the cost is based on
+// them.
 func (c *claude) tokens(e claudeResult) {
 	c.report.Usage.Tokens = nil
 	for _, m := range e.Models {
@@ -227,9 +225,8 @@ func (c *claude) tokens(e claudeResult) {
 	c.add(t)
 }
 
-// usageLimit is how Claude Code begins what it says in the model's place at the
-// limit of a subscription; the time at which that ends follows. Some versions do
-// not call it an error.
+// usageLimit is how Claude Code's message at the limit of a subscription begins; the time
+// at which the limit ends follows. Some versions do not mark it as an error.
 const usageLimit = "Claude AI usage limit reached|"
 
 func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
@@ -261,8 +258,7 @@ func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
 	return ending, plain
 }
 
-// ofClaudesError knows the words with which Claude Code marks what it says in
-// the model's place.
+// ofClaudesError maps the words with which Claude Code marks its own messages.
 func ofClaudesError(word string) loop.Ending {
 	switch word {
 	case "authentication_failed":

@@ -7,9 +7,9 @@ import (
 	"codeloops/internal/loop"
 )
 
-// cline reads the JSONL of Cline's command line. The last line is a run_result
-// whose finishReason says how it went. Counts of input hold what came from the
-// cache. Its sessions have no names in the output.
+// cline reads the JSONL of Cline's command line. The last line is a run_result whose
+// finishReason says how it went. Input tokens include those from the cache. The output
+// does not name the session.
 type cline struct {
 	*record
 	class string // of the last error
@@ -39,7 +39,7 @@ func (c *cline) event(kind string, object []byte) bool {
 	return true
 }
 
-// clineEvent is what stands inside an agent_event.
+// clineEvent is the content of an agent_event.
 type clineEvent struct {
 	Type    string  `json:"type"`
 	Content string  `json:"contentType"`

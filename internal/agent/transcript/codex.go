@@ -6,12 +6,12 @@ import (
 	"codeloops/internal/loop"
 )
 
-// codex reads the JSONL of `codex exec --json`. Warnings are items of type
-// error, attempts to connect again events of type error that say so. Its counts hold what came from the
-// cache, and are those of the whole thread where one is resumed.
+// codex reads the JSONL of `codex exec --json`. Warnings are items of type error; attempts
+// to reconnect are events of type error. Input tokens include those from the cache, and in
+// a resumed thread the counts are those of the whole thread.
 type codex struct{ *record }
 
-// codexItem is a thing that the agent does or says.
+// codexItem is something that the agent does or says.
 type codexItem struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
@@ -72,7 +72,7 @@ func (c *codex) event(kind string, object []byte) bool {
 	return true
 }
 
-// trouble takes an error: "Reconnecting... 2/5 (…)" is one that it tries to get over.
+// trouble takes an error. "Reconnecting... 2/5 (…)" is one that it tries to overcome.
 func (c *codex) trouble(text string) {
 	if attempt, ok := strings.CutPrefix(text, "Reconnecting... "); ok {
 		_, cause, _ := strings.Cut(attempt, " (")
@@ -113,8 +113,8 @@ func (c *codex) completed(item codexItem) {
 	}
 }
 
-// ofCodex knows how the messages of a failed turn begin. A bad request is the
-// body that the service answered with.
+// ofCodex maps the message of a failed turn. For a bad request it is the body of the
+// service's answer.
 func ofCodex(message string) (loop.Ending, string) {
 	if ending, inner := answered(message); inner != "" {
 		return ending, inner

@@ -7,13 +7,12 @@ import (
 	"codeloops/internal/loop"
 )
 
-// copilot reads the JSONL of GitHub Copilot CLI. The last line is a result with
-// the exit code; what went wrong is in a session.error before it. The
-// counts of tokens are in a file of their own, see [Counts].
+// copilot reads the JSONL of GitHub Copilot CLI. The last line is a result with the exit
+// code; a session.error before it says what went wrong. The token counts are in a separate
+// file, see [Counts].
 type copilot struct{ *record }
 
-// event knows few of the many events: what comes in pieces comes once more as
-// a whole.
+// event handles few of the many events: what comes in pieces is repeated as a whole.
 func (c *copilot) event(kind string, object []byte) bool {
 	switch kind {
 	case "assistant.message", "assistant.turn_start", "tool.execution_start", "session.info", "session.error", "result":
@@ -43,7 +42,7 @@ func (c *copilot) known(kind string, object []byte) {
 		c.round()
 		c.say(e.Data.Content)
 	case "assistant.turn_start":
-		c.asked(1)
+		c.asked()
 	case "tool.execution_start":
 		c.tool(e.Data.Tool, e.Data.Arguments)
 	case "session.info":
@@ -83,9 +82,8 @@ func ofCopilot(errorType string, status int, message string) loop.Ending {
 	return ofMessage(message)
 }
 
-// Counts reads the file in which a CLI leaves the tokens of a turn when its
-// output does not tell them. nil: they are not there, or the format is not that
-// of such a CLI.
+// Counts reads the file to which a CLI writes the tokens of a turn if its output does not
+// hold them. It returns nil if they are not there, or for other formats.
 func Counts(format string, document []byte) *loop.Tokens {
 	if format != "copilot-json" {
 		return nil

@@ -1,13 +1,11 @@
-// Package transcript reads what coding-agent CLIs print in their structured
-// formats.
+// Package transcript reads the structured output of coding-agent CLIs.
 //
-// A [Decoder] is fed with the output as it grows, in pieces of any size, or
-// with all of it afterwards: the [Report] is the same. While it reads it
-// tells a [loop.Watch] what the agent does, one line each. Every format is
-// JSON, one object a line; what a format calls its events is known to one
-// dialect each, what all have in common to the record they write.
+// A [Decoder] takes the output in pieces of any size and returns a [Report] at the end.
+// While it reads, it tells a [loop.Watch] what the agent does. Every format is JSON, one
+// object a line. A dialect knows the events of one format; the record holds what all
+// dialects have in common.
 //
-// The input is not trusted. Events that are not known pass, fields of another
-// type read as missing, and memory does not grow with the output: of a line
-// longer than 8 MiB only its type is looked at.
+// The input is not trusted. Unknown events are ignored, fields of an unexpected type read
+// as missing, and memory does not grow with the output: a line longer than 8 MiB is
+// abridged and, if that does not make it short enough, only its type is read.
 package transcript

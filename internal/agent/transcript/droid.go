@@ -2,8 +2,8 @@ package transcript
 
 import "codeloops/internal/loop"
 
-// droid reads the stream-json of Factory's Droid. The last line is a
-// completion; where it could not work there is an error instead.
+// droid reads the stream-json of Factory's Droid. The last line is a completion, or an
+// error if it could not work.
 type droid struct{ *record }
 
 func (d *droid) event(kind string, object []byte) bool {
@@ -29,10 +29,10 @@ func (d *droid) event(kind string, object []byte) bool {
 			d.say(e.Text)
 		}
 	case "tool_call":
-		d.round() // what was said before a tool is not the end
+		d.round() // what was said before a tool is not the final text
 		d.tool(e.Tool, e.Input)
 	case "error":
-		if !d.failed { // the one behind it only says that it gives up
+		if !d.failed { // a second one only says that it gives up
 			d.fault(ofMessage(e.Message), e.Message)
 		}
 	case "completion":
@@ -61,7 +61,7 @@ func (d *droid) completion(isError bool, text string) {
 	if isError && !d.failed {
 		d.fault(ofMessage(text), text)
 	}
-	if len(d.text) > 0 || text != d.last { // else it repeats what was said before a tool
+	if len(d.text) > 0 || text != d.last { // otherwise it repeats what was said before a tool
 		d.final(text)
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A swap is a text of a file with what takes its place, under the names that the CLIs give
-// them.
+// A swap is a text and its replacement, under the names that the CLIs use.
 type swap struct {
 	Old      words `json:"old_string"`
 	New      words `json:"new_string"`
@@ -19,7 +18,7 @@ type swap struct {
 	NewText  words `json:"newText"`
 }
 
-// lines counts the lines that come and go, without those at both ends that stay.
+// lines counts the added and removed lines, without common lines at both ends.
 func (s swap) lines() (added, removed int) {
 	before := linesOf(string(cmp.Or(s.Old, s.OldCamel, s.OldShort, s.OldText)))
 	after := linesOf(string(cmp.Or(s.New, s.NewCamel, s.NewShort, s.NewText)))
@@ -51,7 +50,7 @@ type edits struct {
 	PatchText words  `json:"patchText"`
 }
 
-// lines counts the lines that come and go; none where the CLI does not tell.
+// lines counts the added and removed lines; none if the CLI does not tell.
 func (e edits) lines() (added, removed int) {
 	for _, one := range append(slices.Clip(e.Edits), e.swap) {
 		plus, minus := one.lines()

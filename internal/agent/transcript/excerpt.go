@@ -13,26 +13,24 @@ import (
 // maxNotice bounds a line for the screen, in bytes.
 const maxNotice = 240
 
-// An excerpt keeps a text that grows, with marks where bytes were never written.
+// An excerpt keeps a growing text that may itself hold marks of omitted bytes.
 type excerpt struct {
 	proc.Excerpt
-	gone int64 // bytes in whose places the marks stand
+	gone int64 // bytes that those marks replace
 }
 
 func (e *excerpt) write(s string) { _, _ = e.Write([]byte(s)) }
 
-// output returns the text, with a line between head and tail that says what is missing.
 func (e *excerpt) output() loop.Output {
 	c := e.Captured("")
 	return loop.Output{Text: string(c.Text), Total: c.Total + e.gone, Omitted: c.Omitted + e.gone}
 }
 
-// Line returns a text as one line of at most 240 bytes: control
-// characters and white space become single spaces, and escape sequences of
-// terminals go.
+// Line returns a text as one line of at most 240 bytes. Control characters and white space
+// become single spaces; terminal escape sequences are removed.
 func Line(s string) string { return line(s, maxNotice) }
 
-// line is Line for another bound, of 4 KiB at most.
+// line is like Line, with another bound of at most 4 KiB.
 func line(s string, most int) string {
 	s = strings.TrimSpace(s)
 	s = s[:min(len(s), maxHead)] // a message may be long, a line is not

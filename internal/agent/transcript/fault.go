@@ -12,12 +12,10 @@ import (
 	"codeloops/internal/wording"
 )
 
-// statusOverloaded is what Anthropic's service answers when it has too much to
-// do; it is in no standard.
+// statusOverloaded is the non-standard status of Anthropic's service under overload.
 const statusOverloaded = 529
 
-// ofStatus returns the ending that goes with the status of an answer over
-// HTTP. One that says nothing of the kind is EndFailed.
+// ofStatus returns the ending for an HTTP status, EndFailed if there is no special one.
 func ofStatus(status int) loop.Ending {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -33,9 +31,9 @@ func ofStatus(status int) loop.Ending {
 	return loop.EndFailed
 }
 
-// statusOf returns the status that a message of a service, or of what asks it,
-// tells, and what else it says: "401 Unauthorized", "401: {…}", or further on, as
-// in "unexpected status 401" and "(HTTP 401)". 0: it tells none.
+// statusOf returns the HTTP status in a message of a service or its client, and the rest
+// of the message. The status stands at the start ("401 Unauthorized", "401: {…}") or
+// further on ("unexpected status 401", "(HTTP 401)"). 0: there is none.
 func statusOf(message string) (status int, rest string) {
 	const digits = 3
 	if len(message) >= digits {
@@ -52,7 +50,7 @@ func statusOf(message string) (status int, rest string) {
 	return status, message
 }
 
-// inPlain is a message with the text that is in its JSON instead of that.
+// inPlain replaces the JSON in a message with the text that it holds.
 func inPlain(message string) string {
 	status, rest := statusOf(message)
 	if _, text := answered(rest); text != "" && status != 0 {
@@ -61,12 +59,12 @@ func inPlain(message string) string {
 	return message
 }
 
-// furtherStatus is how a status stands within a message.
+// furtherStatus matches a status within a message.
 var furtherStatus = wording.Pattern(`(?i)\b(?:http|status(?: code)?|error code)[ :=]+([45]\d\d)\b`)
 
-// ofMessage returns the ending that goes with a message of a model's service,
-// or of what was to ask the service. That a prompt is too long services say with
-// the status of any bad request.
+// ofMessage returns the ending for a message of a model's service or its client. Texts
+// matter because services report a prompt that is too long with the status of any bad
+// request.
 func ofMessage(message string) loop.Ending {
 	status, text := statusOf(message)
 	if ending, _ := answered(text); ending != loop.EndFailed {
@@ -89,7 +87,7 @@ func ofMessage(message string) loop.Ending {
 		{"Cannot connect to API: ", loop.EndOverloaded},                        // Vercel's SDK: nobody answers
 		{"Unable to connect.", loop.EndOverloaded},                             // Bun: nobody answers
 		{"The socket connection was closed unexpectedly.", loop.EndOverloaded}, // Bun: the answer breaks off
-		// These are said without a status: by Google's services through Gemini CLI, by
+		// These come without a status: from Google's services through Gemini CLI, from
 		// OpenAI's through Cline.
 		{"You have exhausted your capacity on this model.", loop.EndRateLimited},
 		{"You exceeded your current quota", loop.EndRateLimited},
@@ -102,18 +100,17 @@ func ofMessage(message string) loop.Ending {
 	return ofStatus(status)
 }
 
-// apiErrorMark is how Gemini CLI and its descendants begin what a service has answered.
+// apiErrorMark is how Gemini CLI and its forks begin a service's answer.
 const apiErrorMark = "[API Error: "
 
-// apiError takes "[API Error: …]" apart, as Gemini CLI and its descendants
-// write it: inside stands a message, which may begin with a status, or the
-// JSON that the service answered with.
+// apiError parses "[API Error: …]", which Gemini CLI and its forks print. It holds a
+// message, which may begin with a status, or the service's JSON.
 func apiError(message string) (loop.Ending, string) {
 	inner, ok := strings.CutPrefix(message, apiErrorMark)
 	if !ok {
 		return loop.EndFailed, message
 	}
-	inner, _, _ = strings.Cut(inner, "]\n") // what follows is advice
+	inner, _, _ = strings.Cut(inner, "]\n") // advice follows
 	inner = strings.TrimSuffix(inner, "]")
 	if ending, text := answered(inner); text != "" {
 		return ending, text
@@ -121,9 +118,8 @@ func apiError(message string) (loop.Ending, string) {
 	return ofMessage(inner), inner
 }
 
-// answered takes the JSON apart that a service answers with when something is
-// wrong, or what is in its "error" alone; the message is "" where the text
-// is neither. The status is in it as a number, as a text or as a word.
+// answered parses the JSON body of a service's error, or the object under "error" alone.
+// The message is "" if body is neither. The status may be a number, a text or a word.
 func answered(body string) (loop.Ending, string) {
 	type fault struct {
 		Code    word   `json:"code"`
@@ -165,8 +161,7 @@ func (w *word) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// ending returns what goes with a status, or with the word that a service has in
-// its place.
+// ending returns the ending for a status, or for the word that a service uses instead.
 func (w word) ending() loop.Ending {
 	if status, err := strconv.Atoi(string(w)); err == nil {
 		return ofStatus(status)
@@ -184,8 +179,7 @@ func (w word) ending() loop.Ending {
 	return loop.EndFailed
 }
 
-// A message is an error as formats spell it: a text, or an object with a
-// message.
+// A message is an error in a format: a text, or an object with a message.
 type message string
 
 // UnmarshalJSON never fails.

@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// gemini reads the stream-json of Gemini CLI. Messages come in pieces without
-// an end of their own: whatever comes next ends them.
+// gemini reads the stream-json of Gemini CLI. Messages come in pieces without an end
+// mark: the next event ends them.
 type gemini struct{ *record }
 
 func (g *gemini) event(kind string, object []byte) bool {
@@ -44,7 +44,7 @@ func (g *gemini) event(kind string, object []byte) bool {
 		g.round()
 	case "error":
 		g.cope(e.Message)
-		if !strings.HasPrefix(e.Message, "Agent execution blocked: ") { // by a hook of the user's, and it goes on
+		if !strings.HasPrefix(e.Message, "Agent execution blocked: ") { // by a user's hook; the agent goes on
 			g.fault(loop.EndFailed, e.Message)
 		}
 	case "result":
@@ -57,7 +57,7 @@ func (g *gemini) event(kind string, object []byte) bool {
 			}
 		}
 		if s := e.Stats; s != nil {
-			// What is neither input nor output was thought.
+			// Tokens that are neither input nor output are reasoning.
 			thought := max(0, s.Total-s.AllInput-s.Output)
 			g.add(loop.Tokens{
 				Input: s.AllInput - s.CacheRead, CacheRead: s.CacheRead,

@@ -7,9 +7,9 @@ import (
 	"codeloops/internal/loop"
 )
 
-// opencode reads the JSONL of `opencode run --format json`, which Kilo Code
-// prints as well. It has no closing event: the output is whole when the last
-// step has finished and asks for no more tools.
+// opencode reads the JSONL of `opencode run --format json`, which Kilo Code prints as
+// well. It has no closing event: the output is whole when the last step has finished and
+// requested no more tools.
 type opencode struct{ *record }
 
 func (o *opencode) event(kind string, object []byte) bool {
@@ -50,7 +50,7 @@ func (o *opencode) event(kind string, object []byte) bool {
 	case "step_finish":
 		o.closed = e.Part.Reason != "" && e.Part.Reason != "tool-calls"
 		o.stops(e.Part.Reason, "stop")
-		o.asked(1)
+		o.asked()
 		o.pay(e.Part.Cost)
 		if t := e.Part.Tokens; t != nil {
 			o.add(loop.Tokens{
@@ -74,7 +74,6 @@ func (o *opencode) event(kind string, object []byte) bool {
 	return true
 }
 
-// openCodeError is an error with a name and what goes with it.
 type openCodeError struct {
 	Name string `json:"name"`
 	Data struct {

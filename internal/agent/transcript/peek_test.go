@@ -30,9 +30,8 @@ func FuzzJSON(f *testing.F) {
 		var head struct {
 			Type string `json:"type"`
 		}
-		var p peeker
 		want := bytes.HasPrefix(line, []byte{'{'}) && standard(line, &head)
-		if kind, whole := p.kind(line); whole != want || whole && kind != head.Type {
+		if kind, whole := kindOf(line); whole != want || whole && kind != head.Type {
 			t.Errorf("is it whole: %t, want %t; of the type %q, want %q", whole, want, kind, head.Type)
 		}
 		if !want {

@@ -7,10 +7,9 @@ import (
 	"codeloops/internal/loop"
 )
 
-// pi reads the JSONL of pi's json mode. Every piece of a message comes with the
-// whole of the message so far, so that the output grows with the square of what
-// is said; only the ends of messages count. The closing event repeats the whole
-// conversation, and may well be too long to be read.
+// pi reads the JSONL of pi's json mode. Every piece of a message comes with the whole
+// message so far, so the output grows quadratically; only the ends of messages count. The
+// closing event repeats the whole conversation and may be too long to read.
 type pi struct{ *record }
 
 type piMessage struct {
@@ -77,7 +76,7 @@ func (p *pi) message(m piMessage) {
 			p.say(part.Text)
 		}
 	}
-	p.asked(1)
+	p.asked()
 	p.pay(m.Usage.Cost.Total)
 	p.add(loop.Tokens{
 		Input: m.Usage.Input, Output: m.Usage.Output,

@@ -9,41 +9,41 @@ import (
 	"codeloops/internal/proc"
 )
 
-// maxPlain is how many lines that are no JSON are kept.
+// maxPlain is how many lines that are not JSON are kept.
 const maxPlain = 32
 
-// A record is what the dialects write down of a turn.
+// A record is what the dialects collect about a turn.
 type record struct {
 	watch  loop.Watch
 	report Report
 
 	speech
-	closed  bool        // the closing event was there
+	closed  bool        // the closing event has come
 	failed  bool        // report.Ending and report.Reason are set
-	stop    string      // why the model stopped, where that was no end of its own
-	problem string      // the last fault that the agent has not got over yet
-	coping  loop.Ending // what that is, where it tries again for the service's sake; "": it does not
-	hidden  bool        // it is at work on something of which it tells the end alone
-	lost    bool        // it tries again what cannot succeed
+	stop    string      // why the model stopped, if it did not finish by itself
+	problem string      // the last problem that the agent has not overcome yet
+	coping  loop.Ending // the ending that problem would be, if the agent retries a request; "" otherwise
+	hidden  bool        // the agent is doing something that it reports only afterwards
+	lost    bool        // the agent retries what cannot succeed
 }
 
 // A speech is what the agent has said.
 type speech struct {
-	text []byte           // the final text, as far as it is known
+	text []byte           // the final text so far
 	said excerpt          // all messages
 	last string           // the last message
 	open excerpt          // a message that comes in pieces
-	cuts map[string]int64 // what stands for left out bytes in the texts of this event, and their number
+	cuts map[string]int64 // the marks of omitted bytes in this event's texts, with their number
 }
 
-// say takes a whole message: those of one round make the final text.
+// say takes a whole message. The messages of one round make the final text.
 func (r *record) say(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
 	r.gotOver()
 	r.last = text
-	if r.failed { // nothing keeps it from working, but an error was there
+	if r.failed { // there was an error, but it did not keep the agent from working
 		r.report.Ending = loop.EndFailed
 	}
 	whole, left := r.uncut(text)
@@ -65,9 +65,9 @@ func (r *record) say(text string) {
 	}
 }
 
-// uncut returns what of a message can be read for a decision, and how many bytes it
-// lacks: head and tail together could read as something nobody said, so that only
-// the whole lines of the tail are left then.
+// uncut returns the part of a message that can be read for a decision, and how many bytes
+// were omitted. Head and tail joined could read as something that nobody said, so only the
+// whole lines of the tail remain.
 func (s *speech) uncut(text string) (whole string, left int64) {
 	for mark, bytes := range s.cuts {
 		if _, tail, ok := strings.Cut(text, mark); ok {
@@ -95,13 +95,13 @@ func (r *record) whole() {
 	r.cuts = ofEvent
 }
 
-// round begins anew: what was said before is not the final text.
+// round starts a new round: what was said before is not the final text.
 func (r *record) round() {
 	r.whole()
 	r.text = r.text[:0]
 }
 
-// final sets the final text, which mostly has been said already.
+// final sets the final text, which has usually been said already.
 func (r *record) final(text string) {
 	r.whole()
 	if text != r.last {
@@ -111,16 +111,16 @@ func (r *record) final(text string) {
 	r.text = append(r.text[:0], whole...)
 }
 
-// stops takes the reason for which the model ended what it said last; own are those
-// of an end of its own. Any other one is that of a message which may not be whole.
+// stops takes the model's reason for ending its last message. own are the reasons of a
+// normal end; after any other one the message may not be whole.
 func (r *record) stops(reason string, own ...string) {
 	if r.stop = reason; slices.Contains(own, reason) {
 		r.stop = ""
 	}
 }
 
-// fault says what was in the agent's way. Of several the last one counts. No end
-// of a turn takes it back, however good it is.
+// fault records why the turn failed. The last one counts, and a successful end of the
+// turn does not undo it.
 func (r *record) fault(e loop.Ending, reason string) {
 	r.failed = true
 	r.report.Ending, r.report.Reason = e, reason
@@ -128,17 +128,16 @@ func (r *record) fault(e loop.Ending, reason string) {
 	r.report.Answered = status != 0
 }
 
-// answered says of the last fault that it is an answer of the model's service.
+// answered marks the last fault as an answer of the model's service.
 func (r *record) answered() { r.report.Answered = true }
 
-// recovered takes a fault back that was one of a single message: the agent has sent
-// another one in its place.
+// recovered undoes the fault of a single message: another message has replaced it.
 func (r *record) recovered() {
 	r.failed = false
 	r.report.Ending, r.report.Reason = "", ""
 }
 
-// cope notes a fault that the agent tries to get over by itself.
+// cope notes a problem that the agent tries to overcome by itself.
 func (r *record) cope(problem string) {
 	r.coping = ""
 	if problem = Line(problem); problem != "" {
@@ -147,15 +146,14 @@ func (r *record) cope(problem string) {
 	}
 }
 
-// retries notes that the agent asks the service again, which answered what problem
-// says.
+// retries notes that the agent repeats a request that the service answered with problem.
 func (r *record) retries(e loop.Ending, problem string) {
 	if r.cope(problem); e.Stuck() {
 		r.coping = e
 	}
 }
 
-// gotOver forgets what was in the agent's way: it works.
+// gotOver forgets the last problem: the agent works.
 func (r *record) gotOver() { r.problem, r.coping = "", "" }
 
 func (r *record) notice(kind loop.NoticeKind, text string) {
@@ -171,12 +169,12 @@ func (r *record) tell(n loop.Notice) {
 	}
 }
 
-// plainLine takes a line that is no event: of a program around the agent, or
-// of the agent before it knows what it was asked.
+// plainLine takes a line that is not an event: one of a wrapper, or of the agent before
+// it has read its arguments.
 func (r *record) plainLine(line []byte) {
 	text := Line(string(line[:min(len(line), maxHead)]))
 	if text == "" || text[0] == '{' || text[0] == '[' {
-		return // torn, or of another program: never shown raw
+		return // a broken event, or that of another program: never shown raw
 	}
 	if r.watch != nil {
 		r.watch(loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: text + "\n"})
@@ -213,8 +211,9 @@ func (r *record) pay(cost *float64) {
 	r.report.Usage.CostUSD = &sum
 }
 
-// asked adds to how often the model was asked.
-func (r *record) asked(times int) {
+// asked counts a request to the model.
+func (r *record) asked() {
+	times := 1
 	if r.report.Usage.Rounds != nil {
 		times += *r.report.Usage.Rounds
 	}

@@ -8,48 +8,46 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Report is what an output says of its turn.
+// A Report is what an output says about its turn.
 type Report struct {
-	// Spoken is set when at least one event of the format was there. Without
-	// any, the output is something else and the rest of the report is empty.
+	// Spoken is set when there was at least one event of the format. Without any, the
+	// output is something else and the rest of the report is empty.
 	Spoken bool
 	// Text is the agent's final message.
 	Text string
-	// Said are all of the agent's messages, with an empty line between two;
-	// Total and Omitted count their bytes.
+	// Said are all of the agent's messages, separated by empty lines.
 	Said loop.Output
 
 	Conversation string // the agent's own name for its session
 	Usage        loop.Usage
 
-	// Ending is EndCompleted, or what the agent says was in its way: Reason is
-	// then its own words, in one line of at most 4 KiB. An output that breaks off is EndFailed, one that is
-	// whole and holds no final message EndEmpty.
+	// Ending is EndCompleted, or what the agent says went wrong; Reason is then in its
+	// own words, as one line of at most 4 KiB. It is EndFailed for an output that breaks
+	// off, EndEmpty for a whole one without a final message.
 	Ending  loop.Ending
 	Reason  string
-	ResetAt time.Time // when a limit ends; zero when it does not say
+	ResetAt time.Time // when a limit ends; zero if unknown
 
 	// Answered is set when the reason is an answer of the model's service.
 	Answered bool `json:",omitempty"`
 
-	// Problem is a fault that the agent was still trying to get over.
+	// Problem is a problem that the agent was still trying to overcome.
 	Problem string
-	// Coping is what that is where it is the service's: an ending that the turn
-	// would have had. "": it is something else.
+	// Coping is the ending that Problem would have been, if it was an answer of the
+	// service; "" otherwise.
 	Coping loop.Ending `json:",omitempty"`
-	// Plain are the last lines that are no JSON, cleaned.
+	// Plain are the last lines that are not JSON, cleaned.
 	Plain []string
 }
 
 // A dialect knows the events of one format.
 type dialect interface {
-	// event takes one event and reports whether it is one of the format's. The
-	// object is valid until it returns; of a line that is too long it holds
-	// nothing but the type.
+	// event takes one event and reports whether it belongs to the format. The object is
+	// valid until it returns; for a line that is too long it only holds the type.
 	event(kind string, object []byte) bool
 }
 
-// dialects makes the dialect of each format.
+// dialects maps each format to the constructor of its dialect.
 func dialects() map[string]func(*record) dialect {
 	return map[string]func(*record) dialect{
 		"claude-stream-json": func(r *record) dialect { return &claude{record: r} },
@@ -64,7 +62,7 @@ func dialects() map[string]func(*record) dialect {
 	}
 }
 
-// TellsCost reports whether an output of a format says what its turn has cost.
+// TellsCost reports whether a format includes the cost of a turn.
 func TellsCost(format string) bool {
 	return slices.Contains([]string{"claude-stream-json", "cline-json", "opencode-json", "pi-json"}, format)
 }

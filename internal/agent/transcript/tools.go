@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// An input is what of a tool's arguments is worth a line on the screen, under
-// the names that the CLIs give it.
+// An input holds those arguments of a tool that are worth showing, under the names that
+// the CLIs use.
 type input struct {
 	Command      words `json:"command"`
 	Cmd          words `json:"cmd"`
@@ -34,8 +34,7 @@ func (i input) path() string {
 	return string(cmp.Or(i.FilePath, i.FilePathToo, i.NotebookPath, i.Path))
 }
 
-// words are a text, or a list of texts with spaces between; anything else
-// reads as "".
+// words are a string, or a list of strings joined with spaces; anything else reads as "".
 type words string
 
 // UnmarshalJSON never fails.
@@ -55,7 +54,7 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// editing are the tools that change files, by their names in lower case.
+// editing lists the tools that change files, in lower case.
 func editing() []string {
 	return []string{
 		"apply_patch", "applypatch", "create", "edit", "edit_file", "editor", "multiedit", "notebook_edit", "notebookedit",
@@ -63,7 +62,7 @@ func editing() []string {
 	}
 }
 
-// tool tells of a tool that is used.
+// tool reports the use of a tool.
 func (r *record) tool(name string, in input) {
 	r.gotOver()
 	switch path, command := in.path(), in.command(); {
