@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// takeAgents decodes [agents], whose keys have passed the schema one by one,
-// then checks what its keys ask of each other.
+// takeAgents decodes [agents], whose keys have passed the schema one by one, and checks
+// them against each other.
 func (r *fileReader) takeAgents(doc *document) {
 	table, ok := doc.root["agents"]
 	if !ok {
@@ -66,8 +66,8 @@ func (r *fileReader) checkCommand(key string, args []string, prompt string) {
 		r.blame(key, fault{problem: fmt.Sprintf("must begin with a program, not with %q", short(args[0]))})
 		return
 	}
-	// The way the prompt goes in decides which placeholder has to be there,
-	// and which would stay empty.
+	// The way the prompt is passed decides which placeholder is required, and which would
+	// stay empty.
 	wanted := map[string]string{"arg": "{prompt}", "file": "{prompt_file}"}[prompt]
 	valid := []string{"{model}", "{prompt}", "{prompt_file}"}
 	used := placeholders(args[1:]...)
@@ -90,8 +90,7 @@ func (r *fileReader) checkCommand(key string, args []string, prompt string) {
 	}
 }
 
-// checkAdded holds arguments that are added at times to the one placeholder that
-// they are for.
+// checkAdded checks that optional arguments hold the one placeholder that they are for.
 func (r *fileReader) checkAdded(key string, args []string, placeholder, like string) {
 	used := placeholders(args...)
 	for _, name := range used {
@@ -127,8 +126,7 @@ func placeholders(args ...string) []string {
 	return names
 }
 
-// blame reports a problem of a key that was read, or of the table it would
-// stand in.
+// blame reports a problem of a key, or of the table in which it is missing.
 func (r *fileReader) blame(key string, f fault) {
 	r.problems = append(r.problems, &Error{
 		File: r.name, Line: r.lineOf(key), Key: key, Problem: key + " " + f.problem, Hint: f.hint,

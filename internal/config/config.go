@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Config is the effective configuration of a run. [Load] makes it; its
-// fields may then be read from any goroutine.
+// A Config is the effective configuration of a run, made by [Load]. Its fields may be read
+// from any goroutine.
 type Config struct {
 	Cast
 	Templates
@@ -25,14 +25,15 @@ type Config struct {
 	provenance
 }
 
-// A Course is how the agents are driven, what they are told of earlier runs, and where tasks are kept.
+// A Course is how the agents are driven, what they learn from earlier runs, and where the
+// queue is.
 type Course struct {
 	Strategy Strategy `key:"strategy"`
 	Lessons  Lessons  `key:"lessons"`
 	Queue    Queue    `key:"queue"`
 }
 
-// A Cast says who plays.
+// A Cast says which agents play.
 type Cast struct {
 	Player
 	AgentOrder   []string `key:"agent_order"`   // "agent" or "agent:model"; none: the catalogue's
@@ -45,37 +46,37 @@ type Cast struct {
 	Agents map[string]CustomAgent
 }
 
-// A Player is an agent with those that take over from it.
+// A Player is an agent with its fallbacks.
 type Player struct {
 	Agent    string   `key:"agent"`
 	Model    string   `key:"model"`    // "": the agent's default
 	Fallback []string `key:"fallback"` // "agent" or "agent:model"
 }
 
-// A Role says how the actor or the critic is played. Its player has the general one's
-// agent, model and fallback where the role has none of its own.
+// A Role says how the actor or the critic is played. Its player takes the general agent,
+// model and fallback unless the role has its own.
 type Role struct {
 	Player
 	Timeout     time.Duration `key:"timeout"`      // of one turn; 0: no limit
 	IdleTimeout time.Duration `key:"idle_timeout"` // without output; 0: no limit
 	Budget
-	PriceInput  float64 `key:"price_input"` // US dollars for a million tokens; 0: not known
+	PriceInput  float64 `key:"price_input"` // US dollars per million tokens; 0: unknown
 	PriceOutput float64 `key:"price_output"`
 }
 
-// A Budget is what turns may use.
+// A Budget limits what turns may use.
 type Budget struct {
 	MaxCost   float64 `key:"max_cost"`   // US dollars; 0: no limit
 	MaxTokens int     `key:"max_tokens"` // 0: no limit
 }
 
-// Templates are prompts of the user's own; "" is codeloops' own words.
+// Templates are the user's own prompts; "" is the built-in one.
 type Templates struct {
 	CritiqueTemplate string `key:"critique_template"`
 	RefineTemplate   string `key:"refine_template"`
 }
 
-// Limits are where a run ends, and a turn.
+// Limits are those of a run and of its turns.
 type Limits struct {
 	Budget
 	MaxIterations        int           `key:"max_iterations"` // 0: no limit
@@ -94,8 +95,8 @@ type Checking struct {
 	FailFast     bool          `key:"fail_fast"`
 }
 
-// An Isolation is what critics, checks and agents are kept from. Variables are names, or
-// globs as in path.Match.
+// An Isolation limits what critics, checks and agents can see and do. Variables are names,
+// or globs as in path.Match.
 type Isolation struct {
 	CriticView   string   `key:"critic_view"`   // a kind of view
 	CriticAccess string   `key:"critic_access"` // "full" or "read-only"
@@ -104,14 +105,14 @@ type Isolation struct {
 	EnvDeny      []string `key:"env_deny"`
 }
 
-// An Approval is what it takes for work to be done.
+// An Approval is what a DONE requires.
 type Approval struct {
 	Profile           string  `key:"profile"`            // "default" or "strict"
 	ApprovalThreshold float64 `key:"approval_threshold"` // 0 to 1; 0: none
 	RequireChange     bool    `key:"require_change"`
 }
 
-// Logs say what is shown and kept of a run.
+// Logs say what of a run is shown and kept.
 type Logs struct {
 	LogFormat  string        `key:"log_format"`  // "pretty", "compact" or "json"
 	CI         string        `key:"ci"`          // "auto", "none", "github" or "gitlab"
@@ -127,27 +128,26 @@ type Logs struct {
 type provenance struct {
 	origins map[string]Origin
 	paths   Paths
-	trusted string // the digest of a project file that counts because it is trusted
+	trusted string // digest of a project file that needs trust and has it
 }
 
-// A CustomAgent is one of the user's own agents. Arguments may hold the
-// placeholders {model}, {prompt} and {prompt_file}; [Load] has checked that
-// only those occur, and that each one fits Prompt.
+// A CustomAgent is one of the user's own agents. Arguments may hold the placeholders
+// {model}, {prompt} and {prompt_file}; [Load] has checked that there are no others, and
+// that they fit Prompt.
 type CustomAgent struct {
 	Command       []string          `toml:"command"`        // never empty
-	CriticCommand []string          `toml:"critic_command"` // read-only start; empty: Command
+	CriticCommand []string          `toml:"critic_command"` // read-only; empty: Command
 	Prompt        string            `toml:"prompt"`         // "stdin", "pipe", "arg" or "file"
 	Output        string            `toml:"output"`         // "text", or one of [Options.Outputs]
 	ModelArgs     []string          `toml:"model_args"`     // appended when a model is set
 	SessionArgs   []string          `toml:"session_args"`   // appended to begin a conversation
-	ResumeArgs    []string          `toml:"resume_args"`    // appended to carry on a conversation
+	ResumeArgs    []string          `toml:"resume_args"`    // appended to continue a conversation
 	Env           map[string]string `toml:"env"`
-	Install       string            `toml:"install"` // told to a user who lacks the command
+	Install       string            `toml:"install"` // what to do when the command is missing
 }
 
-// Origin returns where a key's value came from. A key is spelled as in a file,
-// with dots for tables ("actor.timeout"); one that no layer sets has the
-// origin [Default].
+// Origin returns where a key's value came from. The key is spelled as in a file, with dots
+// for tables ("actor.timeout").
 func (c *Config) Origin(key string) Origin {
 	if origin, ok := c.origins[key]; ok {
 		return origin
@@ -155,8 +155,8 @@ func (c *Config) Origin(key string) Origin {
 	return Origin{Layer: Default}
 }
 
-// Sessions returns the directory of the session logs: session_dir, or else
-// the data directory's. Without either it returns [ErrNoHome].
+// Sessions returns the directory of the session logs: session_dir, or the default in the
+// data directory. Without either it returns [ErrNoHome].
 func (c *Config) Sessions() (string, error) {
 	if c.SessionDir != "" {
 		return c.SessionDir, nil
@@ -167,27 +167,22 @@ func (c *Config) Sessions() (string, error) {
 	return c.paths.Sessions, nil
 }
 
-// Validate checks what no single key can tell. [Load] has called it; it is
-// for a Config that was changed since.
+// Validate checks the keys against each other. [Load] calls it; call it again after
+// changing a Config.
 func (c *Config) Validate() error {
-	var problems Errors
-	own := c.Agents[c.Actor.Agent]
-	problems = append(problems, c.lacksModel("actor", c.Actor, "command", own.Command)...)
-
-	own = c.Agents[c.Critic.Agent]
-	key, args := "command", own.Command
-	if len(own.CriticCommand) > 0 {
-		key, args = "critic_command", own.CriticCommand
+	critic := c.Agents[c.Critic.Agent]
+	key, args := "command", critic.Command
+	if len(critic.CriticCommand) > 0 {
+		key, args = "critic_command", critic.CriticCommand
 	}
-	problems = append(problems, c.lacksModel("critic", c.Critic, key, args)...)
-	problems = append(problems, c.lacksRevision()...)
-	problems = append(problems, c.unknownRoles()...)
-	problems = append(problems, c.outvoted()...)
-	problems = append(problems, c.endsUnwarned()...)
-	return problems.orNil()
+	return slices.Concat(
+		c.lacksModel("actor", c.Actor, "command", c.Agents[c.Actor.Agent].Command),
+		c.lacksModel("critic", c.Critic, key, args),
+		c.lacksRevision(), c.unknownRoles(), c.outvoted(), c.endsUnwarned(),
+	).orNil()
 }
 
-// lacksModel reports a command that asks for a model which the role has not.
+// lacksModel reports a command that needs a model for a role that has none.
 func (c *Config) lacksModel(name string, role Role, key string, command []string) Errors {
 	needs := slices.ContainsFunc(command, func(arg string) bool { return strings.Contains(arg, "{model}") })
 	if !needs || role.Model != "" {
@@ -197,7 +192,7 @@ func (c *Config) lacksModel(name string, role Role, key string, command []string
 		"set a model, or move the argument to model_args, which counts only with a model")
 }
 
-// contradiction is what is wrong with a key beside another one, where the key was set.
+// contradiction reports a key that contradicts another one, at the place where it was set.
 func (c *Config) contradiction(key, problem, hint string) Errors {
 	origin := c.Origin(key)
 	return Errors{{File: origin.File, Line: origin.Line, Key: key, Problem: key + " " + problem, Hint: hint}}

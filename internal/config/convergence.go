@@ -2,8 +2,8 @@ package config
 
 import "fmt"
 
-// Convergence is when a loop that makes no progress is warned and ended: the
-// table [convergence]. docs/limits.md tells of the signs.
+// Convergence says when agents that make no progress are warned and stopped: the table
+// [convergence]. docs/limits.md describes the signs.
 type Convergence struct {
 	WarnAfter  int     `key:"warn_after"` // 0: never
 	StopAfter  int     `key:"stop_after"` // 0: never
@@ -18,7 +18,7 @@ func convergence() schema {
 	}
 }
 
-// times reads how often something may happen; once is nothing to speak of.
+// times reads a number of repetitions, of which 1 would be none.
 func times(raw any) (any, *fault) {
 	n, f := count(0)(raw)
 	if f == nil && n == 1 {
@@ -27,7 +27,7 @@ func times(raw any) (any, *fault) {
 	return n, f
 }
 
-// endsUnwarned reports a run that would end before anybody is warned.
+// endsUnwarned reports a run that would end before the agents are warned.
 func (c *Config) endsUnwarned() Errors {
 	v := c.Convergence
 	if v.WarnAfter == 0 || v.StopAfter == 0 || v.StopAfter > v.WarnAfter {

@@ -13,26 +13,26 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// What a file may hold is far more than any configuration needs, and keeps a
-// hostile project file from taking more than a moment to read.
+// These limits are far beyond what any configuration needs. They keep a hostile project
+// file from taking long to read.
 const (
 	maxFileSize = 64 << 10 // bytes
-	maxKeys     = 1000     // tables among them
-	maxProblems = 20       // the first are enough to begin with
+	maxKeys     = 1000     // including tables
+	maxProblems = 20
 )
 
-// A node is one key of a TOML document with its value as the decoder has it;
-// a table's is a map[string]any.
+// A node is one key of a TOML document with its decoded value; that of a table is a
+// map[string]any.
 type node struct {
 	key   toml.Key
 	value any
 	line  int
-	first int // the line in which a string of several lines begins to say something
-	last  int // the one in which it ends
+	first int // the line of a multi-line string's first character
+	last  int // the line in which it ends
 }
 
-// at returns the line of the file in which the given one of a string stands, as
-// near as its escapes let it be told; 0 is the value's own.
+// at converts a line within a string to a line of the file, as far as the string's escapes
+// allow; 0 is the value's own line.
 func (n node) at(line int) int {
 	if line == 0 || n.last <= n.line {
 		return n.line
@@ -40,10 +40,10 @@ func (n node) at(line int) int {
 	return min(n.first+line-1, n.last)
 }
 
-// readFile returns the content of a configuration file, which is text. For a
-// file that does not exist the error is fs.ErrNotExist.
+// readFile returns the content of a configuration file, which must be text. For a missing
+// file the error wraps fs.ErrNotExist.
 func readFile(name string) ([]byte, *Error) {
-	// Asked before opening: to open a named pipe would wait for a writer.
+	// Stat comes first because opening a named pipe would wait for a writer.
 	status, err := os.Stat(name)
 	if err != nil {
 		return nil, unreadable(name, err)
@@ -72,7 +72,7 @@ func readFile(name string) ([]byte, *Error) {
 func unreadable(name string, err error) *Error {
 	cause := err
 	if wrapped, ok := errors.AsType[*os.PathError](err); ok {
-		cause = wrapped.Err // the path is in the message already
+		cause = wrapped.Err // the message already names the path
 	}
 	return &Error{File: name, Problem: "cannot read the file: " + cause.Error(), err: err}
 }
@@ -122,8 +122,7 @@ func parseDocument(name string, content []byte) (*document, *Error) {
 	return nil, problem
 }
 
-// nodes returns the document's keys, tables with what they hold, in the order
-// of their lines.
+// nodes returns all keys of the document, ordered by line.
 func (d *document) nodes() []node {
 	all := d.walk(node{}, d.root)
 	slices.SortFunc(all, func(a, b node) int {
@@ -143,14 +142,13 @@ func (d *document) walk(table node, values map[string]toml.Primitive) []node {
 		var within []node
 		if _, isTable := n.value.(map[string]any); isTable {
 			var inner map[string]toml.Primitive
-			// A table always decodes into a map of what is left undecoded.
-			_ = d.meta.PrimitiveDecode(value, &inner)
+			_ = d.meta.PrimitiveDecode(value, &inner) // never fails for a table
 			within = d.walk(n, inner)
 		}
-		if n.line == 0 { // a table that is only in dotted keys
+		if n.line == 0 { // a table that only occurs in dotted keys
 			n.line = firstLine(within)
 		}
-		if n.line == 0 { // the key "", whose place the decoder loses
+		if n.line == 0 { // the key "", whose position the decoder loses
 			n.line = table.line
 		}
 		all = append(append(all, n), within...)
@@ -158,9 +156,8 @@ func (d *document) walk(table node, values map[string]toml.Primitive) []node {
 	return all
 }
 
-// locate returns a value as the decoder has it, and its lines: 0 for a table
-// without a line of its own. The decoder tells positions only in errors, so
-// that a probe takes the value and fails.
+// locate returns the decoded value and its lines: 0 for a table without a line of its own.
+// The decoder reports positions only in errors, so a probe takes the value and fails.
 func (d *document) locate(value toml.Primitive) (is any, line, first, last int) {
 	var p probe
 	err := d.meta.PrimitiveDecode(value, &p)
@@ -171,9 +168,9 @@ func (d *document) locate(value toml.Primitive) (is any, line, first, last int) 
 	line = 1 + bytes.Count(d.text[:at.Position.Start], []byte("\n"))
 	first = line
 	if rest := d.text[at.Position.Start:]; bytes.HasPrefix(rest, []byte("\n")) || bytes.HasPrefix(rest, []byte("\r\n")) {
-		first++ // a line break behind the opening quotes is not part of the string
+		first++ // a line break after the opening quotes is not part of the string
 	}
-	// The position's own line is where a string of several lines ends.
+	// The line in the position is the last one of a multi-line string.
 	return p.value, line, first, at.Position.Line
 }
 
@@ -181,7 +178,7 @@ type probe struct{ value any }
 
 var errProbe = errors.New("value taken")
 
-// UnmarshalTOML keeps the value and refuses it.
+// UnmarshalTOML keeps the value and fails.
 func (p *probe) UnmarshalTOML(value any) error {
 	p.value = value
 	return errProbe

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ParseDuration reads a span of time as [time.ParseDuration] does, and beyond that weeks
-// and days before the rest: 7d, 2w, 1d12h. The error is a sentence.
+// ParseDuration is like [time.ParseDuration], but also accepts weeks and days at the
+// beginning: 7d, 2w, 1d12h. The error is meant for users.
 func ParseDuration(text string) (time.Duration, error) {
 	bad := fmt.Errorf("%q is no span of time: write 7d, 2w or 36h", text)
 	var sum float64
@@ -21,7 +21,7 @@ func ParseDuration(text string) (time.Duration, error) {
 		if !found {
 			continue
 		}
-		hours, err := time.ParseDuration(number + "h") // of which only the number is wanted
+		hours, err := time.ParseDuration(number + "h") // parses the number
 		if err != nil || strings.Trim(number, "0123456789.") != "" {
 			return 0, bad
 		}

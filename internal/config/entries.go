@@ -18,8 +18,7 @@ import (
 // An Entry is one key of the effective configuration.
 type Entry struct {
 	Key string `json:"key"`
-	// Value is what a file would say: a string, an int or a []string;
-	// durations and sizes are strings.
+	// Value is in the form of a file: durations and sizes are strings.
 	Value  any    `json:"value"`
 	Origin Origin `json:"origin"`
 }
@@ -27,9 +26,9 @@ type Entry struct {
 // String returns the entry as a line of a TOML file.
 func (e Entry) String() string { return e.Key + " = " + tomlText(e.Value) }
 
-// Entries returns every key with its effective value, in the order of
-// the schema, then the user's own agents by name with the keys they have.
-// Variables of an agent whose name looks secret read "[redacted]".
+// Entries returns every key with its effective value, in the order of the schema, then the
+// user's own agents by name with the keys they set. Agents' variables with secret-looking
+// names read "[redacted]".
 func (c *Config) Entries() []Entry {
 	all := c.entries()
 	for i, e := range all {
@@ -43,7 +42,7 @@ func (c *Config) Entries() []Entry {
 	return all
 }
 
-// hidden is an address of servers, without the passwords in it.
+// hidden replaces the passwords in an address of servers.
 func hidden(address string) string {
 	return regexp.MustCompile(`(^|//|,)[^/,@]*@`).ReplaceAllString(address, "${1}[redacted]@")
 }
@@ -71,7 +70,7 @@ func (c *Config) entries() []Entry {
 	return all
 }
 
-// walk visits the fields of a struct that have the tag, by their keys.
+// walk visits the fields of a struct that have the tag, with their keys.
 func walk(of reflect.Value, prefix, tag string, visit func(key string, is reflect.Value)) {
 	for field, is := range of.Fields() {
 		name, ok := field.Tag.Lookup(tag)
@@ -91,7 +90,7 @@ func walk(of reflect.Value, prefix, tag string, visit func(key string, is reflec
 	}
 }
 
-// fileForm returns a value as a file has it.
+// fileForm returns a value in the form of a file.
 func fileForm(is any) any {
 	switch v := is.(type) {
 	case time.Duration:

@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// What callers branch on.
+// Errors that callers branch on.
 var (
-	// ErrUntrusted is a project file whose keys the user has yet to trust.
+	// ErrUntrusted is the cause for a project file with keys that need trust.
 	ErrUntrusted = errors.New("not trusted")
-	// ErrNoHome is a directory that cannot be worked out because neither a
-	// home directory nor the variable for it is known.
+	// ErrNoHome is the cause for a directory that is unknown because neither the home
+	// directory nor the variable for it is set.
 	ErrNoHome = errors.New("no home directory")
 )
 
@@ -27,8 +27,8 @@ type Error struct {
 	err error
 }
 
-// Error returns one line, without the hint. Control characters, which a file
-// may hold, are replaced.
+// Error returns one line without the hint. Control characters, which may come from a file,
+// are replaced.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -42,12 +42,11 @@ func (e *Error) Error() string {
 	return printable(b.String())
 }
 
-// Unwrap returns the cause: a sentinel of this package, an error of the file
-// system, or nil.
+// Unwrap returns the cause: a sentinel of this package, a file system error, or nil.
 func (e *Error) Unwrap() error { return e.err }
 
-// Errors are several problems, in the order of the layers and, within a file,
-// of its lines. There is always at least one.
+// Errors are several problems, ordered by layer and, within a file, by line. There is at
+// least one.
 type Errors []*Error
 
 // Error returns a line for each problem.
@@ -68,8 +67,7 @@ func (e Errors) Unwrap() []error {
 	return all
 }
 
-// orNil returns the problems as an error: nil for none, the problem itself for
-// a single one.
+// orNil returns the problems as an error: nil for none, the [*Error] itself for one.
 func (e Errors) orNil() error {
 	switch len(e) {
 	case 0:

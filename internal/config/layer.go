@@ -16,19 +16,19 @@ type value struct {
 	origin Origin
 }
 
-// A values is what one layer sets, by key. Agents are in it for their origins;
-// their content is in the layer's agents.
+// A values holds what one layer sets, by key. It holds agents for their origins; their
+// content is in the layer's agents.
 type values map[string]value
 
-// A layer is what one of the places of configuration sets.
+// A layer is what one place of configuration sets.
 type layer struct {
 	values values
 	agents map[string]CustomAgent
 }
 
-// inherit gives the roles the general agent, model and fallback where the layer
-// sets those but none of the role's own. An empty agent or model of a role is
-// none; an empty fallback is one.
+// inherit gives the roles the layer's general agent, model and fallback unless the layer
+// sets the role's own. An empty agent or model counts as not set, an empty fallback as
+// set.
 func (l layer) inherit() {
 	for _, name := range []string{"agent", "model", "fallback"} {
 		for _, role := range []string{"actor.", "critic."} {
@@ -36,7 +36,7 @@ func (l layer) inherit() {
 				continue
 			}
 			delete(l.values, role+name)
-			if name == "model" && l.parted(role) {
+			if name == "model" && l.hasOtherAgent(role) {
 				continue
 			}
 			if general, ok := l.values[name]; ok {
@@ -46,18 +46,18 @@ func (l layer) inherit() {
 	}
 }
 
-// parted reports whether the layer gives a role another agent than the general
-// one, whose model would mean nothing to it.
-func (l layer) parted(role string) bool {
+// hasOtherAgent reports whether the layer gives a role another agent than the general one,
+// whose model it must then not get.
+func (l layer) hasOtherAgent(role string) bool {
 	general, ok := l.values["agent"]
 	own := l.values[role+"agent"]
 	return ok && own.is != nil && own.is != general.is
 }
 
-// part drops the model that lower layers gave a role for an agent which this
-// layer replaces; agents holds who plays each role below, and is brought up to
-// date.
-func (l layer) part(agents map[string]any) {
+// dropModels resets the model of a role whose agent this layer replaces, because it
+// belongs to that agent. agents holds each role's agent in the lower layers; it is
+// updated.
+func (l layer) dropModels(agents map[string]any) {
 	for _, role := range []string{"actor.", "critic."} {
 		agent, sets := l.values[role+"agent"]
 		if !sets || agent.is == agents[role] {
@@ -81,7 +81,7 @@ type fileReader struct {
 	guarded  []*Error // the first use of each key that needs trust
 }
 
-// read decodes content and returns its layer with everything wrong with it.
+// read returns the layer of content, with all problems.
 func (r *fileReader) read(content []byte) (layer, Errors) {
 	r.layer = layer{values: values{}}
 	doc, problem := parseDocument(r.name, content)
@@ -108,8 +108,7 @@ func (r *fileReader) read(content []byte) (layer, Errors) {
 	return r.layer, r.problems
 }
 
-// take reads one key; it reports false for a key that is not what the schema
-// says.
+// take reads one key, and reports whether the schema accepts it.
 func (r *fileReader) take(n node) bool {
 	key := []string(n.key)
 	if key[0] == "defaults" {
@@ -169,8 +168,7 @@ func (r *fileReader) takeTable(n node, key []string) bool {
 	return true
 }
 
-// mayDefault reports whether a key may be in [defaults], where the global
-// file may hold what its top level holds too.
+// mayDefault reports whether a key may be in [defaults], a table of the global file.
 func (r *fileReader) mayDefault(key []string) bool {
 	if r.origin != Global {
 		return false
@@ -186,8 +184,8 @@ func (r *fileReader) refuseDefault(n node) {
 	r.fail(n, fmt.Sprintf("unknown key %q", n.key.String()), hint)
 }
 
-// set records a value; the second of two that differ, in [defaults] and
-// outside, is a problem.
+// set records a value. Setting a key both in [defaults] and outside is a problem if the
+// values differ.
 func (r *fileReader) set(n node, key string, is any) {
 	if first, ok := r.layer.values[key]; ok && !reflect.DeepEqual(first.is, is) {
 		r.fail(n, fmt.Sprintf("%s differs from %s in line %d", n.key, first.origin.Name, first.origin.Line), "keep one of the two")
@@ -196,7 +194,7 @@ func (r *fileReader) set(n node, key string, is any) {
 	r.layer.values[key] = value{is, Origin{Layer: r.origin, File: r.name, Line: n.line, Name: n.key.String()}}
 }
 
-// guard notes a key that counts only in a trusted file.
+// guard notes a key that needs trust.
 func (r *fileReader) guard(n node, key []string) {
 	name := strings.Join(key, ".")
 	if key[0] == "agents" {

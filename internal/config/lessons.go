@@ -1,14 +1,14 @@
 package config
 
-// Lessons say how lessons are found.
+// Lessons say how matching lessons are found.
 type Lessons struct {
-	EmbeddingsURL    string `key:"embeddings_url"` // "": by their words
+	EmbeddingsURL    string `key:"embeddings_url"` // "": match words instead
 	EmbeddingsModel  string `key:"embeddings_model"`
 	EmbeddingsKeyEnv string `key:"embeddings_key_env"` // the variable that holds the key; "": none
 }
 
-// lessonsSchema are the keys of lessons. What a project's file sets needs trust: tasks are
-// sent there, and a variable's value.
+// lessonsSchema are the keys of lessons. They need trust, because tasks and the key are
+// sent to the URL.
 func lessonsSchema() schema {
 	return schema{
 		{key: "lessons.embeddings_url", value: text(orEmpty(webAddress)), byDefault: ""},
@@ -17,7 +17,7 @@ func lessonsSchema() schema {
 	}.guard()
 }
 
-// webAddress refuses what is not the URL of an endpoint.
+// webAddress rejects what is not the URL of an endpoint.
 func webAddress(s string) *fault {
 	if address("http", s) == nil || address("https", s) == nil {
 		return nil

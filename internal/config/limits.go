@@ -7,9 +7,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// limits are the keys of [policy] on what an actor may change. A file from
-// strangers could take them back, or forbid everything: it needs trust for
-// either.
+// limits are the keys of [policy] on what an actor may change. They need trust, because a
+// stranger's file could lift them, or forbid everything.
 func limits() schema {
 	return schema{
 		{key: "policy.tamper", value: choice("off", "report", "block"), byDefault: "report", loosens: lower("off", "report", "block")},
@@ -25,7 +24,7 @@ func limits() schema {
 	}
 }
 
-// pathPattern refuses globs that cannot match a path of a repository.
+// pathPattern rejects globs that cannot match a path in a repository.
 func pathPattern(s string) *fault {
 	const hint = `write it like "src/**" or "**/*.md"`
 	switch {

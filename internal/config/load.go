@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Options are all that a configuration depends on. The zero value gives the
+// Options are everything that a configuration depends on. The zero value gives the
 // defaults.
 type Options struct {
 	// Flags are the values of the flags that the user gave, by key
@@ -17,46 +17,35 @@ type Options struct {
 	Flags map[string]any
 	// Env is the environment as os.Environ returns it.
 	Env []string
-	// Home is the user's home directory; "" when there is none.
+	// Home is the user's home directory; "" if unknown.
 	Home string
-	// WorkingDir is where the run works, absolute; "" for no project at all.
+	// WorkingDir is the run's working directory, absolute; "": there is no project.
 	WorkingDir string
 	// RepositoryRoot is the highest directory that may hold the project file;
-	// "" outside of a repository.
+	// "" outside a repository.
 	RepositoryRoot string
-	// TrustProject lets the project file count, in this run, as if trusted.
+	// TrustProject trusts the project file for this run.
 	TrustProject bool
 	// Outputs are the structured formats that an agent's output may have.
 	Outputs []string
 }
 
-// Load returns the effective configuration. What is wrong with it comes as an
-// [*Error] or, when it is more than one thing, as [Errors].
+// Load returns the effective configuration. Errors are an [*Error] or, for several
+// problems, [Errors].
 func Load(o Options) (*Config, error) {
 	paths, err := Locate(o)
 	if err != nil {
 		return nil, err
 	}
 	keys := newSchema(o.Outputs)
-	var problems Errors
-	trusted := ""
-	layers := []layer{keys.defaults()} // lowest first
-	for _, read := range []func() (layer, Errors){
-		func() (layer, Errors) { return o.global(keys, paths) },
-		func() (l layer, found Errors) {
-			l, trusted, found = o.project(keys, paths)
-			return l, found
-		},
-		func() (layer, Errors) { return o.variables(keys) },
-		func() (layer, Errors) { return o.flags(keys) },
-	} {
-		l, found := read()
-		problems = append(problems, found...)
-		layers = append(layers, l)
-	}
-	if err := problems.orNil(); err != nil {
+	global, inGlobal := o.global(keys, paths)
+	project, trusted, inProject := o.project(keys, paths)
+	env, inEnv := o.variables(keys)
+	flags, inFlags := o.flags(keys)
+	if err := slices.Concat(inGlobal, inProject, inEnv, inFlags).orNil(); err != nil {
 		return nil, err
 	}
+	layers := []layer{keys.defaults(), global, project, env, flags} // lowest first
 	layers = slices.Insert(layers, 1, profile(profileOf(layers)))
 	c := merge(layers)
 	c.paths, c.trusted = paths, trusted
@@ -66,7 +55,7 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// merge lays the layers over each other, lowest first.
+// merge merges the layers, lowest first.
 func merge(layers []layer) *Config {
 	c := &Config{}
 	c.Agents, c.origins = map[string]CustomAgent{}, map[string]Origin{}
@@ -76,9 +65,9 @@ func merge(layers []layer) *Config {
 	agents := map[string]any{}
 	for _, l := range layers {
 		l.inherit()
-		l.part(agents)
+		l.dropModels(agents)
 		for name, own := range l.agents {
-			// Another layer's agent of that name is replaced whole.
+			// A lower layer's agent of that name is replaced as a whole.
 			maps.DeleteFunc(c.origins, func(key string, _ Origin) bool {
 				return strings.HasPrefix(key, "agents."+name+".")
 			})
@@ -87,7 +76,7 @@ func merge(layers []layer) *Config {
 		for key, v := range l.values {
 			if field, ok := fields[key]; ok {
 				field.Set(reflect.ValueOf(v.is))
-			} else { // or it is one of an agent
+			} else { // of a strategy, or of an agent, which set ignores
 				c.Strategy.set(key, v.is)
 			}
 			c.origins[key] = v.origin
@@ -121,8 +110,8 @@ func (o Options) global(keys schema, paths Paths) (layer, Errors) {
 	return r.read(content)
 }
 
-// project reads the project file. Where keys of it need trust, and have it, the
-// content's digest is returned, too.
+// project reads the project file. If it has keys that need trust, and is trusted, its
+// digest is returned, too.
 func (o Options) project(keys schema, paths Paths) (_ layer, trusted string, _ Errors) {
 	if paths.Project == "" {
 		return layer{}, "", nil

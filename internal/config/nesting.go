@@ -2,16 +2,16 @@ package config
 
 import "bytes"
 
-// maxNesting is how many dots a key may have, and how many inline tables may
-// are in each other. Valid keys need three.
+// maxNesting bounds the dots in a key, and the nesting of inline tables. Valid keys need
+// three.
 const maxNesting = 8
 
-// tooDeep returns the line, from 1, at which tables nest beyond maxNesting, or
-// 0. The time the decoder takes grows with the cube of the nesting: a key of
-// 64 KiB takes minutes, and a project file comes from strangers.
+// tooDeep returns the line, from 1, at which tables are nested deeper than maxNesting, or
+// 0. The decoder's time grows with the cube of the nesting: it would take minutes for a
+// key of 64 KiB in a stranger's project file.
 //
-// It follows TOML's strings and comments as far as the text is valid; beyond
-// the first error the decoder does not read either.
+// It parses TOML's strings and comments as far as the text is valid. After the first
+// error the decoder stops, too.
 func tooDeep(content []byte) int {
 	line, dots, braces := 1, 0, 0
 	for at := 0; at < len(content); {
@@ -49,9 +49,9 @@ func lineLength(text []byte) int {
 	return len(text)
 }
 
-// stringLength returns the length of the TOML string, with its quotes, that
-// text begins with. One that does not end takes its line, or all of the text
-// when it has three quotes.
+// stringLength returns the length of the TOML string at the start of text, with its
+// quotes. An unterminated one takes the rest of its line, or of the text if it has three
+// quotes.
 func stringLength(text []byte) int {
 	quote := text[0]
 	fence := bytes.Repeat([]byte{quote}, 3)
@@ -65,7 +65,7 @@ func stringLength(text []byte) int {
 			at++
 		case bytes.HasPrefix(text[at:], fence):
 			end := at + len(fence)
-			// Two more quotes may stand right before the closing three.
+			// Up to two more quotes may come right before the closing three.
 			for extra := 0; len(fence) == 3 && extra < 2 && end < len(text) && text[end] == quote; extra++ {
 				end++
 			}

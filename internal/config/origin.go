@@ -2,7 +2,7 @@ package config
 
 import "strconv"
 
-// A Layer is one of the places that configuration comes from.
+// A Layer is one of the sources of configuration.
 type Layer string
 
 // The layers, highest first.
@@ -14,18 +14,18 @@ const (
 	Default Layer = "default"
 )
 
-// An Origin is the place that a value came from.
+// An Origin is where a value came from.
 type Origin struct {
 	Layer Layer  `json:"layer"`
 	File  string `json:"file,omitempty"` // absolute; only for files
 	Line  int    `json:"line,omitempty"` // from 1; 0: unknown
-	// Name is what was set there: a flag ("--agent"), a variable
-	// ("CODELOOPS_AGENT"), a key of the file or a profile. It differs from the
-	// key asked for where a role takes the general agent or model.
+	// Name is what was set there: a flag ("--agent"), a variable ("CODELOOPS_AGENT"), a
+	// key of the file or a profile. For a role that takes the general agent or model, it
+	// differs from the role's own key.
 	Name string `json:"name,omitempty"`
 }
 
-// String says in a few words where the value came from.
+// String names the origin in a few words.
 func (o Origin) String() string {
 	switch o.Layer {
 	case Flag, Env:

@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// A Panel is several critics in the place of one.
+// A Panel is several critics instead of one.
 type Panel struct {
 	Members []string `key:"panel"`        // "agent" or "agent:model"; none: there is one critic
 	Quorum  string   `key:"quorum"`       // "all", "majority" or a number
-	Rounds  int      `key:"panel_rounds"` // the most, while members differ
+	Rounds  int      `key:"panel_rounds"` // at most, while members disagree
 }
 
-// Needs is how many of the members have to say DONE.
+// Needs returns how many members have to say DONE.
 func (p Panel) Needs() int {
 	switch p.Quorum {
 	case "all":
@@ -20,11 +20,11 @@ func (p Panel) Needs() int {
 	case "majority":
 		return len(p.Members)/2 + 1
 	}
-	n, _ := strconv.Atoi(p.Quorum) // a quorum is one or the other
+	n, _ := strconv.Atoi(p.Quorum) // checked by quorum
 	return n
 }
 
-// quorum reads how many members of a panel are to agree.
+// quorum reads how many members of a panel must agree.
 func quorum(raw any) (any, *fault) {
 	said, ok := asText(raw)
 	if n, isNumber := raw.(int64); isNumber {
@@ -50,8 +50,8 @@ func (c *Config) outvoted() Errors {
 	return c.contradiction("critic.quorum", fmt.Sprintf("is %s, but the panel has %d members", c.Panel.Quorum, len(c.Panel.Members)), `set a lower one, or "all"`)
 }
 
-// lowerQuorum compares two quorums: "all" is the highest, and "majority" may be lower or higher
-// than a number.
+// lowerQuorum reports whether a quorum may be lower than before. "all" is the highest;
+// "majority" may be lower or higher than a number.
 func lowerQuorum(was, is any) bool {
 	before, errBefore := strconv.Atoi(fmt.Sprint(was))
 	after, errAfter := strconv.Atoi(fmt.Sprint(is))
@@ -61,7 +61,7 @@ func lowerQuorum(was, is any) bool {
 	return is != was && is != "all"
 }
 
-// otherPanel reports whether a panel is another one. A critic alone is none.
+// otherPanel reports whether a panel was replaced. A single critic is not a panel.
 func otherPanel(was, is any) bool {
 	before, _ := was.([]string)
 	return len(before) > 0 && differs(was, is)

@@ -13,19 +13,18 @@ import (
 // projectFile is the name of a project's configuration file.
 const projectFile = "codeloops.toml"
 
-// Paths are the places that configuration is read from or decides on, all
-// absolute; one that cannot be known, without a home directory, is "".
+// Paths are the locations of configuration and data, all absolute; "" if unknown because
+// there is no home directory.
 type Paths struct {
 	Global   string `json:"global"`   // the user's file, whether it exists or not
 	Project  string `json:"project"`  // the project file that applies; "" when there is none
 	Data     string `json:"data"`     // codeloops' own directory for data
-	Sessions string `json:"sessions"` // session logs, unless session_dir says otherwise
+	Sessions string `json:"sessions"` // session logs, unless session_dir is set
 	Trust    string `json:"trust"`    // the project files that the user trusts
 }
 
-// Locate works out the paths without reading any configuration. It fails only
-// when a directory on the way up from the working directory cannot be looked
-// into.
+// Locate computes the paths without reading any configuration. It fails only if a
+// directory on the way up from the working directory cannot be searched.
 func Locate(o Options) (Paths, error) {
 	return locate(o, runtime.GOOS)
 }
@@ -57,10 +56,10 @@ func dataDir(env map[string]string, home, goos string) string {
 	return ""
 }
 
-// configHome follows the XDG base directory specification, and where no XDG
-// variable is set the habits of the system.
+// configHome follows the XDG base directory specification, or the conventions of the
+// system if the XDG variable is not set.
 func configHome(env map[string]string, home, goos string) string {
-	if dir := env["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) { // a relative one is to be ignored
+	if dir := env["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) { // XDG says to ignore a relative one
 		return dir
 	}
 	switch {
@@ -89,8 +88,8 @@ func below(home string, parts ...string) string {
 	return filepath.Join(append([]string{home}, parts...)...)
 }
 
-// environment indexes a list of NAME=value; the last of a name counts. Windows
-// does not tell names by case.
+// environment converts a list of NAME=value to a map; the last entry of a name counts. On
+// Windows names are case-insensitive.
 func environment(list []string, goos string) map[string]string {
 	env := make(map[string]string, len(list))
 	for _, entry := range list {
@@ -103,8 +102,8 @@ func environment(list []string, goos string) map[string]string {
 	return env
 }
 
-// findProject returns the nearest project file from dir up to root, or "".
-// Where dir is not below root, only dir itself is looked at.
+// findProject returns the nearest project file from dir up to root, or "". If dir is not
+// below root, only dir itself is searched.
 func findProject(dir, root string) (string, error) {
 	if dir == "" {
 		return "", nil
@@ -115,8 +114,7 @@ func findProject(dir, root string) (string, error) {
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		candidate := filepath.Join(dir, projectFile)
-		// A link that leads nowhere exists: to pass over it would be to
-		// pass over what the user meant to apply.
+		// Lstat: a broken link must not be skipped, because the user meant it to apply.
 		_, err := os.Lstat(candidate)
 		switch {
 		case err == nil:
@@ -129,8 +127,8 @@ func findProject(dir, root string) (string, error) {
 	}
 }
 
-// resolved returns a path without symbolic links, so that two spellings of one
-// compare equal; one that cannot be resolved stays as it is.
+// resolved returns a path without symbolic links, so that two spellings of it compare
+// equal. A path that cannot be resolved is only cleaned.
 func resolved(name string) string {
 	if name == "" {
 		return ""
@@ -141,14 +139,14 @@ func resolved(name string) string {
 	return filepath.Clean(name)
 }
 
-// absent reports whether err says that there is no such file, be it because
-// what should be its directory is something else (HOME=/dev/null).
+// absent reports whether err means that there is no such file, also because a parent is
+// not a directory (HOME=/dev/null).
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// absolute returns a directory that a setting names, seen from base; "~/" is
-// the home directory, for files and variables know no shell.
+// absolute resolves a directory in a setting against base. It expands "~/", because no
+// shell does that in files and variables.
 func absolute(dir, base, home string) (string, *fault) {
 	if dir == "" || filepath.IsAbs(dir) {
 		return dir, nil

@@ -1,7 +1,7 @@
 package config
 
-// A Policy is what a critic's verdict and the actor's work are worth: the table
-// [policy]. docs/policy.md tells of each rule.
+// A Policy holds the rules for verdicts and changes: the table [policy]. docs/policy.md
+// describes each rule.
 type Policy struct {
 	OnViolation  string `key:"on_violation"` // "stop" or "revise"
 	AutoRevise   bool   `key:"auto_revise"`
@@ -21,7 +21,7 @@ type Replies struct {
 	MaxChanges      int      `key:"max_required_changes"` // 0: no limit
 }
 
-// Bounds are what an actor may change. A number that is 0 is no limit.
+// Bounds limit what an actor may change. A number of 0 is no limit.
 type Bounds struct {
 	AllowPaths        []string `key:"allow_paths"` // globs; none: every path
 	DenyPaths         []string `key:"deny_paths"`  // globs
@@ -35,10 +35,10 @@ type Bounds struct {
 	Tamper            string   `key:"tamper"` // "off", "report" or "block"
 }
 
-// Decisions are the words that a critic may decide with.
+// Decisions lists the decisions that a critic may make.
 func Decisions() []string { return []string{"done", "continue", "error", "escalate"} }
 
-// verdicts are the keys on verdicts, which stand at the top level.
+// verdicts are the top-level keys for verdicts.
 func verdicts() schema {
 	return schema{
 		{key: "profile", value: choice("default", "strict"), byDefault: "default", flag: "--profile", guarded: true, loosens: lower("default", "strict")},
@@ -67,7 +67,7 @@ func policy() schema {
 	return append(s, limits()...).guard()
 }
 
-// profile returns what a profile sets, as a layer right above the defaults.
+// profile returns what a profile sets. This layer comes right above the defaults.
 func profile(name string) layer {
 	l := layer{values: values{}}
 	if name == "strict" {
@@ -78,17 +78,17 @@ func profile(name string) layer {
 	return l
 }
 
-// profileOf returns the profile that the layers come to, lowest first.
+// profileOf returns the effective profile of the layers, lowest first.
 func profileOf(layers []layer) (name string) {
 	for _, l := range layers {
 		if v, ok := l.values["profile"]; ok {
-			name, _ = v.is.(string) // its kind is a choice
+			name, _ = v.is.(string) // its kind is choice
 		}
 	}
 	return name
 }
 
-// lacksRevision reports rules that contradict each other.
+// lacksRevision reports on_violation = "revise" where nothing may be revised.
 func (c *Config) lacksRevision() Errors {
 	if c.Policy.AutoRevise || c.Policy.OnViolation != "revise" {
 		return nil

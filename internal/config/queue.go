@@ -1,26 +1,26 @@
 package config
 
-// A Queue says where the queue of the user is served, when not by a hub of this home.
+// A Queue says where the user's queue is served, if not by this home's own hub.
 type Queue struct {
-	Hub      string `key:"hub"`   // URL, which may hold a password; "": this home's own
-	CA       string `key:"ca"`    // file with the authorities that sign its certificate; "": the system's
-	Cert     string `key:"cert"`  // file with the certificate that it is shown; "": none
-	Key      string `key:"key"`   // file with the key of that
-	Creds    string `key:"creds"` // file with credentials of NATS; "": the key of the home
+	Hub      string `key:"hub"`   // URL, which may hold a password; "": this home's own hub
+	CA       string `key:"ca"`    // file with the authorities that sign the hub's certificate; "": the system's
+	Cert     string `key:"cert"`  // file with the client certificate; "": none
+	Key      string `key:"key"`   // file with its key
+	Creds    string `key:"creds"` // file with NATS credentials; "": the home's key
 	Replicas int    `key:"replicas"`
-	// Transport is what commits travel through between machines, and Remote the name of the git remote
-	// where it is that. Both are about the repositories of this home.
+	// Transport is how commits get from machine to machine, and Remote the git remote for
+	// [TransportRemote]. Both apply to the repositories of this home.
 	Transport string `key:"transport"`
 	Remote    string `key:"remote"`
 }
 
-// What commits of the queue travel through between machines.
+// The ways in which the queue's commits get from machine to machine.
 const (
 	TransportBundle = "bundle" // the hub
 	TransportRemote = "remote" // a git remote
 )
 
-// Through is the git remote that commits travel through; "" is none.
+// Through returns the git remote for commits; "" if they go through the hub.
 func (q *Queue) Through() string {
 	if q.Transport == TransportRemote {
 		return q.Remote
@@ -28,8 +28,8 @@ func (q *Queue) Through() string {
 	return ""
 }
 
-// queueSchema are the keys of the queue. They are the user's own: a hub gives workers commands,
-// so that no project says which one it is.
+// queueSchema are the keys of the queue. No project file may set them, because a hub sends
+// commands to workers.
 func queueSchema() schema {
 	s := schema{
 		{key: "queue.hub", value: text(plain), byDefault: "", flag: "--hub"},

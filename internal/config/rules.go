@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// A Rule is a key that holds a run to something, in the form in which it is kept,
-// so that a later run can be held to it, too. What is the default is not kept.
+// A Rule is a key that constrains a run, in the form in which a log keeps it, so that a
+// resumed run can be held to it. Default values are not kept.
 type Rule struct {
-	Key    string   // as a file spells it, with dots for tables
-	Values []string // the elements of a list, or the one value
+	Key    string   // as in a file, with dots for tables
+	Values []string // the elements of a list, or the single value
 	Origin string   // where it was set
 }
 
-// TrustRule is the key of the rule that tells which project file counts as trusted:
-// its value is the content's SHA-256, its origin the file.
+// TrustRule is the key of the rule for the trusted project file: its value is the
+// content's SHA-256, its origin the file.
 const TrustRule = "trust"
 
-// A Loosening is a rule that holds less than it did.
+// A Loosening is a rule that is weaker than before.
 type Loosening struct {
 	Key    string
 	Origin string // where it was set
 	Was    string // as TOML
-	Now    string // as TOML; "" where nothing is left of it
+	Now    string // as TOML; "" if the rule is gone
 }
 
-// String says it as the end of a sentence.
+// String returns it as the end of a sentence.
 func (l Loosening) String() string {
 	if l.Key == TrustRule {
 		return l.Origin + " was not trusted as it is now"
@@ -38,14 +38,14 @@ func (l Loosening) String() string {
 	return fmt.Sprintf("%s = %s (%s) is %s now", l.Key, l.Was, l.Origin, cmp.Or(l.Now, "gone"))
 }
 
-// A looser reports whether a value holds a run less than another one did. Both are
-// as [Config] holds them. A key that has none bears neither on whether work counts as
-// done nor on what it may cost.
+// A looser reports whether a value constrains a run less than an earlier one. Both have
+// the types that [Config] holds. Keys without one affect neither whether work counts as
+// done nor what it may cost.
 type looser func(was, is any) bool
 
-// Rules returns what holds a run, in the order of the schema, without what is the
-// default; the profile is always there. Behind it stand the definitions of the
-// user's own agents that judge, and the project file that is trusted.
+// Rules returns the rules of a run in the order of the schema. It omits defaults, except
+// for the profile. The definitions of the user's own agents that judge follow, then the
+// trusted project file.
 func (c *Config) Rules() []Rule {
 	keys := newSchema(nil)
 	var all []Rule
@@ -63,8 +63,8 @@ func (c *Config) Rules() []Rule {
 	return all
 }
 
-// judges reports whether a key defines an agent of the user's own that may play the
-// critic. What is in its environment stays out of every log.
+// judges reports whether a key defines one of the user's own agents that may play the
+// critic. Environment values are excluded: they stay out of every log.
 func (c *Config) judges(key string) bool {
 	for _, entry := range slices.Concat([]string{c.Critic.Agent}, c.Critic.Fallback, c.Panel.Members) {
 		name, _, _ := strings.Cut(entry, ":")
@@ -75,7 +75,7 @@ func (c *Config) judges(key string) bool {
 	return false
 }
 
-// texts spells a value. A template is known by its digest.
+// texts formats a value for a log. A template is replaced by its digest.
 func texts(key string, is any) []string {
 	switch v := is.(type) {
 	case []string:
@@ -89,8 +89,8 @@ func texts(key string, is any) []string {
 	return []string{fmt.Sprint(is)}
 }
 
-// Loosened compares the rules of two runs: it returns those that held the first one
-// and hold the second one less.
+// Loosened compares the rules of two runs and returns those that are weaker in the second
+// one.
 func Loosened(was, now []Rule) []Loosening {
 	var all []Loosening
 	byKey := map[string]Rule{}
@@ -104,14 +104,14 @@ func Loosened(was, now []Rule) []Loosening {
 			all = append(all, loosening(then, is, there))
 		}
 	}
-	// A rule that is kept nowhere was set to its default.
+	// A rule that the first run did not keep had its default value.
 	for _, is := range now {
 		switch then, ok := byDefault(is.Key); {
 		case is.Key == TrustRule:
 			if !slices.ContainsFunc(was, func(r Rule) bool { return r.Key == TrustRule && slices.Equal(r.Values, is.Values) }) {
 				all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.Values[0]})
 			}
-		case strings.HasPrefix(is.Key, "agents.") && !slices.Contains(keys, is.Key): // the judge is another one
+		case strings.HasPrefix(is.Key, "agents.") && !slices.Contains(keys, is.Key): // another agent judges
 			all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.toml()})
 		case ok && !slices.Contains(keys, is.Key) && loosened(then, is, true):
 			all = append(all, loosening(then, is, true))
@@ -120,7 +120,7 @@ func Loosened(was, now []Rule) []Loosening {
 	return all
 }
 
-// byDefault is the rule of a key that nobody sets.
+// byDefault returns the rule for a key's default value.
 func byDefault(key string) (Rule, bool) {
 	v, ok := newSchema(nil).defaults().values[key]
 	if !ok {
@@ -133,7 +133,7 @@ func loosened(was, is Rule, there bool) bool {
 	if !there {
 		var ordinary bool
 		if is, ordinary = byDefault(was.Key); !ordinary {
-			return true // an agent, or a key of another version
+			return true // of an agent, or of another version of codeloops
 		}
 	}
 	s, _ := newSchema(nil).find(strings.Split(was.Key, "."))
@@ -156,7 +156,7 @@ func loosening(was, is Rule, there bool) Loosening {
 	return l
 }
 
-// value reads a rule's value, as [Config] holds it.
+// value returns a rule's value in the type that [Config] holds.
 func (r Rule) value() (any, bool) {
 	s, ok := newSchema(nil).find(strings.Split(r.Key, "."))
 	if !ok {
@@ -192,7 +192,7 @@ func turnedOff(was, is any) bool { return was == true && is == false }
 
 func turnedOn(was, is any) bool { return was == false && is == true }
 
-// lower is for words in an order, the loosest first.
+// lower is for ordered choices, the loosest first.
 func lower(order ...string) looser {
 	return func(was, is any) bool {
 		before, _ := was.(string)
@@ -201,12 +201,12 @@ func lower(order ...string) looser {
 	}
 }
 
-// becomes is for a choice of which one value holds less than all others.
+// becomes is for a choice with one value that is weaker than all others.
 func becomes(loosest string) looser {
 	return func(was, is any) bool { return was != loosest && is == loosest }
 }
 
-// lacks is for a list of which each element holds.
+// lacks is for a list whose elements are all constraints.
 func lacks(was, is any) bool {
 	before, _ := was.([]string)
 	after, _ := is.([]string)
@@ -216,14 +216,14 @@ func lacks(was, is any) bool {
 // adds is for a list of exceptions.
 func adds(was, is any) bool { return lacks(is, was) }
 
-// allowsMore is for a list of all that is allowed; an empty one allows everything.
+// allowsMore is for a list of what is allowed; an empty one allows everything.
 func allowsMore(was, is any) bool {
 	before, _ := was.([]string)
 	after, _ := is.([]string)
 	return len(before) > 0 && (len(after) == 0 || adds(was, is))
 }
 
-// lessOf is for a number that has to be reached.
+// lessOf is for a number that must be reached.
 func lessOf(was, is any) bool { return number(is) < number(was) }
 
 // moreThanLimit is for a number that may not be exceeded; 0 is no limit.

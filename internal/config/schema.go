@@ -10,31 +10,30 @@ import (
 
 // A setting is one key of the configuration.
 type setting struct {
-	// key is the path with dots between tables; "*" stands for a name of the
-	// user's choice.
+	// key is the path with dots between tables; "*" stands for a name that the user
+	// chooses.
 	key   string
 	value kind
-	// byDefault is what [Config] holds when nothing sets the key. For a key
-	// below "*" it is a sample instead: such a key has no value by itself.
+	// byDefault is what [Config] holds when nothing sets the key. For a key with "*" it
+	// is a sample, because such a key has no default.
 	byDefault any
-	flag      string // of the command line; "" when there is none
-	// guarded keys of a project file need the user's trust.
+	flag      string // on the command line; "" when there is none
+	// guarded keys need the user's trust in a project file.
 	guarded bool
-	// own keys count in the user's own files and variables, and in no project's.
+	// own keys are not allowed in a project file.
 	own bool
-	// loosens is set for a key that holds a run to something.
+	// loosens is set for a key that constrains a run.
 	loosens looser
-	// directory says that a relative value is relative to where it was set.
+	// directory means that a relative value is relative to the place where it was set.
 	directory bool
 }
 
-// A schema is every key, in the order in which people read them: a table's
-// keys stand together, after all keys of the top level. What each key means stands in
-// codeloops.toml.example, which a test holds to the schema.
+// A schema is all keys, in the order in which to show them: those of the top level, then
+// table by table. codeloops.toml.example explains each key; a test compares the two.
 type schema []setting
 
-// newSchema returns the schema; outputs are the output formats that an agent
-// may have besides "text".
+// newSchema returns the schema; outputs are the output formats that an agent may have
+// besides "text".
 func newSchema(outputs []string) schema {
 	s := append(general(), verdicts()...)
 	s = append(s, templates()...)
@@ -104,7 +103,7 @@ func agent(outputs []string) schema {
 	return s.guard()
 }
 
-// guard has all keys need trust.
+// guard makes all keys guarded.
 func (s schema) guard() schema {
 	for i := range s {
 		s[i].guarded = true
@@ -140,8 +139,7 @@ func (s schema) isTable(key []string) bool {
 	})
 }
 
-// siblings lists the valid keys of the table that key stands in, tables among
-// them.
+// siblings lists the valid names in the table that key is in, including tables.
 func (s schema) siblings(key []string) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -172,7 +170,7 @@ func (s schema) hint(key []string) string {
 			return didYouMean(candidate.key)
 		}
 	}
-	const most = 12 // names that somebody reads
+	const most = 12 // names that somebody would read
 	switch {
 	case len(names) == 0:
 		return ""
@@ -185,11 +183,10 @@ func (s schema) hint(key []string) string {
 // path returns the parts of the setting's key.
 func (s setting) path() []string { return strings.Split(s.key, ".") }
 
-// named reports whether the key has a name of the user's choice in it.
+// named reports whether the key includes a name that the user chooses.
 func (s setting) named() bool { return strings.Contains(s.key, "*") }
 
-// scalar reports whether one word can hold the value, so that a variable can
-// set it.
+// scalar reports whether a variable can set the key.
 func (s setting) scalar() bool {
 	_, isList := s.byDefault.([]string)
 	return !isList && !s.named()

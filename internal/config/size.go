@@ -16,8 +16,8 @@ type sizeUnit struct {
 	bytes Size
 }
 
-// sizeUnits lists the units from the largest down. The ones with an "i" are
-// binary (IEC 80000-13), the others decimal.
+// sizeUnits lists the units, largest first. Those with an "i" are binary (IEC 80000-13),
+// the others decimal.
 func sizeUnits() []sizeUnit {
 	return []sizeUnit{
 		{"GiB", 1 << 30},
@@ -30,8 +30,8 @@ func sizeUnits() []sizeUnit {
 	}
 }
 
-// ParseSize reads "256MiB", "10 KB" or "512"; a bare number is bytes, the
-// unit's case does not matter.
+// ParseSize reads "256MiB", "10 KB" or "512". A bare number is in bytes; the case of the
+// unit does not matter.
 func ParseSize(s string) (Size, error) {
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	number, unit := s[:digits], strings.TrimLeft(s[digits:], " ")
@@ -51,8 +51,8 @@ func ParseSize(s string) (Size, error) {
 	return 0, fmt.Errorf("read size %q: unknown unit", s)
 }
 
-// String writes the size with the largest unit that leaves a whole number, so
-// that [ParseSize] reads the same size back.
+// String formats the size with the largest unit that leaves a whole number. [ParseSize]
+// reads it back.
 func (s Size) String() string {
 	for _, u := range sizeUnits() {
 		if s != 0 && s%u.bytes == 0 {

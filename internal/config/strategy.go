@@ -15,15 +15,14 @@ import (
 type Strategy struct {
 	Name   string         `key:"name"`
 	Jobs   int            `key:"jobs"` // 0: no limit
-	values map[string]any // of the parameters of all strategies, by key
-	// roles are what is set of the roles that a strategy has beside actor and critic, by
-	// name and key.
+	values map[string]any // the parameters of all strategies, by key
+	// roles are the settings of roles other than actor and critic, by name and key.
 	roles map[string]map[string]any
 }
 
 const roleKeys = "strategy.roles."
 
-// set takes a parameter, or a key of a role.
+// set sets a parameter, or a key of a role.
 func (s *Strategy) set(key string, is any) {
 	if of, ok := strings.CutPrefix(key, roleKeys); ok {
 		name, key, _ := strings.Cut(of, ".")
@@ -48,10 +47,10 @@ func (s *Strategy) visit(visit func(key string, is reflect.Value)) {
 	}
 }
 
-// Roles are those with settings of their own, sorted.
+// Roles returns the roles that have settings of their own, sorted.
 func (s *Strategy) Roles() []string { return slices.Sorted(maps.Keys(s.roles)) }
 
-// Values are the parameters of all strategies, and the roles that say what they are for.
+// Values returns the parameters of all strategies, and the roles that have a description.
 func (s *Strategy) Values() strategy.Values {
 	all := strategy.Values{Set: s.values}
 	word := func(role, key string) string {
@@ -77,8 +76,8 @@ func (s *Strategy) Names(role string) bool {
 	})
 }
 
-// Role returns how a role of a strategy is played: like another one, but for what is set for
-// it. One with an agent of its own has no model and no fallback of the other's.
+// Role returns how a role of a strategy is played: like another role, except for its own
+// settings. With an agent of its own it does not get the other role's model and fallback.
 func (s *Strategy) Role(name string, like Role) Role {
 	own := s.roles[name]
 	if _, set := own["agent"]; set {
@@ -95,7 +94,7 @@ func (s *Strategy) Role(name string, like Role) Role {
 	return like
 }
 
-// unknownRoles reports roles that nobody has, as one that is misspelt.
+// unknownRoles reports roles that no strategy has, for example misspelled ones.
 func (c *Config) unknownRoles() (problems Errors) {
 	for _, name := range c.Strategy.Roles() {
 		if _, says := c.Strategy.roles[name]["about"]; says || strategy.HasRole(loop.Role(name)) {
@@ -108,8 +107,8 @@ func (c *Config) unknownRoles() (problems Errors) {
 	return problems
 }
 
-// strategySchema are the ways of driving agents, their parameters and their roles. A project
-// that the user merely cloned may not choose one: some ask no critic.
+// strategySchema are the strategies, their parameters and their roles. They need trust,
+// because some strategies ask no critic.
 func strategySchema() schema {
 	s := schema{{key: "strategy.name", value: choice(strategy.Names()...), byDefault: strategy.NameActorCritic, flag: "--strategy"}}
 	for _, p := range strategy.AllParameters() {
@@ -129,7 +128,7 @@ func strategySchema() schema {
 	return s.guard()
 }
 
-// valueOf is the kind of a parameter's values.
+// valueOf returns the kind of a parameter.
 func valueOf(p strategy.Parameter) kind {
 	switch p.Default.(type) {
 	case int:
@@ -153,7 +152,7 @@ func valueOf(p strategy.Parameter) kind {
 	return text(notBlank)
 }
 
-// jsonSchema holds a text to be a schema that payloads can be checked against.
+// jsonSchema rejects a text that is not a valid JSON schema.
 func jsonSchema(s string) *fault {
 	if _, err := strategy.ReadSchema(s); err != nil {
 		return &fault{problem: "is no JSON schema: " + err.Error(), hint: "write it as JSON, as in accepts = '{\"type\": \"object\"}'"}

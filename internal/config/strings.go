@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkString applies check to a string that may come from a flag or a
-// variable, which can hold any bytes.
+// checkString applies check to a string. Flags and variables may hold any bytes, so it
+// checks for UTF-8 first.
 func checkString(s string, check func(string) *fault) *fault {
 	if !utf8.ValidString(s) {
 		return &fault{problem: "must be UTF-8 text"}
@@ -18,7 +18,7 @@ func checkString(s string, check func(string) *fault) *fault {
 	return check(s)
 }
 
-// plain refuses what no argument, path or variable can hold.
+// plain rejects what no argument, path or variable can hold.
 func plain(s string) *fault {
 	if strings.ContainsRune(s, 0) {
 		return &fault{problem: "must not hold a NUL character"}
@@ -33,7 +33,7 @@ func notBlank(s string) *fault {
 	return plain(s)
 }
 
-// addressOr refuses what is neither one of the names nor the URL of a server.
+// addressOr rejects what is neither one of the names nor the URL of a server.
 func addressOr(scheme string, names []string) func(string) *fault {
 	return func(s string) *fault {
 		if strings.HasPrefix(s, scheme+"://") {
@@ -44,8 +44,8 @@ func addressOr(scheme string, names []string) func(string) *fault {
 	}
 }
 
-// address refuses what is not the URL of a server. It names no value: a password may stand
-// in it.
+// address rejects what is not the URL of a server. Its messages do not quote the value,
+// which may hold a password.
 func address(scheme, s string) *fault {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != scheme || u.Host == "" && u.Query().Get("host") == "" {
@@ -60,7 +60,7 @@ func address(scheme, s string) *fault {
 	return plain(s)
 }
 
-// Address refuses what is not the URL of a server of a scheme, or holds a password.
+// Address rejects what is not the URL of a server with the scheme, or holds a password.
 func Address(scheme, s string) error {
 	if f := address(scheme, s); f != nil {
 		return &Error{Problem: "the address " + f.problem, Hint: f.hint}
@@ -70,7 +70,7 @@ func Address(scheme, s string) error {
 
 const nameRule = "a name has letters, digits, - and _, and begins with a letter or digit"
 
-// agentName refuses what cannot be a key of [agents].
+// agentName rejects what cannot be a key of [agents].
 func agentName(s string) *fault {
 	if isName(s) {
 		return nil
@@ -84,8 +84,8 @@ func agentName(s string) *fault {
 	}
 }
 
-// modelName refuses what an agent could take for one of its flags: a project
-// file may set the model without being trusted.
+// modelName rejects what an agent could take for one of its flags, because a project file
+// may set the model without being trusted.
 func modelName(s string) *fault {
 	if strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return &fault{problem: fmt.Sprintf("must be a model's name, not %q", short(s))}
@@ -93,8 +93,7 @@ func modelName(s string) *fault {
 	return nil
 }
 
-// agentAndModel refuses what is neither an agent's name nor one with a colon and
-// a model behind it.
+// agentAndModel rejects what is not an agent's name, with an optional colon and model.
 func agentAndModel(s string) *fault {
 	agent, model, hasModel := strings.Cut(s, ":")
 	if f := agentName(agent); f != nil {
@@ -106,7 +105,7 @@ func agentAndModel(s string) *fault {
 	return modelName(model)
 }
 
-// globPattern refuses what path.Match cannot read, or no variable matches.
+// globPattern rejects what path.Match cannot parse or no variable can match.
 func globPattern(s string) *fault {
 	if _, err := path.Match(s, ""); err != nil {
 		return &fault{problem: fmt.Sprintf("must be a name or a glob, not %q", short(s))}
@@ -117,8 +116,8 @@ func globPattern(s string) *fault {
 	return notBlank(s)
 }
 
-// isName reports whether s can be a bare TOML key and a word on the command
-// line that is no flag.
+// isName reports whether s can be a bare TOML key, and a command-line argument that is not
+// taken for a flag.
 func isName(s string) bool {
 	for i, r := range s {
 		switch {

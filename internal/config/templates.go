@@ -6,9 +6,9 @@ import (
 	"codeloops/internal/role/prompt"
 )
 
-// templates are the keys on what the agents are asked, which stand at the top
-// level. Who could set them could talk the critic into anything: they need trust,
-// and as they are in the file itself, that covers every word of them.
+// templates are the top-level keys for the agents' prompts. They need trust, because a
+// prompt can talk the critic into anything. Their whole text is in the file, so trust in
+// the file covers it.
 func templates() schema {
 	return schema{
 		{key: "critique_template", value: text(asTemplate(prompt.ForCritique)), byDefault: "", guarded: true, loosens: differs},

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,10 +12,10 @@ import (
 	"strings"
 )
 
-// Trust records that the user trusts a project file as it is now; the file ""
-// is the one that applies in the working directory. It returns the keys that
-// needed it, in the order of the file ("checks", "agents.mine"). A file that
-// has problems cannot be trusted.
+// Trust records that the user trusts a project file with its current content; the file ""
+// is the one that applies in the working directory. It returns the keys that need trust,
+// in the order of the file ("checks", "agents.mine"). A file with problems cannot be
+// trusted.
 func Trust(o Options, file string) ([]string, error) {
 	paths, content, err := o.candidate(file)
 	if err != nil {
@@ -40,54 +39,53 @@ func Trust(o Options, file string) ([]string, error) {
 	return keys, nil
 }
 
-// TrustedIn reports whether the project file that applies in another directory is, byte for
-// byte, the one that applies in the working directory and that the user trusts there.
+// TrustedIn reports whether the project file that applies in dir has the same content as
+// the one that applies in the working directory and that the user trusts there.
 func TrustedIn(o Options, dir string) (bool, error) {
-	paths, content, err := o.candidate("")
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
+	trusted, err := TrustedDigest(o)
+	if err != nil || trusted == "" {
 		return false, err
 	}
 	o.WorkingDir, o.RepositoryRoot = dir, dir
-	_, other, err := o.candidate("")
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil || !bytes.Equal(content, other) {
-		return false, err
+	other, err := ProjectDigest(o)
+	return other == trusted, err
+}
+
+// TrustedDigest returns the [ProjectDigest] of the project file that applies in the
+// working directory; "" if there is none or the user does not trust it.
+func TrustedDigest(o Options) (string, error) {
+	paths, content, err := o.candidate("")
+	if err != nil {
+		return "", unlessAbsent(err)
 	}
 	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, content)
-	if problem != nil {
-		return false, problem
-	}
-	return trusted, nil
-}
-
-// TrustedDigest names what is in the project file that applies in the working directory, if the user
-// trusts it; "" is none. A file elsewhere is the same if its [ProjectDigest] is.
-func TrustedDigest(o Options) (string, error) {
-	if same, err := TrustedIn(o, o.WorkingDir); err != nil || !same {
-		return "", err
-	}
-	return ProjectDigest(o)
-}
-
-// ProjectDigest names what is in the project file that applies in the working directory; "" is none.
-func ProjectDigest(o Options) (string, error) {
-	_, content, err := o.candidate("")
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case problem != nil:
+		return "", problem
+	case !trusted:
 		return "", nil
 	}
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:]), nil
+	return digest(content), nil
 }
 
-// candidate returns a project file's content, its name in paths.Project.
+// ProjectDigest returns a digest of the project file that applies in the working
+// directory; "" if there is none.
+func ProjectDigest(o Options) (string, error) {
+	_, content, err := o.candidate("")
+	if err != nil {
+		return "", unlessAbsent(err)
+	}
+	return digest(content), nil
+}
+
+func unlessAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// candidate returns a project file's content; paths.Project is its name.
 func (o Options) candidate(file string) (Paths, []byte, error) {
 	paths, err := Locate(o)
 	if file != "" {
@@ -130,8 +128,8 @@ func untrusted(guarded []*Error) *Error {
 	}
 }
 
-// A trustStore is the file that holds the digest of every trusted file by its
-// path, without symbolic links. The file "" holds none.
+// A trustStore is the file that holds the digest of every trusted file, by its path
+// without symbolic links. The file "" holds none.
 type trustStore struct{ file string }
 
 type trustFile struct {
@@ -196,8 +194,7 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// replaceFile writes a file so that a reader sees the old content or the new,
-// never a part.
+// replaceFile writes a file atomically.
 func replaceFile(name string, content []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".codeloops-*")
 	if err != nil {

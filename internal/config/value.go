@@ -11,20 +11,20 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A kind reads one sort of value: as TOML has it, as a flag has it, or as a
-// word of the environment. What it returns is what [Config] holds.
+// A kind reads one kind of value, as it comes from TOML, from a flag, or as a word from
+// the environment. It returns the form that [Config] holds.
 type kind func(raw any) (any, *fault)
 
-// A fault is what is wrong with a value: the rest of a sentence that begins
-// with the key's name.
+// A fault is what is wrong with a value: the rest of a sentence that begins with the
+// key's name.
 type fault struct {
 	problem string
 	hint    string
-	line    int // of a text of several lines, from 1; 0: the value as a whole
+	line    int // within a text of several lines, from 1; 0: the whole value
 }
 
-// A word is the text of an environment variable. It is apart from string so
-// that "10" is a number in a variable but not in a file.
+// A word is the text of an environment variable. It differs from string because "10" is a
+// number in a variable but not in a file.
 type word string
 
 // count reads a whole number.
@@ -57,13 +57,13 @@ func count(least int) kind {
 	}
 }
 
-// A decimal is a sort of number from 0 on.
+// A decimal is a kind of number that is not negative.
 type decimal struct {
-	what  string
-	span  string // what it has to be within
-	most  float64
-	sign  string // that text may have with it
-	shape string // for example
+	what    string
+	span    string // the valid range, in words
+	most    float64
+	sign    string // an optional prefix or suffix in text
+	example string
 }
 
 func dollars() kind {
@@ -93,7 +93,7 @@ func (d decimal) read(raw any) (any, *fault) {
 		var err error
 		n, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, d.sign), d.sign)), 64)
 		if err != nil {
-			return nil, &fault{problem: fmt.Sprintf("must be %s, not %q", d.what, short(s)), hint: "write it like " + d.shape}
+			return nil, &fault{problem: fmt.Sprintf("must be %s, not %q", d.what, short(s)), hint: "write it like " + d.example}
 		}
 	}
 	if n >= 0 && n <= d.most {
@@ -101,12 +101,12 @@ func (d decimal) read(raw any) (any, *fault) {
 	}
 	f := &fault{problem: fmt.Sprintf("must be %s, but is %v", d.span, n)}
 	if n > d.most {
-		f.hint = "write it like " + d.shape
+		f.hint = "write it like " + d.example
 	}
 	return nil, f
 }
 
-// toggle reads a yes or no.
+// toggle reads a boolean.
 func toggle(raw any) (any, *fault) {
 	if b, ok := raw.(bool); ok {
 		return b, nil
@@ -122,7 +122,7 @@ func toggle(raw any) (any, *fault) {
 	return b, nil
 }
 
-// text reads a string that check lets through.
+// text reads a string that passes check.
 func text(check func(string) *fault) kind {
 	return func(raw any) (any, *fault) {
 		s, ok := asText(raw)
@@ -139,7 +139,7 @@ func text(check func(string) *fault) kind {
 // choice reads one of the names.
 func choice(names ...string) kind { return text(oneOf(names...)) }
 
-// oneOf refuses all but the names.
+// oneOf rejects everything but the names.
 func oneOf(names ...string) func(string) *fault {
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -172,7 +172,7 @@ func duration(raw any) (any, *fault) {
 		if !ok {
 			return nil, &fault{problem: "must be a duration, not " + typeName(raw), hint: hint}
 		}
-		parsed, err := time.ParseDuration(s) // a negative one is told as such
+		parsed, err := time.ParseDuration(s) // first, because it accepts negative ones, which have their own message
 		if err != nil {
 			parsed, err = ParseDuration(s)
 		}
@@ -187,8 +187,8 @@ func duration(raw any) (any, *fault) {
 	return d, nil
 }
 
-// formatDuration writes a duration with one unit where one is enough, days among them; an
-// hour is 60m, as the time limit of a turn is usually spoken of.
+// formatDuration writes a duration with a single unit if possible, up to days. An hour is
+// 60m, because that is how time limits of turns are usually written.
 func formatDuration(d time.Duration) string {
 	switch {
 	case d == 0:
@@ -229,7 +229,7 @@ func size(least Size) kind {
 	}
 }
 
-// list reads strings that check lets through one by one.
+// list reads strings that each pass check.
 func list(check func(string) *fault) kind {
 	return func(raw any) (any, *fault) {
 		items, ok := asList(raw)
@@ -279,7 +279,7 @@ func asList(raw any) ([]any, bool) {
 	return nil, false
 }
 
-// typeName names the type of a raw value in the words of TOML.
+// typeName names the type of a raw value in TOML's terms.
 func typeName(raw any) string {
 	switch raw.(type) {
 	case string, word:
@@ -302,7 +302,7 @@ func typeName(raw any) string {
 	return fmt.Sprintf("a %T", raw)
 }
 
-// short keeps quoted values from flooding a message.
+// short cuts a value that is quoted in a message.
 func short(s string) string {
 	const most = 60
 	if runes := []rune(s); len(runes) > most {

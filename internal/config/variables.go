@@ -10,18 +10,6 @@ import (
 // variablePrefix begins the name of every variable that sets a key.
 const variablePrefix = "CODELOOPS_"
 
-// reserved lists what codeloops tells the agents it runs by variables of its
-// prefix. A codeloops that one of them starts in turn must pass over them.
-func reserved() []string {
-	return []string{
-		variablePrefix + "ASK",
-		variablePrefix + "ITERATION",
-		variablePrefix + "ROLE",
-		variablePrefix + "SESSION",
-		variablePrefix + "STATE",
-	}
-}
-
 // byVariable returns the setting that a variable sets.
 func (s schema) byVariable(name string) (setting, bool) {
 	i := slices.IndexFunc(s, func(known setting) bool { return known.scalar() && known.variable() == name })
@@ -31,13 +19,10 @@ func (s schema) byVariable(name string) (setting, bool) {
 	return s[i], true
 }
 
-// suspect returns what is wrong with a variable of the prefix that sets no
-// key. Only a slip of the pen is wrong: the environment is no file of ours,
-// and other programs may use the prefix.
+// suspect returns an error for a variable with the prefix that sets no key, if it looks
+// like a typo. Other variables are fine: codeloops itself sets some for its agents, and
+// other programs may use the prefix.
 func (s schema) suspect(name string) *Error {
-	if slices.Contains(reserved(), name) {
-		return nil
-	}
 	var known []string
 	for _, candidate := range s {
 		if candidate.named() {

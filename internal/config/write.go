@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// Write makes a configuration file that sets the given keys ("actor.model") to
-// values as a flag has them, and makes its directory if need be. A key that is
-// not in the schema, one of [agents], or a bad value is an [*Error]. An
-// existing file stays as it is, and the error is fs.ErrExist, unless overwrite
-// is set.
+// Write writes a configuration file that sets the given keys ("actor.model") to values of
+// the types that flags have. It makes the directory if necessary. A key that is not in the
+// schema, one of [agents], or a bad value is an [*Error]. Unless overwrite is set, an
+// existing file stays as it is and the error wraps fs.ErrExist.
 func Write(file string, settings map[string]any, overwrite bool) error {
 	content, err := render(settings)
 	if err != nil {
@@ -37,8 +36,7 @@ func Write(file string, settings map[string]any, overwrite bool) error {
 // fileMode lets others read a file that is part of a project.
 const fileMode = 0o644
 
-// createFile makes a file that must not exist; what cannot be written whole is
-// removed again.
+// createFile makes a file that must not exist. It leaves none if it fails.
 func createFile(name string, content []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
@@ -86,7 +84,7 @@ func render(settings map[string]any) (string, error) {
 	return b.String(), problems.orNil()
 }
 
-// place returns the table that shows the setting, and its name there.
+// place returns the table of the setting, with sample names for "*", and its name there.
 func (s setting) place() (table, name string) {
 	parts := s.path()
 	if parts[0] == "agents" {

@@ -1,4 +1,4 @@
-// Package host is what a run knows of the machine and the user that it works for.
+// Package host holds what a run knows about its machine and user.
 package host
 
 import (
@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/redact"
 )
 
-// A Host is the surroundings of a run. Nobody asks the process for them again.
+// A Host is the environment of a run. Nothing else reads it from the process.
 type Host struct {
 	Environ []string // NAME=value; the last of a name counts
 	Dir     string   // the working directory, absolute and free of symbolic links
@@ -22,7 +22,7 @@ type Host struct {
 	Secrets *redact.Redactor
 }
 
-// LookupEnv finds a variable.
+// LookupEnv returns the value of a variable and whether it is set.
 func (h *Host) LookupEnv(name string) (string, bool) {
 	for _, entry := range slices.Backward(h.Environ) {
 		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
@@ -38,7 +38,7 @@ func (h *Host) Getenv(name string) string {
 	return value
 }
 
-// Home is the user's home directory, "" when it is not known.
+// Home returns the user's home directory, "" if unknown.
 func (h *Host) Home() string {
 	if home := h.Getenv("HOME"); home != "" {
 		return home
@@ -46,7 +46,7 @@ func (h *Host) Home() string {
 	return h.Getenv("USERPROFILE") // where Windows keeps it
 }
 
-// Data returns a directory of codeloops' own for data; "" without a home directory.
+// Data returns a subdirectory of codeloops' data directory; "" without a home directory.
 func (h *Host) Data(name string) string {
 	if data := config.DataDir(h.Environ, h.Home()); data != "" {
 		return filepath.Join(data, name)
@@ -54,7 +54,7 @@ func (h *Host) Data(name string) string {
 	return ""
 }
 
-// Cache returns a directory of codeloops' own for what can be made again.
+// Cache returns a subdirectory of codeloops' cache directory.
 func (h *Host) Cache(name string) string {
 	dir := h.Getenv("XDG_CACHE_HOME")
 	switch {
@@ -71,7 +71,7 @@ func (h *Host) Cache(name string) string {
 	return filepath.Join(cmp.Or(dir, os.TempDir()), "codeloops", name)
 }
 
-// Path returns a path as it is from the working directory.
+// Path resolves a path against the working directory.
 func (h *Host) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -10,29 +10,29 @@ import (
 // A Script answers requests. It is called concurrently.
 type Script func(Request) Answer
 
-// An Answer is what the model says: words, then perhaps the use of a tool. The
-// zero Answer is an empty one.
+// An Answer is what the model says: a text, then perhaps a tool call. The zero value is an
+// empty answer.
 type Answer struct {
 	Text  string
 	Call  *Call
 	Fault Fault
 	Stop  Stop
 
-	number int64 // of this answer: agents tell the uses of tools apart by their names
+	number int64 // makes IDs unique: agents identify tool calls by them
 }
 
 func (a Answer) id(kind string) string { return fmt.Sprintf("%s_%d", kind, a.number) }
 
-// A Stop is why a model comes to no end of its own.
+// A Stop is why a model stopped before it had finished.
 type Stop string
 
-// The stops; "" is the model's own end.
+// The stops; "" means that the model finished.
 const (
-	StopLength Stop = "length" // it has no more tokens to give
-	StopFilter Stop = "filter" // its service holds the rest back
+	StopLength Stop = "length" // it reached its token limit
+	StopFilter Stop = "filter" // the service withheld the rest
 )
 
-// said is how a service says why a model stops, by its words for each reason.
+// said chooses a service's word for the reason why the model stopped.
 func (a Answer) said(own, tool, length, filter string) string {
 	switch {
 	case a.Stop == StopLength:
@@ -47,35 +47,35 @@ func (a Answer) said(own, tool, length, filter string) string {
 
 // A Fault is what goes wrong instead of, or in the middle of, an answer.
 type Fault struct {
-	// Status is an error of this status, with Message; 0: none.
+	// Status is the HTTP status of an error with Message; 0: none.
 	Status  int
 	Message string
 	Header  http.Header
 
-	// Until is when a limit ends, which the service then says in its own way; the
-	// status is 429.
+	// Until is when a limit ends. The service reports it in its own way, with the status
+	// 429.
 	Until time.Time
 
-	TooLong bool // the prompt is more than the model takes, as the service says it
+	TooLong bool // the prompt exceeds the model's context
 
-	Cut   bool // the connection breaks half-way through the stream
-	Event bool // an error stands in the stream, half-way; an answer in one piece is whole
+	Cut   bool // the connection breaks halfway through the stream
+	Event bool // an error comes halfway through the stream; an answer in one piece is whole
 	Hang  bool // there is no answer
 }
 
-// What every answer costs, whatever the wire: the counts are distinct, so that
-// a report shows which one was read.
+// The token counts of every answer. They differ, so that a report shows which one was
+// read.
 const (
 	InputTokens     = 700 // without those from the cache
 	CacheReadTokens = 300
-	OutputTokens    = 20 // with those of reasoning
+	OutputTokens    = 20 // including reasoning
 	ReasoningTokens = 5
 
 	promptTokens = InputTokens + CacheReadTokens
 	totalTokens  = promptTokens + OutputTokens
 )
 
-// pieces is how many a streamed text comes in.
+// pieces is the number of pieces of a streamed text.
 const pieces = 8
 
 // split cuts a text into pieces, between characters.

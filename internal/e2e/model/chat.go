@@ -32,7 +32,7 @@ func parseChat(body []byte, r *Request) error {
 	for _, m := range q.Messages {
 		text := m.Content.text()
 		if m.Role == "tool" {
-			text += "\n" // a result counts also when it is empty
+			text += "\n" // an empty result counts, too
 		}
 		r.say(speaker(m.Role), text)
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Handler serves a script below /k/KEY/, where KEY tells who asks. Whatever is
-// not a model's answer (lists of models, counts of tokens) it answers by itself.
+// Handler serves a script below /k/KEY/, where KEY identifies the client. It answers other
+// requests (lists of models, token counts) by itself.
 func Handler(script Script) http.Handler {
 	var answers atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func Handler(script Script) http.Handler {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // whoever asked is gone
+			return // the client is gone
 		}
 		q := Request{Key: key, Wire: wire, Stream: stream, Header: r.Header}
 		if err := wires()[wire].parse(body, &q); err != nil {
@@ -37,7 +37,7 @@ func Handler(script Script) http.Handler {
 	})
 }
 
-// keyed takes "/k/KEY" from the front of a path.
+// keyed splits "/k/KEY" off a path.
 func keyed(path string) (key, rest string) {
 	below, ok := strings.CutPrefix(path, "/k/")
 	if !ok {
@@ -63,24 +63,24 @@ func wireOf(path string) (wire Wire, stream, ok bool) {
 	return "", false, false
 }
 
-// A protocol is how a wire spells requests and answers.
+// A protocol is how a wire encodes requests and answers.
 type protocol struct {
-	parse parser
+	parse func(body []byte, r *Request) error
 	// stream returns the events of an answer, in order.
 	stream func(Answer) []event
 	whole  func(Answer) any
-	// failure is the event, or the body, of an error.
+	// failure returns the event, or the body, of an error.
 	failure func(status int, message string) event
-	// limit is the header and the body of an answer that says when a limit ends.
+	// limit returns the header and the body of an answer that says when a limit ends.
 	limit func(left time.Duration, until time.Time) (http.Header, any)
-	// tooLong is how the service says that a prompt is.
+	// tooLong is the service's message for a prompt that is too long.
 	tooLong string
 }
 
-// An event is one piece of a stream of server-sent events.
+// An event is a server-sent event.
 type event struct {
-	name string // "": it has none
-	data any    // a string stands as it is
+	name string // "": none
+	data any    // a string is sent as it is, anything else as JSON
 }
 
 func wires() map[Wire]protocol {
@@ -109,7 +109,7 @@ func answer(w http.ResponseWriter, r *http.Request, q Request, a Answer) {
 		writeJSON(w, f.Status, speak.failure(f.Status, f.Message).data)
 	case !q.Stream && f.Cut:
 		w.Header().Set("Content-Length", "1000")
-		_ = send(w, []event{{"", `{"id":`}}) // whoever asked may be gone
+		_ = send(w, []event{{"", `{"id":`}}) // the client may be gone
 		panic(http.ErrAbortHandler)
 	case !q.Stream:
 		writeJSON(w, http.StatusOK, speak.whole(a))
@@ -159,5 +159,5 @@ func send(w http.ResponseWriter, events []event) error {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // whoever asked may be gone
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }

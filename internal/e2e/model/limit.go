@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// How the services say, with a status of 429, when a limit ends. In the answer's
-// header they all say after how many seconds to come back.
+// How the services report, with the status 429, when a limit ends. All but Google's send
+// the header Retry-After.
 
 func limited(left time.Duration) http.Header {
 	return http.Header{"Retry-After": {strconv.Itoa(seconds(left))}}
 }
 
-// seconds are whole ones, and never too few.
+// seconds rounds up to whole seconds.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// limitMessages is that of Anthropic for a subscription: the end of the limit is
-// in the header alone.
+// limitMessages is Anthropic's answer for a subscription: the end of the limit is only in
+// the header.
 func limitMessages(left time.Duration, until time.Time) (http.Header, any) {
 	h := limited(left)
 	reset := strconv.FormatInt(until.Unix(), 10)
@@ -32,7 +32,7 @@ func limitMessages(left time.Duration, until time.Time) (http.Header, any) {
 	return h, failMessages(http.StatusTooManyRequests, "This request would exceed your account's rate limit. Please try again later.").data
 }
 
-// limitResponses is what ChatGPT's plans answer Codex.
+// limitResponses is the answer that Codex gets with a ChatGPT plan.
 func limitResponses(left time.Duration, until time.Time) (http.Header, any) {
 	return limited(left), object{"error": object{
 		"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
@@ -51,7 +51,7 @@ func limitChat(left time.Duration, _ time.Time) (http.Header, any) {
 	}}
 }
 
-// pause is a duration as OpenAI spells it: 1m2.5s.
+// pause formats a duration like OpenAI: 1m2.5s.
 func pause(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
 func limitGemini(left time.Duration, _ time.Time) (http.Header, any) {

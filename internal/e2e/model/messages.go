@@ -117,7 +117,7 @@ func failMessages(status int, message string) event {
 	return event{"error", object{"type": "error", "error": object{"type": kind, "message": message}}}
 }
 
-// arguments are the input as JSON.
+// arguments returns the input as JSON.
 func (c Call) arguments() string {
 	data, err := json.Marshal(c.Input)
 	if err != nil {

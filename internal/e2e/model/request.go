@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -17,10 +18,10 @@ const (
 	Gemini    Wire = "generateContent"  // Google: POST …:generateContent, …:streamGenerateContent
 )
 
-// A Speaker is whose words an item of a conversation are.
+// A Speaker is the author of an item in a conversation.
 type Speaker string
 
-// The speakers. What developers and systems say counts as [System].
+// The speakers. Developer messages count as [System].
 const (
 	System    Speaker = "system"
 	User      Speaker = "user"
@@ -36,21 +37,21 @@ type Item struct {
 
 // A Request is what an agent asks.
 type Request struct {
-	Key    string // what stands behind /k/ in the path: whose request it is
+	Key    string // from the path, identifies the client
 	Wire   Wire
 	Items  []Item // the conversation so far
 	Tools  []Tool
-	Schema bool // the answer has to be JSON by a schema
+	Schema bool // the answer must be JSON that follows a schema
 	Stream bool
 	Header http.Header
 }
 
-// Last returns the last text of the user that holds any of the marks, and the
-// results of tools since then. ok is false when there is none.
+// Last returns the user's last text that holds any of the marks, and the results of tools
+// since then. ok is false if there is none.
 func (r Request) Last(marks ...string) (text string, results []string, ok bool) {
 	for _, item := range r.Items {
 		switch {
-		case item.By == User && containsAny(item.Text, marks):
+		case item.By == User && slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(item.Text, mark) }):
 			text, results, ok = item.Text, nil, true
 		case item.By == Result:
 			results = append(results, item.Text)
@@ -59,26 +60,13 @@ func (r Request) Last(marks ...string) (text string, results []string, ok bool) 
 	return text, results, ok
 }
 
-func containsAny(s string, marks []string) bool {
-	for _, mark := range marks {
-		if strings.Contains(s, mark) {
-			return true
-		}
-	}
-	return false
-}
-
-// A parser takes the body of a request apart.
-type parser func(body []byte, r *Request) error
-
 func (r *Request) say(by Speaker, text string) {
 	if text != "" {
 		r.Items = append(r.Items, Item{by, text})
 	}
 }
 
-// A content is a text, or a list of parts with texts, as all the services
-// spell it.
+// A content is a text, or a list of parts with texts.
 type content []part
 
 type part struct {
@@ -87,7 +75,7 @@ type part struct {
 	Content content `json:"content"` // of a tool's result
 }
 
-// UnmarshalJSON never fails: what is neither reads as nothing.
+// UnmarshalJSON never fails: anything else reads as empty.
 func (c *content) UnmarshalJSON(raw []byte) error {
 	var text string
 	var parts []part

@@ -33,7 +33,7 @@ func parseResponses(body []byte, r *Request) error {
 		Content content `json:"content"`
 		Output  content `json:"output"`
 	}
-	_ = json.Unmarshal(q.Input, &items) // a text is none
+	_ = json.Unmarshal(q.Input, &items) // fails for a text, which has been read
 	for _, item := range items {
 		switch item.Type {
 		case "function_call_output", "custom_tool_call_output":
@@ -48,7 +48,7 @@ func parseResponses(body []byte, r *Request) error {
 	return nil
 }
 
-// responsesItems are what an answer consists of.
+// responsesItems returns the items of an answer.
 func responsesItems(a Answer) []object {
 	items := []object{}
 	if a.Text != "" || a.Call == nil {
@@ -123,7 +123,7 @@ func failResponses(status int, message string) event {
 	return event{"error", failChat(status, message).data}
 }
 
-// failedResponse is an event, and serves as the body of an error as well.
+// failedResponse returns an event whose data also serves as the body of an error.
 func failedResponse(code, message string) event {
 	return event{"response.failed", object{
 		"type":     "response.failed",

@@ -12,7 +12,7 @@ type Tool struct {
 	Input Schema
 }
 
-// A Schema is what of a JSON schema is needed to fill in a tool's input.
+// A Schema is the part of a JSON schema that is needed to fill in a tool's input.
 type Schema struct {
 	Type       json.RawMessage   `json:"type"` // a word, or a list of them
 	Properties map[string]Schema `json:"properties"`
@@ -21,14 +21,14 @@ type Schema struct {
 	AnyOf      []Schema          `json:"anyOf"`
 }
 
-// A Call is the use of a tool.
+// A Call is a tool call.
 type Call struct {
 	Tool  string
 	Input map[string]any
 }
 
-// Write returns the call that writes a file, by the agent's own tool for that;
-// ok is false when it offers none.
+// Write returns a call of the agent's own tool for writing files; ok is false if it offers
+// none.
 func (r Request) Write(path, text string) (call Call, ok bool) {
 	t, ok := r.offered("Write", "write", "write_file", "write_to_file", "Create", "create", "editor")
 	if !ok {
@@ -40,8 +40,7 @@ func (r Request) Write(path, text string) (call Call, ok bool) {
 	)
 }
 
-// Run returns the call that runs a shell command; ok is false when the agent
-// offers no shell.
+// Run returns a call of the agent's shell; ok is false if it offers none.
 func (r Request) Run(command string) (call Call, ok bool) {
 	t, ok := r.offered("Bash", "bash", "run_shell_command", "Execute", "exec_command", "run_commands")
 	if !ok {
@@ -50,8 +49,8 @@ func (r Request) Run(command string) (call Call, ok bool) {
 	return t.call(value{[]string{"command", "cmd", "commands"}, command})
 }
 
-// offered returns the tool with the first of the names that is offered: the
-// agents have most tools in common, and the names not.
+// offered returns the tool with the first of the names that is offered: the agents name
+// similar tools differently.
 func (r Request) offered(names ...string) (Tool, bool) {
 	for _, name := range names {
 		if i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {
@@ -61,14 +60,13 @@ func (r Request) offered(names ...string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// A value goes to the property that has one of the names.
+// A value is for the property with the first of the names that exists.
 type value struct {
 	names []string
 	text  string
 }
 
-// call fills in a tool's input. What else is required gets any value of its
-// type.
+// call fills in a tool's input. Other required properties get any value of their type.
 func (t Tool) call(values ...value) (Call, bool) {
 	input := map[string]any{}
 	for _, v := range values {
@@ -103,7 +101,7 @@ func (s Schema) is(kind string) bool {
 		slices.ContainsFunc(s.AnyOf, func(s Schema) bool { return s.is(kind) })
 }
 
-// any returns some value that the schema takes.
+// any returns some value that the schema accepts.
 func (s Schema) any() any {
 	switch {
 	case len(s.Enum) > 0:
