@@ -2,9 +2,9 @@ package agent
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/proc"
 )
 
 // maxPiece bounds what waits for the end of its line, in bytes.
@@ -31,9 +31,9 @@ func (l *lines) write(stream string, chunk []byte) {
 		rest = waiting[end:]
 	}
 	for len(rest) > maxPiece {
-		cut := boundary(rest, maxPiece)
-		l.pass(stream, rest[:cut])
-		rest = rest[cut:]
+		piece := proc.WholeEnd(rest[:maxPiece])
+		l.pass(stream, piece)
+		rest = rest[len(piece):]
 	}
 	l.waiting[stream] = append(waiting[:0], rest...)
 }
@@ -50,15 +50,4 @@ func (l *lines) pass(stream string, text []byte) {
 	if len(text) > 0 {
 		l.watch(loop.Notice{Kind: loop.NoticeOutput, Stream: stream, Text: string(text)})
 	}
-}
-
-// boundary returns the last index up to n that is not inside a character, or n if the
-// bytes are not UTF-8.
-func boundary(b []byte, n int) int {
-	for cut := n; cut > n-utf8.UTFMax && cut > 0; cut-- {
-		if utf8.RuneStart(b[cut]) {
-			return cut
-		}
-	}
-	return n
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -65,11 +64,7 @@ func (s Spec) Equipped(env []string) error {
 func (s Spec) Resolve(access loop.Access, dir string, env []string) (string, error) {
 	var unusable error
 	for _, name := range s.binaries(access) {
-		lookup := name
-		if isPath(name) && !filepath.IsAbs(name) {
-			lookup = filepath.Join(dir, name)
-		}
-		path, err := proc.LookPath(lookup, env)
+		path, err := proc.LookPath(name, dir, env)
 		if err == nil {
 			return path, nil
 		}
@@ -98,8 +93,4 @@ func (s Spec) Outdated(path string) bool {
 	}
 	whole, err := filepath.EvalSymlinks(path)
 	return err == nil && strings.Contains(filepath.ToSlash(whole), "/node_modules/"+s.Former+"/")
-}
-
-func isPath(name string) bool {
-	return strings.Contains(name, "/") || runtime.GOOS == "windows" && strings.ContainsAny(name, `\:`)
 }

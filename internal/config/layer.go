@@ -131,16 +131,13 @@ func (r *fileReader) take(n node) bool {
 		return false
 	}
 	is, f := s.value(n.value)
+	if f == nil && s.directory {
+		is, f = absolute(is.(string), filepath.Dir(r.name), r.home)
+	}
 	if f != nil {
 		n.line = n.at(f.line)
 		r.fail(n, n.key.String()+" "+f.problem, f.hint)
 		return false
-	}
-	if s.directory {
-		if is, f = absolute(is.(string), filepath.Dir(r.name), r.home); f != nil {
-			r.fail(n, n.key.String()+" "+f.problem, f.hint)
-			return false
-		}
 	}
 	r.set(n, toml.Key(key).String(), is)
 	if s.guarded {

@@ -100,8 +100,12 @@ func Loosened(was, now []Rule) []Loosening {
 	var keys []string
 	for _, then := range was {
 		keys = append(keys, then.Key)
-		if is, there := byKey[then.Key]; then.Key != TrustRule && loosened(then, is, there) {
-			all = append(all, loosening(then, is, there))
+		is, there := byKey[then.Key]
+		if !there {
+			is, there = byDefault(then.Key) // none for an agent, or a key of another version of codeloops
+		}
+		if then.Key != TrustRule && (!there || weaker(then, is)) {
+			all = append(all, loosening(then, is))
 		}
 	}
 	// A rule that the first run did not keep had its default value.
@@ -113,8 +117,8 @@ func Loosened(was, now []Rule) []Loosening {
 			}
 		case strings.HasPrefix(is.Key, "agents.") && !slices.Contains(keys, is.Key): // another agent judges
 			all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.toml()})
-		case ok && !slices.Contains(keys, is.Key) && loosened(then, is, true):
-			all = append(all, loosening(then, is, true))
+		case ok && !slices.Contains(keys, is.Key) && weaker(then, is):
+			all = append(all, loosening(then, is))
 		}
 	}
 	return all
@@ -129,13 +133,7 @@ func byDefault(key string) (Rule, bool) {
 	return Rule{Key: key, Values: texts(key, fileForm(v.is)), Origin: v.origin.String()}, true
 }
 
-func loosened(was, is Rule, there bool) bool {
-	if !there {
-		var ordinary bool
-		if is, ordinary = byDefault(was.Key); !ordinary {
-			return true // of an agent, or of another version of codeloops
-		}
-	}
+func weaker(was, is Rule) bool {
 	s, _ := newSchema(nil).find(strings.Split(was.Key, "."))
 	before, ok := was.value()
 	after, readable := is.value()
@@ -145,12 +143,10 @@ func loosened(was, is Rule, there bool) bool {
 	return s.loosens(before, after)
 }
 
-func loosening(was, is Rule, there bool) Loosening {
+// loosening describes a rule that is weaker; the zero Rule is none.
+func loosening(was, is Rule) Loosening {
 	l := Loosening{Key: was.Key, Origin: was.Origin, Was: was.toml()}
-	if !there {
-		is, there = byDefault(was.Key)
-	}
-	if there {
+	if is.Key != "" {
 		l.Now = is.toml()
 	}
 	return l

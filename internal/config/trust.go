@@ -32,11 +32,15 @@ func Trust(o Options, file string) ([]string, error) {
 	if err := (trustStore{paths.Trust}).add(paths.Project, content); err != nil {
 		return nil, err
 	}
-	keys := make([]string, len(r.guarded))
-	for i, g := range r.guarded {
+	return keysOf(r.guarded), nil
+}
+
+func keysOf(guarded []*Error) []string {
+	keys := make([]string, len(guarded))
+	for i, g := range guarded {
 		keys[i] = g.Key
 	}
-	return keys, nil
+	return keys
 }
 
 // TrustedIn reports whether the project file that applies in dir has the same content as
@@ -112,10 +116,7 @@ func (o Options) candidate(file string) (Paths, []byte, error) {
 
 // untrusted is the error for a file with keys that need trust.
 func untrusted(guarded []*Error) *Error {
-	var names []string
-	for _, g := range guarded {
-		names = append(names, g.Key)
-	}
+	names := keysOf(guarded)
 	verb := " counts"
 	if len(names) > 1 {
 		verb = " count"
@@ -153,13 +154,13 @@ func (s trustStore) add(name string, content []byte) error {
 	known.Version = 1
 	known.Files[resolved(name)] = digest(content)
 	text, err := json.MarshalIndent(known, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(s.file), 0o700)
+	}
+	if err == nil {
+		err = replaceFile(s.file, append(text, '\n'), 0o600)
+	}
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", s.file, err)
-	}
-	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
-		return fmt.Errorf("trust %s: %w", name, err)
-	}
-	if err := replaceFile(s.file, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("trust %s: %w", name, err)
 	}
 	return nil

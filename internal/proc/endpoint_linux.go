@@ -1,29 +1,38 @@
 package proc
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"syscall"
+	"net"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// An endpoint is the keeper's end of the socket. It always has the same descriptor, and
-// blocks.
+// An endpoint is the keeper's end of the socket.
 type endpoint struct {
+	net.Conn
 	files []int // received for the next start message
+}
+
+func openEndpoint() (*endpoint, error) {
+	f := os.NewFile(keeperSocket, "host")
+	defer func() { _ = f.Close() }()
+	conn, err := net.FileConn(f)
+	return &endpoint{Conn: conn}, err
 }
 
 // Read implements [io.Reader].
 func (e *endpoint) Read(b []byte) (int, error) {
 	control := make([]byte, unix.CmsgSpace(3*4))
-	n, controlLen, err := recvmsg(b, control)
+	n, controlLen, _, _, err := e.Conn.(*net.UnixConn).ReadMsgUnix(b, control)
 	if err != nil {
 		return 0, err
 	}
-	files, err := passedFiles(control[:controlLen])
-	e.files = append(e.files, files...)
+	messages, err := unix.ParseSocketControlMessage(control[:controlLen])
+	for i := 0; err == nil && i < len(messages); i++ {
+		var files []int
+		files, err = unix.ParseUnixRights(&messages[i])
+		e.files = append(e.files, files...)
+	}
 	return n, err
 }
 
@@ -31,47 +40,4 @@ func (e *endpoint) Read(b []byte) (int, error) {
 func (e *endpoint) take() (files []int) {
 	files, e.files = e.files, nil
 	return files
-}
-
-func recvmsg(b, control []byte) (n, controlLen int, err error) {
-	for {
-		n, controlLen, _, _, err = unix.Recvmsg(keeperSocket, b, control, unix.MSG_CMSG_CLOEXEC)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case err != nil:
-			return 0, 0, fmt.Errorf("receive from the host: %w", err)
-		case n == 0:
-			return 0, 0, io.EOF
-		}
-		return n, controlLen, nil
-	}
-}
-
-func passedFiles(control []byte) ([]int, error) {
-	messages, err := unix.ParseSocketControlMessage(control)
-	if err != nil {
-		return nil, err
-	}
-	var files []int
-	for _, m := range messages {
-		fds, err := unix.ParseUnixRights(&m)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, fds...)
-	}
-	return files, nil
-}
-
-// Write implements [io.Writer].
-func (*endpoint) Write(b []byte) (written int, err error) {
-	for written < len(b) {
-		n, err := unix.SendmsgN(keeperSocket, b[written:], nil, nil, unix.MSG_NOSIGNAL)
-		if err != nil && !errors.Is(err, syscall.EINTR) {
-			return written, err
-		}
-		written += max(n, 0)
-	}
-	return written, nil
 }

@@ -33,9 +33,13 @@ func Keep() bool {
 	}
 	closeOnExec()
 	ignoreSignals()
-	k := &keeper{tasks: make(chan *task)}
+	socket, err := openEndpoint()
+	if err != nil {
+		return true
+	}
+	k := &keeper{socket: socket, tasks: make(chan *task)}
 	go k.listen()
-	host := gob.NewEncoder(&k.socket)
+	host := gob.NewEncoder(socket)
 	send := func(m message) { _ = host.Encode(m) } // listen notices when the host is gone
 	for t := range k.tasks {
 		send(t.run(send))
@@ -80,7 +84,7 @@ func ignoreSignals() {
 // A keeper runs one command at a time, so that all of its descendants belong to that
 // command.
 type keeper struct {
-	socket endpoint
+	socket *endpoint
 	tasks  chan *task
 }
 
@@ -88,7 +92,7 @@ type keeper struct {
 func (k *keeper) listen() {
 	defer close(k.tasks)
 	var current *task
-	host := gob.NewDecoder(&k.socket)
+	host := gob.NewDecoder(k.socket)
 	for {
 		var m message
 		err := host.Decode(&m)

@@ -11,14 +11,16 @@ import (
 
 // LookPath returns the absolute path of the program name, looked up in the PATH of env
 // ("NAME=value" strings). Relative directories in PATH are ignored, so that the current
-// directory never decides what runs. A name that is a path is only checked. Errors are a
-// [*StartError].
-func LookPath(name string, env []string) (string, error) {
-	if name == "" {
+// directory never decides what runs. A name that is a path is only checked; a relative
+// one is relative to dir. Errors are a [*StartError].
+func LookPath(name, dir string, env []string) (string, error) {
+	switch {
+	case name == "":
 		return "", &StartError{Path: `""`, Err: ErrNotFound}
-	}
-	if isPath(name) {
+	case filepath.IsAbs(name):
 		return lookFile(name, env)
+	case isPath(name):
+		return lookFile(filepath.Join(dir, name), env)
 	}
 	found := error(&StartError{Path: name, Err: ErrNotFound})
 	for _, dir := range filepath.SplitList(LookEnv(env, "PATH")) {

@@ -103,7 +103,7 @@ func TestOutputCancelledBefore(t *testing.T) {
 
 func TestLookPath(t *testing.T) {
 	t.Parallel()
-	path, err := proc.LookPath("sh", []string{"PATH=/nowhere:relative::/bin"})
+	path, err := proc.LookPath("sh", "", []string{"PATH=/nowhere:relative::/bin"})
 	if err != nil || path != "/bin/sh" {
 		t.Errorf("got %q, %v", path, err)
 	}
@@ -111,14 +111,14 @@ func TestLookPath(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "sh"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if path, err := proc.LookPath("sh", []string{"PATH=" + dir + ":/nowhere"}); !errors.Is(err, proc.ErrNotExecutable) {
+	if path, err := proc.LookPath("sh", "", []string{"PATH=" + dir + ":/nowhere"}); !errors.Is(err, proc.ErrNotExecutable) {
 		t.Errorf("got %q, %v", path, err)
 	}
-	if path, err := proc.LookPath("sh", []string{"PATH=" + dir + ":/bin"}); err != nil || path != "/bin/sh" {
+	if path, err := proc.LookPath("sh", "", []string{"PATH=" + dir + ":/bin"}); err != nil || path != "/bin/sh" {
 		t.Errorf("got %q, %v", path, err)
 	}
 	for _, env := range [][]string{nil, {"PATH="}, {"PATH=.:"}, {"PATH=/bin", "PATH=/nowhere"}} {
-		if path, err := proc.LookPath("sh", env); !errors.Is(err, proc.ErrNotFound) || !strings.Contains(err.Error(), "sh") {
+		if path, err := proc.LookPath("sh", "", env); !errors.Is(err, proc.ErrNotFound) || !strings.Contains(err.Error(), "sh") {
 			t.Errorf("%q: got %q, %v", env, path, err)
 		}
 	}

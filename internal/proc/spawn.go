@@ -2,7 +2,6 @@ package proc
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,11 +31,7 @@ func resolve(i Invocation) (spawn, error) {
 	if err := checkDir(i.Dir); err != nil {
 		return spawn{}, err
 	}
-	name := i.Argv[0]
-	if isPath(name) && !filepath.IsAbs(name) {
-		name = filepath.Join(i.Dir, name)
-	}
-	path, err := LookPath(name, i.Env)
+	path, err := LookPath(i.Argv[0], i.Dir, i.Env)
 	if err != nil {
 		return spawn{}, err
 	}

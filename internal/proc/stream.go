@@ -1,21 +1,40 @@
 package proc
 
-import "os"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
 
 // A stream is one output of a command. What the command prints goes through a channel
-// to a tape. The stream ends with the command's own process; what other processes write
-// to the channel after that is late and not part of it.
+// and is kept: in memory, which is authoritative, and in a record, which is never read
+// back. The stream ends with the command's own process; what other processes write to
+// the channel after that is late and not part of it.
 type stream struct {
-	tape
+	name   string
+	sealed bool
 	theirs *os.File // the command's end; nil once the command has it
 	ours   *channel
-	sealed bool
 
 	leader *leader // the command's own process
 	relay  *relay  // nil: nobody watches
+	now    func() time.Time
 
 	done     chan struct{} // closed when the channel is no longer read
 	doubtful []doubtful
+
+	path  string        // of the record; "": none
+	limit int64         // bytes, for full; 0: none
+	full  chan struct{} // receives a value beyond the limit, and beyond twice the limit
+
+	mu     sync.Mutex
+	record *os.File // nil: none
+	fault  error    // of the record or the channel
+	text   Excerpt
+	grown  time.Time // when the last output arrived
 }
 
 // doubtful is text that was read after the command's own process had ended: the process
@@ -40,7 +59,7 @@ func (s *stream) pump() {
 	for {
 		n, writer, err := s.ours.receive(buf)
 		if err != nil {
-			s.ends(err)
+			s.failed(err)
 			return
 		}
 		if s.sealed && s.leader.gone() {
@@ -56,6 +75,35 @@ func (s *stream) add(chunk []byte) {
 	if s.relay != nil {
 		s.relay.put(s.name, chunk)
 	}
+}
+
+func (s *stream) keep(chunk []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.text.Total
+	_, _ = s.text.Write(chunk)
+	s.grown = s.now()
+	if s.record != nil {
+		if _, err := s.record.Write(chunk); err != nil {
+			s.fault = errors.Join(s.fault, fmt.Errorf("keep the command's %s: %w", s.name, err))
+			s.closeRecord()
+		}
+	}
+	for _, limit := range []int64{s.limit, 2 * s.limit} {
+		if limit > 0 && before <= limit && s.text.Total > limit {
+			s.full <- struct{}{} // buffered: never blocks
+		}
+	}
+}
+
+// failed notes the error that ended the reading, if it is unexpected.
+func (s *stream) failed(err error) {
+	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = errors.Join(s.fault, fmt.Errorf("read the command's %s: %w", s.name, err))
 }
 
 // cut ends the stream. What is in the channel now still belongs to it, except for what
@@ -82,11 +130,32 @@ func (s *stream) drain() {
 		buf := make([]byte, min(rest, pumpSize))
 		n, writer, err := s.ours.take(buf)
 		if err != nil {
-			s.ends(err)
+			s.failed(err)
 			break
 		}
 		s.doubtful = append(s.doubtful, doubtful{writer, buf[:n]})
 		rest -= n
+	}
+}
+
+// size returns the number of bytes and when the last output arrived.
+func (s *stream) size() (bytes int64, grown time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Total, s.grown
+}
+
+// captured returns what is kept. Nothing may be added after it.
+func (s *stream) captured() (Captured, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Captured(s.path), s.fault
+}
+
+func (s *stream) closeRecord() {
+	if s.record != nil {
+		_ = s.record.Close()
+		s.record = nil
 	}
 }
 
@@ -98,5 +167,5 @@ func (s *stream) close() {
 	if s.ours != nil {
 		s.ours.close()
 	}
-	s.stop()
+	s.closeRecord()
 }

@@ -77,9 +77,11 @@ func (s *streams) openStdin(cmd Command) (err error) {
 }
 
 func (s *streams) openOutput(name, path string, cmd Command) (o *stream, err error) {
-	o = &stream{sealed: cmd.Sealed && name == "stdout"}
-	o.name, o.path, o.limit, o.full = name, path, cmd.MaxOutput, s.full
-	o.text = Excerpt{Keep: int(max(cmd.Keep, 0)), End: maxEnd}
+	o = &stream{
+		name: name, sealed: cmd.Sealed && name == "stdout",
+		path: path, limit: cmd.MaxOutput, full: s.full,
+		text: Excerpt{Keep: int(max(cmd.Keep, 0)), End: maxEnd},
+	}
 	if path != "" {
 		o.record, err = newFile(path)
 	}

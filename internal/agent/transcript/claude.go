@@ -42,13 +42,13 @@ func (c *claude) event(kind string, object []byte) bool {
 
 func (c *claude) system(object []byte) {
 	var e struct {
-		Subtype   string  `json:"subtype"`
-		SessionID string  `json:"session_id"`
-		Attempt   int     `json:"attempt"`
-		Most      int     `json:"max_retries"`
-		Status    int     `json:"error_status"`
-		Error     message `json:"error"`
-		KeySource string  `json:"apiKeySource"`
+		Subtype   string `json:"subtype"`
+		SessionID string `json:"session_id"`
+		Attempt   int    `json:"attempt"`
+		Most      int    `json:"max_retries"`
+		Status    int    `json:"error_status"`
+		Error     loose  `json:"error"`
+		KeySource string `json:"apiKeySource"`
 	}
 	decode(object, &e)
 	if e.SessionID != "" {
@@ -132,7 +132,7 @@ type claudeResult struct {
 	Subtype  string        `json:"subtype"`
 	Result   *string       `json:"result"`
 	Errors   []string      `json:"errors"`
-	Error    message       `json:"error"` // Qwen Code and Amp use it where Claude Code uses result
+	Error    loose         `json:"error"` // Qwen Code and Amp use it where Claude Code uses result
 	Status   int           `json:"api_error_status"`
 	Stop     string        `json:"stop_reason"`
 	Terminal string        `json:"terminal_reason"`

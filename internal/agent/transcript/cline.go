@@ -41,14 +41,14 @@ func (c *cline) event(kind string, object []byte) bool {
 
 // clineEvent is the content of an agent_event.
 type clineEvent struct {
-	Type    string  `json:"type"`
-	Content string  `json:"contentType"`
-	Text    string  `json:"text"`
-	Tool    string  `json:"toolName"`
-	Input   input   `json:"input"`
-	Error   message `json:"error"`
-	Class   string  `json:"errorClass"`
-	Copes   bool    `json:"recoverable"`
+	Type    string `json:"type"`
+	Content string `json:"contentType"`
+	Text    string `json:"text"`
+	Tool    string `json:"toolName"`
+	Input   input  `json:"input"`
+	Error   loose  `json:"error"`
+	Class   string `json:"errorClass"`
+	Copes   bool   `json:"recoverable"`
 }
 
 func (c *cline) agent(e clineEvent) {

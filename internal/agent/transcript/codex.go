@@ -16,7 +16,7 @@ type codexItem struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
 	Message string `json:"message"`
-	Command words  `json:"command"`
+	Command loose  `json:"command"`
 	Server  string `json:"server"`
 	Tool    string `json:"tool"`
 	Query   string `json:"query"`
@@ -30,7 +30,7 @@ func (c *codex) event(kind string, object []byte) bool {
 		Thread  string    `json:"thread_id"`
 		Item    codexItem `json:"item"`
 		Message string    `json:"message"`
-		Error   message   `json:"error"`
+		Error   loose     `json:"error"`
 		Usage   *struct {
 			Input      int64 `json:"input_tokens"`
 			CacheRead  int64 `json:"cached_input_tokens"`

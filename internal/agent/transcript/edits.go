@@ -8,14 +8,14 @@ import (
 
 // A swap is a text and its replacement, under the names that the CLIs use.
 type swap struct {
-	Old      words `json:"old_string"`
-	New      words `json:"new_string"`
-	OldCamel words `json:"oldString"`
-	NewCamel words `json:"newString"`
-	OldShort words `json:"old_str"`
-	NewShort words `json:"new_str"`
-	OldText  words `json:"oldText"`
-	NewText  words `json:"newText"`
+	Old      loose `json:"old_string"`
+	New      loose `json:"new_string"`
+	OldCamel loose `json:"oldString"`
+	NewCamel loose `json:"newString"`
+	OldShort loose `json:"old_str"`
+	NewShort loose `json:"new_str"`
+	OldText  loose `json:"oldText"`
+	NewText  loose `json:"newText"`
 }
 
 // lines counts the added and removed lines, without common lines at both ends.
@@ -46,8 +46,8 @@ type edits struct {
 	swap
 
 	Edits     []swap `json:"edits"`
-	Patch     words  `json:"patch"`
-	PatchText words  `json:"patchText"`
+	Patch     loose  `json:"patch"`
+	PatchText loose  `json:"patchText"`
 }
 
 // lines counts the added and removed lines; none if the CLI does not tell.

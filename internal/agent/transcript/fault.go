@@ -122,10 +122,10 @@ func apiError(message string) (loop.Ending, string) {
 // The message is "" if body is neither. The status may be a number, a text or a word.
 func answered(body string) (loop.Ending, string) {
 	type fault struct {
-		Code    word   `json:"code"`
-		Status  word   `json:"status"`
-		Type    word   `json:"type"`
-		Message string `json:"message"`
+		Code    json.RawMessage `json:"code"`
+		Status  json.RawMessage `json:"status"`
+		Type    json.RawMessage `json:"type"`
+		Message string          `json:"message"`
 	}
 	var answer struct {
 		fault
@@ -138,35 +138,22 @@ func answered(body string) (loop.Ending, string) {
 	if answer.Error.Message != "" {
 		f = answer.Error
 	}
-	for _, told := range []word{f.Code, f.Status, f.Type} {
-		if ending := told.ending(); ending != loop.EndFailed {
+	for _, told := range []json.RawMessage{f.Code, f.Status, f.Type} {
+		if ending := ofWord(told); ending != loop.EndFailed {
 			return ending, f.Message
 		}
 	}
 	return ofMessage(f.Message), f.Message
 }
 
-// A word is a text, or a number as a text; anything else reads as "".
-type word string
-
-// UnmarshalJSON never fails.
-func (w *word) UnmarshalJSON(raw []byte) error {
-	if *w = ""; raw[0] == '"' {
-		var text string
-		decode(raw, &text)
-		*w = word(text)
-	} else if raw[0] >= '0' && raw[0] <= '9' {
-		*w = word(raw)
-	}
-	return nil
-}
-
-// ending returns the ending for a status, or for the word that a service uses instead.
-func (w word) ending() loop.Ending {
-	if status, err := strconv.Atoi(string(w)); err == nil {
+// ofWord returns the ending for a status, which may be a number or a string, or for the
+// word that a service uses instead.
+func ofWord(raw json.RawMessage) loop.Ending {
+	word := strings.Trim(string(raw), `"`)
+	if status, err := strconv.Atoi(word); err == nil {
 		return ofStatus(status)
 	}
-	switch strings.ToLower(string(w)) {
+	switch strings.ToLower(word) {
 	case "authentication_error", "invalid_api_key", "unauthenticated", "permission_error":
 		return loop.EndAuth
 	case "rate_limit_error", "rate_limit_exceeded", "insufficient_quota", "resource_exhausted":
@@ -177,26 +164,4 @@ func (w word) ending() loop.Ending {
 		return loop.EndContextTooLong
 	}
 	return loop.EndFailed
-}
-
-// A message is an error in a format: a text, or an object with a message.
-type message string
-
-// UnmarshalJSON never fails.
-func (m *message) UnmarshalJSON(raw []byte) error {
-	*m = ""
-	switch raw[0] {
-	case '"':
-		var text string
-		decode(raw, &text)
-		*m = message(text)
-	case '{':
-		var object struct {
-			Message string `json:"message"`
-		}
-		if json.Unmarshal(raw, &object) == nil {
-			*m = message(object.Message)
-		}
-	}
-	return nil
 }

@@ -13,15 +13,15 @@ type gemini struct{ *record }
 
 func (g *gemini) event(kind string, object []byte) bool {
 	var e struct {
-		Session string  `json:"session_id"`
-		Role    string  `json:"role"`
-		Content string  `json:"content"`
-		Delta   bool    `json:"delta"`
-		Tool    string  `json:"tool_name"`
-		Input   input   `json:"parameters"`
-		Status  string  `json:"status"`
-		Message string  `json:"message"`
-		Error   message `json:"error"`
+		Session string `json:"session_id"`
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		Delta   bool   `json:"delta"`
+		Tool    string `json:"tool_name"`
+		Input   input  `json:"parameters"`
+		Status  string `json:"status"`
+		Message string `json:"message"`
+		Error   loose  `json:"error"`
 		Stats   *struct {
 			Total     int64 `json:"total_tokens"`
 			AllInput  int64 `json:"input_tokens"`

@@ -30,8 +30,8 @@ func (o *opencode) event(kind string, object []byte) bool {
 				} `json:"cache"`
 			} `json:"tokens"`
 			State struct {
-				Input input   `json:"input"`
-				Error message `json:"error"`
+				Input input `json:"input"`
+				Error loose `json:"error"`
 			} `json:"state"`
 		} `json:"part"`
 		Error openCodeError `json:"error"`

@@ -40,7 +40,7 @@ func FuzzJSON(f *testing.F) {
 		for _, fresh := range []func() any{
 			func() any { return new(claudeResult) }, func() any { return new(clineEvent) }, func() any { return new(codexItem) },
 			func() any { return new(input) }, func() any { return new(openCodeError) }, func() any { return new(piMessage) },
-			func() any { return new(struct{ Error message }) },
+			func() any { return new(struct{ Error loose }) },
 		} {
 			got, want := fresh(), fresh()
 			if ok := decode(line, got); ok != standard(line, want) || !reflect.DeepEqual(got, want) {

@@ -13,17 +13,17 @@ import (
 // An input holds those arguments of a tool that are worth showing, under the names that
 // the CLIs use.
 type input struct {
-	Command      words `json:"command"`
-	Cmd          words `json:"cmd"`
-	Commands     words `json:"commands"`
-	FilePath     words `json:"file_path"`
-	FilePathToo  words `json:"filePath"`
-	NotebookPath words `json:"notebook_path"`
-	Path         words `json:"path"`
-	Pattern      words `json:"pattern"`
-	Query        words `json:"query"`
-	URL          words `json:"url"`
-	Description  words `json:"description"`
+	Command      loose `json:"command"`
+	Cmd          loose `json:"cmd"`
+	Commands     loose `json:"commands"`
+	FilePath     loose `json:"file_path"`
+	FilePathToo  loose `json:"filePath"`
+	NotebookPath loose `json:"notebook_path"`
+	Path         loose `json:"path"`
+	Pattern      loose `json:"pattern"`
+	Query        loose `json:"query"`
+	URL          loose `json:"url"`
+	Description  loose `json:"description"`
 
 	edits
 }
@@ -34,21 +34,28 @@ func (i input) path() string {
 	return string(cmp.Or(i.FilePath, i.FilePathToo, i.NotebookPath, i.Path))
 }
 
-// words are a string, or a list of strings joined with spaces; anything else reads as "".
-type words string
+// A loose text reads the forms in which CLIs write the same thing: a string, a list of
+// strings, which it joins with spaces, or an object with a message. Anything else reads as
+// "".
+type loose string
 
 // UnmarshalJSON never fails.
-func (w *words) UnmarshalJSON(raw []byte) error {
-	*w = ""
+func (l *loose) UnmarshalJSON(raw []byte) error {
+	*l = ""
 	switch raw[0] {
 	case '"':
-		var one string
-		decode(raw, &one)
-		*w = words(one)
+		decode(raw, (*string)(l))
 	case '[':
 		var list []string
 		if json.Unmarshal(raw, &list) == nil {
-			*w = words(strings.Join(list, " "))
+			*l = loose(strings.Join(list, " "))
+		}
+	case '{':
+		var object struct {
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(raw, &object) == nil {
+			*l = loose(object.Message)
 		}
 	}
 	return nil
