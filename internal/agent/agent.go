@@ -208,7 +208,7 @@ func (e *longPromptError) Error() string {
 
 // Hint says what to do about it.
 func (e *longPromptError) Hint() string {
-	return "write what is long into a file, and name that file in the prompt"
+	return "put the long part into a file, and name that file in the prompt"
 }
 
 func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, error) {

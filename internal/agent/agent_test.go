@@ -208,7 +208,7 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{plain, "m", "", "the agent mine takes no model: it has neither model_args nor {model} in its command"},
 		{needs, "", "", "the agent mine needs a model: its write command holds {model}"},
-		{plain, "", "[A", `"[A" is no pattern for names of variables: syntax error in pattern`},
+		{plain, "", "[A", `"[A" is not a valid glob for variable names: syntax error in pattern`},
 	} {
 		place := s.place
 		place.EnvDeny = []string{test.deny}

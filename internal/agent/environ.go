@@ -76,7 +76,7 @@ func matchesAny(name string, globs []string) bool {
 func checkGlobs(globs []string) error {
 	for _, glob := range globs {
 		if _, err := path.Match(glob, ""); err != nil {
-			return fmt.Errorf("%q is no pattern for names of variables: %w", glob, err)
+			return fmt.Errorf("%q is not a valid glob for variable names: %w", glob, err)
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func (l *listener) react() {
 	}
 	if l.decoder.Hidden() && l.lines != nil {
 		l.hidden = time.AfterFunc(hiddenFor, func() {
-			l.tell(loop.Notice{Kind: loop.NoticeTool, Text: "at work: a tool is named when it has ended"})
+			l.tell(loop.Notice{Kind: loop.NoticeTool, Text: "working; tools are shown when they have finished"})
 		})
 	}
 }

@@ -50,7 +50,7 @@ func readFile(name string) ([]byte, *Error) {
 	}
 	switch {
 	case status.IsDir():
-		return nil, &Error{File: name, Problem: "a directory stands where the file should be"}
+		return nil, &Error{File: name, Problem: "it is a directory, not a file"}
 	case !status.Mode().IsRegular():
 		return nil, &Error{File: name, Problem: "not a regular file"}
 	}

@@ -72,7 +72,7 @@ func TestNoFileAtAll(t *testing.T) {
 		if err := os.MkdirAll(name, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, p, name, "a directory stands where the file should be")
+		refused(t, p, name, "it is a directory, not a file")
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}

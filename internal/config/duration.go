@@ -10,7 +10,7 @@ import (
 // ParseDuration is like [time.ParseDuration], but also accepts weeks and days at the
 // beginning: 7d, 2w, 1d12h. The error is meant for users.
 func ParseDuration(text string) (time.Duration, error) {
-	bad := fmt.Errorf("%q is no span of time: write 7d, 2w or 36h", text)
+	bad := fmt.Errorf("%q is not a duration: write it like 7d, 2w or 36h", text)
 	var sum float64
 	rest := text
 	for _, unit := range []struct {

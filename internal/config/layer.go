@@ -127,7 +127,7 @@ func (r *fileReader) take(n node) bool {
 		return false
 	}
 	if s.own && r.origin == Project {
-		r.fail(n, n.key.String()+" counts in your own configuration only", "`codeloops config path` says where that is")
+		r.fail(n, n.key.String()+" is allowed only in your own configuration", "`codeloops config path` says where that is")
 		return false
 	}
 	is, f := s.value(n.value)

@@ -33,7 +33,7 @@ func pathPattern(s string) *fault {
 	case strings.HasPrefix(s, "/"), strings.Contains("/"+s+"/", "/../"):
 		return &fault{problem: fmt.Sprintf("must be a path within the repository, not %q", short(s)), hint: hint}
 	case strings.HasPrefix(s, "!"):
-		return &fault{problem: fmt.Sprintf("cannot be turned around with \"!\", as in %q", short(s)), hint: "use deny_paths for what may not be changed"}
+		return &fault{problem: fmt.Sprintf("cannot be negated with \"!\", as in %q", short(s)), hint: "use deny_paths for what may not be changed"}
 	case !doublestar.ValidatePattern(s):
 		return &fault{problem: fmt.Sprintf("must be a glob, not %q", short(s)), hint: hint}
 	}

@@ -45,7 +45,7 @@ func TestPolicyValues(t *testing.T) {
 		"[policy]\ntamper = \"warn\"":                              "policy.tamper must be \"off\", \"report\" or \"block\", not \"warn\"",
 		"[policy]\nallow_paths = [\"a\", \"/etc/**\"]":             `policy.allow_paths has a bad item 2: it must be a path within the repository, not "/etc/**"`,
 		"[policy]\ndeny_paths = [\"a/../../b\"]":                   `policy.deny_paths has a bad item 1: it must be a path within the repository, not "a/../../b"`,
-		"[policy]\ndeny_paths = [\"!a\"]":                          `policy.deny_paths has a bad item 1: it cannot be turned around with "!", as in "!a"`,
+		"[policy]\ndeny_paths = [\"!a\"]":                          `policy.deny_paths has a bad item 1: it cannot be negated with "!", as in "!a"`,
 		"[policy]\ndeny_paths = [\"a[\"]":                          `policy.deny_paths has a bad item 1: it must be a glob, not "a["`,
 		"[policy]\ndeny_phrases = [\"a\", \" \"]":                  `policy.deny_phrases has a bad item 2: it must not be empty`,
 		"[policy]\nmax_growth = -1":                                "policy.max_growth must be a number from 0, but is -1",

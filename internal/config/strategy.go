@@ -101,8 +101,8 @@ func (c *Config) unknownRoles() (problems Errors) {
 			continue
 		}
 		keys := slices.Sorted(maps.Keys(c.Strategy.roles[name]))
-		problems = append(problems, c.contradiction(roleKeys+name+"."+keys[0], "is of a role that no strategy has",
-			"`codeloops strategies` names their roles; one of your own says what it is for, with about")...)
+		problems = append(problems, c.contradiction(roleKeys+name+"."+keys[0], "is for a role that no strategy has",
+			"`codeloops strategies` lists the roles; a role of your own needs the key about, which says what it is for")...)
 	}
 	return problems
 }
@@ -155,7 +155,7 @@ func valueOf(p strategy.Parameter) kind {
 // jsonSchema rejects a text that is not a valid JSON schema.
 func jsonSchema(s string) *fault {
 	if _, err := strategy.ReadSchema(s); err != nil {
-		return &fault{problem: "is no JSON schema: " + err.Error(), hint: "write it as JSON, as in accepts = '{\"type\": \"object\"}'"}
+		return &fault{problem: "is not a JSON schema: " + err.Error(), hint: "write it as JSON, as in accepts = '{\"type\": \"object\"}'"}
 	}
 	return nil
 }

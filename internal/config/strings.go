@@ -100,7 +100,7 @@ func agentAndModel(s string) *fault {
 		return &fault{problem: f.problem, hint: `write it like "codex" or "claude:haiku"`}
 	}
 	if hasModel && model == "" {
-		return &fault{problem: "must have a model behind the colon", hint: `write it like "codex" or "claude:haiku"`}
+		return &fault{problem: "must have a model after the colon", hint: `write it like "codex" or "claude:haiku"`}
 	}
 	return modelName(model)
 }

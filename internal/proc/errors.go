@@ -70,7 +70,7 @@ func (e *SurvivorError) Error() string {
 	for i, p := range e.Processes {
 		names[i] = fmt.Sprintf("%d (%s)", p.PID, p.Command)
 	}
-	return "end what the command left: still running: " + strings.Join(names, ", ")
+	return "some processes of the command could not be ended: " + strings.Join(names, ", ")
 }
 
 // An ExitError is a program run by [Output] that did not exit with 0.

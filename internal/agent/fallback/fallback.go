@@ -66,7 +66,7 @@ func (c *Chain) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 			tell(r, fmt.Sprintf("%s could not carry on its conversation (%s): it begins a new one", reply.Agent.Agent, why(reply.Turn)))
 			r.Conversation = loop.Conversation{}
 		case p.hollow == 1:
-			tell(r, fmt.Sprintf("%s came to nothing at once (%s): it is asked once more", reply.Agent.Agent, why(reply.Turn)))
+			tell(r, fmt.Sprintf("%s failed at once without doing anything (%s): it is asked again", reply.Agent.Agent, why(reply.Turn)))
 		case !out && !Stops(reply.Turn):
 			return reply, nil
 		case p.at == len(c.Links)-1:

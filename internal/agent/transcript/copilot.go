@@ -63,7 +63,7 @@ func (c *copilot) result(session string, exitCode int) {
 	c.closed = true
 	c.report.Conversation = session
 	if exitCode != 0 && !c.failed {
-		c.fault(loop.EndFailed, fmt.Sprintf("it gives up with exit code %d", exitCode))
+		c.fault(loop.EndFailed, fmt.Sprintf("it gave up with exit code %d", exitCode))
 	}
 }
 

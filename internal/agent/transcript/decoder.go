@@ -127,7 +127,7 @@ var brokenOff = wording.Pattern(`(?i)^(?:(?:turn|session|run|thread|agent)[._-]?
 // long handles a line that is too long: it is an event without fields, if its type stands
 // at the beginning.
 func (d *Decoder) long(head []byte) {
-	d.turn.notice(loop.NoticeProblem, fmt.Sprintf("a line of %d bytes was passed over", d.size))
+	d.turn.notice(loop.NoticeProblem, fmt.Sprintf("skipped a line of %d bytes: it is too long", d.size))
 	kind, _ := kindOf(head)
 	if kind == "" {
 		return

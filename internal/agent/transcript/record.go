@@ -61,7 +61,7 @@ func (r *record) say(text string) {
 	r.said.gone += left
 	r.notice(loop.NoticeMessage, r.last)
 	if left > 0 {
-		r.notice(loop.NoticeProblem, fmt.Sprintf("of a message of %d bytes, %d in the middle are not read", int64(len(text))+left, left))
+		r.notice(loop.NoticeProblem, fmt.Sprintf("a message of %d bytes is too long: %d bytes in its middle are not read", int64(len(text))+left, left))
 	}
 }
 
@@ -237,7 +237,7 @@ func (r *record) end(format string) Report {
 			out.Reason += "; the last problem was: " + r.problem
 		}
 	case r.stop != "":
-		out.Ending, out.Reason = loop.EndFailed, "the model did not come to an end of its own: it stopped with "+Line(r.stop)
+		out.Ending, out.Reason = loop.EndFailed, "the model stopped before it had finished: "+Line(r.stop)
 	case strings.TrimSpace(out.Text) == "":
 		out.Ending = loop.EndEmpty
 	default:
