@@ -169,7 +169,7 @@ func (a *Agent) prepare(r Request, name string, cmd *proc.Command) (tidy func(),
 	}
 	return func() {
 		for path := range files {
-			_ = os.Remove(path) // otherwise it goes with the outputs, which it stands beside
+			_ = os.Remove(path) // otherwise it is removed with the outputs
 		}
 	}, err
 }

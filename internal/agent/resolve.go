@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -25,10 +26,7 @@ func (e *NotFoundError) Error() string {
 
 // Hint returns how to install it.
 func (e *NotFoundError) Hint() string {
-	if e.Install == "" {
-		return "install it, or choose another agent"
-	}
-	return e.Install
+	return cmp.Or(e.Install, "install it, or choose another agent")
 }
 
 // An UnsetError is an agent without a variable that it needs.

@@ -26,5 +26,5 @@ func (s Spec) addUsage(t *loop.Turn, file string) {
 	if err == nil {
 		t.Usage.Tokens = transcript.Counts(string(s.Output), document)
 	}
-	_ = os.Remove(file) // otherwise it goes with the outputs, which it stands beside
+	_ = os.Remove(file) // otherwise it is removed with the outputs
 }

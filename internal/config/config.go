@@ -178,7 +178,7 @@ func (c *Config) Validate() error {
 	return slices.Concat(
 		c.lacksModel("actor", c.Actor, "command", c.Agents[c.Actor.Agent].Command),
 		c.lacksModel("critic", c.Critic, key, args),
-		c.lacksRevision(), c.unknownRoles(), c.outvoted(), c.endsUnwarned(),
+		c.checkRevision(), c.unknownRoles(), c.checkQuorum(), c.checkConvergence(),
 	).orNil()
 }
 

@@ -27,8 +27,8 @@ func times(raw any) (any, *fault) {
 	return n, f
 }
 
-// endsUnwarned reports a run that would end before the agents are warned.
-func (c *Config) endsUnwarned() Errors {
+// checkConvergence reports a run that would end before the agents are warned.
+func (c *Config) checkConvergence() Errors {
 	v := c.Convergence
 	if v.WarnAfter == 0 || v.StopAfter == 0 || v.StopAfter > v.WarnAfter {
 		return nil

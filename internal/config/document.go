@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -125,12 +126,7 @@ func parseDocument(name string, content []byte) (*document, *Error) {
 // nodes returns all keys of the document, ordered by line.
 func (d *document) nodes() []node {
 	all := d.walk(node{}, d.root)
-	slices.SortFunc(all, func(a, b node) int {
-		if a.line != b.line {
-			return a.line - b.line
-		}
-		return slices.Compare(a.key, b.key)
-	})
+	slices.SortFunc(all, func(a, b node) int { return cmp.Or(a.line-b.line, slices.Compare(a.key, b.key)) })
 	return all
 }
 
@@ -145,12 +141,8 @@ func (d *document) walk(table node, values map[string]toml.Primitive) []node {
 			_ = d.meta.PrimitiveDecode(value, &inner) // never fails for a table
 			within = d.walk(n, inner)
 		}
-		if n.line == 0 { // a table that only occurs in dotted keys
-			n.line = firstLine(within)
-		}
-		if n.line == 0 { // the key "", whose position the decoder loses
-			n.line = table.line
-		}
+		// A table may only occur in dotted keys, and the decoder loses the position of the key "".
+		n.line = cmp.Or(n.line, firstLine(within), table.line)
 		all = append(append(all, n), within...)
 	}
 	return all

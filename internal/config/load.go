@@ -148,12 +148,7 @@ func (o Options) flags(keys schema) (layer, Errors) {
 			problems = append(problems, &Error{Key: key, Problem: fmt.Sprintf("no flag sets the key %q", key)})
 			continue
 		}
-		v, problem := o.given(s, o.Flags[key], Origin{Layer: Flag, Name: s.flagName()})
-		if problem != nil {
-			problems = append(problems, problem)
-			continue
-		}
-		l.values[key] = v
+		problems = append(problems, o.set(l, s, o.Flags[key], Origin{Layer: Flag, Name: s.flagName()})...)
 	}
 	return l, problems
 }
@@ -167,25 +162,17 @@ func (o Options) variables(keys schema) (layer, Errors) {
 		if !strings.HasPrefix(name, variablePrefix) || env[name] == "" {
 			continue
 		}
-		s, ok := keys.byVariable(name)
-		if !ok {
-			if problem := keys.suspect(name); problem != nil {
-				problems = append(problems, problem)
-			}
-			continue
+		if s, ok := keys.byVariable(name); ok {
+			problems = append(problems, o.set(l, s, word(env[name]), Origin{Layer: Env, Name: name})...)
+		} else {
+			problems = append(problems, keys.suspect(name)...)
 		}
-		v, problem := o.given(s, word(env[name]), Origin{Layer: Env, Name: name})
-		if problem != nil {
-			problems = append(problems, problem)
-			continue
-		}
-		l.values[s.key] = v
 	}
 	return l, problems
 }
 
-// given reads a flag's or a variable's value.
-func (o Options) given(s setting, raw any, origin Origin) (value, *Error) {
+// set reads the value of a flag or variable.
+func (o Options) set(l layer, s setting, raw any, origin Origin) Errors {
 	is, f := s.value(raw)
 	if f == nil && s.directory {
 		is, f = absolute(is.(string), o.WorkingDir, o.Home)
@@ -195,7 +182,8 @@ func (o Options) given(s setting, raw any, origin Origin) (value, *Error) {
 		if f.line > 1 {
 			problem += fmt.Sprintf(" in its line %d", f.line)
 		}
-		return value{}, &Error{Key: s.key, Problem: problem, Hint: f.hint}
+		return Errors{{Key: s.key, Problem: problem, Hint: f.hint}}
 	}
-	return value{is, origin}, nil
+	l.values[s.key] = value{is, origin}
+	return nil
 }

@@ -42,8 +42,8 @@ func quorum(raw any) (any, *fault) {
 	return said, nil
 }
 
-// outvoted reports a panel that can never agree.
-func (c *Config) outvoted() Errors {
+// checkQuorum reports a panel that can never agree.
+func (c *Config) checkQuorum() Errors {
 	if n := len(c.Panel.Members); n == 0 || c.Panel.Needs() <= n {
 		return nil
 	}

@@ -88,8 +88,8 @@ func profileOf(layers []layer) (name string) {
 	return name
 }
 
-// lacksRevision reports on_violation = "revise" where nothing may be revised.
-func (c *Config) lacksRevision() Errors {
+// checkRevision reports on_violation = "revise" where nothing may be revised.
+func (c *Config) checkRevision() Errors {
 	if c.Policy.AutoRevise || c.Policy.OnViolation != "revise" {
 		return nil
 	}

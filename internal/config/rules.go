@@ -93,14 +93,8 @@ func texts(key string, is any) []string {
 // one.
 func Loosened(was, now []Rule) []Loosening {
 	var all []Loosening
-	byKey := map[string]Rule{}
-	for _, r := range now {
-		byKey[r.Key] = r
-	}
-	var keys []string
 	for _, then := range was {
-		keys = append(keys, then.Key)
-		is, there := byKey[then.Key]
+		is, there := find(now, then.Key)
 		if !there {
 			is, there = byDefault(then.Key) // none for an agent, or a key of another version of codeloops
 		}
@@ -110,18 +104,29 @@ func Loosened(was, now []Rule) []Loosening {
 	}
 	// A rule that the first run did not keep had its default value.
 	for _, is := range now {
-		switch then, ok := byDefault(is.Key); {
+		_, kept := find(was, is.Key)
+		then, ok := byDefault(is.Key)
+		switch {
 		case is.Key == TrustRule:
 			if !slices.ContainsFunc(was, func(r Rule) bool { return r.Key == TrustRule && slices.Equal(r.Values, is.Values) }) {
 				all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.Values[0]})
 			}
-		case strings.HasPrefix(is.Key, "agents.") && !slices.Contains(keys, is.Key): // another agent judges
+		case kept:
+		case strings.HasPrefix(is.Key, "agents."): // another agent judges
 			all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.toml()})
-		case ok && !slices.Contains(keys, is.Key) && weaker(then, is):
+		case ok && weaker(then, is):
 			all = append(all, loosening(then, is))
 		}
 	}
 	return all
+}
+
+func find(rules []Rule, key string) (Rule, bool) {
+	i := slices.IndexFunc(rules, func(r Rule) bool { return r.Key == key })
+	if i < 0 {
+		return Rule{}, false
+	}
+	return rules[i], true
 }
 
 // byDefault returns the rule for a key's default value.

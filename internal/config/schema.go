@@ -142,15 +142,13 @@ func (s schema) isTable(key []string) bool {
 // siblings lists the valid names in the table that key is in, including tables.
 func (s schema) siblings(key []string) []string {
 	var names []string
-	seen := map[string]bool{}
 	last := len(key) - 1
 	for _, candidate := range s {
 		pattern := candidate.path()
 		if len(pattern) < len(key) || !matches(pattern, key[:last]) {
 			continue
 		}
-		if name := pattern[last]; name != "*" && !seen[name] {
-			seen[name] = true
+		if name := pattern[last]; name != "*" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -19,21 +19,21 @@ func (s schema) byVariable(name string) (setting, bool) {
 	return s[i], true
 }
 
-// suspect returns an error for a variable with the prefix that sets no key, if it looks
-// like a typo. Other variables are fine: codeloops itself sets some for its agents, and
-// other programs may use the prefix.
-func (s schema) suspect(name string) *Error {
+// suspect reports a variable with the prefix that sets no key, if it looks like a typo.
+// Other variables are fine: codeloops itself sets some for its agents, and other programs
+// may use the prefix.
+func (s schema) suspect(name string) Errors {
 	var known []string
 	for _, candidate := range s {
 		if candidate.named() {
 			continue
 		}
 		if !candidate.scalar() && candidate.variable() == name {
-			return &Error{
+			return Errors{{
 				Key:     candidate.key,
 				Problem: name + " cannot be set: " + candidate.key + " is a list",
 				Hint:    "write it in a configuration file",
-			}
+			}}
 		}
 		if candidate.scalar() {
 			known = append(known, strings.TrimPrefix(candidate.variable(), variablePrefix))
@@ -43,5 +43,5 @@ func (s schema) suspect(name string) *Error {
 	if !ok {
 		return nil
 	}
-	return &Error{Problem: "unknown variable " + name, Hint: didYouMean(variablePrefix + best)}
+	return Errors{{Problem: "unknown variable " + name, Hint: didYouMean(variablePrefix + best)}}
 }

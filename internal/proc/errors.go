@@ -9,26 +9,6 @@ import (
 var (
 	// ErrClosed is returned by a Runner that has been closed.
 	ErrClosed = errors.New("the runner is closed")
-	// ErrNotFound is the Err of a [StartError] for a name that is not in the PATH.
-	ErrNotFound = errors.New("not found in PATH")
-	// ErrDirectory is the Err of a [StartError] for a program that is a
-	// directory.
-	ErrDirectory = errors.New("is a directory")
-	// ErrNotDirectory is the Err of a [StartError] for a working directory that is
-	// something else.
-	ErrNotDirectory = errors.New("is not a directory")
-	// ErrNotExecutable is the Err of a [StartError] for a file without execute
-	// permission.
-	ErrNotExecutable = errors.New("is not executable")
-	// ErrInterpreter is the Err of a [StartError] for a script whose
-	// interpreter does not exist.
-	ErrInterpreter = errors.New("its interpreter does not exist")
-	// ErrFormat is the Err of a [StartError] for an executable file that is not a
-	// program, such as a script without its first line.
-	ErrFormat = errors.New("is neither a program nor a script that names its interpreter")
-	// ErrTooLong is the Err of a [StartError] for arguments and environment that exceed
-	// the system's limit.
-	ErrTooLong = errors.New("the arguments are too long for the system")
 	// ErrKeeper is returned when a command's keeper was killed. The command has been
 	// ended with it.
 	ErrKeeper = errors.New("the process that watches over the command was killed")
@@ -36,8 +16,19 @@ var (
 	ErrOutput = errors.New("too much output")
 )
 
-// A StartError says what could not be started. Err is a sentinel of this package where
-// one fits, or the system's error.
+// The Err of a [StartError], if one of them fits.
+var (
+	ErrNotFound      = errors.New("not found in PATH")
+	ErrDirectory     = errors.New("is a directory")     // the program
+	ErrNotDirectory  = errors.New("is not a directory") // the working directory
+	ErrNotExecutable = errors.New("is not executable")
+	ErrInterpreter   = errors.New("its interpreter does not exist")
+	ErrFormat        = errors.New("is neither a program nor a script that names its interpreter")
+	ErrTooLong       = errors.New("the arguments are too long for the system") // with the environment
+)
+
+// A StartError says what could not be started. Err is one of the errors above or the
+// system's.
 type StartError struct {
 	Path string // the program as it was looked up, or the working directory
 	Err  error

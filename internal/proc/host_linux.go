@@ -93,8 +93,12 @@ func (h *host) await(c *child, path string) report {
 	k := c.keeper
 	if err != nil {
 		k.close()
+		err = ErrKeeper
+		if survivors := endOrphans(); len(survivors) > 0 {
+			err = fmt.Errorf("%w: %w", ErrKeeper, &SurvivorError{Processes: survivors})
+		}
 		// stopped: the supervisor knows whether it was told to end.
-		return report{exitCode: -1, stopped: true, err: lost(endOrphans())}
+		return report{exitCode: -1, stopped: true, err: err}
 	}
 	if _, stuck := errors.AsType[*SurvivorError](r.err); stuck || r.spent {
 		k.close()
@@ -102,13 +106,6 @@ func (h *host) await(c *child, path string) report {
 		h.keep(k)
 	}
 	return r
-}
-
-func lost(survivors []Process) error {
-	if len(survivors) > 0 {
-		return fmt.Errorf("%w: %w", ErrKeeper, &SurvivorError{Processes: survivors})
-	}
-	return ErrKeeper
 }
 
 // close ends the keepers. No command may be running, and none may be started.
@@ -132,13 +129,17 @@ type child struct {
 
 // follow handles the keeper's messages until the final report.
 func (c *child) follow(path string) (report, error) {
-	m, err := c.hear()
+	hear := func() (m message, err error) { // a new message each time: Decode leaves absent fields alone
+		err = c.keeper.receive.Decode(&m)
+		return m, err
+	}
+	m, err := hear()
 	pid := 0
 	if err == nil && m.Kind == msgStarted && len(m.PIDs) == 1 {
 		pid = m.PIDs[0]
 	}
 	c.leader.begins(pid)
-	for ; err == nil; m, err = c.hear() {
+	for ; err == nil; m, err = hear() {
 		if m.Kind == msgStarted {
 			continue
 		}
@@ -152,11 +153,6 @@ func (c *child) follow(path string) (report, error) {
 		c.exited <- outlived
 	}
 	return report{}, err
-}
-
-func (c *child) hear() (m message, err error) {
-	err = c.keeper.receive.Decode(&m)
-	return m, err
 }
 
 // sweep is called once, after exited: the leftovers may be ended.

@@ -8,8 +8,8 @@ const maxWaiting = 4 << 20
 
 // A relay passes what the streams read on to a watch, so that they need not wait for it.
 type relay struct {
-	watch func(stream string, chunk []byte)
-	done  chan struct{}
+	watch   func(stream string, chunk []byte)
+	running sync.WaitGroup
 
 	mu      sync.Mutex
 	changed sync.Cond // with mu
@@ -26,9 +26,9 @@ type piece struct {
 
 // startRelay starts a relay. The caller must call finish.
 func startRelay(watch func(string, []byte)) *relay {
-	r := &relay{watch: watch, done: make(chan struct{})}
+	r := &relay{watch: watch}
 	r.changed.L = &r.mu
-	go r.run()
+	r.running.Go(r.run)
 	return r
 }
 
@@ -62,11 +62,10 @@ func (r *relay) finish() {
 	r.over = true
 	r.changed.Broadcast()
 	r.mu.Unlock()
-	<-r.done
+	r.running.Wait()
 }
 
 func (r *relay) run() {
-	defer close(r.done)
 	for pieces := r.next(); len(pieces) > 0; pieces = r.next() {
 		for _, p := range pieces {
 			r.watch(p.stream, p.text)

@@ -23,7 +23,7 @@ type stream struct {
 	relay  *relay  // nil: nobody watches
 	now    func() time.Time
 
-	done     chan struct{} // closed when the channel is no longer read
+	reading  sync.WaitGroup
 	doubtful []doubtful
 
 	path  string        // of the record; "": none
@@ -48,13 +48,9 @@ type doubtful struct {
 const pumpSize = 64 << 10
 
 // listen starts reading. The caller must call cut.
-func (s *stream) listen() {
-	s.done = make(chan struct{})
-	go s.pump()
-}
+func (s *stream) listen() { s.reading.Go(s.pump) }
 
 func (s *stream) pump() {
-	defer close(s.done)
 	buf := make([]byte, pumpSize)
 	for {
 		n, writer, err := s.ours.receive(buf)
@@ -111,7 +107,7 @@ func (s *stream) failed(err error) {
 // may be called once.
 func (s *stream) cut(outlived map[int]bool) (late []byte) {
 	s.ours.interrupt()
-	<-s.done
+	s.reading.Wait()
 	s.drain()
 	for _, d := range s.doubtful {
 		if outlived[d.writer] {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -153,16 +154,15 @@ func (s *streams) feedChild() (end func()) {
 	if s.feed == nil {
 		return func() {}
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var feeding sync.WaitGroup
+	feeding.Go(func() {
 		// A child may end, or close its stdin, without reading.
 		_, _ = s.feed.Write(s.input)
 		_ = s.feed.Close()
-	}()
+	})
 	return func() {
 		_ = s.feed.Close() // unblocks a write that nobody reads
-		<-done
+		feeding.Wait()
 	}
 }
 

@@ -64,9 +64,8 @@ func status(pid int) (state byte, parent int) {
 	return fields[0][0], parent
 }
 
-// stat returns the fields of a process or thread from its state on (proc_pid_stat(5)),
-// none when it does not exist. Before them stands the name in parentheses, which may
-// hold anything.
+// stat returns the fields of a process or thread, from its state on (proc_pid_stat(5));
+// none when it does not exist. The name before them, in parentheses, may hold anything.
 func stat(dir string) []string {
 	text, err := os.ReadFile(dir + "/stat")
 	if err != nil {

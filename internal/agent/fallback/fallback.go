@@ -42,7 +42,7 @@ type Chain struct {
 // A place is a position in the chain.
 type place struct {
 	at     int // index of the agent
-	hollow int // how many of its turns in a row have failed without any work
+	futile int // how many of its turns in a row have failed without any work
 }
 
 // Run plays a turn. The reply's misses are the tries before it. The watch is told of every
@@ -52,20 +52,20 @@ func (c *Chain) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 	for p := c.begins(); ; r.Leg++ {
 		link := c.Links[p.at]
 		reply, futile, err := link.play(ctx, r)
-		if p.hollow++; !futile {
-			p.hollow = 0
+		if p.futile++; !futile {
+			p.futile = 0
 		}
 		c.setNext(p.at, p)
 		reply.Misses = misses(tries)
 		if err != nil || ctx.Err() != nil {
 			return reply, err
 		}
-		out := p.hollow > 1 && link.ails(ctx, &reply)
+		out := p.futile > 1 && link.diagnose(ctx, &reply)
 		switch {
 		case lost(reply):
 			tell(r, fmt.Sprintf("%s could not carry on its conversation (%s): it begins a new one", reply.Agent.Agent, why(reply.Turn)))
 			r.Conversation = loop.Conversation{}
-		case p.hollow == 1:
+		case p.futile == 1:
 			tell(r, fmt.Sprintf("%s failed at once without doing anything (%s): it is asked again", reply.Agent.Agent, why(reply.Turn)))
 		case !out && !Stops(reply.Turn):
 			return reply, nil
@@ -114,16 +114,17 @@ func (l Link) play(ctx context.Context, r agent.Request) (reply agent.Reply, fut
 		}
 	}
 	reply, err = l.Run(ctx, r)
-	return reply, l.Ask != nil && !worked && hollow(reply), err
+	return reply, l.Ask != nil && !worked && failedAtOnce(reply), err
 }
 
-// hollow reports whether a turn failed at once, before a model was asked.
-func hollow(r agent.Reply) bool {
+// failedAtOnce reports whether a turn failed within seconds and before a model was asked.
+func failedAtOnce(r agent.Reply) bool {
 	return r.Ending == loop.EndFailed && r.Duration < soon && unasked(r) && !r.Answered
 }
 
-// ails reports whether something keeps the agent from working, and adds it to the reply.
-func (l Link) ails(ctx context.Context, reply *agent.Reply) bool {
+// diagnose reports whether something keeps the agent from working, and adds it to the
+// reply.
+func (l Link) diagnose(ctx context.Context, reply *agent.Reply) bool {
 	ending, found := l.Ask(ctx)
 	if found == "" || ctx.Err() != nil {
 		return false

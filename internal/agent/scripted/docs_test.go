@@ -74,7 +74,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	page := documentation(t)
 	for section, read := range map[string]func(*table){
 		"The file": func(t *table) { readScenario(t) },
-		"A turn":   func(t *table) { readTurn(t); readAgain(t) },
+		"A turn":   func(t *table) { readTurn(t); readTurns(t, "again", true) },
 	} {
 		var got []string
 		for _, cells := range rows(page, section) {

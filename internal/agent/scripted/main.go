@@ -18,6 +18,12 @@ import (
 	"codeloops/internal/loop"
 )
 
+// Name is the name of the agent that plays a scenario instead of asking a model.
+const Name = "scripted"
+
+// Command is the codeloops command that runs it.
+const Command = "scripted-agent"
+
 // exitTrouble is the exit code when the scenario cannot be played.
 const exitTrouble = 2
 

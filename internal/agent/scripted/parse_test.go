@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"errors"
+	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -86,7 +87,7 @@ step = [
 				say{text: "c", stderr: true},
 				flood{size: 2000, oneLine: true, stream: "stderr"},
 				sleep(50 * time.Millisecond), waitFor("w"),
-				hang{},
+				sleep(math.MaxInt64),
 			},
 			again: []turn{{stdin: "read", reply: reply{say: "sorry"}}},
 		}},

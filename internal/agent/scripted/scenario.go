@@ -7,6 +7,7 @@
 package scripted
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,39 +74,32 @@ func parse(name string, data []byte) (scenario, error) {
 func readScenario(t *table) scenario {
 	s := scenario{repeat: t.flag("repeat", true), roles: map[loop.Role][]turn{}}
 	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
-		s.roles[role] = readTurns(t, string(role))
+		s.roles[role] = readTurns(t, string(role), false)
 	}
 	if others, ok := t.table("role"); ok {
 		for _, role := range slices.Sorted(maps.Keys(others.values)) {
-			s.roles[loop.Role(role)] = readTurns(others, role)
+			s.roles[loop.Role(role)] = readTurns(others, role, false)
 		}
 	}
 	return s
 }
 
-func readTurns(t *table, key string) []turn {
+func readTurns(t *table, key string, again bool) []turn {
 	var turns []turn
 	for _, entry := range t.tables(key) {
-		turn := readTurn(entry)
-		turn.again = readAgain(entry)
-		entry.done("a turn")
-		turns = append(turns, turn)
-	}
-	return turns
-}
-
-func readAgain(t *table) []turn {
-	var turns []turn
-	for _, entry := range t.tables("again") {
-		turns = append(turns, readTurn(entry))
-		entry.done("a turn that is asked again")
+		u, what := readTurn(entry), "a turn that is asked again"
+		if !again {
+			u.again, what = readTurns(entry, "again", true), "a turn"
+		}
+		entry.done(what)
+		turns = append(turns, u)
 	}
 	return turns
 }
 
 func readTurn(t *table) turn {
 	u := turn{
-		stdin:    t.text("stdin"),
+		stdin:    cmp.Or(t.text("stdin"), "read"),
 		expect:   t.texts("expect"),
 		reply:    reply{say: t.text("say"), check: t.text("check"), pass: t.text("pass"), fail: t.text("fail")},
 		complain: t.text("complain"),
@@ -117,8 +111,6 @@ func readTurn(t *table) turn {
 		u.steps = append(u.steps, readStep(entry))
 	}
 	switch u.stdin {
-	case "":
-		u.stdin = "read"
 	case "read":
 	case "close", "ignore":
 		if t.has("expect") {

@@ -14,15 +14,6 @@ type copilot struct{ *record }
 
 // event handles few of the many events: what comes in pieces is repeated as a whole.
 func (c *copilot) event(kind string, object []byte) bool {
-	switch kind {
-	case "assistant.message", "assistant.turn_start", "tool.execution_start", "session.info", "session.error", "result":
-		c.known(kind, object)
-		return true
-	}
-	return false
-}
-
-func (c *copilot) known(kind string, object []byte) {
 	var e struct {
 		Session  string `json:"sessionId"`
 		ExitCode int    `json:"exitCode"`
@@ -55,16 +46,15 @@ func (c *copilot) known(kind string, object []byte) {
 			c.answered()
 		}
 	case "result":
-		c.result(e.Session, e.ExitCode)
+		c.closed = true
+		c.report.Conversation = e.Session
+		if e.ExitCode != 0 && !c.failed {
+			c.fault(loop.EndFailed, fmt.Sprintf("it gave up with exit code %d", e.ExitCode))
+		}
+	default:
+		return false
 	}
-}
-
-func (c *copilot) result(session string, exitCode int) {
-	c.closed = true
-	c.report.Conversation = session
-	if exitCode != 0 && !c.failed {
-		c.fault(loop.EndFailed, fmt.Sprintf("it gave up with exit code %d", exitCode))
-	}
+	return true
 }
 
 func ofCopilot(errorType string, status int, message string) loop.Ending {

@@ -1,8 +1,8 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 )
 
@@ -26,7 +26,7 @@ func parseChat(body []byte, r *Request) error {
 		} `json:"response_format"`
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
-		return fmt.Errorf("read a request to %s: %w", r.Wire, err)
+		return err
 	}
 	r.Stream, r.Schema = q.Stream, q.Format.Type == "json_schema"
 	for _, m := range q.Messages {
@@ -102,8 +102,5 @@ func failChat(status int, message string) event {
 		http.StatusUnauthorized: "authentication_error", http.StatusTooManyRequests: "rate_limit_error",
 		http.StatusBadRequest: "invalid_request_error", http.StatusNotFound: "not_found_error",
 	}[status]
-	if kind == "" {
-		kind = "server_error"
-	}
-	return event{"", object{"error": object{"message": message, "type": kind, "code": status}}}
+	return event{"", object{"error": object{"message": message, "type": cmp.Or(kind, "server_error"), "code": status}}}
 }

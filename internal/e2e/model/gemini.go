@@ -1,8 +1,8 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 )
 
@@ -35,7 +35,7 @@ func parseGemini(body []byte, r *Request) error {
 		} `json:"generationConfig"`
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
-		return fmt.Errorf("read a request to %s: %w", r.Wire, err)
+		return err
 	}
 	r.Schema = q.Config.Schema != nil || q.Config.JSONSchema != nil
 	for _, p := range q.System.Parts {
@@ -103,8 +103,5 @@ func failGemini(status int, message string) event {
 		http.StatusNotFound: "NOT_FOUND", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
 		http.StatusServiceUnavailable: "UNAVAILABLE",
 	}[status]
-	if word == "" {
-		word = "INTERNAL"
-	}
-	return event{"", object{"error": object{"code": status, "message": message, "status": word}}}
+	return event{"", object{"error": object{"code": status, "message": message, "status": cmp.Or(word, "INTERNAL")}}}
 }

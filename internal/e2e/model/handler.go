@@ -28,7 +28,7 @@ func Handler(script Script) http.Handler {
 		}
 		q := Request{Key: key, Wire: wire, Stream: stream, Header: r.Header}
 		if err := wires()[wire].parse(body, &q); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
+			http.Error(w, fmt.Sprintf("read a request to %s: %v", wire, err), http.StatusBadRequest)
 			return
 		}
 		a := script(q)
@@ -48,19 +48,13 @@ func keyed(path string) (key, rest string) {
 }
 
 func wireOf(path string) (wire Wire, stream, ok bool) {
-	switch {
-	case strings.HasSuffix(path, "/messages"):
-		return Messages, false, true
-	case strings.HasSuffix(path, "/responses"):
-		return Responses, false, true
-	case strings.HasSuffix(path, "/chat/completions"):
-		return Chat, false, true
-	case strings.HasSuffix(path, ":generateContent"):
-		return Gemini, false, true
-	case strings.HasSuffix(path, ":streamGenerateContent"):
-		return Gemini, true, true
+	for _, wire := range []Wire{Messages, Responses, Chat} {
+		if strings.HasSuffix(path, "/"+string(wire)) {
+			return wire, false, true
+		}
 	}
-	return "", false, false
+	stream = strings.HasSuffix(path, ":streamGenerateContent")
+	return Gemini, stream, stream || strings.HasSuffix(path, ":generateContent")
 }
 
 // A protocol is how a wire encodes requests and answers.

@@ -1,8 +1,8 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 )
 
@@ -22,7 +22,7 @@ func parseMessages(body []byte, r *Request) error {
 		} `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
-		return fmt.Errorf("read a request to %s: %w", r.Wire, err)
+		return err
 	}
 	r.Stream = q.Stream
 	r.say(System, q.System.text())
@@ -111,10 +111,7 @@ func failMessages(status int, message string) event {
 		http.StatusBadRequest: "invalid_request_error", http.StatusUnauthorized: "authentication_error",
 		http.StatusNotFound: "not_found_error", http.StatusTooManyRequests: "rate_limit_error", 529: "overloaded_error",
 	}[status]
-	if kind == "" {
-		kind = "api_error"
-	}
-	return event{"error", object{"type": "error", "error": object{"type": kind, "message": message}}}
+	return event{"error", object{"type": "error", "error": object{"type": cmp.Or(kind, "api_error"), "message": message}}}
 }
 
 // arguments returns the input as JSON.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 )
 
@@ -19,7 +18,7 @@ func parseResponses(body []byte, r *Request) error {
 		} `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
-		return fmt.Errorf("read a request to %s: %w", r.Wire, err)
+		return err
 	}
 	r.Stream = q.Stream
 	r.say(System, q.Instructions)

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/windows"
@@ -10,3 +11,7 @@ import (
 func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
+
+func ownGroup(*exec.Cmd) {}
+
+func killGroup(*exec.Cmd) {}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 )
 
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
 // ownGroup gives a call its own process group, so that the terminal's signals do not
 // reach it and we can end it with its children. It stays in our session.
 func ownGroup(cmd *exec.Cmd) {
