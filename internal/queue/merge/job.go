@@ -36,8 +36,9 @@ type job struct {
 	head    string
 	scratch string // where the work tree for checks is made
 
-	gone  []Commit // that stay out of what is merged
-	apart bool     // the head is not merged itself
+	gone  []Commit // removed by the user together with a waiting commit
+	back  []Commit // the head stands on them; they stay out
+	apart bool     // only the changes after them are merged, not the head itself
 }
 
 func (j *job) merge(ctx context.Context) (Result, error) {
@@ -50,7 +51,12 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 	}
 	for range rounds {
 		if res, err := j.round(ctx); err != nil || res.Outcome != "" {
-			res.Apart, res.Removed = j.apart, append(res.Removed, j.gone...)
+			res.Apart = j.apart
+			for _, c := range slices.Concat(j.back, j.gone) {
+				if !slices.Contains(res.Removed, c) {
+					res.Removed = append(res.Removed, c)
+				}
+			}
 			return res, err
 		}
 	}
@@ -78,7 +84,7 @@ func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
 		r.taken, r.inAhead, r.apart = has(at.tip, at.ahead) || j.left(at), has(at.ahead, j.head), !has(at.ahead, at.tip)
 	}
 	if err == nil && at.ahead != "" && !r.taken {
-		r.back, _, err = j.back(ctx, at, at.ahead, "")
+		r.back, _, err = j.Merger.back(ctx, at, at.ahead, "")
 	}
 	return r, err
 }
@@ -120,7 +126,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 
 // join merges the user's own commits into what waits for the target.
 func (j *job) join(ctx context.Context, at position) (Result, error) {
-	_, res, err := j.bring(ctx, at, at.ahead, part{commit: at.tip, message: "Merge " + j.Target + " into what waits for it\n"})
+	_, res, err := j.bring(ctx, at, at.ahead, part{commit: at.tip, message: at.joined()})
 	if res.Outcome != "" {
 		res.Own, res.Ref, res.Take = true, waiting+j.Target, j.take(at, "")
 	}
@@ -129,15 +135,15 @@ func (j *job) join(ctx context.Context, at position) (Result, error) {
 
 // bringHead merges the head, without what it would bring back.
 func (j *job) bringHead(ctx context.Context, at position) (ok bool, res Result, err error) {
-	back, since, err := j.back(ctx, at, j.head, j.Base)
+	var since string
+	j.back, since, err = j.Merger.back(ctx, at, j.head, j.Base)
 	switch {
 	case err != nil:
 		return false, Result{}, err
-	case len(back) > 0 && since == "":
-		return false, Result{Outcome: Back, Ref: at.ref(), Tip: at.onto(), Removed: back}, nil
-	case len(back) > 0:
-		j.gone, j.apart = back, true
+	case len(j.back) > 0 && since == "":
+		return false, Result{Outcome: Back, Ref: at.ref(), Tip: at.onto()}, nil
 	}
+	j.apart = len(j.back) > 0
 	return j.bring(ctx, at, at.onto(), part{j.head, since, j.Message})
 }
 

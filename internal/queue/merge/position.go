@@ -101,6 +101,9 @@ func (at position) ref() string {
 	return heads + at.target
 }
 
+// joined is the message of the merge of the target into what waits for it.
+func (at position) joined() string { return "Merge " + at.target + " into what waits for it\n" }
+
 // take is the command by which a user takes what waits; how is an option of git merge.
 func (m *Merger) take(at position, how string) string {
 	command := "git merge " + how + wording.Shell(waiting+at.target)

@@ -11,86 +11,142 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Commit is one that the target was at, or had, and has no more: the user has moved it back, or made it
-// anew. It is not to come back with a merge.
+// A Commit is one that the target once had and no longer has: the user reset, amended or rebased the branch.
+// A merge must not bring it back.
 type Commit struct{ ID, Subject string }
 
 func (c Commit) String() string { return c.ID[:7] + " (" + wording.Quote(c.Subject, 60) + ")" }
 
-// remembered is how many moves of a target are looked back upon.
+// remembered is how many entries of a target's reflog are read.
 const remembered = 500
 
-// past are the commits that the target has been at, by its reflog: without one nothing is known. No other
-// git is run for that where a task begins. The format is that of git-update-ref(1), "Logging Updates".
-func (m *Merger) past(at position) (all []string) {
+// past returns the commits that the target has pointed to, other than its tip, from its reflog; none where there
+// is no reflog. The value is true for one that came into being on the target, rather than on a branch that the
+// target was then moved to. The file is read without running git, as each new task asks. Its format is
+// that of git-update-ref(1), "Logging Updates".
+func (m *Merger) past(at position) map[string]bool {
 	text, _ := os.ReadFile(filepath.Join(m.repo.CommonDir, "logs", filepath.FromSlash(heads+at.target)))
 	lines := strings.Split(string(text), "\n")
+	all := make(map[string]bool)
 	for _, line := range lines[max(0, len(lines)-remembered):] {
-		if ids := strings.Fields(line); len(ids) > 1 && ids[1] != at.tip {
-			all = append(all, ids[1])
+		who, why, _ := strings.Cut(line, "\t")
+		if ids := strings.Fields(who); len(ids) > 1 && ids[1] != at.tip {
+			verb := why[:max(0, strings.IndexAny(why, " :"))] // "commit (amend): subject"
+			all[ids[1]] = all[ids[1]] || slices.Contains([]string{"commit", "cherry-pick", "revert", "am", "pull", "codeloops"}, verb)
 		}
 	}
 	return all
 }
 
-// left reports whether the target has been at what waits for it, and is no more: the user took it, and took
-// it out again.
-func (m *Merger) left(at position) bool { return slices.Contains(m.past(at), at.ahead) }
+// left reports whether the target once pointed to the waiting commit and no longer does: the user took it and
+// then removed it.
+func (m *Merger) left(at position) bool {
+	_, was := m.past(at)[at.ahead]
+	return was
+}
 
-// removed are the commits that a merge of another one would bring back, newest first. What its own branch
-// has since its base, which may be "", is none of them: the user may have tried the branch.
-func (m *Merger) removed(ctx context.Context, at position, commit, base string) (ids []string, err error) {
+// news lists the commits that a merge of another one would add to the target.
+func (m *Merger) news(ctx context.Context, at position, commit string, args ...string) (string, error) {
+	args = slices.Concat([]string{"rev-list"}, args, []string{commit, "^" + at.tip})
+	if at.ahead != "" && commit != at.ahead {
+		args = append(args, "^"+at.ahead)
+	}
+	return m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
+}
+
+// removed lists the commits that a merge of another one would bring back, newest first. Commits of a task's own
+// branch are not among them, as the user may have tried the branch on the target and gone back; unless
+// they were made on the target, and the branch was rebased onto them: then mixed is true.
+func (m *Merger) removed(ctx context.Context, at position, commit, base string) (ids []string, mixed bool, err error) {
 	past := m.past(at)
 	if len(past) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	out, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--topo-order", commit, "^"+at.tip, "--")
+	out, err := m.news(ctx, at, commit, "--topo-order")
 	for id := range strings.FieldsSeq(out) {
-		if slices.Contains(past, id) {
+		if _, was := past[id]; was {
 			ids = append(ids, id)
 		}
 	}
-	if err != nil || len(ids) == 0 || base == "" {
+	if err != nil || len(ids) == 0 {
+		return ids, false, err
+	}
+	own, err := m.own(ctx, at, commit, base)
+	ids = slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(own, id) && !past[id] })
+	return ids, len(ids) > 0 && strings.Contains(own, ids[0]), err
+}
+
+// own lists the commits that tasks made: those of a task's branch since its base, which may be "", or those that
+// merges of tasks brought into the waiting commit.
+func (m *Merger) own(ctx context.Context, at position, commit, base string) (ids string, err error) {
+	branch := func(tip, base string) {
+		if err == nil {
+			var out string
+			out, err = m.repo.Run(ctx, m.repo.Root, "rev-list", "--first-parent", tip, "^"+base, "--")
+			ids += out + "\n"
+		}
+	}
+	if commit != at.ahead {
+		if base != "" {
+			branch(commit, base)
+		}
 		return ids, err
 	}
-	own, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--first-parent", commit, "^"+base, "--")
-	return slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(own, id) }), err
+	merges, err := m.news(ctx, at, commit, "--first-parent", "--merges", "--no-commit-header", "--format=%P %s")
+	for line := range strings.Lines(merges) {
+		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		if len(fields) == 3 && fields[2] != strings.TrimSpace(at.joined()) {
+			branch(fields[1], fields[0])
+		}
+	}
+	return ids, err
 }
 
-// lacks are the commits up to another one that the target lacks; none where it has their changes in others,
-// as after a rebase.
+// lacks lists the commits up to another one that the target lacks; none where merging it would change nothing,
+// as after a rebase or a squash.
 func (m *Merger) lacks(ctx context.Context, at position, id string) (all []Commit, err error) {
-	log := func(args ...string) (string, error) {
-		args = slices.Concat([]string{"log", "--format=%H %s", "--right-only", "--cherry-pick"}, args, []string{at.tip + "..." + id, "--"})
-		return m.repo.Run(ctx, m.repo.Root, args...)
-	}
-	if changes, err := log("--no-merges"); err != nil || changes == "" {
+	tree, _, err := m.repo.Object(ctx, at.tip+"^{tree}")
+	if err != nil {
 		return nil, err
 	}
-	out, err := log()
-	for line := range strings.Lines(out) {
-		id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
-		all = append(all, Commit{id, subject})
+	// It fails for unrelated histories, of which the target has nothing.
+	if merged, err := m.repo.MergeTree(ctx, at.tip, id); err == nil && merged.Tree == tree && len(merged.Files) == 0 {
+		return nil, nil
 	}
-	return all, err
+	// The second try is for changes that the target got in other commits, and undid.
+	for _, args := range [][]string{{"--cherry-pick"}, nil} {
+		args = slices.Concat([]string{"rev-list", "--no-commit-header", "--format=%H %s", "--right-only"}, args, []string{at.tip + "..." + id, "--"})
+		out, err := m.repo.Run(ctx, m.repo.Root, args...)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(out) {
+			id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
+			all = append(all, Commit{id, subject})
+		}
+		if len(all) > 0 {
+			break
+		}
+	}
+	return all, nil
 }
 
-// back says what a merge of a commit would bring back, and the one that all of this is part of: what has
-// become of that one since can be merged by itself. That is "" where it is not so simple, as where something
-// was merged since.
+// back lists what a merge of a commit would bring back. Where since is not "", it contains all of that, and the
+// changes made after it can be merged alone. Where it is "", they cannot be told apart, for
+// example because of a later merge.
 func (m *Merger) back(ctx context.Context, at position, commit, base string) (all []Commit, since string, err error) {
-	ids, err := m.removed(ctx, at, commit, base)
+	ids, mixed, err := m.removed(ctx, at, commit, base)
 	for _, id := range ids {
 		if err != nil || len(all) > 0 {
 			break
 		}
 		all, err = m.lacks(ctx, at, id)
 	}
-	if err != nil || len(all) == 0 {
-		return nil, "", err
+	if err != nil || len(all) == 0 || mixed {
+		return all, "", err
 	}
-	rest, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--parents", commit, "^"+at.tip, "^"+ids[0], "--")
-	for line := range strings.Lines(rest) {
+	later, err := m.news(ctx, at, commit, "--parents", "^"+ids[0])
+	for line := range strings.Lines(later) {
 		if of := strings.Fields(line); len(of) > 2 || slices.Contains(ids, of[0]) {
 			return all, "", err
 		}
@@ -98,8 +154,8 @@ func (m *Merger) back(ctx context.Context, at position, commit, base string) (al
 	return all, ids[0], err
 }
 
-// replant merges what has become of a commit since another one, which stays out. (git merge-tree is told of
-// a base since 2.40 only: so commits are made with the same files, which have nothing else in common.)
+// replant merges only the changes made since p.since, which itself stays out. git merge-tree accepts a merge base
+// only since 2.40, so temporary commits with the same trees and no other history are merged instead.
 func (j *job) replant(ctx context.Context, env []string, onto string, p part) (git.Merged, error) {
 	ids := []string{p.since, onto, p.commit}
 	for i, id := range ids {
@@ -115,6 +171,6 @@ func (j *job) replant(ctx context.Context, env []string, onto string, p part) (g
 	}
 	m, err := j.repo.MergeTree(ctx, ids[1], ids[2])
 	name, _, _ := strings.Cut(strings.TrimPrefix(p.message, "Merge "), "\n")
-	m.Text = strings.NewReplacer(ids[1], j.Target, ids[2], name).Replace(m.Text) // people know no such commits
+	m.Text = strings.NewReplacer(ids[1], j.Target, ids[2], name).Replace(m.Text) // nobody knows the temporary commits
 	return m, err
 }

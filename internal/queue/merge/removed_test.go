@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -245,5 +246,154 @@ func TestTornReflog(t *testing.T) {
 	res := s.merged("two")
 	s.lacks(res.Ref, "one")
 	s.removed(res, "Merge one", "one")
+	s.clean()
+}
+
+// TestTriedBranchWaits: a branch that the user tried does not hold up what is merged after it.
+func TestTriedBranchWaits(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	base := s.Git("rev-parse", "main")
+	s.Branch("two", "main", "two", "2\n")
+	s.Git("merge", "-q", "two")
+	s.Git("reset", "-q", "--hard", base)
+	s.Branch("three", "main", "three", "3\n")
+	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "two", Base: base, Message: "Merge two\n", Check: green})
+	s.must(err)
+	s.Branch("four", queue, "four", "4\n")
+	for _, head := range []string{"three", "four"} {
+		res, err = s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: head, Base: s.Git("rev-parse", head+"~1"), Message: "Merge " + head + "\n", Check: green})
+		s.must(err)
+		if res.Outcome != merge.Merged || len(res.Removed) > 0 || res.Apart {
+			t.Errorf("%s: %+v", head, res)
+		}
+	}
+	if files := s.Git("ls-tree", "--name-only", queue); files != "first\nfour\nthree\ntwo" {
+		t.Errorf("it has %q", files)
+	}
+	s.clean()
+}
+
+// TestRemovedJoined: a commit of the user's own that was merged into what waits, and that they took out then,
+// does not come back.
+func TestRemovedJoined(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.Branch("two", "main", "two", "2\n")
+	s.Branch("three", "main", "three", "3\n")
+	s.merged("one")
+	s.Write("own", "own\n")
+	s.Save("own")
+	s.merged("two")
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	s.back("three", true, "own")
+	s.clean()
+}
+
+// TestRebasedReverted: what the target has in another commit, and undoes in a later one, does not come back.
+func TestRebasedReverted(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	one := s.Branch("one", "main", "one", "1\n")
+	s.Git("merge", "-q", "--ff-only", "one")
+	s.Branch("two", "main", "two", "2\n") // which stands on it
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	s.Write("own", "own\n")
+	s.Save("own")
+	s.Git("cherry-pick", one)
+	s.Git("revert", "--no-edit", "HEAD")
+	res, err := s.merge("two")
+	s.must(err)
+	s.removed(res, "one")
+	if files := s.Git("ls-tree", "--name-only", queue); res.Outcome != merge.Merged || files != "first\nown\ntwo" {
+		t.Errorf("it has %q: %+v", files, res)
+	}
+	s.clean()
+}
+
+// TestSquashed: what the target has in one commit instead of two was not taken out.
+func TestSquashed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.merged("one")
+	s.Git("merge", "-q", "--ff-only", queue)
+	s.Write("own", "own\n")
+	s.Save("own")
+	s.Branch("two", "main", "two", "2\n")
+	s.Branch("three", "main", "three", "3\n")
+	s.merged("two")
+	s.Git("reset", "-q", "--soft", "HEAD~2")
+	s.Git("commit", "-q", "-m", "squashed")
+	res := s.merged("three")
+	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\none\nown\nthree\ntwo" || len(res.Removed) > 0 || res.Apart {
+		t.Errorf("it has %q: %+v", files, res)
+	}
+	s.clean()
+}
+
+// TestPutBackMeanwhile: what the user takes out, and puts back while a merge without it is checked, is merged
+// with what stands on it as if it had been there all along.
+func TestPutBackMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.Git("merge", "-q", "--ff-only", "one")
+	s.Branch("two", "main", "two", "2\n") // which stands on it
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "two", Base: s.Git("rev-parse", "one"), Message: "Merge two\n",
+		Check: func(context.Context, string) (*merge.Failure, error) {
+			s.Git("reset", "-q", "--hard", "one", "--")
+			return nil, nil
+		}})
+	s.must(err)
+	s.contains(res.Ref, "two")
+	if res.Outcome != merge.Merged || res.Apart || len(res.Removed) > 0 {
+		t.Errorf("%+v", res)
+	}
+	s.clean()
+}
+
+// TestRemovedUnderRebased: a branch that its actor rebased onto a commit which the user then took out does not
+// bring it back.
+func TestRemovedUnderRebased(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	base := s.Git("rev-parse", "main")
+	s.Write("own", "own\n")
+	s.Save("own")
+	s.Branch("two", "main", "two", "2\n") // it began before
+	s.Git("reset", "-q", "--hard", base)
+	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "two", Base: base, Message: "Merge two\n", Check: green})
+	s.must(err)
+	s.removed(res, "own")
+	if res.Outcome != merge.Back {
+		t.Errorf("%+v", res)
+	}
+	s.clean()
+}
+
+// TestSignedCommits: what git says of signatures, where the user wants to see that in every log, is not taken for
+// commits.
+func TestSignedCommits(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	gpg := filepath.Join(s.State, "gpg")
+	s.must(os.WriteFile(gpg, []byte("#!/bin/sh\ncase \"$*\" in\n*--verify*) echo 'gpg: good' >&2; echo '[GNUPG:] GOODSIG 0123456789ABCDEF User' ;;\n"+
+		"*) echo '[GNUPG:] SIG_CREATED D 1 8 00 1 X' >&2; printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n' ;;\nesac\n"), 0o700)) //nolint:gosec // it is a program
+	s.Git("config", "gpg.program", gpg)
+	s.Git("config", "log.showSignature", "true")
+	s.Write("own", "own\n")
+	s.Git("add", "own")
+	s.Git("-c", "user.signingKey=x", "commit", "-q", "-S", "-m", "own")
+	if log := s.Git("log", "-1", "--format=%H"); !strings.Contains(log, "gpg: good") {
+		t.Fatalf("git logs %q", log)
+	}
+	s.Branch("two", "main", "two", "2\n")
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	res, err := s.merge("two")
+	s.must(err)
+	s.removed(res, "own")
 	s.clean()
 }
