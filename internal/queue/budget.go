@@ -11,17 +11,17 @@ import (
 	"codeloops/internal/loop"
 )
 
-// An Amount is what turns have cost, or may cost. In a limit 0 is none.
+// An Amount is a cost. In a limit, 0 means no limit.
 type Amount struct {
 	Dollars float64 `json:"dollars,omitempty"`
 	Tokens  float64 `json:"tokens,omitempty"`
-	Seconds float64 `json:"seconds,omitempty"` // that agents are at work, all turns added up
+	Seconds float64 `json:"seconds,omitempty"` // of agents at work, over all turns
 }
 
-// parts are what an amount is made of.
+// parts returns pointers to the fields.
 func (a *Amount) parts() [3]*float64 { return [...]*float64{&a.Dollars, &a.Tokens, &a.Seconds} }
 
-// plus is the sum of two amounts.
+// plus adds two amounts.
 func (a Amount) plus(other Amount) Amount {
 	to, from := a.parts(), other.parts()
 	for i := range to {
@@ -30,62 +30,62 @@ func (a Amount) plus(other Amount) Amount {
 	return a
 }
 
-// A Budget is what all tasks of a repository together may cost. It is kept with the backlog and
-// changed by revision alone: any number of workers, on any number of machines, share it.
+// A Budget limits what all tasks of a repository may cost together. It is stored with the backlog and shared by
+// any number of workers on any number of machines.
 //
-// What a turn may cost is reserved before it starts, and spent when it is over: what is spent and
-// what is reserved are never more than the limit when a turn starts. A turn that costs more than was
-// reserved for it goes beyond the limit by that.
+// What a turn may cost is reserved before it starts, and booked as spent when it ends. A turn starts only if spent
+// and reserved amounts stay within the limit. If it costs more than was reserved, the limit is exceeded by the
+// difference.
 type Budget struct {
 	Repository Repository    `json:"repository"`
 	Limit      Amount        `json:"limit,omitzero"`
-	Spent      Amount        `json:"spent,omitzero"` // since there is a limit
+	Spent      Amount        `json:"spent,omitzero"` // since a limit was set
 	Reserved   []Reservation `json:"reserved,omitempty"`
-	// Most is the most that a turn has cost, by who played it, and as what.
+	// Most is the highest cost of a turn so far, by agent and role.
 	Most map[string]Amount `json:"most,omitempty"`
-	// Over says why no further task is begun, a sentence for people; "" while there is no reason.
+	// Over says why no further task begins, a sentence for people; "" while the budget suffices.
 	Over string `json:"over,omitempty"`
-	// Reached is the limit that Over is about, the first one of several.
+	// Reached is the limit that Over is about; the first one of several.
 	Reached loop.StopReason `json:"reached,omitempty"`
 }
 
-// A Reservation is for a turn that is under way.
+// A Reservation is for a turn in progress.
 type Reservation struct {
-	ID      string `json:"id"` // of the turn; no other one has it
+	ID      string `json:"id"` // unique for each turn
 	Task    string `json:"task"`
-	Attempt int    `json:"attempt"` // at the task: a later one has ended the turn
+	Attempt int    `json:"attempt"` // at the task; a later attempt ends the turn
 	Amount  Amount `json:"amount,omitzero"`
-	// Beat grows while somebody plays the turn. Whoever waits for one that has been silent for as long
-	// as a lease lasts counts it as over: all slots may be waiting, and none be left for its task.
+	// Beat grows while the turn is being played. One that has been silent for the length of a lease counts as
+	// over: otherwise all slots could wait for a turn that nobody is left to play.
 	Beat int `json:"beat,omitempty"`
 }
 
-// A Turn is one that is to start.
+// A Turn is one that is about to start.
 type Turn struct {
 	ID      string
 	Task    string
 	Attempt int
-	Who     string // agent, with its model, and role
-	Bound   Amount // the most that it may cost, as far as that is known by other means
+	Who     string // agent with model, and role
+	Bound   Amount // the most that it may cost, as far as known
 }
 
-// An Admission is what becomes of a turn.
+// An Admission says whether a turn may start.
 type Admission int
 
 // The admissions.
 const (
-	Begins Admission = iota // something is reserved for it
-	Waits                   // until turns that are under way are over
-	Over                    // nothing is under way that could be waited for
+	Begins Admission = iota // its cost is reserved
+	Waits                   // until other turns end
+	Over                    // there is no turn to wait for
 )
 
-// rounding is what sums of fractions may be wrong by.
+// rounding is the tolerance for sums of floats.
 const rounding = 1e-9
 
-// Any reports whether there is a limit at all.
+// Any reports whether there is a limit.
 func (b *Budget) Any() bool { return b.Limit != Amount{} }
 
-// Held is all that is reserved.
+// Held is the sum of all reservations.
 func (b *Budget) Held() (sum Amount) {
 	for _, r := range b.Reserved {
 		sum = sum.plus(r.Amount)
@@ -93,9 +93,9 @@ func (b *Budget) Held() (sum Amount) {
 	return sum
 }
 
-// Reserve reserves what a turn may cost: the most that one by the same agent in the same role has
-// cost. Of the first one nobody knows: that is as much as it is bound by, or else all there is.
-// Turns of earlier attempts at the task are over.
+// Reserve reserves the cost of a turn: the most that a turn by the same agent in the same role has cost. The first
+// turn reserves its own bound, or else everything that is left. Turns of earlier attempts at the task are
+// released.
 func (b *Budget) Reserve(t Turn) Admission {
 	if b.Reserves(t.ID) {
 		return Begins
@@ -150,8 +150,8 @@ func shortOf(part int, b *Budget, who string, most float64) string {
 	return said
 }
 
-// Settle ends a turn: what was reserved for it is free, and what it has cost is spent. A turn that was
-// played whole says what others may cost.
+// Settle ends a turn: its reservation is released and its cost is spent. Only a completed turn counts for later
+// reservations.
 func (b *Budget) Settle(t Turn, cost Amount, whole bool) {
 	b.Release(func(r Reservation) bool { return r.ID == t.ID })
 	b.Spent = b.Spent.plus(cost)
@@ -169,21 +169,20 @@ func (b *Budget) Settle(t Turn, cost Amount, whole bool) {
 	b.Most[t.Who] = most
 }
 
-// Release ends the reservations of which that is true.
+// Release removes the matching reservations.
 func (b *Budget) Release(is func(Reservation) bool) { b.Reserved = slices.DeleteFunc(b.Reserved, is) }
 
-// Reserves reports whether something is reserved for a turn.
+// Reserves reports whether a turn has a reservation.
 func (b *Budget) Reserves(id string) bool {
 	return slices.ContainsFunc(b.Reserved, func(r Reservation) bool { return r.ID == id })
 }
 
-// Stands reports whether a turn may still be under way: its attempt at its task is the one that counts.
+// Stands reports whether the turn may still be in progress: its attempt is the current one.
 func (r Reservation) Stands(of *Record) bool {
 	return of != nil && of.State == Running && of.Attempt == r.Attempt
 }
 
-// Set changes the limit, as far as something is said of it. Without any, what is spent is forgotten:
-// it counts from the next one on.
+// Set changes the limits that are given. When no limit is left, the amount spent is reset.
 func (b *Budget) Set(said BudgetChange) {
 	to, what := b.Limit.parts(), [...]*float64{said.Dollars, said.Tokens, said.Seconds}
 	for i, value := range what {
@@ -196,13 +195,13 @@ func (b *Budget) Set(said BudgetChange) {
 	}
 }
 
-// A BudgetChange is what is said of a budget; nil says nothing, and 0 takes that limit away.
+// A BudgetChange sets limits; nil leaves one as it is, and 0 removes it.
 type BudgetChange struct{ Dollars, Tokens, Seconds *float64 }
 
-// Any reports whether anything is said.
+// Any reports whether it changes anything.
 func (c BudgetChange) Any() bool { return c != BudgetChange{} }
 
-// figures are the parts of an amount, for people.
+// figures formats the parts of an amount for people.
 func (a Amount) figures() [3]string {
 	return [...]string{fmt.Sprintf("$%.2f", a.Dollars), tokens(a.Tokens), span(a.Seconds)}
 }
@@ -221,7 +220,7 @@ func span(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }
 
-// parts say what is spent of each part of the limit; "" where there is no limit.
+// parts says what is spent of each limit; "" where there is none.
 func (b *Budget) parts() (said [3]string) {
 	limit, spent, of := b.Limit.parts(), b.Spent.figures(), b.Limit.figures()
 	for i := range limit {
@@ -232,7 +231,7 @@ func (b *Budget) parts() (said [3]string) {
 	return said
 }
 
-// String says, for people, what is spent of the budget, and what is reserved.
+// String says, for people, what is spent and what is reserved.
 func (b *Budget) String() string {
 	parts, held := b.parts(), b.Held()
 	reserved := held.figures()
@@ -250,8 +249,8 @@ func (b *Budget) String() string {
 	return strings.Join(all, ", ")
 }
 
-// Raise is the limit that would let the tasks go on, as far as it has to be another one: the same again,
-// on what is spent.
+// Raise suggests a limit that would let the tasks go on: what is spent plus the old limit, for each limit that is
+// too low.
 func (b *Budget) Raise() (to Amount) {
 	limit, spent, raised := b.Limit.parts(), b.Spent.parts(), to.parts()
 	for i := range limit {

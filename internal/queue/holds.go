@@ -9,29 +9,29 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Limit is what an agent has said of its service: nothing more until then. It is that of an account,
-// which is taken to be that of the user's home: another home may have another.
+// A Limit is a usage limit that an agent has reported. It applies to an account, which is assumed to be one per
+// home.
 type Limit struct {
 	Home   string `json:"home"`
 	Agent  string `json:"agent"` // with its model, as tasks name them
 	Reason string `json:"reason,omitempty"`
-	// Seconds is how long it lasts from when the hub was told: clocks of machines differ.
+	// Seconds counts from when the hub was told, as the clocks of machines differ.
 	Seconds float64 `json:"seconds"`
-	// Tries is how often it was met in a row without being told when it ends.
+	// Tries counts how often in a row the limit was met without a known end.
 	Tries int `json:"tries,omitempty"`
-	// Until is its end by the clock of the hub. It is not part of what is kept.
+	// Until is its end by the hub's clock. It is not stored.
 	Until time.Time `json:"-"`
 }
 
-// How long a limit without a stated end holds tasks back: that doubles each time that it is met again.
+// A limit without a known end holds tasks back for firstLimit, doubled each time it is met again.
 const (
 	firstLimit   = time.Minute
 	longestLimit = 30 * time.Minute
 )
 
-// Again is the limit when it is met at that time, and lasts so long; 0: that is not known.
+// Again is the limit when it is met again, for a pause; 0 is unknown.
 func (l Limit) Again(now time.Time, pause time.Duration, reason string) Limit {
-	const slack = 3 * time.Second // whoever has told the end may have another clock
+	const slack = 3 * time.Second // clocks may differ
 	l.Reason = reason
 	if pause > 0 {
 		pause, l.Tries = pause+slack, 0
@@ -43,14 +43,13 @@ func (l Limit) Again(now time.Time, pause time.Duration, reason string) Limit {
 	return l
 }
 
-// Holds are what keeps tasks from being begun that is no matter of other tasks. The zero value keeps
-// none.
+// Holds are the budgets and limits that keep tasks from starting. The zero value holds nothing back.
 type Holds struct {
 	Budgets map[string]Budget // by [Repository.Key]
 	Limits  map[string]Limit  // of this home, by agent
 }
 
-// Clone is a copy whose maps are its own.
+// Clone copies the maps.
 func (h *Holds) Clone() *Holds {
 	c := &Holds{Budgets: map[string]Budget{}, Limits: map[string]Limit{}}
 	maps.Copy(c.Budgets, h.Budgets)
@@ -58,7 +57,7 @@ func (h *Holds) Clone() *Holds {
 	return c
 }
 
-// Limited is the limit that an agent is at; nil where it is at none.
+// Limited returns the limit that an agent has reached; nil where there is none.
 func (h *Holds) Limited(agent string, now time.Time) *Limit {
 	if l, ok := h.Limits[agent]; ok && now.Before(l.Until) {
 		return &l
@@ -66,12 +65,11 @@ func (h *Holds) Limited(agent string, now time.Time) *Limit {
 	return nil
 }
 
-// Over is why no task of a repository is begun any more, until its budget is raised; "" where it has
-// some left, or needs none.
+// Over says why no task of a repository may begin until its budget is raised; "" where it may.
 func (h *Holds) Over(r Repository) string { return h.Budgets[r.Key()].Over }
 
-// Held says why a task that waits is not begun, though other tasks would let it; "" where nothing holds it
-// back. A role that somebody can play who is at no limit keeps nobody.
+// Held says what keeps a waiting task from starting, other tasks aside; "" is nothing. A role is held back only if
+// all its agents are.
 func (h *Holds) Held(r *Record, now time.Time) string {
 	if over := h.Over(r.Task.Repository); over != "" {
 		return "over budget: " + over
@@ -93,7 +91,7 @@ func (h *Holds) Held(r *Record, now time.Time) string {
 	return ""
 }
 
-// String says of whom and until when, for people.
+// String names the agent and the end of the limit, for people.
 func (l *Limit) String() string {
 	at := l.Until.Format("15:04")
 	if time.Duration(l.Seconds*float64(time.Second)) < time.Hour {
@@ -102,7 +100,7 @@ func (l *Limit) String() string {
 	return fmt.Sprintf("%s: limit until %s", l.Agent, at)
 }
 
-// AgentName is the name of an agent with its model, as the configuration spells it.
+// AgentName is an agent and its model, as the configuration spells them.
 func AgentName(a loop.AgentRef) string {
 	if a.Model != "" {
 		return a.Agent + ":" + a.Model
@@ -110,7 +108,7 @@ func AgentName(a loop.AgentRef) string {
 	return a.Agent
 }
 
-// CastOf is who may play each role of a session, the preferred agent first; nil where nobody knows.
+// CastOf lists who may play each role of a session, the preferred agent first; nil where nobody is known.
 func CastOf(c loop.Cast) (all [][]string) {
 	if c.Actor.Agent == "" {
 		return nil

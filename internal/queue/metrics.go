@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Metrics are the figures of the backlog in the text format of Prometheus. They are those of the
-// tasks that are in it: one that is taken out is counted no more.
+// Metrics formats the figures of the backlog as Prometheus text. Removed tasks are not counted.
 func (b Backlog) Metrics(now time.Time) string {
 	var s strings.Builder
-	metric := func(name, help string, values ...any) { // pairs of labels and what is
+	metric := func(name, help string, values ...any) { // pairs of labels and value
 		fmt.Fprintf(&s, "# HELP codeloops_%s %s\n# TYPE codeloops_%[1]s gauge\n", name, help)
 		for i := 0; i < len(values); i += 2 {
 			fmt.Fprintf(&s, "codeloops_%s%s %v\n", name, values[i], values[i+1])
@@ -50,8 +49,7 @@ func (b Backlog) Metrics(now time.Time) string {
 	return s.String()
 }
 
-// worked is how long attempts at a task have lasted, and how many of them lost their worker, as
-// far as its course is kept.
+// worked is how long attempts at a task took, and how many lost their worker, as far as its history goes back.
 func (r *Record) worked(now time.Time) (took time.Duration, lost int) {
 	for i, m := range r.Course {
 		if m.State != Running {

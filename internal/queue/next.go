@@ -15,8 +15,8 @@ import (
 // A Backlog is all tasks, by ID.
 type Backlog map[string]*Record
 
-// Sorted are the tasks in the order in which they are to be worked on, as far as they may be:
-// the higher priority first, then the one that was added first.
+// Sorted lists the tasks in the order in which they are to be worked on: by priority, then by when they were
+// added.
 func (b Backlog) Sorted() []*Record {
 	all := make([]*Record, 0, len(b))
 	for _, r := range b {
@@ -29,8 +29,8 @@ func (b Backlog) Sorted() []*Record {
 	return all
 }
 
-// Next are at most n tasks that may be offered now: those that they come after are merged, no
-// other one is on its way that may touch the same files, and nothing holds them back.
+// Next lists up to n tasks that may be offered now: their dependencies are merged, no busy task may touch the same
+// files, and no limit or budget holds them back.
 func (b Backlog) Next(n int, now time.Time, holds *Holds) (next []*Record) {
 	if n <= 0 {
 		return nil
@@ -48,7 +48,7 @@ func (b Backlog) Next(n int, now time.Time, holds *Holds) (next []*Record) {
 	return next
 }
 
-// busy are the tasks that are on their way.
+// busy lists the tasks that have begun and are not over.
 func (b Backlog) busy() (all []*Record) {
 	for _, r := range b {
 		if r.State.Busy() {
@@ -58,7 +58,7 @@ func (b Backlog) busy() (all []*Record) {
 	return all
 }
 
-// touched is the one of these tasks that may touch the same files as r; nil where none does.
+// touched returns one of the tasks that may touch the same files as r; nil where there is none.
 func touched(r *Record, others []*Record) *Record {
 	for _, other := range others {
 		if other != r && other.Task.Repository == r.Task.Repository && meet(r.Task.Touches, other.Task.Touches) {
@@ -68,8 +68,7 @@ func touched(r *Record, others []*Record) *Record {
 	return nil
 }
 
-// Blocked says which task keeps r from being begun, "" if none does. One that is not there
-// any more keeps nobody.
+// Blocked returns the first dependency of r that is not merged yet; "" is none. A removed task blocks nobody.
 func (b Backlog) Blocked(r *Record) string {
 	for _, id := range r.Task.After {
 		before, ok := b[id]
@@ -81,7 +80,7 @@ func (b Backlog) Blocked(r *Record) string {
 	return ""
 }
 
-// Behind are the tasks that wait for one, and would be begun without its result if it were taken out.
+// Behind lists the tasks that wait for one, and would begin without its result if it were removed.
 func (b Backlog) Behind(id string) (ids []string) {
 	before := b[id]
 	if before == nil || before.State == Merged || before.State == Finished && before.Task.Unmerged {
@@ -95,10 +94,10 @@ func (b Backlog) Behind(id string) (ids []string) {
 	return ids
 }
 
-// Stuck reports whether r waits for a task, itself or through others, that has ended without
-// being merged: nothing more becomes of r until somebody looks at that one, id.
+// Stuck reports whether r waits, directly or not, for a task that has ended without being merged. Somebody must
+// look at that one, id.
 func (b Backlog) Stuck(r *Record) (id string, stuck bool) {
-	for range len(b) { // a cycle cannot be added, but may have been written
+	for range len(b) { // a record may hold a cycle, although none can be added
 		id := b.Blocked(r)
 		if id == "" {
 			return "", false
@@ -110,7 +109,7 @@ func (b Backlog) Stuck(r *Record) (id string, stuck bool) {
 	return "", false
 }
 
-// Pending reports whether anything more becomes of the task by itself.
+// Pending reports whether the task will go on by itself.
 func (b Backlog) Pending(r *Record) bool {
 	switch r.State {
 	case Waiting:
@@ -125,8 +124,7 @@ func (b Backlog) Pending(r *Record) bool {
 	return false
 }
 
-// Waits says, for people, why a task that is waiting is not begun; "" where only a worker is
-// missing.
+// Waits says, for people, why a waiting task does not begin; "" where only a worker is missing.
 func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	if r.State != Waiting {
 		return ""
@@ -149,8 +147,7 @@ func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	return ""
 }
 
-// Fits refuses tasks to be added whose dependencies are not there, or lead back to
-// themselves, and those whose globs are none.
+// Fits rejects new tasks with unknown or cyclic dependencies, or with invalid globs.
 func (b Backlog) Fits(added []Task) error {
 	after := map[string][]string{}
 	for id, r := range b {
@@ -182,7 +179,7 @@ func (b Backlog) Fits(added []Task) error {
 	return nil
 }
 
-// cycleFrom is a way from a task back to itself, both ends included; nil where there is none.
+// cycleFrom returns a path from a task back to itself, including both ends; nil where there is none.
 func cycleFrom(after map[string][]string, start string) []string {
 	seen := map[string]bool{}
 	var walk func(id string) []string
@@ -204,9 +201,9 @@ func cycleFrom(after map[string][]string, start string) []string {
 	return walk(start)
 }
 
-// Meant is the task that a reference means: the beginning of its ID, or what its source calls it.
+// Meant finds a task by a prefix of its ID, or by its key at its origin.
 func (b Backlog) Meant(ref string) (r Record, err error) {
-	if ref == "" { // as of a variable of a shell that is not set
+	if ref == "" { // as from an unset shell variable
 		return r, hint.Errorf("codeloops queue list shows those that there are", "the ID of the task is empty")
 	}
 	var ids []string

@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A State says where a task stands.
+// A State is where a task stands.
 type State string
 
 // The states of a task.
@@ -26,13 +26,13 @@ const (
 	Cancelled  State = "cancelled"
 )
 
-// States lists all of them, in the order in which a task passes them.
+// States lists all states, in the order in which a task passes through them.
 func States() []State {
 	return []State{Waiting, Offered, Running, Finished, Merged, NeedsHuman, Failed, Dead, Cancelled}
 }
 
-// follow is the table of legal changes. A state that follows itself is entered again: by
-// another worker, after one was lost.
+// follow is the table of legal transitions. Running follows itself when another worker takes over a lost one's
+// task.
 func follow(s State) []State {
 	switch s {
 	case Waiting:
@@ -50,74 +50,71 @@ func follow(s State) []State {
 	return nil
 }
 
-// Over reports whether nothing more becomes of a task by itself. The result of one that is
-// not merged stays [Finished].
+// Over reports whether a task has ended. A task with --no-merge ends as [Finished], which is not over.
 func (s State) Over() bool {
 	return slices.Contains([]State{Merged, NeedsHuman, Failed, Dead, Cancelled}, s)
 }
 
-// Busy reports whether a task is on its way: begun, and not over.
+// Busy reports whether a task has begun and is not over.
 func (s State) Busy() bool { return s == Offered || s == Running || s == Finished }
 
-// A Record is a task and what has become of it. It is changed by revision alone: whoever
-// changes it has seen what it changes.
+// A Record is a task and its state. Every change names the revision that it is based on, so concurrent changes are
+// noticed.
 type Record struct {
 	Task  Task  `json:"task"`
 	State State `json:"state"`
-	// Since is when it came to be there.
+	// Since is when it entered the state.
 	Since time.Time `json:"since"`
-	// Why is the reason for it, a sentence for people; "" where the state says enough.
+	// Why is the reason for the state, a sentence for people; "" where the state says enough.
 	Why string `json:"why,omitempty"`
 
-	// Offers counts how often the task was offered, or the merge of its result put off: it makes the id
-	// of the message.
+	// Offers counts offers of the task and postponed merges. It makes message IDs unique.
 	Offers int `json:"offers,omitempty"`
-	// Attempt counts how often work on it has begun. It is the fencing token: what comes from
-	// an earlier attempt is refused.
+	// Attempt counts attempts. It is the fencing token: messages from an earlier attempt are rejected.
 	Attempt int    `json:"attempt,omitempty"`
 	Worker  Worker `json:"worker,omitzero"` // of the last attempt
-	// Taken counts how often the task, since it was offered, or its result was given to somebody:
-	// all but the last one were lost with it.
+	// Taken counts how often the task, since its last offer, or its result was handed out. All but the last worker
+	// were lost.
 	Taken int `json:"taken,omitempty"`
-	// NotBefore: until then the task is offered to nobody, and its result is not merged. Zero: at any time.
+	// NotBefore is when the task may be offered, or its result merged; zero is at once.
 	NotBefore time.Time `json:"not_before,omitzero"`
 
 	Base     string   `json:"base,omitempty"`     // commit at which work began
 	Head     string   `json:"head,omitempty"`     // commit with its result
 	Progress Progress `json:"progress,omitzero"`  // of its run
-	Reworks  int      `json:"reworks,omitempty"`  // how often a merge sent it back
-	Feedback string   `json:"feedback,omitempty"` // why the last one did
+	Reworks  int      `json:"reworks,omitempty"`  // how often the merge sent it back
+	Feedback string   `json:"feedback,omitempty"` // why it was last sent back
 	Parcels  Parcels  `json:"parcels,omitzero"`
-	// Remote is the URL of a git remote that has commits of the task for other machines; "": none has.
+	// Remote is the URL of a git remote that carries the task's commits to other machines; "" is none.
 	Remote string `json:"remote,omitempty"`
 	Merge  Merge  `json:"merge,omitzero"`
 
-	// Cast is who may play each role, as the last run had it; nil before there was one.
+	// Cast is who may play each role, from the last run; nil before the first one.
 	Cast [][]string `json:"cast,omitempty"`
 
 	Course []Moment `json:"course,omitempty"`
 
-	// Told is the last state that the origin of the task was told of.
+	// Told is the last state that was reported to the origin.
 	Told State `json:"told,omitempty"`
 
-	// Revision is the one that was read. It is not part of what is kept.
+	// Revision is the one that was read. It is not stored.
 	Revision uint64 `json:"-"`
 }
 
-// A Worker is who works on a task.
+// A Worker identifies who works on a task.
 type Worker struct {
 	Name string `json:"name"` // for people: machine and process
 	Home string `json:"home"` // where its work trees and sessions are
 }
 
-// Parcels are what an attempt on another machine has sent of the task: its branch, and its session as
-// far as that can be carried on. None: all that there is of the task is where the repository is.
+// Parcels count what an attempt on another machine has sent: the task's branch and session. None: everything is in
+// the repository.
 type Parcels struct {
 	Attempt int `json:"attempt,omitempty"`
 	Count   int `json:"count,omitempty"`
 }
 
-// Names are those of the parcels of a task, in their order.
+// Names lists the names of a task's parcels, in order.
 func (p Parcels) Names(task string) (names []string) {
 	for n := range p.Count {
 		names = append(names, fmt.Sprintf("%s.%d.%d", task, p.Attempt, n+1))
@@ -125,19 +122,19 @@ func (p Parcels) Names(task string) (names []string) {
 	return names
 }
 
-// The parts of what is sent for an attempt on another machine.
+// The parts that are sent for an attempt on another machine.
 const (
 	BasePart  = "base"  // the commits that it begins at
-	StatePart = "state" // what there is of the task where its repository is
+	StatePart = "state" // the task's state in its home repository
 )
 
-// PartFor is the name of what is sent for an attempt at a task.
+// PartFor is the name of a part sent for an attempt.
 func PartFor(task string, attempt int, part string) string {
 	return fmt.Sprintf("%s.to.%d.%s", task, attempt, part)
 }
 
-// Left are the names of all that may be on the hub of attempts at a task up to one, once what they have
-// come to is elsewhere: these parcels, and what those who were killed could not name any more.
+// Left lists everything that attempts up to last may have left on the hub, to be removed once the result is home:
+// these parcels, and those of killed attempts that could not record them.
 func (p Parcels) Left(task string, last int) (names []string) {
 	for a := max(1, p.Attempt); a <= last; a++ {
 		one := Parcels{Attempt: a, Count: 1}
@@ -150,23 +147,23 @@ func (p Parcels) Left(task string, last int) (names []string) {
 	return names
 }
 
-// Progress is how far the run of a task has come.
+// Progress is how far a task's run has come.
 type Progress struct {
 	Session   string  `json:"session,omitempty"`
 	Iteration int     `json:"iteration,omitempty"`
 	Phase     string  `json:"phase,omitempty"`   // as the log spells it
-	Dollars   float64 `json:"dollars,omitempty"` // all sessions of the task together
+	Dollars   float64 `json:"dollars,omitempty"` // over all sessions of the task
 	Tokens    int     `json:"tokens,omitempty"`
 }
 
-// A Merge is what became of a result.
+// A Merge is what became of a merged result.
 type Merge struct {
 	Commit string `json:"commit,omitempty"` // contains it
 	Ref    string `json:"ref,omitempty"`    // where that commit is
-	Take   string `json:"take,omitempty"`   // command that takes it into the target; "": it is there
+	Take   string `json:"take,omitempty"`   // command that takes it into the target; "" where it is there
 }
 
-// A Moment is one change of a record.
+// A Moment is one entry in a task's history.
 type Moment struct {
 	At      time.Time `json:"at"`
 	State   State     `json:"state"`
@@ -176,30 +173,30 @@ type Moment struct {
 	Why     string    `json:"why,omitempty"`
 }
 
-// Tell reports whether the origin of the task is to be told what has become of it.
+// Tell reports whether the origin has yet to be told the outcome.
 func (r *Record) Tell() bool {
 	return r.Task.Origin.Key != "" && r.State.Over() && r.State != Cancelled && r.Told != r.State
 }
 
-// most is how many moments are kept: the oldest go first. Of why each came, the beginning is.
+// The history keeps the last most moments, with the first brief bytes of each reason.
 const (
 	most  = 100
 	brief = 1 << 10
 )
 
-// What may be wrong with a change.
+// Errors of changes.
 var (
-	// ErrUnable says that a worker can do nothing for a while, whatever the task.
+	// ErrUnable says that this worker cannot work on any task for a while.
 	ErrUnable = errors.New("this machine cannot work on tasks")
-	// ErrStale refuses what comes from an attempt that does not count any more.
+	// ErrStale rejects a change by an attempt that no longer counts.
 	ErrStale = errors.New("what it has come to is refused")
-	// ErrCancelled is an [ErrStale] of a task that somebody has cancelled.
+	// ErrCancelled is an [ErrStale] for a cancelled task.
 	ErrCancelled = fmt.Errorf("it was cancelled: %w", ErrStale)
-	// ErrIllegal refuses a change that the table of states does not hold.
+	// ErrIllegal rejects a transition that the table does not allow.
 	ErrIllegal = errors.New("a task does not go that way")
 )
 
-// Move brings the record into another state. The error is [ErrIllegal] where none leads there.
+// Move changes the state. The error is [ErrIllegal] where the table of states does not allow it.
 func (r *Record) Move(to State, at time.Time, why string) error {
 	if !slices.Contains(follow(r.State), to) {
 		return fmt.Errorf("task %s is %s and cannot become %s: %w", r.Task.ID, r.State, to, ErrIllegal)
@@ -212,8 +209,8 @@ func (r *Record) Move(to State, at time.Time, why string) error {
 	return nil
 }
 
-// Later has the task wait for a while before it is tried again. Where it only waits on, for the same reason,
-// its course tells since when and when it was tried last, and nothing of the tries between.
+// Later puts the task back to waiting for a while. When it waits repeatedly for the same reason, its history keeps
+// only the first and the last try.
 func (r *Record) Later(at time.Time, pause time.Duration, why string) error {
 	if err := r.Move(Waiting, at, why); err != nil {
 		return err
@@ -235,7 +232,7 @@ func (r *Record) Later(at time.Time, pause time.Duration, why string) error {
 	return nil
 }
 
-// PutOff has the merge of a result wait for a while, in which others are merged. Why it does is said once.
+// PutOff postpones the merge of a result, so that others are merged first. The history gets the reason once.
 func (r *Record) PutOff(at time.Time, pause time.Duration, why string) {
 	if !r.Off() {
 		r.Since, r.Why = at.UTC(), why
@@ -245,10 +242,10 @@ func (r *Record) PutOff(at time.Time, pause time.Duration, why string) {
 	r.Offers++
 }
 
-// Off reports whether the merge of the result was put off.
+// Off reports whether the merge of the result was postponed.
 func (r *Record) Off() bool { return r.State == Finished && r.NotBefore.After(r.Since) }
 
-// Note adds a moment to the course of the task.
+// Note adds an entry to the history.
 func (r *Record) Note(at time.Time, why string) {
 	r.Course = append(r.Course, Moment{
 		At: at.UTC(), State: r.State, Attempt: r.Attempt, Worker: r.Worker.Name, Session: r.Progress.Session,
@@ -257,10 +254,10 @@ func (r *Record) Note(at time.Time, why string) {
 	r.Course = r.Course[max(0, len(r.Course)-most):]
 }
 
-// Agents are all who may play a role, as far as they are known.
+// Agents lists everyone who may play a role, as far as known.
 func (r *Record) Agents() []string { return slices.Concat(r.cast()...) }
 
-// cast is who may play each role, as far as it is known.
+// cast is who may play each role, as far as known.
 func (r *Record) cast() [][]string {
 	if r.Cast != nil {
 		return r.Cast
@@ -268,7 +265,7 @@ func (r *Record) cast() [][]string {
 	return r.Task.Cast
 }
 
-// Sessions are those that worked on the task, oldest first, as far as its course is kept.
+// Sessions lists the task's sessions, oldest first, as far as its history goes back.
 func (r *Record) Sessions() (ids []string) {
 	for _, m := range append(slices.Clone(r.Course), Moment{Session: r.Progress.Session}) {
 		if m.Session != "" && !slices.Contains(ids, m.Session) {
@@ -278,8 +275,7 @@ func (r *Record) Sessions() (ids []string) {
 	return ids
 }
 
-// Begin hands the task to a worker, with the number of its attempt. A task that another one
-// works on is taken over from it.
+// Begin gives the task to a worker, as a new attempt. A running task is taken over from a lost worker.
 func (r *Record) Begin(w Worker, at time.Time) error {
 	why := ""
 	if r.State == Running {
@@ -291,7 +287,7 @@ func (r *Record) Begin(w Worker, at time.Time) error {
 	return r.Move(Running, at, why)
 }
 
-// Retry gives a task that is over another chance, from where its last attempt stopped.
+// Retry puts a task that has ended back to waiting; it continues where its last attempt stopped.
 func (r *Record) Retry(at time.Time) error {
 	if !r.State.Over() || r.State == Merged {
 		return hint.Errorf("codeloops queue show "+r.Task.ID+" tells its course",

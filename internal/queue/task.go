@@ -1,8 +1,8 @@
-// Package queue is the vocabulary of a backlog: what a task is, where it stands, and which one
-// is to be worked on next. It does no I/O and reads no clock.
+// Package queue is the vocabulary of a backlog: what a task is, its state, and which task is next. It does no I/O
+// and reads no clock.
 //
-// Its rooms: hub is the server, board keeps the records and hands tasks out, work plays them,
-// place is the work tree of one, merge brings its result home, source says where tasks come from.
+// Its packages: hub is the server, board keeps the records and hands out tasks, work runs the workers, play plays
+// one task, place is its work tree, merge merges its result, source is where tasks come from.
 package queue
 
 import (
@@ -19,8 +19,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Task is something that is to be done in a repository. It does not change once it has been
-// added.
+// A Task is a piece of work in a repository. It does not change once it has been added.
 type Task struct {
 	ID     string `json:"id"`
 	Prompt string `json:"prompt"`
@@ -32,34 +31,34 @@ type Task struct {
 	// Cast is who would play each role where the task was added, the preferred agent first, with
 	// its model.
 	Cast [][]string `json:"cast,omitempty"`
-	// After are tasks whose results are in the target before this one begins.
+	// After are tasks that must be merged before this one begins.
 	After    []string `json:"after,omitempty"`
 	Priority int      `json:"priority,omitempty"` // higher ones come first
-	// Setup is a command of the user's that makes a new work tree ready; "" is none.
+	// Setup is the user's command that prepares a new work tree; "" is none.
 	Setup string `json:"setup,omitempty"`
-	// Touches are globs, from the root of the repository. Two tasks whose globs may meet are
-	// never worked on at the same time.
+	// Touches are globs, relative to the root of the repository. Tasks whose globs may overlap never run at the
+	// same time.
 	Touches []string `json:"touches,omitempty"`
-	// Unmerged: the result stays on the branch of the task.
+	// Unmerged leaves the result on the task's branch.
 	Unmerged bool      `json:"unmerged,omitempty"`
 	Origin   Origin    `json:"origin,omitzero"`
 	Added    time.Time `json:"added"`
 	Order    int       `json:"order,omitempty"` // among those that were added together
 }
 
-// A Repository is one on the machine of one user.
+// A Repository is one user's repository on one machine.
 type Repository struct {
-	Home string `json:"home"` // whose it is; see [Repository.At]
-	Root string `json:"root"` // its main work tree there, absolute
+	Home string `json:"home"` // the user's home; see [Repository.At]
+	Root string `json:"root"` // absolute path of its main work tree
 }
 
-// At reports whether the repository is one of this home.
+// At reports whether the repository belongs to this home.
 func (r Repository) At(home string) bool { return r.Home == home }
 
-// Key names the repository where names are short.
+// Key is a short name for the repository.
 func (r Repository) Key() string { return digest(r.Home, r.Root)[:12] }
 
-// An Origin is where a task was taken from, which is told what becomes of it.
+// An Origin is where a task came from. It is told the outcome.
 type Origin struct {
 	Kind string `json:"kind"` // checklist, prd, github, command
 	Name string `json:"name"` // of the file, the repository or the program
@@ -72,11 +71,11 @@ func (t *Task) Title() string {
 	return strings.TrimSpace(strings.TrimLeft(first, "# "))
 }
 
-// Branch is the one that the task is worked on, without refs/heads/.
+// Branch is the task's own branch, without refs/heads/.
 func (t *Task) Branch() string { return "codeloops/" + t.ID }
 
-// Name gives the task its ID, which is made of its words and of what it is: the same prompt
-// for the same repository, or the same task of the same origin, has the same one.
+// Name sets the task's ID, from its title and a hash: the same prompt for the same repository, or the same task of
+// the same origin, gets the same ID.
 func (t *Task) Name() {
 	what := t.Prompt
 	if t.Origin.Key != "" {
@@ -85,7 +84,7 @@ func (t *Task) Name() {
 	t.ID = slug(t.Title()) + digest(t.Repository.Home, t.Repository.Root, what)[:6]
 }
 
-// slug makes the beginning of an ID of a title: a few plain words, each with a dash behind it.
+// slug returns the beginning of an ID: the first words of a title, each followed by a dash.
 func slug(title string) string {
 	const most = 4
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
@@ -103,8 +102,8 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// meet reports whether the globs of two tasks may match the same file. What stands before the
-// first wildcard decides, so two that would never meet may be kept apart, and never the reverse.
+// meet reports whether the globs of two tasks may match the same file. It compares only what precedes the first
+// wildcard, so it may report an overlap where there is none, but never misses one.
 func meet(a, b []string) bool {
 	for _, x := range a {
 		for _, y := range b {
@@ -117,8 +116,8 @@ func meet(a, b []string) bool {
 	return false
 }
 
-// Outside are those of some files, from the root of the repository, that the task was not said to touch; none
-// where nothing was said.
+// Outside returns those files, relative to the root of the repository, that no glob of the task matches; none for
+// a task without globs.
 func (t *Task) Outside(files []string) (outside []string) {
 	if len(t.Touches) == 0 {
 		return nil
@@ -134,7 +133,7 @@ func (t *Task) Outside(files []string) (outside []string) {
 	return outside
 }
 
-// refused says why a glob is none that a task can be said to touch files by; "" where it is one.
+// refused says why a glob is not valid; "" for a valid one.
 func refused(glob string) string {
 	from := fromRoot(glob)
 	switch {
@@ -164,5 +163,5 @@ func literal(glob string) string {
 	return glob
 }
 
-// fromRoot is a glob without what says that it begins at the root.
+// fromRoot strips a leading ./ or / from a glob.
 func fromRoot(glob string) string { return strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/") }

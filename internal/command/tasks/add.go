@@ -24,7 +24,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// taskOptions are the flags of tasks that are added.
+// taskOptions are the flags for new tasks.
 type taskOptions struct {
 	prompt   task.Sources
 	target   string
@@ -34,7 +34,7 @@ type taskOptions struct {
 	priority int
 	unmerged bool
 	asJSON   bool
-	but      string // a setting whose flag means something else to the command
+	but      string // a setting whose flag has another meaning for the command
 }
 
 func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
@@ -43,7 +43,7 @@ func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
 	f.StringArrayVar(&o.after, "after", nil, "begin when the task `ID` is merged")
 	_ = cmd.RegisterFlagCompletionFunc("after", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return q.complete(cmd, nil, typed)
-	}) // fails only for a flag that is not there
+	}) // fails only for an unknown flag
 	f.StringArrayVar(&o.touches, "touches", nil, "`glob` of files that the task may change; two tasks whose globs may meet are worked on one after the other")
 	f.IntVar(&o.priority, "priority", 0, "tasks with a higher `n` are worked on first")
 	f.StringVar(&o.setup, "setup", "", "run `command` in a new work tree before an agent starts there")
@@ -119,12 +119,12 @@ func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
 	return pager.UnlessGone(err)
 }
 
-// addJSON declares the flag of what is printed for programs.
+// addJSON adds the flag --json.
 func addJSON(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "json", false, "print one JSON object on standard output, and nothing else there")
 }
 
-// task is what the command line says of any task. Whatever can be refused is refused here.
+// task makes a task from the command line, and rejects whatever is invalid.
 func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err error) {
 	flags := run.FromAnywhere(o.settings(cmd), b.Path)
 	settings, err := run.NewSettings(flags)
@@ -151,12 +151,12 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	}, nil
 }
 
-// settings are those of a run that were said of tasks.
+// settings are the run settings that were given for tasks.
 func (o *taskOptions) settings(cmd *cobra.Command) []loop.Flag {
 	return slices.DeleteFunc(command.Given(cmd.Flags()), func(f loop.Flag) bool { return f.Name == o.but })
 }
 
-// into is the branch that results are merged into: the one that is said, or checked out.
+// into is the branch to merge into: the one given, or the one checked out.
 func (o *taskOptions) into(b *backlog) (string, error) {
 	at, err := repo.Open(b.Dir, b.LookupEnv)
 	if err != nil {
@@ -247,14 +247,14 @@ func (q *Access) file(name string) queue.Origin {
 	return queue.Origin{Kind: source.KindOf(name), Name: q.Path(name)}
 }
 
-// take adds the tasks of a source that are not there yet.
+// take adds the tasks of a source that are not in the queue yet.
 func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) (records []queue.Record, err error) {
 	like, err := o.task(cmd, b)
 	if err != nil {
 		return nil, err
 	}
 	runner := proc.NewRunner(b.Now)
-	defer runner.Close() //nolint:errcheck // nothing of it is left
+	defer runner.Close() //nolint:errcheck // it leaves nothing behind
 	from, err := b.player(runner).Source(origin, like.Repository.Root)
 	if err != nil {
 		return nil, err
@@ -291,6 +291,6 @@ func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) 
 			}
 		}
 	}
-	fmt.Fprintf(b.Err, "%s added, %d there already\n", wording.Count(len(added), "task"), len(tasks)-len(added)) //nolint:errcheck // a courtesy
+	fmt.Fprintf(b.Err, "%s added, %d there already\n", wording.Count(len(added), "task"), len(tasks)-len(added)) //nolint:errcheck // only information
 	return added, nil
 }

@@ -19,7 +19,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A backlog is the queue as a command has it.
+// A backlog is the open queue of a command.
 type backlog struct {
 	*Access
 
@@ -27,13 +27,13 @@ type backlog struct {
 	link *hub.Link
 	on   *board.Board
 
-	replicas int    // of what is kept, on servers of the user's own
-	remote   string // of git, that commits travel through
+	replicas int    // how many servers of a cluster keep parcels
+	remote   string // name of the git remote that carries commits
 }
 
 func (b *backlog) Close() error { return b.link.Close() }
 
-// repository is the one where the user stands.
+// repository is the one that the user is in.
 func (b *backlog) repository() (queue.Repository, error) {
 	r, err := repo.Open(b.Dir, b.LookupEnv)
 	if err != nil {
@@ -41,14 +41,14 @@ func (b *backlog) repository() (queue.Repository, error) {
 	}
 	main := r.WorkTree
 	if filepath.Base(r.CommonDir) == ".git" {
-		if first, err := repo.Open(filepath.Dir(r.CommonDir), b.LookupEnv); err == nil { // else it is bare
-			main = first.WorkTree // of all its work trees
+		if first, err := repo.Open(filepath.Dir(r.CommonDir), b.LookupEnv); err == nil { // otherwise the repository is bare
+			main = first.WorkTree // shared by all linked work trees
 		}
 	}
 	return queue.Repository{Home: b.home.ID(), Root: main}, nil
 }
 
-// mine are the tasks of the repository where the user stands, or all.
+// mine returns the tasks of the repository that the user is in, or all tasks.
 func (b *backlog) mine(ctx context.Context, everywhere bool) (queue.Backlog, error) {
 	all, err := b.on.All(ctx)
 	if err != nil || everywhere {
@@ -66,8 +66,7 @@ func (b *backlog) mine(ctx context.Context, everywhere bool) (queue.Backlog, err
 	return all, nil
 }
 
-// find is the task that a reference means: the ID of any, or what is short for one of the
-// repository that the user stands in, where that is one.
+// find finds a task by its full ID, or by an abbreviation in the repository that the user is in, if any.
 func (b *backlog) find(ctx context.Context, ref string) (queue.Record, error) {
 	r, err := b.on.Get(ctx, ref)
 	if err == nil || !errors.Is(err, board.ErrNone) {
@@ -81,8 +80,7 @@ func (b *backlog) find(ctx context.Context, ref string) (queue.Record, error) {
 	return all.Meant(ref)
 }
 
-// view is how tasks stand now, with their budgets: without what is reserved for turns that nobody
-// plays any more.
+// view shows tasks with their budgets, but without abandoned reservations.
 func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View, error) {
 	holds, err := b.on.Ledger.Holds(ctx, b.home.ID())
 	if err != nil {
@@ -108,7 +106,7 @@ func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View,
 	return &queueview.View{Tasks: all, Budgets: of, Holds: holds, Now: b.on.Now().In(b.Now().Location())}, nil
 }
 
-// toTake is the command that takes what a task was merged into, from where the user stands.
+// toTake is the command that takes a task's merge, as run from the current directory.
 func (b *backlog) toTake(r *queue.Record) string {
 	at, err := repo.Open(b.Dir, b.LookupEnv)
 	if err == nil && at.WorkTree == r.Task.Repository.Root || r.Merge.Take == "" || strings.HasPrefix(r.Merge.Take, "git -C ") {
@@ -117,8 +115,8 @@ func (b *backlog) toTake(r *queue.Record) string {
 	return "cd " + wording.Shell(r.Task.Repository.Root) + " && " + r.Merge.Take
 }
 
-// asItStands has the record of a task say what takes its merge now, where its repository is here: the user
-// may have committed on the target since, or taken it.
+// asItStands updates the command that takes a task's merge, if the repository is here: the user may have committed
+// on the target since, or taken the merge.
 func (b *backlog) asItStands(ctx context.Context, r *queue.Record) error {
 	if r.Merge.Take == "" || !r.Task.Repository.At(b.home.ID()) {
 		return nil
@@ -128,12 +126,12 @@ func (b *backlog) asItStands(ctx context.Context, r *queue.Record) error {
 	if err == nil {
 		r.Merge.Take = take
 	} else {
-		b.Report(err) // what is known of the task is shown all the same
+		b.Report(err) // the rest is shown in any case
 	}
 	return runner.Close()
 }
 
-// player plays the tasks of this home.
+// player returns the player of this home's tasks.
 func (b *backlog) player(starter git.Starter) *play.Player {
 	return &play.Player{
 		Host: &b.Host, Version: command.Version(), Home: b.home, Starter: starter, Board: b.on, Conn: b.link.Conn, Replicas: b.replicas, Remote: b.remote,

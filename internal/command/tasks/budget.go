@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// budgetFlags are those of the budget of a queue.
+// budgetFlags are the flags of a queue's budget.
 type budgetFlags struct{ cost, tokens, time string }
 
 func (f *budgetFlags) add(cmd *cobra.Command) {
@@ -27,7 +27,7 @@ func (f *budgetFlags) add(cmd *cobra.Command) {
 	manual.Under("Queue", flags, "budget-cost", "budget-tokens", "budget-time")
 }
 
-// change is what those say that are set. An empty one is a variable that is not.
+// change parses the flags that are set. An empty value is an unset shell variable, and an error.
 func (f *budgetFlags) change(set func(flag string) bool) (c queue.BudgetChange, err error) {
 	for _, part := range []struct {
 		flag, said, like, example string
@@ -73,7 +73,7 @@ func seconds(text string) (float64, error) {
 	return d.Seconds(), err
 }
 
-// spell is a limit as flags.
+// spell formats a limit as flags.
 func spell(a queue.Amount) string {
 	var all []string
 	if a.Dollars > 0 {
@@ -88,7 +88,7 @@ func spell(a queue.Amount) string {
 	return strings.Join(all, " ")
 }
 
-// overBudget says that tasks are left for want of budget, and how they go on.
+// overBudget says that tasks are left because of the budget, and how to go on.
 func overBudget(b queue.Budget) string {
 	raise := spell(b.Raise())
 	if raise == "" {

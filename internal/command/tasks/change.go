@@ -73,7 +73,7 @@ of an agent's limit, the agent is asked again now: you may know that it is over.
 					}
 					return r.Retry(b.on.Now())
 				})
-				for _, agent := range limited { // from here on it may be begun
+				for _, agent := range limited { // the record goes first, as the task may begin from here on
 					if err == nil {
 						err = b.on.Ledger.Unlimited(cmd.Context(), b.home.ID(), agent)
 					}
@@ -89,7 +89,7 @@ of an agent's limit, the agent is asked again now: you may know that it is over.
 	return cmd
 }
 
-// limited are the agents whose limits a task waits for.
+// limited lists the agents whose limits a task waits for.
 func (b *backlog) limited(ctx context.Context, r *queue.Record) (agents []string, err error) {
 	if r.State != queue.Waiting {
 		return nil, nil
@@ -101,7 +101,7 @@ func (b *backlog) limited(ctx context.Context, r *queue.Record) (agents []string
 	return slices.DeleteFunc(r.Agents(), func(agent string) bool { return holds.Limited(agent, b.on.Now()) == nil }), nil
 }
 
-// changed says where a task stands that was changed.
+// changed prints the state of a task that was changed.
 func (q *Access) changed(r *queue.Record, asJSON bool) error {
 	if asJSON {
 		return command.WriteJSON(q.Out, r)
@@ -139,7 +139,7 @@ Sessions stay.`,
 					return errors.Join(err, command.WriteJSON(q.Out, gone))
 				}
 				for _, ref := range gone.Kept {
-					fmt.Fprintf(q.Out, "its work is kept at %s\n", ref) //nolint:errcheck // a reader that has gone
+					fmt.Fprintf(q.Out, "its work is kept at %s\n", ref) //nolint:errcheck // the reader may be gone
 				}
 				return err
 			})
@@ -154,13 +154,13 @@ Sessions stay.`,
 // removals are the tasks that were removed.
 type removals struct {
 	Removed []string `json:"removed"`
-	Kept    []string `json:"kept,omitempty"` // refs at which their work is
-	// Released are tasks that waited for them, and do not any more.
+	Kept    []string `json:"kept,omitempty"` // refs that keep their work
+	// Released are tasks that no longer wait for them.
 	Released []string `json:"released,omitempty"`
 }
 
-// all removes the tasks that references mean; without any, those that are merged. What others wait for goes
-// with them or by force, and then they are begun without its result, which is said.
+// all removes the given tasks, or else the merged ones. A task that others wait for must be removed together with
+// those, or by force; then it says which begin without its result.
 func (gone *removals) all(ctx context.Context, b *backlog, refs []string, force bool) error {
 	all, err := b.mine(ctx, len(refs) > 0)
 	if err != nil {
@@ -206,9 +206,9 @@ func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force
 				"the work on task %s is not merged", r.Task.ID)
 		}
 		runner := proc.NewRunner(b.on.Now)
-		defer runner.Close() //nolint:errcheck // nothing of it is left
+		defer runner.Close() //nolint:errcheck // it leaves nothing behind
 		ref, err := b.player(runner).Discard(ctx, &r)
-		if errors.Is(err, play.ErrGone) { // with the branch
+		if errors.Is(err, play.ErrGone) { // together with the branch
 			b.Tell(fmt.Sprintf("the repository is no longer at %s: the branch %s is where that is now", r.Task.Repository.Root, r.Task.Branch()))
 		} else if err != nil {
 			return err

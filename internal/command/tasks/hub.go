@@ -56,14 +56,14 @@ and lets in only those whose public keys stand in a file:
 				if figures, err = listen(cmd.Context(), metrics); err != nil {
 					return err
 				}
-				defer figures.Close() //nolint:errcheck // nobody is asked any more
+				defer figures.Close() //nolint:errcheck // nobody uses it any more
 			}
 			o.Tell = q.Tell
 			served, err := home.Serve(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(q.Err, "the queue is served at %s\n", served.Address()) //nolint:errcheck // a courtesy
+			fmt.Fprintf(q.Err, "the queue is served at %s\n", served.Address()) //nolint:errcheck // only information
 			return errors.Join(q.tend(cmd.Context(), home, served, figures), served.Close())
 		},
 	}
@@ -100,11 +100,10 @@ and never leaves the machine.`,
 	}
 }
 
-// memory is how much a hub should do with, in bytes: what the store keeps at hand of what it has passed on
-// is given up beyond that.
+// memory is the soft memory limit of a hub, in bytes. Beyond it, cached messages are freed.
 const memory = 48 << 20
 
-// tend merges what workers bring for the repositories of this user, until ctx is done.
+// tend merges results for the repositories of this user until ctx is done.
 func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics net.Listener) (err error) {
 	settings, err := q.settings()
 	if err != nil {
@@ -128,13 +127,13 @@ func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metr
 		return err
 	}
 	defer s.end()
-	debug.SetGCPercent(50) // it is idle most of the time: memory is dearer than time
+	debug.SetGCPercent(50) // it is idle most of the time, so save memory
 	debug.SetMemoryLimit(memory)
-	debug.FreeOSMemory() // what it took to start
+	debug.FreeOSMemory() // used during the start
 	return s.worker.Run(ctx)
 }
 
-// listen listens where metrics are to be served.
+// listen opens the address for metrics.
 func listen(ctx context.Context, at string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(at)
 	if err != nil {
@@ -147,9 +146,9 @@ func listen(ctx context.Context, at string) (net.Listener, error) {
 	return l, nil
 }
 
-// measure serves the figures of the queue until the returned function is called.
+// measure serves metrics until end is called.
 func (b *backlog) measure(l net.Listener) (end func()) {
-	fmt.Fprintf(b.Err, "metrics are served at http://%s/metrics\n", l.Addr()) //nolint:errcheck // a courtesy
+	fmt.Fprintf(b.Err, "metrics are served at http://%s/metrics\n", l.Addr()) //nolint:errcheck // only information
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		all, err := b.on.All(r.Context())
@@ -158,9 +157,9 @@ func (b *backlog) measure(l net.Listener) (end func()) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		fmt.Fprint(w, all.Metrics(b.on.Now())) //nolint:errcheck // whoever asked has gone
+		fmt.Fprint(w, all.Metrics(b.on.Now())) //nolint:errcheck // the client may be gone
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	go server.Serve(l) //nolint:errcheck // until it is closed
+	go server.Serve(l) //nolint:errcheck // ends when it is closed
 	return func() { _ = server.Close() }
 }

@@ -95,7 +95,7 @@ func newQueueShowCmd(q *Access) *cobra.Command {
 
 func newQueueLogsCmd(q *Access) *cobra.Command {
 	l := q.Logs()
-	l.All = true // its work tree is none that anybody stands in
+	l.All = true // nobody is in a task's work tree
 	var format string
 	var follow bool
 	cmd := &cobra.Command{
@@ -145,8 +145,7 @@ the run, whichever machine works on it.`,
 	return cmd
 }
 
-// lostWorker says of a session that was killed who carries it on: to resume it by itself would be outside of
-// the queue.
+// lostWorker adds to the error of a killed session who continues it: resuming it by hand would bypass the queue.
 func lostWorker(err error, task string) error {
 	if killed, ok := errors.AsType[*steering.KilledError](err); ok {
 		return hint.Add(killed, fmt.Sprintf("the next worker carries it on when the lease of the lost one is over, after 30 s (codeloops queue run, if there is none); codeloops queue logs -f %s follows that", task))
@@ -154,11 +153,12 @@ func lostWorker(err error, task string) error {
 	return err
 }
 
-// lost tells of tasks whose repository is no longer where it was: it may be the one that the user stands in.
+// lost reports repositories that are gone although the queue has tasks for them: the user may be in one that was
+// moved.
 func (b *backlog) lost(ctx context.Context) {
 	all, err := b.on.All(ctx)
 	if err != nil {
-		return // it was asked for a moment ago
+		return // the list has just been read
 	}
 	number := map[string]int{}
 	for _, r := range all {
@@ -174,7 +174,7 @@ func (b *backlog) lost(ctx context.Context) {
 	}
 }
 
-// list lists tasks.
+// list prints tasks.
 func (b *backlog) list(ctx context.Context, all queue.Backlog, asJSON bool) error {
 	v, err := b.view(ctx, all)
 	if err != nil {
@@ -186,7 +186,7 @@ func (b *backlog) list(ctx context.Context, all queue.Backlog, asJSON bool) erro
 	return v.List(b.Streams)
 }
 
-// rest are the events of a session, if its log is here.
+// rest returns the events of a session whose log is here.
 func rest(ctx context.Context, l *command.Logs, id string) iter.Seq2[session.Entry, error] {
 	one, err := l.Find(id)
 	if err == nil {

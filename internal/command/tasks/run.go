@@ -75,8 +75,7 @@ goes on where this one was: no turn that has ended is played again.`,
 	return cmd
 }
 
-// run works off the backlog of the repository where the user stands, with the tasks of files
-// that are named, says what becomes of it, and ends with a table.
+// run works on the tasks of the user's repository, after adding those of the files, and prints a table at the end.
 func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChange, files []string, jobs int) error {
 	return q.serving(cmd.Context(), func(b *backlog) error {
 		here, err := b.repository()
@@ -112,7 +111,7 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			return err
 		}
 		if len(all) == 0 && !o.asJSON && !b.OutTTY {
-			fmt.Fprintln(b.Err, `nothing to do, as there are no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // a courtesy
+			fmt.Fprintln(b.Err, `nothing to do, as there are no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // only information
 			b.lost(cmd.Context())
 		}
 		if err := b.list(cmd.Context(), all, o.asJSON); err != nil {
@@ -147,7 +146,7 @@ at any time: what it was working on is gone on with by another one.`,
 	return cmd
 }
 
-// work works on whatever there is, until ctx is done.
+// work works on all tasks until ctx is done.
 func (q *Access) work(ctx context.Context, jobs int) error {
 	return q.serving(ctx, func(b *backlog) error {
 		s, err := b.begin(ctx, jobs)
@@ -164,8 +163,7 @@ func (q *Access) work(ctx context.Context, jobs int) error {
 	})
 }
 
-// serving does something with the queue. Where nobody serves it, it is served to others for as
-// long as that lasts.
+// serving calls do with the queue. If no hub runs, it serves the queue to others meanwhile.
 func (q *Access) serving(ctx context.Context, do func(*backlog) error) error {
 	end := func() error { return nil }
 	b, err := q.reach(ctx, func(home *hub.Home) (link *hub.Link, err error) {
@@ -181,7 +179,7 @@ func (q *Access) serving(ctx context.Context, do func(*backlog) error) error {
 	return errors.Join(do(b), b.Close(), end())
 }
 
-// A shift is this process at work on the queue.
+// A shift is the work of this process on the queue.
 type shift struct {
 	*backlog
 
@@ -190,8 +188,8 @@ type shift struct {
 	end    func()
 }
 
-// begin begins a shift. The first Ctrl+C has it end what it works on, the second one kills that.
-// It answers for its home, too, when workers on other machines ask for tasks of that.
+// begin starts a shift. The first Ctrl+C stops the agents, the second kills them. It also answers for its home
+// when workers on other machines take its tasks.
 func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 	runner := proc.NewRunner(b.Now)
 	player := b.player(runner)
@@ -200,21 +198,21 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 		return nil, errors.Join(err, runner.Close())
 	}
 	b.Signals.On(func() {
-		fmt.Fprintln(b.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
+		fmt.Fprintln(b.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // only information
 	}, func() { player.Kill(); b.link.Abandon() })
 	b.link.Tell(b.Tell)
 	if ahead := b.on.Ahead(); ahead.Abs() > time.Minute {
 		way := map[bool]string{true: "ahead of", false: "behind"}[ahead > 0]
 		b.Tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue goes by the hub's", render.Span(ahead.Abs()), way))
 	}
-	name, _ := os.Hostname() // "" says no less
+	name, _ := os.Hostname() // "" will do
 	return &shift{backlog: b, plays: player, worker: &work.Worker{
 		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
 		Player: player, Only: player.Reachable, Tell: b.Tell,
-	}, end: func() { answered(); _ = runner.Close() }}, nil // nothing of it is left
+	}, end: func() { answered(); _ = runner.Close() }}, nil // it leaves nothing behind
 }
 
-// alone has the shift work on one repository, until nothing more becomes of its tasks by itself.
+// alone limits the shift to one repository, until its tasks make no more progress by themselves.
 func (s *shift) alone(here queue.Repository) {
 	w := s.worker
 	w.Only = func(r queue.Repository) bool { return r == here }
@@ -228,8 +226,8 @@ func (s *shift) alone(here queue.Repository) {
 	}
 }
 
-// show begins to say what becomes of tasks: on a terminal a line for each that is under way,
-// elsewhere one for each change.
+// show starts to report changes: on a terminal with a line for each busy task, elsewhere with a line for each
+// change.
 func (s *shift) show(ctx context.Context) (shown func(), err error) {
 	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only}
 	if !s.ErrTTY || s.Plain {
@@ -244,7 +242,7 @@ func (s *shift) show(ctx context.Context) (shown func(), err error) {
 	return shown, nil
 }
 
-// conclude says how to take what waits for its target, and whether anything is left.
+// conclude says how to take the merges that wait, and whether tasks are left.
 func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 	left, last := false, map[string]*queue.Record{} // by target
 	for _, r := range all {
@@ -261,18 +259,18 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 	}
 	if here, err := s.repository(); err == nil {
 		if budget, err := s.on.Ledger.Budget(ctx, here); err == nil && budget.Over != "" {
-			fmt.Fprint(s.Err, overBudget(budget)) //nolint:errcheck // a courtesy
+			fmt.Fprint(s.Err, overBudget(budget)) //nolint:errcheck // only information
 		}
 	}
-	fmt.Fprint(s.Err, (&queueview.View{Tasks: all}).Left()) //nolint:errcheck // a courtesy
+	fmt.Fprint(s.Err, (&queueview.View{Tasks: all}).Left()) //nolint:errcheck // only information
 	return command.ErrShort
 }
 
-// taking says how what waits for the target of a task is taken.
+// taking says how to take the merges that wait for a task's target.
 func (s *shift) taking(ctx context.Context, r queue.Record) {
 	take, err := s.plays.Take(ctx, &r)
 	if r.Merge.Take = take; err != nil || take == "" {
 		return
 	}
-	fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // a courtesy
+	fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // only information
 }

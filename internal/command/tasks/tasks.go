@@ -1,5 +1,4 @@
-// Package tasks holds the commands on the queue: many tasks, those who work on them, and the
-// hub that serves them.
+// Package tasks holds the commands for the queue: its tasks, workers and hub.
 package tasks
 
 import (
@@ -23,17 +22,17 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Access is how commands come by the queue.
+// Access opens the queue for commands.
 type Access struct {
 	*command.Console
 
 	Signals *signals.Signals
-	Board   board.Options // its leases are shorter in tests
+	Board   board.Options // set by tests
 
-	hub string // where the queue is served, as the command line says
+	hub string // the address from the command line
 }
 
-// Commands are queue, work, hub.
+// Commands returns the commands queue, work and hub.
 func (q *Access) Commands() []*cobra.Command {
 	return []*cobra.Command{newQueueCmd(q), newWorkCmd(q), newHubCmd(q)}
 }
@@ -59,7 +58,7 @@ are told the command that takes it.`,
 	return cmd
 }
 
-// settings say where the queue is. No project has a say in that.
+// settings loads the queue's settings. Project files play no part in it.
 func (q *Access) settings() (config.Queue, error) {
 	o := config.Options{Env: q.Environ, Home: q.Home(), Outputs: agent.Formats()}
 	if q.hub != "" {
@@ -70,7 +69,7 @@ func (q *Access) settings() (config.Queue, error) {
 		return config.Queue{}, err
 	}
 	secrets := slices.Clip(q.Environ)
-	for _, secret := range hub.Secrets(cfg.Queue.Hub) { // they are kept out of logs and messages
+	for _, secret := range hub.Secrets(cfg.Queue.Hub) { // kept out of logs and messages
 		secrets = append(secrets, "QUEUE_PASSWORD="+secret)
 	}
 	if len(secrets) > len(q.Environ) {
@@ -79,7 +78,7 @@ func (q *Access) settings() (config.Queue, error) {
 	return cfg.Queue, nil
 }
 
-// flags are where the queue is served.
+// flags adds the flags for the hub's address.
 func (q *Access) flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	f.StringVar(&q.hub, "hub", "", "the queue is served at `URL`, as `codeloops hub` prints it there (default: on this machine)")
@@ -87,7 +86,7 @@ func (q *Access) flags(cmd *cobra.Command) {
 	manual.Under("Queue", f, "hub", "nats")
 }
 
-// reach opens the queue, at the hub that the user has named or else at the one of this home.
+// reach opens the queue, at the hub that the user has configured or else at this home's.
 func (q *Access) reach(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) (*backlog, error) {
 	home, err := hub.Open(q.Data("queue"))
 	if err != nil {
@@ -109,7 +108,7 @@ func (q *Access) reach(ctx context.Context, own func(*hub.Home) (*hub.Link, erro
 	return q.through(ctx, home, link, s)
 }
 
-// through opens the queue through a link, which it closes in the end.
+// through opens the queue through a link, and closes that on errors.
 func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s config.Queue) (*backlog, error) {
 	o := q.Board
 	o.Replicas, o.Now = s.Replicas, q.Now
@@ -120,7 +119,7 @@ func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s 
 	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, remote: s.Through()}, nil
 }
 
-// with opens the queue for what is to be done with it.
+// with opens the queue for do.
 func (q *Access) with(ctx context.Context, do func(*backlog) error) error {
 	b, err := q.reach(ctx, func(home *hub.Home) (*hub.Link, error) { return home.Connect(ctx) })
 	if err != nil {
@@ -129,7 +128,7 @@ func (q *Access) with(ctx context.Context, do func(*backlog) error) error {
 	return errors.Join(do(b), b.Close())
 }
 
-// withTask is with for what is to be done with one task.
+// withTask opens the queue for do, and finds a task.
 func (q *Access) withTask(ctx context.Context, ref string, do func(*backlog, queue.Record) error) error {
 	return q.with(ctx, func(b *backlog) error {
 		r, err := b.find(ctx, ref)
@@ -143,7 +142,7 @@ func (q *Access) withTask(ctx context.Context, ref string, do func(*backlog, que
 // complete completes the IDs of tasks.
 func (q *Access) complete(cmd *cobra.Command, args []string, _ string) (ids []cobra.Completion, how cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		_ = q.with(cmd.Context(), func(b *backlog) error { // without it there is nothing to offer
+		_ = q.with(cmd.Context(), func(b *backlog) error { // without a queue there is nothing to offer
 			all, err := b.mine(cmd.Context(), false)
 			for _, r := range all.Sorted() {
 				ids = append(ids, cobra.CompletionWithDesc(r.Task.ID, string(r.State)+": "+term.Line(r.Task.Title())))
@@ -154,7 +153,7 @@ func (q *Access) complete(cmd *cobra.Command, args []string, _ string) (ids []co
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// oneTask takes the ID of a task.
+// oneTask requires exactly one argument, the ID of a task.
 func oneTask(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil

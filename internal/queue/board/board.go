@@ -1,9 +1,8 @@
 // Package board keeps the records of a backlog and hands its tasks to workers, on JetStream.
 //
-// A bucket holds one record for each task, which is changed by revision. A work queue holds the
-// tasks that are offered: a message that nobody acknowledges is given to another worker, and the
-// record counts how often. Another one holds the results that wait for their merge, of which each
-// repository's are taken one at a time.
+// A bucket holds one record for each task, which is changed by revision. A work queue holds the offered tasks: a
+// message that is not acknowledged is given to another worker, and the record counts how often. A second work
+// queue holds the results that wait to be merged; those of one repository are taken one at a time.
 package board
 
 import (
@@ -20,13 +19,13 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// schema is the version of everything that is kept. Another one is refused.
+// schema is the version of the stored data. Any other is rejected.
 const schema = "1"
 
-// schemaKey is where that is kept.
+// schemaKey is the key that holds it.
 const schemaKey = "schema"
 
-// What is kept, and where.
+// Names of buckets, streams and subjects.
 const (
 	records  = "codeloops-tasks"
 	settings = "codeloops-queue"
@@ -41,25 +40,25 @@ const (
 const (
 	// AckWait is how long a worker may be silent before its task is given to another.
 	AckWait = 30 * time.Second
-	// Beat is how often a worker says that it is there.
+	// Beat is the interval of heartbeats.
 	Beat = 10 * time.Second
-	// MostLost is how many workers may be lost with a task, and how many mergers with its result.
+	// MostLost is how many workers a task may lose, and how many mergers its result, before it is given up.
 	MostLost = 3
-	// window is how long a message that is sent twice is known to be the same.
+	// window is how long duplicate messages are recognized.
 	window = time.Hour
 )
 
-// Options may be shorter in tests.
+// Options are set by tests; zero values are the defaults.
 type Options struct {
 	AckWait  time.Duration // of a new board; 0 is [AckWait]
 	Beat     time.Duration // 0 is [Beat]
-	Replicas int           // of a new board: how many servers of a cluster keep it; 0 is one
+	Replicas int           // of a new board: replicas in a cluster; 0 is one
 	Now      func() time.Time
 }
 
-// A Board is the backlog as one process sees it. It is safe for concurrent use.
+// A Board is one process's access to the backlog. It is safe for concurrent use.
 type Board struct {
-	// Ledger has what is no record.
+	// Ledger holds budgets and limits.
 	Ledger *Ledger
 
 	server  server
@@ -71,7 +70,7 @@ type Board struct {
 	reunion reunion
 }
 
-// Open makes what a board needs, unless it is there.
+// Open opens a board, and creates what it needs.
 func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 	if o.AckWait == 0 {
 		o.AckWait = AckWait
@@ -112,7 +111,7 @@ func (b *Board) open(ctx context.Context) error {
 	return b.look(ctx)
 }
 
-// create makes the streams. The records come last: whoever finds them finds all.
+// create makes the streams. The records come last, so that whoever finds them finds everything.
 func (b *Board) create(ctx context.Context) (jetstream.KeyValue, error) {
 	for _, s := range []jetstream.StreamConfig{
 		{Name: offers, Subjects: []string{offerSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
@@ -133,7 +132,7 @@ func (b *Board) create(ctx context.Context) (jetstream.KeyValue, error) {
 	return b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: records, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
 }
 
-// look asks the hub what time it is.
+// look asks the hub for the time.
 func (b *Board) look(ctx context.Context) error {
 	s, err := b.js.Stream(ctx, "KV_"+records)
 	if err != nil {
@@ -151,13 +150,13 @@ func (b *Board) look(ctx context.Context) error {
 // Lease is how long a worker may be silent before its task is given to another.
 func (b *Board) Lease() time.Duration { return b.options.AckWait }
 
-// Now is the time at the hub.
+// Now is the hub's time.
 func (b *Board) Now() time.Time { return b.clock.now() }
 
-// Ahead is how far the clock of this machine was ahead of the hub's when that was last asked.
+// Ahead is how far this machine's clock was ahead of the hub's when it was last compared.
 func (b *Board) Ahead() time.Duration { return b.clock.ahead() }
 
-// ErrThere says that a task has been added already.
+// ErrThere says that the task has been added before.
 var ErrThere = errors.New("the task is in the queue already")
 
 // ErrNone says that there is no such task.
@@ -192,8 +191,8 @@ func (b *Board) Get(ctx context.Context, id string) (r queue.Record, err error) 
 	return r, err
 }
 
-// Change changes a record by its revision. When somebody else has changed it in between, change
-// is called again with what is there then; its error ends it.
+// Change changes a record. If somebody else changes it at the same time, change is called again with the new
+// record; an error of change ends it.
 func (b *Board) Change(ctx context.Context, id string, change func(*queue.Record) error) (r queue.Record, err error) {
 	r, r.Revision, err = changed(ctx, b.records, id, func(r *queue.Record, revision uint64) error {
 		if r.Revision = revision; revision == 0 {
@@ -204,7 +203,7 @@ func (b *Board) Change(ctx context.Context, id string, change func(*queue.Record
 	return r, err
 }
 
-// Remove takes a record off the board that is still the one that was read.
+// Remove removes a record, unless it has changed since it was read.
 func (b *Board) Remove(ctx context.Context, r queue.Record) error {
 	if err := b.records.Purge(ctx, r.Task.ID, jetstream.LastRevision(r.Revision)); err != nil {
 		return hint.Errorf("try it again", "task %s could not be removed: something has become of it meanwhile: %w", r.Task.ID, err)
@@ -212,7 +211,7 @@ func (b *Board) Remove(ctx context.Context, r queue.Record) error {
 	return nil
 }
 
-// All reads the whole backlog: one of which only a part could be read is an error.
+// All reads the whole backlog; one that could be read only in part is an error.
 func (b *Board) All(ctx context.Context) (all queue.Backlog, err error) {
 	err = b.records.list(ctx, func() { all = queue.Backlog{} }, func(e jetstream.KeyValueEntry) error {
 		r, err := b.record(e)
@@ -229,10 +228,10 @@ func (b *Board) All(ctx context.Context) (all queue.Backlog, err error) {
 	return all, nil
 }
 
-// record is the one that an entry has; nil where it was removed.
+// record decodes an entry; nil where the record was removed.
 func (b *Board) record(e jetstream.KeyValueEntry) (*queue.Record, error) {
 	if e.Operation() != jetstream.KeyValuePut {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // a removed record is no error
 	}
 	r, err := decoded[queue.Record](b.records, e)
 	if err != nil {
@@ -242,18 +241,17 @@ func (b *Board) record(e jetstream.KeyValueEntry) (*queue.Record, error) {
 	return &r, nil
 }
 
-// A Change is one record of a board that has changed, or was there at first.
+// A Change tells of one record that exists or has changed.
 type Change struct {
-	ID     string        // "": nothing has; what was there at first has been told
+	ID     string        // "": all records that existed at first have been told
 	Record *queue.Record // nil: it was removed
 	Seen   uint64        // revision of the board
 }
 
-// Follow tells of all records, then that these were all, and then of each change. It returns
-// when ctx is done, with its cause, when changed returns an error, with that, and with
-// [ErrAway] when the hub has come back after it was away.
+// Follow tells of all records, then that these were all, and then of each change. It returns the cause when ctx is
+// done, the error that changed returns, and [ErrAway] when the hub was away and has come back.
 func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
-	if err := b.look(ctx); err != nil { // a machine that was asleep has lost the hub, and its clock
+	if err := b.look(ctx); err != nil { // after sleep, the machine has lost its connection, and its clock may be off
 		return fmt.Errorf("follow the backlog: %w", b.server.refused(err))
 	}
 	var c Change

@@ -13,17 +13,16 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A bucket keeps values, each of which is changed by its revision alone: whoever changes one has seen what
-// it changes.
+// A bucket stores values. Every change names the revision that it is based on, so concurrent changes are noticed.
 type bucket struct {
 	jetstream.KeyValue
 
 	server server
-	all    string                  // what all of it is, for people
-	one    func(key string) string // and one value
+	all    string                  // names the whole bucket in errors
+	one    func(key string) string // names one value
 }
 
-// kept reads a value. Where there is none it is the zero value, of revision 0.
+// kept reads a value. A missing one is the zero value, with revision 0.
 func kept[T any](ctx context.Context, b *bucket, key string) (value T, revision uint64, err error) {
 	e, err := b.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
@@ -43,8 +42,8 @@ func decoded[T any](b *bucket, e jetstream.KeyValueEntry) (value T, err error) {
 	return value, nil
 }
 
-// changed changes a value by its revision. When somebody else has changed it in between, change is called
-// again with what is there then; its error ends it.
+// changed changes a value. If somebody else changes it at the same time, change is called again with the new
+// value; an error of change ends it.
 func changed[T any](ctx context.Context, b *bucket, key string, change func(value *T, revision uint64) error) (T, uint64, error) {
 	for {
 		value, revision, err := kept[T](ctx, b, key)
@@ -72,17 +71,17 @@ func changed[T any](ctx context.Context, b *bucket, key string, change func(valu
 	}
 }
 
-// ErrAway says that the hub was away: what has changed meanwhile is not known.
+// ErrAway says that the connection to the hub was lost, and changes may have been missed.
 var ErrAway = errors.New("the hub was away")
 
-// errWhole says that all there was has been told.
+// errWhole ends a listing once all values have been told.
 var errWhole = errors.New("that is all")
 
-// patience is how long a hub may say nothing while it is asked for all values.
+// patience is how long the hub may be silent during a listing.
 const patience = 10 * time.Second
 
-// list tells of all values. begin is called before the first of them, and again where the hub was away
-// meanwhile and all are told once more: what was told by then may be a part.
+// list tells of all values. begin is called before the first one, and again when the connection was lost and the
+// listing starts over.
 func (b *bucket) list(ctx context.Context, begin func(), told func(jetstream.KeyValueEntry) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -106,9 +105,8 @@ func (b *bucket) list(ctx context.Context, begin func(), told func(jetstream.Key
 	}
 }
 
-// watch tells of all values, also of those that were removed, then, with nil, that these were all, and then
-// of each change. It returns when ctx is done, with its cause, when told returns an error, with that, and
-// with [ErrAway] when the hub has come back after it was away.
+// watch tells of all values, including removed ones, then of nil, and then of each change. It returns the cause
+// when ctx is done, the error that told returns, and [ErrAway] when the hub was away and has come back.
 func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -120,13 +118,13 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 		}
 	}()
 	w, err := b.WatchAll(ctx)
-	if ctx.Err() != nil { // also where the question was lost
+	if ctx.Err() != nil { // also when the request was lost
 		return context.Cause(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", b.all, b.server.refused(err))
 	}
-	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
+	defer w.Stop() //nolint:errcheck // nobody reads further updates
 	all := roll{bucket: b}
 	for {
 		select {
@@ -152,18 +150,17 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 	}
 }
 
-// A roll knows when all values of a bucket have been told. The watcher says so itself, and the server how
-// much is still to come with each value, and both too early: a value that changes meanwhile is one less,
-// and not yet one more. Values come in the order of their revisions. So all were told once the last one
-// that was is the last that there is.
+// A roll detects when all values of a bucket have been told. The watcher's own marker and the server's pending
+// count both come too early: a value that changes meanwhile is subtracted before its new revision is added. Values
+// come in order of revision, so the listing is complete when the last one told is the last in the stream.
 type roll struct {
 	bucket *bucket
-	seen   uint64 // revision of the value that was told last
-	last   uint64 // that there was when the bucket was asked
+	seen   uint64 // last revision told
+	last   uint64 // last revision in the bucket when it was asked
 	whole  bool
 }
 
-// call takes down what has been told, and tells, with nil, when that was all.
+// call notes a value, and tells nil once all have been told.
 func (r *roll) call(ctx context.Context, e jetstream.KeyValueEntry, told func(jetstream.KeyValueEntry) error) error {
 	if e != nil {
 		r.seen = e.Revision()

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// A clock is the time of the hub. The clocks of several machines are never compared: whatever is
-// written has the time of the one hub that they share.
+// A clock is the hub's time. Clocks of different machines are never compared: everything is written with the hub's
+// time.
 type clock struct {
-	here func() time.Time // by the clock of this machine
+	here func() time.Time // this machine's clock
 
 	mu         sync.Mutex
-	there, was time.Time // at the same moment, the other one here
+	there, was time.Time // the two clocks at the same moment
 }
 
-// look sets the clock by what the hub says.
+// look compares the clock with the hub's.
 func (c *clock) look(ask func() (time.Time, error)) error {
 	asked := c.here()
 	there, err := ask()
@@ -31,10 +31,10 @@ func (c *clock) look(ask func() (time.Time, error)) error {
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.there.Add(c.here().Sub(c.was)) // which the clock's being set does not change
+	return c.there.Add(c.here().Sub(c.was)) // Sub is monotonic, so setting the clock does not matter
 }
 
-// ahead is how far the clock of this machine was ahead when the hub was last asked.
+// ahead is how far this machine's clock was ahead at the last comparison.
 func (c *clock) ahead() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,20 +14,20 @@ import (
 	"codeloops/internal/queue"
 )
 
-// A Job is a task that a worker, or a result that the merger, has taken. While it lasts, the
-// board is told that somebody is there.
+// A Job is a task that a worker has taken, or a result that the merger has. Until it is released, it sends
+// heartbeats.
 type Job struct {
 	queue.Record // as this job last read or wrote it
 
-	mu      sync.Mutex   // of the record, which several may change at once
-	given   queue.Record // as it was when it was taken, for whoever does not own the job
+	mu      sync.Mutex   // guards Record, which several goroutines may change
+	given   queue.Record // as it was when it was taken, for goroutines that do not own the job
 	board   *Board
 	message jetstream.Msg
 	stop    context.CancelFunc
 	stopped chan struct{}
 
 	paying sync.Mutex
-	open   map[string]bool // turns for which something is reserved
+	open   map[string]bool // turns with a reservation
 }
 
 func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job {
@@ -37,8 +37,8 @@ func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job
 	return j
 }
 
-// beat says that somebody is there, until the job is released. A hub that comes back is told at
-// once: before it gives away what has been silent for too long.
+// beat sends heartbeats until the job is released. When the hub comes back it gets one at once, before it gives
+// the task to another worker.
 func (j *Job) beat(ctx context.Context) {
 	defer close(j.stopped)
 	t := time.NewTicker(j.board.options.Beat)
@@ -52,13 +52,13 @@ func (j *Job) beat(ctx context.Context) {
 		case <-back:
 		case <-t.C:
 		}
-		_ = j.message.InProgress() // a hub that is away is told the next time
+		_ = j.message.InProgress() // if the hub is away, the next heartbeat does
 		j.beatReserved(ctx)
 	}
 }
 
-// Stale says why this job does not count any more, going by a record, nil where the task was
-// removed; and nothing where it still does. It is a [queue.ErrStale].
+// Stale says why this job no longer counts, given the current record, which is nil for a removed task; nil where
+// it still counts. The error is a [queue.ErrStale].
 func (j *Job) Stale(r *queue.Record) error {
 	what := ""
 	switch {
@@ -78,8 +78,8 @@ func (j *Job) Stale(r *queue.Record) error {
 	return fmt.Errorf("attempt %d at task %s no longer counts, as %s: %w", j.given.Attempt, j.given.Task.ID, what, queue.ErrStale)
 }
 
-// Change changes the record. The error is [queue.ErrStale] when the task has gone on without
-// this job: it was given to another worker, cancelled or removed.
+// Change changes the record. The error is [queue.ErrStale] when this job no longer counts: the task was given to
+// another worker, cancelled or removed.
 func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) error {
 	r, err := j.board.Change(ctx, j.given.Task.ID, func(r *queue.Record) error {
 		if r.Revision < j.given.Revision {
@@ -101,9 +101,8 @@ func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) erro
 	return err
 }
 
-// End gives the task back with what has become of it: change moves the record. What comes next
-// is sent, and only then the message is acknowledged. A hub that is away is waited for, unless
-// ctx is done: then not for long.
+// End gives the task back, with change moving the record. The next message is sent before the current one is
+// acknowledged. It waits while the hub is away, but only briefly once ctx is done.
 func (j *Job) End(ctx context.Context, change func(*queue.Record) error) error {
 	defer j.Release()
 	for _, part := range []func(context.Context) error{
@@ -118,8 +117,8 @@ func (j *Job) End(ctx context.Context, change func(*queue.Record) error) error {
 	return nil
 }
 
-// once changes the record. To try it again is no second change: a hub that was killed may have
-// taken the first one, and not have said so.
+// once makes a change that may be retried safely: a hub that was killed may have stored the first try without
+// answering.
 func (j *Job) once(change func(*queue.Record) error) func(context.Context) error {
 	var moved time.Time
 	return func(ctx context.Context) error {
@@ -140,15 +139,15 @@ func (j *Job) once(change func(*queue.Record) error) func(context.Context) error
 	}
 }
 
-// How long an answer of the hub is waited for, and the hub once nobody wants to wait, which is for more
-// than one try; and how long between two tries.
+// grace is the timeout of one request, parting how long to keep trying once ctx is done, and away the pause
+// between tries.
 const (
 	grace   = 10 * time.Second
 	parting = 3 * grace
 	away    = 200 * time.Millisecond
 )
 
-// insist does something until the hub has answered, or nobody has wanted to wait for that for a while.
+// insist retries until the hub answers, or ctx has been done for a while.
 func insist(ctx context.Context, do func(context.Context) error) error {
 	wanted, give := context.WithCancel(context.WithoutCancel(ctx))
 	defer give()
@@ -167,7 +166,7 @@ func insist(ctx context.Context, do func(context.Context) error) error {
 		if err == nil || errors.Is(err, nats.ErrConnectionClosed) || wanted.Err() == nil && !Unreachable(err) {
 			return err
 		}
-		if last == nil || wanted.Err() == nil { // else it says only that it was cancelled
+		if last == nil || wanted.Err() == nil { // later errors say only that it was cancelled
 			last = err
 		}
 		if wanted.Err() != nil {
@@ -177,10 +176,10 @@ func insist(ctx context.Context, do func(context.Context) error) error {
 	}
 }
 
-// errBehind is the answer of a server of a cluster that has not heard of the last changes yet.
+// errBehind is the answer of a cluster member that has not seen the last changes yet.
 var errBehind = errors.New("a server of the cluster is behind the others")
 
-// Unreachable reports whether an error says only that the hub could not be asked.
+// Unreachable reports whether an error means that the hub did not answer.
 func Unreachable(err error) bool {
 	for _, one := range []error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
@@ -198,23 +197,22 @@ func Unreachable(err error) bool {
 // Of is the ID of the task.
 func (j *Job) Of() string { return j.given.Task.ID }
 
-// Forget has a job that does not count any more hold nobody up until its lease is over: what it was given
-// comes to nobody again. Where somebody else has been given the same it is theirs.
+// Forget takes the message of a job that no longer counts out of the queue, so that nothing waits for its lease.
+// It leaves the message alone where somebody else has taken it.
 func (j *Job) Forget(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	r, err := j.board.Get(ctx, j.Of())
 	if err != nil && !errors.Is(err, ErrNone) {
-		return // it comes again, and in vain
+		return // it will be redelivered and dropped then
 	}
 	if err == nil && numberOf(&r) == numberOf(&j.given) && (r.Taken != j.given.Taken || r.State == j.given.State) {
 		return
 	}
-	_ = j.message.TermWithReason(errVain.Error()) // else it comes again, and in vain
+	_ = j.message.TermWithReason(errVain.Error()) // on failure it is redelivered and dropped
 }
 
-// Release ends the job. Unless it was given back, somebody else gets the task when the lease
-// is over.
+// Release ends the job. Unless it was given back, another worker gets the task when the lease is over.
 func (j *Job) Release() {
 	j.stop()
 	<-j.stopped

@@ -15,14 +15,13 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Ledger keeps what holds tasks back that is no matter of one of them: the budgets of repositories and
-// the limits of agents. It is safe for concurrent use.
+// A Ledger stores the budgets of repositories and the limits of agents. It is safe for concurrent use.
 type Ledger struct {
 	kept *bucket
-	now  func() time.Time // at the hub
+	now  func() time.Time // the hub's time
 }
 
-// openLedger opens that of a board, and refuses one that another version has written.
+// openLedger opens a board's ledger, and rejects the data of another version.
 func openLedger(ctx context.Context, b *Board) (*Ledger, error) {
 	kept, err := b.js.KeyValue(ctx, settings)
 	if err != nil {
@@ -39,25 +38,25 @@ func openLedger(ctx context.Context, b *Board) (*Ledger, error) {
 	return &Ledger{&bucket{kept, b.server, "the budgets", func(key string) string { return key + " of the queue" }}, b.Now}, nil
 }
 
-// Keys of what is kept.
+// Prefixes of keys.
 const (
 	budgets = "budget."
 	limits  = "limit."
 )
 
 func limitKey(home, agent string) string {
-	sum := sha256.Sum256([]byte(agent)) // whose name may be anything
+	sum := sha256.Sum256([]byte(agent)) // a name may hold any character
 	return limits + home + "." + hex.EncodeToString(sum[:8])
 }
 
-// Budget is that of the tasks of a repository; one without any limit where nobody has set one.
+// Budget returns the budget of a repository, without limits where none is set.
 func (l *Ledger) Budget(ctx context.Context, of queue.Repository) (budget queue.Budget, err error) {
 	budget, _, err = kept[queue.Budget](ctx, l.kept, budgets+of.Key())
 	budget.Repository = of
 	return budget, err
 }
 
-// ChangeBudget changes a budget by its revision, as [Board.Change] does a record.
+// ChangeBudget changes a budget, as [Board.Change] does a record.
 func (l *Ledger) ChangeBudget(ctx context.Context, of queue.Repository, change func(*queue.Budget) error) (queue.Budget, error) {
 	budget, _, err := changed(ctx, l.kept, budgets+of.Key(), func(b *queue.Budget, _ uint64) error {
 		b.Repository = of
@@ -66,7 +65,7 @@ func (l *Ledger) ChangeBudget(ctx context.Context, of queue.Repository, change f
 	return budget, err
 }
 
-// Holds are the budgets and limits that there are now, for a home.
+// Holds returns the current budgets, and the limits of a home.
 func (l *Ledger) Holds(ctx context.Context, home string) (all *queue.Holds, err error) {
 	err = l.kept.list(ctx, func() { all = &queue.Holds{} }, func(e jetstream.KeyValueEntry) (err error) {
 		all, err = l.with(all, e, home)
@@ -75,8 +74,8 @@ func (l *Ledger) Holds(ctx context.Context, home string) (all *queue.Holds, err 
 	return all, err
 }
 
-// FollowHolds tells of all budgets and limits, for a home, once they are known and then each time that
-// one changes. What it tells is not changed afterwards. It returns as [Board.Follow] does.
+// FollowHolds calls changed with all budgets and the limits of a home, once all are known and then after each
+// change. The value is not modified afterwards. It returns as [Board.Follow] does.
 func (l *Ledger) FollowHolds(ctx context.Context, home string, changed func(*queue.Holds)) error {
 	h, whole := &queue.Holds{}, false
 	return l.kept.watch(ctx, func(e jetstream.KeyValueEntry) (err error) {
@@ -92,7 +91,7 @@ func (l *Ledger) FollowHolds(ctx context.Context, home string, changed func(*que
 	})
 }
 
-// with is what holds tasks back once something has changed.
+// with applies an entry to a copy.
 func (l *Ledger) with(h *queue.Holds, e jetstream.KeyValueEntry, home string) (*queue.Holds, error) {
 	h = h.Clone()
 	var err error
@@ -110,8 +109,7 @@ func (l *Ledger) with(h *queue.Holds, e jetstream.KeyValueEntry, home string) (*
 	return h, err
 }
 
-// Limited takes down that an agent of a home has said that it is at a limit, which lasts that long, or, 0,
-// nobody knows how long.
+// Limited records that an agent of a home has reached a limit, for a pause; 0 is unknown.
 func (l *Ledger) Limited(ctx context.Context, home, agent string, pause time.Duration, reason string) (queue.Limit, error) {
 	limit, _, err := changed(ctx, l.kept, limitKey(home, agent), func(limit *queue.Limit, _ uint64) error {
 		limit.Home, limit.Agent = home, agent
@@ -121,7 +119,7 @@ func (l *Ledger) Limited(ctx context.Context, home, agent string, pause time.Dur
 	return limit, err
 }
 
-// Unlimited takes down that an agent works again.
+// Unlimited records that an agent works again.
 func (l *Ledger) Unlimited(ctx context.Context, home, agent string) error {
 	if err := l.kept.Purge(ctx, limitKey(home, agent)); err != nil {
 		return fmt.Errorf("write the end of a limit: %w", err)

@@ -9,17 +9,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Lines are where the messages of work queues are asked for: consumers that all processes share, each of
-// which is made where it is missing.
+// Lines fetch the messages of work queues, through consumers that all processes share. A missing consumer is
+// created.
 type lines struct {
 	js   jetstream.JetStream
-	wait time.Duration // for whoever was given a message to say so, or that it goes on
+	wait time.Duration // until a message that was not acknowledged is delivered again
 
 	mu   sync.Mutex
 	made map[string]jetstream.Consumer // by name
 }
 
-// consumer is one of a stream.
+// consumer returns a consumer of a stream.
 func (l *lines) consumer(ctx context.Context, stream, name string, c jetstream.ConsumerConfig) (jetstream.Consumer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,11 +37,11 @@ func (l *lines) consumer(ctx context.Context, stream, name string, c jetstream.C
 	return made, err
 }
 
-// soon is how long a message is waited for. A server that is asked not to wait does so all the same
-// where there are messages which may not be delivered yet: results, while another one is merged.
+// soon is how long to wait for a message. Without a wait, a server that may deliver only one result at a time
+// would still make the caller wait for its default.
 const soon = 50 * time.Millisecond
 
-// next is a message that is there; nil where there is none.
+// next returns a message; nil where there is none.
 func next(c jetstream.Consumer) (jetstream.Msg, error) {
 	var batch jetstream.MessageBatch
 	var err error
@@ -60,13 +60,13 @@ func next(c jetstream.Consumer) (jetstream.Msg, error) {
 	return m, nil
 }
 
-// A reunion is when the hub was reached, or found again, as far as it was noticed.
+// A reunion notices when the hub was reached, or reached again.
 type reunion struct {
 	conn *nats.Conn
 
 	mu         sync.Mutex
-	reconnects uint64    // that are known
-	since      time.Time // when the last one was noticed; zero: nobody has looked yet
+	reconnects uint64    // seen so far
+	since      time.Time // when the last one was noticed; zero is never
 }
 
 // ago is how long ago that was.
@@ -79,6 +79,5 @@ func (r *reunion) ago(now time.Time) time.Duration {
 	return now.Sub(r.since)
 }
 
-// early is how long nobody is taken for lost, since the hub was reached: all who are there have
-// found it again by then, and said so.
+// early is how long after a reconnect nobody is considered lost: by then, every live worker has sent a heartbeat.
 func early(beat time.Duration) time.Duration { return beat / 2 }

@@ -13,12 +13,11 @@ import (
 	"codeloops/internal/queue"
 )
 
-// ErrMoved says that something on the board has changed since it was looked at.
+// ErrMoved says that the board has changed since it was read.
 var ErrMoved = errors.New("something has changed on the board meanwhile")
 
-// Offer offers a task to the workers of its repository, if nothing on the board has changed
-// since the revision seen, at which r was chosen: of several processes that choose at the same
-// time one wins, and the others look again, told [ErrMoved].
+// Offer offers a task to the workers of its repository, unless the board has changed since revision seen, at which
+// r was chosen. Of several processes that choose at the same time one wins, and the others get [ErrMoved].
 func (b *Board) Offer(ctx context.Context, r queue.Record, seen uint64, now time.Time) error {
 	r.Offers++
 	if err := r.Move(queue.Offered, now, ""); err != nil {
@@ -38,10 +37,8 @@ func (b *Board) Offer(ctx context.Context, r queue.Record, seen uint64, now time
 	return b.Send(ctx, &r)
 }
 
-// Send sends what the state of a record says: an offer to the workers, a result to the merger, unless its
-// merge was put off.
-// To do so twice changes nothing, so that anybody may do it in the place of one who was killed
-// before it was done.
+// Send sends the message that belongs to a record's state: an offer, or a result to be merged unless that was
+// postponed. Messages have IDs, so anyone may send it again for a process that was killed.
 func (b *Board) Send(ctx context.Context, r *queue.Record) error {
 	var subject string
 	switch {
@@ -60,11 +57,10 @@ func (b *Board) Send(ctx context.Context, r *queue.Record) error {
 	return nil
 }
 
-// numberOf is what tells a message about a record from an earlier one, also about a task that was removed
-// and added again.
+// numberOf tells the messages of a record apart, also those of a task that was removed and added again.
 func numberOf(r *queue.Record) string { return fmt.Sprintf("%d.%d", r.Task.Added.UnixNano(), r.Offers) }
 
-// Take begins an attempt at a task that is offered in a repository; nil where there is none.
+// Take begins an attempt at a task offered in a repository; nil where there is none.
 func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, at time.Time) (*Job, error) {
 	c, err := b.lines.consumer(ctx, offers, "workers-"+of.Key(), jetstream.ConsumerConfig{FilterSubject: offerSubject + of.Key() + ".*"})
 	if err != nil {
@@ -81,8 +77,8 @@ func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, a
 	})
 }
 
-// TakeResult takes a result in a repository that waits for its merge; nil where there is none.
-// They are taken one at a time, in the order in which they came.
+// TakeResult takes a result that waits for its merge in a repository; nil where there is none. Results are taken
+// one at a time, in order.
 func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Time) (*Job, error) {
 	c, err := b.lines.consumer(ctx, results, "merger-"+of.Key(), jetstream.ConsumerConfig{
 		FilterSubject: resultSubject + of.Key() + ".*", MaxAckPending: 1,
@@ -102,16 +98,16 @@ func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Tim
 	})
 }
 
-// errVain says that what a message offers is not to be had any more.
+// errVain says that a message is outdated.
 var errVain = errors.New("the task is no longer offered")
 
-// errEarly says that whoever was given a task may not have had time to say that it is there.
+// errEarly says that the worker of a task may not have had time for a heartbeat since the hub came back.
 var errEarly = errors.New("the hub has only just come back")
 
 // take takes the first message whose record can be begun; nil where there is none.
 func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, begin func(r *queue.Record, number string) error) (*Job, error) {
 	for {
-		b.reunion.ago(now) // before it is asked, as well: it may take a while until there is a message
+		b.reunion.ago(now) // also before asking, as a message may take a while
 		m, err := next(c)
 		if err != nil {
 			return nil, fmt.Errorf("ask for work: %w", b.server.refused(err))
@@ -128,25 +124,25 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 		})
 		switch {
 		case errors.Is(err, errEarly):
-			_ = m.NakWithDelay(left) // else it comes again later
+			_ = m.NakWithDelay(left) // on failure it is redelivered after the lease
 			return nil, nil
 		case errors.Is(err, errVain):
-			if err := b.Send(ctx, &r); err != nil { // whoever finished it may not have come to that
+			if err := b.Send(ctx, &r); err != nil { // the worker that finished it may have been killed before
 				return nil, err
 			}
-			_ = m.TermWithReason(errVain.Error()) // else it comes again, and in vain
+			_ = m.TermWithReason(errVain.Error()) // on failure it is redelivered and dropped
 		case err != nil:
-			_ = m.Nak() // else it comes again later
+			_ = m.Nak() // on failure it is redelivered after the lease
 			return nil, err
-		case r.State.Over(): // too many were lost with it
-			_ = m.TermWithReason(r.Why) // else it comes again, and in vain
+		case r.State.Over(): // too many workers were lost
+			_ = m.TermWithReason(r.Why) // on failure it is redelivered and dropped
 		default:
 			return newJob(ctx, b, m, r), nil
 		}
 	}
 }
 
-// begin changes the record that a message is about.
+// begin changes the record that a message names.
 func (b *Board) begin(ctx context.Context, m jetstream.Msg, begin func(r *queue.Record, number string) error) (queue.Record, error) {
 	r, err := b.Change(ctx, taskOf(m.Subject()), func(r *queue.Record) error { return begin(r, string(m.Data())) })
 	if errors.Is(err, ErrNone) {
@@ -155,5 +151,5 @@ func (b *Board) begin(ctx context.Context, m jetstream.Msg, begin func(r *queue.
 	return r, err
 }
 
-// taskOf is the last word of a subject.
+// taskOf is the last token of a subject.
 func taskOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }

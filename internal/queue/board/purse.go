@@ -9,15 +9,15 @@ import (
 	"codeloops/internal/queue"
 )
 
-// pause is how long a turn waits that others stand in the way of, before it is tried again.
+// pause is how long a turn waits for others before it tries again.
 const pause = 500 * time.Millisecond
 
 // errNoBudget says that there is none.
 var errNoBudget = errors.New("there is no budget")
 
-// Reserve reserves what a turn of the job may cost, if there is a budget. It waits for other turns
-// while it would not suffice beside them. over is the budget where the turn may not start, nil where it may; a
-// hub that is away is waited for. ready is told of the budget before anything is reserved.
+// Reserve reserves the cost of a turn, if there is a budget. It waits while the turns of others leave too little.
+// over is the budget where the turn may not start, and nil where it may. It waits while the hub is away. ready
+// gets the budget before anything is reserved.
 func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (over *queue.Budget, err error) {
 	t.Task, t.Attempt = j.given.Task.ID, j.given.Attempt
 	seen := silences{}
@@ -40,7 +40,7 @@ func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget
 	}
 }
 
-// reserve tries it once.
+// reserve tries once.
 func (j *Job) reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (how queue.Admission, over *queue.Budget, err error) {
 	err = insist(ctx, func(ctx context.Context) error {
 		b, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
@@ -74,10 +74,10 @@ func (j *Job) reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget
 	return queue.Begins, nil, nil
 }
 
-// errWaits says that other turns stand in the way.
+// errWaits says that other turns must end first.
 var errWaits = errors.New("other turns are under way")
 
-// beatReserved says that the turns are under way for which something is reserved.
+// beatReserved sends the heartbeats of reserved turns.
 func (j *Job) beatReserved(ctx context.Context) {
 	j.paying.Lock()
 	open := maps.Clone(j.open)
@@ -85,9 +85,9 @@ func (j *Job) beatReserved(ctx context.Context) {
 	if len(open) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, min(j.board.options.Beat, 4*pause)) // what else beats waits for it
+	ctx, cancel := context.WithTimeout(ctx, min(j.board.options.Beat, 4*pause)) // the job's own heartbeat waits for it
 	defer cancel()
-	_, _ = j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error { // a hub that is away is told the next time
+	_, _ = j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error { // if the hub is away, the next heartbeat does
 		for i := range b.Reserved {
 			if open[b.Reserved[i].ID] {
 				b.Reserved[i].Beat++
@@ -97,13 +97,12 @@ func (j *Job) beatReserved(ctx context.Context) {
 	})
 }
 
-// silences say how often a process has looked at reservations in vain, by their IDs.
+// silences count how often this process has seen reservations without a new heartbeat, by ID.
 type silences map[string]silence
 
 type silence struct{ beat, looks int }
 
-// long reports whether nothing was heard of a reservation for as long as a lease lasts. It is asked
-// with pauses between.
+// long reports whether a reservation has been silent for the length of a lease. It is called once every pause.
 func (s silences) long(r queue.Reservation, lease time.Duration) bool {
 	was, known := s[r.ID]
 	if !known || was.beat != r.Beat {
@@ -114,7 +113,7 @@ func (s silences) long(r queue.Reservation, lease time.Duration) bool {
 	return time.Duration(was.looks-1)*pause > lease
 }
 
-// free releases what is reserved for turns that nobody plays any more.
+// free releases reservations whose turns nobody plays any more.
 func (b *Board) free(ctx context.Context, of queue.Repository, seen silences) (freed bool, err error) {
 	budget, err := b.Ledger.Budget(ctx, of)
 	if err != nil {
@@ -139,8 +138,7 @@ func (b *Board) free(ctx context.Context, of queue.Repository, seen silences) (f
 	return err == nil, err
 }
 
-// Settle ends a turn for which something was reserved, whatever has become of the job: what it has
-// cost is spent.
+// Settle ends a reserved turn, whatever became of the job: its cost is spent.
 func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole bool) error {
 	t.Task, t.Attempt = j.given.Task.ID, j.given.Attempt
 	j.paying.Lock()
@@ -153,7 +151,7 @@ func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole
 				return errNoBudget
 			}
 			if tried && !b.Reserves(t.ID) {
-				return errNoBudget // it was written, and the answer was lost
+				return errNoBudget // it was stored, and the answer was lost
 			}
 			b.Settle(t, cost, whole)
 			return nil
@@ -165,8 +163,8 @@ func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole
 	})
 }
 
-// Limited takes down that an agent is at a limit for so long, 0 where that is not known, for all tasks that are worked on in the home of this
-// worker. A hub that is away is waited for.
+// Limited records that an agent has reached a limit, for a pause, 0 where that is unknown; it applies to all tasks
+// in this worker's home. It waits while the hub is away.
 func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, reason string) (l queue.Limit, err error) {
 	err = insist(ctx, func(ctx context.Context) (err error) {
 		l, err = j.board.Ledger.Limited(ctx, j.given.Worker.Home, agent, pause, reason)
@@ -175,15 +173,15 @@ func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, re
 	return l, err
 }
 
-// Holds are the budgets and limits that there are for this worker.
+// Holds returns the current budgets, and the limits of this worker's home.
 func (j *Job) Holds(ctx context.Context) (*queue.Holds, error) {
 	return j.board.Ledger.Holds(ctx, j.given.Worker.Home)
 }
 
-// Now is the time by the hub's clock.
+// Now is the hub's time.
 func (j *Job) Now() time.Time { return j.board.Now() }
 
-// Unlimited takes down that an agent works again.
+// Unlimited records that an agent works again.
 func (j *Job) Unlimited(ctx context.Context, agent string) error {
 	return j.board.Ledger.Unlimited(ctx, j.given.Worker.Home, agent)
 }

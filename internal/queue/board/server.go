@@ -13,13 +13,13 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// oldest is the first version of the server that says what time it is there, and knows the rest.
+// oldest is the first version that reports its time and has the other features used here.
 const oldest = "2.10"
 
-// A server is what keeps a board.
+// A server is the NATS server behind a board.
 type server struct{ conn *nats.Conn }
 
-// fits refuses a server that is too old.
+// fits rejects a server that is too old.
 func (s server) fits() error {
 	var is [2]int
 	version := s.conn.ConnectedServerVersion()
@@ -32,10 +32,10 @@ func (s server) fits() error {
 	return nil
 }
 
-// An election is over after some seconds; this is how long one is waited for.
+// election is how long to wait for a cluster to elect a leader, which takes some seconds.
 const election = 30 * time.Second
 
-// elected does something, again while a cluster may be choosing a leader.
+// elected retries while a cluster may be electing a leader.
 func (s server) elected(ctx context.Context, do func(context.Context) error) error {
 	over := time.After(election)
 	for {
@@ -53,10 +53,10 @@ func (s server) elected(ctx context.Context, do func(context.Context) error) err
 	}
 }
 
-// clustered reports whether the server is one of several, which have a leader.
+// clustered reports whether the server belongs to a cluster.
 func (s server) clustered() bool { return len(s.conn.Servers()) > 1 }
 
-// refused says what a server did not do.
+// refused translates an error of the server for people.
 func (s server) refused(err error) error {
 	last := s.conn.LastError()
 	switch {
@@ -73,7 +73,7 @@ func (s server) refused(err error) error {
 			"the server takes %d KiB at once, and this is more: %w", s.conn.MaxPayload()>>10, err)
 	case errors.Is(err, nats.ErrConnectionClosed):
 		sentence := "the hub does not answer, and nobody waits for it any longer"
-		if s.conn.Opts.InProcessServer != nil { // it is this process
+		if s.conn.Opts.InProcessServer != nil { // the hub is this process
 			sentence = "it was ended before all was told to the queue"
 		}
 		return hint.Add(&silentError{sentence, err},
@@ -84,7 +84,7 @@ func (s server) refused(err error) error {
 	return err
 }
 
-// A silentError is an error that tells only that nothing was heard: how that was noticed says nothing to people.
+// A silentError replaces the text of an error that means only that no answer came.
 type silentError struct {
 	sentence string
 	err      error
@@ -93,10 +93,10 @@ type silentError struct {
 func (e *silentError) Error() string { return e.sentence }
 func (e *silentError) Unwrap() error { return e.err }
 
-// room is what a record needs beside its task: its course, and what checks have printed.
+// room is what a record needs beside its task: history and output of checks.
 const room = 256 << 10
 
-// holds refuses a task that the server could not keep to its end.
+// holds rejects a task whose record could grow too large for the server.
 func (s server) holds(id string, record []byte) error {
 	if most := s.conn.MaxPayload(); int64(len(record))+min(room, most/2) > most {
 		return hint.Errorf("write what is long to a file of the repository, and name that in the task; or set max_payload of the server to 8MB",

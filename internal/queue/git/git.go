@@ -1,8 +1,7 @@
-// Package git runs the git program on a repository of the user's, for those who make work trees of it
-// and move its refs.
+// Package git runs git in a user's repository, to make work trees and update refs.
 //
-// Nothing of a command is left when it is over, or when codeloops is killed; no hook of the
-// repository runs, nothing is signed, and nobody is asked for anything.
+// No process outlives its command, even if codeloops is killed. Hooks do not run, nothing is signed, and git never
+// prompts.
 package git
 
 import (
@@ -22,12 +21,12 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Starter runs one command to its end and leaves nothing of it running; [proc.Runner] is one.
+// A Starter runs one command and leaves no process behind; [proc.Runner] is one.
 type Starter interface {
 	Run(context.Context, proc.Command) (proc.Result, error)
 }
 
-// A Repo is a repository, as one of its work trees has it. It is safe for concurrent use.
+// A Repo is a repository, seen from one of its work trees. It is safe for concurrent use.
 type Repo struct {
 	Root      string // of the work tree, absolute and free of symbolic links
 	CommonDir string // the git directory that all its work trees share
@@ -52,39 +51,38 @@ func Open(dir string, starter Starter, environ []string) (*Repo, error) {
 	return &Repo{Root: found.WorkTree, CommonDir: found.CommonDir, Environ: environ, Starter: starter}, nil
 }
 
-// ID names the repository in a directory where there may be things of several ones.
+// ID is a directory name for the repository, distinct from those of others.
 func (r *Repo) ID() string {
 	sum := sha256.Sum256([]byte(r.CommonDir))
 	return filepath.Base(r.Root) + "-" + hex.EncodeToString(sum[:6])
 }
 
-// settings keep git from running and writing what nobody has asked for.
+// settings keep git from running hooks and background jobs.
 var settings = []string{ //nolint:gochecknoglobals // a constant
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "rerere.enabled=false", "-c", "core.logAllRefUpdates=true",
 	"-c", "advice.addEmbeddedRepo=false", "-c", "advice.mergeConflict=false",
 }
 
-// maxOutput is what git may print, and keepErrors how much of it is told where that goes elsewhere.
+// maxOutput limits git's output; keepErrors limits what is kept of stderr when stdout goes to a file.
 const (
 	maxOutput  = 64 << 20
 	keepErrors = 64 << 10
 )
 
-// A Call is how git is run.
+// A Call is one run of git.
 type Call struct {
 	Dir   string
-	Env   []string // beside the repository's
+	Env   []string // added to the repository's environment
 	Stdin []byte
-	// Stdout is a file for what it prints, however much; "" returns that.
+	// Stdout is a file for the output, of any size; "" returns the output.
 	Stdout string
 }
 
-// Do runs git, and returns what it has printed without the line end behind it. One that fails is a
-// [*proc.ExitError].
+// Do runs git and returns its output without the final newline. A non-zero exit is a [*proc.ExitError].
 func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
 	env := slices.Concat(r.Environ, []string{
-		"LANGUAGE=C", // some of what it says is read
+		"LANGUAGE=C", // some output is parsed
 		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:", "GIT_LITERAL_PATHSPECS=0", "GIT_ICASE_PATHSPECS=0",
 	}, c.Env)
 	limits := proc.Limits{MaxOutput: maxOutput, Keep: maxOutput}
@@ -123,7 +121,7 @@ func (r *Repo) Run(ctx context.Context, dir string, args ...string) (string, err
 	return r.Do(ctx, Call{Dir: dir}, args...)
 }
 
-// Tells runs a command of git that answers with its exit code: 0 is yes, 1 is no.
+// Tells runs a git command that answers by its exit code: 0 is yes, 1 is no.
 func (r *Repo) Tells(ctx context.Context, dir string, args ...string) (bool, error) {
 	_, err := r.Run(ctx, dir, args...)
 	if exit, ok := errors.AsType[*proc.ExitError](err); ok && exit.ExitCode == 1 {
@@ -132,17 +130,17 @@ func (r *Repo) Tells(ctx context.Context, dir string, args ...string) (bool, err
 	return err == nil, err
 }
 
-// Contains reports whether a commit is another one, or has it among its ancestors.
+// Contains reports whether a commit is, or has as an ancestor, another one.
 func (r *Repo) Contains(ctx context.Context, commit, other string) (bool, error) {
 	return r.Tells(ctx, r.Root, "merge-base", "--is-ancestor", other, commit)
 }
 
-// Commit returns the id of a commit; ok is false where the name is that of none.
+// Commit resolves a name to a commit; ok is false where it names none.
 func (r *Repo) Commit(ctx context.Context, name string) (id string, ok bool, err error) {
 	return r.Object(ctx, name+"^{commit}")
 }
 
-// Object returns the id of any object.
+// Object resolves a name to an object.
 func (r *Repo) Object(ctx context.Context, name string) (id string, ok bool, err error) {
 	id, err = r.Run(ctx, r.Root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
 	if _, failed := errors.AsType[*proc.ExitError](err); failed {
@@ -151,7 +149,7 @@ func (r *Repo) Object(ctx context.Context, name string) (id string, ok bool, err
 	return id, err == nil, err
 }
 
-// Refs returns the refs below some prefixes, or of those names, exactly as they are written.
+// Refs returns the refs below some prefixes, or with exactly those names.
 func (r *Repo) Refs(ctx context.Context, prefixes ...string) (map[string]string, error) {
 	out, err := r.Run(ctx, r.Root, append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, prefixes...)...)
 	refs := make(map[string]string)
@@ -163,8 +161,7 @@ func (r *Repo) Refs(ctx context.Context, prefixes ...string) (map[string]string,
 	return refs, err
 }
 
-// Identity returns what is to be added to the environment for git to know who commits: nothing where
-// the user has told it.
+// Identity returns variables that give git an author and a committer; none where the user has configured them.
 func (r *Repo) Identity(ctx context.Context, dir string) (env []string, err error) {
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		_, err := r.Run(ctx, dir, "-c", "user.useConfigOnly=true", "var", "GIT_"+who+"_IDENT")
@@ -177,7 +174,7 @@ func (r *Repo) Identity(ctx context.Context, dir string) (env []string, err erro
 	return env, nil
 }
 
-// CanMerge reports a git that cannot merge without a work tree.
+// CanMerge returns an error for a git that cannot merge without a work tree.
 func (r *Repo) CanMerge(ctx context.Context) error {
 	out, err := r.Run(ctx, r.Root, "version")
 	if err != nil {
@@ -185,7 +182,7 @@ func (r *Repo) CanMerge(ctx context.Context) error {
 	}
 	var major, minor int
 	if _, err := fmt.Sscanf(out, "git version %d.%d", &major, &minor); err != nil {
-		return nil //nolint:nilerr // whoever builds git may call it anything: the merge will tell
+		return nil //nolint:nilerr // a custom build may print anything; the merge will tell
 	}
 	if major < 2 || major == 2 && minor < 38 {
 		return hint.Errorf("install git 2.38 or later",

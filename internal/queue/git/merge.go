@@ -11,11 +11,11 @@ import (
 	"codeloops/internal/proc"
 )
 
-// A Merged is what comes of merging two commits, without a work tree.
+// A Merged is the result of a merge without a work tree.
 type Merged struct {
-	Tree  string   // with markers where there are conflicts
+	Tree  string   // with conflict markers, if any
 	Files []string // with conflicts
-	Text  string   // what git says of them
+	Text  string   // git's messages about them
 }
 
 // MergeTree merges two commits.
@@ -25,8 +25,8 @@ func (r *Repo) MergeTree(ctx context.Context, ours, theirs string) (m Merged, er
 	if err != nil && (!failed || exit.ExitCode != 1) {
 		return m, err
 	}
-	// By git-merge-tree(1): the tree, then the files; behind an empty one, of each message the
-	// number of its files, these, its kind and its text.
+	// See git-merge-tree(1): the tree, the files, an empty field; then for each message a count of files, the
+	// files, its kind and its text.
 	fields := strings.Split(out, "\x00")
 	m.Tree = fields[0]
 	if !failed {
@@ -46,5 +46,5 @@ func (r *Repo) MergeTree(ctx context.Context, ours, theirs string) (m Merged, er
 		}
 		rest = rest[2:]
 	}
-	return m, nil //nolint:nilerr // that is how git tells of conflicts
+	return m, nil //nolint:nilerr // exit code 1 means conflicts
 }

@@ -16,14 +16,13 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Trees are the linked work trees of a repository, of which some are ours.
+// Trees are the linked work trees of a repository, some of which are ours.
 type Trees struct{ of *Repo }
 
-// Trees are those of the repository.
+// Trees returns the repository's linked work trees.
 func (r *Repo) Trees() Trees { return Trees{r} }
 
-// Admin returns the directory in which the repository keeps what it knows of a work tree of ours:
-// its index, its HEAD; "" where it knows of none.
+// Admin returns the directory below .git/worktrees that belongs to a work tree of ours; "" is none.
 func (t Trees) Admin(tree string) (string, error) {
 	all, err := t.admins()
 	for _, admin := range all {
@@ -34,7 +33,7 @@ func (t Trees) Admin(tree string) (string, error) {
 	return "", err
 }
 
-// admins are those of all linked work trees.
+// admins lists the directories of all linked work trees.
 func (t Trees) admins() (all []string, err error) {
 	dir := filepath.Join(t.of.CommonDir, "worktrees")
 	entries, err := os.ReadDir(dir)
@@ -47,8 +46,7 @@ func (t Trees) admins() (all []string, err error) {
 	return all, err
 }
 
-// leads returns the .git file of the work tree that an admin directory is for; "" where it is not
-// whole.
+// leads returns the .git file of the work tree that an admin directory belongs to; "" where it is incomplete.
 func (t Trees) leads(admin string) string {
 	text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
 	path := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
@@ -61,8 +59,8 @@ func (t Trees) leads(admin string) string {
 	return filepath.Clean(path)
 }
 
-// worktrees runs a command of git worktree, and no other of ours at the same time: git fails where it
-// comes upon the entry of a work tree that is just being made.
+// worktrees runs git worktree under the lock: git fails when it sees the entry of a work tree that is just being
+// made.
 func (t Trees) worktrees(ctx context.Context, args ...string) error {
 	return t.Alone(func() error {
 		_, err := t.of.Run(ctx, t.of.Root, append([]string{"worktree"}, args...)...)
@@ -70,9 +68,8 @@ func (t Trees) worktrees(ctx context.Context, args ...string) error {
 	})
 }
 
-// Alone does something while no work tree of ours is made or removed: a git that looks at all that a
-// repository has, as fetch does, fails where it comes upon one that is half made. Where it has come upon
-// somebody else's, it is done again.
+// Alone runs do while no work tree of ours is made or removed: git commands that look at all work trees, such as
+// fetch, fail on a half-made one. If that is somebody else's, it retries.
 func (t Trees) Alone(do func() error) error {
 	unlock, err := t.lock()
 	if err != nil {
@@ -88,14 +85,14 @@ func (t Trees) Alone(do func() error) error {
 	return hint.Add(err, "remove the entry that it names, if no git is at work there")
 }
 
-// To make a work tree without files takes git some milliseconds.
+// Git makes a work tree without files within milliseconds.
 const (
 	patience = 20
 	moment   = 50 * time.Millisecond
 )
 
-// lock has no other of ours make or remove a work tree. What one that was killed at that has left half made
-// goes first.
+// lock keeps others of ours from making or removing work trees. It first removes what a killed process has left
+// half-made.
 func (t Trees) lock() (unlock func(), err error) {
 	unlock, err = lockedfile.MutexAt(filepath.Join(t.of.CommonDir, "codeloops-worktrees")).Lock()
 	if err != nil {
@@ -110,8 +107,7 @@ func (t Trees) lock() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// torn reports whether the making of a work tree was cut off where every git that looks at all work
-// trees fails from then on.
+// torn reports whether the entry of a work tree is incomplete in a way that makes git commands fail.
 func torn(admin string) bool {
 	for _, name := range []string{"HEAD", "commondir"} {
 		if text, err := os.ReadFile(filepath.Join(admin, name)); len(text) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)) {
@@ -121,11 +117,11 @@ func torn(admin string) bool {
 	return false
 }
 
-// remove removes the entries of work trees that are meant, each at once: nobody is to find a part of it.
+// remove removes the chosen entries. Each is renamed first, so that nobody sees a part of one.
 func (t Trees) remove(meant func(admin, link string) bool) error {
 	aside := filepath.Join(t.of.CommonDir, "codeloops-removed")
 	all, err := t.admins()
-	err = errors.Join(err, os.RemoveAll(aside)) // what is there is of a removal that was cut off
+	err = errors.Join(err, os.RemoveAll(aside)) // left by an interrupted removal
 	for _, admin := range all {
 		if link := t.leads(admin); meant(admin, link) {
 			err = errors.Join(err, os.Rename(admin, aside), os.RemoveAll(aside))
@@ -142,19 +138,19 @@ func (t Trees) Add(ctx context.Context, args ...string) error {
 	return t.worktrees(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...)
 }
 
-// CheckOut writes the files of a work tree of ours, where there are none.
+// CheckOut writes the files of a new work tree of ours.
 func (t Trees) CheckOut(ctx context.Context, tree string) error {
 	_, err := t.of.Run(ctx, tree, "reset", "--hard", "--quiet", "--no-recurse-submodules")
 	return err
 }
 
-// Repair has the entry of a work tree that was moved lead there.
+// Repair updates the entry of a work tree that was moved.
 func (t Trees) Repair(ctx context.Context, tree string) error {
 	return t.worktrees(ctx, "repair", tree)
 }
 
-// Forget has the repository know no more of a work tree of ours, also of one whose making was cut off:
-// that, git keeps for ever. The name of its directory is nobody else's.
+// Forget removes the entry of a work tree of ours, also an incomplete one, which git would keep forever. The name
+// of its directory is unique.
 func (t Trees) Forget(tree string) error {
 	unlock, err := t.lock()
 	if err != nil {
@@ -166,19 +162,19 @@ func (t Trees) Forget(tree string) error {
 	}); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Join(t.of.CommonDir, "worktrees")) // which is empty, or stays
+	_ = os.Remove(filepath.Join(t.of.CommonDir, "worktrees")) // fails unless it is empty
 	return nil
 }
 
-// InUse returns the work tree, other than one of ours, that has a branch checked out, or will have it
-// again when a rebase or a bisection in it is over; "" is none. Git could tell all but the last, and
-// fails where it comes upon a work tree that somebody is just making.
+// InUse returns the work tree, other than ours, that has a branch checked out, or will have it again after a
+// rebase or bisect; "" is none. Git itself does not report the latter, and fails on a work tree that is just being
+// made.
 func (t Trees) InUse(ctx context.Context, branch, ours string) (string, error) {
 	all, err := t.admins()
 	if err != nil {
 		return "", err
 	}
-	linked := false // the work tree that the repository was found by
+	linked := false // whether Root is a linked work tree
 	for _, admin := range all {
 		link := t.leads(admin)
 		if link == "" {
@@ -206,10 +202,10 @@ func (t Trees) InUse(ctx context.Context, branch, ours string) (string, error) {
 	return filepath.Dir(t.of.CommonDir), nil
 }
 
-// uses reports whether a work tree has to do with a branch.
+// uses reports whether a work tree uses a branch.
 func uses(admin, branch string) bool {
 	for _, name := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
-		text, _ := os.ReadFile(filepath.Join(admin, name)) // as a rule there is only HEAD
+		text, _ := os.ReadFile(filepath.Join(admin, name)) // most have only HEAD
 		if strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref: "), "refs/heads/") == branch {
 			return true
 		}
@@ -217,8 +213,7 @@ func uses(admin, branch string) bool {
 	return false
 }
 
-// Home makes a directory for things of the repository in one that may be for several, and refuses one
-// that would be a part of it.
+// Home makes a directory for the repository's work trees below dir. It rejects one inside the repository.
 func (r *Repo) Home(dir, name string) (string, error) {
 	for _, of := range []string{r.Root, r.CommonDir} {
 		if worktree.Below(of, dir) {

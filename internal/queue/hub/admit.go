@@ -20,7 +20,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// users are the homes that the hub lets in: its own, and those in the file.
+// users lists the homes that the hub admits: its own, and those in the file.
 func (b *Hub) users() ([]*server.NkeyUser, error) {
 	own, err := b.home.PublicKey()
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *Hub) users() ([]*server.NkeyUser, error) {
 	return all, nil
 }
 
-// certificate is what the hub shows; nil is none.
+// certificate returns the hub's certificate; nil is none.
 func (b *Hub) certificate() (*tls.Certificate, error) {
 	cert, key := b.options.Cert, b.options.Key
 	if b.options.SelfSigned {
@@ -69,8 +69,8 @@ func (b *Hub) certificate() (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// selfSigned makes a certificate and its key. It is known by its digest alone, so that it bears
-// no name of a host and does not end in anybody's time.
+// selfSigned makes a certificate with its key. Clients know it by its digest, so it names no host and practically
+// never expires.
 func selfSigned() ([]byte, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package hub is the server of a backlog: NATS with JetStream, in this process, and the way to
-// one that runs elsewhere.
+// Package hub is the server of a backlog, NATS with JetStream in this process, and the connection to one
+// elsewhere.
 //
-// What it has acknowledged is on the disk: every write is synced. That is promised for a single
-// hub; what a cluster of an operator's own promises, NATS says.
+// Every acknowledged write is synced to disk. This holds for a single hub; in a cluster it depends on the
+// operator.
 package hub
 
 import (
@@ -28,14 +28,14 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Home is where the queue of one user on one machine has its files. The zero value is none.
+// A Home holds the queue's files of one user on one machine. The zero value is none.
 type Home struct {
-	Dir string // private to the user; made when something is written
+	Dir string // private to the user; created on the first write
 	id  string
 	key nkeys.KeyPair
 }
 
-// Open makes the directory of a home, with its name and its key, unless they are there.
+// Open creates the directory of a home, with its ID and key, if they are missing.
 func Open(dir string) (*Home, error) {
 	if dir == "" {
 		return nil, hint.Errorf("set HOME or XDG_DATA_HOME", "there is no directory for the queue: the home directory is not known")
@@ -69,8 +69,8 @@ func Open(dir string) (*Home, error) {
 	return h, nil
 }
 
-// once reads a file that never changes, or makes it. Of two processes that make it at the same
-// time one wins, and both have what it wrote.
+// once reads a file that never changes, or creates it. If two processes create it at the same time one wins, and
+// both get its contents.
 func (h *Home) once(name string, create func() ([]byte, error)) ([]byte, error) {
 	path := filepath.Join(h.Dir, name)
 	if b, err := os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +84,7 @@ func (h *Home) once(name string, create func() ([]byte, error)) ([]byte, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make %s: %w", path, err)
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
+	defer os.Remove(f.Name()) //nolint:errcheck // it has a second name by then
 	_, err = f.Write(b)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
@@ -95,44 +95,44 @@ func (h *Home) once(name string, create func() ([]byte, error)) ([]byte, error) 
 	return os.ReadFile(path)
 }
 
-// ID tells this home from all others.
+// ID is unique to this home.
 func (h *Home) ID() string { return h.id }
 
-// PublicKey is what a hub is told, in its list of authorized keys, to let this home in.
+// PublicKey is the key to add to a hub's authorized keys.
 func (h *Home) PublicKey() (string, error) { return h.key.PublicKey() }
 
-// In is a path below the directory of the home.
+// In is a path below the home's directory.
 func (h *Home) In(names ...string) string {
 	return filepath.Join(append([]string{h.Dir}, names...)...)
 }
 
-// An address says where the hub of a home is, to other processes of the same user.
+// An address tells other processes of the user where the home's hub is.
 type address struct {
 	URL  string `json:"url"`
 	PID  int    `json:"pid"`
-	Cert string `json:"cert,omitempty"` // hex digest of the certificate that it shows
-	// Shared: a command serves it that does something else; see [Home.Share].
+	Cert string `json:"cert,omitempty"` // hex digest of its certificate
+	// Shared: it was started by a command that does other work; see [Home.Share].
 	Shared bool `json:"shared,omitempty"`
 }
 
 func (h *Home) addressFile() string { return h.In("hub.json") }
 
-// A Link is a connection to a hub. Closing it ends a hub that was started for it alone.
+// A Link is a connection to a hub. Close also ends a hub that was started only for it.
 type Link struct {
 	*nats.Conn
 
 	hub  *Hub
 	lock io.Closer
-	// standsIn reports whether this process serves the queue itself when the hub has gone; nil: it does not.
+	// standsIn reports whether this process takes over when the hub is gone; nil: it does not.
 	standsIn func() bool
 }
 
-// Tell has somebody told when the hub goes away, and when it is there again.
+// Tell calls tell when the hub goes away, and when it comes back.
 func (l *Link) Tell(tell func(sentence string)) {
 	l.SetDisconnectErrHandler(func(_ *nats.Conn, err error) {
-		if err != nil { // else it was closed here
+		if err != nil { // otherwise it was closed here
 			advice := ""
-			if l.standsIn != nil && !l.standsIn() { // else nobody has to do anything, or it is on another machine
+			if l.standsIn != nil && !l.standsIn() { // otherwise this process takes over, or the hub is on another machine
 				advice = ": if it was ended, start it: codeloops hub"
 			}
 			tell("the hub is away; what is under way goes on, and is told when it is there again" + advice)
@@ -141,7 +141,7 @@ func (l *Link) Tell(tell func(sentence string)) {
 	l.SetReconnectHandler(func(*nats.Conn) { tell("the hub is there again") })
 }
 
-// Close waits until what was sent has arrived, unless the hub is away.
+// Close waits until everything is sent, unless the hub is away.
 func (l *Link) Close() (err error) {
 	if l.IsConnected() {
 		err = l.Flush()
@@ -154,8 +154,7 @@ func (l *Link) Close() (err error) {
 	return err
 }
 
-// Abandon has nobody wait any longer for a hub that does not answer: what is still to be told to one that
-// does is, as far as that does not take long.
+// Abandon stops waiting for a hub that does not answer. One that does gets a moment to receive what is left.
 func (l *Link) Abandon() {
 	if l.FlushTimeout(hurry) != nil {
 		l.Conn.Close()
@@ -164,20 +163,20 @@ func (l *Link) Abandon() {
 	time.AfterFunc(last, l.Conn.Close)
 }
 
-// How long a hub is waited for that nobody wants to wait for: for its answer, and for all that it is told.
+// hurry is how long an abandoned hub has to answer, and last how long it then has to receive.
 const (
 	hurry = 500 * time.Millisecond
 	last  = 3 * time.Second
 )
 
-// How long a command waits for the hub of its home, and how often it looks.
+// patience is how long a command waits for the home's hub, pause how often it looks.
 const (
 	patience = 10 * time.Second
 	pause    = 5 * time.Millisecond
 )
 
-// Connect leads to the hub of this home: the one that runs, or else one in this process that
-// nobody else can reach, for as long as the link is open.
+// Connect connects to the home's hub, or else starts one in this process, without a network, until the link is
+// closed.
 func (h *Home) Connect(ctx context.Context) (*Link, error) {
 	conn, lock, err := h.find(ctx)
 	if err != nil {
@@ -189,7 +188,7 @@ func (h *Home) Connect(ctx context.Context) (*Link, error) {
 	return h.alone(lock)
 }
 
-// find connects to the hub of this home or, where none runs, takes the lock of the one that may.
+// find connects to the home's hub. Where none runs, it returns the lock that allows one to run.
 func (h *Home) find(ctx context.Context) (*nats.Conn, io.Closer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, hint.Errorf("is another command at work with it, or has it hung?",
 		"the queue in %s could not be opened within %s", h.Dir, patience))
@@ -223,8 +222,8 @@ func (h *Home) alone(lock io.Closer) (*Link, error) {
 	return &Link{Conn: conn, hub: hub, lock: lock}, nil
 }
 
-// dial connects to the hub that this home's file names. One that comes back elsewhere is found
-// again: each time that the connection is made the file is read anew.
+// dial connects to the hub that the home's file names. The file is read again for each reconnect, so a hub with a
+// new address is found.
 func (h *Home) dial() (*nats.Conn, error) {
 	at, err := h.address()
 	if err != nil {
@@ -244,7 +243,7 @@ func (h *Home) dial() (*nats.Conn, error) {
 	if at.Cert != "" {
 		options = append(options, nats.Secure(&tls.Config{
 			MinVersion:         tls.VersionTLS12,
-			InsecureSkipVerify: true, //nolint:gosec // the certificate is the very one that stands in the file
+			InsecureSkipVerify: true, //nolint:gosec // VerifyConnection requires the certificate in the file
 			VerifyConnection: func(s tls.ConnectionState) error {
 				at, err := h.address()
 				if err != nil {
@@ -257,7 +256,7 @@ func (h *Home) dial() (*nats.Conn, error) {
 	return h.Dial(at.URL, options...)
 }
 
-// address reads where the hub of this home is.
+// address reads where the home's hub is.
 func (h *Home) address() (at address, err error) {
 	b, err := os.ReadFile(h.addressFile())
 	if err == nil {
@@ -266,12 +265,12 @@ func (h *Home) address() (at address, err error) {
 	return at, err
 }
 
-// A dialer is a [nats.CustomDialer] that knows by itself where to.
+// A dialer is a [nats.CustomDialer] that ignores the address.
 type dialer func(network string) (net.Conn, error)
 
 func (d dialer) Dial(network, _ string) (net.Conn, error) { return d(network) }
 
-// reach is how long a hub may take to be reached.
+// reach is the timeout of connecting.
 const reach = 5 * time.Second
 
 // Dial connects to a hub as this home.
@@ -283,7 +282,7 @@ func (h *Home) Dial(server string, options ...nats.Option) (*nats.Conn, error) {
 	return dial(server, append([]nats.Option{key}, options...)...)
 }
 
-// asItself shows the key of the home.
+// asItself authenticates with the home's key.
 func (h *Home) asItself() (nats.Option, error) {
 	public, err := h.key.PublicKey()
 	if err != nil {
@@ -292,13 +291,13 @@ func (h *Home) asItself() (nats.Option, error) {
 	return nats.Nkey(public, h.key.Sign), nil
 }
 
-// dial connects to a hub. A connection that breaks is made again for as long as it takes.
+// dial connects to a hub, and reconnects for as long as it takes.
 func dial(server string, options ...nats.Option) (*nats.Conn, error) {
 	all := append([]nats.Option{
 		nats.Name("codeloops"), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond),
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(reach),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // else it prints
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints
 	}, options...)
 	return nats.Connect(server, all...)
 }

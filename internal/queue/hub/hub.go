@@ -24,42 +24,40 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Options say how a hub is reached.
+// Options say how a hub can be reached.
 type Options struct {
-	// Listen is host:port; "" is a free port of the loopback interface. Beyond that, it needs a
-	// certificate.
+	// Listen is host:port; "" is a free port of the loopback interface. Any other interface needs a certificate.
 	Listen string
-	// Cert and Key are files in PEM.
+	// Cert and Key are PEM files.
 	Cert, Key string
-	// SelfSigned has the hub make a certificate of its own, by whose digest it is known.
+	// SelfSigned makes the hub create a certificate, which clients know by its digest.
 	SelfSigned bool
-	// Authorized is a file with the public keys of the homes that it lets in beside its own, one
-	// a line, each with the name of whose it is behind it. It is read again when it changes.
+	// Authorized is a file with the public keys of further homes to admit: one a line, followed by a name. It is
+	// read again when it changes.
 	Authorized string
-	// Tell is told what becomes of the hub, in sentences; may be nil.
+	// Tell reports events of the hub as sentences; may be nil.
 	Tell func(sentence string)
 
-	private bool // nobody else can reach it
-	shared  bool // by a command, which does something else
+	private bool // not reachable for other processes
+	shared  bool // started by a command that does other work
 }
 
 // A Hub is a server in this process.
 type Hub struct {
 	home    *Home
 	options Options
-	pin     string // digest of its certificate; "": it has none
+	pin     string // digest of its certificate; "" without one
 	faults  chan string
 	lock    io.Closer
-	done    chan struct{} // closed when it is to end
+	done    chan struct{} // closed by Close
 	tending sync.WaitGroup
 
 	mu     sync.Mutex
 	server *server.Server
 }
 
-// Serve starts the hub of this home, and tells the user's other processes where it is. The
-// error is [ErrServed] if there is one already. A command that has the queue to itself for a
-// moment is waited for, until ctx is done.
+// Serve starts the home's hub, and tells the user's other processes where it is. The error is [ErrServed] if one
+// runs already. It waits for a command that uses the queue alone for a moment, until ctx is done.
 func (h *Home) Serve(ctx context.Context, o Options) (*Hub, error) {
 	conn, lock, err := h.find(ctx)
 	if err != nil {
@@ -70,7 +68,7 @@ func (h *Home) Serve(ctx context.Context, o Options) (*Hub, error) {
 		return nil, hint.Errorf("there is one hub for each user: stop that one, or let it do the work",
 			"%w in %s", ErrServed, h.Dir)
 	}
-	known := stamp(o.Authorized) // before it is read: what is written from here on is another one
+	known := stamp(o.Authorized) // before the file is read, so that no later change is missed
 	b, err := start(h, o)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -86,7 +84,7 @@ func (h *Home) Serve(ctx context.Context, o Options) (*Hub, error) {
 // ErrServed says that a hub runs already.
 var ErrServed = errors.New("a hub of the queue is running already")
 
-// start starts a server over the files of a home.
+// start starts a server with a home's files.
 func start(h *Home, o Options) (*Hub, error) {
 	if o.Tell == nil {
 		o.Tell = func(string) {}
@@ -102,13 +100,13 @@ func start(h *Home, o Options) (*Hub, error) {
 	return b, b.run(so)
 }
 
-// ready is how long a server may take to start, and patient how often it is asked whether it has.
+// ready is the timeout for a server's start, patient the interval of checks.
 const (
 	ready   = 30 * time.Second
 	patient = 50 * time.Millisecond
 )
 
-// run starts a server in the place of the one before, if there was one.
+// run starts a server, which replaces any earlier one.
 func (b *Hub) run(so *server.Options) error {
 	s, err := server.NewServer(so)
 	if err != nil {
@@ -140,15 +138,15 @@ func (b *Hub) run(so *server.Options) error {
 	return nil
 }
 
-// settings are the options of the server itself.
+// settings returns the options of the NATS server.
 func (b *Hub) settings() (*server.Options, error) {
 	h, o := b.home, b.options
 	so := &server.Options{
 		ServerName: "codeloops-" + h.ID(), Host: "127.0.0.1", Port: server.RANDOM_PORT,
 		NoSigs: true, DontListen: o.private,
 		JetStream: true, StoreDir: h.In("store"), SyncAlways: true, DisableJetStreamBanner: true,
-		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, // the disk is the limit
-		MaxPayload: 8 << 20, // a prompt is a text
+		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, // only the disk is the limit
+		MaxPayload: 8 << 20, // prompts may be long
 	}
 	var err error
 	if so.Nkeys, err = b.users(); err != nil {
@@ -181,13 +179,13 @@ func (b *Hub) settings() (*server.Options, error) {
 	return so, nil
 }
 
-// loopback reports whether nobody from outside can reach that host.
+// loopback reports whether only this machine can reach a host.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// tell writes down where the hub is, for processes of this user.
+// tell writes the hub's address to a file, for other processes of the user.
 func (b *Hub) tell() error {
 	u, err := url.Parse(b.URL())
 	if err != nil {
@@ -213,8 +211,7 @@ func (b *Hub) tell() error {
 // URL is where the hub listens.
 func (b *Hub) URL() string { return b.now().ClientURL() }
 
-// Address is what clients on other machines are told: where the hub is, and by which certificate
-// it is known.
+// Address is the URL for clients on other machines, with the digest of a certificate.
 func (b *Hub) Address() string {
 	u, err := url.Parse(b.URL())
 	if err != nil {
@@ -231,7 +228,7 @@ func (b *Hub) Address() string {
 	return u.String()
 }
 
-// Connect leads to the hub without a network.
+// Connect connects to the hub without a network.
 func (b *Hub) Connect() (*Link, error) {
 	conn, err := b.connect()
 	if err != nil {
@@ -248,7 +245,7 @@ func (b *Hub) connect() (*nats.Conn, error) {
 	return conn, nil
 }
 
-// InProcessConn is a connection to the server that runs by then.
+// InProcessConn connects to the current server.
 func (b *Hub) InProcessConn() (net.Conn, error) { return b.now().InProcessConn() }
 
 func (b *Hub) now() *server.Server {
@@ -257,12 +254,12 @@ func (b *Hub) now() *server.Server {
 	return b.server
 }
 
-// Close ends the hub: what it has acknowledged is on the disk.
+// Close ends the hub.
 func (b *Hub) Close() error {
 	close(b.done)
 	b.tending.Wait()
 	err := os.Remove(b.home.addressFile())
-	if errors.Is(err, fs.ErrNotExist) { // as where it could not be written
+	if errors.Is(err, fs.ErrNotExist) { // for example, it could not be written
 		err = nil
 	}
 	b.shutdown()
@@ -280,7 +277,7 @@ func certDigest(der []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// isCert accepts one certificate only.
+// isCert accepts only one certificate.
 func isCert(s tls.ConnectionState, want string) error {
 	if len(s.PeerCertificates) == 0 || certDigest(s.PeerCertificates[0].Raw) != want {
 		return ErrOtherCert

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Share serves the queue for as long as a command lasts, until end is called, unless a hub does so
-// already. When one goes away that another command has shared, this one takes its place: none of
-// them is special. One that was started as a hub is waited for.
+// Share serves the queue until end is called, unless a hub does so already. If that one was also shared by a
+// command and goes away, this process takes over. A hub that was started by codeloops hub is waited for.
 func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err error) {
 	served, err := h.Serve(ctx, Options{shared: true})
 	if errors.Is(err, ErrServed) {
@@ -28,16 +27,16 @@ func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err err
 	return link, served.Close, nil
 }
 
-// standIn serves the queue once the hub that a link leads to has gone, unless it is to be waited
-// for. The link finds what is served then by itself.
+// standIn serves the queue once the hub behind a link is gone, unless that will come back. The link reconnects to
+// the new one.
 func (h *Home) standIn(ctx context.Context, link *Link) (end func() error) {
 	var served *Hub
 	var watching sync.WaitGroup
 	at, err := h.address()
 	var shared atomic.Bool
-	shared.Store(err != nil || at.Shared) // one that has gone already leaves nobody to wait for
+	shared.Store(err != nil || at.Shared) // if there is no address, nobody will come back
 	link.standsIn = shared.Load
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a command that is to end has work to end first
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a command that is ending still has work to do
 	watching.Go(func() {
 		t := time.NewTicker(look)
 		defer t.Stop()
@@ -47,11 +46,11 @@ func (h *Home) standIn(ctx context.Context, link *Link) (end func() error) {
 				return
 			case <-t.C:
 			}
-			if at, err := h.address(); err == nil { // else it has ended well
+			if at, err := h.address(); err == nil { // a hub that ended properly has no address
 				shared.Store(at.Shared)
 			}
 			if shared.Load() && !link.IsConnected() {
-				served, _ = h.Serve(ctx, Options{shared: true}) // another one may be faster, and what is wrong shows again
+				served, _ = h.Serve(ctx, Options{shared: true}) // another process may win; other errors will show up again
 			}
 		}
 	})

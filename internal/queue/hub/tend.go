@@ -11,11 +11,11 @@ import (
 	"codeloops/internal/wording"
 )
 
-// look is how often the file of those who are let in is looked at, and a disk that was full.
+// look is the interval for checking the authorized keys, and a full disk.
 const look = time.Second
 
-// tend keeps the hub going: it lets in whom the file names by then, of which it knows the version
-// last, and goes on when a disk that was full has room again.
+// tend admits the homes that are added to the file, of which last is the known version, and restarts the server
+// when a full disk has space again.
 func (b *Hub) tend(last string) {
 	t := time.NewTicker(look)
 	defer t.Stop()
@@ -42,7 +42,7 @@ func (b *Hub) tend(last string) {
 	}
 }
 
-// stamp tells a version of a file from another one.
+// stamp identifies a version of a file.
 func stamp(file string) string {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -51,7 +51,7 @@ func stamp(file string) string {
 	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 }
 
-// admit lets in whom the file names now. One that cannot be read changes nothing.
+// admit admits the homes that the file lists now. If it cannot be read, nothing changes.
 func (b *Hub) admit() {
 	so, err := b.settings()
 	if err == nil {
@@ -64,8 +64,7 @@ func (b *Hub) admit() {
 	b.options.Tell(wording.Count(len(so.Nkeys)-1, "home") + " may come beside this one")
 }
 
-// room reports whether something can be written. What JetStream sets aside at its start needs
-// some.
+// room reports whether the disk has space. JetStream reserves some when it starts.
 func (b *Hub) room() error {
 	f, err := os.CreateTemp(b.home.Dir, "room.*")
 	if err != nil {
@@ -76,8 +75,7 @@ func (b *Hub) room() error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// again starts the server once more, at the same address: one that could not write a stream does
-// not try it again by itself.
+// again restarts the server at the same address: it does not retry a stream that it could not write.
 func (b *Hub) again() error {
 	so, err := b.settings()
 	if err != nil {
@@ -95,25 +93,25 @@ func (b *Hub) again() error {
 		}
 	}
 	select {
-	case <-b.faults: // of the one before
+	case <-b.faults: // from the old server
 	default:
 	}
 	return nil
 }
 
-// faults is the log of a server: whoever could not write is told, and why it could not begin.
+// faults is a server's log. It passes on write errors and the reason of a failed start.
 type faults struct {
 	tell, fatal chan string
 }
 
-// Errorf tells of a stream that could not be written.
+// Errorf passes on a write error.
 func (f *faults) Errorf(format string, v ...any) {
 	if text := fmt.Sprintf(format, v...); strings.Contains(text, "write error") || strings.Contains(text, "out of ") {
 		put(f.tell, text[strings.LastIndex(text, ": ")+1:])
 	}
 }
 
-// Fatalf tells why a server cannot begin.
+// Fatalf passes on why a server cannot start.
 func (f *faults) Fatalf(format string, v ...any) { put(f.fatal, fmt.Sprintf(format, v...)) }
 
 func put(to chan string, text string) {
@@ -123,7 +121,7 @@ func put(to chan string, text string) {
 	}
 }
 
-// Noticef and those below are of no use to anybody here.
+// Noticef and the methods below do nothing.
 func (f *faults) Noticef(string, ...any) {}
 
 // Warnf is as Noticef.

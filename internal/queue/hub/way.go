@@ -19,26 +19,25 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Way leads to a hub elsewhere: one of codeloops, or any NATS server with JetStream.
+// A Way is how to reach a hub elsewhere: codeloops' own, or any NATS server with JetStream.
 type Way struct {
-	// URL is nats://HOST:PORT or tls://HOST:PORT; several of a cluster are parted by commas. A
-	// name and a password, or a token, may stand before the host. "#sha256=DIGEST" behind it is
-	// the only certificate that is accepted, as SSH knows hosts by their keys: a hub needs no
-	// authority then, and nobody signed by one can take its place.
+	// URL is nats://HOST:PORT or tls://HOST:PORT; those of a cluster are separated by commas. A user and password,
+	// or a token, may precede the host. A suffix "#sha256=DIGEST" pins the certificate, as SSH does with host
+	// keys: then the hub needs no authority, and no certificate signed by one is accepted instead.
 	URL string
-	// CA is a file with the authorities that may have signed the certificate; "": the system's.
+	// CA is a file with certificate authorities; "": the system's.
 	CA string
-	// Cert and Key are files with a certificate to show; "": none.
+	// Cert and Key are files with a client certificate; "": none.
 	Cert, Key string
-	// Creds is a file with credentials of NATS; "": the key of the home.
+	// Creds is a NATS credentials file; "": the home's key.
 	Creds string
 }
 
 const pinned = "sha256="
 
-// servers are the URLs of the way, without the digest that stands behind them.
+// servers parses the URLs, and splits off the digest.
 func (w Way) servers() (all []*url.URL, pin string, err error) {
-	bad := func(what string) error { // without the text: a password may stand in it
+	bad := func(what string) error { // the address itself may contain a password
 		return hint.Errorf("write it like tls://host:4222, as codeloops hub prints it", "the address of the hub %s", what)
 	}
 	for _, u := range parsed(w.URL) {
@@ -59,7 +58,7 @@ func (w Way) servers() (all []*url.URL, pin string, err error) {
 	return all, pin, nil
 }
 
-// parsed are the URLs in an address; nil stands for what is none.
+// parsed returns the URLs in an address; nil for an invalid one.
 func parsed(address string) (all []*url.URL) {
 	for one := range strings.SplitSeq(address, ",") {
 		if one = strings.TrimSpace(one); !strings.Contains(one, "://") {
@@ -74,7 +73,7 @@ func parsed(address string) (all []*url.URL) {
 	return all
 }
 
-// Secrets are the passwords and tokens in an address.
+// Secrets lists the passwords and tokens in an address.
 func Secrets(address string) (all []string) {
 	for _, u := range parsed(address) {
 		if u == nil || u.User == nil {
@@ -89,7 +88,7 @@ func Secrets(address string) (all []string) {
 	return all
 }
 
-// Shown is an address as it may be shown: without passwords, tokens and digests.
+// Shown is an address without passwords, tokens and digests.
 func Shown(address string) string {
 	var all []string
 	for _, u := range parsed(address) {
@@ -100,8 +99,7 @@ func Shown(address string) string {
 	return strings.Join(all, ",")
 }
 
-// Reach connects to a hub elsewhere, as this home. A connection that breaks is made again for as
-// long as it takes.
+// Reach connects to a hub elsewhere as this home, and reconnects for as long as it takes.
 func (h *Home) Reach(w Way) (*Link, error) {
 	servers, pin, err := w.servers()
 	if err != nil {
@@ -116,16 +114,16 @@ func (h *Home) Reach(w Way) (*Link, error) {
 	var options []nats.Option
 	for _, u := range servers {
 		urls = append(urls, u.String())
-		// Whoever is on the way could give the workers here commands, so that nothing is said
-		// in the clear beyond this machine.
+		// Whoever can change the traffic could make the workers run commands, so it is encrypted beyond this
+		// machine.
 		if pin != "" || u.Scheme == "tls" || !loopback(u.Hostname()) {
 			options = append(options, nats.Secure(secure))
 		}
 	}
 	if len(options) == 0 {
-		options = append(options, func(o *nats.Options) error { o.TLSConfig = secure; return nil }) // should the server want it
+		options = append(options, func(o *nats.Options) error { o.TLSConfig = secure; return nil }) // the server may require it
 	}
-	options = append(options, nats.IgnoreAuthErrorAbort()) // who is locked out waits to be let in again
+	options = append(options, nats.IgnoreAuthErrorAbort()) // a rejected client may be admitted later
 	at := strings.Join(urls, ",")
 	var conn *nats.Conn
 	own, err := h.asItself()
@@ -141,7 +139,7 @@ func (h *Home) Reach(w Way) (*Link, error) {
 		conn, err = dial(at, options...)
 	default:
 		if conn, err = dial(at, append(slices.Clip(options), own)...); errors.Is(err, nats.ErrNkeysNotSupported) {
-			conn, err = dial(at, options...) // it lets everybody in
+			conn, err = dial(at, options...) // the server needs no authentication
 		}
 	}
 	if err != nil {
@@ -150,7 +148,7 @@ func (h *Home) Reach(w Way) (*Link, error) {
 	return &Link{Conn: conn}, nil
 }
 
-// readable refuses a file that holds no credentials of NATS.
+// readable returns an error for a file without NATS credentials.
 func readable(creds string) error {
 	text, err := os.ReadFile(creds)
 	if err == nil {
@@ -165,12 +163,12 @@ func readable(creds string) error {
 	return nil
 }
 
-// tls is what is expected of the certificate of a hub, and what is shown to it. Asked is set when the
-// hub wants to be shown one.
+// tls configures how the hub's certificate is checked, and which one is shown to it. It sets asked when the hub
+// asks for one.
 func (w Way) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if pin != "" {
-		c.InsecureSkipVerify = true // the name and who has signed it: it is that very certificate, or none
+		c.InsecureSkipVerify = true // replaced by the check of the digest
 		c.VerifyConnection = func(s tls.ConnectionState) error { return isCert(s, pin) }
 	}
 	if w.CA != "" {
@@ -196,11 +194,11 @@ func (w Way) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
 	return c, nil
 }
 
-// ErrOtherCert says that a server shows another certificate than the one that is expected.
+// ErrOtherCert says that a server has another certificate than expected.
 var ErrOtherCert = errors.New("it shows another certificate than the one it is known by")
 
-// refused says why there is no connection, and what to do about it. Asked: the hub wants a certificate;
-// what then goes wrong depends on who is quicker to notice.
+// refused explains why there is no connection. asked: the hub wants a client certificate; the error then depends
+// on timing.
 func (h *Home) refused(w Way, asked bool, err error) error {
 	at := Shown(w.URL)
 	switch {
@@ -218,7 +216,7 @@ func (h *Home) refused(w Way, asked bool, err error) error {
 	return hint.Errorf("does one run there, and may this machine speak with it?", "the hub at %s cannot be reached: %w", at, err)
 }
 
-// insecure says what is wrong with the certificate of a hub; nil where that is not it.
+// insecure explains what is wrong with a hub's certificate; nil where that is not the problem.
 func insecure(at string, err error) error {
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	_, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
@@ -242,12 +240,12 @@ func insecure(at string, err error) error {
 	return nil
 }
 
-// Introduction is the line that lets this home in at a hub: its public key, and whose it is.
+// Introduction is the line that admits this home to a hub: its public key and a name.
 func (h *Home) Introduction() string {
 	public, err := h.PublicKey()
 	if err != nil {
 		return ""
 	}
-	host, _ := os.Hostname() // "" says no less
+	host, _ := os.Hostname() // "" will do
 	return strings.TrimSpace(public + " " + host)
 }

@@ -14,8 +14,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// change makes changes of refs, all or none; ok is false where the target is no longer at its
-// position.
+// change updates refs atomically; ok is false where the target has moved from its position.
 func (m *Merger) change(ctx context.Context, at position, why string, changes ...string) (ok bool, err error) {
 	stdin := strings.Join(changes, "\n") + "\n"
 	_, err = m.repo.Do(ctx, git.Call{Dir: m.repo.Root, Stdin: []byte(stdin)}, "update-ref", "-m", "codeloops: "+why, "--stdin")
@@ -28,15 +27,15 @@ func (m *Merger) change(ctx context.Context, at position, why string, changes ..
 	return false, err
 }
 
-// A job is one merge. It has the lock of its target.
+// A job is one merge. It holds the lock of its target.
 type job struct {
 	*Merger
 	Request
 
 	head    string
-	scratch string // where the work tree for checks is made
+	scratch string // work tree for checks
 
-	gone  []Commit // removed by the user together with a waiting commit
+	gone  []Commit // removed by the user together with the waiting commit
 	back  []Commit // the head stands on them; they stay out
 	apart bool     // only the changes after them are merged, not the head itself
 }
@@ -46,7 +45,7 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 	if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Result{}, err
 	}
-	if err := j.clear(); err != nil { // what a process that was killed has left
+	if err := j.clear(); err != nil { // left by a killed process
 		return Result{}, err
 	}
 	for range rounds {
@@ -64,12 +63,12 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 		"it has moved on %d times while the merge was checked", rounds)
 }
 
-// A relation is who has what.
+// A relation says which commits contain which.
 type relation struct {
-	inTip, inAhead bool     // the head, in the branch and in what waits
-	taken          bool     // what waits, in the branch, or it was there
-	apart          bool     // the branch has commits that what waits lacks
-	back           []Commit // what waits would bring back
+	inTip, inAhead bool     // the branch, or the waiting commit, contains the head
+	taken          bool     // the user took the waiting commit, and may have removed it again
+	apart          bool     // the branch has commits that the waiting commit lacks
+	back           []Commit // what the waiting commit would bring back
 }
 
 func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
@@ -89,7 +88,7 @@ func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
 	return r, err
 }
 
-// round goes one step on the way. The outcome is "" where there is another one to go.
+// round does one step. The outcome is "" where another round is needed.
 func (j *job) round(ctx context.Context) (Result, error) {
 	at, err := j.look(ctx, j.Target)
 	if err != nil {
@@ -124,7 +123,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	return res, err
 }
 
-// join merges the user's own commits into what waits for the target.
+// join merges the user's own commits into the waiting commit.
 func (j *job) join(ctx context.Context, at position) (Result, error) {
 	_, res, err := j.bring(ctx, at, at.ahead, part{commit: at.tip, message: at.joined()})
 	if res.Outcome != "" {
@@ -147,11 +146,11 @@ func (j *job) bringHead(ctx context.Context, at position) (ok bool, res Result, 
 	return j.bring(ctx, at, at.onto(), part{j.head, since, j.Message})
 }
 
-// A part is what is merged: a commit, or what has become of it since another one.
+// A part is what to merge: a commit, or only its changes since another one.
 type part struct{ commit, since, message string }
 
-// bring merges a part onto a commit, and moves the target to that. Where it is not ok, and the
-// outcome is "", the target has moved on.
+// bring merges a part into a commit, and moves the target there. If ok is false and the outcome is "", the target
+// has moved.
 func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) {
 	res = Result{Ref: at.ref(), Tip: onto}
 	env, err := j.repo.Identity(ctx, j.repo.Root)
@@ -195,8 +194,8 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 	return ok, Result{}, err
 }
 
-// has reports whether a commit has a part that is merged without what it stands on, as after a kill. It is
-// then the head.
+// has reports whether a commit already contains the changes of a part, as after a kill. That commit becomes the
+// head.
 func (j *job) has(ctx context.Context, onto string, m git.Merged, p part) (bool, error) {
 	if p.since == "" {
 		return false, nil
@@ -227,7 +226,7 @@ func (j *job) check(ctx context.Context, commit string) (failed *Failure, err er
 		}
 	}
 	failed, err = j.Check(ctx, j.scratch)
-	if err == nil && ctx.Err() != nil { // whatever it has seen
+	if err == nil && ctx.Err() != nil { // its result cannot be trusted
 		err = context.Cause(ctx)
 	}
 	return failed, err
@@ -238,7 +237,7 @@ func (j *job) clear() error {
 	return errors.Join(view.Remove(j.scratch), j.repo.Trees().Forget(j.scratch))
 }
 
-// verified returns the result of a merge that git says is there.
+// verified returns the result, once git confirms that the merge is there.
 func (j *job) verified(ctx context.Context, at position) (Result, error) {
 	tip, there, err := j.repo.Commit(ctx, at.ref())
 	if err != nil {

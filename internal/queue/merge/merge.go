@@ -1,13 +1,11 @@
-// Package merge brings finished branches onto their target, one at a time, each checked on the target
-// as it is then.
+// Package merge merges finished branches into their target, one at a time, after checking each merge.
 //
-// The merge is made without a work tree, and the checks see it in one of their own. No checkout, index
-// or HEAD of the user's is touched: a target that is checked out anywhere stays where it is, and what
-// is merged waits at a ref, from which later merges go on, until the user takes it. Commits that the
-// user makes on the target meanwhile are merged into that first.
+// It merges without a work tree; checks run in one of their own. The user's checkouts, indexes and HEADs are never
+// touched: where the target is checked out, merges accumulate at a ref of ours until the user takes them. Commits
+// that the user makes on the target meanwhile are merged into that first.
 //
-// A ref moves from the value that was merged onto and no other, so that whatever happens in between,
-// be it a kill, leaves the merge done or not begun; and whether it is done is asked of git alone.
+// A ref is updated only from the value that the merge was based on, so a merge is done completely or not at all,
+// even when the process is killed. Whether it is done is read from git alone.
 package merge
 
 import (
@@ -30,22 +28,21 @@ type Merger struct {
 	home string
 }
 
-// New returns the merger of a repository, which makes work trees below a directory.
+// New returns the merger of a repository, with its work trees below dir.
 func New(r *git.Repo, dir string) (*Merger, error) {
 	home, err := r.Home(dir, "merges")
 	return &Merger{repo: r, home: home}, err
 }
 
-// A Request is what to merge, onto what.
+// A Request says what to merge, and into what.
 type Request struct {
 	Target  string // a branch
 	Head    string // a commit
-	Base    string // the one that its branch began at; "" is not known
+	Base    string // the commit that its branch began at; "" is unknown
 	Message string
-	// Bring copies files that git ignores into the work tree for checks; nil brings nothing.
+	// Bring copies ignored files into the work tree for checks; nil copies none.
 	Bring func(ctx context.Context, dir string) (paths []string, err error)
-	// Check looks at the merge in a work tree, and returns what failed in it, nil for nothing. Nil
-	// checks nothing.
+	// Check checks the merge in a work tree and returns what failed; nil is nothing. A nil Check checks nothing.
 	Check func(ctx context.Context, dir string) (*Failure, error)
 }
 
@@ -55,7 +52,7 @@ type Failure struct {
 	Output string // the end of it
 }
 
-// An Outcome is what came of a merge.
+// An Outcome is the outcome of a merge.
 type Outcome string
 
 // The outcomes of merges.
@@ -63,35 +60,35 @@ const (
 	Merged   Outcome = "merged"
 	Conflict Outcome = "conflict"
 	Red      Outcome = "red"  // a check failed
-	Back     Outcome = "back" // a merge would bring back what the target has no more
+	Back     Outcome = "back" // it would bring back commits that were removed from the target
 )
 
-// A Result is what came of a merge, and what there is to do about it.
+// A Result is the outcome of a merge, and what the user can do.
 type Result struct {
 	Outcome Outcome
-	Ref     string // what was merged onto, with what is merged
-	Tip     string // the commit that it is at
-	Take    string // the command by which the user takes it into the target; "" where that has it
+	Ref     string // the ref that was merged into
+	Tip     string // its commit
+	Take    string // the command that takes it into the target; "" where that has it
 
-	// Own is set where the user's own commits on the target do not go with what waits at Ref, or that would
-	// bring back what the target has no more: the rest is about these, and Take merges them by hand.
+	// Own is set where the problem lies between the user's own commits on the target and the merges that wait at
+	// Ref. The other fields are then about these, and Take merges them by hand.
 	Own     bool
 	Files   []string // with conflicts
-	Text    string   // what git says of them
-	Failure *Failure // of the outcome Red
+	Text    string   // git's messages about them
+	Failure *Failure // for Red
 
-	// Removed are commits that the target was at, or had, and has no more. They are not merged; of the
-	// outcome Back they are what a merge would bring back.
+	// Removed are commits that the user removed from the target. They are not merged; for Back, a merge would
+	// bring them back.
 	Removed []Commit
-	// Apart is set where the head stood on some: what has become of it since is merged, and its branch is
-	// in no other.
+	// Apart is set where the head is based on such commits. Only its later changes are merged, so the target does
+	// not contain its branch.
 	Apart bool
 }
 
-// rounds bound how often a merge begins again, as the target has moved on.
+// rounds limits how often a merge starts over because the target has moved.
 const rounds = 20
 
-// Merge merges a commit onto a target. One that is there already is merged.
+// Merge merges a commit into a target. If it is there already, the outcome is [Merged].
 func (m *Merger) Merge(ctx context.Context, r Request) (Result, error) {
 	res, err := m.merge(ctx, r)
 	if err != nil {
@@ -123,13 +120,14 @@ func (m *Merger) merge(ctx context.Context, r Request) (Result, error) {
 	return res, errors.Join(err, lock.Close())
 }
 
-// flat is a branch's name as that of a directory. Those that are the same in it wait for each other.
+// flat is a branch name as a directory name. Branches with the same one wait for each other.
 func flat(branch string) string { return strings.ReplaceAll(branch, "/", "-") }
 
-// room is the directory for merges onto a target.
+// room is the directory for merges into a target.
 func (m *Merger) room(target string) string { return filepath.Join(m.home, flat(target)) }
 
-// lock waits until nobody else merges onto a target: all but one would have checked in vain.
+// lock waits until nobody else merges into the target: of concurrent merges, all but one would be checked for
+// nothing.
 func (m *Merger) lock(ctx context.Context, target string) (*session.Lock, error) {
 	room := m.room(target)
 	if err := os.MkdirAll(room, 0o700); err != nil {

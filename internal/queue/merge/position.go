@@ -14,19 +14,19 @@ import (
 
 const (
 	heads = "refs/heads/"
-	// waiting is where merges wait for the user to take them.
+	// waiting is below which merges wait for the user to take them.
 	waiting = "refs/codeloops/queue/"
 )
 
-// A position is where a target is.
+// A position is the state of a target.
 type position struct {
 	target string
-	tip    string // of the branch
-	ahead  string // what waits for it; "" is nothing
+	tip    string // the branch's commit
+	ahead  string // the waiting commit; "" is none
 	tree   string // the work tree that has it checked out; "" is none
 }
 
-// look returns where a target is.
+// look returns the position of a target.
 func (m *Merger) look(ctx context.Context, target string) (at position, err error) {
 	refs, err := m.repo.Refs(ctx, heads+target, waiting+target)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m *Merger) look(ctx context.Context, target string) (at position, err erro
 	return at, err
 }
 
-// missing says why there is no such branch.
+// missing explains why there is no such branch.
 func (m *Merger) missing(ctx context.Context, target string) error {
 	if on, err := m.repo.Run(ctx, m.repo.Root, "symbolic-ref", "--quiet", "HEAD"); err == nil && on == heads+target {
 		return hint.Errorf("make its first commit: git commit --allow-empty -m start", "the branch %s has no commit yet", wording.Name(target))
@@ -70,15 +70,15 @@ func (m *Merger) missing(ctx context.Context, target string) error {
 	return hint.Errorf(advice, "there is no branch %s", wording.Name(target))
 }
 
-// renamed is what a branch is called that was renamed; "" where that is not known.
+// renamed is the new name of a renamed branch; "" where that is unknown.
 func (m *Merger) renamed(ctx context.Context, target string) string {
 	out, _ := m.repo.Run(ctx, m.repo.Root, "log", "--walk-reflogs", "--branches", "--max-count=1", "--format=%gD",
-		"--fixed-strings", "--grep-reflog=renamed "+heads+target+" to ") // an error is that nothing is known
+		"--fixed-strings", "--grep-reflog=renamed "+heads+target+" to ") // an error means unknown
 	name, _, _ := strings.Cut(strings.TrimPrefix(out, heads), "@{")
 	return name
 }
 
-// Onto returns the commit that the next merge onto a target goes onto.
+// Onto returns the commit that the next merge into a target is based on.
 func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
 	at, err := m.look(ctx, target)
 	if err != nil || at.ahead == "" {
@@ -90,10 +90,10 @@ func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
 	return at.ahead, nil
 }
 
-// onto is the commit that the next merge goes onto.
+// onto is the commit that the next merge is based on.
 func (at position) onto() string { return cmp.Or(at.ahead, at.tip) }
 
-// ref is where it goes.
+// ref is the ref that the next merge updates.
 func (at position) ref() string {
 	if at.tree != "" {
 		return waiting + at.target
@@ -101,10 +101,10 @@ func (at position) ref() string {
 	return heads + at.target
 }
 
-// joined is the message of the merge of the target into what waits for it.
+// joined is the message of a merge of the target into the waiting commit.
 func (at position) joined() string { return "Merge " + at.target + " into what waits for it\n" }
 
-// take is the command by which a user takes what waits; how is an option of git merge.
+// take is the command by which the user takes the waiting commit; how is an option of git merge.
 func (m *Merger) take(at position, how string) string {
 	command := "git merge " + how + wording.Shell(waiting+at.target)
 	switch at.tree {
@@ -116,8 +116,7 @@ func (m *Merger) take(at position, how string) string {
 	return "git -C " + wording.Shell(at.tree) + strings.TrimPrefix(command, "git")
 }
 
-// Take is the command by which a user takes what waits for a target; "" where nothing does. Where the
-// target has commits that what waits lacks, it is no fast-forward.
+// Take is the command by which the user takes the waiting commit of a target; "" where there is none.
 func (m *Merger) Take(ctx context.Context, target string) (command string, err error) {
 	at, err := m.look(ctx, target)
 	if err != nil || at.ahead == "" {
@@ -133,8 +132,8 @@ func (m *Merger) Take(ctx context.Context, target string) (command string, err e
 	return m.take(at, "--ff-only "), nil
 }
 
-// publish moves the target to a commit, or what waits for it where it is checked out. ok is false
-// where it is no longer at its position.
+// publish moves the target to a commit, or the waiting ref where the target is checked out. ok is false where the
+// target has moved from its position.
 func (m *Merger) publish(ctx context.Context, at position, commit, why string) (ok bool, err error) {
 	if now, err := m.look(ctx, at.target); err != nil || now != at {
 		return false, err
@@ -152,7 +151,7 @@ func (m *Merger) publish(ctx context.Context, at position, commit, why string) (
 	return m.change(ctx, at, why, changes...)
 }
 
-// taken removes what waited, and the user has taken.
+// taken removes the waiting ref, which the user has taken.
 func (m *Merger) taken(ctx context.Context, at position) (ok bool, err error) {
 	return m.change(ctx, at, "taken", "verify "+heads+at.target+" "+at.tip, "delete "+waiting+at.target+" "+at.ahead)
 }

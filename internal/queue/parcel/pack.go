@@ -17,48 +17,47 @@ import (
 	"codeloops/internal/session"
 )
 
-// Ref is the only one that a parcel of a task has. What it leads to is a commit: its message is a
-// [Manifest], its parents are what that names, and its tree has the files of the session.
+// Ref is the only ref in a parcel. It points to a commit whose message is a [Manifest], whose parents are the
+// commits that this names, and whose tree holds the session's files.
 const Ref = "refs/codeloops/parcel"
 
-// A Manifest says what there is of a task, in this parcel and those before it.
+// A Manifest lists a task's work, in this parcel and those before it.
 type Manifest struct {
 	Task    string `json:"task"`
 	Attempt int    `json:"attempt"`
-	// Branch is the last commit on the branch of the task; "" is none.
+	// Branch is the last commit on the task's branch; "" is none.
 	Branch  string `json:"branch,omitempty"`
-	Session string `json:"session,omitempty"` // its id; "": none has begun
-	// Checkpoints are those of the session, by the part of their names behind its id.
+	Session string `json:"session,omitempty"` // its ID; "" is none
+	// Checkpoints are the session's, by their ref names after its ID.
 	Checkpoints map[string]string `json:"checkpoints,omitempty"`
 }
 
 // The names of files in a parcel.
 const (
-	logPart    = "log."  // and a number: the parts of the log, one behind the other
-	besidePart = "file." // and the name that it has beside the log
+	logPart    = "log."  // followed by a number: consecutive parts of the log
+	besidePart = "file." // followed by the name of a file next to the log
 )
 
-// A Packer makes the parcels of an attempt at a task, each with what has come since the last one.
+// A Packer makes the parcels of an attempt, each with what is new since the last.
 type Packer struct {
-	Room *Room    // its own, which sees the objects of the repository
-	Base []string // commits that whoever reads the parcels has
-	// Apart says that the branch travels apart: whoever reads a parcel has it by then.
+	Room *Room    // its own, which can read the objects of the repository
+	Base []string // commits that the recipient has
+	// Apart says that the branch travels separately and arrives first.
 	Apart bool
 
 	settled session.Settled
-	sent    int64             // of the log
-	parts   int               // of it
-	tree    map[string]string // ids of blobs, by their names
-	sizes   map[string]int64  // of what is beside the log
-	commits map[string]bool   // that earlier parcels have
-	last    string            // the commit of the last parcel
+	sent    int64             // bytes of the log
+	parts   int               // parts of the log
+	tree    map[string]string // blob IDs, by name
+	sizes   map[string]int64  // of files next to the log
+	commits map[string]bool   // in earlier parcels
+	last    string            // commit of the last parcel
 }
 
-// Settled says how much of the session can be carried on elsewhere.
+// Settled says how far the session can be resumed elsewhere.
 func (p *Packer) Settled() session.Settled { return p.settled }
 
-// Log takes what can be carried on of the session, whose log is at path, into the next parcel. It
-// reports whether there is anything new.
+// Log adds the resumable part of the log at path to the next parcel. It reports whether there is anything new.
 func (p *Packer) Log(path string) (fresh bool, err error) {
 	if err := p.settled.Read(path); err != nil {
 		return false, err
@@ -66,7 +65,7 @@ func (p *Packer) Log(path string) (fresh bool, err error) {
 	return p.settled.Size > p.sent, nil
 }
 
-// Pack writes a parcel into a file. The log is that of the session in the manifest, if there is one.
+// Pack writes a parcel to a file. The log is that of the manifest's session, if there is one.
 func (p *Packer) Pack(ctx context.Context, m Manifest, log, file string) (err error) {
 	if p.tree == nil {
 		p.tree, p.sizes, p.commits = map[string]string{}, map[string]int64{}, map[string]bool{}
@@ -105,7 +104,7 @@ func (p *Packer) Pack(ctx context.Context, m Manifest, log, file string) (err er
 	return nil
 }
 
-// checkpoints are those that the session has, in the private repository beside its log.
+// checkpoints lists a session's checkpoints, from the private repository next to its log.
 func (p *Packer) checkpoints(ctx context.Context, id, log string) (map[string]string, error) {
 	store, err := session.NewStore(filepath.Dir(log))
 	if err != nil {
@@ -127,10 +126,10 @@ func (p *Packer) checkpoints(ctx context.Context, id, log string) (map[string]st
 	return all, err
 }
 
-// checkpointsOf is where the checkpoints of a session are.
+// checkpointsOf is the prefix of the refs of a session's checkpoints.
 func checkpointsOf(id string) string { return "refs/codeloops/" + id + "/" }
 
-// files adds what is new of the files of the session.
+// files adds the new parts of the session's files.
 func (p *Packer) files(ctx context.Context, log string) error {
 	names, paths, err := p.beside(strings.TrimSuffix(log, ".jsonl") + ".d")
 	if err != nil {
@@ -162,7 +161,7 @@ func (p *Packer) files(ctx context.Context, log string) error {
 	return err
 }
 
-// beside are the files in the folder beside the log that have changed, and where they are.
+// beside lists the files next to the log that have changed.
 func (p *Packer) beside(folder string) (names, paths []string, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -196,7 +195,7 @@ func copyPart(from, to string, at, size int64) error {
 	return errors.Join(err, out.Close())
 }
 
-// commit makes the commit of a parcel, with those parents that no earlier one has.
+// commit makes a parcel's commit. Its parents leave out commits in earlier parcels.
 func (p *Packer) commit(ctx context.Context, m *Manifest) (id string, parents []string, err error) {
 	var listing strings.Builder
 	for name, blob := range p.tree {
@@ -224,12 +223,12 @@ func (p *Packer) commit(ctx context.Context, m *Manifest) (id string, parents []
 	return id, parents, err
 }
 
-// author signs parcels.
+// author is the author of parcels.
 var author = []string{ //nolint:gochecknoglobals // a constant
 	"GIT_AUTHOR_NAME=codeloops", "GIT_AUTHOR_EMAIL=codeloops@localhost", "GIT_COMMITTER_NAME=codeloops", "GIT_COMMITTER_EMAIL=codeloops@localhost",
 }
 
-// commits are those that a manifest names.
+// commits lists the commits that a manifest names.
 func (m *Manifest) commits() (ids []string) {
 	if m.Branch != "" {
 		ids = append(ids, m.Branch)
@@ -240,8 +239,8 @@ func (m *Manifest) commits() (ids []string) {
 	return ids
 }
 
-// unused is a time of which nothing that is being made is older.
+// unused is the age at which an unnamed parcel is no longer being sent.
 const unused = time.Hour
 
-// Idle is the time before which a parcel that nobody names was left by somebody who is gone.
+// Idle is the time before which an unnamed parcel was abandoned.
 func Idle(now time.Time) time.Time { return now.Add(-unused) }

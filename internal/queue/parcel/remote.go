@@ -16,20 +16,18 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Remote is a git repository through which commits travel instead of through the hub. Each machine
-// goes there with credentials of its own.
+// A Remote is a git repository that carries commits instead of the hub. Each machine uses its own credentials.
 type Remote struct {
-	URL string // without any
+	URL string // without credentials
 
-	way   string            // as the user of this machine has written it
-	clean *strings.Replacer // of what git says; nil: there is nothing secret in way
+	way   string            // as this machine's user has written it
+	clean *strings.Replacer // removes credentials from git's output; nil if there are none
 }
 
-// near matches an address as scp has it. None begins with a dash, and none names a helper of git's that
-// runs commands.
+// near matches scp-like addresses. It excludes leading dashes and remote helpers, which could run commands.
 var near = wording.Pattern(`^(\w[\w.-]*@)?\w[\w.-]*:[^:]`)
 
-// RemoteAt is the one at an address, which may come from another machine.
+// RemoteAt returns the remote at an address, which may come from another machine.
 func RemoteAt(address string) (*Remote, error) {
 	r := &Remote{URL: address, way: address}
 	wrong := hint.Errorf("let the remote have a URL with https://, ssh://, git:// or file://, or one like git@host:path",
@@ -44,12 +42,12 @@ func RemoteAt(address string) (*Remote, error) {
 		return nil, wrong
 	}
 	u, err := url.Parse(address)
-	if err != nil { // its text would show what is secret
+	if err != nil { // whose text could show a secret
 		return nil, wrong
 	}
 	if who := u.User; who != nil {
 		kept := ""
-		if u.User = nil; scheme == "ssh" { // elsewhere the name may be a token
+		if u.User = nil; scheme == "ssh" { // for other schemes the user name may be a token
 			u.User = url.User(who.Username())
 			kept = u.User.String() + "@"
 		}
@@ -60,19 +58,19 @@ func RemoteAt(address string) (*Remote, error) {
 	return r, nil
 }
 
-// protocols are those that git may speak: none that runs commands of an address.
+// protocols are those that git may use: none can run a command.
 const protocols = "file:git:http:https:ssh"
 
-// RefsOf is what the refs of a remote begin with that have what travels of an attempt at a task.
+// RefsOf is the prefix of a remote's refs for an attempt.
 func RefsOf(task string, attempt int) string { return fmt.Sprintf("%s%d/", Away(task), attempt) }
 
-// Away is what those of all attempts begin with.
+// Away is the prefix of a remote's refs for a task.
 func Away(task string) string { return "refs/codeloops/away/" + task + "/" }
 
-// fetched is where what a remote has of an attempt is put in a room.
+// fetched is the prefix of fetched refs in a room.
 const fetched = "refs/codeloops/fetched/"
 
-// Push puts commits to refs of a remote.
+// Push pushes commits to refs of a remote.
 func (r *Room) Push(ctx context.Context, to *Remote, refs map[string]string) error {
 	var specs []string
 	for name, id := range refs {
@@ -90,7 +88,7 @@ func (r *Room) push(ctx context.Context, to *Remote, specs []string) error {
 	return err
 }
 
-// Fetch takes in what a remote has of an attempt at a task.
+// Fetch fetches a remote's commits for an attempt.
 func (r *Room) Fetch(ctx context.Context, from *Remote, task string, attempt int) error {
 	_, err := r.remotely(ctx, from, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--prune",
 		"--", from.way, "+"+RefsOf(task, attempt)+"*:"+fetched+"*")
@@ -106,7 +104,7 @@ func (r *Room) Drop(ctx context.Context, at *Remote, refs ...string) error {
 	return r.push(ctx, at, specs)
 }
 
-// Forget removes what a remote has of the attempts at a task up to one. A later one may have begun.
+// Forget removes a remote's refs for a task's attempts up to last. A later attempt may be running.
 func (r *Room) Forget(ctx context.Context, at *Remote, task string, last int) error {
 	out, err := r.remotely(ctx, at, "ls-remote", "--refs", "--", at.way, Away(task)+"*")
 	if err != nil {
@@ -127,7 +125,7 @@ func (r *Room) Forget(ctx context.Context, at *Remote, task string, last int) er
 	return r.Drop(ctx, at, gone...)
 }
 
-// remotely runs git with a remote. No credentials are in its error.
+// remotely runs git with a remote, and removes credentials from its error.
 func (r *Room) remotely(ctx context.Context, with *Remote, args ...string) (string, error) {
 	c := git.Call{Dir: r.Root, Env: []string{"GIT_ALLOW_PROTOCOL=" + protocols, "LC_ALL=C"}}
 	out, err := r.Do(ctx, c, args...)
@@ -150,13 +148,13 @@ func (r *Room) remotely(ctx context.Context, with *Remote, args ...string) (stri
 	return "", hint.Errorf(see+", then `codeloops queue retry`", "%s", text)
 }
 
-// An AwayError says that a git remote cannot be reached. It may be there again later.
+// An AwayError says that a git remote cannot be reached at the moment.
 type AwayError struct{ Problem string }
 
-// Error says which, and what git says of it.
+// Error describes the problem.
 func (e *AwayError) Error() string { return e.Problem }
 
-// unreachable matches what git, curl and ssh say of a remote that they have not come to.
+// unreachable matches error messages of git, curl and ssh about a remote that did not answer.
 var unreachable = wording.Pattern(`(?i)could not resolve host|temporary failure in name resolution|unable to look up|` +
 	`unable to connect to|failed to connect to|couldn't connect to|` +
 	`(connection|operation) timed out|connection refused|connection (reset|closed) by|` +

@@ -14,16 +14,15 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Room is a bare repository of codeloops' own, which borrows the objects of others: what is taken
-// in leaves no trace there, and refs are made without anybody having them.
+// A Room is a bare repository of codeloops that borrows objects from others: it can hold refs and received commits
+// without any change to the user's repository.
 type Room struct {
 	*git.Repo
 
 	borrowed []string
 }
 
-// OpenRoom opens the room in a directory, which is made where it is missing. It borrows from the
-// directories of objects that are named.
+// OpenRoom opens or makes the room in a directory. It borrows from the given object directories.
 func OpenRoom(ctx context.Context, dir string, starter git.Starter, environ []string, borrow ...string) (*Room, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make a repository: %w", err)
@@ -41,7 +40,7 @@ func OpenRoom(ctx context.Context, dir string, starter git.Starter, environ []st
 	return r, r.Borrow(borrow...)
 }
 
-// Borrow has the room see the objects of more directories.
+// Borrow lets the room read more object directories.
 func (r *Room) Borrow(dirs ...string) error {
 	for _, dir := range dirs {
 		if !slices.Contains(r.borrowed, dir) {
@@ -58,10 +57,10 @@ func (r *Room) Borrow(dirs ...string) error {
 	return os.WriteFile(filepath.Join(info, "alternates"), []byte(strings.Join(r.borrowed, "\n")+"\n"), 0o600)
 }
 
-// commitID matches the id of an object.
+// commitID matches an object ID.
 var commitID = wording.Pattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
-// Known are those of some commits that the room has.
+// Known returns those of the commits that the room has.
 func (r *Room) Known(ctx context.Context, ids []string) (known []string, err error) {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !commitID().MatchString(id) })
 	if len(ids) == 0 {
@@ -77,7 +76,7 @@ func (r *Room) Known(ctx context.Context, ids []string) (known []string, err err
 	return known, err
 }
 
-// Set makes refs, each of them what it is to be.
+// Set sets refs.
 func (r *Room) Set(ctx context.Context, refs map[string]string) error {
 	if len(refs) == 0 {
 		return nil
@@ -93,8 +92,8 @@ func (r *Room) Set(ctx context.Context, refs map[string]string) error {
 	return err
 }
 
-// Bundle writes what refs of the room lead to into a file, but what some commits lead to: whoever
-// reads it has these. ok is false where nothing is left; then there is no file.
+// Bundle writes a bundle of refs, without the history of commits that the recipient has. ok is false where nothing
+// is left; no file is written then.
 func (r *Room) Bundle(ctx context.Context, file string, refs, without []string) (ok bool, err error) {
 	args := slices.Clone(refs)
 	for _, id := range without {
@@ -108,11 +107,11 @@ func (r *Room) Bundle(ctx context.Context, file string, refs, without []string) 
 	return err == nil, err
 }
 
-// ErrWrong says that a parcel is not what it should be.
+// ErrWrong rejects a malformed parcel.
 var ErrWrong = errors.New("it is not what it should be")
 
-// Unbundle takes refs in from a file, of which it may have those alone that are named. The room has to
-// have what the bundle leads on from.
+// Unbundle imports a bundle, which may contain only the named refs. The room must have the commits that it builds
+// on.
 func (r *Room) Unbundle(ctx context.Context, file string, refs ...string) error {
 	heads, err := r.Run(ctx, r.Root, "bundle", "list-heads", file)
 	if err != nil {
@@ -130,8 +129,7 @@ func (r *Room) Unbundle(ctx context.Context, file string, refs ...string) error 
 	return err
 }
 
-// Give has another repository take refs of the room, as [git fetch] spells them. All that it gets is
-// checked as thoroughly as git can.
+// Give lets another repository fetch refs of the room, in the syntax of [git fetch]. Git checks all objects.
 func (r *Room) Give(ctx context.Context, to string, refs ...string) error {
 	args := []string{
 		"-c", "transfer.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",

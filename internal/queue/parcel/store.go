@@ -1,8 +1,7 @@
-// Package parcel carries tasks between machines: what there is of one, as bundles of git in the object
-// store of the hub, without its commits where these go through a git remote.
+// Package parcel carries tasks between machines, as git bundles in the hub's object store; commits may travel
+// through a git remote instead.
 //
-// Whatever comes from another machine is looked at in a [Room] first, a repository of its own, and
-// taken from there when all of it is what it should be.
+// Whatever comes from another machine is checked in a [Room], a repository of its own, before it is used.
 package parcel
 
 import (
@@ -24,20 +23,20 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// bucket is where parcels are kept.
+// bucket is the name of the object store.
 const bucket = "codeloops-parcels"
 
-// chunk is what is sent at once: every server takes as much, and each is a write to the disk.
+// chunk is the size of a message: every server accepts it, and each costs a disk write.
 const chunk = 512 << 10
 
-// A Store keeps parcels on the hub. It is safe for concurrent use.
+// A Store holds parcels on the hub. It is safe for concurrent use.
 type Store struct {
 	conn    *nats.Conn
 	objects jetstream.ObjectStore
-	stream  jetstream.Stream // beneath it
+	stream  jetstream.Stream // underlying stream
 }
 
-// OpenStore makes the store, unless it is there.
+// OpenStore opens the store, and creates it if needed.
 func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, error) {
 	js, err := jetstream.New(conn)
 	if err != nil {
@@ -57,11 +56,10 @@ func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, erro
 	return s, nil
 }
 
-// pending is how many chunks are on their way at once: what is not on the disk yet, the hub holds in
-// memory.
+// pending is how many chunks may be unacknowledged; the hub holds those in memory.
 const pending = 8
 
-// Put sends a file. It is there as a whole or not at all.
+// Put uploads a file, completely or not at all.
 func (s *Store) Put(ctx context.Context, name, file string) error {
 	if err := s.put(ctx, name, file); err != nil {
 		return fmt.Errorf("send the parcel %s: %w", name, err)
@@ -69,7 +67,7 @@ func (s *Store) Put(ctx context.Context, name, file string) error {
 	return nil
 }
 
-// put writes an object as ADR-20 of NATS has it: its chunks, then what tells of it.
+// put writes an object as specified in NATS ADR-20: its chunks, then its description.
 func (s *Store) put(ctx context.Context, name, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -118,7 +116,7 @@ func (s *Store) put(ctx context.Context, name, file string) error {
 	return err
 }
 
-// stall is how long a hub may take to write one chunk.
+// stall is the timeout for one chunk.
 const stall = 10 * time.Second
 
 func arrived(ctx context.Context, ack jetstream.PubAckFuture) error {
@@ -137,10 +135,10 @@ func arrived(ctx context.Context, ack jetstream.PubAckFuture) error {
 // ErrNone says that there is no parcel of that name.
 var ErrNone = errors.New("there is no such parcel")
 
-// most is how large a parcel may be: more is no work of an agent's.
+// most is the largest parcel that is accepted.
 const most = 64 << 30
 
-// Get fetches a parcel into a file, and says so if a byte of it is not what was sent.
+// Get downloads a parcel to a file, and verifies its digest.
 func (s *Store) Get(ctx context.Context, name, file string) (err error) {
 	defer func() {
 		if err != nil {
@@ -166,26 +164,25 @@ func (s *Store) Get(ctx context.Context, name, file string) (err error) {
 	return errors.Join(err, f.Close())
 }
 
-// Delete removes parcels. One that is gone is.
+// Delete removes parcels. It ignores missing ones.
 func (s *Store) Delete(ctx context.Context, names ...string) (err error) {
 	for _, name := range names {
 		if e := s.objects.Delete(ctx, name); e != nil && !errors.Is(e, jetstream.ErrObjectNotFound) {
 			err = errors.Join(err, fmt.Errorf("remove the parcel %s: %w", name, e))
 			continue
 		}
-		_ = s.stream.Purge(ctx, jetstream.WithPurgeSubject("$O."+bucket+".M."+encoded(name))) // what says that it is gone
+		_ = s.stream.Purge(ctx, jetstream.WithPurgeSubject("$O."+bucket+".M."+encoded(name))) // the marker that it was deleted
 	}
 	return err
 }
 
-// Sweep removes the parcels that nobody has a use for, and what was sent of one by somebody who was
-// killed at it, once they are of some age.
+// Sweep removes old parcels that are not used, and old chunks of unfinished uploads.
 func (s *Store) Sweep(ctx context.Context, used func(name string) bool, before time.Time) error {
 	all, err := s.objects.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
 		return fmt.Errorf("look through the parcels: %w", err)
 	}
-	whole := map[string]bool{} // what chunks are named by
+	whole := map[string]bool{} // IDs of complete objects
 	var idle []string
 	for _, o := range all {
 		whole[o.NUID] = true
@@ -204,7 +201,7 @@ func (s *Store) Sweep(ctx context.Context, used func(name string) bool, before t
 		}
 		last, err := s.stream.GetLastMsgForSubject(ctx, subject)
 		if err != nil || !last.Time.Before(before) {
-			continue // somebody is sending it
+			continue // an upload in progress
 		}
 		if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return hint.Add(fmt.Errorf("remove the rest of a parcel: %w", err), "the next sweep tries it again")
@@ -213,5 +210,5 @@ func (s *Store) Sweep(ctx context.Context, used func(name string) bool, before t
 	return s.Delete(ctx, idle...)
 }
 
-// encoded is a name as the store spells it in subjects.
+// encoded is a name as used in the store's subjects.
 func encoded(name string) string { return base64.URLEncoding.EncodeToString([]byte(name)) }

@@ -20,16 +20,16 @@ import (
 	"codeloops/internal/wording"
 )
 
-// largest is how much the files of a session may take together.
+// largest is the limit for all files of a session.
 const largest = 8 << 30
 
-// What names may be like that come from elsewhere.
+// Valid names in data from elsewhere.
 var (
 	plain = wording.Pattern(`^[0-9A-Za-z][0-9A-Za-z._-]{0,200}$`)
 	step  = wording.Pattern(`^[0-9A-Za-z][0-9A-Za-z._/-]{0,200}$`)
 )
 
-// A Parcel is one that was taken into a room, with those before it.
+// A Parcel is an opened parcel, including those before it.
 type Parcel struct {
 	Manifest
 
@@ -44,7 +44,7 @@ type file struct {
 	size     int64
 }
 
-// Open takes a parcel in, and looks whether it is what it should be: one of that task.
+// Open imports a parcel, and checks that it is a valid one of the task.
 func (r *Room) Open(ctx context.Context, path, task string) (*Parcel, error) {
 	p, err := r.open(ctx, path, task)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *Room) open(ctx context.Context, path, task string) (*Parcel, error) {
 	return p, p.check(ctx)
 }
 
-// list reads what files there are.
+// list reads the list of files.
 func (p *Parcel) list(ctx context.Context) error {
 	out, err := p.room.Run(ctx, p.room.Root, "ls-tree", "-l", "-z", p.commit)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *Parcel) list(ctx context.Context) error {
 	return nil
 }
 
-// check looks at what the manifest says.
+// check checks the manifest.
 func (p *Parcel) check(ctx context.Context) error {
 	if _, known := session.Began(p.Session); p.Session != "" && !(known && plain().MatchString(p.Session)) {
 		return fmt.Errorf("the session %q: %w", p.Session, ErrWrong)
@@ -121,7 +121,7 @@ func (p *Parcel) check(ctx context.Context) error {
 	return err
 }
 
-// GiveBranch puts the branch of the task into a repository.
+// GiveBranch sets the task's branch in a repository.
 func (p *Parcel) GiveBranch(ctx context.Context, to, name string) error {
 	if p.Branch == "" {
 		return nil
@@ -132,8 +132,8 @@ func (p *Parcel) GiveBranch(ctx context.Context, to, name string) error {
 	return p.room.Give(ctx, to, "+refs/heads/"+name+":refs/heads/"+name)
 }
 
-// Unpack puts the session among those of a store, as one of a work tree there. One of the same name
-// that is not of the same task stays, and is an error.
+// Unpack stores the session, as one of the work tree there. A session of another task with the same ID is not
+// replaced, and is an error.
 func (p *Parcel) Unpack(ctx context.Context, store *session.Store, workTree string) error {
 	if p.Session == "" {
 		return nil
@@ -155,7 +155,7 @@ func (p *Parcel) unpack(ctx context.Context, store *session.Store, workTree stri
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // what was written is closed
+	defer root.Close() //nolint:errcheck // files written in it are closed already
 	if err := root.Mkdir(p.Session+".d", 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
@@ -190,14 +190,14 @@ func (p *Parcel) unpack(ctx context.Context, store *session.Store, workTree stri
 	return root.Rename(draft, p.Session+".jsonl")
 }
 
-// each reads the files of the parcel, the parts of the log in their order.
+// each calls do with the files of the parcel; the parts of the log come in order.
 func (p *Parcel) each(ctx context.Context, do func(name string, text io.Reader) error) error {
 	var ids strings.Builder
 	for _, f := range p.files {
 		ids.WriteString(f.id + "\n")
 	}
 	all := filepath.Join(p.room.Root, "files")
-	defer os.Remove(all) //nolint:errcheck // the room goes as a whole
+	defer os.Remove(all) //nolint:errcheck // the room is removed as a whole
 	if _, err := p.room.Do(ctx, git.Call{Dir: p.room.Root, Stdin: []byte(ids.String()), Stdout: all}, "cat-file", "--batch"); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (p *Parcel) each(ctx context.Context, do func(name string, text io.Reader) 
 	}
 	defer f.Close() //nolint:errcheck // only read
 	in := bufio.NewReader(f)
-	for _, one := range p.files { // git sorts them by their names
+	for _, one := range p.files { // sorted by name by git
 		if _, err := in.ReadSlice('\n'); err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (p *Parcel) each(ctx context.Context, do func(name string, text io.Reader) 
 	return nil
 }
 
-// giveCheckpoints puts the checkpoints into the private repository that the log names.
+// giveCheckpoints copies the checkpoints to the private repository that the log names.
 func (p *Parcel) giveCheckpoints(ctx context.Context, store *session.Store, log string) error {
 	if len(p.Checkpoints) == 0 {
 		return nil
@@ -234,7 +234,7 @@ func (p *Parcel) giveCheckpoints(ctx context.Context, store *session.Store, log 
 	if err != nil {
 		return err
 	}
-	defer shared.Close() //nolint:errcheck // the system takes it back in any case
+	defer shared.Close() //nolint:errcheck // a lock, which the system releases
 	if _, err := OpenRoom(ctx, private, p.room.Starter, p.room.Environ); err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (p *Parcel) giveCheckpoints(ctx context.Context, store *session.Store, log 
 	for i, ref := range all {
 		all[i] = "+" + ref + ":" + ref
 	}
-	for some := range slices.Chunk(all, 500) { // a command line has its limit
+	for some := range slices.Chunk(all, 500) { // limits the length of the command line
 		if err := p.room.Give(ctx, private, some...); err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (p *Parcel) giveCheckpoints(ctx context.Context, store *session.Store, log 
 	return nil
 }
 
-// A mover writes a log, whose first line it changes.
+// A mover writes a log with its first line changed for a new work tree.
 type mover struct {
 	to           io.Writer
 	id, workTree string

@@ -16,11 +16,11 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// include is the file that names what is brought along.
+// include is the file that names ignored files to copy.
 const include = ".worktreeinclude"
 
-// Bring copies what .worktreeinclude names into another work tree of the repository, and returns its
-// paths there. What is in it already stays.
+// Bring copies what .worktreeinclude names to another work tree, and returns the paths. It does not overwrite
+// anything.
 func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error) {
 	name := filepath.Join(s.repo.Root, include)
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func splitPath(path string) (above []string, last string) {
 	return parts[:len(parts)-1], parts[len(parts)-1]
 }
 
-// named returns what the rules name of something that git ignores: it, or what is in it.
+// named returns the paths that the rules select, of an ignored path or below it.
 func (s *Site) named(rules *ignore.Dir, path, name string, isDir bool) (paths []string) {
 	if rules.Ignored(name, isDir) {
 		return []string{path}
@@ -65,17 +65,17 @@ func (s *Site) named(rules *ignore.Dir, path, name string, isDir bool) (paths []
 	if !isDir {
 		return nil
 	}
-	entries, _ := os.ReadDir(filepath.Join(s.repo.Root, filepath.FromSlash(path))) // what cannot be read is not there
+	entries, _ := os.ReadDir(filepath.Join(s.repo.Root, filepath.FromSlash(path))) // unreadable directories are skipped
 	for _, e := range entries {
 		paths = append(paths, s.named(rules.Sub(name), path+"/"+e.Name(), e.Name(), e.IsDir())...)
 	}
 	return paths
 }
 
-// keepOutput is how much of what a setup command prints is told when it fails.
+// keepOutput is how much of a failed setup command's output is shown.
 const keepOutput = 4 << 10
 
-// setup runs the command that makes a new place ready.
+// setup runs the setup command in a new place.
 func (p *Place) setup(ctx context.Context, t Task) error {
 	res, err := p.repo.Starter.Run(ctx, proc.Command{
 		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: p.Dir, Env: p.repo.Environ},

@@ -14,12 +14,12 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Commit commits what is in the place and git does not ignore, and concludes a merge that is in
-// progress there. What was brought is never committed. It returns the branch's last commit, which is
-// the one of before where nothing has changed.
+// Commit commits everything in the place that git does not ignore, and concludes a merge in progress. Files that
+// were brought are never committed. It returns the branch's last commit, which is the old one if nothing has
+// changed.
 func (p *Place) Commit(ctx context.Context, message string) (head string, err error) {
 	head, err = p.commit(ctx, message)
-	if errors.Is(err, ErrConflicts) { // which whoever works there is told
+	if errors.Is(err, ErrConflicts) { // the caller reports it to the actor
 		return "", err
 	}
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 	return head, nil
 }
 
-// Changed are the files that a commit of the place has changed since it left another one, or took that in.
+// Changed lists the files that differ between head and its merge base with since.
 func (p *Place) Changed(ctx context.Context, since, head string) ([]string, error) {
 	out, err := p.git(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", since+"..."+head, "--")
 	if err != nil {
@@ -71,12 +71,12 @@ func (p *Place) Changed(ctx context.Context, since, head string) ([]string, erro
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), nil
 }
 
-// stage stages what is to be committed.
+// stage stages everything that is to be committed.
 func (p *Place) stage(ctx context.Context) error {
 	if _, err := p.git(ctx, "add", "--all", ":/"); err != nil {
 		return err
 	}
-	var brought strings.Builder // an agent may have added it, or have it ignored no more
+	var brought strings.Builder // an agent may have staged them, or changed .gitignore
 	for _, path := range p.rec.Brought {
 		brought.WriteString(":(top,literal)" + path + "\x00")
 	}
@@ -89,7 +89,7 @@ func (p *Place) stage(ctx context.Context) error {
 	return p.nested(ctx, p.rec.Base)
 }
 
-// unspoilt reports what was brought and is in commits nevertheless.
+// unspoilt returns an error for brought files that an agent has committed.
 func (p *Place) unspoilt(ctx context.Context, head string) error {
 	if len(p.rec.Brought) == 0 {
 		return nil
@@ -112,7 +112,7 @@ func (p *Place) unspoilt(ctx context.Context, head string) error {
 	return err
 }
 
-// whole reports what is not committed.
+// whole returns an error for uncommitted files.
 func (p *Place) whole(ctx context.Context) error {
 	out, err := p.git(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=none")
 	if err != nil {
@@ -130,13 +130,13 @@ func (p *Place) whole(ctx context.Context) error {
 	return nil
 }
 
-// marker matches the lines that git leaves in files with conflicts.
+// marker matches git's conflict markers.
 var marker = wording.Pattern(`^(<{7,} |>{7,} |\|{7,}( |$)|={7}$)`)
 
-// ErrConflicts says that there are conflicts in a place which are not resolved.
+// ErrConflicts says that a place has unresolved conflicts.
 var ErrConflicts = errors.New("conflicts are not resolved")
 
-// resolved refuses files that had conflicts, and have markers that neither side had.
+// resolved returns an error for files that had conflicts and still contain markers that neither side had.
 func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 	out, err := p.git(ctx, "diff-files", "--name-only", "--diff-filter=U", "-z")
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 		files, ours, theirs = append(files, p.rec.Update.Files...), p.rec.Update.Ours, p.rec.Update.Theirs
 	}
 	slices.Sort(files)
-	files = slices.Compact(files) // those of an update may still be unmerged
+	files = slices.Compact(files) // files of an update may be unmerged as well
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
 		return err

@@ -1,12 +1,11 @@
-// Package place keeps the work trees in which tasks are worked on, each with a branch of its own.
+// Package place manages the work trees of tasks, each with a branch of its own.
 //
-// A place is a linked work tree of git's below a directory of the caller's. Beside it there is a record
-// of how far it has come: what was made before a place was whole is made again, and what is in one that
-// was is never taken back. It belongs to one caller at a time.
+// A place is a linked work tree below a directory of the caller's, with a record of its progress. A place that was
+// not finished is made again; one that was ready is never reset. It belongs to one caller at a time.
 //
-// What git ignores and .worktreeinclude names is copied into it, sharing blocks with the user's files
-// where the file system can. It is no layer above the user's files, as forks have them: that shows to
-// the commands of one process alone, and would change under a task with what the user does.
+// Ignored files that .worktreeinclude names are copied into it, sharing blocks where the file system can. An
+// overlay, as used for forks, would not do: it is visible to one process only, and would change with the user's
+// files.
 package place
 
 import (
@@ -23,16 +22,16 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// branches is where the branches of places are.
+// branches is the prefix of places' branches.
 const branches = "codeloops/"
 
-// A Site is where the places of a repository are.
+// A Site manages the places of a repository.
 type Site struct {
 	repo           *git.Repo
 	trees, records string
 }
 
-// New returns the site of a repository below a directory, which is made.
+// New returns a repository's site below a directory, which it creates.
 func New(r *git.Repo, dir string) (*Site, error) {
 	trees, err := r.Home(dir, "places")
 	if err != nil {
@@ -42,10 +41,10 @@ func New(r *git.Repo, dir string) (*Site, error) {
 	return &Site{repo: r, trees: trees, records: records}, err
 }
 
-// Dir is where the work tree of a task is, or will be.
+// Dir is the path of a task's work tree, whether it exists or not.
 func (s *Site) Dir(task string) string { return filepath.Join(s.trees, task) }
 
-// A Place is the work tree of one task, and the record of it.
+// A Place is the work tree of a task, with its record.
 type Place struct {
 	tree
 
@@ -53,17 +52,17 @@ type Place struct {
 	rec  record
 }
 
-// A Task is what a place is opened for.
+// A Task describes the place to open.
 type Task struct {
 	Name  string
 	Base  string // the commit that a new branch begins at
-	Setup string // a command for the system's shell that makes a new place ready; "" is none
-	Log   string // a file for what it prints
-	// Fill puts files into the work tree of a place that is made, before the command; nil puts none.
+	Setup string // a shell command that prepares a new place; "" is none
+	Log   string // a file for its output
+	// Fill writes files into a new work tree, before the setup command; nil writes none.
 	Fill func(ctx context.Context, dir string) error
 }
 
-// nameOfTask matches what can be the name of a branch, and of a directory on every system.
+// nameOfTask matches names that are valid for a branch, and for a directory on every system.
 var nameOfTask = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
 func (s *Site) place(task string) (*Place, error) {
@@ -78,8 +77,7 @@ func (s *Site) place(task string) (*Place, error) {
 	return p, p.rec.load()
 }
 
-// Adopt takes over the branch of a task, which has come from elsewhere: what is in the work tree that
-// there may be is of no more use, and [Site.Open] makes another one.
+// Adopt takes over a task's branch that was made elsewhere. It removes any work tree; [Site.Open] makes a new one.
 func (s *Site) Adopt(task, base string) error {
 	p, err := s.place(task)
 	if err == nil {
@@ -97,7 +95,7 @@ func (s *Site) Adopt(task, base string) error {
 	return nil
 }
 
-// List returns the places that there are, also those that are not whole.
+// List returns all places, also unfinished ones.
 func (s *Site) List() (all []*Place, err error) {
 	entries, err := os.ReadDir(s.records)
 	for _, e := range entries {
@@ -111,8 +109,8 @@ func (s *Site) List() (all []*Place, err error) {
 	return all, err
 }
 
-// Open opens the place of a task, and makes it where it is not whole. The work that is on its branch,
-// and in its work tree, is there again.
+// Open opens the place of a task, or makes it if it is not ready. Earlier work on its branch and in its work tree
+// is kept.
 func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 	p, err := s.place(t.Name)
 	if err == nil {
@@ -151,10 +149,10 @@ func (p *Place) open(ctx context.Context, t Task) error {
 	return p.make(ctx, t, begun)
 }
 
-// free reports what is in the way of the place's branch, and whether there is one already.
+// free returns an error if the place's branch cannot be used, and reports whether it exists.
 func (p *Place) free(ctx context.Context) (there bool, err error) {
 	all := strings.TrimSuffix("refs/heads/"+branches, "/")
-	refs, err := p.repo.Refs(ctx, all) // that, or those below
+	refs, err := p.repo.Refs(ctx, all) // the branch itself, or those below it
 	if _, taken := refs[all]; taken {
 		return false, hint.Errorf("give it another name: git branch -m codeloops NAME",
 			"there is a branch codeloops, and so none can be called %s", p.Branch)
@@ -179,8 +177,7 @@ func (p *Place) free(ctx context.Context) (there bool, err error) {
 	return there, err
 }
 
-// make makes the place anew, with a branch that has begun already or a new one. Nobody has worked in what
-// is there.
+// make makes the place, with an existing branch or a new one. Nobody has worked in it so far.
 func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	if _, err := os.Lstat(p.Dir); err == nil && !p.rec.kept {
 		return hint.Errorf("move it away", "%s is none of ours: there is no record of it", p.Dir)

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// recordEnding ends the name of a record.
+// recordEnding is the suffix of records.
 const recordEnding = ".json"
 
-// A record is what is known of a place beside what git knows.
+// A record is what git does not know about a place.
 type record struct {
-	Base     string   `json:"base"` // that the branch began at
+	Base     string   `json:"base"` // where the branch began
 	Ready    bool     `json:"ready"`
-	Removing bool     `json:"removing,omitempty"` // nothing in it is needed any more
-	Brought  []string `json:"brought,omitempty"`  // from the user's work tree, with slashes
+	Removing bool     `json:"removing,omitempty"` // its contents are no longer needed
+	Brought  []string `json:"brought,omitempty"`  // copied from the user's work tree; with slashes
 	Update   *update  `json:"update,omitempty"`   // the last one
 
-	file string // where it is
-	kept bool   // there
+	file string // its path
+	kept bool   // whether the file exists
 }
 
 // An update is a merge of the target into the place's branch.
@@ -29,7 +29,7 @@ type update struct {
 	Ours   string   `json:"ours"`
 	Theirs string   `json:"theirs"`
 	Files  []string `json:"files,omitempty"` // with conflicts, until they are committed
-	Begun  bool     `json:"begun,omitempty"` // and not over: there was nothing uncommitted before
+	Begun  bool     `json:"begun,omitempty"` // still in progress; nothing was uncommitted before it
 }
 
 func (r *record) load() error {

@@ -14,8 +14,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Remove removes the place and its branch, if a commit that the repository keeps elsewhere contains
-// the branch, and nothing in the place is uncommitted.
+// Remove removes the place and its branch, provided that the branch is contained in a commit that is kept
+// elsewhere, and nothing is uncommitted.
 func (p *Place) Remove(ctx context.Context, merged string) error {
 	head, err := p.end(ctx, func() error {
 		if _, err := p.attach(ctx); err != nil {
@@ -38,8 +38,7 @@ func (p *Place) Remove(ctx context.Context, merged string) error {
 	return nil
 }
 
-// end returns the branch's last commit, "" where there is none. Before that it looks at the work that
-// is in the place, where there is any.
+// end returns the branch's last commit; "" is none. It first calls look if there is a work tree.
 func (p *Place) end(ctx context.Context, look func() error) (head string, err error) {
 	if _, gone := os.Lstat(p.Dir); p.rec.Ready && !p.rec.Removing && gone == nil {
 		if err = p.settle(ctx); err == nil {
@@ -65,7 +64,7 @@ func (p *Place) remove(ctx context.Context, head string) error {
 		return err
 	}
 	p.rec.Removing = true
-	if err := errors.Join(p.rec.save(), p.unlock()); err != nil { // of a removal that was cut off
+	if err := errors.Join(p.rec.save(), p.unlock()); err != nil { // left by an interrupted removal
 		return err
 	}
 	for _, tree := range []string{p.Dir, p.twin()} {
@@ -84,13 +83,13 @@ func (p *Place) remove(ctx context.Context, head string) error {
 	return nil
 }
 
-// dropped is where the last commits of branches are that were discarded.
+// dropped is the prefix of refs that keep discarded branches.
 const dropped = "refs/codeloops/dropped/"
 
-// Discard removes the place and its branch, merged or not. What was on it, or was not committed, stays
-// as a commit at the ref that is returned; "" where there was nothing that the repository does not keep elsewhere.
+// Discard removes the place and its branch. It returns the ref that keeps the branch and uncommitted work; "" if
+// the repository has everything elsewhere.
 func (p *Place) Discard(ctx context.Context) (ref string, err error) {
-	var last string // with what is not committed
+	var last string // including uncommitted work
 	head, err := p.end(ctx, func() (err error) {
 		last, err = p.keep(ctx)
 		return err
@@ -107,7 +106,7 @@ func (p *Place) Discard(ctx context.Context) (ref string, err error) {
 	return ref, nil
 }
 
-// keep returns a commit with all that is in the place. It contains the branch, and what HEAD is at.
+// keep returns a commit of everything in the place. Its parents are the branch and, if different, HEAD.
 func (p *Place) keep(ctx context.Context) (string, error) {
 	if err := p.stage(ctx); err != nil {
 		return "", err

@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// settle mends what keeps git from working in a place that was whole, and leaves the files alone.
+// settle repairs what keeps git from working in a ready place. It leaves the files alone.
 func (p *Place) settle(ctx context.Context) error {
 	if info, err := os.Lstat(p.Dir); err != nil || !info.IsDir() { // a link would lead to others' files
 		return cmp.Or(err, hint.Errorf("was it the agent? Move that away", "%s is no longer a directory", p.Dir))
@@ -28,7 +28,7 @@ func (p *Place) settle(ctx context.Context) error {
 	if p.rec.Update == nil || !p.rec.Update.Begun {
 		return nil
 	}
-	// A merge was cut off. All that is not committed is what it has written, beside what was brought.
+	// A merge was interrupted. Everything uncommitted comes from it, apart from brought files.
 	if _, err := p.git(ctx, "reset", "--hard", "--quiet"); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (p *Place) settle(ctx context.Context) error {
 	return p.rec.save()
 }
 
-// aside is a path at which there is nothing, for a repository that was found in the place.
+// aside returns a free path for a repository that was found in the place.
 func (p *Place) aside() string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.git-%d", filepath.Join(p.site.records, p.Task), n)

@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A tree is a linked work tree with a branch of its own, as git has it.
+// A tree is a linked work tree with a branch of its own.
 type tree struct {
 	Task   string
 	Branch string
@@ -31,12 +31,12 @@ func (t *tree) git(ctx context.Context, args ...string) (string, error) {
 
 func (t *tree) ref() string { return "refs/heads/" + t.Branch }
 
-// unlock removes what a git that was killed has left: nobody else is at work in the place.
+// unlock removes locks that a killed git has left: nobody else uses the place.
 func (t *tree) unlock() error {
 	locks := []string{filepath.Join(t.repo.CommonDir, filepath.FromSlash(t.ref())+".lock")}
 	admin, err := t.repo.Trees().Admin(t.Dir)
 	if admin != "" {
-		names, _ := filepath.Glob(filepath.Join(admin, "*.lock")) // of a malformed pattern
+		names, _ := filepath.Glob(filepath.Join(admin, "*.lock")) // the only error is a malformed pattern
 		locks = append(locks, names...)
 	}
 	for _, name := range locks {
@@ -47,7 +47,7 @@ func (t *tree) unlock() error {
 	return err
 }
 
-// unused reports that somebody else has the branch checked out.
+// unused returns an error if the branch is checked out elsewhere.
 func (t *tree) unused(ctx context.Context) error {
 	tree, err := t.repo.Trees().InUse(ctx, t.Branch, t.Dir)
 	if err == nil && tree != "" {
@@ -56,8 +56,7 @@ func (t *tree) unused(ctx context.Context) error {
 	return err
 }
 
-// attach has HEAD be the place's branch, as far as nothing is lost by it, and returns the last
-// commit.
+// attach points HEAD at the place's branch, if no commit is lost by that, and returns the last commit.
 func (t *tree) attach(ctx context.Context) (head string, err error) {
 	admin, err := t.repo.Trees().Admin(t.Dir)
 	if err != nil {
@@ -89,7 +88,7 @@ func (t *tree) attach(ctx context.Context) (head string, err error) {
 	return head, err
 }
 
-// merging returns the commit that is being merged, if any is.
+// merging returns the commit of a merge in progress.
 func (t *tree) merging(ctx context.Context) (theirs string, merging bool, err error) {
 	admin, err := t.repo.Trees().Admin(t.Dir)
 	if err != nil {
@@ -115,8 +114,8 @@ func (t *tree) write(ctx context.Context, message string) (head string, err erro
 	return t.git(ctx, "rev-parse", t.ref())
 }
 
-// nested refuses repositories inside whose files or commits would stay behind, unless they are as they
-// were at the base: git takes down the numbers of their commits alone.
+// nested returns an error for nested repositories, whose files or commits would not be merged, unless they are
+// unchanged since base: git stores only their commit IDs.
 func (t *tree) nested(ctx context.Context, base string) error {
 	out, err := t.git(ctx, "ls-files", "--stage", "-z")
 	if err != nil {
@@ -132,7 +131,7 @@ func (t *tree) nested(ctx context.Context, base string) error {
 		if stays, err := t.staysBehind(ctx, dir, base+":"+path, link[1]); err != nil {
 			return err
 		} else if stays {
-			// Git would go on to take it for a repository when it is none any more.
+			// Otherwise git would go on treating it as a repository.
 			_, err := t.git(ctx, "reset", "--quiet", "--", ":(top,literal)"+path)
 			return cmp.Or(err, hint.Errorf("push it from there, or remove its .git",
 				"%s is a git repository of its own, and what is in it would not be brought home", wording.Name(dir)))
@@ -141,12 +140,12 @@ func (t *tree) nested(ctx context.Context, base string) error {
 	return nil
 }
 
-// staysBehind reports whether a directory that git takes for another repository, at a commit, has what
-// can only be found there. Was is the name of what there was when the branch began.
+// staysBehind reports whether a nested repository has contents that exist only there. was names its entry when the
+// branch began.
 func (t *tree) staysBehind(ctx context.Context, dir, was, commit string) (bool, error) {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		entries, _ := os.ReadDir(dir)
-		return len(entries) > 0, nil //nolint:nilerr // as a rule it is a submodule that was never checked out
+		return len(entries) > 0, nil //nolint:nilerr // usually a submodule that is not checked out
 	}
 	if id, ok, err := t.repo.Object(ctx, was); err != nil || ok && id == commit {
 		return false, err
@@ -155,12 +154,11 @@ func (t *tree) staysBehind(ctx context.Context, dir, was, commit string) (bool, 
 	return in == "", err
 }
 
-// marked returns the number of the first line of a file that is a marker, and is in it on neither side;
-// 0 is none.
+// marked returns the number of the first line that is a conflict marker and in neither side; 0 is none.
 func (t *tree) marked(ctx context.Context, root *os.Root, file string, sides []string) (int, error) {
 	name := filepath.FromSlash(file)
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return 0, nil //nolint:nilerr // it has been removed, which is a resolution
+		return 0, nil //nolint:nilerr // it was removed, which resolves the conflict
 	}
 	text, err := root.ReadFile(name)
 	if err != nil {
@@ -175,7 +173,7 @@ func (t *tree) marked(ctx context.Context, root *os.Root, file string, sides []s
 		if before == nil {
 			before = make(map[string]bool)
 			for _, side := range sides {
-				blob, _ := t.git(ctx, "cat-file", "blob", side+":"+file) // which it may not have
+				blob, _ := t.git(ctx, "cat-file", "blob", side+":"+file) // a side may lack it
 				for l := range strings.Lines(blob) {
 					before[strings.TrimRight(l, "\r\n")] = true
 				}
@@ -188,11 +186,10 @@ func (t *tree) marked(ctx context.Context, root *os.Root, file string, sides []s
 	return 0, nil
 }
 
-// twin is a work tree that is made for its link alone.
-func (t *tree) twin() string { return t.Dir + "~" } // no task is called that
+// twin is a temporary work tree, made for its .git file.
+func (t *tree) twin() string { return t.Dir + "~" } // no task has such a name
 
-// branch makes the branch again, where it is gone: at the last commit that the work tree was at, or else
-// at the base.
+// branch creates a missing branch, at the last commit of the work tree, or else at the base.
 func (t *tree) branch(ctx context.Context, base string) error {
 	_, there, err := t.repo.Commit(ctx, t.ref())
 	if err != nil || there {
@@ -203,7 +200,7 @@ func (t *tree) branch(ctx context.Context, base string) error {
 		return err
 	}
 	last := base
-	log, _ := os.ReadFile(filepath.Join(admin, "logs", "HEAD")) // there may be none
+	log, _ := os.ReadFile(filepath.Join(admin, "logs", "HEAD")) // it may be missing
 	for line := range strings.Lines(string(log)) {
 		if fields := strings.Fields(line); len(fields) > 1 && strings.Trim(fields[1], "0") != "" {
 			last = fields[1]
@@ -218,8 +215,8 @@ func (t *tree) branch(ctx context.Context, base string) error {
 	return err
 }
 
-// link has the work tree lead to the repository again, and the repository to the work tree. What an
-// agent has put there instead is moved aside.
+// link repairs the links between the work tree and the repository. It moves aside what an agent has put in place
+// of the .git file.
 func (t *tree) link(ctx context.Context, aside string) error {
 	admin, err := t.repo.Trees().Admin(t.Dir)
 	if err != nil {
@@ -233,7 +230,7 @@ func (t *tree) link(ctx context.Context, aside string) error {
 		return nil
 	}
 	link := filepath.Join(t.Dir, ".git")
-	if info, err := os.Lstat(link); err == nil && !info.Mode().IsRegular() { // a repository that an agent made there
+	if info, err := os.Lstat(link); err == nil && !info.Mode().IsRegular() { // a repository that an agent made
 		if err := os.Rename(link, aside); err != nil {
 			return err
 		}
@@ -255,7 +252,7 @@ func (t *tree) link(ctx context.Context, aside string) error {
 	return err
 }
 
-// contained refuses a commit that does not contain the branch's last one, or that nothing keeps.
+// contained returns an error unless a commit contains head, and is kept by another ref.
 func (t *tree) contained(ctx context.Context, merged, head string) error {
 	id, there, err := t.repo.Commit(ctx, merged)
 	if err != nil {
@@ -275,7 +272,7 @@ func (t *tree) contained(ctx context.Context, merged, head string) error {
 	return hint.Errorf("merge it first", "the branch %s would be lost: no other branch has %.12s, into which it was merged", t.Branch, id)
 }
 
-// elsewhere reports whether a ref other than the place's branch keeps a commit.
+// elsewhere reports whether a ref other than the place's branch contains a commit.
 func (t *tree) elsewhere(ctx context.Context, id string) (bool, error) {
 	refs, err := t.repo.Run(ctx, t.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
 	for ref := range strings.Lines(refs) {
@@ -286,8 +283,7 @@ func (t *tree) elsewhere(ctx context.Context, id string) (bool, error) {
 	return false, err
 }
 
-// drop keeps a commit at a ref that is returned, unless it is kept anyway. What others of that name
-// have left stays.
+// drop keeps a commit at a new ref and returns that; "" if another ref has it already.
 func (t *tree) drop(ctx context.Context, commit string) (string, error) {
 	if kept, err := t.elsewhere(ctx, commit); err != nil || kept {
 		return "", err

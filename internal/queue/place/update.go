@@ -10,9 +10,9 @@ import (
 	"codeloops/internal/queue/git"
 )
 
-// Update merges a commit into the place's branch, and returns the files with conflicts: these have
-// markers then, and [Place.Commit] concludes the merge when there are none in them any more. Nothing
-// may be uncommitted before. One that is not concluded yet is told again, whatever was to be merged.
+// Update merges a commit into the place's branch, and returns the files with conflicts, which then contain
+// markers; [Place.Commit] concludes the merge once they are gone. Nothing may be uncommitted before. If an earlier
+// merge is not concluded yet, its conflicts are returned instead.
 func (p *Place) Update(ctx context.Context, tip string) (conflicts []string, err error) {
 	if conflicts, err = p.update(ctx, tip); err != nil {
 		return nil, fmt.Errorf("update the work tree of task %s: %w", p.Task, err)
@@ -52,8 +52,8 @@ func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
 	return m.Files, p.merge(ctx, theirs)
 }
 
-// unconcluded reports whether a merge is to be concluded before another one begins: it is in progress, whoever
-// has begun it, or was committed with conflicts in it.
+// unconcluded reports whether an earlier merge must be concluded first: it is in progress, or was committed with
+// conflicts.
 func (p *Place) unconcluded(ctx context.Context, head string) (bool, error) {
 	if _, merging, err := p.merging(ctx); err != nil || merging || len(p.conflicts()) == 0 {
 		return merging, err
@@ -61,7 +61,7 @@ func (p *Place) unconcluded(ctx context.Context, head string) (bool, error) {
 	return p.repo.Contains(ctx, head, p.rec.Update.Theirs)
 }
 
-// conflicts are the files that had some in the last update, until they are committed without.
+// conflicts lists the files with conflicts in the last update, until they are committed without.
 func (p *Place) conflicts() []string {
 	if p.rec.Update == nil {
 		return nil
@@ -69,7 +69,7 @@ func (p *Place) conflicts() []string {
 	return p.rec.Update.Files
 }
 
-// merge merges a commit in the place. It is over when the record says so: see [Place.settle].
+// merge runs git merge in the place. If it is interrupted, [Place.settle] undoes it.
 func (p *Place) merge(ctx context.Context, theirs string) error {
 	env, err := p.repo.Identity(ctx, p.Dir)
 	if err != nil {

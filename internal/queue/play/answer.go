@@ -17,41 +17,41 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A question is what a worker on another machine asks the home of a task's repository, before it begins
-// an attempt.
+// A question is what a worker on another machine asks a task's home before an attempt.
 type question struct {
 	Task    string   `json:"task"`
 	Attempt int      `json:"attempt"`
-	Have    []string `json:"have,omitempty"` // commits of the repository
+	Have    []string `json:"have,omitempty"` // commits that the worker has
 }
 
-// An answer has what the attempt needs from there.
+// An answer is what the attempt needs.
 type answer struct {
-	Busy   bool   `json:"busy,omitempty"` // it is not the answer: that takes a while
-	Base   string `json:"base,omitempty"` // where the task begins
-	Onto   string `json:"onto,omitempty"` // what its target is by now
+	Busy   bool   `json:"busy,omitempty"` // only a sign of life; the answer takes longer
+	Base   string `json:"base,omitempty"` // commit at which the task begins
+	Onto   string `json:"onto,omitempty"` // the current commit of its target
 	Bundle string `json:"bundle,omitempty"`
-	// Remote is the URL of the git remote through which commits travel, both ways; "": bundles have them.
+	// Remote is the URL of the git remote that carries commits in both directions; "": they travel in bundles.
 	Remote string `json:"remote,omitempty"`
-	// State is a parcel with what there is of the task; "": the record names what there is.
+	// State is a parcel with earlier work on the task; "": the record's parcels hold it.
 	State  string `json:"state,omitempty"`
-	Config string `json:"config,omitempty"` // of the project, as the user trusts it
-	Name   string `json:"name,omitempty"`   // of the user, to git
+	Config string `json:"config,omitempty"` // digest of the project's configuration that the user trusts
+	Name   string `json:"name,omitempty"`   // the user's git identity
 	Email  string `json:"email,omitempty"`
 
-	Taken   string `json:"taken,omitempty"` // the origin of the task says that somebody else has it
+	Taken   string `json:"taken,omitempty"` // the origin says that somebody else has the task
 	Problem string `json:"problem,omitempty"`
 	Advice  string `json:"advice,omitempty"`
-	Later   bool   `json:"later,omitempty"` // the problem is that a git remote is away
+	Later   bool   `json:"later,omitempty"` // the problem is an unreachable git remote
 }
 
-// The refs of a bundle with the base of a task.
+// The refs in a bundle with a task's base.
 const (
 	baseRef = "refs/codeloops/base"
 	ontoRef = "refs/codeloops/onto"
 )
 
-// How often whoever is asked says that it is at work, and how long nothing may be heard of it.
+// atWork is the interval of signs of life while an answer is prepared; after silence without one, the home counts
+// as gone.
 const (
 	atWork  = 2 * time.Second
 	silence = 10 * time.Second
@@ -65,8 +65,8 @@ type desk struct {
 	answering sync.WaitGroup
 }
 
-// Answer answers workers on other machines that ask for tasks of this home, until end is called. Any
-// number of processes of the home may do so: each question is one's.
+// Answer answers questions about tasks of this home, until end is called. If several processes of the home do so,
+// each question goes to one of them.
 func (p *Player) Answer(ctx context.Context) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	d := &desk{player: p}
@@ -78,15 +78,15 @@ func (p *Player) Answer(ctx context.Context) (end func(), err error) {
 		return nil, fmt.Errorf("listen for workers on other machines: %w", err)
 	}
 	return func() {
-		_ = sub.Unsubscribe() // the connection ends, else
+		_ = sub.Unsubscribe() // fails only when the connection is closed
 		cancel()
 		d.answering.Wait()
 	}, nil
 }
 
-// answer answers one of them, and says that it is at work until it has the answer.
+// answer answers one question, with signs of life until the answer is ready.
 func (d *desk) answer(ctx context.Context, m *nats.Msg) {
-	if len(m.Data) == 0 { // whoever asks wants to know whether somebody is here
+	if len(m.Data) == 0 { // only asks whether somebody is here
 		_ = m.Respond(nil)
 		return
 	}
@@ -101,12 +101,12 @@ func (d *desk) answer(ctx context.Context, m *nats.Msg) {
 		}
 		text, err := json.Marshal(a)
 		if err == nil {
-			_ = m.Respond(text) // a hub that is away is asked again
+			_ = m.Respond(text) // if the hub is away, the worker asks again
 		}
 	}
 }
 
-// found is the answer to a question.
+// found returns the answer to a question.
 func (d *desk) found(ctx context.Context, text []byte) answer {
 	var q question
 	err := json.Unmarshal(text, &q)
@@ -125,7 +125,7 @@ func (d *desk) found(ctx context.Context, text []byte) answer {
 	return a
 }
 
-// find finds what an attempt on another machine needs, and sends that.
+// find collects what an attempt on another machine needs, and sends it.
 func (d *desk) find(ctx context.Context, q question) (a answer, err error) {
 	p := d.player
 	r, err := p.Board.Get(ctx, q.Task)

@@ -21,21 +21,21 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A post is where an attempt is made: at home, or on another machine.
+// A post is the place of an attempt: at home, or on another machine.
 type post struct {
 	site *place.Site
-	// base is the commit that a new task begins at, and onto the one that its target is at by now.
+	// base is the commit at which a new task begins, onto the current commit of its target.
 	base, onto func(context.Context) (string, error)
-	// settings are those of a run in a work tree.
+	// settings returns the settings of a run in a work tree.
 	settings func(tree string) (run.Settings, error)
-	sessions *session.Store // with that of an earlier attempt
-	moved    bool           // that was made on another machine
-	dir      string         // for what the setup command prints
-	cargo    *cargo         // what is sent home of it; nil: nothing
+	sessions *session.Store // with the sessions of earlier attempts
+	moved    bool           // the last attempt was on another machine
+	dir      string         // for the output of the setup command
+	cargo    *cargo         // sends the work home; nil at home
 	end      func()
 }
 
-// An attempt is one at a task.
+// An attempt is one attempt at a task.
 type attempt struct {
 	*post
 
@@ -44,14 +44,13 @@ type attempt struct {
 	toll   *toll // of the run
 }
 
-// begun reports whether the session of an earlier attempt is to be carried on here: one that was sent, or
-// is there still.
+// begun reports whether the session of an earlier attempt exists here, and can be resumed.
 func (a *attempt) begun() bool {
 	id := a.job.Progress.Session
 	return id != "" && session.Look(a.sessions.Path(id)).Err == nil
 }
 
-// make makes the attempt, and says what becomes of the task.
+// make runs the attempt, and returns the change of the task's record.
 func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err error) {
 	here, err := a.place(ctx)
 	if err != nil {
@@ -93,8 +92,8 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	}, nil
 }
 
-// beyond says, for people, which files the task has changed that it was not said to touch; "" where it has
-// none. Others may be at work on these.
+// beyond says, for people, which changed files the task's globs do not match; "" is none. Other tasks may be
+// working on those.
 func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) string {
 	t := &a.job.Task
 	if len(t.Touches) == 0 {
@@ -107,7 +106,7 @@ func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) st
 	}
 	outside := t.Outside(files)
 	switch {
-	case err != nil: // of a target that is gone, as the merge will tell
+	case err != nil: // the target may be gone; the merge will report it
 		a.player.Tell(t.ID, "what it has changed is not known: "+hint.Sentence(err))
 		return ""
 	case len(outside) == 0:
@@ -121,7 +120,7 @@ func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) st
 	return said
 }
 
-// catchUp takes in what the target has by now, for a result that could not be merged.
+// catchUp merges the current target into the work tree, for a result that could not be merged.
 func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
 	if a.job.Feedback == "" || a.begun() {
 		return nil
@@ -133,7 +132,7 @@ func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
 	return err
 }
 
-// outcome is what becomes of a task whose run has ended.
+// outcome returns the change of the record after a run.
 func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) error {
 	now := a.player.Board.Now()
 	if back := a.toll.back(out, now); back != nil {
@@ -155,15 +154,15 @@ func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) err
 	}
 	switch {
 	case out.Result == loop.Failed && out.Summary != "":
-		why = out.Summary // the state says the rest
+		why = out.Summary // the state implies the rest
 	case out.Summary != "":
 		why += ": " + out.Summary
 	}
 	return to(queue.Failed, now, why)
 }
 
-// place opens the work tree of a task. The first one begins at what its target is by then, and one that
-// is made anew for a session that goes on is what it was in the last checkpoint of that.
+// place opens the task's work tree. The first attempt begins at the current target. If the work tree is gone while
+// its session goes on, it is restored from the last checkpoint.
 func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 	j := a.job
 	if j.Base == "" {
@@ -189,8 +188,8 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 	})
 }
 
-// restore makes a work tree what it is in the last checkpoint of the session. Where more had been
-// done, which is gone with the work tree, the session is not carried on: nobody would do it again.
+// restore restores a work tree from the session's last checkpoint. If later work is lost with the old work tree,
+// the session is abandoned, as it would not do that work again.
 func (a *attempt) restore(ctx context.Context, dir string) error {
 	store, id := a.sessions, a.job.Progress.Session
 	var settled session.Settled
@@ -212,7 +211,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer shared.Close() //nolint:errcheck // the system takes it back in any case
+	defer shared.Close() //nolint:errcheck // a lock, which the system releases
 	state, err := tree.Recall(ctx, settled.Checkpoint)
 	if err != nil {
 		return err
@@ -221,7 +220,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	if err != nil || len(way.Changes) == 0 {
 		return err
 	}
-	kept, done, err := a.player.attic().room("kept." + nuid.Next()) // nobody wants back what was there
+	kept, done, err := a.player.attic().room("kept." + nuid.Next()) // the replaced files are not needed
 	if err != nil {
 		return err
 	}
@@ -234,7 +233,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	return err
 }
 
-// message is that of the commit with a task's result.
+// message is the commit message for a task's result.
 func message(r *queue.Record) string {
 	return fmt.Sprintf("%s\n\nTask: %s\nSession: %s\n", r.Task.Title(), r.Task.ID, r.Progress.Session)
 }

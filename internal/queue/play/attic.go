@@ -11,13 +11,13 @@ import (
 	"codeloops/internal/view"
 )
 
-// lockEnding ends the name of the lock beside a directory of an [attic].
+// lockEnding is the suffix of the lock file next to a directory of an [attic].
 const lockEnding = ".lock"
 
-// An attic has directories for what one process has a use for, and only for now.
+// An attic holds temporary directories, each used by one process.
 type attic string
 
-// room makes one. What those who were killed have left of theirs is removed.
+// room makes a directory, and removes those of killed processes.
 func (a attic) room(name string) (dir string, done func(), err error) {
 	home := string(a)
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -36,7 +36,7 @@ func (a attic) room(name string) (dir string, done func(), err error) {
 		return "", nil, err
 	}
 	done = func() {
-		// The lock goes last, or nobody would look for the rest.
+		// The lock file goes last: directories are found by it.
 		if view.Remove(dir) == nil {
 			_ = os.Remove(dir + lockEnding)
 		}
@@ -49,9 +49,9 @@ func (a attic) room(name string) (dir string, done func(), err error) {
 	return dir, done, nil
 }
 
-// tidy removes what processes that were killed have left.
+// tidy removes the directories of killed processes.
 func (a attic) tidy() {
-	entries, _ := os.ReadDir(string(a)) // no directory, nothing left
+	entries, _ := os.ReadDir(string(a)) // a missing attic is empty
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), lockEnding)
 		if !ok {
@@ -62,7 +62,7 @@ func (a attic) tidy() {
 		if err != nil || !free {
 			continue
 		}
-		if view.Remove(filepath.Join(string(a), name)) == nil { // else the next one tries it again
+		if view.Remove(filepath.Join(string(a), name)) == nil { // on failure the next one tries again
 			_ = os.Remove(path)
 		}
 		_ = lock.Close()

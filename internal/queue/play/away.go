@@ -20,10 +20,10 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// errAway says that nobody is at the home of a task who could answer.
+// errAway says that no process at the task's home answers.
 var errAway = errors.New("nobody is at work with the queue on the machine of its repository")
 
-// ask asks the home of a task for what an attempt needs.
+// ask asks the home of a task what an attempt needs.
 func (q *question) ask(ctx context.Context, conn *nats.Conn, home string) (a answer, err error) {
 	text, err := json.Marshal(q)
 	if err != nil {
@@ -46,7 +46,7 @@ func (q *question) ask(ctx context.Context, conn *nats.Conn, home string) (a ans
 		case ctx.Err() != nil:
 			return a, context.Cause(ctx)
 		case err != nil || m.Header.Get("Status") == "503":
-			return a, errAway // who was at it is gone
+			return a, errAway // nobody is there, or nobody any more
 		}
 		a = answer{}
 		if err := json.Unmarshal(m.Data, &a); err != nil {
@@ -56,7 +56,7 @@ func (q *question) ask(ctx context.Context, conn *nats.Conn, home string) (a ans
 	return a, a.problem()
 }
 
-// problem is why whoever asks can have nothing; nil where they can.
+// problem returns the error in an answer; nil is none.
 func (a *answer) problem() (err error) {
 	switch {
 	case a.Taken != "":
@@ -73,17 +73,17 @@ func (a *answer) problem() (err error) {
 	return fmt.Errorf("the machine of its repository says: %w", err)
 }
 
-// A visit is an attempt at a task whose repository is on another machine: in a repository for it alone,
-// which borrows the objects of a mirror. All that it has goes with the attempt.
+// A visit is an attempt whose task's repository is on another machine. It has a repository of its own, which
+// borrows objects from a mirror and is removed after the attempt.
 type visit struct {
 	player *Player
 	job    *board.Job
 	depot  *depot
-	answer answer         // of the home
-	remote *parcel.Remote // through which commits go; nil: the hub is it
+	answer answer         // from the task's home
+	remote *parcel.Remote // carries commits; nil is the hub
 }
 
-// away finds where an attempt is made at a task whose repository is on another machine.
+// away prepares an attempt at a task whose repository is on another machine.
 func (p *Player) away(ctx context.Context, j *board.Job) (*post, error) {
 	d, err := p.depot(ctx, fmt.Sprintf("%s.%d", j.Task.ID, j.Attempt))
 	if err != nil {
@@ -121,7 +121,7 @@ func (v *visit) post(ctx context.Context) (*post, error) {
 	}, err
 }
 
-// moveIn asks the home for what the attempt needs, and brings the mirror up to that.
+// moveIn asks the home what the attempt needs, and updates the mirror.
 func (v *visit) moveIn(ctx context.Context) error {
 	p, t := v.player, &v.job.Task
 	m, err := p.mirror(ctx, t.Repository)
@@ -162,7 +162,7 @@ func (v *visit) moveIn(ctx context.Context) error {
 	return v.identify(ctx)
 }
 
-// identify has git know in whose name the commits of the attempt are made.
+// identify configures the author of the attempt's commits.
 func (v *visit) identify(ctx context.Context) error {
 	for key, value := range map[string]string{"user.name": v.answer.Name, "user.email": v.answer.Email} {
 		if value == "" {
@@ -175,7 +175,7 @@ func (v *visit) identify(ctx context.Context) error {
 	return nil
 }
 
-// earlier opens what there is of the task already; nil where there is nothing.
+// earlier opens the earlier work on the task; nil where there is none.
 func (v *visit) earlier(ctx context.Context) (*parcel.Parcel, error) {
 	if v.answer.State == "" {
 		return v.depot.sent(ctx, &v.job.Record, v.remote)
@@ -184,7 +184,7 @@ func (v *visit) earlier(ctx context.Context) (*parcel.Parcel, error) {
 	return v.depot.open(ctx, v.job.Task.ID, v.answer.State)
 }
 
-// settings are those of the run in a work tree.
+// settings returns the settings of a run in a work tree.
 func (v *visit) settings(tree string) (run.Settings, error) {
 	flags := append(slices.Clip(v.job.Task.Flags), loop.Flag{Name: "session-dir", Values: []string{v.depot.file("sessions")}})
 	is, err := config.ProjectDigest(options(v.player.Host, tree))
@@ -197,7 +197,7 @@ func (v *visit) settings(tree string) (run.Settings, error) {
 	return run.NewSettings(flags)
 }
 
-// cargo is what is sent home of the attempt.
+// cargo prepares the parcels that the attempt sends home.
 func (v *visit) cargo() *cargo {
 	t, a := &v.job.Task, &v.answer
 	id, tell := t.ID, v.player.Tell

@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/queue/parcel"
 )
 
-// bring brings the branch and the session of a task home, and has its record say so; what was sent is
-// removed then. It may be done again wherever it was cut off.
+// bring brings the branch and the session of a task home, updates its record, and then removes what was sent. It
+// can be repeated after an interruption.
 func (g *ground) bring(ctx context.Context, r *queue.Record, change func(func(*queue.Record) error) error) error {
 	sent, at := r.Parcels, r.Remote
 	if sent.Count == 0 && at == "" {
@@ -40,7 +40,7 @@ func (g *ground) bring(ctx context.Context, r *queue.Record, change func(func(*q
 	return nil
 }
 
-// takeIn looks at what was sent, if anything was, and puts it where it belongs.
+// takeIn checks what was sent, and stores it.
 func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *depot) error {
 	if r.Parcels.Count == 0 {
 		return nil
@@ -60,10 +60,10 @@ func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *depot) error {
 	return g.keep(ctx, r, one)
 }
 
-// keep puts what was sent where it belongs.
+// keep stores what was sent.
 func (g *ground) keep(ctx context.Context, r *queue.Record, one *parcel.Parcel) error {
 	tree := g.site.Dir(r.Task.ID)
-	if err := held(g.player.Host, tree); err != nil { // by an attempt here that was stopped
+	if err := held(g.player.Host, tree); err != nil { // by an attempt here that was suspended
 		return err
 	}
 	if err := g.site.Adopt(r.Task.ID, r.Base); err != nil {

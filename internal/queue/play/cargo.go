@@ -12,26 +12,25 @@ import (
 	"codeloops/internal/session"
 )
 
-// A cargo is what there is of a task that is worked on elsewhere than at home. It is sent in parcels, each
-// with what has come since the one before.
+// A cargo is the work of an attempt away from home. It is sent in parcels, each with what is new since the last
+// one.
 type cargo struct {
 	job    *board.Job
 	depot  *depot
 	packer *parcel.Packer
-	remote *parcel.Remote // that gets the branch; nil: it is in the parcels
+	remote *parcel.Remote // gets the branch; nil: parcels contain it
 	branch string         // a ref
 	tell   func(sentence string)
 
-	session, log string // that is worked in by now; "" is none
+	session, log string // the current session; "" is none
 
-	sent   int             // parcels, by this attempt
-	next   parcel.Manifest // of the one that was packed last
-	packed bool            // which could not be sent yet
-	pushed string          // what the remote has of the branch
+	sent   int             // parcels of this attempt
+	next   parcel.Manifest // the parcel packed last
+	packed bool            // it could not be sent yet
+	pushed string          // the commit that the remote has
 }
 
-// goOn goes on from what earlier attempts have come to: the branch, and the session, in whose work tree
-// the attempt is made now.
+// goOn continues from the branch and session of earlier attempts, with the session moved to a new work tree.
 func (c *cargo) goOn(ctx context.Context, one *parcel.Parcel, store *session.Store, workTree string) (err error) {
 	if one.Branch != "" {
 		err = c.depot.Set(ctx, map[string]string{c.branch: one.Branch})
@@ -45,8 +44,8 @@ func (c *cargo) goOn(ctx context.Context, one *parcel.Parcel, store *session.Sto
 	return err
 }
 
-// last sends the rest, with the branch at head if that is not "". It waits for a hub that is away, or can
-// take nothing, unless ctx is done: then not for long.
+// last sends the rest, and the branch at head unless that is "". It waits while the hub is away or takes nothing,
+// but only briefly once ctx is done.
 func (c *cargo) last(ctx context.Context, head string) error {
 	told := ""
 	for {
@@ -64,7 +63,7 @@ func (c *cargo) last(ctx context.Context, head string) error {
 	}
 }
 
-// ship sends what has come since the last parcel, and before that one that could not be sent.
+// ship sends what is new since the last parcel, after any parcel that could not be sent.
 func (c *cargo) ship(ctx context.Context, head string) error {
 	if c.packed {
 		if err := c.send(ctx); err != nil {
@@ -100,8 +99,8 @@ func (c *cargo) ship(ctx context.Context, head string) error {
 
 func (c *cargo) file() string { return c.depot.file("parcel") }
 
-// send sends what is packed, and has the record name it. What earlier attempts have sent goes with the
-// first one: that stands for itself.
+// send sends the packed parcel, and adds it to the record. The first one of an attempt replaces those of earlier
+// attempts, as it is complete in itself.
 func (c *cargo) send(ctx context.Context) error {
 	task, now := c.next.Task, queue.Parcels{Attempt: c.next.Attempt, Count: c.sent + 1}
 	drop, err := c.push(ctx)
@@ -128,8 +127,7 @@ func (c *cargo) send(ctx context.Context) error {
 	return nil
 }
 
-// push gives the remote the branch as the next parcel has it, at a ref that no other attempt moves. drop
-// takes that back.
+// push pushes the branch for the next parcel, to a ref that only this attempt uses. drop undoes it.
 func (c *cargo) push(ctx context.Context) (drop func(), err error) {
 	head := c.next.Branch
 	if c.remote == nil || head == "" || head == c.pushed {
@@ -140,5 +138,5 @@ func (c *cargo) push(ctx context.Context) (drop func(), err error) {
 		return nil, err
 	}
 	c.pushed = head
-	return func() { _ = c.depot.Drop(context.WithoutCancel(ctx), c.remote, ref) }, nil // nobody reads it
+	return func() { _ = c.depot.Drop(context.WithoutCancel(ctx), c.remote, ref) }, nil // an unused ref does no harm
 }

@@ -11,25 +11,24 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// The names of what a remote has for an attempt, before that sends anything.
+// The names of a remote's refs for an attempt, before the attempt pushes any.
 const (
 	baseName   = "base"
 	ontoName   = "onto"
-	branchName = "branch" // what there is of it at home
+	branchName = "branch" // earlier work at home
 )
 
-// A departure is what an attempt on another machine is given along: the commits that it begins at, and
-// what there is of the task.
+// A departure sends an attempt on another machine the commits at which it begins, and the earlier work.
 type departure struct {
 	*ground
 
 	depot  *depot
 	record *queue.Record
 	answer *answer
-	over   *parcel.Remote // through which commits go; nil: the hub is it
+	over   *parcel.Remote // carries commits; nil is the hub
 }
 
-// begins says where a task begins, and under what terms.
+// begins says where a task begins, with which configuration and author.
 func (g *ground) begins(ctx context.Context, r *queue.Record) (a answer, err error) {
 	if shallow, err := g.repo.Run(ctx, g.repo.Root, "rev-parse", "--is-shallow-repository"); err != nil || shallow == "true" {
 		return a, errors.Join(err, hint.Errorf("git fetch --unshallow, in "+g.repo.Root,
@@ -44,12 +43,12 @@ func (g *ground) begins(ctx context.Context, r *queue.Record) (a answer, err err
 	if a.Config, err = config.TrustedDigest(options(g.player.Host, g.repo.Root)); err != nil {
 		return a, err
 	}
-	a.Name, _ = g.repo.Run(ctx, g.repo.Root, "config", "user.name") // of a user who has said neither, codeloops commits
+	a.Name, _ = g.repo.Run(ctx, g.repo.Root, "config", "user.name") // without either, codeloops is the author
 	a.Email, _ = g.repo.Run(ctx, g.repo.Root, "config", "user.email")
 	return a, nil
 }
 
-// pack sends what whoever asks does not have; they have some commits.
+// pack sends what the worker lacks; have are commits that it has.
 func (d *departure) pack(ctx context.Context, have []string) (err error) {
 	a, r := d.answer, d.record
 	if err := d.through(ctx); err != nil {
@@ -70,8 +69,8 @@ func (d *departure) pack(ctx context.Context, have []string) (err error) {
 	return err
 }
 
-// through finds what the attempt travels through, and has the record name it before anything is there. A
-// task of which something is on its way stays with what that travels through.
+// through chooses how the attempt's commits travel, and records it before anything is sent. A task whose work is
+// on its way keeps its remote.
 func (d *departure) through(ctx context.Context) (err error) {
 	r := d.record
 	if r.Parcels.Count > 0 {
@@ -101,7 +100,7 @@ func (d *departure) through(ctx context.Context) (err error) {
 	return err
 }
 
-// push gives commits to the remote.
+// push pushes commits to the remote.
 func (d *departure) push(ctx context.Context, commits map[string]string) error {
 	at, refs := parcel.RefsOf(d.record.Task.ID, d.record.Attempt), map[string]string{}
 	for name, id := range commits {
@@ -110,7 +109,7 @@ func (d *departure) push(ctx context.Context, commits map[string]string) error {
 	return d.depot.Push(ctx, d.over, refs)
 }
 
-// bundle sends the base of the task, unless whoever asks has it.
+// bundle sends the task's base, unless the worker has it.
 func (d *departure) bundle(ctx context.Context, have []string) error {
 	have, err := d.depot.Known(ctx, have)
 	if err != nil {
@@ -124,13 +123,13 @@ func (d *departure) bundle(ctx context.Context, have []string) error {
 	return err
 }
 
-// send sends a file to whoever asked.
+// send sends a file to the worker.
 func (d *departure) send(ctx context.Context, part, file string) (name string, err error) {
 	name = queue.PartFor(d.record.Task.ID, d.record.Attempt, part)
 	return name, d.depot.store.Put(ctx, name, file)
 }
 
-// state sends what there is here of the task, if there is anything.
+// state sends the earlier work at home, if there is any.
 func (d *departure) state(ctx context.Context) (err error) {
 	r, a := d.record, d.answer
 	m := parcel.Manifest{Task: r.Task.ID, Attempt: r.Attempt}

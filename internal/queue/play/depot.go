@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/queue/parcel"
 )
 
-// A depot is where the parcels of one task are packed and opened: a directory for now, with a room in it.
+// A depot is a temporary directory in which a task's parcels are packed and opened.
 type depot struct {
 	*parcel.Room
 
@@ -19,7 +19,7 @@ type depot struct {
 	close func()
 }
 
-// depot opens one, which sees the objects of some repositories.
+// depot opens a depot that can read the objects of some repositories.
 func (p *Player) depot(ctx context.Context, name string, of ...*git.Repo) (*depot, error) {
 	dir, done, err := p.attic().room(name)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *Player) depot(ctx context.Context, name string, of ...*git.Repo) (*depo
 
 func (d *depot) file(name string) string { return filepath.Join(d.dir, name) }
 
-// sent opens what an attempt has sent of a task; nil where there is nothing.
+// sent opens what an attempt has sent; nil is nothing.
 func (d *depot) sent(ctx context.Context, r *queue.Record, remote *parcel.Remote) (*parcel.Parcel, error) {
 	if remote != nil && r.Parcels.Count > 0 {
 		if err := d.Fetch(ctx, remote, r.Task.ID, r.Parcels.Attempt); err != nil {
@@ -52,7 +52,7 @@ func (d *depot) sent(ctx context.Context, r *queue.Record, remote *parcel.Remote
 	return d.open(ctx, r.Task.ID, r.Parcels.Names(r.Task.ID)...)
 }
 
-// open opens the parcels of a task, one behind the other; nil where there is none.
+// open opens the parcels of a task in order, and returns the last one; nil is none.
 func (d *depot) open(ctx context.Context, task string, names ...string) (last *parcel.Parcel, err error) {
 	for _, name := range names {
 		if err := d.store.Get(ctx, name, d.file("parcel")); err != nil {
@@ -65,18 +65,18 @@ func (d *depot) open(ctx context.Context, task string, names ...string) (last *p
 	return last, nil
 }
 
-// take fetches what was sent for this attempt alone into a file, and removes it from the hub.
+// take downloads what was sent for this attempt alone, and removes it from the hub.
 func (d *depot) take(ctx context.Context, name, file string) error {
 	defer d.drop(context.WithoutCancel(ctx), name)
 	return d.store.Get(ctx, name, file)
 }
 
-// drop removes what nobody needs any more.
+// drop removes parcels from the hub.
 func (d *depot) drop(ctx context.Context, names ...string) {
-	_ = d.store.Delete(ctx, names...) // else it is swept
+	_ = d.store.Delete(ctx, names...) // on failure the sweep removes it
 }
 
-// forget removes from the remote at a URL what that has of a task. What stays there does no harm.
+// forget removes the refs of a task from a remote. Any that remain do no harm.
 func (d *depot) forget(ctx context.Context, g *ground, r *queue.Record, url string) {
 	if url == "" {
 		return

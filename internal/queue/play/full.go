@@ -9,8 +9,8 @@ import (
 	"codeloops/internal/session"
 )
 
-// diskFull reports whether there was no room for what is made of a task, for codeloops or for git. What else
-// stands in an error may come from an agent.
+// diskFull reports whether codeloops or git ran out of disk space. Other text in an error may come from an agent,
+// so only the errors of git commands are read.
 func diskFull(err error) bool {
 	if failed, ok := errors.AsType[*proc.ExitError](err); ok && strings.HasPrefix(failed.Program, "git ") {
 		for line := range strings.Lines(failed.Stderr) {
@@ -22,8 +22,8 @@ func diskFull(err error) bool {
 	return session.DiskFull(err)
 }
 
-// noRoom reports whether a line of git says that there was no room. Of files it says at times only that they
-// could not be written, once they were open.
+// noRoom reports whether a line of git's output means a full disk. About files that it has opened, git at times
+// says only that they could not be written.
 func noRoom(line string) bool {
 	for _, reason := range []string{syscall.ENOSPC.Error(), syscall.EDQUOT.Error(), "out of diskspace"} {
 		if strings.HasSuffix(strings.ToLower(strings.TrimSuffix(line, ".")), strings.ToLower(reason)) {
@@ -33,7 +33,7 @@ func noRoom(line string) bool {
 	_, what, _ := strings.Cut(line, ": ")
 	for _, begin := range []string{"unable to write file ", "unable to write new index file", "unable to write new_index file"} {
 		if rest, is := strings.CutPrefix(what, begin); is {
-			return !strings.Contains(rest, ": ") // else it says why
+			return !strings.Contains(rest, ": ") // otherwise it gives a reason
 		}
 	}
 	return strings.Contains(line, "couldn't write '") && strings.HasSuffix(line, ".lock'")

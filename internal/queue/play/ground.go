@@ -22,7 +22,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A ground is a repository of this home, where its tasks begin and where what they come to goes.
+// A ground is a repository of this home, with what is needed to begin its tasks and to merge them.
 type ground struct {
 	player *Player
 	repo   *git.Repo
@@ -33,7 +33,7 @@ type ground struct {
 // ErrGone says that a repository is no longer where it was when its tasks were added.
 var ErrGone = errors.New("the repository is gone")
 
-// ground opens that of a repository.
+// ground opens a repository.
 func (p *Player) ground(r queue.Repository) (g *ground, err error) {
 	g = &ground{player: p}
 	if _, err := os.Stat(r.Root); errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +50,7 @@ func (p *Player) ground(r queue.Repository) (g *ground, err error) {
 	return g, err
 }
 
-// atHome finds where an attempt is made at a task whose repository is here.
+// atHome prepares an attempt at a task whose repository is here.
 func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 	g, err := p.ground(j.Task.Repository)
 	if err != nil {
@@ -70,8 +70,8 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 	return at, err
 }
 
-// settings are those of a run in a work tree. A project's file counts there if it is the one that the user
-// trusts in the repository.
+// settings returns the settings of a run in a work tree. The project's file is trusted there if it equals the one
+// that the user trusts in the repository.
 func (g *ground) settings(t *queue.Task, tree string) (run.Settings, error) {
 	flags := t.Flags
 	trusted, err := config.TrustedIn(options(g.player.Host, g.repo.Root), tree)
@@ -84,7 +84,7 @@ func (g *ground) settings(t *queue.Task, tree string) (run.Settings, error) {
 	return run.NewSettings(flags)
 }
 
-// config is the configuration of a task in a work tree.
+// config returns the configuration of a task in a work tree.
 func (g *ground) config(t *queue.Task, tree string) (*config.Config, error) {
 	settings, err := g.settings(t, tree)
 	if err != nil {
@@ -93,7 +93,7 @@ func (g *ground) config(t *queue.Task, tree string) (*config.Config, error) {
 	return configured(g.player.Host, tree, settings)
 }
 
-// sessions are where those of a task are.
+// sessions returns the store of a task's sessions.
 func (g *ground) sessions(t *queue.Task) (*session.Store, error) {
 	cfg, err := g.config(t, g.repo.Root)
 	if err != nil {
@@ -106,7 +106,7 @@ func (g *ground) sessions(t *queue.Task) (*session.Store, error) {
 	return session.NewStore(dir)
 }
 
-// claim tells the origin of a task that work on it has begun.
+// claim tells the origin that work on the task has begun.
 func (g *ground) claim(ctx context.Context, t *queue.Task) error {
 	if t.Origin.Key == "" {
 		return nil
@@ -118,7 +118,7 @@ func (g *ground) claim(ctx context.Context, t *queue.Task) error {
 	return err
 }
 
-// leave has the work tree of a task removed, if there is one.
+// leave calls remove with the task's work tree, if there is one.
 func (g *ground) leave(task string, remove func(*place.Place) error) error {
 	all, err := g.site.List()
 	if err != nil {
@@ -132,7 +132,7 @@ func (g *ground) leave(task string, remove func(*place.Place) error) error {
 	return nil
 }
 
-// remote is the git remote that the user has the tasks of a repository travel through; nil: the hub is it.
+// remote returns the git remote that the user has chosen to carry tasks; nil is the hub.
 func (g *ground) remote(ctx context.Context) (*parcel.Remote, error) {
 	if g.player.Remote == "" {
 		return nil, nil //nolint:nilnil // none is no error
@@ -152,7 +152,7 @@ func (g *ground) remote(ctx context.Context) (*parcel.Remote, error) {
 	return r, nil
 }
 
-// remoteAt is the one at a URL; nil where that is "".
+// remoteAt returns the remote at a URL; nil for "".
 func remoteAt(url string) (*parcel.Remote, error) {
 	if url == "" {
 		return nil, nil //nolint:nilnil // none is no error
@@ -160,7 +160,7 @@ func remoteAt(url string) (*parcel.Remote, error) {
 	return parcel.RemoteAt(url)
 }
 
-// recorded is the one at the URL of a record, with what the user of the repository goes there with.
+// recorded returns the remote at a record's URL, with the user's credentials if it is the chosen one.
 func (g *ground) recorded(ctx context.Context, url string) (*parcel.Remote, error) {
 	if own, err := g.remote(ctx); err == nil && own != nil && own.URL == url {
 		return own, nil

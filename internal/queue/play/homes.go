@@ -8,24 +8,23 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Homes are those of other machines, as far as it is known whether somebody is there.
+// Homes remembers which homes on other machines are attended.
 type homes struct {
 	mu  sync.Mutex
 	all map[string]*presence
 }
 
-// A presence is what was last known of a home.
+// A presence is the last known state of a home.
 type presence struct {
-	at     time.Time // when it was asked
+	at     time.Time // of the last request
 	there  bool
 	asking bool
 }
 
-// fresh is how long it is taken for true.
+// fresh is how long a presence is valid.
 const fresh = 2 * time.Second
 
-// there reports whether somebody was at a home a moment ago. It asks beside, and does not wait for the
-// answer.
+// there reports whether somebody was at a home a moment ago. It asks again in the background.
 func (o *homes) there(home string, conn *nats.Conn, now func() time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

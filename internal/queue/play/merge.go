@@ -19,10 +19,10 @@ import (
 	"codeloops/internal/wording"
 )
 
-// reworks is how often a result that cannot be merged goes back to its task.
+// reworks is how often a result that cannot be merged is sent back.
 const reworks = 2
 
-// merge merges the result of a task, and says what becomes of it.
+// merge merges a task's result, and returns the change of its record.
 func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
 	if err := g.bring(ctx, &j.Record, func(change func(*queue.Record) error) error { return j.Change(ctx, change) }); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	return rework(now, said(&res)), nil
 }
 
-// rework has a result go back to its task with what is wrong, as often as that may be.
+// rework sends a result back to its task, or to a person after too many times.
 func rework(now time.Time, why string) func(*queue.Record) error {
 	return func(r *queue.Record) error {
 		if r.Reworks >= reworks {
@@ -78,8 +78,7 @@ func rework(now time.Time, why string) func(*queue.Record) error {
 	}
 }
 
-// settled removes the work tree of a task that is merged. A branch that stood on what stays out is in no
-// other one, and what was on it is kept.
+// settled removes the work tree of a merged task. A branch that was not merged as a whole is kept at a ref.
 func (g *ground) settled(ctx context.Context, one *place.Place, res *merge.Result) error {
 	if !res.Apart {
 		return one.Remove(ctx, res.Tip)
@@ -91,8 +90,8 @@ func (g *ground) settled(ctx context.Context, one *place.Place, res *merge.Resul
 	return err
 }
 
-// gone says, for people, which commits the target has no more, and stay out of a merge; "" where there are
-// none. The tasks that had come into it with them are told of.
+// gone lists, for people, the commits that were removed from the target and stay out; "" is none. It also marks
+// the tasks whose merges were removed.
 func (g *ground) gone(ctx context.Context, j *board.Job, res *merge.Result) string {
 	if len(res.Removed) == 0 {
 		return ""
@@ -114,7 +113,7 @@ func (g *ground) gone(ctx context.Context, j *board.Job, res *merge.Result) stri
 			return nil
 		})
 	}
-	if err != nil { // the merge is what it is
+	if err != nil { // the merge is done in any case
 		g.player.Tell(j.Task.ID, err.Error())
 	}
 	return fmt.Sprintf("what %s no longer has: %s", j.Task.Target, wording.List(names, 5))
@@ -129,8 +128,7 @@ func said(r *merge.Result) string {
 	return fmt.Sprintf("conflicts in %s:\n%s", strings.Join(r.Files, ", "), strings.TrimSpace(end(r.Text)))
 }
 
-// check runs the checks of a task in a work tree with the merged result, which its setup command
-// makes ready for them.
+// check runs the setup command and the checks of a task on the merged result.
 func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *merge.Failure, err error) {
 	cfg, err := g.config(t, dir)
 	if err != nil || len(cfg.Checks) == 0 {
@@ -160,7 +158,7 @@ func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *
 	return nil, nil
 }
 
-// end is the end of what a check has printed, as much as feedback should have.
+// end returns the end of a check's output, in the length that feedback should have.
 func end(text string) string {
 	const most = 4 << 10
 	if len(text) <= most {

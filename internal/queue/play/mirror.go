@@ -16,14 +16,14 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A mirror is what this home has of a repository on another machine.
+// A mirror is a local copy of a repository on another machine.
 type mirror struct {
 	*parcel.Room
 
 	dir string
 }
 
-// mirror opens that of a repository.
+// mirror opens the mirror of a repository.
 func (p *Player) mirror(ctx context.Context, r queue.Repository) (*mirror, error) {
 	m := &mirror{dir: p.Home.In("mirrors", r.Key()+".git")}
 	if err := os.MkdirAll(filepath.Dir(m.dir), 0o700); err != nil {
@@ -44,15 +44,15 @@ func (m *mirror) lock() (unlock func(), err error) {
 
 func (m *mirror) objects() string { return filepath.Join(m.CommonDir, "objects") }
 
-// has are the commits that it was brought up to.
+// has lists the commits that the mirror was last updated to.
 func (m *mirror) has(ctx context.Context) ([]string, error) {
 	refs, err := m.Refs(ctx, "refs/codeloops/")
 	return slices.Collect(maps.Values(refs)), err
 }
 
-// update brings it up to what the home of a task has answered; take takes in what was sent.
+// update updates the mirror to an answer; take imports what was sent.
 func (m *mirror) update(ctx context.Context, target string, a *answer, take func() error) error {
-	unlock, err := m.lock() // git would fail where another one moves the same refs
+	unlock, err := m.lock() // concurrent updates of the same refs would fail
 	if err != nil {
 		return err
 	}

@@ -15,12 +15,12 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Source opens the source of an origin, in a repository.
+// Source opens the source that an origin names.
 func (p *Player) Source(o queue.Origin, root string) (source.Source, error) {
 	return source.Open(o.Kind, o.Name, source.Means{Runner: p.Starter, Dir: root, Env: p.Host.Environ, Now: p.Host.Now})
 }
 
-// Report tells the origin of a task what has become of it.
+// Report tells the origin of a task its outcome.
 func (p *Player) Report(ctx context.Context, r queue.Record) error {
 	from, err := p.Source(r.Task.Origin, r.Task.Repository.Root)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *Player) Report(ctx context.Context, r queue.Record) error {
 	return nil
 }
 
-// Closed are the tasks of a backlog that nobody has begun, and whose source has them open no more.
+// Closed lists the tasks that have not begun and are no longer open at their source.
 func Closed(all queue.Backlog, from source.Source, open []queue.Task) (ids []string) {
 	for _, r := range all.Sorted() {
 		if r.State == queue.Waiting && r.Attempt == 0 && r.Task.Origin.Kind == from.Kind() && r.Task.Origin.Name == from.Name() &&
@@ -53,8 +53,8 @@ func Closed(all queue.Backlog, from source.Source, open []queue.Task) (ids []str
 	return ids
 }
 
-// Reopened says of open items whose tasks are in a backlog already, and are not what the source has open by now,
-// what to do: they would be worked on never.
+// Reopened says, for each open item whose task is in the backlog but differs from it, how to have it worked on
+// again.
 func Reopened(all queue.Backlog, open []queue.Task) (sentences []string) {
 	for _, t := range open {
 		r, what := all[t.ID], ""
@@ -74,7 +74,7 @@ func Reopened(all queue.Backlog, open []queue.Task) (sentences []string) {
 	return sentences
 }
 
-// Forget removes what a home keeps of a task beside its work tree and its sessions.
+// Forget removes what a home keeps of a task besides its work tree and sessions.
 func Forget(home *hub.Home, task string) error {
 	if err := os.Remove(setupLog(home.In("trees"), task)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -82,10 +82,10 @@ func Forget(home *hub.Home, task string) error {
 	return nil
 }
 
-// setupLog is where what the setup command of a task has printed is kept, in a directory.
+// setupLog is the file for the output of a task's setup command.
 func setupLog(dir, task string) string { return filepath.Join(dir, task+".setup.log") }
 
-// Tasks are the open items of a source as tasks that are like t, in their order.
+// Tasks makes tasks like t from the open items of a source, in order.
 func Tasks(ctx context.Context, from source.Source, t queue.Task) ([]queue.Task, error) {
 	items, err := from.List(ctx)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package play works on tasks: each is a session of its own in a work tree of its own, and what
-// it comes to is merged.
+// Package play works on tasks: each in a session and a work tree of its own, whose result is merged.
 package play
 
 import (
@@ -26,30 +25,29 @@ import (
 // A Player works on the tasks of one home. It is safe for concurrent use.
 type Player struct {
 	Host    *host.Host
-	Version string // of codeloops, for the logs
+	Version string // of codeloops, for logs
 	Home    *hub.Home
-	Starter git.Starter // of git, of setup commands, of checks on what was merged
-	// Tell is told, in sentences, what there is to know.
+	Starter git.Starter // of git, setup commands and checks on merges
+	// Tell reports a sentence about a task to the user.
 	Tell func(task, sentence string)
 
 	// Board and Conn lead to the hub.
 	Board *board.Board
 	Conn  *nats.Conn
-	// Replicas is how many there are of what is sent, in a cluster; 0 is one.
+	// Replicas is how many servers of a cluster keep parcels; 0 is one.
 	Replicas int
-	// Remote is the name of the git remote through which the commits of tasks of this home travel; "" is
-	// none: they travel through the hub.
+	// Remote is the name of the git remote that carries the commits of this home's tasks; "": the hub does.
 	Remote string
 
 	runs  runs
 	homes homes
 }
 
-// Kill ends the agents that are at work at once.
+// Kill kills all agents at once.
 func (p *Player) Kill() { p.runs.kill() }
 
-// Reachable reports whether a task of a repository can be begun: it is one of this home, or somebody was
-// at its home a moment ago.
+// Reachable reports whether a task of a repository can begin: it is in this home, or its home has answered a
+// moment ago.
 func (p *Player) Reachable(r queue.Repository) bool {
 	return r.At(p.Home.ID()) || p.homes.there(r.Home, p.Conn, p.Host.Now)
 }
@@ -62,7 +60,7 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 	now := p.Board.Now()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, queue.ErrStale):
-		return cause // the task is somebody else's now, or nobody's
+		return cause // the attempt no longer counts
 	case errors.Is(err, queue.ErrStale):
 		return err
 	case isHeld:
@@ -82,7 +80,7 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 	return j.End(ctx, move)
 }
 
-// attempt makes one at a task, at home or away, and says what becomes of it.
+// attempt makes an attempt, at home or away, and returns the change of the record.
 func (p *Player) attempt(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
 	find := p.away
 	if j.Task.Repository.At(p.Home.ID()) {
@@ -111,11 +109,11 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 			return cause
 		}
 		now := p.Board.Now()
-		move = func(r *queue.Record) error { r.PutOff(now, 0, "interrupted"); return nil } // to whoever asks next
+		move = func(r *queue.Record) error { r.PutOff(now, 0, "interrupted"); return nil } // whoever asks next takes it
 	case board.Unreachable(err) || errors.Is(err, queue.ErrStale):
 		return err
 	case diskFull(err):
-		return fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err) // it comes again
+		return fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err) // its message is delivered again
 	case isAway:
 		now := p.Board.Now()
 		move = func(r *queue.Record) error {
@@ -128,7 +126,7 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	return j.End(ctx, move)
 }
 
-// Bring brings home what an attempt on another machine has sent of a task with which nobody is at work.
+// Bring fetches what an attempt on another machine has sent of a task that nobody works on.
 func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 	g, err := p.ground(r.Task.Repository)
 	if err != nil {
@@ -145,7 +143,7 @@ func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 	})
 }
 
-// Take is the command that takes what waits for the target of a task; "" where nothing does.
+// Take is the command that takes the merges waiting for a task's target; "" where there are none.
 func (p *Player) Take(ctx context.Context, r *queue.Record) (command string, err error) {
 	g, err := p.ground(r.Task.Repository)
 	if err != nil {
@@ -154,8 +152,7 @@ func (p *Player) Take(ctx context.Context, r *queue.Record) (command string, err
 	return g.merger.Take(ctx, r.Task.Target)
 }
 
-// Discard removes the work tree and the branch of a task whatever is on them: that stays at the
-// ref that is returned.
+// Discard removes the work tree and the branch of a task, and returns the ref that keeps its commits.
 func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err error) {
 	g, err := p.ground(r.Task.Repository)
 	if err == nil {
@@ -177,11 +174,10 @@ func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err 
 	return ref, err
 }
 
-// Tidy removes what processes of this home that were killed have left of tasks of other machines.
+// Tidy removes what killed processes of this home have left of tasks from other machines.
 func (p *Player) Tidy() { p.attic().tidy() }
 
-// Sweep removes what nobody has a use for any more, and the tasks of a backlog do not name: what was left
-// by those who were killed, here and on the hub.
+// Sweep removes what killed processes have left, here and on the hub, that no task in the backlog names.
 func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
 	p.Tidy()
 	store, err := parcel.OpenStore(ctx, p.Conn, p.Replicas)
@@ -197,29 +193,28 @@ func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
 	return store.Sweep(ctx, func(name string) bool { return used[name] }, parcel.Idle(p.Board.Now()))
 }
 
-// attic is where this home has directories for now.
+// attic is this home's directory for temporary directories.
 func (p *Player) attic() attic { return attic(p.Home.In("away")) }
 
-// How long a task is left alone whose work tree another process is still at work in: one that was stopped,
-// or has not heard yet that its attempt does not count any more. And when a home at which there is nobody,
-// or a git remote that cannot be reached, is asked again.
+// How long a task waits: busyFor while another process still uses its work tree, such as a suspended one; awayFor
+// while its home or git remote cannot be reached.
 const (
 	busyFor = 10 * time.Second
 	awayFor = 30 * time.Second
-	fullFor = time.Second // others may have room; this worker takes nothing for longer
+	fullFor = time.Second // another worker may have space; this one pauses for longer
 )
 
-// later has a task offered again after a while.
+// later offers a task again after a pause.
 func later(now time.Time, pause time.Duration, why string) func(*queue.Record) error {
 	return func(r *queue.Record) error { return r.Later(now, pause, why) }
 }
 
-// to moves a record.
+// to changes a record's state.
 func to(s queue.State, at time.Time, why string) func(*queue.Record) error {
 	return func(r *queue.Record) error { return r.Move(s, at, why) }
 }
 
-// held is who is at work in a work tree, nil where nobody is.
+// held returns who uses a work tree, as an error; nil is nobody.
 func held(h *host.Host, dir string) error {
 	if held := (session.WorkTree{Root: dir, GitDir: dir, Own: h.Data("locks")}).Held(); held != nil {
 		return held
@@ -227,7 +222,7 @@ func held(h *host.Host, dir string) error {
 	return nil
 }
 
-// options are those of the configuration in a work tree.
+// options returns the configuration options of a work tree.
 func options(h *host.Host, root string) config.Options {
 	return config.Options{Env: h.Environ, Home: h.Home(), WorkingDir: root, RepositoryRoot: root}
 }

@@ -9,19 +9,19 @@ import (
 	"codeloops/internal/run"
 )
 
-// A reporter is the [loop.Sink] that keeps the record of a task up to date with its run. The run
-// never waits for it: what comes while the board is told takes the place of what was not told yet.
+// A reporter is the [loop.Sink] that updates a task's record during its run. The run never waits for it: newer
+// progress replaces what has not been sent yet.
 type reporter struct {
 	job  *board.Job
 	plan *run.Plan
-	was  queue.Progress // of earlier sessions of the task
+	was  queue.Progress // of the task's earlier sessions
 	now  queue.Progress
 	cast [][]string
 	news chan news
 	done chan struct{}
 }
 
-// news are what the board is to be told.
+// news is an update of the record.
 type news struct {
 	queue.Progress
 	cast [][]string
@@ -29,7 +29,7 @@ type news struct {
 
 func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
 	r := &reporter{job: j, plan: plan, was: j.Progress, news: make(chan news, 1), done: make(chan struct{})}
-	if plan.ID() != "" && plan.ID() == r.was.Session { // it is carried on, and its tally knows what it has spent
+	if plan.ID() != "" && plan.ID() == r.was.Session { // its own tally includes what it had spent
 		past := plan.Tally().Spent.Total()
 		r.was.Dollars -= past.CostUSD
 		r.was.Tokens -= int(past.Tokens)
@@ -38,24 +38,24 @@ func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
 	return r
 }
 
-// tell tells the board.
+// tell sends the updates.
 func (r *reporter) tell(ctx context.Context) {
 	defer close(r.done)
 	for n := range r.news {
-		_ = r.job.Change(ctx, func(rec *queue.Record) error { // a hub that is away is told the next time
+		_ = r.job.Change(ctx, func(rec *queue.Record) error { // if the hub is away, the next update does
 			rec.Progress, rec.Cast = n.Progress, n.cast
 			return nil
 		})
 	}
 }
 
-// close waits until all is told.
+// close waits until everything is sent.
 func (r *reporter) close() {
 	close(r.news)
 	<-r.done
 }
 
-// Handle takes down how far the run has come.
+// Handle notes the progress of the run.
 func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 	p := r.now
 	switch e := e.(type) {
@@ -84,7 +84,7 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 		default:
 		}
 		select {
-		case <-r.news: // older
+		case <-r.news: // replaced by the newer one
 		default:
 		}
 	}

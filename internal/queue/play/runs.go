@@ -6,14 +6,14 @@ import (
 	"codeloops/internal/run"
 )
 
-// Runs are those that are under way, which may all be killed.
+// Runs are the runs in progress, which can all be killed.
 type runs struct {
 	mu     sync.Mutex
 	all    map[*run.Control]bool
 	killed bool
 }
 
-// kill ends the agents of all, and of those that are still to come, at once.
+// kill kills the agents of all runs, also of later ones.
 func (r *runs) kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,7 +23,7 @@ func (r *runs) kill() {
 	}
 }
 
-// add has a run killed with all others, until the returned function is called.
+// add adds a run until end is called.
 func (r *runs) add(c *run.Control) (end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,9 +18,9 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// run plays the session of a task, or carries on the one that an earlier attempt has begun.
+// run plays the session of a task, or resumes that of an earlier attempt.
 func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (out loop.Outcome, err error) {
-	p, j, task := a.player, a.job, a.job.Task.ID // others read the record while it changes
+	p, j, task := a.player, a.job, a.job.Task.ID // the record may change concurrently
 	if a.toll, err = newToll(ctx, j, p.Host.Now); err != nil {
 		return out, err
 	}
@@ -38,7 +38,7 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 		}
 		return out, err
 	}
-	defer plan.Close() //nolint:errcheck // what was written has been told
+	defer plan.Close() //nolint:errcheck // every line is synced already
 	defer p.runs.add(plan.Control())()
 	told := newReporter(ctx, j, plan)
 	defer told.close()
@@ -61,8 +61,8 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 	return out, nil
 }
 
-// plan is that of the session of an earlier attempt, if there is one that goes on, or else of a
-// new one. done is its outcome where nothing is left to do.
+// plan resumes the session of an earlier attempt if possible, or else plans a new one. done is its outcome where
+// it has already succeeded.
 func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done *loop.Outcome, err error) {
 	one, logs, err := a.earlier(o)
 	if err != nil {
@@ -71,8 +71,8 @@ func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done
 	switch {
 	case one.Outcome != nil && one.Outcome.Result == loop.Success:
 		return nil, one.Outcome, nil
-	case one.Session.Checkpoint == "", // there is none, or nothing had been done in it
-		one.Outcome != nil && one.Outcome.Final(): // it would end where it has ended
+	case one.Session.Checkpoint == "", // no session, or nothing done in it
+		one.Outcome != nil && one.Outcome.Final(): // it would end the same way again
 		plan, err = run.Prepare(ctx, o)
 		return plan, nil, err
 	}
@@ -83,7 +83,7 @@ func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done
 	return plan, nil, err
 }
 
-// earlier is the session of an earlier attempt, as far as it can be read.
+// earlier reads the session of an earlier attempt, if there is one.
 func (a *attempt) earlier(o run.Options) (one session.Overview, logs string, err error) {
 	id := a.job.Progress.Session
 	if id == "" {
@@ -100,21 +100,20 @@ func (a *attempt) earlier(o run.Options) (one session.Overview, logs string, err
 	if err != nil {
 		return one, "", err
 	}
-	if found := session.Look(store.Path(id)); found.Err == nil { // else it is gone, and a new one begins
+	if found := session.Look(store.Path(id)); found.Err == nil { // otherwise it is gone, and a new one begins
 		one = found
 	}
 	return one, logs, nil
 }
 
-// configured is the configuration of a run in a work tree.
+// configured loads the configuration of a run in a work tree.
 func configured(h *host.Host, tree string, s run.Settings) (*config.Config, error) {
 	o := options(h, tree)
 	o.Flags, o.TrustProject, o.Outputs = s.Values(), s.Trusts(), agent.Formats()
 	return config.Load(o)
 }
 
-// more allows a session that has used its iterations some more: somebody has said that it is to
-// be tried again.
+// more allows a session that has used up its iterations some more, as the user has asked to retry it.
 func more(s run.Settings, one *session.Overview, j *board.Job) (run.Settings, error) {
 	if one.Outcome == nil || one.Outcome.Result != loop.MaxIterations {
 		return s, nil
@@ -127,7 +126,7 @@ func more(s run.Settings, one *session.Overview, j *board.Job) (run.Settings, er
 	return run.NewSettings(flags)
 }
 
-// prompt is what the session of a task is about.
+// prompt is the prompt of a task's session.
 func prompt(r *queue.Record) string {
 	if r.Feedback == "" {
 		return r.Task.Prompt

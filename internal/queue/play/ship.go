@@ -10,9 +10,8 @@ import (
 	"codeloops/internal/run"
 )
 
-// A shipper sends what there is of a task, while it is worked on elsewhere than at home: at the end of
-// each turn, before the next one begins, so that whoever takes the task over plays no turn again that
-// has ended. It is a [loop.Sink].
+// A shipper is the [loop.Sink] that sends the work of an attempt away from home: after each turn and before the
+// next, so that whoever takes the task over does not repeat it.
 type shipper struct {
 	cargo *cargo
 	plan  *run.Plan
@@ -20,10 +19,10 @@ type shipper struct {
 	ctx context.Context //nolint:containedctx // a sink gets none
 }
 
-// wait is how long a run waits until what a turn came to is sent. Later it goes with the next one.
+// wait is how long a run waits for a parcel to be sent. After that it goes with the next one.
 const wait = 15 * time.Second
 
-// Handle sends what has been done by now. A run does not end for what cannot be sent.
+// Handle sends what is new. A failure does not end the run.
 func (s *shipper) Handle(_ loop.Stamp, e loop.Event) error {
 	if id := s.plan.ID(); id != "" {
 		s.cargo.session, s.cargo.log = id, s.plan.Log()

@@ -18,9 +18,9 @@ import (
 	"codeloops/internal/session"
 )
 
-// A teller tells whoever asks, on whatever machine, of the session of a task while it is played here. Each
-// of them is told as fast as they read, from a log that is written in any case: the run knows nothing of
-// them. It is a [loop.Sink], which hears that the session has begun.
+// A teller sends the session of a task to whoever asks, on any machine, while it runs here. Each reader is served
+// from the log, so a slow one does not delay the run. It is a [loop.Sink] only to learn that the session has
+// begun.
 type teller struct {
 	conn *nats.Conn
 	plan *run.Plan
@@ -29,20 +29,20 @@ type teller struct {
 	ctx  context.Context //nolint:containedctx // a sink gets none
 	stop context.CancelFunc
 
-	sub     *nats.Subscription // nil: the session has not begun
+	sub     *nats.Subscription // nil until the session begins
 	telling sync.WaitGroup
 	mu      sync.Mutex
 	readers int
 }
 
-// What one who reads is sent at once, how many may read, and how long the last of them are told the end.
+// piece is the most bytes of a message, most the number of readers, and ending how long they get to read the end.
 const (
 	piece  = 256 << 10
 	most   = 16
 	ending = 2 * time.Second
 )
 
-// logOf is where the log of a task is asked for.
+// logOf is the subject on which a task's log is requested.
 func logOf(task string) string { return "codeloops.log." + task }
 
 func newTeller(ctx context.Context, conn *nats.Conn, task string, plan *run.Plan) *teller {
@@ -51,7 +51,7 @@ func newTeller(ctx context.Context, conn *nats.Conn, task string, plan *run.Plan
 	return t
 }
 
-// Handle begins to tell when there is something to tell.
+// Handle begins to serve readers once the session has begun.
 func (t *teller) Handle(loop.Stamp, loop.Event) error {
 	if t.sub != nil || t.plan.ID() == "" {
 		return nil
@@ -65,16 +65,16 @@ func (t *teller) Handle(loop.Stamp, loop.Event) error {
 			})
 		}
 	})
-	if err == nil { // else it is tried again
+	if err == nil { // otherwise the next event tries again
 		t.sub = sub
 	}
 	return nil
 }
 
-// close tells those who read the end, as far as they read on.
+// close sends readers the end, as long as they keep reading.
 func (t *teller) close() {
 	if t.sub != nil {
-		_ = t.sub.Unsubscribe() // the connection ends, else
+		_ = t.sub.Unsubscribe() // fails only when the connection is closed
 	}
 	defer time.AfterFunc(ending, t.stop).Stop()
 	t.telling.Wait()
@@ -85,13 +85,13 @@ func (t *teller) admit(n int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n > 0 && t.readers == most {
-		return false // whoever asks does so again
+		return false // the reader asks again
 	}
 	t.readers += n
 	return true
 }
 
-// tell tells one who reads of the session, to its end.
+// tell sends one reader the session, to its end.
 func (t *teller) tell(m *nats.Msg, dir, id string) {
 	store, err := session.NewStore(dir)
 	if err != nil {
@@ -106,16 +106,16 @@ func (t *teller) tell(m *nats.Msg, dir, id string) {
 	beating.Go(func() { to.beat(ctx, cancel) })
 	for entry, err := range store.Follow(ctx, id, 0) {
 		if err != nil {
-			continue // a line that cannot be read, or the end
+			continue // an unreadable line, or the end
 		}
 		if to.send(session.Encode(entry.At, entry.Event)) != nil {
-			return // nobody reads any more
+			return // the reader is gone
 		}
 	}
 	_ = to.end()
 }
 
-// A listener is one who reads, and says so of each piece.
+// A listener is a reader, which acknowledges each piece.
 type listener struct {
 	conn *nats.Conn
 	to   string
@@ -137,7 +137,7 @@ func (l *listener) send(text []byte) error {
 	}
 }
 
-// beat says that the session goes on, also when there is nothing to tell.
+// beat sends heartbeats while there are no events.
 func (l *listener) beat(ctx context.Context, gone func()) {
 	t := time.NewTicker(atWork)
 	defer t.Stop()
@@ -154,7 +154,7 @@ func (l *listener) beat(ctx context.Context, gone func()) {
 	}
 }
 
-// over is the header of the message behind the last one.
+// over is the header of the last message.
 const over = "Over"
 
 func (l *listener) end() error {
@@ -164,13 +164,12 @@ func (l *listener) end() error {
 	return err
 }
 
-// Follow returns the events of the session of a task, as whoever works on it, on whatever machine, tells
-// them: first those that have been, then each as it comes. It goes on with another worker where one is
-// lost; what that had not sent is told twice then, as it was and as it is. When nobody works on the task
-// any more, rest returns the events of a session, as far as they are known here.
+// Follow returns the events of a task's session from the worker that runs it, on any machine: first the past ones,
+// then each as it comes. When a worker is lost it continues with the next one, which may repeat events. When
+// nobody works on the task any more, rest returns the events of a session as known here.
 func Follow(ctx context.Context, conn *nats.Conn, on *board.Board, task string, rest func(id string) iter.Seq2[session.Entry, error]) iter.Seq2[session.Entry, error] {
 	return func(yield func(session.Entry, error) bool) {
-		told := map[int]time.Time{} // when the event of a number was
+		told := map[int]time.Time{} // times of events, by number
 		tell := func(from iter.Seq2[session.Entry, error]) (more bool) {
 			for entry, err := range from {
 				if err == nil && told[entry.At.Seq].Equal(entry.At.Time) {
@@ -189,20 +188,20 @@ func Follow(ctx context.Context, conn *nats.Conn, on *board.Board, task string, 
 				yield(session.Entry{}, err)
 				return
 			}
-			coming := r.Parcels.Count > 0 && (r.State == queue.Finished || r.State.Over()) // home, where rest finds it
+			coming := r.Parcels.Count > 0 && (r.State == queue.Finished || r.State.Over()) // on its way home, where rest will find it
 			if r.State != queue.Running && r.State != queue.Offered && !coming {
 				tell(rest(r.Progress.Session))
 				return
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(time.Second): // a worker that was lost is missed after a while
+			case <-time.After(time.Second): // it takes a while until a lost worker is replaced
 			}
 		}
 	}
 }
 
-// listen yields what one worker tells.
+// listen yields the events that one worker sends.
 func listen(ctx context.Context, conn *nats.Conn, task string) iter.Seq2[session.Entry, error] {
 	return func(yield func(session.Entry, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -231,7 +230,7 @@ func listen(ctx context.Context, conn *nats.Conn, task string) iter.Seq2[session
 	}
 }
 
-// hear writes what a worker tells, until it has no more to tell or is not heard of.
+// hear writes what a worker sends, until it ends or goes silent.
 func hear(ctx context.Context, conn *nats.Conn, task string, to io.Writer) error {
 	inbox := conn.NewRespInbox()
 	sub, err := conn.SubscribeSync(inbox)

@@ -14,23 +14,23 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// mostWait is how long a task waits for a service without being given back.
+// mostWait is how long a task waits for a service before it is given back.
 const mostWait = time.Minute
 
-// A toll stands between the run of a task and its agents. What a turn may cost is reserved in the
-// budget of the queue before it starts, and an agent that is at a limit is not asked.
+// A toll controls a run's access to its agents: before a turn it reserves the cost in the queue's budget, and it
+// does not start an agent that has reached a limit.
 type toll struct {
 	job *board.Job
 	key string // of the repository
 	now func() time.Time
 
 	mu      sync.Mutex
-	known   *queue.Holds // as the hub told them last
-	over    string       // why the budget let a turn not start
-	limited *queue.Limit // that a turn has met last
+	known   *queue.Holds // last known
+	over    string       // why the budget stopped a turn
+	limited *queue.Limit // the limit that stopped a turn last
 }
 
-// newToll is that of a job which has just been taken.
+// newToll returns the toll of a job.
 func newToll(ctx context.Context, j *board.Job, now func() time.Time) (*toll, error) {
 	known, err := j.Holds(ctx)
 	return &toll{job: j, key: j.Task.Repository.Key(), now: now, known: known}, err
@@ -41,7 +41,7 @@ func (t *toll) around(who crew.Stake, next agent.Player) agent.Player {
 	return &tolled{toll: t, who: who, next: next}
 }
 
-// A tolled agent is one behind a toll.
+// A tolled agent is an agent behind a toll.
 type tolled struct {
 	*toll
 	who  crew.Stake
@@ -66,12 +66,12 @@ func (a *tolled) Run(ctx context.Context, r agent.Request) (agent.Reply, error) 
 		}
 		a.meet(&l)
 	case holds.Limits[name].Tries > 0 && !reply.Blocked():
-		_ = a.job.Unlimited(ctx, name) // else it counts as met in a row the next time
+		_ = a.job.Unlimited(ctx, name) // on failure the next one counts as met in a row
 	}
 	return reply, err
 }
 
-// pay plays a turn within the budget, where there is one.
+// pay runs a turn within the budget, if there is one.
 func (a *tolled) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (agent.Reply, error) {
 	if budget := holds.Budgets[a.key]; !budget.Any() {
 		return a.next.Run(ctx, r)
@@ -102,10 +102,10 @@ func (a *tolled) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (
 	return reply, err
 }
 
-// patience is how long a turn waits for a hub that is away to say what there is to know.
+// patience is how long a turn waits for the hub to send budgets and limits.
 const patience = 5 * time.Second
 
-// holds are the budgets and limits as they are now, or as they were last known.
+// holds returns the current budgets and limits, or the last known ones.
 func (t *toll) holds(ctx context.Context) *queue.Holds {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -118,7 +118,7 @@ func (t *toll) holds(ctx context.Context) *queue.Holds {
 	return t.known
 }
 
-// until is how long it is until then, by the clock here; 0 where nobody knows.
+// until is the time until a limit ends, by the clock here; 0 is unknown.
 func (a *tolled) until(resets time.Time) time.Duration {
 	if resets.IsZero() {
 		return 0
@@ -126,7 +126,7 @@ func (a *tolled) until(resets time.Time) time.Duration {
 	return resets.Sub(a.now())
 }
 
-// fits refuses an agent that a budget could not be held with.
+// fits rejects an agent whose cost is unknown, under a budget in dollars.
 func (a *tolled) fits(b queue.Budget) error {
 	if b.Limit.Dollars > 0 && !a.who.TellsCost {
 		return hint.Errorf("give the prices of its model ("+string(a.who.Role)+".price_input and price_output), or set a budget in tokens: codeloops queue run --budget-cost 0 --budget-tokens N",
@@ -135,7 +135,7 @@ func (a *tolled) fits(b queue.Budget) error {
 	return nil
 }
 
-// ends is the error with which the run ends that a budget does not suffice for.
+// ends is the error that ends a run whose budget is used up.
 func (t *toll) ends(b *queue.Budget) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,14 +149,14 @@ func (t *toll) meet(l *queue.Limit) {
 	t.limited = l
 }
 
-// refused is the reply of an agent that is not asked.
+// refused is the reply for an agent at its limit.
 func (a *tolled) refused(l *queue.Limit) agent.Reply {
 	return agent.Reply{Turn: loop.Turn{
 		Try: loop.Try{Agent: a.who.Ref, Ending: loop.EndRateLimited, Reason: l.Reason}, ResetAt: a.now().Add(l.Until.Sub(a.job.Now())),
 	}}
 }
 
-// back says what becomes of a task whose run was ended by the toll; nil: nothing of that kind.
+// back returns the change of the record after the toll ended the run; nil if it did not.
 func (t *toll) back(out loop.Outcome, now time.Time) func(*queue.Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -165,12 +165,12 @@ func (t *toll) back(out loop.Outcome, now time.Time) func(*queue.Record) error {
 		return to(queue.Waiting, now, "over budget: "+t.over)
 	case t.limited != nil && out.Reason == loop.StopAgentRateLimited:
 		return func(r *queue.Record) error {
-			r.NotBefore = now.Add(shortly) // the limit holds it here; there may be workers elsewhere
+			r.NotBefore = now.Add(shortly) // the limit holds it here; other homes may go on
 			return r.Move(queue.Waiting, now, t.limited.String())
 		}
 	}
 	return nil
 }
 
-// shortly is how soon a task is offered again whose agent is at a limit in this home.
+// shortly is how soon a task whose agent is at a limit is offered again.
 const shortly = 5 * time.Second

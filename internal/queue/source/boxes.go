@@ -7,35 +7,35 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A box is an item of a checklist where its file has it.
+// A box is an item of a checklist, with its position in the file.
 type box struct {
-	at       int // offset of what stands between its brackets
+	at       int // offset of the character between its brackets
 	line     int
 	ticked   bool
-	beside   bool // it may run beside others
+	beside   bool // it is marked [P]
 	title    string
-	id       string // "": it has none
+	id       string // "" is none
 	details  []string
 	after    []string
 	touches  []string
-	priority string // as it is written
+	priority string // as written
 }
 
-// A list is an item of a list that a line may be in, with a box or without.
+// A list is an enclosing list item, with or without a box.
 type list struct {
-	indent  int // columns before its marker
-	content int // columns before its text
+	indent  int // column of its marker
+	content int // column of its text
 	box     *box
 }
 
-// boxes are read line by line, as Markdown is.
+// boxes parses Markdown line by line.
 type boxes struct {
 	found     []*box
-	lists     []list // that the line is in, from the outside
-	fence     string // what opened the code that the line is in
+	lists     []list // enclosing list items, outermost first
+	fence     string // opening fence of a code block around the line
 	comment   bool   // the line is in a comment
-	depth     int    // how many lists the code or the comment is in
-	paragraph bool   // the line before is text, which this one may go on with
+	depth     int    // list items around the code or comment
+	paragraph bool   // the last line was text that this one may continue
 }
 
 var (
@@ -49,7 +49,7 @@ var (
 	ruleForm      = wording.Pattern(`^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
 )
 
-// findBoxes returns the boxes of a checklist that are items of it.
+// findBoxes returns the boxes of a checklist that are items.
 func findBoxes(text []byte) []*box {
 	var b boxes
 	at := len(text) - len(bytes.TrimPrefix(text, []byte(mark)))
@@ -64,7 +64,7 @@ func findBoxes(text []byte) []*box {
 	return b.found
 }
 
-// read reads a line, which begins at an offset.
+// read reads a line at an offset.
 func (b *boxes) read(text string, at, line int) {
 	trimmed, indent := strings.TrimSpace(text), wording.Indent(text)
 	if trimmed == "" {
@@ -80,7 +80,7 @@ func (b *boxes) read(text string, at, line int) {
 		content = b.lists[n-1].content
 	}
 	switch fence := fenceForm().FindStringSubmatch(trimmed); {
-	case indent >= content+4: // code, or a paragraph that goes on
+	case indent >= content+4: // code, or a continued paragraph
 		if owner := b.owner(); !b.paragraph || owner == nil || !owner.directive(trimmed) {
 			b.add(text)
 		}
@@ -96,7 +96,7 @@ func (b *boxes) read(text string, at, line int) {
 	}
 }
 
-// readText reads a line that is neither code nor a comment.
+// readText reads a line that is neither code nor comment.
 func (b *boxes) readText(text, trimmed string, at, line int) {
 	rest := trimmed
 	if marker := markerForm().FindString(trimmed); marker != "" && !ruleForm().MatchString(trimmed) {
@@ -109,8 +109,8 @@ func (b *boxes) readText(text, trimmed string, at, line int) {
 	}
 }
 
-// leave drops the lists that a line is not in any more. A line that only goes on with the
-// paragraph before needs no indentation.
+// leave closes the list items that have ended before a line. A line that continues a paragraph needs no
+// indentation.
 func (b *boxes) leave(indent int, trimmed string) {
 	if b.paragraph && !blockForm().MatchString(trimmed) && !markerForm().MatchString(trimmed) && !ruleForm().MatchString(trimmed) {
 		return
@@ -124,7 +124,7 @@ func (b *boxes) leave(indent int, trimmed string) {
 	}
 }
 
-// inside reports whether a line is within a fence or a comment, and whether that ends.
+// inside reports whether a line is in a code block or comment, and notes its end.
 func (b *boxes) inside(text, trimmed string) bool {
 	switch {
 	case b.comment:
@@ -140,7 +140,7 @@ func (b *boxes) inside(text, trimmed string) bool {
 	return false
 }
 
-// enter begins an item of a list. A box within that of another is a part of its text.
+// enter begins a list item. A box inside another's item belongs to its text.
 func (b *boxes) enter(marker, rest string, indent, at, line int) {
 	sign := strings.TrimRight(marker, " \t")
 	item := list{indent: indent, content: wording.Indent(strings.Repeat(" ", indent+len(sign)) + marker[len(sign):])}
@@ -155,7 +155,7 @@ func (b *boxes) enter(marker, rest string, indent, at, line int) {
 	b.lists = append(b.lists, item)
 }
 
-// newBox takes the first line of an item apart.
+// newBox parses the first line of an item.
 func newBox(title string) *box {
 	b := &box{title: title}
 	b.mark("")
@@ -166,7 +166,7 @@ func newBox(title string) *box {
 	return b
 }
 
-// mark takes a [P] that stands behind the beginning of the title out of it.
+// mark removes a [P] at the start of the title, after a prefix.
 func (b *box) mark(behind string) {
 	rest := b.title[len(behind):]
 	if p := besideForm().FindString(rest); p != "" && len(p) < len(rest) {
@@ -191,7 +191,7 @@ func (b *boxes) add(text string) {
 	}
 }
 
-// directive takes up a line that says how the item is to be worked on.
+// directive parses a line that says how to schedule the item.
 func (b *box) directive(text string) bool {
 	form := directiveForm().FindStringSubmatch(text)
 	if form == nil {
@@ -213,8 +213,7 @@ func (b *box) directive(text string) bool {
 	return true
 }
 
-// prompt is the title and, below a blank line, the details without the indentation that they
-// share.
+// prompt is the title, a blank line, and the details without their common indentation.
 func (b *box) prompt() string {
 	shared := -1
 	for _, line := range b.details {
@@ -229,7 +228,7 @@ func (b *box) prompt() string {
 	return strings.TrimRight(b.title+"\n\n"+strings.Trim(out.String(), "\n"), "\n")
 }
 
-// cut takes columns of indentation off a line. Of a tab that reaches further, blanks stay.
+// cut removes columns of indentation from a line. A tab that reaches further becomes blanks.
 func cut(line string, columns int) string {
 	indent := wording.Indent(line)
 	if columns <= 0 || indent == 0 {

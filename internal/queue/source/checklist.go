@@ -58,7 +58,7 @@ func (*Checklist) Failed(context.Context, string, Result) error { return nil }
 // Done implements [Source]. It changes one character of the file.
 func (c *Checklist) Done(ctx context.Context, key string, r Result) error {
 	return c.edit(ctx, func(text []byte) ([]byte, error) {
-		items, _ := checklist(wording.Path(c.path), text) // what is wrong elsewhere in it is no matter here
+		items, _ := checklist(wording.Path(c.path), text) // other errors in the file do not matter here
 		if err := asked(wording.Path(c.path), items, key, r); err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (c *Checklist) Done(ctx context.Context, key string, r Result) error {
 	})
 }
 
-// tick ticks the box of a key; nil is a text in which it is ticked already.
+// tick ticks the box with a key; it returns nil if it is ticked already.
 func tick(name string, text []byte, key string) ([]byte, error) {
 	found, err := keyed(name, findBoxes(text))
 	if err != nil {
@@ -88,7 +88,7 @@ func tick(name string, text []byte, key string) ([]byte, error) {
 	return text, nil
 }
 
-// checklist returns the items of a text.
+// checklist returns the items in a text.
 func checklist(name string, text []byte) ([]Item, error) {
 	found := findBoxes(text)
 	switch {
@@ -127,10 +127,9 @@ func checklist(name string, text []byte) ([]Item, error) {
 	return items, inOrder(name, items)
 }
 
-// ordered makes items of boxes. What follows by itself from what is said is left out: an item
-// that comes after another comes after all that the other one comes after.
+// ordered turns boxes into items. Transitive dependencies are left out.
 func ordered(found []*box) []Item {
-	var last, beside []string // the last item without [P], and those with it since
+	var last, beside []string // the last item without [P], and those with [P] after it
 	items := make([]Item, len(found))
 	for i, b := range found {
 		key, before := b.key(), last
@@ -154,7 +153,7 @@ func ordered(found []*box) []Item {
 	return items
 }
 
-// key names the item.
+// key is the item's key.
 func (b *box) key() string {
 	if b.id != "" {
 		return b.id
@@ -162,13 +161,13 @@ func (b *box) key() string {
 	return digest(strings.Join(strings.Fields(b.title), " "))
 }
 
-// digest is a short name of a text.
+// digest is a short hash of a text.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:6])
 }
 
-// keyed returns the boxes by their keys, each of which there may be once.
+// keyed indexes boxes by key, and rejects duplicates.
 func keyed(name string, found []*box) (map[string]*box, error) {
 	boxes := make(map[string]*box, len(found))
 	for _, b := range found {

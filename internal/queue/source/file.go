@@ -17,28 +17,28 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// largest is the size of the largest file that is read as a list of tasks.
+// largest is the size limit of a file with tasks.
 const largest = 8 << 20
 
-// mark is the byte order mark that some editors begin a file with.
+// mark is the byte order mark, with which some editors start a file.
 const mark = "\ufeff"
 
-// A file is a text of the user's in which tasks stand.
+// A file is a user's file with tasks.
 type file struct{ path string }
 
-// fileAt names a file by its absolute path.
+// fileAt makes the path absolute.
 func fileAt(path string) (file, error) {
 	path, err := filepath.Abs(path)
 	return file{path}, err
 }
 
-// Name returns the absolute path of the file.
+// Name is the absolute path of the file.
 func (f file) Name() string { return f.path }
 
-// read returns the text of the file.
+// read returns the file's contents.
 func (f file) read() ([]byte, error) {
 	name := wording.Path(f.path)
-	info, err := os.Stat(f.path) // before it is opened: a named pipe would wait for its writer
+	info, err := os.Stat(f.path) // opening a named pipe would block
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, hint.Errorf("name the file that holds the tasks", "%s does not exist", name)
@@ -70,7 +70,7 @@ func (f file) read() ([]byte, error) {
 	return text, nil
 }
 
-// invalid is where text is not UTF-8, or -1.
+// invalid is the offset of the first byte that is not UTF-8; -1 is none.
 func invalid(text []byte) int {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])
@@ -82,25 +82,24 @@ func invalid(text []byte) int {
 	return -1
 }
 
-// lineOf is the number of the line that an offset is in.
+// lineOf is the number of the line at an offset.
 func lineOf(text []byte, at int) int {
 	return bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n")) + 1
 }
 
-// edit puts what change makes of the text in the place of the file; nil leaves it as it is. The
-// file is read again, and change asked again, when somebody has written it meanwhile. Only a
-// write in the instant between the last look and the rename would be lost.
+// edit replaces the file's contents by what change returns, unless that is nil. If the file is written meanwhile,
+// change is called again with the new contents. Only a write between the last check and the rename could be lost.
 func (f file) edit(ctx context.Context, change func(text []byte) ([]byte, error)) error {
 	path, err := filepath.EvalSymlinks(f.path)
 	if err != nil {
-		_, readErr := f.read() // says it better
+		_, readErr := f.read() // it has the better message
 		return cmp.Or(readErr, err)
 	}
 	target := file{path}
 	if text, err := target.read(); err != nil {
 		return err
 	} else if text, err = change(text); text == nil || err != nil {
-		return err // no need for a draft
+		return err // no draft is needed
 	}
 	draft, err := target.draft(ctx)
 	if err == nil {
@@ -112,7 +111,7 @@ func (f file) edit(ctx context.Context, change func(text []byte) ([]byte, error)
 	return nil
 }
 
-// replace puts the draft in the place of the file, or takes it away again.
+// replace renames the draft to the file, or removes it.
 func (f file) replace(draft *os.File, change func(text []byte) ([]byte, error)) (err error) {
 	stage := stale
 	for tries := 0; err == nil && stage == stale && tries < 100; tries++ {
@@ -127,7 +126,7 @@ func (f file) replace(draft *os.File, change func(text []byte) ([]byte, error)) 
 	}
 	if stage == ready {
 		if err = os.Rename(draft.Name(), f.path); err == nil {
-			return nil // from now on the draft's name is somebody else's
+			return nil // another process may use the draft's name from here on
 		}
 	}
 	if stage == stale {
@@ -136,11 +135,11 @@ func (f file) replace(draft *os.File, change func(text []byte) ([]byte, error)) 
 	return errors.Join(err, os.Remove(draft.Name()))
 }
 
-// What a draft is worth.
+// What to do with a draft.
 const (
-	stale    = iota // the file has changed since it was read
-	ready           // it may take the file's place
-	needless        // there is nothing to change
+	stale    = iota // retry, as the file has changed
+	ready           // rename it to the file
+	needless        // nothing to change
 )
 
 // write writes the draft.
@@ -172,9 +171,8 @@ func (f file) write(draft *os.File, change func(text []byte) ([]byte, error)) (s
 	return ready, nil
 }
 
-// draft makes the file beside the target that its new text is written to. It has one name: while
-// it is there, nobody else of us writes the target. One that a killed process has left is in the
-// way for as long as nobody could need it.
+// draft creates the temporary file next to the target. It has a fixed name and so serves as a lock between
+// processes of ours. One left by a killed process is removed once it has not changed for a while.
 func (f file) draft(ctx context.Context) (*os.File, error) {
 	const pause, patience = 10 * time.Millisecond, 500
 	name := filepath.Join(filepath.Dir(f.path), "."+filepath.Base(f.path)+".codeloops")

@@ -19,10 +19,10 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// publicAPI is where GitHub itself answers.
+// publicAPI is the API of github.com.
 const publicAPI = "https://api.github.com"
 
-// A GitHub is the REST API of one repository.
+// A GitHub accesses one repository through the REST API.
 type GitHub struct {
 	Owner, Repository string
 
@@ -32,7 +32,7 @@ type GitHub struct {
 	http  http.Client
 }
 
-// A LimitError is GitHub's wish to be left alone for a while.
+// A LimitError is a rate limit of GitHub.
 type LimitError struct{ Until time.Time }
 
 // Error implements error.
@@ -43,7 +43,7 @@ func (e *LimitError) Error() string {
 // Hint says what can be done about it.
 func (*LimitError) Hint() string { return "try again then; with a token there are more requests" }
 
-// A statusError is an answer other than what was asked for.
+// A statusError is an unexpected HTTP status.
 type statusError struct {
 	code          int
 	problem, tell string
@@ -54,7 +54,7 @@ func (e *statusError) Error() string { return e.problem }
 // Hint says what can be done about it.
 func (e *statusError) Hint() string { return e.tell }
 
-// isMissing reports whether what was to be changed is not there.
+// isMissing reports whether the error is a 404.
 func isMissing(err error) bool {
 	status, ok := errors.AsType[*statusError](err)
 	return ok && status.code == http.StatusNotFound
@@ -62,13 +62,12 @@ func isMissing(err error) bool {
 
 var (
 	repositoryForm = wording.Pattern(`^([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9._-]+)$`)
-	// A remote as git writes it: https://host/owner/name.git, ssh://git@host/…, git@host:owner/name.git.
+	// A remote URL of git: https://host/owner/name.git, ssh://git@host/…, git@host:owner/name.git.
 	remoteForm = wording.Pattern(`^(?:[a-z+]+://(?:[^/@]*@)?([^/:]+)(?::[0-9]+)?/|(?:[^/@:]+@)?([^/@:]+):)/*(.*?)(?:\.git)?/*$`)
 )
 
-// NewGitHub returns the API of the repository that a name means: OWNER/NAME, or the URL of a
-// remote. Of the environment it takes GITHUB_TOKEN, and GITHUB_API_URL, without which only a
-// repository on github.com can be meant: the token is for no other host.
+// NewGitHub returns the API of a repository, named as OWNER/NAME or by a remote URL. It uses GITHUB_TOKEN and
+// GITHUB_API_URL of the environment. Without the latter the host must be github.com, as the token is for no other.
 func NewGitHub(name string, env []string, now func() time.Time) (GitHub, error) {
 	g := GitHub{token: strings.TrimSpace(proc.LookEnv(env, "GITHUB_TOKEN")), now: now}
 	api, host := proc.LookEnv(env, "GITHUB_API_URL"), "github.com"
@@ -95,19 +94,19 @@ func NewGitHub(name string, env []string, now func() time.Time) (GitHub, error) 
 	}
 	g.http = http.Client{
 		Timeout: 30 * time.Second,
-		// A POST that is sent elsewhere would arrive as a GET.
+		// A redirected POST would become a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return g, nil
 }
 
-// safe reports whether nobody on the way can read what is sent.
+// safe reports whether requests are encrypted, or stay on this machine.
 func safe(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// withoutPassword takes the user and the password out of a URL.
+// withoutPassword removes user and password from a URL.
 func withoutPassword(name string) string {
 	if _, rest, ok := strings.Cut(name, "@"); ok {
 		return rest
@@ -115,12 +114,12 @@ func withoutPassword(name string) string {
 	return name
 }
 
-// path is the URL of something in the repository.
+// path is a URL below the repository.
 func (g *GitHub) path(parts ...string) string {
 	return g.api.String() + "/repos/" + g.Owner + "/" + g.Repository + "/" + strings.Join(parts, "/")
 }
 
-// call makes a request; next is the URL of the next page, "" after the last one.
+// call sends a request; next is the URL of the next page, "" after the last one.
 func (g *GitHub) call(ctx context.Context, method, to string, send, take any) (next string, err error) {
 	var body io.Reader
 	if send != nil {
@@ -163,7 +162,7 @@ func (g *GitHub) call(ctx context.Context, method, to string, send, take any) (n
 	return g.next(answer.Header.Get("Link"))
 }
 
-// unreached says why there is no answer.
+// unreached explains why there is no response.
 func (g *GitHub) unreached(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -177,7 +176,7 @@ func (g *GitHub) unreached(ctx context.Context, err error) error {
 	return hint.Errorf("see whether the network is there", "%s cannot be reached: %w", g.api.Host, err)
 }
 
-// refused says what an answer means.
+// refused explains an error response.
 func (g *GitHub) refused(answer *http.Response, text []byte) error {
 	if until := g.limited(answer, text); !until.IsZero() {
 		return &LimitError{until}
@@ -185,7 +184,7 @@ func (g *GitHub) refused(answer *http.Response, text []byte) error {
 	var said struct {
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(text, &said) // there may be another page in its place
+	_ = json.Unmarshal(text, &said) // it may not be JSON
 	message := said.Message
 	if g.token != "" {
 		message = strings.ReplaceAll(message, g.token, "…")
@@ -213,7 +212,7 @@ func (g *GitHub) refused(answer *http.Response, text []byte) error {
 	return e
 }
 
-// limited is when GitHub takes requests again; zero is no matter of limits.
+// limited is when a rate limit ends; zero if the response is about something else.
 func (g *GitHub) limited(answer *http.Response, text []byte) time.Time {
 	if answer.StatusCode != http.StatusForbidden && answer.StatusCode != http.StatusTooManyRequests {
 		return time.Time{}
@@ -225,7 +224,7 @@ func (g *GitHub) limited(answer *http.Response, text []byte) time.Time {
 	if at, err := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64); err == nil && header.Get("X-RateLimit-Remaining") == "0" {
 		return time.Unix(at, 0)
 	}
-	// Of a secondary limit without a date, GitHub asks for a minute.
+	// For a secondary limit without a date, GitHub recommends a minute.
 	if answer.StatusCode == http.StatusTooManyRequests || bytes.Contains(bytes.ToLower(text), []byte("rate limit")) {
 		return g.now().Add(time.Minute)
 	}
@@ -234,7 +233,7 @@ func (g *GitHub) limited(answer *http.Response, text []byte) time.Time {
 
 var nextForm = wording.Pattern(`<([^<>]+)>\s*;[^<]*\brel="next"`)
 
-// next finds the next page in a header. It has to be where the API is: the token goes there.
+// next returns the next page from a Link header. It must be on the same host, as the token is sent there.
 func (g *GitHub) next(link string) (string, error) {
 	form := nextForm().FindStringSubmatch(link)
 	if form == nil {

@@ -14,23 +14,22 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Issues are the open issues of a repository on GitHub that have a label; pull requests are none.
-// The title and the body are the prompt.
+// Issues are the open issues of a GitHub repository with a label; pull requests are ignored. Title and body are
+// the prompt.
 //
-// Claim, Done and Failed put another label in the place of that one: the same, followed by ": in
-// progress", ": done" or ": needs a person". Done and Failed also write one comment. Nothing is
-// closed unless Close is set.
+// Claim, Done and Failed replace the label by the same one followed by ": in progress", ": done" or ": needs a
+// person". Done and Failed also add a comment. Issues are closed only if Close is set.
 type Issues struct {
 	GitHub
 	Label string
-	Close bool // an issue that is done
+	Close bool // close issues that are done
 }
 
-// defaultLabel is the label of tasks where nothing else is said.
+// defaultLabel is the label of tasks by default.
 const defaultLabel = "codeloops"
 
-// NewIssues returns the issues that a name means: that of a repository, see [NewGitHub], and behind
-// a number sign the label.
+// NewIssues returns the issues that a name means: a repository as for [NewGitHub], optionally followed by # and a
+// label.
 func NewIssues(name string, env []string, now func() time.Time) (*Issues, error) {
 	name, label, _ := strings.Cut(name, "#")
 	g, err := NewGitHub(name, env, now)
@@ -76,8 +75,7 @@ func (i *Issues) List(ctx context.Context) (items []Item, err error) {
 	return items, nil
 }
 
-// Claim implements [Source]. GitHub knows no way to claim an issue that two could not go at the
-// same time.
+// Claim implements [Source]. GitHub has no atomic operation for it, so two may claim an issue at the same time.
 func (i *Issues) Claim(ctx context.Context, key string) error {
 	return i.tell(key, func(issue string) error {
 		return i.move(ctx, issue, inProgress)
@@ -107,7 +105,7 @@ func (i *Issues) end(ctx context.Context, key, how, label string, r Result) erro
 	})
 }
 
-// tell tells an issue something.
+// tell runs say with the URL of an issue.
 func (i *Issues) tell(key string, say func(issue string) error) error {
 	if n, err := strconv.Atoi(key); err != nil || n <= 0 {
 		return fmt.Errorf("%s is no number of an issue", wording.Quote(key, 40))
@@ -118,15 +116,14 @@ func (i *Issues) tell(key string, say func(issue string) error) error {
 	return nil
 }
 
-// What is added to the label of tasks.
+// Suffixes of the label.
 const (
 	inProgress  = ": in progress"
 	isFinished  = ": done"
 	needsPerson = ": needs a person"
 )
 
-// move gives an issue a label, and then takes the others of a task away: it has one of them at any
-// time.
+// move adds an issue's new label before it removes the old ones, so that it always has one.
 func (i *Issues) move(ctx context.Context, issue, state string) error {
 	add := map[string][]string{"labels": {i.Label + state}}
 	if _, err := i.call(ctx, http.MethodPost, issue+"/labels", add, nil); err != nil {
@@ -144,7 +141,7 @@ func (i *Issues) move(ctx context.Context, issue, state string) error {
 	return nil
 }
 
-// comment writes down how a task ended, unless a comment says so already.
+// comment adds a comment on the outcome, unless there is one.
 func (i *Issues) comment(ctx context.Context, issue, how string, r Result) (err error) {
 	marker := fmt.Sprintf("<!-- codeloops %s task=%s session=%s -->", how, url.QueryEscape(r.Task), url.QueryEscape(r.Session))
 	for next := issue + "/comments?per_page=100"; next != ""; {
@@ -164,8 +161,8 @@ func (i *Issues) comment(ctx context.Context, issue, how string, r Result) (err 
 	return err
 }
 
-// report is the text of a comment. What agents have written stands in a block of code: there it
-// names nobody, links nothing and hides nothing.
+// report is the text of a comment. Agents' text goes into a code block, where it cannot mention users, link or
+// hide anything.
 func report(how string, r Result) string {
 	parts := []string{"codeloops has finished this task."}
 	said := r.Summary

@@ -11,17 +11,17 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Means are what sources need beside their names.
+// Means are what sources need besides their names.
 type Means struct {
 	Runner interface {
 		Run(context.Context, proc.Command) (proc.Result, error)
 	} // a [proc.Runner]
-	Dir string   // where programs run, absolute
+	Dir string   // working directory of programs, absolute
 	Env []string // complete
 	Now func() time.Time
 }
 
-// Open returns the source of a kind that has a name; see [Source].
+// Open returns the source of a kind with a name; see [Source].
 func Open(kind, name string, m Means) (Source, error) {
 	switch kind {
 	case "checklist":
@@ -37,7 +37,7 @@ func Open(kind, name string, m Means) (Source, error) {
 		"tasks of the kind %s are not known", wording.Quote(kind, 40))
 }
 
-// KindOf is the kind of source that a file is by its name.
+// KindOf guesses the kind of source from a file's name.
 func KindOf(path string) string {
 	if strings.EqualFold(filepath.Ext(path), ".json") {
 		return "prd"

@@ -20,10 +20,10 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// taken is the exit code by which a program says that somebody else has taken an item.
+// taken is the exit code of a program when somebody else has claimed an item.
 const taken = 3
 
-// A Program of the user's speaks for a tracker. It is called as
+// A Program is a user's program that connects to a tracker. It is called as
 //
 //	PROGRAM list            prints the items: [{"key": "…", "prompt": "…"}, …]
 //	PROGRAM claim KEY       exits with 3 when somebody else has taken it
@@ -34,7 +34,7 @@ const taken = 3
 type Program struct {
 	Means
 
-	Path    string        // its name, looked up in the PATH of Env, or a path from Dir
+	Path    string        // a name that is looked up in the PATH of Env, or a path relative to Dir
 	Timeout time.Duration // of each call
 }
 
@@ -129,7 +129,7 @@ func (p *Program) tell(ctx context.Context, r *Result, verb, key string) (err er
 	return err
 }
 
-// plain reports whether a key cannot be taken for anything else on a command line.
+// plain reports whether a key is safe on a command line.
 func plain(key string) bool {
 	return key != "" && len(key) <= 200 && key[0] != '-' && utf8.ValidString(key) &&
 		!strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
@@ -167,7 +167,7 @@ func (p *Program) call(ctx context.Context, details []byte, verb, key string) ([
 	return r.Stdout.Text, nil
 }
 
-// complaint is the end of what a program has printed as an error.
+// complaint is the end of what a failed program has printed.
 func complaint(r proc.Result) string {
 	const most = 400
 	text := []rune(wording.Line(string(r.Stderr.Text)))

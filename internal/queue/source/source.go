@@ -1,7 +1,7 @@
-// Package source says where the tasks of a backlog come from: a checklist, the stories of a
-// prd.json, issues on GitHub, or a program of the user's. It keeps nothing itself.
+// Package source reads tasks from a checklist, the stories of a prd.json, GitHub issues, or a user's program, and
+// reports results to them. It stores nothing itself.
 //
-// What a source holds was written by others. It becomes the text of prompts, and nothing else.
+// The contents of a source were written by others. They are used only as text of prompts.
 package source
 
 import (
@@ -14,57 +14,53 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// An Item is a task as its source has it.
+// An Item is a task as its source describes it.
 type Item struct {
-	Key      string   // names it there; the same at each listing
+	Key      string   // identifies it in every listing
 	Prompt   string   // its title, a blank line, its details
-	After    []string // keys of items of the same listing that come before it
+	After    []string // keys of items in the same listing that come before it
 	Priority int      // higher ones come first
 	Touches  []string // globs
-	Done     bool     // it is done, says the source, and not to be added
+	Done     bool     // already done, and not to be added
 }
 
-// A Source lists tasks and is told what becomes of them. Told twice is told once. Its methods
-// may be called at the same time, also by several processes.
+// A Source lists tasks and is told their outcomes, possibly more than once. Its methods may be called
+// concurrently, also by several processes.
 type Source interface {
-	// Kind and Name are what is kept with a task, by which its source is found again.
+	// Kind and Name are stored with a task, to find its source again.
 	Kind() string
 	Name() string
-	// List returns the items in the order of the source. No two have the same key.
+	// List returns the items in order. Their keys are unique.
 	List(ctx context.Context) ([]Item, error)
-	// Claim says that work on an item has begun. The error is [ErrTaken] where the source knows
-	// that somebody else works on it.
+	// Claim says that work on an item has begun. The error is [ErrTaken] if somebody else works on it.
 	Claim(ctx context.Context, key string) error
-	// Done says that the merge of its result has been verified.
+	// Done says that the item's result is merged.
 	Done(ctx context.Context, key string, r Result) error
-	// Failed says that it needs a person.
+	// Failed says that the item needs a person.
 	Failed(ctx context.Context, key string, r Result) error
 }
 
-// A Result is what a source is told of the end of a task.
+// A Result is the outcome of a task.
 type Result struct {
 	Task    string `json:"task"`
 	Session string `json:"session,omitempty"`
 	Commit  string `json:"commit,omitempty"`  // of the merge
 	Summary string `json:"summary,omitempty"` // what was done, in the agent's words
-	Why     string `json:"why,omitempty"`     // it failed
-	// Prompt is what was asked. A file that has another text of the item by then is left alone.
+	Why     string `json:"why,omitempty"`     // why it failed
+	// Prompt is the text that was worked on. An item whose text in a file differs is left alone.
 	Prompt string `json:"-"`
 }
 
 var (
-	// ErrGone is the error of Done for an item that its source does not have any more. There is
-	// nothing to be told, and nothing to try again.
+	// ErrGone is the error of Done for an item that its source no longer has. Retrying does not help.
 	ErrGone = errors.New("it is gone")
-	// ErrChanged is the error of Done for an item that says something else than what was asked. There is
-	// nothing to try again, either.
+	// ErrChanged is the error of Done for an item whose text has changed. Retrying does not help.
 	ErrChanged = errors.New("what was done is what it said before")
 	// ErrTaken is the error of Claim for an item that somebody else works on.
 	ErrTaken = errors.New("somebody else has taken it")
 )
 
-// asked refuses the end of an item whose text is another one than was asked: nobody has worked on that. Which
-// steps in it are ticked plays no part.
+// asked returns an error if the text of an item has changed since it was worked on, apart from ticked steps.
 func asked(name string, items []Item, key string, r Result) error {
 	for _, item := range items {
 		if item.Key == key && !item.Done && r.Prompt != "" && !SameText(item.Prompt, r.Prompt) {
@@ -75,8 +71,7 @@ func asked(name string, items []Item, key string, r Result) error {
 	return nil
 }
 
-// SameText reports whether two prompts of an item ask for the same: blanks, and which steps are ticked, play
-// no part.
+// SameText reports whether two prompts are the same apart from white space and ticked steps.
 func SameText(a, b string) bool {
 	plain := func(text string) string {
 		return strings.NewReplacer("[x] ", "[ ] ", "[X] ", "[ ] ").Replace(strings.Join(strings.Fields(text), " "))
@@ -84,12 +79,11 @@ func SameText(a, b string) bool {
 	return plain(a) == plain(b)
 }
 
-// most is how many items a source may list: what comes after what is worked out for all of them.
+// most is the limit of items in a source, as dependencies are computed for all of them.
 const most = 5_000
 
-// Pending returns the items that are not done. Where one comes after an item that is done, it
-// comes after whatever that one came after: a box that was ticked out of turn opens no way past
-// those above it.
+// Pending returns the items that are not done. Dependencies on done items are replaced by what those depend on: a
+// box that was ticked too early does not unblock later items.
 func Pending(items []Item) (open []Item) {
 	all := make(map[string]Item, len(items))
 	for _, item := range items {
@@ -99,7 +93,7 @@ func Pending(items []Item) (open []Item) {
 		if item.Done {
 			continue
 		}
-		seen, after := map[string]bool{item.Key: true}, []string(nil) // through one that is done it may come after itself
+		seen, after := map[string]bool{item.Key: true}, []string(nil) // a cycle may lead through done items
 		for queue := slices.Clone(item.After); len(queue) > 0; queue = queue[1:] {
 			key := queue[0]
 			if seen[key] {
@@ -118,7 +112,7 @@ func Pending(items []Item) (open []Item) {
 	return open
 }
 
-// name is what people call the item: its key, or what it says where that is made of it.
+// name is the item's key, or its title if the key is a hash.
 func (i *Item) name() string {
 	title, _, _ := strings.Cut(i.Prompt, "\n")
 	if i.Key == digest(strings.Join(strings.Fields(title), " ")) {
@@ -127,17 +121,17 @@ func (i *Item) name() string {
 	return i.Key
 }
 
-// inOrder reports items that come after themselves.
+// inOrder rejects cyclic dependencies.
 func inOrder(name string, items []Item) error {
 	const looking, fine = 1, 2
 	after, state, names := map[string][]string{}, map[string]int{}, map[string]string{}
 	for _, item := range items {
 		names[item.Key] = item.name()
-		if !item.Done { // else it waits for nothing
+		if !item.Done { // done items wait for nothing
 			after[item.Key] = item.After
 		}
 	}
-	var walk func(key string) []string // from an item of a circle to itself, backwards
+	var walk func(key string) []string // returns a cycle, backwards, with its start at both ends
 	walk = func(key string) []string {
 		if state[key] != 0 {
 			if state[key] == looking {
@@ -169,7 +163,7 @@ func inOrder(name string, items []Item) error {
 	return nil
 }
 
-// known reports a name of an item that there is none of. Where says who names it.
+// known rejects a reference to an unknown item. where names the referring one.
 func known(where, key string, keys []string) error {
 	if slices.Contains(keys, key) {
 		return nil

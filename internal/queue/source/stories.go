@@ -14,16 +14,16 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Stories is a file of user stories, such as prd.json: a list of objects, by itself or as a member
-// of an object. A story has an "id", a "title" and a "description", and "passes", or "status",
-// says whether it is done; what tools call these otherwise is understood, too.
+// Stories is a file of user stories, such as prd.json: a list of objects, either the whole document or a member of
+// an object. A story has "id", "title" and "description", and "passes" or "status" says whether it is done; other
+// tools' names for these are understood as well.
 //
 //   - Where stories name those that they depend on, they come after these.
 //   - Elsewhere a story comes after those with a lower "priority": 1 comes first. Of those without
 //     one, each comes after the one above it.
 //
-// Claim and Failed leave the file alone. Done sets "passes", and "status" where there is one; all
-// else stays as it is, byte by byte.
+// Claim and Failed leave the file alone. Done sets "passes", and "status" where there is one; every other byte
+// stays as it is.
 type Stories struct{ file }
 
 var _ Source = (*Stories)(nil)
@@ -55,7 +55,7 @@ func (s *Stories) List(context.Context) ([]Item, error) {
 // Done implements [Source].
 func (s *Stories) Done(ctx context.Context, key string, r Result) error {
 	return s.edit(ctx, func(text []byte) ([]byte, error) {
-		items, _ := listStories(wording.Path(s.path), text) // what is wrong elsewhere in it is no matter here
+		items, _ := listStories(wording.Path(s.path), text) // other errors in the file do not matter here
 		if err := asked(wording.Path(s.path), items, key, r); err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (s *Stories) Done(ctx context.Context, key string, r Result) error {
 	})
 }
 
-// listStories returns the items of a text.
+// listStories returns the items in a text.
 func listStories(name string, text []byte) ([]Item, error) {
 	stories, err := readStories(name, text)
 	if err != nil {
@@ -77,7 +77,7 @@ func listStories(name string, text []byte) ([]Item, error) {
 		keys[i], depend = s.key, depend || says
 	}
 	items := make([]Item, len(stories))
-	var last, same []string // the stories of the priority before, and of this one
+	var last, same []string // the stories of the previous priority, and of this one
 	for i, s := range stories {
 		if i > 0 && (s.rank() != stories[i-1].rank() || math.IsInf(s.rank(), 1)) {
 			last, same = slices.Clip(same), nil
@@ -87,7 +87,7 @@ func listStories(name string, text []byte) ([]Item, error) {
 		if !depend {
 			continue
 		}
-		if rank := s.rank(); !math.IsInf(rank, 1) { // elsewhere After says it
+		if rank := s.rank(); !math.IsInf(rank, 1) { // otherwise After implies it
 			items[i].Priority = -int(rank)
 		}
 		on, _ := s.first(dependNames)
@@ -101,7 +101,7 @@ func listStories(name string, text []byte) ([]Item, error) {
 	return items, inOrder(name, items)
 }
 
-// pass says of a story that it is done; nil is a text that says so.
+// pass marks a story as done; it returns nil if it is done already.
 func pass(name string, text []byte, key string) ([]byte, error) {
 	stories, err := readStories(name, text)
 	if err != nil {
@@ -127,7 +127,7 @@ func pass(name string, text []byte, key string) ([]byte, error) {
 	if m, ok := s.status(); ok {
 		changes = append(changes, change{m.from, m.to, strconv.Quote(doneWord(stories))})
 	}
-	if len(changes) == 0 { // a member of its own, set as the first one is
+	if len(changes) == 0 { // adds a member, formatted as the first one is
 		inner := text[s.from+1:]
 		space := inner[:len(inner)-len(strings.TrimLeft(string(inner), " \t\r\n"))]
 		changes = append(changes, change{s.end, s.end, "," + string(space) + `"passes": true`})
@@ -140,7 +140,7 @@ func pass(name string, text []byte, key string) ([]byte, error) {
 	return []byte(out), nil
 }
 
-// doneWord is what the file calls a story that is done.
+// doneWord is the status that the file uses for done stories.
 func doneWord(stories []*story) string {
 	for _, s := range stories {
 		if m, ok := s.status(); ok && isDone(m.text()) {
@@ -150,7 +150,7 @@ func doneWord(stories []*story) string {
 	return "done"
 }
 
-// isDone reports whether a status says that a story is done.
+// isDone reports whether a status means done.
 func isDone(status string) bool {
 	switch strings.ToLower(status) {
 	case "done", "complete", "completed", "closed", "passed", "passes", "merged", "verified":
@@ -159,7 +159,7 @@ func isDone(status string) bool {
 	return false
 }
 
-// done reports whether the story says that it is done.
+// done reports whether the story is done.
 func (s *story) done() bool {
 	if m, ok := s.passes(); ok {
 		return string(m.raw) == "true"
@@ -168,7 +168,7 @@ func (s *story) done() bool {
 	return isDone(m.text())
 }
 
-// passes is the member that says yes or no to that.
+// passes returns the boolean member that says whether it is done.
 func (s *story) passes() (m member, ok bool) {
 	for name := range strings.FieldsSeq(passNames) {
 		switch m = s.members[name]; string(m.raw) {
@@ -179,13 +179,13 @@ func (s *story) passes() (m member, ok bool) {
 	return member{}, false
 }
 
-// status is the member that says it in a word.
+// status returns the textual member that says whether it is done.
 func (s *story) status() (m member, ok bool) {
 	m, ok = s.first(statusNames)
 	return m, ok && (m.raw[0] == '"' || string(m.raw) == "null")
 }
 
-// rank is the priority of the story, the first one lowest; without one it is infinite.
+// rank is the story's priority, lowest first; infinite if there is none.
 func (s *story) rank() float64 {
 	m, _ := s.first("priority")
 	word := strings.ToLower(m.text())
@@ -199,7 +199,7 @@ func (s *story) rank() float64 {
 	return rank
 }
 
-// prompt is what is to be done.
+// prompt is the text of the task.
 func (s *story) prompt() string {
 	m, _ := s.first(titleNames)
 	title := strings.TrimSpace(m.text())
@@ -225,7 +225,7 @@ func (s *story) prompt() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
 }
 
-// text is what a member says, where it is a text, a number or a word.
+// text is a member's value as text.
 func (m member) text() string {
 	var text string
 	if json.Unmarshal(m.raw, &text) == nil {
@@ -234,8 +234,7 @@ func (m member) text() string {
 	return string(m.raw)
 }
 
-// list is what a member says, where it may say more than one thing. A criterion may have a state
-// of its own beside what it says.
+// list is a member's value as a list. A criterion may be an object with its text and state.
 func (m member) list() (texts []string) {
 	var elements []json.RawMessage
 	if json.Unmarshal(m.raw, &elements) != nil {

@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// What tools call the members of a story, and the lists of them.
+// The names that tools use for a story's members, and for lists of stories.
 const (
 	listNames   = "userStories user_stories stories tasks features requirements items"
 	passNames   = "passes passed completed complete done"
@@ -25,16 +25,16 @@ const (
 	dependNames = "dependsOn depends_on dependencies blockedBy blocked_by"
 )
 
-// A story is an object of the list, and where its file has what.
+// A story is an object in the list, with its position.
 type story struct {
 	key     string
 	line    int
 	from    int // offset of its brace
-	end     int // offset behind its last member
+	end     int // offset after its last member
 	members map[string]member
 }
 
-// A member is a value, and where its file has it.
+// A member is a value with its position.
 type member struct {
 	raw      []byte
 	from, to int
@@ -89,7 +89,7 @@ func readStories(name string, text []byte) ([]*story, error) {
 	return r.found, nil
 }
 
-// A storyReader goes through a file once.
+// A storyReader parses a file.
 type storyReader struct {
 	name  string
 	text  []byte
@@ -98,7 +98,7 @@ type storyReader struct {
 	found []*story
 }
 
-// at is the offset in the text.
+// at is the current offset in the text.
 func (r *storyReader) at() int { return r.base + int(r.json.InputOffset()) }
 
 func (r *storyReader) read() error {
@@ -126,7 +126,7 @@ func (r *storyReader) read() error {
 	return err
 }
 
-// list reads a list of stories; another value has none.
+// list reads a list of stories, and skips any other value.
 func (r *storyReader) list() error {
 	if r.json.PeekKind() != '[' {
 		return r.json.SkipValue()
@@ -160,7 +160,7 @@ func (r *storyReader) story() error {
 		if err != nil {
 			return err
 		}
-		name := token.String() // gone with the next token
+		name := token.String() // invalid after the next token
 		value, err := r.json.ReadValue()
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (r *storyReader) story() error {
 	return err
 }
 
-// jsonError says where a text is not what it should be.
+// jsonError describes a JSON error with its position.
 func jsonError(name string, text []byte, err error) error {
 	at, why := int64(-1), ""
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {

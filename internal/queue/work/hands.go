@@ -9,25 +9,25 @@ import (
 	"codeloops/internal/queue/board"
 )
 
-// Hands are what a worker has in them: the tasks and the merges that are under way.
+// Hands are the tasks and merges in progress.
 type hands struct {
 	ended sync.WaitGroup
 
 	mu      sync.Mutex
 	jobs    map[string]*job // by task
 	merging map[queue.Repository]*job
-	idle    time.Time // until when they take nothing
+	idle    time.Time // nothing is taken before
 }
 
-// A job is one that is under way.
+// A job is a task or a merge in progress.
 type job struct {
 	*board.Job
 
-	taken  uint64 // revision of the board at which it was
+	taken  uint64 // revision of the board when it was taken
 	cancel context.CancelCauseFunc
 }
 
-// free are the slots, of so many, that can be taken.
+// free is the number of free slots.
 func (h *hands) free(slots int, now time.Time) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,14 +37,14 @@ func (h *hands) free(slots int, now time.Time) int {
 	return slots - len(h.jobs)
 }
 
-// rest has nothing taken until then.
+// rest sets when the next task may be taken.
 func (h *hands) rest(until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.idle = until
 }
 
-// empty reports whether nothing is under way.
+// empty reports whether nothing is in progress.
 func (h *hands) empty() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,17 +58,17 @@ func (h *hands) merges(r queue.Repository) bool {
 	return h.merging[r] != nil
 }
 
-// play has a job played, beside; ended is called behind that.
+// play runs a task in a goroutine, and then calls ended.
 func (h *hands) play(ctx context.Context, j *board.Job, do func(context.Context), ended func()) {
 	begin(ctx, h, h.jobs, j.Task.ID, j, do, ended)
 }
 
-// merge has a result of a repository merged, beside; ended is called behind that.
+// merge runs a merge in a goroutine, and then calls ended.
 func (h *hands) merge(ctx context.Context, of queue.Repository, j *board.Job, do func(context.Context), ended func()) {
 	begin(ctx, h, h.merging, of, j, do, ended)
 }
 
-// begin begins a job, which is under way among others for as long as it lasts.
+// begin runs a job in a goroutine, and lists it in among meanwhile.
 func begin[K comparable](ctx context.Context, h *hands, among map[K]*job, key K, j *board.Job, do func(context.Context), ended func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h.mu.Lock()
@@ -84,7 +84,7 @@ func begin[K comparable](ctx context.Context, h *hands, among map[K]*job, key K,
 	})
 }
 
-// drop ends the job that does not count any more, going by what has changed.
+// drop cancels the job that a change has made stale.
 func (h *hands) drop(c board.Change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Errands are what there is to do for the tasks of a home beside playing and merging them.
+// Errands are a worker's duties for its home's tasks, other than playing and merging.
 type errands struct {
 	bringing, telling *tries
 	swept             time.Time
 }
 
-// Tries say what was tried when, by task.
+// Tries record attempts, by task.
 type tries struct {
 	mu    sync.Mutex
 	last  map[string]time.Time
@@ -29,7 +29,7 @@ func newTries() *tries {
 	return &tries{last: map[string]time.Time{}, going: map[string]bool{}, said: map[string]string{}}
 }
 
-// news reports whether what has become of it with a task is to be told: it failed, and not as the last time.
+// news reports whether the outcome for a task is worth telling: it failed, with a new error.
 func (t *tries) news(id string, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -41,8 +41,8 @@ func (t *tries) news(id string, err error) bool {
 	return was != err.Error()
 }
 
-// due reports whether it is to be tried with a task: it never was, or last longer ago than that; 0: it
-// never was.
+// due reports whether a task should be tried: it never was, or last longer ago than that. With 0, only if it never
+// was.
 func (t *tries) due(id string, now time.Time, longer time.Duration) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,7 +50,7 @@ func (t *tries) due(id string, now time.Time, longer time.Duration) bool {
 	return !t.going[id] && (!tried || longer > 0 && now.Sub(last) > longer)
 }
 
-// begin takes down that it is being tried with a task, and end that it was.
+// begin notes that a task is being tried; end notes that it was.
 func (t *tries) begin(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,27 +64,26 @@ func (t *tries) end(id string, now time.Time) {
 	t.last[id] = now
 }
 
-// any reports whether it is being tried with any task.
+// any reports whether any task is being tried.
 func (t *tries) any() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.going) > 0
 }
 
-// home reports whether a task is one of this home that the worker works on.
+// home reports whether the worker works on a task, and its repository belongs to this home.
 func (w *Worker) home(r *queue.Record) bool {
 	return r.Task.Repository.At(w.Who.Home) && w.mine(r.Task.Repository)
 }
 
-// abroad reports whether there is something of a task on the hub that is to be brought home, as it waits
-// for no merge.
+// abroad reports whether a task has ended elsewhere and its result must be fetched from the hub, without a merge.
 func (w *Worker) abroad(r *queue.Record) bool {
 	rests := r.State.Over() || r.State == queue.Finished && r.Task.Unmerged
 	return (r.Parcels.Count > 0 || r.Remote != "") && rests && w.home(r)
 }
 
-// owes reports whether something is on its way home, or there is a task that was not tried to be brought
-// there, or whose origin was not told.
+// owes reports whether a result is being fetched, or one has not been tried yet, or an origin has not been told
+// yet.
 func (w *Worker) owes(all queue.Backlog) bool {
 	now, e := w.Board.Now(), &w.errands
 	for id, r := range all {
@@ -95,10 +94,10 @@ func (w *Worker) owes(all queue.Backlog) bool {
 	return e.bringing.any()
 }
 
-// again is when something that has failed is tried once more.
+// again is the pause before something that failed is tried again.
 const again = time.Minute
 
-// bring brings home what was sent of tasks that wait for no merge.
+// bring fetches the results of tasks that wait for no merge.
 func (w *Worker) bring(ctx context.Context) {
 	now, bringing := w.Board.Now(), w.errands.bringing
 	for _, r := range w.sight.pick(func(r *queue.Record) bool { return w.abroad(r) && bringing.due(r.Task.ID, now, again) }) {
@@ -114,7 +113,7 @@ func (w *Worker) bring(ctx context.Context) {
 	}
 }
 
-// sweeping is how often what is of no more use is looked for.
+// sweeping is the interval of sweeps.
 const sweeping = 10 * time.Minute
 
 func (w *Worker) sweep(ctx context.Context) error {
@@ -126,13 +125,12 @@ func (w *Worker) sweep(ctx context.Context) error {
 	var backlog queue.Backlog
 	w.sight.look(func(all queue.Backlog, _ uint64) { backlog = maps.Clone(all) })
 	if backlog == nil {
-		return nil // it is being told anew: nobody knows what is of use
+		return nil // the backlog is being read again, so it is unknown what is in use
 	}
 	return w.Player.Sweep(ctx, backlog)
 }
 
-// report tells the origins of tasks that are over. It is done again until it is known to have
-// been done: an origin may be told twice.
+// report tells the origins of finished tasks. After a crash an origin may be told twice.
 func (w *Worker) report(ctx context.Context) error {
 	now, telling := w.Board.Now(), w.errands.telling
 	for _, r := range w.sight.pick(func(r *queue.Record) bool {

@@ -8,15 +8,15 @@ import (
 	"codeloops/internal/queue/board"
 )
 
-// A sight is the backlog as a worker has seen it on the board, with what holds it back.
+// A sight is the backlog as last seen, with budgets and limits.
 type sight struct {
-	news  chan struct{} // has something when something may have changed
+	news  chan struct{} // signals that something may have changed
 	holds atomic.Pointer[queue.Holds]
 
 	mu      sync.Mutex
 	backlog queue.Backlog
-	whole   bool   // the backlog is
-	seen    uint64 // revision of the board that it shows
+	whole   bool   // whether backlog is complete
+	seen    uint64 // the board's revision
 }
 
 // signal says that something may have changed.
@@ -27,14 +27,14 @@ func (s *sight) signal() {
 	}
 }
 
-// clear forgets the backlog: it is told anew.
+// clear forgets the backlog before it is read again.
 func (s *sight) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.backlog, s.whole = queue.Backlog{}, false
 }
 
-// change takes down what has changed, and reports whether all that there is has been told.
+// change applies a change, and reports whether the backlog is complete.
 func (s *sight) change(c board.Change) (whole bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *sight) change(c board.Change) (whole bool) {
 	return s.whole
 }
 
-// look has somebody look at the backlog, and reports whether all of it is known.
+// look calls at with the backlog, if it is complete, and reports whether it is.
 func (s *sight) look(at func(all queue.Backlog, seen uint64)) (whole bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *sight) look(at func(all queue.Backlog, seen uint64)) (whole bool) {
 	return true
 }
 
-// pick chooses records of the backlog as it is now.
+// pick returns the chosen records.
 func (s *sight) pick(choose func(*queue.Record) bool) (picked []queue.Record) {
 	s.look(func(all queue.Backlog, _ uint64) {
 		for _, r := range all {
@@ -73,7 +73,7 @@ func (s *sight) pick(choose func(*queue.Record) bool) (picked []queue.Record) {
 	return picked
 }
 
-// repositories are those of the records that are meant.
+// repositories returns the repositories of the chosen records.
 func (s *sight) repositories(meant func(*queue.Record) bool) map[queue.Repository]bool {
 	all := map[queue.Repository]bool{}
 	for _, r := range s.pick(meant) {

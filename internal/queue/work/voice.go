@@ -7,14 +7,14 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A voice tells what keeps a worker from working, once until it is over.
+// A voice reports problems, each only once until it is over.
 type voice struct {
 	mu   sync.Mutex
 	last string
 }
 
-// trouble tells of an error, unless it was told last; nil: it is over. A hub that does not answer is one
-// thing, whatever it was asked.
+// trouble reports an error, unless it was the last one reported; nil means that the problem is over. All errors of
+// a hub that does not answer count as one.
 func (v *voice) trouble(tell func(string), err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,9 +1,7 @@
-// Package work plays the tasks of a backlog in a number of slots, offers the next ones, and
-// hands results to the merger.
+// Package work offers and plays the tasks of a backlog in a number of slots, and merges results.
 //
-// Any number of processes do so at once, on any number of machines, and none of them is special:
-// each offers as many tasks as it has slots for, which counts only if nobody has changed the
-// board meanwhile.
+// Any number of processes may do so at once, on any number of machines, all with equal rights: each offers as many
+// tasks as it has free slots, and an offer counts only if the board has not changed meanwhile.
 package work
 
 import (
@@ -16,34 +14,32 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Player does the work, for a home. All but Play and Merge are asked for tasks that nobody is at work with.
+// A Player does the work for a home. Bring, Report and Sweep are called for tasks that nobody works on.
 type Player interface {
-	// Play works on a task that was taken, and ends the job. Its context is done, with the
-	// cause, when the job does not count any more. After [queue.ErrUnable] the worker takes
-	// nothing for a while.
+	// Play works on a task and ends the job. Its context is cancelled when the job no longer counts. After
+	// [queue.ErrUnable] the worker takes nothing for a while.
 	Play(context.Context, *board.Job) error
-	// Merge merges a result of a repository of this home, and ends the job. Its context is done as that of
-	// Play is.
+	// Merge merges a result of this home and ends the job. Its context is cancelled as that of Play is.
 	Merge(context.Context, *board.Job) error
-	// Bring brings home what an attempt on another machine has sent of a task of this home.
+	// Bring fetches what an attempt on another machine has sent of a task of this home.
 	Bring(context.Context, queue.Record) error
-	// Report tells the origin of a task what has become of it.
+	// Report tells the origin of a task its outcome.
 	Report(context.Context, queue.Record) error
-	// Sweep removes what nobody has a use for any more.
+	// Sweep removes what is no longer needed.
 	Sweep(context.Context, queue.Backlog) error
 }
 
-// A Worker works a backlog off. Its fields are not changed once it runs.
+// A Worker works on a backlog. Its fields must not change while it runs.
 type Worker struct {
 	Board  *board.Board
 	Who    queue.Worker
 	Slots  int
 	Player Player
-	// Only says whose tasks it works on; nil: everybody's.
+	// Only selects repositories; nil is all.
 	Only func(queue.Repository) bool
-	// Until reports whether the worker has nothing more to wait for; nil: it never has.
+	// Until reports whether the worker may stop; nil is never.
 	Until func(queue.Backlog) bool
-	// Watch is told of each record that changes; may be nil. It must not block.
+	// Watch is called with each record that changes, and must not block; nil is allowed.
 	Watch func(queue.Record)
 	Tell  func(sentence string)
 
@@ -53,7 +49,7 @@ type Worker struct {
 	voice   voice
 }
 
-// Holds are the budgets and limits as they are known.
+// Holds returns the known budgets and limits.
 func (w *Worker) Holds() *queue.Holds {
 	if h := w.sight.holds.Load(); h != nil {
 		return h
@@ -61,11 +57,10 @@ func (w *Worker) Holds() *queue.Holds {
 	return &queue.Holds{}
 }
 
-// tick is how often the board is asked for what comes without a change of it: tasks whose worker
-// was lost.
+// tick is how often the board is polled for what no change announces: tasks whose worker was lost.
 const tick = time.Second
 
-// Run works until ctx is done, or Until says so. What is under way is ended before it returns.
+// Run works until ctx is done or Until says so. It returns once all jobs have ended.
 func (w *Worker) Run(ctx context.Context) error {
 	w.sight.news = make(chan struct{}, 1)
 	w.hands.jobs, w.hands.merging = map[string]*job{}, map[queue.Repository]*job{}
@@ -83,7 +78,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-w.sight.news:
 		case <-t.C:
-			w.sight.signal() // so that two at once are one
+			w.sight.signal() // merges two signals into one
 			<-w.sight.news
 		}
 		over, err := w.round(ctx)
@@ -91,7 +86,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil {
-			w.voice.trouble(w.Tell, err) // the hub may come back
+			w.voice.trouble(w.Tell, err) // try again, as the hub may come back
 		}
 		if err != nil {
 			pause(ctx)
@@ -99,31 +94,31 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// follow keeps the backlog as it is on the board.
+// follow keeps the backlog up to date.
 func (w *Worker) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.sight.clear()
 		if err := w.Board.Follow(ctx, w.changed); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
-			w.voice.trouble(w.Tell, err) // the hub may come back
+			w.voice.trouble(w.Tell, err) // try again, as the hub may come back
 			pause(ctx)
 		}
 	}
 }
 
-// followHolds keeps the budgets and limits as they are.
+// followHolds keeps budgets and limits up to date.
 func (w *Worker) followHolds(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := w.Board.Ledger.FollowHolds(ctx, w.Who.Home, func(h *queue.Holds) {
 			w.sight.holds.Store(h)
 			w.sight.signal()
 		}); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
-			w.voice.trouble(w.Tell, err) // the hub may come back
+			w.voice.trouble(w.Tell, err) // try again, as the hub may come back
 			pause(ctx)
 		}
 	}
 }
 
-// changed takes down what has changed, and ends the job that does not count any more.
+// changed applies a change, and cancels the job that it has made stale.
 func (w *Worker) changed(c board.Change) error {
 	whole := w.sight.change(c)
 	w.hands.drop(c)
@@ -144,7 +139,7 @@ func pause(ctx context.Context) {
 	}
 }
 
-// round does what there is to do.
+// round does what is due.
 func (w *Worker) round(ctx context.Context) (over bool, err error) {
 	if whole, over := w.stands(); over || !whole {
 		return over, nil
@@ -153,7 +148,7 @@ func (w *Worker) round(ctx context.Context) (over bool, err error) {
 	return false, errors.Join(w.send(ctx), w.offer(ctx), w.take(ctx), w.merge(ctx), w.sweep(ctx), w.report(ctx))
 }
 
-// stands reports whether the backlog is known, and whether there is nothing more to wait for.
+// stands reports whether the backlog is known, and whether the worker may stop.
 func (w *Worker) stands() (whole, over bool) {
 	whole = w.sight.look(func(all queue.Backlog, _ uint64) {
 		over = w.Until != nil && w.hands.empty() && w.Until(all) && !w.owes(all)
@@ -161,10 +156,10 @@ func (w *Worker) stands() (whole, over bool) {
 	return whole, over
 }
 
-// old is after which time whoever had to send something has been killed.
+// old is the age at which a message that is still missing was lost with its sender.
 const old = 5 * time.Second
 
-// send sends what others have not come to.
+// send sends messages that killed processes did not.
 func (w *Worker) send(ctx context.Context) (err error) {
 	now := w.Board.Now()
 	for _, r := range w.sight.pick(func(r *queue.Record) bool {
@@ -177,7 +172,7 @@ func (w *Worker) send(ctx context.Context) (err error) {
 
 func (w *Worker) mine(r queue.Repository) bool { return w.Only == nil || w.Only(r) }
 
-// offer offers a task for a slot that is free.
+// offer offers a task if a slot is free.
 func (w *Worker) offer(ctx context.Context) error {
 	now := w.Board.Now()
 	free := w.hands.free(w.Slots, now)
@@ -200,7 +195,7 @@ func (w *Worker) offer(ctx context.Context) error {
 	})
 	for _, r := range next {
 		switch err := w.Board.Offer(ctx, r, at, now); {
-		case errors.Is(err, board.ErrMoved): // the change is on its way here
+		case errors.Is(err, board.ErrMoved): // the change will arrive here
 		case err != nil:
 			return err
 		}
@@ -208,7 +203,7 @@ func (w *Worker) offer(ctx context.Context) error {
 	return nil
 }
 
-// take takes tasks for the slots that are free.
+// take takes tasks for the free slots.
 func (w *Worker) take(ctx context.Context) error {
 	for of := range w.sight.repositories(func(r *queue.Record) bool {
 		return (r.State == queue.Offered || r.State == queue.Running) && w.mine(r.Task.Repository)
@@ -227,7 +222,7 @@ func (w *Worker) take(ctx context.Context) error {
 	return nil
 }
 
-// merge merges results, of each repository of this home one at a time.
+// merge merges results, one at a time for each repository of this home.
 func (w *Worker) merge(ctx context.Context) error {
 	for of := range w.sight.repositories(func(r *queue.Record) bool {
 		return r.State == queue.Finished && !r.Task.Unmerged && w.home(r) && !w.hands.merges(r.Task.Repository)
@@ -243,7 +238,7 @@ func (w *Worker) merge(ctx context.Context) error {
 	return nil
 }
 
-// end ends a job that somebody has been at work with.
+// end ends a job.
 func (w *Worker) end(ctx context.Context, j *board.Job, err error) {
 	if errors.Is(err, queue.ErrStale) {
 		j.Forget(ctx)
@@ -252,7 +247,7 @@ func (w *Worker) end(ctx context.Context, j *board.Job, err error) {
 	if errors.Is(err, queue.ErrUnable) {
 		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))
 	}
-	if err != nil && !errors.Is(err, queue.ErrCancelled) { // which is told as a change of the task
+	if err != nil && !errors.Is(err, queue.ErrCancelled) { // a cancelled task is reported as a change
 		w.Tell(hint.Sentence(err))
 	}
 }

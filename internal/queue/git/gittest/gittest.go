@@ -1,4 +1,4 @@
-// Package gittest makes repositories for the tests of those who work on them with package git.
+// Package gittest makes repositories for tests.
 package gittest
 
 import (
@@ -20,10 +20,10 @@ type Repo struct {
 	testing.TB
 	*git.Repo
 
-	State string // a directory of codeloops' own
+	State string // codeloops' state directory
 }
 
-// Environ is an environment in which git knows nothing of the machine's user.
+// Environ is an environment without the user's git configuration.
 func Environ(home string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1",
@@ -40,7 +40,7 @@ func New(tb testing.TB) *Repo {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests take the time as it is
+	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests use the real time
 	tb.Cleanup(func() {
 		if err := runner.Close(); err != nil {
 			tb.Error(err)
@@ -66,7 +66,7 @@ func (r *Repo) Git(args ...string) string {
 	return r.In(r.Root, args...)
 }
 
-// In runs git in another one.
+// In runs git in a directory.
 func (r *Repo) In(dir string, args ...string) string {
 	r.Helper()
 	out, err := r.Run(r.Context(), dir, args...)
@@ -76,7 +76,7 @@ func (r *Repo) In(dir string, args ...string) string {
 	return out
 }
 
-// Fails runs git in the user's work tree, and expects that to fail.
+// Fails runs git in the user's work tree and expects an error.
 func (r *Repo) Fails(args ...string) {
 	r.Helper()
 	if out, err := r.Run(r.Context(), r.Root, args...); err == nil {
@@ -84,13 +84,13 @@ func (r *Repo) Fails(args ...string) {
 	}
 }
 
-// Write writes a file of the user's work tree.
+// Write writes a file in the user's work tree.
 func (r *Repo) Write(path, text string) {
 	r.Helper()
 	r.Put(r.Root, path, text)
 }
 
-// Put writes a file of another work tree.
+// Put writes a file below a directory.
 func (r *Repo) Put(dir, path, text string) {
 	r.Helper()
 	name := filepath.Join(dir, path)
@@ -103,7 +103,7 @@ func (r *Repo) Put(dir, path, text string) {
 	}
 }
 
-// Text reads a file of a work tree; "-" is none.
+// Text reads a file below a directory; "-" is none.
 func (r *Repo) Text(dir, path string) string {
 	r.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, path))
@@ -113,7 +113,7 @@ func (r *Repo) Text(dir, path string) string {
 	return string(text)
 }
 
-// Save commits all of the user's work tree.
+// Save commits everything in the user's work tree.
 func (r *Repo) Save(message string) string {
 	r.Helper()
 	r.Git("add", "--all")
@@ -121,8 +121,8 @@ func (r *Repo) Save(message string) string {
 	return r.Git("rev-parse", "HEAD")
 }
 
-// Branch makes a branch off another one, with a commit of some files, each a path and its text, and
-// returns that. No work tree of the user's has to do with it.
+// Branch makes a branch at another one, with a commit of some files, each a path and a text, and returns the
+// commit. The user's work tree is not touched.
 func (r *Repo) Branch(name, from string, files ...string) string {
 	r.Helper()
 	dir := filepath.Join(r.TempDir(), "other")
@@ -138,7 +138,7 @@ func (r *Repo) Branch(name, from string, files ...string) string {
 	return head
 }
 
-// Untouched returns what the user has: HEAD, index and files, byte for byte.
+// Untouched returns a fingerprint of the user's HEAD, index and files.
 func (r *Repo) Untouched() string {
 	r.Helper()
 	var b strings.Builder
@@ -163,7 +163,7 @@ func (r *Repo) Untouched() string {
 		}
 		var text []byte
 		if info.Mode().IsRegular() {
-			text, err = os.ReadFile(name) //nolint:gosec // nobody else is there
+			text, err = os.ReadFile(name) //nolint:gosec // the test's own directory
 		} else if to, e := os.Readlink(name); e == nil {
 			text = []byte(to)
 		}
@@ -176,21 +176,19 @@ func (r *Repo) Untouched() string {
 	return b.String()
 }
 
-// Play returns the environment for a process of its own that plays a part of a test, at this
-// repository: [Played] opens it there.
+// Play returns the environment of a child process in which [Played] opens this repository.
 func (r *Repo) Play() []string {
 	return append(os.Environ(), "GITTEST_ROOT="+r.Root, "GITTEST_STATE="+r.State)
 }
 
-// Played opens the repository in such a process; nil elsewhere. A killer kills the process before the
-// n-th command that it starts.
+// Played opens the repository in such a child process; it returns nil elsewhere. kill wraps the starter.
 func Played(tb testing.TB, kill func(git.Starter) git.Starter) *Repo {
 	tb.Helper()
 	root, state := os.Getenv("GITTEST_ROOT"), os.Getenv("GITTEST_STATE")
 	if root == "" {
 		return nil
 	}
-	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests take the time as it is
+	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests use the real time
 	tb.Cleanup(func() { _ = runner.Close() })
 	return &Repo{TB: tb, State: state, Repo: &git.Repo{
 		Root: root, CommonDir: filepath.Join(root, ".git"), Starter: kill(runner), Environ: Environ(filepath.Dir(root)),

@@ -20,9 +20,9 @@ type Authority struct {
 	cert *x509.Certificate
 }
 
-// A Leaf is a certificate of a server. The zero value is one of 127.0.0.1 that is valid.
+// A Leaf is a server certificate. The zero value is valid, for 127.0.0.1.
 type Leaf struct {
-	Name string // host that it is for
+	Name string // of the host
 	End  time.Time
 }
 
@@ -33,7 +33,7 @@ func NewAuthority() (*Authority, error) {
 	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, err
 	}
-	now := time.Now() //nolint:forbidigo // the time at which a test runs
+	now := time.Now() //nolint:forbidigo // tests use the real time
 	a.cert = &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of a test"}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
@@ -42,7 +42,7 @@ func NewAuthority() (*Authority, error) {
 	return a, err
 }
 
-// Write writes the certificate of the authority.
+// Write writes the authority's certificate.
 func (a *Authority) Write(file string) error { return write(file, "CERTIFICATE", a.cert.Raw) }
 
 // Issue writes a certificate and its key.
@@ -51,7 +51,7 @@ func (a *Authority) Issue(cert, key string, leaf Leaf) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now() //nolint:forbidigo // as above
+	now := time.Now() //nolint:forbidigo // tests use the real time
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), NotBefore: now.Add(-2 * time.Hour), NotAfter: now.Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},

@@ -1,5 +1,5 @@
-// Package hubtest runs NATS servers for tests, as operators do: nats-server in a process of its
-// own, with JetStream, TLS and keys.
+// Package hubtest runs NATS servers for tests, as operators do: nats-server in a separate process, with JetStream,
+// TLS and keys.
 package hubtest
 
 import (
@@ -19,30 +19,30 @@ import (
 	"codeloops/internal/queue/hub"
 )
 
-// Options say what a server is like.
+// Options configure a server.
 type Options struct {
-	Homes  []string // public keys of the homes that it lets in
+	Homes  []string // public keys of the admitted homes
 	Plain  bool     // without TLS
 	Bare   bool     // without JetStream
 	Verify bool     // clients must show a certificate
-	Config string   // more lines of its configuration
+	Config string   // additional configuration
 }
 
-// The rights that the account of a home needs, as docs/queue.md has them.
+// The permissions that a home's account needs, as in docs/queue.md.
 const (
 	publish   = `"codeloops.>", "$KV.>", "$O.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "_INBOX.>"`
 	subscribe = `"codeloops.>", "_INBOX.>"`
 )
 
-// A Server is one process.
+// A Server is a process.
 type Server struct {
 	URL string // without credentials
-	CA  string // file with the authority that has signed its certificate
+	CA  string // certificate of its authority
 
 	dir     string
 	options Options
-	port    string // once it is known
-	monitor string // URL that it is asked at, in a cluster
+	port    string // set once it is known
+	monitor string // monitoring URL, in a cluster
 	process *exec.Cmd
 }
 
@@ -57,7 +57,7 @@ func Start(tb testing.TB, o Options) *Server {
 	return s
 }
 
-// Cluster starts servers that keep what there is together, and returns them with the way to any of them.
+// Cluster starts a cluster, and returns its servers and the way to any of them.
 func Cluster(tb testing.TB, n int, o Options) (all []*Server, way hub.Way) {
 	tb.Helper()
 	var routes, urls []string
@@ -93,7 +93,7 @@ func Cluster(tb testing.TB, n int, o Options) (all []*Server, way hub.Way) {
 	return all, way
 }
 
-// Await waits until a server of a cluster has all that there is.
+// Await waits until a server of a cluster is up to date.
 func (s *Server) Await(tb testing.TB) {
 	tb.Helper()
 	if !within(func() bool {
@@ -104,7 +104,7 @@ func (s *Server) Await(tb testing.TB) {
 	}
 }
 
-// within waits for something, for as long as no server takes.
+// within waits for a condition, longer than any server takes.
 func within(there func() bool) bool {
 	for range 3_000 {
 		if there() {
@@ -115,7 +115,7 @@ func within(there func() bool) bool {
 	return false
 }
 
-// New starts a server that has its files in a directory.
+// New makes a server with its files in a directory.
 func New(dir string, o Options) (*Server, error) {
 	s := &Server{dir: dir, options: o, port: "-1", CA: filepath.Join(dir, "ca.pem")}
 	build := exec.Command("go", "build", "-o", s.file("nats-server"), "github.com/nats-io/nats-server/v2") //nolint:noctx // it ends by itself
@@ -134,7 +134,7 @@ func New(dir string, o Options) (*Server, error) {
 
 func (s *Server) file(name string) string { return filepath.Join(s.dir, name) }
 
-// config is the configuration of the server.
+// config is the server's configuration.
 func (s *Server) config() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: \"127.0.0.1:%s\"\nports_file_dir: %q\nlog_file: %q\n", s.port, s.dir, s.file("log"))
@@ -154,7 +154,7 @@ func (s *Server) config() string {
 	return b.String() + s.options.Config + "\n"
 }
 
-// Start starts the server again after it was killed: at the same address, with the same files.
+// Start starts a killed server again: at the same address, with the same files.
 func (s *Server) Start() error {
 	if err := os.WriteFile(s.file("nats.conf"), []byte(s.config()), 0o600); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s *Server) Start() error {
 	return err
 }
 
-// listens waits until the server says where it listens.
+// listens waits until the server prints its address.
 func (s *Server) listens() (string, error) {
 	name := s.file(fmt.Sprintf("nats-server_%d.ports", s.process.Process.Pid))
 	var at string
@@ -206,16 +206,16 @@ func (s *Server) listens() (string, error) {
 	return at, nil
 }
 
-// Kill kills the server, as kill -9 does.
+// Kill kills the server with SIGKILL.
 func (s *Server) Kill() {
 	_ = s.process.Process.Kill()
 	_ = s.process.Wait()
 }
 
-// ClientCert is a certificate that it takes.
+// ClientCert is a certificate that it accepts.
 func (s *Server) ClientCert() (cert, key string) { return s.file("cert.pem"), s.file("key.pem") }
 
-// Way leads to the server, as a home does.
+// Way is the way to the server.
 func (s *Server) Way() hub.Way {
 	w := hub.Way{URL: s.URL}
 	if !s.options.Plain {
