@@ -265,6 +265,18 @@ func (r *Record) cast() [][]string {
 	return r.Task.Cast
 }
 
+// Summary is what the run said about its result, from the history.
+func (r *Record) Summary() (summary string) {
+	for _, m := range slices.Backward(r.Course) {
+		if m.State == Finished {
+			summary = m.Why // later notes are about the merge
+		} else if m.State != Merged {
+			break
+		}
+	}
+	return summary
+}
+
 // Sessions lists the task's sessions, oldest first, as far as its history goes back.
 func (r *Record) Sessions() (ids []string) {
 	for _, m := range append(slices.Clone(r.Course), Moment{Session: r.Progress.Session}) {
