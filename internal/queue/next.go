@@ -18,15 +18,10 @@ type Backlog map[string]*Record
 // Sorted lists the tasks in the order in which they are to be worked on: by priority, then by when they were
 // added.
 func (b Backlog) Sorted() []*Record {
-	all := make([]*Record, 0, len(b))
-	for _, r := range b {
-		all = append(all, r)
-	}
-	slices.SortFunc(all, func(x, y *Record) int {
+	return slices.SortedFunc(maps.Values(b), func(x, y *Record) int {
 		return cmp.Or(cmp.Compare(y.Task.Priority, x.Task.Priority), x.Task.Added.Compare(y.Task.Added),
 			cmp.Compare(x.Task.Order, y.Task.Order), strings.Compare(x.Task.ID, y.Task.ID))
 	})
-	return all
 }
 
 // Next lists up to n tasks that may be offered now: their dependencies are merged, no busy task may touch the same

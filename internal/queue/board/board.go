@@ -6,6 +6,7 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,14 +73,9 @@ type Board struct {
 
 // Open opens a board, and creates what it needs.
 func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
-	if o.AckWait == 0 {
-		o.AckWait = AckWait
-	}
+	o.AckWait, o.Beat = cmp.Or(o.AckWait, AckWait), cmp.Or(o.Beat, Beat)
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // for tests
-	}
-	if o.Beat == 0 {
-		o.Beat = Beat
 	}
 	js, err := jetstream.New(conn)
 	if err != nil {

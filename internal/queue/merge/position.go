@@ -80,14 +80,21 @@ func (m *Merger) renamed(ctx context.Context, target string) string {
 
 // Onto returns the commit that the next merge into a target is based on.
 func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
+	at, err := m.pending(ctx, target)
+	return at.onto(), err
+}
+
+// pending returns the position of a target, without a waiting commit that the user has taken.
+func (m *Merger) pending(ctx context.Context, target string) (position, error) {
 	at, err := m.look(ctx, target)
 	if err != nil || at.ahead == "" {
-		return at.tip, err
+		return at, err
 	}
 	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken || m.left(at) {
-		return at.tip, err
+		at.ahead = ""
+		return at, err
 	}
-	return at.ahead, nil
+	return at, nil
 }
 
 // onto is the commit that the next merge is based on.
@@ -118,11 +125,8 @@ func (m *Merger) take(at position, how string) string {
 
 // Take is the command by which the user takes the waiting commit of a target; "" where there is none.
 func (m *Merger) Take(ctx context.Context, target string) (command string, err error) {
-	at, err := m.look(ctx, target)
+	at, err := m.pending(ctx, target)
 	if err != nil || at.ahead == "" {
-		return "", err
-	}
-	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken || m.left(at) {
 		return "", err
 	}
 	forward, err := m.repo.Contains(ctx, at.ahead, at.tip)

@@ -36,11 +36,12 @@ func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error
 		if path, ignored := strings.CutPrefix(entry, "!! "); ignored {
 			rules := named.Root()
 			path, isDir := strings.CutSuffix(path, "/")
-			above, last := splitPath(path)
-			for _, part := range above {
+			parts := strings.Split(path, "/")
+			last := len(parts) - 1
+			for _, part := range parts[:last] {
 				rules = rules.Sub(part)
 			}
-			paths = append(paths, s.named(rules, path, last, isDir)...)
+			paths = append(paths, s.named(rules, path, parts[last], isDir)...)
 		}
 	}
 	for path, err := range named.Unread() {
@@ -50,11 +51,6 @@ func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error
 		return nil, hint.Add(err, "mend that, or take it out of "+include)
 	}
 	return paths, nil
-}
-
-func splitPath(path string) (above []string, last string) {
-	parts := strings.Split(path, "/")
-	return parts[:len(parts)-1], parts[len(parts)-1]
 }
 
 // named returns the paths that the rules select, of an ignored path or below it.

@@ -51,13 +51,6 @@ func (p *Place) end(ctx context.Context, look func() error) (head string, err er
 	return head, err
 }
 
-func commits(count string) string {
-	if count == "1" {
-		return "1 commit"
-	}
-	return count + " commits"
-}
-
 // remove removes the place, whose branch is at head.
 func (p *Place) remove(ctx context.Context, head string) error {
 	if err := p.unused(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"codeloops/internal/queue/git"
@@ -262,9 +263,10 @@ func (t *tree) contained(ctx context.Context, merged, head string) error {
 		return hint.Errorf("merge it first", "the branch %s would be lost: it is not merged, as %q is no commit", t.Branch, merged)
 	}
 	if in, err := t.repo.Contains(ctx, id, head); err != nil || !in {
-		lost, _ := t.repo.Run(ctx, t.repo.Root, "rev-list", "--count", head, "^"+id)
+		out, _ := t.repo.Run(ctx, t.repo.Root, "rev-list", "--count", head, "^"+id)
+		lost, _ := strconv.Atoi(out)
 		return cmp.Or(err, hint.Errorf("merge it first", "%s of the branch %s would be lost: %.12s does not contain its last commit %.12s",
-			commits(lost), t.Branch, id, head))
+			wording.Count(lost, "commit"), t.Branch, id, head))
 	}
 	if kept, err := t.elsewhere(ctx, id); err != nil || kept {
 		return err

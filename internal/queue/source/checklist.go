@@ -49,12 +49,6 @@ func (c *Checklist) List(context.Context) ([]Item, error) {
 	return checklist(wording.Path(c.path), text)
 }
 
-// Claim implements [Source].
-func (*Checklist) Claim(context.Context, string) error { return nil }
-
-// Failed implements [Source].
-func (*Checklist) Failed(context.Context, string, Result) error { return nil }
-
 // Done implements [Source]. It changes one character of the file.
 func (c *Checklist) Done(ctx context.Context, key string, r Result) error {
 	return c.edit(ctx, func(text []byte) ([]byte, error) {

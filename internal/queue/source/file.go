@@ -35,6 +35,12 @@ func fileAt(path string) (file, error) {
 // Name is the absolute path of the file.
 func (f file) Name() string { return f.path }
 
+// Claim implements [Source].
+func (file) Claim(context.Context, string) error { return nil }
+
+// Failed implements [Source].
+func (file) Failed(context.Context, string, Result) error { return nil }
+
 // read returns the file's contents.
 func (f file) read() ([]byte, error) {
 	name := wording.Path(f.path)

@@ -32,17 +32,6 @@ type GitHub struct {
 	http  http.Client
 }
 
-// A LimitError is a rate limit of GitHub.
-type LimitError struct{ Until time.Time }
-
-// Error implements error.
-func (e *LimitError) Error() string {
-	return "GitHub takes no more requests until " + e.Until.UTC().Format("2006-01-02 15:04:05 UTC")
-}
-
-// Hint says what can be done about it.
-func (*LimitError) Hint() string { return "try again then; with a token there are more requests" }
-
 // A statusError is an unexpected HTTP status.
 type statusError struct {
 	code          int
@@ -179,7 +168,8 @@ func (g *GitHub) unreached(ctx context.Context, err error) error {
 // refused explains an error response.
 func (g *GitHub) refused(answer *http.Response, text []byte) error {
 	if until := g.limited(answer, text); !until.IsZero() {
-		return &LimitError{until}
+		return hint.Errorf("try again then; with a token there are more requests",
+			"GitHub takes no more requests until %s", until.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
 	var said struct {
 		Message string `json:"message"`

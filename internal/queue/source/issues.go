@@ -18,11 +18,10 @@ import (
 // the prompt.
 //
 // Claim, Done and Failed replace the label by the same one followed by ": in progress", ": done" or ": needs a
-// person". Done and Failed also add a comment. Issues are closed only if Close is set.
+// person". Done and Failed also add a comment. Issues are never closed.
 type Issues struct {
 	GitHub
 	Label string
-	Close bool // close issues that are done
 }
 
 // defaultLabel is the label of tasks by default.
@@ -97,11 +96,7 @@ func (i *Issues) end(ctx context.Context, key, how, label string, r Result) erro
 		if err := i.comment(ctx, issue, how, r); err != nil {
 			return err
 		}
-		if err := i.move(ctx, issue, label); err != nil || how != "done" || !i.Close {
-			return err
-		}
-		_, err := i.call(ctx, http.MethodPatch, issue, map[string]string{"state": "closed", "state_reason": "completed"}, nil)
-		return err
+		return i.move(ctx, issue, label)
 	})
 }
 

@@ -2,7 +2,6 @@ package source
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -95,7 +94,6 @@ func (f *forge) issue(w http.ResponseWriter, r *http.Request, i *forgeIssue, par
 	var sent struct {
 		Labels []string `json:"labels"`
 		Body   string   `json:"body"`
-		State  string   `json:"state"`
 	}
 	_ = json.NewDecoder(r.Body).Decode(&sent)
 	switch r.Method + " " + parts[0] {
@@ -122,9 +120,6 @@ func (f *forge) issue(w http.ResponseWriter, r *http.Request, i *forgeIssue, par
 	case "POST comments":
 		i.comments = append(i.comments, sent.Body)
 		say(w, http.StatusCreated, map[string]any{})
-	case "PATCH ":
-		i.closed = sent.State == "closed"
-		say(w, http.StatusOK, map[string]any{})
 	default:
 		say(w, http.StatusMethodNotAllowed, map[string]any{})
 	}
@@ -206,11 +201,6 @@ func TestIssuesTold(t *testing.T) {
 	if len(second.comments) != 1 || second.comments[0] != want || !slices.Equal(second.labels, []string{"bug", "ready to go: done"}) || second.closed {
 		t.Errorf("done: %+v", second)
 	}
-	i.Close = true
-	twice(t, func() error { return i.Done(t.Context(), "4", Result{Task: "t2"}) })
-	if len(second.comments) != 1 || !second.closed {
-		t.Errorf("closed: %+v", second)
-	}
 }
 
 func TestIssuesRefused(t *testing.T) {
@@ -257,9 +247,6 @@ func TestIssuesRefused(t *testing.T) {
 		})
 	}
 	i := serve(t, &forge{answer: status(429, "", "Retry-After", "30")})
-	if limit, ok := errors.AsType[*LimitError](i.Claim(t.Context(), "1")); !ok || !limit.Until.Equal(noon.Add(30*time.Second)) {
-		t.Errorf("got %v", limit)
-	}
 	if err := i.Claim(t.Context(), "1/../2"); err == nil || !strings.Contains(err.Error(), "no number of an issue") {
 		t.Errorf("got %v", err)
 	}

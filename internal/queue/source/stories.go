@@ -37,12 +37,6 @@ func NewStories(path string) (*Stories, error) {
 // Kind implements [Source].
 func (*Stories) Kind() string { return "prd" }
 
-// Claim implements [Source].
-func (*Stories) Claim(context.Context, string) error { return nil }
-
-// Failed implements [Source].
-func (*Stories) Failed(context.Context, string, Result) error { return nil }
-
 // List implements [Source], in the order of priority.
 func (s *Stories) List(context.Context) ([]Item, error) {
 	text, err := s.read()

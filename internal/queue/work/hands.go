@@ -58,29 +58,20 @@ func (h *hands) merges(r queue.Repository) bool {
 	return h.merging[r] != nil
 }
 
-// play runs a task in a goroutine, and then calls ended.
-func (h *hands) play(ctx context.Context, j *board.Job, do func(context.Context), ended func()) {
-	begin(ctx, h, h.jobs, j.Task.ID, j, do, ended)
-}
-
-// merge runs a merge in a goroutine, and then calls ended.
-func (h *hands) merge(ctx context.Context, of queue.Repository, j *board.Job, do func(context.Context), ended func()) {
-	begin(ctx, h, h.merging, of, j, do, ended)
-}
-
-// begin runs a job in a goroutine, and lists it in among meanwhile.
-func begin[K comparable](ctx context.Context, h *hands, among map[K]*job, key K, j *board.Job, do func(context.Context), ended func()) {
+// begin does a job in a goroutine, and lists it in among meanwhile.
+func begin[K comparable](ctx context.Context, w *Worker, among map[K]*job, key K, j *board.Job, do func(context.Context, *board.Job) error) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	h := &w.hands
 	h.mu.Lock()
 	among[key] = &job{j, j.Revision, cancel}
 	h.mu.Unlock()
 	h.ended.Go(func() {
-		do(ctx)
+		w.end(ctx, j, do(ctx, j))
 		cancel(nil)
 		h.mu.Lock()
 		delete(among, key)
 		h.mu.Unlock()
-		ended()
+		w.sight.signal()
 	})
 }
 

@@ -68,8 +68,20 @@ func (w *Worker) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer w.hands.ended.Wait()
 	defer cancel(nil)
-	w.hands.ended.Go(func() { w.follow(ctx) })
-	w.hands.ended.Go(func() { w.followHolds(ctx) })
+	w.hands.ended.Go(func() {
+		w.follow(ctx, func() error {
+			w.sight.clear()
+			return w.Board.Follow(ctx, w.changed)
+		})
+	})
+	w.hands.ended.Go(func() {
+		w.follow(ctx, func() error {
+			return w.Board.Ledger.FollowHolds(ctx, w.Who.Home, func(h *queue.Holds) {
+				w.sight.holds.Store(h)
+				w.sight.signal()
+			})
+		})
+	})
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	for {
@@ -94,24 +106,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// follow keeps the backlog up to date.
-func (w *Worker) follow(ctx context.Context) {
+// follow reads something from the hub, until ctx is done.
+func (w *Worker) follow(ctx context.Context, read func() error) {
 	for ctx.Err() == nil {
-		w.sight.clear()
-		if err := w.Board.Follow(ctx, w.changed); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
-			w.voice.trouble(w.Tell, err) // try again, as the hub may come back
-			pause(ctx)
-		}
-	}
-}
-
-// followHolds keeps budgets and limits up to date.
-func (w *Worker) followHolds(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := w.Board.Ledger.FollowHolds(ctx, w.Who.Home, func(h *queue.Holds) {
-			w.sight.holds.Store(h)
-			w.sight.signal()
-		}); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
+		if err := read(); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
 			w.voice.trouble(w.Tell, err) // try again, as the hub may come back
 			pause(ctx)
 		}
@@ -141,19 +139,14 @@ func pause(ctx context.Context) {
 
 // round does what is due.
 func (w *Worker) round(ctx context.Context) (over bool, err error) {
-	if whole, over := w.stands(); over || !whole {
+	known := w.sight.look(func(all queue.Backlog, _ uint64) {
+		over = w.Until != nil && w.hands.empty() && w.Until(all) && !w.owes(all)
+	})
+	if over || !known {
 		return over, nil
 	}
 	w.bring(ctx)
 	return false, errors.Join(w.send(ctx), w.offer(ctx), w.take(ctx), w.merge(ctx), w.sweep(ctx), w.report(ctx))
-}
-
-// stands reports whether the backlog is known, and whether the worker may stop.
-func (w *Worker) stands() (whole, over bool) {
-	whole = w.sight.look(func(all queue.Backlog, _ uint64) {
-		over = w.Until != nil && w.hands.empty() && w.Until(all) && !w.owes(all)
-	})
-	return whole, over
 }
 
 // old is the age at which a message that is still missing was lost with its sender.
@@ -176,7 +169,7 @@ func (w *Worker) mine(r queue.Repository) bool { return w.Only == nil || w.Only(
 func (w *Worker) offer(ctx context.Context) error {
 	now := w.Board.Now()
 	free := w.hands.free(w.Slots, now)
-	var next []queue.Record
+	var next *queue.Record
 	var at uint64
 	w.sight.look(func(all queue.Backlog, seen uint64) {
 		own := queue.Backlog{}
@@ -190,17 +183,16 @@ func (w *Worker) offer(ctx context.Context) error {
 		}
 		at = seen
 		for _, r := range own.Next(min(free, 1), now, w.Holds()) {
-			next = append(next, *r)
+			next = new(*r)
 		}
 	})
-	for _, r := range next {
-		switch err := w.Board.Offer(ctx, r, at, now); {
-		case errors.Is(err, board.ErrMoved): // the change will arrive here
-		case err != nil:
-			return err
-		}
+	if next == nil {
+		return nil
 	}
-	return nil
+	if err := w.Board.Offer(ctx, *next, at, now); !errors.Is(err, board.ErrMoved) {
+		return err
+	}
+	return nil // the change will arrive here
 }
 
 // take takes tasks for the free slots.
@@ -216,7 +208,7 @@ func (w *Worker) take(ctx context.Context) error {
 			if j == nil {
 				break
 			}
-			w.hands.play(ctx, j, func(ctx context.Context) { w.end(ctx, j, w.Player.Play(ctx, j)) }, w.sight.signal)
+			begin(ctx, w, w.hands.jobs, j.Task.ID, j, w.Player.Play)
 		}
 	}
 	return nil
@@ -232,7 +224,7 @@ func (w *Worker) merge(ctx context.Context) error {
 			return err
 		}
 		if j != nil {
-			w.hands.merge(ctx, of, j, func(ctx context.Context) { w.end(ctx, j, w.Player.Merge(ctx, j)) }, w.sight.signal)
+			begin(ctx, w, w.hands.merging, of, j, w.Player.Merge)
 		}
 	}
 	return nil
