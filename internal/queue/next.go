@@ -18,10 +18,12 @@ type Backlog map[string]*Record
 // Sorted lists the tasks in the order in which they are to be worked on: by priority, then by when they were
 // added.
 func (b Backlog) Sorted() []*Record {
-	return slices.SortedFunc(maps.Values(b), func(x, y *Record) int {
+	all := slices.AppendSeq(make([]*Record, 0, len(b)), maps.Values(b)) // not nil, as JSON would show that
+	slices.SortFunc(all, func(x, y *Record) int {
 		return cmp.Or(cmp.Compare(y.Task.Priority, x.Task.Priority), x.Task.Added.Compare(y.Task.Added),
 			cmp.Compare(x.Task.Order, y.Task.Order), strings.Compare(x.Task.ID, y.Task.ID))
 	})
+	return all
 }
 
 // Next lists up to n tasks that may be offered now: their dependencies are merged, no busy task may touch the same
@@ -155,20 +157,20 @@ func (b Backlog) Fits(added []Task) error {
 		t := &added[i]
 		for _, glob := range t.Touches {
 			if why := refused(glob); why != "" {
-				return hint.Errorf(`name files from the root of the repository, such as docs/** or src/*.go; a \ before a sign takes it as it is`,
+				return hint.Errorf(`name files relative to the root of the repository, such as docs/** or src/*.go; a \ escapes the next character`,
 					"task %s is to touch %s, which %s", t.ID, wording.Quote(glob, 80), why)
 			}
 		}
 		for _, id := range t.After {
 			if id == "" {
-				return hint.Errorf("codeloops queue list shows the IDs that there are", "task %s is to come after a task whose ID is empty", t.ID)
+				return hint.Errorf("codeloops queue list shows the IDs", "task %s is to come after a task whose ID is empty", t.ID)
 			}
 			if _, ok := after[id]; !ok {
-				return hint.Errorf("codeloops queue list shows those that there are", "task %s is to come after %s, which is no task", t.ID, id)
+				return hint.Errorf("codeloops queue list shows the tasks", "task %s is to come after %s, which is no task", t.ID, id)
 			}
 		}
 		if cycle := cycleFrom(after, t.ID); cycle != nil {
-			return hint.Errorf("take one of them out of an `after:`", "these tasks wait for each other: %s", strings.Join(cycle, " → "))
+			return hint.Errorf("remove one of them from an `after:`", "these tasks wait for each other: %s", strings.Join(cycle, " → "))
 		}
 	}
 	return nil
@@ -199,7 +201,7 @@ func cycleFrom(after map[string][]string, start string) []string {
 // Meant finds a task by a prefix of its ID, or by its key at its origin.
 func (b Backlog) Meant(ref string) (r Record, err error) {
 	if ref == "" { // as from an unset shell variable
-		return r, hint.Errorf("codeloops queue list shows those that there are", "the ID of the task is empty")
+		return r, hint.Errorf("codeloops queue list shows the tasks", "the ID of the task is empty")
 	}
 	var ids []string
 	for id, r := range b {
@@ -212,7 +214,7 @@ func (b Backlog) Meant(ref string) (r Record, err error) {
 	case len(ids) == 1:
 		return *b[ids[0]], nil
 	case len(ids) > 1:
-		return r, hint.Errorf("say more of it: "+wording.List(ids, 5), "%s may be %s", ref, wording.Count(len(ids), "task"))
+		return r, hint.Errorf("use more of the ID: "+wording.List(ids, 5), "%s is the beginning of %s", ref, wording.Count(len(ids), "task"))
 	}
 	all := slices.Sorted(maps.Keys(b))
 	if id, near := wording.Nearest(ref, all); near {

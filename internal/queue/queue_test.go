@@ -201,7 +201,7 @@ func TestFits(t *testing.T) {
 		{touching("{a"), `task t is to touch "{a", which is no glob: a bracket or brace is not closed`},
 		{touching("../x"), `task t is to touch "../x", which leads out of the repository`},
 		{touching("a/../../x"), `task t is to touch "a/../../x", which leads out of the repository`},
-		{touching("!src/**"), `task t is to touch "!src/**", which begins with !, and no glob says what is not touched`},
+		{touching("!src/**"), `task t is to touch "!src/**", which begins with !, but a glob cannot exclude files`},
 		{touching("a\nb"), `task t is to touch "a b", which has a control character in it, such as the end of a line`},
 		{[]Task{task("c", "c")}, "these tasks wait for each other: c → c"},
 		{[]Task{task("c", "e"), task("d", "c"), task("e", "b", "d")}, "these tasks wait for each other: c → e → d → c"},

@@ -189,11 +189,11 @@ var (
 	// ErrUnable says that this worker cannot work on any task for a while.
 	ErrUnable = errors.New("this machine cannot work on tasks")
 	// ErrStale rejects a change by an attempt that no longer counts.
-	ErrStale = errors.New("what it has come to is refused")
+	ErrStale = errors.New("its result is discarded")
 	// ErrCancelled is an [ErrStale] for a cancelled task.
 	ErrCancelled = fmt.Errorf("it was cancelled: %w", ErrStale)
 	// ErrIllegal rejects a transition that the table does not allow.
-	ErrIllegal = errors.New("a task does not go that way")
+	ErrIllegal = errors.New("illegal change of state")
 )
 
 // Move changes the state. The error is [ErrIllegal] where the table of states does not allow it.

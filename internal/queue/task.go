@@ -142,7 +142,7 @@ func refused(glob string) string {
 	case strings.ContainsFunc(glob, unicode.IsControl):
 		return "has a control character in it, such as the end of a line"
 	case strings.HasPrefix(glob, "!"):
-		return "begins with !, and no glob says what is not touched"
+		return "begins with !, but a glob cannot exclude files"
 	case !doublestar.ValidatePattern(from):
 		return "is no glob: a bracket or brace is not closed"
 	case path.Clean(from) == ".." || strings.HasPrefix(path.Clean(from), "../"):

@@ -180,8 +180,8 @@ func (gone *removals) all(ctx context.Context, b *backlog, refs []string, force 
 			return slices.ContainsFunc(meant, func(m *queue.Record) bool { return m.Task.ID == id })
 		})
 		if len(behind[i]) > 0 && !force {
-			return hint.Errorf("name them, too, or have them begin without its result: --force",
-				"task %s is one that others wait for: %s", r.Task.ID, wording.List(behind[i], 5))
+			return hint.Errorf("remove them, too, or let them begin without its result: --force",
+				"other tasks wait for task %s: %s", r.Task.ID, wording.List(behind[i], 5))
 		}
 	}
 	for i, r := range meant {

@@ -148,7 +148,7 @@ the run, whichever machine works on it.`,
 // lostWorker adds to the error of a killed session who continues it: resuming it by hand would bypass the queue.
 func lostWorker(err error, task string) error {
 	if killed, ok := errors.AsType[*steering.KilledError](err); ok {
-		return hint.Add(killed, fmt.Sprintf("the next worker carries it on when the lease of the lost one is over, after 30 s (codeloops queue run, if there is none); codeloops queue logs -f %s follows that", task))
+		return hint.Add(killed, fmt.Sprintf("the next worker continues it when the lease of the lost one is over, after 30 s (codeloops queue run starts one); codeloops queue logs -f %s follows it", task))
 	}
 	return err
 }
@@ -169,7 +169,7 @@ func (b *backlog) lost(ctx context.Context) {
 		}
 	}
 	for _, root := range slices.Sorted(maps.Keys(number)) {
-		b.Tell(fmt.Sprintf("there is no repository any more at %s, of which the queue has %s: move it back, or see codeloops queue list --all",
+		b.Tell(fmt.Sprintf("the repository that was at %s is gone, and the queue has %s of it: move it back, or see codeloops queue list --all",
 			root, wording.Count(number[root], "task")))
 	}
 }

@@ -203,7 +203,7 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 	b.link.Tell(b.Tell)
 	if ahead := b.on.Ahead(); ahead.Abs() > time.Minute {
 		way := map[bool]string{true: "ahead of", false: "behind"}[ahead > 0]
-		b.Tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue goes by the hub's", render.Span(ahead.Abs()), way))
+		b.Tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue uses the hub's", render.Span(ahead.Abs()), way))
 	}
 	name, _ := os.Hostname() // "" will do
 	return &shift{backlog: b, plays: player, worker: &work.Worker{

@@ -158,5 +158,5 @@ func oneTask(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return hint.Errorf("codeloops queue list shows those that there are", "%s takes the ID of one task, but got %s", cmd.CommandPath(), wording.Count(len(args), "argument"))
+	return hint.Errorf("codeloops queue list shows the tasks", "%s takes the ID of one task, but got %s", cmd.CommandPath(), wording.Count(len(args), "argument"))
 }

@@ -202,7 +202,7 @@ func (b *Board) Change(ctx context.Context, id string, change func(*queue.Record
 // Remove removes a record, unless it has changed since it was read.
 func (b *Board) Remove(ctx context.Context, r queue.Record) error {
 	if err := b.records.Purge(ctx, r.Task.ID, jetstream.LastRevision(r.Revision)); err != nil {
-		return hint.Errorf("try it again", "task %s could not be removed: something has become of it meanwhile: %w", r.Task.ID, err)
+		return hint.Errorf("try it again", "task %s could not be removed, as it has changed meanwhile: %w", r.Task.ID, err)
 	}
 	return nil
 }

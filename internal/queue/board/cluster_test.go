@@ -35,9 +35,9 @@ func TestClusterLongWithoutALeader(t *testing.T) {
 	impatient, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err = on.Change(impatient, "a", func(*queue.Record) error { return nil })
-	refuses(t, err, "the cluster does not answer", "another leader: try it again")
+	refuses(t, err, "the cluster does not answer", "another leader: try again")
 	for on, err = board.Open(t.Context(), link.Conn, o); err != nil; on, err = board.Open(t.Context(), link.Conn, o) {
-		refuses(t, err, "the cluster does not answer", "another leader: try it again") // the machine is busy
+		refuses(t, err, "the cluster does not answer", "another leader: try again") // the machine is busy
 	}
 	if _, err := on.Get(t.Context(), "a"); err != nil {
 		t.Error(err)

@@ -32,8 +32,8 @@ func openLedger(ctx context.Context, b *Board) (*Ledger, error) {
 		return nil, err
 	}
 	if was := string(e.Value()); was != schema {
-		return nil, hint.Errorf("use the version of codeloops that the hub has, here as well",
-			"the backlog is of version %s, and this codeloops knows version %s", was, schema)
+		return nil, hint.Errorf("use the same version of codeloops as the hub",
+			"the backlog has version %s, but this codeloops needs version %s", was, schema)
 	}
 	return &Ledger{&bucket{kept, b.server, "the budgets", func(key string) string { return key + " of the queue" }}, b.Now}, nil
 }

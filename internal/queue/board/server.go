@@ -27,7 +27,7 @@ func (s server) fits() error {
 		is[i], _ = strconv.Atoi(part)
 	}
 	if is[0] < 2 || is[0] == 2 && is[1] < 10 {
-		return hint.Errorf("let it be "+oldest+" or later, or take codeloops hub", "the server is NATS %s, which is too old", version)
+		return hint.Errorf("use "+oldest+" or later, or codeloops hub", "the server is NATS %s, which is too old", version)
 	}
 	return nil
 }
@@ -62,24 +62,24 @@ func (s server) refused(err error) error {
 	switch {
 	case Unreachable(err) && s.clustered() && !errors.Is(last, nats.ErrPermissionViolation):
 		return hint.Add(&silentError{"the cluster does not answer", err},
-			"one that has lost a server takes some seconds to choose another leader: try it again; it says where it runs what it lacks")
+			"after losing a server it takes some seconds to elect another leader: try again; its own output says what is missing")
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders):
-		return hint.Errorf("start it with -js, or take codeloops hub; one whose disk is full has none until there is room",
+		return hint.Errorf("start it with -js, or use codeloops hub; a full disk also switches JetStream off",
 			"the server has no JetStream: %w", err)
 	case errors.Is(last, nats.ErrPermissionViolation) && Unreachable(err):
 		return hint.Errorf("docs/queue.md lists the rights that it needs", "the account at the server lacks a right: %w", last)
 	case errors.Is(err, nats.ErrMaxPayload):
-		return hint.Errorf("max_payload in the configuration of the server says how many: 8MB is what codeloops hub has",
-			"the server takes %d KiB at once, and this is more: %w", s.conn.MaxPayload()>>10, err)
+		return hint.Errorf("raise max_payload in the server's configuration; codeloops hub has 8MB",
+			"the message is larger than the server's limit of %d KiB: %w", s.conn.MaxPayload()>>10, err)
 	case errors.Is(err, nats.ErrConnectionClosed):
-		sentence := "the hub does not answer, and nobody waits for it any longer"
+		sentence := "the hub does not answer, and this command no longer waits for it"
 		if s.conn.Opts.InProcessServer != nil { // the hub is this process
-			sentence = "it was ended before all was told to the queue"
+			sentence = "it ended before everything was reported to the queue"
 		}
 		return hint.Add(&silentError{sentence, err},
 			"a task that could not be given back is given to the next worker when its lease is over")
 	case Unreachable(err):
-		return hint.Add(&silentError{"the hub does not answer", err}, "is its disk full, or has it gone? It says so where it runs")
+		return hint.Add(&silentError{"the hub does not answer", err}, "is its disk full, or is it gone? Its own output says so")
 	}
 	return err
 }
@@ -99,8 +99,8 @@ const room = 256 << 10
 // holds rejects a task whose record could grow too large for the server.
 func (s server) holds(id string, record []byte) error {
 	if most := s.conn.MaxPayload(); int64(len(record))+min(room, most/2) > most {
-		return hint.Errorf("write what is long to a file of the repository, and name that in the task; or set max_payload of the server to 8MB",
-			"task %s takes %d KiB, and the server takes %d KiB with all that becomes of it", id, len(record)>>10, most>>10)
+		return hint.Errorf("move long text to a file in the repository, and refer to that; or set max_payload of the server to 8MB",
+			"task %s has %d KiB, too much for the server, whose limit is %d KiB with the task's history", id, len(record)>>10, most>>10)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func TestServersThatWillNotDo(t *testing.T) {
 		}
 		task := queue.Task{ID: "big", Prompt: strings.Repeat("x", 900<<10), Added: on.Now()}
 		_, err = on.Add(t.Context(), task)
-		refuses(t, err, "task big takes 900 KiB, and the server takes 1024 KiB with all that becomes of it", "max_payload")
+		refuses(t, err, "task big has 900 KiB, too much for the server, whose limit is 1024 KiB", "max_payload")
 		// One that fits still fits when it has become as much as it can.
 		task.Prompt = task.Prompt[:700<<10]
 		r, err := on.Add(t.Context(), task)
@@ -120,7 +120,7 @@ func TestServersThatWillNotDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = board.Open(t.Context(), link.Conn, board.Options{})
-		refuses(t, err, "the backlog is of version 99, and this codeloops knows version ", "use the version of codeloops")
+		refuses(t, err, "the backlog has version 99, but this codeloops needs version ", "use the same version of codeloops")
 	})
 }
 

@@ -31,7 +31,7 @@ func TestHubThatDoesNotAnswer(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		err := ask(ctx)
 		cancel()
-		refuses(t, err, name, "is its disk full, or has it gone?")
+		refuses(t, err, name, "is its disk full, or is it gone?")
 		if err == nil || !strings.HasSuffix(err.Error(), ": the hub does not answer") || !board.Unreachable(err) {
 			t.Errorf("%v", err)
 		}
@@ -52,7 +52,7 @@ func TestHubThatIsNotWaitedFor(t *testing.T) {
 	}
 	conn.Close()
 	_, err = on.Get(t.Context(), ids[0])
-	refuses(t, err, "the hub does not answer, and nobody waits for it any longer", "is given to the next worker")
+	refuses(t, err, "the hub does not answer, and this command no longer waits for it", "is given to the next worker")
 	if board.Unreachable(err) || !errors.Is(err, nats.ErrConnectionClosed) {
 		t.Errorf("%v", err)
 	}
@@ -76,7 +76,7 @@ func TestOwnHubThatIsNotWaitedFor(t *testing.T) {
 	}
 	link.Conn.Close()
 	_, err = on.Get(t.Context(), "a-task")
-	refuses(t, err, "it was ended before all was told to the queue", "is given to the next worker")
+	refuses(t, err, "it ended before everything was reported to the queue", "is given to the next worker")
 	if strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("%v", err)
 	}

@@ -107,7 +107,7 @@ func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
 	case res.ExitCode != 0:
 		err = &proc.ExitError{Program: name, ExitCode: res.ExitCode, Stderr: string(bytes.TrimSpace(res.Stderr.Text))}
 		if strings.Contains(err.Error(), ".lock'") {
-			err = hint.Add(err, "is another git at work there? If none is, remove the lock file that it names")
+			err = hint.Add(err, "is another git running there? If not, remove the lock file that it names")
 		}
 	}
 	if c.Stdout != "" {

@@ -82,7 +82,7 @@ func (t Trees) Alone(do func() error) error {
 		}
 		time.Sleep(moment)
 	}
-	return hint.Add(err, "remove the entry that it names, if no git is at work there")
+	return hint.Add(err, "if no git is running there, remove the entry that it names")
 }
 
 // Git makes a work tree without files within milliseconds.

@@ -32,7 +32,7 @@ func (b *Hub) users() ([]*server.NkeyUser, error) {
 	}
 	text, err := os.ReadFile(b.options.Authorized)
 	if err != nil {
-		return nil, fmt.Errorf("read who is let in at the hub: %w", err)
+		return nil, fmt.Errorf("read the hub's authorized keys: %w", err)
 	}
 	seen, n := map[string]bool{own: true}, 0
 	for line := range strings.Lines(string(text)) {
@@ -42,7 +42,7 @@ func (b *Hub) users() ([]*server.NkeyUser, error) {
 			continue
 		}
 		if !nkeys.IsValidPublicUserKey(key) {
-			return nil, hint.Errorf("codeloops hub key prints the one of a machine, there", "%s, line %d: that is no public key", b.options.Authorized, n)
+			return nil, hint.Errorf("codeloops hub key prints a machine's key, on that machine", "%s, line %d: that is no public key", b.options.Authorized, n)
 		}
 		seen[key] = true
 		all = append(all, &server.NkeyUser{Nkey: key})

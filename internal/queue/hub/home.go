@@ -64,7 +64,7 @@ func Open(dir string) (*Home, error) {
 	}
 	h.id = string(id)
 	if h.key, err = nkeys.FromSeed(seed); err != nil {
-		return nil, hint.Errorf("remove it, and another one is made", "the key in %s is none: %w", filepath.Join(dir, "key"), err)
+		return nil, hint.Errorf("remove it; a new one will be made", "the key in %s is invalid: %w", filepath.Join(dir, "key"), err)
 	}
 	return h, nil
 }
@@ -133,12 +133,12 @@ func (l *Link) Tell(tell func(sentence string)) {
 		if err != nil { // otherwise it was closed here
 			advice := ""
 			if l.standsIn != nil && !l.standsIn() { // otherwise this process takes over, or the hub is on another machine
-				advice = ": if it was ended, start it: codeloops hub"
+				advice = ": if it was stopped, start it: codeloops hub"
 			}
-			tell("the hub is away; what is under way goes on, and is told when it is there again" + advice)
+			tell("the hub is away; tasks go on, and report to it when it is back" + advice)
 		}
 	})
-	l.SetReconnectHandler(func(*nats.Conn) { tell("the hub is there again") })
+	l.SetReconnectHandler(func(*nats.Conn) { tell("the hub is back") })
 }
 
 // Close waits until everything is sent, unless the hub is away.
@@ -190,7 +190,7 @@ func (h *Home) Connect(ctx context.Context) (*Link, error) {
 
 // find connects to the home's hub. Where none runs, it returns the lock that allows one to run.
 func (h *Home) find(ctx context.Context) (*nats.Conn, io.Closer, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, hint.Errorf("is another command at work with it, or has it hung?",
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, hint.Errorf("is another command using it, or does one hang?",
 		"the queue in %s could not be opened within %s", h.Dir, patience))
 	defer cancel()
 	for {

@@ -203,7 +203,7 @@ func (b *Hub) tell() error {
 		err = os.Rename(file+".new", file)
 	}
 	if err != nil {
-		return hint.Errorf("make room there, and see that you may write there", "the hub cannot say where it is: %w", err)
+		return hint.Errorf("check its free space and permissions", "the hub cannot store its address: %w", err)
 	}
 	return nil
 }

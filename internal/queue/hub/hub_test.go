@@ -217,7 +217,7 @@ func TestAddressThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := h.Serve(t.Context(), hub.Options{})
-	if advice, ok := hint.Of(err); err == nil || !ok || !strings.HasPrefix(err.Error(), "the hub cannot say where it is: ") || strings.Contains(err.Error(), "\n") {
+	if advice, ok := hint.Of(err); err == nil || !ok || !strings.HasPrefix(err.Error(), "the hub cannot store its address: ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v (%s)", err, advice)
 	}
 }

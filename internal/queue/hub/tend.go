@@ -26,7 +26,7 @@ func (b *Hub) tend(last string) {
 			return
 		case why := <-b.faults:
 			if broken == "" {
-				b.options.Tell("the hub cannot write to its disk: " + why + "; nothing more is acknowledged until it can, and what was is kept")
+				b.options.Tell("the hub cannot write to its disk: " + why + "; until it can, it accepts nothing new, and what it has accepted is kept")
 			}
 			broken = why
 		case <-t.C:
@@ -58,10 +58,10 @@ func (b *Hub) admit() {
 		err = b.now().ReloadOptions(so)
 	}
 	if err != nil {
-		b.options.Tell(err.Error() + "; those who could come still may")
+		b.options.Tell(err.Error() + "; the homes admitted before still are")
 		return
 	}
-	b.options.Tell(wording.Count(len(so.Nkeys)-1, "home") + " may come beside this one")
+	b.options.Tell(wording.Count(len(so.Nkeys)-1, "home") + " may connect besides this one")
 }
 
 // room reports whether the disk has space. JetStream reserves some when it starts.

@@ -174,17 +174,17 @@ func (w Way) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
 	if w.CA != "" {
 		text, err := os.ReadFile(w.CA)
 		if err != nil {
-			return nil, fmt.Errorf("read the authorities of the hub: %w", err)
+			return nil, fmt.Errorf("read the certificate authorities of the hub: %w", err)
 		}
 		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, hint.Errorf("it holds certificates in PEM", "%s names no authority", w.CA)
+			return nil, hint.Errorf("it must hold certificates in PEM", "%s contains no certificate", w.CA)
 		}
 	}
 	var own tls.Certificate // none
 	if w.Cert != "" || w.Key != "" {
 		var err error
 		if own, err = tls.LoadX509KeyPair(w.Cert, w.Key); err != nil {
-			return nil, fmt.Errorf("read the certificate that is shown to the hub: %w", err)
+			return nil, fmt.Errorf("read the client certificate for the hub: %w", err)
 		}
 	}
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
@@ -195,7 +195,7 @@ func (w Way) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
 }
 
 // ErrOtherCert says that a server has another certificate than expected.
-var ErrOtherCert = errors.New("it shows another certificate than the one it is known by")
+var ErrOtherCert = errors.New("its certificate does not have the expected digest")
 
 // refused explains why there is no connection. asked: the hub wants a client certificate; the error then depends
 // on timing.
@@ -203,17 +203,17 @@ func (h *Home) refused(w Way, asked bool, err error) error {
 	at := Shown(w.URL)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && w.Creds == "" && len(Secrets(w.URL)) == 0:
-		return hint.Errorf("add this line to the file that it has as --authorized: "+h.Introduction(), "the hub at %s does not know the key of this home", at)
+		return hint.Errorf("add this line to the hub's --authorized file: "+h.Introduction(), "the hub at %s does not know the key of this home", at)
 	case errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrNkeysNotSupported):
-		return hint.Errorf("look at the name and the password, or at the file of queue.creds", "the hub at %s refuses the credentials: %w", at, err)
+		return hint.Errorf("check the user and password, or the file in queue.creds", "the hub at %s refuses the credentials: %w", at, err)
 	}
 	if refused := insecure(at, err); refused != nil {
 		return refused
 	}
 	if asked {
-		return hint.Errorf("name the one to show in queue.cert, and its key in queue.key", "the hub at %s wants to be shown a certificate: %w", at, err)
+		return hint.Errorf("set queue.cert to its file, and queue.key to the file of its key", "the hub at %s requires a client certificate: %w", at, err)
 	}
-	return hint.Errorf("does one run there, and may this machine speak with it?", "the hub at %s cannot be reached: %w", at, err)
+	return hint.Errorf("is a hub running there, and can this machine connect to it?", "the hub at %s cannot be reached: %w", at, err)
 }
 
 // insecure explains what is wrong with a hub's certificate; nil where that is not the problem.
@@ -224,18 +224,18 @@ func insecure(at string, err error) error {
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case errors.Is(err, nats.ErrSecureConnWanted) || noTLS:
-		return hint.Errorf("give it a certificate, or come through a tunnel of this machine: ssh -L 4222:127.0.0.1:4222 HOST",
-			"the hub at %s speaks without TLS, and what is said to it could be read and changed on the way", at)
+		return hint.Errorf("give it a certificate, or use a tunnel: ssh -L 4222:127.0.0.1:4222 HOST",
+			"the hub at %s does not use TLS, so others could read and change the traffic", at)
 	case errors.Is(err, ErrOtherCert):
-		return hint.Errorf("if it has a new one, take the address that it prints at its start now; if not, somebody else answers there",
-			"the hub at %s is not the one that the address means: %w", at, err)
+		return hint.Errorf("if its certificate is new, use the address that it prints when it starts; otherwise somebody else answers there",
+			"the hub at %s is not the one in the address: %w", at, err)
 	case isInvalid && invalid.Reason == x509.Expired:
 		return hint.Errorf("give the hub a new one; is the clock of this machine right?", "the certificate of the hub at %s is not valid now: %w", at, err)
 	case isAnother:
-		return hint.Errorf("name it as its certificate does", "the certificate of the hub at %s is that of another: %w", at, err)
+		return hint.Errorf("use the host name in its certificate", "the certificate of the hub at %s is for another host: %w", at, err)
 	case isUnknown || isInvalid:
 		return hint.Errorf("take the whole address that the hub prints at its start, with #sha256=…, or name the authority in queue.ca",
-			"nobody whom this machine trusts has signed the certificate of the hub at %s: %w", at, err)
+			"the certificate of the hub at %s is not signed by an authority that this machine trusts: %w", at, err)
 	}
 	return nil
 }

@@ -64,16 +64,16 @@ func TestServersOfOperators(t *testing.T) {
 	t.Run("TLS and keys", func(t *testing.T) {
 		t.Parallel()
 		reaches(t, h, s.Way())
-		refuses(t, stranger, s.Way(), "does not know the key of this home", "add this line to the file that it has as --authorized: "+public(t, stranger))
-		refuses(t, h, hub.Way{URL: s.URL}, "nobody whom this machine trusts has signed the certificate of the hub at "+s.URL, "#sha256=")
-		refuses(t, h, hub.Way{URL: s.URL + "#sha256=" + strings.Repeat("0", 64)}, "is not the one that the address means", "somebody else answers")
+		refuses(t, stranger, s.Way(), "does not know the key of this home", "add this line to the hub's --authorized file: "+public(t, stranger))
+		refuses(t, h, hub.Way{URL: s.URL}, "the certificate of the hub at "+s.URL+" is not signed by an authority that this machine trusts", "#sha256=")
+		refuses(t, h, hub.Way{URL: s.URL + "#sha256=" + strings.Repeat("0", 64)}, "is not the one in the address", "somebody else answers")
 	})
 	plain := hubtest.Start(t, hubtest.Options{Plain: true})
 	t.Run("neither", func(t *testing.T) {
 		t.Parallel()
 		reaches(t, h, plain.Way())
 		reaches(t, h, hub.Way{URL: strings.TrimPrefix(plain.URL, "nats://")})
-		refuses(t, h, hub.Way{URL: strings.Replace(plain.URL, "nats:", "tls:", 1)}, "speaks without TLS", "give it a certificate")
+		refuses(t, h, hub.Way{URL: strings.Replace(plain.URL, "nats:", "tls:", 1)}, "does not use TLS", "give it a certificate")
 	})
 	named := hubtest.Start(t, hubtest.Options{Config: "authorization { user: me, password: secret }"})
 	t.Run("name and password", func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestServersOfOperators(t *testing.T) {
 		w.URL = strings.Replace(w.URL, "//", "//me:secret@", 1)
 		reaches(t, h, w)
 		w.URL = strings.Replace(w.URL, "secret@", "secretive@", 1)
-		refuses(t, h, w, "refuses the credentials", "look at the name and the password")
+		refuses(t, h, w, "refuses the credentials", "check the user and password")
 	})
 	token := hubtest.Start(t, hubtest.Options{Plain: true, Config: "authorization { token: secrettoken }"})
 	t.Run("token", func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestServersOfOperators(t *testing.T) {
 	t.Run("a certificate of one's own", func(t *testing.T) {
 		t.Parallel()
 		w := shown.Way()
-		refuses(t, h, w, "wants to be shown a certificate", "queue.cert")
+		refuses(t, h, w, "requires a client certificate", "queue.cert")
 		w.Cert, w.Key = shown.ClientCert()
 		reaches(t, h, w)
 	})
@@ -112,8 +112,8 @@ func TestUnreachable(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, h, hub.Way{URL: "nats://me:secret@" + at}, "the hub at nats://"+at+" cannot be reached", "does one run there")
-	refuses(t, h, hub.Way{URL: "tls://hub.invalid"}, "the hub at tls://hub.invalid cannot be reached", "does one run there")
+	refuses(t, h, hub.Way{URL: "nats://me:secret@" + at}, "the hub at nats://"+at+" cannot be reached", "is a hub running there")
+	refuses(t, h, hub.Way{URL: "tls://hub.invalid"}, "the hub at tls://hub.invalid cannot be reached", "is a hub running there")
 	for address, problem := range map[string]string{
 		"http://me:secret@host":       "begins with http://, and only nats:// and tls:// are known",
 		"nats://me:secret@host:port":  "is no URL of a server",
@@ -142,7 +142,7 @@ func TestCertificates(t *testing.T) {
 	}{
 		"good":    {},
 		"expired": {hubtest.Leaf{End: time.Now().Add(-time.Hour)}, "is not valid now", "is the clock of this machine right?"},
-		"another": {hubtest.Leaf{Name: "other.example"}, "is that of another", "name it as its certificate does"},
+		"another": {hubtest.Leaf{Name: "other.example"}, "is for another host", "use the host name in its certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +180,7 @@ func TestCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := home(t)
-	refuses(t, h, hub.Way{URL: "tls://127.0.0.1:1", CA: bad}, bad+" names no authority", "PEM")
+	refuses(t, h, hub.Way{URL: "tls://127.0.0.1:1", CA: bad}, bad+" contains no certificate", "PEM")
 }
 
 // A hub without a certificate makes one of its own, which stays the same.
@@ -248,7 +248,7 @@ func TestAuthorizedChanges(t *testing.T) {
 	}
 	refuses(t, friend, hub.Way{URL: served.Address()}, "does not know the key", "--authorized")
 	write(friend.Introduction())
-	if got := <-said; !strings.Contains(got, "1 home may come beside this one") {
+	if got := <-said; !strings.Contains(got, "1 home may connect besides this one") {
 		t.Errorf("said %q", got)
 	}
 	reaches(t, friend, hub.Way{URL: served.Address()})
@@ -263,7 +263,7 @@ func TestAuthorizedChanges(t *testing.T) {
 	}
 	defer link.Conn.Close()
 	write("# nobody\n")
-	if got := <-said; !strings.Contains(got, "0 homes may come beside this one") {
+	if got := <-said; !strings.Contains(got, "0 homes may connect besides this one") {
 		t.Errorf("said %q", got)
 	}
 	for link.IsConnected() {

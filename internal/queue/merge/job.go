@@ -59,7 +59,7 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 			return res, err
 		}
 	}
-	return Result{}, hint.Errorf("merge it when nobody else is at work on it",
+	return Result{}, hint.Errorf("try again when nobody else commits to it",
 		"it has moved on %d times while the merge was checked", rounds)
 }
 

@@ -436,7 +436,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%v, hint %q", err, got)
 		}
 	}
-	refused("Main", "one", "there is no branch Main", "did you mean main? Names of branches are told apart by their case")
+	refused("Main", "one", "there is no branch Main", "did you mean main? Branch names are case-sensitive")
 	refused("mian", "one", "there is no branch mian", "did you mean main?")
 	refused("something", "one", "there is no branch something", "git branch")
 	refused("main", "nothing", `"nothing" is no commit`, "last commit")

@@ -63,7 +63,7 @@ func (m *Merger) missing(ctx context.Context, target string) error {
 	}
 	advice := "git branch lists those that there are; git branch " + wording.Shell(target) + " COMMIT makes it again, and codeloops queue retry goes on"
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, target) }); i >= 0 {
-		advice = fmt.Sprintf("did you mean %s? Names of branches are told apart by their case", names[i])
+		advice = fmt.Sprintf("did you mean %s? Branch names are case-sensitive", names[i])
 	} else if name, ok := wording.Nearest(target, names); ok {
 		advice = fmt.Sprintf("did you mean %s?", name)
 	}

@@ -108,7 +108,7 @@ func (r *Room) Bundle(ctx context.Context, file string, refs, without []string) 
 }
 
 // ErrWrong rejects a malformed parcel.
-var ErrWrong = errors.New("it is not what it should be")
+var ErrWrong = errors.New("it is invalid")
 
 // Unbundle imports a bundle, which may contain only the named refs. The room must have the commits that it builds
 // on.

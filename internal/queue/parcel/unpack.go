@@ -68,7 +68,7 @@ func (r *Room) open(ctx context.Context, path, task string) (*Parcel, error) {
 	_, message, _ := strings.Cut(text, "\n\n")
 	p := &Parcel{room: r, commit: id}
 	if err := json.Unmarshal([]byte(message), &p.Manifest); err != nil || p.Task != task {
-		return nil, fmt.Errorf("it says %.100q of itself: %w", message, ErrWrong)
+		return nil, fmt.Errorf("its manifest is %.100q: %w", message, ErrWrong)
 	}
 	if err := p.list(ctx); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	if err := view.Bring(ctx, s.repo.Root, dir, paths); err != nil {
-		return nil, hint.Add(err, "mend that, or take it out of "+include)
+		return nil, hint.Add(err, "fix that, or remove it from "+include)
 	}
 	return paths, nil
 }
@@ -85,7 +85,7 @@ func (p *Place) setup(ctx context.Context, t Task) error {
 		return fmt.Errorf("run the setup command %q: %w", t.Setup, err)
 	case res.ExitCode != 0:
 		text := strings.TrimSpace(string(res.Stdout.Text) + "\n" + string(res.Stderr.Text))
-		advice := "try it in a fresh clone"
+		advice := "try the command in a fresh clone"
 		if t.Log != "" {
 			advice += "; all that it printed is in " + t.Log
 		}

@@ -106,8 +106,8 @@ func (p *Place) unspoilt(ctx context.Context, head string) error {
 	out, err := p.repo.Do(ctx, call, "log", "--no-show-signature", "--full-history", "--format=%h", "--name-only", "--stdin")
 	if err == nil && out != "" {
 		first, rest, _ := strings.Cut(out, "\n")
-		err = hint.Errorf("take it out of the commits of "+p.Branch+", and of .gitignore's exceptions",
-			"commit %s has %s, which is the user's own and was brought by %s", first, wording.Name(strings.TrimSpace(rest)), include)
+		err = hint.Errorf("remove it from the commits of "+p.Branch+", and from the exceptions in .gitignore",
+			"commit %s contains %s, which is the user's own and was copied because of %s", first, wording.Name(strings.TrimSpace(rest)), include)
 	}
 	return err
 }
@@ -164,7 +164,7 @@ func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 		}
 	}
 	if len(left) > 0 {
-		return hint.Errorf("resolve them, and take the markers out", "%w: %s", ErrConflicts, wording.List(left, 10))
+		return hint.Errorf("resolve them, and remove the markers", "%w: %s", ErrConflicts, wording.List(left, 10))
 	}
 	return nil
 }

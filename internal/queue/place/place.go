@@ -68,7 +68,7 @@ var nameOfTask = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$
 func (s *Site) place(task string) (*Place, error) {
 	if !nameOfTask().MatchString(task) || len(task) > 100 || strings.HasSuffix(strings.ToLower(task), ".lock") {
 		return nil, hint.Errorf("use up to 100 letters, digits, - and _, with single dots between them",
-			"%s cannot be the name of a task: it would not do as a branch and a directory", wording.Quote(task, 120))
+			"%s cannot be the name of a task: it is not valid as the name of a branch and a directory", wording.Quote(task, 120))
 	}
 	p := &Place{
 		tree: tree{Task: task, Branch: branches + task, Dir: s.Dir(task), repo: s.repo},
@@ -155,7 +155,7 @@ func (p *Place) free(ctx context.Context) (there bool, err error) {
 	refs, err := p.repo.Refs(ctx, all) // the branch itself, or those below it
 	if _, taken := refs[all]; taken {
 		return false, hint.Errorf("give it another name: git branch -m codeloops NAME",
-			"there is a branch codeloops, and so none can be called %s", p.Branch)
+			"there is a branch codeloops, so there can be none called %s", p.Branch)
 	}
 	same := func(name, is, wanted string) error {
 		if is == wanted || !strings.EqualFold(is, wanted) {
@@ -180,7 +180,7 @@ func (p *Place) free(ctx context.Context) (there bool, err error) {
 // make makes the place, with an existing branch or a new one. Nobody has worked in it so far.
 func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	if _, err := os.Lstat(p.Dir); err == nil && !p.rec.kept {
-		return hint.Errorf("move it away", "%s is none of ours: there is no record of it", p.Dir)
+		return hint.Errorf("move it away", "%s was not made by codeloops: there is no record of it", p.Dir)
 	}
 	p.rec.Ready, p.rec.Brought, p.rec.Update = false, nil, nil
 	if err := errors.Join(p.rec.save(), p.unlock(), view.Remove(p.Dir), p.repo.Trees().Forget(p.Dir)); err != nil {

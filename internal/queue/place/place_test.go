@@ -147,8 +147,8 @@ func TestOwnCommits(t *testing.T) {
 	}
 	s.In(p.Dir, "checkout", "-q", "--detach", "main")
 	_, err := p.Commit(t.Context(), "m")
-	s.refused(err, "has left its branch codeloops/t")
-	s.refused(p.Remove(t.Context(), "main"), "has left its branch")
+	s.refused(err, "is no longer on its branch codeloops/t")
+	s.refused(p.Remove(t.Context(), "main"), "is no longer on its branch")
 }
 
 func TestOpenAgain(t *testing.T) {

@@ -81,7 +81,7 @@ func (t *tree) attach(ctx context.Context) (head string, err error) {
 	}
 	if on, err := t.repo.Contains(ctx, head, tip); err != nil || !on {
 		return "", cmp.Or(err, hint.Errorf("git switch "+t.Branch+" there, and merge what is needed",
-			"%s has left its branch %s, whose commits are not among those that it is at (%.12s)", t.Dir, t.Branch, head))
+			"%s is no longer on its branch %s, and its commit %.12s does not contain that branch", t.Dir, t.Branch, head))
 	}
 	if _, err = t.git(ctx, "update-ref", t.ref(), head, tip); err == nil {
 		_, err = t.git(ctx, "symbolic-ref", "HEAD", t.ref())
@@ -135,7 +135,7 @@ func (t *tree) nested(ctx context.Context, base string) error {
 			// Otherwise git would go on treating it as a repository.
 			_, err := t.git(ctx, "reset", "--quiet", "--", ":(top,literal)"+path)
 			return cmp.Or(err, hint.Errorf("push it from there, or remove its .git",
-				"%s is a git repository of its own, and what is in it would not be brought home", wording.Name(dir)))
+				"%s is a git repository of its own, and its contents would not be merged", wording.Name(dir)))
 		}
 	}
 	return nil

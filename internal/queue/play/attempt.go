@@ -115,7 +115,7 @@ func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) st
 	for i, name := range outside {
 		outside[i] = wording.Path(name)
 	}
-	said := fmt.Sprintf("it has changed files that it was not to touch (%s): %s", strings.Join(t.Touches, ", "), wording.List(outside, 5))
+	said := fmt.Sprintf("it has changed files other than those it may touch (%s): %s", strings.Join(t.Touches, ", "), wording.List(outside, 5))
 	a.player.Tell(t.ID, said)
 	return said
 }
@@ -197,7 +197,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 		return err
 	}
 	if settled.Lacks() {
-		a.player.Tell(a.job.Task.ID, "its work tree is gone, with what was done there: it begins anew")
+		a.player.Tell(a.job.Task.ID, "its work tree is gone, and the work in it: it starts over")
 		return a.job.Change(ctx, func(r *queue.Record) error { r.Progress.Session = ""; return nil })
 	}
 	h := *a.player.Host
@@ -228,7 +228,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	keep := &restore.Keep{Dir: kept, Now: h.Now}
 	gone, err := keep.Restore(ctx, tree.Root(), restore.Plan{Title: "the last checkpoint of session " + id, Changes: way.Changes})
 	if err == nil && len(gone.Stayed) > 0 {
-		err = errors.New("something else came up in the work tree: " + worktree.Names(gone.Stayed))
+		err = errors.New("something else has appeared in the work tree: " + worktree.Names(gone.Stayed))
 	}
 	return err
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // errAway says that no process at the task's home answers.
-var errAway = errors.New("nobody is at work with the queue on the machine of its repository")
+var errAway = errors.New("codeloops does not serve the queue on the machine of its repository")
 
 // ask asks the home of a task what an attempt needs.
 func (q *question) ask(ctx context.Context, conn *nats.Conn, home string) (a answer, err error) {

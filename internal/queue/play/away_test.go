@@ -266,7 +266,7 @@ func TestNobodyHome(t *testing.T) {
 	}()
 	w.await("that it waits", func() bool {
 		r, err := w.on.Get(t.Context(), id)
-		return err == nil && r.State == queue.Waiting && r.Attempt == 1 && strings.Contains(r.Why, "nobody is at work") && !r.NotBefore.IsZero()
+		return err == nil && r.State == queue.Waiting && r.Attempt == 1 && strings.Contains(r.Why, "does not serve the queue") && !r.NotBefore.IsZero()
 	})
 	w.works(0, 0)
 	if _, err := w.on.Change(t.Context(), id, func(r *queue.Record) error { r.NotBefore = time.Time{}; return nil }); err != nil {

@@ -57,7 +57,7 @@ func (c *cargo) last(ctx context.Context, head string) error {
 		}
 		if told != err.Error() {
 			told = err.Error()
-			c.tell(told + "; it is tried again until it is sent")
+			c.tell(told + "; trying again until it is sent")
 		}
 		time.Sleep(time.Second)
 	}

@@ -49,18 +49,18 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 			return r.Move(queue.Merged, now, strings.TrimSuffix("without "+gone, "without "))
 		}, nil
 	case res.Outcome == merge.Back && res.Own:
-		return to(queue.NeedsHuman, now, fmt.Sprintf("what waits for %s stands on %s: it is not merged onto, so that nothing comes back unasked. "+
-			"Take it all (%s), and take out again what you do not want with git revert; then codeloops queue retry %s",
+		return to(queue.NeedsHuman, now, fmt.Sprintf("what waits for %s is based on %s: nothing is merged into it, so that nothing you removed comes back. "+
+			"Take it all (%s), and undo what you do not want with git revert; then codeloops queue retry %s",
 			j.Task.Target, gone, res.Take, j.Task.ID)), nil
 	case res.Outcome == merge.Back:
-		return to(queue.NeedsHuman, now, fmt.Sprintf("it stands on %s: it is not merged, so that nothing comes back unasked. "+
-			"Merge the branch %s by hand, and take out again what you do not want with git revert",
+		return to(queue.NeedsHuman, now, fmt.Sprintf("it is based on %s: it is not merged, so that nothing you removed comes back. "+
+			"Merge the branch %s by hand, and undo what you do not want with git revert",
 			gone, j.Task.Branch())), nil
 	case res.Own:
-		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s do not go with what waits for it; merge them: %s\n%s",
+		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s cannot be merged with what waits for it; do it by hand: %s\n%s",
 			j.Task.Target, res.Take, said(&res))), nil
 	case res.Apart && res.Outcome == merge.Conflict:
-		return to(queue.NeedsHuman, now, fmt.Sprintf("it stands on %s, and does not go with %s without that; merge by hand what you want of the branch %s\n%s",
+		return to(queue.NeedsHuman, now, fmt.Sprintf("it is based on %s, and conflicts with %s without them; merge what you want of the branch %s by hand\n%s",
 			gone, j.Task.Target, j.Task.Branch(), said(&res))), nil
 	}
 	return rework(now, said(&res)), nil
@@ -116,7 +116,7 @@ func (g *ground) gone(ctx context.Context, j *board.Job, res *merge.Result) stri
 	if err != nil { // the merge is done in any case
 		g.player.Tell(j.Task.ID, err.Error())
 	}
-	return fmt.Sprintf("what %s no longer has: %s", j.Task.Target, wording.List(names, 5))
+	return fmt.Sprintf("commits that %s no longer has: %s", j.Task.Target, wording.List(names, 5))
 }
 
 // said says why a result could not be merged.

@@ -61,7 +61,7 @@ func (m *mirror) update(ctx context.Context, target string, a *answer, take func
 		return err
 	}
 	if known, err := m.Known(ctx, []string{a.Base, a.Onto}); err != nil || len(known) != 2 {
-		return errors.Join(err, hint.Errorf("remove it: another one is made", "the mirror in %s lacks what the machine of the repository took it to have", m.dir))
+		return errors.Join(err, hint.Errorf("remove it; a new one will be made", "the mirror in %s lacks commits that it should have", m.dir))
 	}
 	ref := "refs/codeloops/target/" + strings.ReplaceAll(target, "/", "-")
 	if err := m.Set(ctx, map[string]string{baseRef: a.Base, ontoRef: a.Onto, ref: a.Onto}); err != nil {

@@ -63,13 +63,13 @@ func Reopened(all queue.Backlog, open []queue.Task) (sentences []string) {
 		case r == nil:
 			continue
 		case !source.SameText(r.Task.Prompt, t.Prompt):
-			what = "with another text than " + t.Origin.Name + " has by now"
+			what = "with another text than " + t.Origin.Name + " has now"
 		case r.State == queue.Merged && r.Told == queue.Merged:
 			what = "and " + t.Origin.Name + " has it open again"
 		default:
 			continue
 		}
-		sentences = append(sentences, fmt.Sprintf("task %s is in the queue already (%s), %s: codeloops queue rm %[1]s, and to import it again, has that worked on",
+		sentences = append(sentences, fmt.Sprintf("task %s is in the queue already (%s), %s: to have that worked on, codeloops queue rm %[1]s and import it again",
 			t.ID, r.State, what))
 	}
 	return sentences

@@ -167,7 +167,7 @@ func TestRemoteAwayWhileSending(t *testing.T) {
 	var told atomic.Bool
 	w.machines[1].tell = func(s string) {
 		t.Log(s)
-		told.Store(told.Load() || strings.Contains(s, "it is tried again until it is sent"))
+		told.Store(told.Load() || strings.Contains(s, "trying again until it is sent"))
 	}
 	w.works(0, 0)
 	w.works(1, 1)

@@ -130,7 +130,7 @@ func (a *tolled) until(resets time.Time) time.Duration {
 func (a *tolled) fits(b queue.Budget) error {
 	if b.Limit.Dollars > 0 && !a.who.TellsCost {
 		return hint.Errorf("give the prices of its model ("+string(a.who.Role)+".price_input and price_output), or set a budget in tokens: codeloops queue run --budget-cost 0 --budget-tokens N",
-			"the budget of the queue in dollars cannot be held: %s does not say what its turns cost", a.who.Ref.Agent)
+			"a budget in dollars cannot be enforced: %s does not say what its turns cost", a.who.Ref.Agent)
 	}
 	return nil
 }

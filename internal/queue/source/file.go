@@ -128,7 +128,7 @@ func (f file) replace(draft *os.File, change func(text []byte) ([]byte, error)) 
 		return errors.Join(err, os.Remove(draft.Name()))
 	}
 	if there, err := os.Lstat(draft.Name()); err != nil || !os.SameFile(mine, there) {
-		return hint.Add(errors.New("its draft was taken away"), "try again")
+		return hint.Add(errors.New("its temporary file was removed by another process"), "try again")
 	}
 	if stage == ready {
 		if err = os.Rename(draft.Name(), f.path); err == nil {
@@ -136,7 +136,7 @@ func (f file) replace(draft *os.File, change func(text []byte) ([]byte, error)) 
 		}
 	}
 	if stage == stale {
-		err = hint.Add(errors.New("it changes all the time"), "try again when nobody writes it")
+		err = hint.Add(errors.New("it keeps changing"), "try again when nobody writes it")
 	}
 	return errors.Join(err, os.Remove(draft.Name()))
 }

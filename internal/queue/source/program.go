@@ -67,7 +67,7 @@ func (p *Program) List(ctx context.Context) ([]Item, error) {
 	}
 	what := "what " + wording.Path(p.Name()) + " list has printed"
 	if len(bytes.TrimSpace(out)) == 0 {
-		return nil, hint.Errorf("no items are an empty list, []", "%s list has printed nothing", wording.Path(p.Name()))
+		return nil, hint.Errorf("for no items, print an empty list: []", "%s list has printed nothing", wording.Path(p.Name()))
 	}
 	if err := jsonv2.Unmarshal(out, &listed, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return nil, jsonError(what, out, err)
@@ -156,7 +156,7 @@ func (p *Program) call(ctx context.Context, details []byte, verb, key string) ([
 	case r.Stop == proc.StopTimeout:
 		return nil, hint.Errorf("run it yourself to see what it waits for", "%s has not ended within %s%s", name, p.Timeout, complaint(r))
 	case r.Stop == proc.StopOutputLimit:
-		return nil, hint.Errorf("let it print the items alone", "%s prints more than %s", name, wording.Bytes(largest))
+		return nil, hint.Errorf("let it print only the items", "%s prints more than %s", name, wording.Bytes(largest))
 	case r.ExitCode == taken && verb == "claim":
 		return nil, fmt.Errorf("%s: %w", key, ErrTaken)
 	case r.Signal != "":

@@ -94,19 +94,19 @@ esac
 func TestProgramRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want, hint string }{
-		"no JSON":    {"echo; echo 'tasks:'", "/tasks list has printed, line 2, column 2: ", "mend it"},
-		"not whole":  {"echo '[{\"key\": \"a\"'", "line 2, column 1: it ends in the middle", "mend it"},
-		"nothing":    {"true", "/tasks list has printed nothing", "an empty list, []"},
-		"a number":   {"echo '['; echo '  {\"key\": 7, \"prompt\": \"x\"}]'", "line 2, column 11: /0/key does not fit", "mend it"},
-		"a member":   {"echo '[{\"key\": \"a\", \"promt\": \"x\"}]'", "line 1, column 15: /0/promt does not fit: unknown object member name", "mend it"},
+		"no JSON":    {"echo; echo 'tasks:'", "/tasks list has printed, line 2, column 2: ", "fix it"},
+		"not whole":  {"echo '[{\"key\": \"a\"'", "line 2, column 1: it ends in the middle", "fix it"},
+		"nothing":    {"true", "/tasks list has printed nothing", "an empty list: []"},
+		"a number":   {"echo '['; echo '  {\"key\": 7, \"prompt\": \"x\"}]'", "line 2, column 11: /0/key does not fit", "fix it"},
+		"a member":   {"echo '[{\"key\": \"a\", \"promt\": \"x\"}]'", "line 1, column 15: /0/promt does not fit: unknown object member name", "fix it"},
 		"a flag":     {"echo '[{\"key\": \"-f\", \"prompt\": \"x\"}]'", `has "-f" as a key`, "one word"},
 		"twice":      {"echo '[{\"key\": \"a\", \"prompt\": \"x\"},{\"key\": \"a\", \"prompt\": \"y\"}]'", "has the key a twice", "its own"},
 		"no prompt":  {"echo '[{\"key\": \"a\"}]'", "has no prompt for a", "what is to be done"},
 		"unknown":    {"echo '[{\"key\": \"a\", \"prompt\": \"x\", \"after\": [\"elsewhere\"]}]'", `a comes after "elsewhere", which is none of the items`, "name an item"},
-		"a circle":   {"echo '[{\"key\": \"a\", \"prompt\": \"x\", \"after\": [\"a\"]}]'", "wait for each other: a, a", "not wait"},
+		"a circle":   {"echo '[{\"key\": \"a\", \"prompt\": \"x\", \"after\": [\"a\"]}]'", "wait for each other: a, a", "remove one"},
 		"an exit":    {"echo one >&2; echo '\033[31mno login' >&2; exit 4", "/tasks list: exit code 4: one no login", "run it yourself"},
 		"a signal":   {"kill -KILL $$", "/tasks list was killed", ""},
-		"much":       {"while :; do echo 0123456789012345678901234567890123456789; done", "prints more than 8.0 MiB", "the items alone"},
+		"much":       {"while :; do echo 0123456789012345678901234567890123456789; done", "prints more than 8.0 MiB", "only the items"},
 		"an endless": {"echo waits >&2; exec sleep 300", "has not ended within 1s: waits", "what it waits for"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,7 @@ var (
 	// ErrGone is the error of Done for an item that its source no longer has. Retrying does not help.
 	ErrGone = errors.New("it is gone")
 	// ErrChanged is the error of Done for an item whose text has changed. Retrying does not help.
-	ErrChanged = errors.New("what was done is what it said before")
+	ErrChanged = errors.New("the work was done for the earlier text")
 	// ErrTaken is the error of Claim for an item that somebody else works on.
 	ErrTaken = errors.New("somebody else has taken it")
 )
@@ -156,7 +156,7 @@ func inOrder(name string, items []Item) error {
 			for i, key := range circle {
 				circle[i] = names[key]
 			}
-			return hint.Errorf("let one of them not wait for the other; what stands above comes first where nothing else is said",
+			return hint.Errorf("remove one of these dependencies; without any, an item comes after those above it",
 				"%s: these items wait for each other: %s", name, strings.Join(circle, ", "))
 		}
 	}

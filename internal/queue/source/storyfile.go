@@ -188,7 +188,7 @@ func jsonError(name string, text []byte, err error) error {
 		}
 	}
 	if errors.Is(err, io.EOF) {
-		return hint.Errorf("an export that was cut off? Make it anew", "%s holds no JSON", name)
+		return hint.Errorf("was the export cut off? Make a new one", "%s holds no JSON", name)
 	}
 	if at < 0 {
 		return err
@@ -198,6 +198,6 @@ func jsonError(name string, text []byte, err error) error {
 	}
 	before := text[:min(int(at), len(text))]
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return hint.Errorf("mend it there", "%s, line %d, column %d: %s", name, lineOf(text, int(at)), column,
+	return hint.Errorf("fix it there", "%s, line %d, column %d: %s", name, lineOf(text, int(at)), column,
 		wording.Line(strings.TrimPrefix(why, "jsontext: ")))
 }

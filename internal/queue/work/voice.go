@@ -24,7 +24,7 @@ func (v *voice) trouble(tell func(string), err error) {
 	}
 	text := hint.Sentence(err)
 	if board.Unreachable(err) {
-		text = "the hub does not answer; what is under way goes on, and is told when it does (is its disk full, or has it gone? It says so where it runs)"
+		text = "the hub does not answer; tasks go on, and report to it when it does (is its disk full, or is it gone? Its own output says so)"
 	}
 	if text != v.last {
 		tell(text)

@@ -20,7 +20,7 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	for _, err := range []error{full, full, gone, fmt.Errorf("read the backlog: %w", nats.ErrTimeout), nil, gone, errors.New("other")} {
 		v.trouble(func(s string) { told = append(told, s) }, err)
 	}
-	away := "the hub does not answer; what is under way goes on, and is told when it does (is its disk full, or has it gone? It says so where it runs)"
+	away := "the hub does not answer; tasks go on, and report to it when it does (is its disk full, or is it gone? Its own output says so)"
 	if want := []string{"no room (make room)", away, away, "other"}; !slices.Equal(told, want) {
 		t.Errorf("told %q", told)
 	}
