@@ -39,12 +39,12 @@ type taskOptions struct {
 
 func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
 	f := cmd.Flags()
-	f.StringVar(&o.target, "target", "", "merge the result into `branch`; the one that is checked out, unless you say otherwise")
+	f.StringVar(&o.target, "target", "", "merge the result into `branch` (default: the one that is checked out)")
 	f.StringArrayVar(&o.after, "after", nil, "begin when the task `ID` is merged")
 	_ = cmd.RegisterFlagCompletionFunc("after", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return q.complete(cmd, nil, typed)
 	}) // fails only for an unknown flag
-	f.StringArrayVar(&o.touches, "touches", nil, "`glob` of files that the task may change; two tasks whose globs may meet are worked on one after the other")
+	f.StringArrayVar(&o.touches, "touches", nil, "`glob` of files that the task may change; tasks whose globs may overlap run one after the other")
 	f.IntVar(&o.priority, "priority", 0, "tasks with a higher `n` are worked on first")
 	f.StringVar(&o.setup, "setup", "", "run `command` in a new work tree before an agent starts there")
 	f.BoolVar(&o.unmerged, "no-merge", false, "leave the result on the branch of the task")
@@ -65,8 +65,8 @@ func newQueueAddCmd(q *Access) *cobra.Command {
 		Use:         "add [flags] PROMPT…",
 		Annotations: command.Exits("the task is in the queue", ""),
 		Short:       "Add a task",
-		Long: `Add a task for this repository. It is worked on by ` + "`codeloops queue run`" + `, with the
-settings that are said here and those of the configuration.`,
+		Long: `Add a task for this repository. ` + "`codeloops queue run`" + ` works on it, with the settings
+given here and in the configuration.`,
 		Example: `  codeloops queue add "make the parser accept ISO weeks, with tests"
   codeloops queue add --after iso-weeks-3f2a91 --check "go test ./..." "print ISO weeks, too"
   codeloops queue add --prompt-file task.md --priority 5 --touches 'docs/**'`,
@@ -194,15 +194,15 @@ func newQueueImportCmd(q *Access) *cobra.Command {
 		Long: `Add the tasks of a source that are open and not in the queue yet. A source is
 
   a Markdown checklist  each open box (- [ ]) is a task, with the text indented below
-                        it; each comes after those above it, except that [P] behind a
-                        box marks what may run beside others
+                        it; each comes after those above it, unless [P] after its box
+                        says that it may run in parallel
   a file *.json         user stories with their acceptance criteria
   --github OWNER/NAME#LABEL
                         the open issues with a label; GITHUB_TOKEN
   --command PROGRAM     whatever a program of yours lists
 
-Codeloops tells it what becomes of a task: it ticks the box, for instance, when the
-merge has been verified. docs/queue-sources.md tells more.`,
+Codeloops reports results to the source: for example, it ticks the box of a task once
+that is merged. See docs/queue-sources.md.`,
 		Example: `  codeloops queue import tasks.md --check "go test ./..."
   codeloops queue import --github acme/weeks#codeloops`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -23,8 +23,8 @@ func newQueueCancelCmd(q *Access) *cobra.Command {
 		Use:         "cancel ID",
 		Annotations: command.Exits("the task is cancelled", ""),
 		Short:       "Cancel a task; an agent that works on it is stopped",
-		Long: `Cancel a task. An agent that works on it is stopped. Its work tree and its branch
-stay until ` + "`codeloops queue rm`" + `; ` + "`codeloops queue retry`" + ` goes on where it was.`,
+		Long: `Cancel a task. An agent that works on it is stopped. Its work tree and branch stay
+until ` + "`codeloops queue rm`" + `; ` + "`codeloops queue retry`" + ` continues it.`,
 		Example:           `  codeloops queue cancel iso-weeks`,
 		Args:              oneTask,
 		ValidArgsFunction: q.complete,
@@ -53,10 +53,10 @@ func newQueueRetryCmd(q *Access) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "retry ID",
 		Annotations: command.Exits("the task waits for a worker again", ""),
-		Short:       "Have a task tried again that failed, was cancelled or needs a person",
-		Long: `Have a task tried again, from where its last attempt stopped: the session is
-carried on, with more iterations if it has used them up. Of one that waits for the end
-of an agent's limit, the agent is asked again now: you may know that it is over.`,
+		Short:       "Retry a task that failed, was cancelled or needs a person",
+		Long: `Retry a task from where its last attempt stopped: its session is resumed, with more
+iterations if it has used them up. If the task waits for an agent's limit to end, the
+agent is tried again now: you may know that the limit is over.`,
 		Example:           `  codeloops queue retry iso-weeks`,
 		Args:              oneTask,
 		ValidArgsFunction: q.complete,
@@ -115,12 +115,11 @@ func newQueueRmCmd(q *Access) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "rm [ID…]",
 		Annotations: command.Exits("the tasks are gone", ""),
-		Short:       "Take tasks out of the queue",
-		Long: `Take tasks out of the queue that nobody works on. One whose work is not merged is
-refused without --force, which removes its work tree and its branch: what was on
-them stays as a commit at a ref that you are told. One that others wait for is refused,
-too, unless they are named with it; with --force they begin without its result.
-Sessions stay.`,
+		Short:       "Remove tasks from the queue",
+		Long: `Remove tasks that nobody works on. A task whose work is not merged needs --force,
+which removes its work tree and branch, and prints the ref that keeps the work. A task
+that others wait for has to be removed together with those; with --force, they begin
+without its result. Sessions stay.`,
 		Example: `  codeloops queue rm --force iso-weeks
   codeloops queue rm --merged`,
 		Args: func(_ *cobra.Command, args []string) error {

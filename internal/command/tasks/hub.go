@@ -25,14 +25,14 @@ func newHubCmd(q *Access) *cobra.Command {
 		Use:         "hub",
 		Annotations: command.ServeExits(),
 		Short:       "Serve the queue to workers, and start no agents",
-		Long: `Serve the queue of this user until it is asked to end, so that workers and commands
-in other terminals share it. What they bring is merged here into the repositories of
-this user. ` + "`codeloops queue run`" + ` serves the queue by itself while it works.
+		Long: `Serve the queue of this user until stopped, so that workers and commands in other
+terminals share it. Their results are merged here, into the repositories of this
+user. ` + "`codeloops queue run`" + ` serves the queue by itself while it works.
 
-Other machines reach it where --listen says. That is refused without a certificate,
-and lets in only those whose public keys stand in a file:
+Other machines connect to the address in --listen. This needs a certificate, and admits
+only machines whose public keys are in a file:
 
-  codeloops hub key                        prints the key of a machine, there
+  codeloops hub key                        prints the key of the machine it runs on
   codeloops hub --listen :4222 --self-signed --authorized FILE
                                            prints the address for the others
   codeloops work --hub ADDRESS             works on another machine`,
@@ -68,12 +68,12 @@ and lets in only those whose public keys stand in a file:
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "", "listen on `HOST:PORT` (default: a free port that this machine alone reaches)")
-	f.StringVar(&o.Cert, "tls-cert", "", "show the certificate in `file`")
+	f.StringVar(&o.Listen, "listen", "", "listen on `HOST:PORT` (default: a free port, for this machine only)")
+	f.StringVar(&o.Cert, "tls-cert", "", "use the certificate in `file`")
 	f.StringVar(&o.Key, "tls-key", "", "its key is in `file`")
-	f.BoolVar(&o.SelfSigned, "self-signed", false, "make a certificate, by whose digest in the address the hub is known")
-	f.StringVar(&o.Authorized, "authorized", "", "let in the machines whose public keys are in `file`, one a line; it may change meanwhile")
-	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at `HOST:PORT`/metrics; without a host this machine alone reaches them")
+	f.BoolVar(&o.SelfSigned, "self-signed", false, "make a certificate; the address then contains its digest")
+	f.StringVar(&o.Authorized, "authorized", "", "admit the machines whose public keys are in `file`, one a line; changes take effect at once")
+	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at `HOST:PORT`/metrics; without a host, for this machine only")
 	manual.Under("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized", "metrics")
 	cmd.AddCommand(newHubKeyCmd(q))
 	return cmd
@@ -83,10 +83,10 @@ func newHubKeyCmd(q *Access) *cobra.Command {
 	return &cobra.Command{
 		Use:         "key",
 		Annotations: command.Exits("the key was printed", ""),
-		Short:       "Print the public key by which a hub knows this machine",
-		Long: `Print the public key by which a hub elsewhere knows this user on this machine, as a
-line for the file of its --authorized. The private key is made when there is none yet,
-and never leaves the machine.`,
+		Short:       "Print the public key that identifies this machine to a hub",
+		Long: `Print the public key of this user on this machine, as a line for the --authorized file
+of a hub elsewhere. If there is no key yet, one is made; the private key never leaves
+the machine.`,
 		Example: `  codeloops hub key | ssh hub.example.com 'cat >>keys'`,
 		Args:    command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -65,7 +65,7 @@ func newQueueShowCmd(q *Access) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show ID",
 		Annotations:       command.Exits("the task was shown", ""),
-		Short:             "Show a task: what is asked, its course, its sessions, its merge",
+		Short:             "Show a task: its prompt, history, sessions and merge",
 		Example:           `  codeloops queue show iso-weeks`,
 		Args:              oneTask,
 		ValidArgsFunction: q.complete,
@@ -105,10 +105,10 @@ func newQueueLogsCmd(q *Access) *cobra.Command {
 			manual.Exit{Code: command.ExitLimit, Meaning: "with --follow: the run ended at the iteration limit, or another budget"},
 			manual.Exit{Code: command.ExitError, Meaning: "with --follow: the run failed, or was killed; or an error"},
 			manual.Exit{Code: command.ExitInterrupted, Meaning: command.MeansInterrupted + "; with --follow also: the run was"}),
-		Short: "Show what the agents of a task have done, or do",
-		Long: `Show the last session of a task as ` + "`codeloops replay`" + ` does. With --follow, one that
-runs is followed to its end, as ` + "`codeloops watch`" + ` does, and its exit code is that of
-the run, whichever machine works on it.`,
+		Short: "Show what a task's agents have done or are doing",
+		Long: `Show the last session of a task as ` + "`codeloops replay`" + ` does. With --follow, a running one
+is shown to its end, as by ` + "`codeloops watch`" + `, on whichever machine it runs, and the
+exit code is that of the run.`,
 		Example: `  codeloops queue logs --follow iso-weeks`,
 		Args:    oneTask, ValidArgsFunction: q.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {

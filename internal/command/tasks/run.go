@@ -31,21 +31,21 @@ func newQueueRunCmd(q *Access) *cobra.Command {
 	budget := &budgetFlags{}
 	cmd := &cobra.Command{
 		Use: "run [FILE]",
-		Annotations: command.Exits("everything is merged, or finished where it is not to be",
+		Annotations: command.Exits("everything is merged, or finished with --no-merge",
 			"something is left: failed, cancelled, over budget, waiting for a person, or waiting for such a task"),
 		Short: "Work off the tasks of this repository, and merge the results",
 		Long: `Work off the tasks of this repository, several at once, and merge the results. It
-ends when nothing more becomes of any task by itself, and says where each stands.
-The open tasks of a checklist or a prd.json that is named are added first, with the settings that
-are said here; see ` + "`codeloops queue import`" + `.
+ends when no task makes progress without you, and prints the state of each. The open
+tasks of a checklist or prd.json given as FILE are added first, with the settings given
+here; see ` + "`codeloops queue import`" + `.
 
-With --budget-cost, --budget-tokens or --budget-time the tasks of this repository cost
-no more than that together, whoever works on them: what a turn may cost is reserved
-before it starts. Where that is not to be had any more, tasks go back to waiting, and
-the command ends with 1. The budget stays until another one is said.
+--budget-cost, --budget-tokens and --budget-time limit what the tasks of this repository
+cost together, whoever works on them: what a turn may cost is reserved before it
+starts. When too little is left, tasks go back to waiting, and the command exits
+with 1. The budget stays until you set another.
 
 Ctrl+C stops the agents; a second one kills them. The next ` + "`codeloops queue run`" + `
-goes on where this one was: no turn that has ended is played again.`,
+continues where this one stopped, and repeats no finished turn.`,
 		Example: `  codeloops queue run tasks.md --jobs 3`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) <= 1 {
@@ -59,7 +59,7 @@ goes on where this one was: no turn that has ended is played again.`,
 				return hint.Errorf("--jobs 1 works on one task after the other", "--jobs cannot be %d", jobs)
 			}
 			if given := o.settings(cmd); len(args) == 0 && len(given) > 0 {
-				return hint.Errorf("say it when you add tasks, or name a checklist", "--%s is for tasks that are added", given[0].Name)
+				return hint.Errorf("use it when you add tasks, or give a checklist", "--%s is for tasks that are added", given[0].Name)
 			}
 			change, err := budget.change(cmd.Flags().Changed)
 			if err != nil {
@@ -126,10 +126,10 @@ func newWorkCmd(q *Access) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "work",
 		Annotations: command.ServeExits(),
-		Short:       "Work on the tasks of the queue, of all repositories, until asked to end",
+		Short:       "Work on the tasks of all repositories in the queue, until stopped",
 		Long: `Work on the tasks of all repositories of this user, as they come, and merge the
-results, until asked to end. Several may be at work at once, and each may go away
-at any time: what it was working on is gone on with by another one.`,
+results, until stopped. Several workers may run at once, and each may stop at any
+time: another one continues its tasks.`,
 		Example: `  codeloops work --jobs 3`,
 		Args:    command.NoArgs,
 		PreRunE: q.UsersCommand,

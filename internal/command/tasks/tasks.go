@@ -41,13 +41,13 @@ func newQueueCmd(q *Access) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "queue",
 		Annotations: command.Exits("what was asked for was done", ""),
-		Short:       "Work off many tasks, each in a work tree of its own, and merge the results",
-		Long: `Keep a backlog of tasks for this repository, and work it off: each task is an
-ordinary session in a git work tree of its own, on a branch codeloops/ID. A result
-whose run ended with DONE is merged into the target, checked there once more, and
-only then the work tree and the branch go. Your checkout, your index and HEAD stay
-as they are: if the target is checked out, what is merged waits at a ref, and you
-are told the command that takes it.`,
+		Short:       "Work on many tasks, each in a work tree of its own, and merge the results",
+		Long: `Keep a backlog of tasks for this repository, and work on it: each task is an ordinary
+session in a git work tree of its own, on a branch codeloops/ID. When its run ends
+with DONE, the result is merged into the target after the checks have passed on the
+merge, and only then its work tree and branch are removed. Your checkout, index and
+HEAD stay as they are: if the target is checked out, merges wait at a ref, and you
+are told the command that takes them.`,
 		Example: `  codeloops queue add "make the parser accept ISO weeks, with tests"
   codeloops queue run --jobs 3`,
 		Args: command.OwnCommands,
@@ -81,8 +81,8 @@ func (q *Access) settings() (config.Queue, error) {
 // flags adds the flags for the hub's address.
 func (q *Access) flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
-	f.StringVar(&q.hub, "hub", "", "the queue is served at `URL`, as `codeloops hub` prints it there (default: on this machine)")
-	f.StringVar(&q.hub, "nats", "", "the same, of a NATS server of yours with JetStream: `URL`")
+	f.StringVar(&q.hub, "hub", "", "use the queue at `URL`, as printed by `codeloops hub` there (default: on this machine)")
+	f.StringVar(&q.hub, "nats", "", "the same, for your own NATS server with JetStream: `URL`")
 	manual.Under("Queue", f, "hub", "nats")
 }
 

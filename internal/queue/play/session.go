@@ -132,14 +132,14 @@ func prompt(r *queue.Record) string {
 		return r.Task.Prompt
 	}
 	return fmt.Sprintf(`The task below has been worked on, and its result is in this work tree. It could not
-be merged into %s, which has moved on meanwhile; what %[1]s has by now has been merged
-into this work tree.
+be merged into %s, which has changed meanwhile; the current %[1]s has been merged into
+this work tree.
 
 What is wrong:
 
 %[2]s
 
-Mend that, so that the task stays done and what %[1]s has stays whole.
+Fix that. Keep the task done, and keep everything that comes from %[1]s working.
 
 The task:
 
