@@ -17,76 +17,72 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-func newQueueCancelCmd(q *Access) *cobra.Command {
+// changeTask completes a command that changes one task, and prints the task's new state.
+func changeTask(q *Access, cmd *cobra.Command, change func(context.Context, *backlog, queue.Record) (queue.Record, error)) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
-		Use:         "cancel ID",
-		Annotations: command.Exits("the task is cancelled", ""),
-		Short:       "Cancel a task; an agent that works on it is stopped",
-		Long: `Cancel a task. An agent that works on it is stopped. Its work tree and branch stay
-until ` + "`codeloops queue rm`" + `; ` + "`codeloops queue retry`" + ` continues it.`,
-		Example:           `  codeloops queue cancel iso-weeks`,
-		Args:              oneTask,
-		ValidArgsFunction: q.complete,
-		PreRunE:           q.UsersCommand,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return q.withTask(cmd.Context(), args[0], func(b *backlog, r queue.Record) error {
-				r, err := b.on.Change(cmd.Context(), r.Task.ID, func(r *queue.Record) error {
-					if r.State.Over() {
-						return hint.Errorf("codeloops queue list shows where tasks stand", "task %s is %s already", r.Task.ID, r.State)
-					}
-					return r.Move(queue.Cancelled, b.on.Now(), "")
-				})
-				if err != nil {
-					return err
-				}
-				return q.changed(&r, asJSON)
-			})
-		},
+	cmd.Args, cmd.ValidArgsFunction, cmd.PreRunE = oneTask, q.complete, q.UsersCommand
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return q.withTask(cmd.Context(), args[0], func(b *backlog, r queue.Record) error {
+			r, err := change(cmd.Context(), b, r)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return command.WriteJSON(q.Out, r)
+			}
+			_, err = fmt.Fprintf(q.Out, "%s  %s\n", r.Task.ID, r.State)
+			return err
+		})
 	}
 	addJSON(cmd, &asJSON)
 	return cmd
 }
 
+func newQueueCancelCmd(q *Access) *cobra.Command {
+	return changeTask(q, &cobra.Command{
+		Use:         "cancel ID",
+		Annotations: command.Exits("the task is cancelled", ""),
+		Short:       "Cancel a task; an agent that works on it is stopped",
+		Long: `Cancel a task. An agent that works on it is stopped. Its work tree and branch stay
+until ` + "`codeloops queue rm`" + `; ` + "`codeloops queue retry`" + ` continues it.`,
+		Example: `  codeloops queue cancel iso-weeks`,
+	}, func(ctx context.Context, b *backlog, r queue.Record) (queue.Record, error) {
+		return b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
+			if r.State.Over() {
+				return hint.Errorf("codeloops queue list shows where tasks stand", "task %s is %s already", r.Task.ID, r.State)
+			}
+			return r.Move(queue.Cancelled, b.on.Now(), "")
+		})
+	})
+}
+
 func newQueueRetryCmd(q *Access) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return changeTask(q, &cobra.Command{
 		Use:         "retry ID",
 		Annotations: command.Exits("the task waits for a worker again", ""),
 		Short:       "Retry a task that failed, was cancelled or needs a person",
 		Long: `Retry a task from where its last attempt stopped: its session is resumed, with more
 iterations if it has used them up. If the task waits for an agent's limit to end, the
 agent is tried again now: you may know that the limit is over.`,
-		Example:           `  codeloops queue retry iso-weeks`,
-		Args:              oneTask,
-		ValidArgsFunction: q.complete,
-		PreRunE:           q.UsersCommand,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return q.withTask(cmd.Context(), args[0], func(b *backlog, r queue.Record) error {
-				limited, err := b.limited(cmd.Context(), &r)
-				if err != nil {
-					return err
-				}
-				r, err = b.on.Change(cmd.Context(), r.Task.ID, func(r *queue.Record) error {
-					if r.NotBefore = (time.Time{}); len(limited) > 0 && r.State == queue.Waiting {
-						return nil
-					}
-					return r.Retry(b.on.Now())
-				})
-				for _, agent := range limited { // the record goes first, as the task may begin from here on
-					if err == nil {
-						err = b.on.Ledger.Unlimited(cmd.Context(), b.home.ID(), agent)
-					}
-				}
-				if err != nil {
-					return err
-				}
-				return q.changed(&r, asJSON)
-			})
-		},
-	}
-	addJSON(cmd, &asJSON)
-	return cmd
+		Example: `  codeloops queue retry iso-weeks`,
+	}, func(ctx context.Context, b *backlog, r queue.Record) (queue.Record, error) {
+		limited, err := b.limited(ctx, &r)
+		if err != nil {
+			return r, err
+		}
+		r, err = b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
+			if r.NotBefore = (time.Time{}); len(limited) > 0 && r.State == queue.Waiting {
+				return nil
+			}
+			return r.Retry(b.on.Now())
+		})
+		for _, agent := range limited { // the record goes first, as the task may begin from here on
+			if err == nil {
+				err = b.on.Ledger.Unlimited(ctx, b.home.ID(), agent)
+			}
+		}
+		return r, err
+	})
 }
 
 // limited lists the agents whose limits a task waits for.
@@ -99,15 +95,6 @@ func (b *backlog) limited(ctx context.Context, r *queue.Record) (agents []string
 		return nil, err
 	}
 	return slices.DeleteFunc(r.Agents(), func(agent string) bool { return holds.Limited(agent, b.on.Now()) == nil }), nil
-}
-
-// changed prints the state of a task that was changed.
-func (q *Access) changed(r *queue.Record, asJSON bool) error {
-	if asJSON {
-		return command.WriteJSON(q.Out, r)
-	}
-	_, err := fmt.Fprintf(q.Out, "%s  %s\n", r.Task.ID, r.State)
-	return err
 }
 
 func newQueueRmCmd(q *Access) *cobra.Command {

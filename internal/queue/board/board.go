@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	json "github.com/go-json-experiment/json/v1"
@@ -68,7 +69,7 @@ type Board struct {
 	options Options
 	clock   clock
 	lines   lines
-	reunion reunion
+	contact contact
 }
 
 // Open opens a board, and creates what it needs.
@@ -81,7 +82,7 @@ func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the backlog: %w", err)
 	}
-	b := &Board{server: server{conn}, js: js, options: o, clock: clock{here: o.Now}, reunion: reunion{conn: conn}}
+	b := &Board{server: server{conn}, js: js, options: o, clock: clock{here: o.Now}, contact: contact{conn: conn}}
 	b.lines = lines{js: js, wait: o.AckWait, made: map[string]jetstream.Consumer{}}
 	if err := b.server.fits(); err != nil {
 		return nil, err
@@ -261,4 +262,40 @@ func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
 		}
 		return changed(c)
 	})
+}
+
+// A clock is the hub's time. Clocks of different machines are never compared: everything is written with the hub's
+// time.
+type clock struct {
+	here func() time.Time // this machine's clock
+
+	mu         sync.Mutex
+	there, was time.Time // the two clocks at the same moment
+}
+
+// look compares the clock with the hub's.
+func (c *clock) look(ask func() (time.Time, error)) error {
+	asked := c.here()
+	there, err := ask()
+	if err != nil {
+		return err
+	}
+	here := c.here()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.there, c.was = there, asked.Add(here.Sub(asked)/2)
+	return nil
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.there.Add(c.here().Sub(c.was)) // Sub is monotonic, so setting the clock does not matter
+}
+
+// ahead is how far this machine's clock was ahead at the last comparison.
+func (c *clock) ahead() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.was.Sub(c.there)
 }

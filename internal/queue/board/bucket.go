@@ -125,7 +125,7 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 		return fmt.Errorf("read %s: %w", b.all, b.server.refused(err))
 	}
 	defer w.Stop() //nolint:errcheck // nobody reads further updates
-	all := roll{bucket: b}
+	all := listing{bucket: b}
 	for {
 		select {
 		case <-ctx.Done():
@@ -150,10 +150,10 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 	}
 }
 
-// A roll detects when all values of a bucket have been told. The watcher's own marker and the server's pending
+// A listing detects when all values of a bucket have been told. The watcher's own marker and the server's pending
 // count both come too early: a value that changes meanwhile is subtracted before its new revision is added. Values
 // come in order of revision, so the listing is complete when the last one told is the last in the stream.
-type roll struct {
+type listing struct {
 	bucket *bucket
 	seen   uint64 // last revision told
 	last   uint64 // last revision in the bucket when it was asked
@@ -161,7 +161,7 @@ type roll struct {
 }
 
 // call notes a value, and tells nil once all have been told.
-func (r *roll) call(ctx context.Context, e jetstream.KeyValueEntry, told func(jetstream.KeyValueEntry) error) error {
+func (r *listing) call(ctx context.Context, e jetstream.KeyValueEntry, told func(jetstream.KeyValueEntry) error) error {
 	if e != nil {
 		r.seen = e.Revision()
 	}

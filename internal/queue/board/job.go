@@ -110,7 +110,7 @@ func (j *Job) End(ctx context.Context, change func(*queue.Record) error) error {
 		func(ctx context.Context) error { return j.board.Send(ctx, &j.Record) },
 		j.message.DoubleAck,
 	} {
-		if err := insist(ctx, part); err != nil {
+		if err := retry(ctx, part); err != nil {
 			return fmt.Errorf("give task %s back: %w", j.Task.ID, err)
 		}
 	}
@@ -139,21 +139,21 @@ func (j *Job) once(change func(*queue.Record) error) func(context.Context) error
 	}
 }
 
-// grace is the timeout of one request, parting how long to keep trying once ctx is done, and away the pause
+// grace is the timeout of one request, graceAfter how long to keep trying once ctx is done, and away the pause
 // between tries.
 const (
-	grace   = 10 * time.Second
-	parting = 3 * grace
-	away    = 200 * time.Millisecond
+	grace      = 10 * time.Second
+	graceAfter = 3 * grace
+	away       = 200 * time.Millisecond
 )
 
-// insist retries until the hub answers, or ctx has been done for a while.
-func insist(ctx context.Context, do func(context.Context) error) error {
+// retry retries until the hub answers, or ctx has been done for a while.
+func retry(ctx context.Context, do func(context.Context) error) error {
 	wanted, give := context.WithCancel(context.WithoutCancel(ctx))
 	defer give()
 	defer context.AfterFunc(ctx, func() {
 		select {
-		case <-time.After(parting):
+		case <-time.After(graceAfter):
 			give()
 		case <-wanted.Done():
 		}
@@ -209,7 +209,7 @@ func (j *Job) Forget(ctx context.Context) {
 	if err == nil && numberOf(&r) == numberOf(&j.given) && (r.Taken != j.given.Taken || r.State == j.given.State) {
 		return
 	}
-	_ = j.message.TermWithReason(errVain.Error()) // on failure it is redelivered and dropped
+	_ = j.message.TermWithReason(errOutdated.Error()) // on failure it is redelivered and dropped
 }
 
 // Release ends the job. Unless it was given back, another worker gets the task when the lease is over.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"codeloops/internal/queue"
@@ -68,7 +70,7 @@ func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, a
 	}
 	return b.take(ctx, c, at, func(r *queue.Record, number string) error {
 		if numberOf(r) != number || r.State != queue.Offered && r.State != queue.Running {
-			return errVain
+			return errOutdated
 		}
 		if r.State == queue.Running && r.Taken >= MostLost {
 			return r.Move(queue.Dead, at, fmt.Sprintf("its workers were lost %d times, the last one was %s", r.Taken, r.Worker.Name))
@@ -88,7 +90,7 @@ func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Tim
 	}
 	return b.take(ctx, c, at, func(r *queue.Record, number string) error {
 		if numberOf(r) != number || r.State != queue.Finished {
-			return errVain
+			return errOutdated
 		}
 		if r.Taken >= MostLost {
 			return r.Move(queue.NeedsHuman, at, fmt.Sprintf("the merger was lost %d times", r.Taken))
@@ -98,16 +100,16 @@ func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Tim
 	})
 }
 
-// errVain says that a message is outdated.
-var errVain = errors.New("the task is no longer offered")
+// errOutdated says that a message is outdated.
+var errOutdated = errors.New("the task is no longer offered")
 
-// errEarly says that the worker of a task may not have had time for a heartbeat since the hub came back.
-var errEarly = errors.New("the hub has only just come back")
+// errTooEarly says that the worker of a task may not have had time for a heartbeat since the hub came back.
+var errTooEarly = errors.New("the hub has only just come back")
 
 // take takes the first message whose record can be begun; nil where there is none.
 func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, begin func(r *queue.Record, number string) error) (*Job, error) {
 	for {
-		b.reunion.ago(now) // also before asking, as a message may take a while
+		b.contact.ago(now) // also before asking, as a message may take a while
 		m, err := next(c)
 		if err != nil {
 			return nil, fmt.Errorf("ask for work: %w", b.server.refused(err))
@@ -115,22 +117,24 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 		if m == nil {
 			return nil, nil
 		}
-		left := early(b.options.Beat) - b.reunion.ago(now)
-		r, err := b.begin(ctx, m, func(r *queue.Record, number string) error {
+		left := settling(b.options.Beat) - b.contact.ago(now)
+		subject := m.Subject()
+		id := subject[strings.LastIndexByte(subject, '.')+1:]
+		r, err := b.Change(ctx, id, func(r *queue.Record) error {
 			if r.Taken > 0 && left > 0 {
-				return errEarly
+				return errTooEarly
 			}
-			return begin(r, number)
+			return begin(r, string(m.Data()))
 		})
 		switch {
-		case errors.Is(err, errEarly):
+		case errors.Is(err, errTooEarly):
 			_ = m.NakWithDelay(left) // on failure it is redelivered after the lease
 			return nil, nil
-		case errors.Is(err, errVain):
+		case errors.Is(err, errOutdated) || errors.Is(err, ErrNone):
 			if err := b.Send(ctx, &r); err != nil { // the worker that finished it may have been killed before
 				return nil, err
 			}
-			_ = m.TermWithReason(errVain.Error()) // on failure it is redelivered and dropped
+			_ = m.TermWithReason(errOutdated.Error()) // on failure it is redelivered and dropped
 		case err != nil:
 			_ = m.Nak() // on failure it is redelivered after the lease
 			return nil, err
@@ -142,14 +146,75 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 	}
 }
 
-// begin changes the record that a message names.
-func (b *Board) begin(ctx context.Context, m jetstream.Msg, begin func(r *queue.Record, number string) error) (queue.Record, error) {
-	r, err := b.Change(ctx, taskOf(m.Subject()), func(r *queue.Record) error { return begin(r, string(m.Data())) })
-	if errors.Is(err, ErrNone) {
-		err = errVain
-	}
-	return r, err
+// Lines fetch the messages of work queues, through consumers that all processes share. A missing consumer is
+// created.
+type lines struct {
+	js   jetstream.JetStream
+	wait time.Duration // until a message that was not acknowledged is delivered again
+
+	mu   sync.Mutex
+	made map[string]jetstream.Consumer // by name
 }
 
-// taskOf is the last token of a subject.
-func taskOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
+// consumer returns a consumer of a stream.
+func (l *lines) consumer(ctx context.Context, stream, name string, c jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if have, ok := l.made[name]; ok {
+		return have, nil
+	}
+	c.Durable, c.AckPolicy, c.AckWait = name, jetstream.AckExplicitPolicy, l.wait
+	if c.MaxAckPending == 0 {
+		c.MaxAckPending = -1
+	}
+	made, err := l.js.CreateOrUpdateConsumer(ctx, stream, c)
+	if err == nil {
+		l.made[name] = made
+	}
+	return made, err
+}
+
+// soon is how long to wait for a message. Without a wait, a server that may deliver only one result at a time
+// would still make the caller wait for its default.
+const soon = 50 * time.Millisecond
+
+// next returns a message; nil where there is none.
+func next(c jetstream.Consumer) (jetstream.Msg, error) {
+	var batch jetstream.MessageBatch
+	var err error
+	if c.CachedInfo().Config.MaxAckPending == 1 {
+		batch, err = c.Fetch(1, jetstream.FetchMaxWait(soon))
+	} else {
+		batch, err = c.FetchNoWait(1)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, ok := <-batch.Messages()
+	if !ok {
+		return nil, batch.Error()
+	}
+	return m, nil
+}
+
+// A contact notices when the hub was reached, or reached again.
+type contact struct {
+	conn *nats.Conn
+
+	mu         sync.Mutex
+	reconnects uint64    // seen so far
+	since      time.Time // when the last one was noticed; zero is never
+}
+
+// ago is how long ago that was.
+func (r *contact) ago(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := r.conn.Stats().Reconnects; r.since.IsZero() || n != r.reconnects {
+		r.since, r.reconnects = now, n
+	}
+	return now.Sub(r.since)
+}
+
+// settling is how long after a reconnect nobody is considered lost: by then, every live worker has sent a heartbeat.
+func settling(beat time.Duration) time.Duration { return beat / 2 }

@@ -42,7 +42,7 @@ func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget
 
 // reserve tries once.
 func (j *Job) reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (how queue.Admission, over *queue.Budget, err error) {
-	err = insist(ctx, func(ctx context.Context) error {
+	err = retry(ctx, func(ctx context.Context) error {
 		b, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
 			if !b.Any() {
 				return errNoBudget
@@ -145,7 +145,7 @@ func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole
 	delete(j.open, t.ID)
 	j.paying.Unlock()
 	tried := false
-	return insist(ctx, func(ctx context.Context) error {
+	return retry(ctx, func(ctx context.Context) error {
 		_, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
 			if !b.Any() {
 				return errNoBudget
@@ -166,7 +166,7 @@ func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole
 // Limited records that an agent has reached a limit, for a pause, 0 where that is unknown; it applies to all tasks
 // in this worker's home. It waits while the hub is away.
 func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, reason string) (l queue.Limit, err error) {
-	err = insist(ctx, func(ctx context.Context) (err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
 		l, err = j.board.Ledger.Limited(ctx, j.given.Worker.Home, agent, pause, reason)
 		return err
 	})

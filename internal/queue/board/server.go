@@ -3,8 +3,7 @@ package board
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,12 +20,10 @@ type server struct{ conn *nats.Conn }
 
 // fits rejects a server that is too old.
 func (s server) fits() error {
-	var is [2]int
+	var major, minor int
 	version := s.conn.ConnectedServerVersion()
-	for i, part := range strings.SplitN(version, ".", 3)[:2] {
-		is[i], _ = strconv.Atoi(part)
-	}
-	if is[0] < 2 || is[0] == 2 && is[1] < 10 {
+	_, _ = fmt.Sscanf(version, "%d.%d", &major, &minor) // what is no number is too old
+	if major < 2 || major == 2 && minor < 10 {
 		return hint.Errorf("use "+oldest+" or later, or codeloops hub", "the server is NATS %s, which is too old", version)
 	}
 	return nil

@@ -214,12 +214,13 @@ func (h *Home) alone(lock io.Closer) (*Link, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	conn, err := hub.connect()
+	link, err := hub.Connect()
 	if err != nil {
 		hub.shutdown()
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &Link{Conn: conn, hub: hub, lock: lock}, nil
+	link.hub, link.lock = hub, lock
+	return link, nil
 }
 
 // dial connects to the hub that the home's file names. The file is read again for each reconnect, so a hub with a

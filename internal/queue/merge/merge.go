@@ -89,15 +89,12 @@ type Result struct {
 const rounds = 20
 
 // Merge merges a commit into a target. If it is there already, the outcome is [Merged].
-func (m *Merger) Merge(ctx context.Context, r Request) (Result, error) {
-	res, err := m.merge(ctx, r)
-	if err != nil {
-		return Result{}, fmt.Errorf("merge onto %s: %w", r.Target, err)
-	}
-	return res, nil
-}
-
-func (m *Merger) merge(ctx context.Context, r Request) (Result, error) {
+func (m *Merger) Merge(ctx context.Context, r Request) (res Result, err error) {
+	defer func() {
+		if err != nil {
+			res, err = Result{}, fmt.Errorf("merge onto %s: %w", r.Target, err)
+		}
+	}()
 	if err := m.repo.CanMerge(ctx); err != nil {
 		return Result{}, err
 	}
@@ -116,7 +113,7 @@ func (m *Merger) merge(ctx context.Context, r Request) (Result, error) {
 		return Result{}, err
 	}
 	j := &job{Merger: m, Request: r, head: head, scratch: filepath.Join(m.room(r.Target), "merge-"+flat(r.Target))}
-	res, err := j.merge(ctx)
+	res, err = j.merge(ctx)
 	return res, errors.Join(err, lock.Close())
 }
 

@@ -59,16 +59,14 @@ func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, erro
 // pending is how many chunks may be unacknowledged; the hub holds those in memory.
 const pending = 8
 
-// Put uploads a file, completely or not at all.
-func (s *Store) Put(ctx context.Context, name, file string) error {
-	if err := s.put(ctx, name, file); err != nil {
-		return fmt.Errorf("send the parcel %s: %w", name, err)
-	}
-	return nil
-}
-
-// put writes an object as specified in NATS ADR-20: its chunks, then its description.
-func (s *Store) put(ctx context.Context, name, file string) error {
+// Put uploads a file, completely or not at all. It writes an object as specified in NATS ADR-20: its chunks, then
+// its description.
+func (s *Store) Put(ctx context.Context, name, file string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("send the parcel %s: %w", name, err)
+		}
+	}()
 	f, err := os.Open(file)
 	if err != nil {
 		return err

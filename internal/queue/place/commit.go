@@ -52,7 +52,7 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 			return "", err
 		}
 	}
-	if err := errors.Join(p.unspoilt(ctx, head), p.whole(ctx)); err != nil {
+	if err := errors.Join(p.noneBrought(ctx, head), p.whole(ctx)); err != nil {
 		return "", err
 	}
 	if p.rec.Update != nil && len(p.rec.Update.Files) > 0 {
@@ -89,8 +89,8 @@ func (p *Place) stage(ctx context.Context) error {
 	return p.nested(ctx, p.rec.Base)
 }
 
-// unspoilt returns an error for brought files that an agent has committed.
-func (p *Place) unspoilt(ctx context.Context, head string) error {
+// noneBrought returns an error for brought files that an agent has committed.
+func (p *Place) noneBrought(ctx context.Context, head string) error {
 	if len(p.rec.Brought) == 0 {
 		return nil
 	}

@@ -46,8 +46,11 @@ func (s *Site) Dir(task string) string { return filepath.Join(s.trees, task) }
 
 // A Place is the work tree of a task, with its record.
 type Place struct {
-	tree
+	Task   string
+	Branch string
+	Dir    string
 
+	repo *git.Repo
 	site *Site
 	rec  record
 }
@@ -71,8 +74,8 @@ func (s *Site) place(task string) (*Place, error) {
 			"%s cannot be the name of a task: it is not valid as the name of a branch and a directory", wording.Quote(task, 120))
 	}
 	p := &Place{
-		tree: tree{Task: task, Branch: branches + task, Dir: s.Dir(task), repo: s.repo},
-		site: s, rec: record{file: filepath.Join(s.records, task+recordEnding)},
+		Task: task, Branch: branches + task, Dir: s.Dir(task), repo: s.repo, site: s,
+		rec: record{file: filepath.Join(s.records, task+recordEnding)},
 	}
 	return p, p.rec.load()
 }

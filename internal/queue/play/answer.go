@@ -50,11 +50,11 @@ const (
 	ontoRef = "refs/codeloops/onto"
 )
 
-// atWork is the interval of signs of life while an answer is prepared; after silence without one, the home counts
+// answerBeat is the interval of signs of life while an answer is prepared; after silence without one, the home counts
 // as gone.
 const (
-	atWork  = 2 * time.Second
-	silence = 10 * time.Second
+	answerBeat = 2 * time.Second
+	silence    = 10 * time.Second
 )
 
 func subjectOf(home string) string { return "codeloops.home." + home }
@@ -92,7 +92,7 @@ func (d *desk) answer(ctx context.Context, m *nats.Msg) {
 	}
 	done := make(chan answer, 1)
 	go func() { done <- d.found(ctx, m.Data) }()
-	t := time.NewTicker(atWork)
+	t := time.NewTicker(answerBeat)
 	defer t.Stop()
 	for a := (answer{Busy: true}); a.Busy; {
 		select {

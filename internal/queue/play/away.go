@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"codeloops/internal/config"
-	"codeloops/internal/loop"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
@@ -186,15 +186,11 @@ func (v *visit) earlier(ctx context.Context) (*parcel.Parcel, error) {
 
 // settings returns the settings of a run in a work tree.
 func (v *visit) settings(tree string) (run.Settings, error) {
-	flags := append(slices.Clip(v.job.Task.Flags), loop.Flag{Name: "session-dir", Values: []string{v.depot.file("sessions")}})
 	is, err := config.ProjectDigest(options(v.player.Host, tree))
 	if err != nil {
 		return run.Settings{}, err
 	}
-	if v.answer.Config != "" && is == v.answer.Config {
-		flags = append(flags, loop.Flag{Name: "trust-project", Values: []string{"true"}})
-	}
-	return run.NewSettings(flags)
+	return settings(&v.job.Task, v.answer.Config != "" && is == v.answer.Config, "session-dir="+v.depot.file("sessions"))
 }
 
 // cargo prepares the parcels that the attempt sends home.
@@ -207,4 +203,44 @@ func (v *visit) cargo() *cargo {
 		next:   parcel.Manifest{Task: id, Attempt: v.job.Attempt},
 		tell:   func(sentence string) { tell(id, sentence) },
 	}
+}
+
+// Homes remembers which homes on other machines are attended.
+type homes struct {
+	mu  sync.Mutex
+	all map[string]*presence
+}
+
+// A presence is the last known state of a home.
+type presence struct {
+	at     time.Time // of the last request
+	there  bool
+	asking bool
+}
+
+// fresh is how long a presence is valid.
+const fresh = 2 * time.Second
+
+// there reports whether somebody was at a home a moment ago. It asks again in the background.
+func (o *homes) there(home string, conn *nats.Conn, now func() time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.all == nil {
+		o.all = map[string]*presence{}
+	}
+	h := o.all[home]
+	if h == nil {
+		h = &presence{}
+		o.all[home] = h
+	}
+	if !h.asking && now().Sub(h.at) > fresh {
+		h.asking = true
+		go func() {
+			_, err := conn.Request(subjectOf(home), nil, fresh)
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			h.there, h.asking, h.at = err == nil || errors.Is(err, nats.ErrTimeout) && h.there, false, now()
+		}()
+	}
+	return h.there
 }

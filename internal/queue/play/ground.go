@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
@@ -73,13 +74,22 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 // settings returns the settings of a run in a work tree. The project's file is trusted there if it equals the one
 // that the user trusts in the repository.
 func (g *ground) settings(t *queue.Task, tree string) (run.Settings, error) {
-	flags := t.Flags
 	trusted, err := config.TrustedIn(options(g.player.Host, g.repo.Root), tree)
 	if err != nil {
 		return run.Settings{}, err
 	}
+	return settings(t, trusted)
+}
+
+// settings returns the settings of a task's run: its own flags, trust, and flags of the form name=value.
+func settings(t *queue.Task, trusted bool, more ...string) (run.Settings, error) {
 	if trusted {
-		flags = append(slices.Clip(flags), loop.Flag{Name: "trust-project", Values: []string{"true"}})
+		more = append(more, "trust-project=true")
+	}
+	flags := slices.Clone(t.Flags)
+	for _, flag := range more {
+		name, value, _ := strings.Cut(flag, "=")
+		flags = append(flags, loop.Flag{Name: name, Values: []string{value}})
 	}
 	return run.NewSettings(flags)
 }

@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
+	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
@@ -18,6 +22,7 @@ import (
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/queue/source"
+	"codeloops/internal/run"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
@@ -225,4 +230,69 @@ func held(h *host.Host, dir string) error {
 // options returns the configuration options of a work tree.
 func options(h *host.Host, root string) config.Options {
 	return config.Options{Env: h.Environ, Home: h.Home(), WorkingDir: root, RepositoryRoot: root}
+}
+
+// Runs are the runs in progress, which can all be killed.
+type runs struct {
+	mu     sync.Mutex
+	all    map[*run.Control]bool
+	killed bool
+}
+
+// kill kills the agents of all runs, also of later ones.
+func (r *runs) kill() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.killed = true
+	for c := range r.all {
+		c.Kill()
+	}
+}
+
+// add adds a run until end is called.
+func (r *runs) add(c *run.Control) (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[*run.Control]bool{}
+	}
+	r.all[c] = true
+	if r.killed {
+		c.Kill()
+	}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.all, c)
+	}
+}
+
+// diskFull reports whether codeloops or git ran out of disk space. Other text in an error may come from an agent,
+// so only the errors of git commands are read.
+func diskFull(err error) bool {
+	if failed, ok := errors.AsType[*proc.ExitError](err); ok && strings.HasPrefix(failed.Program, "git ") {
+		for line := range strings.Lines(failed.Stderr) {
+			if noRoom(strings.TrimSpace(line)) {
+				return true
+			}
+		}
+	}
+	return session.DiskFull(err)
+}
+
+// noRoom reports whether a line of git's output means a full disk. About files that it has opened, git at times
+// says only that they could not be written.
+func noRoom(line string) bool {
+	for _, reason := range []string{syscall.ENOSPC.Error(), syscall.EDQUOT.Error(), "out of diskspace"} {
+		if strings.HasSuffix(strings.ToLower(strings.TrimSuffix(line, ".")), strings.ToLower(reason)) {
+			return true
+		}
+	}
+	_, what, _ := strings.Cut(line, ": ")
+	for _, begin := range []string{"unable to write file ", "unable to write new index file", "unable to write new_index file"} {
+		if rest, is := strings.CutPrefix(what, begin); is {
+			return !strings.Contains(rest, ": ") // otherwise it gives a reason
+		}
+	}
+	return strings.Contains(line, "couldn't write '") && strings.HasSuffix(line, ".lock'")
 }

@@ -15,8 +15,7 @@ type reporter struct {
 	job  *board.Job
 	plan *run.Plan
 	was  queue.Progress // of the task's earlier sessions
-	now  queue.Progress
-	cast [][]string
+	now  news
 	news chan news
 	done chan struct{}
 }
@@ -60,9 +59,9 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 	p := r.now
 	switch e := e.(type) {
 	case loop.Started:
-		p.Session, r.cast = e.Session.ID, queue.CastOf(e.Session.Cast)
+		p.Session, p.cast = e.Session.ID, queue.CastOf(e.Session.Cast)
 	case loop.Resumed:
-		p.Session, r.cast = r.plan.ID(), queue.CastOf(e.Session.Cast)
+		p.Session, p.cast = r.plan.ID(), queue.CastOf(e.Session.Cast)
 	case loop.IterationStarted:
 		p.Iteration, p.Phase = e.Iteration, ""
 	case loop.PhaseEntered:
@@ -79,7 +78,7 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 	r.now = p
 	for {
 		select {
-		case r.news <- news{p, r.cast}:
+		case r.news <- p:
 			return nil
 		default:
 		}

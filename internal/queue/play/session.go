@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
@@ -118,12 +116,7 @@ func more(s run.Settings, one *session.Overview, j *board.Job) (run.Settings, er
 	if one.Outcome == nil || one.Outcome.Result != loop.MaxIterations {
 		return s, nil
 	}
-	n := one.Outcome.Iterations + run.MoreIterations
-	flags := append(slices.Clip(j.Task.Flags), loop.Flag{Name: "max-iterations", Values: []string{strconv.Itoa(n)}})
-	if s.Trusts() {
-		flags = append(flags, loop.Flag{Name: "trust-project", Values: []string{"true"}})
-	}
-	return run.NewSettings(flags)
+	return settings(&j.Task, s.Trusts(), fmt.Sprintf("max-iterations=%d", one.Outcome.Iterations+run.MoreIterations))
 }
 
 // prompt is the prompt of a task's session.

@@ -139,7 +139,7 @@ func (l *listener) send(text []byte) error {
 
 // beat sends heartbeats while there are no events.
 func (l *listener) beat(ctx context.Context, gone func()) {
-	t := time.NewTicker(atWork)
+	t := time.NewTicker(answerBeat)
 	defer t.Stop()
 	for {
 		select {

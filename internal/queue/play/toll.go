@@ -165,12 +165,12 @@ func (t *toll) back(out loop.Outcome, now time.Time) func(*queue.Record) error {
 		return to(queue.Waiting, now, "over budget: "+t.over)
 	case t.limited != nil && out.Reason == loop.StopAgentRateLimited:
 		return func(r *queue.Record) error {
-			r.NotBefore = now.Add(shortly) // the limit holds it here; other homes may go on
+			r.NotBefore = now.Add(limitPause) // the limit holds it here; other homes may go on
 			return r.Move(queue.Waiting, now, t.limited.String())
 		}
 	}
 	return nil
 }
 
-// shortly is how soon a task whose agent is at a limit is offered again.
-const shortly = 5 * time.Second
+// limitPause is how soon a task whose agent is at a limit is offered again.
+const limitPause = 5 * time.Second

@@ -1,10 +1,10 @@
 package source
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +13,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Checklist is a Markdown file. Each box in a list, at any heading, is an item:
+// NewChecklist returns the source in a Markdown file. Each box in a list, at any heading, is an item:
 //
 //   - Text below a box that is indented more than its marker belongs to the item, and so do boxes
 //     there: they are steps of one task. Boxes in code, comments and quotations are no items.
@@ -26,38 +26,10 @@ import (
 //     three digits. Without one it is a digest of its first line. Its place, its box, its [P] and
 //     its details play no part.
 //
-// Claim and Failed leave the file alone; Done ticks the box.
-type Checklist struct{ file }
-
-var _ Source = (*Checklist)(nil)
-
-// NewChecklist returns the checklist in a file.
-func NewChecklist(path string) (*Checklist, error) {
-	f, err := fileAt(path)
-	return &Checklist{f}, err
-}
-
-// Kind implements [Source].
-func (*Checklist) Kind() string { return "checklist" }
-
-// List implements [Source].
-func (c *Checklist) List(context.Context) ([]Item, error) {
-	text, err := c.read()
-	if err != nil {
-		return nil, err
-	}
-	return checklist(wording.Path(c.path), text)
-}
-
-// Done implements [Source]. It changes one character of the file.
-func (c *Checklist) Done(ctx context.Context, key string, r Result) error {
-	return c.edit(ctx, func(text []byte) ([]byte, error) {
-		items, _ := checklist(wording.Path(c.path), text) // other errors in the file do not matter here
-		if err := asked(wording.Path(c.path), items, key, r); err != nil {
-			return nil, err
-		}
-		return tick(wording.Path(c.path), text, key)
-	})
+// Done ticks the box: it changes one character.
+func NewChecklist(path string) (*File, error) {
+	path, err := filepath.Abs(path)
+	return &File{path: path, kind: "checklist", list: checklist, done: tick}, err
 }
 
 // tick ticks the box with a key; it returns nil if it is ticked already.

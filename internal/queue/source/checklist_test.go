@@ -25,7 +25,7 @@ func written(tb testing.TB, name, text string) string {
 	return path
 }
 
-func newChecklist(tb testing.TB, text string) *Checklist {
+func newChecklist(tb testing.TB, text string) *File {
 	tb.Helper()
 	c, err := NewChecklist(written(tb, "tasks.md", text))
 	if err != nil {

@@ -23,26 +23,50 @@ const largest = 8 << 20
 // mark is the byte order mark, with which some editors start a file.
 const mark = "\ufeff"
 
-// A file is a user's file with tasks.
-type file struct{ path string }
-
-// fileAt makes the path absolute.
-func fileAt(path string) (file, error) {
-	path, err := filepath.Abs(path)
-	return file{path}, err
+// A File is a user's file with tasks; see [NewChecklist] and [NewStories]. Claim and Failed leave it alone.
+type File struct {
+	path, kind string
+	list       func(name string, text []byte) ([]Item, error)
+	// done marks an item as done; it returns nil if it is marked already.
+	done func(name string, text []byte, key string) ([]byte, error)
 }
 
+var _ Source = (*File)(nil)
+
+// Kind implements [Source].
+func (f *File) Kind() string { return f.kind }
+
 // Name is the absolute path of the file.
-func (f file) Name() string { return f.path }
+func (f *File) Name() string { return f.path }
+
+// List implements [Source].
+func (f *File) List(context.Context) ([]Item, error) {
+	text, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	return f.list(wording.Path(f.path), text)
+}
 
 // Claim implements [Source].
-func (file) Claim(context.Context, string) error { return nil }
+func (*File) Claim(context.Context, string) error { return nil }
 
 // Failed implements [Source].
-func (file) Failed(context.Context, string, Result) error { return nil }
+func (*File) Failed(context.Context, string, Result) error { return nil }
+
+// Done implements [Source].
+func (f *File) Done(ctx context.Context, key string, r Result) error {
+	return f.edit(ctx, func(text []byte) ([]byte, error) {
+		items, _ := f.list(wording.Path(f.path), text) // other errors in the file do not matter here
+		if err := asked(wording.Path(f.path), items, key, r); err != nil {
+			return nil, err
+		}
+		return f.done(wording.Path(f.path), text, key)
+	})
+}
 
 // read returns the file's contents.
-func (f file) read() ([]byte, error) {
+func (f *File) read() ([]byte, error) {
 	name := wording.Path(f.path)
 	info, err := os.Stat(f.path) // opening a named pipe would block
 	switch {
@@ -95,13 +119,13 @@ func lineOf(text []byte, at int) int {
 
 // edit replaces the file's contents by what change returns, unless that is nil. If the file is written meanwhile,
 // change is called again with the new contents. Only a write between the last check and the rename could be lost.
-func (f file) edit(ctx context.Context, change func(text []byte) ([]byte, error)) error {
+func (f *File) edit(ctx context.Context, change func(text []byte) ([]byte, error)) error {
 	path, err := filepath.EvalSymlinks(f.path)
 	if err != nil {
 		_, readErr := f.read() // it has the better message
 		return cmp.Or(readErr, err)
 	}
-	target := file{path}
+	target := &File{path: path}
 	if text, err := target.read(); err != nil {
 		return err
 	} else if text, err = change(text); text == nil || err != nil {
@@ -118,7 +142,7 @@ func (f file) edit(ctx context.Context, change func(text []byte) ([]byte, error)
 }
 
 // replace renames the draft to the file, or removes it.
-func (f file) replace(draft *os.File, change func(text []byte) ([]byte, error)) (err error) {
+func (f *File) replace(draft *os.File, change func(text []byte) ([]byte, error)) (err error) {
 	stage := stale
 	for tries := 0; err == nil && stage == stale && tries < 100; tries++ {
 		stage, err = f.write(draft, change)
@@ -149,7 +173,7 @@ const (
 )
 
 // write writes the draft.
-func (f file) write(draft *os.File, change func(text []byte) ([]byte, error)) (stage int, err error) {
+func (f *File) write(draft *os.File, change func(text []byte) ([]byte, error)) (stage int, err error) {
 	before, err := f.read()
 	if err != nil {
 		return stale, err
@@ -179,7 +203,7 @@ func (f file) write(draft *os.File, change func(text []byte) ([]byte, error)) (s
 
 // draft creates the temporary file next to the target. It has a fixed name and so serves as a lock between
 // processes of ours. One left by a killed process is removed once it has not changed for a while.
-func (f file) draft(ctx context.Context) (*os.File, error) {
+func (f *File) draft(ctx context.Context) (*os.File, error) {
 	const pause, patience = 10 * time.Millisecond, 500
 	name := filepath.Join(filepath.Dir(f.path), "."+filepath.Base(f.path)+".codeloops")
 	var seen fs.FileInfo

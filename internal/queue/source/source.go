@@ -7,9 +7,12 @@ package source
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"codeloops/internal/proc"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -123,41 +126,39 @@ func (i *Item) name() string {
 
 // inOrder rejects cyclic dependencies.
 func inOrder(name string, items []Item) error {
-	const looking, fine = 1, 2
-	after, state, names := map[string][]string{}, map[string]int{}, map[string]string{}
+	after, names, fine := map[string][]string{}, map[string]string{}, map[string]bool{}
 	for _, item := range items {
 		names[item.Key] = item.name()
 		if !item.Done { // done items wait for nothing
 			after[item.Key] = item.After
 		}
 	}
-	var walk func(key string) []string // returns a cycle, backwards, with its start at both ends
+	var path []string
+	var walk func(key string) (cycle []string)
 	walk = func(key string) []string {
-		if state[key] != 0 {
-			if state[key] == looking {
-				return []string{key}
-			}
+		if fine[key] {
 			return nil
 		}
-		state[key] = looking
+		at := slices.Index(path, key)
+		if path = append(path, key); at >= 0 {
+			return path[at:]
+		}
 		for _, before := range after[key] {
-			if circle := walk(before); circle != nil {
-				if len(circle) == 1 || circle[0] != circle[len(circle)-1] {
-					circle = append(circle, key)
-				}
-				return circle
+			if cycle := walk(before); cycle != nil {
+				return cycle
 			}
 		}
-		state[key] = fine
+		path, fine[key] = path[:len(path)-1], true
 		return nil
 	}
 	for _, item := range items {
-		if circle := walk(item.Key); circle != nil {
-			for i, key := range circle {
-				circle[i] = names[key]
+		if cycle := walk(item.Key); cycle != nil {
+			slices.Reverse(cycle)
+			for i, key := range cycle {
+				cycle[i] = names[key]
 			}
 			return hint.Errorf("remove one of these dependencies; without any, an item comes after those above it",
-				"%s: these items wait for each other: %s", name, strings.Join(circle, ", "))
+				"%s: these items wait for each other: %s", name, strings.Join(cycle, ", "))
 		}
 	}
 	return nil
@@ -173,4 +174,38 @@ func known(where, key string, keys []string) error {
 		tip = "did you mean " + near + "?"
 	}
 	return hint.Errorf(tip, "%s comes after %s, which is none of the items", where, wording.Quote(key, 80))
+}
+
+// Means are what sources need besides their names.
+type Means struct {
+	Runner interface {
+		Run(context.Context, proc.Command) (proc.Result, error)
+	} // a [proc.Runner]
+	Dir string   // working directory of programs, absolute
+	Env []string // complete
+	Now func() time.Time
+}
+
+// Open returns the source of a kind with a name; see [Source].
+func Open(kind, name string, m Means) (Source, error) {
+	switch kind {
+	case "checklist":
+		return NewChecklist(name)
+	case "prd":
+		return NewStories(name)
+	case "github":
+		return NewIssues(name, m.Env, m.Now)
+	case "command":
+		return &Program{Means: m, Path: name, Timeout: time.Minute}, nil
+	}
+	return nil, hint.Errorf("there are checklist, prd, github and command; a newer codeloops may know more",
+		"tasks of the kind %s are not known", wording.Quote(kind, 40))
+}
+
+// KindOf guesses the kind of source from a file's name.
+func KindOf(path string) string {
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		return "prd"
+	}
+	return "checklist"
 }

@@ -2,10 +2,10 @@ package source
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Stories is a file of user stories, such as prd.json: a list of objects, either the whole document or a member of
+// NewStories returns the source in a file of user stories, such as prd.json: a list of objects, either the whole document or a member of
 // an object. A story has "id", "title" and "description", and "passes" or "status" says whether it is done; other
 // tools' names for these are understood as well.
 //
@@ -22,39 +22,11 @@ import (
 //   - Elsewhere a story comes after those with a lower "priority": 1 comes first. Of those without
 //     one, each comes after the one above it.
 //
-// Claim and Failed leave the file alone. Done sets "passes", and "status" where there is one; every other byte
+// Stories are listed in the order of priority. Done sets "passes", and "status" where there is one; every other byte
 // stays as it is.
-type Stories struct{ file }
-
-var _ Source = (*Stories)(nil)
-
-// NewStories returns the stories in a file.
-func NewStories(path string) (*Stories, error) {
-	f, err := fileAt(path)
-	return &Stories{f}, err
-}
-
-// Kind implements [Source].
-func (*Stories) Kind() string { return "prd" }
-
-// List implements [Source], in the order of priority.
-func (s *Stories) List(context.Context) ([]Item, error) {
-	text, err := s.read()
-	if err != nil {
-		return nil, err
-	}
-	return listStories(wording.Path(s.path), text)
-}
-
-// Done implements [Source].
-func (s *Stories) Done(ctx context.Context, key string, r Result) error {
-	return s.edit(ctx, func(text []byte) ([]byte, error) {
-		items, _ := listStories(wording.Path(s.path), text) // other errors in the file do not matter here
-		if err := asked(wording.Path(s.path), items, key, r); err != nil {
-			return nil, err
-		}
-		return pass(wording.Path(s.path), text, key)
-	})
+func NewStories(path string) (*File, error) {
+	path, err := filepath.Abs(path)
+	return &File{path: path, kind: "prd", list: listStories, done: pass}, err
 }
 
 // listStories returns the items in a text.

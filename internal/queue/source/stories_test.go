@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-func newStories(t *testing.T, text string) *Stories {
+func newStories(t *testing.T, text string) *File {
 	t.Helper()
 	s, err := NewStories(written(t, "prd.json", text))
 	if err != nil {

@@ -76,18 +76,18 @@ func (w *Worker) home(r *queue.Record) bool {
 	return r.Task.Repository.At(w.Who.Home) && w.mine(r.Task.Repository)
 }
 
-// abroad reports whether a task has ended elsewhere and its result must be fetched from the hub, without a merge.
-func (w *Worker) abroad(r *queue.Record) bool {
+// unfetched reports whether a task has ended elsewhere and its result must be fetched from the hub, without a merge.
+func (w *Worker) unfetched(r *queue.Record) bool {
 	rests := r.State.Over() || r.State == queue.Finished && r.Task.Unmerged
 	return (r.Parcels.Count > 0 || r.Remote != "") && rests && w.home(r)
 }
 
-// owes reports whether a result is being fetched, or one has not been tried yet, or an origin has not been told
+// hasErrands reports whether a result is being fetched, or one has not been tried yet, or an origin has not been told
 // yet.
-func (w *Worker) owes(all queue.Backlog) bool {
+func (w *Worker) hasErrands(all queue.Backlog) bool {
 	now, e := w.Board.Now(), &w.errands
 	for id, r := range all {
-		if w.abroad(r) && e.bringing.due(id, now, 0) || r.Tell() && w.home(r) && e.telling.due(id, now, 0) {
+		if w.unfetched(r) && e.bringing.due(id, now, 0) || r.Tell() && w.home(r) && e.telling.due(id, now, 0) {
 			return true
 		}
 	}
@@ -100,7 +100,7 @@ const again = time.Minute
 // bring fetches the results of tasks that wait for no merge.
 func (w *Worker) bring(ctx context.Context) {
 	now, bringing := w.Board.Now(), w.errands.bringing
-	for _, r := range w.sight.pick(func(r *queue.Record) bool { return w.abroad(r) && bringing.due(r.Task.ID, now, again) }) {
+	for _, r := range w.sight.pick(func(r *queue.Record) bool { return w.unfetched(r) && bringing.due(r.Task.ID, now, again) }) {
 		bringing.begin(r.Task.ID)
 		w.hands.ended.Go(func() {
 			err := w.Player.Bring(ctx, r)
@@ -113,12 +113,12 @@ func (w *Worker) bring(ctx context.Context) {
 	}
 }
 
-// sweeping is the interval of sweeps.
-const sweeping = 10 * time.Minute
+// sweepInterval is the interval of sweeps.
+const sweepInterval = 10 * time.Minute
 
 func (w *Worker) sweep(ctx context.Context) error {
 	now := w.Board.Now()
-	if now.Sub(w.errands.swept) < sweeping {
+	if now.Sub(w.errands.swept) < sweepInterval {
 		return nil
 	}
 	w.errands.swept = now

@@ -7,6 +7,7 @@ package work
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"codeloops/internal/queue"
@@ -140,7 +141,7 @@ func pause(ctx context.Context) {
 // round does what is due.
 func (w *Worker) round(ctx context.Context) (over bool, err error) {
 	known := w.sight.look(func(all queue.Backlog, _ uint64) {
-		over = w.Until != nil && w.hands.empty() && w.Until(all) && !w.owes(all)
+		over = w.Until != nil && w.hands.empty() && w.Until(all) && !w.hasErrands(all)
 	})
 	if over || !known {
 		return over, nil
@@ -242,4 +243,29 @@ func (w *Worker) end(ctx context.Context, j *board.Job, err error) {
 	if err != nil && !errors.Is(err, queue.ErrCancelled) { // a cancelled task is reported as a change
 		w.Tell(hint.Sentence(err))
 	}
+}
+
+// A voice reports problems, each only once until it is over.
+type voice struct {
+	mu   sync.Mutex
+	last string
+}
+
+// trouble reports an error, unless it was the last one reported; nil means that the problem is over. All errors of
+// a hub that does not answer count as one.
+func (v *voice) trouble(tell func(string), err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err == nil {
+		v.last = ""
+		return
+	}
+	text := hint.Sentence(err)
+	if board.Unreachable(err) {
+		text = "the hub does not answer; tasks go on, and report to it when it does (is its disk full, or is it gone? Its own output says so)"
+	}
+	if text != v.last {
+		tell(text)
+	}
+	v.last = text
 }
