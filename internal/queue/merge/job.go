@@ -80,7 +80,10 @@ func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
 	}
 	r.inTip = has(at.tip, j.head)
 	if at.ahead != "" {
-		r.taken, r.inAhead, r.apart = has(at.tip, at.ahead) || j.left(at), has(at.ahead, j.head), !has(at.ahead, at.tip)
+		r.taken, r.inAhead, r.apart = has(at.tip, at.ahead), has(at.ahead, j.head), !has(at.ahead, at.tip)
+		if err == nil && !r.taken {
+			r.taken, err = j.left(ctx, at)
+		}
 	}
 	if err == nil && at.ahead != "" && !r.taken {
 		r.back, _, err = j.Merger.back(ctx, at, at.ahead, "")

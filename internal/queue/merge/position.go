@@ -90,11 +90,14 @@ func (m *Merger) pending(ctx context.Context, target string) (position, error) {
 	if err != nil || at.ahead == "" {
 		return at, err
 	}
-	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken || m.left(at) {
-		at.ahead = ""
-		return at, err
+	taken, err := m.repo.Contains(ctx, at.tip, at.ahead)
+	if err == nil && !taken {
+		taken, err = m.left(ctx, at)
 	}
-	return at, nil
+	if err != nil || taken {
+		at.ahead = ""
+	}
+	return at, err
 }
 
 // onto is the commit that the next merge is based on.

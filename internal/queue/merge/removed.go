@@ -20,29 +20,53 @@ func (c Commit) String() string { return c.ID[:7] + " (" + wording.Quote(c.Subje
 // remembered is how many entries of a target's reflog are read.
 const remembered = 500
 
-// past returns the commits that the target has pointed to, other than its tip, from its reflog; none where there
-// is no reflog. The value is true for one that came into being on the target, rather than on a branch that the
-// target was then moved to. The file is read without running git, as each new task asks. Its format is
+// past returns the commits that the target has pointed to, other than its tip, with the reasons in its reflog; none
+// where there is no reflog. The file is read without running git, as each new task asks. Its format is
 // that of git-update-ref(1), "Logging Updates".
-func (m *Merger) past(at position) map[string]bool {
+func (m *Merger) past(at position) map[string][]string {
 	text, _ := os.ReadFile(filepath.Join(m.repo.CommonDir, "logs", filepath.FromSlash(heads+at.target)))
 	lines := strings.Split(string(text), "\n")
-	all := make(map[string]bool)
+	all := make(map[string][]string)
 	for _, line := range lines[max(0, len(lines)-remembered):] {
 		who, why, _ := strings.Cut(line, "\t")
 		if ids := strings.Fields(who); len(ids) > 1 && ids[1] != at.tip {
-			verb := why[:max(0, strings.IndexAny(why, " :"))] // "commit (amend): subject"
-			all[ids[1]] = all[ids[1]] || slices.Contains([]string{"commit", "cherry-pick", "revert", "am", "pull", "codeloops"}, verb)
+			all[ids[1]] = append(all[ids[1]], why)
 		}
 	}
 	return all
 }
 
-// left reports whether the target once pointed to the waiting commit and no longer does: the user took it and
-// then removed it.
-func (m *Merger) left(at position) bool {
-	_, was := m.past(at)[at.ahead]
-	return was
+// because reports whether one of some reasons, such as "commit (amend): subject", has one of some beginnings.
+func because(reasons []string, beginnings ...string) bool {
+	return slices.ContainsFunc(reasons, func(why string) bool {
+		return slices.ContainsFunc(beginnings, func(begin string) bool { return strings.HasPrefix(why, begin) })
+	})
+}
+
+// made reports whether a commit came into being on the target, rather than on a branch that the target was then
+// moved to.
+func made(reasons []string) bool {
+	return because(reasons, "commit", "cherry-pick", "revert", "am", "pull", "codeloops")
+}
+
+// left reports whether the target once contained the waiting commit, and no longer does: the user took it and then
+// removed it.
+func (m *Merger) left(ctx context.Context, at position) (bool, error) {
+	past := m.past(at)
+	if past[at.ahead] != nil {
+		return true, nil
+	}
+	args := []string{"rev-list", "--ignore-missing"}
+	for id, reasons := range past {
+		if because(reasons, "merge", "commit (merge)", "pull", "rebase") && !strings.HasSuffix(reasons[0], ": Fast-forward") {
+			args = append(args, id)
+		}
+	}
+	if len(args) == 2 {
+		return false, nil
+	}
+	out, err := m.repo.Run(ctx, m.repo.Root, append(args, "^"+at.tip, "--")...)
+	return strings.Contains(out, at.ahead), err
 }
 
 // news lists the commits that a merge of another one would add to the target.
@@ -64,7 +88,7 @@ func (m *Merger) removed(ctx context.Context, at position, commit, base string) 
 	}
 	out, err := m.news(ctx, at, commit, "--topo-order")
 	for id := range strings.FieldsSeq(out) {
-		if _, was := past[id]; was {
+		if past[id] != nil {
 			ids = append(ids, id)
 		}
 	}
@@ -72,7 +96,7 @@ func (m *Merger) removed(ctx context.Context, at position, commit, base string) 
 		return ids, false, err
 	}
 	own, err := m.own(ctx, at, commit, base)
-	ids = slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(own, id) && !past[id] })
+	ids = slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(own, id) && !made(past[id]) })
 	return ids, len(ids) > 0 && strings.Contains(own, ids[0]), err
 }
 

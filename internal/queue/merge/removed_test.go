@@ -397,3 +397,24 @@ func TestSignedCommits(t *testing.T) {
 	s.removed(res, "own")
 	s.clean()
 }
+
+// TestRemovedMerged: what the user has taken by a merge commit, as their own commits are not in it, and has taken out
+// again, does not wait any more.
+func TestRemovedMerged(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"merge", "-q", "-m", "taken", queue}, {"rebase", "-q", queue}} {
+		s := newScene(t, true)
+		s.Branch("one", "main", "one", "1\n")
+		s.Branch("two", "main", "two", "2\n")
+		s.merged("one")
+		s.Write("own", "own\n")
+		own := s.Save("own")
+		s.Git(args...)
+		s.Git("reset", "-q", "--hard", own)
+		s.over(own)
+		res := s.merged("two")
+		s.lacks(res.Ref, "one")
+		s.removed(res, "Merge one", "one")
+		s.clean()
+	}
+}
