@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// assertions reports files and moved tests that assert less than they did, and
+// assertions reports files and moved tests that assert less than before, and
 // comparisons that became weaker.
 func assertions(r *report) {
 	for _, m := range r.tests.moved {
@@ -18,7 +18,7 @@ func assertions(r *report) {
 				Quote(m.to.name, maxName), Quote(m.from.file.Path, maxPath), wording.Count(lost, "assertion"))
 		}
 	}
-	arrived := r.asserted()
+	arrived := r.addedAssertions()
 	for _, f := range r.files {
 		if !f.readable() || f.Status == loop.FileDeleted {
 			continue
@@ -33,8 +33,8 @@ func assertions(r *report) {
 	}
 }
 
-// mocked reports that the module which a file tests, by their names, was replaced in
-// a file that was there before, as a whole.
+// mocked reports an existing test file that now replaces the whole module it tests,
+// judging by the names of the two.
 func mocked(r *report, f *file) {
 	if f.lang.Replace == nil || f.Status == loop.FileAdded {
 		return
@@ -48,7 +48,7 @@ func mocked(r *report, f *file) {
 	})
 }
 
-// stem is the name of a file without what stands behind its first point.
+// stem returns the base name of a file up to its first dot.
 func stem(file string) string {
 	name, _, _ := strings.Cut(path.Base(file), ".")
 	return name
@@ -56,7 +56,7 @@ func stem(file string) string {
 
 // unfailing reports assertions that cannot fail.
 func unfailing(r *report, f *file) {
-	equality := false // the line above defines what is equal
+	equality := false // the line above declares an equality method
 	f.each("+", func(l *line) {
 		text := strings.ToLower(normal(l.code))
 		if r.had[normal(l.text)] {
@@ -74,9 +74,9 @@ func unfailing(r *report, f *file) {
 	})
 }
 
-// asserted counts the assertions that were added anywhere, by their text: one that
-// was taken out and stands there has only moved.
-func (r *report) asserted() map[string]int {
+// addedAssertions counts the assertions added anywhere in the change, by their text: a
+// removed assertion that is among them has only moved.
+func (r *report) addedAssertions() map[string]int {
 	all := map[string]int{}
 	for _, f := range r.files {
 		f.each("+", func(l *line) {
@@ -88,13 +88,13 @@ func (r *report) asserted() map[string]int {
 	return all
 }
 
-// fewer reports a file with fewer assertions. Those of tests that are gone or
-// stand elsewhere have been reported with them, and what a new test asserts
-// does not make up for what an old one lost.
+// fewer reports a file with fewer assertions. Those of removed and moved tests are
+// reported with the tests, and assertions in a new test do not make up for those that
+// an old test lost.
 func fewer(r *report, f *file, arrived map[string]int) {
-	ours := map[string]int{} // what the rest of the file has gained, by its text
+	ours := map[string]int{} // added to this file, by text
 	gone, news, first := 0, 0, 0
-	removed, added := f.familiar()
+	removed, added := f.outsideNewAndGone()
 	for _, l := range added {
 		if l.asserts {
 			ours[normal(l.code)]++
@@ -107,7 +107,7 @@ func fewer(r *report, f *file, arrived map[string]int) {
 		}
 		key := normal(l.code)
 		switch {
-		case take(ours, key): // it stands somewhere else in the file
+		case take(ours, key): // it moved within the file
 			arrived[key]--
 			news--
 			continue
@@ -124,31 +124,30 @@ func fewer(r *report, f *file, arrived map[string]int) {
 	}
 }
 
-// familiar returns the lines that were removed from, and added to, what both sides
-// of a file have: tests that are gone are told as such, and new ones make up for
-// nothing.
-func (f *file) familiar() (removed, added []*line) {
+// outsideNewAndGone returns the removed and added lines that are neither in a removed
+// test nor in a new one.
+func (f *file) outsideNewAndGone() (removed, added []*line) {
 	old, now := differ(f.declared('+'), f.declared('-'))
 	return f.outside("-", old), f.outside("+", now)
 }
 
-// outside returns the changed lines of one side that are in none of its tests.
+// outside returns the changed lines of one side that are in none of the tests.
 func (f *file) outside(op string, tests []*test) (all []*line) {
-	strangers := map[int]bool{}
+	declarations := map[int]bool{}
 	for _, t := range tests {
-		strangers[t.at] = true
+		declarations[t.at] = true
 	}
 	for _, h := range f.hunks {
-		strange := false
+		inside := false
 		for i := range h.lines {
 			l := &h.lines[i]
 			if l.op != ' ' && l.op != op[0] {
 				continue
 			}
 			if l.declares != "" {
-				strange = l.op != ' ' && strangers[l.at]
+				inside = l.op != ' ' && declarations[l.at]
 			}
-			if l.op == op[0] && !strange {
+			if l.op == op[0] && !inside {
 				all = append(all, l)
 			}
 		}
@@ -156,8 +155,8 @@ func (f *file) outside(op string, tests []*test) (all []*line) {
 	return all
 }
 
-// weaker looks at lines that took the place of others: fewer exact comparisons
-// and more loose ones are a loss.
+// weaker reports lines that replaced others and have fewer exact comparisons and more
+// loose ones.
 func weaker(r *report, f *file, h hunk) {
 	var exact, loose int
 	kept := map[string]bool{}
@@ -181,7 +180,7 @@ func weaker(r *report, f *file, h hunk) {
 		if l.op == '-' {
 			by = -1
 			kept[normal(l.code)] = true
-			// What was a test of its own is no longer compared with anything.
+			// The removed test is reported on its own.
 			decided = decided || l.declares != ""
 		}
 		switch {
@@ -196,8 +195,8 @@ func weaker(r *report, f *file, h hunk) {
 	flush()
 }
 
-// bound reports that what asserts in a file which was there before is the project's
-// own now: taken from a file of it, or declared in this one.
+// bound reports an existing test file whose assertion functions now come from the
+// project itself: imported from one of its files, or declared in this one.
 func bound(r *report, f *file) {
 	if f.lang.Bind == nil && f.lang.Shadow == nil || f.Status == loop.FileAdded {
 		return
@@ -216,14 +215,15 @@ func bound(r *report, f *file) {
 		}
 		for _, name := range f.lang.names(l) {
 			was, there := known[name]
-			if was || !there && f.lang.has("x.js") { // where a runner gives them
+			if was || !there && f.lang.has("x.js") { // where test runners provide them as globals
 				r.addf(Loosened, f, l.at, "what asserts here now comes from the project itself: %s", Quote(from, maxName))
 			}
 		}
 	})
 }
 
-// foreign tells of the names by which a file asserted whether they came from elsewhere.
+// foreign returns the assertion functions that a file used before the change, and
+// whether each came from outside the project.
 func foreign(r *report, f *file) map[string]bool {
 	all := map[string]bool{}
 	f.all(func(l *line) {
@@ -238,7 +238,7 @@ func foreign(r *report, f *file) map[string]bool {
 	return all
 }
 
-// origin returns where a line takes what asserts from, "" for nowhere.
+// origin returns where a line imports assertion functions from, "" when it does not.
 func (l *language) origin(x *line) string {
 	if m := l.Bind.groups(x.code); m != nil {
 		return strings.Join(m[1:], "")
@@ -246,12 +246,12 @@ func (l *language) origin(x *line) string {
 	return ""
 }
 
-// names are those in a line by which one asserts.
+// names returns the assertion functions named in a line.
 func (l *language) names(x *line) []string {
 	return l.Called.expression().FindAllString(x.code, -1)
 }
 
-// own reports whether a file takes something from a part of the project itself.
+// own reports whether an import in a file refers to the project itself.
 func own(r *report, f *file, from string) bool {
 	switch {
 	case strings.HasPrefix(from, "."), r.tired():

@@ -2,22 +2,21 @@ package tamper
 
 import "strings"
 
-// A span is a comment or a string literal that may go on over several lines.
+// A span is a comment or a string literal that may extend over several lines.
 type span struct {
 	Begin, End string
 	Quoted     bool // a string literal
 }
 
-// read takes the lines of a file apart and says what they mean.
+// read splits the lines of a file into code and comments, and works out what they mean.
 //
-// Each side of a patch has its own course through comments and strings. Even so, a
-// line counts as code unless it is a new one in something that was opened since:
-// where we take a character for the begin of a string that is none, no test below
-// it may be lost.
+// Comments and strings are tracked for each side of the patch separately. A line still
+// counts as code unless it is new and in a span that the change opened: when a character
+// is mistaken for the start of a string, the tests below it must not be lost.
 func (l *language) read(f *file) {
 	for _, h := range f.hunks {
 		var was, is *span
-		opened := 0 // the line from which on the new side alone is in a span
+		opened := 0 // the line that opened a span on the new side only
 		for i := range h.lines {
 			x := &h.lines[i]
 			if is == nil || was != nil {
@@ -39,8 +38,8 @@ func (l *language) read(f *file) {
 	}
 }
 
-// statements reads assertions that go on over several lines as a whole: how they
-// compare may be in a line below.
+// statements reads assertions that span several lines as a whole, since the comparison
+// may be in a later line.
 func (l *language) statements(h hunk) {
 	const most = 12 // lines
 	for i := range h.lines {
@@ -51,7 +50,7 @@ func (l *language) statements(h hunk) {
 		}
 		whole := *x
 		for n := i + 1; n < len(h.lines) && n < i+most && open > 0; n++ {
-			if next := &h.lines[n]; next.op == x.op || x.op == '+' && next.op == ' ' || x.op == '-' && next.op == ' ' {
+			if next := &h.lines[n]; next.op == x.op || next.op == ' ' {
 				whole.code, whole.bare = whole.code+" "+strings.TrimSpace(next.code), whole.bare+" "+strings.TrimSpace(next.bare)
 				open += depth(next.bare)
 			}
@@ -60,7 +59,7 @@ func (l *language) statements(h hunk) {
 	}
 }
 
-// depth is how many brackets a line leaves open.
+// depth returns how many brackets a line leaves open.
 func depth(bare string) (n int) {
 	for i := range len(bare) {
 		switch bare[i] {
@@ -73,7 +72,8 @@ func depth(bare string) (n int) {
 	return n
 }
 
-// step splits a line and returns the spans that are open behind it.
+// step splits a line and returns the spans that are open after it, on the old and the
+// new side.
 func (l *language) step(x *line, was, is *span) (*span, *span) {
 	open, swallows := was, x.op == '+' && is != nil && was == nil
 	if x.op == '+' {
@@ -101,15 +101,15 @@ func (l *language) step(x *line, was, is *span) (*span, *span) {
 	return was, is
 }
 
-// parts are those of a line.
+// parts are the code and the comment of a line.
 type parts struct {
 	code    string // without comments
-	bare    string // the same with nothing in its string literals
+	bare    string // code with its string literals blanked
 	comment string
 }
 
-// split takes a line apart that begins within a span, nil for none, and returns the
-// span that is open behind it.
+// split splits a line that begins within a span (nil for none), and returns the span
+// that is open after it.
 func (l *language) split(text string, open *span) (parts, *span) {
 	if open == nil {
 		if !strings.ContainsAny(text, l.marks) {
@@ -125,7 +125,7 @@ func (l *language) split(text string, open *span) (parts, *span) {
 	return parts{s.code.String(), s.bare.String(), s.comment}, s.open
 }
 
-// A splitter is on its way through a line.
+// A splitter goes through a line.
 type splitter struct {
 	*language
 	text string
@@ -136,7 +136,7 @@ type splitter struct {
 	comment    string
 }
 
-// next takes what comes next; false ends the line.
+// next reads one token; false ends the line.
 func (s *splitter) next() bool {
 	if s.open != nil {
 		return s.within("")
@@ -170,8 +170,8 @@ func (s *splitter) take(code, bare string) {
 	s.at += len(code)
 }
 
-// within goes to the end of the open span, or of the line; begin is what stands
-// before that.
+// within reads to the end of the open span or of the line; begin is the text that opened
+// the span, "" when an earlier line did.
 func (s *splitter) within(begin string) bool {
 	rest := s.text[s.at:]
 	length, ended := strings.Index(rest, s.open.End), true
@@ -188,7 +188,7 @@ func (s *splitter) within(begin string) bool {
 		s.comment += inner + " "
 	case begin != "" || ended:
 		if begin == "" {
-			inner = "" // it began in a line above
+			inner = ""
 		}
 		s.code.WriteString(begin + inner + end)
 		s.bare.WriteString(begin + strings.Repeat(" ", len(inner)) + end)
@@ -199,7 +199,7 @@ func (s *splitter) within(begin string) bool {
 	return ended
 }
 
-// literal takes a string literal that ends in its line.
+// literal reads a string literal that ends in its line.
 func (s *splitter) literal(rest string) {
 	end := literalEnd(rest)
 	inner := rest[1:end]
@@ -207,8 +207,8 @@ func (s *splitter) literal(rest string) {
 	s.take(rest[:1]+inner+tail, rest[:1]+strings.Repeat(" ", len(inner))+tail)
 }
 
-// literalEnd returns where the string literal that a text begins with is closed, or
-// the end of the text.
+// literalEnd returns the offset of the closing quote of the string literal that a text
+// begins with, or the end of the text.
 func literalEnd(text string) int {
 	end := 1
 	for end < len(text) && text[end] != text[0] {
@@ -220,8 +220,7 @@ func literalEnd(text string) int {
 	return min(end, len(text))
 }
 
-// starred reports whether a line looks like one in the middle of a comment
-// between /* and */.
+// starred reports whether a line looks like one in the middle of a /* */ comment.
 func starred(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "*" || strings.HasPrefix(text, "* ") || strings.HasPrefix(text, "*/")

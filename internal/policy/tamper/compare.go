@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// operator returns the comparison that a code begins with, "" for none.
+// operator returns the comparison operator that the code begins with, "" for none.
 func operator(code string) string {
 	for _, o := range [...]string{"===", "!==", "==", "!=", "<=", ">=", "<", ">"} {
 		if strings.HasPrefix(code, o) {
@@ -15,8 +15,8 @@ func operator(code string) string {
 	return ""
 }
 
-// compared cuts a line at its first comparison: what is compared, by what, and with
-// what. Only bare code is looked at, so that none is found in a string.
+// compared splits a line at its first comparison operator. Operators inside strings do
+// not count.
 func compared(x parts) (left, by, right string, ok bool) {
 	if len(x.code) != len(x.bare) {
 		return "", "", "", false
@@ -32,8 +32,8 @@ func compared(x parts) (left, by, right string, ok bool) {
 	return "", "", "", false
 }
 
-// matchers are the calls by which assertions compare, with what they compare with
-// in their parentheses. What is compared stands before them.
+// matched splits a line at its first matcher call, such as .toBe( or .isEqualTo(: the
+// tested value is to the left, the expected one to the right.
 func matched(x parts) (left, right string, ok bool) {
 	for _, matcher := range []string{
 		".toBe(", ".toEqual(", ".toStrictEqual(", ".toHaveLength(", ".toHaveBeenCalledTimes(", ".toHaveBeenCalledWith(", ".toThrow(", ".isEqualTo(", ".isSameAs(",
@@ -46,8 +46,8 @@ func matched(x parts) (left, right string, ok bool) {
 	return "", "", false
 }
 
-// alwaysSo reports whether a line compares something with itself.
-func alwaysSo(x parts) bool {
+// comparesWithItself reports whether a line compares something with itself.
+func comparesWithItself(x parts) bool {
 	if left, right, ok := matched(x); ok {
 		of := arguments(right)
 		_, subject, _ := strings.Cut(left, "expect(")
@@ -86,8 +86,8 @@ func alwaysSo(x parts) bool {
 	}))
 }
 
-// arguments splits what follows an open parenthesis at its commas, as far as the
-// one that closes it.
+// arguments splits the text after an open parenthesis at its commas, up to the closing
+// parenthesis.
 func arguments(rest string) (of []string) {
 	depth, from := 0, 0
 	for i := 0; i < len(rest); i++ {

@@ -7,9 +7,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// expectations reports values that tests compare with, or work on, and that have
-// become others: in lines that took the place of others, in tests that were there
-// before.
+// expectations reports changed values that existing tests compare with or work on, in
+// lines that replaced others.
 func expectations(r *report) {
 	d := comparing{r}
 	for _, m := range r.tests.moved {
@@ -28,17 +27,17 @@ func expectations(r *report) {
 	}
 }
 
-// Comparing is the look at what tests compare with.
+// comparing looks for changed expectations.
 type comparing struct{ *report }
 
-// groups returns the lines that were removed and added side by side, without those
-// of tests that are gone, new or moved, and without lines that have only moved.
+// groups returns the lines that were removed and added side by side, without those in
+// removed, new or moved tests, and without lines that only moved.
 func (f *file) groups() (removed, added [][]*line) {
 	out, in := f.texts("-"), f.texts("+")
 	were, are := counted(out), counted(in)
 	ours := map[*line]bool{}
 	if f.readable() {
-		gone, news := f.familiar()
+		gone, news := f.outsideNewAndGone()
 		for _, l := range slices.Concat(gone, news) {
 			ours[l] = f.tests(l)
 		}
@@ -68,7 +67,7 @@ func (f *file) groups() (removed, added [][]*line) {
 	return removed, added
 }
 
-// take takes one of what was counted, if any is left.
+// take decrements the count of a key, and reports whether any was left.
 func take(n map[string]int, key string) bool {
 	n[key]--
 	if n[key] < 0 {
@@ -86,9 +85,8 @@ func counted(texts []string) map[string]int {
 	return n
 }
 
-// replaced compares lines of a test with those in their place. First come the lines
-// that differ in nothing but values, then what is left of the assertions, as they
-// may be written in another way.
+// replaced compares lines of a test with their replacements: first the lines that differ
+// only in their values, then the remaining assertions, which may be written differently.
 func (d comparing) replaced(f *file, removed, added []*line) {
 	alike := map[string][]*line{}
 	for _, l := range added {
@@ -111,7 +109,7 @@ func (d comparing) replaced(f *file, removed, added []*line) {
 		now := alike[form][0]
 		alike[form], taken[now] = alike[form][1:], true
 		_, is := d.Values.of(f, now)
-		d.otherwise(f, old, now, was, is)
+		d.valuesChanged(f, old, now, was, is)
 	}
 	if len(removed) == 0 && len(added) > 0 {
 		d.addf(ExpectationChanged, f, added[0].at, "a text in a test has more lines than before")
@@ -122,7 +120,7 @@ func (d comparing) replaced(f *file, removed, added []*line) {
 	d.rewritten(f, rest, left)
 }
 
-// unawaited reports assertions on what comes later, for which nobody waits any more.
+// unawaited reports asynchronous assertions that are no longer awaited.
 func unawaited(r *report, f *file, removed, added []*line) {
 	now := map[string]int{}
 	for _, l := range added {
@@ -137,8 +135,8 @@ func unawaited(r *report, f *file, removed, added []*line) {
 	}
 }
 
-// otherwise reports the values of two lines that differ in nothing else.
-func (d comparing) otherwise(f *file, old, now *line, was, is []string) {
+// valuesChanged reports the values of two lines that differ in nothing else.
+func (d comparing) valuesChanged(f *file, old, now *line, was, is []string) {
 	was, is = without(was, is), without(is, was)
 	switch {
 	case len(was)+len(is) == 0:
@@ -149,7 +147,7 @@ func (d comparing) otherwise(f *file, old, now *line, was, is []string) {
 	}
 }
 
-// rewritten compares what is left of the assertions, and of the rows of tables.
+// rewritten compares the remaining assertions, and the rows of test tables.
 func (d comparing) rewritten(f *file, removed, added []*line) {
 	before, after := slices.DeleteFunc(slices.Clone(removed), d.Values.silent), slices.DeleteFunc(slices.Clone(added), d.Values.silent)
 	for i := range min(len(before), len(after)) {
@@ -179,7 +177,7 @@ func (d comparing) rewritten(f *file, removed, added []*line) {
 	}
 }
 
-// fewerTurns reports loops that go through a part of what they went through.
+// fewerTurns reports loops that cover only a part of what they covered before.
 func (d comparing) fewerTurns(f *file, removed, added []*line) {
 	isNone := func(l *line) bool { return !d.Values.Loops.match(l.code) }
 	before, after := slices.DeleteFunc(slices.Clone(removed), isNone), slices.DeleteFunc(slices.Clone(added), isNone)
@@ -190,8 +188,8 @@ func (d comparing) fewerTurns(f *file, removed, added []*line) {
 	}
 }
 
-// remains returns the values of lines that say what must come out, and those of the
-// rows of tables.
+// remains returns the values of lines that state an expected result, and those in the
+// rows of test tables.
 func (d comparing) remains(f *file, lines []*line) (expected, rows []string) {
 	for _, l := range lines {
 		form, values := d.Values.of(f, l)
@@ -205,7 +203,7 @@ func (d comparing) remains(f *file, lines []*line) (expected, rows []string) {
 	return expected, rows
 }
 
-// turned reports whether two assertions compare the same with something else.
+// turned reports whether two assertions compare the same value with something different.
 func (d comparing) turned(f *file, old, now *line) bool {
 	if now.idle || old.loose && now.exact || f.renames(old.code, now.code) {
 		return false
@@ -220,8 +218,8 @@ func (d comparing) turned(f *file, old, now *line) bool {
 	return comparesOtherwise(old.parts, now.parts)
 }
 
-// comparesOtherwise reports whether two comparisons of the same have another
-// operator, or another value. One that asks for more besides is none of them.
+// comparesOtherwise reports whether two comparisons of the same value have different
+// operators or expected values. A comparison that only adds a condition does not count.
 func comparesOtherwise(old, now parts) bool {
 	left, operator, right, ok := compared(old)
 	other, by, with, is := compared(now)
@@ -232,8 +230,8 @@ func comparesOtherwise(old, now parts) bool {
 	return operator != by || normal(right) != normal(with) && !more
 }
 
-// renames reports whether two texts differ in nothing but a name that the file has
-// given up for one that it did not have.
+// renames reports whether two texts differ only in one name, which the whole file has
+// given up for a new one.
 func (f *file) renames(old, now string) bool {
 	was, is := without(words(old), words(now)), without(words(now), words(old))
 	if !f.whole || len(was) != 1 || len(is) != 1 || strings.Trim(was[0]+is[0], "0123456789") == "" {

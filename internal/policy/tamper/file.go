@@ -7,23 +7,23 @@ import (
 	"codeloops/internal/loop"
 )
 
-// maxPatch is how much of one file's patch is read, in bytes. Nobody writes
-// more by hand.
+// maxPatch bounds how much of one file's patch is read, in bytes. Nobody writes more by
+// hand.
 const maxPatch = 4 << 20
 
-// A file is one changed file, its patch taken apart.
+// A file is one changed file with its parsed patch.
 type file struct {
 	loop.FileChange
-	lang      *language // nil: none that is known
-	test      bool      // what it holds is run by a test runner
+	lang      *language // nil: an unknown language
+	test      bool      // a test runner runs it
 	hunks     []hunk
-	whole     bool           // the hunks are one, which holds every line of the file
-	were, are map[string]int // the words of both sides, once renames has asked
+	whole     bool           // the one hunk holds every line of the file
+	were, are map[string]int // the words of each side, filled by renames
 }
 
 // A hunk is one part of a patch.
 type hunk struct {
-	heading string // the line that git shows behind "@@"
+	heading string // what git shows after the "@@"
 	from    int    // its first line in the new file
 	lines   []line
 }
@@ -31,35 +31,35 @@ type hunk struct {
 // A line is one line of a hunk.
 type line struct {
 	op   byte   // ' ', '-' or '+'
-	at   int    // its number in the old file for '-', else in the new one
-	text string // as it is
-	far  bool   // no line of the patch: it stands between its hunks
+	at   int    // its line number: for '-' in the old file, else in the new one
+	text string // verbatim
+	far  bool   // not in the patch, but between its hunks
 
 	parts
 	sense
 
 	quoted    bool   // it begins within a string literal
-	swallowed int    // the line that opened what it is in on the new side alone; 0: none
+	swallowed int    // the line that opened the span around it, which only the new side has; 0: none
 	in        *scope // the function around it
-	unrun     bool   // it declares a test that no runner takes
-	tested    bool   // it is in a part of the file that only tests are in
+	unrun     bool   // it declares a test that no runner runs
+	tested    bool   // it is in a part of the file that holds only tests
 }
 
-// Files are those of a work tree, as an actor left them.
+// Files reads the files of a work tree as the actor left them.
 type Files interface {
 	// Read returns the content of a regular file by its path in the work tree,
 	// slash-separated.
 	Read(path string) ([]byte, error)
 }
 
-// read takes a patch apart, and the file around it where it can be had: what a line
-// means may stand far above it.
+// read parses a patch, together with the file around it where that can be read: the
+// meaning of a line may depend on one far above it.
 func (d *detector) read(f loop.FileChange, files Files) *file {
 	x := &file{FileChange: f, lang: d.of(f.Path)}
 	x.test = d.isTest(f.Path, x.lang) || x.lang != nil && d.Setup.match(f.Path)
 	x.hunks = hunks(f.Patch[:min(len(f.Patch), maxPatch)])
 	x.whole = f.Status != loop.FileModified
-	if !x.whole && files != nil && (x.test || d.wanted(f.Path)) {
+	if !x.whole && files != nil && (x.test || d.positional(f.Path)) {
 		if content, err := files.Read(f.Path); err == nil {
 			x.spread(string(content))
 		}
@@ -73,8 +73,8 @@ func (d *detector) read(f loop.FileChange, files Files) *file {
 	return x
 }
 
-// spread makes one hunk of all, with the lines between them. A content that the
-// patch did not make changes nothing.
+// spread joins all hunks into one, with the lines between them. It does nothing when the
+// content does not match the patch.
 func (f *file) spread(content string) {
 	texts := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
 	all := make([]line, 0, len(texts))
@@ -101,8 +101,7 @@ func (f *file) spread(content string) {
 	f.hunks, f.whole = []hunk{{from: 1, lines: all}}, true
 }
 
-// hunks reads the unified format of diff; what does not look like it is passed
-// over.
+// hunks parses a unified diff and skips all other lines.
 func hunks(patch string) []hunk {
 	var all []hunk
 	before, after := 0, 0
@@ -113,7 +112,7 @@ func hunks(patch string) []hunk {
 			old, now, _ := strings.Cut(ranges, " +")
 			before, after = start(old), start(now)
 			from := after
-			if strings.HasSuffix(now, ",0") { // the line above, then
+			if strings.HasSuffix(now, ",0") { // an empty range names the line above
 				from++
 			}
 			all = append(all, hunk{heading: strings.TrimSpace(heading), from: from})
@@ -138,7 +137,7 @@ func hunks(patch string) []hunk {
 	return all
 }
 
-// start reads the number that a range such as "12,3" begins with.
+// start returns the first line of a range such as "12,3".
 func start(s string) int {
 	s, _, _ = strings.Cut(s, ",")
 	n, err := strconv.Atoi(s)
@@ -159,7 +158,7 @@ func (f *file) each(ops string, do func(l *line)) {
 	}
 }
 
-// all calls do for every line of the file that is known.
+// all calls do for every known line of the file.
 func (f *file) all(do func(l *line)) {
 	for _, h := range f.hunks {
 		for i := range h.lines {
@@ -168,13 +167,13 @@ func (f *file) all(do func(l *line)) {
 	}
 }
 
-// texts are the lines with one of the ops, as normal makes them.
+// texts returns the normalized lines of the patch that have one of the ops.
 func (f *file) texts(ops string) (all []string) {
 	f.each(ops, func(l *line) { all = append(all, normal(l.text)) })
 	return all
 }
 
-// alone calls do for every line with one op that no line with the other one is equal to.
+// alone calls do for every line with one op that has no equal among those with the other.
 func (f *file) alone(op, other string, do func(l *line)) {
 	has := counted(f.texts(other))
 	f.each(op, func(l *line) {
@@ -184,7 +183,7 @@ func (f *file) alone(op, other string, do func(l *line)) {
 	})
 }
 
-// tally counts names in the lines of both sides.
+// tally counts the names in the lines of each side.
 func (f *file) tally(names func(l *line) []string) (were, are map[string]int) {
 	were, are = map[string]int{}, map[string]int{}
 	f.all(func(l *line) {
@@ -200,14 +199,13 @@ func (f *file) tally(names func(l *line) []string) (were, are map[string]int) {
 	return were, are
 }
 
-// normal is a line as it is compared with others: indentation and the width of
-// blanks tell nothing.
+// normal returns a line without indentation and with single blanks, for comparisons.
 func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// readable reports whether the file has tests that can be told apart.
+// readable reports whether individual tests of the file can be recognized.
 func (f *file) readable() bool { return f.test && f.lang != nil && f.lang.Declare != nil }
 
-// fate is what happened to a file as a whole.
+// fate says what happened to a file as a whole.
 func (f *file) fate() string {
 	switch {
 	case f.Status == loop.FileDeleted:
@@ -220,8 +218,8 @@ func (f *file) fate() string {
 	return "changed: +" + strconv.Itoa(f.Insertions) + " -" + strconv.Itoa(f.Deletions) + " lines"
 }
 
-// filesOf returns the files of a change as they stand on the disk: with the text of
-// those that are binary, or that git converts, and with those that are hidden.
+// filesOf returns the files of a change as they are on disk: with the text of those that
+// git takes for binary or converts, and with those that git ignores.
 func filesOf(c loop.Change) []loop.FileChange {
 	type key struct {
 		path   string
@@ -249,7 +247,7 @@ func filesOf(c loop.Change) []loop.FileChange {
 	return files
 }
 
-// unreadable reports text that has turned binary: nothing of it is in a diff any more.
+// unreadable reports text that has turned binary, which diffs no longer show.
 func (r *report) unreadable(unshown []loop.Unshown) {
 	for _, u := range unshown {
 		if u.Why == loop.TurnedBinary {

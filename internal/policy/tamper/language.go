@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// A language is what is known of one: how its comments and strings look, and the
-// expressions by which its tests and their assertions are told. One that it has not
-// matches nothing.
+// A language describes the syntax of comments and strings, and how to recognize tests and
+// their assertions. A missing expression matches nothing.
 type language struct {
 	notation
 	placement
@@ -18,70 +17,70 @@ type language struct {
 	talking
 }
 
-// A notation says how comments and strings look.
+// A notation describes comments and strings.
 type notation struct {
 	Ext       []string
 	Line      string // begins a comment to the end of the line
-	Block     bool   // has comments between /* and */
+	Block     bool   // has /* */ comments
 	Quotes    string
-	Spans     []span // what may go on over lines, beside those comments
-	Documents bool   // a string literal that is a statement is a comment
-	marks     string // characters without which a line is nothing but code
+	Spans     []span // other comments and strings that may span lines
+	Documents bool   // a string literal used as a statement is a comment
+	marks     string // a line with none of these characters is all code
 }
 
-// A placement tells the files with tests by their paths.
+// A placement recognizes files with tests by their paths.
 type placement struct {
 	Test     *probe
-	Passes   *probe // those among them that no runner takes
+	Passes   *probe // exceptions: no test runner runs them
 	Collects *probe // where a runner looks, by convention; see [language.lost]
 }
 
-// Declaring is what declares something.
+// declaring recognizes declarations.
 type declaring struct {
-	Declare *probe // a test, with its name as the one group that is not empty
-	Call    *probe // is no declaration, though Declare or Begin matches it
-	Mark    *probe // stands before what Declare matches; nil: Declare is enough
+	Declare *probe // a test; its name is the one group that is not empty
+	Call    *probe // exceptions to Declare and Begin
+	Mark    *probe // must precede what Declare matches; nil: Declare is enough
 	Begin   *probe // any function
-	Part    *probe // such a function that is a part of the test around it
-	Only    *probe // nothing but tests stands below
-	Unrun   *probe // declares a test, or a class of them, in a way in which none is run
-	Module  *probe // makes a file a part of the program, with its name
+	Part    *probe // a function that is a part of the test around it
+	Only    *probe // everything below is tests
+	Unrun   *probe // declares a test, or a class of tests, in a way that keeps it from being run
+	Module  *probe // makes a file a part of the program; its name is the group
 }
 
-// Skippers keep tests from being run.
+// skippers recognize what keeps tests from being run.
 type skippers struct {
-	Skip    *probe // a marker, for one or all
+	Skip    *probe // a marker, for one test or all
 	Exclude *probe // the same in a comment
-	Sweep   *probe // decides over all tests around it, in a new test as well
-	Leave   *probe // ends a function, or a loop or a turn of it, without a failure
+	Sweep   *probe // affects all tests around it, even from within a new test
+	Leave   *probe // leaves a function, a loop or one turn of it without a failure
 	Catch   *probe // catches a failed assertion
 }
 
-// Asserting is what assertions are made of.
+// asserting recognizes assertions.
 type asserting struct {
 	Assert  *probe
 	Exact   *probe // compares with one value
-	Inexact *probe // is none of Exact after all
-	Loose   *probe // is content with many values
-	Idle    *probe // asserts what is always so
-	Bind    *probe // takes what asserts from somewhere, with that as a group
-	Called  *probe // the names by which one asserts
+	Inexact *probe // exceptions to Exact
+	Loose   *probe // accepts many values
+	Idle    *probe // is always true
+	Bind    *probe // imports assertion functions; where from is the group
+	Called  *probe // the names of assertion functions
 	Shadow  *probe // declares one of them
-	Replace *probe // puts something instead of a module, with its path as the group
+	Replace *probe // replaces a module; its path is the group
 }
 
-// Talking is what people and tools are told.
+// talking recognizes messages to people and to tools.
 type talking struct {
-	Speak   *probe // tells something to a person, or names what is used
-	Silence *probe // a comment that keeps a tool quiet
-	Allow   *probe // code that does
+	Speak   *probe // a message to a person, or the name of an import
+	Silence *probe // a comment that silences a tool
+	Allow   *probe // code that silences a tool
 }
 
 func (l *language) has(file string) bool {
 	return l != nil && slices.Contains(l.Ext, strings.ToLower(path.Ext(file)))
 }
 
-// complete works out what follows from the rest.
+// complete derives the fields that are not in the file.
 func (l *language) complete() {
 	if l.Block {
 		l.Spans = append(l.Spans, span{Begin: "/*", End: "*/"})
@@ -101,7 +100,7 @@ func (t *tables) of(file string) *language {
 	return nil
 }
 
-// isTest reports whether a file is one that a test runner reads.
+// isTest reports whether a test runner runs a file.
 func (t *tables) isTest(file string, l *language) bool {
 	if l != nil {
 		return l.Test.match(file) && !l.Passes.match(file)
@@ -109,8 +108,8 @@ func (t *tables) isTest(file string, l *language) bool {
 	return t.OtherTest.match(file)
 }
 
-// lost says why tests that move from one file to another are run no more, or not
-// everywhere; "" when they are.
+// lost says why tests that move from one file to another are no longer run, or not on
+// all systems; "" when they are.
 func (l *language) lost(from, to string) string {
 	if l.Collects.match(from) && !l.Collects.match(to) {
 		return "where a test runner looks for none"
@@ -121,11 +120,11 @@ func (l *language) lost(from, to string) string {
 	return ""
 }
 
-// builtFor returns the system and the processor that the name of a Go file is
-// for, "" for all; see go/build.
+// builtFor returns the operating system and processor that a Go file is built for
+// because of its name, "" for all; see go/build.
 func builtFor(file string) string {
 	name, _, _ := strings.Cut(path.Base(file), ".")
-	words := strings.Split(strings.TrimSuffix(name, "_test"), "_")[1:] // what stands before the first one is no condition
+	words := strings.Split(strings.TrimSuffix(name, "_test"), "_")[1:] // the first part is no constraint
 	systems := strings.Fields("aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos")
 	processors := strings.Fields("386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le " +
 		"ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm")

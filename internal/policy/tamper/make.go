@@ -13,23 +13,23 @@ func isMakefile(file string) bool {
 	return slices.Contains([]string{"Makefile", "makefile", "GNUmakefile", "BSDmakefile", "justfile", "Justfile", ".justfile"}, base) || path.Ext(base) == ".mk"
 }
 
-// Making is the look at makefiles.
+// making looks at makefiles.
 type making struct{ *report }
 
-// makefile reports what becomes of the targets that check something, and what
-// decides over all recipes.
+// makefile reports changes to targets that check something, and to what affects all
+// recipes.
 func makefile(r *report, f *file) {
 	d := making{r}
 	if f.Status == loop.FileAdded && d.standsIn(f.Path) {
 		r.addf(RunnerChanged, f, 0, "a makefile was added, which is read instead of another one")
 	}
 	d.rules(f)
-	d.twofold(f)
+	d.redeclared(f)
 	d.variables(f)
 	d.phony(f)
 }
 
-// standsIn reports whether make reads a new makefile instead of one beside it.
+// standsIn reports whether make reads a new makefile instead of an existing one.
 func (d making) standsIn(file string) bool {
 	for _, name := range map[string][]string{
 		"BSDmakefile": {"GNUmakefile", "makefile", "Makefile"}, "GNUmakefile": {"makefile", "Makefile"}, "makefile": {"Makefile"}, "justfile": {"Justfile", ".justfile"},
@@ -41,8 +41,8 @@ func (d making) standsIn(file string) bool {
 	return false
 }
 
-// rules reports changes in the recipes of targets that check something. A target
-// that is new takes nothing away, but in a file that others include.
+// rules reports changes in the recipes of targets that check something. A new target
+// is harmless, except in a file that others include.
 func (d making) rules(f *file) {
 	included := path.Ext(f.Path) == ".mk"
 	for _, h := range f.hunks {
@@ -65,7 +65,7 @@ func (d making) rules(f *file) {
 	}
 }
 
-// targetsOf returns the targets of a rule, nil when a line is none.
+// targetsOf returns the targets that a line declares, nil for none.
 func (p recipes) targetsOf(text string) []string {
 	m := p.Target.groups(text)
 	if m == nil || strings.HasPrefix(text, "\t") || strings.HasPrefix(m[1], ".") {
@@ -87,9 +87,9 @@ func (p recipes) checking(targets []string) string {
 	return ""
 }
 
-// twofold reports targets that were there and are declared once more: the last
-// recipe counts.
-func (d making) twofold(f *file) {
+// redeclared reports existing targets that are declared once more: make uses the last
+// recipe.
+func (d making) redeclared(f *file) {
 	if f.Status == loop.FileAdded {
 		return
 	}
@@ -103,7 +103,8 @@ func (d making) twofold(f *file) {
 	})
 }
 
-// variables reports those that decide over recipes, and what tests are run by.
+// variables reports includes, special targets and variables that affect how recipes and
+// tests are run.
 func (d making) variables(f *file) {
 	were, _ := f.tally(func(l *line) []string {
 		if m := d.Assigned.groups(l.text); m != nil {
@@ -141,8 +142,8 @@ func (d making) variable(f *file, at int, name, value string, known bool) {
 	}
 }
 
-// phony reports targets that check something and are no longer declared to be no
-// file: one of their name would keep them from being run.
+// phony reports targets that check something and are no longer .PHONY: a file of that
+// name would keep them from being run.
 func (d making) phony(f *file) {
 	declared := func(l *line) []string {
 		names, ok := strings.CutPrefix(strings.TrimSpace(l.text), ".PHONY")

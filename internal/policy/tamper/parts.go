@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// detached reports modules of Rust that have tests, and that no file makes a part of
-// a program any more.
+// detached reports Rust modules with tests that no file declares any more.
 func detached(r *report) {
 	still := map[string]bool{}
 	for _, f := range r.files {
@@ -50,8 +49,8 @@ func hasTests(r *report, f *file, module string) bool {
 	return false
 }
 
-// lost reports lines that an expression matches, and that were taken out or changed.
-// One that only got more words counts only where nothing may be added.
+// lost reports removed or changed lines that an expression matches. With grow, lines may
+// gain words.
 func lost(r *report, f *file, about *probe, grow bool, what string) {
 	f.alone("-", "+", func(l *line) {
 		if key := normal(l.text); about.match(l.text) && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, "//") && !(grow && f.grown(l)) {
@@ -60,7 +59,7 @@ func lost(r *report, f *file, about *probe, grow bool, what string) {
 	})
 }
 
-// grown reports whether a line was taken out for one that has all that it had.
+// grown reports whether a removed line was replaced by one that has all of its words.
 func (f *file) grown(old *line) (so bool) {
 	if f.Insertions*f.Deletions > 1<<20 { // too many to compare each with each
 		return false
@@ -69,8 +68,8 @@ func (f *file) grown(old *line) (so bool) {
 	return so
 }
 
-// partOut reports whether a line takes a part of the project out, with its tests: in
-// a workspace of cargo or npm, or among the modules of Maven.
+// partOut reports whether a line removes a part of the project, with its tests, from a
+// Cargo or npm workspace or from the modules of a Maven project.
 func (d configuring) partOut(f *file, l *line, in section) bool {
 	switch {
 	case strings.Contains(l.text, "<module>"):
@@ -83,8 +82,8 @@ func (d configuring) partOut(f *file, l *line, in section) bool {
 	return strings.HasPrefix(in.name, "workspaces") && l.op == '-' && !f.grown(l)
 }
 
-// parted reports whether a file says which parts a project has, and nothing else
-// that matters here.
+// parted reports whether a file lists the parts of a project, and nothing else that
+// matters here.
 func parted(file string) bool {
 	return slices.Contains([]string{"settings.gradle", "settings.gradle.kts", "pnpm-workspace.yaml", "go.work", "lerna.json"}, path.Base(file))
 }

@@ -6,16 +6,15 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A scope is a function, from the line that declares it to where its indentation
-// ends.
+// A scope is a function, from its declaration to the end of its indentation.
 type scope struct {
-	test   string // its name, where it is a test
+	test   string // its name, if it is a test
 	at     int    // the line of its declaration
 	indent int
 	class  bool
 }
 
-// name is that of a test, "" for none.
+// name returns the name of the test, "" for none.
 func (s *scope) name() string {
 	if s == nil {
 		return ""
@@ -23,7 +22,7 @@ func (s *scope) name() string {
 	return s.test
 }
 
-// scopes finds the innermost function that each line of a file stands in.
+// scopes finds the innermost function around each line of a file.
 func (f *file) scopes() {
 	for _, h := range f.hunks {
 		old, now := walk{lang: f.lang}, walk{lang: f.lang}
@@ -45,8 +44,8 @@ func (f *file) scopes() {
 	}
 }
 
-// above reads the line that git shows behind "@@": the function that a hunk
-// begins in.
+// above parses what git shows after the "@@" of a hunk: the function that the hunk begins
+// in.
 func (l *language) above(heading string) (*scope, bool) {
 	if heading == "" {
 		return nil, false
@@ -62,10 +61,10 @@ type walk struct {
 	lang   *language
 	open   []*scope
 	marked int  // lines for which a mark still counts
-	tested bool // nothing but tests stands below
+	tested bool // everything below is tests
 }
 
-// step takes a line and returns the scope that it stands in.
+// step reads a line and returns the scope that it is in.
 func (w *walk) step(x *line) *scope {
 	if x.marks {
 		w.marked = 8
@@ -86,12 +85,12 @@ func (w *walk) step(x *line) *scope {
 	return around
 }
 
-// goesOn reports whether a line belongs to a function in spite of its indentation.
+// goesOn reports whether a line belongs to a function despite its indentation.
 func goesOn(text string) bool {
 	return text[0] == ')' || text[0] == ']' || strings.HasPrefix(text, "rescue")
 }
 
-// begun is the function that a line begins.
+// begun returns the scope that a line begins.
 func (w *walk) begun(x *line) *scope {
 	text := strings.TrimSpace(x.code)
 	s := &scope{at: x.at, indent: wording.Indent(x.text), class: strings.HasPrefix(text, "class ")}

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A section is the part of a configuration that a line stands in.
+// A section is the part of a configuration file that a line is in.
 type section struct {
 	name  string // "" is none
 	fresh bool   // it was added
 }
 
-// sections returns the section of each line of a file, as its format has them: a
-// header, braces around it, or a plugin's name.
+// sections returns the section of each line of a file: by its header, the braces around
+// it or the name of a plugin, depending on the format.
 func (d *detector) sections(f *file) map[*line]section {
 	all := map[*line]section{}
 	var old, now sectioner
@@ -38,11 +38,11 @@ func (d *detector) sections(f *file) map[*line]section {
 
 // A sectioner goes down one side of a file.
 type sectioner interface {
-	// step returns the section that a line stands in.
+	// step reads a line and returns the section that it is in.
 	step(l *line) section
 }
 
-// headed is a file with lines such as [tool.pytest].
+// headed is a file with headers such as [tool.pytest].
 type headed struct{ now section }
 
 func (h *headed) step(l *line) section {
@@ -51,13 +51,13 @@ func (h *headed) step(l *line) section {
 		rest = strings.TrimSpace(strings.TrimLeft(rest, "]"))
 		if rest == "" || rest[0] == '#' || rest[0] == ';' {
 			h.now = section{strings.ReplaceAll(strings.TrimSpace(name), `"`, ""), l.op == '+'}
-			return section{} // the header itself is in none
+			return section{} // the header itself is in no section
 		}
 	}
 	return h.now
 }
 
-// plugins is a project of Maven, where a plugin's name stands somewhere in it.
+// plugins is a Maven project, in which a plugin's name may be anywhere in its element.
 type plugins struct{ now section }
 
 func (p *plugins) step(l *line) section {
@@ -74,8 +74,8 @@ func (p *plugins) step(l *line) section {
 	return in
 }
 
-// braced is JSON, a program, or a build of Gradle: what stands before an open brace
-// names what is in it.
+// braced is JSON, a program or a Gradle build: the text before an open brace names the
+// section.
 type braced struct {
 	*language
 	open  *span
@@ -135,7 +135,7 @@ func (b *braced) path() (in section) {
 	return in
 }
 
-// label is a name as it stands before a brace.
+// label returns the name before a brace.
 func label(text string) string {
 	return strings.Trim(strings.TrimSpace(strings.TrimRight(strings.TrimSpace(text), ":=(> ")), `"'`)
 }

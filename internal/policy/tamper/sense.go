@@ -2,18 +2,18 @@ package tamper
 
 import "strings"
 
-// A sense is what a line says in its language.
+// A sense is the meaning of a line in its language.
 type sense struct {
 	marks    bool   // a test is declared below
-	tests    bool   // nothing but tests stands below
-	declares string // the name of what is declared
-	begins   bool   // a function, a test or not
+	tests    bool   // everything below is tests
+	declares string // the name of the declared test
+	begins   bool   // a function starts here, a test or not
 	skips    string // the marker that keeps tests from being run
-	sweeps   string // what decides over all tests around it
-	silences string // the marker that keeps a tool quiet
-	leaves   string // the word that ends a function
+	sweeps   string // what affects all tests around it
+	silences string // the marker that silences a tool
+	leaves   string // the word that leaves a function
 	catches  string // the word that catches a failed assertion
-	says     bool   // it only tells something to a person
+	says     bool   // it is only a message to a person
 	claim
 }
 
@@ -21,12 +21,12 @@ type sense struct {
 type claim struct {
 	asserts bool
 	exact   bool // compares with one value
-	loose   bool // is content with many values
-	idle    bool // asserts what is always so
+	loose   bool // accepts many values
+	idle    bool // is always true
 }
 
-// senseOf reads a line; most of it only in a file with tests, and of a line that is
-// far from what has changed only what it declares.
+// senseOf reads a line. Most of it matters only in a file with tests, and for a line far
+// from any change only what it declares.
 func (l *language) senseOf(x line, test bool) (s sense) {
 	if !x.far {
 		s.silences = l.silencer(x)
@@ -55,7 +55,7 @@ func (l *language) senseOf(x line, test bool) (s sense) {
 func (l *language) claimOf(x line) (c claim) {
 	c.asserts, c.exact = l.Assert.match(x.bare), l.Exact.match(x.bare) && !l.Inexact.match(x.bare)
 	c.loose = !c.exact && l.Loose.match(x.bare)
-	c.idle = x.op == '+' && (c.asserts || c.exact || c.loose) && (l.Idle.match(x.bare) || alwaysSo(x.parts))
+	c.idle = x.op == '+' && (c.asserts || c.exact || c.loose) && (l.Idle.match(x.bare) || comparesWithItself(x.parts))
 	return c
 }
 
@@ -68,7 +68,7 @@ func (l *language) declared(x line) string {
 	return strings.Join(m[1:], "") // most of the groups are empty
 }
 
-// skipper returns one of the few words that the language's expressions know.
+// skipper returns the marker in a line that keeps tests from being run, "" for none.
 func (l *language) skipper(x line) string {
 	if m := l.Skip.find(x.bare); m != "" {
 		return quoted(m)
@@ -79,7 +79,7 @@ func (l *language) skipper(x line) string {
 	return ""
 }
 
-// silencer likewise.
+// silencer returns the marker in a line that silences a tool, "" for none.
 func (l *language) silencer(x line) string {
 	if m := l.Silence.find(x.comment); m != "" {
 		return quoted(m)
@@ -90,8 +90,8 @@ func (l *language) silencer(x line) string {
 	return ""
 }
 
-// quoted returns a marker as our own sentences may hold it: an expression may have
-// taken in more than its words.
+// quoted returns a marker that is safe in our own sentences: an expression may have
+// matched more than the marker's words.
 func quoted(marker string) string {
 	const most = 40
 	marker = strings.Map(func(r rune) rune {

@@ -8,11 +8,11 @@ import (
 	"codeloops/internal/loop"
 )
 
-// wanted reports whether it matters of a file where in it a line stands.
-func (p places) wanted(file string) bool { return p.Mixed.match(file) || isMakefile(file) }
+// positional reports whether the meaning of a line in a file depends on its section.
+func (p places) positional(file string) bool { return p.Mixed.match(file) || isMakefile(file) }
 
-// configurations reports changes of what watches over the project, and of what its
-// tests compare with.
+// configurations reports changes to what watches over the project, and to the files that
+// its tests compare with.
 func configurations(r *report) {
 	for _, f := range r.files {
 		if (configuring{r}).configures(f) {
@@ -30,10 +30,11 @@ func configurations(r *report) {
 	}
 }
 
-// Configuring is the look at what says how a project is tested.
+// configuring looks at files that say how a project is tested.
 type configuring struct{ *report }
 
-// configures looks into a file that says how the project is tested, if it is one.
+// configures inspects a file that says how the project is tested; it returns false for
+// any other file.
 func (d configuring) configures(f *file) bool {
 	switch {
 	case d.CI.match(f.Path):
@@ -64,8 +65,8 @@ func (d configuring) configures(f *file) bool {
 	return true
 }
 
-// configured reports a file that is nothing but configuration. A new one takes
-// nothing away unless it overrules another, or says which tests are run.
+// configured reports a pure configuration file. A new one is harmless unless it overrides
+// another, or selects the tests that are run.
 func (d configuring) configured(f *file, k Kind, what string) {
 	if f.Status != loop.FileAdded {
 		d.addf(k, f, 0, "%s was %s", what, f.fate())
@@ -82,8 +83,7 @@ func (d configuring) configured(f *file, k Kind, what string) {
 	})
 }
 
-// atRoot reports whether a configuration is the project's own, and not that of a
-// part of it.
+// atRoot reports whether a configuration file applies to the whole project.
 func atRoot(file string) bool {
 	switch path.Dir(file) {
 	case ".", ".cargo", ".config", ".mvn":
@@ -92,8 +92,8 @@ func atRoot(file string) bool {
 	return false
 }
 
-// overrules reports whether a new configuration has the same to say as a section of
-// a file beside it.
+// overrules reports whether a new configuration file overrides a section of an existing
+// file beside it.
 func (d configuring) overrules(file string) bool {
 	beside := []string{"pyproject.toml", "setup.cfg", "tox.ini", "package.json", "vite.config.ts", "vite.config.js", "vite.config.mjs", "Cargo.toml"}
 	tools := strings.FieldsSeq("pytest vitest jest mocha karma ava nyc c8 ruff mypy flake8 pylint coverage eslint stylelint clippy nextest pyright")
@@ -116,7 +116,7 @@ func (d configuring) overrules(file string) bool {
 	return false
 }
 
-// content returns a file of the work tree as the actor left it.
+// content reads a file of the work tree as the actor left it.
 func (r *report) content(file string) (string, bool) {
 	if r.in.Files == nil {
 		return "", false
@@ -125,15 +125,14 @@ func (r *report) content(file string) (string, bool) {
 	return string(content), err == nil
 }
 
-// tired reports whether the work tree was searched so often that whoever wrote the
-// change must have meant it; the worst is then taken to be so.
+// tired reports whether the work tree was searched so often that the change must be
+// built to exhaust the search; callers then assume the worst.
 func (r *report) tired() bool {
 	r.looked++
 	return r.looked > 1<<12
 }
 
-// narrowed reports whether a line says which tests are run, or what becomes of a
-// failure.
+// narrowed reports whether a line selects the tests that are run, or hides a failure.
 func (d configuring) narrowed(text string) bool {
 	if strings.Contains(text, "addopts") {
 		return d.Options.match(text)
@@ -141,8 +140,8 @@ func (d configuring) narrowed(text string) bool {
 	return d.Narrows.match(text) || d.Options.match(text) || d.Anywhere.match(text)
 }
 
-// instructions reports changes of what agents read before they work, by which an
-// actor can tell the critic what to say.
+// instructions reports changes to files that agents read before they work: through them
+// an actor can tell the critic what to say.
 func instructions(r *report) {
 	for _, f := range r.files {
 		if r.agents.MatchString(f.Path) {
@@ -151,8 +150,8 @@ func instructions(r *report) {
 	}
 }
 
-// script reports what happens to a script. In one that is called like a check, every
-// line that tests something matters.
+// script inspects a script. In one named like a check, every line that tests something
+// matters.
 func script(r *report, f *file) {
 	checks := r.Checks.match(f.Path)
 	hidden(r, f, !checks && !r.deciding(f.Path))
@@ -161,8 +160,8 @@ func script(r *report, f *file) {
 	}
 }
 
-// hidden reports lines that swallow a failure. In files where that is common,
-// only those that check something.
+// hidden reports lines that swallow a failure. With strict, for files where this is
+// common, only lines that check something count.
 func hidden(r *report, f *file, strict bool) {
 	f.alone("+", "-", func(l *line) {
 		marker := hides(r, f, l, strict)
@@ -175,7 +174,7 @@ func hidden(r *report, f *file, strict bool) {
 	})
 }
 
-// hides returns what in a line hides a failure, "" for nothing.
+// hides returns the part of a line that hides a failure, "" for none.
 func hides(r *report, f *file, l *line, strict bool) string {
 	runs := r.Runs.match(l.text)
 	marker := r.Ignores.find(l.text)
@@ -191,14 +190,14 @@ func hides(r *report, f *file, l *line, strict bool) string {
 	return strings.TrimSpace(marker)
 }
 
-// dashed reports whether a line of a recipe is run whatever becomes of it.
+// dashed reports whether a line of a recipe has the "-" that makes make ignore failures.
 func dashed(text string) bool {
 	recipe, ok := strings.CutPrefix(text, "\t")
 	return ok && strings.HasPrefix(strings.TrimLeft(recipe, "\t @+"), "-")
 }
 
-// sectioned reports lines that are about checks in a file that is about much else:
-// those in a section of their own, or with a key that is known.
+// sectioned reports lines about checks in a file that also serves other purposes: those
+// in a section about checks, or with a known key.
 func (d configuring) sectioned(f *file) {
 	in := d.sections(f)
 	b := f.bothSides(in)
@@ -220,15 +219,15 @@ func (d configuring) sectioned(f *file) {
 	})
 }
 
-// manifest reports whether a file is a build of Maven or Gradle.
+// manifest reports whether a file is a Maven or Gradle build.
 func manifest(file string) bool {
 	base := path.Base(file)
 	return base == "pom.xml" || base == "gradle.properties" || strings.HasPrefix(base, "build.gradle")
 }
 
-// ofRunner reports whether a line in a section that is about the tests matters. In a
-// new section only what narrows them does; so it is in manifests, where such a
-// section has other things in it.
+// ofRunner reports whether a line in a section about the tests matters. In a new section
+// only what narrows them does, and likewise in manifests, whose sections hold other
+// things as well.
 func (d configuring) ofRunner(f *file, l *line, s section, b bothSides) bool {
 	if path.Base(f.Path) == "Cargo.toml" {
 		return d.Targets.match(l.text) || s.name == "test" && !s.fresh
@@ -242,8 +241,8 @@ func (d configuring) ofRunner(f *file, l *line, s section, b bothSides) bool {
 	return true
 }
 
-// ofPart reports whether a line by itself takes a section or a key of checks away,
-// or changes it. One that is new takes nothing away, unless it is there already.
+// ofPart reports whether a line by itself removes or changes a section or a key of the
+// checks. A new key is harmless unless the file already has it.
 func (d configuring) ofPart(f *file, l *line, b bothSides) bool {
 	if !d.Part.match(l.text) {
 		return false
@@ -253,10 +252,10 @@ func (d configuring) ofPart(f *file, l *line, b bothSides) bool {
 	return l.op == '-' || b.keys[k] > 0 || hooks
 }
 
-// bothSides is what stands on either side of a file, whatever its order.
+// bothSides holds the keys and lines of the two sides of a file, whatever their order.
 type bothSides struct {
-	keys  map[string]int // that the old side has
-	lines map[string]string
+	keys  map[string]int    // of the old side
+	lines map[string]string // the ops of each item
 }
 
 func (f *file) bothSides(in map[*line]section) bothSides {
@@ -272,12 +271,12 @@ func (b bothSides) moved(l *line, in section) bool {
 	return strings.Contains(ops, "-") && strings.Contains(ops, "+")
 }
 
-// item is a line of a section, whether or not another one follows in a list.
+// item identifies a line of a section, with or without a comma at its end.
 func item(text string, in section) string {
 	return in.name + "\n" + strings.TrimSuffix(normal(text), ",")
 }
 
-// key is what stands before the sign that a value follows.
+// key returns the key of a line such as "key = value".
 func key(text string) string {
 	if i := strings.IndexAny(text, ":="); i >= 0 {
 		text = text[:i]
@@ -285,7 +284,7 @@ func key(text string) string {
 	return normal(text)
 }
 
-// renamedFile reports whether a deleted file came back under another directory.
+// renamedFile reports whether a deleted file came back with another path.
 func (w *whereabouts) renamedFile(f *file) bool {
 	if f.Status != loop.FileDeleted {
 		return false
@@ -296,8 +295,8 @@ func (w *whereabouts) renamedFile(f *file) bool {
 	})
 }
 
-// scripts reports the files that the run's own checks run. Where such a file has
-// much else in it, or is a test, only what was there before counts.
+// scripts reports changes to the files that the run's own checks run. In files that also
+// serve other purposes, and in tests, only changes to existing lines count.
 func scripts(r *report) {
 	for _, f := range r.files {
 		if !r.deciding(f.Path) {
@@ -312,15 +311,15 @@ func scripts(r *report) {
 	}
 }
 
-// deciding reports whether a check runs a file, or one in its directory.
+// deciding reports whether a check runs a file, or its directory.
 func (r *report) deciding(file string) bool {
 	return slices.ContainsFunc(r.in.Deciding, func(p string) bool {
 		return file == p || strings.HasPrefix(file, strings.TrimSuffix(p, "/")+"/")
 	})
 }
 
-// firstLost returns the first line that was taken out and stands nowhere else in the
-// file; 0 is none.
+// firstLost returns the number of the first line that was removed and did not move
+// within the file; 0 for none.
 func firstLost(f *file) (at int) {
 	f.alone("-", "+", func(l *line) {
 		if at == 0 && normal(l.text) != "" {

@@ -8,8 +8,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// skips reports what keeps tests from being run. In a test that was added it is
-// nobody's loss.
+// skips reports what keeps existing tests from being run; in a new test nothing is lost.
 func skips(r *report) {
 	d := skipping{r, map[*file]map[int]bool{}}
 	for _, t := range r.tests.added {
@@ -21,7 +20,7 @@ func skips(r *report) {
 		}
 		d.fresh[t.file][t.at] = true
 	}
-	before := r.removed(func(l *line) string { return l.skips }) // perhaps elsewhere
+	before := r.removed(func(l *line) string { return l.skips })
 	for _, f := range r.files {
 		if !f.readable() {
 			continue
@@ -40,19 +39,19 @@ func skips(r *report) {
 	}
 }
 
-// Skipping is the look for what keeps tests from being run.
+// skipping looks for what keeps tests from being run.
 type skipping struct {
 	*report
 	fresh map[*file]map[int]bool // the lines with declarations of new tests
 }
 
-// removed counts the lines that were taken out, in all files, and of which
-// something is to be said. One that is added again has only moved.
-func (r *report) removed(said func(l *line) string) map[string]int {
+// removed counts the removed lines of all files that have a marker. A marker that is
+// added again has only moved.
+func (r *report) removed(marker func(l *line) string) map[string]int {
 	all := map[string]int{}
 	for _, f := range r.files {
 		f.each("-", func(l *line) {
-			if said(l) != "" {
+			if marker(l) != "" {
 				all[normal(l.text)]++
 			}
 		})
@@ -60,8 +59,8 @@ func (r *report) removed(said func(l *line) string) map[string]int {
 	return all
 }
 
-// sweeps reports what was added, in a new file or test as well, and can keep the
-// tests that were there before from being run, or from failing.
+// sweeps reports additions, in new files and tests too, that can keep existing tests from
+// being run or from failing.
 func (d skipping) sweeps(f *file) {
 	runs := false
 	f.all(func(l *line) { runs = runs || l.op != '-' && strings.Contains(l.bare, ".Run()") })
@@ -80,13 +79,13 @@ func (d skipping) sweeps(f *file) {
 	})
 }
 
-// tests reports whether a line of a file with tests is about them; in Rust the code
-// that they test stands around them.
+// tests reports whether a line of a file with tests is part of them; Rust has tests and
+// the tested code in the same file.
 func (f *file) tests(l *line) bool {
 	return !f.whole || f.apart() || l.in.name() != "" || l.tested
 }
 
-// reaches reports whether what a line does happens with the tests, and not in a
+// reaches reports whether a line takes effect on the tests themselves, and not only in a
 // function that they may call.
 func (d skipping) reaches(f *file, l *line) bool {
 	return l.in == nil || l.in.test != "" || d.Setup.match(f.Path) || strings.Contains(l.sweeps, "def ")
@@ -114,21 +113,21 @@ func (d skipping) skipsIn(f *file, h hunk, before map[string]int) {
 	}
 }
 
-// ofCode reports whether a marker of Rust is about code and not about tests.
+// ofCode reports whether a Rust attribute is about code and not about tests.
 func (f *file) ofCode(lines []line, at int) bool {
 	l := &lines[at]
 	return strings.Contains(l.skips, "not(test)") && !f.tests(l) || conditional(l.skips) && !attributed(lines, at)
 }
 
-// conditional reports whether a marker of Rust depends on how a program is built,
-// and may stand above anything.
+// conditional reports whether a Rust attribute depends on the build configuration, and
+// so may precede anything.
 func conditional(marker string) bool {
 	_, what, ok := strings.Cut(marker, "cfg(")
 	return ok && !strings.HasPrefix(what, "any()") && !strings.HasPrefix(what, "not(test)") && !strings.HasPrefix(strings.ToLower(what), "false")
 }
 
-// attributed reports whether an attribute of Rust is about a whole file, or stands
-// among those of a test or of a module of tests.
+// attributed reports whether a Rust attribute applies to a whole file, to a test or to a
+// module of tests.
 func attributed(lines []line, at int) bool {
 	if strings.HasPrefix(lines[at].skips, "`#!") {
 		return true
@@ -144,13 +143,13 @@ func attributed(lines []line, at int) bool {
 	return slices.ContainsFunc(lines[first:last+1], marks)
 }
 
-// above reports whether a marker belongs to what stands below it.
+// above reports whether a marker applies to what follows it.
 func above(l line) bool {
 	code := strings.TrimSpace(l.code)
 	return strings.HasPrefix(code, "@") || strings.HasPrefix(code, "#[") || strings.HasPrefix(code, "[")
 }
 
-// nextFresh reports whether the next test below a marker is a new one.
+// nextFresh reports whether the next test below a marker is new.
 func nextFresh(below []line, fresh map[int]bool) bool {
 	for _, l := range below {
 		if l.op != '-' && l.declares != "" {
@@ -160,8 +159,8 @@ func nextFresh(below []line, fresh map[int]bool) bool {
 	return false
 }
 
-// swallowed reports comments and string literals that were opened above a test
-// which was there before, or above what it asserts.
+// swallowed reports comments and string literals that were opened above an existing test
+// or its assertions.
 func swallowed(r *report, f *file, h hunk) {
 	told := 0
 	for _, l := range h.lines {
@@ -172,10 +171,10 @@ func swallowed(r *report, f *file, h hunk) {
 	}
 }
 
-// leaves reports what was added to a test that was there before and ends it, or a
-// loop of it, without a failure, and what catches one.
+// leaves reports additions to an existing test that leave it, or one of its loops,
+// without a failure, and those that catch a failure.
 func (d skipping) leaves(f *file, h hunk) {
-	asserted := false // by the line above, so that no more is to be done
+	asserted := false // the line above reported a failure, so leaving is harmless
 	within := newLoop{none}
 	for _, l := range h.lines {
 		switch {
@@ -197,12 +196,12 @@ func (d skipping) leaves(f *file, h hunk) {
 	}
 }
 
-// A newLoop is one that was added, with nothing in it that was there before.
+// A newLoop is an added loop that contains no old code.
 type newLoop struct{ indent int }
 
 const none = -1
 
-// step takes the next line; begins matches one that begins a loop.
+// step reads the next line; begins matches the start of a loop.
 func (n *newLoop) step(l *line, fresh bool, begins *probe) {
 	if !fresh && len(words(l.code)) > 0 || wording.Indent(l.text) <= n.indent {
 		n.indent = none
@@ -212,7 +211,8 @@ func (n *newLoop) step(l *line, fresh bool, begins *probe) {
 	}
 }
 
-// unrun reports declarations by which a test, or a class of tests, is run no more.
+// unrun reports changed declarations because of which a test, or a class of tests, is no
+// longer run.
 func (d skipping) unrun(f *file, h hunk) {
 	for i := range h.lines {
 		l := &h.lines[i]
@@ -223,9 +223,9 @@ func (d skipping) unrun(f *file, h hunk) {
 	}
 }
 
-// guarded reports conditions that were put around assertions which were there.
+// guarded reports conditions that were added around existing assertions.
 func (d skipping) guarded(f *file, h hunk) {
-	at := 0 // a condition that was added, right above
+	at := 0 // of a condition added right above
 	for i := range h.lines {
 		l := &h.lines[i]
 		if l.op == '-' || strings.TrimSpace(l.code) == "" {
@@ -242,17 +242,17 @@ func (d skipping) guarded(f *file, h hunk) {
 	}
 }
 
-// guards reports whether a line of a test is a condition, and nothing else.
+// guards reports whether a line of an existing test is a condition and nothing else.
 func (d skipping) guards(f *file, l *line) bool {
 	return d.existing(f, l) && !l.asserts && l.skips == "" && d.Values.Guards.match(l.code)
 }
 
-// existing reports whether a line is in a test that was there before.
+// existing reports whether a line is in a test that is not new.
 func (d skipping) existing(f *file, l *line) bool {
 	return l.in.name() != "" && !d.fresh[f][l.in.at]
 }
 
-// leaving is the word by which a line leaves, which may stand behind a condition.
+// leaving returns the keyword by which a line leaves, which a condition may precede.
 func leaving(marker string) string {
 	for _, w := range words(marker) {
 		switch w {
@@ -263,7 +263,7 @@ func leaving(marker string) string {
 	return word(marker)
 }
 
-// word is the first word of a marker.
+// word returns the first word of a marker.
 func word(marker string) string {
 	marker = strings.TrimLeft(marker, "{ }")
 	end := strings.IndexFunc(marker, func(r rune) bool { return strings.ContainsRune(" \t(){};:", r) })

@@ -1,9 +1,12 @@
 package tamper
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// suppressions reports comments and attributes that keep linters, type checkers
-// and coverage quiet, wherever they were added.
+// suppressions reports added comments and attributes that silence linters, type checkers
+// or coverage, in any file.
 func suppressions(r *report) {
 	before := r.removed(func(l *line) string { return l.silences })
 	for _, f := range r.files {
@@ -13,10 +16,10 @@ func suppressions(r *report) {
 	}
 }
 
-// suppressionsIn passes over a marker that moved with its line, and one on a line
-// of which only the code was changed.
+// suppressionsIn ignores a marker that moved with its line, and one on a line of which
+// only the code was changed.
 func suppressionsIn(r *report, f *file, h hunk, before map[string]int) {
-	var replaced []*line // with a marker, right above
+	var replaced []*line // removed lines with a marker, right above
 	for i := range h.lines {
 		l := &h.lines[i]
 		switch {
@@ -30,7 +33,7 @@ func suppressionsIn(r *report, f *file, h hunk, before map[string]int) {
 				continue
 			}
 			if n := kept(replaced, l); n >= 0 {
-				replaced = append(replaced[:n:n], replaced[n+1:]...)
+				replaced = slices.Delete(replaced, n, n+1)
 				continue
 			}
 			r.addf(Suppressed, f, l.at, "%s was added, which silences a tool", l.silences)
@@ -38,20 +41,17 @@ func suppressionsIn(r *report, f *file, h hunk, before map[string]int) {
 	}
 }
 
-// kept returns which of some lines had a line's marker, with the same words, on
-// much the same code; -1 is none.
+// kept returns the index of the line that had the same marker, with the same words, on
+// similar code; -1 for none.
 func kept(lines []*line, now *line) int {
-	const most, near = 0.5, 8
-	for i, old := range lines[:min(near, len(lines))] {
-		if old.silences == now.silences && normal(old.comment) == normal(now.comment) && (old.comment == "") == (now.comment == "") &&
-			shared(words(old.code), words(now.code)) >= most {
-			return i
-		}
-	}
-	return -1
+	const least, near = 0.5, 8
+	return slices.IndexFunc(lines[:min(near, len(lines))], func(old *line) bool {
+		return old.silences == now.silences && normal(old.comment) == normal(now.comment) && (old.comment == "") == (now.comment == "") &&
+			shared(words(old.code), words(now.code)) >= least
+	})
 }
 
-// words are the names and numbers in a code.
+// words returns the names and numbers in some code.
 func words(code string) []string {
 	return strings.FieldsFunc(code, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' && r < 0x80

@@ -11,7 +11,7 @@ import (
 //go:embed tables.toml
 var tablesFile string
 
-// Tables are the expressions that detectors go by, and the languages that are known.
+// tables hold the expressions that the detectors use, and the known languages.
 type tables struct {
 	Languages []*language `toml:"language"`
 	places
@@ -21,7 +21,6 @@ type tables struct {
 	Values values
 }
 
-// readTables reads the tables.
 func readTables() (*tables, error) {
 	t := &tables{}
 	meta, err := toml.Decode(tablesFile, t)
@@ -34,53 +33,53 @@ func readTables() (*tables, error) {
 	return t, err
 }
 
-// Places are expressions for files that are known by their names.
+// places match the paths of files.
 type places struct {
-	OtherTest *probe `toml:"other_test"` // files with tests in languages that are not known
+	OtherTest *probe `toml:"other_test"` // files with tests in unknown languages
 	Setup     *probe // files that are read before all tests
 	CI        *probe
 	Golden    *probe
-	Runner    *probe // configuration of tests, whole files of it
-	Linter    *probe // the same of linters
+	Runner    *probe // files that only configure the tests
+	Linter    *probe // files that only configure linters
 	Mixed     *probe // files with such configuration among other things
 	Builds    *probe // builds that declare tests one by one
-	Stands    *probe // what is found instead of a test runner, or of what it uses
+	Stands    *probe // files that are found instead of a test runner, or of what it uses
 	Checks    *probe // scripts that check something
 }
 
-// Settings are expressions for lines of configuration, and for where they stand.
+// settings match lines of configuration files, and sections.
 type settings struct {
 	RunnerPart *probe `toml:"runner_part"` // sections of mixed files
 	LinterPart *probe `toml:"linter_part"`
-	Part, Key  *probe // lines of them, wherever they stand
-	Narrows    *probe // keys that say which tests are run, or what becomes of a failure
-	Options    *probe // of a runner, that say so
-	Anywhere   *probe // what hides a failure, or keeps tests from being run
-	Targets    *probe // of a package of Rust, what does
-	Tested     *probe // what is called like tests
+	Part, Key  *probe // lines that matter in any section
+	Narrows    *probe // keys that select tests or hide failures
+	Options    *probe // options of a runner that do so
+	Anywhere   *probe // what hides failures or keeps tests from being run
+	Targets    *probe // the same in a Cargo target
+	Tested     *probe // names of tests
 	Member     *probe // what makes something a part of a project
 }
 
-// Failures are expressions for lines that hide a failure.
+// failures match lines that hide a failure.
 type failures struct {
-	Swallows, Ignores *probe // in what they run; by what they say
+	Swallows, Ignores *probe // by the command, and by an option
 	Tidies            *probe // commands that may fail
 	Pipes             *probe // a command whose exit code is lost
-	Exits             *probe // the same in a script of which one knows that it checks
+	Exits             *probe // the same in a script that is known to check something
 	Runs              *probe // lines that check something
 }
 
-// Recipes are expressions for lines of makefiles.
+// recipes match lines of makefiles.
 type recipes struct {
-	Target, Check *probe // targets, and those that check
+	Target, Check *probe // any target, and one that checks something
 	Assigned      *probe // a variable
-	Decides       *probe // what decides over all recipes
+	Decides       *probe // what affects all recipes
 	Nothing       *probe // a value that does nothing
-	Harmless      *probe // what decides over all recipes, and hides nothing
+	Harmless      *probe // what affects all recipes but hides nothing
 }
 
-// AgentSettings returns what agents take settings and instructions from: files, and
-// directories of such files, in each directory in which agents look for them.
+// AgentSettings returns the files, and the directories of files, from which agents read
+// settings and instructions, relative to any directory in which they look.
 func AgentSettings() []string {
 	all := strings.Fields("AGENTS.md AGENTS.local.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md CRUSH.md" +
 		" .cursorrules .windsurfrules .clinerules .goosehints .mcp.json codeloops.toml" +

@@ -1,11 +1,10 @@
-// Package tamper finds, in a change, what weakens the tests of a project or the
-// tools that watch over it.
+// Package tamper finds changes that weaken the tests of a project or the tools that
+// watch over it.
 //
-// It reads patches, and the files around them, line by line, and knows languages
-// only as far as regular expressions do: what it finds is a sign for somebody to
-// look at, and what it does not find may still be there. A test that moves to
-// another file or gets another name is not tampered with, and neither is one that
-// is added.
+// It reads patches, and the files around them, line by line, and knows languages only
+// through regular expressions: a finding is a sign that somebody should look at, and
+// there may be tampering that it does not find. Moving, renaming or adding a test is not
+// tampering.
 package tamper
 
 import (
@@ -28,17 +27,17 @@ import (
 type Sign struct {
 	Kind Kind
 	Path string
-	// Lines are those of which the same is to be said, of the new file, or of the
-	// old one where nothing is left; none when the sign is about the whole file.
+	// Lines are the lines that the sign applies to, in the new file, or in the old
+	// one if nothing is left of them; none when the sign is about the whole file.
 	Lines []int
-	// Text says what was done, without the place. Names that come from the
-	// repository are quoted in it, escaped and clipped.
+	// Text says what was done, without the place. Names from the repository are
+	// escaped and shortened in it.
 	Text string
 
 	fresh bool // the file is new
 }
 
-// Place returns where the sign is, its path quoted where it is odd.
+// Place returns the path, quoted if it has unusual characters, and the lines.
 func (s Sign) Place() string {
 	const most = 8
 	var lines []string
@@ -58,31 +57,31 @@ func (s Sign) Place() string {
 // String returns the sign as a sentence that begins with its place.
 func (s Sign) String() string { return s.Place() + ": " + s.Text }
 
-// A detector knows what to look for.
+// A detector holds what to look for.
 type detector struct {
 	*tables
-	agents *regexp.Regexp // what agents read before they work
+	agents *regexp.Regexp // the files that agents read before they work
 }
 
-// The detector takes some milliseconds to make, which nobody waits for before there is a change.
+// theDetector is made on first use, which takes some milliseconds.
 var theDetector = sync.OnceValue(func() *detector { //nolint:gochecknoglobals // read once
 	t, err := readTables()
 	if err != nil {
-		panic("tables.toml: " + err.Error()) // a part of the program, which a test has read
+		panic("tables.toml: " + err.Error()) // embedded, and read by a test
 	}
 	return &detector{t, deciding.AgentFiles()}
 })
 
-// A Tree is what a change was made in, as far as its patches do not tell it.
+// A Tree is the work tree of a change.
 type Tree struct {
-	Files    Files    // nil: nothing but the patches is read
-	Deciding []string // the files that the run's own checks run, from the root
+	Files    Files    // nil: only the patches are read
+	Deciding []string // the files that the run's own checks run, relative to the root
 }
 
-// Inspect returns the signs in a change, those that weigh most first: by kind,
-// files that were there before the new ones, then by path and line. The change
-// should be the one since the session began: what an iteration did and a later
-// one took back is no sign. It takes patches of any bytes.
+// Inspect returns the signs in a change, the most serious first: by kind, existing files
+// before new ones, then by path and line. The change should be the one since the session
+// began, so that what one iteration did and a later one undid is no sign. Patches may
+// hold arbitrary bytes.
 func Inspect(c loop.Change, in Tree) []Sign {
 	r := &report{detector: theDetector(), in: in, had: map[string]bool{}}
 	for _, f := range filesOf(c) {
@@ -101,29 +100,25 @@ func Inspect(c loop.Change, in Tree) []Sign {
 	return ordered(r.signs)
 }
 
-// detectors look for signs, each one for those of its kind.
 func detectors() []func(*report) {
 	return []func(*report){
 		cut, lostTests, detached, skips, assertions, expectations, suppressions, configurations, scripts, instructions,
 	}
 }
 
-// cut reports files that are too large to be read to their end, where that matters.
+// cut reports test and configuration files that are too large to be read whole.
 func cut(r *report) {
 	for _, f := range r.files {
-		if len(f.Patch) > maxPatch && (f.test || r.wanted(f.Path)) {
+		if len(f.Patch) > maxPatch && (f.test || r.positional(f.Path)) {
 			r.addf(Loosened, f, 0, "the change is too large to be read whole")
 		}
 	}
 }
 
-// ordered sorts signs by weight and makes one of those that say the same of
-// several lines of a file.
+// ordered sorts signs by weight and joins those that say the same of several lines of a
+// file.
 func ordered(signs []Sign) []Sign {
-	rank := map[Kind]int{}
-	for i, k := range Kinds() {
-		rank[k] = i
-	}
+	kinds := Kinds()
 	slices.SortStableFunc(signs, func(a, b Sign) int {
 		if a.fresh != b.fresh && a.Kind == b.Kind {
 			if b.fresh {
@@ -131,7 +126,7 @@ func ordered(signs []Sign) []Sign {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(rank[a.Kind], rank[b.Kind]), cmp.Compare(a.Path, b.Path), slices.Compare(a.Lines, b.Lines))
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Path, b.Path), slices.Compare(a.Lines, b.Lines))
 	})
 	type saying struct {
 		kind       Kind
@@ -152,14 +147,14 @@ func ordered(signs []Sign) []Sign {
 	return all
 }
 
-// A report is an inspection under way.
+// A report is an inspection in progress.
 type report struct {
 	*detector
 	in     Tree
 	files  []*file
 	tests  *whereabouts
 	signs  []Sign
-	had    map[string]bool // lines that were taken out of tests, perhaps to another place
+	had    map[string]bool // the lines removed from tests, which may have moved
 	looked int             // how often the work tree was searched for a module
 }
 
@@ -177,9 +172,9 @@ const (
 	maxValue = 60
 )
 
-// Quote returns a name from the repository as our own sentences may hold it:
-// plain words stay, everything else is quoted; what is longer than most characters
-// is cut in its middle, as both ends of a path tell it from others.
+// Quote returns a name from the repository that is safe in our own sentences: plain words
+// stay, everything else is quoted. A name of more than most characters loses its middle,
+// since both ends of a path identify it.
 func Quote(s string, most int) string {
 	s = clipped(s, most)
 	if s == "" || strings.ContainsFunc(s, odd) {
@@ -210,24 +205,24 @@ type Kind string
 const (
 	TestFileRemoved Kind = "test_file_removed"
 	TestRemoved     Kind = "test_removed"
-	TurnedBinary    Kind = "turned_binary" // text of which no diff shows anything any more
+	TurnedBinary    Kind = "turned_binary" // text that diffs no longer show
 	TestSkipped     Kind = "test_skipped"
 	Loosened        Kind = "assertions_loosened"
-	CheckChanged    Kind = "check_changed"  // what a check of the run's own runs
-	RunnerChanged   Kind = "runner_changed" // what runs the tests, and which of them
-	FailureHidden   Kind = "failure_hidden" // an exit code that is swallowed
+	CheckChanged    Kind = "check_changed"  // a file that one of the run's own checks runs
+	RunnerChanged   Kind = "runner_changed" // what runs or selects the tests
+	FailureHidden   Kind = "failure_hidden" // a swallowed exit code
 	CIChanged       Kind = "ci_changed"
 	ConfigChanged   Kind = "config_changed" // of linters and type checkers
 	Suppressed      Kind = "suppression_added"
-	GoldenChanged   Kind = "golden_changed" // what tests compare with
-	AgentsChanged   Kind = "agents_changed" // their instructions and settings
+	GoldenChanged   Kind = "golden_changed" // files that tests compare with
+	AgentsChanged   Kind = "agents_changed" // instructions and settings of agents
 
 	ExpectationChanged Kind = "expectation_changed"
 )
 
-// Kinds returns all kinds, those that weigh most first: what takes tests away,
-// then what decides whether they are run and what becomes of a failure, then what
-// they compare with, last what is no part of a test.
+// Kinds returns all kinds, the most serious first: what removes tests, then what keeps
+// them from being run or hides failures, then what they compare with, and last what is
+// not part of a test.
 func Kinds() []Kind {
 	return []Kind{
 		TestFileRemoved, TestRemoved, TurnedBinary, Loosened, TestSkipped, CheckChanged, RunnerChanged, FailureHidden, CIChanged,
@@ -235,7 +230,7 @@ func Kinds() []Kind {
 	}
 }
 
-// Title says what signs of the kind have in common, in a sentence without a name.
+// Title describes the kind in a sentence without a name.
 func (k Kind) Title() string {
 	return map[Kind]string{
 		TestFileRemoved: "files with tests are gone",

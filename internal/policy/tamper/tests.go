@@ -9,34 +9,34 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A test is one declaration of a test, on one side of a patch.
+// A test is the declaration of a test on one side of a patch.
 type test struct {
 	file *file
 	name string
 	at   int
 	body []*line // the changed lines up to the next test
-	size int     // assertions among them
+	size int     // the number of assertions in the body
 }
 
-// A move is a test that stands somewhere else now, or has another name.
+// A move is a test that was moved or renamed.
 type move struct{ from, to *test }
 
-// Whereabouts are what became of the tests of a change.
+// whereabouts say where the tests of a change went.
 type whereabouts struct {
 	*report
 	removed, added []*test
-	gone           map[*test]bool // removed, and nowhere else to be found
+	gone           map[*test]bool // removed for good
 	moved          []move
-	// arrived are the tests that were somewhere else before, receives the files
+	// arrived are the tests that were somewhere else before, and receives the files
 	// that they are in now.
 	arrived  map[*test]bool
 	receives map[*file]bool
 
 	byEnd, byBase map[string][]*file // see like
-	tried, work   int                // what looking for moved files and tests has cost, and may cost
+	tried, work   int                // the effort so far for moved files, and that left for moved tests
 }
 
-// trace finds out what became of the tests.
+// trace finds out where the tests went.
 func trace(r *report) *whereabouts {
 	w := &whereabouts{report: r, gone: map[*test]bool{}, arrived: map[*test]bool{}, receives: map[*file]bool{}}
 	for _, f := range r.files {
@@ -49,7 +49,7 @@ func trace(r *report) *whereabouts {
 	return w
 }
 
-// lostTests reports what was taken out of the tests.
+// lostTests reports removed tests and files of tests.
 func lostTests(r *report) {
 	emptied := map[*file]int{}
 	for _, t := range r.tests.removed {
@@ -79,8 +79,8 @@ func lostTests(r *report) {
 	}
 }
 
-// apart reports whether a file with tests has nothing else in it; in Rust they may
-// are in the file that they test.
+// apart reports whether a file with tests holds nothing else; in Rust, tests may be in the
+// file that they test.
 func (f *file) apart() bool { return !f.lang.has("x.rs") || strings.Contains("/"+f.Path, "/tests/") }
 
 func with(tests int) string {
@@ -93,9 +93,8 @@ func with(tests int) string {
 	return ", with the " + wording.Count(tests, "test") + " in it"
 }
 
-// declared returns the tests of one side: skip is the op of the lines that the
-// other side alone has. A test counts whose declaration is changed or is
-// context; its body are changed lines only.
+// declared returns the tests of one side; skip is the op of the lines that only the other
+// side has. A declaration may be an unchanged line, but the body is only changed lines.
 func (f *file) declared(skip byte) []*test {
 	var all []*test
 	for _, h := range f.hunks {
@@ -133,13 +132,12 @@ func (f *file) declared(skip byte) []*test {
 	return all
 }
 
-// unreached reports whether a test of Python stands within a function, where no
-// runner finds it.
+// unreached reports whether a Python test is inside a function, where no runner finds it.
 func (l *language) unreached(x *line) bool {
 	return l.has("x.py") && x.in != nil && !x.in.class
 }
 
-// differ leaves out of two lists the tests that both have.
+// differ removes from two lists the tests that both have.
 func differ(a, b []*test) (onlyA, onlyB []*test) {
 	names, both := map[string]int{}, map[string]int{}
 	for _, t := range b {
@@ -160,8 +158,7 @@ func differ(a, b []*test) (onlyA, onlyB []*test) {
 	return onlyA, onlyB
 }
 
-// match finds out what became of the tests that were removed: those of the
-// same name come first, then those with much the same body.
+// match looks for the removed tests among the added ones, first by name, then by body.
 func (w *whereabouts) match(removed, added []*test) {
 	byName := map[string][]*test{}
 	for _, now := range added {
@@ -174,7 +171,7 @@ func (w *whereabouts) match(removed, added []*test) {
 			lost = append(lost, old)
 		}
 	}
-	// So many at once are a rewrite of the whole suite, which is told anyhow.
+	// So many at once are a rewrite of the whole suite, which is reported anyway.
 	const most = 1 << 18
 	w.work = 1 << 22
 	for _, old := range lost {
@@ -184,7 +181,7 @@ func (w *whereabouts) match(removed, added []*test) {
 	}
 }
 
-// pair notes where a test went, if it is one of the candidates.
+// pair records where a test went, if that is one of the candidates.
 func (w *whereabouts) pair(old *test, candidates []*test, taken map[*test]bool, same func(a, b *test) bool) bool {
 	for _, now := range candidates {
 		if !taken[now] && same(old, now) {
@@ -197,21 +194,20 @@ func (w *whereabouts) pair(old *test, candidates []*test, taken map[*test]bool, 
 	return false
 }
 
-// alike reports whether one test may have taken the place of another: it is run
-// wherever the other one was.
+// alike reports whether one test can replace another: it is run wherever the other was.
 func alike(a, b *test) bool {
 	return a.file.lang == b.file.lang && a.file.lang.lost(a.file.Path, b.file.Path) == ""
 }
 
-// renamed reports whether one test took the place of another: it has most of
-// the other's lines, or nothing but its declaration was changed.
+// renamed reports whether one test replaced another: it has most of the other's lines, or
+// only the declaration was changed.
 func (w *whereabouts) renamed(old, now *test) bool {
 	const most = 0.6
 	if !alike(old, now) || method(now) && !method(old) && !w.suites() {
 		return false
 	}
 	if len(old.body) == 0 && len(now.body) == 0 {
-		const near = 4 // what stands above may have grown by a few lines
+		const near = 4 // lines may have been added above
 		return old.file == now.file && max(old.at-now.at, now.at-old.at) <= near
 	}
 	if w.work -= len(old.body) + len(now.body); w.work < 0 {
@@ -220,7 +216,7 @@ func (w *whereabouts) renamed(old, now *test) bool {
 	if shared(normals(old.body), normals(now.body)) >= most {
 		return true
 	}
-	const nearly = 0.7 // of the words, where the lines are written anew
+	const nearly = 0.7 // of the words, if the lines were rewritten
 	return old.file == now.file && len(old.body)+len(now.body) < 100 && shared(vocabulary(old.body), vocabulary(now.body)) >= nearly
 }
 
@@ -231,10 +227,10 @@ func vocabulary(lines []*line) (all []string) {
 	return all
 }
 
-// method reports whether a test belongs to a type, which somebody has to run.
+// method reports whether a test is a method of a suite, which some test has to run.
 func method(t *test) bool { return strings.HasPrefix(t.name, "(") }
 
-// suites reports whether such a run was added.
+// suites reports whether the run of a suite was added.
 func (w *whereabouts) suites() (runs bool) {
 	for _, f := range w.files {
 		f.each("+", func(l *line) { runs = runs || strings.Contains(l.bare, "suite.Run(") })
@@ -250,7 +246,7 @@ func normals(lines []*line) []string {
 	return all
 }
 
-// shared is the part, from 0 to 1, of a's lines that b has.
+// shared returns the share, from 0 to 1, of a's texts that b has as well.
 func shared(a, b []string) float64 {
 	has, n, all := counted(b), 0, 0
 	for _, s := range a {
@@ -264,8 +260,8 @@ func shared(a, b []string) float64 {
 	return float64(n) / float64(max(all, 1))
 }
 
-// twice reports tests that are in the same place under the same name, where the
-// second one takes the place of the first.
+// twice reports Python tests with the same name in the same scope, of which the second
+// replaces the first.
 func twice(r *report, f *file) {
 	if !f.lang.has("x.py") || f.Status == loop.FileAdded {
 		return
@@ -286,9 +282,9 @@ func twice(r *report, f *file) {
 	})
 }
 
-// elsewhere returns another file of the change that has what stood in a deleted
-// one, all its tests or else most of its lines; nil is none. Why says what keeps a
-// runner from it there.
+// elsewhere returns another file of the change that holds what a deleted file held, all
+// its tests or most of its lines; nil for none. why says what keeps a runner from the
+// tests there.
 func (w *whereabouts) elsewhere(f *file, gone int) (to *file, why string) {
 	tests := 0
 	for _, m := range w.moved {
@@ -314,7 +310,7 @@ func (w *whereabouts) elsewhere(f *file, gone int) (to *file, why string) {
 	return to, why
 }
 
-// resembles returns a file that has most of a deleted one.
+// resembles returns a file that has most of the lines of a deleted one.
 func (w *whereabouts) resembles(f *file) *file {
 	const most = 0.6
 	old := f.texts("-")
@@ -326,8 +322,8 @@ func (w *whereabouts) resembles(f *file) *file {
 	return nil
 }
 
-// like returns the files that a deleted one may have become: those that end
-// alike, and where there are many only those of the same name.
+// like returns the files that a deleted one may have become: those with the same
+// extension or, if there are many, the same base name.
 func (w *whereabouts) like(f *file) []*file {
 	if w.byEnd == nil {
 		w.byEnd, w.byBase = map[string][]*file{}, map[string][]*file{}

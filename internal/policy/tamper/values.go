@@ -8,18 +8,18 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Values are how literals, and names that stand for one, are told in a line.
+// values recognize literals in a line, and names that stand for one.
 type values struct {
 	Literal *probe
-	Names   *probe // of messages, which tell nothing about a result
-	Wants   *probe // of what must come out
-	Reason  *probe // an assertion of Python, with what it says when it fails
+	Names   *probe // messages and test names, which say nothing about a result
+	Wants   *probe // expected results
+	Reason  *probe // a Python assertion with its failure message
 	Asks    *probe // a condition
 	Guards  *probe // a condition, or a loop over nothing
-	Narrows *probe // takes a part of what a loop goes through
-	Loops   *probe // goes through something
+	Narrows *probe // a part of what a loop goes through
+	Loops   *probe // a loop
 	Breaks  *probe // what a break ends
-	Row     *probe // the form of a line that is nothing but values
+	Row     *probe // the form of a line that holds only values
 }
 
 // of returns the values in a line, and the line without them.
@@ -50,33 +50,31 @@ func (v values) of(f *file, l *line) (form string, all []string) {
 	return normal(b.String()), all
 }
 
-// name reports whether a value is a name with a capital letter, of a constant or of
-// a type.
+// name reports whether a value is a capitalized name, of a constant or a type.
 func name(value string) bool {
 	return value[0] >= 'A' && value[0] <= 'Z' && !slices.Contains([]string{"True", "False", "None", "Ok", "Err", "Some"}, value)
 }
 
-// standsAlone reports whether a name is a value by what follows it: it is not
-// called, and nothing is declared by it.
+// standsAlone reports whether what follows a name shows that it is a value, and not
+// called or used in a declaration.
 func standsAlone(rest string) bool {
 	rest = strings.TrimPrefix(strings.TrimLeft(rest, " "), ".class")
 	return rest == "" || strings.IndexByte("),;:]{", rest[0]) >= 0
 }
 
-// printed reports whether a line is what an example of Go must print, which stands
-// in a comment.
+// printed reports whether a line is expected output of a Go example, in a comment.
 func printed(l *line) bool {
 	return strings.HasPrefix(l.in.name(), "Example") && strings.TrimSpace(l.code) == "" && l.comment != ""
 }
 
-// imports reports whether a line of Go is nothing but the path of a package: a row of
-// a table has a comma.
+// imports reports whether a line of Go is only an import path; a row of a table would
+// have a comma.
 func imports(f *file, l *line) bool {
 	return f.lang.has("x.go") && l.in == nil && strings.Count(l.code, `"`) == 2 && !strings.Contains(l.code, "=") && strings.HasSuffix(l.code, `"`)
 }
 
-// matter reports whether the values of a line do: not those of names, of messages
-// and of comments.
+// matter reports whether the values of a line matter: those in declarations, messages
+// and comments do not.
 func (v values) matter(f *file, l *line) bool {
 	if l.quoted || printed(l) {
 		return true
@@ -87,15 +85,15 @@ func (v values) matter(f *file, l *line) bool {
 	return strings.TrimSpace(l.code) != "" && !imports(f, l) && l.declares == "" && !l.says && !v.Names.match(l.code)
 }
 
-// expect reports whether a line says what must come out.
+// expect reports whether a line states an expected result.
 func (v values) expect(l *line) bool {
 	return l.asserts || l.exact || l.loose || v.Wants.match(l.code)
 }
 
-// silent reports whether a line neither says what must come out nor asks for it.
+// silent reports whether a line neither states an expected result nor tests a condition.
 func (v values) silent(l *line) bool { return !v.expect(l) && !v.Asks.match(l.code) }
 
-// without returns those of a that b has not.
+// without returns the members of a that b lacks.
 func without(a, b []string) (rest []string) {
 	has := counted(b)
 	for _, s := range a {
@@ -106,7 +104,7 @@ func without(a, b []string) (rest []string) {
 	return rest
 }
 
-// several shows a few values, quoted and clipped.
+// several lists a few values, quoted and shortened.
 func several(all []string) string {
 	const most = 3
 	if len(all) == 0 {
