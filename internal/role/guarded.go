@@ -1,4 +1,4 @@
-// Package role has what agents are asked in their roles, and how their replies are read.
+// Package role plays the turns of agents in their roles.
 package role
 
 import (
@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A View is a version of the work tree for one turn; [view.View] is one.
+// A View shows the work tree to one turn, and keeps what the turn writes out of it.
 type View interface {
 	agent.Starter
 	Dir(dir string) string
@@ -17,7 +17,7 @@ type View interface {
 	Close() error
 }
 
-// Guarded has an agent play turns that may not write, each in a view of the work tree.
+// Guarded plays an agent's read-only turns, each in a view of the work tree.
 type Guarded struct {
 	Agent agent.Player
 	// Open opens a view for a turn; nil: the agent works in the user's work tree.
@@ -26,7 +26,7 @@ type Guarded struct {
 	Place string
 }
 
-// Play plays a turn and returns what it wrote in its view, which is thrown away.
+// Play plays a turn, and returns what it wrote in its view, which is then thrown away.
 func (g Guarded) Play(ctx context.Context, r agent.Request) (reply agent.Reply, w loop.Written, err error) {
 	if g.Open == nil {
 		reply, err = g.Agent.Run(ctx, r)
@@ -45,7 +45,7 @@ func (g Guarded) Play(ctx context.Context, r agent.Request) (reply agent.Reply, 
 	return reply, w, err
 }
 
-// A Seat is the agent of a role: where it may write, and where it may not.
+// A Seat is the agent of a role, for turns that may write and for those that may not.
 type Seat struct {
 	Writer agent.Player
 	Reader Guarded
@@ -53,9 +53,9 @@ type Seat struct {
 
 // A Player is a [loop.Player]: it plays a strategy's own turns.
 type Player struct {
-	// Seats are the agents of the actor, the critic, and the roles that have one of their own.
+	// Seats are the agents of the actor, the critic, and the roles with an agent of their own.
 	Seats map[loop.Role]Seat
-	// Evidence puts a question about a case into words.
+	// Evidence writes the prompt for a question about a case.
 	Evidence func(question string, matter loop.Case) (string, error)
 }
 
@@ -80,12 +80,12 @@ func (p Player) Play(ctx context.Context, c loop.Call, watch loop.Watch) (loop.R
 	if c.Access == loop.Write {
 		reply, err = p.seat(c).Writer.Run(ctx, r)
 	} else if reply, written, err = p.seat(c).Reader.Play(ctx, r); err == nil {
-		err = context.Cause(ctx) // what was read of it decides
+		err = context.Cause(ctx) // its reply decides something, so it must be complete
 	}
 	return loop.Reply{Turn: reply.Turn, Text: reply.Text, Written: written}, err
 }
 
-// seat is whose agent plays a turn.
+// seat returns the agent that plays a turn.
 func (p Player) seat(c loop.Call) Seat {
 	usual := loop.RoleCritic
 	if c.Access == loop.Write {

@@ -12,7 +12,7 @@ import (
 // maxFindings bounds the list of findings, in bytes.
 const maxFindings = 8 << 10
 
-// findings shows what the reviewer has raised more than once.
+// findings shows the points that the reviewer has raised more than once.
 func findings(p *strings.Builder, all []loop.Finding) {
 	var b strings.Builder
 	for _, f := range all {
@@ -34,7 +34,7 @@ func findings(p *strings.Builder, all []loop.Finding) {
 	p.WriteString(prompt.Fenced(prompt.Clip(b.String(), maxFindings, maxFindings)))
 }
 
-// warnings tells of signs that the loop makes no progress.
+// warnings shows the signs that the loop makes no progress.
 func warnings(p *strings.Builder, all []string) {
 	if len(all) == 0 {
 		return

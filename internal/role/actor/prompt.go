@@ -12,27 +12,26 @@ import (
 	"codeloops/internal/wording"
 )
 
-// What of the round before may go into a prompt, in bytes.
+// Limits for what a prompt shows of the previous round, in bytes.
 const (
 	maxFeedback = 64 << 10
 	maxCheck    = 12 << 10 // the output of one failing check, mostly its end
-	maxChecks   = 36 << 10 // that of all of them
+	maxChecks   = 36 << 10 // the output of all failing checks
 )
 
-// intro is codeloops' own words, so that no CLI takes the first line of a task
-// for a command or an option.
+// intro comes first, so that no CLI takes the first line of a task for a command or an
+// option.
 const intro = `You are working in the git repository that is your working directory. This is iteration %d of a loop: when you stop, a reviewer judges everything that has changed in the repository since the loop began, and its findings come back to you. Do the work itself; a description of it does not count.`
 
-// prompt writes what the actor is asked. The task is in it as the user
-// wrote it; texts from other sources are in fences that nothing in them can
-// close.
+// prompt writes the actor's prompt. The task is in it verbatim; texts from other sources
+// are in fences that nothing in them can close.
 func (a *Actor) prompt(b loop.Brief) string {
 	var p strings.Builder
 	fmt.Fprintf(&p, intro+"\n", b.Iteration)
 	switch {
 	case b.Previous == nil:
 		task(&p, b.Task)
-		baseline(&p, b.Baseline)
+		checks(&p, b.Baseline, true)
 		added(&p, b.Said)
 		return p.String()
 	case a.Refine != nil:
@@ -45,12 +44,12 @@ func (a *Actor) prompt(b loop.Brief) string {
 	}
 	findings(&p, b.Previous.Findings)
 	warnings(&p, b.Previous.Warnings)
-	checks(&p, b.Previous.Checks)
+	checks(&p, b.Previous.Checks, false)
 	added(&p, b.Said)
 	return p.String()
 }
 
-// added passes on what the user has said meanwhile.
+// added passes on what the user has said during the run.
 func added(p *strings.Builder, words []string) {
 	if len(words) > 0 {
 		fmt.Fprintf(p, "\nThe user, who follows your work, adds to the task:\n\n%s\n", strings.Join(words, "\n\n"))
@@ -61,7 +60,7 @@ func task(p *strings.Builder, text string) {
 	fmt.Fprintf(p, "\nThe task:\n\n%s\n", strings.Trim(text, "\n"))
 }
 
-// turn says that the last turn did not come to its own end.
+// turn says how the last turn ended, unless it completed.
 func turn(p *strings.Builder, t loop.Turn) {
 	if t.Ending == loop.EndCompleted {
 		return
@@ -90,7 +89,7 @@ func review(p *strings.Builder, r loop.Round) {
 	}
 }
 
-// quoted writes what somebody said of the last turn, where there is something.
+// quoted writes what somebody said about the last turn, if anything.
 func quoted(p *strings.Builder, words string) {
 	if words != "" {
 		p.WriteString("\n")
@@ -98,8 +97,8 @@ func quoted(p *strings.Builder, words string) {
 	}
 }
 
-// heard returns what was said of the last turn, and a lead that introduces it unless it
-// is ordinary feedback.
+// heard returns what was said about the last turn, and a sentence that introduces it
+// unless it is ordinary feedback.
 func heard(r loop.Round) (lead, words string) {
 	words = guidance(r.Verdict)
 	switch {
@@ -119,11 +118,11 @@ func heard(r loop.Round) (lead, words string) {
 	return "", words
 }
 
-// guidance is the verdict's guidance with the issues and required changes that it does
-// not mention.
+// guidance returns the verdict's guidance, with the issues and required changes that it
+// does not mention.
 func guidance(v loop.Verdict) string {
 	words := strings.TrimSpace(wording.Clean(v.Guidance()))
-	if v.Decision == loop.Error && v.Recovery != "" { // alone it does not say what from
+	if v.Decision == loop.Error && v.Recovery != "" { // which does not say what went wrong
 		words = strings.TrimSpace(strings.TrimSpace(wording.Clean(v.Analysis)) + "\n\n" + words)
 	}
 	for _, item := range slices.Concat(v.RequiredChanges, v.Issues) {
@@ -135,38 +134,28 @@ func guidance(v loop.Verdict) string {
 	return words
 }
 
-// checks shows the project's own checks that fail.
-func checks(p *strings.Builder, results []loop.CheckResult) {
+// checks shows the project's failing checks; baseline is set for those that were run
+// before the first iteration.
+func checks(p *strings.Builder, results []loop.CheckResult, baseline bool) {
 	failing := slices.DeleteFunc(slices.Clone(results), loop.CheckResult.Passed)
 	for _, c := range failing {
-		since := ""
-		if c.FailedBefore {
-			since = ", as it did before the loop began"
+		how := fate(c)
+		switch {
+		case baseline:
+			how = "failed before you started: it " + how
+		case c.FailedBefore:
+			how += ", as it did before the loop began"
 		}
-		fmt.Fprintf(p, "\nA check of the project %s%s. Its command and its output:\n\n", fate(c), since)
-		check(p, c, len(failing))
-	}
-}
-
-// baseline shows the checks that failed before anybody had done anything.
-func baseline(p *strings.Builder, results []loop.CheckResult) {
-	failing := slices.DeleteFunc(slices.Clone(results), loop.CheckResult.Passed)
-	for _, c := range failing {
-		fmt.Fprintf(p, "\nA check of the project failed before you started: it %s. Its command and its output:\n\n", fate(c))
-		check(p, c, len(failing))
-	}
-}
-
-// check shows one of so many checks that fail.
-func check(p *strings.Builder, c loop.CheckResult, of int) {
-	size := min(maxCheck, maxChecks/of)
-	output := strings.TrimSpace(wording.Clean(c.Output.Text))
-	p.WriteString(prompt.Fenced("$ " + wording.Clean(c.Command) + "\n" + prompt.Clip(output, size, size/4)))
-	if c.Output.Omitted > 0 && c.Output.File != "" {
-		fmt.Fprintf(p, "\nAll of its output is in the file\n%s\n", c.Output.File)
-	}
-	for _, remark := range c.Remarks() {
-		fmt.Fprintf(p, "\nAbout this check: %s.\n", remark)
+		size := min(maxCheck, maxChecks/len(failing))
+		output := strings.TrimSpace(wording.Clean(c.Output.Text))
+		fmt.Fprintf(p, "\nA check of the project %s. Its command and its output:\n\n", how)
+		p.WriteString(prompt.Fenced("$ " + wording.Clean(c.Command) + "\n" + prompt.Clip(output, size, size/4)))
+		if c.Output.Omitted > 0 && c.Output.File != "" {
+			fmt.Fprintf(p, "\nAll of its output is in the file\n%s\n", c.Output.File)
+		}
+		for _, remark := range c.Remarks() {
+			fmt.Fprintf(p, "\nAbout this check: %s.\n", remark)
+		}
 	}
 }
 

@@ -9,19 +9,18 @@ import (
 	"codeloops/internal/wording"
 )
 
-// What a template may show of the last turn, in bytes.
+// Limits for what a template shows of the last turn, in bytes.
 const (
 	maxOutput = 24 << 10
 	maxDiff   = 120 << 10
 	maxFiles  = 16 << 10
 )
 
-// refine fills in the user's own template. Each place stands on lines of its own;
-// what the agents and programs have written is in fences there, and within the
-// same limits as without a template.
+// refine fills in the user's template. Each place begins on a new line; the output of
+// agents and programs is in fences, with the same limits as without a template.
 func refine(p *strings.Builder, t prompt.Template, b loop.Brief) {
 	for _, piece := range t {
-		if text := strings.TrimRight(strings.TrimLeft(wording.Clean(piece.Text), "\n"), " \t\n"); text != "" {
+		if text := piece.Words(); text != "" {
 			fmt.Fprintf(p, "\n%s\n", text)
 		}
 		switch piece.Place {
@@ -40,7 +39,7 @@ func refine(p *strings.Builder, t prompt.Template, b loop.Brief) {
 				words = prompt.Bulleted(b.Previous.Verdict)
 			}
 			if t.Holds(prompt.Critique) {
-				lead = "" // it stands there
+				lead = "" // it is there
 			}
 			said(p, lead, words)
 		}

@@ -1,24 +1,24 @@
 package critic
 
-// A Budget is how many bytes each kind of evidence may take in a prompt. The
-// task is never cut.
+// A Budget limits how many bytes each kind of evidence takes in a prompt. The task is
+// never cut.
 type Budget struct {
 	Diff    int // all patches together
 	Files   int // the list of changed files
-	Unshown int // what no diff shows of them
-	Places  int // those that the rules of the run point at
-	Stdout  int // the actor's, head and tail
-	Stderr  int // the actor's, head and tail
-	Check   int // the output of each check that fails, mostly its end
-	Passing int // the output of each check that passes
+	Unshown int // changes that the diff does not show
+	Places  int // places that the rules of the run point at
+	Stdout  int // the actor's, beginning and end
+	Stderr  int // the actor's, beginning and end
+	Check   int // the output of one failing check, mostly its end
+	Passing int // the output of one passing check
 	Checks  int // the output of all checks together
 	History int // all earlier iterations together
-	Reply   int // the reply that could not be used
-	Opinion int // what one of the others says
+	Reply   int // the unusable reply
+	Opinion int // the opinion of another agent
 }
 
-// DefaultBudget is about 290 KiB in all at most: some 80 000 tokens, which
-// fit, with room to work, into the context of every model that agents run on.
+// DefaultBudget is about 290 KiB in total, some 80 000 tokens, which leaves room to work
+// in the context of every model that agents use.
 func DefaultBudget() Budget {
 	return Budget{
 		Diff:    108 << 10,

@@ -11,8 +11,8 @@ import (
 )
 
 // course shows the state of the session: the findings by name, and signs that the loop
-// makes no progress. A finding is in the words of a critic, who may quote anybody: it is
-// evidence like the rest.
+// makes no progress. A finding is a critic's text, which may quote anybody, so it is
+// shown as evidence.
 func (d *draft) course(matter loop.Case) {
 	var last loop.Round
 	for _, round := range slices.Backward(matter.History) {

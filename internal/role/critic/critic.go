@@ -1,5 +1,5 @@
-// Package critic judges an actor's work by asking an agent: it lays out the evidence,
-// plays the turn and has package verdict read the reply.
+// Package critic judges an actor's work by asking an agent: it presents the evidence,
+// plays the turn and reads the reply with package verdict.
 package critic
 
 import (
@@ -20,27 +20,25 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A Critic is a [loop.Critic] that asks an agent. It is not safe for concurrent
-// use.
+// A Critic is a [loop.Critic] that asks an agent. It is not safe for concurrent use.
 type Critic struct {
 	role.Guarded
-	// Role is that of a member of a panel; "": it is the one critic.
+	// Role is the role of a panel's member; "" for the only critic.
 	Role loop.Role
-	// Dir is where a diff too large for the prompt is written whole, as
-	// "<iteration, three digits>.diff", and a list of places as "….places";
-	// absolute, made when it is missing.
+	// Dir receives the whole text of what is cut in the prompt, such as the diff in
+	// "<iteration, three digits>.diff" and the list of places in "….places". It is
+	// absolute, and created if missing.
 	Dir string
-	// Random gives the names of the boundaries and the seals, which an actor
-	// must not be able to guess; nil is [rand.Reader].
+	// Random is the source of boundaries and seals, which an actor must not be able
+	// to guess; nil is [rand.Reader].
 	Random io.Reader
-	// Contract is what a verdict must keep; one that does not is asked for
-	// again.
+	// Contract is what a verdict must satisfy; otherwise the critic is asked again.
 	Contract verdict.Contract
-	// Template is what the agent is asked; nil is codeloops' own words.
+	// Template is the prompt; nil is codeloops' own.
 	Template prompt.Template
-	// Budget bounds the prompt; the zero value is [DefaultBudget].
+	// Budget limits the prompt; the zero value is [DefaultBudget].
 	Budget Budget
-	// Free: the agent may build and test.
+	// Free allows the agent to build and test.
 	Free bool
 
 	iteration, asks int          // the last iteration judged, and how often
@@ -49,9 +47,8 @@ type Critic struct {
 
 var _ loop.Critic = (*Critic)(nil)
 
-// Judge asks the agent about a case. A turn that failed or was cut gives no
-// verdict, whatever it printed. When the context is done, the error is its
-// cause.
+// Judge asks the agent about a case. A turn that failed or was cut off gives no verdict,
+// whatever it printed. When the context is done, the error is its cause.
 func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) (loop.Review, error) {
 	asked, err := c.prompt(matter)
 	if err != nil {
@@ -83,17 +80,17 @@ func (c *Critic) ask(iteration int) int {
 	return c.asks
 }
 
-// asking is a prompt with the random words in it.
+// asking is a prompt with its random words.
 type asking struct {
 	text     string
 	boundary prompt.Boundary
 	seal     verdict.Seal
 }
 
-// prompt writes the prompt and the files that hold whole what is cut in it.
+// prompt writes the prompt, and the files with the whole text of what is cut in it.
 func (c *Critic) prompt(matter loop.Case) (a asking, err error) {
 	name := fmt.Sprintf("%03d", matter.Iteration)
-	if c.Role != "" { // others write at the same time
+	if c.Role != "" { // the other members write at the same time
 		name += "." + string(c.Role)
 	}
 	d := draft{budget: cmp.Or(c.Budget, DefaultBudget()), whole: filepath.Join(c.Dir, name)}
@@ -127,8 +124,8 @@ func (c *Critic) keep(files []keptFile) error {
 	return nil
 }
 
-// failure says why a turn cannot be used, "" if it can. It comes before anything is
-// read: failing agents print old and half answers.
+// failure says why a turn cannot be used, "" if it can. It is checked before the reply is
+// read, because failing agents print old or partial answers.
 func failure(r agent.Reply) string {
 	switch {
 	case r.Ending.Cut():
@@ -141,18 +138,18 @@ func failure(r agent.Reply) string {
 	return ""
 }
 
-// lastWords is the reason that a failed agent gives, or the last line of its stderr.
+// lastWords returns the reason that a failed agent gives, or the last line of its stderr.
 func lastWords(t loop.Turn) string {
 	said := strings.TrimSpace(wording.Clean(cmp.Or(t.Reason, t.Stderr.Text)))
 	line := strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:])
 	if line == "" {
 		return ""
 	}
-	return ": " + wording.Quote(line, 300) // it mostly says what to do
+	return ": " + wording.Quote(line, 300) // long enough for the advice that it often has
 }
 
-// Evidence puts a question about a case, which is laid out as for the critic. It may be
-// called from several goroutines.
+// Evidence writes a prompt with a question about a case, which is presented as for the
+// critic. It is safe for concurrent use.
 func (c *Critic) Evidence(question string, matter loop.Case) (string, error) {
 	d := draft{budget: cmp.Or(c.Budget, DefaultBudget()), whole: filepath.Join(c.Dir, string(matter.Step))}
 	d.sayf("%s", question)

@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// turn tells how the actor's turn went.
+// turn says how the actor's turn went.
 func (d *draft) turn(a loop.Attempt) {
 	d.sayf("The actor's turn %s, after %s.", prompt.Ended(a.Ending, a.ExitCode), about(a.Duration))
 	if a.Reason != "" {
@@ -47,14 +47,13 @@ func (d *draft) output(title string, o loop.Output, most, head int) {
 		d.sayf("%s%s is empty.", strings.ToUpper(title[:1]), title[1:])
 		return
 	}
-	short := prompt.Clip(text, most, head)
-	d.show(title, short)
+	d.show(title, prompt.Clip(text, most, head))
 	if o.Omitted > 0 && o.File != "" {
 		d.sayf("All of it, %d bytes, is in the file\n%s", o.Total, o.File)
 	}
 }
 
-// about rounds a duration to what matters.
+// about rounds a duration for people.
 func about(d time.Duration) time.Duration {
 	if d < time.Second {
 		return d.Round(time.Millisecond)
@@ -62,8 +61,8 @@ func about(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// checks shows the results of the project's own checks, with the output of
-// those that fail before all.
+// checks shows the results of the project's own checks, with most room for the output of
+// those that fail.
 func (d *draft) checks(checks []loop.CheckResult) {
 	if len(checks) == 0 {
 		return
@@ -72,32 +71,20 @@ func (d *draft) checks(checks []loop.CheckResult) {
 	d.sayf("The project's own checks: %d of %d pass.", passing, len(checks))
 	failing := len(checks) - passing
 	for i, c := range checks {
-		size := min(d.budget.Passing, d.budget.Checks/len(checks))
+		fate, size := "passed", min(d.budget.Passing, d.budget.Checks/len(checks))
 		if !c.Passed() {
-			size = min(d.budget.Check, d.budget.Checks/failing)
+			fate, size = "failed", min(d.budget.Check, d.budget.Checks/failing)
 		}
-		text := fmt.Sprintf("command: %s\n%s after %s%s\n", wording.Clean(c.Command), prompt.Ended(c.Ending, c.ExitCode), about(c.Duration), earlier(c))
-		if remarks := c.Remarks(); len(remarks) > 0 {
-			text += strings.Join(remarks, "\n") + "\n"
+		text := fmt.Sprintf("command: %s\n%s after %s", wording.Clean(c.Command), prompt.Ended(c.Ending, c.ExitCode), about(c.Duration))
+		if c.FailedBefore {
+			text += "; it failed before the session began, too"
+		}
+		for _, remark := range c.Remarks() {
+			text += "\n" + remark
 		}
 		output := strings.TrimSpace(wording.Clean(c.Output.Text))
-		d.show(fmt.Sprintf("check %d of %d, %s", i+1, len(checks), fate(c)), text+prompt.Clip(output, size, size/4))
+		d.show(fmt.Sprintf("check %d of %d, %s", i+1, len(checks), fate), text+"\n"+prompt.Clip(output, size, size/4))
 	}
-}
-
-func fate(c loop.CheckResult) string {
-	if c.Passed() {
-		return "passed"
-	}
-	return "failed"
-}
-
-// earlier says what is known of a check from before this iteration.
-func earlier(c loop.CheckResult) string {
-	if c.FailedBefore {
-		return "; it failed before the session began, too"
-	}
-	return ""
 }
 
 func passed(checks []loop.CheckResult) (n int) {
@@ -109,12 +96,12 @@ func passed(checks []loop.CheckResult) (n int) {
 	return n
 }
 
-// history shows the earlier iterations, the latest ones when there are many.
+// history shows the earlier iterations, or the latest of them when there are many.
 func (d *draft) history(rounds []loop.Round) {
 	if len(rounds) == 0 {
 		return
 	}
-	const share = 12 // iterations that fit at their full length
+	const share = 12 // iterations that fit in full
 	var entries []string
 	size := 0
 	for i, round := range slices.Backward(rounds) {
@@ -133,7 +120,7 @@ func (d *draft) history(rounds []loop.Round) {
 	d.show("earlier iterations", b.String())
 }
 
-// outline is an iteration in a line, with the critic's words below it.
+// outline describes an iteration in a line, with the critic's guidance below it.
 func outline(r loop.Round, most int) string {
 	said := string(r.Verdict.Decision)
 	if r.Review.Problem != "" {

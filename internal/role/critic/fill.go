@@ -9,13 +9,13 @@ import (
 	"codeloops/internal/wording"
 )
 
-// fill writes the user's own template instead of our words on how to judge. Its
-// placeholders stand for the same evidence, within the same boundary and budget, as
-// without a template; how the actor's turn went follows in any case.
+// fill writes the user's template in place of our own instructions. Its placeholders show
+// the same evidence, with the same boundary and budget, as without a template. How the
+// actor's turn went always follows.
 func (d *draft) fill(t prompt.Template, matter loop.Case) {
 	last := lastReview(matter.History)
 	for _, piece := range t {
-		if text := strings.TrimRight(strings.TrimLeft(wording.Clean(piece.Text), "\n"), " \t\n"); text != "" {
+		if text := piece.Words(); text != "" {
 			d.sayf("%s", text)
 		}
 		switch piece.Place {
@@ -34,7 +34,7 @@ func (d *draft) fill(t prompt.Template, matter loop.Case) {
 	d.turn(matter.Attempt)
 }
 
-// said shows words of the last review.
+// said shows text of the last review.
 func (d *draft) said(title, words string) {
 	words = strings.TrimSpace(wording.Clean(words))
 	if words == "" {
@@ -44,7 +44,7 @@ func (d *draft) said(title, words string) {
 	d.show(title, prompt.Clip(words, d.budget.History, d.budget.History/2))
 }
 
-// lastReview is the last verdict that a critic has given.
+// lastReview returns the last verdict of a critic.
 func lastReview(history []loop.Round) loop.Verdict {
 	for _, r := range slices.Backward(history) {
 		if !r.Unjudged && r.Review.Problem == "" {

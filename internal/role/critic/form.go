@@ -9,9 +9,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// form asks for the reply, in the form that the contract wants; again is
-// whether the critic has been asked before. A DONE has to speak of the findings
-// that are due.
+// form asks for a reply in the form that the contract wants. again is set when the critic
+// has been asked before. A DONE must mention the findings that are due.
 func (p *page) form(c verdict.Contract, s verdict.Seal, again bool, due []loop.Finding) {
 	if c.Threshold > 0 {
 		p.sayf(scoring)
@@ -42,7 +41,7 @@ func (p *page) form(c verdict.Contract, s verdict.Seal, again bool, due []loop.F
 	p.sayf("%s", strings.Join(blocks, "\n\n"))
 }
 
-// sealing tells what the seal is for.
+// sealing explains the seal.
 const sealing = `The seal shows that the decision is your own. Write it once, where it stands here, when you have decided, and nowhere else.`
 
 const answering = `These findings are open: %s. If you decide that the task is done, say by name what has become of each: settled, if you have seen that it is; or withdrawn, and why it was wrong. One line may name several: "F1, F3-F5: settled". A finding that you leave out stays open.`
@@ -65,7 +64,7 @@ const weighing = `Mark each point that you make. MUST: the task is not done with
 // maxLines is how many findings have a line of their own in the form.
 const maxLines = 20
 
-// blocks are the labels of each decision that a critic may make.
+// blocks returns the form of each decision that a critic may make.
 func blocks(c verdict.Contract, s verdict.Seal, due []loop.Finding) []string {
 	var settled strings.Builder
 	for _, name := range namesOf(due[:min(len(due), maxLines)]) {
@@ -75,10 +74,7 @@ func blocks(c verdict.Contract, s verdict.Seal, due []loop.Finding) []string {
 	if c.Threshold > 0 {
 		score = "\nSCORE: <the score, from 0 to 1>"
 	}
-	all := []struct {
-		word string
-		text string
-	}{
+	all := []struct{ word, text string }{
 		{"done", "DECISION: DONE\nSUMMARY: <what was achieved>" + settled.String() + "\nCONFIDENCE: <a number from 0 to 1>" + score},
 		{"continue", "DECISION: CONTINUE" + score + "\nFEEDBACK: <what is missing or wrong, where, and what to do about it, the most important first; each point in a line of its own that begins with MUST: or MAY:>"},
 		{"error", "DECISION: ERROR\nANALYSIS: <what broke: the actor's turn failed, or left the project in a worse state>\nRECOVERY: <how the actor gets out of it>"},
@@ -93,7 +89,7 @@ func blocks(c verdict.Contract, s verdict.Seal, due []loop.Finding) []string {
 	return texts
 }
 
-// structured asks for a JSON object that keeps the contract.
+// structured asks for a JSON object that satisfies the contract.
 func (p *page) structured(c verdict.Contract, s verdict.Seal, again bool, due []loop.Finding) {
 	var words []string
 	for _, w := range []struct{ word, json string }{{"done", "approve"}, {"continue", "revise"}, {"escalate", "escalate"}, {"error", "error"}} {
@@ -126,7 +122,7 @@ func (p *page) structured(c verdict.Contract, s verdict.Seal, again bool, due []
 	p.sayf("%s", strings.Join(rules(c, c.Structured), "\n"))
 }
 
-// rules tells, in words, what the contract checks.
+// rules describes what the contract checks.
 func rules(c verdict.Contract, s *loop.CritiquePolicy) []string {
 	out := []string{"Keep to these rules, or you will be asked again:"}
 	say := func(format string, args ...any) { out = append(out, "- "+fmt.Sprintf(format, args...)) }

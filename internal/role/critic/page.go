@@ -8,16 +8,15 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A page is a prompt: codeloops' own words, and evidence that somebody else wrote,
-// which stands within the boundary.
+// A page is a prompt: codeloops' own text, and evidence that others wrote, which is
+// within the boundary.
 //
-// The first line is our own words, so that no CLI takes the prompt for a
-// command or an option. Some CLIs replace "@path" anywhere in a prompt by the
-// content of that file. Evidence can hold that; the boundary then encloses the
-// file's content too, and its text stays data.
+// The first line is our own, so that no CLI takes the prompt for a command or an option.
+// Some CLIs replace "@path" anywhere in a prompt with the content of that file. If
+// evidence contains that, the boundary encloses the file's content too, and it stays data.
 type page struct{ parts []part }
 
-// A part is evidence when it has a title.
+// A part is evidence if it has a title.
 type part struct{ title, text string }
 
 func (p *page) sayf(format string, args ...any) {
@@ -28,7 +27,7 @@ func (p *page) show(title, text string) {
 	p.parts = append(p.parts, part{title: title, text: text})
 }
 
-// list shows texts, a line each.
+// list shows texts, one per line.
 func (p *page) list(title string, texts []string, most int) {
 	var b strings.Builder
 	for _, t := range texts {
@@ -37,7 +36,6 @@ func (p *page) list(title string, texts []string, most int) {
 	p.show(title, prompt.Clip(b.String(), most, most))
 }
 
-// texts returns all that the prompt says and shows.
 func (p *page) texts() (all []string) {
 	for _, part := range p.parts {
 		all = append(all, part.text)

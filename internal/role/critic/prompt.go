@@ -10,18 +10,18 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A draft is what the critic is asked about a case.
+// A draft is a prompt about a case.
 type draft struct {
 	page
 	budget Budget
-	whole  string // the files that hold whole what is cut are named after it
+	whole  string // the beginning of the paths of kept files
 	kept   []keptFile
 }
 
-// A keptFile holds whole what is cut in a prompt.
+// A keptFile holds the whole text of what is cut in a prompt.
 type keptFile struct{ path, text string }
 
-// keep has a text kept whole, and returns the path of its file.
+// keep marks a text for writing to a file, and returns the file's path.
 func (d *draft) keep(kind, text string) string {
 	f := keptFile{d.whole + kind, text}
 	d.kept = append(d.kept, f)
@@ -39,15 +39,14 @@ const judging = `How to judge:
 - DONE means that everything the task asks for is there and works, and that you have seen it work. When in doubt, decide CONTINUE.
 - Do not ask for more than the task does. Taste is no reason to continue.`
 
-// What a critic may do in its working directory: the work tree itself, or a view of
-// it.
+// What a critic may do in its working directory, which is the work tree or a view of it.
 const (
 	leaveAlone = `Leave the work tree as it is. Do not edit, create, delete, stage, commit or stash anything in it; use a temporary directory for what you need. A DONE does not count if you have changed files.`
 	ownView    = `Your working directory is a view of the work tree as the actor left it, with everything that git ignores, such as installed packages. What you write there is thrown away. %sDo not add files, do not change files that git does not ignore, and leave git's settings and hooks as they are: otherwise a DONE does not count. Use a temporary directory for what you need.`
 	mayBuild   = `You may build and test in it. `
 )
 
-// compose writes everything except the boundary and the form of the reply.
+// compose writes everything but the boundary and the form of the reply.
 func (c *Critic) compose(d *draft, matter loop.Case) {
 	d.sayf(intro, matter.Iteration)
 	if matter.Objection != nil {
@@ -114,8 +113,8 @@ func (d *draft) diff(c loop.Change) {
 	}
 }
 
-// concerns tells what the rules of the run point at. The names in it are the
-// repository's.
+// concerns shows the places that the rules of the run point at. They hold names from the
+// repository, so they are evidence.
 func (d *draft) concerns(concerns []loop.Concern) {
 	if len(concerns) == 0 {
 		return
@@ -137,9 +136,9 @@ func (d *draft) warnings(warnings []string) {
 	d.list("notes on the diff", warnings, d.budget.Files)
 }
 
-// objection repeats the reply that could not be used, as evidence: it may hold
-// anything, and the seal of that prompt is not to be copied. So may the reason,
-// which quotes it, or names files.
+// objection repeats the unusable reply and the reason. Both are shown as evidence: the
+// reply may hold anything, and the reason quotes it or names files. The old seal is
+// hidden, so that it is not copied.
 func (d *draft) objection(o *loop.Objection, stale verdict.Seal) {
 	if o == nil {
 		return
@@ -158,7 +157,7 @@ func (d *draft) objection(o *loop.Objection, stale verdict.Seal) {
 	}
 }
 
-// opinions shows what others say who are asked about the same.
+// opinions shows what other agents say about the same question.
 func (d *draft) opinions(all []loop.Opinion) {
 	if len(all) == 0 {
 		return

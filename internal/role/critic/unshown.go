@@ -9,8 +9,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// unshown shows what is on the disk and in no diff: first what it is, then what
-// is in it, as far as there is text.
+// unshown shows what is on disk but not in the diff: first the list, then the text of
+// what has any.
 func (d *draft) unshown(all []loop.Unshown) {
 	if len(all) == 0 {
 		return
@@ -28,7 +28,7 @@ func (d *draft) unshown(all []loop.Unshown) {
 	}
 }
 
-// textsOf makes files of what is not shown, with its text as their patches.
+// textsOf returns what is not shown as files, with the text as the patch.
 func textsOf(all []loop.Unshown) (files []loop.FileChange) {
 	for _, u := range all {
 		if u.Text != "" {
@@ -38,7 +38,7 @@ func textsOf(all []loop.Unshown) (files []loop.FileChange) {
 	return files
 }
 
-// listed names what is not shown, one a line.
+// listed names what is not shown, one path per line.
 func listed(all []loop.Unshown) string {
 	var b strings.Builder
 	for _, u := range all {

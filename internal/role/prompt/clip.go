@@ -8,13 +8,13 @@ import (
 	"codeloops/internal/wording"
 )
 
-// noteSize is more than the line of a cut ever takes.
+// noteSize is an upper bound for the length of the line that marks a cut.
 const noteSize = 128
 
-// Clip returns text when it has at most budget bytes, and otherwise its first
-// bytes, about head of them, and as much of its end as the budget leaves, with
-// a line between that says how much is missing. Cuts fall on line breaks where
-// there are some. A budget too small for any text leaves that line alone.
+// Clip returns text if it has at most budget bytes. Otherwise it returns about head bytes
+// of its beginning and as much of its end as fits, with a line between them that says how
+// much is missing. It cuts at line breaks where it can. If the budget is too small for
+// any text, only that line is left.
 func Clip(text string, budget, head int) string {
 	if len(text) <= budget {
 		return text
@@ -34,8 +34,8 @@ func Clip(text string, budget, head int) string {
 	return b.String()
 }
 
-// start returns at most n bytes from the beginning of text: whole lines, or
-// whole characters when that would lose more than half.
+// start returns at most n bytes from the beginning of text: whole lines, or whole
+// characters if whole lines would lose more than half.
 func start(text string, n int) string {
 	if n >= len(text) {
 		return text
@@ -49,7 +49,7 @@ func start(text string, n int) string {
 	return text[:n]
 }
 
-// ending is start from the other side.
+// ending is start for the end of text.
 func ending(text string, n int) string {
 	at := len(text) - max(0, n)
 	if at <= 0 {
@@ -64,7 +64,6 @@ func ending(text string, n int) string {
 	return text[at:]
 }
 
-// amount says how much a text is.
 func amount(text string) string {
 	return fmt.Sprintf("%s (%s)", wording.Count(len(text), "byte"), wording.Count(lines(text), "line"))
 }

@@ -1,7 +1,7 @@
-// Package prompt has what the prompts of all agents are made of: the boundary around
-// what others wrote, excerpts that fit into a size, and the templates of a user.
+// Package prompt has the building blocks of prompts: the boundary around what others
+// wrote, excerpts of limited size, and the user's templates.
 //
-// No excerpt leaves anything out in silence: every cut names what is missing, in
-// bytes and lines, and for a change by file and hunk. No cut falls inside a
-// UTF-8 character. All budgets are bytes.
+// No excerpt leaves anything out silently: every cut says how many bytes and lines are
+// missing, and for a change which files and hunks. No cut falls inside a UTF-8 character.
+// All budgets are in bytes.
 package prompt

@@ -6,7 +6,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Ended says how a turn or a check ended: what follows "it" or "the turn" in a sentence.
+// Ended says how a turn or a check ended, as the rest of a sentence that begins with "it".
 func Ended(e loop.Ending, exitCode int) string {
 	switch e {
 	case loop.EndTimedOut:

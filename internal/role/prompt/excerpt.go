@@ -12,28 +12,28 @@ import (
 
 // An Excerpt is what a prompt shows of a [loop.Change].
 type Excerpt struct {
-	// Files is one line per file: its status, path, size of change, and what
-	// of it Diff does not hold.
+	// Files has one line per file: its status, path, size of change, and what Diff
+	// lacks of it.
 	Files string
-	// Diff is patches in the order of their paths, whole ones and cut ones.
+	// Diff holds the patches, whole or cut, in the order of their paths.
 	Diff string
-	// Cut is whether anything is missing, from Diff or from Files.
+	// Cut is set if anything is missing from Diff or Files.
 	Cut bool
 }
 
-// ExcerptOf fits a change into a budget for its patches and one for the list of
-// its files.
+// ExcerptOf fits a change into one budget for its patches and one for the list of its
+// files.
 //
-// Files that somebody wrote come before generated ones. Of each sort, whole
-// files come first, smallest first, so that as many as possible are whole; the
-// others share what is left and get their first hunks.
+// Files that people wrote get room before generated ones, and within each kind small
+// files before large ones, so that as many as possible are whole. The others share what
+// is left and show their first hunks.
 func ExcerptOf(c loop.Change, diff, files int) Excerpt {
 	views := make([]*view, len(c.Files))
 	for i, f := range c.Files {
 		views[i] = look(f)
 	}
-	for _, sort := range []bool{false, true} {
-		diff -= fit(views, sort, diff)
+	for _, generated := range []bool{false, true} {
+		diff -= fit(views, generated, diff)
 	}
 	out := Excerpt{}
 	out.Files, out.Cut = list(views, files)
@@ -46,13 +46,13 @@ func ExcerptOf(c loop.Change, diff, files int) Excerpt {
 	return out
 }
 
-// A view is one file on its way into an excerpt.
+// A view is what an excerpt shows of one file.
 type view struct {
 	file      loop.FileChange
 	generated bool
-	patch     string // what all of it would be
-	shown     string // what Diff gets
-	missing   string // what that lacks, in words; "" for nothing
+	patch     string // the whole patch
+	shown     string // the part for Diff
+	missing   string // what that part lacks, in words
 }
 
 func look(f loop.FileChange) *view {
@@ -67,7 +67,7 @@ func look(f loop.FileChange) *view {
 	return v
 }
 
-// fit places the files of one sort and returns what they took of the budget.
+// fit chooses what to show of the files of one kind, and returns its size.
 func fit(views []*view, generated bool, budget int) (used int) {
 	queue := slices.DeleteFunc(slices.Clone(views), func(v *view) bool { return v.generated != generated })
 	slices.SortStableFunc(queue, func(a, b *view) int { return cmp.Compare(len(a.patch), len(b.patch)) })
@@ -88,8 +88,8 @@ func fit(views []*view, generated bool, budget int) (used int) {
 	return used
 }
 
-// cut shows the first hunks of a file, as far as the budget goes; of a hunk
-// that is too large, its first lines.
+// cut shows the hunks of a file that fit into the budget, and the first lines of the next
+// hunk.
 func (v *view) cut(budget int) {
 	header, hunks := split(v.patch)
 	room := budget - len(header) - noteSize
@@ -115,8 +115,8 @@ func (v *view) cut(budget int) {
 	}
 }
 
-// wholeLines returns how many bytes of a hunk fit when lines stay whole; none
-// when that is its own header only.
+// wholeLines returns how many bytes of a hunk fit without cutting a line; 0 if only the
+// hunk's header fits.
 func wholeLines(hunk string, room int) int {
 	if room <= 0 {
 		return 0
@@ -128,7 +128,7 @@ func wholeLines(hunk string, room int) int {
 	return n
 }
 
-// split takes a patch apart at the lines that begin a hunk.
+// split splits a patch at the lines that begin a hunk.
 func split(patch string) (header string, hunks []string) {
 	const mark = "\n@@ "
 	for {

@@ -6,8 +6,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Fenced returns a text between two rows of back-ticks that are longer than any in it, so
-// that nothing in it ends them.
+// Fenced returns a text in a code fence that is longer than any row of back-ticks in the
+// text, so that nothing in it can end the fence.
 func Fenced(text string) string {
 	longest, run := 0, 0
 	for _, c := range text {
@@ -22,7 +22,7 @@ func Fenced(text string) string {
 	return row + "\n" + strings.Trim(text, "\n") + "\n" + row + "\n"
 }
 
-// Quoted is what somebody else has said, [Fenced]: without what steers a terminal, and cut to
+// Quoted returns somebody else's text in a fence, without control sequences and cut to
 // about most bytes.
 func Quoted(text string, most int) string {
 	return Fenced(Clip(strings.TrimSpace(wording.Clean(text)), most, most/2))

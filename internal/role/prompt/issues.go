@@ -8,9 +8,9 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Bulleted is what a verdict finds wrong, an item a line: the changes that it
-// requires and its issues or, where it has neither, its words as the one item.
-// What an ERROR advises always stands first. "" is a verdict that says nothing.
+// Bulleted lists what a verdict finds wrong: its required changes and issues or, if it
+// has neither, its guidance. The guidance of an ERROR always comes first. It returns ""
+// for a verdict that says nothing.
 func Bulleted(v loop.Verdict) string {
 	items := slices.Concat(v.RequiredChanges, v.Issues)
 	if len(items) == 0 || v.Decision == loop.Error {

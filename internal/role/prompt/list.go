@@ -9,8 +9,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// list writes one line per file, as many as the budget takes, and counts the
-// rest.
+// list writes one line per file, as many as the budget allows, and counts the rest.
 func list(views []*view, budget int) (text string, cut bool) {
 	var b strings.Builder
 	for i, v := range views {

@@ -32,7 +32,7 @@ func TestForCritique(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	const all = "valid here: {prompt}, {output}, {diff}, {critique}, {issues_bulleted}; write {{ for a brace"
-	open, shut := "write {{ for one that is to stand there", "write }} for one that is to stand there"
+	open, shut := "write {{ for a literal {", "write }} for a literal }"
 	for text, want := range map[string]prompt.Error{
 		"{prompt}\n{dif}":                   {Line: 2, Problem: "holds the unknown placeholder {dif}", Hint: `did you mean "{diff}"?`},
 		"{Prompt}":                          {Line: 1, Problem: "holds the unknown placeholder {Prompt}", Hint: `did you mean "{prompt}"?`},
@@ -48,9 +48,9 @@ func TestErrors(t *testing.T) {
 		"{prompt {diff}}":                   {Line: 1, Problem: "holds a single {", Hint: open},
 		"{" + strings.Repeat("x", 41) + "}": {Line: 1, Problem: "holds a single {", Hint: open},
 		"{prompt} {diff} }":                 {Line: 1, Problem: "holds a single }", Hint: shut},
-		"{{prompt}}":                        {Problem: "lacks {prompt}", Hint: "the critic has to see it: add it where it shall stand"},
-		" ":                                 {Problem: "lacks {prompt}", Hint: "the critic has to see it: add it where it shall stand"},
-		"{prompt} {output}":                 {Problem: "lacks {diff}", Hint: "the critic has to see it: add it where it shall stand"},
+		"{{prompt}}":                        {Problem: "lacks {prompt}", Hint: "the critic needs to see it: add it where it should appear"},
+		" ":                                 {Problem: "lacks {prompt}", Hint: "the critic needs to see it: add it where it should appear"},
+		"{prompt} {output}":                 {Problem: "lacks {diff}", Hint: "the critic needs to see it: add it where it should appear"},
 	} {
 		_, err := prompt.ForCritique(text)
 		if got, ok := errors.AsType[*prompt.Error](err); !ok || *got != want {
