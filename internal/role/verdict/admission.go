@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// admissions matches, in the words of a sentence, that the work is not done.
+// admissions matches, in the words of a sentence, an admission that the work is not done.
 var admissions = wording.Pattern(`\b(?:` + strings.NewReplacer(
 	"BE", `(?:is|are|its|thats|remains?|stays?)`,
 	"NOT", `(?:(?:is|are|its|thats)(?: still| yet)? not|isnt|arent)(?: yet| all| fully| really| quite)?`,
@@ -23,17 +23,18 @@ var admissions = wording.Pattern(`\b(?:` + strings.NewReplacer(
 	`work is needed`, `needs? (?:more )?work`, `(?:have|has) yet to`, `remains? to be`, `(?:did not|didnt) do the`, `(?:has|have) not done`,
 }, `|`)) + `)`)
 
-// excused matches what may stand before such words and turn them round: a denial,
-// or a condition under which the program does something.
+// excused matches what reverses an admission that follows it: a denial, or a condition
+// under which the program does something.
 var excused = wording.Pattern(`\b(?:no|none|nothing|zero|0|neither|nor|never|without|if|when|once|unless|until|whether|which|that|who|where|why|how)\b`)
 
-// tally matches how many of how many tests pass, as it is in a sentence.
+// tally matches a count of passing tests, such as "38 of 40 tests pass".
 var tally = wording.Pattern(`\b(\d{1,6})(?: ?/ ?| (?:out )?of (?:the )?)(\d{1,6})\b[^.;]*\b(?:pass\w*|met|green|done)\b`)
 
-// admission returns the sentence of a text that says that the work is not done.
+// admission returns the first sentence of a text that says that the work is not done, ""
+// for none.
 func admission(text string) string {
 	for _, sentence := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".!?;\n。", r) }) {
-		said := strings.Join(withoutStops(words(sentence)), " ")
+		said := phrase(sentence)
 		at := admissions().FindStringIndex(said)
 		if at != nil && !excused().MatchString(said[:at[0]]) || fewer(fold(sentence)) {
 			return strings.TrimSpace(sentence)
@@ -42,7 +43,7 @@ func admission(text string) string {
 	return ""
 }
 
-// fewer reports whether a sentence counts less than all: "38 of 40 tests pass".
+// fewer reports whether a sentence says that not all tests pass: "38 of 40 tests pass".
 func fewer(sentence string) bool {
 	for _, m := range tally().FindAllStringSubmatch(sentence, -1) {
 		some, _ := strconv.Atoi(m[1])
@@ -51,13 +52,4 @@ func fewer(sentence string) bool {
 		}
 	}
 	return false
-}
-
-func withoutStops(all []string) (rest []string) {
-	for _, w := range all {
-		if w != "." {
-			rest = append(rest, w)
-		}
-	}
-	return rest
 }

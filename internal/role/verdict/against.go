@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// What the members of an approval may be called, in lower case and with one blank
-// between words.
+// Expressions for the names and values of an approval's members, in lower case and with
+// one blank between words.
 var (
 	namesFaults  = wording.Pattern(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|requested|next)\b`)
 	namesRepairs = wording.Pattern(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?)\b`)
@@ -22,9 +22,8 @@ var (
 	humps        = wording.Pattern(`([\p{Ll}\d])(\p{Lu})`)
 )
 
-// against returns a member that an approval cannot have: one that names what is
-// wrong or open, or says that something is not so. The members of a verdict are
-// read on their own.
+// against returns the name of a member that contradicts an approval: it names a fault or
+// an open point, or denies success. The members of a verdict are checked elsewhere.
 func (o object) against() string {
 	for _, m := range o {
 		switch m.key {
@@ -39,8 +38,8 @@ func (o object) against() string {
 	return ""
 }
 
-// speaksAgainst reports whether a member, or one of those within it, speaks against
-// an approval; faults is whether it is in a list of such.
+// speaksAgainst reports whether a member, or one within it, contradicts an approval.
+// faults is set within a list of faults.
 func speaksAgainst(name string, value any, faults bool) bool {
 	key := parts().ReplaceAllString(fold(humps().ReplaceAllString(name, "$1 $2")), " ")
 	faults = faults || namesFaults().MatchString(key) && !namesRepairs().MatchString(key)
@@ -57,7 +56,7 @@ func speaksAgainst(name string, value any, faults bool) bool {
 	}
 	text := textOf(value)
 	said := parts().ReplaceAllString(fold(text), " ")
-	if key == "decision" { // [contradicted] names it
+	if key == "decision" { // contradicted reports it
 		return false
 	}
 	if said == "" || isBad().MatchString(said) || admission(text) != "" {
@@ -73,7 +72,7 @@ func speaksAgainst(name string, value any, faults bool) bool {
 	return no && namesSuccess().MatchString(key)
 }
 
-// grave reports whether a risk is said to be high.
+// grave reports whether one of the risks is high.
 func (o object) grave(key string) bool {
 	items, _ := o.value(key).([]any)
 	return slices.ContainsFunc(items, func(item any) bool {

@@ -12,29 +12,25 @@ import (
 	"codeloops/internal/wording"
 )
 
-// said matches what a critic says of findings, one or several:
+// said matches what a critic says about one or several findings:
 //
 //	F1: settled
 //	F2, F4-F6: settled, and how that is to be seen
 //	F3: withdrawn, because it was wrong
 //
-// It stands at the beginning of a line, or behind another one.
+// It must be at the beginning of a line or follow another match.
 var said = wording.Pattern(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
 	`(F\d+(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through|\.\.+)\s*F?\d+)*)` + // names
 	`(?:\s*\([^)]*\))?[\s:=|–—→>✅✔☑✓\x{FE0F}-]*` +
 	`(?:verified(?:,| and)?\s+)?(?:(is|are|was|were|has been|have been)\s+)?(?:now\s+)?` +
 	`(settled|fixed|resolved|done|addressed|closed|withdrawn|retracted|wrong|mistaken|open|unsettled|unresolved|unfixed|missing|still|not|partly|partially)\b`)
 
-// answers reads what a text says, in the critic's own words, of findings. The
-// rest is the text without the lines that say it.
+// answers reads what a text says about findings in the critic's own words. The rest is
+// the text without those lines.
 func answers(text string, b prompt.Boundary) (found []loop.Answer, rest string) {
 	var kept strings.Builder
-	lines := scanner{text: text, boundary: b}
-	for {
-		l, ok := lines.next()
-		if !ok {
-			return found, strings.TrimSpace(kept.String())
-		}
+	s := scanner{text: text, boundary: b}
+	for l := range s.lines() {
 		var here []loop.Answer
 		if l.own {
 			here = spoken(l.text)
@@ -43,17 +39,13 @@ func answers(text string, b prompt.Boundary) (found []loop.Answer, rest string) 
 			kept.WriteString(l.text + "\n")
 		}
 	}
+	return found, strings.TrimSpace(kept.String())
 }
 
 // spoken reads the answers of a line.
 func spoken(line string) (found []loop.Answer) {
 	line, _ = skipMarkup(line)
-	line = strings.TrimLeft(strings.Map(func(r rune) rune {
-		if strings.ContainsRune("*_`", r) {
-			return -1
-		}
-		return r
-	}, line), "|[( ")
+	line = strings.TrimLeft(strings.NewReplacer("*", "", "_", "", "`", "").Replace(line), "|[( ")
 	all := said().FindAllStringSubmatchIndex(line, -1)
 	if len(all) == 0 || all[0][0] > 0 {
 		return nil
@@ -74,10 +66,10 @@ func spoken(line string) (found []loop.Answer) {
 	return found
 }
 
-// answer is what is said of some findings: nothing where it is hedged, or where
-// one is withdrawn without a reason.
+// answer returns what is said about some findings: nothing if it is hedged, or withdraws
+// them without a reason.
 func answer(names, verb, word, rest string) (found []loop.Answer) {
-	why := strings.TrimFunc(strings.Join(strings.Fields(rest), " "), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;.-–—|()", r) })
+	why := strings.TrimFunc(oneLine(rest), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;.-–—|()", r) })
 	state := stateOf(word, verb)
 	switch {
 	case state == "", state == loop.FindingWithdrawn && !strings.ContainsFunc(why, unicode.IsLetter):
@@ -91,8 +83,8 @@ func answer(names, verb, word, rest string) (found []loop.Answer) {
 	return found
 }
 
-// stateOf returns the state that a word stands for; "" for none. That something
-// is wrong is one thing, that a finding was wrong another.
+// stateOf returns the state that a word stands for, "" for none. "F1 is wrong" may mean
+// that something is wrong; "F1 was wrong" withdraws the finding.
 func stateOf(word, verb string) loop.FindingState {
 	switch strings.ToLower(word) {
 	case "settled", "fixed", "resolved", "done", "addressed", "closed":
@@ -121,12 +113,11 @@ func hedged(rest string) bool {
 			"i assume", "i believe", "i guess", "i hope", "i think")
 }
 
-// nameIn finds the names of findings, or their numbers, and a dash or its like
-// before them.
+// nameIn matches the name of a finding, or its number, and a dash or the like before it.
 var nameIn = wording.Pattern(`(?i)(-|–|to|through|\.\.+)?\s*F?(\d+)`)
 
-// named returns the names in a list. A range is one, "F4-F6": whether all of it is
-// meant is for whoever knows the findings to say.
+// named returns the names in a list. A range such as "F4-F6" is one name: only a caller
+// who knows the findings can expand it.
 func named(list string) (ids []string) {
 	for _, m := range nameIn().FindAllStringSubmatch(list, -1) {
 		id := "F" + strings.TrimLeft(m[2], "0")
@@ -139,8 +130,7 @@ func named(list string) (ids []string) {
 	return ids
 }
 
-// settle leaves one answer for each name. One of which two things are said is
-// open.
+// settle leaves one answer per name. A finding with contradicting answers is open.
 func settle(all []loop.Answer) (one []loop.Answer) {
 	for _, a := range all {
 		i := slices.IndexFunc(one, func(b loop.Answer) bool { return b.ID == a.ID })
@@ -153,7 +143,7 @@ func settle(all []loop.Answer) (one []loop.Answer) {
 	return one
 }
 
-// openStill returns a finding that a DONE itself calls open, "" for none.
+// openStill returns the name of a finding that a DONE itself calls open, "" for none.
 func openStill(v loop.Verdict) string {
 	for _, a := range v.Answers {
 		if v.Decision == loop.Done && a.State == loop.FindingOpen {
@@ -163,8 +153,8 @@ func openStill(v loop.Verdict) string {
 	return ""
 }
 
-// answers reads the member "findings": a list of objects with "id", "state" and a
-// reason, or of lines as in a text, or an object that has a state for each name.
+// answers reads the member "findings": a list of objects with "id", "state" and a reason,
+// a list of lines as in a text, or an object that maps names to states.
 func (o object) answers() (found []loop.Answer) {
 	say := func(id string, state any) {
 		text := textOf(state)
@@ -175,7 +165,7 @@ func (o object) answers() (found []loop.Answer) {
 		if id != "" {
 			text = id + ": " + text
 		}
-		found = append(found, spoken(strings.Join(strings.Fields(text), " "))...)
+		found = append(found, spoken(oneLine(text))...)
 	}
 	switch v := o.value("findings").(type) {
 	case []any:

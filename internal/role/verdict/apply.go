@@ -9,10 +9,9 @@ import (
 // endMarks is the punctuation that does not count at the end of a word.
 const endMarks = ".,;:!?…"
 
-// Apply makes the changes in a text mechanically: phrases to be removed are cut out,
-// those that are missing are put behind it as sentences of their own. What is
-// not next to a phrase stays as it is. Whether the result reads well nobody
-// knows.
+// Apply makes the changes in a text mechanically: it cuts out the phrases to remove, and
+// appends the missing ones as sentences of their own. Text that is not next to a phrase
+// stays as it is. The result may not read well.
 func Apply(text string, changes []RequiredChange) string {
 	body := strings.TrimRight(text, " \t\r\n")
 	tail := text[len(body):]
@@ -29,7 +28,7 @@ func Apply(text string, changes []RequiredChange) string {
 	return strings.TrimRight(body, " \t\r\n") + tail
 }
 
-// cut removes every occurrence of a phrase, and mends the seams.
+// cut removes every occurrence of a phrase, and tidies the text around it.
 func cut(text, phrase string) string {
 	find := pattern(phrase)
 	var out []byte
@@ -55,8 +54,8 @@ func pattern(phrase string) *regexp.Regexp {
 	return regexp.MustCompile(expr)
 }
 
-// seam joins what is left of a phrase and what is right of it: without a blank
-// before a full stop, two blanks in a row, or a line of its own for nothing.
+// seam joins the texts before and after a removed phrase, without leaving a blank before a
+// full stop, two blanks in a row or an empty line.
 func seam(left []byte, right string) ([]byte, string) {
 	bare := bytes.TrimRight(left, " \t")
 	rest := strings.TrimLeft(right, " \t")
@@ -74,8 +73,8 @@ func seam(left []byte, right string) ([]byte, string) {
 	return left, right
 }
 
-// stopped joins at a full stop, which goes too where there is one already, or
-// nothing to end.
+// stopped joins two texts at a full stop, which is removed if the left text has one already
+// or is empty.
 func stopped(left []byte, right string) ([]byte, string) {
 	if len(left) > 0 && !bytes.ContainsAny(left[len(left)-1:], ".!?") {
 		return left, right
@@ -87,7 +86,7 @@ func stopped(left []byte, right string) ([]byte, string) {
 	return left, right
 }
 
-// attach puts a phrase behind a text, as a paragraph where the text has several.
+// attach appends a phrase to a text, as a paragraph if the text has several.
 func attach(text, phrase string) string {
 	if text == "" {
 		return phrase

@@ -8,12 +8,12 @@ import (
 	"codeloops/internal/role/prompt"
 )
 
-// A field is a label with its value: the rest of the label's line and the
-// lines up to the next label.
+// A field is a label with its value: the rest of the label's line, and the lines up to the
+// next label.
 type field struct {
 	name     label
 	first    string
-	from, to int // of the lines that follow
+	from, to int // the offsets of the lines that follow
 }
 
 func (f field) value(text string) string {
@@ -25,21 +25,21 @@ func (f field) prose() bool {
 	return f.name != labelConfidence && f.name != labelScore && f.name != labelSeal && f.name != labelDecision
 }
 
-// A block is one decision line with what follows it, up to the next one.
+// A block is a decision line with what follows it, up to the next decision line.
 type block struct {
-	at       int // of the decision line
+	at       int // the offset of the decision line
 	decision field
 	fields   []field
 
-	// What settle finds.
-	word     loop.Decision // "" when the line holds none
+	// Set by settle:
+	word     loop.Decision // "" for none
 	said     string        // the text that should be a decision
-	rest     string        // the remark, and text up to the first label
-	heading  bool          // no decision, only a title above a JSON object or a fence
-	unfilled bool          // the form of the instructions
+	rest     string        // the remark, and the text up to the first label
+	heading  bool          // only a title above a JSON object or a fence
+	unfilled bool          // a copy of the form in the instructions; set by claims
 }
 
-// settle reads the block's decision once all of it is known.
+// settle reads the block's decision once the block is complete.
 func (b *block) settle(text string) {
 	below := text[b.decision.from:b.decision.to]
 	b.said = b.decision.first
@@ -52,8 +52,8 @@ func (b *block) settle(text string) {
 	b.rest = strings.TrimSpace(remark + "\n" + strings.TrimSpace(below))
 }
 
-// verdict makes a verdict of the block. Text without a label goes where the
-// decision's own text belongs.
+// verdict converts the block to a verdict. Text without a label becomes the decision's
+// main text.
 func (b *block) verdict(text string, fields []field, outer prompt.Boundary) loop.Verdict {
 	joined := func(name label) string { return strings.Join(values(fields, name, len(b.fields), text), "\n") }
 	last := func(name label) (n *float64) {
@@ -95,8 +95,8 @@ func (b *block) verdict(text string, fields []field, outer prompt.Boundary) loop
 	return v
 }
 
-// values returns what stands under a label, one text per label: below the
-// decision, where the first own of the fields stand, or else above it.
+// values returns the texts of a label: those below the decision, which are the first own
+// fields, or else those above it.
 func values(fields []field, name label, own int, text string) (out []string) {
 	for i, f := range fields {
 		if i == own && len(out) > 0 {
@@ -109,8 +109,8 @@ func values(fields []field, name label, own int, text string) (out []string) {
 	return out
 }
 
-// end returns where the block is over: behind its last line, or the first
-// paragraph of a text that is its last value.
+// end returns the offset of the end of the block: after its last line, or after the first
+// paragraph of its last value.
 func (b *block) end(text string) int {
 	last := b.decision
 	if n := len(b.fields); n > 0 {
@@ -142,21 +142,21 @@ func paragraph(text string) int {
 	return len(text)
 }
 
-// cutLine cuts the first line that is not blank off a text.
+// cutLine splits a text after its first line that is not blank.
 func cutLine(text string) (first, rest string) {
 	first, rest, _ = strings.Cut(strings.TrimLeft(text, "\n"), "\n")
 	return strings.TrimSpace(first), rest
 }
 
-// titled reports whether a line below an empty DECISION label begins something
-// that is read by itself.
+// titled reports whether a line below an empty DECISION label begins a fence, an object or
+// a tag, which is read separately.
 func titled(line string) bool {
 	_, size, _ := opening(line)
 	return size > 0 || strings.HasPrefix(line, "{") || hasPrefixFold(line, openTag)
 }
 
-// placeholder returns a value that is still what the instructions have in its
-// place; form is whether all of them are.
+// placeholder returns a value that is still a placeholder of the instructions; form is set
+// if all values are.
 func placeholder(fields []field, text string) (mark string, form bool) {
 	form = true
 	for _, f := range fields {

@@ -8,29 +8,26 @@ import (
 	"codeloops/internal/loop"
 )
 
-// NoReason stands in for the reason of an escalation that gives none.
+// NoReason is the reason of an escalation that gives none.
 const NoReason = "the critic escalates and gives no reason"
 
-// The severities that a structured verdict may have; one that names none has
-// [Medium].
+// The severities of a structured verdict; the default is [Medium].
 const (
 	Low    = "low"
 	Medium = "medium"
 	High   = "high"
 )
 
-// A Contract is what a policy asks of every verdict. The zero value asks for
-// nothing.
+// A Contract is what a policy requires of every verdict. The zero value requires nothing.
 type Contract struct {
-	// Decisions are the words that a critic may decide with: done, continue,
-	// error and escalate; none is any.
+	// Decisions are the allowed decisions among done, continue, error and escalate;
+	// none allows all.
 	Decisions []string
-	// Threshold, when it is not 0, is the score that approves: a verdict then
-	// needs a score.
+	// Threshold is the score that approves; if it is not 0, a verdict needs a score.
 	Threshold float64
-	// Structured is what a structured verdict must keep; nil: replies are free.
+	// Structured is what a structured verdict must satisfy; nil: replies are free text.
 	Structured *loop.CritiquePolicy
-	// Sealed wants every decision to repeat the seal of its prompt.
+	// Sealed requires every decision to repeat the seal of its prompt.
 	Sealed bool
 }
 
@@ -43,7 +40,7 @@ func ContractOf(p loop.Policy) Contract {
 	return c
 }
 
-// Word is the decision of a verdict as a policy spells it.
+// Word returns the decision of a verdict as a policy spells it.
 func Word(v loop.Verdict) string {
 	if v.Escalation != "" {
 		return "escalate"
@@ -51,13 +48,13 @@ func Word(v loop.Verdict) string {
 	return strings.ToLower(string(v.Decision))
 }
 
-// May reports whether a critic may decide with a word.
+// May reports whether a decision is allowed.
 func (c Contract) May(word string) bool {
 	return len(c.Decisions) == 0 || slices.Contains(c.Decisions, word)
 }
 
-// Check returns what is wrong with a verdict, as a sentence for a person and for
-// the critic when it is asked again; "" is a verdict that keeps the contract.
+// Check says what is wrong with a verdict, in a sentence for people and for the critic
+// that is asked again; "" for a verdict that satisfies the contract.
 func (c Contract) Check(v loop.Verdict) string {
 	for _, t := range c.terms() {
 		if problem := t.broken(c, v); problem != "" {
@@ -67,15 +64,14 @@ func (c Contract) Check(v loop.Verdict) string {
 	return ""
 }
 
-// A term is one thing that a contract asks for.
+// A term is one requirement of a contract.
 type term struct {
 	name   string
-	broken func(Contract, loop.Verdict) string // how, or ""
+	broken func(Contract, loop.Verdict) string // says how; "" if it is not
 }
 
-// terms are those that apply. Those of a structured verdict, and their order,
-// are the ones that a policy boundary between a critic and what is done needs:
-// first what each part may hold, then what the parts say together.
+// terms returns the requirements that apply: first on each part of a verdict, then on the
+// parts together.
 func (c Contract) terms() []term {
 	all := []term{
 		{"critic_decisions", Contract.decision},
@@ -101,7 +97,7 @@ func (c Contract) terms() []term {
 	)
 }
 
-// never is the term that a verdict which decides something is not of a kind.
+// never is the term that a verdict with a decision must not be of a kind.
 func never(name, decision string, is func(Contract, loop.Verdict) bool, says string) term {
 	return term{name, func(c Contract, v loop.Verdict) string {
 		if Word(v) == decision && is(c, v) {
@@ -117,7 +113,7 @@ func (Contract) requiresNothing(v loop.Verdict) bool { return len(v.RequiredChan
 
 func (Contract) reasonless(v loop.Verdict) bool { return v.Escalation == NoReason }
 
-// highRisk reports whether only a person may decide.
+// highRisk reports whether the risk is so high that only a person may decide.
 func (c Contract) highRisk(v loop.Verdict) bool {
 	return severityOf(v) == High || slices.ContainsFunc(v.Risks, func(r loop.Risk) bool {
 		return slices.Contains(c.Structured.HighRiskTypes, r.Type)
@@ -132,8 +128,7 @@ func (c Contract) decision(v loop.Verdict) string {
 }
 
 func (c Contract) score(v loop.Verdict) string {
-	needs := c.Threshold > 0 && v.Score == nil && v.Escalation == "" && v.Decision != loop.Error
-	if needs {
+	if c.Threshold > 0 && v.Score == nil && v.Escalation == "" && v.Decision != loop.Error {
 		return "it gives no score from 0 to 1, and this run goes by the score"
 	}
 	return ""
@@ -147,7 +142,7 @@ func severity(_ Contract, v loop.Verdict) string {
 	return fmt.Sprintf("its severity is %.40q, which is none of low, medium and high", v.Severity)
 }
 
-// severityOf is the severity of a verdict, or what it names in its place.
+// severityOf returns the severity of a verdict, or whatever it gives in its place.
 func severityOf(v loop.Verdict) string {
 	if v.Severity == "" {
 		return Medium

@@ -9,8 +9,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// decide reads one line as a decision and, behind it, a remark. Any doubt
-// whether the line says DONE makes it no decision.
+// decide reads a line as a decision, perhaps followed by a remark. It accepts a DONE only
+// without any doubt.
 func decide(line string) (d loop.Decision, remark string, ok bool) {
 	core, symbols := trim(line)
 	for _, d := range decisions() {
@@ -30,8 +30,8 @@ func decisions() []loop.Decision {
 	return []loop.Decision{loop.Done, loop.Continue, loop.Error, escalate}
 }
 
-// trim takes away what may stand around a decision: blanks, emphasis, quotation
-// marks, emoji, one full stop. It returns the emoji it has met.
+// trim removes what may surround a decision: blanks, emphasis, quotation marks, emoji and
+// one full stop. It returns the emoji that it removed.
 func trim(line string) (core string, symbols []rune) {
 	around := func(r rune) bool {
 		if decoration(r) {
@@ -49,16 +49,16 @@ func trim(line string) (core string, symbols []rune) {
 	return core, symbols
 }
 
-// glad reports whether nothing but approval stands beside a DONE: a cross or an
-// empty box there says the opposite.
+// glad reports whether all emoji beside a DONE approve: a cross or an empty box says the
+// opposite.
 func glad(symbols []rune) bool {
 	return !slices.ContainsFunc(symbols, func(r rune) bool {
 		return !strings.ContainsRune("✅✔✓☑🎉🎊🏁🟢🚀👍💯⭐🌟✨🏆👌🙌🥳", r) && !unicode.Is(unicode.Sk, r)
 	})
 }
 
-// sad returns what stands before the first letter of a line and says that it is not
-// so: a cross, an empty box.
+// sad returns an emoji before the first letter of a line that negates it, such as a cross
+// or an empty box, "" for none.
 func sad(line string) string {
 	for _, r := range line {
 		switch {
@@ -71,14 +71,13 @@ func sad(line string) string {
 	return ""
 }
 
-// cutRemark takes a remark off a decision: "CONTINUE - the tests fail". A
-// remark that names a decision leaves open which of them is meant.
+// cutRemark returns the remark after a decision, as in "CONTINUE - the tests fail". A
+// remark that names a decision is ambiguous, so there is none then.
 func cutRemark(core string, d loop.Decision) (remark string, ok bool) {
-	n := len(d)
-	if len(core) < n || !strings.EqualFold(core[:n], string(d)) {
+	if !hasPrefixFold(core, string(d)) {
 		return "", false
 	}
-	rest := strings.TrimLeft(core[n:], "*_` \t\u00a0")
+	rest := strings.TrimLeft(core[len(d):], "*_` \t\u00a0")
 	if r, _ := utf8.DecodeRuneInString(rest); !strings.ContainsRune("-–—:,;(.", r) {
 		return "", false
 	}

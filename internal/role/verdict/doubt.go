@@ -8,8 +8,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// doubt says what speaks against a decision that ends the work: one by which it
-// goes on may be read with more leave.
+// doubt says what contradicts a decision that ends the work. Other decisions are read
+// leniently.
 func (p Parser) doubt(r *reading, c claim) error {
 	switch v := c.verdict; {
 	case v.Decision == loop.Error, p.scores(v) && *v.Score < p.Contract.Threshold:
@@ -32,7 +32,7 @@ func (p Parser) doubt(r *reading, c claim) error {
 // scores reports whether the score of a verdict decides.
 func (p Parser) scores(v loop.Verdict) bool { return p.Contract.Threshold > 0 && v.Score != nil }
 
-// open refuses a DONE beside which something is named that is wrong.
+// open rejects a DONE beside something that is wrong or unfinished.
 func (p Parser) open(_ *reading, c claim) error {
 	const say = "the reply says DONE and also names what is open: %s; say CONTINUE if anything is to be done, else DONE without it"
 	v := c.verdict
@@ -60,7 +60,7 @@ func (p Parser) open(_ *reading, c claim) error {
 	return nil
 }
 
-// admitted refuses a DONE that says of itself that the work is not done yet.
+// admitted rejects a DONE whose summary says that the work is not done.
 func admitted(_ *reading, c claim) error {
 	if said := admission(c.verdict.Summary); said != "" {
 		return problem("the reply says DONE, and its summary that it is not: %s; decide when you have seen that the work is done", quote(said))
@@ -68,8 +68,8 @@ func admitted(_ *reading, c claim) error {
 	return nil
 }
 
-// openTitle returns a title in a block, with what stands below it, that names what
-// is open.
+// openTitle returns a title of open points in a block, with the text after it, "" for
+// none.
 func openTitle(c claim) string {
 	if c.object {
 		return ""
@@ -103,17 +103,14 @@ func titlesOpen(title []string) bool {
 	return len(title) == 1 && slices.Contains(of, title[0])
 }
 
-// nothing reports whether a text says that there is nothing to say: in no words,
-// or in a few that deny.
+// nothing reports whether a text is empty, or says that there is nothing to report.
 func nothing(text string) bool {
-	all := slices.DeleteFunc(words(text), func(w string) bool { return w == "." })
-	for _, praise := range []string{"", "all good", "looks good", "looks good to me", "lgtm", "n a", "na", "nil", "null", "empty", "good work", "well done"} {
-		if strings.Join(all, " ") == praise {
-			return true
-		}
+	said := phrase(text)
+	if slices.Contains([]string{"", "all good", "looks good", "looks good to me", "lgtm", "n a", "na", "nil", "null", "empty", "good work", "well done"}, said) {
+		return true
 	}
 	denies := false
-	for _, w := range all {
+	for w := range strings.FieldsSeq(said) {
 		switch {
 		case slices.Contains([]string{"no", "none", "nothing", "zero", "0"}, w):
 			denies = true
@@ -128,9 +125,9 @@ func nothing(text string) bool {
 	return denies
 }
 
-// contradicted refuses a DONE in a reply that says otherwise somewhere else, be it
-// in a quotation, in a tag or in the middle of a sentence. Under a seal a sentence
-// may mention another decision, and a line may not begin with it.
+// contradicted rejects a DONE in a reply that decides otherwise anywhere else, even in a
+// quotation, in a tag or in the middle of a sentence. If the DONE is sealed, a sentence may
+// mention another decision, but no line may begin with it.
 func contradicted(r *reading, c claim) error {
 	if said := r.otherwise(c.sealed == loop.SealRight); said != "" {
 		return problem("the reply says DONE and elsewhere %s; decide once, and repeat no other decision", quote(said))
@@ -138,8 +135,8 @@ func contradicted(r *reading, c claim) error {
 	return nil
 }
 
-// otherDecision matches, in a folded text, what says another decision than DONE,
-// and lineHead what may stand before it at the beginning of a line.
+// otherDecision matches, in a folded text, a decision other than DONE, and lineHead what
+// may precede it at the beginning of a line.
 var (
 	otherDecision = wording.Pattern(strings.NewReplacer(
 		"NAME", `(?:decision|verdict)(?:\s+(?:is|now|remains|stays))?`,
@@ -151,11 +148,12 @@ var (
 	lineHead = wording.Pattern(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
 )
 
-// otherwise returns a place of the reply that names another decision than DONE.
+// otherwise returns the first decision other than DONE that the reply names, "" for none;
+// lines limits it to the beginnings of lines.
 func (r *reading) otherwise(lines bool) string {
 	text := fold(r.filled())
 	if strings.Count(text, "decision")+strings.Count(text, "verdict") < 2 && !strings.Contains(text, `"type"`) {
-		return "" // there is nothing but the decision itself
+		return "" // there is only the decision itself
 	}
 	for _, at := range otherDecision().FindAllStringIndex(text, -1) {
 		const most = 200
@@ -166,7 +164,7 @@ func (r *reading) otherwise(lines bool) string {
 	return ""
 }
 
-// filled is the reply without the blocks that are nothing but the form.
+// filled returns the reply without the blocks that only copy the form.
 func (r *reading) filled() string {
 	var b strings.Builder
 	from := 0
@@ -183,11 +181,10 @@ func (r *reading) filled() string {
 	return b.String() + r.text[from:]
 }
 
-// anyScore matches, in a folded text, a score with the words that may stand before
-// the number.
+// anyScore matches, in a folded text, a score with the words that may precede the number.
 var anyScore = wording.Pattern(`scor(?:e|es|ed|ing)(?:[ ](?:of|is|it|this|the|work|was|would|be|at|as|for|now|only|just|a)\b)*[^\pL\pN]{1,12}?(\.?[0-9][0-9.,]*[ ]?%?(?:[ ]?/[ ]?[0-9]+)?)`)
 
-// scored refuses, where a score decides, one beside which the reply names another.
+// scored rejects a score that decides if the reply also names another.
 func (p Parser) scored(r *reading, c claim) error {
 	if !p.scores(c.verdict) {
 		return nil
@@ -203,32 +200,32 @@ func (p Parser) scored(r *reading, c claim) error {
 	return nil
 }
 
-// led refuses a DONE that is led in as a plan, or as somebody else's words.
+// led rejects a DONE that is introduced as a plan, or as somebody else's words.
 func led(_ *reading, c claim) error {
 	said, introduces, title := leadIn(c.lead)
 	all := words(said)
-	others := introduces && quotes(all) || title && !decides(all) // words of somebody else, as far as anybody can tell
+	others := introduces && quotes(all) || title && !decides(all) // perhaps somebody else's words
 	if planned(said, introduces) || c.sealed != loop.SealRight && others {
 		return problem("the DONE is led in by %s, as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it", quote(said))
 	}
 	return nil
 }
 
-// followed refuses a DONE that is followed by more than a closing remark. Under a
-// seal the remark may be of any length.
+// followed rejects a DONE that is followed by more than a closing remark. If the DONE is
+// sealed, the remark may have any length.
 func followed(_ *reading, c claim) error {
 	_, remark := answers(closing(c.tail), "")
 	if remark == "" {
 		return nil
 	}
-	within := strings.HasPrefix(remark, "</") || strings.HasPrefix(remark, "-->") // something that quotes or hides
+	within := strings.HasPrefix(remark, "</") || strings.HasPrefix(remark, "-->") // the DONE is quoted or hidden
 	if within || c.sealed != loop.SealRight && !short(remark) || takesBack(remark) {
 		return problem("the reply goes on after its DONE: %s; let the block be the last of it", quote(remark))
 	}
 	return nil
 }
 
-// closing is what stands behind a decision, except what ends its tag or fence.
+// closing returns the text after a decision, without the end of its tag or fence.
 func closing(tail string) string {
 	tail = strings.TrimLeft(tail, "*_` \n")
 	if hasPrefixFold(tail, closeTag) {
@@ -239,14 +236,14 @@ func closing(tail string) string {
 
 var titleOrTag = wording.Pattern(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`)
 
-// short reports whether a text is no longer than a remark, and without a title.
+// short reports whether a text has the length of a remark, and no title.
 func short(remark string) bool {
 	const most, lines = 240, 4
 	return len(remark) <= most && strings.Count(remark, "\n") < lines &&
 		!titleOrTag().MatchString(remark)
 }
 
-// quoted refuses an unsealed DONE that is in the evidence, line for line.
+// quoted rejects an unsealed DONE that occurs in the evidence, line by line.
 func (p Parser) quoted(_ *reading, c claim) error {
 	if c.sealed != loop.SealRight && p.Quoted != nil && p.Quoted(c.lines) {
 		return problem("the DONE stands in the evidence word for word, so it may be a quotation; decide in your own words and with the seal")

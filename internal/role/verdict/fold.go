@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// fold writes a text as it looks to a reader who knows nothing but a to z: in
-// lower case, without what shows nothing, with letters of other alphabets that
-// look like Latin ones as these, and with the escapes of JSON resolved.
+// fold normalizes a text for comparison by appearance: in lower case, without invisible
+// characters, with Latin letters in place of their look-alikes, and with the escapes of
+// JSON resolved.
 func fold(text string) string {
 	alike := lookAlikes()
 	var b strings.Builder
@@ -54,8 +54,7 @@ func writeFolded(b *strings.Builder, r rune, alike map[rune]byte) {
 	}
 }
 
-// escaped reads \u0064, as JSON has it, and otherwise takes the backslash for
-// itself.
+// escaped reads a JSON escape such as \u0064, or else the backslash as such.
 func escaped(text string) (r rune, length int) {
 	const whole = len(`\u0064`)
 	if len(text) >= whole && text[1] == 'u' {
@@ -66,8 +65,8 @@ func escaped(text string) (r rune, length int) {
 	return '\\', 1
 }
 
-// lookAlikes are the letters of Cyrillic, Greek and others that most fonts show
-// as Latin ones.
+// lookAlikes returns the letters of other alphabets that look like Latin ones in most
+// fonts.
 func lookAlikes() map[rune]byte {
 	const (
 		foreign = "АВЕЅІЈКМНОРСТХУаеіјорсхуѕһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχιᴀᴄᴅᴇɪᴊᴋᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢⅾⅽⅰⅮⅭⅠıſ"

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// fraction reads a number from 0 to 1: 0.95, 0,95, 95% or 95 %, maybe with
-// words behind it. Anything else, and what else holds digits ("9/10",
-// "0.8 - 0.9"), is nil: a number that might be meant otherwise is no number.
+// fraction reads a number from 0 to 1, such as 0.95, 0,95, 95% or 95 %, perhaps followed by
+// words. It returns nil for anything ambiguous, such as "9/10" or "0.8 - 0.9".
 func fraction(text string) *float64 {
 	text, _, _ = strings.Cut(strings.TrimFunc(text, blank), "\n")
-	text = strings.Map(func(r rune) rune {
+	text = strings.TrimFunc(strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*_`\"'", r) || invisible(r) {
 			return -1
 		}
 		return r
-	}, text)
-	digits := span(strings.TrimFunc(text, blank), "0123456789.,")
-	rest := strings.TrimLeftFunc(strings.TrimLeftFunc(text, blank)[len(digits):], blank)
-	digits = strings.Replace(strings.TrimRight(digits, ".,"), ",", ".", 1)
+	}, text), blank)
+	rest := strings.TrimLeft(text, "0123456789.,")
+	digits := strings.Replace(strings.TrimRight(text[:len(text)-len(rest)], ".,"), ",", ".", 1)
+	rest = strings.TrimLeftFunc(rest, blank)
 	rest, percent := strings.CutPrefix(rest, "%")
 	if strings.ContainsAny(rest, "0123456789%/") {
 		return nil
@@ -34,9 +33,4 @@ func fraction(text string) *float64 {
 		return nil
 	}
 	return &n
-}
-
-// span returns the part of s before the first character that is not in set.
-func span(s, set string) string {
-	return s[:len(s)-len(strings.TrimLeft(s, set))]
 }

@@ -20,8 +20,8 @@ func tagLine(text string) bool {
 	return strings.EqualFold(text, openTag) || strings.EqualFold(text, closeTag)
 }
 
-// line reads the JSON object or the tag that a line begins with, if it does, and
-// goes on behind it.
+// line reads the JSON object or the tag at the beginning of a line, if any, and continues
+// after it.
 func (r *reading) line(l line) error {
 	if wording.Indent(l.text) > maxIndent {
 		return nil
@@ -38,8 +38,8 @@ func (r *reading) line(l line) error {
 	return nil
 }
 
-// tagged reads what stands between the tags, which may be a JSON object in a
-// fence. Tags around anything else only end the value before them.
+// tagged reads the text between the tags, which may be a JSON object in a fence. Tags
+// around anything else only end the value before them.
 func (r *reading) tagged(l line, from int) error {
 	r.push(l.start)
 	if r.closeAt < from {
@@ -62,7 +62,7 @@ func (r *reading) tagged(l line, from int) error {
 	return nil
 }
 
-// bareObject reads the JSON object that begins at the offset.
+// bareObject reads the JSON object at an offset.
 func (r *reading) bareObject(at int) error {
 	text := r.text[at:]
 	if !strings.HasPrefix(strings.TrimLeft(text[1:], " \t\n"), `"`) {
@@ -94,14 +94,14 @@ func (r *reading) bareObject(at int) error {
 	return nil
 }
 
-// add notes what an object claims that stands between two offsets.
+// add records the claim of an object between two offsets.
 func (r *reading) add(c claim, at, end int) {
 	c.at, c.tail, c.lead = at, r.text[end:], r.text[:at]
 	r.objects = append(r.objects, c)
 }
 
-// wholeObject reads a text that is one JSON object and nothing else. A torn
-// one that would decide is an error.
+// wholeObject reads a text that is one JSON object and nothing else. It is an error if the
+// text is none but holds a decision.
 func wholeObject(text string, s Seal) (c claim, ok bool, err error) {
 	n := objectEnd(text)
 	if n < 0 || strings.TrimSpace(text[n:]) != "" {
@@ -113,7 +113,7 @@ func wholeObject(text string, s Seal) (c claim, ok bool, err error) {
 	return parseObject(text, s)
 }
 
-// merge fills what text leaves empty with what the object says.
+// merge fills the gaps of a verdict in text with what a JSON object says.
 func merge(text, object loop.Verdict) loop.Verdict {
 	v := object
 	v.Summary = cmp.Or(text.Summary, v.Summary)
@@ -126,7 +126,7 @@ func merge(text, object loop.Verdict) loop.Verdict {
 	return v
 }
 
-// unfence takes the fence off a text that is in one.
+// unfence removes the fence around a text.
 func unfence(text string) string {
 	text = strings.TrimSpace(text)
 	first, rest, _ := strings.Cut(text, "\n")
@@ -140,8 +140,8 @@ func unfence(text string) string {
 	return rest
 }
 
-// indexFold returns the offset of an ASCII word at or after from, or the
-// length of the text.
+// indexFold returns the offset of an ASCII word in any case, at or after from, or the length
+// of the text.
 func indexFold(text string, from int, word string) int {
 	for i := from; ; i++ {
 		n := strings.IndexByte(text[i:], word[0])

@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A label is what a line of a verdict begins with.
+// A label begins a line of a verdict.
 type label uint8
 
 const (
@@ -25,58 +25,41 @@ const (
 )
 
 func (l label) String() string {
-	switch l {
-	case noLabel:
-	case labelDecision:
-		return "DECISION"
-	case labelSummary:
-		return "SUMMARY"
-	case labelConfidence:
-		return "CONFIDENCE"
-	case labelScore:
-		return "SCORE"
-	case labelFeedback:
-		return "FEEDBACK"
-	case labelAnalysis:
-		return "ANALYSIS"
-	case labelRecovery:
-		return "RECOVERY"
-	case labelSeal:
-		return "SEAL"
-	}
-	return ""
+	return [...]string{"", "DECISION", "SUMMARY", "CONFIDENCE", "SCORE", "FEEDBACK", "ANALYSIS", "RECOVERY", "SEAL"}[l]
 }
 
 // maxPrefix bounds the Markdown before a label, in bytes.
 const maxPrefix = 64
 
-// splitLabel takes a line apart into the label it begins with and the rest of
-// the line; noLabel when it begins with none.
+// splitLabel splits a line into its label and the rest; noLabel if it begins with none.
 func splitLabel(line string) (label, string) {
 	if wording.Indent(line) > maxIndent {
 		return noLabel, ""
 	}
-	rest, marks := skipMarkup(line)
-	name, rest := cutName(rest)
-	if name == noLabel {
-		return noLabel, ""
+	for name := labelDecision; name <= labelSeal; name++ {
+		value, ok := labelled(line, name.String())
+		if ok && (name != labelSeal || value == "" || sealOf(value) != "") { // else SEAL is a word of a sentence
+			return name, value
+		}
 	}
-	value, closed, ok := cutColon(rest)
-	if !ok {
-		return noLabel, ""
-	}
-	if marks != "" && !closed {
-		value = closeMarks(value, marks)
-	}
-	value = strings.TrimFunc(value, blank)
-	if name == labelSeal && value != "" && sealOf(value) == "" {
-		return noLabel, "" // a word of a sentence
-	}
-	return name, value
+	return noLabel, ""
 }
 
-// skipMarkup skips list bullets, headings, emphasis, back-ticks and emoji. The
-// emphasis that is open after them is marks.
+// labelled returns the text after a label and a colon, if a line begins with them.
+func labelled(line, label string) (said string, ok bool) {
+	rest, marks := skipMarkup(line)
+	if !hasPrefixFold(rest, label) {
+		return "", false
+	}
+	said, closed, ok := cutColon(rest[len(label):])
+	if marks != "" && !closed {
+		said = closeMarks(said, marks)
+	}
+	return strings.TrimFunc(said, blank), ok
+}
+
+// skipMarkup skips list bullets, headings, emphasis, back-ticks and emoji. marks is the
+// emphasis that is still open after them.
 func skipMarkup(line string) (rest, marks string) {
 	rest = line
 	for len(line)-len(rest) < maxPrefix {
@@ -106,7 +89,7 @@ func spaceAfter(s string) bool {
 	return n > 0 && unicode.IsSpace(r)
 }
 
-// number returns the length of the bullet of a numbered list.
+// number returns the length of a list number such as "1.", 0 for none.
 func number(s string) int {
 	n := 0
 	for n < len(s) && n < 3 && s[n] >= '0' && s[n] <= '9' {
@@ -118,25 +101,15 @@ func number(s string) int {
 	return 0
 }
 
-// decoration reports whether r is an emoji or the like. Box drawing is not: a
-// bar on the left is how terminals show a quotation. Nor is U+FFFD, in whose
-// place anything may have stood.
+// decoration reports whether r is an emoji or the like. Box drawing is not, because
+// terminals mark quotations with a bar on the left. Nor is U+FFFD, which may replace
+// anything.
 func decoration(r rune) bool {
 	box := r >= 0x2500 && r <= 0x259f
 	return r > unicode.MaxASCII && unicode.In(r, unicode.So, unicode.Sk) && !box && r != unicode.ReplacementChar
 }
 
-func cutName(s string) (label, string) {
-	for l := labelDecision; l <= labelSeal; l++ {
-		if name := l.String(); len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) {
-			return l, s[len(name):]
-		}
-	}
-	return noLabel, s
-}
-
-// cutColon skips to behind the colon; closed is whether emphasis ended before
-// it.
+// cutColon returns the text after a colon; closed is set if emphasis ends before the colon.
 func cutColon(s string) (value string, closed, ok bool) {
 	s = strings.TrimLeftFunc(s, blank)
 	inner := strings.TrimLeft(s, "*_`")
@@ -150,8 +123,8 @@ func cutColon(s string) (value string, closed, ok bool) {
 	return "", false, false
 }
 
-// closeMarks takes away the end of the emphasis that was opened before the
-// label: behind the colon or at the end of the line.
+// closeMarks removes the end of the emphasis that began before the label, after the colon
+// or at the end of the line.
 func closeMarks(value, marks string) string {
 	reversed := []byte(marks) // all ASCII
 	slices.Reverse(reversed)

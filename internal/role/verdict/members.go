@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// value returns the last value of a key; nil when there is none.
+// value returns the last value of a key, nil for none.
 func (o object) value(key string) (v any) {
 	for _, m := range o {
 		if m.key != key {
@@ -38,7 +38,7 @@ func (o object) list(key string) []string {
 		return texts(v)
 	case nil, bool: // "required_changes": false is none
 		return nil
-	default: // what should be a list and is none must not read as nothing
+	default: // a single item that should be a list must not be lost
 		return texts([]any{v})
 	}
 }
@@ -68,7 +68,7 @@ func (o object) risks() []loop.Risk {
 			risk.Type = textOf(m["type"])
 			risk.Detail = detail(m)
 		}
-		if risk != (loop.Risk{}) || ok { // an object without a word in it is a risk that lacks everything
+		if risk != (loop.Risk{}) || ok { // an empty object is an incomplete risk, which the contract rejects
 			risks = append(risks, risk)
 		}
 	}
@@ -84,8 +84,8 @@ func texts(items []any) (out []string) {
 	return out
 }
 
-// textOf writes a JSON value as text: an object by the member that describes
-// it, or else as JSON.
+// textOf converts a JSON value to text: an object to the member that describes it, or else
+// to JSON.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// objectEnd returns the length of the JSON object that text begins with, -1
-// when it does not end.
+// objectEnd returns the length of the JSON object at the beginning of a text, -1 if it does
+// not end.
 func objectEnd(text string) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -32,7 +32,7 @@ func objectEnd(text string) int {
 	return -1
 }
 
-// mentions is a quick look whether a text can hold a decision at all.
+// mentions reports whether a text can hold a decision at all.
 func mentions(src string) bool {
 	plain := strings.ToLower(src)
 	if strings.Contains(plain, `"decision"`) || strings.Contains(plain, `"type"`) {
@@ -97,8 +97,8 @@ func members(src string) (object, error) {
 // An object is the members of a JSON object, in order: a key may come twice.
 type object []member
 
-// parseObject makes a claim of a JSON object. One that has no decision is not
-// ok; one that has something else in its place is an error.
+// parseObject reads the claim of a JSON object. ok is false if it has no decision; an
+// invalid decision is an error.
 func parseObject(src string, s Seal) (c claim, ok bool, err error) {
 	o, err := members(src)
 	if err != nil {
@@ -131,7 +131,7 @@ func parseObject(src string, s Seal) (c claim, ok bool, err error) {
 	return claim{verdict: o.decided(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines()}, true, nil
 }
 
-// twice returns a key that looks like another one.
+// twice returns a key that looks like another one, "" for none.
 func (o object) twice() string {
 	known := map[string]bool{}
 	for _, m := range o {
@@ -144,7 +144,7 @@ func (o object) twice() string {
 	return ""
 }
 
-// seals returns the seal that the object repeats, if it repeats any.
+// seals returns the seal in the object, if any.
 func (o object) seals() []Seal {
 	if !slices.ContainsFunc(o, func(m member) bool { return m.key == "seal" }) {
 		return nil
@@ -152,7 +152,7 @@ func (o object) seals() []Seal {
 	return []Seal{sealOf(o.text("seal"))}
 }
 
-// lines returns the members as the lines of a block would hold them.
+// lines returns the members in the form of lines of a block.
 func (o object) lines() (all []string) {
 	for _, m := range o {
 		all = append(all, m.key+" "+string(m.value))
@@ -173,14 +173,14 @@ func (o object) given() (n numbers) {
 	return n
 }
 
-// What the other vocabulary of JSON replies has for the three decisions.
+// Decisions that only occur in replies, with the alternative names in JSON objects.
 const (
 	approve  loop.Decision = "APPROVE"
 	revise   loop.Decision = "REVISE"
 	escalate loop.Decision = "ESCALATE"
 )
 
-// decision returns what "decision" says, or "type" in its place.
+// decision returns the value of "decision", or of "type" in its place.
 func (o object) decision() (word loop.Decision, ok bool, err error) {
 	for _, m := range o {
 		if m.key != "decision" && m.key != "type" {
@@ -204,10 +204,9 @@ func (o object) decision() (word loop.Decision, ok bool, err error) {
 	return word, ok, nil
 }
 
-// typed reports whether "type" is a decision. Objects of many kinds have one,
-// the last event of a stream among them ({"type": "done", "reason": "failed"}):
-// it counts where nothing but members of a verdict stands beside it, and one of
-// them belongs to this decision.
+// typed reports whether "type" is a decision. Many kinds of objects have that member, such
+// as the last event of a stream ({"type": "done", "reason": "failed"}). It counts if all
+// other members are those of a verdict, and one of them belongs to this decision.
 func (o object) typed(word loop.Decision) bool {
 	of := map[loop.Decision][]string{
 		loop.Done: {"summary", "confidence"}, approve: {"summary", "confidence"},
@@ -229,7 +228,7 @@ func (o object) typed(word loop.Decision) bool {
 	return belongs
 }
 
-// empty reports whether the member holds nothing.
+// empty reports whether the member has no content.
 func (m member) empty() bool {
 	return slices.Contains([]string{"null", `""`, "[]", "{}", "false"}, string(m.value))
 }
@@ -244,7 +243,7 @@ func decisionWord(text string) (loop.Decision, bool) {
 	return "", false
 }
 
-// verdict reads the members, the decision apart.
+// verdict reads all members but the decision.
 func (o object) verdict() loop.Verdict {
 	return loop.Verdict{
 		Summary:         o.text("summary"),
@@ -259,8 +258,8 @@ func (o object) verdict() loop.Verdict {
 	}
 }
 
-// decided puts the decision into a verdict, and what the object says without a
-// place of its own to where the decision needs it.
+// decided sets the decision of a verdict, and uses the reason and the lists of the object
+// where the decision needs a text.
 func (o object) decided(v loop.Verdict, word loop.Decision) loop.Verdict {
 	reason := o.text("reason")
 	v.Decision = word

@@ -9,30 +9,30 @@ import (
 	"codeloops/internal/wording"
 )
 
-// An Order is what a reply says shall happen next: a word, whom it names, and the text below.
+// An Order is a reply's instruction for what happens next: a word, a name and the text below.
 //
 //	DELEGATE: tester
 //	Write a test for the empty file.
 type Order struct{ Word, Name, Text string }
 
-// A Form is how an order may look.
+// A Form is a form that an order may have.
 type Form struct {
 	Word  string
-	Names []string // whom it can name; none: the word stands alone
-	Text  bool     // a text follows, to the end of the reply; else nothing does
+	Names []string // the names it may have; none: the word stands alone
+	Text  bool     // a text follows, to the end of the reply; otherwise nothing does
 }
 
-// Ordered reads the order with which a reply ends. The problem is a sentence that says why
-// there is none. Shown are the texts of others in the prompt. What they hold is a quotation,
-// whatever it looks like: an order with a text counts only if it is not in there word for
-// word, and one without only if it is not, or is all that the reply says.
+// Ordered reads the order at the end of a reply. The problem is a sentence that says why
+// there is none. shown are the texts of others in the prompt: an order that occurs in them
+// word for word is a quotation, and does not count, unless it has no text and is all that
+// the reply says.
 func Ordered(reply string, shown []string, forms ...Form) (o Order, problem string) {
 	text := clean(reply)
-	lines := scanner{text: text, boundary: anyBoundary(text)}
-	last, problem := lines.order(forms)
+	s := scanner{text: text, boundary: anyBoundary(text)}
+	last, problem := s.order(forms)
 	switch o = last.Order; {
 	case problem != "":
-	case lines.torn:
+	case s.torn:
 		problem = "it repeats a part of the prompt without both of its boundary lines"
 	case o.Word == "":
 		problem = "it has no order in the form that was asked for"
@@ -48,17 +48,17 @@ func Ordered(reply string, shown []string, forms ...Form) (o Order, problem stri
 	return Order{}, problem
 }
 
-// A placed order is one where it stands.
+// placed is an order with its form and position.
 type placed struct {
 	Order
 
 	form Form
-	at   int // where its line begins
+	at   int // the offset of its line
 }
 
-// order returns the last order of all, which have to be the same.
+// order returns the last order. All orders must be the same.
 func (s *scanner) order(forms []Form) (last placed, problem string) {
-	for l, more := s.next(); more; l, more = s.next() {
+	for l := range s.lines() {
 		f, name, ok := ordering(l, forms)
 		switch {
 		case !ok:
@@ -73,8 +73,7 @@ func (s *scanner) order(forms []Form) (last placed, problem string) {
 	return last, ""
 }
 
-// ordering reads a line as one of the forms. The name is "" where it is none of those that the
-// form has.
+// ordering reads a line as one of the forms. name is "" if it is none of the form's names.
 func ordering(l line, forms []Form) (f Form, name string, ok bool) {
 	if !l.own || wording.Indent(l.text) > maxIndent {
 		return f, "", false
@@ -91,7 +90,7 @@ func ordering(l line, forms []Form) (f Form, name string, ok bool) {
 	return f, "", false
 }
 
-// among returns the one of the names that a text is, "" for none.
+// among returns the name that a text is, "" for none.
 func among(text string, names []string) string {
 	text = strings.Trim(strings.TrimFunc(text, blank), "*_`\"'.<>")
 	for _, name := range names {
@@ -102,8 +101,7 @@ func among(text string, names []string) string {
 	return ""
 }
 
-// anyBoundary is the boundary of a prompt of which a reply repeats a part; "" where it repeats
-// none.
+// anyBoundary returns the boundary of the prompt that a reply repeats a part of, "" for none.
 func anyBoundary(text string) prompt.Boundary {
 	at := regexp.MustCompile(`\[([0-9a-f]{24}) (begin|end): `).FindStringSubmatch(text)
 	if at == nil {
@@ -112,7 +110,7 @@ func anyBoundary(text string) prompt.Boundary {
 	return prompt.Boundary(at[1])
 }
 
-// repeated reports whether one of the texts has the words of an order.
+// repeated reports whether an order occurs in one of the texts.
 func repeated(order string, texts []string) bool {
 	all := make([]string, len(texts))
 	for i, t := range texts {
@@ -121,7 +119,7 @@ func repeated(order string, texts []string) bool {
 	return stands(fold(order), all)
 }
 
-// Route reads which of some names a reply chooses, and how sure it is of that, from 0 to 1.
+// Route reads which of the names a reply chooses, and its confidence from 0 to 1.
 func Route(reply string, names []string) (name string, confidence float64, problem string) {
 	said, ok := Said(reply, "route")
 	if !ok {
@@ -138,13 +136,13 @@ func Route(reply string, names []string) (name string, confidence float64, probl
 	return name, *n, ""
 }
 
-// Entries are the texts of a reply that begin with a word and a colon, each up to the next
-// one: "POST: the parser is done". Quotations begin none.
+// Entries returns the texts of a reply that begin with a word and a colon, such as
+// "POST: the parser is done", each up to the next one. Quotations do not count.
 func Entries(reply string, words ...string) (all []Order) {
 	text := clean(reply)
-	lines := scanner{text: text, boundary: anyBoundary(text)}
+	s := scanner{text: text, boundary: anyBoundary(text)}
 	begun := -1
-	for l, more := lines.next(); more; l, more = lines.next() {
+	for l := range s.lines() {
 		word, said := entry(l, words)
 		if word == "" {
 			continue
@@ -163,7 +161,7 @@ func Entries(reply string, words ...string) (all []Order) {
 	return all
 }
 
-// entry reads a line that begins an entry; word is "" where it begins none.
+// entry reads the first line of an entry; word is "" for any other line.
 func entry(l line, words []string) (word, said string) {
 	if !l.own || wording.Indent(l.text) > maxIndent {
 		return "", ""
@@ -176,12 +174,12 @@ func entry(l line, words []string) (word, said string) {
 	return "", ""
 }
 
-// Above is what a reply says above the first line in its writer's own words that begins with a
-// word and a colon; ok is false where there is none.
+// Above returns the text of a reply above the first line in the writer's own words that
+// begins with a word and a colon; ok is false if there is none.
 func Above(reply, word string) (text string, ok bool) {
 	text = clean(reply)
-	lines := scanner{text: text, boundary: anyBoundary(text)}
-	for l, more := lines.next(); more; l, more = lines.next() {
+	s := scanner{text: text, boundary: anyBoundary(text)}
+	for l := range s.lines() {
 		if found, _ := entry(l, []string{word}); found != "" {
 			return strings.TrimSpace(text[:l.start]), true
 		}
@@ -189,12 +187,12 @@ func Above(reply, word string) (text string, ok bool) {
 	return text, false
 }
 
-// Unfenced is what stands in a code fence, if that is all of a text.
+// Unfenced returns the content of a code fence if the text is nothing else.
 func Unfenced(text string) string {
-	lines := scanner{text: text}
-	for _, more := lines.next(); more; _, more = lines.next() {
+	s := scanner{text: text}
+	for range s.lines() {
 	}
-	if inner, ok := lines.finalFence(); ok && lines.fence.at == 0 {
+	if inner, ok := s.finalFence(); ok && s.fence.at == 0 {
 		return strings.TrimSpace(inner)
 	}
 	return text

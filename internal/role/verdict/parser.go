@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A ReplyError says why a reply holds no verdict, in a sentence for a person and for the
-// critic that is asked again.
+// A ReplyError says why a reply has no verdict, in a sentence for people and for the critic
+// that is asked again.
 type ReplyError struct{ Problem string }
 
 func (e *ReplyError) Error() string { return e.Problem }
@@ -20,11 +20,10 @@ func problem(format string, args ...any) error {
 	return &ReplyError{Problem: fmt.Sprintf(format, args...)}
 }
 
-// quote shows a piece of a reply inside a problem.
+// quote quotes a part of a reply in a problem.
 func quote(text string) string { return wording.Quote(text, 80) }
 
-// Read reads the reply of a review for what it decides of the case, or for the
-// problem.
+// Read reads the verdict, or the problem, from the reply of a review.
 func Read(r *loop.Review, matter loop.Case, c Contract) {
 	readBy(r, c, func(lines []string) bool {
 		shown := evidence(matter)
@@ -33,7 +32,7 @@ func Read(r *loop.Review, matter loop.Case, c Contract) {
 	})
 }
 
-// Reread reads a reply that comes from a log, where the evidence is not at hand.
+// Reread is [Read] for a reply from a log, which does not have the evidence.
 func Reread(r *loop.Review, c Contract) {
 	readBy(r, c, func([]string) bool { return r.Quoted })
 }
@@ -43,7 +42,7 @@ func readBy(r *loop.Review, c Contract, quoted func([]string) bool) {
 	r.Verdict, r.Sealed, r.Problem = p.Read(r.Reply)
 }
 
-// evidence is what others wrote of a case, whole and [spelled].
+// evidence returns what others wrote about a case, uncut and [spelled].
 func evidence(matter loop.Case) []string {
 	texts := []string{matter.Task, matter.Attempt.Stdout.Text, matter.Attempt.Stderr.Text, matter.Attempt.Reason, matter.Change.Patch()}
 	for _, c := range matter.Checks {
@@ -60,21 +59,19 @@ func evidence(matter loop.Case) []string {
 
 // A Parser reads the verdicts of replies to one prompt.
 type Parser struct {
-	// Boundary is the random name in that prompt. What a reply repeats from
-	// within the boundary is a quotation. "" is none.
+	// Boundary is the random name in that prompt, "" for none. What a reply repeats
+	// from within the boundary is a quotation.
 	Boundary string
-	// Seal is the random word that a decision is to repeat; "" is none.
+	// Seal is the random word that a decision should repeat, "" for none.
 	Seal string
-	// Quoted reports whether all the lines are in the evidence; nil: there is
-	// none.
+	// Quoted reports whether all the lines are in the evidence; nil: there is none.
 	Quoted func(lines []string) bool
-	// Contract is what the verdicts must keep.
+	// Contract is what the verdicts must satisfy.
 	Contract Contract
 }
 
-// Read reads a verdict that keeps the contract, and how it is sealed. The problem
-// is a sentence that says why there is none; what there is of a verdict does not
-// count then.
+// Read reads a verdict that satisfies the contract, and how it is sealed. The problem is a
+// sentence that says why there is none; if it is not "", the verdict must not be used.
 func (p Parser) Read(reply string) (v loop.Verdict, sealed loop.Sealed, problem string) {
 	c, err := p.parse(reply)
 	v, sealed = c.verdict, c.sealed
@@ -119,16 +116,16 @@ func (p Parser) parse(reply string) (claim, error) {
 	return c, nil
 }
 
-// remarks is what stands above a decision that gives no reason of its own,
-// bounded because all of an agent's talk may be there.
+// remarks returns the text above a decision that gives no reason, cut because it may be a
+// long session of an agent.
 func remarks(text string) string {
 	const most = 8 << 10
 	return strings.TrimSpace(prompt.Clip(strings.TrimSpace(text), most, 0))
 }
 
-// decide returns the claim that decides: the last sealed one, or the last of all
-// where none is. All the others have to agree with it. A fence with which the
-// reply ends counts where it is sealed, or nothing else decides.
+// decide returns the claim that decides: the last sealed one, or the last one if none is
+// sealed. All others must agree with it. A fence at the end of the reply counts if it is
+// sealed, or if nothing else decides.
 func (r *reading) decide(structured bool) (claim, error) {
 	if r.torn {
 		return claim{}, problem("the reply repeats a part of the evidence without both of its boundary lines; quote less of it")
@@ -153,7 +150,7 @@ func (r *reading) decide(structured bool) (claim, error) {
 	return unanimous(c, all)
 }
 
-// chosen returns the claim that decides if no other speaks against it.
+// chosen returns the claim that decides if no other contradicts it.
 func chosen(all []claim, structured bool) (c claim, ok bool) {
 	for _, next := range all {
 		if structured && !next.object || c.sealed == loop.SealRight && next.sealed != loop.SealRight {
@@ -164,8 +161,8 @@ func chosen(all []claim, structured bool) (c claim, ok bool) {
 	return c, ok
 }
 
-// unanimous holds a claim against the others: what differs is none. Text and a
-// JSON object that are sealed alike fill each other's gaps.
+// unanimous requires that all claims agree. A block and a JSON object that are sealed alike
+// fill each other's gaps.
 func unanimous(c claim, all []claim) (claim, error) {
 	var given numbers
 	gaps := c.verdict
@@ -198,7 +195,7 @@ func agree(a, b loop.Verdict) bool {
 	return a.Decision == b.Decision && (a.Escalation == "") == (b.Escalation == "")
 }
 
-// word is what a verdict decides, as the prompt spells it.
+// word returns the decision of a verdict as the prompt spells it.
 func word(v loop.Verdict) string { return strings.ToUpper(Word(v)) }
 
 // differ reports whether not all of the numbers are the same.
@@ -209,8 +206,7 @@ func differ(numbers []*float64) bool {
 	})
 }
 
-// fenced reads a fence at the end of a reply; ok is whether it holds what is to
-// decide.
+// fenced reads a fence at the end of a reply; ok is set if it holds a decision.
 func (r *reading) fenced(structured bool) (c claim, ok bool, err error) {
 	content, ok := r.finalFence()
 	if !ok || len(r.blocks) == 0 && r.labels > 0 {

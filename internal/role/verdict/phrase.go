@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// What follows is about sentences: whether one plans, quotes, or takes back. It
-// knows words of English, and in other languages says nothing.
+// This file tells whether a sentence plans, quotes or takes something back. It knows
+// English only, and finds nothing in other languages.
 
-// words returns the words of a text as they look, in lower case, without
-// apostrophes and with "will" and the like in full. A full stop stands for whatever ends a clause.
+// words returns the words of a folded text, without apostrophes and with "will" and the
+// like in full. A "." stands for whatever ends a clause.
 func words(text string) (all []string) {
 	var b strings.Builder
 	flush := func() {
@@ -36,13 +36,18 @@ func words(text string) (all []string) {
 	return all
 }
 
-// has reports whether words hold one of the phrases.
+// phrase returns the words of a text, without the ends of clauses.
+func phrase(text string) string {
+	return strings.Join(slices.DeleteFunc(words(text), func(w string) bool { return w == "." }), " ")
+}
+
+// has reports whether words contain one of the phrases.
 func has(all []string, phrases ...string) bool {
 	text := " . " + strings.Join(all, " ") + " "
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, " "+p+" ") })
 }
 
-// plans reports whether somebody says what is to be done next.
+// plans reports whether words announce what is to be done next.
 func plans(all []string) bool {
 	for i, w := range all {
 		doing := slices.Contains([]string{
@@ -58,18 +63,18 @@ func plans(all []string) bool {
 		"placeholder", "provisional", "provisionally", "preliminary", "tentative", "tentatively")
 }
 
-// conditional reports whether what is said hangs on something.
+// conditional reports whether words state a condition, or a point in time.
 func conditional(all []string) bool {
 	return hangs(all) || has(all, "when")
 }
 
-// hangs reports whether what is said holds only together with something else.
+// hangs reports whether words state a condition.
 func hangs(all []string) bool {
 	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "conditional on", "subject to", "awaiting", "pending", "would", "at best")
 }
 
-// planned reports whether a sentence speaks of what it is followed by as of
-// something to come. It introduces that, or only stands above.
+// planned reports whether a sentence above a decision speaks of it as something to come.
+// introduces is set if the sentence leads to the decision directly.
 func planned(said string, introduces bool) bool {
 	all := words(said)
 	if !introduces {
@@ -80,21 +85,20 @@ func planned(said string, introduces bool) bool {
 		"example", "sample", "draft", "template", "skeleton", "expected", "guess", "plan", "option", "case", "scenario", "outcome", "outcomes", "later", "after", "on success")
 }
 
-// decides reports whether words speak of the decision of whoever says them.
+// decides reports whether words speak of the speaker's own decision.
 func decides(all []string) bool {
 	return !has(all, "actor", "actors", "critic", "critics", "previous", "earlier", "last") && has(all, "decision", "decide", "verdict", "conclusion", "conclude",
 		"judgment", "judgement", "assessment", "evaluation", "review", "my answer", "my reply", "here it is", "finally", "overall", "therefore", "thus", "hence", "so")
 }
 
-// quotes reports whether words introduce those of somebody else.
+// quotes reports whether words introduce somebody else's words.
 func quotes(all []string) bool {
 	return has(all, "said", "says", "say", "wrote", "writes", "write", "printed", "prints", "print", "claims", "claimed", "reported", "reports", "output", "outputs",
 		"contains", "reads", "shows", "states", "stated", "quote", "quoting", "ends with", "ended with", "according to")
 }
 
-// leadIn is the last sentence above a decision. It introduces it where it is a
-// title of it, one that ends in a colon or a heading, or stands right above without
-// an end.
+// leadIn returns the last sentence above a decision. It introduces the decision if it is a
+// title, which ends in a colon or is a heading, or an unfinished sentence right above.
 func leadIn(text string) (said string, introduces, title bool) {
 	adjacent := !strings.HasSuffix(text, "\n\n")
 	text = strings.TrimSpace(text)
@@ -123,7 +127,7 @@ func leadIn(text string) (said string, introduces, title bool) {
 	return strings.TrimSpace(text), title || adjacent && whole == text && !listed, title
 }
 
-// takesBack reports whether a remark behind a decision plans, or says that
+// takesBack reports whether a remark after a decision announces more work, or says that
 // something is not as it should be.
 func takesBack(remark string) bool {
 	harmless := strings.NewReplacer("error handling", "handling", "error message", "message", "previously failing", "former", "formerly failing", "former")
@@ -154,7 +158,7 @@ func takesBack(remark string) bool {
 	return false
 }
 
-// without takes a courtesy out of words, to the end of its clause.
+// without removes courtesies from words, each to the end of its clause.
 func without(all []string, courtesies ...string) (rest []string) {
 	for i := 0; i < len(all); i++ {
 		begins := func(c string) bool {
@@ -172,16 +176,15 @@ func without(all []string, courtesies ...string) (rest []string) {
 	return rest
 }
 
-// stands reports whether a line is in one of the texts, by its letters and
-// digits alone: whatever marks quotations, or added lines, does not count. The texts are
-// [spelled].
+// stands reports whether a line is in one of the texts, which are [spelled]. Only letters
+// and digits count, so that markers of quotations or added lines do not matter.
 func stands(line string, texts []string) bool {
 	said := spelled(line)
 	return said == " " || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, said) })
 }
 
-// spelled is the letters and digits of a text, with one blank between words and at both
-// ends. Line breaks that are written as \n part words, too.
+// spelled returns the letters and digits of a text, with one blank between words and at
+// both ends. An escaped line break such as \n separates words, too.
 func spelled(text string) string {
 	var b strings.Builder
 	b.WriteByte(' ')

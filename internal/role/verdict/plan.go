@@ -14,11 +14,11 @@ import (
 // A PlanStep is one step of a plan.
 type PlanStep struct {
 	ID   string
-	Tool string // with which it is done; "" in a plan of work
+	Tool string // "" in a plan of work
 	Text string // in one line
 }
 
-// String returns the step as a plan has it.
+// String returns the step in the form that a plan has.
 func (s PlanStep) String() string {
 	if s.Tool == "" {
 		return s.ID + ". " + s.Text
@@ -26,7 +26,7 @@ func (s PlanStep) String() string {
 	return s.ID + " = " + s.Tool + ": " + s.Text
 }
 
-// ToolCommand is the tool of a plan of evidence that runs a command; the other one asks.
+// ToolCommand is the tool that runs a command in a plan of evidence; the other tool is "ask".
 const ToolCommand = "command"
 
 // maxStep bounds the text of a step, in bytes.
@@ -36,12 +36,12 @@ var (
 	numbered  = wording.Pattern(`^()(\d{1,3})[.)][ \t]+(.+)$`)
 	evidenced = wording.Pattern(`^(E\d{1,3})[ \t]*=[ \t]*(command|run|ask)[ \t]*:[ \t]*(.+)$`)
 	stepID    = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
-	unfilled  = wording.Pattern(`^<[^<>]*>$`) // a place of the form that is asked for
+	unfilled  = wording.Pattern(`^<[^<>]*>$`) // a placeholder of the form
 )
 
 // Plan reads a plan of at most so many steps: the line "PLAN:" in the planner's own words with
-// numbered lines below it, or {"steps": [{"id", "description"}]}. ok is false where there is
-// none, or there are two that differ.
+// numbered lines below it, or {"steps": [{"id", "description"}]}. ok is false if there is
+// none, or if there are two that differ.
 func Plan(reply string, most int) (steps []PlanStep, ok bool) {
 	return readPlan(reply, most, func(line string) (PlanStep, bool) {
 		m := numbered().FindStringSubmatch(line)
@@ -55,7 +55,7 @@ func Plan(reply string, most int) (steps []PlanStep, ok bool) {
 	})
 }
 
-// Evidence is Plan for a plan of evidence: lines like "E1 = ask: where is it tested?", or
+// Evidence is [Plan] for a plan of evidence: lines like "E1 = ask: where is it tested?", or
 // {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}.
 func Evidence(reply string, most int) (steps []PlanStep, ok bool) {
 	return readPlan(reply, most, func(line string) (PlanStep, bool) {
@@ -69,11 +69,12 @@ func Evidence(reply string, most int) (steps []PlanStep, ok bool) {
 	})
 }
 
-// readPlan reads a plan. read reads one of its lines; sound says whether a step may stand there.
+// readPlan reads a plan. read parses a line, and sound reports whether a step is valid at its
+// index.
 func readPlan(reply string, most int, read func(line string) (PlanStep, bool), sound func(int, PlanStep) bool) ([]PlanStep, bool) {
 	lines := scanner{text: reply}
 	plans, within := [][]PlanStep{}, false
-	for l, more := lines.next(); more; l, more = lines.next() {
+	for l := range lines.lines() {
 		text := strings.TrimSpace(wording.Clean(l.text))
 		if !l.own || text == "" {
 			continue
@@ -106,12 +107,12 @@ func readPlan(reply string, most int, read func(line string) (PlanStep, bool), s
 	return plans[0], wellMade(plans[0], most, sound)
 }
 
-// isForm reports whether a plan says nothing, or is the form that was asked for, repeated.
+// isForm reports whether a plan is empty, or a copy of the form that was asked for.
 func isForm(p []PlanStep) bool {
 	return len(p) == 0 || slices.ContainsFunc(p, func(s PlanStep) bool { return unfilled().MatchString(s.Text) })
 }
 
-// unmarked is a line of a list without its bullet and without what makes a part of it bold.
+// unmarked returns a line of a list without its bullet and its first bold marks.
 func unmarked(line string) string {
 	for _, bullet := range []string{"- ", "* ", "• "} {
 		line = strings.TrimLeft(strings.TrimPrefix(line, bullet), " \t")
@@ -122,7 +123,7 @@ func unmarked(line string) string {
 	return line
 }
 
-// planObject reads a plan that is a JSON object; none where it is not one.
+// planObject reads a plan that is a JSON object, nil for none.
 func planObject(text string) (steps []PlanStep) {
 	var plan struct {
 		Steps []struct {
@@ -132,7 +133,7 @@ func planObject(text string) (steps []PlanStep) {
 			Args        any    `json:"args"`
 		} `json:"steps"`
 	}
-	if json.Unmarshal([]byte(escapeRaw(text)), &plan) != nil { // that a name stands there twice is an error, too
+	if json.Unmarshal([]byte(escapeRaw(text)), &plan) != nil { // duplicate names are an error, too
 		return nil
 	}
 	for i, s := range plan.Steps {
@@ -155,7 +156,7 @@ func planObject(text string) (steps []PlanStep) {
 	return steps
 }
 
-// wellMade puts the texts of a plan into one line each, and reports whether it can be followed.
+// wellMade puts each text of a plan on one line, and reports whether the plan is valid.
 func wellMade(plan []PlanStep, most int, sound func(int, PlanStep) bool) bool {
 	seen := map[string]bool{}
 	for i, s := range plan {

@@ -8,54 +8,48 @@ import (
 	"codeloops/internal/role/prompt"
 )
 
-// A reading is a reply taken apart: its decision lines with their labels, and
-// its JSON objects.
+// A reading is a parsed reply: its decision lines with their labels, and its JSON objects.
 type reading struct {
 	scanner
 	seal Seal
 
-	open    field // the label whose value goes on; noLabel for none
-	before  []field
+	open    field   // the label whose value continues; noLabel for none
+	before  []field // above the first decision
 	blocks  []*block
-	labels  int // lines with any label but DECISION
-	first   label
-	started bool // a line that is not blank has been seen
-	closeAt int  // of the next closing tag; see tagged
+	labels  int   // lines with a label other than DECISION
+	first   label // on the first line that is not blank
+	started bool  // that line has been seen
+	closeAt int   // the offset of the next closing tag; see tagged
 	objects []claim
 }
 
 // A claim is one decision that a reply makes in the critic's own words.
 type claim struct {
-	at      int // where it begins
+	at      int // its offset
 	verdict loop.Verdict
 	sealed  loop.Sealed
 	object  bool
 	given   numbers
 
-	core  string   // what it is made of, except what may follow a decision
-	lines []string // the same: its lines, or the members of the object
-	tail  string   // what follows
-	lead  string   // what stands above
+	core  string   // its text
+	lines []string // the lines of core, or the members of the object
+	tail  string   // the text after it
+	lead  string   // the text before it
 	rated string   // the line of its score
-	late  bool     // its score stands below its feedback
+	late  bool     // its score is below its feedback
 }
 
-// Numbers are what was given under the labels that take a number; nil is what
-// is none.
+// numbers are the values of the labels that take a number; nil is an invalid one.
 type numbers struct{ score, confidence []*float64 }
 
 func (n numbers) and(m numbers) numbers {
 	return numbers{append(n.score, m.score...), append(n.confidence, m.confidence...)}
 }
 
-// read takes a clean text apart. The error is a [ReplyError].
+// read parses a clean text. The error is a [ReplyError].
 func read(text string, b prompt.Boundary, s Seal) (*reading, error) {
 	r := &reading{scanner: scanner{text: text, boundary: b}, seal: s}
-	for {
-		l, ok := r.next()
-		if !ok {
-			break
-		}
+	for l := range r.lines() {
 		if l.text == "" {
 			continue
 		}
@@ -74,7 +68,7 @@ func read(text string, b prompt.Boundary, s Seal) (*reading, error) {
 	return r, nil
 }
 
-// maxLabels bounds what is kept of a reply beside its text.
+// maxLabels bounds what is kept of a reply besides its text.
 const maxLabels = 10_000
 
 // take reads a line of the critic's own words.
@@ -100,7 +94,7 @@ func (r *reading) take(l line) error {
 	return nil
 }
 
-// push ends the value that is open and files it.
+// push ends the open value and stores it.
 func (r *reading) push(end int) {
 	f := r.open
 	f.to = max(f.from, end)
@@ -117,8 +111,8 @@ func (r *reading) push(end int) {
 	}
 }
 
-// claims returns the decisions of a reply, in order. A block that holds nothing
-// but the placeholders of the instructions is none, unless it is the last.
+// claims returns the decisions of a reply, in order. A block with nothing but the
+// placeholders of the instructions is skipped, unless it is the last.
 func (r *reading) claims() (all []claim, err error) {
 	objects := r.objects
 	for i, b := range r.blocks {
@@ -144,8 +138,8 @@ func (r *reading) claims() (all []claim, err error) {
 	return append(all, objects...), nil
 }
 
-// fields returns the labels that belong to a block: those below it, then those
-// above a decision that is the only one.
+// fields returns the labels that belong to a block: those below its decision line and, if it
+// is the only block, those above.
 func (r *reading) fields(b *block) []field {
 	if len(r.blocks) > 1 {
 		return b.fields
@@ -153,7 +147,7 @@ func (r *reading) fields(b *block) []field {
 	return slices.Concat(b.fields, r.before)
 }
 
-// spoken is what a block claims.
+// spoken returns the claim of a block.
 func (r *reading) spoken(b *block, fields []field) claim {
 	end := b.end(r.text)
 	c := claim{
@@ -171,7 +165,7 @@ func (r *reading) spoken(b *block, fields []field) claim {
 	return c
 }
 
-// seals returns the seals among labels.
+// seals returns the seals among the fields.
 func seals(fields []field, text string) (all []Seal) {
 	for _, f := range fields {
 		if f.name == labelSeal {
@@ -182,7 +176,7 @@ func seals(fields []field, text string) (all []Seal) {
 	return all
 }
 
-// given returns the numbers among labels.
+// given returns the numbers among the fields.
 func given(fields []field, text string) (n numbers) {
 	for _, f := range fields {
 		switch f.name {

@@ -8,23 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// The lengths that the phrase of a required change may have, in characters.
+// The limits for the phrase of a required change, in characters.
 const (
 	MinPhrase = 3
 	MaxPhrase = 160
 )
 
-// A RequiredChange is one that a critic requires, and that a program can look for:
+// A RequiredChange is a change that a critic requires and that a program can verify:
 //
 //	ADD "phrase"       MUST_INCLUDE "phrase"
 //	REMOVE "phrase"    MUST_REMOVE "phrase"
 //
-// with exactly one quoted phrase, of which white space counts as one blank. The
-// word stands at the beginning or, with MUST_, anywhere before the phrase.
+// with exactly one quoted phrase, in which any white space counts as one blank. ADD and
+// REMOVE come first; the MUST_ words may be anywhere before the phrase.
 type RequiredChange struct {
 	Text   string // as the critic wrote it
 	Phrase string
-	Remove bool // the phrase must be gone; otherwise it must be there
+	Remove bool // the phrase must be gone; otherwise it must be present
 }
 
 // ParseChange reads a required change. The error is a sentence for the critic.
@@ -52,9 +52,9 @@ func ParseChange(text string) (RequiredChange, error) {
 	return c, nil
 }
 
-// Demand reads a required change out of a point of a free critique, where words
-// such as "add" may mean anything: it is one with a MUST_, or with nothing but a
-// word in capitals before the phrase.
+// Demand reads a required change from a point of a free-text critique. Since words such as
+// "add" may mean anything there, it needs a MUST_ word, or nothing but ADD or REMOVE before
+// the phrase.
 func Demand(text string) (RequiredChange, bool) {
 	weight, text := Mark(text)
 	c, err := ParseChange(text)
@@ -66,14 +66,14 @@ func Demand(text string) (RequiredChange, bool) {
 	return c, before == "ADD" || before == "REMOVE" || strings.Contains(before, "MUST_INCLUDE") || strings.Contains(before, "MUST_REMOVE")
 }
 
-// Against reports whether two changes cannot be made together.
+// Against reports whether two changes contradict each other.
 func (c RequiredChange) Against(o RequiredChange) bool {
 	return !c.Remove && o.Remove && Holds(Normalize(c.Phrase), o.Phrase) ||
 		c.Remove && !o.Remove && Holds(Normalize(o.Phrase), c.Phrase)
 }
 
-// ParseChanges reads all the changes of a verdict, each phrase once. Changes that
-// cannot be made together are an error.
+// ParseChanges reads the changes of a verdict, each phrase once. Changes that contradict each
+// other are an error.
 func ParseChanges(texts []string) ([]RequiredChange, error) {
 	var all []RequiredChange
 	for _, text := range texts {
@@ -99,8 +99,8 @@ func (c RequiredChange) same(o RequiredChange) bool {
 	return c.Remove == o.Remove && Normalize(c.Phrase) == Normalize(o.Phrase)
 }
 
-// quoted returns the one phrase in quotation marks, and what stands before it.
-// The marks are those that come first; others are a part of the phrase.
+// quoted returns the one phrase in quotation marks, and the text before it. The first
+// quotation mark decides which kind delimits the phrase; others are part of it.
 func quoted(text string) (before, phrase string, ok bool) {
 	closing := map[rune]string{'"': `"`, '\'': `'`, '“': `”`}
 	last := ' '
@@ -122,8 +122,8 @@ func quoted(text string) (before, phrase string, ok bool) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Normalize makes texts comparable: neither case counts, nor how words are set
-// apart, nor the punctuation at the end of a word.
+// Normalize prepares a text for comparison: in lower case, with single blanks, and without
+// punctuation at the ends of words.
 func Normalize(text string) string {
 	words := strings.Fields(strings.ToLower(text))
 	kept := words[:0]
@@ -135,7 +135,7 @@ func Normalize(text string) string {
 	return strings.Join(kept, " ")
 }
 
-// Holds reports whether a normalized text holds a phrase.
+// Holds reports whether a normalized text contains a phrase.
 func Holds(normalized, phrase string) bool {
 	return strings.Contains(normalized, Normalize(phrase))
 }

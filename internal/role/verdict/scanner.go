@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"iter"
 	"strings"
 
 	"codeloops/internal/role/prompt"
@@ -10,48 +11,52 @@ import (
 type line struct {
 	start, end int    // end is before the line break
 	text       string // without the line break
-	own        bool   // the critic's own words, no quotation
+	own        bool   // in the writer's own words, no quotation
 }
 
-// A scanner tells the lines of a reply that are the critic's own words from
-// those that are quotations, in one pass.
+// A scanner goes through the lines of a reply, and tells the writer's own words from
+// quotations.
 type scanner struct {
 	text     string
 	boundary prompt.Boundary
 
 	pos    int
-	within bool // the boundary
+	within bool // inside the boundary
 	torn   bool // the boundary's lines do not pair
 	fence  fence
 }
 
-// A fence is a fenced code block (CommonMark 0.31, 4.5), with two liberties
-// that models take: any indentation, and an opening behind other words.
+// A fence is a fenced code block (CommonMark 0.31, 4.5), with two liberties that models
+// take: any indentation, and an opening after other words.
 type fence struct {
 	mark     byte
-	size     int
-	at       int // of the opening line; meaningful when size is not 0
-	from, to int // the content; to is 0 while the fence is open
-	followed bool
+	size     int  // of the opening; 0: there is no fence
+	at       int  // the offset of the opening line
+	from, to int  // the content; to is 0 while the fence is open
+	followed bool // text follows the fence
 }
 
 func (f fence) open() bool { return f.size > 0 && f.to == 0 }
 
-func (s *scanner) next() (line, bool) {
-	if s.pos >= len(s.text) {
-		return line{}, false
+// lines yields the lines that are left.
+func (s *scanner) lines() iter.Seq[line] {
+	return func(yield func(line) bool) {
+		for s.pos < len(s.text) {
+			l := line{start: s.pos, end: len(s.text)}
+			if i := strings.IndexByte(s.text[s.pos:], '\n'); i >= 0 {
+				l.end = s.pos + i
+			}
+			l.text = s.text[l.start:l.end]
+			s.pos = min(l.end+1, len(s.text))
+			l.own = s.own(l)
+			if !yield(l) {
+				return
+			}
+		}
 	}
-	l := line{start: s.pos, end: len(s.text)}
-	if i := strings.IndexByte(s.text[s.pos:], '\n'); i >= 0 {
-		l.end = s.pos + i
-	}
-	l.text = s.text[l.start:l.end]
-	s.pos = min(l.end+1, len(s.text))
-	l.own = s.own(l)
-	return l, true
 }
 
-// skipTo goes on with the line after the one that holds the offset.
+// skipTo continues with the line after the one that holds the offset.
 func (s *scanner) skipTo(offset int) {
 	s.pos = len(s.text)
 	if i := strings.IndexByte(s.text[offset:], '\n'); i >= 0 {
@@ -84,7 +89,7 @@ func (s *scanner) own(l line) bool {
 	return true
 }
 
-// cross takes a line with the boundary's name in it.
+// cross handles a line with the boundary's name in it.
 func (s *scanner) cross(text string) {
 	switch {
 	case s.boundary.Opens(text):
@@ -96,7 +101,7 @@ func (s *scanner) cross(text string) {
 	}
 }
 
-// finalFence returns what is in a fence with which the reply ends.
+// finalFence returns the content of a fence at the end of the reply.
 func (s *scanner) finalFence() (content string, ok bool) {
 	f := s.fence
 	if f.size == 0 || f.followed {
@@ -115,8 +120,8 @@ func (f fence) closes(text string) bool {
 	return len(text) >= f.size && strings.Trim(text, string(f.mark)) == ""
 }
 
-// opening reports whether a line opens a fence: at its start, or with a run of
-// back-ticks at its end that has no partner in the line.
+// opening returns the mark and size of the fence that a line opens, at its start (first) or
+// with an unpaired run of back-ticks at its end; size is 0 for none.
 func opening(text string) (mark byte, size int, first bool) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return 0, 0, false
@@ -137,14 +142,13 @@ func opening(text string) (mark byte, size int, first bool) {
 }
 
 // runs counts the runs of three or more back-ticks.
-func runs(text string) int {
-	n := 0
+func runs(text string) (n int) {
 	for {
-		i := strings.Index(text, "```")
-		if i < 0 {
+		_, rest, found := strings.Cut(text, "```")
+		if !found {
 			return n
 		}
 		n++
-		text = strings.TrimLeft(text[i:], "`")
+		text = strings.TrimLeft(rest, "`")
 	}
 }

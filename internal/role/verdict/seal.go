@@ -9,17 +9,17 @@ import (
 	"codeloops/internal/role/prompt"
 )
 
-// A Seal is the random word of one prompt, which the block that decides
-// repeats: who wrote the evidence cannot have known it. "" is none.
+// A Seal is the random word of a prompt, which the decision repeats. The authors of the
+// evidence cannot have known it. "" is none.
 type Seal string
 
-// sealLetters are those that nobody takes for one another.
+// sealLetters leave out letters and digits that are easily confused.
 const (
 	sealLetters = "abcdefghjkmnpqrstuvwxyz23456789"
 	sealLength  = 6
 )
 
-// sealOf reads what stands behind the label; "" is no seal.
+// sealOf reads the value of a SEAL label; "" is no seal.
 func sealOf(value string) Seal {
 	word, _ := trim(value)
 	if len(word) < sealLength || len(word) > 4*sealLength || strings.ContainsFunc(word, func(r rune) bool {
@@ -30,7 +30,7 @@ func sealOf(value string) Seal {
 	return Seal(strings.ToLower(word))
 }
 
-// on says what seals, of all that a decision repeats, make of it.
+// on says how the seals that a decision repeats seal it.
 func (s Seal) on(repeated []Seal) loop.Sealed {
 	switch {
 	case s == "":
@@ -43,7 +43,7 @@ func (s Seal) on(repeated []Seal) loop.Sealed {
 	return loop.SealRight
 }
 
-// DrawSeal draws a seal that is nowhere in the texts.
+// DrawSeal draws a seal that is not in the texts.
 func DrawSeal(random io.Reader, texts []string) (Seal, error) {
 	word, err := prompt.Draw(random, texts, func(random io.Reader) (string, error) {
 		const fair = 256 - 256%len(sealLetters) // bytes from here on would favour the first letters

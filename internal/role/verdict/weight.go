@@ -1,25 +1,26 @@
 package verdict
 
 import (
+	"iter"
 	"strings"
 
 	"codeloops/internal/wording"
 )
 
-// A Weight says whether a point that a critic makes binds the actor.
+// A Weight says whether a point of a critic is binding for the actor.
 type Weight uint8
 
-// The weights. A point without a mark binds.
+// The weights. A point without a mark is binding.
 const (
 	Unmarked Weight = iota
 	Must            // the task is not done without it
-	May             // it only could be better
+	May             // an optional improvement
 )
 
 // marked matches the mark of a point, as in "MUST: ..." or "**MAY:** ...".
 var marked = wording.Pattern("^[*_`\\[(]*(?i:(must|may))[*_`\\])]*\\s*[:：][*_`]*\\s*")
 
-// Mark takes the mark off a point.
+// Mark splits a point into its mark and the rest.
 func Mark(point string) (Weight, string) {
 	m := marked().FindStringSubmatch(point)
 	switch {
@@ -31,9 +32,9 @@ func Mark(point string) (Weight, string) {
 	return Must, point[len(m[0]):]
 }
 
-// Split takes feedback apart into what binds the actor and what does not. A point goes on to
-// the next one, or to a blank line. Where nothing is marked as a must, all of it binds: a
-// critic that asks for more work means some of it.
+// Split splits feedback into what is binding for the actor and what is not. A point extends
+// to the next one, or to a blank line. If nothing is marked as a must, all of it is binding:
+// a critic that asks for more work means some of it.
 func Split(feedback string) (musts, mays string) {
 	var binds, free strings.Builder
 	must := false
@@ -51,7 +52,7 @@ func Split(feedback string) (musts, mays string) {
 	return strings.TrimSpace(binds.String()), strings.TrimSpace(free.String())
 }
 
-// Mays are the points of a text that are marked as such, without their marks.
+// Mays returns the points of a text that are marked as optional, without their marks.
 func Mays(text string) (all []string) {
 	for line, w := range weighed(text) {
 		point, _ := skipMarkup(strings.TrimSpace(line))
@@ -64,7 +65,7 @@ func Mays(text string) (all []string) {
 	return all
 }
 
-// required returns a point of a text that is marked as a must, "" for none.
+// required returns the first point of a text that is marked as a must, "" for none.
 func required(text string) string {
 	for line, w := range weighed(text) {
 		if point, _ := skipMarkup(strings.TrimSpace(line)); w == Must {
@@ -74,9 +75,9 @@ func required(text string) string {
 	return ""
 }
 
-// weighed yields the lines of a text with the weight of the point that they belong to. What
-// is quoted, in a fence or behind ">", has that of the words before it.
-func weighed(text string) func(yield func(string, Weight) bool) {
+// weighed yields the lines of a text with the weight of their point. Quotations, in a fence
+// or after ">", have the weight of the text before them.
+func weighed(text string) iter.Seq2[string, Weight] {
 	return func(yield func(string, Weight) bool) {
 		now, fenced := Unmarked, false
 		for line := range strings.Lines(text) {

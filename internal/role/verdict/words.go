@@ -7,11 +7,11 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Said returns what stands behind a label in the writer's own words: "0.8" of the line
-// "**score:** 0.8". Quotations do not count, nor does what is said twice and differs.
+// Said returns the value of a label in the writer's own words: "0.8" from the line
+// "**score:** 0.8". Quotations do not count, nor do two values that differ.
 func Said(reply, label string) (value string, ok bool) {
-	lines := scanner{text: reply}
-	for l, more := lines.next(); more; l, more = lines.next() {
+	s := scanner{text: reply}
+	for l := range s.lines() {
 		said, is := labelled(l.text, label)
 		if !l.own || !is {
 			continue
@@ -24,24 +24,11 @@ func Said(reply, label string) (value string, ok bool) {
 	return value, ok
 }
 
-// labelled returns what stands behind a label and a colon, if a line begins with them.
-func labelled(line, label string) (said string, ok bool) {
-	rest, marks := skipMarkup(line)
-	if !hasPrefixFold(rest, label) {
-		return "", false
-	}
-	said, closed, ok := cutColon(rest[len(label):])
-	if marks != "" && !closed {
-		said = closeMarks(said, marks)
-	}
-	return strings.TrimFunc(said, blank), ok
-}
-
-// saidFirst is Said for what a writer's own words have to begin with. Further down, what looks like it
-// may be of a file that the reply shows.
+// saidFirst is [Said] for a label that the writer's own words must begin with. Further down,
+// the label may be from a file that the reply shows.
 func saidFirst(reply, label string) (value string, ok bool) {
-	lines := scanner{text: reply}
-	for l, more := lines.next(); more; l, more = lines.next() {
+	s := scanner{text: reply}
+	for l := range s.lines() {
 		if !l.own || strings.TrimFunc(l.text, blank) == "" {
 			continue
 		}
@@ -53,13 +40,10 @@ func saidFirst(reply, label string) (value string, ok bool) {
 	return "", false
 }
 
-// Score returns the score that a reply begins with, from 0 to 1; ok is false where it does with
-// none, or gives two.
+// Score returns the score from 0 to 1 that a reply begins with; ok is false if there is none,
+// or if there are two.
 func Score(reply string) (score float64, ok bool) {
-	said, ok := saidFirst(reply, "score")
-	if !ok {
-		return 0, false
-	}
+	said, _ := saidFirst(reply, "score")
 	n := fraction(said)
 	if n == nil {
 		return 0, false
@@ -67,8 +51,8 @@ func Score(reply string) (score float64, ok bool) {
 	return *n, true
 }
 
-// One returns which of some names stands behind the label that a reply begins with, in any case;
-// ok is false where it is none of them, or two.
+// One returns which of the names follows the label that a reply begins with, in any case; ok
+// is false if it is none of them, or if there are two.
 func One(reply, label string, of ...string) (name string, ok bool) {
 	said, _ := saidFirst(reply, label)
 	said = strings.TrimRight(said, ".!*_`")
@@ -79,12 +63,12 @@ func One(reply, label string, of ...string) (name string, ok bool) {
 	return of[i], true
 }
 
-// Alone reports whether a reply ends with a phrase, in its writer's own words and alone in its
-// line; bare is whether it says nothing else. Else the phrase may be of a file that it shows.
+// Alone reports whether a reply ends with a phrase, in the writer's own words and alone in
+// its line, and whether it says nothing else.
 func Alone(reply, phrase string) (ends, bare bool) {
 	last, said := "", 0
-	lines := scanner{text: reply}
-	for l, more := lines.next(); more; l, more = lines.next() {
+	s := scanner{text: reply}
+	for l := range s.lines() {
 		if strings.TrimFunc(l.text, blank) == "" {
 			continue
 		}
@@ -98,8 +82,8 @@ func Alone(reply, phrase string) (ends, bare bool) {
 	return ends, ends && said == 1
 }
 
-// Own reads what an actor decides about its own work, by the rules of a critic's reply; ok is
-// false where it decides nothing that can be read.
+// Own reads an actor's decision about its own work, by the rules for a critic's reply; ok is
+// false if there is none.
 func Own(reply string) (v loop.Verdict, ok bool) {
 	v, _, problem := Parser{}.Read(reply)
 	return v, problem == ""
