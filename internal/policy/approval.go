@@ -11,13 +11,13 @@ import (
 // RuleApproval is the rule that the critic's score decides.
 const RuleApproval = "approval_threshold"
 
-// Approval lets the critic's score decide between DONE and CONTINUE, whichever of them
-// the critic chose: a critic must not approve work that it gives a low score. An ERROR,
-// an escalation and required changes stay what they are. The zero value decides nothing.
+// Approval lets the critic's score decide between DONE and CONTINUE, whichever the critic
+// chose, so that a critic cannot approve work with a low score. It does not change an ERROR,
+// an escalation or required changes. The zero value decides nothing.
 type Approval struct {
 	Threshold float64 // 0 to 1; 0: none
-	// Strict leaves a reply that cannot be used an ERROR. Otherwise it is a score
-	// of 0 with the reply as the one issue, so that the loop goes on.
+	// Strict keeps an unusable reply an ERROR. Otherwise it counts as a score of 0 with
+	// the reply as the only issue, so that the loop continues.
 	Strict bool
 }
 
@@ -42,8 +42,8 @@ func (a Approval) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	return so
 }
 
-// unread turns a reply without a verdict into a score of 0. A turn that was cut off or
-// failed left no usable reply, and a stale verdict is asked for again.
+// unread converts a reply without a verdict to a score of 0. Turns that were cut off or failed
+// have no reply to convert, and a stale verdict is asked for again.
 func (a Approval) unread(r loop.Review, so loop.Ruling) loop.Ruling {
 	reply := strings.TrimSpace(r.Reply)
 	if a.Strict || len(r.Stale) > 0 || reply == "" || r.Ending != loop.EndCompleted || r.ExitCode != 0 {

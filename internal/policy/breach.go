@@ -8,21 +8,20 @@ import (
 	"codeloops/internal/loop"
 )
 
-// MaxTries is how often in a row a rule may be broken: until then, work that breaks it
-// is sent back; the last time ends the run.
+// MaxTries is how often in a row a rule may be broken: before that the work is sent back,
+// and the last time ends the run.
 const MaxTries = 3
 
 // A Breach is what a rule finds wrong with the work.
 type Breach struct {
-	// Why is a sentence for a person, such as "go.mod was changed".
+	// Why is a sentence for people, such as "go.mod was changed".
 	Why string
-	// Feedback is what the actor is told when the work goes back; "" is Why.
+	// Feedback is for the actor when the work is sent back; "" is Why.
 	Feedback string
-	// Back sends the work back to the actor whatever the policy says of rules
-	// that are broken.
+	// Back sends the work back to the actor even if the policy ends the run on breaches.
 	Back bool
-	// Last is the name under which the work is sent back once more when the rule has
-	// been broken [MaxTries] times in a row; "" ends the run then.
+	// Last is the rule under which the work is sent back once more after the rule was
+	// broken [MaxTries] times in a row; "" ends the run then.
 	Last string
 	// Required are changes that the actor still has to make.
 	Required []string
@@ -30,8 +29,8 @@ type Breach struct {
 	rule string
 }
 
-// answer returns the ruling on all breaches, nil if there are none. One breach that ends
-// the run is enough; otherwise the actor is told of all of them at once.
+// answer returns the ruling on all breaches, nil if there are none. A single breach can end
+// the run; otherwise the actor is told of all of them at once.
 func answer(c loop.Case, broken []Breach) *loop.Ruling {
 	if len(broken) == 0 {
 		return nil
@@ -56,7 +55,7 @@ func answer(c loop.Case, broken []Breach) *loop.Ruling {
 	return &so
 }
 
-// end is the ruling that ends the run.
+// end returns the ruling that ends the run.
 func end(b Breach, tried bool) *loop.Ruling {
 	why := b.Why
 	if tried {
@@ -68,11 +67,11 @@ func end(b Breach, tried bool) *loop.Ruling {
 	}
 }
 
-// Tries returns how often in a row a rule has sent the work back. Other rules that did
-// so in between neither count nor break the row.
+// Tries returns how often in a row a rule has sent the work back, ignoring other rules that
+// did so in between.
 func Tries(history []loop.Round, rule string) (n int) {
 	for _, round := range slices.Backward(history) {
-		if !round.Unjudged || round.Stop != loop.StopNone { // after a stop somebody has resumed the session
+		if !round.Unjudged || round.Stop != loop.StopNone { // after a stop the user has resumed the session
 			break
 		}
 		if round.Rule == rule {
@@ -82,8 +81,8 @@ func Tries(history []loop.Round, rule string) (n int) {
 	return n
 }
 
-// Asked is the verdict that the actor is working on: the last one that a critic
-// gave, unless it asked for nothing.
+// Asked returns the verdict that the actor is working on: the critic's last one, unless it
+// asked for nothing.
 func Asked(history []loop.Round) loop.Verdict {
 	for _, round := range slices.Backward(history) {
 		if round.Unjudged {

@@ -10,14 +10,14 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Budget is what turns may cost. 0 is no limit.
+// A Budget limits the cost of turns; 0 is no limit.
 type Budget struct {
 	CostUSD float64
 	Tokens  int64
 }
 
-// Stop ends a run that has failed too often in a row or has used up its
-// iterations or a budget. Errors come first: they say more than a limit does.
+// Stop ends a run that has failed too often in a row, or has used up its iterations or a
+// budget. Errors come first, because they say more than a limit.
 func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 	if g.MaxConsecutiveErrors > 0 && p.ConsecutiveErrors >= g.MaxConsecutiveErrors {
 		if p.ConsecutiveErrors == 1 {
@@ -29,7 +29,7 @@ func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 	if reason, why := g.spent(p); reason != loop.StopNone {
 		return reason, why
 	}
-	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations && !p.Judges { // that takes none
+	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations && !p.Judges { // judging takes no iteration
 		if g.MaxIterations == 1 {
 			return loop.StopMaxIterations, "the one iteration is used up"
 		}
@@ -62,7 +62,7 @@ func (g Gate) spent(p loop.Progress) (loop.StopReason, string) {
 	return loop.StopNone, ""
 }
 
-// exceeded also reports a budget whose figure is unknown: it would let everything pass.
+// exceeded also reports a budget whose figure is unknown, as it would never be exceeded.
 func (b Budget) exceeded(s loop.Spent, whose, key string) (loop.StopReason, string) {
 	switch {
 	case b.CostUSD > 0 && s.CostUSD >= b.CostUSD:
@@ -86,7 +86,7 @@ func mark(b loop.Basis) string {
 
 // because says what went wrong in the last iteration.
 func because(p loop.Progress) string {
-	const most = 200 // characters of what an agent may have said
+	const most = 200 // characters, as an agent may have written it
 	words := []rune(strings.Join(strings.Fields(p.LastProblem), " "))
 	switch {
 	case len(words) == 0:

@@ -9,18 +9,18 @@ import (
 	"codeloops/internal/policy/convergence"
 )
 
-// RuleFindings is the rule that no run is done over findings that are open.
+// RuleFindings is the rule that a run is not done while findings are open.
 const RuleFindings = "open_findings"
 
-// What happens to a DONE that ignores open findings.
+// The modes for a DONE that ignores open findings.
 const (
-	AskFindings    = "ask"    // the critic is asked once what has become of them
-	RefuseFindings = "refuse" // and a second DONE is CONTINUE
+	AskFindings    = "ask"    // the critic is asked once about them
+	RefuseFindings = "refuse" // likewise, and a second DONE becomes CONTINUE
 )
 
-// Findings tracks the points that critics raise over the iterations. A DONE has to say
-// what has become of each finding that is due, and a required change that a program can
-// look for has to be made, whatever a critic says. The zero value only tracks them.
+// Findings tracks the points that critics raise over the iterations. A DONE must say what has
+// become of each finding that is due, and a required change that a program can verify must be
+// made, whatever a critic says. The zero value only tracks findings.
 type Findings struct {
 	Settings convergence.Settings
 	Mode     string // AskFindings, RefuseFindings, or "" for neither
@@ -55,8 +55,8 @@ func (f Findings) ledger(c loop.Case, r loop.Review, so loop.Ruling) []loop.Find
 	return f.Settings.Look(c.History, now).Findings
 }
 
-// unmentioned names the findings that a verdict does not mention although it would end
-// the run.
+// unmentioned returns the names of due findings that a verdict which would end the run does
+// not mention.
 func (f Findings) unmentioned(c loop.Case, r loop.Review, so loop.Ruling) (names []string) {
 	if f.Mode == "" || so.Verdict.Decision != loop.Done || len(lacking(c)) > 0 {
 		return nil
@@ -67,7 +67,7 @@ func (f Findings) unmentioned(c loop.Case, r loop.Review, so loop.Ruling) (names
 	return names
 }
 
-// overdue returns the findings that were due before a review and still are after it.
+// overdue returns the findings that were due before a review and still are.
 func overdue(c loop.Case, after []loop.Finding) []loop.Finding {
 	due := loop.Due(c.History)
 	return slices.DeleteFunc(slices.Clone(after), func(x loop.Finding) bool {
@@ -85,7 +85,7 @@ func lacking(c loop.Case) (missing []string) {
 	return missing
 }
 
-// unsettled is what the actor is told when the critic approved the work.
+// unsettled returns the feedback for the actor when the critic approved the work.
 func unsettled(missing []string, open []loop.Finding) string {
 	var b strings.Builder
 	b.WriteString("The reviewer approved the work, but not all earlier findings are settled.")

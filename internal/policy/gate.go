@@ -1,4 +1,4 @@
-// Package policy holds the rules that a run must keep, whatever its agents say.
+// Package policy holds the rules that a run must follow, whatever its agents say.
 package policy
 
 import (
@@ -6,9 +6,9 @@ import (
 )
 
 // A Gate is the [loop.Gate] of a run: its limits and its rules, in order. The zero value
-// lets everything pass. It keeps no state: a rule finds earlier iterations in the case,
-// so a resumed or replayed run has the same result. It is as safe for concurrent use as
-// its rules.
+// accepts everything. It keeps no state, since a rule finds earlier iterations in the case,
+// so a resumed or replayed run has the same result. It is as safe for concurrent use as its
+// rules.
 type Gate struct {
 	MaxIterations        int // 0: no limit
 	MaxConsecutiveErrors int // 0: no limit
@@ -16,17 +16,17 @@ type Gate struct {
 	Budget       Budget // of all turns
 	ActorBudget  Budget // of the actor's
 	CriticBudget Budget // of the critic's
-	// RoleBudgets are of the turns of roles of a strategy's own.
+	// RoleBudgets are for the other roles of a strategy.
 	RoleBudgets map[loop.Role]Budget
 
-	// Inspectors look at the work, all of them, in this order. The first one
-	// whose rule is broken names the ruling.
+	// Inspectors inspect the work, all of them, in this order. The first one whose rule
+	// is broken names the ruling.
 	Inspectors []Inspector
-	// Rulers weigh the critic's verdict, one on top of the other, in this order,
-	// until one of them ends the run.
+	// Rulers apply to the critic's verdict one after the other, until one of them ends
+	// the run.
 	Rulers []Ruler
-	// Revise sends work that breaks a rule back to the actor instead of ending
-	// the run, as long as [MaxTries] allows.
+	// Revise sends work that breaks a rule back to the actor, up to [MaxTries], instead
+	// of ending the run.
 	Revise bool
 }
 
@@ -34,24 +34,23 @@ var _ loop.Gate = Gate{}
 
 // An Inspector is a rule on the actor's work. It keeps no state.
 type Inspector interface {
-	// Name is the rule's, as the policy and a stop reason spell it.
+	// Name is the name of the rule in the policy and in stop reasons.
 	Name() string
-	// Inspect looks at the work before a critic does. It may add to what was
-	// found so far; nil is work that keeps the rule.
+	// Inspect inspects the work before a critic does, and may add to what was found. It
+	// returns nil if the work follows the rule.
 	Inspect(c loop.Case, found *loop.Inspection) *Breach
 }
 
-// A Ruler is a rule on what a critic's verdict is worth. It keeps no state.
+// A Ruler is a rule on a critic's verdict. It keeps no state.
 type Ruler interface {
-	// Name is the rule's, as the policy and a stop reason spell it.
+	// Name is the name of the rule in the policy and in stop reasons.
 	Name() string
 	// Rule returns the ruling after this rule; so is the ruling before it. A rule that
-	// decides puts its name into it.
+	// changes the decision adds its name.
 	Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling
 }
 
-// Inspect lets every inspector look at the work. A rule that is broken ends the
-// run or sends the work back.
+// Inspect runs every inspector. A broken rule ends the run or sends the work back.
 func (g Gate) Inspect(c loop.Case) (found loop.Inspection, ruling *loop.Ruling) {
 	var broken []Breach
 	for _, i := range g.Inspectors {
@@ -64,8 +63,8 @@ func (g Gate) Inspect(c loop.Case) (found loop.Inspection, ruling *loop.Ruling) 
 	return found, answer(c, broken)
 }
 
-// Rule applies every ruler to the verdict. A review without a verdict is an ERROR,
-// unless a rule decides otherwise.
+// Rule applies every ruler to the verdict. A review without a verdict is an ERROR unless a
+// rule decides otherwise.
 func (g Gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
 	so := said(r)
 	for _, ruler := range g.Rulers {
@@ -81,7 +80,7 @@ func (g Gate) Ends(c loop.Case, r loop.Review) (done bool, unmentioned []string)
 	so := said(r)
 	for _, ruler := range g.Rulers {
 		if f, ok := ruler.(Findings); ok {
-			if so.Verdict.Decision != loop.Done { // and no later rule makes it so
+			if so.Verdict.Decision != loop.Done { // no later rule changes that
 				return false, nil
 			}
 			unmentioned = f.unmentioned(c, r, so)
@@ -93,7 +92,7 @@ func (g Gate) Ends(c loop.Case, r loop.Review) (done bool, unmentioned []string)
 	return so.Verdict.Decision == loop.Done, unmentioned
 }
 
-// said is the ruling before any rule.
+// said returns the ruling before any rule.
 func said(r loop.Review) loop.Ruling {
 	so := loop.Ruling{Verdict: r.Verdict}
 	if r.Problem != "" {

@@ -11,39 +11,37 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// The rule that the changes which a critic requires are made, and the name under
-// which codeloops is to make them itself.
+// The rule that the changes required by a critic are made, and the rule under which
+// codeloops makes them itself.
 const (
 	RuleRequired = "required_changes"
 	RuleFallback = "required_changes_fallback"
 )
 
-// Files are those of the work tree, as the actor left them.
+// Files reads the files of the work tree as the actor left them.
 type Files interface {
 	// Read returns the content of a regular file by its path in the work tree,
-	// slash-separated. Nothing outside of the work tree can be read.
+	// slash-separated. It reads nothing outside of the work tree.
 	Read(path string) ([]byte, error)
 }
 
-// Required checks, after a revision, that each required change was made: its phrase has
-// to be in one of the files that have changed since the session began, or in none of
-// them.
+// Required checks that each required change was made in a revision: its phrase must be in one
+// of the files that have changed since the session began, or in none of them.
 type Required struct {
-	// On sends back work that lacks what the last critic required: the actor is asked
-	// again, strictly, without a critic's turn. Otherwise the lack is only noted, and
-	// [Findings] refuses a DONE over it.
+	// On sends work back that lacks what the last critic required: the actor is asked
+	// again, strictly and without a critic's turn. Otherwise the result is only recorded,
+	// and [Findings] refuses a DONE.
 	On    bool
 	Files Files
-	// Apply lets codeloops make the changes if the actor does not, provided that only
-	// one text file has changed.
+	// Apply lets codeloops make the changes if the actor does not and only one text file
+	// has changed.
 	Apply bool
 }
 
 // Name implements [Inspector].
 func (Required) Name() string { return RuleRequired }
 
-// Inspect implements [Inspector]. What was required, and what of it is there,
-// goes into the audit.
+// Inspect implements [Inspector]. It records in the audit which required changes were made.
 func (q Required) Inspect(c loop.Case, found *loop.Inspection) *Breach {
 	asked := q.asked(c.History)
 	changes := slices.Clone(asked)
@@ -82,20 +80,19 @@ func (q Required) Inspect(c loop.Case, found *loop.Inspection) *Breach {
 	return b
 }
 
-// asked returns what the last critic required, if work has to satisfy it before a critic
-// is asked again.
+// asked returns what the last critic required, if the rule is on.
 func (q Required) asked(history []loop.Round) []verdict.RequiredChange {
 	if !q.On {
 		return nil
 	}
 	changes, err := verdict.ParseChanges(Asked(history).RequiredChanges)
 	if err != nil {
-		return nil // a verdict under other rules: before the session was resumed
+		return nil // a verdict under other rules, from before the session was resumed
 	}
 	return changes
 }
 
-// strictly asks for the changes in words that leave nothing open.
+// strictly asks for the changes without any ambiguity.
 func strictly(missing, all, unread []string) string {
 	var b strings.Builder
 	b.WriteString("A program looked in the files that you changed for the changes that the review requires, and did not find these:\n")
@@ -115,8 +112,8 @@ func strictly(missing, all, unread []string) string {
 
 const wordForWord = "The phrase of an ADD or MUST_INCLUDE has to stand, word for word, in one of the files that you change. The phrase of a REMOVE or MUST_REMOVE must stand in none of them."
 
-// demands returns the changes that are in the findings of the session and that
-// no review has withdrawn. Of two that cannot be made together the later counts.
+// demands returns the required changes in the findings of the session that no review has
+// withdrawn. If two contradict each other, the later one counts.
 func demands(history []loop.Round) (all []verdict.RequiredChange) {
 	findings := slices.SortedStableFunc(slices.Values(loop.Findings(history)), func(a, b loop.Finding) int { return cmp.Compare(b.Since, a.Since) })
 	for _, f := range findings {
@@ -128,10 +125,10 @@ func demands(history []loop.Round) (all []verdict.RequiredChange) {
 	return all
 }
 
-// normalized are the texts of changed files, made comparable.
+// normalized holds the normalized texts of changed files.
 type normalized struct {
 	texts  []string
-	unread []string // files that are no text, or too large
+	unread []string // files that could not be read
 }
 
 func (q Required) texts(c loop.Change) (n normalized) {
@@ -149,8 +146,8 @@ func (q Required) texts(c loop.Change) (n normalized) {
 	return n
 }
 
-// keep reports whether a change was made. What cannot be read may still hold
-// what has to be gone.
+// keep reports whether a change was made. An unread file may still hold a phrase that must
+// be gone.
 func (n normalized) keep(c verdict.RequiredChange) bool {
 	for _, text := range n.texts {
 		if verdict.Holds(text, c.Phrase) {
@@ -163,8 +160,7 @@ func (n normalized) keep(c verdict.RequiredChange) bool {
 // regular reports whether a git file mode is that of a plain file.
 func regular(mode uint32) bool { return mode&0o170000 == 0o100000 }
 
-// onlyText returns the one file that has changed, if it is a text and there is
-// no other.
+// onlyText returns the changed file if it is the only one, and a text.
 func onlyText(c loop.Change) (path string, ok bool) {
 	if len(c.Files) != 1 {
 		return "", false
@@ -173,17 +169,15 @@ func onlyText(c loop.Change) (path string, ok bool) {
 	return f.Path, f.Status != loop.FileDeleted && regular(f.NewMode) && !f.Binary
 }
 
-// An Editor writes files of the work tree, too.
+// An Editor also writes files of the work tree.
 type Editor interface {
 	Files
-	// Write replaces the content of a regular file that is there, and leaves its
-	// mode.
+	// Write replaces the content of an existing regular file, and keeps its mode.
 	Write(path string, content []byte) error
 }
 
 // A Mender is a [loop.Actor] that makes required changes mechanically, in the turn after
-// [Required] has found that the actor does not make them. It leaves all other turns to
-// the actor.
+// [Required] has found that the actor does not make them. All other turns are the actor's.
 type Mender struct {
 	loop.Actor
 	Files Editor
@@ -205,7 +199,7 @@ func (m Mender) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.A
 		Execution: loop.Execution{Stdout: loop.Output{Text: said, Total: int64(len(said))}},
 		Try: loop.Try{
 			Ending: loop.EndCompleted,
-			Usage:  loop.Usage{Tokens: &loop.Tokens{}, CostUSD: new(float64), Rounds: new(int)}, // no model was asked
+			Usage:  loop.Usage{Tokens: &loop.Tokens{}, CostUSD: new(float64), Rounds: new(int)}, // no model was used
 		},
 	}}, nil
 }

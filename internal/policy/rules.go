@@ -8,11 +8,11 @@ import (
 	"codeloops/internal/policy/convergence"
 )
 
-// Rulers returns the rules on verdicts for a policy, in the order in which they apply:
-// the score first, as it may turn a verdict into a DONE that a failing check then
-// refuses; findings after all other objections; last the rules that may end the run
-// whatever the others decided. Disabled rules are included, so that tests can compare
-// the list with the documentation.
+// Rulers returns the rules on verdicts for a policy, in the order in which they apply: first
+// the score, because it may produce a DONE that a failing check then refuses; the findings
+// after all other objections; last the rules that may end the run whatever the others
+// decided. Disabled rules are included, so that tests can compare the list with the
+// documentation.
 func Rulers(p loop.Policy) []Ruler {
 	var threshold float64
 	if p.ApprovalThreshold != nil {
@@ -28,11 +28,11 @@ func Rulers(p loop.Policy) []Ruler {
 	}
 }
 
-// RuleChecks is the rule that a failing check keeps a run from being done.
+// RuleChecks is the rule that a run is not done while a check fails.
 const RuleChecks = "checks"
 
-// Checks turns DONE into CONTINUE while a check fails: a check is evidence, a
-// verdict is an opinion.
+// Checks turns DONE into CONTINUE while a check fails: a check is evidence, and a verdict is
+// an opinion.
 type Checks struct{}
 
 // Name implements [Ruler].
@@ -72,11 +72,11 @@ func ended(c loop.CheckResult) string {
 	return fmt.Sprintf("ended with exit code %d", c.ExitCode)
 }
 
-// RuleChange is the rule that a run which is done has changed something.
+// RuleChange is the rule that a run is not done before it has changed something.
 const RuleChange = "require_change"
 
-// RequireChange turns DONE into CONTINUE while nothing differs from the start of the
-// session, when it is required.
+// RequireChange turns DONE into CONTINUE, if a change is required and nothing differs from
+// the start of the session.
 type RequireChange struct{ Required bool }
 
 // Name implements [Ruler].
@@ -93,12 +93,12 @@ func (x RequireChange) Rule(c loop.Case, _ loop.Review, so loop.Ruling) loop.Rul
 	return so
 }
 
-// RuleAutoRevise is the rule that nobody revises the work unasked.
+// RuleAutoRevise is the rule that the actor does not revise the work by itself.
 const RuleAutoRevise = "auto_revise"
 
-// AutoRevise ends a run, if it is denied, whose verdict would send the actor back to
-// work. DONE and an escalation pass, and so does a DONE that the critic is to repeat, as
-// the actor has nothing to do then.
+// AutoRevise ends a run, if revisions are denied, whose verdict would send the work back to
+// the actor. A DONE and an escalation pass, and so does a stale DONE, which the critic has to
+// repeat.
 type AutoRevise struct{ Denied bool }
 
 // Name implements [Ruler].
@@ -120,11 +120,11 @@ func (a AutoRevise) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling
 // RuleConvergence is the rule that a loop must make progress.
 const RuleConvergence = convergence.Rule
 
-// Convergence warns both agents when the loop makes no progress, and ends the run
-// when that does not help.
+// Convergence warns both agents when the loop makes no progress, and ends the run if that
+// does not help.
 type Convergence struct{ convergence.Settings }
 
-// thresholds are those that a policy asks for.
+// thresholds returns the settings of a policy.
 func thresholds(p *loop.ConvergencePolicy) (s convergence.Settings) {
 	if p == nil {
 		return s

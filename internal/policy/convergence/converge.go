@@ -1,11 +1,10 @@
-// Package convergence tells a loop that makes progress from one that does not.
+// Package convergence detects loops that make no progress.
 //
-// It is a fold over the rounds of a session and keeps no state, so a resumed or replayed
-// session has the same result. Four signs say that a loop makes no progress: the actor
-// changes nothing, the work comes back to a state that it had before, the feedback stays
-// the same, and a finding that was settled comes up again. A sign is counted; it begins
-// anew when fewer checks fail than ever before, the score is better, or fewer findings
-// are open.
+// It folds the rounds of a session and keeps no state, so a resumed or replayed session has
+// the same result. There are four signs: the actor changes nothing, the work returns to an
+// earlier state, the feedback stays the same, and a settled finding comes up again. Each
+// sign is counted. The counts start over when fewer checks fail, the score is higher or
+// fewer findings are open than ever before.
 package convergence
 
 import (
@@ -15,30 +14,30 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Settings are the thresholds. The zero value counts nothing, but follows the
+// Settings are the thresholds. The zero value neither warns nor stops, but tracks the
 // findings.
 type Settings struct {
-	WarnAfter int // so many times of one sign warn both agents; 0: never
-	StopAfter int // so many times end the run, once the agents are warned; 0: never
+	WarnAfter int // how often a sign warns both agents; 0: never
+	StopAfter int // how often a sign ends the run, after a warning; 0: never
 	// Similarity, from 0 to 1, is how alike two texts must be to say the same.
 	Similarity float64
 }
 
-// Rule is the name under which a round is ruled on when the loop is stuck.
+// Rule is the name of the rule that ends a run that is stuck.
 const Rule = "convergence"
 
-// DefaultSimilarity is used where the settings have none.
+// DefaultSimilarity is used if the settings have none.
 const DefaultSimilarity = 0.8
 
 // A Report is the result of the rounds.
 type Report struct {
-	Findings []loop.Finding // all of them, as the last round left them
-	Warnings []string       // what both agents are to be told, as sentences
-	Stuck    string         // why the run ends, as a sentence; "" when it goes on
+	Findings []loop.Finding // all findings, as the last round left them
+	Warnings []string       // sentences for both agents
+	Stuck    string         // a sentence that says why the run ends; "": it goes on
 }
 
-// Look folds the earlier rounds, oldest first, and the one that is being ruled
-// on, with the verdict as it stands so far.
+// Look folds the earlier rounds, oldest first, and the current one, with the verdict as it
+// stands so far.
 func (s Settings) Look(history []loop.Round, now loop.Round) Report {
 	if s.Similarity <= 0 {
 		s.Similarity = DefaultSimilarity
@@ -48,7 +47,7 @@ func (s Settings) Look(history []loop.Round, now loop.Round) Report {
 	for _, round := range history {
 		f.take(round)
 		f.warned = f.warned || len(round.Warnings) > 0
-		if round.Rule == Rule { // it ended the run: whoever resumed the session wants another try
+		if round.Rule == Rule { // it ended the run, and the user has resumed the session to try again
 			f.begin()
 			f.idle = 0
 		}
@@ -61,10 +60,10 @@ func (s Settings) Look(history []loop.Round, now loop.Round) Report {
 type fold struct {
 	Settings
 	state  string            // of the work tree
-	seen   map[string]visits // since the loop last got on
+	seen   map[string]visits // by state, since the last progress
 	idle   int               // turns in a row that changed nothing
 	said   text              // the last feedback
-	same   int               // how often in a row it has been given
+	same   int               // how often in a row it was given
 	best   measure
 	known  []*finding
 	warned bool
@@ -73,8 +72,8 @@ type fold struct {
 // visits counts how often the work reached a state.
 type visits struct{ times, first int }
 
-// take adds a round. The rules that sent work back by themselves have a limit of
-// their own, and so have errors: such rounds count for nothing here.
+// take adds a round. Rounds that a rule sent back without a review, and errors, do not
+// count, because they have limits of their own.
 func (f *fold) take(r loop.Round) {
 	if r.Unjudged || r.Verdict.Decision == loop.Error {
 		return
@@ -88,7 +87,7 @@ func (f *fold) take(r loop.Round) {
 	f.count(r, unchanged)
 }
 
-// begin counts anew, except turns that change nothing.
+// begin resets all counts but that of idle turns.
 func (f *fold) begin() {
 	f.seen, f.same, f.warned = map[string]visits{}, 0, false
 	for _, x := range f.known {
@@ -114,14 +113,13 @@ func (f *fold) count(r loop.Round, unchanged bool) {
 		f.same = 0
 	}
 	f.said = said
-	// What a rule says instead of the critic is the same while a check fails, however
-	// much better the work has become.
+	// A rule's own feedback stays the same while a check fails, even if the work improves.
 	if said.tells() && r.Rule == "" {
 		f.same++
 	}
 }
 
-// A sign is one that the last round shows.
+// A sign is a sign of the last round that the loop makes no progress.
 type sign struct {
 	times int
 	text  string
@@ -141,8 +139,8 @@ func (f *fold) signs() []sign {
 	return all
 }
 
-// report says what the last round shows. A verdict that ends the run by itself
-// needs no warning.
+// report returns the result of the last round. A verdict that ends the run anyway needs no
+// warning.
 func (f *fold) report(now loop.Round) Report {
 	r := Report{Findings: f.findings()}
 	if now.Unjudged || now.Verdict.Decision != loop.Continue || now.Verdict.Escalation != "" {
@@ -163,7 +161,7 @@ func (f *fold) report(now loop.Round) Report {
 	return r
 }
 
-// A measure is how far the work is, as far as that is known.
+// A measure is how far the work has come, as far as is known.
 type measure struct {
 	failing int // checks
 	score   float64
@@ -191,8 +189,8 @@ func measured(r loop.Round, open int) measure {
 	return m
 }
 
-// beat takes over what is better than ever before, and reports whether there
-// was anything to compare it with.
+// beat takes over every value that is better than ever before, and reports whether it
+// improved on a known one.
 func (m *measure) beat(now measure) (better bool) {
 	const step = 0.01 // of a score; less is noise
 	if now.failing < m.failing {

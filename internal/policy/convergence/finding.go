@@ -11,25 +11,25 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A finding is one, and what is needed to recognize it.
+// A finding is a finding with what is needed to recognize it.
 type finding struct {
 	loop.Finding
 	text  text
-	first string // how it was worded when it was first raised
-	// returns is how often it came up again, in the same words, after a review
-	// without it: other numbers may be another place with the same fault.
+	first string // its first wording
+	// returns counts how often it came up again, in the same words, after a review
+	// without it. Different numbers may mean another place with the same fault.
 	returns int
 	back    bool // it did so in the last round
 }
 
 const (
-	maxRaised = 50  // findings of one round; a critic that raises more says nothing
-	maxKnown  = 500 // of a session
-	// loosely is the part of the similarity from which on two points are one:
-	// a critic words the same point anew each time. A setting can only raise it: a
-	// finding must not be taken for another one.
+	maxRaised = 50  // findings of a round
+	maxKnown  = 500 // findings of a session
+	// loosely is the factor on the similarity at which two points are the same, as
+	// critics reword their points each time. The setting can only raise the result, so
+	// that different findings are not confused.
 	loosely = 0.75
-	checks  = "checks" // the rule that speaks of them
+	checks  = "checks" // policy.RuleChecks
 )
 
 // raise updates the findings for a round.
@@ -45,8 +45,7 @@ func (f *fold) raise(r loop.Round) {
 		if x, words := f.named(p); x != nil {
 			if !taken[x] && !over(answers[x.ID]) {
 				taken[x] = true
-				x.again(r, words, f.Similarity)
-				x.May = x.May && may // what binds once is not lessened without a word
+				x.again(r, words, f.Similarity, may)
 			}
 			continue
 		}
@@ -57,8 +56,7 @@ func (f *fold) raise(r loop.Round) {
 			continue
 		}
 		taken[x] = true
-		x.again(r, p, f.Similarity)
-		x.May = x.May && may
+		x.again(r, p, f.Similarity, may)
 	}
 	for _, x := range f.known {
 		if x.back = x.back && taken[x]; !taken[x] {
@@ -74,9 +72,8 @@ func (f *fold) raise(r loop.Round) {
 	}
 }
 
-// answered returns the states that a critic gives to findings, by their names. A
-// range that goes beyond those there are is meant for none of them, and neither is
-// what is said in two ways.
+// answered returns the states that a critic gives to findings, by name. It ignores ranges
+// that go beyond the known findings, and contradicting answers.
 func (f *fold) answered(answers []loop.Answer) map[string]loop.FindingState {
 	states := map[string]loop.FindingState{}
 	for _, a := range answers {
@@ -99,23 +96,24 @@ func (f *fold) answered(answers []loop.Answer) map[string]loop.FindingState {
 	return states
 }
 
-// index returns the place of the finding of a name, -1 for none.
+// index returns the index of the finding with a name, -1 for none.
 func (f *fold) index(name string) int {
 	return slices.IndexFunc(f.known, func(x *finding) bool { return x.ID == name })
 }
 
-// again notes that a finding is raised once more, in these words. What it said at
-// first stays with it, unless that says the same: two points that are alike may
-// still be two.
-func (x *finding) again(r loop.Round, words string, similarity float64) {
+// again records that a finding is raised once more, in these words. Its first wording stays
+// part of it unless the new one says the same, because two similar points may still be
+// different ones.
+func (x *finding) again(r loop.Round, words string, similarity float64, may bool) {
 	gone, now := !x.raised(), read(words)
-	kept := x.looked(r) != nil // the words of such a one are looked for
+	kept := x.looked(r) != nil // a program searches for this text
 	if words == "" {
 		now, kept = x.text, true
 	}
 	if x.back = !x.May && gone && now.repeats(x.text, similarity); x.back {
 		x.returns++
 	}
+	x.May = x.May && may // a binding finding stays binding
 	if x.State = loop.FindingOpen; gone {
 		x.State = loop.FindingReopened
 	}
@@ -129,19 +127,19 @@ func (x *finding) again(r loop.Round, words string, similarity float64) {
 	}
 }
 
-// raised reports whether the last review had the finding in it.
+// raised reports whether the last review raised the finding.
 func (x *finding) raised() bool {
 	return x.State == loop.FindingNew || x.State == loop.FindingOpen || x.State == loop.FindingReopened
 }
 
-// passedOver returns the state of a finding that a review does not raise. What a
-// program can look for is settled when the program finds it, whatever a critic
-// says; a review that goes on may withdraw it.
+// passedOver returns the state of a finding that a review does not raise. A required change
+// is settled when the program finds it, whatever the critic says; only a review that
+// continues the work may withdraw it.
 func (x *finding) passedOver(r loop.Round, answer loop.FindingState) loop.FindingState {
 	goesOn := r.Review.Verdict.Decision == loop.Continue && r.Verdict.Decision == loop.Continue
 	change := x.looked(r)
 	switch {
-	case x.Check != "": // it does not fail any more
+	case x.Check != "": // the check no longer fails
 		return loop.FindingClosed
 	case change != nil && change.Enforced:
 		return loop.FindingClosed
@@ -155,11 +153,11 @@ func (x *finding) passedOver(r loop.Round, answer loop.FindingState) loop.Findin
 	return x.State
 }
 
-// byName finds a finding's name at the beginning of a point.
+// byName matches a finding's name at the beginning of a point.
 var byName = wording.Pattern(`^[*_` + "`" + `\[(]*([Ff]\d+)[*_` + "`" + `\])]*(?:,[^:]*)?\s*(?:[:–—-]|\bis\b)\s*`)
 
-// named returns the finding that a point calls by its name, nil for none, and what
-// the point says of it, "" where that is next to nothing.
+// named returns the finding that a point names, nil for none, and what the point says about
+// it, "" for almost nothing.
 func (f *fold) named(p string) (x *finding, words string) {
 	m := byName().FindStringSubmatch(p)
 	if m == nil {
@@ -174,8 +172,8 @@ func (f *fold) named(p string) (x *finding, words string) {
 	return x, words
 }
 
-// looked returns what a program has found of the change that the finding
-// requires; nil where none was looked for.
+// looked returns the result of a program's search for the change that the finding requires,
+// nil if there was none.
 func (x *finding) looked(r loop.Round) *loop.Requirement {
 	for i, q := range r.Inspection.Audit.Required {
 		if line(q.Text) == x.Text {
@@ -185,11 +183,11 @@ func (x *finding) looked(r loop.Round) *loop.Requirement {
 	return nil
 }
 
-// failing returns the command of the check that a rule's point is about, "" for
-// none. A check that fails is one finding, however it fails.
+// failing returns the command of the check that a rule's point is about, "" for none. A
+// failing check is one finding, however it fails.
 func failing(r loop.Round, p string) string {
 	if r.Rule != checks {
-		return "" // a critic may have more to say than one thing about a check
+		return "" // a critic may make several points about a check
 	}
 	for _, c := range r.Checks {
 		if !c.Passed() && strings.HasPrefix(p, line("`"+c.Command+"`")+" ") {
@@ -199,8 +197,8 @@ func failing(r loop.Round, p string) string {
 	return ""
 }
 
-// find returns the finding that says most nearly the same, nil for none.
-// One that the critic calls settled in the same review it cannot mean.
+// find returns the most similar finding, nil for none. It skips those that the critic calls
+// settled in the same review.
 func (f *fold) find(now *finding, taken map[*finding]bool, answers map[string]loop.FindingState) *finding {
 	var best *finding
 	most := max(f.Similarity, DefaultSimilarity) * loosely
@@ -215,19 +213,19 @@ func (f *fold) find(now *finding, taken map[*finding]bool, answers map[string]lo
 	return best
 }
 
-// likeness is how alike two findings are, or less than the least that matters.
+// likeness returns how alike two findings are, or anything below least.
 func (x *finding) likeness(other *finding, least float64) float64 {
 	a, b := x.text.size, other.text.size
 	switch {
 	case x.Check != "" && x.Check == other.Check:
 		return 1
-	case float64(2*min(a, b)) < least*float64(a+b): // of such lengths they cannot be alike
+	case float64(2*min(a, b)) < least*float64(a+b): // the lengths rule it out
 		return 0
 	}
 	return x.text.likeness(other.text)
 }
 
-// open counts what the last review raised.
+// open counts the binding findings that the last review raised.
 func (f *fold) open() (n int) {
 	for _, x := range f.known {
 		if x.raised() && !x.May {
@@ -243,18 +241,17 @@ func (f *fold) findings() []loop.Finding {
 	for _, x := range f.known {
 		all = append(all, x.Finding)
 	}
-	slices.SortStableFunc(all, func(a, b loop.Finding) int { return cmp.Compare(rank(a), rank(b)) })
+	settled := func(x loop.Finding) int {
+		if over(x.State) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b loop.Finding) int { return cmp.Compare(settled(a), settled(b)) })
 	return all
 }
 
 // over reports whether a finding needs no more work.
 func over(s loop.FindingState) bool {
 	return s == loop.FindingClosed || s == loop.FindingWithdrawn
-}
-
-func rank(x loop.Finding) int {
-	if over(x.State) {
-		return 1
-	}
-	return 0
 }

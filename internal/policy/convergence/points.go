@@ -10,9 +10,9 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// points returns the faults that a round finds, a line each and no line twice: the
-// critic's issues, required changes and feedback, and what a rule lists that has
-// overruled the critic.
+// points returns the faults that a round finds, one per line and without duplicates: the
+// critic's issues, required changes and feedback, and the list of a rule that overruled the
+// critic.
 func points(r loop.Round) (all []string) {
 	v := r.Review.Verdict
 	if r.Verdict.Decision == loop.Done && v.Decision == loop.Done {
@@ -24,13 +24,13 @@ func points(r loop.Round) (all []string) {
 	if r.Verdict.Decision != loop.Continue {
 		return nil
 	}
-	if r.Review.Problem != "" { // a rule made a verdict of a reply that nobody could read
+	if r.Review.Problem != "" { // a rule made the verdict from an unreadable reply
 		v = loop.Verdict{Issues: r.Verdict.Issues}
 	}
 	all = slices.Concat(v.RequiredChanges, v.Issues)
 	listed, text := len(all), v.Feedback
 	if v.Decision == loop.Continue {
-		text = v.Guidance() // the actor is told that
+		text = v.Guidance() // as the actor sees it
 	}
 	for _, p := range prose(text) {
 		if !restates(p, all[:listed]) {
@@ -43,7 +43,7 @@ func points(r loop.Round) (all []string) {
 	return few(all)
 }
 
-// restates reports whether a sentence only says again what is in a list.
+// restates reports whether a sentence only repeats an item of a list.
 func restates(p string, list []string) bool {
 	t := read(p)
 	return slices.ContainsFunc(list, func(other string) bool {
@@ -51,8 +51,7 @@ func restates(p string, list []string) bool {
 	})
 }
 
-// few makes lines of points, each once; what is too many for a list of their own
-// becomes one.
+// few puts each point on a line, without duplicates, and counts those beyond the limit.
 func few(points []string) []string {
 	var lines []string
 	for _, p := range points {
@@ -66,9 +65,8 @@ func few(points []string) []string {
 	return lines
 }
 
-// prose returns the points of a text: the items of its lists, and the sentences
-// of its paragraphs. What only leads to them is none, unless there is nothing
-// else.
+// prose returns the points of a text: the items of its lists, and the sentences of its
+// paragraphs. Introductions do not count, unless there is nothing else.
 func prose(text string) []string {
 	var points []string
 	for _, b := range blocks(strings.ToValidUTF8(text, "\uFFFD")) {
@@ -94,11 +92,10 @@ type block struct {
 	item bool
 }
 
-// blocks takes a text apart. What is in fences or behind ">" shows something
-// and asks for nothing.
+// blocks splits a text. Quotations, in fences or after ">", are left out.
 func blocks(text string) []block {
 	var all []block
-	open := false // the last block goes on
+	open := false // the last block continues
 	for _, l := range unfenced(text) {
 		body := strings.TrimSpace(l)
 		rest, is := item(body)
@@ -119,8 +116,8 @@ func blocks(text string) []block {
 	return all
 }
 
-// unfenced returns the lines of a text that are in no fence. One that is never
-// closed is none.
+// unfenced returns the lines of a text outside of fences. A fence that is never closed does
+// not count.
 func unfenced(text string) []string {
 	lines := strings.Split(text, "\n")
 	mark := func(l string) string {
@@ -142,7 +139,7 @@ func unfenced(text string) []string {
 	return lines
 }
 
-// bulleted returns the items among blocks.
+// bulleted returns the list items among the blocks.
 func bulleted(all []block) (texts []string) {
 	for _, b := range all {
 		if b.item {
@@ -152,7 +149,7 @@ func bulleted(all []block) (texts []string) {
 	return texts
 }
 
-// item takes the bullet or the number off a line.
+// item removes the bullet or the number of a list item.
 func item(l string) (rest string, is bool) {
 	for _, bullet := range []string{"- ", "* ", "+ ", "• "} {
 		if rest, is = strings.CutPrefix(l, bullet); is {
@@ -166,8 +163,8 @@ func item(l string) (rest string, is bool) {
 	return rest[2:], true
 }
 
-// sentences splits a paragraph. A sentence that is not to be understood without
-// the one before it stays with it, as far as a line holds both.
+// sentences splits a paragraph. A sentence that makes no sense without the one before it
+// stays with it, if both fit on a line.
 func sentences(text string) []string {
 	var all []string
 	for text != "" {
@@ -185,8 +182,8 @@ func sentences(text string) []string {
 	return all
 }
 
-// sentence returns the length of the first sentence of a text. What stands in
-// back-ticks or quotation marks is one word.
+// sentence returns the length of the first sentence of a text. Text in back-ticks or
+// quotation marks counts as one word.
 func sentence(text string) int {
 	skip := 0
 	for i, r := range text {
@@ -210,8 +207,8 @@ func sentence(text string) int {
 	return len(text)
 }
 
-// abbreviated reports whether a full stop behind a text ends an abbreviation, an
-// initial or a number, and no sentence.
+// abbreviated reports whether a full stop after a text ends an abbreviation, an initial or
+// a number, and not a sentence.
 func abbreviated(text string) bool {
 	word := strings.TrimLeft(text[strings.LastIndexByte(text, ' ')+1:], `("'`)
 	switch strings.ToLower(word) {
@@ -221,7 +218,7 @@ func abbreviated(text string) bool {
 	return len([]rune(word)) < 2
 }
 
-// leans reports whether a sentence speaks of what the one before it names.
+// leans reports whether a sentence refers to the one before it.
 func leans(s string) bool {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	for i, w := range words {
@@ -239,8 +236,7 @@ func leans(s string) bool {
 	return false
 }
 
-// framing reports whether a sentence has only words that lead to what is asked
-// for, or say that something is.
+// framing reports whether a sentence only introduces others, and asks for nothing itself.
 func framing(s string) bool {
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), apart) {
 		switch w = strings.Trim(w, "._-/"); w {
@@ -261,7 +257,7 @@ func framing(s string) bool {
 // maxLine bounds a point, in characters.
 const maxLine = 300
 
-// line makes one line of a text, of bounded length.
+// line puts a text on one line, of bounded length.
 func line(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	if r := []rune(s); len(r) > maxLine {

@@ -1,19 +1,20 @@
 package convergence
 
 import (
+	"maps"
 	"strings"
 	"unicode"
 )
 
-// A text is one as it is compared: its words, whatever their order.
+// A text is a text as it is compared: its words, in any order.
 type text struct {
-	words map[string]int // how often each one occurs
-	size  int
-	names map[string]bool // those that look like code: paths, identifiers
+	words map[string]int  // how often each word occurs
+	size  int             // the number of words
+	names map[string]bool // words that look like code: paths, identifiers
 	exact map[string]bool // names, and words with digits
 }
 
-// maxText is how much of a text is compared, in bytes.
+// maxText limits how much of a text is compared, in bytes.
 const maxText = 16 << 10
 
 func read(s string) text {
@@ -40,7 +41,7 @@ func read(s string) text {
 	return t
 }
 
-// apart reports whether r stands between words.
+// apart reports whether r separates words.
 func apart(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./-", r)
 }
@@ -60,8 +61,7 @@ func coded(w string) bool {
 	return false
 }
 
-// filler reports whether a word tells two texts apart as little as it makes
-// them alike.
+// filler reports whether a word is so common that comparisons leave it out.
 func filler(w string) bool {
 	switch w {
 	case "a", "an", "the", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that", "there", "to", "of", "in", "on", "at",
@@ -71,26 +71,18 @@ func filler(w string) bool {
 	return false
 }
 
-// tells reports whether a text says enough to be the same as another one:
-// "go on" and "more, please" are said of any work.
+// tells reports whether a text says enough to be compared: "go on" and "more, please" fit
+// any work.
 func (t text) tells() bool { return t.size >= 4 }
 
-// repeats reports whether a text says the same as another one: nearly the same
-// words, and the same numbers and names.
+// repeats reports whether a text says the same as another: nearly the same words, with the
+// same numbers and names.
 func (t text) repeats(other text, similarity float64) bool {
-	if len(t.exact) != len(other.exact) {
-		return false
-	}
-	for name := range t.exact {
-		if !other.exact[name] {
-			return false
-		}
-	}
-	return t.dice(other) >= similarity
+	return maps.Equal(t.exact, other.exact) && t.dice(other) >= similarity
 }
 
-// likeness is how alike two texts are, 0 to 1; those that name different things
-// are not.
+// likeness returns how alike two texts are, from 0 to 1; it is 0 if they name different
+// things.
 func (t text) likeness(other text) float64 {
 	if len(t.names) > 0 && len(other.names) > 0 {
 		shared := false
@@ -104,11 +96,11 @@ func (t text) likeness(other text) float64 {
 	return t.dice(other)
 }
 
-// Likeness is how alike two texts are, 0 to 1: the Sørensen–Dice coefficient of their words,
-// in whatever order, without those that any text has.
+// Likeness returns how alike two texts are, from 0 to 1: the Sørensen–Dice coefficient of
+// their words, without very common ones.
 func Likeness(a, b string) float64 { return read(a).dice(read(b)) }
 
-// dice is the Sørensen–Dice coefficient of the words.
+// dice returns the Sørensen–Dice coefficient of the words.
 func (t text) dice(other text) float64 {
 	if t.size+other.size == 0 {
 		return 1

@@ -1,8 +1,8 @@
 // Package deciding finds the files that decide about the work of a session: the programs
-// and scripts that checks and critics run, and what agents read before they work.
+// and scripts that checks and critics run, and the instructions and settings of agents.
 //
-// Command lines are read without looking at the disk: the files they name may not exist,
-// and files that a script runs are not found.
+// Command lines are parsed without looking at the disk: the files may not exist, and files
+// that a script runs are not found.
 package deciding
 
 import (
@@ -12,27 +12,26 @@ import (
 	"strings"
 )
 
-// Shell returns the files that a line for the shell runs, such as tools/check.sh
-// in `cd tools && sh check.sh` and the Makefile in `make test`. Relative ones
-// begin where the line is run. They are slash-separated, clean, and each is named
-// once.
+// Shell returns the files that a shell command line runs, such as tools/check.sh in
+// `cd tools && sh check.sh` and the Makefile in `make test`. The paths are relative to
+// where the line is run or absolute, slash-separated, clean and without duplicates.
 func Shell(line string) []string {
 	var n names
 	n.line(line, 0)
 	return n.files
 }
 
-// Programs returns the programs that a line for the shell looks for in PATH: those
-// it does not name by a path. Words that the shell itself knows are among them.
+// Programs returns the programs that a shell command line finds in PATH, including shell
+// builtins and keywords.
 func Programs(line string) []string {
 	var n names
 	n.line(line, 0)
 	return n.programs
 }
 
-// Argv returns the files that a command runs, given word by word. Every other
-// argument that could be a path is among them: a command of this form has nothing
-// in it but the program and what the program needs.
+// Argv returns the files that a command, given as a list of arguments, runs. It includes
+// every argument that could be a path, because such a command has only the program and what
+// it needs.
 func Argv(argv []string) []string {
 	var n names
 	n.command(argv, 0)
@@ -47,8 +46,8 @@ func Argv(argv []string) []string {
 	return n.files
 }
 
-// Within returns those of some files that lie in a root, seen from there. Relative
-// ones begin in dir, which is absolute, as the root is.
+// Within returns the files inside a root, relative to it. Relative files begin in dir; root
+// and dir are absolute.
 func Within(root, dir string, files []string) []string {
 	var in []string
 	for _, file := range files {
@@ -63,13 +62,12 @@ func Within(root, dir string, files []string) []string {
 	return in
 }
 
-// names collects the files of a line.
+// names collects the files of a command line.
 type names struct {
 	files    []string
 	programs []string
-	seen     map[string]bool
-	in       string              // where `cd` has led; "" is where the line began
-	values   map[string][]string // of variables that the line sets
+	in       string              // the directory after `cd`, "" at the beginning
+	values   map[string][]string // of the variables that the line sets
 }
 
 func (n *names) add(file string) {
@@ -81,30 +79,25 @@ func (n *names) add(file string) {
 	}
 	file = rooted(file)
 	if file == "" || strings.ContainsAny(file, "$`*?\x00") {
-		return // what the shell makes of it is not known
+		return // its expansion is not known
 	}
 	if !path.IsAbs(file) {
 		file = path.Join(n.in, file)
 	}
-	if file = path.Clean(file); file == "." || n.seen[file] {
-		return
+	if file = path.Clean(file); file != "." && !slices.Contains(n.files, file) {
+		n.files = append(n.files, file)
 	}
-	if n.seen == nil {
-		n.seen = map[string]bool{}
-	}
-	n.seen[file] = true
-	n.files = append(n.files, file)
 }
 
-// ahead is a path up to where its names are not known: tools for tools/*.sh.
+// ahead returns the directory above the first wildcard of a path: tools for tools/*.sh.
 func ahead(file string) string {
 	if i := strings.IndexAny(file, "*?["); i >= 0 {
 		return path.Dir(file[:i] + "x")
 	}
-	return strings.TrimLeft(file, "$") // a variable stands for no other one
+	return strings.TrimLeft(file, "$") // variables in values are not expanded
 }
 
-// sets takes the values that a command gives to variables: X=a.sh, for X in a.sh.
+// sets records the values that a command gives to variables: X=a.sh, for X in a.sh.
 func (n *names) sets(words []string) {
 	if n.values == nil {
 		n.values = map[string][]string{}
@@ -121,8 +114,8 @@ func (n *names) sets(words []string) {
 	}
 }
 
-// rooted takes off what spells the directory of the line: $PWD/, $(git rev-parse
-// --show-toplevel)/ and the like.
+// rooted removes an expansion that names the current directory or the root: $PWD/,
+// $(git rev-parse --show-toplevel)/ and the like.
 func rooted(file string) string {
 	if !strings.HasPrefix(file, "$") && !strings.HasPrefix(file, "`") {
 		return file
@@ -137,10 +130,10 @@ func rooted(file string) string {
 	return file[end+1:]
 }
 
-// maxDepth is how deep a line may be in another one: sh -c "sh -c '…'".
+// maxDepth limits how deeply command lines nest: sh -c "sh -c '…'".
 const maxDepth = 5
 
-// line takes every command of a line.
+// line collects the files of every command of a line.
 func (n *names) line(line string, depth int) {
 	if depth > maxDepth {
 		return
@@ -161,13 +154,13 @@ func (n *names) line(line string, depth int) {
 				n.add(file)
 			}
 		}
-		if c.leaves { // a subshell, whose directory was its own
+		if c.leaves { // a subshell ends, and so does its directory
 			n.in = from
 		}
 	}
 }
 
-// command takes what one simple command runs.
+// command collects what one simple command runs.
 func (n *names) command(words []string, depth int) {
 	words = stripped(words)
 	if len(words) == 0 {
@@ -201,7 +194,8 @@ func (n *names) command(words []string, depth int) {
 	}
 }
 
-// another takes what a program runs that runs others, if it is one.
+// another collects what a program that runs other programs runs; it returns false for any
+// other program.
 func (n *names) another(name string, args []string, depth int) bool {
 	switch {
 	case name == "run-parts" && len(args) > 0:
@@ -232,7 +226,7 @@ func (n *names) enter(args []string) {
 	}
 }
 
-// recipes takes the files from which a tool such as make learns what to run.
+// recipes collects the files that tell a tool such as make what to run.
 func (n *names) recipes(files, args []string) {
 	dir := ""
 	for i, arg := range args {
@@ -252,7 +246,7 @@ func (n *names) recipes(files, args []string) {
 	}
 }
 
-// script takes the file that an interpreter runs.
+// script collects the file that an interpreter runs.
 func (n *names) script(kind kind, args []string, depth int) {
 	for i := 0; i < len(args) && kind != notOne; i++ {
 		arg, next := args[i], ""
@@ -264,7 +258,7 @@ func (n *names) script(kind kind, args []string, depth int) {
 			n.line(next, depth+1)
 			return
 		case kind == other && slices.Contains([]string{"-c", "-e", "--eval"}, arg):
-			return // the program stands there itself
+			return // the program is in the argument itself
 		case kind == other && arg == "-m":
 			n.module(next)
 			return
@@ -275,20 +269,19 @@ func (n *names) script(kind kind, args []string, depth int) {
 			n.add(arg)
 			if kind == shell || strings.ContainsAny(arg, "./") {
 				return
-			} // else it may be the value of a flag: python -W error check.py
+			} // otherwise it may be the value of a flag: python -W error check.py
 		}
 	}
 }
 
-// module takes what may hold a module of Python.
+// module collects the files that may hold a Python module.
 func (n *names) module(name string) {
 	file := strings.ReplaceAll(name, ".", "/")
 	n.add(file + ".py")
 	n.add(file + "/__main__.py")
 }
 
-// isCommandFlag reports whether a flag of a shell says that the next word is a line
-// for it: -c, -ec.
+// isCommandFlag reports whether a shell's flag is followed by a command line: -c, -ec.
 func isCommandFlag(arg string) bool {
 	return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
 }

@@ -21,17 +21,17 @@ type Role string
 
 // The roles.
 const (
-	Critic Role = "critic" // the critic is started from it
+	Critic Role = "critic" // the critic's program
 	Check  Role = "check"  // a check runs it
-	Agents Role = "agents" // agents, the critic perhaps among them, read it before they work
-	Rules  Role = "rules"  // it holds rules of the runs that begin later
+	Agents Role = "agents" // agents read it before they work, perhaps the critic too
+	Rules  Role = "rules"  // it holds rules for later runs
 )
 
-// A File is one that decides about the work of a session.
+// A File is a file that decides about the work of a session.
 type File struct {
-	Path   string // from the root of the work tree, slash-separated
+	Path   string // relative to the root of the work tree, slash-separated
 	Role   Role
-	SHA256 string // of what it held when the session began; "" where it was not there
+	SHA256 string // of its content when the session began; "": it did not exist
 }
 
 // A ChangedFile is a file that has changed since the session began.
@@ -40,20 +40,19 @@ type ChangedFile struct {
 	Fate string // "added", "changed" or "removed"
 }
 
-// AgentFiles matches the paths of instructions and settings for agents.
+// AgentFiles matches the paths of agents' instructions and settings.
 func AgentFiles() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CRUSH)(?:\.\w+)?\.md|\.(?:cursor|windsurf|cline)rules|\.goosehints|\.mcp\.json|(?:opencode|kilo|\.?crush)\.jsonc?|codeloops\.toml)$` +
 		`|(?:^|/)\.(?:claude|codex|gemini|qwen|cursor|opencode|clinerules|continue|factory|kilocode|augment|amp|crush|pi|agents)/|^\.github/(?:copilot-instructions\.md$|instructions/|agents/|prompts/)`)
 }
 
-// A Tree is a work tree in which files are looked up. Nothing outside of it is read,
-// wherever links lead.
+// A Tree reads files of a work tree. It reads nothing outside, even through links.
 type Tree struct {
 	Root string // absolute
 	Dir  string // where commands are run, absolute
 }
 
-// Take adds to files the digests of their present content.
+// Take returns the files with the digests of their present content.
 func (t Tree) Take(files []File) []File {
 	files = slices.Clone(files)
 	t.open(func(root *os.Root) {
@@ -64,8 +63,7 @@ func (t Tree) Take(files []File) []File {
 	return files
 }
 
-// Changed compares files with their present content. Files that agents read are looked
-// up again, as there may be new ones.
+// Changed compares files with their present content. It includes new files that agents read.
 func (t Tree) Changed(files []File) []ChangedFile {
 	known := map[string]bool{}
 	for _, f := range files {
@@ -91,8 +89,8 @@ func (t Tree) Changed(files []File) []ChangedFile {
 	return all
 }
 
-// Settings returns the files that agents read when they work in the tree's
-// directory: in it and above, up to the root, whether git ignores them or not.
+// Settings returns the instructions and settings that agents read when they work in the
+// tree's directory: those in it and above, up to the root, ignored by git or not.
 func (t Tree) Settings() (files []File) {
 	dirs := []string{"."}
 	if rel, err := filepath.Rel(t.Root, t.Dir); err == nil && filepath.IsLocal(rel) && rel != "." {
@@ -125,11 +123,11 @@ func setting(name string) File {
 	return File{Path: name, Role: Agents}
 }
 
-// maxSettings is how many files are looked at in one directory of settings.
+// maxSettings limits how many files of a directory of settings are read.
 const maxSettings = 1000
 
-// within lists what a directory holds of settings. What agents write there
-// themselves, such as logs and data, is none.
+// within lists the settings in a directory, without what agents write there themselves, such
+// as logs and data.
 func within(root *os.Root, dir string, pattern *regexp.Regexp) (files []File) {
 	_ = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
 		switch {
@@ -145,11 +143,11 @@ func within(root *os.Root, dir string, pattern *regexp.Regexp) (files []File) {
 			files = append(files, setting(name))
 		}
 		return nil
-	}) // what cannot be read is not there for agents either
+	}) // what cannot be read does not exist for agents either
 	return files
 }
 
-// told reports whether a file in a directory of settings is one by its name.
+// told reports whether a file in a directory of settings is a setting by its extension.
 func told(name string) bool {
 	return !slices.Contains([]string{".log", ".db", ".db-wal", ".db-shm", ".sqlite", ".jsonl", ".lock", ".pid", ".tmp", ".bak"}, path.Ext(name))
 }
@@ -163,7 +161,7 @@ func (t Tree) open(use func(*os.Root)) {
 	use(root)
 }
 
-// digest returns what identifies the content of a file, "" where there is none.
+// digest returns a text that identifies the content of a file, "" if it does not exist.
 func digest(root *os.Root, name string) string {
 	name = filepath.FromSlash(name)
 	link := ""
@@ -173,7 +171,7 @@ func digest(root *os.Root, name string) string {
 		}
 		return "what cannot be read"
 	} else if st.Mode()&fs.ModeSymlink != 0 {
-		link, _ = root.Readlink(name) // a file outside of the root is known by the way to it
+		link, _ = root.Readlink(name) // identifies a file outside of the root
 	}
 	sum := sha256.New()
 	_, _ = io.WriteString(sum, link)
@@ -184,7 +182,7 @@ func digest(root *os.Root, name string) string {
 		return "what cannot be read"
 	case st.IsDir():
 		directory(root, name, sum)
-	case !st.Mode().IsRegular(): // to open a pipe would wait for its other end
+	case !st.Mode().IsRegular(): // opening a pipe would block
 		_, _ = io.WriteString(sum, st.Mode().Type().String())
 	default:
 		if err := content(root, name, sum); err != nil {
@@ -194,8 +192,8 @@ func digest(root *os.Root, name string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// maxContent is how much of a file is read: what lies behind that is known by the
-// file's size and time.
+// maxContent limits how much of a file is read. The rest is identified by the file's size
+// and modification time.
 const maxContent = 64 << 20
 
 func content(root *os.Root, name string, into io.Writer) error {
@@ -218,7 +216,7 @@ func content(root *os.Root, name string, into io.Writer) error {
 	return err
 }
 
-// scripts takes of a package.json what it has run: the rest of it is work.
+// scripts digests only the scripts of a package.json; the rest of it may change freely.
 func scripts(f io.Reader, into io.Writer) error {
 	text, err := io.ReadAll(io.LimitReader(f, maxContent))
 	if err != nil {
@@ -236,8 +234,8 @@ func scripts(f io.Reader, into io.Writer) error {
 	return err
 }
 
-// directory takes the files right in a directory, as of a program that is run by
-// its directory's name.
+// directory digests the files directly in a directory, for a program that is run by its
+// directory's name.
 func directory(root *os.Root, name string, into io.Writer) {
 	entries, _ := fs.ReadDir(root.FS(), filepath.ToSlash(name))
 	for i, e := range entries {

@@ -14,8 +14,7 @@ const (
 	other
 )
 
-// interpreter returns what kind of interpreter a program is, by its name, whatever
-// version stands behind that.
+// interpreter returns what kind of interpreter a program is, by its name without a version.
 func interpreter(program string) kind {
 	program = program[strings.LastIndexByte(program, '/')+1:]
 	program = strings.TrimSuffix(strings.TrimRight(program, "0123456789.-"), ".exe")
@@ -29,7 +28,7 @@ func interpreter(program string) kind {
 	return notOne
 }
 
-// runsAnother reports whether a program runs the command that stands behind it.
+// runsAnother reports whether a program runs the command in its arguments.
 func runsAnother(program string) bool {
 	switch program {
 	case "env", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "sudo", "doas", "xargs", "xvfb-run", "chronic", "flock",
@@ -40,8 +39,8 @@ func runsAnother(program string) bool {
 	return false
 }
 
-// another returns the command that a program such as timeout or uv runs: what
-// stands behind its own flags, their values and words such as run.
+// another returns the command that a program such as timeout or uv runs: what follows its
+// own flags, their values and words such as run.
 func another(args []string) []string {
 	for i, arg := range args {
 		number := arg != "" && arg[0] >= '0' && arg[0] <= '9' // of seconds, of jobs
@@ -53,8 +52,8 @@ func another(args []string) []string {
 	return nil
 }
 
-// recipesOf returns the files from which a tool learns what to run; the first one
-// that is there counts, so that a new one may stand in for another.
+// recipesOf returns the files that tell a tool what to run. The tool uses the first one that
+// exists, so a new file may replace another.
 func recipesOf(tool string) []string {
 	for tools, files := range map[string]string{
 		"make gmake":    "GNUmakefile makefile Makefile",

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A simple is one command of a line.
+// A simple is a simple command of a line.
 type simple struct {
 	words  []string
-	input  []string // files that it reads on standard input
-	leaves bool     // a subshell ends behind it
+	input  []string // files redirected to its standard input
+	leaves bool     // a subshell ends after it
 }
 
-// split takes a line apart into its commands, wherever they are in it. It knows
-// quotes, operators and comments; expansions stay as they are.
+// split splits a line into its commands, nested ones included. It handles quotes, operators
+// and comments; expansions stay as they are.
 func split(line string) []simple {
 	s := splitter{rest: line}
 	for s.rest != "" {
@@ -29,11 +29,11 @@ type splitter struct {
 	all    []simple
 	now    simple
 	word   strings.Builder
-	inWord bool // also for one that is empty: ''
+	inWord bool // set for an empty word, too: ''
 	target redirect
 }
 
-// A redirect says what the next word is the target of.
+// A redirect says how the next word is redirected.
 type redirect int
 
 const (
@@ -57,7 +57,8 @@ func (s *splitter) step() {
 		s.endWord()
 		s.skip(1)
 	case c == '#' && !s.inWord:
-		s.skip(len(s.rest) - len(strings.TrimLeftFunc(s.rest, func(r rune) bool { return r != '\n' })))
+		comment, _, _ := strings.Cut(s.rest, "\n")
+		s.skip(len(comment))
 	case c == '<' || c == '>':
 		s.redirected()
 	case strings.IndexByte(";&|\n(){}", c) >= 0:
@@ -82,7 +83,7 @@ func (s *splitter) escaped() {
 	s.skip(2)
 }
 
-// quoted takes length bytes that stand between quotes; a negative length is all.
+// quoted takes length bytes between quotes; a negative length is the rest.
 func (s *splitter) quoted(from, length int) {
 	if length < 0 {
 		length = len(s.rest) - from
@@ -108,7 +109,7 @@ func (s *splitter) doubled() {
 	s.skip(1)
 }
 
-// expansion takes what the shell would replace, as one piece.
+// expansion takes a shell expansion as it is.
 func (s *splitter) expansion() {
 	end := 1
 	if s.rest[0] == '`' {
@@ -124,8 +125,8 @@ func (s *splitter) expansion() {
 	s.skip(end)
 }
 
-// closing returns where the bracket that a text begins with is closed, or the end
-// of the text.
+// closing returns the offset after the bracket that closes the first one of a text, or the
+// end of the text.
 func closing(text string, open, end byte) int {
 	depth := 0
 	for i := range len(text) {
@@ -157,7 +158,7 @@ func (s *splitter) redirected() {
 
 func (s *splitter) operator(c byte) {
 	if (c == '{' || c == '}') && (s.inWord || len(s.rest) > 1 && !strings.ContainsAny(s.rest[1:2], " \t\n;)")) {
-		s.take(string(c)) // a part of a word: {a,b}
+		s.take(string(c)) // part of a word: {a,b}
 		s.skip(1)
 		return
 	}
@@ -193,8 +194,8 @@ func (s *splitter) end() {
 	s.now = simple{}
 }
 
-// stripped leaves out what may stand before a command: keywords, variables, and
-// programs that have no effect on which file is run.
+// stripped removes what may precede a command: keywords, assignments, and builtins that do
+// not change which file is run.
 func stripped(words []string) []string {
 	keywords := []string{"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "exec", "command", "builtin"}
 	for len(words) > 0 && (slices.Contains(keywords, words[0]) || assigns(words[0])) {

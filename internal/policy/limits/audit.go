@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/policy"
 )
 
-// Audit is not a rule: it fills in the figures of the iteration, to which rules may add.
+// Audit is not a rule: it records the figures of the iteration, to which rules may add.
 type Audit struct {
 	// Base is the state of the work tree when the session began.
 	Base string
@@ -31,8 +31,8 @@ func (a Audit) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	return nil
 }
 
-// similarity is how much is left of all text files that an iteration changed;
-// nil when it changed none.
+// similarity returns the share of the text files changed in an iteration that is left, nil
+// if it changed none.
 func similarity(step loop.Change) *float64 {
 	var left, was int64
 	for _, f := range step.Files {
@@ -47,14 +47,14 @@ func similarity(step loop.Change) *float64 {
 	return &part
 }
 
-// How much of a change an audit shows.
+// Limits for the excerpt of a change.
 const (
 	excerptLines = 20
 	excerptBytes = 2 << 10
 )
 
-// excerpt returns the first lines of a change. It ends between two lines, or
-// between two characters of one that is too long.
+// excerpt returns the first lines of a change. Only a very long line is cut, between two
+// characters.
 func excerpt(c loop.Change) string {
 	var b strings.Builder
 	lines := 0
@@ -76,7 +76,7 @@ func excerpt(c loop.Change) string {
 	return b.String()
 }
 
-// characters returns the first whole characters of s, at most n bytes.
+// characters returns the whole characters in the first n bytes of s.
 func characters(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--

@@ -16,15 +16,15 @@ const RuleDeciding = "deciding"
 
 // Deciders are the files that decide about the work of a session.
 type Deciders interface {
-	// Changed returns those that are not as they were when the session began.
+	// Changed returns the files that have changed since the session began.
 	Changed() []deciding.ChangedFile
 }
 
-// Deciding tells of changes to files that decide about the work: the critic's own
-// program, a script that a check runs, what agents read before they work.
+// Deciding reports changes to files that decide about the work: the critic's program, scripts
+// that checks run, and the instructions and settings of agents.
 type Deciding struct {
 	Files Deciders // nil: none are known
-	Block bool     // such a change is a breach as well, unless the task names the file
+	Block bool     // a change is also a breach, unless the task names the file
 }
 
 // Name implements [policy.Inspector].
@@ -43,7 +43,7 @@ func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 		if d.Block && !names(c.Task, changed.Path) {
 			barred = append(barred, place.String())
 		} else if changed.Role == deciding.Agents && shows(c.Change, changed.Path) {
-			continue // the diff has it, and tampering is told of it
+			continue // the diff shows it, and the rule on tampering reports it
 		}
 		told.Places = append(told.Places, place)
 	}
@@ -61,7 +61,7 @@ func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	}
 }
 
-// maxPath bounds a path in a message.
+// maxPath limits the length of a path in a message.
 const maxPath = 200
 
 func became(c deciding.ChangedFile) string {
@@ -77,8 +77,8 @@ func became(c deciding.ChangedFile) string {
 	return "agents read it before they work, perhaps the critic too, and it was " + c.Fate
 }
 
-// names reports whether a task names a file: then the user wants it changed. A plain
-// word, such as check, may mean anything.
+// names reports whether a task names a file, so that the user wants it changed. A plain word
+// such as "check" may mean anything.
 func names(task, file string) bool {
 	base := path.Base(file)
 	plain := strings.ToLower(base) == base && !strings.Contains(base, ".")

@@ -14,9 +14,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// NoNewDependencies forbids that a manifest names a dependency that it did not name when
-// the session began. Another version is not a new dependency. The zero value lets
-// everything pass.
+// NoNewDependencies forbids dependencies that a manifest did not name when the session began.
+// Another version is not a new dependency. The zero value accepts everything.
 type NoNewDependencies struct{ manifests []manifest }
 
 // NewNoNewDependencies returns the rule.
@@ -28,7 +27,7 @@ func (NoNewDependencies) Name() string { return RuleNoDependencies }
 // Inspect implements [policy.Inspector].
 func (d NoNewDependencies) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	var found []string
-	gone := map[string]bool{} // named in a manifest of the same sort, by any line that was taken out
+	gone := map[string]bool{} // named in any removed line of a manifest of the same sort
 	each := func(op byte, do func(m manifest, file, name string)) {
 		for file, text := range texts(c.Change) {
 			for _, m := range d.manifests {
@@ -56,22 +55,22 @@ func (d NoNewDependencies) Inspect(c loop.Case, _ *loop.Inspection) *policy.Brea
 	}
 }
 
-// A manifest is a sort of file that names dependencies.
+// A manifest is a kind of file that names dependencies.
 type manifest struct {
-	Sort string // those of one sort name the same things
+	Sort string // manifests of one sort name the same dependencies
 	File *regexp.Regexp
-	Dir  string // in a directory of this name, all that ends in .txt
-	// Line finds a name in a line; the groups that are not empty make it up.
+	Dir  string // in a directory of this name, any .txt file
+	// Line matches a name in a line, which its groups make up.
 	Line *regexp.Regexp
-	// Within are the sections and lists, by their heading, in which names are
-	// looked for; Heading finds headings. Without one, every line counts.
+	// Heading matches the headings of sections and lists, and Within the headings of
+	// those that hold names. Without Heading, every line counts.
 	Heading, Within *regexp.Regexp
-	// Sure finds a name where the heading is too far away for the patch to show.
+	// Sure matches a name if the patch does not show the heading.
 	Sure *regexp.Regexp
-	Not  *regexp.Regexp // names that are none
+	Not  *regexp.Regexp // exceptions to Line and Sure
 }
 
-// is reports whether a path is one of a manifest of this sort.
+// is reports whether a path is that of such a manifest.
 func (m manifest) is(file string) bool {
 	base, dir := path.Base(file), path.Base(path.Dir(file))
 	return m.File.MatchString(base) || m.Dir != "" && m.Dir == dir && path.Ext(base) == ".txt"
@@ -83,12 +82,12 @@ var manifestsFile string
 func manifests() []manifest {
 	var file struct{ Manifest []manifest }
 	if meta, err := toml.Decode(manifestsFile, &file); err != nil || len(meta.Undecoded()) > 0 {
-		panic(fmt.Sprint("manifests.toml: ", meta.Undecoded(), err)) // a part of the program, which the tests have read
+		panic(fmt.Sprint("manifests.toml: ", meta.Undecoded(), err)) // embedded, and read by tests
 	}
 	return file.Manifest
 }
 
-// names returns the dependencies in the lines of a patch that have the op.
+// names returns the dependencies in the lines of a patch with the op.
 func (m manifest) names(patch string, op byte) []string {
 	var all []string
 	var at place
@@ -122,16 +121,16 @@ func (m manifest) names(patch string, op byte) []string {
 	return all
 }
 
-// A place is where in a manifest a line stands.
+// A place is the position of a line in a manifest.
 type place struct {
-	inside  bool // where dependencies are listed
-	known   bool // whether inside is
-	table   bool // the table around is one of dependencies
-	closing bool // with this line the list ends
-	named   string
+	inside  bool   // in a list of dependencies
+	known   bool   // inside is known
+	table   bool   // in a table of dependencies
+	closing bool   // the list ends with this line
+	named   string // the dependency that the table is about
 }
 
-// enter returns where a line stands, and what of it may hold names.
+// enter returns the place of a line, and the part of it that may hold names.
 func (m manifest) enter(at place, text string) (place, string) {
 	at.closing, at.named = false, ""
 	if m.Heading == nil {
@@ -160,7 +159,7 @@ func (m manifest) enter(at place, text string) (place, string) {
 	return at, rest
 }
 
-// found returns the names in a line, as manifests compare them.
+// found returns the normalized names in a line.
 func (m manifest) found(r *regexp.Regexp, text string) []string {
 	var all []string
 	if r == nil {

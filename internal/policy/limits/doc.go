@@ -1,9 +1,8 @@
 // Package limits holds the rules on what an actor may change in a work tree.
 //
-// Each rule is a [policy.Inspector] over the change since the session began, or
-// over the iteration's own part of it. They work on patches and sizes, and on the
-// work tree as the actor left it, so that the result is the same in a run that is
-// carried on.
+// Each rule is a [policy.Inspector] of the change since the session began, or of the change
+// in the iteration. Rules use patches, sizes and the work tree as the actor left it, so that
+// a resumed run has the same result.
 package limits
 
 import (
@@ -28,19 +27,19 @@ const (
 	RuleTamper         = "tamper"
 )
 
-// paths returns the paths of a change, each one once.
+// paths returns the paths of a change without duplicates.
 func paths(c loop.Change) []string {
 	var all []string
 	for i, f := range c.Files {
-		if i == 0 || c.Files[i-1].Path != f.Path { // a change of type stands there twice
+		if i == 0 || c.Files[i-1].Path != f.Path { // a change of type has two entries
 			all = append(all, f.Path)
 		}
 	}
 	return all
 }
 
-// texts yields the patches of a change by their paths, and after them those of what
-// no patch shows.
+// texts yields the patches of a change by path, followed by those that the diff does not
+// show.
 func texts(c loop.Change) iter.Seq2[string, string] {
 	return func(yield func(path, text string) bool) {
 		for _, f := range c.Files {

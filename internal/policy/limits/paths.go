@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// AllowPaths allows changes only of paths that one of the patterns matches. Files that
-// became hidden count, except caches. No pattern is no limit.
+// AllowPaths allows changes only of paths that one of the patterns matches. It also applies
+// to files that became hidden, except caches. Without patterns there is no limit.
 type AllowPaths []string
 
 // Name implements [policy.Inspector].
@@ -20,13 +20,9 @@ func (AllowPaths) Name() string { return RuleAllowPaths }
 
 // Inspect implements [policy.Inspector].
 func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	var outside []string
-	for _, path := range touched(c.Change, func(u loop.Unshown) bool { return u.Why != loop.HiddenCache && u.Why != loop.IgnoredSettings }) {
-		if len(a) > 0 && !matches(a, path) {
-			outside = append(outside, path)
-		}
-	}
-	if len(outside) == 0 {
+	outside := touched(c.Change, func(u loop.Unshown) bool { return u.Why != loop.HiddenCache && u.Why != loop.IgnoredSettings })
+	outside = slices.DeleteFunc(outside, func(path string) bool { return matches(a, path) })
+	if len(a) == 0 || len(outside) == 0 {
 		return nil
 	}
 	return &policy.Breach{
@@ -36,8 +32,8 @@ func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
-// DenyPaths forbids changes of paths that one of the patterns matches, whether a diff
-// shows them or not.
+// DenyPaths forbids changes of paths that one of the patterns matches, even if the diff does
+// not show them.
 type DenyPaths []string
 
 // Name implements [policy.Inspector].
@@ -45,12 +41,8 @@ func (DenyPaths) Name() string { return RuleDenyPaths }
 
 // Inspect implements [policy.Inspector].
 func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	var within []string
-	for _, path := range touched(c.Change, func(loop.Unshown) bool { return true }) {
-		if matches(d, path) {
-			within = append(within, path)
-		}
-	}
+	within := touched(c.Change, func(loop.Unshown) bool { return true })
+	within = slices.DeleteFunc(within, func(path string) bool { return !matches(d, path) })
 	if len(within) == 0 {
 		return nil
 	}
@@ -61,8 +53,8 @@ func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
-// touched returns the paths of a change, and those of what no patch shows that
-// counts, each one once.
+// touched returns the paths of a change, and those that the diff does not show and that count,
+// without duplicates.
 func touched(c loop.Change, counts func(loop.Unshown) bool) []string {
 	all := paths(c)
 	for _, u := range c.Unshown {
@@ -74,9 +66,9 @@ func touched(c loop.Change, counts func(loop.Unshown) bool) []string {
 	return slices.Compact(all)
 }
 
-// matches reports whether one of the patterns matches a path, or a directory
-// above it. "**" stands for any number of directories, "*" does not cross a
-// slash, {a,b} is either.
+// matches reports whether one of the patterns matches a path or a directory above it. "**"
+// matches any number of directories, "*" anything without a slash, and {a,b} either of the
+// two.
 func matches(patterns []string, path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	return slices.ContainsFunc(patterns, func(p string) bool {

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// DenyPhrases forbids adding any of the phrases: whole words, in any case, also across
-// line breaks. A phrase that was there before may move, and may stay in a changed line.
+// DenyPhrases forbids adding any of the phrases, as whole words, in any case and even across
+// line breaks. An existing phrase may move, or stay in a changed line.
 type DenyPhrases []string
 
 // Name implements [policy.Inspector].
@@ -39,14 +39,14 @@ func (d DenyPhrases) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
-// A written is how much more often a phrase is in the work tree than it did
-// when the session began, and the files in which it does.
+// A written is how many more times a phrase occurs than when the session began, and the files
+// where it was added.
 type written struct {
 	n  int
 	in []string
 }
 
-// more counts, for each phrase, what was added less what was removed.
+// more counts the additions of each phrase, less the removals.
 func (d DenyPhrases) more(c loop.Change) []written {
 	phrases := make([]string, len(d))
 	for i, p := range d {
@@ -71,10 +71,10 @@ func (d DenyPhrases) more(c loop.Change) []written {
 	return all
 }
 
-// flat makes texts comparable: neither case counts nor white space.
+// flat returns a text in lower case with single blanks, for comparisons.
 func flat(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-// times counts how often a phrase is in a text as whole words.
+// times counts how often a phrase occurs in a text as whole words.
 func times(text, phrase string) (n int) {
 	for at := 0; phrase != ""; {
 		i := strings.Index(text[at:], phrase)
@@ -92,7 +92,7 @@ func times(text, phrase string) (n int) {
 	return n
 }
 
-// parted reports whether no word goes on from the one text into the other.
+// parted reports whether no word spans the end of one text and the beginning of the next.
 func parted(left, right string) bool {
 	last, _ := utf8.DecodeLastRuneInString(left)
 	first, _ := utf8.DecodeRuneInString(right)

@@ -3,17 +3,16 @@ package limits
 import (
 	"fmt"
 	"math"
-	"unicode"
-	"unicode/utf8"
+	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
+	"codeloops/internal/wording"
 )
 
-// MaxGrowth is by how many percent of its size an iteration, from the second
-// on, may make the work larger. The size of the work is that of all files that
-// differ from the start of the session, in the iteration or before it. 0 is no
-// limit.
+// MaxGrowth limits by how many percent an iteration, from the second on, may make the work
+// larger. The work is all files that differ from the start of the session, in the iteration
+// or before it. 0 is no limit.
 type MaxGrowth float64
 
 // Name implements [policy.Inspector].
@@ -35,8 +34,8 @@ func (m MaxGrowth) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
-// grown returns how much larger the iteration made the work, in bytes and in percent;
-// the latter is nil if the work was empty.
+// grown returns how much larger the iteration made the work, in bytes and in percent, which
+// is nil if the work was empty.
 func grown(c loop.Case) (bytes int64, percent *float64) {
 	for _, f := range c.Delta.Files {
 		bytes += f.NewSize - f.OldSize
@@ -61,15 +60,15 @@ func grown(c loop.Case) (bytes int64, percent *float64) {
 	return bytes, &p
 }
 
-// MinSimilarity is the least share, from 0 to 1, of a text file that the actor worked on
-// before that must stay when an iteration changes it. Very short files are not compared.
-// 0 is no limit.
+// MinSimilarity is the minimal share, from 0 to 1, of a text file from an earlier iteration
+// that must stay when an iteration changes it. Very short files are not compared. 0 is no
+// limit.
 type MinSimilarity float64
 
 // Name implements [policy.Inspector].
 func (MinSimilarity) Name() string { return RuleMinSimilarity }
 
-const telling = 200 // bytes
+const telling = 200 // bytes; shorter files are not compared
 
 // Inspect implements [policy.Inspector].
 func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
@@ -103,24 +102,23 @@ func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
-// kept returns how many bytes of a file's old text are still in the new one. A
-// file that was added, removed or is binary has nothing to compare.
+// kept returns how many bytes of a file's old text are still in the new one. ok is false for
+// files that were added or removed, and for binary ones.
 func kept(f loop.FileChange) (n int64, ok bool) {
 	if f.Status != loop.FileModified || f.Binary || f.OldSize == 0 {
 		return 0, false
 	}
 	n = f.OldSize
 	for _, g := range groups(f.Patch) {
-		n += common(g) - g.removed()
+		n += common(g) - size(g.before)
 	}
 	return max(n, 0), true
 }
 
-// common returns how many bytes of a group's old words stand, in the same
-// order, among the new ones.
+// common returns how many bytes of a group's old words are in the new ones, in the same order.
 func common(g group) int64 {
 	const most = 4 << 20 // cells of the table
-	a, b := words(g.before), words(g.after)
+	a, b := word().FindAllString(strings.Join(g.before, ""), -1), word().FindAllString(strings.Join(g.after, ""), -1)
 	if len(a)*len(b) > most {
 		return atLeast(g)
 	}
@@ -139,7 +137,7 @@ func common(g group) int64 {
 	return row[len(b)]
 }
 
-// atLeast replaces common for very large groups: it counts whole lines, in any order.
+// atLeast is common for very large groups: it counts whole lines, in any order.
 func atLeast(g group) (n int64) {
 	has := map[string]int{}
 	for _, l := range g.after {
@@ -154,41 +152,5 @@ func atLeast(g group) (n int64) {
 	return n
 }
 
-// words splits lines into words, blanks and single signs.
-func words(lines []string) []string {
-	var all []string
-	for _, l := range lines {
-		for l != "" {
-			n := wordLength(l)
-			all = append(all, l[:n])
-			l = l[n:]
-		}
-	}
-	return all
-}
-
-func wordLength(s string) int {
-	first, n := utf8.DecodeRuneInString(s)
-	if sort(first) == 0 {
-		return n
-	}
-	for n < len(s) {
-		r, width := utf8.DecodeRuneInString(s[n:])
-		if sort(r) != sort(first) {
-			break
-		}
-		n += width
-	}
-	return n
-}
-
-// sort is 0 for what stands by itself.
-func sort(r rune) int {
-	switch {
-	case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
-		return 1
-	case r == ' ', r == '\t':
-		return 2
-	}
-	return 0
-}
+// word matches a word, blanks, or any other character.
+var word = wording.Pattern(`(?s)[\pL\p{Nd}_]+|[ \t]+|.`)

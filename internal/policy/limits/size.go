@@ -9,26 +9,25 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A maxSize is a rule on how large the difference from the start of the session may be;
-// 0 is no limit.
+// A maxSize limits the size of the change since the session began; 0 is no limit.
 type maxSize struct {
 	rule, what string
 	most       int64
 	of         func(loop.Change) int64
 }
 
-// MaxFiles is the most files that may differ.
+// MaxFiles limits the number of changed files.
 func MaxFiles(n int) policy.Inspector {
 	return maxSize{RuleMaxFiles, "file", int64(n), func(c loop.Change) int64 { return int64(len(paths(c))) }}
 }
 
-// MaxLines is the most lines that may have been added and removed, together.
+// MaxLines limits the number of lines added and removed, together.
 func MaxLines(n int) policy.Inspector {
 	return maxSize{RuleMaxLines, "line", int64(n), func(c loop.Change) int64 { return int64(c.Insertions + c.Deletions) }}
 }
 
-// MaxBytes is the most bytes that the lines added and removed may have, together. A
-// binary file counts whole, as it was and as it is.
+// MaxBytes limits the size of the lines added and removed, together. A binary file counts
+// whole, before and after.
 func MaxBytes(n int64) policy.Inspector {
 	return maxSize{RuleMaxBytes, "byte", n, func(c loop.Change) (n int64) {
 		for _, f := range c.Files {
@@ -37,7 +36,7 @@ func MaxBytes(n int64) policy.Inspector {
 				continue
 			}
 			for _, g := range groups(f.Patch) {
-				n += g.removed() + g.added()
+				n += size(g.before) + size(g.after)
 			}
 		}
 		return n
@@ -63,13 +62,8 @@ func (m maxSize) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
-// A group is a run of changed lines in a patch, what was there and what took
-// its place.
+// A group is a run of changed lines in a patch: the removed lines, and those in their place.
 type group struct{ before, after []string }
-
-func (g group) removed() int64 { return size(g.before) }
-
-func (g group) added() int64 { return size(g.after) }
 
 func size(lines []string) (n int64) {
 	for _, l := range lines {
@@ -78,8 +72,7 @@ func size(lines []string) (n int64) {
 	return n
 }
 
-// groups takes a patch apart. Lines have their line feeds, those at the end of
-// a file without one have none.
+// groups parses a patch. Lines include their line feeds, if they have one.
 func groups(patch string) []group {
 	var all []group
 	inHunk, open, before := false, false, false

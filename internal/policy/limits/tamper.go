@@ -8,24 +8,23 @@ import (
 	"codeloops/internal/policy/tamper"
 )
 
-// Tamper lists what weakens the project's tests, or the tools that watch over
-// it, for the critic and the user.
+// Tamper lists changes that weaken the project's tests, or the tools that watch over it, for
+// the critic and the user.
 type Tamper struct {
-	On    bool // else nothing is looked for
+	On    bool
 	Tree  tamper.Tree
-	Block bool // it is a breach as well
+	Block bool // a sign is also a breach
 }
 
 // Name implements [policy.Inspector].
 func (Tamper) Name() string { return RuleTamper }
 
-// Inspect implements [policy.Inspector]. Each kind of sign is a concern, with all
-// its places.
+// Inspect implements [policy.Inspector]. Each kind of sign is a concern, with all its places.
 func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
-	var signs []tamper.Sign
-	if t.On {
-		signs = tamper.Inspect(c.Change, t.Tree)
+	if !t.On {
+		return nil
 	}
+	signs := tamper.Inspect(c.Change, t.Tree)
 	if len(signs) == 0 {
 		return nil
 	}
@@ -42,7 +41,7 @@ func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	}
 }
 
-// concerns makes one of each kind of sign; the signs are in the order of kinds.
+// concerns returns a concern for each kind of sign. The signs are sorted by kind.
 func concerns(signs []tamper.Sign) []loop.Concern {
 	var all []loop.Concern
 	for i, s := range signs {
