@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// made reports whether a text, given by its type and field, is one that codeloops itself
-// makes up: an id, a version, a hash, or a word of its own. Those stay as they are.
+// made reports whether a text, given by its type and field, is codeloops' own: an id, a
+// version, a hash or a fixed word. Those are not redacted.
 func made(field string) bool {
 	switch field {
 	case "Session.ID", "Session.Version", "Session.View", "Base.BaseCommit", "Base.Checkpoint",
@@ -26,20 +26,20 @@ func (r *Redactor) Rules(rules []loop.Rule) []loop.Rule {
 	return c.value(reflect.ValueOf(rules)).Interface().([]loop.Rule)
 }
 
-// clean returns an event redacted, and the files of the outputs that it names.
+// clean returns a redacted event, and the files of the outputs that it names.
 func (r *Redactor) clean(e loop.Event) (clean loop.Event, files []string) {
 	c := cleaner{Redactor: r}
 	return c.value(reflect.ValueOf(e)).Interface().(loop.Event), c.files
 }
 
-// A cleaner redacts a value of package loop, whatever texts it holds: one that is new
-// there needs nothing here. Words of a type of their own are no free text.
+// A cleaner redacts all texts in a value of package loop by reflection, so that new fields are
+// covered. Only values of type string are free text; named string types are fixed words.
 type cleaner struct {
 	*Redactor
-	files []string // of the outputs that were come across
+	files []string // of the outputs in the value
 }
 
-// value returns a copy that shares nothing with v where it holds texts.
+// value returns a redacted copy that shares no texts with v.
 func (c *cleaner) value(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
@@ -76,7 +76,7 @@ func (c *cleaner) structure(v reflect.Value) reflect.Value {
 		}
 	}
 	switch was := v.Interface().(type) {
-	case loop.Flag: // a part of its values would be another setting
+	case loop.Flag: // a partly redacted value would be a different setting
 		if now := out.Addr().Interface().(*loop.Flag); !slices.Equal(now.Values, was.Values) {
 			now.Values, now.Hidden = nil, true
 		}

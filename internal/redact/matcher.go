@@ -8,17 +8,17 @@ type matcher struct {
 	root  [256]int32 // the children of the root, which is node 0
 }
 
-// A node stands for the beginnings of patterns. Node numbers are 0 for "none".
+// A node is a prefix of patterns. The number 0 means "none".
 type node struct {
 	label   byte
 	child   int32 // first of its children
 	sibling int32 // next child of its parent
-	fail    int32 // the longest proper end of this beginning that is a beginning, too
+	fail    int32 // the longest proper suffix of this prefix that is also a prefix
 	depth   int32 // bytes
 	longest int32 // bytes of the longest pattern that ends here; 0: none does
 }
 
-// A span is a part of a text, as offsets from its start.
+// A span is a part of a text, given by offsets.
 type span struct{ start, end int64 }
 
 func newMatcher(patterns map[string]bool) *matcher {
@@ -50,7 +50,7 @@ func (m *matcher) insert(pattern string) {
 	m.nodes[at].longest = m.nodes[at].depth
 }
 
-// link sets, breadth first, where each node fails to.
+// link sets the fail links of all nodes, breadth first.
 func (m *matcher) link() {
 	var queue []int32
 	for _, n := range m.root {
@@ -92,15 +92,15 @@ func (m *matcher) next(at int32, b byte) int32 {
 	return m.root[b]
 }
 
-// A finder looks for a matcher's patterns in a text that comes in pieces.
+// A finder searches a text that comes in pieces for a matcher's patterns.
 type finder struct {
 	*matcher
-	at     int32  // the node that the text so far has led to
+	at     int32  // the current node
 	length int64  // of the text so far
-	spans  []span // of the patterns found, merged where they overlap or touch
+	spans  []span // the patterns found, merged if they overlap or touch
 }
 
-// find goes on with the next piece.
+// find searches the next piece.
 func find[T string | []byte](f *finder, piece T) {
 	for i := range len(piece) {
 		f.at = f.next(f.at, piece[i])
@@ -112,7 +112,7 @@ func find[T string | []byte](f *finder, piece T) {
 	f.length += int64(len(piece))
 }
 
-// add adds a span that ends behind all others.
+// add adds a span that ends after all others.
 func (f *finder) add(s span) {
 	last := len(f.spans) - 1
 	for ; last >= 0 && f.spans[last].end >= s.start; last-- {
@@ -121,5 +121,5 @@ func (f *finder) add(s span) {
 	f.spans = append(f.spans[:last+1], s)
 }
 
-// open returns where in the text whatever is still to be found can begin.
+// open returns the offset before which no further span can begin.
 func (f *finder) open() int64 { return f.length - int64(f.nodes[f.at].depth) }

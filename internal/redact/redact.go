@@ -1,9 +1,8 @@
-// Package redact keeps the values of secret environment variables out of what
-// codeloops writes and shows.
+// Package redact keeps the values of secret environment variables out of what codeloops writes
+// and shows.
 //
-// A secret is found wherever it stands as it is, escaped for JSON or for a
-// URL, or in base64 that is not wrapped; a secret of several lines also line
-// by line, so that the signs in front of a diff's lines do not hide it. Other
+// A secret is found verbatim, escaped for JSON or a URL, and in base64 without line breaks; a
+// secret of several lines is also found line by line, so that it is found in diffs. Other
 // encodings, and parts of a secret, are not found.
 package redact
 
@@ -13,7 +12,7 @@ import (
 	"codeloops/internal/redact/secretname"
 )
 
-// Mark stands where a secret was.
+// Mark replaces a secret.
 const Mark = "[redacted]"
 
 // A Redactor knows the secrets of one environment. It is safe for concurrent
@@ -41,8 +40,8 @@ func New(environ []string) *Redactor {
 	return &Redactor{matcher: newMatcher(patterns)}
 }
 
-// String returns s with [Mark] in place of every secret, in linear time.
-// Secrets that overlap or touch share one mark.
+// String replaces every secret in s with [Mark], in linear time. Secrets that overlap or touch
+// share one mark.
 func (r *Redactor) String(s string) string {
 	if r.matcher == nil {
 		return s

@@ -10,20 +10,18 @@ import (
 )
 
 const (
-	// minValue is how many bytes a secret has at least. What is shorter stands
-	// in any text by chance, and blotting it out would spoil diffs and protect
-	// nothing: so short a value is quickly guessed.
+	// minValue is the minimal length of a secret in bytes. Shorter values occur in any
+	// text by chance: redacting them would damage diffs, and they are easily guessed anyway.
 	minValue = 6
-	// minLine is the same for a line of a secret of several lines, which may
-	// well hold words of a common format.
+	// minLine is the same for a line of a secret of several lines, which may be part of a
+	// common format.
 	minLine = 16
-	// minBase64 is the same for base64, whose ends are cut off.
+	// minBase64 is the same for base64 without its ends.
 	minBase64 = 8
 )
 
-// secretValue reports whether a value can be a secret. Switches and other
-// words of configuration are none, although TOKENIZERS_PARALLELISM looks like
-// one, and neither is a number of TOKENS.
+// secretValue reports whether a value can be a secret. Common words of configuration are not,
+// although TOKENIZERS_PARALLELISM looks like a secret, and neither is a number of TOKENS.
 func secretValue(name, value string) bool {
 	if len(value) < minValue || slices.Contains([]string{
 		"always", "default", "disable", "disabled", "enable", "enabled", "ignore",
@@ -35,18 +33,18 @@ func secretValue(name, value string) bool {
 	return !count || !strings.Contains(strings.ToUpper(name), "TOKENS")
 }
 
-// addForms adds all forms in which value is looked for.
+// addForms adds all forms in which a value may occur.
 func addForms(patterns map[string]bool, value string) {
 	addText(patterns, value)
 	addBase64(patterns, value)
-	// Where a variable cannot hold line breaks, they are often spelled \n.
+	// Line breaks in variables are often written as \n.
 	lines := strings.FieldsFunc(strings.ReplaceAll(value, `\n`, "\n"), func(r rune) bool { return r == '\n' || r == '\r' })
 	if len(lines) < 2 {
 		return
 	}
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
-		// The frame of a PEM block is the same for everybody.
+		// The frame of a PEM block is no secret.
 		if len(line) >= minLine && !strings.HasPrefix(line, "-----") {
 			addText(patterns, line)
 		}
@@ -69,8 +67,8 @@ func addText(patterns map[string]bool, text string) {
 	}
 }
 
-// addBase64 adds the base64 of text, wherever in a longer base64 it may begin:
-// that of the bytes before and behind it is cut off.
+// addBase64 adds the base64 of text at all three alignments, without the characters that depend
+// on the bytes around it.
 func addBase64(patterns map[string]bool, text string) {
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before, cut := range []int{0, 2, 3} {

@@ -8,12 +8,11 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Sink returns a sink that hands on to next the events of a run, redacted, and
-// redacts the files that outputs name. Every text is; the words of closed
-// vocabularies are not, nor what codeloops itself makes up: ids, versions,
-// hashes. The events it is handed stay as they are. The end of an
-// [loop.Activity] that may be the beginning of a secret is handed on, under
-// the same stamp, with the next event.
+// Sink returns a sink that redacts the events of a run and passes them on to next, and redacts
+// the files that outputs name. It redacts every free text, but not the fixed words, ids,
+// versions and hashes of codeloops itself. It does not modify the events that it receives. The
+// end of an [loop.Activity] that may be the beginning of a secret is passed on later, with the
+// same stamp.
 func (r *Redactor) Sink(next loop.Sink) loop.Sink {
 	if r.matcher == nil {
 		return next
@@ -39,14 +38,14 @@ func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
 	if says && said.Stream != "" {
 		return s.hear(at, said)
 	}
-	// Both may come in the middle of what an agent says.
+	// Warnings and activity may interrupt the output of an agent.
 	if _, aside := e.(loop.Warned); !aside && !says {
 		if err := s.silence(at.Step); err != nil {
 			return err
 		}
 	}
 	clean, files := s.clean(e)
-	// The files of an iteration have been redacted with the events that it consists of.
+	// The files of an iteration were redacted with its earlier events.
 	if _, again := e.(loop.IterationFinished); !again {
 		if err := s.files(files); err != nil {
 			return err
@@ -64,7 +63,7 @@ func (s *sink) hear(at loop.Stamp, a loop.Activity) error {
 	return s.say(v, v.stream.next([]byte(text)))
 }
 
-// silence hands on what is left of every voice in a step; turns beside it go on.
+// silence passes on what is held back of every voice in a step; parallel turns continue.
 func (s *sink) silence(step loop.Step) error {
 	var voices []*voice
 	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool {
@@ -82,7 +81,7 @@ func (s *sink) silence(step loop.Step) error {
 	return nil
 }
 
-// voice is what comes of one output of one turn: turns may run at the same time.
+// voice returns the voice of one output of one turn, as several turns may run in parallel.
 func (s *sink) voice(step loop.Step, a loop.Activity) *voice {
 	for _, v := range s.voices {
 		if v.at.Step == step && v.last.Iteration == a.Iteration && v.last.Role == a.Role && v.last.Stream == a.Stream {

@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Writer returns a writer that passes on to w what is written, redacted, also
-// where a secret is split over several writes. It holds back no more than what
-// may be a secret or the beginning of one; Close passes that on, redacted, and
-// leaves w open.
-// The writer is not safe for concurrent use.
+// Writer returns a writer that redacts what is written and passes it on to w. It also finds
+// secrets that are split over several writes: it holds back text that may be the beginning of
+// a secret until more is written, or until Close. Close leaves w open. The writer is not safe
+// for concurrent use.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	return &writer{out: w, stream: r.stream()}
 }
@@ -36,15 +35,15 @@ func (w *writer) Close() error {
 
 // stream redacts a text that comes in pieces.
 type stream struct {
-	finder         // its spans are those that begin in held
-	held    []byte // what is not passed on yet
-	start   int64  // offset of held in the text
-	covered int64  // the text up to here is under the last mark; -1: there was none
+	finder         // its spans begin in held
+	held    []byte // not passed on yet
+	start   int64  // the offset of held in the text
+	covered int64  // the end of the last redacted span; -1: there was none
 }
 
 func (r *Redactor) stream() stream { return stream{finder: finder{matcher: r.matcher}, covered: -1} }
 
-// next takes a piece and returns what can be passed on, valid until the next
+// next takes a piece and returns what can be passed on; the result is valid until the next
 // call.
 func (s *stream) next(piece []byte) []byte {
 	if s.matcher == nil {
@@ -58,7 +57,7 @@ func (s *stream) next(piece []byte) []byte {
 // rest returns what was held back at the end of the text.
 func (s *stream) rest() []byte { return s.upTo(s.length) }
 
-// upTo redacts and drops what is held before an offset.
+// upTo removes and returns the redacted text before an offset.
 func (s *stream) upTo(safe int64) []byte {
 	var out []byte
 	at := max(s.start, s.covered)
@@ -81,10 +80,9 @@ func (s *stream) upTo(safe int64) []byte {
 	return out
 }
 
-// File redacts a file in place. A file without secrets is only read. Otherwise
-// a new file takes its place, with the same mode, in one step: whoever reads
-// it meanwhile, or a crash, finds either the old or the new one, whole. The
-// file must be a regular one. Memory does not grow with it.
+// File redacts a regular file in place. A file without secrets is only read. Otherwise a new
+// file with the same mode replaces it atomically, so that readers, and a crash, leave either
+// the old or the new one whole. Memory use does not depend on the size of the file.
 func (r *Redactor) File(path string) error {
 	if r.matcher == nil {
 		return nil
@@ -125,7 +123,7 @@ func (r *Redactor) file(path string) error {
 	return err
 }
 
-// inside reports whether there is a secret in what in holds.
+// inside reports whether the input holds a secret.
 func (r *Redactor) inside(in io.Reader) (bool, error) {
 	buf := make([]byte, 64<<10)
 	f := finder{matcher: r.matcher}
@@ -143,8 +141,8 @@ func (r *Redactor) inside(in io.Reader) (bool, error) {
 	}
 }
 
-// cleanCopy writes a redacted copy of what in holds to a new file in dir. The
-// name is set also when the error is: the caller removes the file.
+// cleanCopy writes a redacted copy of the input to a new file in dir. The name may be set even
+// on an error, and then the caller removes the file.
 func (r *Redactor) cleanCopy(in io.ReadSeeker, dir string, mode os.FileMode) (name string, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return "", err

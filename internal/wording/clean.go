@@ -8,18 +8,17 @@ import (
 
 const (
 	escape = '\x1b'
-	// firstC1 and lastC1 are the control characters that stand for an escape and
-	// a letter.
+	// firstC1 and lastC1 delimit the control characters that stand for an escape and a
+	// letter.
 	firstC1, lastC1 = 0x80, 0x9f
 )
 
-// Clean returns what a program printed without control sequences, those of one
-// character (C1) included, and without control characters other than tab and
-// line feed; what is not UTF-8 reads U+FFFD. A CRLF is then a line feed, and a
-// lone carriage return joins what it stands between.
+// Clean removes control sequences from the output of a program, including those of one
+// character (C1), and control characters other than tab and line feed. So CRLF becomes a line
+// feed, and a lone carriage return disappears. Invalid UTF-8 becomes U+FFFD.
 //
-// A control sequence never reaches over a line break: one that is torn or
-// forged costs its own line, not those after it.
+// A control sequence ends at a line break at the latest, so that a truncated or forged one
+// damages only its own line.
 func Clean(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if !strings.ContainsFunc(text, steers) {
@@ -44,32 +43,31 @@ func Clean(text string) string {
 	return b.String()
 }
 
-// Line is [Clean] for a place that has one line: white space of any kind and length
-// becomes one blank.
+// Line is [Clean] for text on one line: all white space becomes single blanks.
 func Line(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
 
 func steers(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }
 
-// introduced returns the length of a control sequence behind its escape: c and
-// what of rest belongs to it, after ECMA-48, 5.4 and 5.6. It is 0 where c is
-// none that can follow one.
+// introduced returns the length of a control sequence after its escape: that of c and the part
+// of rest that belongs to it, by ECMA-48, 5.4 and 5.6. It is 0 if c cannot follow an escape.
 func introduced(c byte, rest string) int {
 	switch {
 	case c == '[':
 		i := span(rest, 0, '0', '?')
 		i = span(rest, i, ' ', '/')
-		return 1 + span1(rest, i, '@', '~')
+		return 1 + min(span(rest, i, '@', '~'), i+1)
 	case strings.IndexByte("]PX^_", c) >= 0:
 		return 1 + controlString(rest)
 	case c >= ' ' && c <= '/':
-		return 1 + span1(rest, span(rest, 0, ' ', '/'), '0', '~')
+		i := span(rest, 0, ' ', '/')
+		return 1 + min(span(rest, i, '0', '~'), i+1)
 	case c >= '0' && c <= '~':
 		return 1
 	}
 	return 0
 }
 
-// span skips the bytes from lo to hi that begin at i.
+// span skips the bytes between lo and hi that begin at i.
 func span(text string, i int, lo, hi byte) int {
 	for i < len(text) && text[i] >= lo && text[i] <= hi {
 		i++
@@ -77,16 +75,8 @@ func span(text string, i int, lo, hi byte) int {
 	return i
 }
 
-// span1 skips at most one such byte.
-func span1(text string, i int, lo, hi byte) int {
-	if i < len(text) && text[i] >= lo && text[i] <= hi {
-		return i + 1
-	}
-	return i
-}
-
-// controlString returns the length of a string sequence such as a window
-// title: to BEL or ST, or else to the next escape or the end of the line.
+// controlString returns the length of a string sequence such as a window title: up to BEL or
+// ST, or else to the next escape or the end of the line.
 func controlString(text string) int {
 	for i := range len(text) {
 		switch text[i] {

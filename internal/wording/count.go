@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Count returns a number with the word for what it counts, which takes an s where
-// there is not exactly one.
+// Count returns a number with a noun, which gets an s unless the number is 1.
 func Count[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -14,8 +13,7 @@ func Count[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// List joins texts with commas, of more than most the first ones, and counts the
-// rest.
+// List joins at most so many texts with commas, and counts the rest.
 func List(texts []string, most int) string {
 	if rest := len(texts) - most; rest > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), rest)
@@ -23,7 +21,7 @@ func List(texts []string, most int) string {
 	return strings.Join(texts, ", ")
 }
 
-// Bytes writes a size as a person would say it.
+// Bytes formats a size for people.
 func Bytes[N int | int64](n N) string {
 	const unit = 1024
 	if n < unit {

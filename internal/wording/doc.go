@@ -1,4 +1,3 @@
-// Package wording writes the parts of sentences that every other package needs:
-// text without what drives a terminal, names and paths on one line, counts,
-// lists, and the name that a mistyped word was meant to be.
+// Package wording formats the parts of messages: text without control sequences, names and
+// paths on one line, counts, lists, and suggestions for mistyped words.
 package wording

@@ -1,7 +1,7 @@
 package wording
 
-// Indent returns how far a line is indented, in columns; a tab leads to the next one
-// that is a multiple of four, as in Markdown.
+// Indent returns the indentation of a line in columns; tab stops are four columns apart, as in
+// Markdown.
 func Indent(line string) (columns int) {
 	for i := range len(line) {
 		switch line[i] {

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Of a name of more than longest bytes, the ends stay.
+// A name of more than longest bytes is cut to its ends.
 const (
 	longest = 256
 	end     = longest/2 - utf8.UTFMax
 )
 
-// Path returns a path on one line, quoted where it holds anything but printable
-// characters of UTF-8, or a quotation mark or backslash.
+// Path returns a path on one line, quoted if it holds anything but printable UTF-8 characters,
+// or a quotation mark or backslash.
 func Path(path string) string {
 	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
 		return quoted
@@ -22,8 +22,8 @@ func Path(path string) string {
 	return path
 }
 
-// File returns the path of a file as the system spells it, on one line: quoted where it holds
-// anything but printable characters of UTF-8.
+// File is [Path] for paths of the operating system, in which backslashes are common: it quotes
+// a path only if it holds anything but printable UTF-8 characters.
 func File(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return path
@@ -31,8 +31,7 @@ func File(path string) string {
 	return strconv.Quote(path)
 }
 
-// Name is [Path] for a path or another name that others have chosen: a long one loses
-// its middle.
+// Name is [Path] for a path or another name that may be very long: then it loses its middle.
 func Name(name string) string {
 	if len(name) > longest {
 		name = name[:whole(name, end)] + "…" + name[whole(name, len(name)-end):]
@@ -40,8 +39,8 @@ func Name(name string) string {
 	return Path(name)
 }
 
-// Quote returns what others wrote on one line and in quotation marks, of a long text the
-// first most characters.
+// Quote returns the first characters of a text, at most as many as given, on one line and in
+// quotation marks.
 func Quote(text string, most int) string {
 	text = strings.Join(strings.Fields(text[:min(len(text), 8*most)]), " ")
 	if r := []rune(text); len(r) > most {
@@ -50,12 +49,10 @@ func Quote(text string, most int) string {
 	return strconv.Quote(text)
 }
 
-// NameIn returns a sentence in which a name stands, as often as it does, with what
-// [Name] makes of it.
+// NameIn applies [Name] to every occurrence of a name in a sentence.
 func NameIn(sentence, name string) string { return strings.ReplaceAll(sentence, name, Name(name)) }
 
-// whole returns where the character begins that is at i, in whatever is no text i
-// itself.
+// whole returns the beginning of the character at i, or i if there is no valid one.
 func whole(name string, i int) int {
 	for back := range utf8.UTFMax {
 		if utf8.RuneStart(name[i-back]) {

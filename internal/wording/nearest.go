@@ -1,8 +1,7 @@
 package wording
 
-// Nearest returns the name that word is most likely a slip for; ok is false
-// when none is close: at most one slip in three characters. Of equally close
-// names the first is taken.
+// Nearest returns the name that a mistyped word most likely stands for, the first one of those
+// equally close. ok is false if all names differ by more than one typo in three characters.
 func Nearest(word string, names []string) (best string, ok bool) {
 	least := max(1, len(word)/3) + 1
 	for _, name := range names {
@@ -13,9 +12,8 @@ func Nearest(word string, names []string) (best string, ok bool) {
 	return best, ok
 }
 
-// Distance counts the slips between two words, in bytes: one too many, one too
-// few, a wrong one, or two neighbours swapped, no part of a word edited twice
-// (the optimal string alignment distance).
+// Distance returns the optimal string alignment distance of two words, in bytes: the number of
+// insertions, deletions, substitutions and swaps of neighbours.
 func Distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

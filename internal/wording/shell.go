@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Shell quotes a word that a shell would take apart or read otherwise.
+// Shell quotes a word for a shell, if necessary.
 func Shell(word string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-", r)

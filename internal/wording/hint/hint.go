@@ -1,4 +1,4 @@
-// Package hint holds errors that say what their reader can do about them.
+// Package hint holds errors that come with advice.
 package hint
 
 import (
@@ -6,18 +6,18 @@ import (
 	"fmt"
 )
 
-// A hinted error is a problem, and what can be done about it.
+// hinted is an error with advice.
 type hinted struct {
 	error
 
 	hint string
 }
 
-// Hint returns what can be done about it.
+// Hint returns the advice.
 func (e *hinted) Hint() string  { return e.hint }
 func (e *hinted) Unwrap() error { return e.error }
 
-// Errorf formats a problem as [fmt.Errorf] does, with a hint beside it.
+// Errorf formats an error like [fmt.Errorf], and adds a hint.
 func Errorf(hint, format string, args ...any) error {
 	return &hinted{fmt.Errorf(format, args...), hint}
 }
@@ -25,21 +25,20 @@ func Errorf(hint, format string, args ...any) error {
 // Add adds a hint to an error.
 func Add(err error, hint string) error { return &hinted{err, hint} }
 
-// Of returns the hint of an error, that of the outermost one that can have one; ok is
-// false when there is none that can.
+// Of returns the hint of the outermost error in the chain with a Hint method; ok is false if
+// there is none.
 func Of(err error) (text string, ok bool) {
 	type hinter interface {
 		error
 		Hint() string
 	}
-	h, ok := errors.AsType[hinter](err)
-	if !ok {
-		return "", false
+	if h, ok := errors.AsType[hinter](err); ok {
+		return h.Hint(), true
 	}
-	return h.Hint(), true
+	return "", false
 }
 
-// Sentence is an error and its hint, for where there is one line for both.
+// Sentence returns an error and its hint on one line.
 func Sentence(err error) string {
 	if advice, ok := Of(err); ok {
 		return err.Error() + " (" + advice + ")"
