@@ -40,12 +40,14 @@ func mocked(r *report, f *file) {
 		return
 	}
 	partly := false
-	f.all(func(l *line) { partly = partly || strings.Contains(l.code, "Actual(") })
-	f.each("+", func(l *line) {
+	for l := range f.all() {
+		partly = partly || strings.Contains(l.code, "Actual(")
+	}
+	for l := range f.each("+") {
 		if m := f.lang.Replace.groups(l.code); m != nil && !partly && stem(m[1]) == stem(f.Path) {
 			r.addf(Loosened, f, l.at, "what is tested here was replaced")
 		}
-	})
+	}
 }
 
 // stem returns the base name of a file up to its first dot.
@@ -57,10 +59,10 @@ func stem(file string) string {
 // unfailing reports assertions that cannot fail.
 func unfailing(r *report, f *file) {
 	equality := false // the line above declares an equality method
-	f.each("+", func(l *line) {
+	for l := range f.each("+") {
 		text := strings.ToLower(normal(l.code))
 		if r.had[normal(l.text)] {
-			return
+			continue
 		}
 		if l.idle && f.tests(l) || equality && strings.Contains(text, "return true") {
 			r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
@@ -71,7 +73,7 @@ func unfailing(r *report, f *file) {
 				r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
 			}
 		}
-	})
+	}
 }
 
 // addedAssertions counts the assertions added anywhere in the change, by their text: a
@@ -79,11 +81,11 @@ func unfailing(r *report, f *file) {
 func (r *report) addedAssertions() map[string]int {
 	all := map[string]int{}
 	for _, f := range r.files {
-		f.each("+", func(l *line) {
+		for l := range f.each("+") {
 			if l.asserts {
 				all[normal(l.code)]++
 			}
-		})
+		}
 	}
 	return all
 }
@@ -202,16 +204,16 @@ func bound(r *report, f *file) {
 		return
 	}
 	known := foreign(r, f)
-	f.each("+", func(l *line) {
+	for l := range f.each("+") {
 		if r.had[normal(l.text)] || !f.tests(l) {
-			return
+			continue
 		}
 		if marker := f.lang.Shadow.find(l.bare); marker != "" {
 			r.addf(Loosened, f, l.at, "%s was added, which replaces what asserts", quoted(marker))
 		}
 		from := f.lang.origin(l)
 		if from == "" || !own(r, f, from) {
-			return
+			continue
 		}
 		for _, name := range f.lang.names(l) {
 			was, there := known[name]
@@ -219,22 +221,22 @@ func bound(r *report, f *file) {
 				r.addf(Loosened, f, l.at, "what asserts here now comes from the project itself: %s", Quote(from, maxName))
 			}
 		}
-	})
+	}
 }
 
 // foreign returns the assertion functions that a file used before the change, and
 // whether each came from outside the project.
 func foreign(r *report, f *file) map[string]bool {
 	all := map[string]bool{}
-	f.all(func(l *line) {
+	for l := range f.all() {
 		from := f.lang.origin(l)
 		if l.op == '+' || from == "" {
-			return
+			continue
 		}
 		for _, name := range f.lang.names(l) {
 			all[name] = all[name] || !own(r, f, from)
 		}
-	})
+	}
 	return all
 }
 

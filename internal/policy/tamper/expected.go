@@ -10,10 +10,9 @@ import (
 // expectations reports changed values that existing tests compare with or work on, in
 // lines that replaced others.
 func expectations(r *report) {
-	d := comparing{r}
 	for _, m := range r.tests.moved {
 		if m.from.file != m.to.file || m.from.name != m.to.name {
-			d.replaced(m.to.file, m.from.body, m.to.body)
+			r.replaced(m.to.file, m.from.body, m.to.body)
 		}
 	}
 	for _, f := range r.files {
@@ -22,13 +21,10 @@ func expectations(r *report) {
 		}
 		removed, added := f.groups()
 		for i := range removed {
-			d.replaced(f, removed[i], added[i])
+			r.replaced(f, removed[i], added[i])
 		}
 	}
 }
-
-// comparing looks for changed expectations.
-type comparing struct{ *report }
 
 // groups returns the lines that were removed and added side by side, without those in
 // removed, new or moved tests, and without lines that only moved.
@@ -49,7 +45,7 @@ func (f *file) groups() (removed, added [][]*line) {
 		}
 		a, b = nil, nil
 	}
-	f.all(func(l *line) {
+	for l := range f.all() {
 		key := normal(l.text)
 		switch {
 		case l.op == ' ':
@@ -62,7 +58,7 @@ func (f *file) groups() (removed, added [][]*line) {
 		default:
 			b = append(b, l)
 		}
-	})
+	}
 	flush()
 	return removed, added
 }
@@ -87,37 +83,37 @@ func counted(texts []string) map[string]int {
 
 // replaced compares lines of a test with their replacements: first the lines that differ
 // only in their values, then the remaining assertions, which may be written differently.
-func (d comparing) replaced(f *file, removed, added []*line) {
+func (r *report) replaced(f *file, removed, added []*line) {
 	alike := map[string][]*line{}
 	for _, l := range added {
-		if d.Values.matter(f, l) {
-			form, _ := d.Values.of(f, l)
+		if r.Values.matter(f, l) {
+			form, _ := r.Values.of(f, l)
 			alike[form] = append(alike[form], l)
 		}
 	}
 	taken := map[*line]bool{}
 	var rest []*line
 	for _, old := range removed {
-		if !d.Values.matter(f, old) {
+		if !r.Values.matter(f, old) {
 			continue
 		}
-		form, was := d.Values.of(f, old)
+		form, was := r.Values.of(f, old)
 		if len(was) == 0 || len(alike[form]) == 0 {
 			rest = append(rest, old)
 			continue
 		}
 		now := alike[form][0]
 		alike[form], taken[now] = alike[form][1:], true
-		_, is := d.Values.of(f, now)
-		d.valuesChanged(f, old, now, was, is)
+		_, is := r.Values.of(f, now)
+		r.valuesChanged(f, old, now, was, is)
 	}
 	if len(removed) == 0 && len(added) > 0 {
-		d.addf(ExpectationChanged, f, added[0].at, "a text in a test has more lines than before")
+		r.addf(ExpectationChanged, f, added[0].at, "a text in a test has more lines than before")
 		return
 	}
-	unawaited(d.report, f, rest, added)
-	left := slices.DeleteFunc(slices.Clone(added), func(l *line) bool { return taken[l] || !d.Values.matter(f, l) })
-	d.rewritten(f, rest, left)
+	unawaited(r, f, rest, added)
+	left := slices.DeleteFunc(slices.Clone(added), func(l *line) bool { return taken[l] || !r.Values.matter(f, l) })
+	r.rewritten(f, rest, left)
 }
 
 // unawaited reports asynchronous assertions that are no longer awaited.
@@ -136,67 +132,67 @@ func unawaited(r *report, f *file, removed, added []*line) {
 }
 
 // valuesChanged reports the values of two lines that differ in nothing else.
-func (d comparing) valuesChanged(f *file, old, now *line, was, is []string) {
+func (r *report) valuesChanged(f *file, old, now *line, was, is []string) {
 	was, is = without(was, is), without(is, was)
 	switch {
 	case len(was)+len(is) == 0:
-	case d.Values.expect(old):
-		d.addf(ExpectationChanged, f, now.at, "a test expects something else: %s, before it was %s", several(is), several(was))
+	case r.Values.expect(old):
+		r.addf(ExpectationChanged, f, now.at, "a test expects something else: %s, before it was %s", several(is), several(was))
 	default:
-		d.addf(ExpectationChanged, f, now.at, "a value in a test has changed: %s, before it was %s", several(is), several(was))
+		r.addf(ExpectationChanged, f, now.at, "a value in a test has changed: %s, before it was %s", several(is), several(was))
 	}
 }
 
 // rewritten compares the remaining assertions, and the rows of test tables.
-func (d comparing) rewritten(f *file, removed, added []*line) {
-	before, after := slices.DeleteFunc(slices.Clone(removed), d.Values.silent), slices.DeleteFunc(slices.Clone(added), d.Values.silent)
+func (r *report) rewritten(f *file, removed, added []*line) {
+	before, after := slices.DeleteFunc(slices.Clone(removed), r.Values.silent), slices.DeleteFunc(slices.Clone(added), r.Values.silent)
 	for i := range min(len(before), len(after)) {
-		if d.turned(f, before[i], after[i]) {
-			d.addf(ExpectationChanged, f, after[i].at, "a test compares with something else")
+		if r.turned(f, before[i], after[i]) {
+			r.addf(ExpectationChanged, f, after[i].at, "a test compares with something else")
 			return
 		}
 	}
-	d.fewerTurns(f, removed, added)
-	was, rows := d.remains(f, slices.DeleteFunc(slices.Clone(removed), func(l *line) bool { return l.loose }))
-	is, _ := d.remains(f, added)
+	r.fewerTurns(f, removed, added)
+	was, rows := r.remains(f, slices.DeleteFunc(slices.Clone(removed), func(l *line) bool { return l.loose }))
+	is, _ := r.remains(f, added)
 	var all []string
 	at := 0
 	for _, l := range added {
-		_, values := d.Values.of(f, l)
+		_, values := r.Values.of(f, l)
 		all = append(all, values...)
-		if at == 0 && !l.idle && (l.exact || d.Values.Wants.match(l.code) || l.quoted) {
+		if at == 0 && !l.idle && (l.exact || r.Values.Wants.match(l.code) || l.quoted) {
 			at = l.at
 		}
 	}
 	lost, news, lostRows := without(was, all), without(is, was), without(rows, all)
 	switch {
 	case at > 0 && len(lost) > 0 && len(news) > 0:
-		d.addf(ExpectationChanged, f, at, "a test expects something else: %s, before it was %s", several(news), several(lost))
+		r.addf(ExpectationChanged, f, at, "a test expects something else: %s, before it was %s", several(news), several(lost))
 	case len(lostRows) > 0:
-		d.addf(Loosened, f, removed[0].at, "values that a test covers are gone: %s", several(lostRows))
+		r.addf(Loosened, f, removed[0].at, "values that a test covers are gone: %s", several(lostRows))
 	}
 }
 
 // fewerTurns reports loops that cover only a part of what they covered before.
-func (d comparing) fewerTurns(f *file, removed, added []*line) {
-	isNone := func(l *line) bool { return !d.Values.Loops.match(l.code) }
+func (r *report) fewerTurns(f *file, removed, added []*line) {
+	isNone := func(l *line) bool { return !r.Values.Loops.match(l.code) }
 	before, after := slices.DeleteFunc(slices.Clone(removed), isNone), slices.DeleteFunc(slices.Clone(added), isNone)
 	for i := range min(len(before), len(after)) {
-		if d.Values.Narrows.match(after[i].bare) && !d.Values.Narrows.match(before[i].bare) {
-			d.addf(Loosened, f, after[i].at, "a loop of a test covers less than before")
+		if r.Values.Narrows.match(after[i].bare) && !r.Values.Narrows.match(before[i].bare) {
+			r.addf(Loosened, f, after[i].at, "a loop of a test covers less than before")
 		}
 	}
 }
 
 // remains returns the values of lines that state an expected result, and those in the
 // rows of test tables.
-func (d comparing) remains(f *file, lines []*line) (expected, rows []string) {
+func (r *report) remains(f *file, lines []*line) (expected, rows []string) {
 	for _, l := range lines {
-		form, values := d.Values.of(f, l)
-		if d.Values.expect(l) {
+		form, values := r.Values.of(f, l)
+		if r.Values.expect(l) {
 			expected = append(expected, values...)
 		}
-		if l.quoted || printed(l) || d.Values.Row.match(form) {
+		if l.quoted || printed(l) || r.Values.Row.match(form) {
 			rows = append(rows, values...)
 		}
 	}
@@ -204,7 +200,7 @@ func (d comparing) remains(f *file, lines []*line) (expected, rows []string) {
 }
 
 // turned reports whether two assertions compare the same value with something different.
-func (d comparing) turned(f *file, old, now *line) bool {
+func (r *report) turned(f *file, old, now *line) bool {
 	if now.idle || old.loose && now.exact || f.renames(old.code, now.code) {
 		return false
 	}
@@ -212,7 +208,7 @@ func (d comparing) turned(f *file, old, now *line) bool {
 		other, with, is := matched(now.parts)
 		return is && normal(left) == normal(other) && normal(right) != normal(with)
 	}
-	if d.Values.Wants.match(old.code) && d.Values.Wants.match(now.code) {
+	if r.Values.Wants.match(old.code) && r.Values.Wants.match(now.code) {
 		return key(old.code) == key(now.code) && normal(old.code) != normal(now.code)
 	}
 	return comparesOtherwise(old.parts, now.parts)

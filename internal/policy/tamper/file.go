@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 
@@ -147,46 +148,54 @@ func start(s string) int {
 	return n
 }
 
-// each calls do for every line of the patch that has one of the ops.
-func (f *file) each(ops string, do func(l *line)) {
-	for _, h := range f.hunks {
-		for i := range h.lines {
-			if l := &h.lines[i]; !l.far && strings.IndexByte(ops, l.op) >= 0 {
-				do(l)
+// all yields every known line of the file.
+func (f *file) all() iter.Seq[*line] {
+	return func(yield func(*line) bool) {
+		for _, h := range f.hunks {
+			for i := range h.lines {
+				if !yield(&h.lines[i]) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// all calls do for every known line of the file.
-func (f *file) all(do func(l *line)) {
-	for _, h := range f.hunks {
-		for i := range h.lines {
-			do(&h.lines[i])
+// each yields the lines of the patch that have one of the ops.
+func (f *file) each(ops string) iter.Seq[*line] {
+	return func(yield func(*line) bool) {
+		for l := range f.all() {
+			if !l.far && strings.IndexByte(ops, l.op) >= 0 && !yield(l) {
+				return
+			}
 		}
 	}
 }
 
 // texts returns the normalized lines of the patch that have one of the ops.
 func (f *file) texts(ops string) (all []string) {
-	f.each(ops, func(l *line) { all = append(all, normal(l.text)) })
+	for l := range f.each(ops) {
+		all = append(all, normal(l.text))
+	}
 	return all
 }
 
-// alone calls do for every line with one op that has no equal among those with the other.
-func (f *file) alone(op, other string, do func(l *line)) {
-	has := counted(f.texts(other))
-	f.each(op, func(l *line) {
-		if !take(has, normal(l.text)) {
-			do(l)
+// alone yields the lines with one op that have no equal among those with the other.
+func (f *file) alone(op, other string) iter.Seq[*line] {
+	return func(yield func(*line) bool) {
+		has := counted(f.texts(other))
+		for l := range f.each(op) {
+			if !take(has, normal(l.text)) && !yield(l) {
+				return
+			}
 		}
-	})
+	}
 }
 
 // tally counts the names in the lines of each side.
 func (f *file) tally(names func(l *line) []string) (were, are map[string]int) {
 	were, are = map[string]int{}, map[string]int{}
-	f.all(func(l *line) {
+	for l := range f.all() {
 		for _, name := range names(l) {
 			if l.op != '+' {
 				were[name]++
@@ -195,7 +204,7 @@ func (f *file) tally(names func(l *line) []string) (were, are map[string]int) {
 				are[name]++
 			}
 		}
-	})
+	}
 	return were, are
 }
 

@@ -10,14 +10,16 @@ import (
 func detached(r *report) {
 	still := map[string]bool{}
 	for _, f := range r.files {
-		f.each("+", func(l *line) { still[f.module(l)] = true })
+		for l := range f.each("+") {
+			still[f.module(l)] = true
+		}
 	}
 	for _, f := range r.files {
-		f.each("-", func(l *line) {
+		for l := range f.each("-") {
 			if name := f.module(l); name != "" && !still[name] && hasTests(r, f, name) {
 				r.addf(TestRemoved, f, l.at, "the module %s is no longer part of the program, nor are its tests", Quote(name, maxName))
 			}
-		})
+		}
 	}
 }
 
@@ -52,32 +54,36 @@ func hasTests(r *report, f *file, module string) bool {
 // lost reports removed or changed lines that an expression matches. With grow, lines may
 // gain words.
 func lost(r *report, f *file, about *probe, grow bool, what string) {
-	f.alone("-", "+", func(l *line) {
+	for l := range f.alone("-", "+") {
 		if key := normal(l.text); about.match(l.text) && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, "//") && !(grow && f.grown(l)) {
 			r.addf(RunnerChanged, f, l.at, "%s", what)
 		}
-	})
+	}
 }
 
 // grown reports whether a removed line was replaced by one that has all of its words.
-func (f *file) grown(old *line) (so bool) {
+func (f *file) grown(old *line) bool {
 	if f.Insertions*f.Deletions > 1<<20 { // too many to compare each with each
 		return false
 	}
-	f.each("+", func(l *line) { so = so || len(without(words(old.text), words(l.text))) == 0 })
-	return so
+	for l := range f.each("+") {
+		if len(without(words(old.text), words(l.text))) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // partOut reports whether a line removes a part of the project, with its tests, from a
 // Cargo or npm workspace or from the modules of a Maven project.
-func (d configuring) partOut(f *file, l *line, in section) bool {
+func (r *report) partOut(f *file, l *line, in section) bool {
 	switch {
 	case strings.Contains(l.text, "<module>"):
 		return l.op == '-'
 	case in.name == "workspace" && l.op == '+':
 		return !in.fresh && slices.Contains([]string{"exclude", "default-members"}, key(l.text))
 	case in.name == "workspace":
-		return d.Member.match(l.text) && !f.grown(l)
+		return r.Member.match(l.text) && !f.grown(l)
 	}
 	return strings.HasPrefix(in.name, "workspaces") && l.op == '-' && !f.grown(l)
 }

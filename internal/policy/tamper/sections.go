@@ -25,14 +25,14 @@ func (d *detector) sections(f *file) map[*line]section {
 		braces := d.of("x.js")
 		old, now = &braced{language: braces}, &braced{language: braces}
 	}
-	f.all(func(l *line) {
+	for l := range f.all() {
 		if l.op != '+' {
 			all[l] = old.step(l)
 		}
 		if l.op != '-' {
 			all[l] = now.step(l)
 		}
-	})
+	}
 	return all
 }
 

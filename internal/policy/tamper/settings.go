@@ -15,7 +15,7 @@ func (p places) positional(file string) bool { return p.Mixed.match(file) || isM
 // its tests compare with.
 func configurations(r *report) {
 	for _, f := range r.files {
-		if (configuring{r}).configures(f) {
+		if r.configures(f) {
 			continue
 		}
 		whole := f.Status != loop.FileAdded
@@ -30,35 +30,32 @@ func configurations(r *report) {
 	}
 }
 
-// configuring looks at files that say how a project is tested.
-type configuring struct{ *report }
-
 // configures inspects a file that says how the project is tested; it returns false for
 // any other file.
-func (d configuring) configures(f *file) bool {
+func (r *report) configures(f *file) bool {
 	switch {
-	case d.CI.match(f.Path):
+	case r.CI.match(f.Path):
 		if f.Status != loop.FileAdded {
-			d.addf(CIChanged, f, 0, "the CI configuration was %s", f.fate())
+			r.addf(CIChanged, f, 0, "the CI configuration was %s", f.fate())
 		}
-		hidden(d.report, f, false)
-	case d.Runner.match(f.Path):
-		d.configured(f, RunnerChanged, "the configuration of the tests")
-	case d.Linter.match(f.Path):
-		d.configured(f, ConfigChanged, "the configuration of a linter")
-	case d.Stands.match(f.Path):
-		d.addf(RunnerChanged, f, 0, "a file that runs the tests, or that they use, was %s", f.fate())
-	case d.Mixed.match(f.Path):
-		d.sectioned(f)
-		hidden(d.report, f, true)
+		hidden(r, f, false)
+	case r.Runner.match(f.Path):
+		r.configured(f, RunnerChanged, "the configuration of the tests")
+	case r.Linter.match(f.Path):
+		r.configured(f, ConfigChanged, "the configuration of a linter")
+	case r.Stands.match(f.Path):
+		r.addf(RunnerChanged, f, 0, "a file that runs the tests, or that they use, was %s", f.fate())
+	case r.Mixed.match(f.Path):
+		r.sectioned(f)
+		hidden(r, f, true)
 	case isMakefile(f.Path):
-		makefile(d.report, f)
-		hidden(d.report, f, true)
-	case d.Builds.match(f.Path):
-		lost(d.report, f, d.Tested, true, "what is built or run as a test was changed")
-		hidden(d.report, f, true)
+		makefile(r, f)
+		hidden(r, f, true)
+	case r.Builds.match(f.Path):
+		lost(r, f, r.Tested, true, "what is built or run as a test was changed")
+		hidden(r, f, true)
 	case parted(f.Path):
-		lost(d.report, f, d.Member, true, "a part of the project was taken out, with its tests")
+		lost(r, f, r.Member, true, "a part of the project was taken out, with its tests")
 	default:
 		return false
 	}
@@ -67,20 +64,20 @@ func (d configuring) configures(f *file) bool {
 
 // configured reports a pure configuration file. A new one is harmless unless it overrides
 // another, or selects the tests that are run.
-func (d configuring) configured(f *file, k Kind, what string) {
+func (r *report) configured(f *file, k Kind, what string) {
 	if f.Status != loop.FileAdded {
-		d.addf(k, f, 0, "%s was %s", what, f.fate())
+		r.addf(k, f, 0, "%s was %s", what, f.fate())
 		return
 	}
-	if !atRoot(f.Path) || d.overrules(f.Path) {
-		d.addf(k, f, 0, "%s was added, which may override one that is there", what)
+	if !atRoot(f.Path) || r.overrules(f.Path) {
+		r.addf(k, f, 0, "%s was added, which may override one that is there", what)
 		return
 	}
-	f.each("+", func(l *line) {
-		if k == RunnerChanged && d.narrowed(l.text) {
-			d.addf(k, f, l.at, "%s was added, which says what is run", what)
+	for l := range f.each("+") {
+		if k == RunnerChanged && r.narrowed(l.text) {
+			r.addf(k, f, l.at, "%s was added, which says what is run", what)
 		}
-	})
+	}
 }
 
 // atRoot reports whether a configuration file applies to the whole project.
@@ -94,7 +91,7 @@ func atRoot(file string) bool {
 
 // overrules reports whether a new configuration file overrides a section of an existing
 // file beside it.
-func (d configuring) overrules(file string) bool {
+func (r *report) overrules(file string) bool {
 	beside := []string{"pyproject.toml", "setup.cfg", "tox.ini", "package.json", "vite.config.ts", "vite.config.js", "vite.config.mjs", "Cargo.toml"}
 	tools := strings.FieldsSeq("pytest vitest jest mocha karma ava nyc c8 ruff mypy flake8 pylint coverage eslint stylelint clippy nextest pyright")
 	for tool := range tools {
@@ -102,7 +99,7 @@ func (d configuring) overrules(file string) bool {
 			continue
 		}
 		for _, other := range beside {
-			content, ok := d.content(path.Join(path.Dir(file), other))
+			content, ok := r.content(path.Join(path.Dir(file), other))
 			switch {
 			case !ok:
 			case strings.Contains(content, "["+tool), strings.Contains(content, "[tool."+tool), strings.Contains(content, "[tool:"+tool),
@@ -111,7 +108,7 @@ func (d configuring) overrules(file string) bool {
 				return true
 			}
 		}
-		return d.in.Files == nil
+		return r.in.Files == nil
 	}
 	return false
 }
@@ -133,11 +130,11 @@ func (r *report) tired() bool {
 }
 
 // narrowed reports whether a line selects the tests that are run, or hides a failure.
-func (d configuring) narrowed(text string) bool {
+func (r *report) narrowed(text string) bool {
 	if strings.Contains(text, "addopts") {
-		return d.Options.match(text)
+		return r.Options.match(text)
 	}
-	return d.Narrows.match(text) || d.Options.match(text) || d.Anywhere.match(text)
+	return r.Narrows.match(text) || r.Options.match(text) || r.Anywhere.match(text)
 }
 
 // instructions reports changes to files that agents read before they work: through them
@@ -163,7 +160,7 @@ func script(r *report, f *file) {
 // hidden reports lines that swallow a failure. With strict, for files where this is
 // common, only lines that check something count.
 func hidden(r *report, f *file, strict bool) {
-	f.alone("+", "-", func(l *line) {
+	for l := range f.alone("+", "-") {
 		marker := hides(r, f, l, strict)
 		if marker == "" && !strict && !r.CI.match(f.Path) && f.Status != loop.FileAdded {
 			marker = strings.TrimSpace(r.Exits.find(l.text))
@@ -171,7 +168,7 @@ func hidden(r *report, f *file, strict bool) {
 		if marker != "" {
 			r.addf(FailureHidden, f, l.at, "%s was added, which hides a failure", quoted(marker))
 		}
-	})
+	}
 }
 
 // hides returns the part of a line that hides a failure, "" for none.
@@ -198,25 +195,25 @@ func dashed(text string) bool {
 
 // sectioned reports lines about checks in a file that also serves other purposes: those
 // in a section about checks, or with a known key.
-func (d configuring) sectioned(f *file) {
-	in := d.sections(f)
+func (r *report) sectioned(f *file) {
+	in := r.sections(f)
 	b := f.bothSides(in)
-	f.each("-+", func(l *line) {
+	for l := range f.each("-+") {
 		text := strings.TrimSpace(l.text)
 		if text == "" || b.moved(l, in[l]) {
-			return
+			continue
 		}
 		switch s := in[l]; {
-		case d.RunnerPart.match(s.name) && d.ofRunner(f, l, s, b), manifest(f.Path) && d.Anywhere.match(text):
-			d.addf(RunnerChanged, f, l.at, "the configuration of the tests was changed")
-		case d.partOut(f, l, s):
-			d.addf(RunnerChanged, f, l.at, "a part of the project was taken out, with its tests")
-		case d.ofPart(f, l, b) && d.Tested.match(key(l.text)):
-			d.addf(RunnerChanged, f, l.at, "what is run as the tests was changed")
-		case d.LinterPart.match(s.name) && !s.fresh, d.Key.match(l.text), d.ofPart(f, l, b):
-			d.addf(ConfigChanged, f, l.at, "the configuration of a linter was changed")
+		case r.RunnerPart.match(s.name) && r.ofRunner(f, l, s, b), manifest(f.Path) && r.Anywhere.match(text):
+			r.addf(RunnerChanged, f, l.at, "the configuration of the tests was changed")
+		case r.partOut(f, l, s):
+			r.addf(RunnerChanged, f, l.at, "a part of the project was taken out, with its tests")
+		case r.ofPart(f, l, b) && r.Tested.match(key(l.text)):
+			r.addf(RunnerChanged, f, l.at, "what is run as the tests was changed")
+		case r.LinterPart.match(s.name) && !s.fresh, r.Key.match(l.text), r.ofPart(f, l, b):
+			r.addf(ConfigChanged, f, l.at, "the configuration of a linter was changed")
 		}
-	})
+	}
 }
 
 // manifest reports whether a file is a Maven or Gradle build.
@@ -228,23 +225,23 @@ func manifest(file string) bool {
 // ofRunner reports whether a line in a section about the tests matters. In a new section
 // only what narrows them does, and likewise in manifests, whose sections hold other
 // things as well.
-func (d configuring) ofRunner(f *file, l *line, s section, b bothSides) bool {
+func (r *report) ofRunner(f *file, l *line, s section, b bothSides) bool {
 	if path.Base(f.Path) == "Cargo.toml" {
-		return d.Targets.match(l.text) || s.name == "test" && !s.fresh
+		return r.Targets.match(l.text) || s.name == "test" && !s.fresh
 	}
 	if strings.HasPrefix(strings.TrimSpace(l.text), "<version>") {
 		return false
 	}
 	if s.fresh || strings.HasPrefix(path.Base(f.Path), "build.gradle") && l.op == '+' && b.keys[key(l.text)] == 0 {
-		return d.narrowed(l.text)
+		return r.narrowed(l.text)
 	}
 	return true
 }
 
 // ofPart reports whether a line by itself removes or changes a section or a key of the
 // checks. A new key is harmless unless the file already has it.
-func (d configuring) ofPart(f *file, l *line, b bothSides) bool {
-	if !d.Part.match(l.text) {
+func (r *report) ofPart(f *file, l *line, b bothSides) bool {
+	if !r.Part.match(l.text) {
 		return false
 	}
 	k := key(l.text)
@@ -261,7 +258,9 @@ type bothSides struct {
 func (f *file) bothSides(in map[*line]section) bothSides {
 	b := bothSides{lines: map[string]string{}}
 	b.keys, _ = f.tally(func(l *line) []string { return []string{key(l.text)} })
-	f.each("-+", func(l *line) { b.lines[item(l.text, in[l])] += string(l.op) })
+	for l := range f.each("-+") {
+		b.lines[item(l.text, in[l])] += string(l.op)
+	}
 	return b
 }
 
@@ -320,11 +319,11 @@ func (r *report) deciding(file string) bool {
 
 // firstLost returns the number of the first line that was removed and did not move
 // within the file; 0 for none.
-func firstLost(f *file) (at int) {
-	f.alone("-", "+", func(l *line) {
-		if at == 0 && normal(l.text) != "" {
-			at = l.at
+func firstLost(f *file) int {
+	for l := range f.alone("-", "+") {
+		if normal(l.text) != "" {
+			return l.at
 		}
-	})
-	return at
+	}
+	return 0
 }

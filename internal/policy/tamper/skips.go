@@ -50,11 +50,11 @@ type skipping struct {
 func (r *report) removed(marker func(l *line) string) map[string]int {
 	all := map[string]int{}
 	for _, f := range r.files {
-		f.each("-", func(l *line) {
+		for l := range f.each("-") {
 			if marker(l) != "" {
 				all[normal(l.text)]++
 			}
-		})
+		}
 	}
 	return all
 }
@@ -63,20 +63,22 @@ func (r *report) removed(marker func(l *line) string) map[string]int {
 // being run or from failing.
 func (d skipping) sweeps(f *file) {
 	runs := false
-	f.all(func(l *line) { runs = runs || l.op != '-' && strings.Contains(l.bare, ".Run()") })
-	f.each("+", func(l *line) {
+	for l := range f.all() {
+		runs = runs || l.op != '-' && strings.Contains(l.bare, ".Run()")
+	}
+	for l := range f.each("+") {
 		marker := l.sweeps
 		if marker == "" || d.had[normal(l.text)] || !f.tests(l) || !d.reaches(f, l) {
-			return
+			continue
 		}
 		if strings.HasPrefix(marker, "func TestMain") {
 			if runs {
-				return
+				continue
 			}
 			marker = "TestMain without Run"
 		}
 		d.addf(TestSkipped, f, l.at, "%s was added, which decides over all tests around it", quoted(marker))
-	})
+	}
 }
 
 // tests reports whether a line of a file with tests is part of them; Rust has tests and

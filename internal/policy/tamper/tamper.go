@@ -89,7 +89,9 @@ func Inspect(c loop.Change, in Tree) []Sign {
 	}
 	for _, f := range r.files {
 		if f.test {
-			f.each("-", func(l *line) { r.had[normal(l.text)] = true })
+			for l := range f.each("-") {
+				r.had[normal(l.text)] = true
+			}
 		}
 	}
 	r.tests = trace(r)

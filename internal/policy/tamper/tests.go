@@ -231,11 +231,15 @@ func vocabulary(lines []*line) (all []string) {
 func method(t *test) bool { return strings.HasPrefix(t.name, "(") }
 
 // suites reports whether the run of a suite was added.
-func (w *whereabouts) suites() (runs bool) {
+func (w *whereabouts) suites() bool {
 	for _, f := range w.files {
-		f.each("+", func(l *line) { runs = runs || strings.Contains(l.bare, "suite.Run(") })
+		for l := range f.each("+") {
+			if strings.Contains(l.bare, "suite.Run(") {
+				return true
+			}
+		}
 	}
-	return runs
+	return false
 }
 
 func normals(lines []*line) []string {
@@ -275,11 +279,11 @@ func twice(r *report, f *file) {
 		}
 		return []string{declaration(l)}
 	})
-	f.each("+", func(l *line) {
+	for l := range f.each("+") {
 		if d := declaration(l); l.declares != "" && now[d] > max(1, before[d]) {
 			r.addf(TestRemoved, f, l.at, "the test %s is declared again and replaces the first one", Quote(l.declares, maxName))
 		}
-	})
+	}
 }
 
 // elsewhere returns another file of the change that holds what a deleted file held, all
