@@ -191,19 +191,14 @@ func measured(r loop.Round, open int) measure {
 
 // beat takes over every value that is better than ever before, and reports whether it
 // improved on a known one.
-func (m *measure) beat(now measure) (better bool) {
+func (m *measure) beat(now measure) bool {
 	const step = 0.01 // of a score; less is noise
-	if now.failing < m.failing {
-		better = better || m.failing < unknown
-		m.failing = now.failing
-	}
-	if now.score >= m.score+step {
-		better = better || m.score >= 0
+	before, higher := *m, now.score >= m.score+step
+	m.failing, m.open = min(before.failing, now.failing), min(before.open, now.open)
+	if higher {
 		m.score = now.score
 	}
-	if now.open < m.open {
-		better = better || m.open < unknown
-		m.open = now.open
-	}
-	return better
+	return m.failing < before.failing && before.failing < unknown ||
+		higher && before.score >= 0 ||
+		m.open < before.open && before.open < unknown
 }

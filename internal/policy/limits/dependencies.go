@@ -91,22 +91,17 @@ func manifests() []manifest {
 func (m manifest) names(patch string, op byte) []string {
 	var all []string
 	var at place
-	inHunk := false
-	for text := range strings.Lines(patch) {
+	for mark, text := range hunkLines(patch) {
 		text = strings.TrimRight(text, "\r\n")
-		if rest, ok := strings.CutPrefix(text, "@@ "); ok {
-			_, heading, _ := strings.Cut(rest, "@@ ")
+		if mark == '@' {
+			_, heading, _ := strings.Cut(text, "@@ ")
 			at, _ = m.enter(place{inside: m.Heading == nil, known: m.Heading == nil}, heading)
-			inHunk = true
-			continue
-		}
-		if !inHunk || text == "" {
 			continue
 		}
 		var body string
-		at, body = m.enter(at, text[1:])
+		at, body = m.enter(at, text)
 		switch {
-		case text[0] != op:
+		case mark != op:
 		case at.named != "":
 			all = append(all, at.named)
 		case at.inside:

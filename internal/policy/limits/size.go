@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -75,42 +76,43 @@ func size(lines []string) (n int64) {
 // groups parses a patch. Lines include their line feeds, if they have one.
 func groups(patch string) []group {
 	var all []group
-	inHunk, open, before := false, false, false
-	for text := range strings.Lines(patch) {
-		switch {
-		case strings.HasPrefix(text, "@@ "):
-			inHunk, open = true, false
-			continue
-		case !inHunk:
-			continue
-		case text[0] == '\\': // no newline at the end of the file
-			if open {
-				trimLast(&all[len(all)-1], before)
+	var last *[]string // the side of the group that the last line went to; nil outside of groups
+	for mark, text := range hunkLines(patch) {
+		switch mark {
+		case '\\': // no newline at the end of the file
+			if last != nil {
+				n := len(*last) - 1
+				(*last)[n] = strings.TrimSuffix((*last)[n], "\n")
 			}
 			continue
-		case text[0] != '-' && text[0] != '+':
-			open = false
+		case '-', '+':
+		default:
+			last = nil
 			continue
 		}
-		if !open {
-			all, open = append(all, group{}), true
+		if last == nil {
+			all = append(all, group{})
 		}
-		g := &all[len(all)-1]
-		if before = text[0] == '-'; before {
-			g.before = append(g.before, text[1:])
-		} else {
-			g.after = append(g.after, text[1:])
+		if last = &all[len(all)-1].after; mark == '-' {
+			last = &all[len(all)-1].before
 		}
+		*last = append(*last, text)
 	}
 	return all
 }
 
-func trimLast(g *group, before bool) {
-	lines := g.after
-	if before {
-		lines = g.before
-	}
-	if n := len(lines); n > 0 {
-		lines[n-1] = strings.TrimSuffix(lines[n-1], "\n")
+// hunkLines yields the lines of a patch from the first hunk on, each split after its first
+// byte, which is '@' for the first line of a hunk.
+func hunkLines(patch string) iter.Seq2[byte, string] {
+	return func(yield func(byte, string) bool) {
+		_, hunks, _ := strings.Cut("\n"+patch, "\n@@ ")
+		if hunks == "" {
+			return
+		}
+		for text := range strings.Lines("@@ " + hunks) {
+			if !yield(text[0], text[1:]) {
+				return
+			}
+		}
 	}
 }

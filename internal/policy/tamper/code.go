@@ -111,13 +111,8 @@ type parts struct {
 // split splits a line that begins within a span (nil for none), and returns the span
 // that is open after it.
 func (l *language) split(text string, open *span) (parts, *span) {
-	if open == nil {
-		if !strings.ContainsAny(text, l.marks) {
-			return parts{code: text, bare: text}, nil
-		}
-		if l.Block && starred(text) {
-			return parts{comment: text}, nil
-		}
+	if open == nil && l.Block && starred(text) {
+		return parts{comment: text}, nil
 	}
 	s := splitter{language: l, text: text, open: open}
 	for s.at < len(text) && s.next() {

@@ -25,7 +25,6 @@ type notation struct {
 	Quotes    string
 	Spans     []span // other comments and strings that may span lines
 	Documents bool   // a string literal used as a statement is a comment
-	marks     string // a line with none of these characters is all code
 }
 
 // A placement recognizes files with tests by their paths.
@@ -78,17 +77,6 @@ type talking struct {
 
 func (l *language) has(file string) bool {
 	return l != nil && slices.Contains(l.Ext, strings.ToLower(path.Ext(file)))
-}
-
-// complete derives the fields that are not in the file.
-func (l *language) complete() {
-	if l.Block {
-		l.Spans = append(l.Spans, span{Begin: "/*", End: "*/"})
-	}
-	l.marks = l.Quotes + l.Line + "/*"
-	for _, s := range l.Spans {
-		l.marks += s.Begin[:1]
-	}
 }
 
 func (t *tables) of(file string) *language {

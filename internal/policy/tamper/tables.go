@@ -28,7 +28,9 @@ func readTables() (*tables, error) {
 		err = fmt.Errorf("unknown keys: %v", unknown)
 	}
 	for _, l := range t.Languages {
-		l.complete()
+		if l.Block {
+			l.Spans = append(l.Spans, span{Begin: "/*", End: "*/"})
+		}
 	}
 	return t, err
 }

@@ -50,14 +50,14 @@ var _ loop.Critic = (*Critic)(nil)
 // Judge asks the agent about a case. A turn that failed or was cut off gives no verdict,
 // whatever it printed. When the context is done, the error is its cause.
 func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) (loop.Review, error) {
-	asked, err := c.prompt(matter)
+	text, review, err := c.prompt(matter)
 	if err != nil {
 		return loop.Review{}, err
 	}
 	reply, written, err := c.Play(ctx, agent.Request{
-		ID: matter.ID, Step: matter.Step, Role: cmp.Or(c.Role, loop.RoleCritic), Access: loop.ReadOnly, Iteration: matter.Iteration, Repeat: agent.Repeat{Ask: c.ask(matter.Iteration)}, Prompt: asked.text, Watch: watch,
+		ID: matter.ID, Step: matter.Step, Role: cmp.Or(c.Role, loop.RoleCritic), Access: loop.ReadOnly, Iteration: matter.Iteration, Repeat: agent.Repeat{Ask: c.ask(matter.Iteration)}, Prompt: text, Watch: watch,
 	})
-	review := loop.Review{Turn: reply.Turn, Reply: reply.Text, Seal: string(asked.seal), Boundary: string(asked.boundary), Written: written}
+	review.Turn, review.Reply, review.Written = reply.Turn, reply.Text, written
 	if ctx.Err() != nil {
 		return review, context.Cause(ctx)
 	}
@@ -80,15 +80,9 @@ func (c *Critic) ask(iteration int) int {
 	return c.asks
 }
 
-// asking is a prompt with its random words.
-type asking struct {
-	text     string
-	boundary prompt.Boundary
-	seal     verdict.Seal
-}
-
-// prompt writes the prompt, and the files with the whole text of what is cut in it.
-func (c *Critic) prompt(matter loop.Case) (a asking, err error) {
+// prompt writes the prompt, and the files with the whole text of what is cut in it. The
+// review has the random words of the prompt.
+func (c *Critic) prompt(matter loop.Case) (text string, asked loop.Review, err error) {
 	name := fmt.Sprintf("%03d", matter.Iteration)
 	if c.Role != "" { // the other members write at the same time
 		name += "." + string(c.Role)
@@ -96,19 +90,18 @@ func (c *Critic) prompt(matter loop.Case) (a asking, err error) {
 	d := draft{budget: cmp.Or(c.Budget, DefaultBudget()), whole: filepath.Join(c.Dir, name)}
 	c.compose(&d, matter)
 	if err := c.keep(d.kept); err != nil {
-		return a, fmt.Errorf("write what is cut in the prompt for the critic: %w", err)
+		return "", asked, fmt.Errorf("write what is cut in the prompt for the critic: %w", err)
 	}
 	random := cmp.Or(c.Random, rand.Reader)
-	if a.boundary, err = prompt.DrawBoundary(random, d.texts()); err != nil {
-		return a, err
+	boundary, err := prompt.DrawBoundary(random, d.texts())
+	if err != nil {
+		return "", asked, err
 	}
-	if a.seal, err = verdict.DrawSeal(random, d.texts()); err != nil {
-		return a, err
+	if c.last, err = verdict.DrawSeal(random, d.texts()); err != nil {
+		return "", asked, err
 	}
-	c.last = a.seal
-	d.form(c.Contract, a.seal, matter.Objection != nil, loop.Due(matter.History))
-	a.text = d.render(a.boundary)
-	return a, nil
+	d.form(c.Contract, c.last, matter.Objection != nil, loop.Due(matter.History))
+	return d.render(boundary), loop.Review{Boundary: string(boundary), Seal: string(c.last)}, nil
 }
 
 // keep writes the files that the prompt refers to.

@@ -91,7 +91,7 @@ func openTitle(c claim) string {
 	return ""
 }
 
-// titlesOpen reports whether words are a title of what is open.
+// titlesOpen reports whether words are a title of open points.
 func titlesOpen(title []string) bool {
 	of := []string{"issue", "issues", "problem", "problems", "bug", "bugs", "failure", "failures", "blocker", "blockers", "concern", "concerns", "finding", "findings", "todo", "todos"}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // fold normalizes a text for comparison by appearance: in lower case, without invisible
@@ -14,18 +15,12 @@ func fold(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for i := 0; i < len(text); {
-		n := strings.IndexByte(text[i:], '\\')
-		if n < 0 {
-			n = len(text) - i
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if r == '\\' {
+			r, n = escaped(text[i:])
 		}
-		for _, r := range text[i : i+n] {
-			writeFolded(&b, r, alike)
-		}
-		if i += n; i < len(text) {
-			r, n := escaped(text[i:])
-			writeFolded(&b, r, alike)
-			i += n
-		}
+		writeFolded(&b, r, alike)
+		i += n
 	}
 	return b.String()
 }

@@ -101,7 +101,7 @@ func (r *reading) add(c claim, at, end int) {
 }
 
 // wholeObject reads a text that is one JSON object and nothing else. It is an error if the
-// text is none but holds a decision.
+// text is something else and mentions a decision.
 func wholeObject(text string, s Seal) (c claim, ok bool, err error) {
 	n := objectEnd(text)
 	if n < 0 || strings.TrimSpace(text[n:]) != "" {
