@@ -19,9 +19,9 @@ import (
 // without it, a list only takes longer. An entry is used only while the log is exactly the
 // file that was read.
 //
-// It holds indexMagic, the CRC-32 of the rest (four bytes, big-endian), and a list of
-// blocks, which are decoded at the same time: each is a list of some logs. Both kinds of
-// lists are encoded by encoding/gob.
+// It holds indexMagic, the CRC-32 of the rest (four bytes, big-endian), a list of the sizes of
+// the blocks, and the blocks, which are decoded at the same time: each is a list of some
+// logs. Both kinds of lists are encoded by encoding/gob.
 const (
 	indexName    = ".index"
 	indexVersion = "21" // increased with every change of the format
@@ -160,15 +160,17 @@ func (x index) recall(id string, now stamp) *indexed {
 
 // indexOf encodes an index.
 func indexOf(logs []*indexed) ([]byte, error) {
-	var blocks [][]byte
+	var sizes []int
+	var blocks []byte
 	for block := range slices.Chunk(logs, indexBlock) {
 		text, err := encoded(block)
 		if err != nil {
 			return nil, err
 		}
-		blocks = append(blocks, text)
+		sizes, blocks = append(sizes, len(text)), append(blocks, text...)
 	}
-	body, err := encoded(blocks)
+	head, err := encoded(sizes)
+	body := append(head, blocks...)
 	text := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.ChecksumIEEE(body))
 	return append(text, body...), err
 }
@@ -187,13 +189,20 @@ func logsOf(text []byte) map[string]*indexed {
 		return nil
 	}
 	sum, body := binary.BigEndian.Uint32(rest), rest[crc32.Size:]
-	var blocks [][]byte
-	if crc32.ChecksumIEEE(body) != sum || gob.NewDecoder(bytes.NewReader(body)).Decode(&blocks) != nil {
+	var sizes []int
+	in := bytes.NewReader(body)
+	if crc32.ChecksumIEEE(body) != sum || gob.NewDecoder(in).Decode(&sizes) != nil {
 		return nil
 	}
-	decoded := make([][]*indexed, len(blocks))
-	errs := make([]error, len(blocks))
-	readEach(len(blocks), func(i int) { errs[i] = gob.NewDecoder(bytes.NewReader(blocks[i])).Decode(&decoded[i]) })
+	decoded := make([][]*indexed, len(sizes))
+	errs := make([]error, len(sizes))
+	blocks := make([]*io.SectionReader, len(sizes))
+	at := int64(len(body) - in.Len())
+	for i, size := range sizes {
+		blocks[i] = io.NewSectionReader(in, at, int64(size))
+		at += int64(size)
+	}
+	readEach(len(sizes), func(i int) { errs[i] = gob.NewDecoder(blocks[i]).Decode(&decoded[i]) })
 	if errors.Join(errs...) != nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-const gap = "  " // keyTimeout two columns
+const gap = "  " // between two columns
 
 // A Table lays out cells in columns that fit a terminal.
 type Table struct {
