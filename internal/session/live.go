@@ -1,7 +1,6 @@
 package session
 
 import (
-	"codeloops/internal/loop"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"codeloops/internal/loop"
 )
 
 // What agents are doing at the moment is not logged. Other processes find the latest of it in

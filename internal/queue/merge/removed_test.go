@@ -342,11 +342,13 @@ func TestPutBackMeanwhile(t *testing.T) {
 	s.Git("merge", "-q", "--ff-only", "one")
 	s.Branch("two", "main", "two", "2\n") // which stands on it
 	s.Git("reset", "-q", "--hard", "HEAD~1")
-	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "two", Base: s.Git("rev-parse", "one"), Message: "Merge two\n",
+	res, err := s.merger.Merge(t.Context(), merge.Request{
+		Target: "main", Head: "two", Base: s.Git("rev-parse", "one"), Message: "Merge two\n",
 		Check: func(context.Context, string) (*merge.Failure, error) {
 			s.Git("reset", "-q", "--hard", "one", "--")
 			return nil, nil
-		}})
+		},
+	})
 	s.must(err)
 	s.contains(res.Ref, "two")
 	if res.Outcome != merge.Merged || res.Apart || len(res.Removed) > 0 {
@@ -381,7 +383,7 @@ func TestSignedCommits(t *testing.T) {
 	s := newScene(t, true)
 	gpg := filepath.Join(s.State, "gpg")
 	s.must(os.WriteFile(gpg, []byte("#!/bin/sh\ncase \"$*\" in\n*--verify*) echo 'gpg: good' >&2; echo '[GNUPG:] GOODSIG 0123456789ABCDEF User' ;;\n"+
-		"*) echo '[GNUPG:] SIG_CREATED D 1 8 00 1 X' >&2; printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n' ;;\nesac\n"), 0o700)) //nolint:gosec // it is a program
+		"*) echo '[GNUPG:] SIG_CREATED D 1 8 00 1 X' >&2; printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n' ;;\nesac\n"), 0o700))
 	s.Git("config", "gpg.program", gpg)
 	s.Git("config", "log.showSignature", "true")
 	s.Write("own", "own\n")

@@ -79,9 +79,7 @@ func (d *draft) checks(checks []loop.CheckResult) {
 		if c.FailedBefore {
 			text += "; it failed before the session began, too"
 		}
-		for _, remark := range c.Remarks() {
-			text += "\n" + remark
-		}
+		text = strings.Join(append([]string{text}, c.Remarks()...), "\n")
 		output := strings.TrimSpace(wording.Clean(c.Output.Text))
 		d.show(fmt.Sprintf("check %d of %d, %s", i+1, len(checks), fate), text+"\n"+prompt.Clip(output, size, size/4))
 	}

@@ -26,25 +26,25 @@ func Said(reply, label string) (value string, ok bool) {
 
 // saidFirst is [Said] for a label that the writer's own words must begin with. Further down,
 // the label may be from a file that the reply shows.
-func saidFirst(reply, label string) (value string, ok bool) {
+func saidFirst(reply, label string) string {
 	s := scanner{text: reply}
 	for l := range s.lines() {
 		if !l.own || strings.TrimFunc(l.text, blank) == "" {
 			continue
 		}
 		if _, ok := labelled(l.text, label); !ok {
-			return "", false
+			return ""
 		}
-		return Said(reply, label)
+		value, _ := Said(reply, label)
+		return value
 	}
-	return "", false
+	return ""
 }
 
 // Score returns the score from 0 to 1 that a reply begins with; ok is false if there is none,
 // or if there are two.
 func Score(reply string) (score float64, ok bool) {
-	said, _ := saidFirst(reply, "score")
-	n := fraction(said)
+	n := fraction(saidFirst(reply, "score"))
 	if n == nil {
 		return 0, false
 	}
@@ -54,8 +54,7 @@ func Score(reply string) (score float64, ok bool) {
 // One returns which of the names follows the label that a reply begins with, in any case; ok
 // is false if it is none of them, or if there are two.
 func One(reply, label string, of ...string) (name string, ok bool) {
-	said, _ := saidFirst(reply, label)
-	said = strings.TrimRight(said, ".!*_`")
+	said := strings.TrimRight(saidFirst(reply, label), ".!*_`")
 	i := slices.IndexFunc(of, func(name string) bool { return strings.EqualFold(name, said) })
 	if i < 0 || said == "" {
 		return "", false

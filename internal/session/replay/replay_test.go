@@ -164,7 +164,7 @@ func opened(path string) replay.Entries {
 			yield(session.Entry{}, err)
 			return
 		}
-		defer r.Close() //nolint:errcheck // opened for reading
+		defer r.Close()
 		r.Entries()(yield)
 	}
 }
