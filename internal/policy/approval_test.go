@@ -63,7 +63,7 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// A reply that is no verdict is a score of 0, and the loop goes on with it.
+// An unreadable reply counts as a score of 0, and the loop goes on with its text as feedback.
 func TestApprovalOfWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	threshold := policy.Approval{Threshold: 0.9}
@@ -133,6 +133,6 @@ func TestOrderOfRulers(t *testing.T) {
 	high := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(1.0)}}}
 	gate := policy.Gate{Rulers: policy.Rulers(loop.Policy{ApprovalThreshold: new(0.9)})}
 	if got := gate.Rule(loop.Case{Checks: failing}, high); got.Verdict.Decision != loop.Continue || got.Rule != policy.RuleChecks {
-		t.Errorf("a high score outweighs a failing check: %+v", got)
+		t.Errorf("a failing check does not prevent DONE: %+v", got)
 	}
 }

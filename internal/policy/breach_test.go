@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/policy"
 )
 
-// always is a rule that the work breaks whenever it is told so.
+// always is a rule with a fixed result: its breach, or nil.
 type always struct {
 	name   string
 	breach *policy.Breach
@@ -79,7 +79,7 @@ func TestBreaches(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
 			if len(found.Concerns) != len(c.rules) {
-				t.Errorf("%d of %d rules have looked at the work", len(found.Concerns), len(c.rules))
+				t.Errorf("%d of %d rules inspected the work", len(found.Concerns), len(c.rules))
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// word is a rule that adds to the feedback, and may end the run.
+// word is a rule that appends its name to the feedback and may end the run.
 type word struct {
 	name string
 	stop bool
@@ -123,6 +123,7 @@ func (w word) Rule(_ loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
 	return so
 }
 
+// Each ruler gets the ruling of the one before; the first that stops the run is the last.
 func TestRulersStandOnEachOther(t *testing.T) {
 	t.Parallel()
 	gate := policy.Gate{

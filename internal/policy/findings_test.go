@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/policy"
 )
 
-// found is a session in which a critic has said one thing.
+// found returns the history of a session with one review, with this feedback.
 func found(feedback string, states ...loop.FindingState) []loop.Round {
 	r := judged(loop.Verdict{Decision: loop.Continue, Feedback: feedback})
 	r.Review.Verdict = r.Verdict
@@ -31,8 +31,8 @@ func answers(all ...string) (list []loop.Answer) {
 
 const two = "- test_neg was removed\n- the README lacks --neg"
 
-// TestOpenFindings: what a DONE says nothing of is asked about, and refused where
-// that is wanted.
+// TestOpenFindings: a DONE that does not answer every finding is asked about the others, or refused if the policy
+// says so.
 func TestOpenFindings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -84,7 +84,7 @@ func TestOpenFindings(t *testing.T) {
 	}
 }
 
-// TestDemands: what a program can look for is looked for in free critiques, too.
+// TestDemands: changes that a program can look for are also enforced in free-form critiques.
 func TestDemands(t *testing.T) {
 	t.Parallel()
 	const more, less = `MUST_INCLUDE "best effort"`, `MUST_REMOVE "at once"`
@@ -131,8 +131,7 @@ func TestDemands(t *testing.T) {
 	}
 }
 
-// TestDemandsAgainstEachOther: of two that cannot be made together, the later one
-// counts.
+// TestDemandsAgainstEachOther: of two contradictory demands, the later one counts.
 func TestDemandsAgainstEachOther(t *testing.T) {
 	t.Parallel()
 	history := found(`- MUST_INCLUDE "best effort"`)

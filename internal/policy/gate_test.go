@@ -53,8 +53,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestEveryLimitMatters takes each limit of a gate away and sees a run go on that
-// it had ended: a limit that could be lost unseen, or has no case here, fails.
+// TestEveryLimitMatters: each limit of a gate ends a run that goes on without it. A new limit fails here until it
+// has a case.
 func TestEveryLimitMatters(t *testing.T) {
 	t.Parallel()
 	spent := loop.Spent{CostUSD: 5, Tokens: 5}

@@ -54,7 +54,7 @@ func TestRequired(t *testing.T) {
 		change  loop.Change
 		history []loop.Round
 		off     bool
-		kept    []bool // of what is required; nil: nothing is
+		kept    []bool // whether each required change was made; nil: none is required
 	}{
 		"nothing required":     {files{}, changed(loop.FileModified, "a.txt"), asking(), false, nil},
 		"no verdict yet":       {files{}, changed(loop.FileModified, "a.txt"), nil, false, nil},
@@ -94,10 +94,10 @@ func TestRequired(t *testing.T) {
 			}
 			for _, r := range found.Audit.Required {
 				if !strings.Contains(ruling.Verdict.Feedback, "- "+r.Text+"\n") {
-					t.Errorf("the actor is not told of %s: %s", r.Text, ruling.Verdict.Feedback)
+					t.Errorf("the feedback does not mention %s: %s", r.Text, ruling.Verdict.Feedback)
 				}
 				if !r.Enforced && !strings.Contains(ruling.Why, r.Text) {
-					t.Errorf("a person is not told of %s: %s", r.Text, ruling.Why)
+					t.Errorf("the reason does not mention %s: %s", r.Text, ruling.Why)
 				}
 			}
 		})
@@ -131,7 +131,7 @@ func TestRequiredTries(t *testing.T) {
 				t.Fatalf("ruled %+v", ruling)
 			}
 			if c.stop == "" && !reflect.DeepEqual(ruling.Verdict.RequiredChanges, []string{add}) {
-				t.Errorf("what is required is lost: %+v", ruling.Verdict)
+				t.Errorf("the verdict lost its required changes: %+v", ruling.Verdict)
 			}
 		})
 	}

@@ -110,7 +110,7 @@ func TestNoSecretsCostNothing(t *testing.T) {
 	}
 }
 
-// naive marks every byte that any pattern covers.
+// naive is the obvious implementation: it marks every byte that any pattern covers.
 func naive(patterns map[string]bool, text string) string {
 	covered := make([]bool, len(text))
 	for p := range patterns {
@@ -212,7 +212,7 @@ func TestFile(t *testing.T) {
 	r := New([]string{"A_TOKEN=" + secret})
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
-	// The secret lies across the end of a block that is read at once.
+	// The secret crosses the boundary between two blocks that are read.
 	filler := strings.Repeat("x", 64<<10-5)
 	write := func(text string, mode os.FileMode) os.FileInfo {
 		t.Helper()
@@ -247,7 +247,7 @@ func TestFile(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
-		t.Errorf("left behind: %v, %v", entries, err)
+		t.Errorf("files left: %v, %v", entries, err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 const secret = "s3cr3t-v4lue"
 
-// record keeps the events that it is handed.
+// record collects events.
 type record []loop.Event
 
 func (r *record) Handle(_ loop.Stamp, e loop.Event) error {
@@ -23,7 +23,7 @@ func (r *record) Handle(_ loop.Stamp, e loop.Event) error {
 	return nil
 }
 
-// fill sets every text in v, and makes lists of one.
+// fill sets every string in v to text; slices get one element.
 func fill(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -43,7 +43,7 @@ func fill(v reflect.Value, text string) {
 	}
 }
 
-// leaks returns the paths of texts in v that hold the secret.
+// leaks returns the paths of the strings in v that contain the secret.
 func leaks(v reflect.Value, path string) []string {
 	switch v.Kind() {
 	case reflect.String:
@@ -68,8 +68,7 @@ func leaks(v reflect.Value, path string) []string {
 	return nil
 }
 
-// closed reports whether the text at path is not free: it is of a closed
-// vocabulary, or codeloops made it up.
+// closed reports whether the text at path is from a closed vocabulary or made up by codeloops.
 func closed(path string) bool {
 	for _, end := range []string{
 		".Session.ID", ".Base.BaseCommit", ".Session.Version", ".Session.View", ".Strategy.Name", ".Parameters.Key", ".Change.State", ".Own.State", ".Turn.ID", ".Concerns.Rule", ".Concerns.Kind", ".Audit.Before", ".Audit.After",
@@ -119,11 +118,11 @@ func TestSinkRedactsEveryText(t *testing.T) {
 			}
 			for _, path := range leaks(reflect.ValueOf(got[0]), kind.Name()) {
 				if !closed(path) {
-					t.Errorf("%s holds the secret", path)
+					t.Errorf("%s contains the secret", path)
 				}
 			}
 			if !reflect.DeepEqual(in.Interface(), same.Interface()) {
-				t.Error("the event that was handed in is another now")
+				t.Error("the original event was modified")
 			}
 		})
 	}
@@ -145,7 +144,7 @@ func TestSinkKeepsWhatIsNotSecret(t *testing.T) {
 	}
 }
 
-// What codeloops makes up stays what it is: a log is found by it.
+// IDs that codeloops makes up are not redacted: logs are found by them.
 func TestSinkKeepsIDs(t *testing.T) {
 	t.Parallel()
 	e := loop.Started{Session: loop.Session{ID: secret, Version: secret, Base: loop.Base{BaseCommit: secret, Checkpoint: secret}}}
@@ -162,12 +161,12 @@ func TestSinkWithoutSecretsIsTheNext(t *testing.T) {
 	t.Parallel()
 	var next record
 	if New(nil).Sink(&next) != loop.Sink(&next) {
-		t.Error("something stands in between")
+		t.Error("without secrets there is still a sink in between")
 	}
 }
 
-// A notice that is no piece of an output is whole: nothing of it is held back,
-// and nothing of an output is mixed into it.
+// A notice that is not a piece of output is complete: it is redacted at once, and no held-back output is mixed
+// into it.
 func TestSinkRedactsNotices(t *testing.T) {
 	t.Parallel()
 	var got record
@@ -220,8 +219,8 @@ func TestSinkRedactsActivityInPieces(t *testing.T) {
 	}
 }
 
-// Turns at the same time do not mix: the end of one hands on what is held back of its own
-// output, and a secret in pieces is found in each.
+// Concurrent turns do not mix: the end of a turn flushes only its own output, and a secret in pieces is found in
+// each.
 func TestSinkTellsTurnsApart(t *testing.T) {
 	t.Parallel()
 	var got record
@@ -253,8 +252,7 @@ func TestSinkTellsTurnsApart(t *testing.T) {
 	}
 }
 
-// TestSinkKeepsTheOrder: what is held back of an agent's output moves no event to where
-// it must not stand.
+// TestSinkKeepsTheOrder: holding back output does not break the order of events.
 func TestSinkKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	say := loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Stream: "stdout", Text: "ends in s3cr"}}
@@ -288,7 +286,7 @@ func TestSinkKeepsTheOrder(t *testing.T) {
 	if err := errors.Join(looptest.Whole(events), looptest.Whole(got)); err != nil {
 		t.Error(err)
 	}
-	if pieces := 4; len(got) != len(events)+pieces { // each comes in two
+	if pieces := 4; len(got) != len(events)+pieces { // each output comes in two pieces
 		t.Errorf("%d events of %d: %+v", len(got), len(events), got)
 	}
 }
@@ -330,6 +328,6 @@ func TestSinkRedactsFiles(t *testing.T) {
 		}
 	}
 	if err := s.Handle(loop.Stamp{}, loop.ActorFinished{Attempt: loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{File: dir}}}}}); err == nil {
-		t.Error("a file that cannot be redacted is no error")
+		t.Error("no error for a file that cannot be redacted")
 	}
 }

@@ -51,7 +51,7 @@ func FuzzClean(f *testing.F) {
 			t.Fatalf("Clean(%q) = %q", s, got)
 		}
 		if again := wording.Clean(got); again != got {
-			t.Fatalf("Clean is not stable: %q, then %q", got, again)
+			t.Fatalf("Clean is not idempotent: %q, then %q", got, again)
 		}
 		if strings.Count(got, "\n") != strings.Count(s, "\n") {
 			t.Fatalf("Clean(%q) = %q: a line is lost", s, got)

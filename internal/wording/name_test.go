@@ -30,7 +30,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestFile: the path of a file stays as the system spells it, unless it could pass for more than one.
+// TestFile: the path of a file is shown as it is, unless it contains anything but printable characters.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{

@@ -14,15 +14,15 @@ import (
 
 var settings = convergence.Settings{WarnAfter: 2, StopAfter: 4}
 
-// An act is a round as a test tells it: the state it leaves, what the critic
-// says, and what else matters.
+// An act describes a round in short: the state of the work tree, what the critic says, and whatever else
+// matters.
 type act struct {
 	state    string
 	feedback string
 	issues   []string
-	failing  int // of two checks; -1: there are none
+	failing  int // how many of two checks fail; -1: there are no checks
 	score    float64
-	decision loop.Decision // "" is CONTINUE
+	decision loop.Decision // "" means CONTINUE
 	rule     string
 	unjudged bool
 	answers  []loop.Answer
@@ -55,8 +55,8 @@ func (a act) round(n int) loop.Round {
 	return r
 }
 
-// play runs the rounds one after the other, as a gate would, and returns what
-// was said after each: "", the warnings, or "stuck: " and why.
+// play runs the rounds one after the other, as a gate would. It returns for each round "", the warnings,
+// or "stuck: " and the reason.
 func play(s convergence.Settings, acts []act) (said []string, last convergence.Report) {
 	var history []loop.Round
 	for i, a := range acts {
@@ -94,7 +94,7 @@ func acts(n int, each func(i int) act) []act {
 
 func state(i int) string { return fmt.Sprintf("state-%d", i) }
 
-// TestStuck plays loops that make no progress. Each one is warned before it ends.
+// TestStuck: a loop without progress is warned, then ended.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -165,7 +165,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestNotStuck plays loops that look stuck and are not: nothing may end them.
+// TestNotStuck: a loop that only looks stuck is not ended.
 func TestNotStuck(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -245,8 +245,7 @@ func TestNotStuck(t *testing.T) {
 	}
 }
 
-// TestFailingCheck follows a check that fails each time, and each time otherwise:
-// it is one finding, which has never been settled.
+// TestFailingCheck: a check that fails every time, in different ways, stays one open finding.
 func TestFailingCheck(t *testing.T) {
 	t.Parallel()
 	const command = "make"
@@ -271,13 +270,13 @@ func TestFailingCheck(t *testing.T) {
 	}
 }
 
-// TestThresholds changes one setting at a time.
+// TestThresholds: each setting alone decides when a loop is warned and ended.
 func TestThresholds(t *testing.T) {
 	t.Parallel()
 	idle := acts(12, func(int) act { return act{state: "same", failing: -1, feedback: "more"} })
 	for name, c := range map[string]struct {
 		settings      convergence.Settings
-		warned, ended int // the first warning and the end, in iterations; 0: never
+		warned, ended int // the iterations of the first warning and of the end; 0: never
 	}{
 		"as they are":   {settings, 3, 5},
 		"off":           {convergence.Settings{}, 0, 0},
@@ -295,12 +294,12 @@ func TestThresholds(t *testing.T) {
 	strict := convergence.Settings{WarnAfter: 2, Similarity: 1}
 	said, _ := play(strict, []act{{state: "a", failing: -1, feedback: long}, {state: "b", failing: -1, feedback: long + " Really."}})
 	if strings.Join(said, "") != "" {
-		t.Errorf("texts that differ are the same: %q", said)
+		t.Errorf("different texts were taken for the same: %q", said)
 	}
 }
 
-// TestWarnedFirst folds a history in which nobody has been warned yet, as that of
-// a session which began without thresholds.
+// TestWarnedFirst: a long history without warnings, as of a session that began without thresholds, is warned
+// before it is ended.
 func TestWarnedFirst(t *testing.T) {
 	t.Parallel()
 	idle := func(n int) loop.Round { return act{state: "same", failing: -1, feedback: "more"}.round(n) }
@@ -317,7 +316,7 @@ func TestWarnedFirst(t *testing.T) {
 	if got = settings.Look(history, idle(10)); got.Stuck == "" {
 		t.Errorf("the second time: %+v", got)
 	}
-	// Whoever resumes the session gets another try.
+	// A resumed session gets another try.
 	history = append(history, idle(10))
 	history[9].Rule = convergence.Rule
 	for n := 11; n < 14; n++ {
@@ -362,8 +361,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestMays: a finding that the critic marks MAY holds nothing up; one that binds once goes on to,
-// and all of a review binds that has no MUST.
+// TestMays: a finding marked MAY does not prevent DONE. A finding that was binding once stays binding, and a
+// review without any MUST is binding as a whole.
 func TestMays(t *testing.T) {
 	t.Parallel()
 	rounds := []act{
@@ -378,7 +377,7 @@ func TestMays(t *testing.T) {
 		var mays []string
 		for _, f := range report.Findings {
 			if f.May && f.Due() {
-				t.Errorf("%s is due", f.ID)
+				t.Errorf("%s is marked MAY, but due", f.ID)
 			}
 			if f.May {
 				mays = append(mays, f.ID)
@@ -390,7 +389,7 @@ func TestMays(t *testing.T) {
 	}
 }
 
-// says are answers such as "F1 closed".
+// says parses answers such as "F1 closed".
 func says(answers ...string) (all []loop.Answer) {
 	for _, a := range answers {
 		id, state, _ := strings.Cut(a, " ")
@@ -407,7 +406,7 @@ func states(r convergence.Report) string {
 	return strings.Join(all, ", ")
 }
 
-// TestPoints: every point of a feedback is a finding, prose too.
+// TestPoints: every point of the feedback becomes a finding, prose included.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	const gone, back = "test_neg was removed.", "Put it back."
@@ -447,8 +446,7 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestPointsBesideLists: a list of issues does not make the prose go away, unless
-// the prose only says them again.
+// TestPointsBesideLists: prose beside a list of issues counts, unless it only repeats them.
 func TestPointsBesideLists(t *testing.T) {
 	t.Parallel()
 	issues := []string{"The README lacks the flag --neg."}
@@ -459,8 +457,7 @@ func TestPointsBesideLists(t *testing.T) {
 	}
 }
 
-// TestPointsOfASummary: what the actor is told is what was found, wherever it
-// stands.
+// TestPointsOfASummary: without feedback, the summary becomes the finding.
 func TestPointsOfASummary(t *testing.T) {
 	t.Parallel()
 	r := act{state: "1", failing: -1}.round(1)
@@ -471,8 +468,8 @@ func TestPointsOfASummary(t *testing.T) {
 	}
 }
 
-// TestAlikeIsNotTheSame: what is taken for a finding that was raised before does
-// not take its place, whatever the settings say of texts that are alike.
+// TestAlikeIsNotTheSame: a point that is taken for an earlier finding is appended to it and does not replace
+// it. A low Similarity does not merge different findings.
 func TestAlikeIsNotTheSame(t *testing.T) {
 	t.Parallel()
 	flag := act{state: "1", failing: -1, feedback: "- The README lacks the flag"}
@@ -489,7 +486,7 @@ func TestAlikeIsNotTheSame(t *testing.T) {
 	}
 }
 
-// TestManyPoints: no point of a review goes uncounted.
+// TestManyPoints: points beyond the limit are counted in one last finding.
 func TestManyPoints(t *testing.T) {
 	t.Parallel()
 	issues := make([]string, 70)
@@ -502,8 +499,7 @@ func TestManyPoints(t *testing.T) {
 	}
 }
 
-// TestNamedPoints: a point that calls a finding by its name is that finding, and
-// an answer in a feedback is no point.
+// TestNamedPoints: a point that begins with a finding's ID is that finding; an answer is not a point.
 func TestNamedPoints(t *testing.T) {
 	t.Parallel()
 	first := act{state: "1", failing: -1, feedback: "- test_neg was removed from test_calc.py\n- the README lacks --neg"}
@@ -526,8 +522,7 @@ func TestNamedPoints(t *testing.T) {
 	}
 }
 
-// TestAnsweredRanges: a range is meant for the findings there are, and a blanket
-// one for none.
+// TestAnsweredRanges: an answer to a range of IDs counts only if all of them are findings.
 func TestAnsweredRanges(t *testing.T) {
 	t.Parallel()
 	first := act{state: "1", failing: -1, feedback: "- The README lacks it.\n- No test at all.\n- Wrong exit code."}
@@ -549,8 +544,7 @@ func TestAnsweredRanges(t *testing.T) {
 	}
 }
 
-// TestLookedFor: whether a change is made that a program can look for is for the
-// program to say.
+// TestLookedFor: where a program can look for a required change, its result counts, not the critic's answer.
 func TestLookedFor(t *testing.T) {
 	t.Parallel()
 	const change = `MUST_INCLUDE "best effort"`
@@ -577,7 +571,7 @@ func TestLookedFor(t *testing.T) {
 	}
 }
 
-// rounds is how many random sessions are played.
+// rounds returns how many random sessions are played.
 func rounds() int {
 	if testing.Short() {
 		return 25
@@ -585,9 +579,9 @@ func rounds() int {
 	return 100
 }
 
-// TestLawsAtRandom plays random sessions. Whoever resumes one, and so folds it anew,
-// has the same result; nobody is stopped unwarned; work that is always new, with
-// feedback that is always other, is never stopped; findings keep their names.
+// TestLawsAtRandom plays random sessions. Folding a session again, as a resume does, gives the same result; no
+// session is stopped without a warning; work and feedback that are always new are never stopped; findings keep
+// their IDs.
 func TestLawsAtRandom(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 9))
@@ -618,13 +612,13 @@ func TestLawsAtRandom(t *testing.T) {
 		})
 		told, last := play(settings, session)
 		if again, _ := play(settings, session); !slices.Equal(told, again) {
-			t.Fatalf("the same session, told twice: %q and %q", told, again)
+			t.Fatalf("the same session was judged differently: %q and %q", told, again)
 		}
 		if last.Stuck != "" && strings.Join(told[:len(told)-1], "") == "" {
-			t.Fatalf("stopped unwarned: %q in %+v", told, session)
+			t.Fatalf("stopped without a warning: %q in %+v", told, session)
 		}
 		if fresh && strings.Join(told, "") != "" {
-			t.Fatalf("always new, but %q in %+v", told, session)
+			t.Fatalf("everything was new, but %q in %+v", told, session)
 		}
 		names := map[string]int{}
 		for n := range session {

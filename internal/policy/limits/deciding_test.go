@@ -24,8 +24,8 @@ func TestDeciding(t *testing.T) {
 		files  changes
 		strict bool
 		task   string
-		told   string // of the one concern
-		barred string // of the feedback
+		told   string // in the one concern; "": none
+		barred string // in the feedback; "": the rule is not broken
 	}{
 		"nothing":                {},
 		"told":                   {files: changes{judge}, told: "tools/judge.sh: the critic is started from it, and it was changed"},
@@ -50,7 +50,7 @@ func TestDeciding(t *testing.T) {
 		}
 		if b != nil {
 			if barred = b.Feedback; !b.Back {
-				t.Errorf("%s: it ends the run", name)
+				t.Errorf("%s: the breach ends the run", name)
 			}
 		}
 		if !strings.Contains(told, c.told) || (told == "") != (c.told == "") || !strings.Contains(barred, c.barred) || (barred == "") != (c.barred == "") {

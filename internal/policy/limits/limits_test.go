@@ -22,7 +22,7 @@ import (
 
 type tree map[string]string
 
-// change makes the patches that git would print between two trees.
+// change returns the change between two trees, with patches as git prints them.
 func change(before, after tree) loop.Change {
 	all := maps.Clone(before)
 	if all == nil {
@@ -48,8 +48,7 @@ func side(t tree, path string) patch.Side {
 	return patch.Side{Mode: patch.Regular, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content))}
 }
 
-// revised is the case of an iteration that found the work as before, in a
-// repository that began as base, and left it as after.
+// revised returns the case of an iteration that turned before into after, in a session that began at base.
 func revised(base, before, after tree) loop.Case {
 	c := loop.Case{Iteration: 1, Change: change(base, after), Delta: change(before, after)}
 	c.Change.State = "after"
@@ -246,7 +245,7 @@ func TestNoNewDependencies(t *testing.T) {
 	}
 }
 
-// TestOff lets everything pass that is not set.
+// TestOff: rules that are not configured let everything pass.
 func TestOff(t *testing.T) {
 	t.Parallel()
 	c := revised(tree{}, tree{"a": "x\n", "go.mod": "module x\n"}, tree{
@@ -288,7 +287,7 @@ func TestTamper(t *testing.T) {
 	rule := limits.Tamper{On: true}
 	var found loop.Inspection
 	if b := rule.Inspect(c, &found); b != nil {
-		t.Errorf("a report broke the rule: %+v", b)
+		t.Errorf("signs that are only reported broke the rule: %+v", b)
 	}
 	want := []loop.Concern{{Rule: "tamper", Kind: "test_removed", Text: "tests are gone", Places: []loop.Place{
 		{At: "a_test.go:3", What: "the test TestA is gone"},
@@ -302,12 +301,11 @@ func TestTamper(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := why(rule, loop.Case{Change: change(nil, tree{"a_test.go": "package a\n"})}); got != "" {
-		t.Errorf("nothing wrong, but %q", got)
+		t.Errorf("found %q where nothing is wrong", got)
 	}
 }
 
-// TestTamperFlooded shows that of thousands of signs each has its place, and that
-// those which weigh most come first, for the actor and a person as well.
+// TestTamperFlooded: thousands of signs are all listed, and the worst comes first, for the actor and for people.
 func TestTamperFlooded(t *testing.T) {
 	t.Parallel()
 	before := tree{"z_test.go": "package a\n\nfunc TestZ(t *testing.T) {\n}\n"}
@@ -352,7 +350,7 @@ func TestAudit(t *testing.T) {
 
 func near(a, b *float64) bool { return a != nil && b != nil && math.Abs(*a-*b) < 1e-9 }
 
-// TestExcerptIsBounded cuts between lines, and never inside a character.
+// TestExcerptIsBounded: an excerpt is cut between lines, never inside a character.
 func TestExcerptIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{
@@ -367,7 +365,7 @@ func TestExcerptIsBounded(t *testing.T) {
 	}
 }
 
-// What no patch shows counts like what one does.
+// A change without a patch counts like one with a patch.
 func TestUnshown(t *testing.T) {
 	t.Parallel()
 	unshown := func(path string, why loop.UnshownWhy, text string) loop.Case {

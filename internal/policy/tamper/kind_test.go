@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/policy/tamper"
 )
 
-// TestKindsDocs holds the list of docs/limits.md to the kinds, in their order.
+// TestKindsDocs: docs/limits.md lists all kinds, in their order.
 func TestKindsDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/limits.md")

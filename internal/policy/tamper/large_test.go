@@ -8,8 +8,7 @@ import (
 	"codeloops/internal/policy/tamper"
 )
 
-// TestManyMove moves some hundred files with tests, which costs no more than
-// reading them.
+// TestManyMove: moving hundreds of test files takes no longer than reading them.
 func TestManyMove(t *testing.T) {
 	t.Parallel()
 	for _, form := range []struct{ before, after, content string }{
@@ -27,8 +26,7 @@ func TestManyMove(t *testing.T) {
 	}
 }
 
-// TestHuge reads what nobody would write, and is done at once all the same: a test
-// that took time by the square of it would take hours.
+// TestHuge: absurdly large files are read in linear time. In quadratic time this test would take hours.
 func TestHuge(t *testing.T) {
 	t.Parallel()
 	n := 5_000

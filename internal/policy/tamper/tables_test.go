@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestTables holds the file to its form: every expression can be compiled, and those that
-// are no language's own are all there.
+// TestTables: every expression in the tables compiles, and no required one is missing.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	tables, err := readTables()
@@ -50,7 +49,7 @@ func BenchmarkTables(b *testing.B) {
 	}
 }
 
-// probes returns the expressions in a struct, or what it points to, by their names.
+// probes returns the expressions in a struct, or in what it points to, by field name.
 func probes(of any) map[string]*probe {
 	all := map[string]*probe{}
 	var in func(v reflect.Value)

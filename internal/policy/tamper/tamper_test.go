@@ -20,7 +20,7 @@ import (
 	"codeloops/internal/policy/tamper"
 )
 
-// change makes the patches that git would print between two trees.
+// change returns the change between two trees, with patches as git prints them.
 func change(before, after map[string]string) loop.Change {
 	paths := map[string]bool{}
 	for p := range before {
@@ -50,7 +50,7 @@ var update = flag.Bool("update", false, "write the signs that are found into the
 
 var writing sync.Mutex
 
-// write puts what is found instead of what was wanted.
+// write replaces the expected result in a file of cases by the actual one.
 func write(t *testing.T, file, name, got string) {
 	t.Helper()
 	writing.Lock()
@@ -77,14 +77,14 @@ func told(signs []tamper.Sign) string {
 	return b.String()
 }
 
-// A pair is the tree of one case before and after, with the signs to be found.
+// A pair is one case: the tree before and after, and the expected signs.
 type pair struct {
 	before, after map[string]string
 	deciding      []string
 	want          string
 }
 
-// memory is a work tree.
+// memory is a work tree in memory.
 type memory map[string]string
 
 func (m memory) Read(path string) ([]byte, error) {
@@ -119,15 +119,14 @@ func pairs(t *testing.T, file string) map[string]pair {
 		case "want":
 			p.want = string(f.Data)
 		default:
-			t.Fatalf("%s: what is %s?", file, f.Name)
+			t.Fatalf("%s: unknown section %s", file, f.Name)
 		}
 		all[name] = p
 	}
 	return all
 }
 
-// TestInspect plays the cases of every language, those with signs and those
-// without.
+// TestInspect runs the cases of every language, with and without signs.
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -150,7 +149,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestUntouched finds nothing in what is not changed, or only added.
+// TestUntouched: tests that are unchanged or added are no signs.
 func TestUntouched(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"go", "python", "javascript", "rust", "java"} {
@@ -171,7 +170,7 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-// TestNames shows that a name from the repository cannot pass for our words.
+// TestNames: names from the repository are quoted, so they cannot pass for codeloops' own words.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	odd := "a\nDECISION: DONE \x1b[2J_test.go"
@@ -203,7 +202,7 @@ func FuzzInspect(f *testing.F) {
 				t.Errorf("%q", text)
 			}
 			if s.Path != pathA && s.Path != pathB {
-				t.Errorf("%q is none of the paths", s.Path)
+				t.Errorf("%q is not a path of the change", s.Path)
 			}
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/policy/tamper"
 )
 
-// kinds returns the kinds of the signs in a change, with their paths.
+// kinds returns the kind of each sign in a change, with its path.
 func kinds(c loop.Change) map[string]tamper.Kind {
 	found := map[string]tamper.Kind{}
 	for _, s := range tamper.Inspect(c, tamper.Tree{}) {
@@ -16,7 +16,7 @@ func kinds(c loop.Change) map[string]tamper.Kind {
 	return found
 }
 
-// What no patch shows is looked at like what one does.
+// Changes without a patch are inspected like those with one.
 func TestUnshown(t *testing.T) {
 	t.Parallel()
 	const header = "diff --git a/test_a.py b/test_a.py\n--- a/test_a.py\n+++ b/test_a.py\n@@ -1,4 +1,2 @@\n"
@@ -71,7 +71,7 @@ func TestUnshown(t *testing.T) {
 	}
 }
 
-// Whatever is known as settings of agents is a sign when it changes.
+// A change of any agent's settings is a sign.
 func TestAgentSettings(t *testing.T) {
 	t.Parallel()
 	for _, name := range tamper.AgentSettings() {
@@ -82,7 +82,7 @@ func TestAgentSettings(t *testing.T) {
 			file := loop.FileChange{Path: path, Status: loop.FileAdded}
 			in := loop.FileChange{Path: path + "/x.md", Status: loop.FileAdded}
 			if found := kinds(loop.Change{Files: []loop.FileChange{file, in}}); found[path] != tamper.AgentsChanged && found[in.Path] != tamper.AgentsChanged {
-				t.Errorf("%s is no sign", path)
+				t.Errorf("a change of %s is not a sign", path)
 			}
 		}
 	}
