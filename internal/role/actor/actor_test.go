@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// A listener is an agent that answers with one reply and keeps the request.
+// A listener is an agent that gives one reply and keeps the request.
 type listener struct {
 	reply   agent.Reply
 	err     error
@@ -50,12 +50,11 @@ func TestAct(t *testing.T) {
 		t.Errorf("request %+v", l.request)
 	}
 	if l.request.Watch(loop.Notice{Stream: "a", Text: "b"}); heard != "ab" {
-		t.Errorf("the watch heard %q", heard)
+		t.Errorf("the watch got %q", heard)
 	}
 }
 
-// TestActResumes hands the conversation on when it is to be continued, and only
-// then; the prompt is the same.
+// TestActResumes: the request has the earlier conversation only if it is to be resumed. The prompt is the same.
 func TestActResumes(t *testing.T) {
 	t.Parallel()
 	brief := loop.Brief{Iteration: 2, Task: "do it", Conversation: loop.Conversation{ID: "c-1", Agent: loop.AgentRef{Agent: "claude"}}}
@@ -176,8 +175,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestPromptIsBounded checks that what a reviewer and checks print does not
-// make a prompt grow without end, and that the task in it is whole.
+// TestPromptIsBounded: output of reviewers and checks is cut to a limit; the task is not.
 func TestPromptIsBounded(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("\x00\xff ````` é 😀\n", 1<<14)
@@ -188,12 +186,12 @@ func TestPromptIsBounded(t *testing.T) {
 	}
 	got := asked(t, loop.Brief{Iteration: 2, Task: task, Previous: &r})
 	if !strings.Contains(got, "\n"+task+"\n") {
-		t.Error("the task is not whole")
+		t.Error("the task was cut")
 	}
 	if limit := len(task) + 112<<10; len(got) > limit || !utf8.ValidString(got) {
 		t.Errorf("%d bytes for a limit of %d, UTF-8 %t", len(got), limit, utf8.ValidString(got))
 	}
 	if n := strings.Count(got, "\n``````\n"); n != 2*31 {
-		t.Errorf("%d rows of back-ticks for %d fences", n, 31)
+		t.Errorf("%d fence lines for %d fences", n, 31)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/role/prompt"
 )
 
-// refined returns the prompt for a brief, asked with a template.
+// refined returns the prompt for a brief, made from a template.
 func refined(t *testing.T, text string, b loop.Brief) string {
 	t.Helper()
 	asked, err := prompt.ForRefinement(text)
@@ -55,7 +55,7 @@ func TestRefine(t *testing.T) {
 	}
 }
 
-// golden compares a prompt with the one that is kept.
+// golden compares a prompt with a golden file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "prompts", strings.ReplaceAll(name, " ", "_")+".txt")
@@ -69,12 +69,11 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the prompt differs from %s; -update writes it anew. It is now\n%s", file, got)
+		t.Errorf("the prompt differs from %s; -update rewrites the file. The prompt is now\n%s", file, got)
 	}
 }
 
-// TestRefineIsBounded checks that the places of a template keep to sizes, and that
-// the task is whole.
+// TestRefineIsBounded: what is filled into a template is cut to a limit; the task is not.
 func TestRefineIsBounded(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("\x00\xff ````` é 😀\n", 1<<14)
@@ -84,12 +83,12 @@ func TestRefineIsBounded(t *testing.T) {
 	r.Change.Files = []loop.FileChange{{Path: "a", Status: loop.FileAdded, Patch: huge}}
 	got := refined(t, "{diff}{output}{critique}{issues_bulleted}{prompt}", loop.Brief{Iteration: 2, Task: task, Previous: &r})
 	if !strings.Contains(got, "\n"+task+"\n") {
-		t.Error("the task is not whole")
+		t.Error("the task was cut")
 	}
 	if limit := len(task) + 290<<10; len(got) > limit || !utf8.ValidString(got) || strings.Contains(got, "\x00") {
 		t.Errorf("%d bytes for a limit of %d, UTF-8 %t", len(got), limit, utf8.ValidString(got))
 	}
 	if n := strings.Count(got, "\n``````\n"); n != 2*3 {
-		t.Errorf("%d rows of back-ticks for 3 fences, the diff being left out", n)
+		t.Errorf("%d fence lines for 3 fences; the diff should be left out", n)
 	}
 }

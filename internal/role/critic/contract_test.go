@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// A reply that breaks the contract is no verdict, however well it reads.
+// A reply that breaks the contract is not a verdict, even if it could be parsed.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	structured := verdict.Contract{Structured: &loop.CritiquePolicy{RiskTypes: []string{"security"}, MaxRequiredChanges: 1}}

@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/role/prompt"
 )
 
-// slack is what the line of a cut takes when the budget has no room for it.
+// slack is the length of the line that marks a cut; it may exceed a very small budget.
 const slack = 128
 
 func TestClip(t *testing.T) {

@@ -11,8 +11,7 @@ import (
 	"codeloops/internal/role/prompt"
 )
 
-// modified makes a change of one file with as many hunks as there are sizes;
-// each hunk has that many lines, all of them added.
+// modified returns a modified file with one hunk for each size; a hunk has that many lines, all added.
 func modified(path string, hunks ...int) loop.FileChange {
 	f := loop.FileChange{Path: path, Status: loop.FileModified, OldMode: 0o100644, NewMode: 0o100644, OldSize: 1, NewSize: 2}
 	var b strings.Builder
@@ -113,8 +112,8 @@ func TestOfChange(t *testing.T) {
 	}
 }
 
-// TestOfChangeIsHonest checks for many changes and budgets that every file is
-// shown whole, or cut and named so, or left out and named so.
+// TestOfChangeIsHonest: for many changes and budgets, the list of files says which files are cut or left out, and
+// all others are shown in full.
 func TestOfChangeIsHonest(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -133,18 +132,18 @@ func TestOfChangeIsHonest(t *testing.T) {
 		for i, f := range c.Files {
 			line := list[i]
 			if !strings.Contains(line, "  "+f.Path+"  (+") {
-				t.Fatalf("%s is not where it belongs in the list: %q", f.Path, line)
+				t.Fatalf("%s is not at its place in the list: %q", f.Path, line)
 			}
 			switch {
 			case strings.HasPrefix(rest, f.Patch):
 				rest = rest[len(f.Patch):]
 				if strings.Contains(line, "CUT") || strings.Contains(line, "NOT SHOWN") {
-					t.Fatalf("%s is whole but listed as %q", f.Path, line)
+					t.Fatalf("%s is shown in full but listed as %q", f.Path, line)
 				}
 			case strings.Contains(line, "  NOT SHOWN: "):
 				cut = true
 				if strings.HasPrefix(rest, header(f)) {
-					t.Fatalf("%s is there but listed as %q", f.Path, line)
+					t.Fatalf("%s is shown but listed as %q", f.Path, line)
 				}
 			default:
 				cut = true
@@ -159,20 +158,19 @@ func TestOfChangeIsHonest(t *testing.T) {
 
 func header(f loop.FileChange) string { return "diff --git a/" + f.Path + " " }
 
-// cutFile checks the part of a file that leads the excerpt, and returns what
-// follows it.
+// cutFile checks the cut file at the beginning of rest, and returns what follows it.
 func cutFile(t *testing.T, f loop.FileChange, line, rest string) string {
 	t.Helper()
 	_, missing, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  CUT, missing: ")
 	note := "[... " + missing + " of this file left out here ...]\n"
 	shown, after, found := strings.Cut(rest, note)
 	if !ok || !found || !strings.HasPrefix(f.Patch, shown) || !strings.HasSuffix(shown, "\n") {
-		t.Fatalf("%s is neither whole nor cut by the line: %q\n%q", f.Path, line, rest)
+		t.Fatalf("%s is neither shown in full nor cut between lines: %q\n%q", f.Path, line, rest)
 	}
 	left := f.Patch[len(shown):]
 	want := fmt.Sprintf(", %d bytes (%d lines)", len(left), strings.Count(left, "\n"))
 	if !strings.HasSuffix(strings.ReplaceAll(missing, "(1 line)", "(1 lines)"), want) {
-		t.Fatalf("%s lacks %s, listed as %q", f.Path, want, line)
+		t.Fatalf("%s: want %q at the end of %q", f.Path, want, line)
 	}
 	return after
 }
@@ -193,8 +191,7 @@ func arbitrary(random *rand.Rand) loop.Change {
 	return changed(files...)
 }
 
-// TestOfChangeOrder checks that no budget shows a generated file while one that
-// somebody wrote is left out, and that whole files are the smallest.
+// TestOfChangeOrder: generated files are left out before handwritten ones, even if they are smaller.
 func TestOfChangeOrder(t *testing.T) {
 	t.Parallel()
 	names := []string{
@@ -217,7 +214,7 @@ func TestOfChangeOrder(t *testing.T) {
 	for _, name := range []string{"vendors.go", "lock.go", "distance.go", "generated/real.go", "main_test.go"} {
 		c := changed(modified(name, 1), modified("zz/go.sum", 1))
 		if x := prompt.ExcerptOf(c, len(c.Files[0].Patch), 1<<20); x.Diff != c.Files[0].Patch {
-			t.Errorf("%s is taken for generated: %q", name, x.Diff)
+			t.Errorf("%s was taken for a generated file: %q", name, x.Diff)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestForCritique(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if got, err := prompt.ForCritique(""); err != nil || got != nil {
-		t.Errorf("no template reads %q, %v", got, err)
+		t.Errorf("an empty template: got %q, %v", got, err)
 	}
 }
 
@@ -84,8 +84,8 @@ func TestBulleted(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that what is read can be written, and then reads the same; that
-// no place stands twice; and that an error names a line that the text has.
+// FuzzRead: a template that was read can be written back as it was; no placeholder occurs twice; and an error
+// names a line that exists.
 func FuzzRead(f *testing.F) {
 	f.Add("{prompt}\n{diff} {{x}} {{{output}}}")
 	f.Add("{prompt} {critique}{issues_bulleted}")
@@ -101,13 +101,13 @@ func FuzzRead(f *testing.F) {
 			}
 			again := written(t, got)
 			if back, err := read(again); again != text || err != nil || !reflect.DeepEqual(back, got) {
-				t.Errorf("%q reads %q and is written %q", text, got, again)
+				t.Errorf("%q was read as %q and written as %q", text, got, again)
 			}
 		}
 	})
 }
 
-// written is the text of a template.
+// written returns the text of a template.
 func written(t *testing.T, asked prompt.Template) string {
 	t.Helper()
 	var b strings.Builder
@@ -118,7 +118,7 @@ func written(t *testing.T, asked prompt.Template) string {
 			continue
 		}
 		if seen[piece.Place] || !asked.Holds(piece.Place) || piece.Text != "" {
-			t.Errorf("the piece %+v", piece)
+			t.Errorf("unexpected piece %+v", piece)
 		}
 		seen[piece.Place] = true
 		b.WriteString("{" + string(piece.Place) + "}")

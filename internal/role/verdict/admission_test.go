@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// decides reads a reply with the seal and without it. It returns the problems.
+// decides reads a DONE with the seal and without it, and returns both problems.
 func decides(reply string) (sealed, unsealed string) {
 	p := verdict.Parser{Seal: "k7f2qx"}
 	_, _, unsealed = p.Read(reply)
@@ -16,8 +16,8 @@ func decides(reply string) (sealed, unsealed string) {
 	return sealed, unsealed
 }
 
-// A summary that says that the work is not done, and one that speaks of what the
-// program does, or did.
+// A DONE is refused if its summary says that the work is unfinished, but not if the summary only describes what
+// the program does or did.
 func TestSummariesOfADone(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
@@ -49,7 +49,7 @@ func TestSummariesOfADone(t *testing.T) {
 	}
 }
 
-// What stands above a DONE: a plan, somebody else's words, or the critic's own.
+// A DONE is refused if the line above introduces it as a plan or as somebody else's words.
 func TestLeadsToADone(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
@@ -81,7 +81,7 @@ func TestLeadsToADone(t *testing.T) {
 	}
 }
 
-// What stands below a DONE.
+// A DONE is refused if a remark below it contradicts or qualifies it.
 func TestRemarksOnADone(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
@@ -105,7 +105,7 @@ func TestRemarksOnADone(t *testing.T) {
 	}
 }
 
-// A score beside which another one is named, in a sentence or in its own line.
+// A score is refused if a sentence beside it names another one, or if its own line qualifies it.
 func TestScoresInSentences(t *testing.T) {
 	t.Parallel()
 	read := func(line, other string) (loop.Verdict, string) {

@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// Members beside an approval that speak against it, and such that do not.
+// An approval is refused if another member of the object contradicts it.
 func TestMembersBesideAnApproval(t *testing.T) {
 	t.Parallel()
 	for _, member := range []string{
@@ -35,7 +35,7 @@ func TestMembersBesideAnApproval(t *testing.T) {
 	}
 }
 
-// A cross or an empty box before a decision says the opposite of DONE.
+// A cross or an empty box before DONE contradicts it.
 func TestSymbolsBeforeADecision(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{

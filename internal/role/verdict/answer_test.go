@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// told writes answers as "F1 closed (why)".
+// told formats answers as "F1 closed (why)".
 func told(answers []loop.Answer) string {
 	var all []string
 	for _, a := range answers {
@@ -21,7 +21,7 @@ func told(answers []loop.Answer) string {
 	return strings.Join(all, ", ")
 }
 
-// TestAnswers reads what a critic says of findings below its decision.
+// TestAnswers: answers to findings are read from the lines below the decision.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -78,7 +78,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersLeaveTheSummary keeps what is said of findings out of the summary.
+// TestAnswersLeaveTheSummary: answers are not part of the summary.
 func TestAnswersLeaveTheSummary(t *testing.T) {
 	t.Parallel()
 	for _, reply := range []string{
@@ -92,7 +92,7 @@ func TestAnswersLeaveTheSummary(t *testing.T) {
 	}
 }
 
-// TestAnswersInObjects reads the same from JSON.
+// TestAnswersInObjects: answers are read from JSON objects as well.
 func TestAnswersInObjects(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
@@ -119,7 +119,7 @@ func TestAnswersInObjects(t *testing.T) {
 	}
 }
 
-// TestDoneOverWhatItCallsOpen: a DONE cannot say that a finding is open.
+// TestDoneOverWhatItCallsOpen: a DONE that calls a finding open is refused.
 func TestDoneOverWhatItCallsOpen(t *testing.T) {
 	t.Parallel()
 	for _, reply := range []string{

@@ -2,7 +2,7 @@ package verdict
 
 import "codeloops/internal/loop"
 
-// Terms returns the names of all that a contract can ask for.
+// Terms returns the names of all terms of contracts.
 func Terms() (names []string) {
 	for _, t := range (Contract{Structured: &loop.CritiquePolicy{}}).terms() {
 		names = append(names, t.name)
@@ -10,7 +10,7 @@ func Terms() (names []string) {
 	return names
 }
 
-// Without returns a contract that asks for all that c does but for one term.
+// Without returns c without one term.
 func Without(c Contract, name string) Lacking { return Lacking{c, name} }
 
 // Lacking is a contract with one term switched off.
@@ -33,8 +33,8 @@ func (l Lacking) Check(v loop.Verdict) string {
 // always a [ReplyError].
 func Parse(reply string) (loop.Verdict, error) { return Parser{}.Parse(reply) }
 
-// Parse reads a verdict, whatever the contract says of it but that it be
-// structured. It takes time and memory in proportion to the reply.
+// Parse reads a verdict without checking it against the contract; only whether it must be structured matters. It
+// takes time and memory in proportion to the reply.
 func (p Parser) Parse(reply string) (loop.Verdict, error) {
 	c, err := p.parse(reply)
 	return c.verdict, err

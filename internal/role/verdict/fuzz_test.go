@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// says is a rough, independent look for a decision: a line that says DECISION
-// and nothing but DONE, or DONE alone below such a label, or a JSON object.
+// says is a rough, independent search for a decision: a line with nothing but DECISION and DONE, DONE alone below
+// such a label, or a JSON object.
 func says(reply string) bool {
 	if strings.Contains(reply, "{") {
 		return true
@@ -22,7 +22,7 @@ func says(reply string) bool {
 	letters := regexp.MustCompile(`[^\p{L}]+`)
 	below := false
 	for line := range strings.Lines(reply) {
-		// The control sequences that colours are made of hold letters.
+		// The control sequences of colours contain letters.
 		line = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]?`).ReplaceAllString(line, "")
 		switch word := strings.ToUpper(letters.ReplaceAllString(line, "")); {
 		case word == "DECISIONDONE", below && word == "DONE", strings.ContainsRune(line, '\x1b'):
@@ -73,7 +73,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// sound checks what holds for every reply.
+// sound checks what is true of every reply.
 func sound(t *testing.T, reply string, v loop.Verdict, err error) {
 	t.Helper()
 	if err != nil {
@@ -86,7 +86,7 @@ func sound(t *testing.T, reply string, v loop.Verdict, err error) {
 	switch v.Decision {
 	case loop.Done:
 		if !says(reply) || v.Escalation != "" {
-			t.Errorf("DONE out of nothing: %s", show(v))
+			t.Errorf("DONE, but the reply has no decision: %s", show(v))
 		}
 	case loop.Continue, loop.Error:
 	default:
@@ -112,8 +112,7 @@ func same(t *testing.T, how string, v loop.Verdict, err error, reply string) {
 	}
 }
 
-// overrules checks that no unsealed text does, whatever it is and wherever it
-// stands.
+// overrules checks that unsealed text before or after a sealed decision never overrules it.
 func overrules(t *testing.T, reply string) {
 	t.Helper()
 	if strings.Contains(strings.ToLower(reply), "k7f2qx") || strings.Contains(reply, "```") || strings.Contains(reply, "~~~") {
@@ -129,8 +128,7 @@ func overrules(t *testing.T, reply string) {
 	}
 }
 
-// FuzzEvidence appends what others wrote to what a critic wrote: that makes no
-// DONE of what was none.
+// FuzzEvidence: evidence that is repeated at the end of a reply does not make it a DONE.
 func FuzzEvidence(f *testing.F) {
 	for _, cases := range replies() {
 		for _, c := range cases {

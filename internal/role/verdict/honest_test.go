@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// honest are replies as models write them at length; ´ stands for a back-tick.
+// honest has long replies as models write them; ´ stands for a back-tick.
 // They end in a block that [TestHonestReplies] adds.
 func honest() map[string]string {
 	return map[string]string{
@@ -26,8 +26,7 @@ func honest() map[string]string {
 	}
 }
 
-// TestHonestReplies reads what is meant as it is meant, in every form and with or
-// without the seal.
+// TestHonestReplies: honest replies are read as they are meant, in every form, with and without the seal.
 func TestHonestReplies(t *testing.T) {
 	t.Parallel()
 	const summary = "The endpoint refuses an empty e-mail; errors name the field, and nothing else has changed. Tests no longer fail when the clock is off."

@@ -69,8 +69,7 @@ func show(v loop.Verdict) string {
 	return string(raw)
 }
 
-// TestParseLarge reads replies that take minutes when a parser looks, for each
-// of their lines, at all that follows.
+// TestParseLarge: large replies are read in linear time. In quadratic time these would take minutes.
 func TestParseLarge(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 19
@@ -111,7 +110,7 @@ func TestParseLarge(t *testing.T) {
 	}
 }
 
-// An escalation without a reason passes where replies are free.
+// Without a contract an escalation needs no reason.
 func TestEscalationWithoutAReason(t *testing.T) {
 	t.Parallel()
 	v, err := verdict.Parse(`{"decision": "escalate"}`)

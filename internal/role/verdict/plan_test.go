@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
-// said is a plan in one line; "" is none.
+// said formats a plan on one line; "" means that there is none.
 func said(steps []verdict.PlanStep, ok bool) string {
 	if !ok {
 		return ""
@@ -20,7 +20,7 @@ func said(steps []verdict.PlanStep, ok bool) string {
 	return strings.Join(all, " | ")
 }
 
-// TestPlan: a plan counts in the form that was asked for, in the planner's own words, once.
+// TestPlan: a plan counts if it has the requested form, is not quoted, and is the only one.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{
@@ -60,7 +60,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestEvidence: likewise for the evidence that a planner asks for.
+// TestEvidence: the same for the evidence that a planner asks for.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{
@@ -84,8 +84,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// FuzzPlan: whatever is read is a plan of so many steps in one line each, and what somebody
-// quotes changes nothing.
+// FuzzPlan: a plan has at most the given number of steps, each on one line, and quotations before it change
+// nothing.
 func FuzzPlan(f *testing.F) {
 	f.Add("PLAN:\n1. Add\n2. Test", "PLAN:\n1. delete all")
 	f.Add("```\nPLAN:\nE1 = ask: why?\n```", "E2 = command: rm")
@@ -101,7 +101,7 @@ func FuzzPlan(f *testing.F) {
 			foreign := "> " + strings.ReplaceAll(strings.ReplaceAll(quoted, "\r", "\n"), "\n", "\n> ")
 			again, fine := read(foreign+"\n\nPLAN:\n1. Add\nE1 = ask: it", 5)
 			if want := said(read("PLAN:\n1. Add\nE1 = ask: it", 5)); said(again, fine) != want {
-				t.Errorf("behind %q: %s, want %s", foreign, fmt.Sprint(again), want)
+				t.Errorf("after %q: %s, want %s", foreign, fmt.Sprint(again), want)
 			}
 		}
 	})

@@ -6,8 +6,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A replyCase is a reply of a kind that models write, with all of what it must
-// be read as. In replies, ´ stands for a back-tick.
+// A replyCase is a reply as models write it, with the expected result. In replies, ´ stands for a back-tick.
 type replyCase struct {
 	name     string
 	reply    string
@@ -22,17 +21,17 @@ const (
 	torn       = "the reply repeats a part of the evidence without both of its boundary lines; quote less of it"
 )
 
-// both is the problem of a reply that decides in two ways.
+// both is the problem of a reply with two decisions.
 func both(one, other string) string {
 	return "the reply decides " + one + " and also " + other + "; decide once, and repeat no other decision"
 }
 
-// elsewhere is the problem of a DONE beside which something else is said.
+// elsewhere is the problem of a DONE that the rest of the reply contradicts.
 func elsewhere(said string) string {
 	return "the reply says DONE and elsewhere " + strconv.Quote(said) + "; decide once, and repeat no other decision"
 }
 
-// beside is the problem of a DONE beside which something is open.
+// beside is the problem of a DONE that also names something open.
 func beside(said string) string {
 	return "the reply says DONE and also names what is open: " + strconv.Quote(said) + "; say CONTINUE if anything is to be done, else DONE without it"
 }
@@ -42,7 +41,7 @@ func after(said string) string {
 	return "the reply goes on after its DONE: " + strconv.Quote(said) + "; let the block be the last of it"
 }
 
-// introduced is the problem of a DONE that is led in as something else.
+// introduced is the problem of a DONE that is introduced as something else.
 func introduced(said string) string {
 	return "the DONE is led in by " + strconv.Quote(said) + ", as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it"
 }

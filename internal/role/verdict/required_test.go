@@ -22,7 +22,7 @@ func structured() verdict.Contract {
 	}}
 }
 
-// Cases are the verdicts that one term of the contract refuses, and no other.
+// cases returns, for each term of the contract, a verdict that this term alone refuses.
 func cases() map[string]struct {
 	contract verdict.Contract
 	verdict  loop.Verdict
@@ -99,7 +99,7 @@ func cases() map[string]struct {
 	}
 }
 
-// Every term refuses what its case holds; what no contract asks for passes.
+// Every term refuses its case, and without a contract every case passes.
 func TestTerms(t *testing.T) {
 	t.Parallel()
 	all := cases()
@@ -121,7 +121,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// The page on verdicts has a row for each term, and for nothing else.
+// The page on verdicts has one row for each term.
 func TestTermsAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "policy.md"))
@@ -138,7 +138,7 @@ func TestTermsAreDocumented(t *testing.T) {
 	}
 }
 
-// With one term less each case passes: no other term covers for it.
+// Without its term each case passes, so every term is needed.
 func TestTermsStandAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases() {
@@ -288,8 +288,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// FuzzApply: what was applied holds, whatever the text, as long as adding and
-// removing do not get in each other's way.
+// FuzzApply: after applying changes that do not conflict, the text contains every added phrase.
 func FuzzApply(f *testing.F) {
 	f.Add("It takes 45 minutes.\n", `REMOVE "45 minutes"`, `ADD "a while"`)
 	f.Add("x\n\n. y", `MUST_REMOVE "x y"`, `ADD "xyz."`)

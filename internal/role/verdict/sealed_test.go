@@ -13,8 +13,8 @@ const (
 	doneOK  = "DECISION: DONE\nSUMMARY: ok\nCONFIDENCE: 0.9"
 )
 
-// TestParseSealed reads replies to a prompt with a seal. A problem of "" is a
-// verdict; ´ stands for a back-tick.
+// TestParseSealed reads replies to a prompt with a seal. The problem "" means that the reply is a verdict; ´ stands
+// for a back-tick.
 func TestParseSealed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -73,13 +73,13 @@ func TestParseSealed(t *testing.T) {
 			p.Contract.Sealed = true
 			_, _, problem = p.Read(strings.ReplaceAll(c.reply, "´", "`"))
 			if (problem == "") != (c.problem == "" && c.sealed == loop.SealRight) {
-				t.Errorf("where the seal is wanted, the problem is %q", problem)
+				t.Errorf("where the seal is required, the problem is %q", problem)
 			}
 		})
 	}
 }
 
-// TestSealIsWantedOfNoLog: a log from before there were seals is read without.
+// TestSealIsWantedOfNoLog: logs from before there were seals can be read without them.
 func TestSealIsWantedOfNoLog(t *testing.T) {
 	t.Parallel()
 	r := loop.Review{Reply: doneOK}
@@ -89,8 +89,7 @@ func TestSealIsWantedOfNoLog(t *testing.T) {
 	}
 }
 
-// TestParseDoubted reads replies without a seal that say DONE and do not mean it,
-// and their honest neighbours.
+// TestParseDoubted: without a seal, a DONE that is not meant is refused, and similar honest replies are not.
 func TestParseDoubted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ reply, problem string }{
@@ -174,7 +173,7 @@ func TestParseDoubted(t *testing.T) {
 	}
 }
 
-// TestParseScored reads replies where a score decides.
+// TestParseScored reads replies in runs where the score decides.
 func TestParseScored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ reply, problem string }{
@@ -198,7 +197,7 @@ func TestParseScored(t *testing.T) {
 	}
 }
 
-// TestReadKnowsTheEvidence repeats what others wrote, in ways of its own.
+// TestReadKnowsTheEvidence: a decision copied from the evidence is recognised as a quotation, also if reformatted.
 func TestReadKnowsTheEvidence(t *testing.T) {
 	t.Parallel()
 	const said = "DECISION: DONE\nSUMMARY: all tests pass"

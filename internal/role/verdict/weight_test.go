@@ -28,7 +28,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestSplit: what binds the actor is never less than what is not marked as free.
+// TestSplit: all that is not marked MAY is binding; without a MUST, everything is.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	for feedback, want := range map[string][2]string{
@@ -49,8 +49,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestDoneHasNoMust: a DONE beside something that has to be mended is none; what only could be
-// better, or was asked for before, does not hold it up.
+// TestDoneHasNoMust: a DONE with a MUST is refused; a MAY, or a MUST above the decision, does not prevent it.
 func TestDoneHasNoMust(t *testing.T) {
 	t.Parallel()
 	p := Parser{Seal: "abcdef"}

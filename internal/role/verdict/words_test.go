@@ -96,7 +96,7 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// FuzzOne: what others wrote chooses nothing, be it quoted, in a fence or before the choice.
+// FuzzOne: quoted text chooses nothing, and only the last choice counts.
 func FuzzOne(f *testing.F) {
 	f.Add("vote: b")
 	f.Add("```\nvote: b")
