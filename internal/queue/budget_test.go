@@ -10,9 +10,9 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Whatever workers do, and whenever they die: when a turn starts, what is spent and what is reserved are
-// within the limit; in the end they are beyond it by no more than turns have cost beyond what was
-// reserved for them; and nothing stays reserved.
+// Whatever workers do, and whenever they die: a turn starts only if spending and reservations are within the limit;
+// the limit is exceeded only by what turns cost more than was reserved for them; and in the end nothing is
+// reserved.
 func TestBudgetHolds(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(500) {
@@ -28,15 +28,15 @@ func TestBudgetHolds(t *testing.T) {
 	}
 }
 
-// A game is a budget, with tasks whose turns cost what they like.
+// A game simulates a budget, with tasks whose turns have random costs.
 type game struct {
 	*testing.T
 	random *rand.Rand
 	budget Budget
 	tasks  map[string]*Record
 	names  []string
-	under  map[string]Turn // way, by ID
-	beyond Amount          // what turns have cost beyond their reservations
+	under  map[string]Turn // turns in progress, by ID
+	beyond Amount          // how much more turns have cost than was reserved
 	turns  int
 }
 
@@ -52,24 +52,24 @@ func newGame(t *testing.T, random *rand.Rand) *game {
 	return g
 }
 
-// step has something happen.
+// step does something random.
 func (g *game) step() {
 	task := g.tasks[g.names[g.random.IntN(len(g.names))]]
 	switch g.random.IntN(8) {
-	case 0: // its worker dies, and another one takes it over
+	case 0: // the worker dies, and another one takes over the task
 		for id, turn := range g.under {
 			if turn.Task == task.Task.ID {
 				delete(g.under, id)
 			}
 		}
 		task.Attempt++
-	case 1: // it is cancelled, or begun again
+	case 1: // the task is cancelled, or starts again
 		if task.State == Running {
 			task.State = Cancelled
 		} else {
 			task.State, task.Attempt = Running, task.Attempt+1
 		}
-	case 2: // somebody raises the limit
+	case 2: // the limit is raised
 		if g.budget.Over != "" {
 			more := g.budget.Raise()
 			dollars := max(g.budget.Limit.Dollars, more.Dollars)
@@ -84,7 +84,7 @@ func (g *game) step() {
 	}
 }
 
-// begin has a turn begin, if it may.
+// begin starts a turn if the budget allows it.
 func (g *game) begin(task *Record) {
 	g.turns++
 	turn := Turn{ID: strconv.Itoa(g.turns), Task: task.Task.ID, Attempt: task.Attempt, Who: []string{"actor a", "critic a", "actor b"}[g.random.IntN(3)]}
@@ -105,19 +105,19 @@ func (g *game) begin(task *Record) {
 		g.budget.Release(func(r Reservation) bool { return !r.Stands(g.tasks[r.Task]) })
 		if len(g.budget.Reserved) == 0 {
 			if how := g.budget.Reserve(turn); how == Waits {
-				g.Fatalf("turn %s waits for nobody", turn.ID)
+				g.Fatalf("turn %s waits, but nothing is reserved", turn.ID)
 			} else if how == Begins {
 				g.under[turn.ID] = turn
 			}
 		}
 	case Over:
 		if g.budget.Over == "" || len(g.budget.Reserved) > 0 {
-			g.Fatalf("over without a word, or beside others: %+v", g.budget)
+			g.Fatalf("over budget without a reason, or while something is reserved: %+v", g.budget)
 		}
 	}
 }
 
-// end has a turn that is under way end: also one whose attempt does not count any more.
+// end ends a turn in progress, even if its attempt no longer counts.
 func (g *game) end() {
 	for id, turn := range g.under {
 		cost := Amount{Dollars: 2 * g.random.Float64(), Tokens: float64(g.random.IntN(200)), Seconds: 10 * g.random.Float64()}
@@ -137,19 +137,18 @@ func (g *game) end() {
 	}
 }
 
-// held fails where more is spent and reserved than there is, but for what turns have cost beyond what
-// was reserved.
+// held fails if spending and reservations exceed the limit by more than turns have cost beyond their reservations.
 func (g *game) held() {
 	sum := g.budget.Spent.plus(g.budget.Held())
 	limit, used, beyond := g.budget.Limit.parts(), sum.parts(), g.beyond.parts()
 	for i := range limit {
 		if *limit[i] > 0 && *used[i] > *limit[i]+*beyond[i]+1e-6 {
-			g.Fatalf("%+v of %+v, %+v beyond", sum, g.budget.Limit, g.beyond)
+			g.Fatalf("%+v of %+v, while turns exceeded their reservations by %+v", sum, g.budget.Limit, g.beyond)
 		}
 	}
 }
 
-// finish ends everything that is under way.
+// finish ends all turns in progress.
 func (g *game) finish() {
 	for len(g.under) > 0 {
 		g.end()
@@ -157,14 +156,14 @@ func (g *game) finish() {
 	g.budget.Release(func(r Reservation) bool { return !r.Stands(g.tasks[r.Task]) })
 }
 
-// A turn that costs no more than one of its kind has cost before never leads beyond the limit; the first
-// one of a kind leads beyond it at most by itself.
+// The limit is never exceeded by a turn that costs no more than an earlier one of its kind, and by the first turn of
+// a kind at most by its own cost.
 func TestBudgetIsExceededByOneTurnAtMost(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		b := Budget{Limit: Amount{Dollars: 1 + 9*random.Float64()}}
-		const most = 2.0 // dollars, what the first turn costs
+		const most = 2.0 // the cost of the first turn, in dollars
 		under := map[string]Turn{}
 		for n := range 200 {
 			turn := Turn{ID: strconv.Itoa(n), Task: strconv.Itoa(n % 5), Attempt: 1, Who: "actor a"}
@@ -182,7 +181,7 @@ func TestBudgetIsExceededByOneTurnAtMost(t *testing.T) {
 				}
 			}
 			if now := b.Spent.plus(b.Held()).Dollars; now > b.Limit.Dollars+most {
-				t.Fatalf("seed %d: $%.2f of $%.2f", seed, now, b.Limit.Dollars)
+				t.Fatalf("seed %d: $%.2f spent or reserved of $%.2f", seed, now, b.Limit.Dollars)
 			}
 			if len(b.Most) > 0 && b.Spent.Dollars > max(most, b.Limit.Dollars)+1e-6 {
 				t.Fatalf("seed %d: $%.2f spent of $%.2f", seed, b.Spent.Dollars, b.Limit.Dollars)
@@ -203,6 +202,6 @@ func TestBudgetSays(t *testing.T) {
 		t.Errorf("%d: %s", how, b.Over)
 	}
 	if got := b.Raise(); got != (Amount{Dollars: 33}) {
-		t.Errorf("raise to %+v", got)
+		t.Errorf("Raise suggests %+v", got)
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A limit ends when the agent says, or is met again after ever longer pauses; never in no time.
+// A rate limit ends at the time that the agent states; else the pause doubles with each try, from one minute to half
+// an hour.
 func TestLimitAgain(t *testing.T) {
 	t.Parallel()
 	var l Limit
@@ -15,14 +16,14 @@ func TestLimitAgain(t *testing.T) {
 		}
 	}
 	if l = l.Again(noon, time.Hour, "said"); l.Until != noon.Add(time.Hour+3*time.Second) || l.Tries != 0 {
-		t.Errorf("stated: %+v", l)
+		t.Errorf("with a stated end: %+v", l)
 	}
 	if l = l.Again(noon, -time.Hour, ""); l.Until != noon.Add(time.Minute) {
-		t.Errorf("stated, and over: %+v", l)
+		t.Errorf("with a stated end in the past: %+v", l)
 	}
 }
 
-// A task is held back when a role has nobody left who could play it, and when there is no budget.
+// A task is held back if all agents of a role are at their limit, or if the budget is used up.
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	h := &Holds{Limits: map[string]Limit{"a": {Agent: "a", Seconds: 7200, Until: noon.Add(time.Hour)}, "past": {Agent: "past", Until: noon}}}

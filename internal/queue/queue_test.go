@@ -85,8 +85,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Whatever is done to a backlog: no two tasks on their way may touch the same files, and a record
-// only goes the ways of the table.
+// Whatever is done to a backlog, no two tasks in progress may touch the same files, and records change their state
+// only as the table allows.
 func TestCourses(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -101,7 +101,7 @@ func TestCourses(t *testing.T) {
 				}
 			}
 			r := b[names[random.IntN(len(names))]]
-			if to := States()[random.IntN(len(States()))]; to != Offered { // only what Next chose is
+			if to := States()[random.IntN(len(States()))]; to != Offered { // Next decides what is offered
 				moved(t, r, to, at)
 			}
 			held(t, b)
@@ -109,7 +109,7 @@ func TestCourses(t *testing.T) {
 	}
 }
 
-// A task that waits on for the same reason says so once, and one that comes to wait for another one says that.
+// A task that keeps waiting for the same reason records that once, and again when the reason changes.
 func TestLater(t *testing.T) {
 	t.Parallel()
 	r := record("t", nil)
@@ -123,23 +123,23 @@ func TestLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		if last := r.Course[len(r.Course)-1]; last.At != r.Since || last.Attempt != tries || last.Why != why || r.NotBefore != r.Since.Add(time.Minute) {
-			t.Errorf("after try %d it ends with %+v", tries, last)
+			t.Errorf("after try %d the course ends with %+v", tries, last)
 		}
 	}
 	for range 5 {
 		try("the remote is away")
 	}
 	if len(r.Course) != 4 || r.Course[2].Attempt != 1 {
-		t.Errorf("it is told as %+v", r.Course)
+		t.Errorf("the course is %+v", r.Course)
 	}
 	try("the home is away")
 	try("the remote is away")
 	if len(r.Course) != 10 {
-		t.Errorf("it is told as %+v", r.Course)
+		t.Errorf("the course is %+v", r.Course)
 	}
 }
 
-// randomBacklog makes tasks that touch and come after each other.
+// randomBacklog returns tasks that touch the same files and depend on each other.
 func randomBacklog(random *rand.Rand) (b Backlog, names []string) {
 	globs := [][]string{nil, {"a/**"}, {"a/b/*"}, {"c"}, {"**"}}
 	b = Backlog{}
@@ -155,7 +155,7 @@ func randomBacklog(random *rand.Rand) (b Backlog, names []string) {
 	return b, names
 }
 
-// moved moves a record, and fails where that is not what the table says.
+// moved moves a record to another state, and fails if the table says otherwise.
 func moved(t *testing.T, r *Record, to State, at time.Time) {
 	t.Helper()
 	was, n := r.State, len(r.Course)
@@ -164,14 +164,14 @@ func moved(t *testing.T, r *Record, to State, at time.Time) {
 		t.Fatalf("from %s to %s: %v", was, to, err)
 	}
 	if err != nil && (r.State != was || len(r.Course) != n) {
-		t.Fatalf("from %s to %s: refused, and yet changed", was, to)
+		t.Fatalf("from %s to %s: refused, but the record has changed", was, to)
 	}
 	if was == Merged && err == nil {
 		t.Fatalf("a merged task became %s", to)
 	}
 }
 
-// held fails where two tasks that may touch the same files are on their way.
+// held fails if two tasks in progress may touch the same files.
 func held(t *testing.T, b Backlog) {
 	t.Helper()
 	busy := b.busy()
@@ -216,7 +216,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// A task keeps its ID wherever it comes from again, and its words show in it.
+// A task has the same ID whenever it is read again, and the ID contains words of its title.
 func TestName(t *testing.T) {
 	t.Parallel()
 	name := func(prompt string, change func(*Task)) string {
@@ -239,7 +239,7 @@ func TestName(t *testing.T) {
 	}
 	origin := func(task *Task) { task.Origin = Origin{Kind: "checklist", Name: "/r/tasks.md", Key: "T001"} }
 	if name("Write it", origin)[len("write-it-"):] != name("Write it\n\nwith details", origin)[len("write-it-"):] {
-		t.Error("a task whose details were changed where it came from is another one")
+		t.Error("changed details in its source give a task another ID")
 	}
 	if got := name("日本語だけ", nil); len(got) != 6 {
 		t.Errorf("a title without plain words: %s", got)
@@ -263,7 +263,7 @@ func TestStuck(t *testing.T) {
 		}
 	}
 	if got := b.Waits(b["c"], noon, &Holds{}); got != "after a, which is needs-human" {
-		t.Errorf("c waits %q", got)
+		t.Errorf("c waits for %q", got)
 	}
 }
 
@@ -282,7 +282,7 @@ func TestOutside(t *testing.T) {
 	} {
 		task := Task{Touches: strings.Fields(touches)}
 		if got := strings.Join(task.Outside(files), " "); got != want {
-			t.Errorf("beside %q: %s, want %s", touches, got, want)
+			t.Errorf("outside of %q: %s, want %s", touches, got, want)
 		}
 	}
 }

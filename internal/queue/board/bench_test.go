@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/queue/hub"
 )
 
-// BenchmarkList is what `queue list` of 10,000 tasks does where no hub runs: open the queue, read
-// all records, close it.
+// BenchmarkList does what `queue list` does without a running hub: it opens a queue of 10,000 tasks, reads all
+// records, and closes it.
 func BenchmarkList(b *testing.B) {
 	home, err := hub.Open(b.TempDir())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"codeloops/internal/queue/hub/hubtest"
 )
 
-// While a cluster chooses another leader a board says so, and one that is opened waits for it.
+// While a cluster has no leader, errors say so, and opening a board can be tried again until there is one.
 func TestClusterLongWithoutALeader(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -37,14 +37,14 @@ func TestClusterLongWithoutALeader(t *testing.T) {
 	_, err = on.Change(impatient, "a", func(*queue.Record) error { return nil })
 	refuses(t, err, "the cluster does not answer", "another leader: try again")
 	for on, err = board.Open(t.Context(), link.Conn, o); err != nil; on, err = board.Open(t.Context(), link.Conn, o) {
-		refuses(t, err, "the cluster does not answer", "another leader: try again") // the machine is busy
+		refuses(t, err, "the cluster does not answer", "another leader: try again") // on a busy machine
 	}
 	if _, err := on.Get(t.Context(), "a"); err != nil {
 		t.Error(err)
 	}
 }
 
-// leader is the number of the server that leads what keeps the records.
+// leader returns the number of the server that leads the stream of records.
 func leader(t *testing.T, conn *nats.Conn) int {
 	t.Helper()
 	js, err := jetstream.New(conn)

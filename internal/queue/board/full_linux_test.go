@@ -16,8 +16,8 @@ import (
 	"codeloops/internal/queue/hub"
 )
 
-// A hub whose disk is full acknowledges nothing, says so, and goes on by itself when there is
-// room: what it has acknowledged is there, and who was connected still is.
+// A hub whose disk is full acknowledges nothing, says so, and goes on by itself when there is room. No acknowledged
+// task is lost, and clients stay connected.
 func TestDiskIsFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -62,13 +62,13 @@ func TestDiskIsFull(t *testing.T) {
 	if got := <-said; !strings.Contains(got, "can write to its disk again") {
 		t.Errorf("said %q", got)
 	}
-	for err = add(t, on, n, acknowledged); err != nil; err = add(t, on, n, acknowledged) { // the connection is made again
+	for err = add(t, on, n, acknowledged); err != nil; err = add(t, on, n, acknowledged) { // until the client has reconnected
 		t.Log(err)
 	}
 	keeps(t, on, acknowledged)
 }
 
-// keeps expects that nothing is lost.
+// keeps expects that no acknowledged task is lost.
 func keeps(t *testing.T, on *board.Board, acknowledged map[string]bool) {
 	t.Helper()
 	all, err := on.All(t.Context())
@@ -77,12 +77,12 @@ func keeps(t *testing.T, on *board.Board, acknowledged map[string]bool) {
 	}
 	for id := range acknowledged {
 		if all[id] == nil {
-			t.Errorf("%s was acknowledged, and is lost", id)
+			t.Errorf("%s was acknowledged, but is lost", id)
 		}
 	}
 }
 
-// add adds a task of a hundred kilobytes.
+// add adds a task of 100 KiB.
 func add(t *testing.T, on *board.Board, n int, acknowledged map[string]bool) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -97,7 +97,7 @@ func add(t *testing.T, on *board.Board, n int, acknowledged map[string]bool) err
 	return err
 }
 
-// fill fills a file system but for a megabyte.
+// fill leaves one megabyte free on a file system.
 func fill(t *testing.T, file string) {
 	t.Helper()
 	var s syscall.Statfs_t

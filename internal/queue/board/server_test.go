@@ -39,15 +39,15 @@ func reach(t *testing.T, h *hub.Home, w hub.Way) *hub.Link {
 	return link
 }
 
-// refuses expects an error, with a hint.
+// refuses expects an error and a hint with these texts.
 func refuses(t *testing.T, err error, problem, advice string) {
 	t.Helper()
 	if err == nil {
-		t.Errorf("not refused, but should be as %q", problem)
+		t.Errorf("no error, want %q", problem)
 		return
 	}
 	if text, _ := hint.Of(err); !strings.Contains(err.Error(), problem) || !strings.Contains(text, advice) {
-		t.Errorf("refused as\n%v\nhint: %s\nwant %q, %q", err, text, problem, advice)
+		t.Errorf("got\n%v\nhint: %s\nwant %q, %q", err, text, problem, advice)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestServersThatWillNotDo(t *testing.T) {
 		task := queue.Task{ID: "big", Prompt: strings.Repeat("x", 900<<10), Added: on.Now()}
 		_, err = on.Add(t.Context(), task)
 		refuses(t, err, "task big has 900 KiB, too much for the server, whose limit is 1024 KiB", "max_payload")
-		// One that fits still fits when it has become as much as it can.
+		// A task that was accepted still fits when its record has grown to its limit.
 		task.Prompt = task.Prompt[:700<<10]
 		r, err := on.Add(t.Context(), task)
 		if err != nil {
@@ -124,7 +124,7 @@ func TestServersThatWillNotDo(t *testing.T) {
 	})
 }
 
-// posing stands before a server that says it is of a version. It is that server in all else.
+// posing is a proxy for a server that claims another version.
 func posing(t *testing.T, server, version string) (at string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -144,7 +144,7 @@ func posing(t *testing.T, server, version string) (at string) {
 				continue
 			}
 			go func() { _, err := io.Copy(there, client); _ = errors.Join(err, there.Close()) }()
-			go func() { // which says what it is more than once
+			go func() { // the server sends its version more than once
 				for r := bufio.NewReader(there); err == nil; {
 					var line []byte
 					line, err = r.ReadBytes('\n')
@@ -164,7 +164,7 @@ func posing(t *testing.T, server, version string) (at string) {
 	return l.Addr().String()
 }
 
-// A machine whose clock is wrong writes the time of the hub, and knows by how much it is.
+// A machine with a wrong clock uses the time of the hub, and knows the difference.
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -184,10 +184,10 @@ func TestClocks(t *testing.T) {
 		}
 		before := time.Now()
 		if off := on.Now().Sub(before); off.Abs() > time.Minute {
-			t.Errorf("a clock that is wrong by %v has it that the hub is off by %v", wrong, off)
+			t.Errorf("with a clock that is wrong by %v, the time is wrong by %v", wrong, off)
 		}
 		if off := on.Ahead() - wrong; off.Abs() > time.Minute {
-			t.Errorf("a clock that is wrong by %v is said to be ahead by %v", wrong, on.Ahead())
+			t.Errorf("with a clock that is wrong by %v, Ahead returns %v", wrong, on.Ahead())
 		}
 		if err := link.Close(); err != nil {
 			t.Error(err)

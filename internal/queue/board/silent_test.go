@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/queue/hub"
 )
 
-// A hub that does not answer is told of in a sentence, whatever it was asked, and with what to do.
+// Every request to a hub that does not answer returns an error in one sentence, with a hint.
 func TestHubThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	h, url, ids := backlogOf(t, 1, "")
@@ -38,7 +38,7 @@ func TestHubThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// A connection that was closed, as nobody wants to wait any longer, is no hub that may come back.
+// If the connection was closed on purpose, the error does not say that the hub is unreachable.
 func TestHubThatIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	h, url, ids := backlogOf(t, 1, "")
@@ -58,7 +58,7 @@ func TestHubThatIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// Where this process is the hub itself, none has failed to answer.
+// If this process is the hub itself, the error does not say that the hub does not answer.
 func TestOwnHubThatIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	h, err := hub.Open(t.TempDir())

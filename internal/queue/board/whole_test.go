@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/queue/hub"
 )
 
-// A wire is what leads a client to a server. What the server sends passes it as far as it is let.
+// A wire is a proxy between a client and a server. It limits how much the server can send.
 type wire struct {
 	t      *testing.T
 	server string
@@ -24,12 +24,12 @@ type wire struct {
 
 	mu    sync.Mutex
 	more  *sync.Cond
-	left  int  // bytes that may pass
-	cuts  bool // the connection is cut behind them, once; else it stalls until more may pass
+	left  int  // how many bytes may still pass
+	cuts  bool // whether the connection is cut after them, once; else it stalls until more may pass
 	ended bool
 }
 
-// without is a wire that lets all pass.
+// without is no limit.
 const without = 1 << 40
 
 func newWire(t *testing.T, url string) *wire {
@@ -67,7 +67,7 @@ func newWire(t *testing.T, url string) *wire {
 
 func (w *wire) url() string { return "nats://" + w.at.Addr().String() }
 
-// let lets so many more bytes pass, from now on.
+// let lets n more bytes pass.
 func (w *wire) let(n int, cuts bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,7 @@ func (w *wire) let(n int, cuts bool) {
 	w.more.Broadcast()
 }
 
-// carry takes what a server sends to a client.
+// carry forwards what the server sends to the client.
 func (w *wire) carry(client io.Writer, server io.Reader) error {
 	text := make([]byte, 64<<10)
 	for {
@@ -107,7 +107,7 @@ func (w *wire) pass(want int) (some int, cut bool) {
 	return some, false
 }
 
-// backlogOf is a hub with so many tasks, and the IDs of these.
+// backlogOf starts a hub with this many tasks, and returns their IDs.
 func backlogOf(t *testing.T, tasks int, text string) (h *hub.Home, url string, ids []string) {
 	t.Helper()
 	h = home(t)
@@ -128,7 +128,7 @@ func backlogOf(t *testing.T, tasks int, text string) (h *hub.Home, url string, i
 	return h, served.URL(), ids
 }
 
-// through is the board at a URL.
+// through opens the board at a URL.
 func through(t *testing.T, h *hub.Home, url string) *board.Board {
 	t.Helper()
 	conn, err := h.Dial(url)
@@ -143,7 +143,7 @@ func through(t *testing.T, h *hub.Home, url string) *board.Board {
 	return on
 }
 
-// A connection that is cut while the backlog is read, wherever, gives the whole of it.
+// The backlog is complete even if the connection is cut while it is read, wherever.
 func TestListingThatIsCut(t *testing.T) {
 	t.Parallel()
 	const tasks = 60
@@ -158,8 +158,8 @@ func TestListingThatIsCut(t *testing.T) {
 	}
 }
 
-// Tasks that change while the backlog is read are in it: a change of one that was read already does not
-// count for another one that was not.
+// The backlog is complete even if tasks change while it is read: a second record of one task does not count for
+// another task.
 func TestListingWhileTasksChange(t *testing.T) {
 	t.Parallel()
 	const tasks = 200
@@ -190,7 +190,7 @@ func TestListingWhileTasksChange(t *testing.T) {
 	}
 }
 
-// stalls waits until nothing passes any more.
+// stalls waits until the limit is reached.
 func (w *wire) stalls() {
 	w.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -201,12 +201,12 @@ func (w *wire) stalls() {
 			return
 		}
 		if time.Now().After(end) {
-			w.t.Fatal("less was sent than may pass")
+			w.t.Fatal("the server sent less than the limit")
 		}
 	}
 }
 
-// A task is in every list, however often it changes meanwhile.
+// The backlog is complete even if a task changes all the time.
 func TestListingWhileATaskChangesAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	const tasks = 5

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestFetchAmongWorkTrees: a fetch looks at the HEADs of all work trees, and must come upon none that
-// is just being made or removed.
+// TestFetchAmongWorkTrees: fetches, which read the HEADs of all work trees, do not fail while work trees are added
+// and removed.
 func TestFetchAmongWorkTrees(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t)
@@ -54,8 +54,8 @@ func TestFetchAmongWorkTrees(t *testing.T) {
 	all.Wait()
 }
 
-// TestTornWorkTree: a git that was killed while it made a work tree leaves an entry at which every other
-// one fails. It is taken away with the next of ours that is made, and nobody else's is.
+// TestTornWorkTree: if git is killed while it adds a work tree, it leaves an entry that breaks other git commands.
+// Adding the next work tree removes such an entry, but only one of ours.
 func TestTornWorkTree(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"commondir", "HEAD"} {
@@ -95,7 +95,7 @@ func TestTornWorkTree(t *testing.T) {
 	}
 }
 
-// TestWorkTreeWhileAnotherIsMade: the user makes a work tree at the same time.
+// TestWorkTreeWhileAnotherIsMade: adding a work tree is retried while the user adds another one.
 func TestWorkTreeWhileAnotherIsMade(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t)

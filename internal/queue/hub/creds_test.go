@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// An issuer is somebody who signs what others may do on a server: an operator of NATS, or an account.
+// An issuer signs permissions on a server. It is a NATS operator or an account.
 type issuer struct {
 	t    *testing.T
 	keys nkeys.KeyPair
@@ -49,7 +49,7 @@ func (i issuer) sign(c jwt.Claims) string {
 	return token
 }
 
-// credentials writes those of a new user of the account.
+// credentials writes a credentials file for a new user of the account.
 func (i issuer) credentials() (file string) {
 	i.t.Helper()
 	user := newIssuer(i.t, nkeys.CreateUser)
@@ -68,8 +68,8 @@ func (i issuer) credentials() (file string) {
 	return file
 }
 
-// TestCredentials: a server that an operator has signed accounts for lets in who shows the credentials
-// of a user of one, and nobody else.
+// TestCredentials: a server whose operator signs accounts admits users with credentials of such an account, and
+// nobody else.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	operator, system := newIssuer(t, nkeys.CreateOperator), newIssuer(t, nkeys.CreateAccount)
@@ -111,7 +111,7 @@ func TestCredentials(t *testing.T) {
 		link, err := home.Reach(way)
 		if err == nil {
 			_ = link.Close()
-			t.Errorf("%q was let in", file)
+			t.Errorf("%q was admitted", file)
 			continue
 		}
 		_, hinted := hint.Of(err)

@@ -27,7 +27,7 @@ func home(t *testing.T) *hub.Home {
 	return h
 }
 
-// The files of a home are the user's alone, and it stays the same home.
+// Only the user can read the files of a home, and its ID does not change.
 func TestHomeIsPrivateAndStays(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -36,7 +36,7 @@ func TestHomeIsPrivateAndStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again.ID() != h.ID() || h.ID() == "" {
-		t.Errorf("it was %q and is %q", h.ID(), again.ID())
+		t.Errorf("the ID was %q and is %q", h.ID(), again.ID())
 	}
 	for _, name := range []string{".", "home", "key"} {
 		info, err := os.Stat(h.In(name))
@@ -49,8 +49,7 @@ func TestHomeIsPrivateAndStays(t *testing.T) {
 	}
 }
 
-// A command that finds no hub has one of its own for as long as it lasts, and what it wrote is
-// there for the next one.
+// A command that finds no hub runs its own, and what it wrote is there for the next command.
 func TestCommandsWithoutAHub(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -87,7 +86,7 @@ func TestCommandsWithoutAHub(t *testing.T) {
 	put("")
 }
 
-// There is one hub for a home, and its key opens it: no other does.
+// A home has one hub, and only the home's key opens it.
 func TestOneHubAndItsKey(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -101,10 +100,10 @@ func TestOneHubAndItsKey(t *testing.T) {
 	}
 	stranger := home(t)
 	if _, err := stranger.Dial(served.URL()); !errors.Is(err, nats.ErrAuthorization) {
-		t.Errorf("a strange key: %v", err)
+		t.Errorf("with another home's key: %v", err)
 	}
 	if _, err := nats.Connect(served.URL()); !errors.Is(err, nats.ErrAuthorization) {
-		t.Errorf("no key: %v", err)
+		t.Errorf("without a key: %v", err)
 	}
 	conn, err := h.Dial(served.URL())
 	if err != nil {
@@ -113,7 +112,7 @@ func TestOneHubAndItsKey(t *testing.T) {
 	conn.Close()
 }
 
-// Beyond the loopback interface a hub has a certificate, or is none.
+// A hub that listens beyond the loopback interface needs a certificate.
 func TestListeningBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -153,7 +152,7 @@ func TestListeningBeyondLoopback(t *testing.T) {
 	}
 }
 
-// A hub waits for a command that has the queue to itself, and for no longer than its caller does.
+// A hub waits until a command that has the queue to itself has ended, or until its context is cancelled.
 func TestServeWaitsForACommand(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -164,7 +163,7 @@ func TestServeWaitsForACommand(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := h.Serve(stopped, hub.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a hub that was told to end: %v", err)
+		t.Errorf("a cancelled hub: %v", err)
 	}
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
@@ -183,7 +182,7 @@ func TestServeWaitsForACommand(t *testing.T) {
 	waiting.Wait()
 }
 
-// One that has just found the hub of another command takes its place when that ends at once.
+// A command that shares the hub of another command becomes the hub when that command ends.
 func TestShareTakesThePlace(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -198,7 +197,7 @@ func TestShareTakesThePlace(t *testing.T) {
 	if err := errors.Join(first.Close(), end()); err != nil {
 		t.Error(err)
 	}
-	for tries := 1; second.FlushTimeout(time.Second) != nil; tries++ { // one that is under way when the first ends fails
+	for tries := 1; second.FlushTimeout(time.Second) != nil; tries++ { // a request fails if the first command ends meanwhile
 		if tries == 15 {
 			t.Fatal("nobody serves the queue")
 		}
@@ -209,7 +208,7 @@ func TestShareTakesThePlace(t *testing.T) {
 	}
 }
 
-// A hub that cannot write where it is says that, in one sentence, and with what to do.
+// A hub that cannot store its address says so in one sentence, with a hint.
 func TestAddressThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -222,8 +221,8 @@ func TestAddressThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Whoever works when a hub that was started as one has gone is told what to do; where this process takes the
-// place of another command there is nothing to do.
+// If a hub started with `codeloops hub` is gone, workers are told to start it again. If it was another command's,
+// they are not, as this process becomes the hub.
 func TestHubThatWasKilled(t *testing.T) {
 	t.Parallel()
 	for _, shared := range []bool{false, true} {

@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// reaches expects that a way leads to a hub.
+// reaches expects that a way reaches a hub.
 func reaches(t *testing.T, h *hub.Home, w hub.Way) {
 	t.Helper()
 	link, err := h.Reach(w)
@@ -30,18 +30,18 @@ func reaches(t *testing.T, h *hub.Home, w hub.Way) {
 	}
 }
 
-// refuses expects that it does not, for a reason that is said, with a hint, and without a secret.
+// refuses expects an error and a hint with these texts, which must not show passwords.
 func refuses(t *testing.T, h *hub.Home, w hub.Way, problem, advice string) {
 	t.Helper()
 	link, err := h.Reach(w)
 	if err == nil {
 		_ = link.Close()
-		t.Errorf("not refused, but should be as %q", problem)
+		t.Errorf("no error, want %q", problem)
 		return
 	}
 	text, _ := hint.Of(err)
 	if !strings.Contains(err.Error(), problem) || !strings.Contains(text, advice) {
-		t.Errorf("refused as\n%v\nhint: %s\nwant %q, %q", err, text, problem, advice)
+		t.Errorf("got\n%v\nhint: %s\nwant %q, %q", err, text, problem, advice)
 	}
 	if strings.Contains(err.Error()+text, "secret") {
 		t.Errorf("a password is shown: %v, %s", err, text)
@@ -172,7 +172,7 @@ func TestCertificates(t *testing.T) {
 			if want := "sha256=" + hex.EncodeToString(sum[:]); pin != want {
 				t.Errorf("the address ends with %q, want %q", pin, want)
 			}
-			reaches(t, h, hub.Way{URL: served.Address()}) // it is that very certificate, whatever it says
+			reaches(t, h, hub.Way{URL: served.Address()}) // the certificate is pinned, so its names do not matter
 		})
 	}
 	bad := in("nothing")
@@ -183,7 +183,7 @@ func TestCertificates(t *testing.T) {
 	refuses(t, h, hub.Way{URL: "tls://127.0.0.1:1", CA: bad}, bad+" contains no certificate", "PEM")
 }
 
-// A hub without a certificate makes one of its own, which stays the same.
+// A self-signed hub keeps its certificate.
 func TestSelfSigned(t *testing.T) {
 	t.Parallel()
 	h, friend := home(t), home(t)
@@ -204,7 +204,7 @@ func TestSelfSigned(t *testing.T) {
 		_, pin, _ := strings.Cut(served.Address(), "#")
 		reaches(t, friend, hub.Way{URL: "tls://127.0.0.1:" + port + "#" + pin})
 		refuses(t, home(t), hub.Way{URL: "tls://127.0.0.1:" + port + "#" + pin}, "does not know the key", "--authorized")
-		link, err := h.Connect(t.Context()) // as the user's other processes do
+		link, err := h.Connect(t.Context()) // like the user's other processes
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestSelfSigned(t *testing.T) {
 	}
 }
 
-// Who is let in is read again while the hub runs.
+// Changes to the list of authorized keys apply while the hub runs.
 func TestAuthorizedChanges(t *testing.T) {
 	t.Parallel()
 	h, friend := home(t), home(t)
@@ -256,7 +256,7 @@ func TestAuthorizedChanges(t *testing.T) {
 	if got := <-said; !strings.Contains(got, list+", line 1: that is no public key") {
 		t.Errorf("said %q", got)
 	}
-	reaches(t, friend, hub.Way{URL: served.Address()}) // what was right is kept
+	reaches(t, friend, hub.Way{URL: served.Address()}) // a wrong list is ignored
 	link, err := friend.Reach(hub.Way{URL: served.Address()})
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +270,7 @@ func TestAuthorizedChanges(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err := own.Flush(); err != nil {
-		t.Errorf("who was let in before was thrown out: %v", err)
+		t.Errorf("the hub's own home was disconnected: %v", err)
 	}
 	if err := own.Close(); err != nil {
 		t.Error(err)

@@ -16,8 +16,7 @@ import (
 	"codeloops/internal/queue/git/gittest"
 )
 
-// A killer kills its process before the last of some commands, or, where it is to be late, when that
-// is over.
+// A killer kills its own process before a certain command, or after it if late is set.
 type killer struct {
 	git.Starter
 	left *int
@@ -35,9 +34,9 @@ func (k killer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 	return k.Starter.Run(ctx, c)
 }
 
-// TestPlayed is what other tests run as a process of its own.
+// TestPlayed is run by other tests in a separate process.
 //
-//nolint:paralleltest // it is the only one there
+//nolint:paralleltest // it runs alone there
 func TestPlayed(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("MERGE_KILL_AT"))
 	r := gittest.Played(t, func(s git.Starter) git.Starter { return killer{s, &n, os.Getenv("MERGE_KILL_LATE") != ""} })
@@ -47,8 +46,8 @@ func TestPlayed(t *testing.T) {
 	at(r).merged("two")
 }
 
-// TestKilledAnywhere kills a merge before and after each of its commands: the next one finds it done or
-// not begun, does it once, and leaves nothing of either.
+// TestKilledAnywhere: after a kill before or after any git command, the next merge completes the work exactly once
+// and leaves nothing behind.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	step := 1
@@ -62,7 +61,7 @@ func TestKilledAnywhere(t *testing.T) {
 				n += step
 			}
 			if n < 10 {
-				t.Fatalf("it has %d commands", n)
+				t.Fatalf("the merge ran only %d commands", n)
 			}
 		}
 	}
@@ -75,7 +74,7 @@ func killedAt(t *testing.T, n int, late string, out bool) (killed bool) {
 	s.Branch("two", "main", "two", "2\n")
 	own := s.Branch("three", "main", "three", "3\n")
 	s.merged("one")
-	if out { // it is to be merged in first
+	if out { // has to be merged in first
 		s.Git("merge", "-q", "--ff-only", "three")
 	}
 	before := s.Untouched()
@@ -95,7 +94,7 @@ func killedAt(t *testing.T, n int, late string, out bool) (killed bool) {
 		t.Errorf("%d%s: %s merges, want %d", n, late, merges, want)
 	}
 	if s.Untouched() != before {
-		t.Errorf("%d%s: something of the user's has changed", n, late)
+		t.Errorf("%d%s: the user's HEAD, index or files have changed", n, late)
 	}
 	s.clean()
 	return killed

@@ -39,7 +39,7 @@ func at(r *gittest.Repo) scene {
 	return scene{r, m}
 }
 
-// newScene has main checked out, or nothing.
+// newScene makes a repository in which main is checked out, or no branch.
 func newScene(t *testing.T, out bool) scene {
 	t.Helper()
 	s := at(gittest.New(t))
@@ -51,8 +51,7 @@ func newScene(t *testing.T, out bool) scene {
 
 const queue = "refs/codeloops/queue/main"
 
-// green is a check that a project has: a file that says red is wrong, and so is one without its
-// other half.
+// green is a project's check. It fails for files that contain "red", or "needs:" and a file that does not exist.
 func green(_ context.Context, dir string) (*merge.Failure, error) {
 	var red []string
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -100,7 +99,7 @@ func (s scene) contains(ref, commit string) {
 	}
 }
 
-// clean expects that nothing is left of merges.
+// clean expects that merges left nothing behind.
 func (s scene) clean() {
 	s.Helper()
 	if trees := s.Git("worktree", "list"); strings.Contains(trees, "\n") {
@@ -136,7 +135,7 @@ func TestMerge(t *testing.T) {
 			t.Errorf("%+v", res)
 		}
 		if about := s.Git("log", "-1", "--format=%P %s, %an <%ae>", ref); about != base+" "+one+" Merge one, User <user@example.com>" {
-			t.Errorf("it is %q", about)
+			t.Errorf("the merge commit is %q", about)
 		}
 		first := res.Tip
 		res = s.merged("two")
@@ -147,13 +146,13 @@ func TestMerge(t *testing.T) {
 			t.Errorf("again: %+v", again)
 		}
 		if s.Untouched() != before {
-			t.Error("something of the user's has changed")
+			t.Error("the user's HEAD, index or files have changed")
 		}
 		s.clean()
 	}
 }
 
-// TestTaken: once the user has taken what waited, all is in step again.
+// TestTaken: once the user has taken the waiting merges, the next task is merged onto the target again.
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -163,7 +162,7 @@ func TestTaken(t *testing.T) {
 	onto := func(want string) {
 		t.Helper()
 		if got, err := s.merger.Onto(t.Context(), "main"); err != nil || got != s.Git("rev-parse", want) {
-			t.Errorf("the next goes onto %s, %v, want %s", got, err, want)
+			t.Errorf("the next task begins at %s, %v, want %s", got, err, want)
 		}
 	}
 	onto("main")
@@ -174,7 +173,7 @@ func TestTaken(t *testing.T) {
 	onto("main")
 	res = s.merged("two")
 	if s.Git("rev-parse", queue+"^1") != s.Git("rev-parse", "main") {
-		t.Error("it is not in step")
+		t.Error("the merge is not based on the target")
 	}
 	s.Git("switch", "-q", "--detach")
 	if res = s.merged("two"); res.Ref != "refs/heads/main" || res.Take != "" || s.Git("rev-parse", "main") != res.Tip {
@@ -191,7 +190,7 @@ func TestTaken(t *testing.T) {
 	s.clean()
 }
 
-// TestOtherWorkTree: a target that is checked out in another work tree, or is being rebased, waits.
+// TestOtherWorkTree: a target that is checked out in another work tree, or being rebased there, is not moved.
 func TestOtherWorkTree(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, false)
@@ -200,7 +199,7 @@ func TestOtherWorkTree(t *testing.T) {
 	s.Branch("one", "main", "one", "1\n")
 	res := s.merged("one")
 	if want := "git -C '" + strings.ReplaceAll(other, "'", `'\''`) + "' merge --ff-only " + queue; res.Take != want {
-		t.Errorf("take it with %s, want %s", res.Take, want)
+		t.Errorf("the command to take it is %s, want %s", res.Take, want)
 	}
 	s.In(other, "merge", "-q", "--ff-only", queue)
 	s.Put(other, "one", "other\n")
@@ -211,7 +210,7 @@ func TestOtherWorkTree(t *testing.T) {
 	}
 	s.Branch("two", "main", "two", "2\n")
 	if res = s.merged("two"); res.Ref != queue {
-		t.Errorf("%+v, main is to be at %s", res, tip)
+		t.Errorf("%+v, main should be at %s", res, tip)
 	}
 }
 
@@ -231,8 +230,8 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// TestFailedMergeReportedAsSuccess: what a check does not let pass is not on the target, and what
-// cannot be done is an error.
+// TestFailedMergeReportedAsSuccess: a merge whose check fails is not on the target, and one that cannot be made or
+// checked is an error.
 func TestFailedMergeReportedAsSuccess(t *testing.T) {
 	t.Parallel()
 	for _, out := range []bool{false, true} {
@@ -274,7 +273,7 @@ func TestFailedMergeReportedAsSuccess(t *testing.T) {
 	}
 }
 
-// TestChecksWithEnv: checks find what .worktreeinclude names.
+// TestChecksWithEnv: checks find the files that .worktreeinclude names.
 func TestChecksWithEnv(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -300,8 +299,7 @@ func TestChecksWithEnv(t *testing.T) {
 	s.clean()
 }
 
-// TestUserCommits: what the user commits on the target while something waits for it is merged in
-// first, checked as well.
+// TestUserCommits: commits that the user makes on the target are merged into the waiting merges first, and checked.
 func TestUserCommits(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -314,7 +312,7 @@ func TestUserCommits(t *testing.T) {
 	res := s.merged("two")
 	s.contains(res.Ref, own)
 	if s.Untouched() != before {
-		t.Error("something of the user's has changed")
+		t.Error("the user's HEAD, index or files have changed")
 	}
 	s.Git("merge", "-q", "--ff-only", queue)
 
@@ -342,15 +340,15 @@ func TestUserCommits(t *testing.T) {
 	s.Git("reset", "-q", "--hard", "HEAD~1")
 	s.Write("six", "6\n")
 	own = s.Save("six")
-	if res = s.merged("three"); res.Own || res.Take != "git merge --ff-only "+queue { // in step again
+	if res = s.merged("three"); res.Own || res.Take != "git merge --ff-only "+queue { // it can be fast-forwarded again
 		t.Errorf("%+v", res)
 	}
 	s.contains(res.Ref, own)
 	s.clean()
 }
 
-// TestLostRace: commits that come onto the target while a merge is checked are not lost, and in the
-// end it gives up with an error.
+// TestLostRace: commits made on the target while a merge is checked are not lost. If that goes on, the merge gives up
+// with an error.
 func TestLostRace(t *testing.T) {
 	t.Parallel()
 	for _, out := range []bool{false, true} {
@@ -382,8 +380,7 @@ func TestLostRace(t *testing.T) {
 	}
 }
 
-// TestStandsStill: a merger never stands still without an error: it waits for another one, and says
-// so when it is called off.
+// TestStandsStill: a merger that waits for another one, or is cancelled, says so in its error.
 func TestStandsStill(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -456,7 +453,7 @@ func TestRefused(t *testing.T) {
 	refused("main", "one", "git is of version 2.37", "install git 2.38 or later")
 }
 
-// TestSubmodule: a submodule that both sides have moved is a conflict with its name.
+// TestSubmodule: a submodule that both sides have changed is a conflict, named by its path.
 func TestSubmodule(t *testing.T) {
 	t.Parallel()
 	s, lib := newScene(t, true), gittest.New(t)

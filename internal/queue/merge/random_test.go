@@ -11,8 +11,7 @@ import (
 	"codeloops/internal/queue/merge"
 )
 
-// series makes branches off main, a fifth of which have a conflict with another one, and a tenth of
-// which are only wrong together with one.
+// series makes branches from main. Of ten, four conflict with another one, and one fails the check.
 func (s scene) series(count int, random *rand.Rand) (heads []string) {
 	s.Helper()
 	for n := range count {
@@ -31,9 +30,9 @@ func (s scene) series(count int, random *rand.Rand) (heads []string) {
 	return heads
 }
 
-// TestRandom merges fifty branches by two mergers, as the user commits on the target, or takes what
-// waits for it: every commit on the target is green, nothing that is told to be merged is lost, and
-// nothing of the user's is touched.
+// TestRandom: two mergers merge fifty branches while the user commits on the target and takes what waits. Every
+// commit on the target passes the check, nothing that was reported as merged is lost, and the user's files are not
+// touched.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	count := 50
@@ -64,7 +63,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// all merges heads, half by another merger at the same time, and returns the ref that has all.
+// all merges heads with two concurrent mergers, and returns the ref that has them all.
 func (s scene) all(heads []string, out bool) (outcomes map[merge.Outcome]int, ref string) {
 	s.Helper()
 	outcomes = make(map[merge.Outcome]int)
@@ -72,7 +71,7 @@ func (s scene) all(heads []string, out bool) (outcomes map[merge.Outcome]int, re
 	if out {
 		ref = queue
 	}
-	var mu sync.Mutex // the user's own commits and outcomes
+	var mu sync.Mutex // guards outcomes, kept, and what the user does
 	var kept []string
 	var mergers sync.WaitGroup
 	for half := range 2 {
@@ -95,7 +94,7 @@ func (s scene) all(heads []string, out bool) (outcomes map[merge.Outcome]int, re
 					kept = append(kept, heads[i])
 				}
 				if !out && s.Untouched() != before {
-					s.Errorf("%s: something of the user's has changed", heads[i])
+					s.Errorf("%s: the user's HEAD, index or files have changed", heads[i])
 				}
 				mu.Unlock()
 			}
@@ -105,8 +104,8 @@ func (s scene) all(heads []string, out bool) (outcomes map[merge.Outcome]int, re
 	return outcomes, s.settled(kept, ref)
 }
 
-// users does something of the user's, and returns what is to stay as it is then. A git of theirs that fails
-// ends the test.
+// users does something as the user, and returns a fingerprint of the user's files. A git command that fails ends the
+// test.
 func (s scene) users(mu *sync.Mutex, do func()) string {
 	mu.Lock()
 	defer mu.Unlock()
@@ -114,8 +113,7 @@ func (s scene) users(mu *sync.Mutex, do func()) string {
 	return s.Untouched()
 }
 
-// settled merges what was merged once more, with what the user has committed last, and returns the ref
-// that has all.
+// settled merges everything once more, together with the user's last commits, and returns the ref that has it all.
 func (s scene) settled(kept []string, ref string) string {
 	s.Helper()
 	before := s.Untouched()
@@ -125,9 +123,9 @@ func (s scene) settled(kept []string, ref string) string {
 		}
 	}
 	if s.Untouched() != before {
-		s.Error("something of the user's has changed")
+		s.Error("the user's HEAD, index or files have changed")
 	}
-	if s.Git("for-each-ref", ref) == "" { // the user has taken it
+	if s.Git("for-each-ref", ref) == "" { // the user has taken everything
 		ref = "refs/heads/main"
 	}
 	for _, head := range kept {
@@ -136,12 +134,11 @@ func (s scene) settled(kept []string, ref string) string {
 	return ref
 }
 
-// own makes a commit of the user's on main, after taking what waits for it. It is wrong with those
-// that need it not to be there.
+// own commits on main as the user. Half of the time the user takes the waiting merges first.
 func (s scene) own(n int, out bool) string {
 	s.Helper()
 	if !out {
-		for { // or a merger was there first
+		for { // until no merger has moved main meanwhile
 			tip := s.Git("rev-parse", "main")
 			own := s.Branch(fmt.Sprintf("user-%d", n), tip, fmt.Sprintf("user-%d", n), "own\n")
 			if _, err := s.Run(s.Context(), s.Root, "update-ref", "refs/heads/main", own, tip); err == nil {
@@ -150,7 +147,7 @@ func (s scene) own(n int, out bool) string {
 		}
 	}
 	if n%2 == 0 {
-		_, _ = s.Run(s.Context(), s.Root, "merge", "-q", "--ff-only", queue) // which need not be there, or is behind
+		_, _ = s.Run(s.Context(), s.Root, "merge", "-q", "--ff-only", queue) // it fails if there is nothing to take
 	}
 	s.Write(fmt.Sprintf("user-%d", n), "own\n")
 	s.Git("add", fmt.Sprintf("user-%d", n))
@@ -158,7 +155,7 @@ func (s scene) own(n int, out bool) string {
 	return s.Git("rev-parse", "HEAD")
 }
 
-// green expects that every commit on a ref passes.
+// green expects that every commit on a ref passes the check.
 func (s scene) green(ref, base string) {
 	s.Helper()
 	dir := s.TempDir() + "/look"

@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/queue/merge"
 )
 
-// lacks expects that a file is not in what is merged.
+// lacks expects that a ref does not contain some files.
 func (s scene) lacks(ref string, files ...string) {
 	s.Helper()
 	for _, file := range files {
@@ -18,7 +18,7 @@ func (s scene) lacks(ref string, files ...string) {
 	}
 }
 
-// removed expects the subjects of the commits that do not come back, newest first.
+// removed expects that commits with these subjects were left out, newest first.
 func (s scene) removed(res merge.Result, subjects ...string) {
 	s.Helper()
 	var got []string
@@ -30,7 +30,7 @@ func (s scene) removed(res merge.Result, subjects ...string) {
 	}
 }
 
-// back expects that a result is not merged, as it would bring back commits of such subjects.
+// back expects that a head is not merged because that would bring back commits with these subjects.
 func (s scene) back(head string, own bool, subjects ...string) merge.Result {
 	s.Helper()
 	res, err := s.merge(head)
@@ -42,7 +42,7 @@ func (s scene) back(head string, own bool, subjects ...string) merge.Result {
 	return res
 }
 
-// over expects that nothing waits for the target any more, and that the next task begins at a commit.
+// over expects that nothing waits to be taken, and that the next task begins at base.
 func (s scene) over(base string) {
 	s.Helper()
 	onto, err := s.merger.Onto(s.Context(), "main")
@@ -50,11 +50,11 @@ func (s scene) over(base string) {
 	take, err := s.merger.Take(s.Context(), "main")
 	s.must(err)
 	if onto != base || take != "" {
-		s.Errorf("the next goes onto %s; to be taken with %q", onto, take)
+		s.Errorf("the next task begins at %s; the command to take what waits is %q", onto, take)
 	}
 }
 
-// TestRemoved: what the user takes out of the target after it was there stays out.
+// TestRemoved: what the user removed from the target is not brought back.
 func TestRemoved(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -63,7 +63,7 @@ func TestRemoved(t *testing.T) {
 	base := s.Git("rev-parse", "main")
 	s.merged("one")
 	s.Git("merge", "-q", "--ff-only", queue)
-	s.Branch("three", "main", "three", "3\n") // which stands on it
+	s.Branch("three", "main", "three", "3\n") // based on one
 	s.Git("reset", "-q", "--hard", base)
 	s.over(base)
 	before := s.Untouched()
@@ -81,7 +81,7 @@ func TestRemoved(t *testing.T) {
 	s.lacks(res.Ref, "one")
 	s.removed(res, "Merge one", "one")
 	tip := res.Tip
-	if res, err = s.merge("three"); err != nil || res.Outcome != merge.Merged || res.Tip != tip { // as after a kill
+	if res, err = s.merge("three"); err != nil || res.Outcome != merge.Merged || res.Tip != tip { // as it happens after a kill
 		t.Errorf("again: %+v, %v", res, err)
 	}
 	s.Git("merge", "-q", "--ff-only", queue)
@@ -91,15 +91,15 @@ func TestRemoved(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedBelow: where what waits stands on what the target has no more, nothing is merged onto it, and nothing
-// that was merged is lost: the user takes it all, and reverts some.
+// TestRemovedBelow: if waiting merges are based on removed commits, nothing more is merged, and nothing is lost: the
+// user can take everything and revert some of it.
 func TestRemovedBelow(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
 	s.Branch("one", "main", "one", "1\n")
 	s.merged("one")
 	s.Git("merge", "-q", "--ff-only", queue)
-	s.Branch("two", "main", "two", "2\n") // which stands on it
+	s.Branch("two", "main", "two", "2\n") // based on one
 	s.Branch("three", "main~1", "three", "3\n")
 	s.merged("two")
 	waits := s.Git("rev-parse", queue)
@@ -118,7 +118,7 @@ func TestRemovedBelow(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedHere: a target that is not checked out is as it is, too, and a commit that was made anew is no
+// TestRemovedHere: removed commits also stay out of a target that is not checked out, and an amended commit is not a
 // conflict.
 func TestRemovedHere(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestRemovedHere(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedNeeded: what changes something that the target has no more does not go with it.
+// TestRemovedNeeded: a branch that changes a removed file is a conflict.
 func TestRemovedNeeded(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -162,8 +162,8 @@ func TestRemovedNeeded(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedMingled: where the target was merged since into what stands on what it has no more, a person
-// tells the two apart.
+// TestRemovedMingled: if the target was merged into a branch that is based on removed commits, its changes cannot be
+// separated from them, so it is not merged.
 func TestRemovedMingled(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, false)
@@ -186,7 +186,8 @@ func TestRemovedMingled(t *testing.T) {
 	s.clean()
 }
 
-// TestTriedBranch: who tries the branch of a task, and goes back, has taken out nothing of the task.
+// TestTriedBranch: commits of a task do not count as removed because the user tried its branch on the target and
+// went back.
 func TestTriedBranch(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -204,14 +205,14 @@ func TestTriedBranch(t *testing.T) {
 	s.clean()
 }
 
-// TestRebased: what the target has in other commits was not taken out.
+// TestRebased: changes that the target has in other commits do not count as removed.
 func TestRebased(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
 	one := s.Branch("one", "main", "one", "1\n")
 	s.merged("one")
 	s.Git("merge", "-q", "--ff-only", queue)
-	s.Branch("two", "main", "two", "2\n") // which stands on it
+	s.Branch("two", "main", "two", "2\n") // based on one
 	s.Branch("three", "main~1", "three", "3\n")
 	s.Git("reset", "-q", "--hard", "HEAD~1")
 	s.Write("own", "own\n")
@@ -229,7 +230,7 @@ func TestRebased(t *testing.T) {
 	s.clean()
 }
 
-// TestTornReflog: a move that nothing is left of is one that nothing is known of, and no more.
+// TestTornReflog: broken reflog entries, and those of commits that no longer exist, are ignored.
 func TestTornReflog(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -249,7 +250,7 @@ func TestTornReflog(t *testing.T) {
 	s.clean()
 }
 
-// TestTriedBranchWaits: a branch that the user tried does not hold up what is merged after it.
+// TestTriedBranchWaits: a branch that the user tried does not block later merges.
 func TestTriedBranchWaits(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -274,8 +275,8 @@ func TestTriedBranchWaits(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedJoined: a commit of the user's own that was merged into what waits, and that they took out then,
-// does not come back.
+// TestRemovedJoined: a commit of the user's that was merged into the waiting merges, and then removed from the
+// target, is not brought back.
 func TestRemovedJoined(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -291,13 +292,13 @@ func TestRemovedJoined(t *testing.T) {
 	s.clean()
 }
 
-// TestRebasedReverted: what the target has in another commit, and undoes in a later one, does not come back.
+// TestRebasedReverted: changes that the target got in another commit and then reverted are not brought back.
 func TestRebasedReverted(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
 	one := s.Branch("one", "main", "one", "1\n")
 	s.Git("merge", "-q", "--ff-only", "one")
-	s.Branch("two", "main", "two", "2\n") // which stands on it
+	s.Branch("two", "main", "two", "2\n") // based on one
 	s.Git("reset", "-q", "--hard", "HEAD~1")
 	s.Write("own", "own\n")
 	s.Save("own")
@@ -312,7 +313,7 @@ func TestRebasedReverted(t *testing.T) {
 	s.clean()
 }
 
-// TestSquashed: what the target has in one commit instead of two was not taken out.
+// TestSquashed: commits that were squashed on the target do not count as removed.
 func TestSquashed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -333,14 +334,14 @@ func TestSquashed(t *testing.T) {
 	s.clean()
 }
 
-// TestPutBackMeanwhile: what the user takes out, and puts back while a merge without it is checked, is merged
-// with what stands on it as if it had been there all along.
+// TestPutBackMeanwhile: if the user removes a commit, and restores it while a merge without it is checked, a branch
+// based on it is merged as usual.
 func TestPutBackMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
 	s.Branch("one", "main", "one", "1\n")
 	s.Git("merge", "-q", "--ff-only", "one")
-	s.Branch("two", "main", "two", "2\n") // which stands on it
+	s.Branch("two", "main", "two", "2\n") // based on one
 	s.Git("reset", "-q", "--hard", "HEAD~1")
 	res, err := s.merger.Merge(t.Context(), merge.Request{
 		Target: "main", Head: "two", Base: s.Git("rev-parse", "one"), Message: "Merge two\n",
@@ -357,15 +358,15 @@ func TestPutBackMeanwhile(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedUnderRebased: a branch that its actor rebased onto a commit which the user then took out does not
-// bring it back.
+// TestRemovedUnderRebased: a task's branch that was rebased onto a commit, which the user then removed, does not
+// bring that commit back.
 func TestRemovedUnderRebased(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
 	base := s.Git("rev-parse", "main")
 	s.Write("own", "own\n")
 	s.Save("own")
-	s.Branch("two", "main", "two", "2\n") // it began before
+	s.Branch("two", "main", "two", "2\n") // the task's base is older
 	s.Git("reset", "-q", "--hard", base)
 	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "two", Base: base, Message: "Merge two\n", Check: green})
 	s.must(err)
@@ -376,8 +377,7 @@ func TestRemovedUnderRebased(t *testing.T) {
 	s.clean()
 }
 
-// TestSignedCommits: what git says of signatures, where the user wants to see that in every log, is not taken for
-// commits.
+// TestSignedCommits: with log.showSignature, git's messages about signatures are not taken for commits.
 func TestSignedCommits(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -400,8 +400,7 @@ func TestSignedCommits(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedMerged: what the user has taken by a merge commit, as their own commits are not in it, and has taken out
-// again, does not wait any more.
+// TestRemovedMerged: merges that the user took with a merge commit or a rebase, and then removed, no longer wait.
 func TestRemovedMerged(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"merge", "-q", "-m", "taken", queue}, {"rebase", "-q", queue}} {

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkBundle brings 50 MB that nothing makes smaller from a repository to a mirror elsewhere, over
-// TCP, through a hub that puts them on the disk. Sender, hub and receiver are this process.
+// BenchmarkBundle sends 50 MB of incompressible data from a repository to a mirror, over TCP and through a hub that
+// stores them on disk. Sender, hub and receiver are this process.
 func BenchmarkBundle(b *testing.B) {
 	const size = 50 << 20
 	repo := gittest.New(b)
@@ -60,7 +60,7 @@ func BenchmarkBundle(b *testing.B) {
 	}
 	from, to := open(), open()
 	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak counts from here
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // resets the peak
 	b.SetBytes(size)
 	for b.Loop() {
 		dir := b.TempDir()
@@ -113,7 +113,7 @@ func travel(b *testing.B, repo *git.Repo, dir, base string, from, to *parcel.Sto
 	b.StartTimer()
 }
 
-// peak is how much memory this process had at most, in MB; 0 where nobody says.
+// peak returns the peak memory use of this process, in MB; 0 if it is unknown.
 func peak() float64 {
 	text, _ := os.ReadFile("/proc/self/status")
 	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)

@@ -19,7 +19,7 @@ import (
 	"codeloops/internal/session"
 )
 
-// A bench is a repository, and a room that sees its objects.
+// A bench is a repository, and a room that borrows its objects.
 type bench struct {
 	*gittest.Repo
 
@@ -46,7 +46,7 @@ func (b *bench) openRoom(borrow ...string) *parcel.Room {
 
 const id = "2026-01-02T03-04-05Z_abcdef"
 
-// forge makes a parcel as somebody would who means harm: files are lines for git mktree.
+// forge makes a hostile parcel: files are lines for git mktree.
 func (b *bench) forge(message string, files ...string) string {
 	b.Helper()
 	do := func(stdin string, args ...string) string {
@@ -76,7 +76,7 @@ func (b *bench) bundle(refs ...string) string {
 	return file
 }
 
-// What comes from another machine is refused when it is not what it should be.
+// Malformed and hostile parcels are refused.
 func TestWrongParcels(t *testing.T) {
 	t.Parallel()
 	good := `{"task":"t","attempt":1,"session":"` + id + `"}`
@@ -127,7 +127,7 @@ func TestWrongParcels(t *testing.T) {
 	})
 }
 
-// A session whose log is not its own is not unpacked, and nothing of it stays.
+// A session with another session's log is not unpacked, not even in part.
 func TestForeignLog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -144,11 +144,11 @@ func TestForeignLog(t *testing.T) {
 		t.Error("it was unpacked")
 	}
 	if logs, _ := filepath.Glob(filepath.Join(store.Dir(), "*.jsonl*")); len(logs) > 0 {
-		t.Errorf("left: %v", logs)
+		t.Errorf("logs left: %v", logs)
 	}
 }
 
-// A parcel is there as a whole or not at all, and the rest of one is swept.
+// A parcel that was sent in part cannot be read, and its rest is swept.
 func TestHalfSent(t *testing.T) {
 	t.Parallel()
 	s, js := openStore(t)
@@ -163,14 +163,14 @@ func TestHalfSent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Somebody was killed at sending another one, and so is a sender whose time is over.
+	// One sender was killed while sending, another one is cancelled.
 	if _, err := js.Publish(t.Context(), "$O.codeloops-parcels.C.half", text[:1000]); err != nil {
 		t.Fatal(err)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Put(over, "cut", file); err == nil {
-		t.Error("what nobody waits for was sent")
+		t.Error("no error from a cancelled Put")
 	}
 	for _, name := range []string{"cut", "half"} {
 		if err := s.Get(t.Context(), name, file+".got"); !errors.Is(err, parcel.ErrNone) {
@@ -179,9 +179,9 @@ func TestHalfSent(t *testing.T) {
 	}
 	sweep := func(before time.Time) uint64 { return swept(t, s, js, before) }
 	if n := sweep(parcel.Idle(time.Now())); n < 14 {
-		t.Errorf("%d messages are left: something was swept that may be on its way", n)
+		t.Errorf("%d messages are left: parcels that may still be in transit were swept", n)
 	}
-	if n := sweep(time.Now().Add(time.Minute)); n != 7 { // six chunks, and what tells of them
+	if n := sweep(time.Now().Add(time.Minute)); n != 7 { // six chunks and their description
 		t.Errorf("%d messages are left", n)
 	}
 	if err := s.Get(t.Context(), "wanted", file+".got"); err != nil {
@@ -194,11 +194,11 @@ func TestHalfSent(t *testing.T) {
 		t.Error(err)
 	}
 	if n := sweep(time.Now().Add(time.Minute)); n != 0 {
-		t.Errorf("%d messages are left of nothing", n)
+		t.Errorf("%d messages are left after the last parcel was deleted", n)
 	}
 }
 
-// openStore starts a hub, with a store on it.
+// openStore starts a hub and opens a store on it.
 func openStore(t *testing.T) (*parcel.Store, jetstream.JetStream) {
 	t.Helper()
 	home, err := hub.Open(t.TempDir())
@@ -226,7 +226,7 @@ func openStore(t *testing.T) (*parcel.Store, jetstream.JetStream) {
 	return s, js
 }
 
-// swept is how many messages are left in a store that is swept.
+// swept sweeps a store and returns how many messages are left.
 func swept(t *testing.T, s *parcel.Store, js jetstream.JetStream, before time.Time) uint64 {
 	t.Helper()
 	if err := s.Sweep(t.Context(), func(name string) bool { return name == "wanted" }, before); err != nil {

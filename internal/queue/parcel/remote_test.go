@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/queue/parcel"
 )
 
-// What is told of a remote has no credentials, and none runs a command.
+// Credentials are removed from a remote's address, and addresses that run commands are refused.
 func TestRemoteAt(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
@@ -38,7 +38,7 @@ func TestRemoteAt(t *testing.T) {
 	}
 }
 
-// What git says of a remote that lets nobody in shows nothing secret of its address.
+// Errors about a remote that denies access do not show the credentials in its address.
 func TestSecretAddress(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -59,7 +59,7 @@ func TestSecretAddress(t *testing.T) {
 			t.Log(err)
 		}
 		if _, away := errors.AsType[*parcel.AwayError](err); away {
-			t.Errorf("%s: a remote that lets nobody in is taken for one that is away: %v", who, err)
+			t.Errorf("%s: a remote that denies access was taken for one that is away: %v", who, err)
 		}
 	}
 }

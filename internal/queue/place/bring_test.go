@@ -9,8 +9,7 @@ import (
 	"codeloops/internal/queue/place"
 )
 
-// TestWorkTreeWithoutEnv: a new place has what .worktreeinclude names, as it is in the user's work
-// tree, and nothing else that git ignores.
+// TestWorkTreeWithoutEnv: a new place has copies of the ignored files that .worktreeinclude names, and of no others.
 func TestWorkTreeWithoutEnv(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -55,16 +54,16 @@ func TestWorkTreeWithoutEnv(t *testing.T) {
 	}
 	for link, to := range map[string]string{"node_modules/.bin/run": "../tool/run", "node_modules/out": outside, "node_modules/abs": filepath.Join(p.Dir, "first")} {
 		if is, err := os.Readlink(filepath.Join(p.Dir, link)); err != nil || is != to {
-			t.Errorf("%s leads to %s, %v", link, is, err)
+			t.Errorf("%s links to %s, %v", link, is, err)
 		}
 	}
 	s.Put(p.Dir, ".env", "changed by an agent\n")
 	if s.Untouched() != before {
-		t.Error("something of the user's has changed")
+		t.Error("the user's HEAD, index or files have changed")
 	}
 }
 
-// TestBroughtThroughLink: nothing is written where a link that is committed leads.
+// TestBroughtThroughLink: no file is copied through a committed symbolic link.
 func TestBroughtThroughLink(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -79,11 +78,11 @@ func TestBroughtThroughLink(t *testing.T) {
 	_, err := s.site.Open(t.Context(), place.Task{Name: "t", Base: base})
 	s.refused(err, "bring d/.env")
 	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
-		t.Error("something was written outside")
+		t.Error("something was written outside of the work tree")
 	}
 }
 
-// TestBroughtStaysOut: what was brought is in no commit, whatever an agent does about it.
+// TestBroughtStaysOut: copied files are never committed, whatever an agent does.
 func TestBroughtStaysOut(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -18,8 +18,7 @@ import (
 	"codeloops/internal/queue/place"
 )
 
-// A killer kills its process before the last of some commands, or, where it is to be late, while that
-// is at work.
+// A killer kills its own process before a certain command, or while that runs if late is set.
 type killer struct {
 	git.Starter
 	left *int
@@ -30,7 +29,7 @@ func (k killer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 	if *k.left--; *k.left == 0 {
 		if k.late {
 			go k.Starter.Run(ctx, c)
-			for range 1000 { // no wait is long enough to be sure of anything
+			for range 1000 { // how far the command gets is left to chance
 				syscall.Getppid()
 			}
 		}
@@ -40,9 +39,9 @@ func (k killer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 	return k.Starter.Run(ctx, c)
 }
 
-// TestPlayed is what other tests run as a process of its own.
+// TestPlayed is run by other tests in a separate process.
 //
-//nolint:paralleltest // it is the only one there
+//nolint:paralleltest // it runs alone there
 func TestPlayed(t *testing.T) {
 	at, err := strconv.Atoi(os.Getenv("PLACE_KILL_AT"))
 	r := gittest.Played(t, func(s git.Starter) git.Starter {
@@ -58,7 +57,7 @@ func TestPlayed(t *testing.T) {
 	life(s)
 }
 
-// life is that of a task, from its beginning to its end. It goes on where another one was cut off.
+// life takes a task from its beginning to its end, or continues one that was killed.
 func life(s scene) {
 	p, err := s.site.Open(s.Context(), place.Task{Name: "t", Base: "main", Setup: "echo ready >>ready", Log: s.State + "/log"})
 	if err != nil && strings.Contains(err.Error(), "it was being removed") {
@@ -86,16 +85,16 @@ func life(s scene) {
 	}
 	head, err := p.Commit(s.Context(), "merged")
 	s.must(err)
-	_ = os.Remove(filepath.Join(s.Root, ".git/refs/heads/done.lock")) // of the one that was cut off
+	_ = os.Remove(filepath.Join(s.Root, ".git/refs/heads/done.lock")) // left by a killed git
 	s.Git("branch", "--force", "done", head)
 	s.must(p.Remove(s.Context(), "done"))
 }
 
-// TestKilledAnywhere kills a process that works on a task before each of its commands, or within it:
-// the next one goes on with that, and nothing is lost or left.
+// TestKilledAnywhere: after a kill before or during any command, the next process completes the task, and nothing is
+// lost or left behind.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	for late, step := range map[string]int{"": 1, "1": 3} { // within a command nobody knows where
+	for late, step := range map[string]int{"": 1, "1": 3} { // during a command the moment is random, so fewer are tried
 		if testing.Short() {
 			step = 17
 		}
@@ -104,12 +103,12 @@ func TestKilledAnywhere(t *testing.T) {
 			n += step
 		}
 		if n < 30 {
-			t.Fatalf("it has %d commands", n)
+			t.Fatalf("the task ran only %d commands", n)
 		}
 	}
 }
 
-// killedAt has a process lead the life of a task, killed at its n-th command, and goes on with that.
+// killedAt runs the life of a task in a process that is killed at its n-th command, then continues it in another.
 func killedAt(t *testing.T, n int, late string) (killed bool) {
 	t.Helper()
 	s := newScene(t)
@@ -141,7 +140,7 @@ func killedAt(t *testing.T, n int, late string) (killed bool) {
 		t.Errorf("%d%s: done is %q", n, late, got)
 	}
 	if s.Git("rev-parse", "main2") != s.Git("rev-parse", "main") || s.Untouched() != before {
-		t.Errorf("%d%s: something of the user's has changed", n, late)
+		t.Errorf("%d%s: the user's HEAD, index or files have changed", n, late)
 	}
 	if left := s.Git("worktree", "list"); strings.Contains(left, "\n") || s.Text(s.CommonDir, "worktrees/t/HEAD") != "-" {
 		t.Errorf("%d%s: left %s", n, late, left)

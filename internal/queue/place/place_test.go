@@ -58,11 +58,11 @@ func (s scene) must(err error) {
 	}
 }
 
-// refused expects an error with some words, and a hint.
+// refused expects an error that contains some words and has a hint.
 func (s scene) refused(err error, words ...string) {
 	s.Helper()
 	if err == nil {
-		s.Errorf("it is not refused: %q", words)
+		s.Errorf("no error, want one with %q", words)
 		return
 	}
 	for _, word := range words {
@@ -82,7 +82,7 @@ func (s scene) commit(p *place.Place) string {
 	return head
 }
 
-// is compares a file of a place.
+// is compares the content of a file in a place.
 func (s scene) is(p *place.Place, path, want string) {
 	s.Helper()
 	if got := s.Text(p.Dir, path); got != want {
@@ -102,7 +102,7 @@ func TestCommit(t *testing.T) {
 	s.Git("config", "gpg.program", "false")
 	p := s.open("t.1-a")
 	if head := s.commit(p); head != base {
-		t.Errorf("nothing has changed, and it is committed: %s", head)
+		t.Errorf("committed %s although nothing has changed", head)
 	}
 	s.Put(p.Dir, "sub/new", "new\n")
 	s.Put(p.Dir, "x.o", "ignored\n")
@@ -112,10 +112,10 @@ func TestCommit(t *testing.T) {
 		t.Errorf("committed %q", got)
 	}
 	if s.Git("rev-parse", "codeloops/t.1-a") != head || s.commit(p) != head {
-		t.Error("the branch is elsewhere")
+		t.Error("the branch is not at the commit")
 	}
 	if s.Untouched() != before {
-		t.Error("something of the user's has changed")
+		t.Error("the user's HEAD, index or files have changed")
 	}
 }
 
@@ -131,7 +131,7 @@ func TestNobodyKnown(t *testing.T) {
 	}
 }
 
-// TestOwnCommits: what an agent commits by itself is part of the work, also on a branch of its own.
+// TestOwnCommits: commits that an agent made itself are part of the work, also on another branch.
 func TestOwnCommits(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -153,7 +153,7 @@ func TestOwnCommits(t *testing.T) {
 
 func TestOpenAgain(t *testing.T) {
 	t.Parallel()
-	// work leaves a commit, and something that is not committed.
+	// work makes a commit and leaves uncommitted changes.
 	work := func(s scene) (p *place.Place, head string) {
 		p = s.open("t")
 		s.Put(p.Dir, "done", "done\n")
@@ -214,7 +214,7 @@ func TestOpenAgain(t *testing.T) {
 	}
 }
 
-// TestTreeGone: where the work tree is gone, what was committed is there again, with what is brought.
+// TestTreeGone: a deleted work tree is restored from the last commit, with the files that are copied into it.
 func TestTreeGone(t *testing.T) {
 	t.Parallel()
 	for _, prune := range []bool{false, true} {
@@ -234,7 +234,7 @@ func TestTreeGone(t *testing.T) {
 		s.is(p, "done", "done\n")
 		s.is(p, ".env", "secret\n")
 		if s.commit(p) != head {
-			t.Error("it is not what it was")
+			t.Error("the restored work tree differs from the last commit")
 		}
 	}
 }
@@ -313,7 +313,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestLinkInPlace: nothing is done where a link leads that somebody has put in the place of a work tree.
+// TestLinkInPlace: a symbolic link in place of the work tree is not followed.
 func TestLinkInPlace(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -327,11 +327,11 @@ func TestLinkInPlace(t *testing.T) {
 	_, err = p.Discard(t.Context())
 	s.refused(err, "is no longer a directory")
 	if s.Untouched() != before || s.Git("rev-parse", "codeloops/t") == "" {
-		t.Error("something of the user's has changed")
+		t.Error("the user's HEAD, index or files have changed")
 	}
 }
 
-// TestManyAtOnce: places of one repository are opened, worked in and removed at the same time.
+// TestManyAtOnce: places of one repository can be opened, used and removed concurrently.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBranchDeletedBeforeMerge: a branch goes only when what is said to contain it does, and stays.
+// TestBranchDeletedBeforeMerge: a place is removed only if another branch, which stays, contains its branch.
 func TestBranchDeletedBeforeMerge(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -16,7 +16,7 @@ func TestBranchDeletedBeforeMerge(t *testing.T) {
 	stays := func() {
 		t.Helper()
 		if s.Git("rev-parse", "codeloops/t") != head || s.Text(p.Dir, "new") != "new\n" {
-			t.Fatal("it is gone")
+			t.Fatal("the branch or the work tree has changed")
 		}
 	}
 	s.refused(p.Remove(t.Context(), "main"), "1 commit of the branch codeloops/t would be lost", head[:12])
@@ -31,16 +31,16 @@ func TestBranchDeletedBeforeMerge(t *testing.T) {
 	s.must(p.Remove(t.Context(), "main"))
 	s.Fails("rev-parse", "--verify", "codeloops/t")
 	if _, err := os.Lstat(p.Dir); err == nil {
-		t.Error("it is still there")
+		t.Error("the work tree is still there")
 	}
 	if out := s.Git("worktree", "list"); len(out) == 0 || s.Text(s.CommonDir, "worktrees/t/HEAD") != "-" {
-		t.Error("git still knows it")
+		t.Error("git still lists the work tree")
 	}
 	s.must(p.Remove(t.Context(), "main"))
 	s.open("t")
 }
 
-// TestCleanUpDeletesWork: nothing that is not committed goes with a place.
+// TestCleanUpDeletesWork: a place with uncommitted work is not removed.
 func TestCleanUpDeletesWork(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -65,8 +65,7 @@ func TestCleanUpDeletesWork(t *testing.T) {
 	}
 }
 
-// TestDirtySubmodule: what is changed in a submodule is not on the branch, and so is not taken for
-// committed.
+// TestDirtySubmodule: changes within a submodule are not on the branch, so they do not count as committed.
 func TestDirtySubmodule(t *testing.T) {
 	t.Parallel()
 	s, lib := newScene(t), newScene(t)
@@ -74,7 +73,7 @@ func TestDirtySubmodule(t *testing.T) {
 	s.Save("lib")
 	p := s.open("t")
 	s.Put(p.Dir, "new", "new\n")
-	s.commit(p) // without it
+	s.commit(p) // without the submodule's files
 	s.In(p.Dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
 	s.Put(p.Dir, "lib/new", "new\n")
 	_, err := p.Commit(t.Context(), "m")
@@ -101,22 +100,22 @@ func TestDiscard(t *testing.T) {
 		ref, err := p.Discard(t.Context())
 		s.must(err)
 		if ref != want {
-			t.Errorf("it is kept at %s, want %s", ref, want)
+			t.Errorf("the work is kept at %s, want %s", ref, want)
 		}
 		s.Fails("rev-parse", "--verify", "codeloops/t")
 		if _, err := os.Lstat(p.Dir); err == nil {
-			t.Error("it is still there")
+			t.Error("the work tree is still there")
 		}
 	}
 	if got := s.Git("rev-parse", "refs/codeloops/dropped/t"); got != heads[0] {
-		t.Error("the first is lost")
+		t.Error("the first work is lost")
 	}
 	if got := s.Git("show", "refs/codeloops/dropped/t-2:more", "--"); got != "more" || s.Git("rev-parse", "refs/codeloops/dropped/t-2^") != heads[1] {
-		t.Errorf("the second has %q", got)
+		t.Errorf("the second work has %q", got)
 	}
 }
 
-// TestDiscardElsewhere: what HEAD is at is kept as well as the branch, markers and all.
+// TestDiscardElsewhere: discarding keeps HEAD as well as the branch if they differ, and files with conflict markers.
 func TestDiscardElsewhere(t *testing.T) {
 	t.Parallel()
 	s, head, _ := conflict(t)

@@ -34,7 +34,7 @@ func TestUpdate(t *testing.T) {
 	head := s.commit(p)
 	s.update()()
 	if s.commit(p) != head {
-		t.Error("there was nothing to merge")
+		t.Error("a commit was made although there was nothing to merge")
 	}
 	s.Write("other", "other\n")
 	tip := s.Save("other")
@@ -45,7 +45,7 @@ func TestUpdate(t *testing.T) {
 	s.is(p, "other", "other\n")
 }
 
-// conflict has a conflict between the place of a task and main.
+// conflict makes a conflict between the place of a task and main.
 func conflict(t *testing.T) (s scene, head, tip string) {
 	t.Helper()
 	s = newScene(t)
@@ -73,7 +73,7 @@ func TestUpdateConflict(t *testing.T) {
 	s.update()("both", "title")
 	_, err := p.Commit(t.Context(), "m")
 	if s.refused(err, "both:2, title:1"); strings.Count(err.Error(), "both:2") != 1 {
-		t.Errorf("one place twice: %v", err)
+		t.Errorf("a line is named twice: %v", err)
 	}
 	s.refused(p.Remove(t.Context(), "main"), "a merge is in progress")
 	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
@@ -84,11 +84,11 @@ func TestUpdateConflict(t *testing.T) {
 		t.Errorf("the parents are %s", parents)
 	}
 	if s.update()(); s.commit(p) != last {
-		t.Error("it is merged once more")
+		t.Error("main was merged once more")
 	}
 }
 
-// TestMarkersCommitted: markers are refused, also where an agent has added or committed them.
+// TestMarkersCommitted: conflict markers are refused even if an agent has added or committed them.
 func TestMarkersCommitted(t *testing.T) {
 	t.Parallel()
 	for _, commands := range [][]string{{"add ."}, {"add .", "commit -qm merged"}} {
@@ -102,7 +102,7 @@ func TestMarkersCommitted(t *testing.T) {
 		s.refused(err, "both:2")
 		s.Write("next", "next\n")
 		s.Save("next")
-		s.update()("both", "title") // these first
+		s.update()("both", "title") // the old conflicts come first
 		s.Put(p.Dir, "both", "a\n>>>>>>> more\nc\n")
 		_, err = p.Commit(t.Context(), "m")
 		s.refused(err, "both:2")
@@ -112,8 +112,7 @@ func TestMarkersCommitted(t *testing.T) {
 	}
 }
 
-// TestOwnMerge: a merge that an agent has begun is told by its conflicts, and concluded before another one
-// begins.
+// TestOwnMerge: a merge that an agent began is recognised by its conflicts, and concluded before the next one.
 func TestOwnMerge(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -139,7 +138,7 @@ func TestOwnMerge(t *testing.T) {
 	s.is(p, "next", "next\n")
 }
 
-// TestUpdateCutOff: a merge that was cut off in the middle begins again.
+// TestUpdateCutOff: an interrupted merge is undone and can be repeated.
 func TestUpdateCutOff(t *testing.T) {
 	t.Parallel()
 	s, head, _ := conflict(t)
@@ -154,7 +153,7 @@ func TestUpdateCutOff(t *testing.T) {
 	s.is(p, "both", "a\nmine\nc\n")
 	s.is(p, "half", "-")
 	if s.commit(p) != head {
-		t.Error("it is not what it was")
+		t.Error("the work tree differs from the last commit")
 	}
 	s.update()("both", "title")
 }

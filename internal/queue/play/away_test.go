@@ -19,8 +19,8 @@ import (
 	"codeloops/internal/session"
 )
 
-// twoRounds is a scenario of two iterations, each of which writes a line to a file outside; waits is
-// what the second turn of the actor does before it is done.
+// twoRounds returns a scenario of two iterations. Each turn of the actor appends a line to the file turns; the second
+// runs the command waits.
 func twoRounds(turns, waits string) string {
 	return fmt.Sprintf(`[[actor]]
 say = "the first part"
@@ -35,12 +35,12 @@ say = "DECISION: DONE\nSUMMARY: it is there\nCONFIDENCE: 0.9\nF1: settled\nSEAL:
 `, turns, waits)
 }
 
-// sessions is where they are on the machine of the repository.
+// sessions returns the directory of sessions on the machine of the repository.
 func (w *world) sessions() string {
 	return filepath.Join(w.machines[0].dir, ".local/share/codeloops/sessions")
 }
 
-// session looks at the session of a task where its repository is.
+// session returns the successful session of a task, on the machine of the repository.
 func (w *world) session(r queue.Record) session.Overview {
 	w.Helper()
 	one := session.Look(filepath.Join(w.sessions(), r.Progress.Session+".jsonl"))
@@ -50,7 +50,7 @@ func (w *world) session(r queue.Record) session.Overview {
 	return one
 }
 
-// A task is worked on by a machine that has nothing of its repository.
+// A task can be worked on by a machine that does not have its repository.
 func TestAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
@@ -77,8 +77,7 @@ func TestAway(t *testing.T) {
 	w.clean()
 }
 
-// What was done on a machine that is gone is carried on by another one: no turn that has ended is
-// played again.
+// If a machine is gone, another one continues its task without repeating completed turns.
 func TestCarriedOnElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]struct{ from, to int }{
@@ -92,7 +91,7 @@ func TestCarriedOnElsewhere(t *testing.T) {
 				if way.from == 0 {
 					return
 				}
-				next := r.Parcels // which the worker is killed at: it is there, and the record does not say so
+				next := r.Parcels // as if the worker was killed after storing a parcel, before it changed the record
 				next.Count++
 				names := next.Names(r.Task.ID)
 				for _, name := range []string{names[len(names)-1], queue.PartFor(r.Task.ID, 1, queue.StatePart)} {
@@ -106,7 +105,7 @@ func TestCarriedOnElsewhere(t *testing.T) {
 	}
 }
 
-// store is that of parcels on the hub.
+// store opens the hub's store of parcels.
 func (w *world) store() *parcel.Store {
 	w.Helper()
 	conn, err := w.machines[0].home.Dial(w.url)
@@ -121,7 +120,7 @@ func (w *world) store() *parcel.Store {
 	return store
 }
 
-// holdsNothing looks whether parcels are left on the hub.
+// holdsNothing expects that no parcels are left on the hub.
 func (w *world) holdsNothing(store *parcel.Store) {
 	w.Helper()
 	if err := store.Sweep(w.Context(), func(name string) bool {
@@ -132,7 +131,7 @@ func (w *world) holdsNothing(store *parcel.Store) {
 	}
 }
 
-// carriedOn has a machine carry on what another one has begun. look looks at that in between.
+// carriedOn kills a machine at work, and has another one continue its task. In between it calls look.
 func (w *world) carriedOn(from, to int, look func(queue.Record)) {
 	w.Helper()
 	dir := w.machines[0].dir
@@ -144,7 +143,7 @@ func (w *world) carriedOn(from, to int, look func(queue.Record)) {
 	w.await("the second turn", func() bool { return w.there(started) })
 	seen := w.follows(id)
 	if first := <-seen; first != "1 loop.Started\n" {
-		w.Errorf("whoever begins to follow it sees %q first", first)
+		w.Errorf("a follower sees %q first", first)
 	}
 	begun, err := w.on.Get(w.Context(), id)
 	if err != nil {
@@ -171,19 +170,19 @@ func (w *world) carriedOn(from, to int, look func(queue.Record)) {
 	if one.Iterations != 2 {
 		w.Errorf("%d iterations", one.Iterations)
 	}
-	got, left := <-seen, w.told(one.Path) // what the first machine had not sent was seen, too
+	got, left := <-seen, w.told(one.Path) // the follower also saw what the first machine did not send
 	for line := range strings.Lines(got) {
 		left = strings.TrimPrefix(left, line)
 	}
 	if left != "" {
-		w.Errorf("whoever followed it has seen\n%swithout\n%s", got, left)
+		w.Errorf("the follower saw\n%swithout\n%s", got, left)
 	}
 	stop()
-	w.tidy(from) // as the machine does when it comes back
+	w.tidy(from) // as the machine does when it is back
 	w.clean()
 }
 
-// What a machine sends that was thought lost is refused, and it keeps nothing.
+// The result of a machine that was believed lost is refused, and the machine removes what it has of the task.
 func TestLateMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
@@ -214,13 +213,13 @@ func TestLateMachine(t *testing.T) {
 		t.Errorf("the result is %q", got)
 	}
 	w.session(r)
-	w.await("the late machine has removed what it had", func() bool {
+	w.await("the late machine to remove the task", func() bool {
 		left, _ := filepath.Glob(w.machines[1].home.In("away", "*"))
 		return len(left) == 0
 	})
 }
 
-// A hub that is away while a machine has something to send gets that when it is back.
+// If the hub is away, a machine sends its result when the hub is back.
 func TestHubAwayWhileSending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
@@ -235,7 +234,7 @@ func TestHubAwayWhileSending(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.writeTo(goOn)
-	w.await("the run ends without a hub", func() bool {
+	w.await("the run to end without a hub", func() bool {
 		logs, _ := filepath.Glob(w.machines[1].home.In("away", "*", "sessions", "*.jsonl"))
 		return len(logs) == 1 && strings.Contains(w.text(logs[0]), `"type":"session_end"`)
 	})
@@ -247,7 +246,7 @@ func TestHubAwayWhileSending(t *testing.T) {
 	w.session(r)
 }
 
-// A task whose home is gone when it is begun waits, and says why; nothing of it is lost by that.
+// A task whose home is away when it starts waits, says why, and is played later.
 func TestNobodyHome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
@@ -258,13 +257,13 @@ func TestNobodyHome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker.Only = nil // somebody was there a moment ago
+	worker.Only = nil // as if home had been there a moment ago
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = worker.Run(ctx)
 	}()
-	w.await("that it waits", func() bool {
+	w.await("the task to wait", func() bool {
 		r, err := w.on.Get(t.Context(), id)
 		return err == nil && r.State == queue.Waiting && r.Attempt == 1 && strings.Contains(r.Why, "does not serve the queue") && !r.NotBefore.IsZero()
 	})
@@ -279,8 +278,7 @@ func TestNobodyHome(t *testing.T) {
 	w.clean()
 }
 
-// A target that was rewritten meanwhile has commits that a mirror does not know, and lacks those that it
-// does.
+// A task can be played although the target was rewritten, so that a mirror's commits no longer exist at home.
 func TestRewrittenTarget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
@@ -302,8 +300,8 @@ func TestRewrittenTarget(t *testing.T) {
 	}
 }
 
-// follows follows the session of a task from the first machine, and returns what it has seen when that is
-// over: the events but what passes by.
+// follows follows the session of a task on the first machine. It sends the first event, and all of them at the end,
+// but for loop.Activity.
 func (w *world) follows(task string) <-chan string {
 	w.Helper()
 	conn, err := w.machines[0].home.Dial(w.url)
@@ -341,7 +339,7 @@ func (w *world) events(from iter.Seq2[session.Entry, error], begun func(string))
 	return b.String()
 }
 
-// told are the events of a log.
+// told returns the events of a log.
 func (w *world) told(log string) string {
 	w.Helper()
 	r, err := session.OpenFile(log)

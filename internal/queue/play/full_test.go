@@ -8,7 +8,8 @@ import (
 	"codeloops/internal/proc"
 )
 
-// TestDiskFull: what git says when there is no room is no fault of a task. All of it was said by one.
+// TestDiskFull recognises git's messages about a full disk, so that they do not count as a failure of the task. All
+// of them are real.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	for stderr, want := range map[string]bool{
@@ -28,6 +29,6 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 	if diskFull(&proc.ExitError{Program: "setup", Stderr: "No space left on device"}) || diskFull(errors.New("No space left on device")) {
-		t.Error("others are believed")
+		t.Error("only git's messages should count")
 	}
 }

@@ -29,10 +29,10 @@ import (
 	"codeloops/internal/redact"
 )
 
-// workerCommand has the test binary be a worker of a machine, until it is asked to end.
+// workerCommand makes the test binary run as a worker of a machine.
 const workerCommand = "worker-of"
 
-// TestMain makes the test binary play the scripted agent, the keeper of one, and a worker.
+// TestMain lets the test binary run as the scripted agent, as the guard of other processes, and as a worker.
 func TestMain(m *testing.M) {
 	if proc.Keep() {
 		return
@@ -68,14 +68,14 @@ func beWorker(dir, url, slots string) error {
 	return nil
 }
 
-// A machine is one of a user, with a home directory of its own.
+// A machine is a user's machine, with its own home directory.
 type machine struct {
 	dir  string
 	host *host.Host
 	home *hub.Home
 	tell func(string)
 
-	remote string // of git, that the user has tasks travel through
+	remote string // the git remote that tasks use; "": none
 }
 
 func openMachine(dir string, tell func(string)) (*machine, error) {
@@ -95,7 +95,7 @@ func openMachine(dir string, tell func(string)) (*machine, error) {
 // The leases of tests are short.
 var leases = board.Options{AckWait: 2 * time.Second, Beat: 500 * time.Millisecond}
 
-// worker is one of the machine at a hub. It answers for its home, too.
+// worker returns a worker of the machine at a hub. It also answers requests to its home.
 func (m *machine) worker(ctx context.Context, url string, slots int) (*work.Worker, func(), error) {
 	conn, err := m.home.Dial(url)
 	if err != nil {
@@ -125,13 +125,13 @@ func (m *machine) worker(ctx context.Context, url string, slots int) (*work.Work
 	}, nil
 }
 
-// A world has machines, of which the first one has a repository and the hub.
+// A world is a set of machines. The first one has the repository and the hub.
 type world struct {
 	*testing.T
 
 	machines []*machine
 	hub      *hub.Hub
-	options  hub.Options // of that, with its address once it has one
+	options  hub.Options // of the hub, with its address once it is known
 	url      string
 	root     string // of the repository
 	scenario string
@@ -234,7 +234,7 @@ func (w *world) play(scenario string) {
 	}
 }
 
-// works has a machine work in this process, until stop is called.
+// works runs a machine's worker in this process until stop is called.
 func (w *world) works(n, slots int) (stop func()) {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())
@@ -256,7 +256,7 @@ func (w *world) works(n, slots int) (stop func()) {
 	return stop
 }
 
-// process has a machine work in a process of its own.
+// process runs a machine's worker in a separate process.
 func (w *world) process(n, slots int) *exec.Cmd {
 	w.Helper()
 	c := exec.Command(os.Args[0], workerCommand, w.machines[n].dir, w.url, strconv.Itoa(slots))
@@ -271,10 +271,10 @@ func (w *world) process(n, slots int) *exec.Cmd {
 	return c
 }
 
-// liveness bounds what a test waits for.
+// liveness is how long a test waits for anything.
 const liveness = 2 * time.Minute
 
-// await waits until something is so.
+// await waits for a condition.
 func (w *world) await(what string, so func() bool) {
 	w.Helper()
 	for end := time.Now().Add(liveness); !so(); time.Sleep(10 * time.Millisecond) {
@@ -283,15 +283,15 @@ func (w *world) await(what string, so func() bool) {
 			for _, r := range all {
 				w.Logf("%s is %s: %s %+v", r.Task.ID, r.State, r.Why, r.Course)
 			}
-			w.Fatal("waited in vain: " + what)
+			w.Fatal("waited in vain for " + what)
 		}
 	}
 }
 
-// merged waits until a task is.
+// merged waits until a task is merged.
 func (w *world) merged(id string) (r queue.Record) {
 	w.Helper()
-	w.await(id+" is merged", func() bool {
+	w.await(id+" to be merged", func() bool {
 		var err error
 		r, err = w.on.Get(w.Context(), id)
 		return err == nil && r.State == queue.Merged
@@ -309,7 +309,7 @@ func (w *world) text(path string) string {
 	return string(text)
 }
 
-// clean looks whether machines have anything left of tasks.
+// clean expects that no machine has anything left of tasks.
 func (w *world) clean() {
 	w.Helper()
 	if trees := w.git(w.root, "worktree", "list"); strings.Contains(trees, "\n") {
@@ -335,5 +335,5 @@ func (w *world) writeTo(path string) {
 	}
 }
 
-// tidy has a machine that comes back remove what was left there.
+// tidy removes what tasks left on a machine, as it does when it is back.
 func (w *world) tidy(n int) { (&play.Player{Home: w.machines[n].home}).Tidy() }

@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/queue/parcel"
 )
 
-// throughRemote has the tasks of the first machine travel through a remote, which is returned.
+// throughRemote makes the first machine's tasks use a git remote, and returns it.
 func (w *world) throughRemote() (bare string) {
 	w.Helper()
 	bare = filepath.Join(filepath.Dir(w.root), "bare.git")
@@ -26,14 +26,14 @@ func (w *world) throughRemote() (bare string) {
 	return bare
 }
 
-// away are the refs of a remote that tasks have, with their commits.
+// away lists the tasks' refs on a remote, with their commits.
 func (w *world) away(bare string) string {
 	w.Helper()
 	return w.git(bare, "for-each-ref", "--format=%(objectname) %(refname)", "refs/codeloops")
 }
 
-// Commits travel through a remote, also to the machine that carries on what another one has begun; nothing
-// of the branch is on the hub, and in the end nothing of the task on the remote.
+// Commits are sent through the remote, also to a machine that continues another one's task. The hub gets none of the
+// branch, and in the end the remote has nothing of the task.
 func TestThroughRemote(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]struct{ from, to int }{
@@ -48,7 +48,7 @@ func TestThroughRemote(t *testing.T) {
 					w.branchApart(bare, r)
 				}
 			})
-			w.git(bare, "cat-file", "-e", w.git(w.root, "log", "--all", "--format=%H", "--grep=^one$")) // it went that way
+			w.git(bare, "cat-file", "-e", w.git(w.root, "log", "--all", "--format=%H", "--grep=^one$")) // it was sent through the remote
 			if refs := w.away(bare); refs != "" {
 				t.Errorf("the remote has\n%s", refs)
 			}
@@ -56,7 +56,7 @@ func TestThroughRemote(t *testing.T) {
 	}
 }
 
-// branchApart looks whether the remote has the commit that the branch is at, and the hub has not.
+// branchApart expects that the tip of the branch is on the remote and not on the hub.
 func (w *world) branchApart(bare string, r queue.Record) {
 	w.Helper()
 	commit := ""
@@ -86,11 +86,11 @@ func (w *world) branchApart(bare string, r queue.Record) {
 		}
 	}
 	if !led {
-		w.Error("no parcel leads on from the branch")
+		w.Error("no parcel is based on the branch")
 	}
 }
 
-// bundles are those that the hub has of a task.
+// bundles returns the bundles of a task on the hub.
 func (w *world) bundles(r queue.Record) (texts []string) {
 	w.Helper()
 	store := w.store()
@@ -104,7 +104,7 @@ func (w *world) bundles(r queue.Record) (texts []string) {
 	return texts
 }
 
-// What is wrong with a remote is said in a sentence, with what to do about it.
+// A task that cannot use its remote fails, with the reason and what to do.
 func TestWrongRemote(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -139,7 +139,7 @@ func TestWrongRemote(t *testing.T) {
 			w.works(0, 0)
 			w.works(1, 1)
 			var r queue.Record
-			w.await("that it fails", func() bool {
+			w.await("the task to fail", func() bool {
 				var err error
 				r, err = w.on.Get(t.Context(), id)
 				return err == nil && r.State == queue.Failed
@@ -156,7 +156,7 @@ func TestWrongRemote(t *testing.T) {
 	}
 }
 
-// A remote that is away while a machine has something to send gets that when it is back.
+// If the remote is away, a machine sends its result when the remote is back.
 func TestRemoteAwayWhileSending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
@@ -176,7 +176,7 @@ func TestRemoteAwayWhileSending(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.writeTo(goOn)
-	w.await("that it is told", told.Load)
+	w.await("the message about it", told.Load)
 	if err := os.Rename(bare+".away", bare); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestRemoteAwayWhileSending(t *testing.T) {
 	}
 }
 
-// unheard is an address at which nobody listens.
+// unheard returns an address at which nobody listens.
 func unheard(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -200,7 +200,7 @@ func unheard(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A remote that cannot be reached as a task begins is waited for, and what for is said.
+// A task whose remote cannot be reached at the start waits, and says why.
 func TestRemoteAwayAsATaskBegins(t *testing.T) {
 	t.Parallel()
 	nobody := unheard(t)
@@ -212,7 +212,7 @@ func TestRemoteAwayAsATaskBegins(t *testing.T) {
 	w.works(0, 0)
 	w.works(1, 1)
 	var r queue.Record
-	w.await("that it waits for the remote", func() bool {
+	w.await("the task to wait for the remote", func() bool {
 		var err error
 		r, err = w.on.Get(t.Context(), id)
 		return err == nil && r.Attempt == 1 && r.State != queue.Running
@@ -228,8 +228,8 @@ func TestRemoteAwayAsATaskBegins(t *testing.T) {
 	w.merged(id)
 }
 
-// A remote that home cannot reach as it merges what another machine has pushed there is waited for, and what
-// for is said once; other results are merged meanwhile.
+// If home cannot reach the remote to merge another machine's result, the merge waits and says so once. Other results
+// are merged meanwhile.
 func TestRemoteAwayAsATaskIsMerged(t *testing.T) {
 	t.Parallel()
 	nobody := unheard(t)
@@ -249,7 +249,7 @@ func TestRemoteAwayAsATaskIsMerged(t *testing.T) {
 	var r queue.Record
 	tried := func(times int) {
 		t.Helper()
-		w.await("that the merge waits for the remote", func() bool {
+		w.await("the merge to wait for the remote", func() bool {
 			var err error
 			r, err = w.on.Get(t.Context(), id)
 			return err == nil && (r.State == queue.NeedsHuman || r.State == queue.Finished && r.Offers == 1+times)
@@ -264,7 +264,7 @@ func TestRemoteAwayAsATaskIsMerged(t *testing.T) {
 	w.soon(id)
 	tried(2)
 	if len(r.Course) != len(said) {
-		t.Errorf("it is said again: %+v", r.Course)
+		t.Errorf("the reason was recorded again: %+v", r.Course)
 	}
 	stop()
 	w.play("[[actor]]\nstep = [{ write = \"other\", content = \"other\" }]\n[[critic]]\nsay = \"DECISION: DONE\"\n")
@@ -280,7 +280,7 @@ func TestRemoteAwayAsATaskIsMerged(t *testing.T) {
 	}
 }
 
-// soon has a merge that was put off be due.
+// soon makes a postponed merge due now.
 func (w *world) soon(id string) {
 	w.Helper()
 	if _, err := w.on.Change(w.Context(), id, func(r *queue.Record) error { r.NotBefore = r.Since.Add(1); return nil }); err != nil {

@@ -34,7 +34,7 @@ func newChecklist(tb testing.TB, text string) *File {
 	return c
 }
 
-// listed writes items as the tests compare them: key, prompt and what else is said.
+// listed formats the items of a source for comparison: the key, the prompt, and all else that is set.
 func listed(t *testing.T, s Source) string {
 	t.Helper()
 	items, err := s.List(t.Context())
@@ -158,7 +158,7 @@ T002 "T002 b" after T001 done
 	}
 }
 
-// TestKeysStay: what is done to a list changes the key of no item that says what it said.
+// TestKeysStay: editing a list does not change the keys of items whose text stays the same.
 func TestKeysStay(t *testing.T) {
 	t.Parallel()
 	keys := func(text string) (keys []string) {
@@ -178,7 +178,7 @@ func TestKeysStay(t *testing.T) {
 		}
 	}
 	if got := keys("- [ ] Add a parser\n- [ ] Add a printer!\n"); slices.Equal(got, want) {
-		t.Error("another text has the same key")
+		t.Error("an item with another text has the same key")
 	}
 }
 
@@ -217,7 +217,7 @@ func TestChecklistRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", path, err, name)
 		}
 		if err := c.Done(t.Context(), "T001", Result{}); err == nil {
-			t.Errorf("%s: done", path)
+			t.Errorf("%s: no error from Done", path)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func many(n int) string {
 	return out.String()
 }
 
-// TestTick: one character changes, told once or twice, whatever the file is like.
+// TestTick: ticking an item changes one character of the file; ticking it again changes nothing.
 func TestTick(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -252,11 +252,11 @@ func TestTick(t *testing.T) {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
 		if err := c.Done(t.Context(), "T009", Result{}); !errors.Is(err, ErrGone) {
-			t.Errorf("gone: got %v", err)
+			t.Errorf("an item that is gone: got %v", err)
 		}
 		left, err := os.ReadDir(filepath.Dir(c.Name()))
 		if err != nil || len(left) != 1 {
-			t.Errorf("left: %v, %v", left, err)
+			t.Errorf("files left: %v, %v", left, err)
 		}
 	}
 }
@@ -281,7 +281,7 @@ func TestTickThroughLink(t *testing.T) {
 	}
 }
 
-// TestTickTogether: whoever ticks at the same time, all boxes are ticked in the end.
+// TestTickTogether: items can be ticked concurrently.
 func TestTickTogether(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -305,13 +305,13 @@ func TestTickTogether(t *testing.T) {
 	}
 }
 
-// TestTickMeanwhile: what the user writes while a box is ticked stays.
+// TestTickMeanwhile: what the user writes while an item is ticked is kept.
 func TestTickMeanwhile(t *testing.T) {
 	t.Parallel()
 	c := newChecklist(t, "- [ ] T001 a\n")
 	asked := 0
 	err := c.edit(t.Context(), func(text []byte) ([]byte, error) {
-		if asked++; asked == 2 { // it has been read for the draft
+		if asked++; asked == 2 { // the draft is made from what was read before
 			if err := os.WriteFile(c.Name(), []byte("A new line.\n\n- [ ] T001 a\n"), 0o600); err != nil {
 				t.Error(err)
 			}
@@ -324,8 +324,8 @@ func TestTickMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDraftOfTheDead: a draft that a killed process has left is in the way for a while only, and
-// not for one that does not want to wait.
+// TestDraftOfTheDead: a draft that a killed process left is removed after a while; a cancelled wait for it ends at
+// once.
 func TestDraftOfTheDead(t *testing.T) {
 	t.Parallel()
 	c := newChecklist(t, "- [ ] T001 a\n")
@@ -365,12 +365,11 @@ T006 "T006 f" after T005
 		t.Errorf("got %v", got)
 	}
 	if got := Pending([]Item{{Key: "a", After: []string{"b"}}, {Key: "b", After: []string{"a"}, Done: true}}); len(got) != 1 || got[0].After != nil {
-		t.Errorf("after itself: %v", got)
+		t.Errorf("an item that waits for itself: %v", got)
 	}
 }
 
-// FuzzChecklist: a text is read without a fault; ticking an item changes one byte, and that item
-// alone.
+// FuzzChecklist: in every text that can be read, ticking an item changes one byte and no other item.
 func FuzzChecklist(f *testing.F) {
 	for _, text := range []string{
 		"- [ ] T001 a\n- [ ] T002 [P] b\n  - [ ] step\n  after: T001\n", mark + "1. [ ] a\r\n```\n- [ ] b\n```\n<!--\n- [ ] c\n-->\n* [x] d",

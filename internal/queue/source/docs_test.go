@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDocumented reads the examples of the documentation as what they are said to be.
+// TestDocumented: the examples in the documentation are read as it says.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "queue-sources.md"))

@@ -22,7 +22,7 @@ type forge struct {
 	sync.Mutex
 	issues   []*forgeIssue
 	requests []string
-	answer   http.HandlerFunc // instead, for what goes wrong
+	answer   http.HandlerFunc // if set, it answers instead, for tests of errors
 }
 
 type forgeIssue struct {
@@ -52,7 +52,7 @@ func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.list(w, r)
 		return
 	}
-	parts := strings.Split(rest, "/") // "", number, what, which
+	parts := strings.Split(rest, "/") // "", number, kind, name
 	at := slices.IndexFunc(f.issues, func(i *forgeIssue) bool { return strconv.Itoa(i.number) == parts[1] })
 	if at < 0 {
 		say(w, http.StatusNotFound, map[string]string{"message": "Not Found"})
@@ -76,7 +76,7 @@ func (f *forge) list(w http.ResponseWriter, r *http.Request) {
 	f.page(w, r, found)
 }
 
-// page answers with a page of two, and where the others are.
+// page answers with a page of two items and a link to the next page.
 func (f *forge) page(w http.ResponseWriter, r *http.Request, all []any) {
 	const size = 2
 	q := r.URL.Query()
@@ -166,7 +166,7 @@ func TestIssues(t *testing.T) {
 	}
 }
 
-// twice tells something twice.
+// twice calls say twice: reporting something again must change nothing.
 func twice(t *testing.T, say func() error) {
 	t.Helper()
 	for range 2 {
@@ -241,7 +241,7 @@ func TestIssuesRefused(t *testing.T) {
 					t.Errorf("got %v with hint %q, want %q with %q", err, tip, c.want, c.hint)
 				}
 				if strings.Contains(fmt.Sprint(err, tip), token) {
-					t.Error("the token is told")
+					t.Error("the error shows the token")
 				}
 			}
 		})
@@ -260,7 +260,7 @@ func raw(code int, text string, header ...string) http.HandlerFunc {
 	}
 }
 
-// TestIssuesTooLate: a server that does not answer costs its time, and no more.
+// TestIssuesTooLate: a request to a server that does not answer ends with an error at its timeout.
 func TestIssuesTooLate(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// script writes an executable into a directory.
+// script writes a shell script into a directory.
 func script(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -34,7 +34,7 @@ func script(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// program is one of the user's, which finds others in a directory of its own.
+// program opens a user's program as a source. It finds other programs in bin.
 func program(t *testing.T, path, bin string) *Program {
 	t.Helper()
 	runner := proc.NewRunner(time.Now)
@@ -71,7 +71,7 @@ esac
 		t.Error(err)
 	}
 	if err := p.Claim(t.Context(), "b"); !errors.Is(err, ErrTaken) {
-		t.Errorf("taken: got %v", err)
+		t.Errorf("a task that is taken: got %v", err)
 	}
 	if err := p.Done(t.Context(), "a", Result{Task: "t", Session: "s", Commit: "c", Summary: "x"}); err != nil {
 		t.Error(err)
@@ -138,7 +138,7 @@ func TestProgramRefused(t *testing.T) {
 	}
 }
 
-// TestDocumentedProgram runs the program of the documentation.
+// TestDocumentedProgram: the example program in the documentation works.
 func TestDocumentedProgram(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "queue-sources.md"))
@@ -169,7 +169,7 @@ func TestDocumentedProgram(t *testing.T) {
 	}
 }
 
-// recipe is a script of the documentation, with a tracker's program that is played.
+// recipe opens a script from the documentation, with a fake of the tracker's program.
 func recipe(t *testing.T, name, tracker, plays string) *Program {
 	t.Helper()
 	if _, err := exec.LookPath("jq"); err != nil {
@@ -200,7 +200,7 @@ func kept(t *testing.T, p *Program, name string) string {
 	return string(text)
 }
 
-// tell tells a source everything twice.
+// tell reports everything to a source twice.
 func tell(t *testing.T, p *Program, key string) {
 	t.Helper()
 	for range 2 {
@@ -220,8 +220,8 @@ func tell(t *testing.T, p *Program, key string) {
 	}
 }
 
-// TestBeads plays bd: an object or a list of one for an issue, with or without an envelope for
-// several, and a claim that fails when somebody else has it.
+// TestBeads runs the script for bd with a fake of it, which answers in every form that bd has: an issue as an object
+// or a list, several with or without an envelope, and an error for an issue that is claimed already.
 func TestBeads(t *testing.T) {
 	t.Parallel()
 	for _, envelope := range []string{".", "{schema_version: 1, items: .}"} {
@@ -255,7 +255,7 @@ esac
 			t.Errorf("got %v", err)
 		}
 		if err := p.Claim(t.Context(), "bd-a1"); err == nil || errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "not claimable") {
-			t.Errorf("a closed one: got %v", err)
+			t.Errorf("a closed issue: got %v", err)
 		}
 		want = "update bd-a1 --status blocked --append-notes codeloops: no way\n/close\nclose bd-a1 --reason codeloops: merged as abc\n"
 		if got := kept(t, p, "calls"); got != want {
@@ -264,7 +264,7 @@ esac
 	}
 }
 
-// TestGitLab plays glab, whose pages have two issues in place of a hundred.
+// TestGitLab runs the script for glab with a fake of it, whose pages have two issues instead of a hundred.
 func TestGitLab(t *testing.T) {
 	t.Parallel()
 	p := recipe(t, "gitlab.sh", "glab", `cd "$STATE"

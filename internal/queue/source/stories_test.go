@@ -19,7 +19,7 @@ func newStories(t *testing.T, text string) *File {
 	return s
 }
 
-// prd is as most tools write it.
+// prd is a file as most tools write it.
 const prd = `{
   "project": "Shop",
   "branchName": "ralph/cart",
@@ -76,7 +76,7 @@ a "a\n\nAcceptance criteria:\n\n- one\n- {\"other\": 1}" after b
 	}
 }
 
-// TestPass: nothing but the state of the story changes, byte for byte.
+// TestPass: marking a story as done changes its state and not one byte more.
 func TestPass(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, key, want string }{
@@ -133,7 +133,7 @@ func TestStoriesRefused(t *testing.T) {
 	}
 }
 
-// FuzzStories: a text is read without a fault, and one story is done afterwards.
+// FuzzStories: in every text that can be read, marking a story as done changes no other story.
 func FuzzStories(f *testing.F) {
 	f.Add([]byte(prd))
 	f.Add([]byte(`[{"status":"todo","id":"a","title":"a","dependsOn":["b"]},{"title":"b"}]`))
@@ -162,7 +162,7 @@ func FuzzStories(f *testing.F) {
 	})
 }
 
-// TestChangedWhileWorkedOn: nobody has worked on what a story or an item says by now.
+// TestChangedWhileWorkedOn: an item is not marked as done if its text has changed since, but for ticked steps.
 func TestChangedWhileWorkedOn(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -12,10 +12,10 @@ import (
 	"codeloops/internal/queue/board"
 )
 
-// cost is what a turn of a test costs, in dollars.
+// cost is the cost of a turn, in dollars.
 const cost = 0.5
 
-// payTurn is a turn within the budget; in first attempts the worker may die.
+// payTurn plays a turn within the budget. In a first attempt the worker may die.
 func payTurn(ctx context.Context, j *board.Job, n int) (over *queue.Budget, err error) {
 	turn := queue.Turn{ID: fmt.Sprintf("%s %d %d", j.Task.ID, j.Attempt, n), Who: "actor a"}
 	over, err = j.Reserve(ctx, turn, func(queue.Budget) error { return nil })
@@ -23,7 +23,7 @@ func payTurn(ctx context.Context, j *board.Job, n int) (over *queue.Budget, err 
 		return over, err
 	}
 	if j.Attempt == 1 && rand.IntN(4) == 0 {
-		j.Release() // and never a word again
+		j.Release() // the worker is dead
 		return nil, context.Canceled
 	}
 	return nil, j.Settle(ctx, turn, queue.Amount{Dollars: cost}, true)
@@ -43,8 +43,7 @@ func playPaid(ctx context.Context, j *board.Job) error {
 	return finish(ctx, j)
 }
 
-// Workers that die leave what they have reserved to others, and no turn of any of them starts beyond
-// the budget that they share.
+// Reservations of dead workers are freed for others, and no worker starts a turn beyond the shared budget.
 func TestWorkersShareABudget(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -13,7 +13,7 @@ import (
 	"codeloops/internal/queue/hub/hubtest"
 )
 
-// newOperated is a bench on NATS servers of an operator's.
+// newOperated returns a bench on an operator's NATS servers instead of a hub.
 func newOperated(t *testing.T, start func(hubtest.Options) hub.Way) *bench {
 	t.Helper()
 	home, err := hub.Open(t.TempDir())
@@ -27,8 +27,8 @@ func newOperated(t *testing.T, start func(hubtest.Options) hub.Way) *bench {
 	return &bench{t: t, home: home, way: start(hubtest.Options{Homes: []string{key}}), repo: queue.Repository{Home: home.ID(), Root: "/somewhere"}}
 }
 
-// A server that is killed in the middle of the work and comes back has what it acknowledged: each
-// task is merged, and no attempt at one is counted that began after its result was acknowledged.
+// A server that is killed and restarted loses nothing that it acknowledged: each task is merged, and none is played
+// again after its result was acknowledged.
 func TestServerIsKilled(t *testing.T) {
 	t.Parallel()
 	var server *hubtest.Server
@@ -44,7 +44,7 @@ func TestServerIsKilled(t *testing.T) {
 	})
 }
 
-// A cluster goes on without one of its servers, whichever it is.
+// A cluster loses nothing while any one of its servers is down.
 func TestClusterLongWithoutAServer(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -67,8 +67,7 @@ func TestClusterLongWithoutAServer(t *testing.T) {
 	})
 }
 
-// outlasts works off a backlog in which kill is called three times, each time with the number of kills
-// before.
+// outlasts works through a backlog, and calls kill up to three times meanwhile, with the number of earlier kills.
 func (b *bench) outlasts(kill func(before int)) {
 	t := b.t
 	t.Helper()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What fails again and again is told once, until it fails in another way.
+// A repeated failure is reported once, until the error changes.
 func TestNews(t *testing.T) {
 	t.Parallel()
 	tries := newTries()
@@ -19,6 +19,6 @@ func TestNews(t *testing.T) {
 		told = append(told, tries.news("task", err))
 	}
 	if want := []bool{true, false, true, true, false, true}; !slices.Equal(told, want) {
-		t.Errorf("told: %v, want %v", told, want)
+		t.Errorf("reported: %v, want %v", told, want)
 	}
 }

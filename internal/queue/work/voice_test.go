@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// What keeps a worker from working is told once until it is over, and a hub that is away is one thing.
+// Trouble is reported once until it is over, and all errors of an unreachable hub count as one.
 func TestTroubleIsToldOnce(t *testing.T) {
 	t.Parallel()
 	var told []string
@@ -22,6 +22,6 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	}
 	away := "the hub does not answer; tasks go on, and report to it when it does (is its disk full, or is it gone? Its own output says so)"
 	if want := []string{"no room (make room)", away, away, "other"}; !slices.Equal(told, want) {
-		t.Errorf("told %q", told)
+		t.Errorf("reported %q", told)
 	}
 }

@@ -21,7 +21,7 @@ type bench struct {
 	t    *testing.T
 	home *hub.Home
 	hub  *hub.Hub
-	way  hub.Way // to a server that is in the place of the hub
+	way  hub.Way // to a server that replaces the hub, if set
 	repo queue.Repository
 
 	leases board.Options
@@ -86,7 +86,7 @@ func (b *bench) add(on *board.Board, prompt string, change func(*queue.Task)) st
 	return task.ID
 }
 
-// A fake plays and merges as it is told, and does nothing else.
+// A fake is a player with given functions for playing and merging. It does nothing else.
 type fake struct {
 	play, merge func(context.Context, *board.Job) error
 }
@@ -97,7 +97,7 @@ func (f *fake) Bring(context.Context, queue.Record) error     { return nil }
 func (f *fake) Report(context.Context, queue.Record) error    { return nil }
 func (f *fake) Sweep(context.Context, queue.Backlog) error    { return nil }
 
-// worker is one that plays and merges by moving records alone.
+// worker returns a worker that only moves records: play replaces playing, and every merge succeeds.
 func (b *bench) worker(name string, slots int, play func(context.Context, *board.Job) error) *work.Worker {
 	return &work.Worker{
 		Board: b.board(), Who: queue.Worker{Name: name, Home: b.home.ID()}, Slots: slots,
@@ -167,7 +167,7 @@ func TestEveryTaskIsPlayedAndMergedOnce(t *testing.T) {
 	}
 }
 
-// A task that was removed and is added again is played again, at a hub that remembers the first one.
+// A task that was removed can be added and played again, although the hub remembers the first one.
 func TestTaskIsAddedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -210,7 +210,7 @@ func (b *bench) removeOffered(on *board.Board, id string) {
 	}
 }
 
-// What a worker that was thought dead brings is refused, and the task is done once.
+// The result of a worker that was believed dead is refused, so that a task is done once.
 func TestLateWorkerIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -221,7 +221,7 @@ func TestLateWorkerIsRefused(t *testing.T) {
 	first := b.worker("first", 1, nil)
 	silent, stop := context.WithCancel(t.Context())
 	first.Player.(*fake).play = func(ctx context.Context, j *board.Job) error {
-		j.Release() // it says nothing any more, as one that was stopped
+		j.Release() // as if the worker was stopped
 		close(stuck)
 		<-freed
 		err := finish(context.WithoutCancel(ctx), j)
@@ -251,8 +251,7 @@ func TestLateWorkerIsRefused(t *testing.T) {
 	}
 }
 
-// What a merger that was thought dead says of a result is refused, also while the next one is still
-// at work with it.
+// The outcome of a merger that was believed dead is refused, even while the next one still works on the merge.
 func TestLateMergerIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -263,7 +262,7 @@ func TestLateMergerIsRefused(t *testing.T) {
 	var first *board.Job
 	w.Player.(*fake).merge = func(ctx context.Context, j *board.Job) error {
 		if first == nil {
-			j.Release() // it says nothing any more, as one that was stopped
+			j.Release() // as if the worker was stopped
 			first = j
 			return nil
 		}
@@ -277,11 +276,11 @@ func TestLateMergerIsRefused(t *testing.T) {
 		t.Errorf("the late merger: %v, want %v", err, queue.ErrStale)
 	}
 	if r, err := on.Get(t.Context(), id); err != nil || r.State != queue.Merged {
-		t.Errorf("it is %s, %v", r.State, err)
+		t.Errorf("the task is %s, %v", r.State, err)
 	}
 }
 
-// A worker goes on with tasks while another one merges, however many results wait for that.
+// Workers play further tasks while another one merges, however many results wait for it.
 func TestMergerHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -315,7 +314,7 @@ func TestMergerHoldsNobodyUp(t *testing.T) {
 	workers.Wait()
 }
 
-// A result that was taken from somebody just when the hub is found comes again.
+// A result whose merger is lost is offered to another one.
 func TestEarlyResultComesAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -327,7 +326,7 @@ func TestEarlyResultComesAgain(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w.Until = nil
 	w.Player.(*fake).merge = func(_ context.Context, j *board.Job) error {
-		j.Release() // and never a word again
+		j.Release() // the worker is dead
 		stop()
 		return nil
 	}
@@ -338,7 +337,7 @@ func TestEarlyResultComesAgain(t *testing.T) {
 	}
 }
 
-// A task whose workers are lost again and again is not given out for ever.
+// A task whose workers are lost again and again is given up.
 func TestLostWorkersBuryATask(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -347,7 +346,7 @@ func TestLostWorkersBuryATask(t *testing.T) {
 	lost := 0
 	w := b.worker("w", 1, func(_ context.Context, j *board.Job) error {
 		lost++
-		j.Release() // and never a word again
+		j.Release() // the worker is dead
 		return nil
 	})
 	if err := w.Run(t.Context()); err != nil {
@@ -360,7 +359,7 @@ func TestLostWorkersBuryATask(t *testing.T) {
 	if r.State != queue.Dead || lost != board.MostLost {
 		t.Errorf("%s after %d losses: %+v", r.State, lost, r)
 	}
-	// Tried again, it is a new offer.
+	// A retry starts over.
 	if _, err := on.Change(t.Context(), id, func(r *queue.Record) error { return r.Retry(time.Now()) }); err != nil {
 		t.Fatal(err)
 	}
@@ -369,11 +368,11 @@ func TestLostWorkersBuryATask(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, _ = on.Get(t.Context(), id); r.State != queue.Merged {
-		t.Errorf("tried again it is %s", r.State)
+		t.Errorf("after a retry it is %s", r.State)
 	}
 }
 
-// A task that lasts much longer than a lease stays with its worker.
+// A worker keeps a task that takes much longer than a lease.
 func TestLongTaskIsNotGivenAway(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -391,7 +390,7 @@ func TestLongTaskIsNotGivenAway(t *testing.T) {
 	}
 }
 
-// A task whose worker is there stays with it, also when the hub was away for longer than a lease.
+// A worker keeps its task even if the hub is away for longer than a lease.
 func TestLongAbsenceOfTheHub(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -432,7 +431,7 @@ func TestLongAbsenceOfTheHub(t *testing.T) {
 	}
 }
 
-// A task that is cancelled while it is played stops its worker.
+// Cancelling a task stops the worker that plays it.
 func TestCancelStopsTheWorker(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -463,7 +462,7 @@ func TestCancelStopsTheWorker(t *testing.T) {
 	}
 }
 
-// A merge ends when its task is cancelled or removed, and then the next result is merged at once.
+// Cancelling or removing a task stops its merge, and the next result is merged at once.
 func TestCancelStopsTheMerge(t *testing.T) {
 	t.Parallel()
 	for name, drop := range map[string]func(*board.Board, string) error{
@@ -504,13 +503,13 @@ func TestCancelStopsTheMerge(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r, err := on.Get(t.Context(), second); err != nil || r.State != queue.Merged {
-				t.Errorf("the other one is %s, %v", r.State, err)
+				t.Errorf("the other task is %s, %v", r.State, err)
 			}
 		})
 	}
 }
 
-// Workers outlast their hub: what was acknowledged before it went is there when it is back.
+// Workers survive a restart of the hub, which loses nothing that it acknowledged.
 func TestHubComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -546,7 +545,7 @@ func TestHubComesBack(t *testing.T) {
 	if err := b.hub.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b.start() // at another port
+	b.start() // on another port
 	on = b.board()
 	for {
 		all, err := on.All(t.Context())

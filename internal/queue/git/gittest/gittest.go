@@ -103,7 +103,7 @@ func (r *Repo) Put(dir, path, text string) {
 	}
 }
 
-// Text reads a file below a directory; "-" is none.
+// Text reads a file below a directory; it returns "-" if there is none.
 func (r *Repo) Text(dir, path string) string {
 	r.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, path))
@@ -121,8 +121,8 @@ func (r *Repo) Save(message string) string {
 	return r.Git("rev-parse", "HEAD")
 }
 
-// Branch makes a branch at another one, with a commit of some files, each a path and a text, and returns the
-// commit. The user's work tree is not touched.
+// Branch creates a branch from another one, with one commit of the given files (alternating paths and texts), and
+// returns the commit. The user's work tree is not touched.
 func (r *Repo) Branch(name, from string, files ...string) string {
 	r.Helper()
 	dir := filepath.Join(r.TempDir(), "other")
@@ -181,7 +181,7 @@ func (r *Repo) Play() []string {
 	return append(os.Environ(), "GITTEST_ROOT="+r.Root, "GITTEST_STATE="+r.State)
 }
 
-// Played opens the repository in such a child process; it returns nil elsewhere. kill wraps the starter.
+// Played opens the repository in such a child process, with the starter that kill returns; elsewhere it returns nil.
 func Played(tb testing.TB, kill func(git.Starter) git.Starter) *Repo {
 	tb.Helper()
 	root, state := os.Getenv("GITTEST_ROOT"), os.Getenv("GITTEST_STATE")

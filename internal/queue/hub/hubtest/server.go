@@ -65,7 +65,7 @@ func Start(tb testing.TB, o Options) *Server {
 	return s
 }
 
-// Cluster starts a cluster, and returns its servers and the way to any of them.
+// Cluster starts a cluster, and returns its servers and a way that reaches any of them.
 func Cluster(tb testing.TB, n int, o Options) (all []*Server, way hub.Way) {
 	tb.Helper()
 	var routes, urls []string
@@ -220,7 +220,7 @@ func (s *Server) Kill() {
 	_ = s.process.Wait()
 }
 
-// ClientCert is a certificate that it accepts.
+// ClientCert returns a client certificate that the server accepts.
 func (s *Server) ClientCert() (cert, key string) { return s.file("cert.pem"), s.file("key.pem") }
 
 // Way is the way to the server.
