@@ -98,6 +98,7 @@ func TestApprovalOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
+// With auto_revise = false, a run ends when the work is neither done nor escalated.
 func TestNoAutoRevise(t *testing.T) {
 	t.Parallel()
 	gate := policy.Gate{Rulers: policy.Rulers(loop.Policy{NoAutoRevise: true})}
@@ -120,6 +121,7 @@ func TestNoAutoRevise(t *testing.T) {
 	}
 }
 
+// Rulers apply in a fixed order, so that a failing check outweighs a high score.
 func TestOrderOfRulers(t *testing.T) {
 	t.Parallel()
 	var got []string

@@ -85,6 +85,7 @@ func TestBreaches(t *testing.T) {
 	}
 }
 
+// The actor works on the last review, also after rounds that rules sent back, unless that review asked for nothing.
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	want := loop.Verdict{Decision: loop.Continue, Feedback: "more"}

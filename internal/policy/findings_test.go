@@ -143,6 +143,7 @@ func TestDemandsAgainstEachOther(t *testing.T) {
 	}
 }
 
+// TestChange: where a change is required, DONE without one becomes CONTINUE.
 func TestChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

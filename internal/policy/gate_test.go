@@ -94,6 +94,7 @@ func TestEveryLimitMatters(t *testing.T) {
 	}
 }
 
+// A DONE with failing checks becomes CONTINUE, with the checks as feedback.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	passing := loop.CheckResult{Command: "true", Ending: loop.EndCompleted}

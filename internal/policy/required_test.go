@@ -145,6 +145,7 @@ func (w *worker) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, err
 	return loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: "mine"}}}}, nil
 }
 
+// Under the fallback rule, codeloops makes the required changes itself; otherwise it asks the actor.
 func TestMender(t *testing.T) {
 	t.Parallel()
 	round := func(rule string, c loop.Change, changes ...string) *loop.Round {

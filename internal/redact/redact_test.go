@@ -77,6 +77,7 @@ func TestString(t *testing.T) {
 	}
 }
 
+// A secret is also found within base64 of a longer text, at every offset.
 func TestBase64InsideOther(t *testing.T) {
 	t.Parallel()
 	const secret = "correct horse battery"
@@ -93,6 +94,7 @@ func TestBase64InsideOther(t *testing.T) {
 	}
 }
 
+// Without secrets, texts are not copied and files are not opened.
 func TestNoSecretsCostNothing(t *testing.T) {
 	t.Parallel()
 	r := New([]string{"PATH=/bin", "A_TOKEN=", "B_KEY=true"})
@@ -189,6 +191,7 @@ func FuzzAgainstNaive(f *testing.F) {
 	})
 }
 
+// A writer holds back no more than the length of a secret.
 func TestWriterHoldsLittle(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -82,6 +82,7 @@ func closed(path string) bool {
 	return false
 }
 
+// No text of any event shows a secret, and the original event is not modified.
 func TestSinkRedactsEveryText(t *testing.T) {
 	t.Parallel()
 	for _, blank := range []loop.Event{
@@ -188,6 +189,7 @@ func TestSinkRedactsNotices(t *testing.T) {
 	}
 }
 
+// A secret is found in output that arrives in pieces.
 func TestSinkRedactsActivityInPieces(t *testing.T) {
 	t.Parallel()
 	var got record
@@ -291,6 +293,7 @@ func TestSinkKeepsTheOrder(t *testing.T) {
 	}
 }
 
+// The output files that events name are redacted as well; a missing file is not an error.
 func TestSinkRedactsFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

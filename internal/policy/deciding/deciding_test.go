@@ -97,6 +97,7 @@ func TestArgv(t *testing.T) {
 	}
 }
 
+// Within returns paths relative to the root, and drops files outside of it.
 func TestWithin(t *testing.T) {
 	t.Parallel()
 	root := filepath.FromSlash("/home/me/work")

@@ -19,6 +19,7 @@ func put(t *testing.T, dir, name, text string) {
 	}
 }
 
+// A change of a deciding file is reported, unless it changes only unrelated parts of it.
 func TestChanged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -80,6 +81,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// Settings lists the files that agents and codeloops read as settings.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	tree := Tree{Root: t.TempDir()}

@@ -281,6 +281,7 @@ func FuzzNoNewDependencies(f *testing.F) {
 	})
 }
 
+// TestTamper: signs of tampering are always reported, and break the rule only if Block is set.
 func TestTamper(t *testing.T) {
 	t.Parallel()
 	c := loop.Case{Change: change(tree{"a_test.go": "package a\n\nfunc TestA(t *testing.T) {\n}\n\nfunc TestB(t *testing.T) {\n}\n"}, tree{"a_test.go": "package a\n"})}
@@ -323,6 +324,8 @@ func TestTamperFlooded(t *testing.T) {
 	}
 }
 
+// TestAudit: an audit measures the change of one iteration; without an earlier one it has no growth and no
+// similarity.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	c := revised(tree{"a": "one\ntwo\nthree\n"}, tree{"a": "one\ntwo\nthree\nfour\n"}, tree{"a": "one\n2\nthree\nfour\n", "b": "new\n"})

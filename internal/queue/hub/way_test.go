@@ -101,6 +101,7 @@ func TestServersOfOperators(t *testing.T) {
 	})
 }
 
+// A hub that cannot be reached and a wrong address are errors with a hint and without the password.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	h := home(t)

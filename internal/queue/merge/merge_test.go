@@ -114,6 +114,8 @@ func (s scene) clean() {
 	}
 }
 
+// TestMerge: branches are merged one after the other, into the target or into the waiting merges if it is checked
+// out.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	for _, out := range []bool{false, true} {
@@ -214,6 +216,7 @@ func TestOtherWorkTree(t *testing.T) {
 	}
 }
 
+// TestConflict: a conflict names its files and moves no ref.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	for _, out := range []bool{false, true} {
@@ -422,6 +425,7 @@ func TestStandsStill(t *testing.T) {
 	s.merged("two")
 }
 
+// TestRefused: a missing branch or commit, and a git that is too old, are errors with a hint.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)

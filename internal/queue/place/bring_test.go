@@ -109,6 +109,7 @@ func TestBroughtStaysOut(t *testing.T) {
 	s.refused(err, "node_modules/a", "the user's own")
 }
 
+// TestSetup: a failed setup command is an error and runs again; after it succeeded, it is not repeated.
 func TestSetup(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -90,6 +90,7 @@ func (s scene) is(p *place.Place, path, want string) {
 	}
 }
 
+// TestCommit: a commit has all changes but ignored files, and uses neither the user's hooks nor signing.
 func TestCommit(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -119,6 +120,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+// TestNobodyKnown: without a user in git's configuration, codeloops is the author.
 func TestNobodyKnown(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -151,6 +153,7 @@ func TestOwnCommits(t *testing.T) {
 	s.refused(p.Remove(t.Context(), "main"), "is no longer on its branch")
 }
 
+// TestOpenAgain: opening a place again repairs what is broken and keeps the work.
 func TestOpenAgain(t *testing.T) {
 	t.Parallel()
 	// work makes a commit and leaves uncommitted changes.
@@ -239,6 +242,7 @@ func TestTreeGone(t *testing.T) {
 	}
 }
 
+// TestRefused: names, bases and directories that cannot be used are refused with a hint.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -284,6 +288,7 @@ func TestOpenRepository(t *testing.T) {
 	s.refused(err, "find the work tree of "+s.State)
 }
 
+// TestList: a list has the places of one repository only.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -86,6 +86,7 @@ func TestDirtySubmodule(t *testing.T) {
 	s.commit(p)
 }
 
+// TestDiscard: a discarded branch is kept at a ref of its own, with uncommitted changes as a commit.
 func TestDiscard(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

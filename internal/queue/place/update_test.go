@@ -24,6 +24,7 @@ func (s scene) update() (want func(files ...string)) {
 	}
 }
 
+// TestUpdate: an update merges the target only if there is something new, and needs all changes to be committed.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -63,6 +64,7 @@ func conflict(t *testing.T) (s scene, head, tip string) {
 	return s, head, tip
 }
 
+// TestUpdateConflict: conflicts stay in the work tree until they are resolved and committed.
 func TestUpdateConflict(t *testing.T) {
 	t.Parallel()
 	s, head, tip := conflict(t)
@@ -158,6 +160,7 @@ func TestUpdateCutOff(t *testing.T) {
 	s.update()("both", "title")
 }
 
+// TestRebaseInProgress: nothing is committed during a rebase.
 func TestRebaseInProgress(t *testing.T) {
 	t.Parallel()
 	s, _, _ := conflict(t)

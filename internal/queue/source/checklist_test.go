@@ -261,6 +261,7 @@ func TestTick(t *testing.T) {
 	}
 }
 
+// TestTickThroughLink: a symbolic link stays a link, and its target is changed.
 func TestTickThroughLink(t *testing.T) {
 	t.Parallel()
 	path := written(t, "tasks.md", "- [ ] T001 a\n")

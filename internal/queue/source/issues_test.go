@@ -176,6 +176,7 @@ func twice(t *testing.T, say func() error) {
 	}
 }
 
+// TestIssuesTold: states become labels and results become comments, once each.
 func TestIssuesTold(t *testing.T) {
 	t.Parallel()
 	first := &forgeIssue{number: 1, labels: []string{"ready to go"}, comments: []string{"one", "two", "three"}}

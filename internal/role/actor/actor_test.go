@@ -33,6 +33,7 @@ func (l *listener) Run(_ context.Context, r agent.Request) (agent.Reply, error) 
 	return l.reply, l.err
 }
 
+// TestAct: an attempt is the agent's turn, even if that failed.
 func TestAct(t *testing.T) {
 	t.Parallel()
 	turn := loop.Turn{
@@ -74,6 +75,7 @@ func TestActResumes(t *testing.T) {
 	}
 }
 
+// TestActFails: an error from the agent is passed on.
 func TestActFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -82,6 +84,7 @@ func TestActFails(t *testing.T) {
 	}
 }
 
+// TestActInterrupted: an interrupted turn is an attempt, not an error.
 func TestActInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

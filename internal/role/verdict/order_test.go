@@ -73,6 +73,7 @@ func TestForgedOrder(t *testing.T) {
 	}
 }
 
+// TestRoute: a route counts with exactly one known name and one confidence.
 func TestRoute(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{
@@ -93,6 +94,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
+// TestEntries: each label begins an entry; quoted labels do not.
 func TestEntries(t *testing.T) {
 	t.Parallel()
 	got := verdict.Entries("I looked.\n\n**POST:** one\nmore\n\nNOTE: two\n> POST: quoted\n```\nPOST: code\n```\nPOST:\nthree\n", "POST", "NOTE")

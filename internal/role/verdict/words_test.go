@@ -42,6 +42,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// TestAlone: a phrase ends a reply if it is the last line, and is bare if it is the only one.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]struct{ ends, bare bool }{
@@ -74,6 +75,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
+// TestOne: a choice counts if it names exactly one of the options and is not quoted.
 func TestOne(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{
