@@ -8,8 +8,8 @@ import (
 	"codeloops/internal/diff"
 )
 
-// TestAttributesOutOfScope: what defines attributes counts though it is ignored
-// itself, in directories that are listed and in those that are not listed again.
+// TestAttributesOutOfScope: an attributes file counts even if it is ignored itself,
+// whether its directory is listed again or not.
 func TestAttributesOutOfScope(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -36,8 +36,8 @@ func TestAttributesOutOfScope(t *testing.T) {
 	}
 }
 
-// TestShownWhatever: what attributes say of how a file is to be shown hides nothing:
-// the text is git's where it has none.
+// TestShownWhatever: attributes that control how git shows a file hide nothing: the patch
+// is git's own without these attributes.
 func TestShownWhatever(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -60,7 +60,7 @@ func TestShownWhatever(t *testing.T) {
 	s.must(err)
 	between := []string{"diff-tree", "-p", "-r", "--full-index", "--no-renames", base, last}
 	if got := s.gitWith(s.root, between...); strings.Count(got, "\n+    more") != 2 || !strings.Contains(got, "@@ def f():\n") {
-		t.Fatalf("attributes do not bear on git:\n%s", got)
+		t.Fatalf("the attributes do not affect git:\n%s", got)
 	}
 	s.remove(".git/info/attributes")
 	want := s.gitWith(s.path(".git"), append([]string{"-c", "core.bare=true"}, between...)...)
@@ -69,12 +69,12 @@ func TestShownWhatever(t *testing.T) {
 	}
 }
 
-// TestLeftOutOfTheWorkTree: ignore rules that a sparse checkout leaves out of the
-// work tree count, and so do attributes that are in the index only.
+// TestLeftOutOfTheWorkTree: ignore rules that a sparse checkout leaves out of the work
+// tree count, and so do attributes that exist only in the index.
 func TestLeftOutOfTheWorkTree(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
-	s.env = append(s.env, "GIT_OPTIONAL_LOCKS=0") // for an index that stays as it is
+	s.env = append(s.env, "GIT_OPTIONAL_LOCKS=0") // git must not rewrite the index
 	s.write("d/.gitignore", "*.log\n")
 	s.write("d/.gitattributes", "* text\n")
 	s.write("d/f", "f\n")

@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/diff"
 )
 
-// bigRepo is a committed repository of n files in directories of ten.
+// bigRepo returns a repository of n committed files, ten in each directory.
 func bigRepo(b *testing.B, n int) *sandbox {
 	b.Helper()
 	s := newRepo(b)
@@ -23,7 +23,7 @@ func bigRepo(b *testing.B, n int) *sandbox {
 	return s
 }
 
-// touch makes 20 changes.
+// touch changes 20 files.
 func (s *sandbox) touch(n int) {
 	s.t.Helper()
 	for i := range 20 {
@@ -39,8 +39,8 @@ func (s *sandbox) touch(n int) {
 	}
 }
 
-// BenchmarkCapture measures a whole session's first capture and, with the
-// session under way, another one.
+// BenchmarkCapture measures the first capture of a session, with its baseline, and a
+// later capture.
 func BenchmarkCapture(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		s := bigRepo(b, n)

@@ -10,9 +10,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestBetweenRandom compares two captures of random histories with each other,
-// in the process that took them and in one that knows the first by its
-// checkpoint.
+// TestBetweenRandom: comparing two captures of a random history gives git's diff, in the
+// process that took them and in one that knows the first only by its checkpoint.
 func TestBetweenRandom(t *testing.T) {
 	t.Parallel()
 	for seed := range randomCount(15) {

@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestBinaryText: text that is binary to git for some bytes is told as text, and text
-// that turned binary in any case.
+// TestBinaryText: text that git takes for binary because of some bytes is reported with
+// its text, and so is every text file that turned binary.
 func TestBinaryText(t *testing.T) {
 	t.Parallel()
 	const noise = "\x89PNG\r\n\x1a\n\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\x11\x12\x80\x81\x82\xff\xfe"
@@ -22,9 +22,9 @@ func TestBinaryText(t *testing.T) {
 		return b.String()
 	}
 	for name, c := range map[string]struct {
-		before, after string // "" is no file
+		before, after string // "" means no file
 		why           loop.UnshownWhy
-		text          string // a part of it
+		text          string // a part of the reported text
 	}{
 		"a byte":                          {"one\ntwo\n", "one\n# \x00\ntree\n", loop.TurnedBinary, "@@ -1,2 +1,3 @@\n one\n-two\n+# \\x00\n+tree\n"},
 		"many bytes":                      {"one\n", "one\n#" + strings.Repeat("\x00", 5000) + "\ntwo\n", loop.TurnedBinary, "\n+#\\x00(×5000)\n+two\n"},
@@ -54,18 +54,18 @@ func TestBinaryText(t *testing.T) {
 			}
 			for range 2 {
 				got := o.capture(tree)
-				u := told(got, "f")
+				u := unshown(got, "f")
 				switch {
 				case u == nil && c.why == "":
 				case u == nil, u.Why != c.why, !strings.Contains(u.Text, c.text):
-					t.Errorf("told %+v, want %s %q", u, c.why, c.text)
+					t.Errorf("reported %+v, want %s %q", u, c.why, c.text)
 				}
 			}
 		})
 	}
 }
 
-// TestTurnedTooLarge: text that has become too large to be compared is told.
+// TestTurnedTooLarge: a text file that has become too large to compare is reported.
 func TestTurnedTooLarge(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -75,8 +75,8 @@ func TestTurnedTooLarge(t *testing.T) {
 	s.write("f", strings.Repeat("# many\n", 3<<20))
 	c, err := tree.Capture(t.Context())
 	s.must(err)
-	if u := told(c, "f"); u == nil || u.Why != loop.TurnedBinary {
-		t.Errorf("told %+v", u)
+	if u := unshown(c, "f"); u == nil || u.Why != loop.TurnedBinary {
+		t.Errorf("reported %+v", u)
 	}
 	if len(c.Warnings) != 1 || !strings.HasSuffix(c.Warnings[0], "text when the session began and are binary to git now: f") {
 		t.Errorf("warnings %q", c.Warnings)

@@ -13,9 +13,9 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// A brief context is over when it has been looked at so often.
+// A brief context ends after a number of calls to Err.
 type brief struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // it wraps one
 	looks           int64
 	past            atomic.Int64
 }
@@ -27,15 +27,15 @@ func (b *brief) Err() error {
 	return nil
 }
 
-// endsAnywhere does something that reads so many MB twice, to see how often it looks
-// at its context, which must be for each of them, and then with contexts that are
-// over on the way. How often it looks is not the same each time: a file that was
-// written in the tick in which it is looked at is read once more. So a context may
-// outlast what it was for, but only those of the last half.
+// endsAnywhere runs an operation that reads the given number of megabytes. It runs it
+// twice to count how often it checks its context, which must be at least once per
+// megabyte, and then with contexts that end midway. The number of checks varies, because
+// a file that was written within the same clock tick is read once more. So an operation
+// may finish before its context ends, but only in the second half of the cases.
 func endsAnywhere(t *testing.T, megabytes int64, do func(context.Context) error) {
 	t.Helper()
 	var looks int64
-	for range 2 { // the first time there may be more to write
+	for range 2 { // the first run may have more to write
 		whole := &brief{Context: t.Context(), looks: math.MaxInt64}
 		if err := do(whole); err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func endsAnywhere(t *testing.T, megabytes int64, do func(context.Context) error)
 		looks = whole.past.Load()
 	}
 	if looks < megabytes {
-		t.Errorf("%d looks in %d MB", looks, megabytes)
+		t.Errorf("%d checks of the context in %d MB", looks, megabytes)
 	}
 	parts := int64(10)
 	if testing.Short() {
@@ -53,15 +53,15 @@ func endsAnywhere(t *testing.T, megabytes int64, do func(context.Context) error)
 		short := &brief{Context: t.Context(), looks: looks * i / parts}
 		err := do(short)
 		if over := short.past.Load() > short.looks; !over && (err != nil || i < parts/2) {
-			t.Errorf("%d of %d looks, of which there were %d: %v", short.past.Load(), short.looks, looks, err)
+			t.Errorf("%d checks of %d allowed, %d in a whole run: %v", short.past.Load(), short.looks, looks, err)
 		} else if over && !errors.Is(err, context.Canceled) {
-			t.Errorf("over after %d of %d looks: %v", short.looks, looks, err)
+			t.Errorf("ended after %d checks of %d: %v", short.looks, looks, err)
 		}
 	}
 }
 
-// TestCaptureEnds: the end of the context is that of a capture, in the midst of a
-// file, too, and not taken for a file that cannot be read.
+// TestCaptureEnds: a capture ends with its context, even in the middle of a file, and the
+// error is not reported as an unreadable file.
 func TestCaptureEnds(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -81,8 +81,8 @@ func TestCaptureEnds(t *testing.T) {
 	}
 }
 
-// TestRestoreEnds: the end of the context is that of putting a file back, and of
-// keeping what was there. No part of either stays.
+// TestRestoreEnds: a restore, and keeping the old files, ends with its context and leaves
+// nothing behind.
 func TestRestoreEnds(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)

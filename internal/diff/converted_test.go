@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// told returns what no patch shows of a path, nil for nothing.
-func told(c loop.Change, path string) *loop.Unshown {
+// unshown returns the report on a path whose content the patch does not show, or nil.
+func unshown(c loop.Change, path string) *loop.Unshown {
 	for _, u := range c.Unshown {
 		if u.Path == path {
 			return &u
@@ -21,8 +21,8 @@ func told(c loop.Change, path string) *loop.Unshown {
 	return nil
 }
 
-// TestConverted: where a diff shows something else than is in a file, that is
-// told with what stands there, in each capture, and in a session that is resumed.
+// TestConverted: where the diff shows something else than the file contains, the file's
+// real content is reported in each capture, also in a resumed session.
 func TestConverted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]conversion{
@@ -61,7 +61,7 @@ func TestConverted(t *testing.T) {
 			c.begin(s)
 			tree := s.begin()
 			if first, err := tree.Capture(t.Context()); err != nil || first.Unshown != nil {
-				t.Fatalf("at first: %v, %s", err, notShown(first))
+				t.Fatalf("before the change: %v, %s", err, notShown(first))
 			}
 			base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
 			s.must(err)
@@ -71,7 +71,7 @@ func TestConverted(t *testing.T) {
 			for i, tree := range []*diff.Tree{tree, tree, again, again} {
 				got, err := tree.Capture(t.Context())
 				s.must(err)
-				if i < 2 || !strings.HasSuffix(name, "before") { // nothing is known of its stat then
+				if i < 2 || !strings.HasSuffix(name, "before") { // a resumed session does not know the file's earlier stat
 					c.check(t, got)
 				}
 			}
@@ -79,9 +79,10 @@ func TestConverted(t *testing.T) {
 	}
 }
 
-// TestConvertedAtTheFullSecond: a checkpoint says when it was written down to the second, and the
-// system may give a file that was written a moment later a time a moment before. In a session
-// that is resumed it has been touched all the same.
+// TestConvertedAtTheFullSecond: a resumed session recognizes a changed file even if the
+// file's time is just before the time of the checkpoint. A checkpoint has only whole
+// seconds, and the system may give a file that was written a moment later a time a moment
+// earlier.
 func TestConvertedAtTheFullSecond(t *testing.T) {
 	t.Parallel()
 	c := conversion{"* ident", "a\n$Id$\n", nil, writes("f", "a\n$Id: code $\n"), "\n-$Id$\n+$Id: code $\n"}
@@ -90,7 +91,7 @@ func TestConvertedAtTheFullSecond(t *testing.T) {
 	var full atomic.Bool
 	s.now = func() time.Time {
 		now := time.Now()
-		if full.Load() { // it is a moment after the full second when the checkpoint is written
+		if full.Load() { // the checkpoint is written just after a full second
 			time.Sleep(now.Truncate(time.Second).Add(time.Second).Sub(now))
 		}
 		return time.Now()
@@ -108,13 +109,13 @@ func TestConvertedAtTheFullSecond(t *testing.T) {
 	c.check(t, got)
 }
 
-// A conversion is a file that git converts.
+// A conversion describes a file that git converts.
 type conversion struct {
 	attributes string
-	before     string // "" is no file
+	before     string // "" means no file
 	config     []string
 	change     func(*sandbox)
-	text       string // a part of what is told; "" is nothing
+	text       string // a part of the reported text, "" if nothing is reported
 }
 
 func (c conversion) begin(s *sandbox) {
@@ -133,20 +134,20 @@ func (c conversion) begin(s *sandbox) {
 
 func (c conversion) check(t *testing.T, got loop.Change) {
 	t.Helper()
-	u := told(got, "f")
+	u := unshown(got, "f")
 	switch {
 	case c.text == "" && u != nil:
-		t.Errorf("told %+v", u)
+		t.Errorf("reported %+v", u)
 	case c.text != "" && (u == nil || u.Why != loop.Converted || !strings.HasPrefix(u.Text, "diff --git a/f b/f\n") || !strings.Contains(u.Text, c.text)):
-		t.Errorf("told %+v, want %q", u, c.text)
+		t.Errorf("reported %+v, want %q", u, c.text)
 	}
 	if told := strings.Contains(strings.Join(got.Warnings, "\n"), "git converts these files"); told != (c.text != "") {
 		t.Errorf("warnings %q", got.Warnings)
 	}
 }
 
-// TestConvertedLongAgo: in a session that is resumed, a file that nobody has touched
-// since it began is not told, whatever a filter makes of it.
+// TestConvertedLongAgo: in a resumed session, a file that was not touched since the
+// session began is not reported, even if a filter hides some of it.
 func TestConvertedLongAgo(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -164,13 +165,13 @@ func TestConvertedLongAgo(t *testing.T) {
 	s.must(again.Resume(t.Context(), base))
 	c, err := again.Capture(t.Context())
 	s.must(err)
-	if told(c, "a.note") != nil {
-		t.Errorf("told: %s", notShown(c))
+	if unshown(c, "a.note") != nil {
+		t.Errorf("reported: %s", notShown(c))
 	}
 }
 
-// TestConvertedSaved: what another process has seen to be converted is told though
-// its stat spares this one to read it.
+// TestConvertedSaved: a conversion that another process found is reported even if this
+// process need not read the file again.
 func TestConvertedSaved(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -187,7 +188,7 @@ func TestConvertedSaved(t *testing.T) {
 	for i := range 3 {
 		c, err := tree.Capture(t.Context())
 		s.must(err)
-		if u := told(c, "f"); u == nil || !strings.Contains(u.Text, "code") {
+		if u := unshown(c, "f"); u == nil || !strings.Contains(u.Text, "code") {
 			t.Errorf("%d: %+v", i, u)
 		}
 		s.must(tree.Close())
@@ -195,8 +196,9 @@ func TestConvertedSaved(t *testing.T) {
 	}
 }
 
-// TestConvertedLFS: what is kept elsewhere is named, with its filter, and is no text
-// where it is binary. One that has only been touched is not.
+// TestConvertedLFS: a changed file of a filter such as LFS is reported with the filter's
+// name, and with its text unless it is binary. A file that was only touched is not
+// reported.
 func TestConvertedLFS(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -220,16 +222,16 @@ func TestConvertedLFS(t *testing.T) {
 		if got := notShown(c); got != "converted a.bin (modified)\nconverted c.csv (modified)\n" {
 			t.Error(got)
 		}
-		if u := told(c, "a.bin"); u == nil || u.Text != "" || u.Via != "filter lfs" {
+		if u := unshown(c, "a.bin"); u == nil || u.Text != "" || u.Via != "filter lfs" {
 			t.Errorf("%+v", u)
 		}
-		if u := told(c, "c.csv"); u == nil || !strings.Contains(u.Text, "\n+3,4\n") {
+		if u := unshown(c, "c.csv"); u == nil || !strings.Contains(u.Text, "\n+3,4\n") {
 			t.Errorf("%+v", u)
 		}
 	}
 }
 
-// TestConvertedLarge: what is too long to be read by anybody is cut, and says so.
+// TestConvertedLarge: reported text that is too long is cut, and says so.
 func TestConvertedLarge(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -240,7 +242,7 @@ func TestConvertedLarge(t *testing.T) {
 	s.write("f", strings.Repeat("line\n", 100_000))
 	c, err := tree.Capture(t.Context())
 	s.must(err)
-	u := told(c, "f")
+	u := unshown(c, "f")
 	if u == nil || len(u.Text) > 300<<10 || !strings.HasSuffix(u.Text, fmt.Sprintf("\n\\ %d more bytes are not shown here\n", 600_000+len(header(u.Text))-strings.LastIndex(u.Text, "\n\\ ")-1)) {
 		t.Errorf("%d bytes, ending in %q", len(u.Text), u.Text[max(0, len(u.Text)-60):])
 	}

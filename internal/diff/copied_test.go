@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/diff"
 )
 
-// rewrite gives a file another content of the same length, and its time back.
+// rewrite gives a file other content of the same length, and restores its time.
 func rewrite(tb testing.TB, name string) {
 	tb.Helper()
 	info, err := os.Stat(name)
@@ -26,8 +26,8 @@ func rewrite(tb testing.TB, name string) {
 	}
 }
 
-// TestCopyOf: a copy of a work tree is what was captured there. Its files are not read but for those
-// that are said to have changed, and those that were written since the copy is looked at.
+// TestCopyOf: a copy of a captured work tree is taken to be in the captured state. Only
+// the files that the caller names as changed, or that were written recently, are read.
 func TestCopyOf(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -47,10 +47,10 @@ func TestCopyOf(t *testing.T) {
 	s.must(err)
 
 	for name, test := range map[string]struct {
-		now  time.Duration // of the clock
+		now  time.Duration // relative to the clock
 		want []string
 	}{
-		"known": {time.Hour, []string{"changed", "said"}}, // the clock says that the files have been there for long
+		"known": {time.Hour, []string{"changed", "said"}}, // to the clock, the files are old
 		"young": {-time.Hour, []string{"changed", "copied", "said"}},
 	} {
 		copied := s.copyOf(name)

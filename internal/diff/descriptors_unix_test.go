@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFewDescriptors runs itself as a process that may open few files, in a tree
-// that is deeper, and has more directories, than those are.
+// TestFewDescriptors: a process that may open few files can capture a tree that is
+// deeper, and has more directories, than that limit.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	few, err := strconv.Atoi(os.Getenv("CODELOOPS_TEST_FEW"))
 	if err != nil {
-		few = 130 + 4*runtime.GOMAXPROCS(0) // some are held, and each goroutine opens some
+		few = 130 + 4*runtime.GOMAXPROCS(0) // some stay open, and each goroutine opens some
 		again(t, fmt.Sprintf("CODELOOPS_TEST_FEW=%d", few))
 		return
 	}
@@ -35,7 +35,7 @@ func TestFewDescriptors(t *testing.T) {
 	settle()
 	var limit unix.Rlimit
 	s.must(unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
-	t.Cleanup(func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) }) // to remove it all
+	t.Cleanup(func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) }) // or the cleanup could not remove everything
 	s.must(unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(few), Max: limit.Max}))
 	tree := s.begin()
 	for _, content := range []string{"second\n", "third\n"} {
@@ -47,7 +47,7 @@ func TestFewDescriptors(t *testing.T) {
 			t.Errorf("captured %q, warnings %q", got, c.Warnings)
 		}
 	}
-	for i := range few + 50 { // so that all that were looked at are read again
+	for i := range few + 50 { // so that all known files are read again
 		s.write(fmt.Sprintf("wide/%d/new", i), "new\n")
 	}
 	c, err := tree.Capture(t.Context())
@@ -57,7 +57,7 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-// again runs the test in a process of its own, with a variable by which it knows.
+// again runs the test in a new process, which recognizes its role by a variable.
 func again(t *testing.T, variable string, change ...func(*exec.Cmd)) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
@@ -68,8 +68,7 @@ func again(t *testing.T, variable string, change ...func(*exec.Cmd)) {
 	testedBy(t, cmd)
 }
 
-// testedBy runs the test in another process, which may also find that it cannot be
-// run where that process is.
+// testedBy runs the test in another process, and skips it if it is skipped there.
 func testedBy(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	out, err := cmd.CombinedOutput()

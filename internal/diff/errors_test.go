@@ -15,13 +15,13 @@ import (
 
 var errNoObject = errors.New("no such object")
 
-// A noObject is a git program that has no object.
+// A noObject is a git that has no objects.
 type noObject struct{}
 
 func (noObject) Run(context.Context, diff.GitCall) ([]byte, error) { return nil, errNoObject }
 
-// TestManyUnreadable: that many objects are gone is told in a sentence about the
-// first ones, also when files are to be put back from them.
+// TestManyUnreadable: many missing objects are reported in one sentence that names the
+// first ones, also by a restore.
 func TestManyUnreadable(t *testing.T) {
 	t.Parallel()
 	ids := regexp.MustCompile("[0-9a-f]{40}")
@@ -60,7 +60,7 @@ func TestManyUnreadable(t *testing.T) {
 	}
 }
 
-// TestManyWarnings: of many alike the first ones are told.
+// TestManyWarnings: of many similar warnings only the first ones are shown.
 func TestManyWarnings(t *testing.T) {
 	t.Parallel()
 	for fakes, want := range map[int]int{20: 20, 21: 21, 22: 21, 100: 21} {

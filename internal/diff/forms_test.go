@@ -13,15 +13,14 @@ import (
 	"codeloops/internal/repo"
 )
 
-// A form is a way in which a repository can be laid out or set up. The sandbox
-// comes without a repository, and leaves with its root where the session is to
-// start.
+// A form is a way to lay out or set up a repository. It receives a sandbox without a
+// repository, and sets the sandbox's root to where the session starts.
 type form struct {
 	name string
 	make func(*sandbox)
 }
 
-// filled makes a repository with two commits and dirt.
+// filled makes a repository with two commits and uncommitted changes.
 func filled(s *sandbox) {
 	s.t.Helper()
 	s.git("init", "-q", "-b", "main")
@@ -153,8 +152,8 @@ func TestForms(t *testing.T) {
 				step(s)
 				o.capture(tree)
 			}
-			s.keeps(tree, o)
-			// It would hide that something is not read here.
+			s.checkCheckpoints(tree, o)
+			// Running git would hide that something cannot be read here.
 			if len(s.ran) > 0 && form.name != "sparse index" && form.name != "split index" {
 				t.Errorf("%q", s.ran)
 			}
@@ -231,8 +230,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestHiddenByFlags: git does not look at these files; we do, as their content
-// did change.
+// TestHiddenByFlags: a changed file is captured even if index flags make git skip it.
 func TestHiddenByFlags(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -284,8 +282,8 @@ func TestLargeFile(t *testing.T) {
 	}
 }
 
-// TestLargeLimit: a file of just the size up to which files are compared is; a
-// larger one is not, whatever git makes of its line ends.
+// TestLargeLimit: a file of exactly the maximum size is compared, and a larger one is
+// not, even if conversion of its line ends shortens it.
 func TestLargeLimit(t *testing.T) {
 	t.Parallel()
 	s := newRepoInMemory(t)
@@ -308,8 +306,8 @@ func TestLargeLimit(t *testing.T) {
 	}
 }
 
-// TestAnotherRepositoryAtTheStart: what the directory that the session began in
-// has become, a repository of its own, says nothing of the one around it.
+// TestAnotherRepositoryAtTheStart: if the session's directory becomes a repository of its
+// own, the session still uses the repository around it.
 func TestAnotherRepositoryAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -328,8 +326,8 @@ func TestAnotherRepositoryAtTheStart(t *testing.T) {
 	}
 }
 
-// TestRepositoryLost: what has become of the repository is told as it is; when it is
-// back, it is used again.
+// TestRepositoryLost: a missing or broken repository is reported, and used again when it
+// is back.
 func TestRepositoryLost(t *testing.T) {
 	t.Parallel()
 	const noMore = "ROOT/.git, which the session began in, is not a git repository any more"

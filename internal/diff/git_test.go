@@ -18,26 +18,26 @@ import (
 	"codeloops/internal/diff/scan"
 )
 
-// A sandbox is a directory with a home of its own, in which git behaves the
-// same on every machine.
+// A sandbox is a directory with its own home, in which git behaves the same on every
+// machine.
 type sandbox struct {
 	t     testing.TB
-	base  string // holds home, and the work tree unless a test says otherwise
+	base  string // contains home and, by default, the work tree
 	root  string // of the work tree
 	own   string // the private repository of its trees
 	env   []string
 	now   func() time.Time
 	clock func(dir string) scan.Clock // as in diff.Options
-	// trees are those that are open. The list is what a test that is over lets go
-	// of: its clean-up functions are remembered until all tests are.
+	// trees are the open trees. The list is emptied when a test ends, because its cleanup
+	// functions keep the sandbox in memory until all tests are done.
 	trees []*diff.Tree
 
 	noting sync.Mutex
-	ran    []string // what the trees ran the git program for
+	ran    []string // why the trees ran git
 }
 
-// sandboxes is where they are. Nothing is removed before the end: ext4 is slow to make
-// files while others go.
+// sandboxes is the parent directory of all sandboxes. Nothing is removed before the end,
+// because ext4 creates files slowly while others are being removed.
 var sandboxes string
 
 func TestMain(m *testing.M) {
@@ -83,7 +83,7 @@ func newSandboxIn(tb testing.TB, dir string) *sandbox {
 			tb.Fatal(err)
 		}
 	}
-	// Each commit would start one more program, to see whether there is much to tidy up.
+	// Otherwise each commit starts another program to see whether maintenance is due.
 	err = os.WriteFile(filepath.Join(base, "home/.config/git/config"), []byte("[maintenance]\n\tauto = false\n"), 0o644)
 	if err != nil {
 		tb.Fatal(err)
@@ -91,23 +91,23 @@ func newSandboxIn(tb testing.TB, dir string) *sandbox {
 	return s
 }
 
-// newRepo is a sandbox with an empty repository in it.
+// newRepo returns a sandbox with an empty repository.
 func newRepo(tb testing.TB) *sandbox {
 	tb.Helper()
 	return newSandbox(tb).initialized()
 }
 
-// newRepoInMemory is newRepo where the system has a directory for that: disks
-// are slow.
+// newRepoInMemory is newRepo on a file system in memory, if the system has one, because
+// disks are slow.
 func newRepoInMemory(tb testing.TB) *sandbox {
 	tb.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "codeloops-test-") //nolint:usetesting // elsewhere
+	dir, err := os.MkdirTemp("/dev/shm", "codeloops-test-") //nolint:usetesting // not in the default directory
 	if err != nil {
 		return newRepo(tb)
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := newSandboxIn(tb, dir).initialized()
-	s.clock = keeping(true) // as on a disk: nothing is written here through mappings
+	s.clock = keeping(true) // no test writes through a mapping here
 	return s
 }
 
@@ -162,7 +162,7 @@ func (s *sandbox) keptGit(args ...string) string {
 	return s.gitIn(s.base, append([]string{"--git-dir=" + s.own}, args...)...)
 }
 
-// gitWith runs git with what is kept beside its own objects.
+// gitWith runs git with access to the objects in the private repository.
 func (s *sandbox) gitWith(dir string, args ...string) string {
 	s.t.Helper()
 	out, err := s.run(s.t.Context(), dir, []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(s.own, "objects")}, nil, args...)
@@ -170,7 +170,7 @@ func (s *sandbox) gitWith(dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// try runs git for what it does when it works.
+// try runs git and ignores errors.
 func (s *sandbox) try(args ...string) { _, _ = s.run(s.t.Context(), s.root, nil, nil, args...) }
 
 func (s *sandbox) path(name string) string { return filepath.Join(s.root, name) }
@@ -204,7 +204,7 @@ func (s *sandbox) must(err error) {
 	}
 }
 
-// keeping returns the clocks of file systems that all keep times, or none.
+// keeping returns clocks that say whether file systems keep times.
 func keeping(times bool) func(dir string) scan.Clock {
 	return func(dir string) scan.Clock {
 		c := scan.ClockOf(dir)
@@ -214,7 +214,7 @@ func keeping(times bool) func(dir string) scan.Clock {
 }
 
 func (s *sandbox) options() diff.Options {
-	unsynced := func(*os.File) error { return nil } // power cuts have tests of their own
+	unsynced := func(*os.File) error { return nil } // power cuts are tested elsewhere
 	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note, Clock: s.clock, Sync: unsynced}
 }
 
@@ -233,7 +233,7 @@ func (s *sandbox) open() *diff.Tree {
 	return tree
 }
 
-// closeTrees ends what the trees do that were opened, and forgets them.
+// closeTrees closes the open trees and forgets them.
 func (s *sandbox) closeTrees() {
 	for _, tree := range s.trees {
 		_ = tree.Close()
@@ -249,7 +249,7 @@ func (s *sandbox) begin() *diff.Tree {
 	return tree
 }
 
-// resumed goes on from a checkpoint as a process of its own does.
+// resumed resumes a session from a checkpoint, as another process would.
 func (s *sandbox) resumed(commit string) *diff.Tree {
 	s.t.Helper()
 	tree := s.open()
@@ -257,7 +257,7 @@ func (s *sandbox) resumed(commit string) *diff.Tree {
 	return tree
 }
 
-// settle waits until the times of the files tell of any later change.
+// settle waits until the file times are old enough to show any later change.
 func settle() { time.Sleep(150 * time.Millisecond) }
 
 func tool(tb testing.TB, name string, args ...string) {

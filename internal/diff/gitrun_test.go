@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/diff"
 )
 
-// TestGitFails: what git cannot do is an error with its words, never a change
-// that lacks something.
+// TestGitFails: if git fails, the capture fails with git's message and never returns an
+// incomplete change.
 func TestGitFails(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -68,8 +68,8 @@ func TestNotesUseOfGit(t *testing.T) {
 	}
 }
 
-// TestConvertedInAnotherWorkTree: git is led to the repository where it would find none
-// from the work tree, or another one.
+// TestConvertedInAnotherWorkTree: git finds the right repository for a conversion, even
+// if the work tree leads to no repository or to another one.
 func TestConvertedInAnotherWorkTree(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(s *sandbox, far string){
@@ -127,8 +127,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestStrangeRepositoriesInside: a repository is told by its layout, not by
-// what its configuration says.
+// TestStrangeRepositoriesInside: a nested repository is recognized by its layout, not by
+// its configuration.
 func TestStrangeRepositoriesInside(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string][]string{

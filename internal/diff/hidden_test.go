@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// notShown tells in short what no patch shows: "hidden f", "hidden dist/ 30".
+// notShown summarizes what the patch does not show: "hidden f", "hidden dist/ 30".
 func notShown(c loop.Change) string {
 	var b strings.Builder
 	for _, u := range c.Unshown {
@@ -27,7 +27,7 @@ func notShown(c loop.Change) string {
 	return b.String()
 }
 
-// many writes so many files into a directory.
+// many writes n files into a directory.
 func (s *sandbox) many(dir string, n int) {
 	s.t.Helper()
 	for i := range n {
@@ -37,8 +37,8 @@ func (s *sandbox) many(dir string, n int) {
 
 const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55\n"
 
-// TestHidden: what is ignored by rules that have come since the session began is
-// told, also in a session that is resumed.
+// TestHidden: files that are ignored by rules that are newer than the session are
+// reported, also in a resumed session.
 func TestHidden(t *testing.T) {
 	t.Parallel()
 	before := func(s *sandbox) {
@@ -55,7 +55,7 @@ func TestHidden(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*sandbox)
-		files  string // the summary of what is changed
+		files  string // a summary of the changed files
 		want   string
 	}{
 		"nothing": {func(*sandbox) {}, "", ""},
@@ -147,7 +147,7 @@ func TestHidden(t *testing.T) {
 					got, err := tree.Capture(t.Context())
 					s.must(err)
 					want := c.want
-					if resumed && name == "by rules outside" { // of which nothing is known any more
+					if resumed && name == "by rules outside" { // a resumed session knows nothing about those
 						want = "hidden new\nhidden x.tmp\nhidden y.tmp\n"
 					}
 					if summary(got) != c.files || notShown(got) != want {
@@ -159,8 +159,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestHiddenInNests: a repository inside the work tree has rules of its own, and they
-// count for it alone.
+// TestHiddenInNests: a nested repository has ignore rules of its own, which apply only
+// there.
 func TestHiddenInNests(t *testing.T) {
 	t.Parallel()
 	for _, resumed := range []bool{false, true} {
@@ -203,8 +203,8 @@ func TestHiddenInNests(t *testing.T) {
 	}
 }
 
-// TestHiddenText: what is in a few hidden files is told, unless it is one that
-// keeps secrets.
+// TestHiddenText: the content of a few hidden files is reported, except for files that
+// usually contain secrets.
 func TestHiddenText(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -239,8 +239,8 @@ func TestHiddenText(t *testing.T) {
 	}
 }
 
-// TestHiddenCrowd: files are named that are hidden beside others which are seen, the
-// highest up first, and the rest is counted.
+// TestHiddenCrowd: hidden files in a directory with visible ones are named, the topmost
+// first, and the rest is counted.
 func TestHiddenCrowd(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -263,8 +263,8 @@ func TestHiddenCrowd(t *testing.T) {
 	}
 }
 
-// TestHiddenRestored: an ignore file that hides itself stays, with what it hides, when a
-// state without it is restored, and comes back with one that has it.
+// TestHiddenRestored: restoring a state without an ignore file that ignores itself leaves
+// the file and what it hides alone; restoring a state with it brings it back.
 func TestHiddenRestored(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -301,8 +301,8 @@ func TestHiddenRestored(t *testing.T) {
 	}
 }
 
-// TestDecidersComeAndGo: whether a directory is hidden as a whole is seen anew each
-// time, though nothing in the directory itself has changed.
+// TestDecidersComeAndGo: each capture decides anew whether a whole directory is hidden,
+// even if the directory itself has not changed.
 func TestDecidersComeAndGo(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -319,8 +319,8 @@ func TestDecidersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestIgnoredSettings: settings that git ignores are told when they are new or have
-// changed, and not what is in them.
+// TestIgnoredSettings: settings files that git ignores are reported when they are new or
+// have changed, but without their content.
 func TestIgnoredSettings(t *testing.T) {
 	t.Parallel()
 	for _, resumed := range []bool{false, true} {
@@ -347,7 +347,7 @@ func TestIgnoredSettings(t *testing.T) {
 		c, err := tree.Capture(t.Context())
 		s.must(err)
 		if notShown(c) != "" {
-			t.Errorf("at first: %s", notShown(c))
+			t.Errorf("before the change: %s", notShown(c))
 		}
 		s.write(".agent/changed", "after\n")
 		s.write(".agent/d/new", "after\n")
@@ -372,8 +372,8 @@ func TestIgnoredSettings(t *testing.T) {
 	}
 }
 
-// TestHiddenUnreadable: what cannot be looked at does not keep the rest from being
-// told.
+// TestHiddenUnreadable: an unreadable directory does not prevent the report on the other
+// hidden files.
 func TestHiddenUnreadable(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {

@@ -17,8 +17,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestRandomHistories compares captures with git's own answer on random
-// histories of a work tree. CODELOOPS_FUZZ_DIFF sets how many.
+// TestRandomHistories compares captures of random work tree histories with git's own
+// answer. CODELOOPS_FUZZ_DIFF sets their number.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range randomCount(500) {
@@ -79,7 +79,7 @@ func TestRandomProcesses(t *testing.T) {
 	}
 }
 
-// A history changes a repository at random. What it has done is logged.
+// A history changes a repository at random and logs its steps.
 type history struct {
 	*sandbox
 	rand *rand.Rand
@@ -93,7 +93,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 		h.clock = keeping(false)
 	}
 	if h.rand.IntN(8) == 0 {
-		h.steps(h.rand.IntN(6)) // no commit
+		h.steps(h.rand.IntN(6)) // there may be no commit
 		return h
 	}
 	for range 12 {
@@ -137,7 +137,7 @@ func (h *history) name() string {
 	return pick(h, dirs) + pick(h, names)
 }
 
-// anyBytes is a name that macOS does not allow: it is not UTF-8.
+// anyBytes is a name that is not UTF-8, which macOS does not allow.
 const anyBytes = "\xff\xfe"
 
 // existing returns any path that exists, or a new one.
@@ -145,7 +145,7 @@ func (h *history) existing(files bool) string {
 	var names []string
 	_ = filepath.WalkDir(h.root, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // what cannot be read is not picked
+			return nil //nolint:nilerr // skip what cannot be read
 		}
 		if d.Name() == ".git" {
 			if d.IsDir() {
@@ -185,8 +185,8 @@ func (h *history) content() string {
 	return text
 }
 
-// clear makes room for a file: what is there goes, and so do files in the
-// place of its directories.
+// clear makes room for a file: it removes what is there, and files where its directories
+// must be.
 func (h *history) clear(name string) {
 	h.t.Helper()
 	parts := strings.Split(name, "/")
@@ -238,7 +238,7 @@ func (h *history) mode() string {
 func (h *history) symlink() string {
 	name, target := h.name(), pick(h, []string{"a", "d", "../e", "nowhere", "/", "d/sub"})
 	if strings.HasPrefix(target+"/", name+"/") {
-		return "link nothing" // where names never end, git keeps what it had there
+		return "link nothing" // git does not update a path whose names never end
 	}
 	h.clear(name)
 	h.link(target, name)
@@ -256,7 +256,7 @@ func (h *history) move() string {
 	return fmt.Sprintf("move %q to %q: %v", from, to, err)
 }
 
-// rename renames as mv does, which copies what is elsewhere.
+// rename renames like mv, which copies to other file systems.
 func (h *history) rename(from, to string) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, syscall.EXDEV) {
@@ -266,7 +266,7 @@ func (h *history) rename(from, to string) error {
 	return err
 }
 
-// swap makes two paths change places.
+// swap exchanges two paths.
 func (h *history) swap() string {
 	a, b := h.existing(false), h.existing(false)
 	if strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/") {
@@ -291,7 +291,7 @@ func (h *history) ignore() string {
 	return fmt.Sprintf("write %q: %q", name, content)
 }
 
-// nest makes a repository inside the repository, with a commit.
+// nest makes a nested repository with a commit, or removes its git directory.
 func (h *history) nest() string {
 	dir := pick(h, []string{"inner", "inner/deep", "d/inner", "e"})
 	h.clear(dir + "/file")
@@ -306,7 +306,7 @@ func (h *history) nest() string {
 	return "nest a repository in " + dir
 }
 
-// inNest does something to a repository inside, or to where one may be.
+// inNest changes a nested repository, or the place of one.
 func (h *history) inNest() string {
 	dir := pick(h, []string{"inner", "inner/deep", "d/inner", "e"})
 	steps := [][]string{

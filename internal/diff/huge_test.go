@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// TestHugeFile: a file far above what is compared is never in the memory, neither when
+// TestHugeFile: a file far above the size limit is never read into memory, neither when
 // the session begins nor when it changes.
 //
 //nolint:paralleltest // it counts what is allocated
 func TestHugeFile(t *testing.T) {
 	huge := int64(128 << 20)
 	if testing.Short() {
-		huge = 40 << 20 // is too large, too
+		huge = 40 << 20 // also above the limit
 	}
 	s := newRepoInMemory(t)
 	s.write("tracked", "")
-	s.must(os.Truncate(s.path("tracked"), huge)) // which takes no room
+	s.must(os.Truncate(s.path("tracked"), huge)) // a sparse file uses no space
 	s.commit("first")
 	s.stale("tracked")
 	s.write("untracked", "")

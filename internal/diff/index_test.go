@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestIndexWithinATick: an index that is written so soon after another one that it may
-// have the same times is seen.
+// TestIndexWithinATick: an index that is rewritten so soon that its times may be the same
+// is read again.
 func TestIndexWithinATick(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)

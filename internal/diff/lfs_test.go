@@ -14,13 +14,13 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestLFS: files that are kept elsewhere differ in what points to them, as git's own
-// diff says it, and come back as a whole. Git runs the test itself as the filter.
+// TestLFS: files that LFS keeps elsewhere differ by their pointers, as in git's own diff,
+// and are restored in full. Git runs this test itself as the filter.
 func TestLFS(t *testing.T) {
 	t.Parallel()
 	if dir := os.Getenv("CODELOOPS_TEST_LFS"); dir != "" {
 		lfs{dir, bufio.NewReader(os.Stdin), os.Stdout}.serve()
-		os.Exit(0) // with nothing more said
+		os.Exit(0) // without the test framework's output
 	}
 	for _, required := range []string{"true", "false"} {
 		t.Run("required "+required, func(t *testing.T) {
@@ -40,7 +40,7 @@ func testLFS(t *testing.T, required string) {
 	s.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
 	first, second := "\x00first\r\n", strings.Repeat("second\x00\n", 100_000)
 	s.write("a.bin", first)
-	s.write("d/pointer.bin", pointerTo("what has not been fetched")) // and so stands for itself
+	s.write("d/pointer.bin", pointerTo("what has not been fetched")) // a file that contains a pointer itself
 	s.commit("first")
 	s.stale("a.bin")
 	s.stale("d/pointer.bin")
@@ -74,20 +74,20 @@ func (s *sandbox) holds(name, want string) {
 	}
 }
 
-// pointerTo returns what stands for a content.
+// pointerTo returns the pointer to content.
 func pointerTo(content string) string {
 	return fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize %d\n", sha256.Sum256([]byte(content)), len(content))
 }
 
-// pointerLines returns the part of it, in a diff, in which it differs from others.
+// pointerLines returns the lines of a pointer that depend on the content, as in a diff.
 func pointerLines(mark, content string) string {
 	_, rest, _ := strings.Cut(pointerTo(content), "\n")
 	oid, size, _ := strings.Cut(rest, "\n")
 	return mark + oid + "\n" + mark + size
 }
 
-// An lfs is a filter by the protocol of gitattributes(5), "Long Running Filter
-// Process", that keeps contents in a directory.
+// An lfs is a filter by the protocol of gitattributes(5), "Long Running Filter Process".
+// It keeps contents in a directory.
 type lfs struct {
 	dir string
 	in  *bufio.Reader
@@ -128,7 +128,7 @@ func (l lfs) at(pointer string) string {
 	return filepath.Join(l.dir, fmt.Sprintf("%x", sha256.Sum256([]byte(pointer))))
 }
 
-// list reads packets up to an empty one, or the end.
+// list reads packets until an empty one or the end.
 func (l lfs) list() (packets []string) {
 	for {
 		head := make([]byte, 4)

@@ -13,7 +13,7 @@ import (
 	"codeloops/internal/diff/scan"
 )
 
-// A mapped file is written to through a mapping that stays.
+// A mapped file is written through a mapping that stays open.
 type mapped struct {
 	t    *testing.T
 	path string
@@ -27,7 +27,7 @@ func mapping(t *testing.T, path string) *mapped {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() // the mapping stays
+	defer f.Close() // the mapping stays open
 	info, err := f.Stat()
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func mapping(t *testing.T, path string) *mapped {
 	return &mapped{t, path, text}
 }
 
-// write writes one byte, and reports whether the file's stat tells of it.
+// write writes one byte, and reports whether the file's stat shows it.
 func (m *mapped) write(at int, b byte) (told bool) {
 	m.t.Helper()
 	before := m.stat()
@@ -58,8 +58,8 @@ func (m *mapped) stat() unix.Stat_t {
 	return st
 }
 
-// memory is a repository where nothing is on a disk. It skips the test where there is
-// no such place.
+// memory returns a repository on a file system in memory. It skips the test if there is
+// none.
 func memory(t *testing.T) *sandbox {
 	t.Helper()
 	s := newRepoInMemory(t)
@@ -70,7 +70,7 @@ func memory(t *testing.T) *sandbox {
 	return s
 }
 
-// captured returns what has changed, in words.
+// captured returns the patch and warnings of a capture as text.
 func (s *sandbox) captured(tree *diff.Tree) string {
 	s.t.Helper()
 	c, err := tree.Capture(s.t.Context())
@@ -78,8 +78,8 @@ func (s *sandbox) captured(tree *diff.Tree) string {
 	return c.Patch()
 }
 
-// TestMappedInMemory: a file system in memory keeps no times of what is written through
-// a mapping.
+// TestMappedInMemory: a write through a mapping is captured on a file system in memory,
+// which keeps no time of such writes.
 func TestMappedInMemory(t *testing.T) {
 	t.Parallel()
 	s := memory(t)
@@ -93,7 +93,7 @@ func TestMappedInMemory(t *testing.T) {
 	}
 	for _, b := range []byte("abc") {
 		if m.write(0, b) {
-			t.Log("the stat tells of it")
+			t.Log("the stat shows the write")
 		}
 		if got := s.captured(tree); !strings.Contains(got, "+"+string(b)+"ood") {
 			t.Errorf("after %q was written: %q", b, got)
@@ -101,11 +101,11 @@ func TestMappedInMemory(t *testing.T) {
 	}
 	m.write(0, 'g')
 	if got := s.captured(tree); got != "" {
-		t.Errorf("put back: %q", got)
+		t.Errorf("written back: %q", got)
 	}
 }
 
-// TestMappedBefore: nor does a baseline believe the index there.
+// TestMappedBefore: the baseline does not trust the index on a file system in memory.
 func TestMappedBefore(t *testing.T) {
 	t.Parallel()
 	s := memory(t)
@@ -121,7 +121,8 @@ func TestMappedBefore(t *testing.T) {
 	}
 }
 
-// TestMappedRules: what decides which files are seen is read there each time, too.
+// TestMappedRules: ignore rules and settings are read again at each capture on a file
+// system in memory.
 func TestMappedRules(t *testing.T) {
 	t.Parallel()
 	s := memory(t)
@@ -129,7 +130,7 @@ func TestMappedRules(t *testing.T) {
 	s.commit("first")
 	s.write(".git/info/exclude", "#ew\n")
 	s.git("config", "filter.x.clean", "cat")
-	s.now = func() time.Time { return time.Now().Add(time.Hour) } // long ago
+	s.now = func() time.Time { return time.Now().Add(time.Hour) } // as if the files were old
 	tree := s.begin()
 	config, err := os.ReadFile(s.path(".git/config"))
 	s.must(err)
@@ -146,9 +147,9 @@ func TestMappedRules(t *testing.T) {
 	}
 }
 
-// TestMappedOnDisk: a file that is changed is read at every look, as long as somebody
-// may have it mapped: what is written again before the system has written it to the
-// disk shows in no time.
+// TestMappedOnDisk: a changed file is read at each capture while someone may have mapped
+// it, because a write through the mapping changes no file time until the system writes
+// the page to disk.
 func TestMappedOnDisk(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -165,7 +166,7 @@ func TestMappedOnDisk(t *testing.T) {
 	untold := false
 	for _, b := range []byte("abc") {
 		if m.write(0, b) && b == 'a' {
-			t.Log("the first one shows")
+			t.Log("the stat shows the first write")
 		} else if b != 'a' {
 			untold = true
 		}
@@ -177,11 +178,11 @@ func TestMappedOnDisk(t *testing.T) {
 		}
 	}
 	if !untold {
-		t.Log("every write shows in the times here")
+		t.Log("every write changes the file times here")
 	}
 }
 
-// TestMappedAndResumed: the same holds for a session that is continued.
+// TestMappedAndResumed: a write through a mapping is captured in a resumed session, too.
 func TestMappedAndResumed(t *testing.T) {
 	t.Parallel()
 	s := memory(t)
@@ -202,7 +203,7 @@ func TestMappedAndResumed(t *testing.T) {
 	}
 }
 
-// TestKeeps: an overlay keeps times where what is above keeps them.
+// TestKeeps: an overlay keeps times if its upper file system does.
 func TestKeeps(t *testing.T) {
 	t.Parallel()
 	if !underOwnMounts(t, mayMount) {
@@ -216,7 +217,7 @@ func TestKeeps(t *testing.T) {
 	onDisk := filepath.Join(s.base, "disk")
 	s.must(os.Mkdir(onDisk, 0o755))
 	if scan.ClockOf(inMemory).Keeps || scan.ClockOf("/proc").Keeps || scan.ClockOf(filepath.Join(s.base, "none")).Keeps {
-		t.Error("times are said to be kept in memory, or nowhere")
+		t.Error("a file system in memory, or none at all, is said to keep times")
 	}
 	for _, on := range []string{inMemory, onDisk} {
 		at := filepath.Join(on, "at")

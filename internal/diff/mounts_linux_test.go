@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestUnderMounts runs itself where it may mount: what is mounted in the work
-// tree, or no longer is, hides and shows files of which the system tells nothing.
+// TestUnderMounts: files that a mount in the work tree shows or hides are captured,
+// although no stat changes. The test runs itself in a process that may mount.
 func TestUnderMounts(t *testing.T) {
 	t.Parallel()
 	if !underOwnMounts(t, mayMount) {
@@ -56,8 +56,9 @@ func TestUnderMounts(t *testing.T) {
 	check("it is no longer mounted", "")
 }
 
-// underOwnMounts runs the test again in a process with mounts of its own, and reports
-// whether this is that process. What makes one may skip the test.
+// underOwnMounts runs the test again in a process with its own mounts, and reports
+// whether this is that process. The function that configures the process may skip the
+// test.
 func underOwnMounts(t *testing.T, own func(*testing.T) func(*exec.Cmd)) bool {
 	t.Helper()
 	if os.Getenv("CODELOOPS_TEST_MOUNTS") == "" {
@@ -77,8 +78,8 @@ func mount(t *testing.T, from, to string) {
 	}
 }
 
-// mayMount makes a process one that has mounts of its own, and is its own root. It
-// skips the test where that is not allowed.
+// mayMount configures a process to have its own mounts and to be root there. It skips the
+// test if that is not allowed.
 func mayMount(t *testing.T) func(*exec.Cmd) {
 	t.Helper()
 	own := func(cmd *exec.Cmd) {

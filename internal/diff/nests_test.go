@@ -24,8 +24,8 @@ func (s *sandbox) submodule(in, name string) {
 	s.gitIn(s.path(in), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, name)
 }
 
-// newNested has a submodule with one inside, one that is not checked out, and a
-// repository that is no submodule.
+// newNested returns a repository with a submodule that has a submodule itself, a
+// submodule that is not checked out, and a nested repository that is no submodule.
 func newNested(tb testing.TB) *sandbox {
 	tb.Helper()
 	s := newRepo(tb)
@@ -48,7 +48,8 @@ func (s *sandbox) capture(tree *diff.Tree) loop.Change {
 	return c
 }
 
-// files lists all that is in a directory, contents and modes, what git keeps included.
+// files lists everything in a directory with modes and contents, including git's own
+// files.
 func (s *sandbox) files(dir string) string {
 	s.t.Helper()
 	var b strings.Builder
@@ -63,15 +64,15 @@ func (s *sandbox) files(dir string) string {
 	return b.String()
 }
 
-// TestNests: whatever is done in a repository inside is in the diff, applies to
-// the beginning, and is put back; nothing is written in its git directory.
+// TestNests: changes in a nested repository are in the diff, the patch applies to the
+// initial state, and a restore undoes them without writing to a git directory.
 func TestNests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change  func(*sandbox)
 		want    string
-		commits bool // of repositories inside are changed, which a restore leaves
-		remains bool // what is a repository now is in the way of a patch, or of a restore
+		commits bool // commits of nested repositories change; a restore leaves them alone
+		remains bool // a new repository is in the way of a patch or a restore
 	}{
 		"edited":       {change: func(s *sandbox) { s.append("sub/file", "more\n") }, want: "M sub/file\n"},
 		"untracked":    {change: func(s *sandbox) { s.write("sub/d/new", "new\n") }, want: "A sub/d/new\n"},
@@ -142,14 +143,14 @@ func TestNests(t *testing.T) {
 				t.Errorf("captured\n%swant\n%s", got, c.want)
 			}
 			if !c.commits && !c.remains {
-				s.applies(before, change)
+				s.checkApplies(before, change)
 			}
 			id, err := tree.Checkpoint(t.Context(), change.State, "s/1", "After")
 			s.must(err)
 			s.keptGit("fsck", "--strict", "--no-dangling")
 			way := s.restore(tree, start)
 			if c.commits != (len(way.Moved) > 0) {
-				t.Errorf("moved: %q", way.Moved)
+				t.Errorf("moved repositories: %q", way.Moved)
 			}
 			if back := s.capture(tree); !c.commits && len(way.Nested) == 0 && back.State != start.State {
 				t.Errorf("put back to\n%s", back.Patch())
@@ -162,7 +163,7 @@ func TestNests(t *testing.T) {
 			if got := s.files(s.path(".git/modules")); got != gits {
 				t.Error("something was written in a git directory")
 			}
-			s.anew(id, change, way.Nested)
+			s.checkAnew(id, change, way.Nested)
 		})
 	}
 }
@@ -175,8 +176,8 @@ func (s *sandbox) copyOf(name string) string {
 	return dir
 }
 
-// applies wants git to make of the beginning what has been captured.
-func (s *sandbox) applies(before string, c loop.Change) {
+// checkApplies checks that git can apply the captured patch to a copy of the initial state.
+func (s *sandbox) checkApplies(before string, c loop.Change) {
 	s.t.Helper()
 	patch := filepath.Join(s.base, "patch")
 	s.must(os.WriteFile(patch, []byte(c.ApplicablePatch()), 0o644))
@@ -190,25 +191,25 @@ func (s *sandbox) applies(before string, c loop.Change) {
 	}
 }
 
-// anew wants another process to know the beginning, and the state of a checkpoint.
-func (s *sandbox) anew(checkpoint string, want loop.Change, stay []string) {
+// checkAnew checks that another process knows the initial state and that of a checkpoint.
+func (s *sandbox) checkAnew(checkpoint string, want loop.Change, stay []string) {
 	s.t.Helper()
 	other := s.open()
 	s.must(other.Resume(s.t.Context(), s.keptGit("rev-parse", "refs/codeloops/s/0")))
 	got, err := other.Between(s.t.Context(), loop.Change{}, loop.Change{State: want.State, Checkpoint: checkpoint})
 	s.must(err)
 	if got.Patch() != want.Patch() {
-		s.t.Errorf("of the checkpoints\n%swant\n%s", got.Patch(), want.Patch())
+		s.t.Errorf("between the checkpoints\n%swant\n%s", got.Patch(), want.Patch())
 	}
 	now := s.capture(other)
 	if slices.ContainsFunc(now.Files, func(f loop.FileChange) bool {
 		return f.OldMode != 0o160000 && f.NewMode != 0o160000 && !slices.Contains(stay, f.Path)
 	}) {
-		s.t.Errorf("after a restore, seen anew:\n%s", now.Patch())
+		s.t.Errorf("another process, after a restore:\n%s", now.Patch())
 	}
 }
 
-// TestNestsRestoredLater: a state of an earlier session is put back.
+// TestNestsRestoredLater: a state from an earlier session can be restored.
 func TestNestsRestoredLater(t *testing.T) {
 	t.Parallel()
 	s := newNested(t)
@@ -230,7 +231,7 @@ func TestNestsRestoredLater(t *testing.T) {
 	}
 }
 
-// TestFakeGit: what a .git holds that is no repository is named.
+// TestFakeGit: files in a .git that is no repository are named.
 func TestFakeGit(t *testing.T) {
 	t.Parallel()
 	const since = "the setup of git has changed since the session began; no diff shows that, and it can hide changes: "
@@ -278,7 +279,7 @@ func TestFakeGit(t *testing.T) {
 			for _, tree := range []*diff.Tree{tree, tree, resumed} {
 				got := s.capture(tree).Warnings
 				if c.want == nil && got != nil || c.want != nil && !reflect.DeepEqual(got, c.want) {
-					if name != "of a submodule" || !slices.Contains(got, c.want[1]) { // whose rules are gone, too
+					if name != "of a submodule" || !slices.Contains(got, c.want[1]) { // the submodule's ignore rules are gone, too
 						t.Errorf("warnings %q, want %q", got, c.want)
 					}
 				}
@@ -287,7 +288,8 @@ func TestFakeGit(t *testing.T) {
 	}
 }
 
-// TestNestsCannotBeRead: what cannot be read is said, and is what it was.
+// TestNestsCannotBeRead: an unreadable nested repository is reported, and counts as
+// unchanged.
 func TestNestsCannotBeRead(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
@@ -303,7 +305,7 @@ func TestNestsCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestNestWithABrokenIndex: the names in it are not known, and that is said.
+// TestNestWithABrokenIndex: a nested repository whose index cannot be read is reported.
 func TestNestWithABrokenIndex(t *testing.T) {
 	t.Parallel()
 	s := newNested(t)

@@ -12,11 +12,11 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A nestOracle lets git tell the state of a repository inside, in a repository of
-// its own with the same work tree: nothing that this one is set up with counts.
+// A nestOracle asks git for the state of a nested repository. It uses another repository
+// with the same work tree, so that the nested repository's settings do not count.
 type nestOracle struct {
 	*oracle
-	path   string // from the root
+	path   string // relative to the root
 	gitDir string
 }
 
@@ -41,7 +41,7 @@ func (n *nestOracle) in(index string, stdin []byte, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// own is what the nest's repository tracks, if there is one.
+// own returns the index entries of the nest's repository, if there is one.
 func (n *nestOracle) own() []string {
 	if !n.isRepository(n.path) {
 		return nil
@@ -57,7 +57,8 @@ func (o *oracle) isRepository(dir string) bool {
 	return o.exists(dir+"/.git/HEAD") || o.exists(dir+"/.git") && !o.isDir(dir+"/.git")
 }
 
-// entries returns what is in scope in the nest, after what was in the index from.
+// entries returns the entries in scope in the nest, and fills the index of the given
+// name.
 func (n *nestOracle) entries(index string) []string {
 	n.t.Helper()
 	if !n.isDir(n.path) {
@@ -65,7 +66,7 @@ func (n *nestOracle) entries(index string) []string {
 	}
 	own := n.own()
 	if index == "now" {
-		own = append(own, n.staged("base")...) // the last one counts
+		own = append(own, n.staged("base")...) // the last entry for a path counts
 	}
 	_ = os.Remove(filepath.Join(n.gitDir, index+"-index"))
 	n.in(index, []byte(strings.Join(append(own, ""), "\x00")), "update-index", "-z", "--index-info")
@@ -79,7 +80,7 @@ func (n *nestOracle) staged(index string) []string {
 	return n.listed(filepath.Join(n.gitDir, index+"-index"), func() string { return n.in(index, nil, "ls-files", "--stage", "-z") })
 }
 
-// findNests finds the nests of the beginning, and what is in scope in them.
+// findNests finds the initial nests and the entries in scope in them.
 func (o *oracle) findNests() {
 	o.t.Helper()
 	for _, path := range links("", o.staged("base")) {
@@ -102,8 +103,7 @@ func links(prefix string, entries []string) (paths []string) {
 	return paths
 }
 
-// nestsNow returns the nests of the beginning, and those that the index has come to
-// have gitlinks for.
+// nestsNow returns the initial nests, and those whose gitlinks are new in the index.
 func (o *oracle) nestsNow() []*nestOracle {
 	o.t.Helper()
 	all := slices.Clone(o.nests)
@@ -121,8 +121,8 @@ func (o *oracle) nestsNow() []*nestOracle {
 	return all
 }
 
-// hideRepositories takes away what makes a repository of a directory that was none
-// at the beginning, for as long as git looks.
+// hideRepositories moves the git directories of repositories away that were none
+// initially, until back is called.
 func (o *oracle) hideRepositories() (back func()) {
 	o.t.Helper()
 	nests := map[string]bool{}
@@ -139,7 +139,7 @@ func (o *oracle) hideRepositories() (back func()) {
 	hidden := map[string]string{}
 	_ = filepath.WalkDir(o.root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.Name() != ".git" {
-			return nil //nolint:nilerr // what cannot be read hides nothing
+			return nil //nolint:nilerr // what cannot be read is not hidden
 		}
 		dir, _ := filepath.Rel(o.root, filepath.Dir(path))
 		if dir != "." && !nests[filepath.ToSlash(dir)] {
@@ -151,7 +151,7 @@ func (o *oracle) hideRepositories() (back func()) {
 		return nil
 	})
 	move := func(from, to string) {
-		if err := os.Rename(from, to); err != nil { // another file system
+		if err := os.Rename(from, to); err != nil { // on another file system
 			tool(o.t, "mv", "-T", "--", from, to)
 		}
 	}
@@ -165,15 +165,15 @@ func (o *oracle) hideRepositories() (back func()) {
 	}
 }
 
-// A joined is a state with what is in nests: the trees of all files, and of the
-// gitlinks in the work tree itself (at "") and in each nest. No tree can have a gitlink
-// with something below it.
+// A joined is a state that includes nests. It has the tree of all files, and the trees of
+// the gitlinks in the work tree itself (at "") and in each nest: a single tree cannot
+// contain a gitlink and files below it.
 type joined struct {
 	files string
 	links map[string]string
 }
 
-// join needs the index of that name to be filled.
+// join requires that the index of that name is filled.
 func (o *oracle) join(index string, nests []*nestOracle) joined {
 	o.t.Helper()
 	var files bytes.Buffer
@@ -214,8 +214,8 @@ func (o *oracle) joinNow(nests []*nestOracle) joined {
 	return o.join("now", nests)
 }
 
-// checkJoined compares a capture with what git says of the work tree and of each
-// nest, and applies it to the beginning.
+// checkJoined compares a capture with git's answer for the work tree and each nest, and
+// applies the patch to the initial state.
 func (o *oracle) checkJoined(c loop.Change, nests []*nestOracle) {
 	o.t.Helper()
 	now := o.joinNow(nests)
@@ -235,7 +235,7 @@ func (o *oracle) checkJoined(c loop.Change, nests []*nestOracle) {
 		if c := strings.Compare(a.path, b.path); c != 0 {
 			return c
 		}
-		return strings.Compare(b.kind(), a.kind()) // deleted first
+		return strings.Compare(b.kind(), a.kind()) // deletions come first
 	})
 	var all strings.Builder
 	for _, s := range want {
@@ -255,7 +255,7 @@ func (o *oracle) checkJoined(c loop.Change, nests []*nestOracle) {
 	}
 }
 
-// withoutLinks leaves out of a change the commits of repositories inside.
+// withoutLinks removes the commits of nested repositories from a change.
 func withoutLinks(c loop.Change) loop.Change {
 	c.Files = slices.DeleteFunc(slices.Clone(c.Files), func(f loop.FileChange) bool {
 		return f.OldMode == 0o160000 || f.NewMode == 0o160000
@@ -263,8 +263,8 @@ func withoutLinks(c loop.Change) loop.Change {
 	return c
 }
 
-// filesOnly is what git prints for the change from one commit to another, without
-// the commits of repositories inside.
+// filesOnly returns git's diff between two commits without the commits of nested
+// repositories.
 func (o *oracle) filesOnly(from, to string) string {
 	o.t.Helper()
 	var b strings.Builder
@@ -277,7 +277,7 @@ func (o *oracle) filesOnly(from, to string) string {
 	return b.String()
 }
 
-// A section is the part of a diff that is about one path.
+// A section is the part of a diff for one path.
 type section struct{ path, text string }
 
 func (s section) kind() string {
@@ -287,7 +287,7 @@ func (s section) kind() string {
 	return "added"
 }
 
-// sections splits a diff by what git says are its paths.
+// sections splits a diff by the paths that git lists in status.
 func sections(diff, status string) (all []section) {
 	texts := strings.SplitAfter(diff+"\n", "\n")
 	var parts []string

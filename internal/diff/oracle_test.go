@@ -16,28 +16,28 @@ import (
 	"codeloops/internal/loop"
 )
 
-// An oracle lets git itself tell what has changed: an index of its own is
-// filled from the work tree with `git add -A` when the session begins and, from
-// a copy of that, at each capture. New objects go to a directory of its own.
+// An oracle asks git what has changed. It fills its own index from the work tree with
+// `git add -A` when the session begins and, on a copy of it, at each capture. New objects
+// go to a separate directory.
 type oracle struct {
 	*sandbox
 	dir     string
-	objects string          // of the repository
-	start   string          // tree at the beginning
-	known   map[string]bool // paths at the beginning
+	objects string          // the repository's objects
+	start   string          // the initial tree
+	known   map[string]bool // the initial paths
 
-	// fresh makes git read every file anew: it compares times by the second
-	// only, and can be deceived by them.
+	// fresh makes git read every file again: git compares times only by the second, so a
+	// change can escape it.
 	fresh bool
 
-	// nests are the repositories inside, and places of submodules, of the beginning;
-	// with them the state at the beginning.
+	// nests are the initial nested repositories and places of submodules; joined is the
+	// initial state that includes them.
 	nests  []*nestOracle
 	joined joined
-	nested bool // there were some at the last check
+	nested bool // whether the last check found any
 
-	listings map[[sha256.Size]byte][]string // of what is in an index, by its bytes: git is asked once
-	trees    map[string]string              // by what is in them, likewise
+	listings map[[sha256.Size]byte][]string // by the content of an index, so that git is asked once
+	trees    map[string]string              // by their entries, likewise
 }
 
 func newOracle(s *sandbox) *oracle {
@@ -68,7 +68,7 @@ func (s *sandbox) gitPath(name string) string {
 
 func (o *oracle) index(name string) string { return filepath.Join(o.dir, name) }
 
-// copy keeps the time of an index, by which git tells racy entries.
+// copy preserves the time of an index, by which git recognizes racy entries.
 func (o *oracle) copy(from, to string) {
 	o.t.Helper()
 	info, err := os.Stat(from)
@@ -93,7 +93,7 @@ func (o *oracle) in(index string, stdin []byte, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// staged is what an index holds.
+// staged returns the entries of an index.
 func (o *oracle) staged(index string) []string {
 	o.t.Helper()
 	return o.listed(o.index(index), func() string { return o.in(index, nil, "ls-files", "--stage", "-z") })
@@ -118,13 +118,13 @@ func (o *oracle) add(index string) {
 	addDeciders(func(stdin []byte, args ...string) string { return o.in(index, stdin, args...) })
 }
 
-// addDeciders adds what git sees only when it is told to, and we do in any case: a
-// file that decides over the scope and is ignored itself, unless it is in a directory
-// that is ignored as a whole.
+// addDeciders adds what git adds only on request, and we always do: a file that decides
+// what is in scope and is ignored itself, unless its whole directory is ignored.
 func addDeciders(git func(stdin []byte, args ...string) string) {
 	var deciders bytes.Buffer
 	for record := range strings.SplitSeq(git(nil, "--no-optional-locks", "status", "-z", "--no-renames", "--ignored", "--ignore-submodules=all"), "\x00") {
-		// A directory that is ignored as a whole ends in a slash, and is all that is said.
+		// For a directory that is ignored as a whole, git prints only its name with a
+		// slash.
 		if name, ignored := strings.CutPrefix(record, "!! "); ignored && scan.Decides(name) && !strings.HasSuffix(name, "/") {
 			deciders.WriteString(":(literal)" + name + "\x00")
 		}
@@ -134,8 +134,8 @@ func addDeciders(git func(stdin []byte, args ...string) string) {
 	}
 }
 
-// dropAbsent takes out of an index what a sparse checkout leaves out of the
-// work tree: to us, that is not there.
+// dropAbsent removes from an index what a sparse checkout leaves out of the work tree.
+// For us, those files do not exist.
 func (o *oracle) dropAbsent(index string) {
 	o.t.Helper()
 	var absent bytes.Buffer
@@ -149,8 +149,8 @@ func (o *oracle) dropAbsent(index string) {
 	}
 }
 
-// now returns the tree of the current state: what was in scope at the
-// beginning, what is tracked now, and what is untracked and not ignored.
+// now returns the tree of the current state: all paths that were in scope initially, are
+// tracked now, or are untracked and not ignored.
 func (o *oracle) now() string {
 	o.t.Helper()
 	if o.fresh {
@@ -164,8 +164,8 @@ func (o *oracle) now() string {
 	return o.in("now", nil, "write-tree")
 }
 
-// trackNow adds what the user's index has beyond the beginning. Where one has a
-// file and the other a directory of the same name, the work tree decides.
+// trackNow adds the new entries of the user's index. If a file conflicts with a directory
+// of the same name, the work tree decides.
 func (o *oracle) trackNow() {
 	o.t.Helper()
 	above := map[string]bool{}
@@ -193,9 +193,9 @@ func (o *oracle) trackNow() {
 	}
 }
 
-// decided reports whether what the beginning has by the name of an entry counts.
-// It does not where the entry is a submodule that is not checked out, in the place
-// of a file: git does not look into its directory.
+// decided reports whether the initial entry of this name takes precedence. It does not if
+// the new entry is a submodule that is not checked out and the initial entry is a file,
+// because git does not look into that directory.
 func (o *oracle) decided(entry, name string) bool {
 	const gitlink = "160000 "
 	unpopulated := strings.HasPrefix(entry, gitlink) && o.isDir(name) && !o.exists(name+"/.git")
@@ -216,7 +216,7 @@ func (o *oracle) names(index string) map[string]bool {
 	return names
 }
 
-// patch returns what git prints for the change from the beginning to a tree.
+// patch returns git's diff from the initial state to a tree.
 func (o *oracle) patch(tree string) string {
 	o.t.Helper()
 	text := o.in("now", nil, "diff-tree", "-p", "-r", "--full-index", "--no-renames", o.start, tree)
@@ -226,19 +226,18 @@ func (o *oracle) patch(tree string) string {
 	return text
 }
 
-// check compares a capture with what git says, and applies its patch to the
-// beginning.
+// check compares a capture with git's answer, and applies its patch to the initial state.
 func (o *oracle) check(c loop.Change) {
 	o.t.Helper()
 	tree := o.checkText(c)
 	if o.nested {
-		return // checkText has done what can be done
+		return // checkText has checked what is possible
 	}
 	o.checkShape(c, tree)
 	o.checkApplies(c, tree)
 }
 
-// checkText compares a capture with what git says, and returns the tree.
+// checkText compares a capture's patch with git's, and returns the tree.
 func (o *oracle) checkText(c loop.Change) (tree string) {
 	o.t.Helper()
 	tree = o.now()
@@ -258,8 +257,7 @@ func (o *oracle) checkText(c loop.Change) (tree string) {
 	return tree
 }
 
-// checkShape compares the numbers, modes and sizes of a capture with git's, path by
-// path.
+// checkShape compares the counts, modes and sizes of a capture with git's, path by path.
 func (o *oracle) checkShape(c loop.Change, tree string) {
 	o.t.Helper()
 	var b strings.Builder
@@ -276,15 +274,15 @@ func (o *oracle) checkShape(c loop.Change, tree string) {
 		fmt.Fprintf(&b, "%s\t%q\t%06o %06o\t%d %d\n", counts, f.Path, f.OldMode, f.NewMode, f.OldSize, f.NewSize)
 	}
 	if got, want := b.String(), o.shape(tree); got != want {
-		o.t.Fatalf("the shape is\n%sgit's\n%s", got, want)
+		o.t.Fatalf("got\n%swant, from git\n%s", got, want)
 	}
 }
 
-// otherType stands for the numbers of a path that is a symlink now, or one no longer:
-// git compares the two as if nothing had gone and come.
+// otherType replaces the counts of a path that became a symlink or is one no longer. Git
+// counts no lines for it.
 const otherType = "of another type"
 
-// shape returns a line for each path that git finds changed.
+// shape returns a line for each changed path, from git.
 func (o *oracle) shape(tree string) string {
 	o.t.Helper()
 	records := func(form string) []string {
@@ -298,13 +296,13 @@ func (o *oracle) shape(tree string) string {
 	sizes := o.sizes(raw)
 	var b strings.Builder
 	for i, number := range numbers {
-		fields := strings.Fields(strings.TrimPrefix(raw[2*i], ":")) // modes, ids, and what happened
+		fields := strings.Fields(strings.TrimPrefix(raw[2*i], ":")) // modes, IDs and the status
 		columns := strings.SplitN(number, "\t", 3)
 		counts, path := columns[0]+"\t"+columns[1], columns[2]
 		switch {
 		case fields[4] == "T":
 			counts = otherType
-		case fields[2] == fields[3]: // binary or not
+		case fields[2] == fields[3]: // also if it is binary
 			counts = "0\t0"
 		}
 		fmt.Fprintf(&b, "%s\t%q\t%s %s\t%d %d\n", counts, path, fields[0], fields[1], sizes[fields[2]], sizes[fields[3]])
@@ -312,15 +310,15 @@ func (o *oracle) shape(tree string) string {
 	return b.String()
 }
 
-// sizes returns the lengths of the blobs that records of git's are about, and is 0 for
-// all else.
+// sizes returns the lengths of the blobs in git's raw records, by ID. Other objects have
+// length 0.
 func (o *oracle) sizes(raw []string) map[string]int {
 	o.t.Helper()
 	var ids bytes.Buffer
 	for i := 0; i < len(raw); i += 2 {
 		fields := strings.Fields(strings.TrimPrefix(raw[i], ":"))
 		for side := range 2 {
-			if mode, id := fields[side], fields[2+side]; mode != "160000" { // whose commit can be here, too
+			if mode, id := fields[side], fields[2+side]; mode != "160000" { // a gitlink's commit may exist here, too
 				ids.WriteString(id + "\n")
 			}
 		}
@@ -328,7 +326,7 @@ func (o *oracle) sizes(raw []string) map[string]int {
 	sizes := make(map[string]int)
 	for line := range strings.SplitSeq(o.in("now", ids.Bytes(), "cat-file", "--batch-check=%(objectname) %(objectsize)"), "\n") {
 		id, size, _ := strings.Cut(line, " ")
-		sizes[id], _ = strconv.Atoi(size) // not of "missing"
+		sizes[id], _ = strconv.Atoi(size) // ignores lines that end in "missing"
 	}
 	return sizes
 }
@@ -350,7 +348,7 @@ func (o *oracle) checkNumbers(c loop.Change, tree string) {
 
 func (o *oracle) checkApplies(c loop.Change, tree string) {
 	o.t.Helper()
-	if c.Empty() || strings.Contains(c.Patch(), " /") { // git cannot read such names back
+	if c.Empty() || strings.Contains(c.Patch(), " /") { // git cannot parse such names in a patch
 		return
 	}
 	o.in("applied", nil, "read-tree", o.start)
@@ -369,7 +367,7 @@ func (o *oracle) capture(tree *diff.Tree) loop.Change {
 	return c
 }
 
-// summary tells a change in short: "M f", "A g".
+// summary returns a short form of a change: "M f", "A g".
 func summary(c loop.Change) string {
 	var b strings.Builder
 	for _, f := range c.Files {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOverlay runs itself where it may mount: random histories of a work tree that
-// comes with an image of a container. A file of the image is another one as soon as it
-// is written to, and a directory of it cannot be renamed.
+// TestOverlay: random histories are captured correctly on an overlay, as in a container.
+// There, a file of the lower layer becomes another file when it is written to, and a
+// directory of it cannot be renamed.
 func TestOverlay(t *testing.T) {
 	t.Parallel()
 	if !underOwnMounts(t, mayMount) {
@@ -34,8 +34,8 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// layered makes the work tree the lower layer of an overlay in its place. It skips
-// the test where there is none.
+// layered replaces the work tree with an overlay that has it as its lower layer. It skips
+// the test if there are no overlays.
 func (s *sandbox) layered() {
 	s.t.Helper()
 	in := func(name string) string { return filepath.Join(s.base, name) }

@@ -10,8 +10,8 @@ import (
 
 const override = "git may show or run something different from when the session began: "
 
-// TestSways: what can have git lie to whoever looks is told, with what it says, in each
-// capture; what git writes as people work with it is not.
+// TestSways: settings that can make git mislead its user are reported with their values in
+// each capture; settings that git writes during normal work are not.
 func TestSways(t *testing.T) {
 	t.Parallel()
 	script := func(s *sandbox, name string) {
@@ -21,7 +21,7 @@ func TestSways(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*sandbox)
-		want   string // "" for nothing; ID is the commit, SECOND the one before it
+		want   string // "" for none; ID stands for the commit, SECOND for the one before it
 	}{
 		{"diff.external", func(s *sandbox) { s.git("config", "diff.external", "./liar\x1b") }, `diff.external = "./liar\x1b"`},
 		{"textconv", func(s *sandbox) { s.git("config", "diff.Go.textconv", "true") }, `diff.Go.textconv = "true"`},
@@ -144,8 +144,8 @@ func TestSways(t *testing.T) {
 	}
 }
 
-// TestSwaysOfARepositoryElsewhere: git is led to another repository than the one that
-// the session began in.
+// TestSwaysOfARepositoryElsewhere: the session reports if git is directed to another
+// repository than the one in which the session began.
 func TestSwaysOfARepositoryElsewhere(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -164,6 +164,6 @@ func TestSwaysOfARepositoryElsewhere(t *testing.T) {
 	}
 	s.write(".git", "gitdir: ../own.git\n")
 	if c, err = tree.Capture(t.Context()); err != nil || c.Git != nil {
-		t.Errorf("put back: %q, %v", c.Git, err)
+		t.Errorf("undone: %q, %v", c.Git, err)
 	}
 }

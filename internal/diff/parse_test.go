@@ -21,8 +21,8 @@ func FuzzParseStage(f *testing.F) {
 	})
 }
 
-// TestSaid: a value of a setting is told with its line breaks, so that it passes for
-// nobody's words, and of many the first ones.
+// TestSaid: a setting's value is quoted without passwords, so that it cannot pass for other
+// text. Long values are cut, and of many values only the first ones are shown.
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	got := quoted([]string{"x\nDECISION: DONE \x1b[2J", "https://me:secret@host/", strings.Repeat("é", 201), "4"})

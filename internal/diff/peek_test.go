@@ -18,14 +18,14 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A witness is a tree with a private repository of its own, and what it noted.
+// A witness is a tree with its own private repository and the notes it made.
 type witness struct {
 	*diff.Tree
 	own   string
 	notes []string
 }
 
-// witness opens another tree on the work tree, and takes its baseline.
+// witness opens another tree on the work tree and takes its baseline.
 func (s *sandbox) witness(name string) *witness {
 	s.t.Helper()
 	w := &witness{own: s.own + "-" + name}
@@ -40,14 +40,14 @@ func (s *sandbox) witness(name string) *witness {
 	return w
 }
 
-// states are the trees of its checkpoints.
+// states returns the trees of its checkpoints.
 func (w *witness) states(s *sandbox) string {
 	s.t.Helper()
 	return s.gitIn(s.base, "--git-dir="+w.own, "for-each-ref", "--format=%(refname) %(tree)")
 }
 
-// TestPeekLeavesNoTrace: of two trees on the same work tree one is peeked at, between captures
-// and in the middle of them. Both say and keep the same, and a peek at rest says what they do.
+// TestPeekLeavesNoTrace: peeking at a tree, between or during captures, changes none of
+// its captures, checkpoints and notes, and a peek at rest agrees with a capture.
 func TestPeekLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	for seed := range randomCount(100) {
@@ -91,7 +91,7 @@ func TestPeekLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// compare peeks at a tree of which the last capture is known.
+// compare checks that a peek agrees with the last capture and writes nothing.
 func (h *history) compare(tree *witness, now loop.Change) {
 	h.t.Helper()
 	before := listing(h.t, h.base)
@@ -110,8 +110,8 @@ func (h *history) compare(tree *witness, now loop.Change) {
 	}
 }
 
-// TestPeekSince: in the middle of a turn there is what differs from the last capture, as git
-// counts it, and from the baseline; large and binary files are told as such.
+// TestPeekSince: during a turn, a peek shows the changes since the last capture, with
+// git's line counts, and since the baseline; large and binary files are marked as such.
 func TestPeekSince(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -145,7 +145,7 @@ func TestPeekSince(t *testing.T) {
 		fmt.Fprintf(&told, "%d\t%d\t%s\n", f.Insertions, f.Deletions, f.Path)
 	}
 	if want := s.git("diff", "--numstat"); strings.TrimSpace(told.String()) != want {
-		t.Errorf("it tells\n%sgit\n%s", &told, want)
+		t.Errorf("got\n%swant, from git\n%s", &told, want)
 	}
 	whole, err := w.Peek(t.Context(), diff.Began, diff.Glance{})
 	s.must(err)
@@ -156,12 +156,12 @@ func TestPeekSince(t *testing.T) {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	if after := listing(t, w.own); !reflect.DeepEqual(before, after) {
-		t.Errorf("the private repository was %q, and is %q", before, after)
+		t.Errorf("the private repository was %q, and is now %q", before, after)
 	}
 }
 
-// TestPeekTorn: a file that was seen half written, and is given its old times when it is whole, is
-// seen whole by the next look.
+// TestPeekTorn: a peek shows the whole file even if an earlier peek saw it half written
+// and it was given its old times afterwards.
 func TestPeekTorn(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -181,8 +181,8 @@ func TestPeekTorn(t *testing.T) {
 	}
 }
 
-// TestPeekAbandoned: a look that takes its time is over as soon as a capture begins, and whoever
-// closes the tree waits for it.
+// TestPeekAbandoned: a slow peek ends as soon as a capture begins, and closing the tree
+// waits for it.
 func TestPeekAbandoned(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -208,7 +208,7 @@ func TestPeekAbandoned(t *testing.T) {
 	s.must(err)
 	defer tree.Close()
 	s.must(tree.KeepIn(filepath.Join(s.base, "own")))
-	once.Do(func() {}) // not in the baseline
+	once.Do(func() {}) // not during the baseline
 	s.must(tree.Baseline(t.Context()))
 	once = sync.Once{}
 	s.write("f", "g\n")
@@ -226,7 +226,7 @@ func TestPeekAbandoned(t *testing.T) {
 	}
 }
 
-// hangs runs git when wait returns.
+// hangs runs git after wait returns.
 type hangs struct {
 	*sandbox
 	wait func(context.Context) error
@@ -240,8 +240,8 @@ func (h hangs) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
 	return h.sandbox.Run(ctx, c)
 }
 
-// BenchmarkPeek measures a look in a turn in which nothing has changed yet, and in one in which 20
-// files have: what is new, and what was seen before.
+// BenchmarkPeek measures a peek in a turn in which nothing has changed yet, and in one
+// with 20 changed files, both new changes and known ones.
 func BenchmarkPeek(b *testing.B) {
 	const n = 10_000
 	s := bigRepo(b, n)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPosition: where the repository stands is told apart by what a check can see of
-// it, and by nothing else.
+// TestPosition: a position changes with what a check can see of HEAD, the index and the
+// tags, and with nothing else.
 func TestPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// TestPositionOfAnOddIndex: marks are seen in every form of an index.
+// TestPositionOfAnOddIndex: flags of entries count equally in every form of an index.
 func TestPositionOfAnOddIndex(t *testing.T) {
 	t.Parallel()
 	var digests []string

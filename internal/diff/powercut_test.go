@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/diff"
 )
 
-// A disk knows what of the private repository is on it: files with their content, and
-// directories with the names in them.
+// A disk records what has been synced of the private repository: the content of files and
+// the names in directories.
 type disk struct {
 	t     *testing.T
 	files []os.FileInfo
@@ -34,8 +34,8 @@ func (d *disk) sync(f *os.File) error {
 	return err
 }
 
-// cut leaves of a directory what is on the disk: other names are gone, and other files
-// empty.
+// cut leaves in a directory only what was synced: other names are removed, and other
+// files emptied.
 func (d *disk) cut(root string) {
 	d.t.Helper()
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -61,13 +61,13 @@ func (d *disk) cut(root string) {
 	}
 }
 
-// TestPowerCut: when a checkpoint has an id, all of it is on the disk; the user's
-// repository is what it was.
+// TestPowerCut: once a checkpoint has an ID, it survives a power cut completely, and the
+// user's repository is unchanged.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
 	s.write("d/small", "small\n")
-	s.write("big", strings.Repeat("0123456789\n", 1<<18)) // kept apart until then
+	s.write("big", strings.Repeat("0123456789\n", 1<<18)) // stored apart until the checkpoint
 	on := &disk{t: t, names: make(map[string]bool)}
 	o := s.options()
 	o.Sync = on.sync
@@ -83,7 +83,7 @@ func TestPowerCut(t *testing.T) {
 	c := s.capture(tree)
 	last, err := tree.Checkpoint(t.Context(), c.State, "s/1", "one")
 	s.must(err)
-	s.write("late", strings.Repeat("late", 1<<19)) // is not yet on the disk
+	s.write("late", strings.Repeat("late", 1<<19)) // not yet on the disk
 	s.capture(tree)
 	on.cut(s.own)
 	s.keptGit("fsck", "--strict", "--full")
@@ -96,9 +96,9 @@ func TestPowerCut(t *testing.T) {
 	}
 	state, err := again.Recall(t.Context(), last)
 	if err != nil || state != c.State {
-		t.Errorf("the last one is %s, %v; want %s", state, err, c.State)
+		t.Errorf("the last state is %s, %v; want %s", state, err, c.State)
 	}
 	if id, err := again.Checkpoint(t.Context(), c.State, "s/1", "one"); err != nil || s.keptGit("rev-parse", "refs/codeloops/s/1-2") != id {
-		t.Errorf("kept again as %s, %v", id, err)
+		t.Errorf("another checkpoint is %s, %v", id, err)
 	}
 }

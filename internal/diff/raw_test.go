@@ -9,8 +9,8 @@ import (
 	"codeloops/internal/diff/checkpoint"
 )
 
-// TestCheckpointSaysWhatIsOnTheDisk: permissions that umask does not give, and the bytes
-// of files that git converts.
+// TestCheckpointSaysWhatIsOnTheDisk: a checkpoint records permissions that the umask does
+// not give, and the bytes of files that git converts.
 func TestCheckpointSaysWhatIsOnTheDisk(t *testing.T) { //nolint:gocyclo // one fact after the other
 	t.Parallel()
 	s := newRepo(t)
@@ -69,8 +69,8 @@ func TestCheckpointSaysWhatIsOnTheDisk(t *testing.T) { //nolint:gocyclo // one f
 	}
 }
 
-// TestCheckpointOfOtherPermissions: a state that git cannot tell from an earlier one has
-// the permissions with which it was found last.
+// TestCheckpointOfOtherPermissions: a state that git cannot tell from an earlier one is
+// stored with its latest permissions.
 func TestCheckpointOfOtherPermissions(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -86,7 +86,7 @@ func TestCheckpointOfOtherPermissions(t *testing.T) {
 	}
 }
 
-// disk reads what a checkpoint says of the disk.
+// disk reads what a checkpoint records about the disk.
 func (s *sandbox) disk(commit string, err error) *checkpoint.Disk {
 	s.t.Helper()
 	s.must(err)

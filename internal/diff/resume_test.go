@@ -16,8 +16,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestResumeRandom keeps the beginning and each capture of random histories,
-// and takes one of them up again in another tree, as another process would.
+// TestResumeRandom: each state of a random history can be resumed from its checkpoint in
+// another tree, as in another process.
 func TestResumeRandom(t *testing.T) {
 	t.Parallel()
 	for seed := range randomCount(20) {
@@ -42,7 +42,7 @@ func TestResumeRandom(t *testing.T) {
 	}
 }
 
-// randomCount returns how many random sequences are to be tried.
+// randomCount returns the number of random sequences to try.
 func randomCount(ordinary int) int {
 	if n, err := strconv.Atoi(os.Getenv("CODELOOPS_FUZZ_DIFF")); err == nil {
 		return n
@@ -53,26 +53,26 @@ func randomCount(ordinary int) int {
 	return ordinary
 }
 
-// checkpoint keeps a state, and checks that git finds all of it.
+// checkpoint stores a state, and checks that git finds all of it.
 func (h *history) checkpoint(tree *diff.Tree, state, name string) string {
 	h.t.Helper()
 	commit, err := tree.Checkpoint(h.t.Context(), state, name, "State "+name)
 	h.must(err)
 	got := h.keptGit("rev-parse", "refs/codeloops/"+name+"^{tree}")
 	if nested := strings.Contains(h.keptGit("cat-file", "commit", commit), "\nLeft-out: 160000 "); nested {
-		got, err = h.open().Recall(h.t.Context(), commit) // a tree cannot have all of it
+		got, err = h.open().Recall(h.t.Context(), commit) // a single tree cannot hold all of it
 		h.must(err)
 	}
 	if got != state {
 		h.t.Fatalf("checkpoint %s has the tree %s, want %s", name, got, state)
 	}
 	h.keptGit("rev-list", "--objects", "--quiet", commit)
-	h.tellsHead(commit)
+	h.checkHead(commit)
 	return commit
 }
 
-// tellsHead checks what a checkpoint says of HEAD and the index.
-func (s *sandbox) tellsHead(commit string) {
+// checkHead checks what a checkpoint records about HEAD and the index.
+func (s *sandbox) checkHead(commit string) {
 	s.t.Helper()
 	var want string
 	if head, err := s.run(s.t.Context(), s.root, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil {
@@ -81,7 +81,7 @@ func (s *sandbox) tellsHead(commit string) {
 	if branch := s.git("branch", "--show-current"); branch != "" {
 		want += "Branch: " + branch + "\n"
 	}
-	out, err := s.run(s.t.Context(), s.root, []string{ // as if it wrote nothing
+	out, err := s.run(s.t.Context(), s.root, []string{ // without writing to the repository
 		"GIT_OBJECT_DIRECTORY=" + s.t.TempDir(), "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + s.gitPath("objects"),
 	}, nil, "write-tree")
 	added := []string{"diff", "--cached", "--name-only", "--diff-filter=A", "--ita-invisible-in-index"}
@@ -100,8 +100,8 @@ func (s *sandbox) tellsHead(commit string) {
 	}
 }
 
-// TestCheckpointTellsHead: of an index of which git would make no tree, or that only
-// git reads, nothing is said.
+// TestCheckpointTellsHead: a checkpoint records no index that git could not write as a
+// tree, or that only git can read.
 func TestCheckpointTellsHead(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]func(*sandbox){
@@ -132,12 +132,12 @@ func TestCheckpointTellsHead(t *testing.T) {
 			s.commit("first")
 			step(s)
 			settle()
-			for range 2 { // the second goes by what the first has saved
+			for range 2 { // the second checkpoint uses what the first has saved
 				tree := s.open()
 				s.must(tree.Baseline(t.Context()))
 				commit, err := tree.Checkpoint(t.Context(), tree.BaseState(), "x/0", "Before")
 				s.must(err)
-				s.tellsHead(commit)
+				s.checkHead(commit)
 				s.must(tree.Close())
 			}
 		})
@@ -185,12 +185,12 @@ func TestCheckpoint(t *testing.T) {
 		t.Errorf("checkpoint of an unknown state: %v", err)
 	}
 	if err := s.open().Resume(t.Context(), strings.Repeat("1", 40)); err == nil {
-		t.Error("resumed from a commit that is not there")
+		t.Error("resumed from a missing commit")
 	}
 }
 
-// TestCheckpointMany: what many files were is kept in one pack, from which they
-// come back when git has cleaned up.
+// TestCheckpointMany: the contents of many files are stored in one pack, and can be
+// restored after git has cleaned up.
 func TestCheckpointMany(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -211,7 +211,7 @@ func TestCheckpointMany(t *testing.T) {
 	s.must(err)
 	last, err := tree.Checkpoint(t.Context(), c.State, "x/1", "After")
 	s.must(err)
-	if packs, err := filepath.Glob(filepath.Join(s.own, "objects/pack/*.idx")); err != nil || len(packs) != 3 { // that of the index, and one for each
+	if packs, err := filepath.Glob(filepath.Join(s.own, "objects/pack/*.idx")); err != nil || len(packs) != 3 { // one for the index, and one for each checkpoint
 		t.Errorf("packs %q, %v", packs, err)
 	}
 	s.keptGit("gc", "-q", "--prune=now")
@@ -232,8 +232,8 @@ func TestCheckpointMany(t *testing.T) {
 	}
 }
 
-// TestCheckpointGone: a checkpoint rests on the one before it only while that is
-// there.
+// TestCheckpointGone: a checkpoint reuses objects of the previous one only if they still
+// exist.
 func TestCheckpointGone(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -255,7 +255,7 @@ func TestCheckpointGone(t *testing.T) {
 	}
 }
 
-// TestRecall goes back to a state of a session that another process had.
+// TestRecall: a state that another process recorded can be restored.
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// TestExcludesOfALinkedWorkTree: info/exclude is one file for all work trees of a
-// repository.
+// TestExcludesOfALinkedWorkTree: info/exclude applies to all work trees of a repository.
 func TestExcludesOfALinkedWorkTree(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -31,8 +30,8 @@ func TestExcludesOfALinkedWorkTree(t *testing.T) {
 	}
 }
 
-// TestRulesBehindALink: the user's rules may be behind a symlink, those of a
-// directory not, so that they cease to be when they are moved and linked to.
+// TestRulesBehindALink: the user's ignore file may be a symlink, but an ignore file in a
+// directory may not: it no longer counts when it is replaced by a link to it.
 func TestRulesBehindALink(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -74,7 +73,7 @@ func TestRulesBehindALink(t *testing.T) {
 		},
 		"of a directory": {
 			setup: func(s *sandbox) { s.write("d/.gitignore", "*.log\n") },
-			change: func(s *sandbox) { // nothing of the file itself is touched, not even its time
+			change: func(s *sandbox) { // the file itself is untouched, including its time
 				s.must(os.Rename(s.path("d"), s.path("away")))
 				s.link("../away/.gitignore", "d/.gitignore")
 				s.must(os.Rename(s.path("away/e"), s.path("d/e")))

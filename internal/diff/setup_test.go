@@ -11,11 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// TestSetup: what hides changes from a diff, and is in none itself, is told.
+// TestSetup: changes of git's setup that can hide changes, and are in no diff, are
+// reported.
 func TestSetup(t *testing.T) {
 	t.Parallel()
 	const since = "the setup of git has changed since the session began; no diff shows that, and it can hide changes: "
-	shows := map[string]string{ // in the diff; of the others nothing
+	shows := map[string]string{ // in the diff; the others show nothing
 		"nested": "A d/new\n", "rules of a repository inside": "A old/new\n", "repository in a form that is not known": "A d/file\n",
 	}
 	for _, c := range []struct {
@@ -112,7 +113,7 @@ func TestSetup(t *testing.T) {
 	}
 }
 
-// ofSetup returns warnings without those of what has been hidden by a setup.
+// ofSetup removes warnings about what a changed setup hides or converts.
 func ofSetup(warnings []string) (others []string) {
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "git ignores these paths by rules") && !strings.HasPrefix(w, "git converts these") {
@@ -122,7 +123,7 @@ func ofSetup(warnings []string) (others []string) {
 	return others
 }
 
-// TestSetupPutBack: what is as it was when the session began is not told.
+// TestSetupPutBack: a setup that is back in its initial state is not reported.
 func TestSetupPutBack(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -146,8 +147,8 @@ func TestSetupPutBack(t *testing.T) {
 	}
 }
 
-// TestSetupOfAResumedSession: how git was set up when a session began is known when
-// it is resumed, and told if it is no longer so.
+// TestSetupOfAResumedSession: a resumed session knows git's initial setup and reports
+// changes of it.
 func TestSetupOfAResumedSession(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -197,14 +198,14 @@ func TestSetupOfAResumedSession(t *testing.T) {
 	}
 }
 
-// longAgo lets all that has been written be as old as files mostly are.
+// longAgo makes everything written so far look old.
 func (s *sandbox) longAgo() {
 	settle()
 	s.now = func() time.Time { return time.Now().Add(time.Hour) }
 }
 
-// TestSetupInATick: what changed so soon after it was read that it may have the same
-// times is read again.
+// TestSetupInATick: a file that changed so soon after it was read that it may have the
+// same times is read again.
 func TestSetupInATick(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -220,8 +221,7 @@ func TestSetupInATick(t *testing.T) {
 	}
 }
 
-// TestSetupLongAgo: what has been as it is for long is seen to change, whatever time
-// it is given.
+// TestSetupLongAgo: a change of an old file is found even if its time is set back.
 func TestSetupLongAgo(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -244,7 +244,7 @@ func TestSetupLongAgo(t *testing.T) {
 	}
 }
 
-// TestLongNames: a path of any length is in a warning with its ends only.
+// TestLongNames: a warning shows only the beginning and end of a long path.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -253,7 +253,7 @@ func TestLongNames(t *testing.T) {
 	tree := s.begin()
 	at := "begins/" + strings.Repeat(strings.Repeat("é", 60)+"/", 8) + "ends"
 	s.write(at+"/.gitignore", "")
-	s.must(os.Truncate(s.path(at+"/.gitignore"), 17<<20)) // too large
+	s.must(os.Truncate(s.path(at+"/.gitignore"), 17<<20)) // above the size limit
 	s.write(at+"/new/f", "f\n")
 	s.write(at+"/new/.git/f", "f\n")
 	c, err := tree.Capture(t.Context())

@@ -14,9 +14,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestForeignOwner: git refuses a repository that belongs to somebody else
-// (safe.directory). We read it, for that runs nothing of it; what needs git
-// fails with its words, and no command of the repository's is run.
+// TestForeignOwner: a repository of another owner, which git refuses (safe.directory), is
+// read, because that runs none of its commands. What needs git fails with git's message.
 func TestForeignOwner(t *testing.T) {
 	t.Parallel()
 	for name, workTree := range map[string]string{"a repository": "work", "with another work tree": "far"} {
@@ -61,8 +60,8 @@ func TestForeignOwner(t *testing.T) {
 	}
 }
 
-// TestReplacedObjects: what stands in for an object (git-replace) does not, as
-// it was not so in the work tree.
+// TestReplacedObjects: replacements of objects (git-replace) are ignored, because the
+// work tree did not contain them.
 func TestReplacedObjects(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -78,7 +77,7 @@ func TestReplacedObjects(t *testing.T) {
 	s.git("replace", "HEAD", s.git("commit-tree", "-m", "no parent", s.git("mktree", "--missing")))
 	s.must(os.MkdirAll(s.path(".git/info"), 0o755))
 	s.must(os.WriteFile(s.path(".git/info/grafts"), []byte(s.git("rev-parse", "HEAD")+"\n"), 0o644))
-	tree := s.begin() // with a git that has not been told
+	tree := s.begin() // its git is not told to ignore replacements
 	git := newOracle(&sandbox{t: t, base: s.base, root: s.root, env: append(slices.Clip(s.env), "GIT_NO_REPLACE_OBJECTS=1")})
 	s.append("f", "three\n")
 	s.append("f.up", "two\n")
@@ -92,8 +91,8 @@ func TestReplacedObjects(t *testing.T) {
 	}
 }
 
-// TestMissingBlob: a blob that a partial clone has left out is fetched by git
-// when a change to its file is shown, and said so.
+// TestMissingBlob: a blob that is missing in a partial clone is fetched by git only when
+// a change of its file is shown, and this is noted.
 func TestMissingBlob(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -109,7 +108,7 @@ func TestMissingBlob(t *testing.T) {
 	for name := range strings.FieldsSeq("a d/b d/e/c") {
 		s.stale(name)
 	}
-	s.git("reset", "-q") // by what is there, without a blob
+	s.git("reset", "-q") // from the files, without reading a blob
 	missing := func() int {
 		return strings.Count(s.git("rev-list", "--objects", "--all", "--missing=print"), "?")
 	}
@@ -144,8 +143,8 @@ func TestMissingBlob(t *testing.T) {
 	}
 }
 
-// TestCRLFTraps: git leaves the line ends of a file alone that has CRLF
-// in the index, filter or not.
+// TestCRLFTraps: git does not convert the line ends of a file that has CRLF in the index,
+// even if it has a filter.
 func TestCRLFTraps(t *testing.T) {
 	t.Parallel()
 	crlf := func(attributes string, config ...string) func(*sandbox) {
@@ -175,11 +174,10 @@ func TestCRLFTraps(t *testing.T) {
 	})
 }
 
-// TestTextWithCRLF: the blob of a file that is declared to be text has CRLF all the
-// same, as it was added before that. For git it is changed as soon as its stat
-// proves nothing any more, byte for byte what it was. Here it is not, for whoever
-// has touched it has changed nothing; and a session that is resumed, which has no
-// stat to go by, would take every such file for changed.
+// TestTextWithCRLF: a file with CRLF in its blob that was declared to be text later
+// counts as unchanged if only its time has changed. Git counts it as changed as soon as
+// its stat proves nothing; then a resumed session, which has no stats, would find every
+// such file changed.
 func TestTextWithCRLF(t *testing.T) {
 	t.Parallel()
 	for name, attributes := range map[string]string{"text": "* text", "eol": "* eol=crlf", "auto": "* text=auto"} {
@@ -206,7 +204,7 @@ func TestTextWithCRLF(t *testing.T) {
 
 			s.must(os.Chtimes(s.path("touched"), time.Time{}, time.Now()))
 			if dirty := s.git("status", "--porcelain"); (dirty == " M touched") == (name == "auto") {
-				t.Errorf("git finds %q in what was touched", dirty)
+				t.Errorf("git finds %q after a touch", dirty)
 			}
 			s.remove("gone")
 			s.write("turned", "one\ntwo\n")
@@ -225,15 +223,15 @@ func TestTextWithCRLF(t *testing.T) {
 				c, err := tree.Capture(t.Context())
 				s.must(err)
 				if got := summary(c); got != "" {
-					t.Errorf("put back, but for %s", got)
+					t.Errorf("after the restore, captured %s", got)
 				}
 			}
 		})
 	}
 }
 
-// TestFilterOfItsOwnOutput: bytes that are those of the blob are another content
-// where a filter makes something else of them.
+// TestFilterOfItsOwnOutput: a file with the bytes of its blob counts as changed if the
+// filter turns them into something else.
 func TestFilterOfItsOwnOutput(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -248,8 +246,8 @@ func TestFilterOfItsOwnOutput(t *testing.T) {
 	}
 }
 
-// TestFilterAtTheRoot: the files at the root that git converts are named to it
-// by their own names, whatever is read of the directories after them.
+// TestFilterAtTheRoot: git gets the right names of converted files at the root, even
+// after subdirectories were read.
 func TestFilterAtTheRoot(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -268,8 +266,8 @@ func TestFilterAtTheRoot(t *testing.T) {
 	}
 }
 
-// lie makes entries of the index that have the stats of files, and what a command
-// says for their contents.
+// lie gives files index entries with their current stats, but with content that a filter
+// command prints.
 func (s *sandbox) lie(clean string, names ...string) {
 	s.t.Helper()
 	settle()
@@ -280,10 +278,9 @@ func (s *sandbox) lie(clean string, names ...string) {
 	s.git("config", "--remove-section", "filter.lie")
 }
 
-// TestIndexThatLies: an entry of the index has the stat of a file and another
-// content, as a filter leaves it that is there for one "git add". It is not
-// believed once a session has begun, neither of a file that is known nor of one
-// that is new, also in another process.
+// TestIndexThatLies: an index entry whose stat matches but whose content does not, as
+// after a filter that was set for a single "git add", is not trusted once a session has
+// begun, neither for known nor for new files, nor in another process.
 func TestIndexThatLies(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -312,10 +309,9 @@ func TestIndexThatLies(t *testing.T) {
 	}
 }
 
-// TestBaselineOfAnIndexThatLies: a session that is resumed has its baseline from a
-// checkpoint, and may have it from the index where the two agree. What the index
-// says of the files' stats is not believed there either, also when the attributes
-// or the settings change.
+// TestBaselineOfAnIndexThatLies: a resumed session takes its baseline from a checkpoint,
+// and does not trust the stats in the index for it, even if attributes or settings
+// change.
 func TestBaselineOfAnIndexThatLies(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -350,8 +346,8 @@ func TestBaselineOfAnIndexThatLies(t *testing.T) {
 	}
 }
 
-// TestForgedObjects: what whoever works in the repository has put instead of an
-// object is shown to nobody, neither as what a file was, nor as what it is.
+// TestForgedObjects: the content of a forged object is never shown, neither as the old
+// nor as the new content of a file.
 func TestForgedObjects(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -366,7 +362,7 @@ func TestForgedObjects(t *testing.T) {
 	s.must(os.MkdirAll(filepath.Dir(forged), 0o755))
 	s.must(os.Link(s.object(s.git("rev-parse", "HEAD")), forged))
 	if err := s.open().Resume(t.Context(), base); !errors.Is(err, store.ErrForged) {
-		t.Errorf("the session began with what is here: %v", err)
+		t.Errorf("it resumed despite the forged object: %v", err)
 	}
 	s.must(os.Remove(forged))
 	again := s.open()
@@ -378,5 +374,5 @@ func TestForgedObjects(t *testing.T) {
 	}
 }
 
-// object returns the path of an object that is in no pack.
+// object returns the path of a loose object.
 func (s *sandbox) object(id string) string { return s.path(".git/objects/" + id[:2] + "/" + id[2:]) }

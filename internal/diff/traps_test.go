@@ -13,16 +13,17 @@ import (
 	"codeloops/internal/diff/scan"
 )
 
-// A trap is a situation in which a comparison of work trees easily goes wrong.
-// What git says is what is wanted, at the beginning and after each step.
+// A trap is a situation in which it is easy to compare work trees incorrectly. The
+// expected result is git's, initially and after each step.
 type trap struct {
 	name  string
-	setup func(*sandbox)   // in a repository without commits
+	setup func(*sandbox)   // in an empty repository
 	steps []func(*sandbox) // after the baseline
-	linux bool             // on Linux only
+	linux bool             // only on Linux
 }
 
-// runTraps plays each trap twice, and slowly once. In short it plays one of the two, by turns.
+// runTraps runs each trap twice, without and with pauses. In short mode it alternates
+// between the two.
 func runTraps(t *testing.T, traps []trap) {
 	t.Helper()
 	for i, trap := range traps {
@@ -41,12 +42,12 @@ func runTraps(t *testing.T, traps []trap) {
 	}
 }
 
-// run waits before each capture: what a capture may go by depends on how long ago
-// a file or directory has changed.
+// run calls wait before each capture, because what a capture may trust depends on the age
+// of the last change.
 func (trap trap) run(t *testing.T, wait func()) {
 	t.Helper()
 	if trap.linux && runtime.GOOS != "linux" {
-		t.Skip("names are any bytes, and not folded, on Linux only")
+		t.Skip("only on Linux are names case-sensitive and any bytes")
 	}
 	s := newRepo(t)
 	trap.setup(s)
@@ -67,7 +68,7 @@ func (trap trap) run(t *testing.T, wait func()) {
 
 func second[T any](_ T, err error) error { return err }
 
-// stale gives a file another time, so that its stat proves nothing.
+// stale sets a file's time, so that its stat proves nothing.
 func (s *sandbox) stale(name string) {
 	s.t.Helper()
 	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -101,7 +102,7 @@ func removes(name string) func(*sandbox) { return func(s *sandbox) { s.remove(na
 
 func runs(args ...string) func(*sandbox) { return func(s *sandbox) { s.git(args...) } }
 
-// converted is a trap of one tracked file, whose stat is stale.
+// converted returns a trap with one tracked file whose stat is stale.
 func converted(name, attributes, content, more string, config ...string) trap {
 	return trap{
 		name: name,
@@ -188,7 +189,7 @@ func TestConversionTraps(t *testing.T) {
 	})
 }
 
-// TestStagedMode: where files have no mode of their own, one that is staged in the
+// TestStagedMode: without file modes in the work tree, a mode that is staged during the
 // session is part of the change.
 func TestStagedMode(t *testing.T) {
 	t.Parallel()
@@ -204,7 +205,7 @@ func TestStagedMode(t *testing.T) {
 	}
 	s.git("update-index", "--chmod=-x", "f")
 	if c, err := tree.Capture(t.Context()); err != nil || !c.Empty() {
-		t.Errorf("taken back: %v\n%s", err, c.Patch())
+		t.Errorf("unstaged: %v\n%s", err, c.Patch())
 	}
 }
 
@@ -286,9 +287,9 @@ func TestModeTraps(t *testing.T) {
 	})
 }
 
-// TestSymlinksAsFiles: no attribute bears on a symlink that is checked out as a
-// file. Git converts such a file, though not when it checks it out, and so finds
-// it changed at once.
+// TestSymlinksAsFiles: attributes do not apply to a symlink that is checked out as a
+// file. Git itself converts such a file, but not on checkout, so that it is changed at
+// once.
 func TestSymlinksAsFiles(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -366,7 +367,7 @@ func TestRepositoryTraps(t *testing.T) {
 		}},
 		{name: "directory that only looks like a repository", setup: writes("inner/.git/config", ""), steps: []func(*sandbox){
 			writes("inner/f", "f\n"),
-			func(s *sandbox) { // becomes one, of which the directory itself shows nothing
+			func(s *sandbox) { // becomes a repository, while the directory itself is unchanged
 				s.gitIn(s.path("inner"), "init", "-q")
 				s.gitIn(s.path("inner"), "add", ".")
 				s.gitIn(s.path("inner"), "commit", "-q", "-m", "inner")
@@ -398,7 +399,7 @@ func TestRepositoryTraps(t *testing.T) {
 	})
 }
 
-// ignoring is a trap of ignore rules and the names that they are asked about.
+// ignoring returns a trap of ignore rules and the names to match against them.
 func ignoring(name, rules string, names ...string) trap {
 	create := func(s *sandbox) {
 		for _, name := range names {

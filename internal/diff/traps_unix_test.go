@@ -38,8 +38,8 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestUnreadable runs itself as another user when the tests run as root, who
-// can read everything.
+// TestUnreadable: an unreadable file or directory is reported, and keeps its last known
+// state. As root, who can read everything, the test runs itself as another user.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
@@ -84,8 +84,8 @@ func TestUnreadable(t *testing.T) {
 	s.readableAgain(tree)
 }
 
-// readableAgain lets everything be read, and wants it to be seen: the directories
-// that it is in are as they were.
+// readableAgain makes everything readable, and checks that it is captured, although the
+// parent directories are unchanged.
 func (s *sandbox) readableAgain(tree *diff.Tree) {
 	s.t.Helper()
 	for _, name := range []string{"d", "e", "f", "x/new", "y/f"} {
@@ -98,8 +98,8 @@ func (s *sandbox) readableAgain(tree *diff.Tree) {
 	}
 }
 
-// TestIgnoredIsNotEntered: what is ignored is not looked into, however much it is:
-// that it cannot be read is not noticed.
+// TestIgnoredIsNotEntered: ignored directories are not read, so that unreadable ones are
+// not reported.
 func TestIgnoredIsNotEntered(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
@@ -125,8 +125,8 @@ func TestIgnoredIsNotEntered(t *testing.T) {
 	}
 }
 
-// TestUnreadableAtFirst: of a directory that was never read, what the index says
-// is what was last known; what another process knew, and nobody has kept, is not.
+// TestUnreadableAtFirst: a directory that could not be read initially has the state of
+// the index. What another process has read without storing it is unknown.
 func TestUnreadableAtFirst(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
@@ -185,8 +185,8 @@ func asNobody(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	const nobody = 65534
 	path := filepath.Join(dir, "test")
-	// Not written by this process: a test that forks meanwhile would hold the
-	// file open for writing, and it could not be run.
+	// This process does not write the file itself: a child that another test forks
+	// meanwhile would hold it open for writing, so that it could not be executed.
 	copied := exec.CommandContext(t.Context(), "cp", os.Args[0], path)
 	for _, err := range []error{
 		copied.Run(),
@@ -208,9 +208,8 @@ func asNobody(t *testing.T) {
 	testedBy(t, cmd)
 }
 
-// TestRacyIndex: a file may have been written again in the moment in which the index
-// was written, which then says nothing of it. Here it has the stat of the file, and
-// another content.
+// TestRacyIndex: an index entry is not trusted if the file may have been written again
+// when the index was written. Here it has the file's stat, but other content.
 func TestRacyIndex(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]time.Time{
@@ -235,7 +234,7 @@ func TestRacyIndex(t *testing.T) {
 	}
 }
 
-// TestStatLies checks files that are changed behind their stat.
+// TestStatLies: changes that do not show in the stat are captured.
 func TestStatLies(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -244,7 +243,7 @@ func TestStatLies(t *testing.T) {
 		s.write("f", "one\n")
 		s.must(os.Chtimes(s.path("f"), at, at))
 		s.commit("first")
-		time.Sleep(50 * time.Millisecond) // so that git does not take the entry as racy
+		time.Sleep(50 * time.Millisecond) // so that git does not take the entry for racy
 		s.git("update-index", "--really-refresh")
 		return s
 	}

@@ -22,8 +22,8 @@ func TestCaptureFirst(t *testing.T) {
 	o.capture(tree)
 }
 
-// TestCaptureAgain: what a caller does to what it was given does not show in what
-// another look finds, whether that finds the same state or not.
+// TestCaptureAgain: modifying a returned change does not affect later captures, of the
+// same state or another one.
 func TestCaptureAgain(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -32,7 +32,7 @@ func TestCaptureAgain(t *testing.T) {
 	s.commit("first")
 	tree, o := s.begin(), newOracle(s)
 	s.write("d/b", "changed\n")
-	settle() // or it is another state each time
+	settle() // otherwise each capture has a different state
 	for range 4 {
 		c := o.capture(tree)
 		c.Files[0].Path, c.Files[0].Patch = "", ""
@@ -52,8 +52,8 @@ func TestCaptureAgain(t *testing.T) {
 	o.capture(tree)
 }
 
-// TestBaseCommitWhenItBegins: what is committed while a run waits for its turn is in
-// the commit that it begins at.
+// TestBaseCommitWhenItBegins: the base commit is HEAD when the session begins, not when
+// the tree is opened.
 func TestBaseCommitWhenItBegins(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -62,6 +62,6 @@ func TestBaseCommitWhenItBegins(t *testing.T) {
 	s.commit("meanwhile")
 	s.must(tree.Baseline(t.Context()))
 	if got, want := tree.BaseCommit(), s.git("rev-parse", "HEAD"); got != want {
-		t.Errorf("it begins at %s, and HEAD is at %s", got, want)
+		t.Errorf("the base commit is %s, and HEAD %s", got, want)
 	}
 }

@@ -51,8 +51,8 @@ func listing(tb testing.TB, root string) map[string]string {
 	return all
 }
 
-// TestNothingIsTouched: neither the baseline nor a capture writes anything, in
-// the work tree or in the git directory.
+// TestNothingIsTouched: neither a baseline nor a capture writes to the work tree or the
+// git directory.
 func TestNothingIsTouched(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -84,10 +84,9 @@ func TestNothingIsTouched(t *testing.T) {
 	}
 }
 
-// keeps has the state that the work tree is in kept, a session resumed, and the work
-// tree put back to what it was when the session began. Git finds both states, and
-// nothing else of its own is touched.
-func (s *sandbox) keeps(tree *diff.Tree, o *oracle) {
+// checkCheckpoints stores the current state, resumes a session, and restores the initial state. Git
+// must find both states, and its own files must be unchanged.
+func (s *sandbox) checkCheckpoints(tree *diff.Tree, o *oracle) {
 	s.t.Helper()
 	ctx, c := s.t.Context(), o.capture(tree)
 	own := s.gitOwn()
@@ -117,14 +116,14 @@ func (s *sandbox) keeps(tree *diff.Tree, o *oracle) {
 	}
 }
 
-// gitOwn returns the files in git's directory.
+// gitOwn returns the files in the git directory.
 func (s *sandbox) gitOwn() map[string]string {
 	s.t.Helper()
 	dir := s.git("rev-parse", "--path-format=absolute", "--git-common-dir")
 	dir, err := filepath.EvalSymlinks(dir)
 	s.must(err)
 	all := listing(s.t, dir)
-	for path, about := range all { // git may freshen a pack, or the half of an index
+	for path, about := range all { // git may update the time of a pack or a shared index
 		if mode, rest, _ := strings.Cut(about, " "); strings.Contains(path, "objects") || strings.Contains(path, "sharedindex.") {
 			_, content, _ := strings.Cut(rest, " ")
 			all[path] = mode + content
@@ -136,7 +135,8 @@ func (s *sandbox) gitOwn() map[string]string {
 	return all
 }
 
-// TestNothingIsAdded: what is too much for the memory goes to the private repository.
+// TestNothingIsAdded: content that is too large for memory goes to the private
+// repository.
 func TestNothingIsAdded(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -155,6 +155,6 @@ func TestNothingIsAdded(t *testing.T) {
 		t.Errorf("gone: %v", before)
 	}
 	if got, want := s.keptGit("cat-file", "-t", s.git("hash-object", "big")), "blob"; got != want {
-		t.Errorf("big is kept as %q", got)
+		t.Errorf("big is stored as a %q", got)
 	}
 }

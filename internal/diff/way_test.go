@@ -19,12 +19,12 @@ import (
 	"codeloops/internal/loop"
 )
 
-// keep is where what restores take away goes.
+// keep returns the place for files that restores remove.
 func (s *sandbox) keep() *restore.Keep {
 	return &restore.Keep{Dir: filepath.Join(s.base, "kept"), Now: time.Now}
 }
 
-// putBack puts the files back to a checkpoint, as another process would.
+// putBack restores a checkpoint, as another process would.
 func (s *sandbox) putBack(commit string, others ...string) (diff.Way, restore.Done, error) {
 	s.t.Helper()
 	tree := s.begin()
@@ -43,7 +43,7 @@ func (s *sandbox) putBack(commit string, others ...string) (diff.Way, restore.Do
 	return way, done, err
 }
 
-// restore puts the files back to a state that the tree knows.
+// restore restores a state that the tree knows.
 func (s *sandbox) restore(tree *diff.Tree, c loop.Change) diff.Way {
 	s.t.Helper()
 	way, err := s.restores(s.t.Context(), tree, c)
@@ -68,7 +68,7 @@ func (s *sandbox) kept(tree *diff.Tree, name string) string {
 	return commit
 }
 
-// onDisk returns what all files are, except git's own, by their paths.
+// onDisk describes all files except git's own, by path.
 func (s *sandbox) onDisk() map[string]string {
 	s.t.Helper()
 	files := make(map[string]string)
@@ -98,7 +98,8 @@ func (s *sandbox) onDisk() map[string]string {
 	return files
 }
 
-// TestWayRandom puts files back after random changes, and undoes that.
+// TestWayRandom: after random changes, a restore brings the files back, and can be
+// undone.
 func TestWayRandom(t *testing.T) { //nolint:gocyclo // one fact after the other
 	t.Parallel()
 	for seed := range randomCount(30) {
@@ -126,14 +127,14 @@ func TestWayRandom(t *testing.T) { //nolint:gocyclo // one fact after the other
 					t.Errorf("%s is %s, and was %s", name, is, want)
 				}
 			}
-			// Ignore rules that were put back may show what those before them hid, and what
-			// stayed for that.
+			// Restored ignore rules may reveal files that the replaced rules hid, and
+			// that stayed for that reason.
 			again, _, err := h.putBack(commit)
 			if err != nil || slices.ContainsFunc(again.Changes, func(c restore.PathChange) bool {
 				_, was := then[c.Path]
 				return c.After.Kind != restore.Nothing || was
 			}) {
-				t.Errorf("the second time: %v, %v", again.Changes, err)
+				t.Errorf("restored again: %v, %v", again.Changes, err)
 			}
 			if len(way.Changes) == 0 || len(again.Changes) > 0 {
 				return
@@ -167,7 +168,7 @@ func (s *sandbox) same(what string, want map[string]string) {
 	}
 }
 
-// edits changes files only, and leaves repositories inside this one alone.
+// edits changes only files, and leaves nested repositories alone.
 func (h *history) edits(n int) {
 	h.t.Helper()
 	for range n {
@@ -217,8 +218,8 @@ func TestWayBack(t *testing.T) {
 	}
 }
 
-// TestWayLeaves: what ignore rules hide now, hid at the capture or when the session
-// began stays, and so does what is below another repository.
+// TestWayLeaves: files stay that ignore rules hide now, or hid at the checkpoint or when
+// the session began, and so do files in nested repositories.
 func TestWayLeaves(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -265,7 +266,7 @@ func TestWayLeaves(t *testing.T) {
 	}
 }
 
-// TestWayRefuses: nothing is changed where not all files can be put back.
+// TestWayRefuses: nothing is changed if some file cannot be restored.
 func TestWayRefuses(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]struct {
@@ -320,8 +321,8 @@ func TestWayRefuses(t *testing.T) {
 	}
 }
 
-// TestWayOfConverted: files are put back byte for byte, whatever git would make of them
-// by now, and no filter is run.
+// TestWayOfConverted: files are restored byte for byte, regardless of git's conversion,
+// and no filter runs.
 func TestWayOfConverted(t *testing.T) {
 	t.Parallel()
 	sets := func(pairs ...string) func(*sandbox) {
@@ -391,7 +392,7 @@ func TestWayOfConverted(t *testing.T) {
 				s.must(err)
 				s.same("put back", want.files)
 				if len(way.Converted) > 0 {
-					t.Errorf("through git: %q", way.Converted)
+					t.Errorf("converted by git: %q", way.Converted)
 				}
 			}
 		})

@@ -12,8 +12,9 @@ import (
 	"codeloops/internal/diff/restore"
 )
 
-// TestWork makes of files what was done elsewhere to what they were: then, done and here are the
-// content and the mode of a file, "" where there is none. Want is what it comes to, or "both".
+// TestWork: applying the change from then to done to the files here merges content and
+// mode. Each is a file's content and mode, "" for no file. want is the result, or "both"
+// for a conflict.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ name, then, done, here, want string }{
@@ -77,7 +78,7 @@ func TestWork(t *testing.T) {
 	s.must(err)
 	work, err := tree.Work(t.Context(), from, to)
 	s.must(err)
-	for mode, same := range map[os.FileMode]bool{0o600: false, 0o644: true} { // of a file that the work does not give others
+	for mode, same := range map[os.FileMode]bool{0o600: false, 0o644: true} { // the mode of a file whose mode the work does not change
 		s.chmod("content", mode)
 		again, err := tree.Work(t.Context(), from, to)
 		s.must(err)

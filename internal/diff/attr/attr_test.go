@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// checked returns the attributes of paths as git has them.
+// checked returns the attributes of paths that git reports.
 func (w *world) checked(paths []string) map[string]map[string]Value {
 	w.t.Helper()
 	all := make(map[string]map[string]Value)
@@ -84,9 +84,8 @@ func TestRandomAttributesLikeGit(t *testing.T) {
 	}
 }
 
-// TestUserBeforeSystem: what the user says counts more than what the installation
-// says, and what both say of different attributes counts, as if the user's file
-// were the end of the installation's.
+// TestUserBeforeSystem: the user's attributes take precedence over those of the
+// installation, as if the user's file followed the installation's.
 func TestUserBeforeSystem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -107,7 +106,7 @@ func TestUserBeforeSystem(t *testing.T) {
 	}
 }
 
-// Where the work tree lacks the file, the tracked one counts.
+// A tracked attributes file counts if the work tree lacks it.
 func TestFromIndexLikeGit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -148,7 +147,7 @@ func TestMacros(t *testing.T) {
 	}
 }
 
-// Git passes over lines from a certain length on.
+// Git skips lines that exceed a certain length.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// blobID returns the name that git gives to content.
+// blobID returns the ID that git gives to content.
 func blobID(content []byte) string {
 	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00", len(content))
@@ -18,8 +18,8 @@ func blobID(content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Random files with random attributes and settings, some of them tracked with
-// other content before, are added by git and converted here.
+// Git adds random files with random attributes and settings, some of them tracked with
+// other content before; conversion here must produce the same blobs.
 func TestRandomConversionLikeGit(t *testing.T) {
 	t.Parallel()
 	rounds := 25
@@ -46,8 +46,8 @@ func TestRandomConversionLikeGit(t *testing.T) {
 	}
 }
 
-// convertLikeGit makes a tree of files and compares. It returns how many were
-// converted, and how many were not because of the index.
+// convertLikeGit makes files in a work tree and compares our conversion with git's. It
+// returns how many files were converted, and how many were spared because of the index.
 func (w *world) convertLikeGit(d dice) (converted, guarded int) {
 	w.t.Helper()
 	w.remove("tree/.git/index")
@@ -108,7 +108,7 @@ func (w *world) convertLikeGit(d dice) (converted, guarded int) {
 			guarded++
 		}
 		if changed && !settings.Converts(a) {
-			w.t.Errorf("%s: converted against its word", name)
+			w.t.Errorf("%s: converted although Converts denies it", name)
 		}
 		if want := strings.Fields(ids[i])[1]; blobID(got) != want {
 			w.t.Errorf("%s, %+v, %+v:\nfrom %q, in the index %q\n got %q\nwant %q", name, settings, a, contents[i], before[i], got,
@@ -118,7 +118,7 @@ func (w *world) convertLikeGit(d dice) (converted, guarded int) {
 	return converted, guarded
 }
 
-// Where git draws the line between text and other content.
+// TestTextLikeGit: content counts as text exactly when git takes it for text.
 func TestTextLikeGit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -142,7 +142,7 @@ func TestTextLikeGit(t *testing.T) {
 	for i, content := range contents {
 		got := settings.Normalize([]byte(content), a, func() bool { return false })
 		if blobID(got) != ids[i] {
-			t.Errorf("%q is taken for what git does not take it for", content)
+			t.Errorf("%q is classified differently by git", content)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestSettingsRefuse(t *testing.T) {
 	}
 	w.git("", "config", "core.autocrlf", "perhaps")
 	if r() == nil {
-		t.Error("core.autocrlf = perhaps is taken")
+		t.Error("core.autocrlf = perhaps is accepted")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/repo"
 )
 
-// A world is a repository and its user.
+// A world is a repository together with its user's home.
 type world struct {
 	t    *testing.T
 	home string
@@ -52,7 +52,7 @@ func (w *world) remove(name string) {
 	}
 }
 
-// git runs git in the tree, which must succeed, and returns its output.
+// git runs git in the tree and returns its output. Git must succeed.
 func (w *world) git(input string, args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", args...)
@@ -81,7 +81,7 @@ func openConfig(w *world) (*repo.Config, error) {
 	return r.Config, nil
 }
 
-// open returns what the package needs to know, found as a user of it would.
+// open returns the package's options and settings, found as its callers find them.
 func (w *world) open() (Options, Settings) {
 	w.t.Helper()
 	r, err := repo.Open(w.tree, func(name string) (string, bool) {
@@ -114,7 +114,7 @@ func (w *world) open() (Options, Settings) {
 	}, s
 }
 
-// A dice makes random files out of few words, so that they meet.
+// A dice makes random files from few words, so that the words collide.
 type dice struct{ *rand.Rand }
 
 func (d dice) pick(from ...string) string { return from[d.IntN(len(from))] }
@@ -165,7 +165,7 @@ func (d dice) attribute() string {
 	return d.pick("text", "text", "eol", "crlf", "binary", "diff", "m", "n", "o.p_q-9", "merge")
 }
 
-// content returns what a file may hold.
+// content returns random file content.
 func (d dice) content() string {
 	var b strings.Builder
 	for range d.IntN(12) {

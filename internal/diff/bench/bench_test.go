@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package bench measures captures as a run pays for them, beside git.
+// Package bench measures captures as a run performs them, next to git.
 package bench
 
 import (
@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// TestBench runs codeloops, at CODELOOPS_BIN, with scripted agents that change 20
-// files, and reads in its log how long it took from CAPTURING_DIFF to the diff, the
-// checkpoint included. Git looks at the same work tree in between, so that only the
-// ratio counts. It runs when CODELOOPS_BENCH_DIFF is set: to the number of rounds. The
-// repository is CODELOOPS_BENCH_REPO, a clone of which is changed; without it, synthetic
-// ones are made.
+// TestBench runs codeloops, at CODELOOPS_BIN, with scripted agents that change 20 files,
+// and reads from its log how long it took from CAPTURING_DIFF to the diff, including the
+// checkpoint. Git looks at the same work tree in between, so that the ratio is what
+// counts. The test runs when CODELOOPS_BENCH_DIFF is set, to the number of rounds. It
+// changes a clone of the repository CODELOOPS_BENCH_REPO or, without that, synthetic
+// repositories.
 func TestBench(t *testing.T) { //nolint:paralleltest // it measures
 	rounds, _ := strconv.Atoi(os.Getenv("CODELOOPS_BENCH_DIFF"))
 	if rounds == 0 {
@@ -57,10 +57,10 @@ func measure(t *testing.T, w *work, rounds int) {
 	fmt.Printf("  %-28s %v\n", "later ones", later)
 }
 
-// captures is how often a run looks at the work tree.
+// captures is the number of looks at the work tree.
 const captures = 4
 
-// session runs codeloops on the work tree, and returns how long each capture took and
+// session runs codeloops on the work tree, and returns the duration of each capture and
 // the last diff.
 func (w *work) session(t *testing.T) (took times, text string) {
 	t.Helper()
@@ -71,7 +71,7 @@ func (w *work) session(t *testing.T) (took times, text string) {
 	cmd.Dir, cmd.Env = w.root, w.env
 	out, err := cmd.CombinedOutput()
 	found, _ := filepath.Glob(filepath.Join(logs, "*.jsonl"))
-	if len(found) != 1 || cmd.ProcessState.ExitCode() > 1 { // 1: the limit of iterations
+	if len(found) != 1 || cmd.ProcessState.ExitCode() > 1 { // 1: the iteration limit was reached
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
 	log, err := os.ReadFile(found[0])
@@ -98,8 +98,8 @@ func (w *work) session(t *testing.T) (took times, text string) {
 	return took, text
 }
 
-// scenario writes what the agents play: 12 modified, 3 deleted, 1 chmod, 1 symlink and
-// 3 untracked files, and the 12 modified once more in each later iteration.
+// scenario writes the scenario of the agents: 12 modified, 3 deleted, 1 chmod, 1 symlink
+// and 3 untracked files; each later iteration modifies the 12 files again.
 func (w *work) scenario(t *testing.T) string {
 	t.Helper()
 	change := filepath.Join(w.scratch, "change.sh")
@@ -122,7 +122,7 @@ func (w *work) scenario(t *testing.T) string {
 	return name
 }
 
-// changes are what is done to a file, besides writing to it.
+// changes returns the changes to a file other than writing to it.
 func changes() []string {
 	const gone = "rm '%s'\n"
 	return []string{gone, gone, gone, "chmod +x '%s'\n", "ln -sf elsewhere '%s'\n", "echo new >\"$(dirname '%s')/new.txt\"\n"}

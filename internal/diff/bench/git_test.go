@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// gitA is how people look at what has changed: the diff to HEAD, the names of
-// the untracked files, and the diff of each.
+// gitA runs the git commands with which people look at changes: the diff to HEAD, the
+// names of the untracked files, and the diff of each.
 func (w *work) gitA(t *testing.T) time.Duration {
 	t.Helper()
 	at := time.Now()
 	w.git(t, "diff", "HEAD")
 	for name := range strings.Lines(w.git(t, "ls-files", "-o", "--exclude-standard")) {
-		// Its exit status tells that there is a difference.
+		// The exit status only says that there is a difference.
 		cmd := exec.Command("git", "diff", "--no-index", "/dev/null", strings.TrimSuffix(name, "\n"))
 		cmd.Dir, cmd.Env = w.root, w.env
 		_ = cmd.Run()
@@ -26,7 +26,7 @@ func (w *work) gitA(t *testing.T) time.Duration {
 	return time.Since(at)
 }
 
-// verify compares our text with git's, which is found by an index of its own.
+// verify compares our patch with git's, which is made with a separate index.
 func (w *work) verify(t *testing.T, text string) {
 	t.Helper()
 	env := w.env

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A work is the work tree of a repository that is measured.
+// A work is the measured work tree of a repository.
 type work struct {
 	root, scratch string
 	env           []string
@@ -24,11 +24,11 @@ type work struct {
 
 func newWork(t *testing.T) *work {
 	t.Helper()
-	base := os.Getenv("CODELOOPS_BENCH_DIR") // on the file system that is to be measured
+	base := os.Getenv("CODELOOPS_BENCH_DIR") // on the file system to measure
 	if base == "" {
 		base = os.TempDir()
 	}
-	base, err := os.MkdirTemp(base, "bench-diff-") //nolint:usetesting // elsewhere
+	base, err := os.MkdirTemp(base, "bench-diff-") //nolint:usetesting // not in the default directory
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	w := &work{root: filepath.Join(base, "work"), scratch: filepath.Join(base, "scratch")}
@@ -40,9 +40,9 @@ func newWork(t *testing.T) *work {
 	return w
 }
 
-// synthetic makes a repository of so many files in so many directories. It is a
-// clone, with one pack: after `git gc`, which removes as many files, ext4 is slow
-// to make new ones for half a minute, and checkpoints would be measured by that.
+// synthetic makes a repository with the given numbers of files and directories. It is a
+// clone with a single pack: git gc would remove as many files, after which ext4 creates
+// files slowly for half a minute, and that would distort the checkpoints' times.
 func synthetic(t *testing.T, files, dirs int) *work {
 	t.Helper()
 	w := newWork(t)
@@ -50,7 +50,7 @@ func synthetic(t *testing.T, files, dirs int) *work {
 	must(t, os.Mkdir(origin, 0o755))
 	paths := make([]string, dirs)
 	for i := range paths {
-		if i > 0 { // ten subdirectories each
+		if i > 0 { // ten subdirectories in each
 			paths[i] = paths[(i-1)/10] + fmt.Sprintf("dir%d/", i)
 		}
 		must(t, os.MkdirAll(filepath.Join(origin, paths[i]), 0o755))
@@ -71,7 +71,7 @@ func synthetic(t *testing.T, files, dirs int) *work {
 	return w
 }
 
-// copyOf takes a real repository, as it is at its HEAD.
+// copyOf clones a real repository at its HEAD.
 func copyOf(t *testing.T, repo string) *work {
 	t.Helper()
 	w := newWork(t)
@@ -85,7 +85,7 @@ func (w *work) clone(t *testing.T, args ...string) {
 	w.git(t, append(append([]string{"clone", "-q"}, args...), ".")...)
 }
 
-// look counts what is there, and has git look at files that it is sure of.
+// look counts the files, and lets git refresh its index so that it trusts every stat.
 func (w *work) look(t *testing.T) {
 	t.Helper()
 	w.settle(t)
@@ -100,18 +100,18 @@ func (w *work) look(t *testing.T) {
 	w.dirs = len(dirs)
 }
 
-// settle waits until the files' times tell of any later change.
+// settle waits until the file times are old enough to show any later change.
 func (w *work) settle(t *testing.T) {
 	t.Helper()
 	time.Sleep(1100 * time.Millisecond)
 	w.git(t, "status")
 }
 
-// pick returns one of 20 files, far from each other, and not the first: that is
+// pick returns one of 20 files that are far apart. It avoids the first file, which is
 // often a .gitignore.
 func (w *work) pick(i int) string { return w.tracked[(2*i+1)*len(w.tracked)/40] }
 
-// restore takes back what the session has changed.
+// restore undoes the session's changes.
 func (w *work) restore(t *testing.T) {
 	t.Helper()
 	w.git(t, "reset", "-q", "--hard")
@@ -119,7 +119,7 @@ func (w *work) restore(t *testing.T) {
 	w.settle(t)
 }
 
-// git runs git in the work tree, which must succeed, and returns what it prints.
+// git runs git in the work tree and returns its output. Git must succeed.
 func (w *work) git(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)

@@ -29,7 +29,7 @@ func TestLeftOut(t *testing.T) {
 	spoof := strings.TrimSpace(leftOutText(want[:1])) + "\n"
 	for _, message := range []string{(&Checkpoint{Message: spoof}).message(nil), (&Checkpoint{Message: "a\n\n" + spoof}).message(nil)} {
 		if got := parseLeftOut(message); got != nil {
-			t.Errorf("what a caller said, %q, is read as %v", message, got)
+			t.Errorf("the caller's message %q is read as %v", message, got)
 		}
 	}
 }

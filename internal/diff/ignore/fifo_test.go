@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Nobody writes to the FIFO: whoever opens it plainly waits forever.
+// Nobody writes to the FIFO, so a plain open would wait forever.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

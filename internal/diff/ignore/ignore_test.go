@@ -48,7 +48,7 @@ func TestSymlinkNotFollowed(t *testing.T) {
 	}
 }
 
-// The user's own files are another matter.
+// The user's own ignore file may be a symlink.
 func TestSymlinksOutsideFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -63,7 +63,7 @@ func TestSymlinksOutsideFollowed(t *testing.T) {
 	}
 }
 
-// The repository's own rules count more than the user's.
+// The repository's own rules take precedence over the user's.
 func TestOrderOutside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A world is a repository whose work tree is made anew for each round.
+// A world is a repository whose work tree is recreated in each round.
 type world struct {
 	t    *testing.T
 	home string
@@ -44,8 +44,8 @@ func (w *world) write(path, text string) {
 	}
 }
 
-// git runs git in the tree and returns its output. An exit status of 1 is fine:
-// check-ignore has it when nothing is ignored.
+// git runs git in the tree and returns its output. It accepts exit status 1, which
+// check-ignore uses if nothing is ignored.
 func (w *world) git(input string, args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", args...)
@@ -73,14 +73,14 @@ func (w *world) rules(fold bool) *Rules {
 	})
 }
 
-// A walk is what a walker of the tree finds.
+// A walk is what a walk through the tree finds.
 type walk struct {
 	all       []string // every path
 	ignored   []string // every ignored path
 	untracked []string // files that are not ignored
 }
 
-// walk goes through all directories, ignored or not.
+// walk visits all directories, including ignored ones.
 func (w *world) walk(d *Dir, dir string, into *walk) {
 	w.t.Helper()
 	entries, err := os.ReadDir(filepath.Join(w.tree, dir))
@@ -102,8 +102,8 @@ func (w *world) walk(d *Dir, dir string, into *walk) {
 	}
 }
 
-// sameAsGit walks the tree and compares with git. It returns how many paths
-// were ignored.
+// sameAsGit walks the tree and compares the result with git's. It returns the number of
+// ignored paths.
 func (w *world) sameAsGit(fold bool) int {
 	w.t.Helper()
 	var got walk
@@ -128,7 +128,7 @@ func fields(out string) []string {
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
 }
 
-// describe returns all rules of the world.
+// describe returns all rules of the world as text.
 func (w *world) describe() string {
 	var b strings.Builder
 	for _, list := range w.rules(false).outside {
@@ -144,7 +144,7 @@ func (w *world) describe() string {
 	return b.String()
 }
 
-// A dice makes random trees and rules out of few names, so that they meet.
+// A dice makes random trees and rules from few names, so that the names collide.
 type dice struct{ *rand.Rand }
 
 func (d dice) pick(from ...string) string { return from[d.IntN(len(from))] }

@@ -12,7 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A repository is a real one, made by git for a test.
+// A repository is a real one, created by git for a test.
 type repository struct {
 	tb  testing.TB
 	dir string
@@ -25,7 +25,7 @@ func newRepository(tb testing.TB) *repository {
 	return r
 }
 
-// git runs git with input, which must succeed, and returns its output.
+// git runs git with input and returns its output. Git must succeed.
 func (r *repository) git(input string, args ...string) string {
 	r.tb.Helper()
 	cmd := exec.Command("git", args...)
@@ -62,7 +62,7 @@ func (r *repository) read() (*Index, error) {
 	return Read(r.path())
 }
 
-// Bits of git's own flags in memory, as --debug prints them.
+// These are bits of git's flags in memory, as --debug prints them.
 const (
 	memoryAssumeValid  = 1 << 15
 	memoryIntentToAdd  = 1 << 29

@@ -33,7 +33,7 @@ func (r *repository) sameAsGit() *Index {
 	return got
 }
 
-// fill puts a variety of entries into the index.
+// fill adds a variety of entries to the index.
 func (r *repository) fill() {
 	r.tb.Helper()
 	long := strings.Repeat("long/", 900) + "path"
@@ -43,7 +43,7 @@ func (r *repository) fill() {
 	} {
 		r.write(name, "content of "+name)
 	}
-	if runtime.GOOS == "linux" { // elsewhere, names are UTF-8
+	if runtime.GOOS == "linux" { // elsewhere, names must be UTF-8
 		r.write("\xff\xfe", "")
 	}
 	if err := os.Chmod(filepath.Join(r.dir, "a-b"), 0o755); err != nil {
@@ -98,7 +98,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestSplit: an index with another half is left to git.
+// TestSplit: a split index is an error, so that git reads it instead.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
@@ -187,7 +187,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// Every cut of a real index is an error, never a panic.
+// A truncated index is an error and never causes a panic.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2", "4"} {
@@ -203,7 +203,7 @@ func TestTruncated(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range data {
-			// A cut right behind the entries or an extension leaves a sound file.
+			// A cut right after the entries or an extension leaves a valid file.
 			d, err := decode(data[:n])
 			if err == nil && !reflect.DeepEqual(d.Entries, whole.Entries) {
 				t.Fatalf("version %s cut at %d of %d: no error", version, n, len(data))
@@ -276,7 +276,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 }
 
-// TestMark: a file is known again as long as nothing was written, and by no other one.
+// TestMark: a mark recognizes an unchanged index file, and no other file.
 func TestMark(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "index")
@@ -287,7 +287,7 @@ func TestMark(t *testing.T) {
 			t.Fatal(err)
 		}
 		if x, again, err := ReadNew(path, m); x != nil || again != m || err != nil {
-			t.Errorf("a known one: %+v, %v", x, err)
+			t.Errorf("an unchanged file: %+v, %v", x, err)
 		}
 		return m
 	}
@@ -302,9 +302,9 @@ func TestMark(t *testing.T) {
 	none := mark()
 	one := write("one")
 	if again := mark(); again != one {
-		t.Error("the same file is taken for another one")
+		t.Error("an unchanged file has another mark")
 	}
 	if none == one || none == (Mark{}) || write("two") == one || write("") == none {
-		t.Error("another file is taken for the same one")
+		t.Error("different files have the same mark")
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// What follows applies unified hunks. It believes nothing: every number and every line is
-// checked.
+// The following code applies unified hunks. It trusts nothing: it checks every number and
+// every line.
 
 const noNewline = "\\ No newline at end of file\n"
 
-// applyHunks returns what hunks make of content. It returns an error when a hunk does
-// not fit exactly where it says it does.
+// applyHunks applies hunks to content. It returns an error if a hunk does not fit exactly
+// where its header says.
 func applyHunks(content, hunks []byte) ([]byte, error) {
 	a := applier{source: splitLines(content)}
 	text := joinUnended(hunks)
@@ -40,7 +40,7 @@ type applier struct {
 	outLines int
 }
 
-// goTo takes the lines before a hunk over.
+// goTo copies the lines before a hunk.
 func (a *applier) goTo(h header) error {
 	if h.start < a.at || h.start > len(a.source) {
 		return fmt.Errorf("hunk at line %d of %d, after line %d", h.start, len(a.source), a.at)
@@ -50,7 +50,7 @@ func (a *applier) goTo(h header) error {
 		a.at++
 	}
 	if a.outLines != h.newStart {
-		return fmt.Errorf("hunk for new line %d comes to be at %d", h.newStart, a.outLines)
+		return fmt.Errorf("hunk for new line %d is at new line %d", h.newStart, a.outLines)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (a *applier) put(line []byte) {
 	a.outLines++
 }
 
-// hunk applies one hunk and returns the text after it.
+// hunk applies one hunk and returns the rest of the text.
 func (a *applier) hunk(h header, text [][]byte) (rest [][]byte, err error) {
 	for h.size > 0 || h.newSize > 0 {
 		if len(text) == 0 {
@@ -97,8 +97,8 @@ func splitLines(content []byte) [][]byte {
 	return split
 }
 
-// joinUnended splits hunks and takes the newline off the lines that have none in
-// the content.
+// joinUnended splits hunks into lines. It removes the newline from lines that have none
+// in the content.
 func joinUnended(hunks []byte) [][]byte {
 	var joined [][]byte
 	for line := range bytes.Lines(hunks) {
@@ -111,7 +111,7 @@ func joinUnended(hunks []byte) [][]byte {
 	return joined
 }
 
-// A header is the first line of a hunk; starts count from zero.
+// A header is the first line of a hunk. Its line numbers start at zero.
 type header struct{ start, size, newStart, newSize int }
 
 func parseHeader(line string) (header, error) {
@@ -148,7 +148,7 @@ func reverseHunks(hunks []byte) []byte {
 	for line := range bytes.Lines(hunks) {
 		switch line[0] {
 		case '-':
-			// As an insertion, it comes after the deletions.
+			// Insertions must follow the deletions.
 			inserted = append(append(inserted, '+'), line[1:]...)
 			last = &inserted
 		case '+':
@@ -164,7 +164,7 @@ func reverseHunks(hunks []byte) []byte {
 	return append(out, inserted...)
 }
 
-// reverseHeader swaps the ranges of a header; another line stays.
+// reverseHeader swaps the ranges of a header. Other lines stay the same.
 func reverseHeader(line []byte) []byte {
 	fields := bytes.SplitN(line, []byte(" "), 4)
 	if line[0] != '@' || len(fields) < 4 {

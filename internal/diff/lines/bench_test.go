@@ -34,7 +34,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// document is a text of which a third of the lines repeat.
+// document returns a text in which a third of the lines are repeated.
 func document(count int) string {
 	var b strings.Builder
 	for i := range count {

@@ -52,7 +52,7 @@ func TestAppend(t *testing.T) {
 			insertions: 1, deletions: 1,
 		},
 		{
-			// The cut at 80 bytes falls into a character.
+			// The limit of 80 bytes is in the middle of a character.
 			name: "long function line", before: "x" + long + "\n 1\n 2\n 3\n 4\n", after: "x" + long + "\n 1\n 2\n 3\n",
 			want: "@@ -2,4 +2,3 @@ x" + long[:78] + "\n  1\n  2\n  3\n- 4\n", deletions: 1,
 		},
@@ -83,7 +83,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestRandomEdits applies what is found between random texts in both directions.
+// TestRandomEdits: applying the hunks between random texts, in both directions,
+// reproduces the texts.
 func TestRandomEdits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
@@ -108,7 +109,7 @@ func randomText(r *rand.Rand) string {
 	return b.String()
 }
 
-// check applies the hunks between two contents, forwards and backwards.
+// check applies the hunks between two contents forwards and backwards.
 func check(t *testing.T, before, after []byte) {
 	t.Helper()
 	hunks, insertions, deletions := lines.Append(nil, before, after)
@@ -138,8 +139,8 @@ func count(hunks []byte) (insertions, deletions int) {
 	return insertions, deletions
 }
 
-// TestLargeInput holds input that a naive differ does not survive to a bound
-// that is generous in time.
+// TestLargeInput: the differ handles input on which a naive one takes forever, within a
+// generous time limit.
 func TestLargeInput(t *testing.T) {
 	t.Parallel()
 	distinct, others := numbered('a', largeInput), numbered('b', largeInput)
@@ -178,7 +179,8 @@ func numbered(letter byte, n int) []byte {
 	return text
 }
 
-// TestShuffled checks texts large enough for the search to be given up.
+// TestShuffled: the hunks are correct for texts so large that the differ gives up its
+// search.
 func TestShuffled(t *testing.T) {
 	t.Parallel()
 	text := document(20_000)

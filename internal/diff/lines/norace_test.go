@@ -2,5 +2,5 @@
 
 package lines_test
 
-// largeInput is how many lines make a large input.
+// largeInput is the number of lines of a large input.
 const largeInput = 1_200_000

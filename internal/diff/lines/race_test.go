@@ -2,6 +2,6 @@
 
 package lines_test
 
-// largeInput is how many lines make a large input. The race detector makes the
-// comparison ten times slower.
+// largeInput is the number of lines of a large input. The race detector slows the
+// comparison down tenfold.
 const largeInput = 120_000

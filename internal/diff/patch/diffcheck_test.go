@@ -11,10 +11,10 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestDiffCheck compares each changed file of a history with what git prints.
-// The history is that of the repository or git directory whose absolute path is
-// in CODELOOPS_DIFFCHECK_REPO, its newest CODELOOPS_DIFFCHECK_COMMITS commits
-// (2000 if unset); without one it is a generated history.
+// TestDiffCheck compares each changed file of a history with git's diff. It uses the
+// newest CODELOOPS_DIFFCHECK_COMMITS commits (2000 if unset) of the repository or git
+// directory whose absolute path is CODELOOPS_DIFFCHECK_REPO; without one, it generates a
+// history.
 func TestDiffCheck(t *testing.T) {
 	t.Parallel()
 	limit := 2000
@@ -67,7 +67,7 @@ func checkHistory(t *testing.T, r repo, limit int) tally {
 	return c
 }
 
-// cutFile takes the text of so many "diff --git" sections off rest.
+// cutFile cuts a number of "diff --git" sections off rest and returns their text.
 func cutFile(rest *[]byte, sections int) []byte {
 	text, end := *rest, 0
 	for range sections {

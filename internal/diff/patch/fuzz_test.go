@@ -16,7 +16,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// FuzzFile reads each patch back: its names, its numbers, and both contents.
+// FuzzFile: parsing a patch yields its names and counts again, and applying it both
+// contents.
 func FuzzFile(f *testing.F) {
 	f.Add("plain", []byte("a\n"), []byte("b\n"), uint8(0), uint8(0))
 	f.Add("a b\t\"\\\n\xff é", []byte("\x00"), []byte("a"), uint8(0), uint8(1))
@@ -49,7 +50,7 @@ func fuzzedSide(content []byte, mode uint8) patch.Side {
 	}
 }
 
-// rebuild applies a change to a content.
+// rebuild applies a change to content.
 func rebuild(c loop.FileChange, before []byte) ([]byte, error) {
 	head, body, ok := strings.Cut(c.Patch, "\n")
 	if names, err := gitNames(head); !ok || err != nil || names != [2]string{"a/" + c.Path, "b/" + c.Path} {
@@ -61,7 +62,7 @@ func rebuild(c loop.FileChange, before []byte) ([]byte, error) {
 	if c.BinaryPatch != "" {
 		return nil, errors.New("a text has a binary patch")
 	}
-	// What comes before the first hunk is one line per "index", "---" and so on.
+	// Lines such as "index" and "---" come before the first hunk.
 	at := strings.Index("\n"+body, "\n@@ -")
 	if at < 0 {
 		return before, nil
@@ -75,14 +76,14 @@ func rebuild(c loop.FileChange, before []byte) ([]byte, error) {
 	return after.Bytes(), err
 }
 
-// gitNames reads the names of a "diff --git" line.
+// gitNames parses the names in a "diff --git" line.
 func gitNames(line string) (names [2]string, err error) {
 	line, ok := strings.CutPrefix(line, "diff --git ")
 	if !ok {
 		return names, errors.New("no header")
 	}
 	if !strings.HasPrefix(line, `"`) {
-		// The names are equal but for their first letters.
+		// The two names differ only in their first letters.
 		middle := len(line) / 2
 		return [2]string{line[:middle], line[middle+1:]}, nil
 	}
@@ -99,8 +100,8 @@ func gitNames(line string) (names [2]string, err error) {
 	return names, nil
 }
 
-// rebuildBinary returns the first content of a binary patch and checks that the
-// second is what it replaces.
+// rebuildBinary returns the first content of a binary patch, and checks that the second
+// is the content it replaces.
 func rebuildBinary(text string, before []byte) ([]byte, error) {
 	_, body, ok := strings.Cut(text, "\nGIT binary patch\n")
 	parts := strings.Split(body, "\n\n")
@@ -113,7 +114,7 @@ func rebuildBinary(text string, before []byte) ([]byte, error) {
 	}
 	was, err := literal(parts[1])
 	if err == nil && !bytes.Equal(was, before) {
-		err = fmt.Errorf("the binary patch undoes to %q, want %q", was, before)
+		err = fmt.Errorf("the reverse binary patch has %q, want %q", was, before)
 	}
 	return after, err
 }

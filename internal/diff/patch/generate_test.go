@@ -9,7 +9,8 @@ import (
 	"codeloops/internal/diff/patch"
 )
 
-// oddNames are paths that git quotes, or ends with a tab, or neither.
+// oddNames returns paths that git quotes, paths that git ends with a tab, and ordinary
+// ones.
 func oddNames() []string {
 	return []string{
 		"plain.txt", "with space.txt", " lead", "trail ", "tab\there", "new\nline", "quote\"d", "back\\slash",
@@ -18,8 +19,8 @@ func oddNames() []string {
 	}
 }
 
-// generatedHistory makes commits of random files in random edits, the same ones
-// each time.
+// generatedHistory returns commits with random edits of random files. It always returns
+// the same ones.
 func generatedHistory(commits int) []commit {
 	g := &generator{rand.New(rand.NewPCG(1, 2)), map[string]file{}}
 	history := make([]commit, commits)
@@ -45,7 +46,7 @@ func (g *generator) commit() commit {
 	return c
 }
 
-// change returns what a file may become.
+// change returns what a file may change to.
 func (g *generator) change(f file) file {
 	if f.mode == patch.Absent {
 		return g.create()
@@ -82,7 +83,7 @@ func (g *generator) create() file {
 	case 3:
 		return file{patch.Executable, "\x7fELF\x00" + g.text(3)}
 	case 4:
-		// Git does not see a NUL this far down.
+		// Git does not look for a NUL this far into a file.
 		return file{patch.Regular, strings.Repeat("long ", 2000) + "\n\x00\n" + g.text(10)}
 	case 5:
 		return file{patch.Regular, strings.ReplaceAll(g.text(40), "\n", "\r\n")}
@@ -95,7 +96,7 @@ func (g *generator) gitlink() file {
 	return file{patch.Gitlink, fmt.Sprintf("%040x", g.Uint64())}
 }
 
-// edit changes some lines, in blocks as people do.
+// edit changes some lines, in blocks, as people do.
 func (g *generator) edit(content string) string {
 	lines := strings.SplitAfter(content, "\n")
 	for range 1 + g.IntN(6) {
@@ -111,7 +112,7 @@ func (g *generator) edit(content string) string {
 			put = append(append(put, lines[at:end]...), lines[at:end]...)
 		case 3: // insert
 			put = append(strings.SplitAfter(g.text(1+g.IntN(6)), "\n"), lines[at:end]...)
-		case 4: // end without a newline, or with one
+		case 4: // add or remove the final newline
 			put = append(put, strings.TrimSuffix(strings.Join(lines[at:end], ""), "\n"))
 		default: // replace
 			put = strings.SplitAfter(g.text(1+g.IntN(6)), "\n")
@@ -121,7 +122,7 @@ func (g *generator) edit(content string) string {
 	return strings.Join(lines, "")
 }
 
-// text makes lines like those of a program, many of them equal.
+// text returns lines like those of a program, many of them equal.
 func (g *generator) text(lines int) string {
 	var b strings.Builder
 	depth := 0
@@ -150,7 +151,7 @@ func (g *generator) word() string {
 	return words[g.IntN(len(words))]
 }
 
-// parameters are often too long for a hunk header, and sometimes not UTF-8.
+// parameters are often too long for a hunk header, and sometimes not valid UTF-8.
 func (g *generator) parameters() string {
 	var b strings.Builder
 	for range g.IntN(12) {
@@ -162,8 +163,8 @@ func (g *generator) parameters() string {
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// worktree returns some files for a work tree, no gitlinks among them, under
-// names that every Unix file system takes.
+// worktree returns files for a work tree, without gitlinks, and with names that every
+// Unix file system allows.
 func (g *generator) worktree() commit {
 	c := commit{}
 	for _, name := range oddNames() {

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/diff/patch"
 )
 
-// TestHardPairs compares with git where its differ takes shortcuts: many lines
-// moved, lines with too many partners, long equal runs far apart.
+// TestHardPairs: the diff matches git's on input for which git's differ takes shortcuts:
+// many moved lines, lines with too many partners, and long equal runs far apart.
 func TestHardPairs(t *testing.T) {
 	t.Parallel()
 	before, after := commit{}, commit{}
@@ -41,7 +41,7 @@ func hardPairs(r *rand.Rand) map[string][2][]string {
 			pairs[key+", reversed"] = [2][]string{lines, reversed(lines)}
 		}
 	}
-	// The shortcut for long equal runs opens beyond 65,536 lines.
+	// The shortcut for long equal runs starts above 65,536 lines.
 	for _, every := range []int{4, 40} {
 		lines := draw(r, 36_000, 9_000)
 		edited := sprinkled(r, lines, 9_000, every)
@@ -93,7 +93,7 @@ func reversed(lines []string) []string {
 	return s
 }
 
-// sprinkled replaces, deletes or doubles one line in so many.
+// sprinkled replaces, deletes or doubles one line in every `every` lines.
 func sprinkled(r *rand.Rand, lines []string, vocabulary, every int) []string {
 	var s []string
 	for _, line := range lines {

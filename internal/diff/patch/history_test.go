@@ -16,15 +16,14 @@ import (
 	"codeloops/internal/diff/patch"
 )
 
-// A repo is a git directory, read through the git command with no
-// configuration but its own.
+// A repo is a git directory, read with the git command and only its own configuration.
 type repo struct{ gitDir string }
 
 func (r repo) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	args = append([]string{"-c", "core.attributesFile=/dev/null", "-c", "core.quotePath=true"}, args...)
 	cmd := exec.CommandContext(t.Context(), "git", args...)
-	// So that no work tree with attributes is around.
+	// Avoid a work tree with attributes.
 	cmd.Dir = r.gitDir
 	cmd.Env = append(cmd.Environ(),
 		"GIT_DIR="+r.gitDir, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
@@ -48,7 +47,7 @@ func (r repo) run(t *testing.T, stdin string, args ...string) string {
 	return string(out)
 }
 
-// openRepo opens the repository at a directory, a work tree or a git directory.
+// openRepo opens a repository, given its work tree or git directory.
 func openRepo(t *testing.T, dir string) repo {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "rev-parse", "--absolute-git-dir").Output()
@@ -58,7 +57,7 @@ func openRepo(t *testing.T, dir string) repo {
 	return repo{strings.TrimSuffix(string(out), "\n")}
 }
 
-// stream starts git and returns its output. The process ends with the test.
+// stream starts git and returns its output. The process ends when the test does.
 func (r repo) stream(t *testing.T, stdin string, args ...string) *bufio.Reader {
 	t.Helper()
 	cmd := r.command(t, args...)
@@ -80,14 +79,13 @@ func (r repo) stream(t *testing.T, stdin string, args ...string) *bufio.Reader {
 // A file is a path's state in a generated commit.
 type file struct {
 	mode    uint32
-	content string // for a gitlink, a hexadecimal id
+	content string // a hexadecimal ID for a gitlink
 }
 
-// A commit is what a generated commit changes; mode 0 deletes a path.
+// A commit holds the changes of a generated commit; mode 0 deletes a path.
 type commit map[string]file
 
-// newRepo makes a bare repository of the commits, each a child of the one
-// before.
+// newRepo makes a bare repository of the commits, each the parent of the next.
 func newRepo(t *testing.T, commits []commit) repo {
 	t.Helper()
 	r := repo{t.TempDir()}
@@ -95,7 +93,7 @@ func newRepo(t *testing.T, commits []commit) repo {
 	var in strings.Builder
 	for _, c := range commits {
 		in.WriteString("commit refs/heads/main\ncommitter a <a@example.com> 0 +0000\ndata 0\n")
-		// A deletion comes first: the path may make way for a directory.
+		// Deletions come first, because a path may make way for a directory.
 		for path, f := range c {
 			if f.mode == patch.Absent {
 				fmt.Fprintf(&in, "D %s\n", fastImportName(path))
@@ -125,21 +123,21 @@ func fastImportName(path string) string {
 	return b.String()
 }
 
-// A pathChange is one path's raw difference in a commit.
+// A pathChange is the raw difference of one path in a commit.
 type pathChange struct {
 	path          string
 	before, after patch.Side
 }
 
-// A commitDiff is a commit's difference from its parent, in git's words.
+// A commitDiff is the difference between a commit and its parent, as git prints it.
 type commitDiff struct {
 	id    string
 	paths []pathChange
 	text  []byte
 }
 
-// diffs yields the differences of the newest commits of HEAD, without merges.
-// The yielded text is valid until the next one.
+// diffs yields the differences of the newest commits of HEAD, without merges. The yielded
+// text is valid only until the next one.
 func (r repo) diffs(t *testing.T, limit int) func(func(commitDiff) bool) {
 	t.Helper()
 	commits := r.run(t, "", "rev-list", "--no-merges", "-n", strconv.Itoa(limit), "HEAD")
@@ -213,8 +211,8 @@ func rawSide(t *testing.T, mode, id string) patch.Side {
 	return s
 }
 
-// textReader reads each commit's patch text. A commit's id on a line of its own
-// starts it, which no line of a patch can be.
+// textReader reads the patch text of each commit. The text starts with the commit's ID on
+// its own line, which cannot be a line of a patch.
 type textReader struct {
 	in     *bufio.Reader
 	buffer []byte
@@ -252,7 +250,7 @@ func (r *textReader) next(t *testing.T, id string) []byte {
 	}
 }
 
-// blobReader reads objects through one git process.
+// blobReader reads objects with a single git process.
 type blobReader struct {
 	in  io.WriteCloser
 	out *bufio.Reader
@@ -279,7 +277,7 @@ func newBlobReader(t *testing.T, r repo) *blobReader {
 	return &blobReader{in, bufio.NewReaderSize(out, 1<<20)}
 }
 
-// fill reads a side's content.
+// fill reads the content of a side.
 func (b *blobReader) fill(t *testing.T, s *patch.Side) {
 	t.Helper()
 	if s.Mode == patch.Absent || s.Mode == patch.Gitlink {

@@ -10,9 +10,9 @@ import (
 	"codeloops/internal/diff/patch"
 )
 
-// TestLimits compares with git at the very numbers at which it takes another
-// way: how far it looks for a NUL, how many equal lines are too many to be
-// matched one by one, and how far their neighbours count.
+// TestLimits: the diff matches git's just below and above the limits of git's heuristics:
+// how far it looks for a NUL, how many equal lines are too many to be matched one by one,
+// and how far their neighbours count.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	before, after := commit{}, commit{}
@@ -38,8 +38,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// commonAmong returns lines of which about a quarter are common: so many that
-// each is kept or not by how many there are around it.
+// commonAmong returns lines of which about a quarter are common, so many that git keeps
+// or discards each depending on its neighbours.
 func commonAmong(r *rand.Rand, own string) []string {
 	lines := make([]string, 2000)
 	for i := range lines {
@@ -51,8 +51,8 @@ func commonAmong(r *rand.Rand, own string) []string {
 	return lines
 }
 
-// partnersOf returns two texts, beyond a million lines so that 1024 equal lines
-// are too many, in which a line with so many partners is among new ones.
+// partnersOf returns two texts in which a line with the given number of partners is among
+// new lines. The texts have over a million lines, so that 1024 equal lines are too many.
 func partnersOf(partners int) (before, after []string) {
 	among := func(own string) []string {
 		var lines []string

@@ -15,7 +15,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// side makes a file of the content, with the ID that git gives it.
+// side returns a file's content with the ID that git gives it.
 func side(mode uint32, content string) patch.Side {
 	blob := fmt.Sprintf("blob %d\x00%s", len(content), content)
 	return patch.Side{Mode: mode, ID: sha1.Sum([]byte(blob)), Content: []byte(content)}
@@ -134,7 +134,7 @@ func TestFile(t *testing.T) {
 				t.Fatalf("%d changes, want %d", len(got), len(c.want))
 			}
 			for i := range got {
-				// TestApply reads it.
+				// Checked by TestApply.
 				got[i].BinaryPatch = ""
 				if got[i] != c.want[i] {
 					t.Errorf("got\n%#v\nwant\n%#v", got[i], c.want[i])
@@ -144,7 +144,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestApply has git rebuild a work tree from a patch, and take the patch back.
+// TestApply: git can apply a patch to a work tree, and reverse it.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -169,7 +169,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestApplySkipsTooLarge has git skip the line with the sizes.
+// TestApplySkipsTooLarge: git ignores the line with the sizes of files that are too
+// large.
 func TestApplySkipsTooLarge(t *testing.T) {
 	t.Parallel()
 	c := loop.Change{Files: append(
@@ -261,7 +262,7 @@ func gitApply(t *testing.T, dir, text string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", append([]string{"apply", "--whitespace=nowarn"}, args...)...)
 	cmd.Dir = dir
-	// Outside of any repository, as a user may apply a patch.
+	// Outside any repository, as a user may apply a patch.
 	cmd.Env = append(cmd.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	cmd.Stdin = strings.NewReader(text)

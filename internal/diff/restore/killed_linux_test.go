@@ -14,20 +14,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The environment of a test that plays a process of its own.
+// The environment of a test that runs in its own process.
 const (
 	sceneDir = "RESTORE_SCENE"
 	killAt   = "RESTORE_KILL_AT"
 	limit    = "RESTORE_LIMIT"
 )
 
-// TestPlayed is what other tests run as a process of its own.
+// TestPlayed runs a restore in its own process, for other tests.
 //
 //nolint:paralleltest // its limits are those of the process
 func TestPlayed(t *testing.T) {
 	dir := os.Getenv(sceneDir)
 	if dir == "" {
-		t.Skip("it is for other tests to run")
+		t.Skip("only other tests run it")
 	}
 	s := at(t, dir)
 	if n, err := strconv.Atoi(os.Getenv(killAt)); err == nil {
@@ -59,12 +59,12 @@ func (s *scene) play(env ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// TestKilled kills a restore before each of its steps, and its recovery as well: the
-// next look leaves the files as they were, or as they were to be, and nothing of ours.
+// TestKilled: after a restore, or its recovery, is killed before any step, the next
+// recovery leaves the files in either the old or the new state, and no files of ours.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	all := steps(t)
-	for _, cut := range []bool{false, true} { // whether the power went, too
+	for _, cut := range []bool{false, true} { // whether there is a power cut, too
 		for n, step := range append(all, "") {
 			t.Run(strconv.Itoa(n)+step+strconv.FormatBool(cut), func(t *testing.T) {
 				t.Parallel()
@@ -104,7 +104,8 @@ func lastIndex(all []string, step string) (last int) {
 	return last
 }
 
-// lose loses what was moved aside, as a power cut can lose what was not synced.
+// lose deletes the files that were moved aside, as a power cut may delete what was not
+// synced.
 func (s *scene) lose() {
 	lost, err := filepath.Glob(filepath.Join(s.tree(), stagePrefix+"*", "old-*"))
 	s.must(err)
@@ -113,7 +114,7 @@ func (s *scene) lose() {
 	}
 }
 
-// TestLimited: where the system refuses to write, nothing is changed.
+// TestLimited: if the system refuses to write a file, nothing is changed.
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	for _, bytes := range []string{"0", "100", "10000"} {
@@ -129,7 +130,7 @@ func TestLimited(t *testing.T) {
 	}
 }
 
-// TestFull: on a file system that is full, nothing is changed.
+// TestFull: if a file system is full, nothing is changed.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	for _, tree := range []bool{true, false} {
@@ -152,7 +153,7 @@ func TestFull(t *testing.T) {
 		}
 		before := state(t, s.tree()+"/.")
 		if _, err := s.keep.Restore(t.Context(), s.tree(), Plan{Title: "then", Changes: append(changes(), big)}); err == nil {
-			t.Error("it found room")
+			t.Error("it succeeded on a full file system")
 		}
 		if got := state(t, s.tree()+"/."); len(got) != len(before) {
 			t.Errorf("left %q", got)
@@ -160,8 +161,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestReadOnly: a file system that turns read-only in the middle keeps what was there
-// until it can be put back.
+// TestReadOnly: if a file system becomes read-only during a restore, the old files are
+// kept until they can be put back.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -188,7 +189,7 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := s.keep.Recover(t.Context(), tree); err == nil {
-		t.Error("it is put back on a file system that is read-only")
+		t.Error("it recovered on a read-only file system")
 	}
 	s.must(unix.Mount("none", small, "tmpfs", unix.MS_REMOUNT, ""))
 	s.keep.step = nil
@@ -199,7 +200,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestMounted: files on another file system inside are moved aside on that one.
+// TestMounted: files on a mounted file system are moved aside within that file system.
 func TestMounted(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

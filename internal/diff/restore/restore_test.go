@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// A scene is a work tree with what is to become of it.
+// A scene is a work tree together with the changes to make in it.
 type scene struct {
 	t    *testing.T
-	dir  string // of all
+	dir  string // the parent of everything
 	keep *Keep
 }
 
-// newScene makes a work tree with one of each kind of change before it.
+// newScene makes a work tree for one change of each kind.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := at(t, t.TempDir())
@@ -94,7 +94,7 @@ func changes() []PathChange {
 	}
 }
 
-// after is what the changes make of the scene.
+// after returns the files that the changes lead to.
 func after() map[string]string {
 	return map[string]string{
 		"stays": `-rw-r--r-- "stays\n"`, "f": `-rw-r----- "new f\n"`, "d/": "", "d/g": "-> ../stays", "l": `-rwx------ "was a link\n"`,
@@ -103,7 +103,7 @@ func after() map[string]string {
 	}
 }
 
-// state returns what is in a directory, by its paths.
+// state returns what is in a directory, by path.
 func state(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -197,7 +197,7 @@ func TestRestoreAndUndo(t *testing.T) {
 	}
 }
 
-// steps counts the steps of a restore.
+// steps returns the names of the steps of a restore.
 func steps(t *testing.T) (all []string) {
 	t.Helper()
 	s := newScene(t)
@@ -207,13 +207,13 @@ func steps(t *testing.T) (all []string) {
 	return all
 }
 
-// TestFailsWhole: whatever fails, the files are as they were.
+// TestFailsWhole: if any step fails, no file has changed.
 func TestFailsWhole(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for n, step := range steps(t) {
 		if step == "compare" || step == "clear" {
-			continue // the files are put back by then
+			continue // the files are restored by then
 		}
 		t.Run(fmt.Sprint(n, step), func(t *testing.T) {
 			t.Parallel()
@@ -238,7 +238,7 @@ func TestFailsWhole(t *testing.T) {
 	}
 }
 
-// TestFailsTwice: what cannot be taken back at once is taken back by the next look.
+// TestFailsTwice: changes that cannot be undone at once are undone by the next recovery.
 func TestFailsTwice(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -257,7 +257,7 @@ func TestFailsTwice(t *testing.T) {
 	s.keep.step = nil
 	told, err := s.keep.Recover(t.Context(), s.tree())
 	if err != nil || len(told) != 1 || !strings.HasSuffix(told[0], "has been undone") {
-		t.Errorf("told %q, %v", told, err)
+		t.Errorf("reported %q, %v", told, err)
 	}
 	s.is("recovered", before)
 }
@@ -267,7 +267,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestSavedMeanwhile: what a user saves while the restore goes on is kept, or stays.
+// TestSavedMeanwhile: what a user saves during a restore is either kept or left in place.
 func TestSavedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for n, step := range steps(t) {
@@ -291,7 +291,7 @@ func TestSavedMeanwhile(t *testing.T) {
 			}
 			for name := range saved {
 				if err == nil && strings.Contains(now["tree/"+name], "saved") && !slices.Contains(finished.Stayed, name) && step != "compare" && step != "clear" {
-					t.Errorf("%s stays, and it is not said: %v", name, finished.Stayed)
+					t.Errorf("%s was left in place and is not in %v", name, finished.Stayed)
 				}
 			}
 			for name := range now {
@@ -303,7 +303,7 @@ func TestSavedMeanwhile(t *testing.T) {
 	}
 }
 
-// save saves files as editors do, and takes note of that.
+// save saves files as editors do, and records their content.
 func (s *scene) save(saved map[string]string, names ...string) {
 	for _, name := range names {
 		if i, err := os.Lstat(s.path(name)); err == nil && !i.Mode().IsRegular() {
@@ -367,7 +367,7 @@ func TestProper(t *testing.T) {
 		".git", ".git/config", ".Git/config", "a/.GIT", "git~1", "GIT~1/x", ".git.", ".git /x", ".git. .", ".git:x", ".g\u200cit", ".git\ufeff",
 	} {
 		if Proper(path) {
-			t.Errorf("%q is taken", path)
+			t.Errorf("%q is accepted", path)
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// TestStill: where somebody saves something while files are applied that must not be lost, all is put
-// back but that, whenever it is.
+// TestStill: if a user saves a file at any time while changes are applied, that file
+// stays and everything else is put back.
 func TestStill(t *testing.T) {
 	t.Parallel()
 	errNo := errors.New("no")
 	for name, c := range map[string]struct {
-		step, path string // before the first such step somebody writes there
+		step, path string // the user writes to path before the first such step
 		still      error
 		want       error
 	}{
@@ -42,9 +42,9 @@ func TestStill(t *testing.T) {
 			}
 			plan := Plan{Title: "then", Changes: changes(), Still: func(context.Context) error { return c.still }}
 			if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, c.want) {
-				t.Errorf("it ends with %v, want %v", err, c.want)
+				t.Errorf("it ended with %v, want %v", err, c.want)
 			}
-			for _, dir := range []string{"new/", "new/deep/"} { // above what was saved
+			for _, dir := range []string{"new/", "new/deep/"} { // directories that contain the saved file
 				if info, err := os.Stat(s.path(dir)); err == nil && info.IsDir() {
 					want[dir] = ""
 				}
@@ -54,8 +54,8 @@ func TestStill(t *testing.T) {
 	}
 }
 
-// TestStillOpen: what a program writes to a file that it has open is not lost when that has been moved
-// aside.
+// TestStillOpen: what a program writes to a file that it has open is not lost if the file
+// has been moved aside.
 func TestStillOpen(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -73,12 +73,13 @@ func TestStillOpen(t *testing.T) {
 	}
 	plan := Plan{Title: "then", Changes: changes(), Still: func(context.Context) error { return nil }}
 	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, ErrChanged) {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("it ended with %v", err)
 	}
 	s.is("put back", want)
 }
 
-// TestLater: what is written to a file that was moved aside, when the others have come, is named.
+// TestLater: a file that was moved aside and then written to, after all others are in
+// place, is named.
 func TestLater(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -103,14 +104,15 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// TestStillElse: whatever else somebody does while files are applied ends it, and stays.
+// TestStillElse: any other change by the user while changes are applied ends the restore,
+// and stays.
 func TestStillElse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		step string            // before the first such step
-		when func(*scene) bool // at which this is so; nil: at the very first one
+		step string            // the user acts before the first such step
+		when func(*scene) bool // and if this holds; nil for always
 		do   func(*scene)
-		want map[string]string // what becomes of it; "" is nothing
+		want map[string]string // the result, by path; "" for no file
 	}{
 		"deletes a file that is to change": {
 			step: "move aside",
@@ -155,14 +157,14 @@ func TestStillElse(t *testing.T) {
 			plan := Plan{Title: "then", Changes: append(changes(), PathChange{"empty", Place, text(File, 0o644, "no place\n")})}
 			plan.Still = func(context.Context) error { return nil }
 			if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, ErrChanged) && !errors.Is(err, ErrInTheWay) {
-				t.Errorf("it ends with %v", err)
+				t.Errorf("it ended with %v", err)
 			}
 			s.is("put back", want)
 		})
 	}
 }
 
-// TestLaterPlace: a file that takes the place of an empty directory is kept.
+// TestLaterPlace: a file that replaces an empty directory is kept.
 func TestLaterPlace(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -181,8 +183,8 @@ func TestLaterPlace(t *testing.T) {
 	}
 }
 
-// TestLaterTold: what is saved until a restore that was killed is finished is kept and named, by however
-// long a name.
+// TestLaterTold: what is saved between a restore's end by a kill and its recovery is kept
+// and named, even if its name is long.
 func TestLaterTold(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -196,7 +198,7 @@ func TestLaterTold(t *testing.T) {
 		return nil
 	}
 	if _, err := s.keep.Restore(t.Context(), s.tree(), Plan{Title: "then", Changes: []PathChange{{long, File, State{}}}}); !errors.Is(err, broken) {
-		t.Fatalf("it ends with %v", err)
+		t.Fatalf("it ended with %v", err)
 	}
 	s.keep.step = nil
 	old, err := filepath.Glob(s.path(stagePrefix + "*/old-0"))
@@ -212,11 +214,12 @@ func TestLaterTold(t *testing.T) {
 		t.Errorf("kept is %q, %v", kept, err)
 	}
 	if len(told) != 1 || !strings.Contains(told[0], long) || !strings.Contains(told[0], one.Dir) {
-		t.Errorf("told is %q", told)
+		t.Errorf("reported %q", told)
 	}
 }
 
-// TestStaysAndKept: of two saves at one path, the first of which was moved aside, none is lost.
+// TestStaysAndKept: if a path is saved twice, and the first file was moved aside, neither
+// is lost.
 func TestStaysAndKept(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -230,7 +233,7 @@ func TestStaysAndKept(t *testing.T) {
 	}
 	plan := Plan{Changes: changes(), Still: func(context.Context) error { return nil }}
 	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, ErrInTheWay) {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("it ended with %v", err)
 	}
 	one, err := s.keep.Find(s.tree(), "")
 	s.must(err)
@@ -239,8 +242,8 @@ func TestStaysAndKept(t *testing.T) {
 	}
 }
 
-// TestOtherName: a new file that has the name of one that went as well, as where the file system ignores
-// case, is not in the way.
+// TestOtherName: a new file may have the name of a removed one, as on a file system that
+// ignores case.
 func TestOtherName(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -257,7 +260,8 @@ func TestOtherName(t *testing.T) {
 	}
 }
 
-// TestBehindALink: a file that went with its directory is not found again behind the link that has come.
+// TestBehindALink: a file that was removed with its directory is not found again through
+// a new symlink.
 func TestBehindALink(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

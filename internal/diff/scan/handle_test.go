@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestHandle: what has taken the place of a file or directory since it was listed
-// is neither waited for nor followed.
+// TestHandle: opening something that has replaced a listed file or directory neither
+// blocks nor follows a link.
 func TestHandle(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -59,8 +59,8 @@ func (h *handle) looksAtDirectories(t *testing.T, in func(string) string) {
 	}
 }
 
-// TestHandleReach: what is below directories that are not open is reached from the
-// last one that is, not by a path in which another process puts a symlink.
+// TestHandleReach: entries below closed directories are opened from the last open
+// directory, not by a path into which another process may put a symlink.
 func TestHandleReach(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -93,7 +93,7 @@ func TestHandleReach(t *testing.T) {
 	}
 }
 
-// finds returns what is in the file of a directory below.
+// finds returns the content of the file in a subdirectory.
 func (h *handle) finds(name string) string {
 	below, err := open("", h, name)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// scannerOf returns a scanner at one moment.
+// scannerOf returns a scanner whose clock stands still.
 func scannerOf(root string, at time.Time) *Scanner {
 	return &Scanner{
 		Root: root, FileSystem: FileSystem{FileMode: true, Symlinks: true}, Clock: Clock{Slack: time.Second, Keeps: true},
@@ -29,15 +29,15 @@ func scannerOf(root string, at time.Time) *Scanner {
 	}
 }
 
-// none are the repositories of a work tree without any.
+// none stands for a work tree without nested repositories.
 type none struct{}
 
 func (none) Head(string) (Head, error)           { return Head{}, nil }
 func (none) Embedded(string, bool) (Head, error) { return Head{}, nil }
 func (none) Nest(string) bool                    { return false }
 
-// plainTree makes a directory with a file in each of some directories, and returns
-// it with the state that a scan finds later.
+// plainTree makes a directory in which each of some directories holds a file. It returns
+// the state that a scan finds later.
 func plainTree(t *testing.T, dirs ...string) (root string, first *Dir, later time.Time) {
 	t.Helper()
 	root, later = t.TempDir(), time.Now().Add(time.Minute)
@@ -59,7 +59,7 @@ func must(t *testing.T, err error) {
 
 func second(_ State, err error) error { return err }
 
-// TestShared: what has not changed since the last state is that very state.
+// TestShared: an unchanged directory is shared with the last state.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	root, first, later := plainTree(t, "a/b", "c")
@@ -67,12 +67,12 @@ func TestShared(t *testing.T) {
 	state, err := scannerOf(root, later).Scan(t.Context(), Known{Base: first, Last: first})
 	must(t, err)
 	if state.Root.Dir("a") != first.Dir("a") || state.Root.Dir("c") == first.Dir("c") {
-		t.Error("directories are shared wrong")
+		t.Error("the wrong directories are shared")
 	}
 }
 
-// TestDoubtful: a file of which the stat proves nothing is read again, though
-// its stat is what it was.
+// TestDoubtful: a file whose stat proves nothing is read again, even if the stat is
+// unchanged.
 func TestDoubtful(t *testing.T) {
 	t.Parallel()
 	root, first, later := plainTree(t, "a", "b")
@@ -86,8 +86,8 @@ func TestDoubtful(t *testing.T) {
 	}
 }
 
-// TestUnsettled: what was changed shortly before it was looked at may change
-// again without its stat showing it. It is not known by that.
+// TestUnsettled: a file that was changed shortly before it was read is not recognized by
+// its stat, because it may change again without changing its stat.
 func TestUnsettled(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -104,7 +104,7 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// TestScanEnds: when the context has ended, no more directories are looked at.
+// TestScanEnds: a scan stops when its context ends.
 func TestScanEnds(t *testing.T) {
 	t.Parallel()
 	root, first, later := plainTree(t, numbered(4)...)
@@ -115,8 +115,7 @@ func TestScanEnds(t *testing.T) {
 	}
 }
 
-// TestFailureEnds: after a failure no more directories are looked at, whichever
-// goroutine it was that failed.
+// TestFailureEnds: a scan stops after a failure, no matter in which goroutine.
 func TestFailureEnds(t *testing.T) {
 	t.Parallel()
 	dirs := numbered(8 * runtime.GOMAXPROCS(0))
@@ -130,7 +129,7 @@ func TestFailureEnds(t *testing.T) {
 	}
 }
 
-// numbered returns so many names.
+// numbered returns n names.
 func numbered(n int) (names []string) {
 	for i := range n {
 		names = append(names, strconv.Itoa(i))
@@ -138,10 +137,10 @@ func numbered(n int) (names []string) {
 	return names
 }
 
-// full has no room for a content.
+// full is a store without space.
 type full struct {
 	Blobs
-	looks *atomic.Int32 // contents that were to be kept
+	looks *atomic.Int32 // how many contents were to be stored
 }
 
 var errFull = errors.New("no room")

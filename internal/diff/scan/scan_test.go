@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// state builds a directory from paths, each with the id of its own text.
+// state builds a directory from paths, each with the ID of its own text.
 func state(t *testing.T, paths ...string) *Dir {
 	t.Helper()
 	slices.Sort(paths)
@@ -75,7 +75,7 @@ func TestPut(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		before    []string
-		gone, put string // "" is none
+		gone, put string // "" for none
 		want      []string
 		refused   bool
 	}{
@@ -126,12 +126,11 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if d.Dir("d/e") == nil || d.Dir("a.b") == nil || d.Dir("d/f") != nil || (*Dir)(nil).Find("a") != nil {
-		t.Error("directories are found wrong")
+		t.Error("the wrong directories are found")
 	}
 }
 
-// TestTracked: what the index says of a file counts for a look at the file only
-// when git itself would trust it.
+// TestTracked: an index entry saves reading a file only if git itself would trust it.
 func TestTracked(t *testing.T) {
 	t.Parallel()
 	at := func(sec int64) int64 { return sec*int64(time.Second) + 5 }
@@ -176,7 +175,7 @@ func TestTracked(t *testing.T) {
 	wrapped.Inode += 1 << 32
 	f := d.file("sound")
 	if !f.matches(wrapped) || f.matches(Stat{}) {
-		t.Error("the stat is compared wrong")
+		t.Error("the wrong stats match")
 	}
 	for name, change := range map[string]func(*Stat){
 		"size":  func(st *Stat) { st.Size++ },
@@ -187,7 +186,7 @@ func TestTracked(t *testing.T) {
 		other := st
 		change(&other)
 		if f.matches(other) {
-			t.Errorf("another %s goes unnoticed", name)
+			t.Errorf("a changed %s goes unnoticed", name)
 		}
 	}
 	if Tracked(&index.Index{}) != nil {

@@ -13,7 +13,7 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// add adds so many blobs of many lengths and a tree of them.
+// add adds a number of blobs of various lengths, and a tree of them.
 func add(t *testing.T, b *store.Batch, blobs int) (tree plumbing.Hash, content []byte) {
 	t.Helper()
 	for i := range blobs {
@@ -33,8 +33,8 @@ func batch(t *testing.T, s *store.Store) *store.Batch {
 	return b
 }
 
-// TestBatch: what is written is there for git and for stores, of which one had looked
-// before, as one pack of which git would have made the same index.
+// TestBatch: a written batch is a single pack that git and all open stores can read, with
+// the same index that git would write.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	for _, blobs := range []int{1, 300} {
@@ -45,7 +45,7 @@ func TestBatch(t *testing.T) {
 		other.Has(t.Context(), plumbing.Hash{1})
 		b := batch(t, s)
 		tree, content := add(t, b, blobs)
-		add(t, b, blobs) // once more: it is the same
+		add(t, b, blobs) // adding it again changes nothing
 		if s.Has(t.Context(), tree) || other.Has(t.Context(), tree) {
 			t.Error("a tree is there before it is written")
 		}
@@ -77,8 +77,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestTake: what the user's repository has is copied, large as it may be; what is there is
-// not copied again.
+// TestTake: objects of the user's repository are copied even if they are large, and only
+// once.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	g, own := newGitDir(t), filepath.Join(t.TempDir(), "own.git")
@@ -102,7 +102,7 @@ func TestTake(t *testing.T) {
 		}
 	}
 	if b.Owns(plumbing.Hash{1}) {
-		t.Error("what is nowhere is there")
+		t.Error("it owns an object that does not exist")
 	}
 	must(t, b.Write(t.Context()))
 	must(t, os.RemoveAll(g.objects()))
@@ -110,7 +110,7 @@ func TestTake(t *testing.T) {
 	checkBlob(t, s, ids[1], "blob 0\n")
 }
 
-// TestTakeMissing: what is nowhere is told with its path.
+// TestTakeMissing: an object that exists nowhere is reported with its path.
 func TestTakeMissing(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
@@ -124,7 +124,7 @@ func TestTakeMissing(t *testing.T) {
 	}
 }
 
-// TestBatchFails: of what cannot be written nothing is left.
+// TestBatchFails: a batch that cannot be written leaves no files behind.
 func TestBatchFails(t *testing.T) {
 	t.Parallel()
 	own := filepath.Join(t.TempDir(), "own.git")
@@ -143,8 +143,8 @@ func TestBatchFails(t *testing.T) {
 	}
 }
 
-// TestRefer: a reference that is there stays, packed or not, and so does a lock that was
-// left. Another one has a number behind it.
+// TestRefer: an existing reference, packed or loose, and a stale lock stay in place, and
+// the new reference gets a number.
 func TestRefer(t *testing.T) {
 	t.Parallel()
 	g, own := newGitDir(t), filepath.Join(t.TempDir(), "own.git")
@@ -159,7 +159,7 @@ func TestRefer(t *testing.T) {
 	}
 	git := func(args ...string) string { return g.git("", append([]string{"--git-dir=" + own}, args...)...) }
 	if got := s.Newest("refs/s/"); !got.IsZero() {
-		t.Errorf("the newest of none is %s", got)
+		t.Errorf("without references the newest is %s", got)
 	}
 	must(t, s.Refer("refs/s/1/9", ids[0]))
 	must(t, s.Refer("refs/s/1/9", ids[1]))

@@ -22,8 +22,7 @@ func deflated(content []byte) []byte {
 	return b.Bytes()
 }
 
-// TestLooseDamaged: a loose packed is as its name says or it is not returned,
-// whatever it says itself.
+// TestLooseDamaged: a loose object is returned only if its content matches its name.
 func TestLooseDamaged(t *testing.T) {
 	t.Parallel()
 	content := []byte(strings.Repeat("some content\n", 100))
@@ -54,7 +53,7 @@ func TestLooseDamaged(t *testing.T) {
 	checkDamaged(t, o, loose)
 }
 
-// checkDamaged checks what an packed is read as from damaged files.
+// checkDamaged checks how an object is read from damaged files.
 func checkDamaged(t *testing.T, o packed, loose map[string][]byte) {
 	t.Helper()
 	d := &directory{path: t.TempDir()}
@@ -66,14 +65,14 @@ func checkDamaged(t *testing.T, o packed, loose map[string][]byte) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := &directory{path: d.path} // one that knows nothing
+		d := &directory{path: d.path} // without any cache
 		got, err := d.content(t.Context(), o.kind, o.id)
 		stream, streamErr := streamed(t.Context(), d, o)
 		if random := strings.HasPrefix(name, "random "); err == nil && !random || streamErr == nil && !random {
 			t.Errorf("%q: %d bytes, and %d as a stream", name, len(got), len(stream))
 		}
 		if err == nil && !bytes.Equal(got, o.content) || streamErr == nil && !bytes.Equal(stream, o.content) {
-			t.Errorf("%q: %d other bytes, %d as a stream", name, len(got), len(stream))
+			t.Errorf("%q: %d wrong bytes, %d as a stream", name, len(got), len(stream))
 		}
 		_, _ = d.size(o.id)
 	}

@@ -15,8 +15,8 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// TestForged: what stands under the name of an object and is another one is not
-// returned, whoever reads it, alone or in a pack.
+// TestForged: an object whose content does not match its name is never returned, loose or
+// packed, by us or by git.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	for name, forge := range map[string]func(g *gitDir, id, with plumbing.Hash){
@@ -55,8 +55,8 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestLargeClaimed: that an object is too large is not believed before all of it was
-// read, whoever says so: git does of one that is cut short.
+// TestLargeClaimed: an object counts as too large only after all of it was read, even if
+// git says so: git trusts the size of an object that is truncated.
 func TestLargeClaimed(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
@@ -87,7 +87,7 @@ func (g *gitDir) loose(id plumbing.Hash) string {
 	return filepath.Join(g.objects(), name[:2], name[2:])
 }
 
-// mislead makes the index of the only pack lead from an object to another one.
+// mislead makes the index of the only pack point from an object to another one.
 func (g *gitDir) mislead(id, to plumbing.Hash) {
 	g.t.Helper()
 	const header, name, sum, offset = 8 + 256*4, 20, 4, 4
@@ -98,7 +98,7 @@ func (g *gitDir) mislead(id, to plumbing.Hash) {
 	}
 	index, err := os.ReadFile(files[0])
 	must(g.t, err)
-	count := int(index[header-1]) // few enough for one byte
+	count := int(index[header-1]) // less than 256
 	at := func(id plumbing.Hash) []byte {
 		for i := range count {
 			if slices.Equal(index[header+i*name:][:name], id[:]) {

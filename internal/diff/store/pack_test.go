@@ -18,15 +18,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A packed object is one that is in a repository.
+// A packed is an object in a repository.
 type packed struct {
 	kind    plumbing.ObjectType
 	id      plumbing.Hash
 	content []byte
 }
 
-// packedRepo is a git directory in which one pack has all objects, most of them
-// as deltas, by name.
+// packedRepo makes a git directory whose objects are in one pack, most of them as deltas.
+// It returns the objects by name.
 func packedRepo(t *testing.T, config ...string) (git func(args ...string) string, objects map[string]packed) {
 	t.Helper()
 	work := filepath.Join(t.TempDir(), "[a] repo")
@@ -86,7 +86,7 @@ func objectsDir(git func(args ...string) string) string {
 	return strings.TrimSpace(git("rev-parse", "--path-format=absolute", "--git-path", "objects"))
 }
 
-// checkObjects reads every object in all ways.
+// checkObjects reads every object in every way.
 func checkObjects(t *testing.T, d *directory, objects map[string]packed) {
 	t.Helper()
 	for id, want := range objects {
@@ -117,8 +117,8 @@ func streamed(ctx context.Context, d *directory, o packed) ([]byte, error) {
 	return content, errors.Join(err, r.Close())
 }
 
-// TestPacks reads every object of a pack, with the bases of the deltas by offset and by
-// name.
+// TestPacks: every object of a pack can be read, whether its delta refers to its base by
+// offset or by ID.
 func TestPacks(t *testing.T) {
 	t.Parallel()
 	for _, config := range [][]string{nil, {"-c", "repack.useDeltaBaseOffset=false"}} {
@@ -127,7 +127,7 @@ func TestPacks(t *testing.T) {
 		checkObjects(t, d, objects)
 		missing := plumbing.NewHash(strings.Repeat("1", 40))
 		if _, err := d.content(t.Context(), plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(missing) {
-			t.Errorf("what is not there: %v", err)
+			t.Errorf("a missing object: %v", err)
 		}
 		if err := d.close(); err != nil {
 			t.Error(err)
@@ -135,8 +135,8 @@ func TestPacks(t *testing.T) {
 	}
 }
 
-// TestPackWithoutIndex: whoever was killed while writing a pack leaves one that has no index, and
-// is in nobody's way.
+// TestPackWithoutIndex: a pack without an index, which a killed process may leave, is
+// ignored.
 func TestPackWithoutIndex(t *testing.T) {
 	t.Parallel()
 	git, objects := packedRepo(t)
@@ -149,7 +149,7 @@ func TestPackWithoutIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{strings.Repeat("0", 39) + "1", strings.Repeat("f", 40)} { // before and behind
+	for _, name := range []string{strings.Repeat("0", 39) + "1", strings.Repeat("f", 40)} { // sorted before and after the real pack
 		if err := os.WriteFile(filepath.Join(dir, "pack-"+name+".pack"), pack[:len(pack)/2], 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -158,11 +158,12 @@ func TestPackWithoutIndex(t *testing.T) {
 	defer d.close()
 	checkObjects(t, d, objects)
 	if d.has(plumbing.NewHash(strings.Repeat("a", 40))) {
-		t.Error("it has what is in none")
+		t.Error("it has an object that does not exist")
 	}
 }
 
-// TestPacksDamaged: an object is as its name says or it is not returned.
+// TestPacksDamaged: an object of a damaged pack is returned only if its content matches
+// its ID.
 func TestPacksDamaged(t *testing.T) {
 	t.Parallel()
 	git, objects := packedRepo(t)
@@ -205,18 +206,18 @@ func TestPacksDamaged(t *testing.T) {
 	}
 }
 
-// checkRead reads all objects, and counts those that were read and those that were not.
+// checkRead reads all objects, and counts the successful and the failed reads.
 func checkRead(t *testing.T, d *directory, objects map[string]packed) (read, refused int) {
 	t.Helper()
 	for id, o := range objects {
-		_, _ = d.size(o.id) // it may be wrong
+		_, _ = d.size(o.id) // the size may be wrong
 		for _, get := range []func() ([]byte, error){
 			func() ([]byte, error) { return d.content(t.Context(), o.kind, o.id) },
 			func() ([]byte, error) { return streamed(t.Context(), d, o) },
 		} {
 			content, err := get()
 			if err == nil && Sum(o.kind, content) != o.id {
-				t.Errorf("%s is %d other bytes", id, len(content))
+				t.Errorf("%s has %d wrong bytes", id, len(content))
 			}
 			if err == nil {
 				read++

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// TestBlobsInParallel: several goroutines read, ask and write while git packs the
-// objects anew, so that each of the files that they read from goes away.
+// TestBlobsInParallel: several goroutines can read, look up and write objects while git
+// repacks them and removes the files they read from.
 func TestBlobsInParallel(t *testing.T) {
 	t.Parallel()
 	const blobs, readers = 20, 4
@@ -45,7 +45,7 @@ func TestBlobsInParallel(t *testing.T) {
 					t.Error(err)
 				}
 				if err := s.Persist(id); err != nil || !s.Has(t.Context(), id) {
-					t.Errorf("it has what was written: %t, %v", s.Has(t.Context(), id), err)
+					t.Errorf("a written blob is there: %t, %v", s.Has(t.Context(), id), err)
 				}
 			}
 		})

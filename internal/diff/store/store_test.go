@@ -20,7 +20,7 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// A gitDir is a repository's git directory in which git is run.
+// A gitDir is a git directory in which git runs.
 type gitDir struct {
 	t    *testing.T
 	path string
@@ -56,7 +56,7 @@ func (g *gitDir) git(stdin string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// blob adds a blob with git, and a commit that keeps it from being pruned.
+// blob adds a blob with git, and a reference that keeps it from being pruned.
 func (g *gitDir) blob(content string) plumbing.Hash {
 	g.t.Helper()
 	id := g.git(content, "hash-object", "-w", "--stdin")
@@ -125,7 +125,7 @@ func TestBlobLooseAndPacked(t *testing.T) {
 	}
 }
 
-// TestStoreWhilePacked: git packs anew what is open, and what is being read.
+// TestStoreWhilePacked: blobs stay readable while git repacks the open files.
 func TestStoreWhilePacked(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
@@ -170,7 +170,7 @@ func TestStoreWhilePacked(t *testing.T) {
 	}
 }
 
-// unpackAll makes all objects loose.
+// unpackAll turns all objects into loose ones.
 func (g *gitDir) unpackAll() {
 	g.t.Helper()
 	packs, err := filepath.Glob(filepath.Join(g.objects(), "pack", "*.pack"))
@@ -189,8 +189,8 @@ func (g *gitDir) unpackAll() {
 	}
 }
 
-// TestHasAfterPruning: what git has removed is no longer there, even if it could
-// still be read.
+// TestHasAfterPruning: an object that git has removed is missing, even if it could still
+// be read.
 func TestHasAfterPruning(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
@@ -204,20 +204,20 @@ func TestHasAfterPruning(t *testing.T) {
 	g.git("", "update-ref", "-d", "refs/heads/"+pruned.String())
 	g.git("", "repack", "-q", "-a", "-d")
 	if !s.Has(t.Context(), kept) || s.Has(t.Context(), pruned) {
-		t.Error("Has tells of what was")
+		t.Error("Has reports a removed object")
 	}
 	if _, err := s.Blob(t.Context(), pruned); !errors.Is(err, plumbing.ErrObjectNotFound) {
 		t.Errorf("a blob that is gone: %v", err)
 	}
 }
 
-// TestBlobPromised: git may have a blob elsewhere.
+// TestBlobPromised: a blob can come from git if it is missing here.
 func TestBlobPromised(t *testing.T) {
 	t.Parallel()
 	g, empty := newGitDir(t), newGitDir(t)
 	id := g.blob("remote\n")
 	if _, err := empty.store().Blob(t.Context(), id); !errors.Is(err, plumbing.ErrObjectNotFound) {
-		t.Errorf("blob that is nowhere: %v", err)
+		t.Errorf("a blob that does not exist: %v", err)
 	}
 	runs := g.runs.Load()
 	s := store.New(store.Options{ObjectsDir: empty.objects(), Git: empty, Dir: g.path, Promised: g})
@@ -228,7 +228,7 @@ func TestBlobPromised(t *testing.T) {
 	must(t, s.Close())
 }
 
-// A liar is a git program that says the same to everything.
+// A liar is a git that always gives the same answer.
 type liar string
 
 // Run implements store.Git.
@@ -236,26 +236,26 @@ func (l liar) Run(context.Context, store.Call) ([]byte, error) {
 	return []byte(l), nil
 }
 
-// TestBlobLied: what git has must be what was asked for.
+// TestBlobLied: a blob from git is returned only if its content matches its ID.
 func TestBlobLied(t *testing.T) {
 	t.Parallel()
 	s := store.New(store.Options{ObjectsDir: newGitDir(t).objects(), Promised: liar("1")})
 	checkBlob(t, s, store.Sum(plumbing.BlobObject, []byte("1")), "1")
 	other := store.Sum(plumbing.BlobObject, []byte("2"))
 	if got, err := s.Blob(t.Context(), other); err == nil {
-		t.Errorf("another blob is %q", got)
+		t.Errorf("it returns %q", got)
 	}
 	for _, says := range []string{"", "\n", " blob 1\n1\n", " blob 9\n1\n", " blob -1\n1\n", " blob 1", " blub 1\n1\n"} {
 		s := store.New(store.Options{ObjectsDir: newGitDir(t).objects(), Git: liar(other.String() + says)})
 		if got, err := s.Blob(t.Context(), other); err == nil {
-			t.Errorf("%q: another blob is %q", says, got)
+			t.Errorf("%q: it returns %q", says, got)
 		}
 		must(t, s.Close())
 	}
 }
 
-// TestFetch: many blobs are read by as many processes as a few are; what is large or
-// missing is none of them.
+// TestFetch: many blobs are fetched by as few processes as a single one; large and
+// missing ones are left out.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
@@ -297,7 +297,7 @@ func TestKeep(t *testing.T) {
 		t.Error("a small blob was written")
 	}
 	must(t, s.Persist(small))
-	must(t, s.Persist(store.Sum(plumbing.BlobObject, nil))) // which is not kept
+	must(t, s.Persist(store.Sum(plumbing.BlobObject, nil))) // never stored
 	env, err := s.Environ()
 	must(t, err)
 	out, err := g.Run(t.Context(), store.Call{Dir: g.path, Args: []string{"cat-file", "blob", small.String()}, Env: env})
@@ -323,7 +323,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestPassing: without a private repository nothing stays.
+// TestPassing: without a private repository, the store leaves nothing behind.
 func TestPassing(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
@@ -343,7 +343,7 @@ func TestPassing(t *testing.T) {
 	}
 }
 
-// checkLarge reads a blob piece by piece.
+// checkLarge reads a large blob in pieces.
 func checkLarge(t *testing.T, s *store.Store, id plumbing.Hash, size int64) {
 	t.Helper()
 	r, err := s.Open(t.Context(), id)
@@ -363,8 +363,8 @@ func checkLarge(t *testing.T, s *store.Store, id plumbing.Hash, size int64) {
 	}
 }
 
-// TestLargeDeltas reads blobs that git keeps as deltas on large ones, of which
-// nothing is loaded whole but what is not large itself.
+// TestLargeDeltas: blobs that git stores as deltas of large blobs can be read without
+// loading a large one into memory.
 //
 //nolint:paralleltest // it counts what is allocated
 func TestLargeDeltas(t *testing.T) {
