@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/proc"
 )
 
-// BenchmarkRun is what a command costs at least; BenchmarkExec is what the
-// system charges for it.
+// BenchmarkRun measures the minimum cost of a command; BenchmarkExec measures the
+// system's share.
 func BenchmarkRun(b *testing.B) {
 	cmd := command(b, []string{"/bin/true"})
 	r := newRunner(b)
@@ -41,7 +41,7 @@ func BenchmarkExec(b *testing.B) {
 	}
 }
 
-// BenchmarkRunner is a runner's whole life with one command in it.
+// BenchmarkRunner measures the life of a runner that runs a single command.
 func BenchmarkRunner(b *testing.B) {
 	cmd := command(b, []string{"/bin/true"})
 	for b.Loop() {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestWrittenMeanwhile: a program is run that was being written when this process forked
-// another one, which has it open until its exec.
+// TestWrittenMeanwhile: a program can be run even if it was being written when this
+// process forked: the child has it open until its exec.
 func TestWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := NewRunner(time.Now)
@@ -28,12 +28,12 @@ func TestWrittenMeanwhile(t *testing.T) {
 		err error
 	}
 	ran := make(chan ended, 1)
-	syscall.ForkLock.Lock() // as who forks does
+	syscall.ForkLock.Lock() // as during a fork
 	go func() {
 		res, err := r.Run(t.Context(), Command{Invocation: Invocation{Argv: []string{program}, Dir: "/"}})
 		ran <- ended{res, err}
 	}()
-	time.Sleep(100 * time.Millisecond) // so that it could be run too early
+	time.Sleep(100 * time.Millisecond) // long enough to run the program too early
 	err = f.Close()
 	syscall.ForkLock.Unlock()
 	if got := <-ran; got.ExitCode != 3 || errors.Join(got.err, err) != nil {

@@ -14,12 +14,12 @@ import (
 	"codeloops/internal/proc"
 )
 
-// What processes print that a command has left running, when the command's own
-// process has ended, is none of its output, however soon it comes.
+// What a command's leftover processes print after the command's own process has ended is
+// not part of its output, however soon it is printed.
 func TestOutputEndsWithTheCommand(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		left []string // the server's arguments; none: it is not there
+		left []string // the server's arguments; without any there is no server
 		how  string
 		late string
 	}{
@@ -69,7 +69,7 @@ func assertLate(t *testing.T, late proc.Late, path, want string) {
 	}
 }
 
-// The record is for people: whoever changes it changes nothing of what is known.
+// The record is only for people: changing it does not change the result.
 func TestRecordIsNotReadAgain(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
@@ -86,7 +86,7 @@ func TestRecordIsNotReadAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := script(t, "echo honest; until [ -s stdout ]; do sleep 0.01; done\n"+change+"\necho and more")
-			cmd.Keep = 8 // so little that the rest has to come from somewhere
+			cmd.Keep = 8 // so little that more must be read from elsewhere
 			res := run(t, cmd)
 			if string(res.Stdout.End) != "honest\nand more\n" || res.Stdout.Total != 16 {
 				t.Errorf("%d bytes, the end %q", res.Stdout.Total, res.Stdout.End)
@@ -95,7 +95,7 @@ func TestRecordIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// A watch that stands still holds nobody up but the command.
+// A slow watch delays only the command, not the killing of its leftovers.
 func TestSlowWatch(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, `sleep 300 & echo $! >>pids; until ps -o args= -p $! | grep -q '^sleep'; do sleep 0.01; done; yes | head -c 3000000`)
@@ -112,7 +112,8 @@ func TestSlowWatch(t *testing.T) {
 	}
 }
 
-// A command that prints faster than the watch takes it waits: memory is bounded.
+// A command that prints faster than the watch reads has to wait, so that memory is
+// bounded.
 func TestFloodForASlowWatch(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, `echo $$ >>pids; exec "$SELF" stdout`)
@@ -123,7 +124,7 @@ func TestFloodForASlowWatch(t *testing.T) {
 	seen := int64(0)
 	cmd.Watch = func(_ string, chunk []byte) {
 		if seen == 0 {
-			time.Sleep(300 * time.Millisecond) // it prints what it can
+			time.Sleep(300 * time.Millisecond) // let the command print as much as it can
 			cancel()
 			flood := pids(t, filepath.Join(cmd.Dir, "pids"))[0]
 			await(t, "the end of the flood", func() bool { return !runs(flood) })
@@ -132,11 +133,11 @@ func TestFloodForASlowWatch(t *testing.T) {
 	}
 	res, err := newRunner(t).Run(ctx, cmd)
 	if err != nil || res.Stop != proc.StopCancelled || seen != res.Stdout.Total || seen > 8<<20 {
-		t.Errorf("%d bytes, seen %d, %s, %v", res.Stdout.Total, seen, res.Stop, err)
+		t.Errorf("%d bytes, %d seen, %s, %v", res.Stdout.Total, seen, res.Stop, err)
 	}
 }
 
-// A command may close its output, or share it with somebody who does not.
+// A command may close its output before it ends.
 func TestOutputIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, sealed := range []bool{false, true} {
@@ -149,7 +150,7 @@ func TestOutputIsClosed(t *testing.T) {
 	}
 }
 
-// What a program prints right before it exits without waiting is not lost.
+// What a program prints without waiting right before it exits is not lost.
 func TestLastWordsOfManySizes(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 4 << 10, 64 << 10, 200_000} {

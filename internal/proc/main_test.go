@@ -19,14 +19,14 @@ import (
 	"codeloops/internal/proc"
 )
 
-// The test binary plays the commands, too: this variable names the part.
+// The test binary also plays the commands; this variable selects the part.
 const part = "PROC_TEST_PART"
 
 func TestMain(m *testing.M) {
 	if proc.Keep() {
 		return
 	}
-	// The race detector makes a process linger when it exits.
+	// The race detector delays the exit of processes.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// children names the processes that have come to this one, which adopts
-// orphans, and still run. It knows those of Linux.
+// children names the running processes that this process has adopted as orphans. It works
+// only on Linux.
 func children() string {
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
 	var all []string
@@ -58,7 +58,7 @@ func children() string {
 	return strings.Join(all, ", ")
 }
 
-// parts return their exit codes.
+// parts are the functions that play the parts; they return exit codes.
 var parts = map[string]func(args []string) int{
 	"echo":     echo,
 	"longline": longLine,
@@ -73,13 +73,13 @@ var parts = map[string]func(args []string) int{
 	"kept":     kept,
 }
 
-// kept says whether it runs in what a runner runs.
+// kept prints whether a runner runs this process.
 func kept([]string) int {
 	fmt.Println(proc.Kept())
 	return 0
 }
 
-// echo copies its input to stdout at once.
+// echo copies its input to stdout, all at once.
 func echo([]string) int {
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(os.Stdin); err != nil {
@@ -90,8 +90,8 @@ func echo([]string) int {
 	return 0
 }
 
-// longLine writes one line of that many bytes, in small pieces: what it costs to take them in
-// must not depend on how many come at once.
+// longLine writes one line of that many bytes in small pieces. The cost of reading them
+// must not depend on how many arrive at once.
 func longLine(args []string) int {
 	n, _ := strconv.Atoi(args[0])
 	block := bytes.Repeat([]byte("é"), 256)
@@ -102,7 +102,7 @@ func longLine(args []string) int {
 	return 0
 }
 
-// flood writes to the named stream for as long as it may.
+// flood writes to the named stream until a write fails.
 func flood(args []string) int {
 	block := bytes.Repeat([]byte("flood\n"), 2<<10)
 	out := os.Stdout
@@ -116,7 +116,7 @@ func flood(args []string) int {
 	}
 }
 
-// burst writes so many bytes as a program does that does not wait, and exits.
+// burst writes a number of bytes with non-blocking writes, and exits.
 func burst(args []string) int {
 	n, _ := strconv.Atoi(args[0])
 	if err := syscall.SetNonblock(1, true); err != nil {
@@ -128,7 +128,7 @@ func burst(args []string) int {
 	return 0
 }
 
-// server works until it is told to end, and then writes a text to a descriptor.
+// server runs until it gets SIGTERM, and then writes a text to a descriptor.
 func server(args []string) int {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGTERM)
@@ -141,7 +141,7 @@ func server(args []string) int {
 	return 0
 }
 
-// heir waits for the end of its parent, and prints; then it stays or goes.
+// heir waits until its parent has ended, and prints. Then it stays or exits.
 func heir(args []string) int {
 	parent := os.Getppid()
 	if err := os.WriteFile("up", nil, 0o600); err != nil {
@@ -156,7 +156,7 @@ func heir(args []string) int {
 	return 0
 }
 
-// stubborn ignores SIGTERM, then says so.
+// stubborn ignores SIGTERM, and says when it does.
 func stubborn([]string) int {
 	signal.Ignore(syscall.SIGTERM)
 	fmt.Println("ready")
@@ -164,20 +164,20 @@ func stubborn([]string) int {
 	return 0
 }
 
-// trap ends by itself on SIGTERM.
+// trap exits on SIGTERM.
 func trap([]string) int {
 	c := make(chan os.Signal, 8)
 	signal.Notify(c, syscall.SIGTERM)
 	fmt.Println("ready")
 	<-c
 	fmt.Println("bye")
-	time.Sleep(300 * time.Millisecond) // a second signal would be seen
+	time.Sleep(300 * time.Millisecond) // time for a second signal to arrive
 	fmt.Println(len(c))
 	return 7
 }
 
-// comet starts the next comet, in a session of its own, and ends. It takes
-// the number of comets still to come: a failed test must not go on for ever.
+// comet starts the next comet in a new session, and exits. Its argument limits the number
+// of comets, in case a test fails.
 func comet(args []string) int {
 	n, _ := strconv.Atoi(args[0])
 	if n == 0 {
@@ -194,7 +194,7 @@ func comet(args []string) int {
 	return 0
 }
 
-// playRunner runs a script in a Runner, for as long as it may.
+// playRunner runs a script in a Runner, without a time limit.
 func playRunner(args []string) int {
 	r := proc.NewRunner(time.Now)
 	res, err := r.Run(context.Background(), proc.Command{
@@ -219,7 +219,7 @@ func playing(tb testing.TB, name string, args ...string) proc.Command {
 	return command(tb, append([]string{self(tb)}, args...), part+"="+name, "GORACE=atexit_sleep_ms=0")
 }
 
-// script returns a command that is a shell script; its directory is $PWD.
+// script returns a command that runs a shell script; its directory is $PWD.
 func script(tb testing.TB, text string) proc.Command {
 	tb.Helper()
 	return command(tb, []string{"/bin/sh", "-c", text})
@@ -256,7 +256,7 @@ func newRunner(tb testing.TB) *proc.Runner {
 	return r
 }
 
-// run runs a command that must not fail to run.
+// run runs a command that must start.
 func run(tb testing.TB, cmd proc.Command) proc.Result {
 	tb.Helper()
 	res, err := newRunner(tb).Run(tb.Context(), cmd)
@@ -266,11 +266,11 @@ func run(tb testing.TB, cmd proc.Command) proc.Result {
 	return res
 }
 
-// within is the bound for what happens at once, on a machine with other work that
-// may stand still for a while. What never ends takes longer.
+// within is the time limit for something that should happen at once. It is generous,
+// because a busy machine may pause.
 const within = 2 * time.Minute
 
-// await waits until ok.
+// await waits until ok returns true.
 func await(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	for end := time.Now().Add(within); !ok(); time.Sleep(2 * time.Millisecond) {
@@ -280,7 +280,7 @@ func await(tb testing.TB, what string, ok func() bool) {
 	}
 }
 
-// awaitText waits until a file holds some text.
+// awaitText waits until a file contains some text.
 func awaitText(tb testing.TB, path, text string) {
 	tb.Helper()
 	await(tb, fmt.Sprintf("%q in %s", text, path), func() bool {
@@ -289,7 +289,7 @@ func awaitText(tb testing.TB, path, text string) {
 	})
 }
 
-// pids reads the process numbers, one a line, that a script has written.
+// pids reads the process IDs that a script has written, one per line.
 func pids(tb testing.TB, path string) []int {
 	tb.Helper()
 	b, err := os.ReadFile(path)
@@ -307,7 +307,7 @@ func pids(tb testing.TB, path string) []int {
 	return all
 }
 
-// assertGone fails for each of the processes that runs.
+// assertGone reports each process that still runs.
 func assertGone(tb testing.TB, pids ...int) {
 	tb.Helper()
 	if len(pids) == 0 {
@@ -321,7 +321,7 @@ func assertGone(tb testing.TB, pids ...int) {
 	}
 }
 
-// runs reports whether a process is there and no zombie.
+// runs reports whether a process exists and is no zombie.
 func runs(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestKeeperToBeIsNoOrphan: one that is just being started is not taken for what another one
-// has left.
+// TestKeeperToBeIsNoOrphan: a keeper that is just being started is not mistaken for an
+// orphan.
 func TestKeeperToBeIsNoOrphan(t *testing.T) {
 	t.Parallel()
 	var seen sync.Map
@@ -29,13 +29,13 @@ func TestKeeperToBeIsNoOrphan(t *testing.T) {
 	for n := range 50 {
 		k, err := startKeeper(true)
 		if n == 0 && err != nil {
-			t.Skip(err) // a system that has no overlays for us
+			t.Skip(err) // the system does not allow overlays
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, taken := seen.Load(k.process.Pid); taken {
-			t.Error("it is taken for an orphan")
+			t.Error("the new keeper is taken for an orphan")
 		}
 		k.close()
 	}

@@ -89,8 +89,8 @@ func TestOutputCancelled(t *testing.T) {
 	}
 }
 
-// TestOutputCancelledBefore: a program that is not started any more ends as one that is
-// ended, with the cause.
+// TestOutputCancelledBefore: a cancelled context prevents the start, and its cause is the
+// error.
 func TestOutputCancelledBefore(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("enough")

@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/proc"
 )
 
-// workDir returns an empty directory for an overlay.
+// workDir returns an empty work directory for an overlay.
 func workDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -19,19 +19,19 @@ func workDir(t *testing.T) string {
 	return dir
 }
 
-// removable lets everybody remove what an overlay leaves in its work directory, into which only root
-// can look as it is.
+// removable lets the cleanup remove what an overlay leaves in its work directory, which
+// otherwise only root can enter.
 func removable(t *testing.T, work string) {
 	t.Helper()
 	t.Cleanup(func() {
 		for _, dir := range []string{"work", "work/incompat", "work/incompat/volatile"} {
-			_ = os.Chmod(filepath.Join(work, dir), 0o700) // where there is one
+			_ = os.Chmod(filepath.Join(work, dir), 0o700) // if it exists
 		}
 	})
 }
 
-// overlaid returns a script that runs in a directory of its own version, and what it
-// writes to. It skips the test where the system does not allow that.
+// overlaid returns a script that runs in an overlay of its directory, and the upper
+// directory. It skips the test if the system does not allow overlays.
 func overlaid(t *testing.T, text string) (cmd proc.Command, upper string) {
 	t.Helper()
 	cmd = script(t, text)
@@ -57,7 +57,7 @@ func overlaid(t *testing.T, text string) (cmd proc.Command, upper string) {
 	return cmd, upper
 }
 
-// TestOverlay: a command sees what it writes, and the directory stays as it is.
+// TestOverlay: a command sees what it writes, while the directory stays unchanged.
 func TestOverlay(t *testing.T) {
 	t.Parallel()
 	cmd, upper := overlaid(t, "echo changed >a; rm d/b; echo new >d/new; mv d/c d/moved; cat a d/new; ls d; pwd; id -u")
@@ -68,14 +68,14 @@ func TestOverlay(t *testing.T) {
 	}
 	for name, want := range map[string]string{"a": "a\n", "d/b": "b\n", "d/c": "c\n"} {
 		if got, err := os.ReadFile(filepath.Join(cmd.Dir, name)); string(got) != want {
-			t.Errorf("%s holds %q now: %v", name, got, err)
+			t.Errorf("%s now holds %q: %v", name, got, err)
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(cmd.Dir, "d/new")); err == nil {
-		t.Error("what is new is in the directory")
+		t.Error("the new file is in the directory")
 	}
 	if got, err := os.ReadFile(filepath.Join(upper, "d/new")); string(got) != "new\n" {
-		t.Errorf("above it there is %q: %v", got, err)
+		t.Errorf("the upper file holds %q: %v", got, err)
 	}
 	cmd.Argv = []string{"/bin/sh", "-c", "cat a; ls d"}
 	cmd.Overlays[0].Work = workDir(t)
@@ -84,7 +84,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// TestOverlayOthers: root changes what is somebody else's, as it does elsewhere.
+// TestOverlayOthers: in an overlay, root can change files of other users.
 func TestOverlayOthers(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -99,7 +99,7 @@ func TestOverlayOthers(t *testing.T) {
 	}
 }
 
-// TestOverlayHolds: no command gets below it, root's neither.
+// TestOverlayHolds: no command can write below the overlay, not even as root.
 func TestOverlayHolds(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]string{
@@ -120,8 +120,8 @@ func TestOverlayHolds(t *testing.T) {
 	}
 }
 
-// TestOverlayLifted: the next command of the same keeper sees nothing of what the one before saw.
-// Where somebody holds that, the next one has another keeper.
+// TestOverlayLifted: the next command of the same keeper has none of the previous
+// command's mounts. If a process still uses them, the next command gets another keeper.
 func TestOverlayLifted(t *testing.T) {
 	t.Parallel()
 	first, _ := overlaid(t, "echo changed >a; ls secret; echo $PPID")
@@ -143,29 +143,30 @@ func TestOverlayLifted(t *testing.T) {
 	keeper := says(first)
 	second, _ := overlaid(t, "cat "+first.Dir+"/a; ls "+secret+"; ls "+other+"; echo $PPID")
 	if got, want := says(second), "a\nseen\n"+keeper; got != want {
-		t.Errorf("the next one saw %q, want %q", got, want)
+		t.Errorf("the next command saw %q, want %q", got, want)
 	}
-	isHeld := filepath.Join(t.TempDir(), "held")
+	opened := filepath.Join(t.TempDir(), "held")
 	first.Watch = func(string, []byte) {
 		held, err := os.Open("/proc/" + strings.TrimSpace(keeper) + "/root" + first.Dir + "/a")
 		if err != nil {
 			t.Error(err)
 		}
 		t.Cleanup(func() { _ = held.Close() })
-		if err := os.WriteFile(isHeld, nil, 0o600); err != nil {
+		if err := os.WriteFile(opened, nil, 0o600); err != nil {
 			t.Error(err)
 		}
 	}
-	first.Argv[2] += "; until [ -e " + isHeld + " ]; do sleep 0.01; done"
+	first.Argv[2] += "; until [ -e " + opened + " ]; do sleep 0.01; done"
 	if got := says(first); got != keeper {
-		t.Errorf("the keeper of the third is %q, of the others %q", got, keeper)
+		t.Errorf("the third command has the keeper %q, the others %q", got, keeper)
 	}
 	if got := says(second); strings.HasSuffix(got, keeper) {
-		t.Errorf("what is held was lifted: %q", got)
+		t.Errorf("the keeper of mounts in use was reused: %q", got)
 	}
 }
 
-// TestOverlayRefused: what cannot be laid is an error, and nothing is run.
+// TestOverlayRefused: if an overlay cannot be mounted, Run returns an error and runs
+// nothing.
 func TestOverlayRefused(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, "echo ran >ran")
@@ -175,11 +176,11 @@ func TestOverlayRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(cmd.Dir, "ran")); err == nil {
-		t.Error("it ran all the same")
+		t.Error("the command ran")
 	}
 }
 
-// TestOverlayNames: the names of directories are what they are.
+// TestOverlayNames: special characters in directory names are taken literally.
 func TestOverlayNames(t *testing.T) {
 	t.Parallel()
 	cmd, upper := overlaid(t, "echo x >a")
@@ -202,7 +203,8 @@ func TestOverlayNames(t *testing.T) {
 	}
 }
 
-// TestBind: a command finds a directory at the path of another one, and above it an overlay.
+// TestBind: a command sees one directory at the path of another, with an overlay above
+// it.
 func TestBind(t *testing.T) {
 	t.Parallel()
 	cmd, upper := overlaid(t, "cat a; echo changed > a; cat a; ls; pwd")
@@ -217,20 +219,20 @@ func TestBind(t *testing.T) {
 		t.Errorf("it saw %q, want %q", got, want)
 	}
 	if got, err := os.ReadFile(filepath.Join(upper, "a")); string(got) != "changed\n" {
-		t.Errorf("above it there is %q: %v", got, err)
+		t.Errorf("the upper file holds %q: %v", got, err)
 	}
 	for _, dir := range []string{cmd.Dir, other} {
 		if got, err := os.ReadFile(filepath.Join(dir, "a")); string(got) == "changed\n" {
-			t.Errorf("it was written in %s: %v", dir, err)
+			t.Errorf("%s was written to: %v", dir, err)
 		}
 	}
 	cmd.Overlays = nil
 	run(t, cmd)
 	if got, err := os.ReadFile(filepath.Join(other, "a")); string(got) != "changed\n" {
-		t.Errorf("without an overlay the other holds %q: %v", got, err)
+		t.Errorf("without an overlay the other file holds %q: %v", got, err)
 	}
 	cmd.Binds[0].Of = filepath.Join(other, "missing")
 	if _, err := newRunner(t).Run(t.Context(), cmd); err == nil {
-		t.Error("what is not there is shown")
+		t.Error("a missing directory can be bound")
 	}
 }

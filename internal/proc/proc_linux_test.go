@@ -17,8 +17,8 @@ import (
 	"codeloops/internal/proc"
 )
 
-// fugitives is a script that starts processes which do all they can to be
-// forgotten, and writes their numbers into the file pids.
+// fugitives is a script that starts processes that try everything to escape. It writes
+// their IDs into the file pids.
 const fugitives = `
 live='trap "" HUP; echo $$ >>pids; exec sleep 300'
 setsid sh -c "$live" &
@@ -95,7 +95,7 @@ func TestForkStorm(t *testing.T) {
 	})
 	t.Run("bomb", func(t *testing.T) {
 		t.Parallel()
-		// A thousand in all, should it get away.
+		// A thousand at most, in case they escape.
 		cmd := script(t, `i=0; while [ $i -lt 1000 ]; do i=$((i+1)); (trap "" TERM; exec setsid sleep 300) & done; echo ready; wait`)
 		cmd.Timeout = 300 * time.Millisecond
 		cmd.Grace = 50 * time.Millisecond
@@ -206,11 +206,11 @@ func TestKeeperIsUsedAgainAndIgnoresSignals(t *testing.T) {
 	}
 }
 
-// What a command finds must not depend on who runs it.
+// A command's environment in the system does not depend on its caller.
 func TestWhatACommandFinds(t *testing.T) {
 	t.Parallel()
-	// A file that this process has open without close-on-exec, as a program
-	// that is started by make or a test runner may.
+	// Open a file without close-on-exec, as it may be if make or a test runner starts
+	// this program.
 	if _, err := syscall.Dup(0); err != nil {
 		t.Fatal(err)
 	}
@@ -226,10 +226,10 @@ SigBlk:	0000000000000000
 SigIgn:	0000000000000000
 nonblocking: 0
 `
-	// Go cannot give back the signals from 32 on, which the C library keeps for
-	// itself and a parent may have left ignored.
+	// Go cannot reset the signals from 32 on, which the C library reserves and a parent
+	// may have left ignored.
 	got := regexp.MustCompile(`(SigIgn:\t0{8})[08]0{7}\n`).ReplaceAllString(string(res.Stdout.Text), "${1}00000000\n")
-	if got != want { // ls itself has the directory open as 3
+	if got != want { // descriptor 3 is the directory that ls reads
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	if !strings.Contains(string(res.Stderr.Text), "/dev/tty") {
@@ -237,7 +237,7 @@ nonblocking: 0
 	}
 }
 
-// A command that stops its keeper gains nothing: its limits hold.
+// A command that stops its keeper is still held to its limits.
 func TestStoppedKeeper(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, `kill -STOP $PPID; setsid sleep 300 & sleep 300`)
@@ -248,8 +248,8 @@ func TestStoppedKeeper(t *testing.T) {
 	}
 }
 
-// TestRunnerOutput: what [proc.Output] does, with nothing left of what moved to
-// a session of its own.
+// TestRunnerOutput: a runner's Output works like [proc.Output], and also ends processes
+// in other sessions.
 func TestRunnerOutput(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -264,7 +264,7 @@ func TestRunnerOutput(t *testing.T) {
 	}
 }
 
-// TestKept: whoever a runner runs, or has run, knows; and nobody else.
+// TestKept: exactly the processes that a runner runs or has run know that they are kept.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	if proc.Kept() {

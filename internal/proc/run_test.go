@@ -78,8 +78,8 @@ func TestStreamsWithoutAPath(t *testing.T) {
 	}
 }
 
-// TestStreamsInThePlaceOfSomething: what an earlier command left where the
-// output goes, a link or a pipe, does not take it.
+// TestStreamsInThePlaceOfSomething: a link or pipe that an earlier command left in the
+// place of the output file is replaced and gets no output.
 func TestStreamsInThePlaceOfSomething(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, `echo out; echo err >&2`)
@@ -99,7 +99,7 @@ func TestStreamsInThePlaceOfSomething(t *testing.T) {
 	}
 }
 
-// TestCommandThatOpensItsOutputAgain: nothing is lost, whatever the redirection.
+// TestCommandThatOpensItsOutputAgain: no output is lost if a command reopens its output.
 func TestCommandThatOpensItsOutputAgain(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"", "path"} {
@@ -156,7 +156,7 @@ func TestStdinThatNobodyReads(t *testing.T) {
 func TestLongLineIsKeptInPart(t *testing.T) {
 	const size = 60 << 20
 	cmd := playing(t, "longline", "62914560")
-	cmd.Keep = 1<<20 + 1 // both halves cut a character
+	cmd.Keep = 1<<20 + 1 // both cuts are inside a character
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	res := run(t, cmd)
@@ -205,7 +205,7 @@ func TestWatchSeesAllOfIt(t *testing.T) {
 	})
 	cmd.Watch = func(stream string, chunk []byte) {
 		seen[stream] += string(chunk)
-		first() // the command goes on only because we are told while it runs
+		first() // the command goes on only after its first output was seen
 	}
 	if res := run(t, cmd); res.ExitCode != 0 || res.Stop != proc.StopNone {
 		t.Errorf("got %+v", res)
@@ -228,7 +228,7 @@ func TestWatchOfAFlood(t *testing.T) {
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
-	// One leaves something running while another one's background process
+	// One command leaves something running, while another command's background process
 	// must not be touched.
 	slow := script(t, `sh -c 'sleep 0.5; echo alive >>later' & echo ready; wait; cat later`)
 	var wg sync.WaitGroup

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A sealed output is out of reach for whoever has not inherited it, and cannot be
-// read by anybody: neither through the command's own descriptors in /proc, nor
-// through those of the programs at its other end.
+// Processes that have not inherited a sealed output cannot write to it, and nobody can
+// read it: neither through the command's own descriptors in /proc, nor through those of
+// the programs at its other end.
 func TestSealedOutputIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, `echo before
@@ -31,19 +31,19 @@ echo after`)
 		t.Errorf("stdout %q", res.Stdout.Text)
 	}
 	if !strings.Contains(string(res.Stderr.Text), "/fd/1\n") {
-		t.Errorf("it was not looked for: %q", res.Stderr.Text)
+		t.Errorf("the script found no descriptors: %q", res.Stderr.Text)
 	}
 }
 
-// An heir has the command's output, waits for the moment in which the command's
-// own process ends, and prints: what it says is never the command's, although it
-// comes before anybody has been told to end.
+// An heir inherits the command's output, waits until the command's own process ends, and
+// prints. That is never part of the output, even if it is printed before any process was
+// signalled.
 func TestHeirPrintsTooLate(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
 	tooLate := 0
 	end := time.Now().Add(within)
-	for i := 0; i < 20 || tooLate == 0 && time.Now().Before(end); i++ { // a busy machine may end each of many before it prints
+	for i := 0; i < 20 || tooLate == 0 && time.Now().Before(end); i++ { // a busy machine may kill many of them before they print
 		for _, how := range []string{"stays", "goes"} {
 			last := []string{"", "last words\n"}[i%2]
 			cmd := script(t, fmt.Sprintf(`%s %s & until [ -e up ]; do sleep 0.001; done; printf '%s'`, self(t), how, last))
@@ -51,24 +51,24 @@ func TestHeirPrintsTooLate(t *testing.T) {
 			cmd.Sealed, cmd.Late = true, filepath.Join(cmd.Dir, "late")
 			res, err := r.Run(t.Context(), cmd)
 			if err != nil || string(res.Stdout.Text) != last {
-				t.Fatalf("it %s: stdout %q, %v", how, res.Stdout.Text, err)
+				t.Fatalf("the heir %s: stdout %q, %v", how, res.Stdout.Text, err)
 			}
 			switch late, err := os.ReadFile(cmd.Late); {
 			case string(late) == "I inherit\n":
 				tooLate++
-			case !errors.Is(err, os.ErrNotExist): // it was ended before it came to print
+			case !errors.Is(err, os.ErrNotExist): // killed before it could print
 				t.Fatalf("late %q, %v", late, err)
 			}
 		}
 	}
 	if tooLate == 0 {
-		t.Error("it has printed nothing")
+		t.Error("no heir has printed anything")
 	}
 }
 
-// Nor is what an heir says that has noticed the end before it is complete: a process
-// closes its files some time before it counts as ended. Here one takes its time, as its
-// memory has to be freed, and Linux closes the last first.
+// Neither does the output include what an heir prints while the process is still ending:
+// a process closes its files before it counts as ended. Here that takes long, because
+// memory must be freed, and Linux closes the last file first.
 func TestHeirOfAProcessThatEndsSlowly(t *testing.T) {
 	t.Parallel()
 	tooLate := 0
@@ -87,12 +87,12 @@ fallocate -l 16M /proc/self/fd/3; echo last words`)
 		}
 	}
 	if tooLate == 0 {
-		t.Error("it has printed nothing")
+		t.Error("no heir has printed anything")
 	}
 }
 
-// Whoever was heard while the command's own process ran belongs to it, also when
-// it writes to the same output as a process that is left.
+// Output of other processes that was read while the command's own process ran is part of
+// the output, even if a leftover process shares it.
 func TestOthersBelongToTheOutput(t *testing.T) {
 	t.Parallel()
 	for range 10 {

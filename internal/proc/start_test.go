@@ -18,8 +18,8 @@ func TestWhatCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		// A process that is forked meanwhile would have it open for writing until its
-		// exec, and nobody could run it.
+		// A process that is forked meanwhile would hold the file open for writing until
+		// its exec, so that it could not be run.
 		syscall.ForkLock.RLock()
 		defer syscall.ForkLock.RUnlock()
 		if err := os.WriteFile(path, []byte(text), mode); err != nil {

@@ -40,7 +40,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestIdle: the clock is the watch's, so that no machine is too slow for it.
+// TestIdle: output resets the idle limit. The watch controls the clock, so that the
+// machine's speed does not matter.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	const idle = time.Second
@@ -58,7 +59,7 @@ func TestIdle(t *testing.T) {
 	busy.Idle = idle
 	busy.Watch = func(_ string, chunk []byte) {
 		late.Add(int64(idle) * 9 / 10)
-		time.Sleep(idle / 5) // somebody looks
+		time.Sleep(idle / 5) // while the output is being watched
 		if err := os.WriteFile(filepath.Join(busy.Dir, strings.TrimSpace(string(chunk))), nil, 0o600); err != nil {
 			t.Error(err)
 		}
@@ -125,7 +126,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// runUntil runs a command and calls act once it has said that it is ready.
+// runUntil runs a command and calls act after it has printed "ready".
 func runUntil(t *testing.T, cmd proc.Command, act func(cancel, kill func())) proc.Result {
 	t.Helper()
 	r := newRunner(t)
@@ -143,7 +144,7 @@ func runUntil(t *testing.T, cmd proc.Command, act func(cancel, kill func())) pro
 	select {
 	case <-done:
 	case <-time.After(within):
-		t.Fatal("it still runs")
+		t.Fatal("the command still runs")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestPrintsMeanwhile: a command that prints while its output is measured is not idle, however
-// long that takes.
+// TestPrintsMeanwhile: a command that prints while its output is being measured is not
+// idle, however long the measurement takes.
 func TestPrintsMeanwhile(t *testing.T) {
 	t.Parallel()
 	var clock time.Time
@@ -19,5 +19,5 @@ func TestPrintsMeanwhile(t *testing.T) {
 		out.keep([]byte("goes on\n"))
 		return clock
 	}
-	s.measure() // or there is nobody who could be stopped
+	s.measure() // panics if it tries to stop the missing child
 }

@@ -27,17 +27,17 @@ func TestSweepGivesUp(t *testing.T) {
 	})
 }
 
-// TestSweepNamesWhoFollows: one that has died when its name is looked for has left
-// another.
+// TestSweepNamesWhoFollows: a process that ended before it could be named is skipped, and
+// the next one is named.
 func TestSweepNamesWhoFollows(t *testing.T) {
 	t.Parallel()
-	const nobody = 1 << 30 // no system counts processes so far
+	const noProcess = 1 << 30 // larger than any process ID
 	looks, self := 0, os.Getpid()
 	s := sweep{
 		gone: func() bool { return looks > 1 },
 		list: func() []int {
 			if looks++; looks == 1 {
-				return []int{nobody}
+				return []int{noProcess}
 			}
 			return []int{self}
 		},
@@ -50,13 +50,13 @@ func TestSweepNamesWhoFollows(t *testing.T) {
 	}
 }
 
-// TestSweepIsPatient: those who die one by one are not given up, however long it takes
-// for all of them.
+// TestSweepIsPatient: a sweep does not give up while processes die one by one, however
+// long that takes.
 func TestSweepIsPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const nobody = 1 << 30 // no system counts processes so far
-		left := []int{nobody, nobody + 1, nobody + 2, nobody + 3}
+		const noProcess = 1 << 30 // larger than any process ID
+		left := []int{noProcess, noProcess + 1, noProcess + 2, noProcess + 3}
 		died := time.Now()
 		s := sweep{
 			gone: func() bool {
@@ -74,21 +74,21 @@ func TestSweepIsPatient(t *testing.T) {
 	})
 }
 
-// TestSweepStandsStill: who could not die because the whole machine stood still has the time
-// for it afterwards.
+// TestSweepStandsStill: if the whole machine is suspended, processes still have time to
+// die afterwards.
 func TestSweepStandsStill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const nobody = 1 << 30 // no system counts processes so far
+		const noProcess = 1 << 30 // larger than any process ID
 		looks := 0
 		s := sweep{
 			gone: func() bool {
-				if looks++; looks == 5 { // by then they have been killed
+				if looks++; looks == 5 { // they have been killed by now
 					time.Sleep(2 * killLimit)
 				}
 				return looks > 10
 			},
-			list:  func() []int { return []int{nobody} },
+			list:  func() []int { return []int{noProcess} },
 			hurry: func() bool { return true },
 		}
 		if _, survivors := s.run(); survivors != nil {

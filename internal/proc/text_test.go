@@ -87,7 +87,7 @@ func checkCaptured(t *testing.T, c Captured, content []byte, keep int) {
 	checkCut(t, c, content, keep)
 }
 
-// checkCut holds a text that is not whole to its head, its tail and its bounds.
+// checkCut checks the head, the tail and the length of a truncated text.
 func checkCut(t *testing.T, c Captured, content []byte, keep int) {
 	t.Helper()
 	head, tail, ok := cutNotice(c)
@@ -102,7 +102,7 @@ func checkCut(t *testing.T, c Captured, content []byte, keep int) {
 	}
 }
 
-// cutNotice splits a text at the notice that must be in it.
+// cutNotice splits a text at the notice of omitted bytes, which it must contain.
 func cutNotice(c Captured) (head, tail string, ok bool) {
 	return strings.Cut(string(c.Text), Omission(c.Omitted))
 }

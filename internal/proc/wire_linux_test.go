@@ -12,7 +12,7 @@ import (
 
 func encode(m message) []byte {
 	var b bytes.Buffer
-	_ = gob.NewEncoder(&b).Encode(m) // into memory
+	_ = gob.NewEncoder(&b).Encode(m) // cannot fail
 	return b.Bytes()
 }
 

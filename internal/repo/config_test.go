@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// list renders entries as `git config --list -z` does.
+// list formats entries as `git config --list -z` does.
 func list(entries []Entry) string {
 	var b strings.Builder
 	for _, e := range entries {
@@ -181,7 +181,7 @@ func TestConfigRefuses(t *testing.T) {
 			dir := s.init("r")
 			s.write(".gitconfig", c.text)
 			if _, err := s.try(dir, "config", "--list"); err == nil {
-				t.Error("git takes it")
+				t.Error("git accepts it")
 			}
 			if _, err := Open(dir, s.env); !c.want(s.home, err) {
 				t.Errorf("Open: %v", err)
@@ -190,7 +190,7 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
-// A chain of files that each include the next one many times is cut off.
+// Includes are limited: Open fails if each file in a chain includes the next many times.
 func TestIncludesBounded(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -201,7 +201,7 @@ func TestIncludesBounded(t *testing.T) {
 	s.write("inc9", "")
 	s.write(".gitconfig", "[include]\npath = inc0\n")
 	if _, err := Open(dir, s.env); err == nil {
-		t.Error("Open reads them all")
+		t.Error("Open accepts it")
 	}
 }
 
@@ -261,7 +261,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Random files built of the pieces of the syntax, compared with git.
+// Random files made of pieces of the syntax are parsed as by git.
 func TestConfigRandom(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -270,7 +270,7 @@ func TestConfigRandom(t *testing.T) {
 		"[a]", "[b \"S\"]", "[c.D]", "[]", "[ \"x\"]", "[.]", "[e \"\"]", "\n", "\n", "\n", "\r\n", "\t", " ", "key", "K2", " = ", "=", "value", "\"", "\\", "\\\n",
 		"\\n", "\\t", "\\\"", "#", ";", "é", "[", "]", "\r", "x-y", "0",
 	}
-	// Git before 2.45 turns every blank inside a value into a space.
+	// Before version 2.45, git turns every blank inside a value into a space.
 	blanks := strings.NewReplacer("\t", " ", "\r", " ")
 	accepted := 0
 	for range 400 {

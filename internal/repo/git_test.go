@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A sandbox is a user with a home of their own, for git and for Open alike.
+// A sandbox is a user with their own home, for both git and Open.
 type sandbox struct {
 	t    *testing.T
 	home string
@@ -37,7 +37,7 @@ func newSandbox(t *testing.T) *sandbox {
 	}}
 }
 
-// with returns the sandbox with more variables.
+// with returns the sandbox with additional variables.
 func (s *sandbox) with(vars map[string]string) *sandbox {
 	c := *s
 	c.vars = maps.Clone(s.vars)
@@ -50,7 +50,7 @@ func (s *sandbox) env(name string) (string, bool) {
 	return v, ok
 }
 
-// try runs git in dir and returns what it printed.
+// try runs git in dir and returns its output.
 func (s *sandbox) try(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -66,8 +66,7 @@ func (s *sandbox) try(dir string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// git runs git in dir, which must succeed, and returns its output without the
-// last newline.
+// git runs git in dir and returns its output without the last newline. Git must succeed.
 func (s *sandbox) git(dir string, args ...string) string {
 	s.t.Helper()
 	out, err := s.try(dir, args...)
@@ -77,7 +76,7 @@ func (s *sandbox) git(dir string, args ...string) string {
 	return strings.TrimSuffix(out, "\n")
 }
 
-// init makes a repository in the home's subdirectory name.
+// init creates a repository in a subdirectory of the home.
 func (s *sandbox) init(name string, args ...string) string {
 	s.t.Helper()
 	dir := filepath.Join(s.home, name)
@@ -85,7 +84,7 @@ func (s *sandbox) init(name string, args ...string) string {
 	return dir
 }
 
-// write puts text into a file below the home and returns its path.
+// write writes a file below the home and returns its path.
 func (s *sandbox) write(name, text string) string {
 	s.t.Helper()
 	path := filepath.Join(s.home, filepath.FromSlash(name))

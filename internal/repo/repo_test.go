@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// paths is what Open and git agree on.
+// paths are the paths on which Open and git must agree.
 type paths struct{ workTree, gitDir, commonDir string }
 
-// sameAsGit opens dir both ways and compares.
+// sameAsGit opens dir with Open and with git, and compares the paths.
 func sameAsGit(t *testing.T, s *sandbox, dir string) *Repository {
 	t.Helper()
 	r, err := Open(dir, s.env)
@@ -59,7 +59,7 @@ func sameHead(t *testing.T, s *sandbox, dir string, r *Repository) {
 
 func TestOpenPlaces(t *testing.T) {
 	t.Parallel()
-	// Each returns the directory to open, and the user who opens it.
+	// Each case returns the directory to open, and the user who opens it.
 	cases := map[string]func(s *sandbox) (string, *sandbox){
 		"plain": func(s *sandbox) (string, *sandbox) { return s.init("r"), s },
 		"commit": func(s *sandbox) (string, *sandbox) {
@@ -230,8 +230,8 @@ func TestOpenRefuses(t *testing.T) {
 	cases := map[string]struct {
 		prepare func(s *sandbox) (string, *sandbox)
 		want    error
-		key     string // of an UnsupportedError
-		fine    bool   // for git itself
+		key     string // the setting of an UnsupportedError
+		fine    bool   // git itself accepts it
 	}{
 		"nothing": {prepare: func(s *sandbox) (string, *sandbox) {
 			// The test's own directory may be inside a repository.
@@ -329,7 +329,8 @@ func TestHeadRefusesLoops(t *testing.T) {
 	}
 }
 
-// A branch is at the commit that git says, and what git alone would make a commit of is none.
+// Branch returns the commit that git reports, and nothing for other names that git can
+// resolve.
 func TestBranch(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -359,7 +360,7 @@ func TestBranch(t *testing.T) {
 	}
 }
 
-// A reference that is being packed is there all the while.
+// RefsBelow always finds a reference, even while it is being packed.
 func TestRefsBelowWhilePacked(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -370,7 +371,7 @@ func TestRefsBelowWhilePacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.git(dir, "tag", "moved")
-	for n := range 300 { // that are read before it, and that git does not pack
+	for n := range 300 { // tags that are read before it and that git does not pack
 		s.write(fmt.Sprintf("r/.git/refs/tags/%d", n), "ref: refs/heads/main\n")
 	}
 	packed := make(chan struct{})

@@ -25,8 +25,8 @@ func TestWithoutRepository(t *testing.T) {
 	}
 }
 
-// TestNamesRepository asks git for the variables that it clears where it goes on to
-// another repository.
+// TestNamesRepository: the variables are those that git itself clears before it enters
+// another repository, except for settings.
 func TestNamesRepository(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "--local-env-vars").Output()

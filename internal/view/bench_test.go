@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/view"
 )
 
-// BenchmarkOverlay measures what a view costs beside a command that runs without one:
-// to open and to close it (set-up), and to see what was written (look).
+// BenchmarkOverlay measures the cost of a view compared to a command without one: opening
+// and closing it (set-up), and finding what was written (look).
 func BenchmarkOverlay(b *testing.B) {
 	for _, files := range []int{10, 10_000, 100_000} {
 		root := filepath.Join(b.TempDir(), "tree")

@@ -22,22 +22,22 @@ func TestMain(m *testing.M) {
 	if proc.Keep() {
 		return
 	}
-	// The race detector makes a process linger when it exits, and each view has one.
+	// The race detector delays the exit of processes, and each view has one.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// A user has a repository with views of it.
+// A user has a repository and its views.
 type user struct {
 	*testing.T
 	root  string
 	place *view.Place
 }
 
-// newUser makes a repository and opens views of a kind; one that the system has not skips
-// the test.
+// newUser makes a repository and prepares views of a kind. It skips the test if the
+// system lacks that kind.
 func newUser(t *testing.T, kind view.Kind, setup string) user {
 	t.Helper()
 	u := user{T: t, root: filepath.Join(temporary(t), "tree")}
@@ -103,7 +103,7 @@ func (u user) out(dir string, argv ...string) string {
 	return string(out)
 }
 
-// state sums up a tree: each file with its content, its mode and its time.
+// state describes all files with their contents, modes and times.
 func state(t *testing.T, dirs ...string) string {
 	t.Helper()
 	var b strings.Builder
@@ -131,7 +131,7 @@ func state(t *testing.T, dirs ...string) string {
 			}
 			written := info.ModTime()
 			if strings.Contains(name, "/objects/") {
-				written = time.Time{} // git takes note there of what somebody else uses
+				written = time.Time{} // git updates these times when objects are reused
 			}
 			fmt.Fprintf(&b, "%s %v %v %x\n", name, info.Mode(), written.UnixNano(), sha256.Sum256(content))
 			return nil
@@ -239,14 +239,15 @@ func TestWritten(t *testing.T) {
 					}
 				}
 				if fmt.Sprint(got) != fmt.Sprint(c.want) {
-					t.Errorf("written is %+v, want %+v", got, c.want)
+					t.Errorf("written: %+v, want %+v", got, c.want)
 				}
-				// What is taken back is not told again, and of what is ignored all is there.
+				// Discarded changes are not reported again, and ignored files are still
+				// there.
 				if err := v.Discard(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if got := u.written(v); fmt.Sprint(got) != fmt.Sprint(loop.Written{}) {
-					t.Errorf("written after it was taken back is %+v", got)
+					t.Errorf("written after a discard: %+v", got)
 				}
 				u.run(v, `test "$(cat a.txt)" = one; test "$(cat src/b.txt)" = two; test -x src/run.sh; test "$(git status --porcelain | sort | tr '\n' ' ')" = "?? new.txt A  staged.txt "`)
 				if err := v.Close(); err != nil {
@@ -279,7 +280,7 @@ func differing(before, now string) string {
 	return b.String()
 }
 
-// What checks write to ignored places stays while the view does.
+// Ignored files that a check writes stay until the view is closed.
 func TestIgnoredStays(t *testing.T) {
 	t.Parallel()
 	kinds(t, func(t *testing.T, kind view.Kind) {
@@ -296,7 +297,7 @@ func TestIgnoredStays(t *testing.T) {
 	})
 }
 
-// In a linked work tree, what git writes goes to a directory that others share.
+// In a linked work tree, git writes to a shared directory, which a view must not change.
 func TestLinkedWorkTree(t *testing.T) {
 	t.Parallel()
 	kinds(t, func(t *testing.T, kind view.Kind) {
@@ -311,7 +312,7 @@ func TestLinkedWorkTree(t *testing.T) {
 		got := u.written(v)
 		slices.Sort(want.Repository)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("written is %+v, want %+v", got, want)
+			t.Errorf("written: %+v, want %+v", got, want)
 		}
 		if err := v.Close(); err != nil {
 			t.Fatal(err)
@@ -322,7 +323,7 @@ func TestLinkedWorkTree(t *testing.T) {
 	})
 }
 
-// The user goes on working while a view is open, and a view shows all that is ignored.
+// The user's work, while a view is open, is kept, and a view shows all ignored files.
 func TestUserWorksOn(t *testing.T) {
 	t.Parallel()
 	kinds(t, func(t *testing.T, kind view.Kind) {
@@ -339,7 +340,8 @@ func TestUserWorksOn(t *testing.T) {
 	})
 }
 
-// An absolute link leads to the view, too, and what a view has written cannot be reached in it.
+// Absolute links lead to files in the view, and the view's own storage is out of its
+// reach.
 func TestStaysInside(t *testing.T) {
 	t.Parallel()
 	kinds(t, func(t *testing.T, kind view.Kind) {
@@ -355,12 +357,12 @@ func TestStaysInside(t *testing.T) {
 			t.Errorf("the user's tree has changed:\n%s", differing(before, now))
 		}
 		if got := u.written(v); !slices.Equal(got.Changed, []string{"a.txt", "src/b.txt"}) {
-			t.Errorf("written is %+v", got)
+			t.Errorf("written: %+v", got)
 		}
 	})
 }
 
-// What a killed process left is removed by the next one.
+// What a killed process left behind is removed by the next one.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	kinds(t, func(t *testing.T, kind view.Kind) {
@@ -374,7 +376,7 @@ func TestLeftBehind(t *testing.T) {
 	})
 }
 
-// Views are not kept where they would be a part of what they show.
+// Views cannot be stored inside the work tree that they show.
 func TestHomeInside(t *testing.T) {
 	t.Parallel()
 	kinds(t, func(t *testing.T, kind view.Kind) {
@@ -397,8 +399,8 @@ func (u user) refused(kind view.Kind) {
 	}
 }
 
-// TestLinksAreRemovedAsSuch: what a link of a command's leads to stays, whether its name is taken
-// back or all of the view goes.
+// TestLinksAreRemovedAsSuch: discarding or closing a view removes a link, never the
+// link's target.
 func TestLinksAreRemovedAsSuch(t *testing.T) {
 	t.Parallel()
 	kinds(t, func(t *testing.T, kind view.Kind) {

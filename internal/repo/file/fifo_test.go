@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Nobody writes to the FIFO: a plain open would wait forever.
+// Nobody writes to the FIFO, so a plain open would wait forever.
 func TestReadFIFO(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "fifo")

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// options say how [Glob] matches.
+// options are the options of [Glob].
 type options struct{ Fold, Path bool }
 
-// reference matches by trying everything: the definition that the fast matcher
-// is measured against. It takes exponential time.
+// reference is the definition of a match: it tries everything, in exponential time. The
+// fast matcher is compared with it.
 func reference(pat, txt string, o options) bool { return try(pat, txt, true, o) }
 
 func try(pat, txt string, bounded bool, o options) bool {
@@ -29,7 +29,7 @@ func try(pat, txt string, bounded bool, o options) bool {
 	if o.Fold {
 		c = lower(c)
 	}
-	n, ok := 1, true // the length of the element, and whether it matches
+	n, ok := 1, true // n is the element's length
 	switch p := pat[0]; {
 	case p == '?':
 	case p == '[':
@@ -148,7 +148,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// Patterns that take an exponential time by trying everything.
+// Patterns are matched quickly that take exponential time if everything is tried.
 func TestGlobBounded(t *testing.T) {
 	t.Parallel()
 	done := make(chan bool)
@@ -202,7 +202,7 @@ func FuzzGlob(f *testing.F) {
 		o := options{Fold: fold, Path: path}
 		got := Glob(pat, txt, o.Fold, o.Path)
 		if strings.Count(pat, "*") > 6 || len(txt) > 30 {
-			return // too much for the reference
+			return // too slow for the reference
 		}
 		if want := reference(pat, txt, o); got != want {
 			t.Errorf("Glob(%q, %q, %+v) = %v, want %v", pat, txt, o, got, want)
