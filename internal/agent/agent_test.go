@@ -132,7 +132,7 @@ func TestTurnFiles(t *testing.T) {
 	})
 }
 
-// A role is a name: what a turn may do goes by its access alone.
+// A role is only a name: its access decides what a turn may do.
 func TestRolesDecideNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
@@ -148,7 +148,7 @@ func TestRolesDecideNothing(t *testing.T) {
 		}
 	}
 	if _, c := s.play(a, Request{Role: "planner"}); len(c.env("CODELOOPS_STEP")) > 0 {
-		t.Errorf("without a step it is told of %q", c.env("CODELOOPS_STEP"))
+		t.Errorf("without a step, CODELOOPS_STEP is %q", c.env("CODELOOPS_STEP"))
 	}
 	for _, r := range []Request{{Role: "../x"}, {Role: "a/b"}, {Role: "a b"}, {Role: "a\nb"}, {Step: "1.a/b", Role: "a"}, {Step: "..", Role: "a"}} {
 		if _, err := a.Run(t.Context(), r); err == nil || !strings.Contains(err.Error(), "cannot be the name of a ") {
@@ -157,8 +157,7 @@ func TestRolesDecideNothing(t *testing.T) {
 	}
 }
 
-// Of a large output the end is what counts: the head, with another decision in
-// it, is not the agent's final text.
+// The end of a large output is the final text: a decision in its head does not count.
 func TestFinalTextOfLargeOutput(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
@@ -226,7 +225,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// failing is a starter that cannot run anything.
+// failing is a starter whose runs all fail.
 type failing struct{ err error }
 
 func (f failing) Run(context.Context, proc.Command) (proc.Result, error) {

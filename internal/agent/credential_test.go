@@ -61,8 +61,7 @@ func TestSignedIn(t *testing.T) {
 	}
 }
 
-// Every agent of the catalogue says what it may be signed in with; auto would
-// pass it over.
+// Every agent of the catalogue declares its credentials; otherwise auto would skip it.
 func TestCatalogueHasCredentials(t *testing.T) {
 	t.Parallel()
 	for _, s := range Catalogue() {
@@ -77,8 +76,8 @@ func TestCatalogueHasCredentials(t *testing.T) {
 	}
 }
 
-// TestHideSecrets looks at the environment of real processes. Access decides what is
-// in it, whatever the role is called.
+// TestHideSecrets checks the environment of real processes: a turn's access decides what
+// is in it, not the name of its role.
 func TestHideSecrets(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")

@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/agent/transcript"
 )
 
-// TestDocs holds the page on agents against the catalogue and the formats.
+// TestDocs: the page on agents agrees with the catalogue and the formats.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "adding-agents.md"))

@@ -15,7 +15,7 @@ import (
 	"codeloops/internal/proc"
 )
 
-// recorded returns the result of a real CLI's turn, from its sample.
+// recorded returns the result of a real CLI's recorded turn.
 func recorded(t *testing.T, name string) proc.Result {
 	t.Helper()
 	base := filepath.Join("testdata", "samples", filepath.FromSlash(name))
@@ -44,7 +44,7 @@ func recorded(t *testing.T, name string) proc.Result {
 
 func captured(b []byte) proc.Captured { return proc.Captured{Text: b, Total: int64(len(b))} }
 
-// played judges a result as if it had just come in.
+// played returns the reply to a result, as if it had just arrived.
 func played(spec Spec, access loop.Access, res proc.Result) Reply {
 	l := newListener(spec.Output, 1<<20, nil, func() {})
 	l.hear("stdout", res.Stdout.Text)
@@ -55,7 +55,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct {
 		ending loop.Ending
-		reason string // how it begins
+		reason string // the prefix of the reason
 	}{
 		"claude/fault-401-json":           {loop.EndFailed, "its output breaks off before the end; the last problem was: authentication_failed (status 401)"},
 		"claude/fault-401-gives-up":       {loop.EndAuth, "Failed to authenticate. API Error: 401"},
@@ -107,10 +107,10 @@ func TestFaults(t *testing.T) {
 		"qwen/fault-too-long-json":     {loop.EndContextTooLong, "400 prompt is too long"},
 		"qwen/fault-empty-json":        {loop.EndFailed, "Model stream ended with empty"},
 		"qwen/fault-errevent-json":     {loop.EndFailed, "scripted error event"},
-		// What was said before the last tool is no final message.
+		// Text before the last tool call is not a final message.
 		"codex/fault-empty-after-preamble-json": {loop.EndEmpty, ""},
 		"droid/fault-empty-after-preamble-json": {loop.EndEmpty, ""},
-		// Nobody has signed in.
+		// The user is not signed in.
 		"copilot/fault-no-key":        {loop.EndAuth, "Error: No authentication information found."},
 		"copilot/fault-not-validated": {loop.EndAuth, "Error: Authentication token found but could not be validated."},
 		"droid/fault-no-key-json":     {loop.EndAuth, "Error: Authentication failed. Please log in"},
@@ -119,18 +119,18 @@ func TestFaults(t *testing.T) {
 			loop.EndAuth, "No auth type is selected.",
 		},
 		"qwen/fault-no-key-json": {loop.EndAuth, "Missing API key for OpenAI-compatible auth."},
-		// A status before the JSON of the service.
+		// A status precedes the service's JSON.
 		"pi/fault-401-code-json": {loop.EndAuth, "401 scripted fault"},
 		"pi/fault-429-code-json": {loop.EndRateLimited, "429 scripted limit"},
 		"pi/fault-503-json":      {loop.EndOverloaded, "503 scripted overload"},
-		// The service says when its limit ends.
+		// The service states when its limit ends.
 		"claude/fault-limit-json":  {loop.EndRateLimited, "You've hit your 5-hour limit · resets 6:32am (UTC)"},
 		"cline/fault-limit-json":   {loop.EndRateLimited, "Rate limit reached for"},
 		"codex/fault-limit-json":   {loop.EndRateLimited, "You’ve hit your usage limit."},
 		"copilot/fault-limit-json": {loop.EndRateLimited, "429 Rate limit reached for"},
 		"droid/fault-limit-json":   {loop.EndRateLimited, "429 Rate limit reached for"},
 		"gemini/fault-limit-json":  {loop.EndRateLimited, "You exceeded your current quota"},
-		// Nobody listens.
+		// The connection is refused.
 		"claude/fault-refused-json":  {loop.EndOverloaded, "API Error: Connection refused"},
 		"cline/fault-refused-json":   {loop.EndOverloaded, "Cannot connect to API: Unable to connect."},
 		"cn/fault-refused":           {loop.EndOverloaded, `{"status":"error","message":"Connection error.`},
@@ -139,7 +139,7 @@ func TestFaults(t *testing.T) {
 		"gemini/fault-refused-json":  {loop.EndOverloaded, "exception TypeError: fetch failed"},
 		"pi/fault-refused-json":      {loop.EndOverloaded, "Connection error."},
 		"qwen/fault-refused-json":    {loop.EndOverloaded, "Connection error."},
-		// In other words of other services.
+		// Other services use other words.
 		"cline/fault-404-json":                {loop.EndFailed, "scripted fault"},
 		"cline/fault-429-json":                {loop.EndFailed, "scripted limit"},
 		"cn/fault-cut":                        {loop.EndOverloaded, `{"status":"error","message":"Premature close"}`},
@@ -158,8 +158,8 @@ func TestFaults(t *testing.T) {
 		"opencode/fault-cut-json":             {loop.EndOverloaded, "Connection reset by server"},
 		"opencode/fault-429-json":             {loop.EndRateLimited, "scripted limit"},
 		"opencode/fault-errevent-openai-json": {loop.EndOverloaded, "scripted error event"},
-		// Asked for JSON, these printed none: they had not come that far, or
-		// something else was started in their place.
+		// These were asked for JSON but printed none: they failed too early, or another
+		// program was started instead.
 		"codex/fault-401":    {loop.EndFailed, "ERROR: unexpected status 401"},
 		"copilot/fault-401":  {loop.EndFailed, "Check your COPILOT_PROVIDER_API_KEY"},
 		"gemini/fault-401":   {loop.EndFailed, "An unexpected critical error occurred"},
@@ -181,8 +181,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSilenceAfterALimit: an agent that is silent because of its service has met
-// what it says, if it is stopped for that silence.
+// TestSilenceAfterALimit: an agent that is stopped for being idle after its service
+// reported a problem ends with that problem.
 func TestSilenceAfterALimit(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]loop.Ending{
@@ -207,7 +207,7 @@ func TestSilenceAfterALimit(t *testing.T) {
 	}
 }
 
-// TestGoodTurns looks at all of what a structured turn comes to.
+// TestGoodTurns checks every part of the reply for a completed structured turn.
 func TestGoodTurns(t *testing.T) {
 	t.Parallel()
 	for _, cli := range []string{"claude", "cline", "codex", "copilot", "droid", "gemini", "kilo", "opencode", "pi", "qwen"} {
@@ -225,7 +225,7 @@ func TestGoodTurns(t *testing.T) {
 			t.Errorf("%s: %s, %q, %q", cli, actor.Ending, actor.Text, actor.Stdout.Text)
 		}
 		if actor.Stdout.Total != int64(len(actor.Stdout.Text)) || actor.Stdout.Omitted != 0 {
-			t.Errorf("%s: %d bytes are said to be %d, %d of them omitted", cli, len(actor.Stdout.Text), actor.Stdout.Total, actor.Stdout.Omitted)
+			t.Errorf("%s: %d bytes are counted as %d, %d of them omitted", cli, len(actor.Stdout.Text), actor.Stdout.Total, actor.Stdout.Omitted)
 		}
 		for n, want := range map[string]string{
 			"1": "DECISION: CONTINUE\nFEEDBACK: add a second file",
@@ -242,7 +242,7 @@ func TestGoodTurns(t *testing.T) {
 	}
 }
 
-// TestJudge looks at what the samples do not show.
+// TestJudge checks endings that the samples do not cover.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	text := Spec{Protocol: Protocol{Output: Text, Sayings: []Saying{{Line: "No key", Ending: loop.EndAuth}}, Exits: map[string]loop.Ending{"41": loop.EndAuth}}}
@@ -293,7 +293,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestStructuredTurn plays one as a real process and looks at all of it.
+// TestStructuredTurn runs a structured turn as a real process and checks every part of
+// its reply.
 func TestStructuredTurn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
@@ -316,10 +317,10 @@ func TestStructuredTurn(t *testing.T) {
 	}
 	message := loop.Notice{Kind: loop.NoticeMessage, Text: strings.ReplaceAll(said, "\n", " ")}
 	warning := loop.Notice{Kind: loop.NoticeOutput, Stream: "stderr", Text: "a warning\n"}
-	slices.SortFunc(heard, func(a, b loop.Notice) int { return cmp.Compare(a.Stream, b.Stream) }) // by two pipes, in any order
+	slices.SortFunc(heard, func(a, b loop.Notice) int { return cmp.Compare(a.Stream, b.Stream) }) // two pipes may arrive in any order
 	equal(t, "notices", heard, []loop.Notice{message, warning})
 	if !spec.Streams {
-		t.Error("an agent that prints events does not count as one that streams")
+		t.Error("an agent that prints events is not marked as streaming")
 	}
 }
 
@@ -340,7 +341,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s prints %q", spec.Name, spec.Output)
 		}
 		if _, err := os.Stat(filepath.Join("testdata", "samples", spec.Binaries[0])); err != nil && len(spec.Sayings)+len(spec.Exits) > 0 {
-			t.Errorf("%s: there is no sample of what it says", spec.Name)
+			t.Errorf("%s: there is no sample of its output", spec.Name)
 		}
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"codeloops/internal/proc"
 )
 
-// TestMain makes the test binary an agent too: under the name of one of them
-// it records how it was called and does what FAKE_DOES says.
+// TestMain lets the test binary play an agent, too: if called as one, it records the call
+// and does what FAKE_DOES says.
 func TestMain(m *testing.M) {
 	if proc.Keep() {
 		return
@@ -38,10 +38,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runner runs every test's agents.
+// runner runs the agents of all tests.
 var runner *proc.Runner
 
-// A call is how a fake agent was called.
+// A call describes how a fake agent was called.
 type call struct {
 	Args  []string
 	Env   []string
@@ -51,13 +51,13 @@ type call struct {
 	Mode  os.FileMode
 }
 
-// sample is what a fake says when it is to do nothing else.
+// sample is what a fake agent says by default.
 const sample = "Looked around.\nDECISION: DONE\nSUMMARY: all of it works\n"
 
 func fake(record, does string) int {
 	c := call{Args: os.Args[1:], Env: os.Environ()}
 	c.Dir, _ = os.Getwd()
-	c.Stdin, _ = io.ReadAll(os.Stdin) // comes back at the end of the file only
+	c.Stdin, _ = io.ReadAll(os.Stdin) // reads until the end of the file
 	if len(c.Args) > 0 {
 		last := c.Args[len(c.Args)-1]
 		if st, err := os.Stat(last); err == nil {
@@ -115,7 +115,7 @@ func misbehave(does string) int {
 	return 0
 }
 
-// A stage is a place in which fake agents play.
+// A stage is an environment in which fake agents run.
 type stage struct {
 	t      *testing.T
 	place  Place
@@ -123,7 +123,7 @@ type stage struct {
 	record string
 }
 
-// newStage has every one of the names as a program.
+// newStage makes a stage with a program for each name.
 func newStage(t *testing.T, names ...string) *stage {
 	t.Helper()
 	s := &stage{t: t, bin: t.TempDir(), record: filepath.Join(t.TempDir(), "call.json")}
@@ -153,8 +153,8 @@ func newStage(t *testing.T, names ...string) *stage {
 			"HOME=" + t.TempDir(),
 			"FAKE_RECORD=" + s.record,
 			"FAKE_SCENARIO=" + scenario,
-			"GOCOVERDIR=" + t.TempDir(), // for what a covered test binary leaves
-			"GORACE=atexit_sleep_ms=0",  // else the race detector adds a second to every end
+			"GOCOVERDIR=" + t.TempDir(), // for the coverage data of the test binary
+			"GORACE=atexit_sleep_ms=0",  // otherwise the race detector delays each exit by a second
 		},
 		Outputs: t.TempDir(),
 		Session: "2025-01-27T15-30-45Z_abc123",
@@ -163,7 +163,7 @@ func newStage(t *testing.T, names ...string) *stage {
 	return s
 }
 
-// speaks makes the fakes print in a format.
+// speaks sets the format in which the fakes print.
 func (s *stage) speaks(f Format) {
 	s.place.Environ = append(s.place.Environ, "FAKE_FORMAT="+string(f))
 }
@@ -181,7 +181,7 @@ func (s *stage) agent(spec Spec, model string) *Agent {
 	return a
 }
 
-// play plays one turn and returns what the fake agent saw of it.
+// play runs one turn, and returns the reply and how the fake agent was called.
 func (s *stage) play(a *Agent, r Request) (Reply, call) {
 	s.t.Helper()
 	reply, err := a.Run(s.t.Context(), r)
@@ -216,7 +216,7 @@ func equal[T comparable](t *testing.T, what string, got, want []T) {
 	}
 }
 
-// known is an agent of the catalogue.
+// known returns an agent of the catalogue.
 func known(name string) Spec {
 	s, err := Find(name)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// However the bytes are cut up, the same lines come out.
+// The lines do not depend on how the bytes are split into chunks.
 func TestLinesChunking(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", maxPiece)
@@ -30,7 +30,7 @@ func TestLinesChunking(t *testing.T) {
 				t.Errorf("chunks of %d: piece %d is cut inside a character", size, i)
 			}
 			if i < len(pieces)-1 && !strings.HasSuffix(p, "\n") && len(p) < maxPiece-utf8.UTFMax {
-				t.Errorf("chunks of %d: piece %d, %.20q, is no line", size, i, p)
+				t.Errorf("chunks of %d: piece %d, %.20q, is not a line", size, i, p)
 			}
 		}
 	}

@@ -14,12 +14,12 @@ import (
 	"codeloops/internal/proc"
 )
 
-// A talker is a Starter of a program that prints something, and then works on
-// until it is told to end.
+// A talker is a Starter of a program that prints something, and then runs until it is
+// ended.
 type talker struct {
 	says  string
 	pause time.Duration // between its lines
-	ended time.Duration // how long it was let work
+	ended time.Duration // how long it ran
 }
 
 func (p *talker) Run(ctx context.Context, cmd proc.Command) (proc.Result, error) {
@@ -36,8 +36,8 @@ func (p *talker) Run(ctx context.Context, cmd proc.Command) (proc.Result, error)
 	return proc.Result{ExitCode: -1, Stop: proc.StopCancelled, Stdout: captured([]byte(p.says))}, nil
 }
 
-// listens plays a turn of an agent that prints something and does not end, until
-// codeloops ends it, or the user after an hour.
+// listens plays a turn of an agent that prints something and does not exit. The turn ends
+// when codeloops ends it, or when the user does, after an hour.
 func listens(t *testing.T, name, says string, pause time.Duration) (reply Reply, took time.Duration) {
 	t.Helper()
 	spec, err := Find(name)
@@ -58,7 +58,7 @@ func listens(t *testing.T, name, says string, pause time.Duration) (reply Reply,
 	return reply, took
 }
 
-// The events with which Claude Code and Codex say that they try again.
+// Events with which Claude Code and Codex report retries.
 const (
 	withKey   = `{"type":"system","subtype":"init","apiKeySource":"ANTHROPIC_API_KEY","session_id":"s"}` + "\n"
 	withToken = `{"type":"system","subtype":"init","apiKeySource":"none","session_id":"s"}` + "\n"
@@ -70,8 +70,8 @@ const (
 	goesOn    = `{"type":"item.started","item":{"type":"command_execution","command":"make"}}` + "\n"
 )
 
-// TestVainTriesAreEnded: a turn ends at the event that makes an end of it, and not
-// where there is still something to wait for.
+// TestVainTriesAreEnded: a turn is ended as soon as further retries are pointless, and no
+// earlier.
 func TestVainTriesAreEnded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -97,8 +97,8 @@ func TestVainTriesAreEnded(t *testing.T) {
 	}
 }
 
-// TestHiddenTool: of an agent that tells of a tool when it has ended, what its silence
-// means is said once, and not while it speaks.
+// TestHiddenTool: if an agent reports a tool only after it has ended, silence is shown
+// once as a tool at work.
 func TestHiddenTool(t *testing.T) {
 	t.Parallel()
 	const (
@@ -129,13 +129,13 @@ func TestHiddenTool(t *testing.T) {
 				time.Sleep(time.Hour)
 			})
 			if !slices.Equal(got, test.want) {
-				t.Errorf("told %q, want %q", got, test.want)
+				t.Errorf("notices %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-// A reader is a Starter that reads the file that stands behind an option.
+// A reader is a Starter that reads the file named by an option.
 type reader struct {
 	option string
 	file   string
@@ -151,7 +151,7 @@ func (p *reader) Run(_ context.Context, cmd proc.Command) (proc.Result, error) {
 	return proc.Result{}, err
 }
 
-// TestPolicyFile: what a CLI is to keep to is there while its turn lasts.
+// TestPolicyFile: a CLI's policy file exists during its turn, and only then.
 func TestPolicyFile(t *testing.T) {
 	t.Parallel()
 	spec, err := Find("gemini")
@@ -167,6 +167,6 @@ func TestPolicyFile(t *testing.T) {
 		t.Errorf("%s holds %q", p.file, p.text)
 	}
 	if _, err := os.Stat(p.file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("the file is still there: %v", err)
 	}
 }

@@ -33,13 +33,13 @@ func TestResetIn(t *testing.T) {
 		"You exceeded your current quota, see https://x. * limit: 10 Please retry in 594.055333560s. Suggested retry after 594.055333560s.":     "2026-03-10T19:39:54.05533356Z",
 		"429 Rate limit reached for gpt-5 in organization o on requests per min (RPM): Limit 3. Please try again in 9m58.106s. Visit https://x": "2026-03-10T19:39:58.106Z",
 		"You've hit your 5-hour limit · resets 10:08pm (UTC)":                                                                                   "2026-03-10T22:09:00Z",
-		// The minute has begun, or is over.
+		// The stated minute has begun, or is over.
 		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:31 PM.":                 "2026-03-10T19:32:00Z",
 		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:30 PM.":                 "2026-03-10T19:30:00Z",
 		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:25 PM.":                 "2026-03-10T19:25:00Z",
 		"You've hit your usage limit. Upgrade to Pro (https://x), or try again at Mar 10th, 2026 8:30 PM.": "2026-03-10T19:30:00Z",
 		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:15 PM.":                 "2026-03-11T19:16:00Z",
-		// What only looks like it.
+		// These only resemble a stated end.
 		"Claude AI usage limit reached|17":                                   "",
 		"You've hit your limit · resets 9pm (Nowhere/Else)":                  "",
 		"You've hit your limit · resets Tuesday":                             "",
@@ -59,14 +59,14 @@ func TestResetIn(t *testing.T) {
 	}
 }
 
-// TestResetOfSamples reads the end of a limit as the CLIs have told it.
+// TestResetOfSamples reads the end of a limit from recorded messages of the CLIs.
 func TestResetOfSamples(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 6, 23, 0, 0, time.UTC)
 	for cli, want := range map[string]string{
 		"claude":  "2026-11-21T06:32:50Z",
 		"cline":   "2026-11-21T06:32:43.068Z",
-		"codex":   "2026-11-21T06:33:00Z", // it has told the minute
+		"codex":   "2026-11-21T06:33:00Z", // it states only the minute
 		"copilot": "2026-11-21T06:32:41.742Z",
 		"droid":   "2026-11-21T06:31:27.698Z",
 		"gemini":  "2026-11-21T06:32:42.842028928Z",
@@ -85,7 +85,8 @@ func TestResetOfSamples(t *testing.T) {
 	}
 }
 
-// TestResetAroundMidnight: yesterday's last minutes are just over.
+// TestResetAroundMidnight: a time just before midnight is in the recent past, not almost
+// a day ahead.
 func TestResetAroundMidnight(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 11, 0, 3, 0, 0, time.UTC)
@@ -114,8 +115,7 @@ func FuzzResetIn(f *testing.F) {
 	})
 }
 
-// TestResetIsTold plays turns of real processes that say in words when their
-// limit ends.
+// TestResetIsTold: the stated end of a limit is read from the output of real processes.
 func TestResetIsTold(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 10, 20, 30, 0, 0, time.UTC)

@@ -6,7 +6,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestUUID compares with what Python's uuid.uuid5 makes of the same names.
+// TestUUID compares UUIDs with those of Python's uuid.uuid5.
 func TestUUID(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -19,8 +19,7 @@ func TestUUID(t *testing.T) {
 	}
 }
 
-// TestSessionID checks that a try has the same name whoever asks, and no two tries
-// have one.
+// TestSessionID: a try always gets the same ID, and no two tries share one.
 func TestSessionID(t *testing.T) {
 	t.Parallel()
 	const turn = "s__actor_2"
@@ -29,7 +28,7 @@ func TestSessionID(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  int
 		r    Request
-		want string // what the UUID is of
+		want string // the name that the UUID is made of
 	}{
 		"first":          {0, Request{ID: turn}, turn},
 		"after a limit":  {0, Request{ID: turn, Repeat: Repeat{Try: 1}}, turn + ".try1"},
@@ -51,7 +50,7 @@ func TestSessionID(t *testing.T) {
 			t.Errorf("%s: %q, want that of %q", name, got, c.want)
 		}
 		if before, ok := seen[got]; ok && got != "" {
-			t.Errorf("%s has the name of %s", name, before)
+			t.Errorf("%s has the ID of %s", name, before)
 		}
 		seen[got] = name
 	}
@@ -60,7 +59,7 @@ func TestSessionID(t *testing.T) {
 	}
 }
 
-// TestBegins plays a turn with a real process.
+// TestBegins runs a turn of a real process with a session ID.
 func TestBegins(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
@@ -69,7 +68,7 @@ func TestBegins(t *testing.T) {
 	want := uuid(s.place.Dir + "\ns__actor_1")
 	equal(t, "arguments", c.Args, []string{"--id=" + want})
 	if reply.SessionID != want {
-		t.Errorf("the turn has %q", reply.SessionID)
+		t.Errorf("the turn has the session %q", reply.SessionID)
 	}
 	equal(t, "for people", spec.CommandLine(loop.Write, ""), []string{"mine", "--id={session_id}"})
 }

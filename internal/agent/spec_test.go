@@ -127,7 +127,7 @@ func TestResume(t *testing.T) {
 		{known("gemini"), of(known("gemini"), "a.b_c"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--resume", "a.b_c"}},
 		{known("copilot"), of(known("copilot"), "x"), append(known("copilot").args(loop.Write, "m", loop.Conversation{}, ""), "--resume=x")},
 		{known("gemini"), of(known("claude"), "a"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--session-id", "u-1"}},
-		// Whose name could be an option, or is another agent's, and who cannot.
+		// The ID could be an option or is another agent's, or the agent cannot resume.
 		{known("codex"), of(known("codex"), "--full-auto"), known("codex").args(loop.Write, "m", loop.Conversation{}, "")},
 		{known("codex"), of(known("codex"), "a b"), known("codex").args(loop.Write, "m", loop.Conversation{}, "")},
 		{known("codex"), of(known("claude"), "01-a"), known("codex").args(loop.Write, "m", loop.Conversation{}, "")},
@@ -138,8 +138,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumedTurn plays two turns of a conversation with real processes; the
-// second one tells what both have used.
+// TestResumedTurn runs two turns of a conversation as real processes. If the agent
+// reports totals, the first turn's usage is subtracted.
 func TestResumedTurn(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -165,7 +165,7 @@ func TestResumedTurn(t *testing.T) {
 			t.Error(err)
 		}
 		if reply, c = s.play(a, Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 3}); reply.Resumed || len(c.Args) > 0 || reply.Usage.Tokens.Input != 5 {
-			t.Errorf("a turn of its own: %q, %+v", c.Args, reply.Turn)
+			t.Errorf("a turn of a new conversation: %q, %+v", c.Args, reply.Turn)
 		}
 	}
 }

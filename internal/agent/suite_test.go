@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestEveryAgent holds each CLI of the catalogue to the same rules, with a
-// real process under its name.
+// TestEveryAgent checks the same rules for each CLI of the catalogue, with a real process
+// under its name.
 func TestEveryAgent(t *testing.T) {
 	t.Parallel()
 	for _, spec := range Catalogue() {
@@ -48,8 +48,8 @@ func TestEveryAgent(t *testing.T) {
 	}
 }
 
-// The golden files are the very arguments that the real programs were run
-// with; they change only when a program does.
+// The golden files hold the very arguments with which the real programs were run. They
+// change only when a program does.
 func testArguments(t *testing.T, spec Spec) {
 	t.Helper()
 	var got strings.Builder
@@ -156,7 +156,7 @@ func testEndings(t *testing.T, spec Spec) {
 		limits proc.Limits
 		cancel bool
 		want   loop.Ending
-		exit   int // checked unless the turn was cut
+		exit   int // checked unless the turn was cut short
 	}{
 		{does: "", want: loop.EndCompleted},
 		{does: "exit 3", want: loop.EndFailed, exit: 3},
@@ -195,7 +195,7 @@ func testEndings(t *testing.T, spec Spec) {
 func testDescription(t *testing.T, spec Spec) {
 	t.Helper()
 	if spec.Install == "" || len(spec.VersionArgs) == 0 || spec.Prompt == "" || spec.Output == "" {
-		t.Errorf("not everything is described: %+v", spec)
+		t.Errorf("the description is incomplete: %+v", spec)
 	}
 	for _, name := range append([]string{spec.Name}, spec.Aliases...) {
 		if found, err := Find(name); err != nil || found.Name != spec.Name {

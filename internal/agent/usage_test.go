@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestUsageFile has a CLI leave its counts beside what it prints.
+// TestUsageFile: token counts are read from a file that a CLI writes beside its output.
 func TestUsageFile(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "copilot")

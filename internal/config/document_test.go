@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Files of any sort are read or refused with one sentence that names them.
+// Any file is either read, or rejected with one sentence that names it.
 func TestOddFiles(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ content, problem string }{
@@ -89,7 +89,7 @@ func TestNoFileAtAll(t *testing.T) {
 func refused(t *testing.T, p place, file, problem string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		problem = "" // the system's own words differ
+		problem = "" // the system's own words vary
 	}
 	_, err := Load(p.options())
 	got, ok := errors.AsType[*Error](err)
@@ -122,7 +122,7 @@ func TestUnreadableFile(t *testing.T) {
 	refused(t, p, name, "cannot read the file: permission denied")
 }
 
-// Every value is traced to its line, however it is written.
+// The origin of each value is its line, however it is written.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	doc, problem := parseDocument("x", []byte(`a = """

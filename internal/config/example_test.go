@@ -12,8 +12,8 @@ func TestExampleFile(t *testing.T) {
 	golden(t, exampleFile, exampleText(t))
 }
 
-// As it stands the example sets nothing; with its keys uncommented it sets
-// every one to its default.
+// The example as it is sets nothing; with its keys uncommented it sets each of them to
+// its default.
 func TestExampleIsTheDefaults(t *testing.T) {
 	t.Parallel()
 	want := settingsOf(mustLoad(t, Options{}))

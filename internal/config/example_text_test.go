@@ -8,10 +8,10 @@ import (
 
 const exampleFile = "../../codeloops.toml.example"
 
-// exampleText returns a configuration file that holds every key with its default and the
-// description that the example has of it. The keys are commented out, so that a copy of
-// it changes nothing and needs no trust: "# " begins a description, "#" a key or the lines
-// of a long list.
+// exampleText returns a configuration file with every key, its default, and its
+// description from the example. The keys are commented out, so that a copy changes
+// nothing and needs no trust: "# " begins a description, "#" a key or a line of a long
+// list.
 func exampleText(tb testing.TB) string {
 	tb.Helper()
 	var b strings.Builder
@@ -38,7 +38,8 @@ func exampleText(tb testing.TB) string {
 
 const flagLine = "# Flag: "
 
-// descriptions returns the lines that the example has above each key, by table and name.
+// descriptions returns the comment lines above each key in the example, by table and
+// name.
 func descriptions(tb testing.TB) map[string]string {
 	tb.Helper()
 	text, err := os.ReadFile(exampleFile)
@@ -95,7 +96,7 @@ func tableHead(table string) string {
 #[` + table + "]\n"
 }
 
-// sample returns the setting's default, or its sample, as TOML.
+// sample returns the setting's default, or its sample value, as TOML.
 func (s setting) sample() string {
 	text := tomlText(fileForm(s.byDefault))
 	if strings.HasSuffix(s.key, ".env.*") {
@@ -107,10 +108,10 @@ func (s setting) sample() string {
 	return text
 }
 
-// listWidth is how long a list in one line may be.
+// listWidth is the maximum length of a list on one line.
 const listWidth = 60
 
-// folded writes a list over several lines, commented out like the key.
+// folded writes a list on several lines, commented out like the key.
 func folded(items []string) string {
 	var b strings.Builder
 	b.WriteString("[")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// No content makes the reader panic, every refusal is sentences, and what is
+// Any content is read without a panic. Errors are sentences, and a configuration that was
 // read can be written and read again.
 func FuzzRead(f *testing.F) {
 	for _, folder := range []string{"valid", "invalid"} {
@@ -40,7 +40,7 @@ func FuzzRead(f *testing.F) {
 			for _, e := range first.entries() {
 				text.WriteString(e.String() + "\n")
 			}
-			second, problems := readAs(Global, []byte(text.String())) // which may hold every key
+			second, problems := readAs(Global, []byte(text.String())) // a global file may hold every key
 			if len(problems) > 0 {
 				t.Fatalf("written as\n%s\n%v", &text, problems)
 			}
@@ -52,7 +52,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// readAs reads content as Load does, up to the defaults below it.
+// readAs reads content as Load does, without the defaults.
 func readAs(origin Layer, content []byte) (*Config, Errors) {
 	name := filepath.Join(string(filepath.Separator), "etc", "codeloops.toml")
 	if problem := checkText(name, content); problem != nil {

@@ -67,8 +67,7 @@ func settingsOf(c *Config) Config {
 	return bare
 }
 
-// The schema and the structs hold the same keys, and every default passes its
-// own reader.
+// The schema and the structs have the same keys, and every default can be read.
 func TestSchemaIsComplete(t *testing.T) {
 	t.Parallel()
 	held := map[string]any{}
@@ -102,7 +101,7 @@ type source struct {
 	set   func(p place, o *Options, s setting, is any)
 }
 
-func sources() []source { // lowest first
+func sources() []source { // the lowest first
 	return []source{
 		{Global, func(p place, _ *Options, s setting, is any) { p.global(s.key + " = " + tomlText(is)) }},
 		{Project, func(p place, _ *Options, s setting, is any) { p.project(s.key + " = " + tomlText(is)) }},
@@ -115,7 +114,7 @@ func sources() []source { // lowest first
 	}
 }
 
-// chosen are two values of each key that does not take any of its type.
+// chosen returns two valid values for each key that accepts only some values.
 func chosen() map[string][2]any {
 	return map[string][2]any{
 		"confirm":                          {"never", "short"},
@@ -154,8 +153,8 @@ func chosen() map[string][2]any {
 	}
 }
 
-// sample returns a value for a key, in its file form, that differs from those
-// of the neighbouring layers.
+// sample returns a value for a key, as in a file, that differs from those of the
+// neighbouring layers.
 func sample(t *testing.T, s setting, step int) any {
 	t.Helper()
 	if _, ok := s.byDefault.(float64); ok && strings.HasPrefix(s.key, "strategy.") {
@@ -266,8 +265,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// A role takes the general agent and model of the highest layer that sets
-// either: the layer counts before the key.
+// A role inherits the general agent and model of the highest layer that sets either: the
+// layer takes precedence over the key.
 func TestRolesInherit(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -301,7 +300,7 @@ func TestRolesInherit(t *testing.T) {
 	}
 }
 
-// A model goes with the agent that it was set for.
+// A model is used only with the agent for which it was set.
 func TestModelsFollowTheirAgent(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -366,7 +365,7 @@ func TestOutputs(t *testing.T) {
 	p.global("[agents.x]\ncommand = [\"x\"]\noutput = \"x-stream\"\n")
 	o := p.options()
 	if _, err := Load(o); err == nil {
-		t.Error("an output that nobody reads was taken")
+		t.Error("an unknown output format was accepted")
 	}
 	o.Outputs = []string{"x-stream"}
 	if got := mustLoad(t, o).Agents["x"].Output; got != "x-stream" {
@@ -407,7 +406,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// The variables that codeloops sets for agents must not look like misspelled keys to a
+// Variables that codeloops sets for agents are not reported as misspelled keys by a
 // codeloops that an agent runs.
 func TestVariablesOfAgents(t *testing.T) {
 	t.Parallel()
@@ -440,7 +439,7 @@ no flag sets the key "nothing"
 	}
 }
 
-// Problems of all layers come together, and each can be looked at.
+// The problems of all layers are reported together, and each can be examined.
 func TestAllProblems(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -493,8 +492,8 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// A fallback is the general one of the highest layer that sets either; an empty
-// one is nobody.
+// A role inherits the fallbacks of the highest layer that sets either key; an empty list
+// means none.
 func TestFallbackIsInherited(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -515,7 +514,7 @@ func TestFallbackIsInherited(t *testing.T) {
 	for _, bad := range []string{"", ":m", "a:", "a b", "a:-m", "-a"} {
 		o.Flags = map[string]any{"fallback": []string{bad}}
 		if _, err := Load(o); err == nil {
-			t.Errorf("%q was taken", bad)
+			t.Errorf("%q was accepted", bad)
 		}
 	}
 }

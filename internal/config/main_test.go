@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// A place is a home and a repository of a test's own.
+// A place is a test's own home and repository.
 type place struct {
 	t    *testing.T
 	home string
@@ -19,7 +19,7 @@ type place struct {
 
 func newPlace(t *testing.T) place {
 	t.Helper()
-	root := resolved(t.TempDir()) // on macOS it is below a symbolic link
+	root := resolved(t.TempDir()) // on macOS it is behind a symbolic link
 	p := place{t, filepath.Join(root, "home"), filepath.Join(root, "repo")}
 	for _, dir := range []string{p.home, p.repo} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -29,8 +29,8 @@ func newPlace(t *testing.T) place {
 	return p
 }
 
-// options are those of a run in the repository, without anything set. The XDG
-// variables make the places the same on every system.
+// options returns the options of a run in the repository without settings. The XDG
+// variables make the paths the same on every system.
 func (p place) options(env ...string) Options {
 	return Options{
 		Env: append([]string{
@@ -71,7 +71,7 @@ func mustLoad(t *testing.T, o Options) *Config {
 	return c
 }
 
-// golden compares got with a file, or rewrites the file under -update.
+// golden compares got with a file, or rewrites the file if -update is given.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {

@@ -146,7 +146,7 @@ func TestSessions(t *testing.T) {
 		"absolute":        {flag: filepath.Join(p.home, "logs"), want: filepath.Join(p.home, "logs")},
 		"empty in a file": {global: `session_dir = ""`, want: filepath.Join(p.home, ".local", "share", "codeloops", "sessions")},
 	}
-	for name, test := range tests { //nolint:paralleltest // the cases take turns with one global file
+	for name, test := range tests { //nolint:paralleltest // the cases share one global file
 		t.Run(name, func(t *testing.T) {
 			p.global(test.global)
 			o := p.options(test.env...)
@@ -172,6 +172,6 @@ func TestNoHome(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "home directory is unknown") {
 		t.Errorf("got %v", err)
 	}
-	// A home that is no directory has no configuration, as in many containers.
+	// A home that is not a directory has no configuration, as in many containers.
 	mustLoad(t, Options{Home: os.DevNull, WorkingDir: t.TempDir()})
 }

@@ -82,6 +82,6 @@ func TestPolicyValues(t *testing.T) {
 	}
 	p := newPlace(t)
 	if _, err := Load(p.options("CODELOOPS_POLICY_AUTO_REVISE=no thanks")); err == nil {
-		t.Error("a word that is no boolean passes for one")
+		t.Error("an invalid boolean was accepted")
 	}
 }

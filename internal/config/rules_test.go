@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// free are the keys that hold no run: who plays, how long one turn may take, what
-// is shown and where, how lessons are found. A resumed run goes by what they are then; a
-// strategy is the session's own.
+// free returns the keys that are not rules: who plays, how long a turn may take, what is
+// shown and where, how lessons are found. A resumed run uses their current values; a
+// strategy is stored in the session.
 func free() []string {
 	return []string{
 		"agent", "model", "agent_order", "fallback", "max_iterations", "max_wait", "max_consecutive_errors", "critic_retries", "actor_session", "max_output",
@@ -20,13 +20,13 @@ func free() []string {
 	}
 }
 
-// TestEveryKeyIsARuleOrFree: whoever adds a key has to say whether a resumed run is
-// held to it.
+// TestEveryKeyIsARuleOrFree: for every key it is stated whether it is a rule, which a
+// resumed run must not loosen.
 func TestEveryKeyIsARuleOrFree(t *testing.T) {
 	t.Parallel()
 	for _, s := range newSchema(nil) {
 		if isFree := slices.Contains(free(), s.key) || strings.HasPrefix(s.key, "strategy.") || strings.HasPrefix(s.key, "lessons.") || s.own; !s.named() && (s.loosens != nil) == isFree {
-			t.Errorf("%s: is it a rule? Either the schema or free, above, has to say so", s.key)
+			t.Errorf("%s: either the schema must make it a rule, or free, above, must list it", s.key)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestLoosened(t *testing.T) {
 	t.Parallel()
 	rule := func(key string, values ...string) Rule { return Rule{Key: key, Values: values, Origin: "file:1"} }
 	for name, c := range map[string]struct {
-		was, now Rule // the zero value: not kept
+		was, now Rule // zero if there is no rule
 		want     string
 	}{
 		"checks gone":            {rule("checks", "make", "sh check.sh"), Rule{}, `checks = ["make", "sh check.sh"] (file:1) is [] now`},
@@ -163,7 +163,7 @@ func TestLoosened(t *testing.T) {
 	}
 }
 
-// TestAddress: a URL that holds a password is refused without being quoted.
+// TestAddress: a URL with a password is rejected, and the error does not quote it.
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	for s, ok := range map[string]bool{

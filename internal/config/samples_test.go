@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Each file of testdata/valid loads, as the project file or, when its name
-// begins with "global", as the global one. What it sets is in the file beside it.
+// Each file in testdata/valid loads as the project file or, if its name begins with
+// "global", as the global one. The file beside it lists what it sets.
 func TestValidSamples(t *testing.T) {
 	t.Parallel()
 	samples(t, "valid", func(t *testing.T, file string, o Options) string {
@@ -25,7 +25,7 @@ func TestValidSamples(t *testing.T) {
 	})
 }
 
-// Each file of testdata/invalid is refused with the messages beside it.
+// Each file in testdata/invalid is rejected with the messages in the file beside it.
 func TestInvalidSamples(t *testing.T) {
 	t.Parallel()
 	samples(t, "invalid", func(t *testing.T, file string, o Options) string {
@@ -67,7 +67,7 @@ func samples(t *testing.T, folder string, result func(t *testing.T, file string,
 	}
 }
 
-// hints renders an error as a command would, each problem with its hint.
+// hints formats an error as commands do, each problem with its hint.
 func hints(err error) string {
 	problems, ok := errors.AsType[Errors](err)
 	if !ok {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestTemplatePage loads the example of the page on templates as a user would
-// copy it.
+// TestTemplatePage: the example on the page on templates works if it is copied.
 func TestTemplatePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/templates.md")
@@ -33,7 +32,7 @@ func TestTemplatePage(t *testing.T) {
 	}
 }
 
-// TestTemplateVariable names the line of a variable's text.
+// TestTemplateVariable: an error in a template names the line of the variable.
 func TestTemplateVariable(t *testing.T) {
 	t.Parallel()
 	_, err := Load(newPlace(t).options("CODELOOPS_REFINE_TEMPLATE=a\n{prompt}\n{}"))

@@ -17,12 +17,12 @@ checks = ["make"]
 command = ["mine"]
 `
 
-// Every guarded key of a project file needs trust, alone; the others do not.
+// Every guarded key of a project file needs trust, even alone; other keys do not.
 func TestGuardedKeys(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		content string
-		guarded string // the keys the error names; "" when the file may be used
+		guarded string // the keys that the error names, "" if the file may be used
 		line    int
 	}{
 		"nothing guarded":  {"agent = \"codex\"\nlog_format = \"json\"\nmax_iterations = 3\n[actor]\ntimeout = \"5m\"\n", "", 0},
@@ -113,9 +113,9 @@ func TestTrust(t *testing.T) {
 		t.Errorf("a changed file is still trusted: %v", err)
 	}
 	p.project(guardedProject)
-	mustLoad(t, o) // the very content that was trusted
+	mustLoad(t, o) // the content that was trusted
 
-	// The same content elsewhere is another file.
+	// The same content at another path is another file.
 	other := p.write(filepath.Join(p.repo, "other", projectFile), guardedProject)
 	if isTrusted(other) {
 		t.Error("a copy is trusted")
@@ -210,7 +210,7 @@ func TestBrokenTrustStore(t *testing.T) {
 				t.Errorf("%s with %q: %v", name, content, err)
 			}
 		}
-		// Nobody asks the store when there is nothing to trust.
+		// The store is not read if there is nothing to trust.
 		p.project(`agent = "codex"`)
 		mustLoad(t, p.options())
 	}
@@ -224,8 +224,8 @@ func TestBrokenTrustStore(t *testing.T) {
 	}
 }
 
-// Trusted reports whether the user trusts a project file as it is now; the
-// file "" is the one that applies in the working directory.
+// Trusted reports whether the user trusts a project file as it is now. "" is the file
+// that applies in the working directory.
 func Trusted(o Options, file string) (bool, error) {
 	paths, content, err := o.candidate(file)
 	if err != nil {

@@ -139,7 +139,7 @@ func TestNearest(t *testing.T) {
 		"max_oputput": "max_output", "x": "", "": "", "colour": "",
 	} {
 		if got, _ := wording.Nearest(word, names); got != want {
-			t.Errorf("%q is taken for %q, want %q", word, got, want)
+			t.Errorf("%q is read as %q, want %q", word, got, want)
 		}
 	}
 }

@@ -13,15 +13,14 @@ import (
 	"codeloops/internal/loop"
 )
 
-// cli is an agent whose turns end as they are written down; the last one
-// repeats.
+// cli is an agent with prepared turns; the last one is repeated.
 type cli struct {
 	name  string
 	turns []loop.Turn
 	err   error
-	shows loop.NoticeKind // what it does; "": nothing
+	shows loop.NoticeKind // the kind of notice it shows, if any
 
-	answered bool // by its service, whatever that said
+	answered bool // whether its service has answered
 
 	played []agent.Request
 }
@@ -54,22 +53,21 @@ var (
 	tooLong = loop.Turn{Try: loop.Try{Ending: loop.EndContextTooLong}}
 )
 
-// play asks for one turn and returns who played it, how it ended, its misses
-// and what was told.
+// play runs one turn, and returns it and the notices.
 func play(t *testing.T, c *fallback.Chain, r agent.Request) (loop.Turn, []string) {
 	t.Helper()
-	var told []string
+	var notices []string
 	r.Watch = func(n loop.Notice) {
 		if n.Kind != loop.NoticeChange {
 			t.Errorf("notice of the kind %q", n.Kind)
 		}
-		told = append(told, n.Text)
+		notices = append(notices, n.Text)
 	}
 	reply, err := c.Run(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reply.Turn, told
+	return reply.Turn, notices
 }
 
 func TestNextAgentTakesOver(t *testing.T) {
@@ -81,9 +79,9 @@ func TestNextAgentTakesOver(t *testing.T) {
 	} {
 		claude, codex := does("claude", miss), does("codex", done)
 		c := chain(claude, codex)
-		got, told := play(t, c, agent.Request{Prompt: "p"})
-		if got.Agent.Agent != "codex" || got.Ending != loop.EndCompleted || len(told) != 1 {
-			t.Errorf("%s: played by %q, %s, told %q", miss.Ending, got.Agent.Agent, got.Ending, told)
+		got, notices := play(t, c, agent.Request{Prompt: "p"})
+		if got.Agent.Agent != "codex" || got.Ending != loop.EndCompleted || len(notices) != 1 {
+			t.Errorf("%s: played by %q, %s, notices %q", miss.Ending, got.Agent.Agent, got.Ending, notices)
 		}
 		want := []loop.Try{{Agent: loop.AgentRef{Agent: "claude"}, Ending: miss.Ending, Reason: miss.Reason}}
 		if !reflect.DeepEqual(got.Misses, want) {
@@ -92,20 +90,21 @@ func TestNextAgentTakesOver(t *testing.T) {
 		if r := codex.played[0]; r.Leg != 1 || r.Prompt != "p" {
 			t.Errorf("the request was %+v", r)
 		}
-		// It stays with the one that took over.
-		if got, told := play(t, c, agent.Request{}); got.Agent.Agent != "codex" || got.Misses != nil || told != nil || len(claude.played) != 1 {
-			t.Errorf("the next turn: %+v, told %q", got, told)
+		// The next turn is played by the agent that took over.
+		if got, notices := play(t, c, agent.Request{}); got.Agent.Agent != "codex" || got.Misses != nil || notices != nil || len(claude.played) != 1 {
+			t.Errorf("the next turn: %+v, notices %q", got, notices)
 		}
 	}
 }
 
-// answers is an agent that plays a turn by a function.
+// answers is an agent whose turns are computed by a function.
 type answers func() agent.Reply
 
 func (a answers) Run(context.Context, agent.Request) (agent.Reply, error) { return a(), nil }
 
-// TestTurnsAtTheSameTime: turns that begin before one of them knows that the agent cannot go
-// on go through the chain by themselves; later ones begin with the agent that took over.
+// TestTurnsAtTheSameTime: concurrent turns that begin before one of them knows that the
+// agent is unavailable go through the chain independently; later turns begin with the
+// agent that took over.
 func TestTurnsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	const many = 4
@@ -139,9 +138,9 @@ func TestOrdinaryEndsStay(t *testing.T) {
 		loop.EndCompleted, loop.EndFailed, loop.EndEmpty, loop.EndTimedOut, loop.EndIdle, loop.EndOutputLimit, loop.EndInterrupted,
 	} {
 		codex := does("codex", done)
-		got, told := play(t, chain(does("claude", loop.Turn{Try: loop.Try{Ending: ending}}), codex), agent.Request{})
-		if got.Ending != ending || told != nil || codex.played != nil {
-			t.Errorf("%s: %+v, told %q", ending, got, told)
+		got, notices := play(t, chain(does("claude", loop.Turn{Try: loop.Try{Ending: ending}}), codex), agent.Request{})
+		if got.Ending != ending || notices != nil || codex.played != nil {
+			t.Errorf("%s: %+v, notices %q", ending, got, notices)
 		}
 	}
 }
@@ -150,13 +149,13 @@ func TestNobodyIsLeft(t *testing.T) {
 	t.Parallel()
 	claude, codex := does("claude", limited, limited, done), does("codex", auth)
 	c := chain(claude, codex)
-	got, told := play(t, c, agent.Request{})
+	got, notices := play(t, c, agent.Request{})
 	want := loop.Turn{
 		Try:    loop.Try{Ending: loop.EndRateLimited, Reason: "5-hour limit; then codex: not signed in: run login", Agent: loop.AgentRef{Agent: "claude"}},
 		Misses: []loop.Try{{Agent: loop.AgentRef{Agent: "codex"}, Ending: loop.EndAuth, Reason: "run login"}},
 	}
-	if !reflect.DeepEqual(got, want) || len(told) != 1 {
-		t.Errorf("got %+v, told %q\nwant %+v", got, told, want)
+	if !reflect.DeepEqual(got, want) || len(notices) != 1 {
+		t.Errorf("got %+v, notices %q\nwant %+v", got, notices, want)
 	}
 	// The next turn begins with the preferred agent.
 	if got, _ := play(t, c, agent.Request{}); got.Ending != loop.EndRateLimited || len(claude.played) != 2 {
@@ -166,8 +165,8 @@ func TestNobodyIsLeft(t *testing.T) {
 		t.Errorf("the turn after: %+v", got)
 	}
 	alone := does("claude", limited)
-	if got, told := play(t, chain(alone), agent.Request{}); got.Ending != loop.EndRateLimited || got.Reason != limited.Reason || told != nil {
-		t.Errorf("alone: %+v, told %q", got, told)
+	if got, notices := play(t, chain(alone), agent.Request{}); got.Ending != loop.EndRateLimited || got.Reason != limited.Reason || notices != nil {
+		t.Errorf("alone: %+v, notices %q", got, notices)
 	}
 }
 
@@ -181,9 +180,9 @@ func TestConversationThatIsLost(t *testing.T) {
 		tooLong,
 	} {
 		claude, codex := does("claude", miss, done), does("codex", done)
-		got, told := play(t, chain(claude, codex), before)
-		if got.Agent.Agent != "claude" || got.Resumed || len(got.Misses) != 1 || !got.Misses[0].Resumed || len(told) != 1 {
-			t.Errorf("%+v: got %+v, told %q", miss, got, told)
+		got, notices := play(t, chain(claude, codex), before)
+		if got.Agent.Agent != "claude" || got.Resumed || len(got.Misses) != 1 || !got.Misses[0].Resumed || len(notices) != 1 {
+			t.Errorf("%+v: got %+v, notices %q", miss, got, notices)
 		}
 		if r := claude.played[1]; r.Conversation.ID != "" || r.Leg != 1 || r.Prompt != "p" {
 			t.Errorf("the request was %+v", r)
@@ -191,8 +190,8 @@ func TestConversationThatIsLost(t *testing.T) {
 	}
 }
 
-// TestConversationThatIsKept goes through turns that failed in their
-// conversation, and are not played again.
+// TestConversationThatIsKept: a resumed turn that fails after doing some work, or a
+// failed turn of a new conversation, is not repeated.
 func TestConversationThatIsKept(t *testing.T) {
 	t.Parallel()
 	before := agent.Request{Conversation: loop.Conversation{ID: "c-1", Agent: loop.AgentRef{Agent: "claude"}}}
@@ -206,11 +205,12 @@ func TestConversationThatIsKept(t *testing.T) {
 	}
 	claude := does("claude", loop.Turn{Try: loop.Try{Ending: loop.EndFailed}})
 	if play(t, chain(claude), agent.Request{}); len(claude.played) != 1 {
-		t.Errorf("a turn of its own was played %d times", len(claude.played))
+		t.Errorf("a turn in a new conversation was played %d times", len(claude.played))
 	}
 }
 
-// TestTooLongInEveryConversation is for another agent.
+// TestTooLongInEveryConversation: if a prompt is too long even for a new conversation,
+// the next agent plays.
 func TestTooLongInEveryConversation(t *testing.T) {
 	t.Parallel()
 	before := agent.Request{Conversation: loop.Conversation{ID: "c-1", Agent: loop.AgentRef{Agent: "claude"}}}
@@ -236,8 +236,7 @@ func TestErrorsEnd(t *testing.T) {
 	}
 }
 
-// asked is a chain of one agent, and of codex behind it, that tells what keeps it
-// from working.
+// asked returns a chain of agents, of which the first reports what keeps it from working.
 func asked(first *cli, ending loop.Ending, found string, rest ...*cli) (c *fallback.Chain, times *int) {
 	times = new(int)
 	c = chain(append([]*cli{first}, rest...)...)
@@ -248,18 +247,18 @@ func asked(first *cli, ending loop.Ending, found string, rest ...*cli) (c *fallb
 	return c, times
 }
 
-// nothing is a turn that failed at once.
+// nothing is a turn that failed at once without doing any work.
 var nothing = loop.Turn{Try: loop.Try{Ending: loop.EndFailed, Reason: "no such thing"}, Execution: loop.Execution{Duration: 2 * time.Second}}
 
-// A turn that fails is played once more; then the agent is asked what
-// keeps it from working, and the next one plays on in the same turn.
+// A turn that fails at once is played once more. Then the agent is asked what keeps it
+// from working, and the next agent takes over.
 func TestTurnsThatComeToNothing(t *testing.T) {
 	t.Parallel()
 	qwen, codex := does("qwen", nothing), does("codex", done)
 	c, times := asked(qwen, loop.EndAuth, "not seen to be signed in", codex)
-	got, told := play(t, c, agent.Request{Prompt: "p"})
-	if got.Agent.Agent != "codex" || len(qwen.played) != 2 || *times != 1 || len(told) != 2 {
-		t.Fatalf("%+v after %d turns, asked %d times, told %q", got, len(qwen.played), *times, told)
+	got, notices := play(t, c, agent.Request{Prompt: "p"})
+	if got.Agent.Agent != "codex" || len(qwen.played) != 2 || *times != 1 || len(notices) != 2 {
+		t.Fatalf("%+v after %d turns, asked %d times, notices %q", got, len(qwen.played), *times, notices)
 	}
 	want := []loop.Try{
 		{Agent: loop.AgentRef{Agent: "qwen"}, Ending: loop.EndFailed, Reason: "no such thing"},
@@ -271,15 +270,15 @@ func TestTurnsThatComeToNothing(t *testing.T) {
 	if first, second := qwen.played[0], qwen.played[1]; first.Leg != 0 || second.Leg != 1 || second.Prompt != "p" {
 		t.Errorf("played %+v, %+v", first, second)
 	}
-	// Alone it ends as what was found.
+	// Without another agent, the turn ends with the problem that was found.
 	alone, _ := asked(does("qwen", nothing), loop.EndAuth, "sign in")
 	if got, _ := play(t, alone, agent.Request{}); got.Ending != loop.EndAuth || got.Reason != "no such thing; sign in" || len(got.Misses) != 1 {
 		t.Errorf("alone: %+v", got)
 	}
 }
 
-// Where nothing is found, the turn is what it is, and is played once in the next
-// iteration.
+// If no problem is found, the turn fails as it is, and the next iteration plays its turn
+// only once.
 func TestNothingIsFound(t *testing.T) {
 	t.Parallel()
 	qwen := does("qwen", nothing)
@@ -296,8 +295,7 @@ func TestNothingIsFound(t *testing.T) {
 	}
 }
 
-// A turn with any work in it, or one that took its time, is not one that came to
-// nothing.
+// A turn with any work in it, or one that took longer, does not count as failed at once.
 func TestWorkIsSomething(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]loop.Turn{

@@ -13,7 +13,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// told is an agent that gives one reply.
+// told is an agent that always gives the same reply.
 type told struct {
 	reply agent.Reply
 	err   error

@@ -15,8 +15,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// service is a player whose turns end as they are written down; the last one
-// repeats.
+// service is a player with prepared turns; the last one is repeated.
 type service struct {
 	turns []loop.Turn
 	calls int
@@ -44,19 +43,19 @@ var (
 	overloaded = loop.Turn{Try: loop.Try{Ending: loop.EndOverloaded}}
 )
 
-// play runs one request with a fake clock and tells how it ended, after what
-// time, and which waits began and ended.
+// play runs one request with a fake clock. It returns how and after what time the request
+// ended, and the reported waits.
 func play(ctx context.Context, t *testing.T, s *service, a *retry.Retrier) (loop.Ending, time.Duration, []loop.Wait) {
 	t.Helper()
 	a.Player, a.Now = s, time.Now
 	a.Random = func() float64 { return 0 }
 	began := time.Now()
-	var told []loop.Wait
-	reply, err := a.Run(ctx, agent.Request{Watch: func(n loop.Notice) { told = append(told, *n.Wait) }})
+	var waits []loop.Wait
+	reply, err := a.Run(ctx, agent.Request{Watch: func(n loop.Notice) { waits = append(waits, *n.Wait) }})
 	if !errors.Is(err, s.err) {
 		t.Errorf("error %v", err)
 	}
-	return reply.Ending, time.Since(began), told
+	return reply.Ending, time.Since(began), waits
 }
 
 func TestWaitsForAStatedEnd(t *testing.T) {
@@ -64,7 +63,7 @@ func TestWaitsForAStatedEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := time.Now().Add(2 * time.Hour)
 		s := &service{turns: []loop.Turn{limited(end), done}}
-		ending, took, told := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
+		ending, took, waits := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
 		if ending != loop.EndCompleted || took != 2*time.Hour+3*time.Second || s.calls != 2 {
 			t.Errorf("%s after %v, %d calls", ending, took, s.calls)
 		}
@@ -72,14 +71,14 @@ func TestWaitsForAStatedEnd(t *testing.T) {
 		over := begun
 		over.Duration, over.End = 2*time.Hour+3*time.Second, loop.WaitOver
 		want := []loop.Wait{begun, over}
-		if !reflect.DeepEqual(told, want) {
-			t.Errorf("told %+v, want %+v", told, want)
+		if !reflect.DeepEqual(waits, want) {
+			t.Errorf("waits %+v, want %+v", waits, want)
 		}
 	})
 }
 
-// TestWaitOfAMachineThatSleeps: the end of a limit has come when the clock says so,
-// also when the time until then was not measured.
+// TestWaitOfAMachineThatSleeps: a wait ends when the clock reaches the end of the limit,
+// even if the machine was suspended meanwhile.
 func TestWaitOfAMachineThatSleeps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,11 +116,12 @@ func TestWaitsLongerAndLonger(t *testing.T) {
 	})
 }
 
-// TestStatedEndIsOver: the turn took longer than the limit lasted, or clocks differ.
+// TestStatedEndIsOver: if the stated end has passed, because the turn took long or clocks
+// differ, the retry follows soon.
 func TestStatedEndIsOver(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		ends []time.Duration // what the service states, from the start on
+		ends []time.Duration // the stated ends, relative to the start
 		took time.Duration
 	}{
 		"a minute ago":     {[]time.Duration{-time.Minute}, 2 * time.Second},
@@ -159,9 +159,9 @@ func TestDoesNotWaitTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, most := range []time.Duration{0, time.Hour} {
 			s := &service{turns: []loop.Turn{limited(time.Now().Add(2 * time.Hour)), done}}
-			ending, took, told := play(t.Context(), t, s, &retry.Retrier{MaxWait: most})
-			if ending != loop.EndRateLimited || took != 0 || told != nil {
-				t.Errorf("%v: %s after %v, told %v", most, ending, took, told)
+			ending, took, waits := play(t.Context(), t, s, &retry.Retrier{MaxWait: most})
+			if ending != loop.EndRateLimited || took != 0 || waits != nil {
+				t.Errorf("%v: %s after %v, waits %v", most, ending, took, waits)
 			}
 		}
 	})
@@ -190,9 +190,9 @@ func TestWaitIsCutShort(t *testing.T) {
 		hurry <- struct{}{}
 		until := time.Now().Add(time.Hour + 3*time.Second)
 		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), done}}
-		ending, took, told := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour, Early: hurry})
-		if len(told) != 2 || told[1].End != loop.WaitHurried || told[1].Duration != 0 || !told[0].Until.Equal(until) {
-			t.Errorf("told %+v", told)
+		ending, took, waits := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour, Early: hurry})
+		if len(waits) != 2 || waits[1].End != loop.WaitHurried || waits[1].Duration != 0 || !waits[0].Until.Equal(until) {
+			t.Errorf("waits %+v", waits)
 		}
 		if ending != loop.EndCompleted || took != 0 {
 			t.Errorf("%s after %v", ending, took)
@@ -202,9 +202,9 @@ func TestWaitIsCutShort(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour))}}
-		ending, took, told := play(ctx, t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
-		if len(told) != 2 || told[1].End != loop.WaitInterrupted || told[1].Duration != time.Minute {
-			t.Errorf("told %+v", told)
+		ending, took, waits := play(ctx, t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
+		if len(waits) != 2 || waits[1].End != loop.WaitInterrupted || waits[1].Duration != time.Minute {
+			t.Errorf("waits %+v", waits)
 		}
 		if ending != loop.EndInterrupted || took != time.Minute {
 			t.Errorf("%s after %v", ending, took)
@@ -212,13 +212,13 @@ func TestWaitIsCutShort(t *testing.T) {
 	})
 }
 
-// TestReady: a wait that is ended as soon as it is told is over, however early
-// that is, and what was asked for before is forgotten.
+// TestReady: a wait can be cut short as soon as it is reported, and earlier requests to
+// cut a wait short are ignored.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hurry := make(chan struct{}, 1)
-		hurry <- struct{}{} // long ago
+		hurry <- struct{}{} // before the wait begins
 		a := &retry.Retrier{
 			Player: &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), limited(time.Now().Add(time.Hour)), done}},
 			Now:    time.Now, MaxWait: 6 * time.Hour, Random: func() float64 { return 0 },

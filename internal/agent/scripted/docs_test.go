@@ -17,7 +17,7 @@ func documentation(tb testing.TB) string {
 	return string(page)
 }
 
-// documentedScenarios returns the page's examples.
+// documentedScenarios returns the examples on the page.
 func documentedScenarios(tb testing.TB) []string {
 	tb.Helper()
 	var blocks []string
@@ -39,14 +39,14 @@ func TestDocumentedScenariosParse(t *testing.T) {
 	}
 }
 
-// asked returns the keys that read looks for in a table.
+// asked returns the keys that read requests from a table.
 func asked(read func(*table)) []string {
 	t := &table{source: &source{}}
 	read(t)
 	return t.asked
 }
 
-// rows returns, for every row of the table in a section, its cells.
+// rows returns the cells of each row of the table in a section.
 func rows(page, section string) [][]string {
 	_, text, _ := strings.Cut(page, "\n## "+section+"\n")
 	text, _, _ = strings.Cut(text, "\n## ")

@@ -233,7 +233,7 @@ func TestTurnSelection(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is a scenario or an error that points into it.
+// Any file is either a scenario, or an error that names a line of it.
 func FuzzParse(f *testing.F) {
 	_, demo := Demo()
 	f.Add(demo)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestMain makes the test binary the scripted agent as well, so that the
-// tests play real processes.
+// TestMain lets the test binary play the scripted agent, too, so that the tests run real
+// processes.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_SCENARIO") != "" {
 		os.Exit(Main(context.Background(), Invocation{
@@ -24,8 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// agent returns a process that will play the scenario in a directory of its
-// own.
+// agent returns a command that will play the scenario in its own directory.
 func agent(t *testing.T, scenario string, env ...string) *exec.Cmd {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "scenario.toml")
@@ -41,7 +40,7 @@ func agent(t *testing.T, scenario string, env ...string) *exec.Cmd {
 	cmd.Env = append([]string{
 		"PLAY_SCENARIO=1", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GORACE=atexit_sleep_ms=0",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
-		"CODELOOPS_ITERATION=1", "GOCOVERDIR=" + t.TempDir(), // for what a covered test binary leaves
+		"CODELOOPS_ITERATION=1", "GOCOVERDIR=" + t.TempDir(), // for the coverage data of the test binary
 	}, env...)
 	return cmd
 }
@@ -51,7 +50,7 @@ type played struct {
 	exit           int
 }
 
-// play runs a process to its end; its prompt is "fix it".
+// play runs a process to its end, with the prompt "fix it".
 func play(t *testing.T, cmd *exec.Cmd) played {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -219,7 +218,7 @@ step = [
 	}
 }
 
-// ordinary returns the modes that a new directory and a new file have.
+// ordinary returns the modes of a new directory and a new file.
 func ordinary(t *testing.T) (dir, file string) {
 	t.Helper()
 	in := t.TempDir()
@@ -238,7 +237,7 @@ func ordinary(t *testing.T) (dir, file string) {
 	return mode("d"), mode("f")
 }
 
-// No step leads out of the working directory, whatever links are in it.
+// No step changes anything outside the working directory, even through symlinks.
 func TestConfinement(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{
@@ -267,7 +266,7 @@ func TestConfinement(t *testing.T) {
 			entries, err := os.ReadDir(outside)
 			data, _ := os.ReadFile(victim)
 			if err != nil || len(entries) != 1 || string(data) != "whole" {
-				t.Errorf("outside there are now %v, and %q; %v", entries, data, err)
+				t.Errorf("outside: %v, %q; %v", entries, data, err)
 			}
 		})
 	}
@@ -331,8 +330,8 @@ func TestPromptIsReadWhole(t *testing.T) {
 	}
 }
 
-// A turn that does not read its prompt ends all the same, and one that closes
-// it lets the writer know.
+// A turn that does not read its prompt ends normally, and one that closes its input
+// causes a write error.
 func TestPromptUnread(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"ignore", "close"} {
@@ -363,14 +362,14 @@ func TestPromptUnread(t *testing.T) {
 	}
 }
 
-// awaitForks waits until every process that has been forked is another program: until then it
-// has open what was open here.
+// awaitForks waits until every forked process has called exec: until then it holds our
+// files open.
 func awaitForks() {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 }
 
-// await waits for a file and returns what is in it.
+// await waits for a file and returns its content.
 func await(t *testing.T, name string) string {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < 2*time.Minute; time.Sleep(5 * time.Millisecond) {
@@ -382,7 +381,7 @@ func await(t *testing.T, name string) string {
 	return ""
 }
 
-// The demo goes wrong once and right once, judged by its own test.
+// The demo's first attempt fails its own test, and the second one passes.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	files, script := Demo()

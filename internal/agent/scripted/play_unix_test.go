@@ -24,8 +24,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// signalled plays the steps and sends signals, some time apart, once the file
-// "ready" is there. It returns the one that ended the agent.
+// signalled plays the steps and, when the file "ready" exists, sends the signals with
+// short pauses. It returns the signal that ended the agent.
 func signalled(t *testing.T, steps string, signals ...syscall.Signal) syscall.Signal {
 	t.Helper()
 	cmd := agent(t, "[[actor]]\nstep = ["+steps+"]")
@@ -54,7 +54,8 @@ func TestDiesOfASignal(t *testing.T) {
 	}
 }
 
-// What is spawned outlives the agent; with hold_output it keeps its pipe open.
+// A spawned process outlives the agent. With hold_output it keeps the agent's output
+// open.
 func TestSpawn(t *testing.T) {
 	t.Parallel()
 	for _, hold := range []string{"false", "true"} {
@@ -104,7 +105,7 @@ step = [{ spawn = "echo $$ > pid.tmp; mv pid.tmp pid; exec sleep 300", hold_outp
 
 func TestOwnSession(t *testing.T) {
 	t.Parallel()
-	// In a session of its own, a process leads its own process group.
+	// The leader of a session also leads its process group.
 	const leads = `[ "$(ps -o pgid= -p $$ | tr -d ' ')" = $$ ] && echo leads || echo follows`
 	cmd := agent(t, `[[actor]]
 step = [

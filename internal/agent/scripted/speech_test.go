@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// print plays a turn in a format and returns what it printed.
+// printed plays a turn in a format and returns its output.
 func printed(t *testing.T, scenario, format string) (stdout []byte, stderr string) {
 	t.Helper()
 	u, err := parse("s.toml", []byte(scenario))
@@ -37,18 +37,18 @@ func read(t *testing.T, format string, stdout []byte) transcript.Report {
 	t.Helper()
 	d, ok := transcript.New(format, 1<<20, nil)
 	if !ok {
-		t.Fatalf("nobody reads %q", format)
+		t.Fatalf("no decoder for %q", format)
 	}
 	_, _ = d.Write(stdout)
 	return d.Report()
 }
 
-// TestFormatsAreUnderstood lets the decoders of the real CLIs read what the
-// scripted agent prints in their formats.
+// TestFormatsAreUnderstood: the decoders of the real CLIs understand what the scripted
+// agent prints in their formats.
 func TestFormatsAreUnderstood(t *testing.T) {
 	t.Parallel()
 	if !slices.Equal(formats(), transcript.Formats()) {
-		t.Errorf("%q are spoken, %q are read", formats(), transcript.Formats())
+		t.Errorf("the agent prints %q, the decoders read %q", formats(), transcript.Formats())
 	}
 	for _, format := range formats() {
 		stdout, _ := printed(t, `[[actor]]
@@ -65,7 +65,7 @@ usage = { input = 5, output = 6, cache_read = 7, cost = 0.5 }`, format)
 		}
 		stdout, _ = printed(t, "[[actor]]", format)
 		if got := read(t, format, stdout).Ending; got != loop.EndEmpty {
-			t.Errorf("%s: a turn without a word ended as %s", format, got)
+			t.Errorf("%s: a silent turn ended as %s", format, got)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestFaultsAreUnderstood(t *testing.T) {
 			"context_too_long": loop.EndContextTooLong, "failed": loop.EndFailed,
 		} {
 			if format == "cline-json" && fault != "auth" && fault != "context_too_long" {
-				want = loop.EndFailed // it tells no more of the others
+				want = loop.EndFailed // other endings cannot be expressed in this format
 			}
 			stdout, _ := printed(t, "[[actor]]\nsay = 'half'\nreason = 'broken'\nfault = '"+fault+"'", format)
 			got := read(t, format, stdout)

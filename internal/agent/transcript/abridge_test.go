@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// abridged is a line as it is read, in pieces of a size.
+// abridged returns a line read in pieces of the given size.
 func abridged(line string, size int) *abridger {
 	a := &abridger{}
 	for rest := []byte(line); len(rest) > 0; {
@@ -21,7 +21,7 @@ func abridged(line string, size int) *abridger {
 	return a
 }
 
-// TestAbridger leaves out the middle of long texts alone, however the line comes in.
+// TestAbridger: only the middle of long texts is omitted, however the line is split.
 func TestAbridger(t *testing.T) {
 	t.Parallel()
 	for name, unit := range map[string]string{
@@ -59,8 +59,7 @@ func TestAbridger(t *testing.T) {
 	}
 }
 
-// answers is an answer as each format writes it, in one event or, where it comes in
-// pieces, in many.
+// answers returns an answer as each format prints it, in one or several events.
 func answers(text string) map[string]string {
 	quoted, _ := json.Marshal(text)
 	events := map[string]string{
@@ -95,19 +94,19 @@ func answers(text string) map[string]string {
 	return events
 }
 
-// long leaves out what reads megabytes where there is little time.
-func long(t *testing.T) {
+// needsTime skips a test that reads megabytes in short mode.
+func needsTime(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("many megabytes of output")
 	}
 }
 
-// TestLongAnswers reads answers of 12 MB: head and tail are kept, what is missing is
-// counted and told, and a decision at the end is read.
+// TestLongAnswers: of an answer of 12 MB the head and tail are kept, the omitted bytes
+// are counted and reported, and a decision at the end is read.
 func TestLongAnswers(t *testing.T) {
 	t.Parallel()
-	long(t)
+	needsTime(t)
 	const verdict = "DECISION: DONE\nSUMMARY: it is all there"
 	text := "It begins.\n```\n" + strings.Repeat("A line with a \"quote\" and an ü.\n", 12<<20/32) + verdict
 	formats := answers(text)

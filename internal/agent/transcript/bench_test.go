@@ -8,8 +8,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// BenchmarkDecoder reads what real CLIs printed, and a CLI that prints one
-// short message after the other.
+// BenchmarkDecoder reads recorded output of real CLIs, and a stream of short messages.
 func BenchmarkDecoder(b *testing.B) {
 	words := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"` + strings.Repeat("words ", 40) + `"}]}}` + "\n")
 	inputs := []sample{{"claude/messages", "claude-stream-json", words}}

@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestMemoryIsFlat streams many times what it allows the heap to grow by.
+// TestMemoryIsFlat: the heap grows by only a fraction of the streamed output.
 //
 //nolint:paralleltest // it measures the heap, which others would fill meanwhile
 func TestMemoryIsFlat(t *testing.T) {
@@ -44,8 +44,8 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// TestLongLine abridges lines that are too long. Of one that stays so it keeps the
-// type: it may be that of the closing event.
+// TestLongLine: lines that are too long are abridged. If one is still too long, its type
+// is kept, because it may be the closing event.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
 	long, many := strings.Repeat("x", maxLine), strings.Repeat(`"x",`, maxLine/4)
@@ -65,16 +65,16 @@ func TestLongLine(t *testing.T) {
 		if got.Report.Ending != loop.EndCompleted || got.Report.Text != "DECISION: DONE" || got.Report.Conversation != "s1" {
 			t.Errorf("in pieces of %d: %+v", size, got.Report)
 		}
-		if len(got.Notices) != 3 { // the message, and the two lines that stay too long
+		if len(got.Notices) != 3 { // the message, and two lines that are still too long
 			t.Errorf("in pieces of %d: %d notices", size, len(got.Notices))
 		}
 	}
 }
 
-// TestLongText takes a line of nearly the greatest length.
+// TestLongText reads a line just below the maximum length.
 func TestLongText(t *testing.T) {
 	t.Parallel()
-	long(t)
+	needsTime(t)
 	text := strings.Repeat("ü", (maxLine-200)/2)
 	line := `{"type":"item.completed","item":{"type":"agent_message","text":"` + text + `"}}` + "\n" + `{"type":"turn.completed"}`
 	got := hear(t, "codex-json", []byte(line), func() int { return 32 << 10 }).Report
@@ -89,7 +89,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestNotTheFormat judges what other programs print.
+// TestNotTheFormat checks the ending when a program prints something else.
 func TestNotTheFormat(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
@@ -127,7 +127,7 @@ func TestRejectedLimitSaysWhen(t *testing.T) {
 	}
 }
 
-// TestNotices looks at each kind of notice, over the formats.
+// TestNotices checks each kind of notice in all formats.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -217,7 +217,7 @@ func TestUnknownFormat(t *testing.T) {
 	}
 }
 
-// TestLine looks at what becomes of a text on its way to the screen.
+// TestLine: texts are cleaned and shortened for the screen.
 func TestLine(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("wörd ", 100)

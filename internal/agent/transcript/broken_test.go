@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// An event that no dialect knows, and whose name says that the turn did not come to
-// its end, is not passed over. Others are.
+// An unknown event whose name says that the turn broke off makes the turn fail. Other
+// unknown events are ignored.
 func TestUnknownEventsThatBreakOff(t *testing.T) {
 	t.Parallel()
 	for _, e := range allEnds() {
@@ -27,7 +27,7 @@ func TestUnknownEventsThatBreakOff(t *testing.T) {
 			d, _ := New(e.format, 1<<10, nil)
 			fmt.Fprintf(d, e.turn, good, event)
 			if r := d.Report(); (r.Ending == loop.EndFailed) != broken {
-				t.Errorf("%s, %s: it ended as %q, because of %q", e.format, kind, r.Ending, r.Reason)
+				t.Errorf("%s, %s: the turn ended as %q, because of %q", e.format, kind, r.Ending, r.Reason)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestCounts(t *testing.T) {
 	t.Parallel()
-	// As copilot 1.0.102 writes it, with a second model.
+	// Written by copilot 1.0.102, with a second model added.
 	document := `{"totalUserRequests": 1, "modelMetrics": {
 		"a": {"requests": {"count": 1, "cost": 0}, "usage": {"inputTokens": 1000, "outputTokens": 20, "cacheReadTokens": 300,
 			"cacheWriteTokens": 70, "reasoningTokens": 5}},

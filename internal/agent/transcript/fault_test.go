@@ -6,8 +6,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestStatusOfMessages looks for the status, or the word for it, wherever services
-// and those who ask them put it.
+// TestStatusOfMessages: a status, or its name, is found wherever services and their
+// clients put it.
 func TestStatusOfMessages(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]loop.Ending{
@@ -32,7 +32,7 @@ func TestStatusOfMessages(t *testing.T) {
 		`{"error":{"code":"insufficient_quota","message":"no more"}}`:                        loop.EndRateLimited,
 		`{"message":"slowly","code":429}`:                                                    loop.EndRateLimited,
 		`{"code":401}`:                                                                       loop.EndAuth,
-		// None of these tells one.
+		// These contain no status.
 		"":                           loop.EndFailed,
 		"4011 files":                 loop.EndFailed,
 		"400 Bad Request":            loop.EndFailed,

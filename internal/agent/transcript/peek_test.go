@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzJSON holds what is made of a line against encoding/json, whatever the line
-// is: torn, not UTF-8, with a name twice or in capitals, with a number where a
-// text should be.
+// FuzzJSON compares decode with encoding/json on any line: truncated, not UTF-8, with
+// repeated or capitalized names, or with a number in place of a text.
 func FuzzJSON(f *testing.F) {
 	for _, s := range samples(f) {
 		for line := range bytes.Lines(s.stdout) {
@@ -32,7 +31,7 @@ func FuzzJSON(f *testing.F) {
 		}
 		want := bytes.HasPrefix(line, []byte{'{'}) && standard(line, &head)
 		if kind, whole := kindOf(line); whole != want || whole && kind != head.Type {
-			t.Errorf("is it whole: %t, want %t; of the type %q, want %q", whole, want, kind, head.Type)
+			t.Errorf("whole: %t, want %t; type %q, want %q", whole, want, kind, head.Type)
 		}
 		if !want {
 			return
@@ -50,7 +49,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// standard is decode by encoding/json.
+// standard is decode implemented with encoding/json.
 func standard(object []byte, v any) bool {
 	err := json.Unmarshal(object, v)
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)

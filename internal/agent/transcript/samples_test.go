@@ -17,10 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// keep is what the tests keep of all messages.
+// keep is how many bytes of all messages the tests keep.
 const keep = 1 << 20
 
-// speaks says in which format each CLI's samples are.
+// speaks returns the format of each CLI's samples.
 func speaks() map[string]string {
 	return map[string]string{
 		"claude": "claude-stream-json", "cline": "cline-json", "codex": "codex-json",
@@ -29,14 +29,14 @@ func speaks() map[string]string {
 	}
 }
 
-// A sample is what a real CLI printed.
+// A sample is the recorded output of a real CLI.
 type sample struct {
 	name   string // "claude/actor-stream-json-1"
 	format string
 	stdout []byte
 }
 
-// samples returns those in a structured format.
+// samples returns the samples in structured formats.
 func samples(tb testing.TB) []sample {
 	tb.Helper()
 	var all []sample
@@ -59,13 +59,13 @@ func samples(tb testing.TB) []sample {
 	return all
 }
 
-// told is everything that comes out of a decoder.
+// told is everything that a decoder produces.
 type told struct {
 	Report  Report
 	Notices []loop.Notice
 }
 
-// hear feeds a decoder with data in pieces of the sizes that size returns.
+// hear feeds data to a decoder in pieces, whose sizes size returns.
 func hear(tb testing.TB, format string, data []byte, size func() int) told {
 	tb.Helper()
 	var out told
@@ -79,7 +79,7 @@ func hear(tb testing.TB, format string, data []byte, size func() int) told {
 		if _, err := d.Write(piece); err != nil {
 			tb.Fatal(err)
 		}
-		clear(piece) // it belongs to the caller again
+		clear(piece) // the caller may reuse it
 		data = data[n:]
 	}
 	out.Report = d.Report()
@@ -88,7 +88,7 @@ func hear(tb testing.TB, format string, data []byte, size func() int) told {
 
 func whole() int { return 1 << 30 }
 
-// TestSamples holds the report of every sample against a golden file.
+// TestSamples compares the report on every sample with a golden file.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
@@ -115,24 +115,24 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestTellsCost holds what is said of a format against what the turns of real CLIs
-// came to.
+// TestTellsCost: TellsCost agrees with the recorded turns of real CLIs.
 func TestTellsCost(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
 		if !strings.Contains(s.name, "/actor-") {
-			continue // a fault may cost nothing
+			continue // a fault may have no cost
 		}
 		if told := hear(t, s.format, s.stdout, whole).Report.Usage.CostUSD != nil; told != TellsCost(s.format) {
-			t.Errorf("%s: a cost is told: %t", s.name, told)
+			t.Errorf("%s: reports a cost: %t", s.name, told)
 		}
 	}
 	if TellsCost("text") {
-		t.Error("a text is said to tell a cost")
+		t.Error("a text is said to report a cost")
 	}
 }
 
-// TestPieces holds every way of cutting a sample up against all of it.
+// TestPieces: a sample gives the same report however it is split, and with harmless lines
+// added.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
@@ -164,8 +164,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestTorn tears every sample off at many places: what is said up to there
-// stands, and only a whole output can be a good one.
+// TestTorn: of a truncated sample the text up to there is kept, but only the whole output
+// counts as completed.
 func TestTorn(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
@@ -194,8 +194,8 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestTokens checks that every field of the counts is read from where it
-// stands: the model of the samples answers with counts that are all distinct.
+// TestTokens: every token count is read from the right field. All counts in the samples
+// differ.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for cli, want := range map[string]loop.Tokens{
@@ -206,7 +206,7 @@ func TestTokens(t *testing.T) {
 		"kilo":     {Input: 700, Output: 20, CacheRead: 300, Reasoning: 5},
 		"opencode": {Input: 700, Output: 20, CacheRead: 300, Reasoning: 5},
 		"pi":       {Input: 700, Output: 20, CacheRead: 300},
-		// These two ask a second model on the side.
+		// These two also ask a second model.
 		"gemini": {Input: 1400, Output: 50, CacheRead: 600, Reasoning: 10},
 		"qwen":   {Input: 1400, Output: 40, CacheRead: 600},
 	} {
@@ -221,8 +221,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestNoticesAreShort checks what goes to the screen: one line each, short,
-// printable, and never JSON.
+// TestNoticesAreShort: notices are short, printable single lines, and never JSON.
 func TestNoticesAreShort(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {

@@ -9,8 +9,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A whole turn of each format, with a place for what ends its last message and one
-// for what comes between that and the end of the turn.
+// A whole turn in each format. The first placeholder is for the stop reason of the last
+// message, the second for an event before the end.
 const (
 	claudeTurn = `{"type":"system","subtype":"init","session_id":"s"}
 {"type":"assistant","message":{"content":[{"type":"text","text":"I look."},{"type":"tool_use","name":"Bash","input":{"command":"ls"}}],"stop_reason":"tool_use"}}
@@ -62,14 +62,14 @@ const (
 `
 )
 
-// ends are turns of one format: how they end, and what comes before.
+// ends holds turns of one format: possible endings, and events before them.
 type ends struct {
 	format string
 	turn   string
-	good   []string // ends of the model's own
-	bad    []string // others; the reason names what is in quotes last
-	notes  []string // what may come before a good end
-	errors []string // what may not; the reason holds the word "trouble"
+	good   []string // the model itself ended the turn
+	bad    []string // other endings; the reason contains the last quoted word
+	notes  []string // events that may precede a good ending
+	errors []string // events that may not; the reason contains "trouble"
 }
 
 func allEnds() []ends {
@@ -182,13 +182,13 @@ func allEnds() []ends {
 	}
 }
 
-// played is the report on a turn that ends in a way, with something else before.
+// played returns the report on a turn with the given ending and an event before it.
 func (e ends) played(t *testing.T, end, before string) Report {
 	t.Helper()
 	return hear(t, e.format, fmt.Appendf(nil, e.turn+"%.0[1]s%.0[2]s", end, before), whole).Report
 }
 
-// A turn is whole where its format says that the model came to its own end.
+// A turn is completed if its format says that the model itself ended it.
 func TestGoodEnds(t *testing.T) {
 	t.Parallel()
 	formats := Formats()
@@ -203,11 +203,11 @@ func TestGoodEnds(t *testing.T) {
 		}
 	}
 	if len(formats) > 0 {
-		t.Errorf("nobody looks at the ends of %v", formats)
+		t.Errorf("the endings of %v are not tested", formats)
 	}
 }
 
-// It is not where it says anything else, which the reason names.
+// A turn with any other ending has failed, and the reason names it.
 func TestBadEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range allEnds() {
@@ -221,7 +221,7 @@ func TestBadEnds(t *testing.T) {
 	}
 }
 
-// No good end takes an error back.
+// A good ending does not cancel an earlier error.
 func TestErrorsStay(t *testing.T) {
 	t.Parallel()
 	for _, e := range allEnds() {
