@@ -13,6 +13,8 @@ import (
 	"codeloops/internal/proc"
 )
 
+// TestOwnChannels: a custom agent gets the prompt literally, by each way that can be
+// configured.
 func TestOwnChannels(t *testing.T) {
 	t.Parallel()
 	const prompt = "fix {prompt} and {model}; rm -rf $HOME `x`\n"
@@ -96,6 +98,8 @@ func TestOwnEnvironmentWins(t *testing.T) {
 	equal(t, "HOME", c.env("HOME"), nil)
 }
 
+// TestTurnFiles: every turn has its own output files, named by iteration, role and
+// repetition.
 func TestTurnFiles(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")

@@ -336,6 +336,8 @@ func TestModelsFollowTheirAgent(t *testing.T) {
 	}
 }
 
+// TestAgentIsTakenWhole: an agent's table in a higher layer replaces the lower one as a
+// whole.
 func TestAgentIsTakenWhole(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -359,6 +361,7 @@ func TestAgentIsTakenWhole(t *testing.T) {
 	}
 }
 
+// TestOutputs: an agent's output format must be among the known ones.
 func TestOutputs(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

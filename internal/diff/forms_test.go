@@ -52,6 +52,7 @@ func unmerged(s *sandbox) {
 	}
 }
 
+// TestForms: captures match git's answer in every form of a repository.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	for _, form := range []form{
@@ -166,6 +167,8 @@ func (s *sandbox) exists(name string) bool {
 	return err == nil
 }
 
+// TestSubdirectoryAndCoreWorktree: a tree opened in a subdirectory captures the whole
+// repository, and core.worktree is respected.
 func TestSubdirectoryAndCoreWorktree(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

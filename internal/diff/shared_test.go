@@ -11,6 +11,7 @@ import (
 	"codeloops/internal/repo"
 )
 
+// TestSharedMode: core.sharedRepository determines the permissions of files.
 func TestSharedMode(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]fs.FileMode{

@@ -2,6 +2,8 @@ package diff_test
 
 import "testing"
 
+// TestCaptureFirst: changes from before the session are part of the baseline, and a
+// commit during the session does not affect the captures.
 func TestCaptureFirst(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)

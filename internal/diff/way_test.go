@@ -178,6 +178,8 @@ func (h *history) edits(n int) {
 	}
 }
 
+// TestWayBack: a restore brings back contents, links and permissions, and removes new
+// files, without moving HEAD.
 func TestWayBack(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)

@@ -50,6 +50,7 @@ func TestOutputOfAFailure(t *testing.T) {
 	}
 }
 
+// TestOutputLimitOfACall: a call's output and its error output are limited.
 func TestOutputLimitOfACall(t *testing.T) {
 	t.Parallel()
 	call := shell(t, `yes`)

@@ -71,6 +71,8 @@ func TestStoppedFugitivesAreEnded(t *testing.T) {
 	}
 }
 
+// TestCancelAsksOtherSessionsToo: when a run is cancelled, processes in other sessions
+// get SIGTERM, too.
 func TestCancelAsksOtherSessionsToo(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, `trap : TERM
@@ -83,6 +85,8 @@ echo over`)
 	}
 }
 
+// TestForkStorm: processes that start others faster than they can be killed are ended,
+// too.
 func TestForkStorm(t *testing.T) {
 	t.Parallel()
 	t.Run("comets", func(t *testing.T) {

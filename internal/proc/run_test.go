@@ -52,6 +52,8 @@ func sameOutput(a, b proc.Captured) bool {
 	return string(a.Text) == string(b.Text) && a.Total == b.Total && a.Omitted == b.Omitted && a.File == b.File
 }
 
+// TestStreamsThatShareAFile: if stdout and stderr share a file, stdout holds the output
+// of both in order.
 func TestStreamsThatShareAFile(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, `echo 1; echo 2 >&2; echo 3; echo 4 >&2`)

@@ -75,6 +75,8 @@ func assertStartError(t *testing.T, err error, path string, cause error) {
 	}
 }
 
+// TestOutputFileThatCannotBe: an output file that cannot be created is an error that
+// names it.
 func TestOutputFileThatCannotBe(t *testing.T) {
 	t.Parallel()
 	cmd := script(t, `:`)

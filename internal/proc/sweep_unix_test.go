@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+// TestSweepGivesUp: a sweep gives up on processes that cannot be killed, and reports
+// them.
 func TestSweepGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -57,6 +57,7 @@ func sameHead(t *testing.T, s *sandbox, dir string, r *Repository) {
 	}
 }
 
+// TestOpenPlaces: Open finds the same repository as git, wherever it is opened.
 func TestOpenPlaces(t *testing.T) {
 	t.Parallel()
 	// Each case returns the directory to open, and the user who opens it.
@@ -395,6 +396,7 @@ func TestRefsBelowWhilePacked(t *testing.T) {
 	}
 }
 
+// TestUserFiles: the paths of the user's files follow settings and variables, as in git.
 func TestUserFiles(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

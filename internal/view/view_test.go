@@ -186,6 +186,8 @@ func kinds(t *testing.T, test func(t *testing.T, kind view.Kind)) {
 	}
 }
 
+// TestWritten: everything that a command writes in a view is reported, can be discarded,
+// and never reaches the user's work tree.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -145,6 +145,7 @@ func TestOrdinaryEndsStay(t *testing.T) {
 	}
 }
 
+// TestNobodyIsLeft: if no agent is left, the turn ends with the first agent's problem.
 func TestNobodyIsLeft(t *testing.T) {
 	t.Parallel()
 	claude, codex := does("claude", limited, limited, done), does("codex", auth)
@@ -170,6 +171,8 @@ func TestNobodyIsLeft(t *testing.T) {
 	}
 }
 
+// TestConversationThatIsLost: a conversation that cannot be resumed is replaced by a new
+// one with the same agent.
 func TestConversationThatIsLost(t *testing.T) {
 	t.Parallel()
 	before := agent.Request{Prompt: "p", Conversation: loop.Conversation{ID: "c-1", Agent: loop.AgentRef{Agent: "claude"}}}

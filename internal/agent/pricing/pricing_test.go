@@ -78,6 +78,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestErrorsPass: the player's error is returned, without an estimate.
 func TestErrorsPass(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

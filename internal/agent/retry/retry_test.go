@@ -167,6 +167,7 @@ func TestDoesNotWaitTooLong(t *testing.T) {
 	})
 }
 
+// TestOverload: after an overload, the waits get longer, and their number is limited.
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

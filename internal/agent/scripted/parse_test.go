@@ -143,6 +143,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// TestLines: the line of each table, step and value is found in any TOML syntax.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	got := lines(`# [[comment]]

@@ -7,6 +7,7 @@ import (
 	"codeloops/internal/loop"
 )
 
+// TestCounts: the counts of all models in a usage file are added up.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	// Written by copilot 1.0.102, with a second model added.

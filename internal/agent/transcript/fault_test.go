@@ -47,6 +47,8 @@ func TestStatusOfMessages(t *testing.T) {
 	}
 }
 
+// TestInPlain: a message with a JSON document after a status is shown as the status and
+// the document's message.
 func TestInPlain(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{

@@ -33,6 +33,8 @@ func (w *world) checked(paths []string) map[string]map[string]Value {
 	return all
 }
 
+// TestRandomAttributesLikeGit: random attributes files give each path the attributes that
+// git reports.
 func TestRandomAttributesLikeGit(t *testing.T) {
 	t.Parallel()
 	rounds := 75

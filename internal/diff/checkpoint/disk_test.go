@@ -9,6 +9,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
+// TestDisk: what a checkpoint's message records about the disk can be read back, and the
+// caller's part of the message cannot forge it.
 func TestDisk(t *testing.T) {
 	t.Parallel()
 	id := plumbing.NewHash(strings.Repeat("ab", 20))

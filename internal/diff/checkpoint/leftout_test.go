@@ -19,6 +19,8 @@ func placed(t *testing.T, path string) scan.Placed {
 	return f
 }
 
+// TestLeftOut: the left-out files in a checkpoint's message can be read back, and the
+// caller's part of the message cannot forge them.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	want := []scan.Placed{placed(t, "plain"), placed(t, "d/e/\xff\n\"\u00e9 \\")}

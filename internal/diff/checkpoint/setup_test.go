@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+// TestSetup: the setup in a checkpoint's message can be read back, and the caller's part
+// of the message cannot forge it.
 func TestSetup(t *testing.T) {
 	t.Parallel()
 	for message, setup := range map[string]map[string]string{

@@ -355,6 +355,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestProper: a path is proper if git would check out a file there on every system.
 func TestProper(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"a", "a/b", ".gitignore", ".github/x", "git", "a b", "ünï", "..a", "a..", ".git2", "x.git", "new\nline", "gitx~1"} {

@@ -71,6 +71,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestPut: adding or removing a file returns a new directory and leaves the old one
+// unchanged.
 func TestPut(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -112,6 +114,7 @@ func TestPut(t *testing.T) {
 	}
 }
 
+// TestFind: a path finds a file or a directory only by its exact name.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	d := state(t, "a", "a.b/c", "a/b", "d/e/f")

@@ -13,6 +13,7 @@ func borrow(t *testing.T, g *gitDir, from string) {
 	}
 }
 
+// TestBlobOfAlternates: blobs are found through chains of alternates, also relative ones.
 func TestBlobOfAlternates(t *testing.T) {
 	t.Parallel()
 	first, second, third := newGitDir(t), newGitDir(t), newGitDir(t)
