@@ -25,7 +25,7 @@ say = "DECISION: DONE\nSUMMARY: fine\nSEAL: {seal}"
 func TestPlanIsApproved(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		talk []string // what a question shows, and what is answered, in turn
+		talk []string // pairs of a text to wait for and the keys to answer with
 		ends string
 		code int
 	}{
@@ -48,7 +48,7 @@ func TestPlanIsApproved(t *testing.T) {
 				d.sees("takes step 2 out.\n> ")
 				for _, once := range []string{"The plan:", "The plan is now:", "could not be read"} {
 					if strings.Count(d.text(), once) > 1 || strings.Contains(d.text(), "answer:") {
-						t.Errorf("it says again what was asked or typed: %q", d.text())
+						t.Errorf("the question or the input is repeated: %q", d.text())
 					}
 				}
 				d.types(c.talk[i+1])
@@ -58,7 +58,7 @@ func TestPlanIsApproved(t *testing.T) {
 			}
 			_, err := os.Stat(filepath.Join(s.dir, "work", "a"))
 			if there := err == nil; there != (c.code == command.ExitDone) {
-				t.Errorf("the work is there: %t", there)
+				t.Errorf("the work exists: %t", there)
 			}
 		})
 	}

@@ -11,8 +11,7 @@ import (
 	"codeloops/internal/command"
 )
 
-// TestQuestionsEnd: Ctrl+C and the end of the input end a question, and nothing has
-// happened by then.
+// TestQuestionsEnd: Ctrl+C and the end of the input end a question before anything has happened.
 func TestQuestionsEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -64,8 +63,7 @@ func TestPromptIsNotAwaited(t *testing.T) {
 	}
 }
 
-// TestDebugLogIsNotAwaited: Ctrl+C ends the wait for a reader of the debug log's
-// pipe.
+// TestDebugLogIsNotAwaited: Ctrl+C ends the wait for a reader of the debug log's pipe.
 func TestDebugLogIsNotAwaited(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "[[actor]]\n[[critic]]\nsay = \"DECISION: DONE\"\n")
@@ -76,7 +74,7 @@ func TestDebugLogIsNotAwaited(t *testing.T) {
 	d := onTerminal(t, s.codeloops("--log-file", pipe, "a task"))
 	d.sees("run it? [y/N] ")
 	d.types("y")
-	time.Sleep(100 * time.Millisecond) // it has come to the pipe, or will find the signal there
+	time.Sleep(100 * time.Millisecond) // it is blocked at the pipe, or will find the signal there
 	d.types("\x03")
 	if text, code := d.end(); code != command.ExitInterrupted || !strings.Contains(text, "received the signal") {
 		t.Errorf("exit code %d, it shows %q", code, text)

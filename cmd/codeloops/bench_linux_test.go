@@ -19,9 +19,8 @@ import (
 	"codeloops/internal/screen/term/termtest"
 )
 
-// The benchmarks time whole processes of the program that CODELOOPS names, in
-// a repository of ten files, as `make bench` does. They report, beside ns/op,
-// the peak memory of the largest process.
+// The benchmarks time whole processes of the program that CODELOOPS names, in a repository of ten
+// files, as `make bench` does. Besides ns/op they report the peak memory of the largest process.
 
 func program(b *testing.B) string {
 	b.Helper()
@@ -32,7 +31,7 @@ func program(b *testing.B) string {
 	return path
 }
 
-// A bench is a repository with agents that take some five milliseconds.
+// A bench is a repository with agents that take about five milliseconds.
 type bench struct {
 	b    *testing.B
 	work string
@@ -45,8 +44,8 @@ func newBench(b *testing.B) *bench {
 	return newBenchOf(b, 10)
 }
 
-// newBenchOf has so many files, a hundred in each directory, with the permissions that git gives them:
-// of others a checkpoint says for each file what they are.
+// newBenchOf creates a repository with the given number of files, a hundred per directory. They have
+// git's own permissions, because checkpoints record any others file by file.
 func newBenchOf(b *testing.B, files int) *bench {
 	b.Helper()
 	dir := b.TempDir()
@@ -105,7 +104,7 @@ func (m *bench) git(args ...string) {
 	}
 }
 
-// run times one process and wants its exit code.
+// run times one process and checks its exit code.
 func (m *bench) run(code int, argv ...string) time.Duration {
 	m.b.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -113,7 +112,7 @@ func (m *bench) run(code int, argv ...string) time.Duration {
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	began := time.Now()
-	_ = cmd.Run() // the exit code tells
+	_ = cmd.Run() // the exit code is checked below
 	took := time.Since(began)
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		m.b.Fatalf("%v: exit code %d\n%s", argv, got, errs.String())
@@ -126,7 +125,7 @@ func (m *bench) run(code int, argv ...string) time.Duration {
 
 func (m *bench) report() { m.b.ReportMetric(float64(m.peak)/1024, "peak-MB") }
 
-// BenchmarkVersion is the start-up.
+// BenchmarkVersion measures the start-up.
 func BenchmarkVersion(b *testing.B) {
 	path, m := program(b), newBench(b)
 	for b.Loop() {
@@ -135,7 +134,7 @@ func BenchmarkVersion(b *testing.B) {
 	m.report()
 }
 
-// BenchmarkAgent is what the two agents of a round cost without codeloops.
+// BenchmarkAgent measures the two agents of a round without codeloops.
 func BenchmarkAgent(b *testing.B) {
 	program(b)
 	m := newBench(b)
@@ -145,7 +144,7 @@ func BenchmarkAgent(b *testing.B) {
 	m.report()
 }
 
-// BenchmarkRound is one round of actor and critic, beside what its agents cost.
+// BenchmarkRound measures one round of actor and critic, without the cost of its agents.
 func BenchmarkRound(b *testing.B) {
 	path, m := program(b), newBench(b)
 	var own time.Duration
@@ -160,8 +159,7 @@ func BenchmarkRound(b *testing.B) {
 
 const rounds = 20
 
-// rounds is what so many rounds of a run cost, without the start and the end of the run, and without
-// what their agents cost by themselves.
+// rounds measures the rounds of a run, without its start and end and without its agents.
 func (m *bench) rounds(path string) time.Duration {
 	own := m.run(1, path, "-n", strconv.Itoa(rounds+1), "task") - m.run(1, path, "-n", "1", "task")
 	for range rounds {
@@ -170,14 +168,13 @@ func (m *bench) rounds(path string) time.Duration {
 	return own
 }
 
-// agents is what the two agents of a round cost by themselves.
+// agents measures the two agents of a round alone.
 func (m *bench) agents() time.Duration {
 	return m.run(0, "/bin/sh", "-c", "echo x >>file0; sleep 0.003") +
 		m.run(0, "/bin/sh", "-c", "sleep 0.003; echo DECISION: CONTINUE; echo FEEDBACK: more")
 }
 
-// BenchmarkOneIteration is a whole run of one iteration, start and end
-// included.
+// BenchmarkOneIteration measures a whole run of one iteration, with start and end.
 func BenchmarkOneIteration(b *testing.B) {
 	path, m := program(b), newBench(b)
 	for b.Loop() {
@@ -186,7 +183,7 @@ func BenchmarkOneIteration(b *testing.B) {
 	m.report()
 }
 
-// BenchmarkLargeRound is a round in a repository of 10,000 files, beside what its agents cost.
+// BenchmarkLargeRound measures a round in a repository of 10,000 files, without its agents.
 func BenchmarkLargeRound(b *testing.B) {
 	path, m := program(b), newBenchOf(b, 10_000)
 	const steps = 3 // actor, capture, critic
@@ -200,8 +197,8 @@ func BenchmarkLargeRound(b *testing.B) {
 	m.report()
 }
 
-// BenchmarkCandidates is how much longer four candidates of ten seconds at once take than one turn of an
-// actor, in a repository of 10,000 files. It takes long: each count is one of both.
+// BenchmarkCandidates measures how much longer four concurrent candidates of ten seconds take than one
+// actor turn, in a repository of 10,000 files. It is slow: each count runs both.
 func BenchmarkCandidates(b *testing.B) {
 	path, m := program(b), newBenchOf(b, 10_000)
 	one := m.run(0, path, "-a", "slow", "task")
@@ -213,15 +210,15 @@ func BenchmarkCandidates(b *testing.B) {
 	m.report()
 }
 
-// BenchmarkLive is what codeloops adds to an agent on a terminal, in percent of a processor: to one that
-// says nothing, and to one that prints 10 MB a second. It takes long: each count is one of both.
+// BenchmarkLive measures the processor time that codeloops adds to an agent on a terminal, in percent:
+// to a silent one, and to one that prints 10 MB a second. It is slow: each count runs both.
 func BenchmarkLive(b *testing.B) {
 	const most, least = 11, 1 // seconds
 	benchLive(b, newBench(b), most, least)
 }
 
-// BenchmarkLiveLarge is BenchmarkLive in a repository of 10,000 files, at which it is looked while agents work:
-// for a minute, as that is done now and then.
+// BenchmarkLiveLarge is BenchmarkLive in a repository of 10,000 files. It runs for a minute, because
+// the work tree is scanned only from time to time.
 func BenchmarkLiveLarge(b *testing.B) {
 	const most, least = 61, 1
 	benchLive(b, newBenchOf(b, 10_000), most, least)
@@ -243,8 +240,8 @@ func benchLive(b *testing.B, m *bench, most, least int) {
 	}
 }
 
-// onTerminal is the processor time of a program, and of all that it waited for, on a terminal that
-// somebody reads.
+// onTerminal returns the processor time of a program and its children, on a terminal whose output
+// is read.
 func (m *bench) onTerminal(seconds int, argv ...string) time.Duration {
 	m.b.Helper()
 	reader, name := termtest.Open(m.b)
@@ -255,12 +252,12 @@ func (m *bench) onTerminal(seconds int, argv ...string) time.Duration {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	must(m.b, errors.Join(cmd.Start(), screen.Close()))
-	_, _ = io.Copy(io.Discard, reader) // ends with EIO when the last one closes the other side
+	_, _ = io.Copy(io.Discard, reader) // ends with EIO when the last process closes the other side
 	must(m.b, cmd.Wait())
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// BenchmarkFlood is a run in which the actor prints one line of 60 MB.
+// BenchmarkFlood measures a run whose actor prints one line of 60 MB.
 func BenchmarkFlood(b *testing.B) {
 	path, m := program(b), newBench(b)
 	for b.Loop() {

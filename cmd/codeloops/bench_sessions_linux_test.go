@@ -19,10 +19,9 @@ import (
 	"codeloops/internal/session"
 )
 
-// TestBenchSessions times whole processes of the program that CODELOOPS_BIN
-// names on many session logs and on a large one, as `make bench-sessions` does.
-// The logs are made in the directory that CODELOOPS_BENCH_SESSIONS names, and
-// stay there for the next time.
+// TestBenchSessions times whole processes of the program that CODELOOPS_BIN names, on many session
+// logs and on a large one, as `make bench-sessions` does. The logs are created in the directory
+// that CODELOOPS_BENCH_SESSIONS names, and kept for the next time.
 func TestBenchSessions(t *testing.T) { //nolint:paralleltest // it measures
 	dir := os.Getenv("CODELOOPS_BENCH_SESSIONS")
 	bin := os.Getenv("CODELOOPS_BIN")
@@ -67,7 +66,7 @@ func unindex(t *testing.T, dir string) {
 	}
 }
 
-// dropCaches makes the system forget what it has read. Only root may.
+// dropCaches drops the kernel's page cache, which only root may do.
 func dropCaches() error {
 	syscall.Sync()
 	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0)
@@ -79,9 +78,9 @@ type stopwatch struct {
 	bin string
 }
 
-// time runs a command some times and prints the shortest and the median time,
-// the least time of processors, which others at work disturb less, and the most
-// memory that it had (no less than this process's when it was started).
+// time runs a command several times. It prints the shortest and the median time, the shortest
+// processor time, which depends less on other processes, and the peak memory (at least that of this
+// process when it started the command).
 func (m *stopwatch) time(name string, rounds int, before func(), args []string) {
 	m.t.Helper()
 	var took, cpu []time.Duration
@@ -113,14 +112,14 @@ func (m *stopwatch) time(name string, rounds int, before func(), args []string) 
 		name, ms(took[0]), ms(took[len(took)/2]), ms(cpu[0]), peak>>10)
 }
 
-// A logMaker makes logs, as they would have been written.
+// A logMaker creates logs like those of real runs.
 type logMaker struct {
 	t    *testing.T
 	dir  string
 	text string
 }
 
-// benchText is text such as agents and diffs have.
+// benchText resembles the text of agents and diffs.
 func benchText() string {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields(`func err := range if nil return { } ( ) "a string" \\path + - the of test 'quoted' é value, string; int) // comment`)
@@ -144,7 +143,7 @@ func (g *logMaker) some(rnd *rand.Rand, n int) string {
 
 const manyLogs = 10_000
 
-// many makes a directory of 10,000 logs, 1 GB together.
+// many creates a directory of 10,000 logs, 1 GB in total.
 func (g *logMaker) many(name string, totals bool) string {
 	dir := filepath.Join(g.dir, name)
 	if _, err := os.Stat(dir); err == nil {
@@ -179,7 +178,7 @@ func (g *logMaker) many(name string, totals bool) string {
 	return dir
 }
 
-// large makes one log of so many iterations of 2 MB.
+// large creates one log with iterations of 2 MB each.
 func (g *logMaker) large(name string, iterations int) string {
 	path := filepath.Join(g.dir, name+".jsonl")
 	if _, err := os.Stat(path); err == nil {
@@ -203,8 +202,8 @@ type logWriter struct {
 	totals bool
 }
 
-// write writes a session whose actor, and whose diff, have about size bytes in
-// an iteration; some end with success, some at the limit, some crash.
+// write writes a session whose actor output and diff have about size bytes per iteration; some
+// sessions succeed, some reach the limit, some crash.
 func (w *logWriter) write(path string, s loop.Session, iterations, size int) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

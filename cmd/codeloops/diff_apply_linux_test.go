@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// TestDiffApplies runs sessions with random changes on random dirty work trees. The
-// output of `sessions diff`, applied by git to the initial state, must give the final
-// state, byte for byte.
+// TestDiffApplies runs sessions that change random files in random dirty work trees. The output of
+// `sessions diff`, applied by git to the initial state, must give the final state, byte for byte.
 func TestDiffApplies(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(16) {
@@ -65,14 +64,14 @@ func TestDiffApplies(t *testing.T) {
 	}
 }
 
-// A node is a file, or with link set a symbolic link to its content.
+// A node is a file, or, if link is set, a symbolic link to its content.
 type node struct {
 	content string
 	exec    bool
 	link    bool
 }
 
-// change makes, changes, moves or removes something in a tree.
+// change adds, edits, moves or removes something in a tree.
 func change(rnd *rand.Rand, tree map[string]node) {
 	names := []string{
 		"a.txt", "b c.txt", `quo"te`, "new\nline", "tab\tbed", "ünï/语.txt", "\xff\xfe.bin", "-dash", "dir/one", "dir/two",
@@ -130,7 +129,7 @@ func (s *stage) plant(dir string, tree map[string]node) {
 	}
 }
 
-// harvest reads the files of a directory of the stage.
+// harvest reads a directory of the stage back into a tree.
 func (s *stage) harvest(dir string) map[string]node {
 	s.t.Helper()
 	tree := map[string]node{}
@@ -167,7 +166,7 @@ func (s *stage) harvest(dir string) map[string]node {
 	return tree
 }
 
-// sh runs a line of shell in the stage.
+// sh runs a line of shell code in the stage.
 func (s *stage) sh(line string) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), "/bin/sh", "-c", line)

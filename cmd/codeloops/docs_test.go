@@ -22,7 +22,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// TestREADMEExitCodes holds the README's table to the one in the code.
+// TestREADMEExitCodes: the README's table of exit codes agrees with the code.
 func TestREADMEExitCodes(t *testing.T) {
 	t.Parallel()
 	if !strings.Contains(readme(t), exitCodes()) {
@@ -30,7 +30,7 @@ func TestREADMEExitCodes(t *testing.T) {
 	}
 }
 
-// TestREADMENames looks up every flag and command that the README names.
+// TestREADMENames: every flag and command that the README names exists.
 func TestREADMENames(t *testing.T) {
 	t.Parallel()
 	root := newRootCmd(unwatched())
@@ -41,7 +41,7 @@ func TestREADMENames(t *testing.T) {
 		cmd.PersistentFlags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	})
 	for _, flag := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(readme(t), -1) {
-		// What the example of an agent of one's own passes to that agent.
+		// Flags in the example of a user's own agent are that agent's.
 		if !known[flag] && !slices.Contains([]string{"--yes", "--read-only"}, flag) {
 			t.Errorf("README.md names %s, which no command has", flag)
 		}
@@ -52,7 +52,7 @@ func TestREADMENames(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile("`codeloops ([a-z]+)").FindAllStringSubmatch(readme(t), -1) {
 		if !slices.Contains(names, m[1]) {
-			t.Errorf("README.md names the command %q, which there is not", m[1])
+			t.Errorf("README.md names the command %q, which does not exist", m[1])
 		}
 	}
 }

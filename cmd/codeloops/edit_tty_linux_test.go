@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestEditorHasTheTerminal: the editor reads from the terminal and shows itself there.
+// TestEditorHasTheTerminal: the editor reads from the terminal and writes to it.
 func TestEditorHasTheTerminal(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()

@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/cli/guess"
 )
 
-// TestGuessed distinguishes mistyped commands and habits from prompts.
+// TestGuessed: mistyped commands and habits from other tools are distinguished from prompts.
 func TestGuessed(t *testing.T) {
 	t.Parallel()
 	root := newRootCmd(unwatched())

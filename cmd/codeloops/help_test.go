@@ -22,7 +22,7 @@ import (
 	"codeloops/internal/session/standing"
 )
 
-// everyCommand calls a function with each visible command that is not cobra's own.
+// everyCommand calls a function with each visible command except cobra's own.
 func everyCommand(t *testing.T, do func(*cobra.Command)) {
 	t.Helper()
 	root := newRootCmd(unwatched())
@@ -34,7 +34,7 @@ func everyCommand(t *testing.T, do func(*cobra.Command)) {
 	})
 }
 
-// TestReference holds docs/cli.md to the commands.
+// TestReference: docs/cli.md agrees with the commands.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	root := newRootCmd(unwatched())
@@ -42,7 +42,7 @@ func TestReference(t *testing.T) {
 	visit(root, tellDefaults)
 	list, page := "", ""
 	visit(root, func(cmd *cobra.Command) {
-		// The completion scripts are cobra's own commands, and described by their parent.
+		// The completion scripts are cobra's own commands, and described with their parent.
 		if cmd.Hidden || cmd.HasParent() && cmd.Parent().Name() == "completion" {
 			return
 		}
@@ -62,18 +62,18 @@ func TestReference(t *testing.T) {
 		}
 	}
 	if text(t, name) != page {
-		t.Errorf("%s is not what the commands say: make golden writes it", name)
+		t.Errorf("%s differs from the commands: make golden updates it", name)
 	}
 }
 
-// TestHelpTeaches: every command lists its exit codes, has an example, and names the values
-// of its flags.
+// TestHelpTeaches: every command lists its exit codes, has an example, and names the values of its
+// flags.
 func TestHelpTeaches(t *testing.T) {
 	t.Parallel()
 	types := []string{"string", "strings", "stringArray", "int", "float", "duration", "bool"}
 	everyCommand(t, func(cmd *cobra.Command) {
 		if len(manual.ExitsOf(cmd)) < 3 {
-			t.Errorf("%s does not say with which codes it ends", cmd.CommandPath())
+			t.Errorf("%s does not list its exit codes", cmd.CommandPath())
 		}
 		if !strings.Contains(cmd.Example, "codeloops") {
 			t.Errorf("%s has no example", cmd.CommandPath())
@@ -81,7 +81,7 @@ func TestHelpTeaches(t *testing.T) {
 		grouped := 0
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if value, _ := pflag.UnquoteUsage(f); slices.Contains(types, value) {
-				t.Errorf("%s --%s: a user reads the type %q", cmd.CommandPath(), f.Name, value)
+				t.Errorf("%s --%s: the help shows the type %q", cmd.CommandPath(), f.Name, value)
 			}
 			if f.Annotations["group"] != nil {
 				grouped++
@@ -89,13 +89,13 @@ func TestHelpTeaches(t *testing.T) {
 		})
 		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			if grouped > 0 && f.Annotations["group"] == nil && f.Name != "help" && f.Name != "version" {
-				t.Errorf("%s --%s stands below no heading", cmd.CommandPath(), f.Name)
+				t.Errorf("%s --%s is under no heading", cmd.CommandPath(), f.Name)
 			}
 		})
 	})
 }
 
-// TestExamples: the commands and the flags in the examples are there.
+// TestExamples: the commands and flags in the examples exist.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	everyCommand(t, func(cmd *cobra.Command) {
@@ -114,7 +114,7 @@ func TestExamples(t *testing.T) {
 	})
 }
 
-// TestTopics lays out each page: no markup is left, and only blocks are wider than the
+// TestTopics: pages are laid out without leftover markup, and only blocks are wider than the
 // screen.
 func TestTopics(t *testing.T) {
 	t.Parallel()
@@ -127,12 +127,12 @@ func TestTopics(t *testing.T) {
 			continue
 		}
 		if one.part != "" && !strings.Contains(string(page), "\n## "+one.part+"\n") {
-			t.Errorf("%s has no part %q", one.page, one.part)
+			t.Errorf("%s has no section %q", one.page, one.part)
 		}
 		for _, columns := range []int{40, 80, 120} {
 			shown := manual.Screen{Columns: columns}.Markdown(string(page))
 			if mark := regexp.MustCompile("(?m)\\]\\(|^#+ \\w|\\|---|^```|\\*\\*").FindString(regexp.MustCompile(`(?m)^    .*$`).ReplaceAllString(shown, "")); mark != "" {
-				t.Errorf("%s at %d columns: %q is left", one.name, columns, mark)
+				t.Errorf("%s at %d columns: the markup %q is left", one.name, columns, mark)
 			}
 			for line := range strings.Lines(shown) {
 				if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > columns && !strings.HasPrefix(line, "    ") && strings.Contains(strings.TrimSpace(line), " ") {

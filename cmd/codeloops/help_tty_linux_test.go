@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHelpInPager: on a terminal a topic goes through the pager, and so does the manual
-// page where there is no man.
+// TestHelpInPager: on a terminal a topic is shown in the pager, and so is the manual page if man is
+// not installed.
 func TestHelpInPager(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir() // without man
@@ -35,7 +35,7 @@ func TestHelpInPager(t *testing.T) {
 	if shown, code := terminal(t, t.TempDir(), env, "", "help", "--no-pager", "exit-codes"); code != 0 || strings.Contains(shown, "paged:") {
 		t.Errorf("%d\n%s", code, shown)
 	}
-	// The screen has 70 columns, and so has the help.
+	// The screen has 70 columns, and the help keeps to them.
 	shown, _ := terminal(t, t.TempDir(), env, "", "run", "--help")
 	for line := range strings.Lines(shown) {
 		if len([]rune(line)) > 71 && !strings.Contains(line, "codeloops run") {

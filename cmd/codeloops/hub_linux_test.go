@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The figures of a queue are served beside it.
+// TestHubMetrics: the hub serves its metrics over HTTP, to this machine only.
 func TestHubMetrics(t *testing.T) {
 	t.Parallel()
 	s := newQueueStage(t, 0, "exit 1\n")
@@ -22,7 +22,7 @@ func TestHubMetrics(t *testing.T) {
 		return told && strings.Contains(address, "\n")
 	})
 	if !strings.HasPrefix(at, "http://127.0.0.1:") {
-		t.Errorf("they are served at %s, which others may reach", at)
+		t.Errorf("the metrics are served at %s, which other machines can reach", at)
 	}
 	reply, err := http.Get(at)
 	if err != nil {

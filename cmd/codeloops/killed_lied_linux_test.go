@@ -18,7 +18,7 @@ step = [{ run = "if test -e ../hold-actor; then touch ../actor; sh -c 'sleep 300
 say = "DECISION: DONE"
 `
 
-// killed begins a session, and kills codeloops while the actor is at work.
+// killed starts a session, and kills codeloops while the actor works.
 func (s *stage) killed() {
 	s.t.Helper()
 	s.write("hold-actor", "")
@@ -47,9 +47,9 @@ func (s *stage) logs() []string {
 	return logs
 }
 
-// TestKilledAndLiedTo: an actor changes a file, and forges the index so that the file
-// seems unchanged; codeloops is killed. Another session starts from there. The first one,
-// when it is resumed, must see the change.
+// TestKilledAndLiedTo: an actor changes a file and forges the index so that the file seems
+// unchanged; codeloops is killed. Another session starts from there. When the first one is resumed,
+// it must see the change.
 func TestKilledAndLiedTo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, held)

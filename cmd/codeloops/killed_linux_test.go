@@ -21,12 +21,12 @@ import (
 	"codeloops/internal/session"
 )
 
-// A stage is a repository with agents that say, by making files, how far they
-// are, and then wait for their end.
+// A stage is a repository with agents that report their progress by creating files, and then wait
+// until they are ended.
 type stage struct {
 	t    *testing.T
 	dir  string
-	word string // in the command line of every process of its agents
+	word string // a word in the command line of every process of its agents
 	env  []string
 }
 
@@ -59,15 +59,15 @@ func (s *stage) write(name, text string) {
 	}
 }
 
-// writeApart writes a file that may be run: a process that is forked meanwhile would have
-// it open for writing until its exec, and nobody could run it.
+// writeApart writes an executable file in another process. A process that is forked here meanwhile
+// would hold the file open for writing until its exec, and the file could not be run.
 func writeApart(path, text string, mode os.FileMode) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(path, []byte(text), mode)
 }
 
-// codeloops is a run that is not started yet.
+// codeloops returns a run that has not been started yet.
 func (s *stage) codeloops(args ...string) *exec.Cmd {
 	s.t.Helper()
 	self, err := os.Executable()
@@ -83,13 +83,12 @@ func (s *stage) await(what string, there func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(liveness); !there(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			s.t.Fatalf("waited in vain for %s", what)
+			s.t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
-// events reads the only log there is. A torn last line is all that may be
-// wrong with it.
+// events reads the only log, which may be damaged only by a torn last line.
 func (s *stage) events() []loop.Event {
 	s.t.Helper()
 	logs, err := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
@@ -116,15 +115,15 @@ func (s *stage) events() []loop.Event {
 	return events
 }
 
-// buried waits for the end of all that a run has started which was killed: its
-// agents, and the keeper that may be about to start one.
+// buried waits until all processes of a killed run have ended: its agents, and the keeper that may
+// be about to start one.
 func (s *stage) buried() {
 	s.t.Helper()
 	s.await("the end of what was started", func() bool { return !running(s.dir, "") })
 }
 
-// check holds the log of a run that was killed to the grammar of events, as
-// far as it goes, and looks for processes that are left.
+// check compares the log of a killed run with the grammar of events, as far as it goes, and looks
+// for leftover processes.
 func (s *stage) check() []loop.Event {
 	s.t.Helper()
 	s.buried()
@@ -132,7 +131,7 @@ func (s *stage) check() []loop.Event {
 	var grammar looptest.Grammar
 	for i, e := range events {
 		if _, end := e.(loop.Finished); end {
-			s.t.Fatalf("a run that was killed has an end")
+			s.t.Fatalf("a killed run has logged an end")
 		}
 		if err := grammar.Handle(loop.Stamp{Seq: i + 1}, e); err != nil {
 			s.t.Fatalf("event %d: %v", i+1, err)
@@ -154,8 +153,8 @@ step = [{ run = "if test -e ../hold-critic; then touch ../critic; sh -c 'sleep 3
 say = "DECISION: CONTINUE\nFEEDBACK: more"
 `
 
-// filters has git run what an actor has written through a filter, which does not
-// end, and starts another process in a session of its own, while it is to hold.
+// filters makes git pass the actor's work through a filter. While the filter is to block, it does
+// not end and starts another process in its own session.
 func (s *stage) filters() {
 	s.t.Helper()
 	s.write("filter", strings.ReplaceAll(`#!/bin/sh
@@ -173,8 +172,8 @@ exec cat
 	s.write("work/.git/config", "[core]\nrepositoryformatversion = 0\n[filter \"slow\"]\nclean = ../filter\n")
 }
 
-// TestKilledInEachPhase kills codeloops with SIGKILL while an agent, a check, or
-// a filter that git has started for a capture is at work.
+// TestKilledInEachPhase kills codeloops with SIGKILL during an agent's turn, during a check, and
+// during a filter that git has started for a capture.
 func TestKilledInEachPhase(t *testing.T) {
 	t.Parallel()
 	for phase, want := range map[string]loop.State{
@@ -205,7 +204,7 @@ func TestKilledInEachPhase(t *testing.T) {
 				t.Errorf("the log ends with %#v, want the phase %v", events[len(events)-1], want)
 			}
 
-			// The work tree is free again.
+			// The lock of the work tree is free again.
 			if err := os.Remove(filepath.Join(s.dir, "hold-"+phase)); err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +216,7 @@ func TestKilledInEachPhase(t *testing.T) {
 	}
 }
 
-// some is how many of a series are played: all of them, or one in a short run.
+// some returns how many cases of a series to run: all of them, or one with -short.
 func some(all int) int {
 	if testing.Short() {
 		return 1
@@ -246,8 +245,8 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestStopsWhenNobodyReads: a run whose output nobody reads any more, as when a
-// terminal hangs, still ends when it is told to.
+// TestStopsWhenNobodyReads: a run whose output is no longer read, as when a terminal hangs, still
+// stops when told to.
 func TestStopsWhenNobodyReads(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "[[actor]]\nstep = [{ flood = \"10MB\" }, { hang = true }]\n[[critic]]\nsay = \"DECISION: DONE\"\n")
@@ -270,7 +269,7 @@ func TestStopsWhenNobodyReads(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond) // so that a write waits
+	time.Sleep(100 * time.Millisecond) // so that a write blocks
 	if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

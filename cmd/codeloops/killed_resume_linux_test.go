@@ -16,8 +16,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// paid is a session of two iterations whose agents note each of their turns.
-// The file slow.txt runs through a filter of git while the diff is captured.
+// paid is a session of two iterations whose agents record each turn. The file slow.txt passes
+// through a git filter while the diff is captured.
 const paid = `
 [[actor]]
 say = "one"
@@ -41,10 +41,10 @@ step = [{ run = "echo critic >>../calls" }]
 say = "DECISION: DONE\nF1: settled"
 `
 
-// A ledger compares what agents were asked for with what the log has of it.
+// A ledger compares the turns that agents were asked for with those in the log.
 type ledger struct {
 	*stage
-	cut map[loop.Role]int // turns that were begun and are not in the log
+	cut map[loop.Role]int // turns that were started and are not in the log
 }
 
 func newLedger(t *testing.T) *ledger {
@@ -59,7 +59,7 @@ func newLedger(t *testing.T) *ledger {
 	return &ledger{stage: s, cut: map[loop.Role]int{}}
 }
 
-// start begins the session, or carries it on.
+// start starts the session, or resumes it.
 func (l *ledger) start(resume bool) *exec.Cmd {
 	l.t.Helper()
 	check := "if test -e ../hold-check; then touch ../check; sh -c 'sleep 300; true' " + l.word + "; fi"
@@ -76,7 +76,7 @@ func (l *ledger) start(resume bool) *exec.Cmd {
 	return cmd
 }
 
-// kill ends codeloops at once, and notes which turns it cut.
+// kill kills codeloops, and records which turns it cut off.
 func (l *ledger) kill(cmd *exec.Cmd) {
 	l.t.Helper()
 	if err := cmd.Process.Kill(); err != nil {
@@ -96,7 +96,7 @@ func (l *ledger) kill(cmd *exec.Cmd) {
 	}
 }
 
-// begun counts the turns that agents began.
+// begun counts the turns that agents started.
 func (l *ledger) begun() map[loop.Role]int {
 	calls, _ := os.ReadFile(filepath.Join(l.dir, "calls"))
 	return map[loop.Role]int{
@@ -105,7 +105,7 @@ func (l *ledger) begun() map[loop.Role]int {
 	}
 }
 
-// finished counts the turns that the log has.
+// finished counts the turns in the log.
 func (l *ledger) finished() map[loop.Role]int {
 	count := map[loop.Role]int{}
 	for _, e := range l.events() {
@@ -121,13 +121,13 @@ func (l *ledger) finished() map[loop.Role]int {
 	return count
 }
 
-// settle carries the session on to its end, and holds the agents' turns
-// against the log: one that was finished was not asked for again.
+// settle resumes the session to its end, and compares the agents' turns with the log: no finished
+// turn was asked for again.
 func (l *ledger) settle() {
 	l.t.Helper()
-	if !strings.Contains(l.log(), `"type":"session_end"`) { // else it was quicker than the signal
+	if !strings.Contains(l.log(), `"type":"session_end"`) { // otherwise the run was quicker than the signal
 		cmd := l.start(true)
-		_ = cmd.Wait() // the exit code tells
+		_ = cmd.Wait() // the exit code is checked below
 		if code := cmd.ProcessState.ExitCode(); code != command.ExitDone {
 			l.t.Fatalf("resume: exit code %d\n%s", code, cmd.Stdout)
 		}
@@ -136,7 +136,7 @@ func (l *ledger) settle() {
 	for _, e := range l.events() {
 		switch e := e.(type) {
 		case loop.ActorFinished:
-			if !e.Attempt.Rejudged { // else the kill came between the DONE and the end of the session
+			if !e.Attempt.Rejudged { // otherwise the kill came between DONE and the end of the session
 				acted[e.Iteration]++
 			}
 		case loop.IterationFinished:
@@ -145,17 +145,17 @@ func (l *ledger) settle() {
 	}
 	for n := 1; n <= 2; n++ {
 		if acted[n] != 1 || judged[n] != 1 {
-			l.t.Errorf("iteration %d has %d turns of the actor, and is whole %d times", n, acted[n], judged[n])
+			l.t.Errorf("iteration %d has %d actor turns, and was completed %d times", n, acted[n], judged[n])
 		}
 	}
 	for role, begun := range l.begun() {
 		if want := l.finished()[role] + l.cut[role]; begun != want || len(acted) != 2 {
-			l.t.Errorf("the %s was asked %d times, want %d, of them %d cut\n%s", role, begun, want, l.cut[role], l.log())
+			l.t.Errorf("the %s was asked %d times, want %d, of which %d were cut off\n%s", role, begun, want, l.cut[role], l.log())
 		}
 	}
 }
 
-// log returns the text of the log as it stands.
+// log returns the current text of the log.
 func (l *ledger) log() string {
 	logs, _ := filepath.Glob(filepath.Join(l.dir, "sessions", "*.jsonl"))
 	if len(logs) == 0 {
@@ -176,8 +176,8 @@ func (l *ledger) forget() {
 	}
 }
 
-// TestPaidOnce kills codeloops between phases, as soon as a line is in the log, and
-// in the middle of every phase; then it resumes the session.
+// TestPaidOnce kills codeloops between phases, as soon as a line is in the log, and in the middle
+// of every phase; after a resume no finished turn is paid for twice.
 func TestPaidOnce(t *testing.T) {
 	t.Parallel()
 	phase := func(name string) string { return `"iteration_number":1,"state":"` + name + `"` }
@@ -244,8 +244,8 @@ func TestPaidOnce(t *testing.T) {
 	})
 }
 
-// TestPaidOnceAnywhere kills a session, and the processes that resume it, at random
-// moments until it ends.
+// TestPaidOnceAnywhere kills a session, and the processes that resume it, at random moments until
+// it ends.
 func TestPaidOnceAnywhere(t *testing.T) {
 	t.Parallel()
 	var kills atomic.Int64
@@ -263,12 +263,12 @@ func TestPaidOnceAnywhere(t *testing.T) {
 				l.kill(cmd)
 				kills.Add(1)
 				begun := strings.Contains(l.log(), `"type":"session_start"`)
-				if !begun { // an empty log is nobody's, and the next one gets another name
+				if !begun { // an empty log cannot be resumed, and the next one gets another name
 					l.forget()
 				}
 				cmd = l.start(begun)
 			}
-			_ = cmd.Wait() // it has come to its end, or is carried on now
+			_ = cmd.Wait() // it has ended, or is resumed next
 			l.settle()
 		})
 	}

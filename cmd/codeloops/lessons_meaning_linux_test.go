@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// An oracle is an endpoint for embeddings, to which all texts about greetings mean the same.
+// An oracle is an embeddings endpoint for which all texts about greetings mean the same.
 type oracle struct {
 	mu    sync.Mutex
 	asked []string
@@ -41,8 +41,8 @@ func (o *oracle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 }
 
-// TestLessonsByMeaning: a run is told lessons with the meaning of its task in other words, or,
-// if the endpoint does not answer, those with the same words. The key is sent nowhere else.
+// TestLessonsByMeaning: a run recalls lessons that mean the same as its task in other words, or, if
+// the endpoint does not answer, those with the same words. The key is sent nowhere else.
 func TestLessonsByMeaning(t *testing.T) {
 	t.Parallel()
 	o := &oracle{}
@@ -95,6 +95,6 @@ say = "score: 0.9\nyes"
 	}
 	found, _ := exec.Command("grep", "-rl", "swordfish-", filepath.Join(s.dir, "sessions"), filepath.Join(s.dir, "codeloops")).Output()
 	if len(found) > 0 {
-		t.Errorf("the key stands in %s", found)
+		t.Errorf("the key is in %s", found)
 	}
 }

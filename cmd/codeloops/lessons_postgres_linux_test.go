@@ -16,8 +16,8 @@ import (
 
 const databasePassword = "correct-horse-battery"
 
-// database starts a server of PostgreSQL of its own, and returns the URL of its database,
-// without the password. It skips the test where there is none.
+// database starts a PostgreSQL server, and returns the URL of its database without the password. It
+// skips the test if PostgreSQL is not installed.
 func database(t *testing.T) (url string) {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -27,13 +27,13 @@ func database(t *testing.T) (url string) {
 	if len(found) == 0 {
 		t.Skip("there is no server of PostgreSQL on this machine (initdb)")
 	}
-	dir, err := os.MkdirTemp("/tmp", "pg-") //nolint:usetesting // the path of a socket has to be short
+	dir, err := os.MkdirTemp("/tmp", "pg-") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	var as *syscall.SysProcAttr
-	if os.Geteuid() == 0 { // for whom the server does not run
+	if os.Geteuid() == 0 { // the server refuses to run as root
 		nobody, err := user.Lookup("nobody")
 		if err != nil {
 			t.Skip("PostgreSQL does not run for root, and there is no other user: ", err)
@@ -69,8 +69,8 @@ func database(t *testing.T) (url string) {
 	return "postgres://team@/postgres?host=" + dir
 }
 
-// TestLessonsInPostgres: a team's lessons are kept in a database, with all that holds for a
-// file of them; the password is nowhere but in the variable that has it.
+// TestLessonsInPostgres: a team's lessons can be kept in a database with the same guarantees as in
+// a file; the password is only in its variable.
 func TestLessonsInPostgres(t *testing.T) { //nolint:gocyclo // one fact after the other
 	t.Parallel()
 	url := database(t)
@@ -106,7 +106,7 @@ say = "Write good, not `+databasePassword+`."
 	}
 	s.await("the server", func() bool { return plain("lessons", "--in", url, "list").Run() == nil })
 
-	// Several add at the same time, some of them the same.
+	// Several processes add lessons at the same time, some of them equal.
 	var all []*exec.Cmd
 	for i := range 4 {
 		cmd := plain("lessons", "--in", url, "add", "--everywhere", "--task", "parsers & lexers", fmt.Sprintf("Mind the escape %d.", i/2))
@@ -141,7 +141,7 @@ say = "Write good, not `+databasePassword+`."
 		t.Errorf("imported: %q", got)
 	}
 
-	// A run learns, a second one is told; each is played back without the database.
+	// One run learns, a second recalls; both replay without the database.
 	for _, task := range []string{"write the word good", "put good words into it"} {
 		out, err := s.codeloops("--strategy", "reflexion", "--check", "test -s a", task).CombinedOutput()
 		if err != nil || strings.Contains(string(out), "! ") {
@@ -166,10 +166,10 @@ say = "Write good, not `+databasePassword+`."
 		text.Write(one)
 	}
 	if strings.Contains(text.String(), databasePassword) || !strings.Contains(text.String(), `"name":"reflexion.recall"`) {
-		t.Error("the log has the password, or nothing of lessons")
+		t.Error("the log has the password, or no lessons")
 	}
 
-	// A wrong password, and one where it would be seen.
+	// A wrong password is reported, and one in a place where it would be visible is rejected.
 	cmd := plain("lessons", "--in", url, "list")
 	cmd.Env = append(cmd.Env, "PGPASSWORD=wrong-"+databasePassword)
 	if out, err := cmd.CombinedOutput(); err == nil || strings.Contains(string(out), databasePassword) || !strings.Contains(string(out), "authentication failed") {
@@ -185,7 +185,7 @@ say = "Write good, not `+databasePassword+`."
 		}
 	}
 
-	// A database that does not answer ends no run.
+	// A database that does not answer does not end the run.
 	cmd = s.codeloops("--strategy", "reflexion", "--check", "test -s a", "write the word good")
 	cmd.Env = append(cmd.Env, "CODELOOPS_STRATEGY_LESSONS=postgres://team@/postgres?host="+s.dir)
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "lessons recalled: ! lessons: failed to connect") {
@@ -193,8 +193,8 @@ say = "Write good, not `+databasePassword+`."
 	}
 }
 
-// TestLessonsInPgvector: a database that can compares what lessons mean, and codeloops does so for
-// one that cannot, or may not.
+// TestLessonsInPgvector: a database with pgvector compares the meaning of lessons itself; without
+// it, or without permission for it, codeloops does.
 func TestLessonsInPgvector(t *testing.T) { //nolint:gocyclo // likewise
 	t.Parallel()
 	if _, err := exec.LookPath("psql"); err != nil {
@@ -240,7 +240,7 @@ func TestLessonsInPgvector(t *testing.T) { //nolint:gocyclo // likewise
 		}
 	}
 
-	// One who may not set pgvector up, and one who need not, as it is there.
+	// A user who may not install pgvector, and one who need not because it is installed.
 	ask("CREATE ROLE guest LOGIN PASSWORD '" + databasePassword + "'; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest")
 	guest := strings.Replace(url, "team@", "guest@", 1)
 	recalled(guest, "codeloops compares: the database has no pgvector")
@@ -256,7 +256,7 @@ func TestLessonsInPgvector(t *testing.T) { //nolint:gocyclo // likewise
 	if n := ask("SELECT count(*) FROM codeloops_lesson_vectors"); n != "2" {
 		t.Errorf("%s vectors are kept", n)
 	}
-	// Those of another model, and of lessons that are gone.
+	// Vectors of another model, and of lessons that are gone, are removed.
 	ask("INSERT INTO codeloops_lesson_vectors SELECT lesson, 'other', '[1,2,3]' FROM codeloops_lesson_vectors")
 	ask("UPDATE codeloops_lesson_vectors SET meaning = '[1,2,3]' WHERE lesson IN (SELECT id FROM codeloops_lessons WHERE lesson LIKE 'Mind%')")
 	add("say hello to the world", "Be brief.")

@@ -14,8 +14,8 @@ import (
 	"codeloops/internal/policy/limits"
 )
 
-// TestLimitsDocs holds the table of docs/limits.md to the rules: their keys with
-// the defaults, what a run ends with, and with which exit code.
+// TestLimitsDocs: the table of docs/limits.md agrees with the rules: their keys and defaults, the
+// stop reasons and exit codes.
 func TestLimitsDocs(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/limits.md")

@@ -17,8 +17,8 @@ import (
 	"codeloops/internal/session"
 )
 
-// atWork is the scenario of an actor who tells its process in the file that it makes, and works
-// until there is another one. Whoever ends it in good order waits in vain where it is stubborn.
+// atWork is the scenario of an actor that writes its process ID to a file and works until another
+// file exists. A stubborn one ignores signals.
 func atWork(stubborn bool) string {
 	trap := ""
 	if stubborn {
@@ -33,7 +33,7 @@ say = "DECISION: DONE\nSEAL: {seal}"
 `
 }
 
-// awaitWork waits until the actor is at work, and returns its directory in /proc.
+// awaitWork waits until the actor works, and returns its directory in /proc.
 func awaitWork(t *testing.T, home string) string {
 	t.Helper()
 	for end := time.Now().Add(liveness); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -41,19 +41,19 @@ func awaitWork(t *testing.T, home string) string {
 			return "/proc/" + strings.TrimSpace(string(pid))
 		}
 	}
-	t.Fatal("the actor does not begin")
+	t.Fatal("the actor does not start")
 	return ""
 }
 
-// gone wants a process to be over.
+// gone checks that a process has ended.
 func gone(t *testing.T, proc string) {
 	t.Helper()
 	if _, err := os.Stat(proc); err == nil {
-		t.Error("the actor works on")
+		t.Error("the actor is still running")
 	}
 }
 
-// TestLiveIsInterrupted presses Ctrl+C twice in a turn of an actor that ignores the first.
+// TestLiveIsInterrupted: a second Ctrl+C ends an actor that ignores the first.
 func TestLiveIsInterrupted(t *testing.T) {
 	t.Parallel()
 	home, work := scriptedHome(t, atWork(true))
@@ -73,8 +73,8 @@ func TestLiveIsInterrupted(t *testing.T) {
 	gone(t, actor)
 }
 
-// TestLiveIsStopped stops codeloops with Ctrl+Z in an actor's turn, under a shell, and lets it go
-// on: the actor works on meanwhile, and what is under way is drawn again.
+// TestLiveIsStopped: Ctrl+Z stops codeloops under a shell, but not the actor; when it continues,
+// the screen is drawn again.
 func TestLiveIsStopped(t *testing.T) {
 	t.Parallel()
 	home, work := scriptedHome(t, atWork(false))
@@ -95,7 +95,7 @@ func TestLiveIsStopped(t *testing.T) {
 	d.sees("the agent keeps working; fg shows it again")
 	d.sees("Stopped")
 	if before, _, _ := strings.Cut(d.text(), "Stopped"); !strings.Contains(before, term.PasteOff) {
-		t.Errorf("what is pasted has marks still: %q", before)
+		t.Errorf("the pasted text still has its markers: %q", before)
 	}
 	if _, err := os.Stat(actor); err != nil {
 		t.Errorf("the actor was stopped, too: %v", err)
@@ -107,11 +107,11 @@ func TestLiveIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.sees(" after 1 iteration in ")
-	d.types("exit\r") // the run is over, if not its process: that is for the shell
+	d.types("exit\r") // the run is over; its process is left to the shell
 	d.end()
 }
 
-// TestLiveIsHungUp closes the terminal in an actor's turn: the run ends as by Ctrl+C.
+// TestLiveIsHungUp: closing the terminal ends the run like Ctrl+C.
 func TestLiveIsHungUp(t *testing.T) {
 	t.Parallel()
 	script, err := exec.LookPath("script")

@@ -19,8 +19,8 @@ import (
 	"codeloops/internal/session"
 )
 
-// steeredScenario is that of an actor who waits, in each turn, for a file that its
-// iteration names, and expects the words of the turn before.
+// steeredScenario is that of an actor that waits, in each turn, for a file named after the
+// iteration, and expects the messages from the turn before.
 const steeredScenario = `
 [[actor]]
 step = [{ run = "until [ -e $HOME/go1 ]; do sleep 0.02; done" }]
@@ -37,13 +37,13 @@ say = "three"
 say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
 `
 
-// steeredRun makes a home for the scenario of one who is steered.
+// steeredRun creates a home for that scenario.
 func steeredRun(t *testing.T) (home, work string) {
 	t.Helper()
 	return scriptedHome(t, steeredScenario)
 }
 
-// scriptedHome makes a home with a repository and an agent that plays a scenario.
+// scriptedHome creates a home with a repository and an agent that plays a scenario.
 func scriptedHome(t *testing.T, played string) (home, work string) {
 	t.Helper()
 	home = t.TempDir()
@@ -75,7 +75,7 @@ func onDesk(t *testing.T, home, work string, args ...string) *dialogue {
 	return onDeskWith(t, nil, home, work, args...)
 }
 
-// onDeskWith starts it with more variables.
+// onDeskWith starts it with additional variables.
 func onDeskWith(t *testing.T, env []string, home, work string, args ...string) *dialogue {
 	t.Helper()
 	return talkIn(t, work, append([]string{
@@ -84,7 +84,7 @@ func onDeskWith(t *testing.T, env []string, home, work string, args ...string) *
 	}, env...), args...)
 }
 
-// steers are what the log of the only session says that the user has asked for.
+// steers returns the user's requests from the log of the only session.
 func steers(t *testing.T, home string) (all []loop.Steered) {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join(home, "sessions", "*.jsonl"))
@@ -107,8 +107,8 @@ func steers(t *testing.T, home string) (all []loop.Steered) {
 	return all
 }
 
-// TestSteeredByKeys watches a run, sends the actor a message, interrupts its next turn, and
-// stops the run after the following one.
+// TestSteeredByKeys watches a run, sends the actor a message, interrupts its next turn, and stops
+// the run after the one after that.
 func TestSteeredByKeys(t *testing.T) {
 	t.Parallel()
 	home, work := steeredRun(t)
@@ -153,7 +153,7 @@ func TestSteeredByKeys(t *testing.T) {
 	}
 }
 
-// pastedScenario is that of an actor who expects what was pasted, in its second turn.
+// pastedScenario is that of an actor that expects the pasted text in its second turn.
 const pastedScenario = `
 [[actor]]
 step = [{ write = "a.txt", content = "a\n" }, { run = "touch $HOME/here; until [ -e $HOME/go1 ]; do sleep 0.02; done" }]
@@ -168,8 +168,8 @@ say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
 say = "DECISION: DONE\nSEAL: {seal}\nF1: settled"
 `
 
-// TestPastedWords pastes several lines, with and without bracketed paste: in a message they are
-// one text, and anywhere else they do nothing.
+// TestPastedWords: several pasted lines, with and without bracketed paste, become one text of a
+// message, and do nothing elsewhere.
 func TestPastedWords(t *testing.T) {
 	t.Parallel()
 	const words = "use B\rstop and\rif not, quit\r"

@@ -15,8 +15,8 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// silentScenario is that of an actor that changes files and tells nothing of it, in two steps for
-// which it waits.
+// silentScenario is that of an actor that changes files without reporting it, in two steps, each
+// started by the test.
 const silentScenario = `
 [[actor]]
 step = [
@@ -28,7 +28,7 @@ say = "all is done"
 say = "DECISION: DONE\nSEAL: {seal}"
 `
 
-// silentRun makes a home for an agent that prints plain text and nothing else.
+// silentRun creates a home for an agent that prints only plain text.
 func silentRun(t *testing.T) (home, work string) {
 	t.Helper()
 	home, work = scriptedHome(t, silentScenario)
@@ -45,7 +45,8 @@ func silentRun(t *testing.T) (home, work string) {
 	return home, work
 }
 
-// watchesFiles sees the files change in the turn, with their lines, and reads the diff so far.
+// watchesFiles checks that changed files and their line counts appear during the turn, and reads
+// the diff so far.
 func watchesFiles(t *testing.T, d *dialogue, home string) {
 	t.Helper()
 	if err := unix.IoctlSetWinsize(int(d.main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 110}); err != nil {
@@ -66,7 +67,7 @@ func watchesFiles(t *testing.T, d *dialogue, home string) {
 	d.types("d")
 	d.sees("+d\n")
 	if strings.Contains(d.text(), "zeros") && strings.Contains(d.text(), "Binary files") {
-		t.Errorf("a file that is gone is in the diff: %q", d.text())
+		t.Errorf("a removed file is in the diff: %q", d.text())
 	}
 	if err := os.WriteFile(filepath.Join(home, "go2"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -120,7 +121,7 @@ func TestFilesAsTheyChangeElsewhere(t *testing.T) {
 	w := onDesk(t, home, work, "watch")
 	watchesFiles(t, w, home)
 	if shown, code := w.end(); code != command.ExitDone {
-		t.Errorf("the watching: exit code %d: %q", code, shown)
+		t.Errorf("watch: exit code %d: %q", code, shown)
 	}
 	if err := run.Wait(); err != nil {
 		t.Error(err)

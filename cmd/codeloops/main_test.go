@@ -30,16 +30,16 @@ import (
 	"codeloops/internal/view"
 )
 
-// playCodeloops is the variable that makes the test binary play codeloops.
+// playCodeloops is the variable that makes the test binary act as codeloops.
 const playCodeloops = "PLAY_CODELOOPS"
 
-// TestMain makes the test binary play codeloops itself and every agent CLI
-// that the scripts put on the PATH: real processes, with scripted behaviour.
+// TestMain makes the test binary act as codeloops itself and as every agent CLI that the scripts
+// put on the PATH: real processes, with scripted behaviour.
 func TestMain(m *testing.M) {
 	if proc.Keep() {
 		return
 	}
-	// Else each process under the race detector sleeps a second at its end.
+	// Otherwise each process under the race detector sleeps a second at its end.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 		play()
 	}
 	if os.Getenv(playCodeloops) != "" {
-		play() // started by a test that is no script
+		play() // started by a test that is not a script
 	}
 	commands := map[string]func(){"codeloops": play}
 	for _, name := range []string{"claude", "codex", "opencode", "cursor-agent", "mine"} {
@@ -63,10 +63,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, commands)
 }
 
-// tests keep what scripts leave until all are over: ext4 is slow to make files while others go.
+// tests keep the scripts' files until the end: ext4 creates files slowly while others are being
+// removed.
 type tests struct{ *testing.M }
 
-// works is where scripts have their work directories.
+// works is the parent of the scripts' work directories.
 var works string
 
 func (t tests) Run() int {
@@ -80,9 +81,8 @@ func (t tests) Run() int {
 	return code
 }
 
-// fakeAgent is an agent CLI that keeps its arguments in argv.<role> and plays
-// the scenario that the variable SCENARIO names, in the format that the real
-// one prints.
+// fakeAgent is an agent CLI that writes its arguments to argv.<role> and plays the scenario that
+// the variable SCENARIO names, in the output format of the real CLI.
 func fakeAgent() {
 	if asked := strings.Join(os.Args[1:], " "); asked == "auth status" || asked == "login status" {
 		fakeLogin()
@@ -117,8 +117,8 @@ func fakeAgent() {
 	}))
 }
 
-// fakeLogin says whether an agent is signed in: with the exit code that stands
-// in the file keyring.<name>, or else that it is not.
+// fakeLogin reports whether an agent is signed in: with the exit code in the file keyring.<name>,
+// or otherwise that it is not.
 func fakeLogin() {
 	code, err := os.ReadFile(filepath.Join(os.Getenv("RECORD"), "keyring."+filepath.Base(os.Args[0])))
 	if err != nil {
@@ -131,8 +131,7 @@ func fakeLogin() {
 	os.Exit(n)
 }
 
-// fakeVersion tells a version on stderr, as some do, unless there is a file
-// broken.<name>.
+// fakeVersion prints a version to stderr, as some agents do, unless the file broken.<name> exists.
 func fakeVersion() {
 	if _, err := os.Stat(filepath.Join(os.Getenv("RECORD"), "broken."+filepath.Base(os.Args[0]))); err == nil {
 		fmt.Fprintln(os.Stderr, "SyntaxError: node is too old")
@@ -149,7 +148,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// scripts is how scripts are played.
+// scripts returns the parameters that scripts run with.
 func scripts() testscript.Params {
 	return testscript.Params{
 		RequireExplicitExec: true,
@@ -167,7 +166,7 @@ func scripts() testscript.Params {
 			env.Setenv("SCENARIO", filepath.Join(env.WorkDir, "scenario.toml"))
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
-			env.Setenv("GIT_TEST_FSYNC", "0") // git waits for no disk in tests
+			env.Setenv("GIT_TEST_FSYNC", "0") // git does not wait for the disk in tests
 			env.Setenv("GIT_AUTHOR_NAME", "A")
 			env.Setenv("GIT_AUTHOR_EMAIL", "a@example.com")
 			env.Setenv("GIT_COMMITTER_NAME", "A")
@@ -178,7 +177,7 @@ func scripts() testscript.Params {
 			}
 			env.Setenv("LOGS", logs)
 			env.Setenv("TZ", "UTC")
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process under the race detector sleeps a second at its end
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each process under the race detector sleeps a second at its end
 			awaitForks()
 			return os.MkdirAll(home, 0o700)
 		},
@@ -201,15 +200,15 @@ func scripts() testscript.Params {
 	}
 }
 
-// awaitForks waits until every process that has been forked is another program: until then it
-// has open for writing what was being written, and nobody can run that.
+// awaitForks waits until every forked process has called exec: until then it holds files open that
+// were being written, and those cannot be run.
 func awaitForks() {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 }
 
-// cmdNATS starts a NATS server as an operator runs it, with TLS, that lets in the home whose
-// public key is in a file; its address is in $NATS, its authority in $CODELOOPS_QUEUE_CA.
+// cmdNATS starts a NATS server with TLS, as an operator would. It admits the home whose public key
+// is in a file; its address is in $NATS, its certificate authority in $CODELOOPS_QUEUE_CA.
 func cmdNATS(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: nats KEYFILE")
@@ -224,7 +223,7 @@ func cmdNATS(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("CODELOOPS_QUEUE_CA", s.CA)
 }
 
-// cmdRepo makes a git repository of a folder and commits what is in it.
+// cmdRepo turns a directory into a git repository and commits its files.
 func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: repo DIR")
@@ -240,7 +239,7 @@ func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdExits runs a command and wants one certain exit code.
+// cmdExits runs a command and expects an exit code.
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG ...]")
@@ -259,10 +258,9 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdSignals starts a command, waits for a file that it makes, or for one that
-// holds a text, sends it signals one after the other, and wants one certain exit
-// code; -1 is death by a signal. What it printed is then in the files out and err
-// of the script's directory.
+// cmdSignals starts a command, waits for a file to exist or to hold a text, sends the command
+// signals one after the other, and expects an exit code; -1 is death by a signal. Its output is
+// then in the files out and err of the script's directory.
 func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: signals CODE SIGNAL[,SIGNAL] FILE[:TEXT] COMMAND [ARG ...]")
@@ -289,7 +287,7 @@ func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 	await(ts, args[2], func() bool { return holds(ts, pattern, text) })
 	for i, name := range strings.Split(args[1], ",") {
 		if i > 0 {
-			time.Sleep(200 * time.Millisecond) // so that two are not taken for one
+			time.Sleep(200 * time.Millisecond) // so that two are not merged into one
 		}
 		if err := cmd.Process.Signal(signalsByName[name]); !errors.Is(err, os.ErrProcessDone) {
 			ts.Check(err)
@@ -303,13 +301,13 @@ func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 	if code := cmd.ProcessState.ExitCode(); code != want {
 		ts.Fatalf("exit code %d, want %d\n%s", code, want, ts.ReadFile(filepath.Join(work, "err")))
 	}
-	if want == -1 { // what it has started hears of it a little later
+	if want == -1 { // its children get the signal a little later
 		await(ts, "the end of its agents", func() bool { return !running(work, "") })
 	}
 }
 
-// startHearing starts a command that SIGHUP ends: what nohup has the tests ignore
-// would else stay ignored in it.
+// startHearing starts a command that SIGHUP ends. Under nohup the tests ignore SIGHUP, and the
+// command would inherit that.
 func startHearing(cmd *exec.Cmd) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -317,23 +315,22 @@ func startHearing(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// scriptEnv names the variables of a script that matter to a run.
+// scriptEnv names the script variables that matter to a run.
 const scriptEnv = "PATH HOME XDG_CONFIG_HOME XDG_DATA_HOME CODELOOPS_SESSION_DIR RECORD SCENARIO WORK " +
 	"GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL TZ"
 
-// liveness bounds every wait: it says that something hangs, not that it is
-// slow.
+// liveness bounds every wait. When it is exceeded, something hangs and is not just slow.
 const liveness = 5 * time.Minute
 
 func await(ts *testscript.TestScript, what string, there func() bool) {
 	for end := time.Now().Add(liveness); !there(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			ts.Fatalf("waited in vain for %s", what)
+			ts.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
-// cmdAwait waits until a file is there.
+// cmdAwait waits until a file exists.
 func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
@@ -341,13 +338,13 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	await(ts, args[0], func() bool { return holds(ts, args[0], "") })
 }
 
-// holds reports whether one of the files that fit a pattern holds a text.
+// holds reports whether one of the files that match a pattern contains a text.
 func holds(ts *testscript.TestScript, pattern, text string) bool {
 	found, err := filepath.Glob(ts.MkAbs(pattern))
 	ts.Check(err)
 	return slices.ContainsFunc(found, func(path string) bool {
 		if text == "" {
-			return true // whatever it is
+			return true // any content will do
 		}
 		data, err := os.ReadFile(path)
 		ts.Check(err)
@@ -370,23 +367,23 @@ func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
 	await(ts, "the end of "+args[0], func() bool { return !running(work, args[0]) })
 }
 
-// running reports whether there is a process that has a word in its command line
-// and a directory in its environment, as all have that are started in a home there.
-// Between fork and exec it has both of its parent's.
+// running reports whether a process has a word in its command line and a directory in its
+// environment, which all processes started in a home there have. Between fork and exec it has both
+// of its parent's.
 func running(dir, word string) bool {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	return slices.ContainsFunc(all, func(process string) bool {
 		environ, _ := os.ReadFile(filepath.Join(process, "environ"))
 		text := string(environ) + "\x00"
 		if !strings.Contains(text, dir+"\x00") && !strings.Contains(text, dir+"/") {
-			return false // as of most: there may be many
+			return false // skip most processes early: there may be many
 		}
 		command, _ := os.ReadFile(filepath.Join(process, "cmdline"))
 		return strings.Contains(strings.ReplaceAll(string(command), "\x00", " "), word)
 	})
 }
 
-// cmdLog copies the latest session log, to be looked at.
+// cmdLog copies the latest session log to a file.
 func cmdLog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: log FILE")
@@ -408,7 +405,7 @@ func changed(ts *testscript.TestScript, path string) time.Time {
 	return st.ModTime()
 }
 
-// cmdMatches wants a file to hold every one of the patterns.
+// cmdMatches expects a file to match every one of the patterns.
 func cmdMatches(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: [!] matches FILE PATTERN ...")
@@ -428,7 +425,7 @@ func unwatched() *app {
 	}}
 }
 
-// overlays reports whether this system has overlays for everybody.
+// overlays reports whether this system has overlays for unprivileged users.
 var overlays = sync.OnceValue(func() bool {
 	dir, err := os.MkdirTemp("", "codeloops-overlays-")
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"codeloops/internal/cli/manual"
 )
 
-// TestManPages: the page of every command has all its flags, and uses only allowed roff
-// requests.
+// TestManPages: the page of every command has all its flags, and uses only allowed roff requests.
 func TestManPages(t *testing.T) {
 	t.Parallel()
 	request := regexp.MustCompile(`^\.(?:TH "[A-Z-]+" 1 "[0-9-]+" codeloops codeloops|SH [A-Z ]+|SS [A-Z][A-Za-z, ]+|B codeloops .*|BR codeloops[a-z\\-]* \(1\),?|nh|PP|TP|nf|fi)$`)
@@ -23,7 +22,7 @@ func TestManPages(t *testing.T) {
 		}
 		for line := range strings.Lines(page.String()) {
 			if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, ".") && !request.MatchString(line) {
-				t.Errorf("%s: %q is taken for a request", cmd.CommandPath(), line)
+				t.Errorf("%s: %q would be read as a request", cmd.CommandPath(), line)
 			}
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -73,7 +73,7 @@ func entitled(shown string) bool {
 	return strings.Count(shown, "\x1b[23;2t") == 1
 }
 
-// noticed reports whether a notice of any kind was given.
+// noticed reports whether any notification was sent.
 func noticed(shown string) bool {
 	return slices.ContainsFunc([]string{"\a", "\x1b]9", "\x1b]777"}, func(sign string) bool { return strings.Contains(shown, sign) })
 }

@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/queue"
 )
 
-// TestQueueLongWorkerDisk: a worker whose disk is full says so, takes no more tasks for a while, and loses
-// nothing. The task waits, and is done when there is room: one that had not begun, and one in whose turn the
+// TestQueueLongWorkerDisk: a worker whose disk is full says so, takes no more tasks for a while, and
+// loses nothing. A task waits and is done when there is space, whether or not it had started when the
 // disk became full.
 func TestQueueLongWorkerDisk(t *testing.T) {
 	soaking(t)

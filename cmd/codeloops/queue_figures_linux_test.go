@@ -29,7 +29,7 @@ esac
 say end
 `
 
-// TestQueueFigures measures what the queue itself costs, as `make bench-queue` does.
+// TestQueueFigures measures the overhead of the queue, as `make bench-queue` does.
 //
 //nolint:paralleltest // figures are taken one after the other
 func TestQueueFigures(t *testing.T) {
@@ -43,12 +43,12 @@ func TestQueueFigures(t *testing.T) {
 	t.Run("bundle", figureBundle)
 }
 
-// part is the value that such a part of sorted values lies below.
+// part returns a percentile of sorted values.
 func part(sorted []time.Duration, percent int) time.Duration {
 	return sorted[min(len(sorted)-1, len(sorted)*percent/100)].Round(100 * time.Microsecond)
 }
 
-// figureStart is how long it takes from queue add to the start of the agent, with an idle worker.
+// figureStart measures the time from queue add to the start of the agent, with an idle worker.
 func figureStart(t *testing.T) {
 	const tasks = 100
 	s := newQueueStage(t, 0, once)
@@ -76,7 +76,7 @@ func figureStart(t *testing.T) {
 	t.Logf("%d tasks, one after the other; load %s", tasks, load(t))
 }
 
-// begun is when the first turn of a task began.
+// begun returns when the first turn of a task started.
 func (s *queueStage) begun(task string) time.Time {
 	s.Helper()
 	for _, turn := range s.turns() {
@@ -92,7 +92,8 @@ func (s *queueStage) begun(task string) time.Time {
 	return time.Time{}
 }
 
-// figureFour is how much longer four tasks take on four workers than the slowest of them alone.
+// figureFour measures how much longer four tasks take on four workers than the slowest of them
+// alone.
 func figureFour(t *testing.T) {
 	s := newQueueStage(t, 0, once)
 	hub := s.hub()
@@ -120,7 +121,7 @@ func figureFour(t *testing.T) {
 	hub.stop()
 }
 
-// figureHub is what an idle hub costs, with four idle workers.
+// figureHub measures an idle hub with four idle workers.
 func figureHub(t *testing.T) {
 	const seconds = 20
 	s := newQueueStage(t, 0, once)
@@ -145,7 +146,7 @@ func figureHub(t *testing.T) {
 	hub.stop()
 }
 
-// cpu is the processor time of a process.
+// cpu returns the processor time of a process.
 func cpu(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -156,17 +157,17 @@ func cpu(t *testing.T, pid int) time.Duration {
 	fields := strings.Fields(rest)
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
-	const tick = 10 * time.Millisecond // of every Linux that Go knows
+	const tick = 10 * time.Millisecond // on every Linux that Go supports
 	return time.Duration(user+system) * tick
 }
 
-// resident is the memory of a process, and how much of it is its own.
+// resident returns the memory of a process, and how much of it is not shared.
 func resident(t *testing.T, pid int) string {
 	t.Helper()
 	return fmt.Sprintf("%.1f MB resident, %.1f MB of that its own", memory(t, pid, "VmRSS"), memory(t, pid, "RssAnon"))
 }
 
-// memory is what the kernel says of the memory of a process, in MB.
+// memory returns a memory figure of a process from /proc, in MB.
 func memory(t *testing.T, pid int, what string) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -178,7 +179,7 @@ func memory(t *testing.T, pid int, what string) float64 {
 	return float64(kB) / 1000
 }
 
-// figureList is how long queue list takes with 10,000 tasks, with a hub and without.
+// figureList measures queue list with 10,000 tasks, with and without a hub.
 func figureList(t *testing.T) {
 	const tasks = 10_000
 	s := newQueueStage(t, 0, once)
@@ -208,8 +209,8 @@ func figureList(t *testing.T) {
 	t.Logf("they are %s MB on the disk, %v", strings.Fields(string(size) + " ?")[0], err)
 }
 
-// figureBundle is what it takes to bring 50 MB that nothing makes smaller to a worker with a home of its
-// own: the time until its agent starts, beside that of the next task, and the most memory of each process.
+// figureBundle measures sending 50 MB of incompressible data to a worker with its own home: the time
+// until its agent starts, compared with the next task, and the peak memory of each process.
 func figureBundle(t *testing.T) {
 	t.Setenv("QUEUE_HUB", "apart")
 	s := newQueueStage(t, 0, once)

@@ -18,8 +18,8 @@ import (
 	"codeloops/internal/queue/board"
 )
 
-// soaking reports whether the whole of a soak is wanted, as `make soak` does: minutes of it. Its
-// short form belongs to the long tests.
+// soaking reports whether to run the whole soak, as `make soak` does, which takes minutes. Its
+// short form is one of the long tests.
 func soaking(t *testing.T) bool {
 	t.Helper()
 	if testing.Short() {
@@ -40,8 +40,7 @@ esac
 say end
 `
 
-// TestQueueLongKills kills workers and the hub, again and again, and counts what has become of the
-// tasks.
+// TestQueueLongKills kills workers and the hub again and again: every task is done exactly once.
 func TestQueueLongKills(t *testing.T) {
 	t.Parallel()
 	tasks, workers, every, hubs, lease := 12, 3, 2*time.Second, 1, 2*time.Second
@@ -87,20 +86,20 @@ func TestQueueLongKills(t *testing.T) {
 	s.settled(on, ids)
 	again := s.again()
 	if again > len(killed) {
-		t.Errorf("%d turns were played again after %d kills", again, len(killed))
+		t.Errorf("%d turns were repeated after %d kills", again, len(killed))
 	}
 	s.turnsOf(ids)
 	s.stop(all...)
 	hub.stop()
 	s.nothing()
 	if s.Untouched() != before {
-		t.Error("something of the user's has changed")
+		t.Error("the user's files have changed")
 	}
 	t.Logf("%d tasks, %d workers, %d kills of workers, %d of the hub: %s, %d turns begun, %d of them again; %d tasks lost three workers and were tried again; load %s",
 		tasks, workers, len(killed), hubsKilled, took.Round(time.Second), strings.Count(s.Text(s.dir, "counts"), "begin "), again, dead, load(t))
 }
 
-// progress counts the tasks that are over, and has those tried again that lost too many workers.
+// progress counts the tasks that are over, and retries those that have lost too many workers.
 func (s *queueStage) progress(on *board.Board, killed map[string]bool) (over, dead int) {
 	s.Helper()
 	for _, r := range s.all(on) {
@@ -116,7 +115,7 @@ func (s *queueStage) progress(on *board.Board, killed map[string]bool) (over, de
 	return over, dead
 }
 
-// turnsOf wants what each turn has written to be merged.
+// turnsOf checks that the work of each turn was merged.
 func (s *queueStage) turnsOf(ids []string) {
 	s.Helper()
 	for _, id := range ids {
@@ -128,7 +127,7 @@ func (s *queueStage) turnsOf(ids []string) {
 	}
 }
 
-// lost wants a task that is dead to have lost workers that were killed, and no others.
+// lost checks that a dead task has lost only workers that were killed.
 func (s *queueStage) lost(r *queue.Record, killed map[string]bool) {
 	s.Helper()
 	losses := 0
@@ -146,7 +145,7 @@ func (s *queueStage) lost(r *queue.Record, killed map[string]bool) {
 	}
 }
 
-// TestQueueLongStopped stops a worker for longer than its lease, and lets it go on.
+// TestQueueLongStopped stops a worker for longer than its lease, and continues it.
 func TestQueueLongStopped(t *testing.T) {
 	t.Parallel()
 	soaking(t)
@@ -193,8 +192,8 @@ say end
 	s.nothing()
 }
 
-// TestQueueLongWithoutAHub has workers share the queue among themselves: whichever goes away, with
-// notice or without, those that are left go on.
+// TestQueueLongWithoutAHub: workers share the queue among themselves, and when one leaves, with or
+// without notice, the others continue.
 func TestQueueLongWithoutAHub(t *testing.T) {
 	t.Parallel()
 	soaking(t)
@@ -223,7 +222,7 @@ func TestQueueLongWithoutAHub(t *testing.T) {
 	s.nothing()
 }
 
-// TestQueueLongTurn plays a turn that lasts many leases: nobody else is given the task.
+// TestQueueLongTurn: a turn that lasts many leases is not given to another worker.
 func TestQueueLongTurn(t *testing.T) {
 	t.Parallel()
 	leases := 20
@@ -255,7 +254,7 @@ say end
 	t.Logf("a turn of %d leases of %s: one attempt, after %s; load %s", leases, lease, time.Since(began).Round(time.Second), load(t))
 }
 
-// TestQueueLongHub kills the hub under load, and wants every task that was acknowledged.
+// TestQueueLongHub kills the hub under load: no acknowledged task is lost.
 func TestQueueLongHub(t *testing.T) {
 	t.Parallel()
 	kills := 5
@@ -275,7 +274,7 @@ func TestQueueLongHub(t *testing.T) {
 				task := queue.Task{Prompt: fmt.Sprintf("task %d of client %d", i, n), Repository: queue.Repository{Home: "h", Root: "/r"}, Added: time.Now(), Order: i}
 				task.Name()
 				asked := time.Now()
-				once, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // what was under way is not answered
+				once, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // requests in flight are not answered
 				_, err := on.Add(once, task)
 				cancel()
 				if err == nil {
@@ -310,9 +309,9 @@ func TestQueueLongHub(t *testing.T) {
 		kills, len(acknowledged), back[len(back)/2], back[len(back)-1], load(t))
 }
 
-// conflicting is an agent whose tasks get in each other's way: every fifth one writes at the end of
-// one file, and of every ten one needs a file that the next one removes. What stands in its work
-// tree after a conflict it mends.
+// conflicting is an agent whose tasks conflict: every fifth one appends to the same file, and one
+// of every ten needs a file that the next one removes. It resolves conflicts that it finds in its
+// work tree.
 const conflicting = `
 say begin
 n=${task#task-}; n=${n%%-*}
@@ -335,7 +334,7 @@ esac
 say end
 `
 
-// harmony is the check of that project: every used file exists, and there is no conflict.
+// harmony is the check of that project: every used file exists, and no conflict markers are left.
 const harmony = `
 for use in use-*; do
 	if test -e "$use"; then test -e "$(cat "$use")" || { echo "$use needs $(cat "$use")"; exit 1; }; fi
@@ -344,7 +343,7 @@ if grep -n '^<<<<<<<' shared; then exit 1; fi
 `
 
 // TestQueueLongConflicts merges tasks of which a fifth change the same lines and a tenth break
-// another one's check: every merged commit is green, and nothing is lost.
+// another one's check: every merged commit passes its check, and nothing is lost.
 func TestQueueLongConflicts(t *testing.T) {
 	t.Parallel()
 	tasks, workers := 10, 3
@@ -399,13 +398,13 @@ func TestQueueLongConflicts(t *testing.T) {
 	hub.stop()
 	s.nothing()
 	if s.Untouched() != before {
-		t.Error("something of the user's has changed")
+		t.Error("the user's files have changed")
 	}
 	t.Logf("%d tasks, %d workers: %s, %d commits on the target, each of them green, %d tasks reworked, %d need a person; load %s",
 		tasks, workers, took.Round(time.Second), len(commits), reworked, human, load(t))
 }
 
-// green wants the check of a project to pass at a commit.
+// green checks that a project's check passes at a commit.
 func (s *queueStage) green(commit string) {
 	s.Helper()
 	dir := s.TempDir()

@@ -26,31 +26,31 @@ import (
 	"codeloops/internal/queue/hub/hubtest"
 )
 
-// A queueStage is a user's repository with a hub and workers, each a process of its own, that talk
-// over TCP. Every turn of an agent leaves a line where it begins and one where it ends, in a file
-// that is none of codeloops': what was played is counted there.
+// A queueStage is a user's repository with a hub and workers, separate processes that talk over
+// TCP. Every turn of an agent appends a line at its start and at its end to a file outside of
+// codeloops, where the turns are counted.
 type queueStage struct {
 	*gittest.Repo
 
-	dir    string // of everything; the user's home
+	dir    string // the parent of all files, and the user's home
 	counts string
 	lease  time.Duration
 	home   *hub.Home // of the user
 	way    hub.Way   // to a hub that is not the user's own
 	nats   *hubtest.Server
-	apart  bool // workers have homes of their own
+	apart  bool // workers have their own homes
 
 	mu        sync.Mutex
 	processes []*exec.Cmd
 }
 
-// counting begins the script of every agent: it says how a turn is counted, and what its task is.
+// counting is the beginning of every agent's script: it counts the turn and reads its task.
 const counting = `
 task=${PWD##*/}
 say() { echo "$1 $CODELOOPS_SESSION $CODELOOPS_STEP $$ $(date +%s%N) $task" >>"$COUNTS"; }
 `
 
-// newQueueStage has an agent that is a script for sh.
+// newQueueStage creates a stage whose agent is a shell script.
 func newQueueStage(t *testing.T, lease time.Duration, agent string) *queueStage {
 	t.Helper()
 	s := &queueStage{Repo: gittest.New(t), lease: lease}
@@ -87,10 +87,10 @@ func (s *queueStage) open(home string) *hub.Home {
 	return h
 }
 
-// most is how many homes there are, at most, beside the user's.
+// most is the maximum number of homes besides the user's.
 const mostHomes = 8
 
-// homeOf is the home of a worker.
+// homeOf returns the home of a worker.
 func (s *queueStage) homeOf(n int) string {
 	if !s.apart || n == 0 { // somebody merges
 		return s.dir
@@ -98,7 +98,7 @@ func (s *queueStage) homeOf(n int) string {
 	return filepath.Join(s.dir, fmt.Sprintf("home-%d", n))
 }
 
-// keys are the public keys of all homes.
+// keys returns the public keys of all homes.
 func (s *queueStage) keys() (all []string) {
 	s.Helper()
 	for n := range mostHomes {
@@ -128,7 +128,7 @@ critic_command = ["/bin/sh", %[1]q]
 %[2]s`, filepath.Join(s.dir, "agent"), way))
 }
 
-// in is the environment of processes in a home.
+// in returns the environment of processes in a home.
 func (s *queueStage) in(home string) []string {
 	env := append(gittest.Environ(home), "XDG_DATA_HOME="+filepath.Join(home, "data"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 		"TMPDIR="+filepath.Join(s.dir, "tmp"), "COUNTS="+s.counts, "STAGE="+s.dir, "NO_COLOR=1", "GIT_TEST_FSYNC=0", "GORACE=atexit_sleep_ms=0",
@@ -139,7 +139,7 @@ func (s *queueStage) in(home string) []string {
 	return env
 }
 
-// codeloops is a process that is not started yet; what it says is appended to a file.
+// codeloops returns a command that has not been started; its output is appended to a file.
 func (s *queueStage) codeloops(home, log string, args ...string) *exec.Cmd {
 	s.Helper()
 	self, err := os.Executable()
@@ -160,7 +160,7 @@ func (s *queueStage) codeloops(home, log string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts a process that lasts.
+// start starts a long-running process.
 func (s *queueStage) start(home, log string, args ...string) *exec.Cmd {
 	s.Helper()
 	cmd := s.codeloops(home, log, args...)
@@ -176,7 +176,7 @@ func (s *queueStage) start(home, log string, args ...string) *exec.Cmd {
 // A stageHub is the hub of a stage.
 type stageHub struct {
 	stage *queueStage
-	cmd   *exec.Cmd // nil: a server of NATS
+	cmd   *exec.Cmd // nil: a NATS server
 }
 
 // hub starts the hub.
@@ -211,7 +211,7 @@ func (h *stageHub) start() {
 	}
 }
 
-// kill kills the hub with -9, and starts it again. gone is when it was dead.
+// kill kills the hub with SIGKILL and starts it again. It returns when the hub was dead.
 func (h *stageHub) kill() (gone time.Time) {
 	h.stage.Helper()
 	if h.cmd != nil {
@@ -228,7 +228,7 @@ func (h *stageHub) kill() (gone time.Time) {
 	return gone
 }
 
-// stop ends the hub.
+// stop stops the hub.
 func (h *stageHub) stop() {
 	h.stage.Helper()
 	if h.cmd != nil {
@@ -236,7 +236,7 @@ func (h *stageHub) stop() {
 	}
 }
 
-// freePort is an address of this machine at which nobody listens.
+// freePort returns a local address that is not in use.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -247,13 +247,13 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// worker starts one, in its home.
+// worker starts a worker in its home.
 func (s *queueStage) worker(n int) *exec.Cmd {
 	s.Helper()
 	return s.start(s.homeOf(n), fmt.Sprintf("worker-%d.log", n), "work")
 }
 
-// kill ends a process with -9.
+// kill kills a process with SIGKILL.
 func (s *queueStage) kill(cmd *exec.Cmd) {
 	s.Helper()
 	if err := cmd.Process.Kill(); err != nil {
@@ -262,7 +262,7 @@ func (s *queueStage) kill(cmd *exec.Cmd) {
 	_ = cmd.Wait() // it was killed
 }
 
-// stop asks processes to end, and wants that they do so well.
+// stop asks processes to end, and checks their exit codes.
 func (s *queueStage) stop(all ...*exec.Cmd) {
 	s.Helper()
 	for _, cmd := range all {
@@ -275,7 +275,7 @@ func (s *queueStage) stop(all ...*exec.Cmd) {
 	}
 }
 
-// end ends what is left after a test, and shows what was said if it failed.
+// end ends leftover processes after a test, and shows their output if the test failed.
 func (s *queueStage) end() {
 	for _, cmd := range s.processes {
 		if cmd.ProcessState == nil {
@@ -307,7 +307,7 @@ func (s *queueStage) add(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// connect leads to the hub.
+// connect connects to the hub.
 func (s *queueStage) connect() (*hub.Link, error) {
 	if s.way.URL != "" {
 		return s.home.Reach(s.way)
@@ -315,13 +315,13 @@ func (s *queueStage) connect() (*hub.Link, error) {
 	return s.home.Connect(s.Context())
 }
 
-// board is the board as this process sees it, which has a connection of its own.
+// board opens the board over a connection of this process.
 func (s *queueStage) board() *board.Board {
 	s.Helper()
 	var link *hub.Link
 	s.await("the hub", func() bool {
 		if s.way.URL == "" && s.Text(s.home.Dir, "hub.json") == "-" {
-			return false // else it would be served here
+			return false // otherwise it would be served here
 		}
 		var err error
 		link, err = s.connect()
@@ -335,7 +335,7 @@ func (s *queueStage) board() *board.Board {
 	return on
 }
 
-// retry has a task tried again.
+// retry retries a task.
 func (s *queueStage) retry(id string) {
 	s.Helper()
 	if err := s.codeloops(s.dir, "retry.log", "queue", "retry", id).Run(); err != nil {
@@ -347,12 +347,12 @@ func (s *queueStage) await(what string, there func() bool) {
 	s.Helper()
 	for end := time.Now().Add(liveness); !there(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			s.Fatalf("waited in vain for %s", what)
+			s.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
-// all reads the backlog, whenever the hub is there.
+// all reads the backlog, as soon as the hub answers.
 func (s *queueStage) all(on *board.Board) (all queue.Backlog) {
 	s.Helper()
 	s.await("the backlog", func() (ok bool) {
@@ -365,7 +365,7 @@ func (s *queueStage) all(on *board.Board) (all queue.Backlog) {
 	return all
 }
 
-// over counts the tasks of which nothing more becomes by itself.
+// over counts the tasks that are in a final state.
 func over(all queue.Backlog) (n int) {
 	for _, r := range all {
 		if r.State.Over() {
@@ -375,7 +375,7 @@ func over(all queue.Backlog) (n int) {
 	return n
 }
 
-// A turn is a line of the count: where one begins or ends.
+// A turn is a line of the count: the start or the end of a turn.
 type queueTurn struct{ what, session, step, pid, at, task string }
 
 func (s *queueStage) turns() (all []queueTurn) {
@@ -390,8 +390,8 @@ func (s *queueStage) turns() (all []queueTurn) {
 	return all
 }
 
-// again counts the turns that were played again. None may be that was over: after which the
-// next one of its session had begun.
+// again counts the repeated turns. A turn must not be repeated after the next one of its session
+// has started, because it was finished.
 func (s *queueStage) again() (n int) {
 	s.Helper()
 	begun := map[string][]string{} // steps, by session
@@ -422,11 +422,11 @@ func (s *queueStage) merged(ref string) map[string]int {
 	return count
 }
 
-// waiting is where what is merged waits for main.
+// waiting is the ref of merged work that waits for main.
 const waitingForMain = "refs/codeloops/queue/main"
 
-// settled holds a backlog that is worked off to what was promised: each task is merged once, or a
-// person is needed, and of those that are merged nothing is left.
+// settled checks a finished backlog: each task is merged exactly once or needs a person, and merged
+// tasks leave nothing behind.
 func (s *queueStage) settled(on *board.Board, ids []string) {
 	s.Helper()
 	all, merged := s.all(on), s.merged(waitingForMain)
@@ -459,7 +459,7 @@ func (s *queueStage) settled(on *board.Board, ids []string) {
 	s.await("no message to be left", func() bool { return s.messages() == 0 })
 }
 
-// messages counts what is left of offers and results.
+// messages counts the remaining offers and results.
 func (s *queueStage) messages() (n uint64) {
 	s.Helper()
 	link, err := s.connect()
@@ -474,7 +474,7 @@ func (s *queueStage) messages() (n uint64) {
 	streams := js.ListStreams(s.Context())
 	for info := range streams.Info() {
 		if strings.HasPrefix(info.Config.Name, "KV_") || strings.HasPrefix(info.Config.Name, "OBJ_") {
-			continue // records stay, and parcels of workers that were killed until they are swept
+			continue // records stay, and so do parcels of killed workers until they are swept
 		}
 		n += info.State.Msgs
 		stream, err := js.Stream(s.Context(), info.Config.Name)
@@ -495,7 +495,7 @@ func (s *queueStage) messages() (n uint64) {
 	return n
 }
 
-// nothing expects that no process and no temporary file is left, when all were stopped.
+// nothing checks that no process and no temporary file is left after all have been stopped.
 func (s *queueStage) nothing() {
 	s.Helper()
 	s.await("the end of all processes", func() bool { return !running(s.dir, "") })
@@ -510,7 +510,7 @@ func (s *queueStage) nothing() {
 	}
 }
 
-// load is what else the machine does, for figures.
+// load returns the load of the machine, to judge the figures by.
 func load(tb testing.TB) string {
 	tb.Helper()
 	text, err := os.ReadFile("/proc/loadavg")

@@ -23,8 +23,8 @@ say = "DECISION: DONE\nSEAL: {seal}"
 usage = { input = 10, output = 2, cost = 0.25 }
 `
 
-// TestQueueOnATerminal watches tasks in lines that are drawn anew, in any width, stops them by Ctrl+C,
-// goes on, and lists them.
+// TestQueueOnATerminal: tasks are shown in lines that are redrawn, at any width; Ctrl+C stops them,
+// and they can be continued and listed.
 func TestQueueOnATerminal(t *testing.T) {
 	t.Parallel()
 	home, work := scriptedHome(t, queuedScenario)

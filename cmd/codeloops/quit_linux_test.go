@@ -11,9 +11,8 @@ import (
 	"codeloops/internal/command"
 )
 
-// TestQuit sends codeloops a SIGQUIT, as Ctrl+\ does, while an agent works that has
-// started a process in another session: codeloops dumps its goroutines, and leaves
-// only a session that can be resumed.
+// TestQuit sends SIGQUIT, as Ctrl+\ does, while an agent works that has started a process in
+// another session: codeloops dumps its goroutines, and leaves only a session that can be resumed.
 func TestQuit(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []string{"actor", "critic"} {
@@ -32,7 +31,7 @@ func TestQuit(t *testing.T) {
 			if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // the exit code tells
+			_ = cmd.Wait() // the exit code is checked below
 			if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(shown.String(), "SIGQUIT: quit") || !strings.Contains(shown.String(), "goroutine 1 ") {
 				t.Errorf("exit code %d: %s", code, shown.String())
 			}
@@ -44,7 +43,7 @@ func TestQuit(t *testing.T) {
 			again := s.codeloops()
 			again.Args = []string{again.Args[0], "resume", "--script", "../scenario.toml"}
 			if out, err := again.CombinedOutput(); again.ProcessState.ExitCode() != command.ExitLimit {
-				t.Errorf("carried on: %v\n%s", err, out)
+				t.Errorf("resume: %v\n%s", err, out)
 			}
 		})
 	}

@@ -19,11 +19,11 @@ import (
 	"codeloops/internal/screen/term/termtest"
 )
 
-// recording is the picture in the README. `make recording` takes it anew.
+// recording is the picture in the README. `make recording` records it again.
 const recording = "../../docs/demo.svg"
 
-// TestRecording plays the demonstration on a terminal and draws what it shows. With
-// RECORDING set it keeps the picture.
+// TestRecording plays the demonstration on a terminal and draws its screen. With RECORDING set it
+// saves the picture.
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	canvas := &canvas{}
@@ -59,30 +59,30 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// A cell is a character with the look that it was printed in.
+// A cell is a character with its style.
 type cell struct{ text, look string }
 
-// A canvas is a terminal as far as the demonstration needs one: it has no lower end.
+// A canvas emulates a terminal as far as the demonstration needs one; it has no last row.
 type canvas struct {
 	rows     [][]cell
 	row, col int
 	look     string
 }
 
-// A shot is what a row showed from one moment to another.
+// A shot is the content of a row over a period of time.
 type shot struct {
 	row        int
 	cells      []cell
 	from, till float64 // seconds; till 0: to the end
 }
 
-// A film is all that a terminal showed.
+// A film is everything that a terminal showed.
 type film struct {
 	shots []shot
 	ends  float64
 }
 
-// film starts codeloops and takes down what it shows.
+// film starts codeloops and records its screen.
 func (c *canvas) film(t *testing.T, args ...string) *film {
 	t.Helper()
 	main, name := termtest.Open(t)
@@ -136,7 +136,7 @@ func (c *canvas) film(t *testing.T, args ...string) *film {
 	return f
 }
 
-// print does what a text says, and returns a sequence at its end that is not whole.
+// print writes a text to the canvas, and returns an incomplete sequence at its end.
 func (c *canvas) print(text string) (rest string) {
 	for len(text) > 0 {
 		seq, width, n, state := ansi.DecodeSequence(text, ansi.NormalState, nil)
@@ -177,7 +177,7 @@ func (c *canvas) put(text string) {
 	c.col++
 }
 
-// control does what a control sequence says, of those that move, erase and colour.
+// control executes a control sequence that moves, erases or colours.
 func (c *canvas) control(parameters string, final byte) {
 	n, err := strconv.Atoi(parameters)
 	if err != nil || n == 0 {
@@ -209,8 +209,8 @@ func (c *canvas) control(parameters string, final byte) {
 	}
 }
 
-// look is that of a character after a sequence: classes of the picture's style sheet, b for
-// bold, f for faint, c with a digit for a colour.
+// look returns the style after a sequence, as classes of the picture's style sheet: b for bold, f
+// for faint, c with a digit for a colour.
 func look(was, parameters string) string {
 	bold, faint, colour := strings.Contains(was, "b"), strings.Contains(was, "f"), ""
 	if i := strings.IndexByte(was, 'c'); i >= 0 {
@@ -240,7 +240,7 @@ func look(was, parameters string) string {
 	return strings.TrimSpace(strings.Join(classes, " "))
 }
 
-// take keeps what has changed since the last picture.
+// take records what has changed since the last picture.
 func (f *film) take(c *canvas, now float64) {
 	f.ends = now
 	for row := range max(len(c.rows), f.height()) {
@@ -273,7 +273,7 @@ func (f *film) height() (rows int) {
 	return rows
 }
 
-// text is what stands on the screen in the end.
+// text returns the final text of the screen.
 func (f *film) text() string {
 	rows := make([]string, f.height())
 	for _, s := range f.shots {
@@ -292,7 +292,7 @@ func plainText(cells []cell) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// replaced has words in a row replaced, where they stand in one look.
+// replaced replaces words in a row if they have a single style.
 func replaced(cells []cell, by *strings.Replacer) (all []cell) {
 	for _, run := range runs(cells) {
 		for _, r := range by.Replace(run.text) {
@@ -302,7 +302,7 @@ func replaced(cells []cell, by *strings.Replacer) (all []cell) {
 	return all
 }
 
-// runs joins neighbours of the same look.
+// runs joins neighbouring cells of the same style.
 func runs(cells []cell) (all []cell) {
 	for _, c := range cells {
 		if n := len(all) - 1; n >= 0 && all[n].look == c.look {
@@ -314,8 +314,8 @@ func runs(cells []cell) (all []cell) {
 	return all
 }
 
-// svg draws the film, which takes so many seconds however long the demonstration took. What
-// plays no animations shows the end.
+// svg draws the film with a fixed duration, however long the demonstration took. Viewers without
+// animations show its end.
 func (f *film) svg(title string) string {
 	const takes, high, wide, columns = 8, 18, 8.4, 84
 	at := func(seconds float64) string { return strconv.FormatFloat(seconds*takes/f.ends, 'f', 1, 64) + "s" }
@@ -326,7 +326,7 @@ func (f *film) svg(title string) string {
 	b.WriteString(`<rect width="100%" height="100%" rx="8"/>` + "\n")
 	for _, s := range f.shots {
 		if s.till != 0 && s.till-s.from < 0.02 {
-			continue // nobody would see it
+			continue // too short to be seen
 		}
 		hidden, play := "", ""
 		switch {
@@ -339,7 +339,7 @@ func (f *film) svg(title string) string {
 		fmt.Fprintf(&b, `<text x="%.0f" y="%d" xml:space="preserve"%s>`, wide, (s.row+2)*high, hidden)
 		for _, run := range runs(s.cells) {
 			var escaped strings.Builder
-			_ = xml.EscapeText(&escaped, []byte(run.text)) // a builder takes everything
+			_ = xml.EscapeText(&escaped, []byte(run.text)) // a builder never fails
 			if run.look == "" {
 				b.WriteString(escaped.String())
 				continue

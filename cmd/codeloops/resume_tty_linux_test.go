@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// leftAt is a stage whose session has reached its limit, and whose work tree
-// somebody has changed since.
+// leftAt is a stage whose session has reached its limit, and whose work tree has been changed
+// since.
 func leftAt(t *testing.T) *stage {
 	t.Helper()
 	s := newStage(t, `
@@ -35,7 +35,7 @@ say = "DECISION: DONE"
 	return s
 }
 
-// state is what the log and the files of the work tree hold.
+// state returns the content of the log and of the files in the work tree.
 func (s *stage) state() string {
 	s.t.Helper()
 	var all strings.Builder
@@ -55,7 +55,7 @@ func (s *stage) state() string {
 	return all.String()
 }
 
-// answer resumes the session on a terminal and answers what is asked.
+// answer resumes the session on a terminal and answers its question.
 func (s *stage) answer(answer string) (shown string, code int) {
 	s.t.Helper()
 	cmd := s.codeloops()
@@ -71,8 +71,8 @@ func (s *stage) answer(answer string) (shown string, code int) {
 	return d.end()
 }
 
-// TestResumeAsks if the work tree has changed since the session ended: the differences
-// are shown, no changes nothing, yes continues with the tree as it is.
+// TestResumeAsks: if the work tree has changed since the session, the differences are shown; "no"
+// changes nothing, "yes" continues with the tree as it is.
 func TestResumeAsks(t *testing.T) {
 	t.Parallel()
 	s := leftAt(t)
@@ -89,7 +89,7 @@ func TestResumeAsks(t *testing.T) {
 		t.Errorf("yes: exit code %d: %q", code, shown)
 	}
 	if now := s.state(); !strings.Contains(now, "done.txt: first\nmine\nsecond\n\n") {
-		t.Errorf("it comes to\n%s", now)
+		t.Errorf("the result is\n%s", now)
 	}
 	events := s.events()
 	if end, ok := events[len(events)-1].(loop.Finished); !ok || end.Outcome.Result != loop.Success {
@@ -97,7 +97,7 @@ func TestResumeAsks(t *testing.T) {
 	}
 }
 
-// TestResumeOffers only sessions that can be resumed.
+// TestResumeOffers: only sessions that can be resumed are offered.
 func TestResumeOffers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, `
@@ -117,7 +117,7 @@ say = "DECISION: CONTINUE\nFEEDBACK: go on"
 	cmd.Args = append(cmd.Args[:1], "resume")
 	cmd.Env = append(cmd.Env, "TERM=xterm")
 	d := onTerminal(t, cmd)
-	d.sees("met the limit first") // the last one of the list
+	d.sees("met the limit first") // the last one in the list
 	if shown := d.text(); strings.Contains(shown, "met its bound") {
 		t.Errorf("offered: %q", shown)
 	}

@@ -20,8 +20,8 @@ import (
 	"codeloops/internal/screen/term/termtest"
 )
 
-// terminal starts codeloops on a pseudo-terminal of 70 columns, types into it,
-// and returns what it shows and its exit code.
+// terminal runs codeloops on a pseudo-terminal of 70 columns, types into it, and returns its output
+// and exit code.
 func terminal(t *testing.T, dir string, env []string, typed string, args ...string) (string, int) {
 	t.Helper()
 	main, name := termtest.Open(t)
@@ -52,18 +52,17 @@ func terminal(t *testing.T, dir string, env []string, typed string, args ...stri
 	kill := time.AfterFunc(liveness, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	var shown bytes.Buffer
-	_, _ = shown.ReadFrom(main) // ends with EIO when the last one closes the other side
+	_, _ = shown.ReadFrom(main) // ends with EIO when the last process closes the other side
 	_ = cmd.Wait()
 	return strings.ReplaceAll(shown.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
 }
 
-// A dialogue is codeloops on a pseudo-terminal that somebody looks at and types
-// into.
+// A dialogue is codeloops on a pseudo-terminal whose output is read and that gets input.
 type dialogue struct {
 	t     *testing.T
 	main  *os.File
 	cmd   *exec.Cmd
-	found unix.Termios // the modes of the terminal before
+	found unix.Termios // the initial modes of the terminal
 
 	mu    sync.Mutex
 	shown bytes.Buffer
@@ -86,7 +85,7 @@ func talkIn(t *testing.T, work string, env []string, args ...string) *dialogue {
 	return talkTo(t, work, append([]string{playCodeloops + "=1"}, env...), exe, args...)
 }
 
-// talkTo starts another program in a directory, which is its home too.
+// talkTo starts another program in a directory that is also its home.
 func talkTo(t *testing.T, work string, env []string, program string, args ...string) *dialogue {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -136,24 +135,24 @@ func (d *dialogue) text() string {
 	return strings.ReplaceAll(d.shown.String(), "\r\n", "\n")
 }
 
-// sees waits until a text has been shown since the last thing that was typed.
+// sees waits until a text has been shown since the last input.
 func (d *dialogue) sees(text string) {
 	d.t.Helper()
 	for end := time.Now().Add(liveness); !strings.Contains(d.text(), text); time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-d.ended:
 			if !strings.Contains(d.text(), text) {
-				d.t.Fatalf("it ended without %q: %q", text, d.text())
+				d.t.Fatalf("it ended before it showed %q: %q", text, d.text())
 			}
 		default:
 		}
 		if time.Now().After(end) {
-			d.t.Fatalf("waited in vain for %q in %q", text, d.text())
+			d.t.Fatalf("timed out waiting for %q in %q", text, d.text())
 		}
 	}
 }
 
-// types forgets what has been shown, and types.
+// types discards the output so far, and types.
 func (d *dialogue) types(keys string) {
 	d.t.Helper()
 	d.mu.Lock()
@@ -164,7 +163,7 @@ func (d *dialogue) types(keys string) {
 	}
 }
 
-// end waits for the end and returns what was shown last, and the exit code.
+// end waits for the end and returns the last output and the exit code.
 func (d *dialogue) end() (string, int) {
 	d.t.Helper()
 	select {
@@ -176,7 +175,7 @@ func (d *dialogue) end() (string, int) {
 	return d.text(), d.cmd.ProcessState.ExitCode()
 }
 
-// modes are those of the terminal.
+// modes returns the modes of the terminal.
 func (d *dialogue) modes() unix.Termios {
 	d.t.Helper()
 	modes, err := unix.IoctlGetTermios(int(d.main.Fd()), unix.TCGETS)
@@ -186,8 +185,7 @@ func (d *dialogue) modes() unix.Termios {
 	return *modes
 }
 
-// shelf is a session directory with one session of the original tool, whose
-// diff is long.
+// shelf is a session directory with one session of the original tool that has a long diff.
 func shelf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -215,18 +213,18 @@ func TestListOnATerminal(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if !strings.Contains(lines[1], "\x1b[32msuccess\x1b[0m") || strings.Contains(shown, "\x1b[2J") {
-		t.Errorf("colours, or what is not clean: %q", shown)
+		t.Errorf("colours or control sequences: %q", shown)
 	}
 	if plain, _ := terminal(t, dir, []string{"NO_COLOR=1"}, "", "sessions", "list"); plain != ansi.Strip(shown) {
 		t.Errorf("with NO_COLOR: %q", plain)
 	}
 	if none, code := terminal(t, t.TempDir(), nil, "", "sessions", "list"); none != "no sessions\n" || code != 0 {
-		t.Errorf("of none: %q", none)
+		t.Errorf("without a session: %q", none)
 	}
 }
 
-// TestDiffOnATerminal goes through pagers that work, that are left early, and
-// that are not there.
+// TestDiffOnATerminal: a diff is shown in a pager that works, that is left early, or that is
+// missing.
 func TestDiffOnATerminal(t *testing.T) {
 	t.Parallel()
 	dir := shelf(t)
@@ -245,7 +243,7 @@ func TestDiffOnATerminal(t *testing.T) {
 		"cat >/dev/null; echo 'a b' >&2": "a b\n",
 	} {
 		shown, code := terminal(t, dir, []string{"PAGER=" + pager}, "", "sessions", "diff")
-		if pager == "no-such-pager" { // the shell says that it is not there
+		if pager == "no-such-pager" { // the shell reports that it is missing
 			_, shown, _ = strings.Cut(shown, pager+": ")
 			_, shown, _ = strings.Cut(shown, "\n")
 		}
@@ -255,7 +253,7 @@ func TestDiffOnATerminal(t *testing.T) {
 	}
 }
 
-// TestPagerOnATerminal looks for the pager where git does.
+// TestPagerOnATerminal: the pager is found where git finds it.
 func TestPagerOnATerminal(t *testing.T) {
 	t.Parallel()
 	dir, config := shelf(t), filepath.Join(t.TempDir(), "config")
@@ -276,7 +274,7 @@ func TestPagerOnATerminal(t *testing.T) {
 	}
 }
 
-// library is a session directory with so many sessions.
+// library is a session directory with many sessions.
 func library(t *testing.T, sessions int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -299,7 +297,7 @@ func TestPickOnATerminal(t *testing.T) {
 	dir := library(t, 40)
 	d := talk(t, dir, nil, "sessions", "show")
 	d.sees("40 of 40")
-	d.sees("  no changes") // of its iteration, read while the list is there
+	d.sees("  no changes") // of its iteration, read while the list is shown
 	d.types("number 17,\r")
 	shown, code := d.end()
 	if code != command.ExitDone || !strings.Contains(shown, "Task number 17, with") || !strings.Contains(shown, "Iteration 1") {
@@ -310,7 +308,7 @@ func TestPickOnATerminal(t *testing.T) {
 	}
 }
 
-// TestPickLeaves leaves the list in every way, and wants the terminal as it was.
+// TestPickLeaves: however the list is left, the terminal is restored.
 func TestPickLeaves(t *testing.T) {
 	t.Parallel()
 	dir := library(t, 3)
@@ -327,7 +325,7 @@ func TestPickLeaves(t *testing.T) {
 			if d.modes() == d.found {
 				t.Error("the terminal is not read key by key")
 			}
-			keep, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/0", d.cmd.Process.Pid), os.O_RDWR|unix.O_NOCTTY, 0) // modes go with the last one
+			keep, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/0", d.cmd.Process.Pid), os.O_RDWR|unix.O_NOCTTY, 0) // modes are lost with the last open file
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -347,7 +345,7 @@ func TestPickLeaves(t *testing.T) {
 	}
 }
 
-// TestPickResized makes the terminal smaller while the list is shown.
+// TestPickResized: the list fits a terminal that becomes smaller.
 func TestPickResized(t *testing.T) {
 	t.Parallel()
 	d := talk(t, library(t, 40), nil, "sessions", "show")
@@ -363,7 +361,7 @@ func TestPickResized(t *testing.T) {
 	}
 }
 
-// TestPickNowhere has nobody to ask: it is the latest session.
+// TestPickNowhere: if nobody can be asked, the latest session is taken.
 func TestPickNowhere(t *testing.T) {
 	t.Parallel()
 	dir := library(t, 3)
@@ -374,11 +372,11 @@ func TestPickNowhere(t *testing.T) {
 		}
 	}
 	if shown, code := terminal(t, t.TempDir(), nil, "", "sessions", "show"); code != command.ExitError || !strings.Contains(shown, "holds none") {
-		t.Errorf("of none: exit code %d: %q", code, shown)
+		t.Errorf("without a session: exit code %d: %q", code, shown)
 	}
 }
 
-// TestPickStopped stops codeloops under a shell, and lets it go on.
+// TestPickStopped: codeloops can be stopped under a shell and continued.
 func TestPickStopped(t *testing.T) {
 	t.Parallel()
 	d := talkTo(t, t.TempDir(), []string{"CODELOOPS_SESSION_DIR=" + library(t, 3)}, "bash", "--norc", "--noprofile", "-i")
@@ -402,8 +400,8 @@ func TestPickStopped(t *testing.T) {
 	d.end()
 }
 
-// TestPickEndedWhileStopped has the shell end what it has stopped: that sends two
-// signals at once, and the list must not ask for the terminal between them.
+// TestPickEndedWhileStopped: a shell that ends a stopped job sends two signals at once, and the
+// list must not take the terminal between them.
 func TestPickEndedWhileStopped(t *testing.T) {
 	t.Parallel()
 	exe, err := os.Executable()
@@ -420,7 +418,7 @@ func TestPickEndedWhileStopped(t *testing.T) {
 	pid := child(t, d.cmd.Process.Pid)
 	d.types("kill %1\r")
 	d.sees(`received the signal "terminated"`)
-	for end := time.Now().Add(liveness); state(pid) != ""; time.Sleep(5 * time.Millisecond) { // the shell knows, too
+	for end := time.Now().Add(liveness); state(pid) != ""; time.Sleep(5 * time.Millisecond) { // the shell has noticed, too
 		if time.Now().After(end) {
 			t.Fatalf("its state is %s: %q", state(pid), d.text())
 		}
@@ -446,7 +444,7 @@ func TestRemoveOnATerminal(t *testing.T) {
 	}
 }
 
-// TestRemovePicked removes the one that was chosen, when that is confirmed.
+// TestRemovePicked: the chosen session is removed after confirmation.
 func TestRemovePicked(t *testing.T) {
 	t.Parallel()
 	dir := library(t, 40)
@@ -475,11 +473,11 @@ func TestRemovePicked(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "2025-01-01T00-17-00Z_000011.jsonl")); err == nil {
-		t.Error("another one was removed")
+		t.Error("another session was removed")
 	}
 }
 
-// TestExportOnATerminal writes a file rather than the terminal full.
+// TestExportOnATerminal: an export goes to a file instead of filling the terminal.
 func TestExportOnATerminal(t *testing.T) {
 	t.Parallel()
 	d := talk(t, shelf(t), []string{"NO_COLOR=1"}, "sessions", "export")
@@ -493,7 +491,7 @@ func TestExportOnATerminal(t *testing.T) {
 	}
 }
 
-// TestReplayKeys plays a session that took hours.
+// TestReplayKeys: keys skip through the replay of a session that took hours.
 func TestReplayKeys(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "long.jsonl")
@@ -530,7 +528,7 @@ func TestReplayKeys(t *testing.T) {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 
-	// Arrows send three bytes each, which come at once.
+	// Arrow keys send three bytes, which arrive together.
 	var steps strings.Builder
 	steps.WriteString(text[:strings.Index(text, "\n")+1])
 	for i := range 12 {
@@ -544,7 +542,7 @@ func TestReplayKeys(t *testing.T) {
 	d.sees("paused, full speed")
 	d.types(strings.Repeat("\x1b[C", 6) + strings.Repeat("\x1bOC", 5))
 	d.sees("warned 9 times")
-	d.types("\x1b") // alone it does nothing
+	d.types("\x1b") // Escape alone does nothing
 	d.types("q")
 	if shown, code := d.end(); code != command.ExitDone || strings.Contains(shown, "warned 11") {
 		t.Errorf("exit code %d: %q", code, shown)

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestStopReasons holds the table of docs/policy.md to the code: it has every
-// reason that a run can end for, with its exit code, and a script sees each.
+// TestStopReasons: the table of docs/policy.md lists every stop reason with its exit code, and each
+// occurs in a script.
 func TestStopReasons(t *testing.T) {
 	t.Parallel()
 	scripts, err := filepath.Glob("testdata/script/*.txtar")

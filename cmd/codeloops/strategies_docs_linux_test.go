@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// TestStrategiesPage: the page has a part for each strategy and its parameters, and its
-// examples end as it says.
+// TestStrategiesPage: the page has a section for each strategy and its parameters, and its examples
+// end as it says.
 func TestStrategiesPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/strategies.md")
@@ -22,15 +22,15 @@ func TestStrategiesPage(t *testing.T) {
 		_, part, ok := strings.Cut(string(page), "\n## "+k.Name+"\n")
 		part, _, _ = strings.Cut(part, "\n## ")
 		if !ok || !strings.Contains(string(page), "]("+"#"+k.Name+")") {
-			t.Errorf("%s has no part", k.Name)
+			t.Errorf("%s has no section", k.Name)
 		}
 		for _, p := range k.Parameters {
 			key := p.Key
 			if key == "max_turns" && k.Name != strategy.NameReAct || key == "base" && k.Name != strategy.NameSelfRefine {
-				continue // told where it belongs
+				continue // described elsewhere
 			}
 			if !strings.Contains(part, "`"+key) {
-				t.Errorf("%s: nothing is said of %s", k.Name, key)
+				t.Errorf("%s: %s is not described", k.Name, key)
 			}
 		}
 	}
@@ -51,13 +51,13 @@ func TestStrategiesPage(t *testing.T) {
 	}
 }
 
-// playsAsTold plays the example in a part of the page.
+// playsAsTold plays the example of a section.
 func playsAsTold(t *testing.T, part, shows string) {
 	t.Helper()
 	blocks := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(part, 2)
 	line := regexp.MustCompile(`(?m)^    ((?:CODELOOPS_\w+=\w+ )*)codeloops --agent scripted --script scenario.toml (.*) '(.*)'$`).FindStringSubmatch(part)
 	if blocks == nil || line == nil {
-		t.Fatalf("the example is gone from %s", part)
+		t.Fatalf("%s has no example", part)
 	}
 	s := newStage(t, blocks[len(blocks)-1][1])
 	if len(blocks) > 1 {

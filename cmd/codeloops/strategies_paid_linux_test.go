@@ -27,19 +27,18 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// The variables by which a test says what happens to the runs that it starts, and to their
-// agents.
+// The variables by which a test interferes with the runs that it starts and with their agents.
 const (
-	hitAtLine = "HIT_AT_LINE" // of the log: how many it has when the signal comes
+	hitAtLine = "HIT_AT_LINE" // the number of log lines at which the signal comes
 	hitBy     = "HIT_BY"      // the name of the signal
-	turnsFile = "TURNS"       // where each agent notes its step when it begins
-	oddStep   = "ODD_STEP"    // the turn that goes by another scenario:
+	turnsFile = "TURNS"       // where each agent records the step of its turn
+	oddStep   = "ODD_STEP"    // the turn that plays the other scenario:
 	oddScript = "ODD_SCRIPT"
 )
 
-// hitClock is the clock of a run that a signal is to hit at a line of its log. Whoever emits an
-// event looks at the clock before the event is written: what comes behind that line has not been
-// written when the signal comes.
+// hitClock returns the clock of a run that gets a signal at a given line of its log. An event's
+// time is read before the event is written, so later lines have not been written when the signal
+// comes.
 func hitClock() func() time.Time {
 	line, err := strconv.Atoi(os.Getenv(hitAtLine))
 	if err != nil {
@@ -50,7 +49,7 @@ func hitClock() func() time.Time {
 		if lines(os.Getenv("CODELOOPS_SESSION_DIR")) >= line {
 			once.Do(func() {
 				by := signalsByName[os.Getenv(hitBy)]
-				_ = syscall.Kill(os.Getpid(), by.(syscall.Signal)) // its own process is there
+				_ = syscall.Kill(os.Getpid(), by.(syscall.Signal)) // the process exists
 				if by == os.Kill {
 					select {}
 				}
@@ -60,7 +59,7 @@ func hitClock() func() time.Time {
 	}
 }
 
-// lines counts those of the log in a directory.
+// lines counts the lines of the log in a directory.
 func lines(sessions string) (n int) {
 	logs, _ := filepath.Glob(filepath.Join(sessions, "*.jsonl"))
 	for _, path := range logs {
@@ -70,7 +69,7 @@ func lines(sessions string) (n int) {
 	return n
 }
 
-// asAsked has the scripted agent note its turn, and play another scenario where it is to.
+// asAsked makes the scripted agent record its turn, and play another scenario in the chosen turn.
 func asAsked(args []string) []string {
 	step := os.Getenv("CODELOOPS_STEP")
 	if path := os.Getenv(turnsFile); path != "" {
@@ -89,12 +88,11 @@ func asAsked(args []string) []string {
 	return args
 }
 
-// A scene is the demonstration of a strategy, played by real processes, to which something
-// happens.
+// A scene is the demonstration of a strategy, played by real processes, with interference.
 type scene struct {
 	t    *testing.T
 	dir  string
-	name string // of the strategy; or "A over B"
+	name string // of the strategy, or "A over B"
 	at   demo.Stage
 	env  []string
 }
@@ -136,7 +134,7 @@ func (s *scene) write(name, text string) {
 
 func (s *scene) sessions() string { return filepath.Join(s.dir, "sessions") }
 
-// play runs codeloops, and returns its exit code and what it prints; -1 is death by a signal.
+// play runs codeloops, and returns its exit code and output; -1 is death by a signal.
 func (s *scene) play(env []string, args ...string) (code int, out string) {
 	s.t.Helper()
 	self, err := os.Executable()
@@ -145,18 +143,18 @@ func (s *scene) play(env []string, args ...string) (code int, out string) {
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Dir, cmd.Env = s.at.Repository(), append(slices.Clip(s.env), env...)
-	text, _ := cmd.CombinedOutput() // the exit code tells
+	text, _ := cmd.CombinedOutput() // the exit code is returned
 	s.await("the end of what was started", func() bool { return !running(s.dir, "") })
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
-// begin begins the session.
+// begin starts the session.
 func (s *scene) begin(env ...string) (code int, out string) {
 	s.t.Helper()
 	return s.play(env, "--agent", "scripted", "--script", s.at.Script(), "--strategy", s.name, "-n", "9")
 }
 
-// resume carries it on.
+// resume resumes it.
 func (s *scene) resume(env ...string) (code int, out string) {
 	s.t.Helper()
 	return s.play(env, "resume", "--agent", "scripted", "--script", s.at.Script(), "--accept-changes", "latest")
@@ -166,12 +164,12 @@ func (s *scene) await(what string, there func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(liveness); !there(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			s.t.Fatalf("waited in vain for %s", what)
+			s.t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
-// begun counts the turns that agents began, by their steps.
+// begun counts the turns that agents started, by step.
 func (s *scene) begun() map[loop.Step]int {
 	text, _ := os.ReadFile(filepath.Join(s.dir, "turns"))
 	count := map[loop.Step]int{}
@@ -181,8 +179,8 @@ func (s *scene) begun() map[loop.Step]int {
 	return count
 }
 
-// finished are the turns that the log has. A critic's is over with its iteration: a DONE that
-// no end stands behind counts for nothing.
+// finished returns the turns in the log. A critic's turn is finished only with its iteration: a
+// DONE without the end of the iteration does not count.
 func (s *scene) finished() (steps []loop.Step) {
 	whole := map[int]bool{}
 	var critics []loop.Step
@@ -210,7 +208,7 @@ func (s *scene) finished() (steps []loop.Step) {
 	return steps
 }
 
-// log reads the only one that there is; nothing may be wrong with it but a torn last line.
+// log reads the only log, which may be damaged only by a torn last line.
 func (s *scene) log() (all []session.Entry) {
 	s.t.Helper()
 	logs, _ := filepath.Glob(filepath.Join(s.sessions(), "*.jsonl"))
@@ -233,8 +231,7 @@ func (s *scene) log() (all []session.Entry) {
 	return all
 }
 
-// cut notes, behind a run that was hit, which turns may be played again: those that are not
-// over. Others may not.
+// cut records, after a run was hit, which turns may be repeated: only the unfinished ones.
 type cut struct {
 	begun    map[loop.Step]int
 	finished []loop.Step
@@ -242,19 +239,19 @@ type cut struct {
 
 func (s *scene) cut() cut { return cut{s.begun(), s.finished()} }
 
-// holds wants no turn that was over to have been played again since.
+// holds checks that no finished turn has been repeated since.
 func (s *scene) holds(c cut) {
 	s.t.Helper()
 	now := s.begun()
 	for _, step := range c.finished {
 		if now[step] != c.begun[step] {
-			s.t.Errorf("the turn %s was over, and was played again", step)
+			s.t.Errorf("the finished turn %s was repeated", step)
 		}
 	}
 }
 
-// done wants the end of the undisturbed run: the same work, nothing left, and a log by which
-// the run can be played again.
+// done checks the same end as that of an undisturbed run: the same work, nothing left over, and a
+// log that can be replayed.
 func (s *scene) done(code int, out string) {
 	s.t.Helper()
 	if code != command.ExitDone {
@@ -263,7 +260,7 @@ func (s *scene) done(code int, out string) {
 	test := exec.Command("sh", "test.sh")
 	test.Dir = s.at.Repository()
 	if text, err := test.CombinedOutput(); err != nil {
-		s.t.Errorf("the work is not there: %s", text)
+		s.t.Errorf("the work is missing: %s", text)
 	}
 	var names []string
 	err := fs.WalkDir(os.DirFS(s.at.Repository()), ".", func(path string, _ fs.DirEntry, err error) error {
@@ -285,7 +282,7 @@ func (s *scene) done(code int, out string) {
 	s.verified("same")
 }
 
-// verified requires that replay --verify agrees with the log, as far as it goes.
+// verified checks that replay --verify agrees with the log, as far as it goes.
 func (s *scene) verified(how ...string) {
 	s.t.Helper()
 	code, out := s.play(nil, "replay", "--verify", "latest")
@@ -294,7 +291,7 @@ func (s *scene) verified(how ...string) {
 	}
 }
 
-// goesOn carries the session on to its end.
+// goesOn resumes the session to its end.
 func (s *scene) goesOn() {
 	s.t.Helper()
 	before := s.cut()
@@ -303,21 +300,20 @@ func (s *scene) goesOn() {
 	s.done(code, out)
 }
 
-// A mishap is what happens to a scene, and what has to come of it.
+// A mishap interferes with a scene and checks the consequences.
 type mishap struct {
 	name string
 	play func(*scene)
 }
 
-// hit is a signal behind a line of the log, after which the session is carried on: no turn that
-// was over is played again, the work comes to the same end, nothing is left, and the log is one
-// of that.
+// hit sends a signal at a line of the log and resumes the session: no finished turn is repeated,
+// the work comes to the same end, nothing is left over, and the log is valid.
 func hit(by string, line, want int) mishap {
 	return mishap{fmt.Sprintf("%s at line %d", by, line), func(s *scene) {
 		s.t.Helper()
 		code, out := s.begin(hitAtLine+"="+strconv.Itoa(line), hitBy+"="+by)
 		if code == command.ExitDone && by != "KILL" {
-			return // it was through
+			return // the run had already ended
 		}
 		if code != want {
 			s.t.Fatalf("exit code %d\n%s", code, out)
@@ -326,7 +322,7 @@ func hit(by string, line, want int) mishap {
 	}}
 }
 
-// odd is a turn without a usable result; the run may end in any way after it.
+// odd gives a turn no usable result; the run may end in any way after it.
 func odd(what string, step loop.Step, turn string) mishap {
 	return mishap{what + " of " + string(step), func(s *scene) {
 		s.t.Helper()
@@ -338,7 +334,7 @@ func odd(what string, step loop.Step, turn string) mishap {
 	}}
 }
 
-// oddly begins the session with one turn replaced by another.
+// oddly starts the session with one turn replaced by another.
 func (s *scene) oddly(step loop.Step, turn string) (code int, out string) {
 	s.t.Helper()
 	var b strings.Builder
@@ -357,7 +353,7 @@ func (s *scene) oddly(step loop.Step, turn string) (code int, out string) {
 	return s.begin(oddStep+"="+string(step), oddScript+"="+filepath.Join(s.dir, "odd.toml"))
 }
 
-// limited is a run with a check that never passes, in too few iterations.
+// limited plays a run with a check that never passes and too few iterations.
 var limited = mishap{"limit", func(s *scene) {
 	s.t.Helper()
 	code, out := s.play(nil, "--agent", "scripted", "--script", s.at.Script(), "--strategy", s.name, "-n", "2", "--check", "false")
@@ -367,17 +363,16 @@ var limited = mishap{"limit", func(s *scene) {
 	s.verified("same")
 }}
 
-// sample is of how many lines of a log one is chosen, by chance: to be hit behind each of them
-// takes minutes.
+// sample is the number of log lines for each one that is hit: hitting all of them takes minutes.
 const sample = 3
 
-// TestPaidOnceByStrategies runs each strategy with every kind of trouble: kill -9 after each
-// line of its log, Ctrl+C after some, an agent that fails or gives an unreadable reply in each
-// of its turns, and a limit.
+// TestPaidOnceByStrategies runs each strategy with every kind of trouble: kill -9 after each line
+// of its log, Ctrl+C after some, an agent that fails or gives an unreadable reply in each of its
+// turns, and a limit. No finished turn is paid for twice.
 func TestPaidOnceByStrategies(t *testing.T) {
 	t.Parallel()
 	names := append(strategy.Names(), "reflexion over plan-and-execute", "self-refine over supervisor")
-	if testing.Short() { // those that fork, or play turns at the same time
+	if testing.Short() { // only strategies that fork or run turns concurrently
 		names = []string{"reflexion", "rewoo", "tree-of-thoughts", "debate"}
 	}
 	for _, name := range names {
@@ -391,7 +386,7 @@ func TestPaidOnceByStrategies(t *testing.T) {
 				mishaps = []mishap{limited}
 				for line := 1 + rand.IntN(sample); line < most; line += sample {
 					mishaps = append(mishaps, hit("KILL", line, -1))
-					if rand.IntN(sample) == 0 { // which leaves less to chance
+					if rand.IntN(sample) == 0 { // less depends on timing than with SIGKILL
 						mishaps = append(mishaps, hit("INT", line, command.ExitInterrupted))
 					}
 				}

@@ -4,8 +4,8 @@ package main
 
 import "time"
 
-// hitClock is the clock: runs are hit at a line of their log on Linux alone.
+// hitClock returns the normal clock: only on Linux are runs hit at a line of their log.
 func hitClock() func() time.Time { return time.Now }
 
-// asAsked leaves the scripted agent as it is.
+// asAsked returns the scripted agent unchanged.
 func asAsked(args []string) []string { return args }

@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestPagesRun runs the `sh` blocks of the README and the tutorial unchanged. Commands that
-// install something are in `bash` blocks.
+// TestPagesRun runs the `sh` blocks of the README and the tutorial unchanged. Commands that install
+// something are in `bash` blocks.
 func TestPagesRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func TestPagesRun(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// TestPagesAreThere: the links between pages lead to files, and policy.md knows the stop
+// TestPagesAreThere: links between pages lead to existing files, and policy.md lists the stop
 // reasons in troubleshooting.md.
 func TestPagesAreThere(t *testing.T) {
 	t.Parallel()

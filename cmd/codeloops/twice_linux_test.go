@@ -18,8 +18,8 @@ import (
 	"codeloops/internal/session"
 )
 
-// together starts commands at the same moment and waits for all of them. What each
-// printed is in its Stdout. With each that ends it says how many are left.
+// together starts commands at the same moment and waits for all of them. What each printed is in
+// its Stdout. Whenever one ends, it reports how many are left.
 func together(commands []*exec.Cmd, ended func(left int)) {
 	start := make(chan struct{})
 	var all sync.WaitGroup
@@ -30,7 +30,7 @@ func together(commands []*exec.Cmd, ended func(left int)) {
 		cmd.Stdout, cmd.Stderr = &out, &out
 		all.Go(func() {
 			<-start
-			_ = cmd.Run() // the exit code tells
+			_ = cmd.Run() // the exit code is checked later
 			ended(int(left.Add(-1)))
 		})
 	}
@@ -40,14 +40,14 @@ func together(commands []*exec.Cmd, ended func(left int)) {
 
 func code(cmd *exec.Cmd) int { return cmd.ProcessState.ExitCode() }
 
-// refusal is what a run says that is refused, with the process that has the lock.
+// refusal matches the message of a rejected run, with the process that holds the lock.
 var refusal = regexp.MustCompile(`(?m)^codeloops: process ([0-9]+) is already at work in /\S+ \(session \S+, since \S+\)$`)
 
-// TestStartedAtOnce: of many runs that begin at the same moment one is at work, and
-// the others say which process that is.
+// TestStartedAtOnce: of many runs started at the same moment one works, and the others say which
+// process that is.
 func TestStartedAtOnce(t *testing.T) {
 	t.Parallel()
-	// The turn lasts until all others have been refused.
+	// The turn lasts until all others have been rejected.
 	s := newStage(t, `
 [[actor]]
 step = [{ run = "echo turn >>../turns; while test -e ../hold; do sleep 0.02; done" }]
@@ -80,7 +80,7 @@ say = "DECISION: DONE"
 		}
 	}
 	if refused[winner] != many-1 {
-		t.Errorf("process %s was at work, and those that were refused named %v", winner, refused)
+		t.Errorf("process %s got the lock, and the rejected ones named %v", winner, refused)
 	}
 	if turns, err := os.ReadFile(filepath.Join(s.dir, "turns")); err != nil || string(turns) != "turn\n" {
 		t.Errorf("the turns are %q, %v", turns, err)
@@ -88,7 +88,7 @@ say = "DECISION: DONE"
 	s.tidy(1)
 }
 
-// tidy checks that runs have left so many logs, and no locks.
+// tidy checks that runs have left the expected number of logs, and no locks.
 func (s *stage) tidy(logs int) {
 	s.t.Helper()
 	if all, err := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl")); err != nil || len(all) != logs {
@@ -101,8 +101,8 @@ func (s *stage) tidy(logs int) {
 	}
 }
 
-// TestResumedAtOnceAnywhere carries a session on twice at the same moment, again and
-// again: each time one of the two plays the next turn, and the other is refused.
+// TestResumedAtOnceAnywhere resumes a session twice at the same moment, again and again: each time
+// one process plays the next turn, and the other is rejected.
 func TestResumedAtOnceAnywhere(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, `
@@ -133,7 +133,7 @@ say = "DECISION: CONTINUE\nFEEDBACK: more"
 	s.tidy(1)
 }
 
-// resumeTwice has two processes play the nth iteration, which one of them does.
+// resumeTwice lets two processes resume at the nth iteration, which one of them plays.
 func (s *stage) resumeTwice(n int) {
 	s.t.Helper()
 	two := []*exec.Cmd{s.codeloops(), s.codeloops()}
@@ -158,9 +158,9 @@ func (s *stage) resumeTwice(n int) {
 	}
 }
 
-// TestSameNamesAtOnce: sessions of one prompt that begin in the same second, in many
-// work trees of one repository, have logs, files and checkpoints of their own, whether
-// they keep their logs in one place or in several.
+// TestSameNamesAtOnce: sessions with the same prompt, started in the same second in many work trees
+// of one repository, have separate logs, files and checkpoints, whether or not they share a session
+// directory.
 func TestSameNamesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, `
@@ -226,8 +226,8 @@ func (s *stage) restores(logs, id, tree string) {
 	}
 }
 
-// TestAnotherPathToTheTree: a work tree that is mounted in another place, or that has
-// another git directory there, is the same one.
+// TestAnotherPathToTheTree: a work tree that is mounted elsewhere, or has another git directory
+// there, counts as the same work tree.
 func TestAnotherPathToTheTree(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, `

@@ -14,8 +14,7 @@ import (
 // nobody is an unprivileged user, needed because root may read everything.
 const nobody = 65534
 
-// TestUnreadable lists logs as a user who may not read all of them, or not write
-// next to them.
+// TestUnreadable: sessions list works for a user who may not read all logs or write next to them.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -38,18 +37,18 @@ func TestUnreadable(t *testing.T) {
 		if err := os.WriteFile(path, []byte(log), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		hide(path, 0o644) // whatever the umask
+		hide(path, 0o644) // whatever the umask is
 	}
 	run := asNobody(t, dir)
 	expect := func(code, lines int, says string, args ...string) {
 		t.Helper()
 		cmd, stdout, stderr := run(append(args, "--session-dir", sessions)...)
-		_ = cmd.Run() // the exit code tells
+		_ = cmd.Run() // the exit code is checked below
 		if cmd.ProcessState.ExitCode() != code || strings.Count(stdout.String(), "\n") != lines || !strings.Contains(stderr.String(), says) || says == "" && stderr.Len() > 0 {
 			t.Errorf("%v: exit code %d, %d lines, %s", args, cmd.ProcessState.ExitCode(), strings.Count(stdout.String(), "\n"), stderr)
 		}
 	}
-	hide(sessions, 0o555) // from whoever is not root
+	hide(sessions, 0o555) // from everyone but root
 	expect(0, n, "", "sessions", "list")
 	if _, err := os.Lstat(filepath.Join(sessions, ".index")); err == nil {
 		t.Error("an index was written where nobody may write")
@@ -63,7 +62,7 @@ func TestUnreadable(t *testing.T) {
 	hide(sessions, 0o755)
 }
 
-// asNobody returns what prepares codeloops to run as a user without rights.
+// asNobody returns a function that prepares codeloops to run as an unprivileged user.
 func asNobody(t *testing.T, dir string) func(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 	t.Helper()
 	self, err := os.Executable()
@@ -73,8 +72,8 @@ func asNobody(t *testing.T, dir string) func(args ...string) (*exec.Cmd, *bytes.
 	var as *syscall.SysProcAttr
 	if os.Getuid() == 0 {
 		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		// Another process copies it: one that is forked here meanwhile would have it
-		// open for writing until its exec, and nobody could run it.
+		// Another process copies it: a process forked here meanwhile would hold the file open for
+		// writing until its exec, and the file could not be run.
 		program := filepath.Join(dir, "codeloops")
 		if out, err := exec.Command("cp", self, program).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)

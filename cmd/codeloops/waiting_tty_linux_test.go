@@ -23,11 +23,10 @@ import (
 	"codeloops/internal/screen/term/termtest"
 )
 
-// A desk is a run of codeloops on a terminal that is its own, with an agent
-// that has reached its limit for an hour.
+// A desk is a run of codeloops on its own terminal, with an agent whose rate limit ends in an hour.
 type desk struct {
 	t    *testing.T
-	main *os.File // where somebody sits
+	main *os.File // the user's side
 	cmd  *exec.Cmd
 
 	mu    sync.Mutex
@@ -35,14 +34,13 @@ type desk struct {
 	ended chan struct{}
 }
 
-// newDesk starts it. The agent plays on when it is asked again.
+// newDesk starts it. The agent continues when it is asked again.
 func newDesk(t *testing.T, env ...string) *desk {
 	t.Helper()
 	return newDeskBy(t, nil, env...)
 }
 
-// newDeskBy has another command, to which codeloops and its arguments are added,
-// start it.
+// newDeskBy starts it by another command, to which codeloops and its arguments are appended.
 func newDeskBy(t *testing.T, by []string, env ...string) *desk {
 	t.Helper()
 	home := t.TempDir()
@@ -108,7 +106,7 @@ func (d *desk) read() {
 	defer close(d.ended)
 	buf := make([]byte, 4<<10)
 	for {
-		n, err := d.main.Read(buf) // ends with EIO when the last one closes the other side
+		n, err := d.main.Read(buf) // ends with EIO when the last process closes the other side
 		d.mu.Lock()
 		d.shown.Write(buf[:n])
 		d.mu.Unlock()
@@ -124,12 +122,12 @@ func (d *desk) text() string {
 	return d.shown.String()
 }
 
-// await waits for something to be so.
+// await waits for a condition.
 func (d *desk) await(what string, so func() bool) {
 	d.t.Helper()
 	for end := time.Now().Add(liveness); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			d.t.Fatalf("waited in vain until %s: %q", what, d.text())
+			d.t.Fatalf("timed out waiting until %s: %q", what, d.text())
 		}
 	}
 }
@@ -143,8 +141,7 @@ func (d *desk) modes() *unix.Termios {
 	return modes
 }
 
-// cooked reports whether the terminal is as it was found: lines, shown as they
-// are typed.
+// cooked reports whether the terminal has its initial modes: line by line, with echo.
 func (d *desk) cooked() bool {
 	modes := d.modes()
 	const both = unix.ICANON | unix.ECHO
@@ -158,25 +155,25 @@ func (d *desk) types(keys string) {
 	}
 }
 
-// waits waits until it counts down, and for keys to be read.
+// waits waits until the countdown is shown and keys are read.
 func (d *desk) waits() {
 	d.t.Helper()
 	d.await("it waits", func() bool { return strings.Contains(d.text(), "w tries again now") })
 	d.await("keys are read", func() bool { return !d.cooked() })
 }
 
-// ends wants an exit code, and the terminal as it was.
+// ends checks the exit code, and that the terminal was restored.
 func (d *desk) ends(code int) {
 	d.t.Helper()
 	kill := time.AfterFunc(liveness, func() { _ = d.cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = d.cmd.Wait()
-	<-d.ended // all that it has shown is read
+	<-d.ended // all its output has been read
 	if got := d.cmd.ProcessState.ExitCode(); got != code {
 		d.t.Errorf("exit code %d, want %d: %q", got, code, d.text())
 	}
 	if !d.cooked() {
-		d.t.Error("the terminal was not put back")
+		d.t.Error("the terminal was not restored")
 	}
 }
 
@@ -184,7 +181,7 @@ func (d *desk) state() string {
 	return state(d.cmd.Process.Pid)
 }
 
-// state returns the letter that /proc has for a process.
+// state returns the letter for a process's state in /proc.
 func state(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -194,7 +191,7 @@ func state(pid int) string {
 	return rest[:min(1, len(rest))]
 }
 
-// child returns the process that another one has started, 0 for none.
+// child returns the child of a process, 0 if it has none.
 func child(t *testing.T, of int) int {
 	t.Helper()
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", of))
@@ -205,7 +202,7 @@ func child(t *testing.T, of int) int {
 	return pid
 }
 
-// counted returns the times that it has shown in one row, one after the other.
+// counted returns the times that it has shown in one row, in order.
 func (d *desk) counted() (left []time.Duration) {
 	d.t.Helper()
 	for _, shown := range regexp.MustCompile(`waiting ([0-9:]+) for the rate limit`).FindAllStringSubmatch(ansi.Strip(d.text()), -1) {
@@ -231,7 +228,7 @@ func TestWaitIsEndedByAKey(t *testing.T) {
 		return len(left) > 1 && left[0] > left[len(left)-1]
 	})
 	if first := d.counted()[0]; first > time.Hour+4*time.Second || first < time.Hour-liveness {
-		t.Errorf("of an hour it shows %s", first)
+		t.Errorf("the countdown of an hour starts at %s", first)
 	}
 	d.types("xyw")
 	d.ends(command.ExitDone)
@@ -244,8 +241,8 @@ func TestWaitIsEndedByAKey(t *testing.T) {
 	}
 }
 
-// TestWaitInANarrowTerminal: the countdown stays in one row, also of a terminal
-// that has become narrow in the meantime.
+// TestWaitInANarrowTerminal: the countdown stays in one row even after the terminal has become
+// narrower.
 func TestWaitInANarrowTerminal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -254,8 +251,7 @@ func TestWaitInANarrowTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := len(d.text())
-	// Some of what was shown before may not have come here yet, and the last row
-	// not whole.
+	// Earlier output may still be missing, and the last row may be incomplete.
 	d.await("it counts down in 20 columns", func() bool {
 		rows := strings.Split(ansi.Strip(d.text()[before:]), "\r\n")
 		return slices.ContainsFunc(rows[:len(rows)-1], func(row string) bool {
@@ -301,11 +297,10 @@ func TestWaitQuits(t *testing.T) {
 	d := newDesk(t)
 	d.waits()
 	d.types("\x1c")
-	d.ends(2) // as Go programs do
+	d.ends(2) // the exit code of a Go program after SIGQUIT
 }
 
-// TestWaitIsStopped stops the process with Ctrl+Z in the middle of a wait, and
-// lets it go on.
+// TestWaitIsStopped: the process can be stopped with Ctrl+Z in the middle of a wait, and continued.
 func TestWaitIsStopped(t *testing.T) {
 	t.Parallel()
 	d := newDeskBy(t, []string{"sh", "-c", `set -m; "$0" "$@"; read -r go; fg`})
@@ -314,7 +309,7 @@ func TestWaitIsStopped(t *testing.T) {
 	d.types("\x1a")
 	d.await("it is stopped", func() bool { return state(worker) == "T" })
 	if !d.cooked() {
-		t.Error("the terminal was not put back")
+		t.Error("the terminal was not restored")
 	}
 	d.types("go\n")
 	d.await("keys are read again", func() bool { return !d.cooked() })
@@ -322,8 +317,8 @@ func TestWaitIsStopped(t *testing.T) {
 	d.ends(command.ExitDone)
 }
 
-// TestWaitIsNotStopped has no shell that could continue the process: the system would
-// not stop it either.
+// TestWaitIsNotStopped: without a shell that could continue the process, Ctrl+Z is ignored, as the
+// system would.
 func TestWaitIsNotStopped(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -332,8 +327,7 @@ func TestWaitIsNotStopped(t *testing.T) {
 	d.ends(command.ExitDone)
 }
 
-// TestWaitGoesOn stops the process with SIGSTOP, after which the shell resets the
-// terminal.
+// TestWaitGoesOn: the wait continues after SIGSTOP, after which the shell resets the terminal.
 func TestWaitGoesOn(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -357,7 +351,7 @@ func TestWaitGoesOn(t *testing.T) {
 }
 
 // TestWaitIsKilled kills the process, so that nothing resets the terminal: the next reader, such as
-// a shell, must block for input, not see an end of file.
+// a shell, must block for input and not see an end of file.
 func TestWaitIsKilled(t *testing.T) {
 	t.Parallel()
 	d := newDeskBy(t, []string{"sh", "-c", `"$0" "$@"; echo "it is gone"; read -r word; echo "read $?: $word"`})
@@ -366,9 +360,9 @@ func TestWaitIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.await("the shell reads", func() bool { return strings.Contains(d.text(), "it is gone") })
-	time.Sleep(300 * time.Millisecond) // time for a read that does not wait to come back
+	time.Sleep(300 * time.Millisecond) // enough for a non-blocking read to return
 	if strings.Contains(d.text(), "read 1") {
-		t.Fatalf("the terminal was at its end: %q", d.text())
+		t.Fatalf("the terminal reported an end of file: %q", d.text())
 	}
 	d.types("go on\n")
 	d.await("the shell has read", func() bool { return strings.Contains(d.text(), "read 0: go on") })

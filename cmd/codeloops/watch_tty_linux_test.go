@@ -13,7 +13,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// pidOf is the process of the only run of a home, as its lock tells.
+// pidOf returns the process of the only run of a home, according to its lock.
 func pidOf(t *testing.T, home string) int {
 	t.Helper()
 	locks, err := filepath.Glob(filepath.Join(home, ".local/share/codeloops/locks/*.lock"))
@@ -32,8 +32,8 @@ func pidOf(t *testing.T, home string) int {
 	return pid
 }
 
-// TestWatchedAndSteered watches a run from another terminal, tells the actor something from there,
-// interrupts it and stops the run: both screens say so, and the watching ends as the run does.
+// TestWatchedAndSteered watches a run from another terminal, sends the actor a message from there,
+// interrupts it and stops the run: both screens show it, and watching ends with the run.
 func TestWatchedAndSteered(t *testing.T) {
 	t.Parallel()
 	home, work := steeredRun(t)
@@ -61,7 +61,7 @@ func TestWatchedAndSteered(t *testing.T) {
 	w.sees(" you have interrupted the turn, and tell the actor: not so")
 	w.sees("iteration 3 of 10")
 
-	// Whoever leaves ends nothing.
+	// Leaving ends nothing.
 	other := onDesk(t, home, work, "watch")
 	other.sees("iteration 3 of 10")
 	other.types("q")
@@ -89,8 +89,8 @@ func TestWatchedAndSteered(t *testing.T) {
 	}
 }
 
-// TestWatchedAndKilled: the watching of a run that is killed ends with a sentence, and Ctrl+C
-// leaves one that goes on.
+// TestWatchedAndKilled: watching a run that is killed ends with a message, and Ctrl+C leaves one
+// that continues.
 func TestWatchedAndKilled(t *testing.T) {
 	t.Parallel()
 	home, work := steeredRun(t)
