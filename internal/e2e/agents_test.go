@@ -8,26 +8,25 @@ import (
 	"strings"
 )
 
-// A cli is one real agent: where it comes from, and how it is told to ask the
-// scripted model.
+// A cli is a real agent: how it is installed, and how it is configured to use the scripted model.
 type cli struct {
 	name    string
-	pkg     string // of npm
-	version string // the one that is proven
-	bin     string // the program, in the installation
-	node    string // the version of Node that it needs, beside it; "": any will do
-	model   string // what codeloops has to ask for; "" where the configuration says it
+	pkg     string // on npm
+	version string // the tested one
+	bin     string // the program, relative to the installation
+	node    string // the version of Node that it needs, installed beside it; "": any will do
+	model   string // what codeloops has to ask for; "" if the configuration says it
 	env     func(url string) []string
-	files   func(url string) map[string]string // below the home
+	files   func(url string) map[string]string // relative to the home
 }
 
-// Nothing here is a secret, and nothing but the scripted model takes it.
+// Nothing here is a secret: only the scripted model accepts it.
 const (
 	madeUp = "made-up-key-of-the-e2e-tests"
 	theLLM = "scripted-model"
 )
 
-// clis lists them by how heavy their installation is, the lightest first.
+// clis lists the agents by the size of their installation, the smallest first.
 func clis() []cli {
 	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
 	return []cli{
@@ -111,8 +110,8 @@ func clis() []cli {
 		},
 		{
 			name: "cline", pkg: "cline", version: "3.0.65",
-			// Its runs share a helper, whatever their homes, and codeloops ends what a
-			// turn leaves: each run has to have its own.
+			// Its runs share a helper process, whatever their homes, and codeloops ends what a
+			// turn leaves running: each run must have its own.
 			env: func(url string) []string { return []string{fmt.Sprintf("CLINE_HUB_PORT=%d", hubPort(url))} },
 			files: func(url string) map[string]string {
 				return map[string]string{".cline/data/settings/providers.json": fmt.Sprintf(
@@ -124,8 +123,7 @@ func clis() []cli {
 	}
 }
 
-// hubPort is a port for one address of a model, below those that systems give
-// out.
+// hubPort returns a port for the address of a model, below the system's range of ephemeral ports.
 func hubPort(url string) uint32 {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(url)) // it never fails
@@ -172,7 +170,7 @@ models:
 `, theLLM, url, madeUp)
 }
 
-// runtime is the path of the Node in its installation; "" where it needs none.
+// runtime returns the path of Node in its installation; "" if it needs none.
 func (c cli) runtime() string {
 	if c.node == "" {
 		return ""
@@ -180,7 +178,7 @@ func (c cli) runtime() string {
 	return filepath.Join(installed(c), "node_modules", ".bin", "node")
 }
 
-// program is the path of the program in its installation.
+// program returns the path of the program in its installation.
 func (c cli) program() string {
 	bin := c.bin
 	if bin == "" {

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate takes the network away from a command, loopback apart. Whoever is not
-// root may not, nor root in many a container: the command then does not start.
+// isolate removes a command's network except for loopback. Only root may do this, and in many
+// containers not even root; then the command does not start.
 func isolate(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
 	return nil
 }
 
-// loopback switches the loopback on, which is off where a network begins anew.
+// loopback turns on the loopback interface, which is off in a new network namespace.
 func loopback() error {
 	if os.Getenv(insideVar) != alone {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// isolate can do nothing here.
+// isolate does nothing on this system.
 func isolate(*exec.Cmd) error { return errors.ErrUnsupported }
 
 func loopback() error { return nil }

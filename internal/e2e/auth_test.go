@@ -12,16 +12,14 @@ import (
 	"codeloops/internal/loop"
 )
 
-// What an agent may take that is not signed in, before somebody else plays: from
-// when its service says so, or else from its start, which on a machine with other
-// work may take longer.
+// The limits for an agent that is not signed in, before the fallback takes over: the time since its
+// service has said so, or otherwise since its start, which can be slow on a busy machine.
 const (
 	authLimit  = 20 * time.Second
 	authStarts = 2
 )
 
-// asItComes is an agent that tries again as often as it does by itself: the others
-// here are told to be quick.
+// asItComes returns an agent with its own default number of retries; other tests reduce it.
 func (c cli) asItComes() cli {
 	env, files := c.env, c.files
 	quick := strings.NewReplacer(`,"maxAttempts":2`, "", "request_max_retries = 1\n", "", "stream_max_retries = 1\n", "")
@@ -42,8 +40,8 @@ func (c cli) asItComes() cli {
 	return c
 }
 
-// keyless is an agent in a home where nobody has ever signed in. ok is false for
-// one that cannot tell without a network.
+// keyless returns an agent in a home without any login. ok is false for agents that cannot tell
+// without a network.
 func (c cli) keyless() (_ cli, ok bool) {
 	c.model, c.files, c.env = "", nil, nil
 	switch c.name {
@@ -57,14 +55,14 @@ func (c cli) keyless() (_ cli, ok bool) {
 	return c, slices.Contains([]string{"claude", "copilot", "droid", "gemini", "pi", "qwen"}, c.name)
 }
 
-// TestKeyIsRefused: a service that takes no key ends the run, or lets the fallback
-// play in the same iteration, soon and without many starts.
+// TestKeyIsRefused: a service that rejects the key ends the run, or makes the fallback take over in
+// the same iteration, soon and with few starts.
 func TestKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) { signsIn(t, c.asItComes(), "key refused") })
 }
 
-// TestNobodySignedIn: the same where there is no key.
+// TestNobodySignedIn: the same without any key.
 func TestNobodySignedIn(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -83,7 +81,7 @@ func signsIn(t *testing.T, c cli, column string) {
 	r := s.start("--fallback", "stand-in", "-n", "1", "greet the world")
 	e := r.wait()
 	if e.code != 0 || len(e.actor) != 1 || len(e.rounds) != 1 || e.actor[0].Agent.Agent != "stand-in" {
-		t.Fatalf("the fallback does not play: exit code %d, %+v", e.code, e.actor)
+		t.Fatalf("the fallback did not take over: exit code %d, %+v", e.code, e.actor)
 	}
 	misses := e.actor[0].Misses
 	last, took := misses[len(misses)-1], since(r, e)
@@ -101,8 +99,8 @@ func signsIn(t *testing.T, c cli, column string) {
 	}
 }
 
-// refusing is a stage on which the service takes no key, and what of a run came
-// after it had said so for the first time.
+// refusing returns a stage whose service rejects the key, and a function that measures how long a
+// run went on after the first rejection.
 func refusing(t *testing.T, c cli) (s *stage, since func(*run, end) time.Duration) {
 	t.Helper()
 	var said atomic.Pointer[time.Time]
@@ -120,8 +118,8 @@ func refusing(t *testing.T, c cli) (s *stage, since func(*run, end) time.Duratio
 	}
 }
 
-// TestSilentLimit: an agent that waits in silence for the end of a limit, and has told
-// of it, has met a limit when it is stopped for that.
+// TestSilentLimit: an agent that has reported a limit and then waits silently for its end is
+// stopped as rate limited.
 func TestSilentLimit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {

@@ -12,9 +12,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestCriticFaults lets the critic's model fail, after a turn of the actor that
-// was paid for. codeloops has to say what was in the way and to end; carried on
-// with a service that works, it must not have that turn played again.
+// TestCriticFaults: if the critic's model fails after a good actor turn, codeloops says why and
+// ends; resumed with a working service, it does not repeat the actor's turn.
 func TestCriticFaults(t *testing.T) {
 	t.Parallel()
 	many := []string{"claude", "codex", "opencode", "gemini", "pi", "qwen"}
@@ -37,7 +36,7 @@ func TestCriticFaults(t *testing.T) {
 func (f trouble) meetsCritic(t *testing.T, c cli) {
 	t.Helper()
 	var passed atomic.Bool
-	var worked atomic.Int32 // how often the first turn of the actor was asked for
+	var worked atomic.Int32 // how often the actor's first turn was asked for
 	s := newStage(t, c, turns(func(q turn) model.Answer {
 		switch {
 		case !q.critic:
@@ -60,24 +59,23 @@ func (f trouble) meetsCritic(t *testing.T, c cli) {
 	passed.Store(true)
 	r = s.carryOn()
 	e = r.wait()
-	turns := 2 // the iteration has ended in an error: the next one follows
+	turns := 2 // the iteration ended in an error: the next one follows
 	if reason := criticEnds(f.wants(c)); reason == loop.StopAgentAuth || reason == loop.StopAgentRateLimited {
-		turns = 1 // the critic alone is asked again
+		turns = 1 // only the critic is asked again
 	}
 	if e.code != 0 || e.result.Reason != loop.StopDone || len(e.actor) != turns || worked.Load() != paid {
-		t.Errorf("carried on: exit code %d, %+v, %d turns of the actor, the first one asked for %d times, want 0, %d and %d\n%s",
+		t.Errorf("resume: exit code %d, %+v, %d actor turns, the first one asked for %d times, want 0, %d and %d\n%s",
 			e.code, e.result, len(e.actor), worked.Load(), turns, paid, r.events.text())
 	}
 }
 
-// stops looks at how a run has ended after a turn of the actor that was good,
-// and one of the critic that was not.
+// stops checks the end of a run with a good actor turn and a bad critic turn.
 func (f trouble) stops(r *run, e end) {
 	r.t.Helper()
 	want := f.wants(r.cli)
 	reason := criticEnds(want)
 	if e.code != 2 || e.result.Reason != reason || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted {
-		r.t.Fatalf("stop reason %q, exit code %d, %d turns of the actor, want %q, 2 and one\n%s",
+		r.t.Fatalf("stop reason %q, exit code %d, %d actor turns, want %q, 2 and one\n%s",
 			e.result.Reason, e.code, len(e.actor), reason, r.events.text())
 	}
 	if len(e.critic) > 0 && e.critic[0].Ending != want {
@@ -86,8 +84,7 @@ func (f trouble) stops(r *run, e end) {
 	table.notef(r.cli.name, "critic: "+f.name, "%s, %.0f s", reason, e.took.Seconds())
 }
 
-// criticEnds is how a run ends after one turn of the critic with an ending that
-// is no good.
+// criticEnds returns how a run ends after one critic turn with a bad ending.
 func criticEnds(e loop.Ending) loop.StopReason {
 	switch e {
 	case loop.EndAuth:
@@ -102,7 +99,7 @@ func criticEnds(e loop.Ending) loop.StopReason {
 	return loop.StopNoDecision
 }
 
-// TestCriticTests has the critic run commands as tests are run: with redirections.
+// TestCriticTests: a critic can run commands like those of tests, with redirections.
 func TestCriticTests(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -130,17 +127,17 @@ func TestCriticTests(t *testing.T) {
 		s.write("work/test.sh", "test -f README.md\n")
 		e := s.start("-n", "1", "greet the world").wait()
 		if ran := e.code == 0; ran != (spec.CanOnly == "") {
-			t.Errorf("its tests run: %t; a critic of it can only %q", ran, spec.CanOnly)
+			t.Errorf("a critic can run tests: %t; the catalogue says that it can only %q", ran, spec.CanOnly)
 		}
 		table.notef(c.name, "critic: tests", "run: %t, offered to write: %t", e.code == 0, edits.Load())
 	})
 }
 
-// TestCriticInterrupted ends a run in the critic's tool. Carried on, it must
-// not have the actor's turn played again.
+// TestCriticInterrupted: a run that is interrupted during the critic's tool call is resumed without
+// repeating the actor's turn.
 func TestCriticInterrupted(t *testing.T) {
 	t.Parallel()
-	const endless = "tail -f README.md" // it only reads: Kilo lets its critic run nothing else
+	const endless = "tail -f README.md" // read-only, because Kilo lets its critic run nothing else
 	for name, way := range map[string]struct {
 		signal syscall.Signal
 		code   int
@@ -165,14 +162,14 @@ func TestCriticInterrupted(t *testing.T) {
 				r.interrupt(way.signal)
 				e := r.wait()
 				if e.code != way.code || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted {
-					t.Fatalf("exit code %d, %d turns of the actor, want %d and one\n%s", e.code, len(e.actor), way.code, r.events.text())
+					t.Fatalf("exit code %d, %d actor turns, want %d and one\n%s", e.code, len(e.actor), way.code, r.events.text())
 				}
 				table.notef(c.name, "end: "+name+" in the critic's tool", "gone in %.2f s", e.alive.Seconds())
 				paid := worked.Load()
 				passed.Store(true)
 				r = s.carryOn()
 				if e = r.wait(); e.code != 0 || e.result.Reason != loop.StopDone || len(e.actor) != 1 || worked.Load() != paid {
-					t.Errorf("carried on: exit code %d, %+v, %d turns of the actor, asked for %d times, want 0, one and %d\n%s",
+					t.Errorf("resume: exit code %d, %+v, %d actor turns, asked for %d times, want 0, one and %d\n%s",
 						e.code, e.result, len(e.actor), worked.Load(), paid, r.events.text())
 				}
 			})
@@ -180,7 +177,7 @@ func TestCriticInterrupted(t *testing.T) {
 	}
 }
 
-// TestCriticLong has the critic say 200 kB before it decides.
+// TestCriticLong: a critic may write 200 kB before it decides.
 func TestCriticLong(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -197,7 +194,7 @@ func TestCriticLong(t *testing.T) {
 			t.Fatalf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
 		}
 		if got := e.critic[0].Stdout; got.Omitted != 0 || !strings.Contains(e.rounds[0].Review.Reply, review) {
-			t.Errorf("of a review of %d bytes there are %d, %d left out", len(review), got.Total, got.Omitted)
+			t.Errorf("of a review of %d bytes %d arrived, %d were left out", len(review), got.Total, got.Omitted)
 		}
 		table.notef(c.name, "critic: 200 kB", "%.1f s", e.took.Seconds())
 	})

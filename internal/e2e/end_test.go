@@ -16,39 +16,39 @@ import (
 	"codeloops/internal/session"
 )
 
-// An end is how a run of codeloops came out.
+// An end is the outcome of a run of codeloops.
 type end struct {
 	code   int // -1: killed
 	took   time.Duration
-	alive  time.Duration // how long anything of it lived on
-	result result        // what it printed, when it printed something
-	actor  []loop.Turn   // the turns that were logged, in order
+	alive  time.Duration // how long any of its processes survived it
+	result result        // the document that it printed, if any
+	actor  []loop.Turn   // the logged turns, in order
 	critic []loop.Turn
 	turns  []loop.Turn // of a strategy's own roles
 	rounds []loop.Round
 	warned []string
 }
 
-// A result is what the tests read of the document that a run prints.
+// A result is the part of a run's JSON document that the tests read.
 type result struct {
 	Reason  loop.StopReason `json:"stop_reason"`
 	Summary string          `json:"summary"`
 	Error   json.RawMessage `json:"error"`
 }
 
-// soon is within what everything has ended that was told to, on a machine with
-// other work: far from the ten minutes that the agents' tools take.
+// soon is the time within which everything that was told to end has ended, even on a busy machine;
+// it is far below the ten minutes that the agents' tools take.
 const soon = 3 * time.Minute
 
-// wait waits for the end and looks at everything that holds of every end:
-// nothing lives on, the log is whole, and it holds no key.
+// wait waits for the end and checks what holds for every end: no process survives, the log is
+// complete, and it contains no key.
 func (r *run) wait() end {
 	r.t.Helper()
 	var e end
 	select {
 	case <-r.ended:
 	case <-time.After(patience):
-		r.t.Fatalf("it does not end\n%s", r.events.text())
+		r.t.Fatalf("the run does not end\n%s", r.events.text())
 	}
 	e.took, e.code = time.Since(r.began), r.cmd.ProcessState.ExitCode()
 	e.alive = r.buried()
@@ -76,7 +76,7 @@ func (r *run) buried() time.Duration {
 			return took
 		}
 		if took > soon {
-			r.t.Errorf("%.1f s after the end there are still:\n%s", took.Seconds(), strings.Join(left, "\n"))
+			r.t.Errorf("still running %.1f s after the end:\n%s", took.Seconds(), strings.Join(left, "\n"))
 			killAll(r.key)
 			return took
 		}
@@ -97,13 +97,13 @@ func (r *run) readLog(e *end) {
 	r.t.Helper()
 	path := r.log()
 	if path == "" {
-		r.t.Errorf("there is not one session log\n%s", r.events.text())
+		r.t.Errorf("there is not exactly one session log\n%s", r.events.text())
 		return
 	}
 	data, err := os.ReadFile(path)
 	r.must(err)
 	if strings.Contains(string(data), madeUp) {
-		r.t.Error("the key stands in the session log")
+		r.t.Error("the key is in the session log")
 	}
 	log, err := session.OpenFile(path)
 	r.must(err)
@@ -128,7 +128,7 @@ func (r *run) readLog(e *end) {
 	}
 }
 
-// replays holds the log to the state machine, as the user can.
+// replays verifies the log with the user's own command.
 func (r *run) replays() {
 	r.t.Helper()
 	cmd := exec.Command(os.Getenv(binaryVar), "replay", "--verify", r.log())
@@ -138,17 +138,16 @@ func (r *run) replays() {
 	}
 }
 
-// keep writes down what codeloops told, when E2E_TRACE names a directory.
+// keep saves the events of codeloops if E2E_TRACE names a directory.
 func (r *run) keep() {
 	dir := os.Getenv(traceVar)
 	if dir == "" {
 		return
 	}
-	_ = os.WriteFile(filepath.Join(dir, r.key+".events"), []byte(r.events.text()), 0o600) // whoever looks for it misses it
+	_ = os.WriteFile(filepath.Join(dir, r.key+".events"), []byte(r.events.text()), 0o600) // best effort
 }
 
-// living lists the processes that have a key in their environment or in their
-// command line.
+// living lists the processes that have a key in their environment or command line.
 func living(key string) []string {
 	var all []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -159,7 +158,7 @@ func living(key string) []string {
 		}
 		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 		if err != nil || strings.Contains(string(stat), ") Z ") {
-			continue // it is dead, and waits to be collected
+			continue // a zombie
 		}
 		command, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		all = append(all, fmt.Sprintf("%d %.200s", pid, strings.ReplaceAll(string(command), "\x00", " ")))
@@ -182,7 +181,7 @@ func killAll(key string) {
 		pid, _, _ := strings.Cut(line, " ")
 		if n, err := strconv.Atoi(pid); err == nil {
 			if p, err := os.FindProcess(n); err == nil {
-				_ = p.Kill() // it may be gone by now
+				_ = p.Kill() // it may be gone already
 			}
 		}
 	}
@@ -193,7 +192,7 @@ func (r *run) interrupt(signals ...syscall.Signal) {
 	r.t.Helper()
 	for i, sig := range signals {
 		if i > 0 {
-			time.Sleep(200 * time.Millisecond) // so that two are not taken for one
+			time.Sleep(200 * time.Millisecond) // so that two are not merged into one
 		}
 		if err := r.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			r.t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/proc"
 )
 
-// napping makes the actor run a command that outlives everything, again and
-// again: codex waits ten seconds for one and asks its model what to do then.
+// napping makes the actor run a command that outlasts the test, again and again: codex waits ten
+// seconds for a command and then asks its model what to do.
 func napping(work *string) model.Script {
 	return turns(func(q turn) model.Answer {
 		in := quoted(filepath.Join(*work, "in-tool"))
@@ -21,7 +21,7 @@ func napping(work *string) model.Script {
 	})
 }
 
-// TestInterrupted ends a run in the actor's tool, in every way.
+// TestInterrupted: every kind of interruption during the actor's tool call ends the run.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]struct {
@@ -59,17 +59,17 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestTimeout ends a turn in the actor's tool, and goes on with the critic.
+// TestTimeout: a turn that times out during the actor's tool call is ended, and the critic follows.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
 		limit := 30 * time.Second
-		if c.name == "kilo" || c.name == "opencode" || c.name == "qwen" { // they are slow to begin
+		if c.name == "kilo" || c.name == "opencode" || c.name == "qwen" { // they start slowly
 			limit = slowLimit
 		}
 		r, e := timesOut(t, c, limit)
 		for ; !r.reached("in-tool") && limit < patience/3; r, e = timesOut(t, c, limit) {
-			limit *= 3 // it had not begun
+			limit *= 3 // it had not started
 		}
 		if !r.reached("in-tool") || len(e.actor) != 1 || e.actor[0].Ending != loop.EndTimedOut || e.result.Reason != loop.StopActorTimeout || e.code != 2 {
 			t.Errorf("exit code %d, %+v, %d turns\n%s", e.code, e.result, len(e.actor), r.events.text())
@@ -78,7 +78,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// timesOut plays a run whose actor does not end.
+// timesOut runs an actor that does not end.
 func timesOut(t *testing.T, c cli, limit time.Duration) (*run, end) {
 	t.Helper()
 	var work string
@@ -90,8 +90,8 @@ func timesOut(t *testing.T, c cli, limit time.Duration) (*run, end) {
 	return r, r.wait()
 }
 
-// TestLeftRunning has the actor start something that it does not wait for. The
-// turn must end all the same, and what was left must be told and ended.
+// TestLeftRunning: a process that the actor starts and does not wait for does not prolong the turn;
+// it is reported and ended.
 func TestLeftRunning(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -111,7 +111,7 @@ func TestLeftRunning(t *testing.T) {
 		for _, p := range e.actor[0].Leftovers {
 			left = append(left, p.Command)
 		}
-		// An agent may end it itself, as codex does.
+		// An agent may end the process itself, as codex does.
 		table.notef(c.name, "end: left running", "%.1f s, %d told", e.took.Seconds(), strings.Count(strings.Join(left, "\n"), "613"))
 	})
 }

@@ -11,15 +11,15 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A trouble is something that a model's service does to an agent.
+// A trouble is a fault of a model's service, as the agent experiences it.
 type trouble struct {
 	name  string
 	fault model.Fault
-	empty bool // the answer has no words
-	gone  bool // nobody listens
-	// ending is how the turn has to end; others are those of agents that see it
-	// otherwise, each for a reason that docs/adding-agents.md gives: where that is
-	// EndIdle, they try again for longer than the test waits, and say nothing.
+	empty bool // the answer has no text
+	gone  bool // nothing listens at the address
+	// ending is the expected end of the turn. others has the agents that see it differently, for
+	// reasons in docs/adding-agents.md; those with EndIdle silently retry for longer than the test
+	// waits.
 	ending loop.Ending
 	others map[string]loop.Ending
 }
@@ -36,14 +36,14 @@ func troubles() []trouble {
 		{name: "404", fault: status(http.StatusNotFound, "scripted fault"), ending: loop.EndFailed},
 		{
 			name: "too long", fault: model.Fault{TooLong: true}, ending: loop.EndContextTooLong,
-			// These shorten the conversation and go on, but end with 1.
+			// These shorten the conversation and continue, but exit with 1.
 			others: map[string]loop.Ending{"opencode": loop.EndFailed, "kilo": loop.EndFailed},
 		},
 		{
 			name: "429", fault: limited, ending: loop.EndRateLimited,
 			others: map[string]loop.Ending{
 				"qwen":  loop.EndIdle,
-				"cline": loop.EndFailed, // it does not tell the status
+				"cline": loop.EndFailed, // it does not report the status
 			},
 		},
 		{
@@ -58,13 +58,13 @@ func troubles() []trouble {
 		{
 			name: "event", fault: model.Fault{Event: true, Message: "scripted error event"}, ending: loop.EndFailed,
 			others: map[string]loop.Ending{
-				"claude": loop.EndCompleted, // it asks again, not for a stream
+				"claude": loop.EndCompleted, // it asks again, without streaming
 				"codex":  loop.EndOverloaded, "copilot": loop.EndOverloaded, "opencode": loop.EndOverloaded, "kilo": loop.EndOverloaded,
 			},
 		},
 		{
 			name: "empty", empty: true, ending: loop.EndEmpty,
-			// Of cn there is no telling; the others take it for a fault.
+			// cn does not report it; the others take it for a fault.
 			others: map[string]loop.Ending{
 				"cn": loop.EndCompleted, "copilot": loop.EndFailed, "qwen": loop.EndFailed, "cline": loop.EndFailed,
 				"kilo": loop.EndFailed,
@@ -78,18 +78,16 @@ func troubles() []trouble {
 	}
 }
 
-// Limits within which an agent has to say what is in its way, or codeloops
-// stops it. Some try again for two minutes before, and on a machine with other work
-// it takes them as long to begin.
+// The time within which an agent must report its problem, or codeloops stops it. Some retry for two
+// minutes first, and on a busy machine need as long to start.
 const (
 	turnLimit = 8 * time.Minute
-	idleLimit = 45 * time.Second // where nothing else will end the turn
-	slowLimit = 90 * time.Second // some take half of that to begin
+	idleLimit = 45 * time.Second // if nothing else ends the turn
+	slowLimit = 90 * time.Second // for agents that take half of it to start
 )
 
-// TestFaults lets the actor's model fail in every way. The actor has written
-// nothing, the critic wants more: codeloops has to say what was in the way, and
-// to end.
+// TestFaults: if the actor's model fails in any way, codeloops says why and ends. The actor has
+// written nothing, and the critic wants more.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, trouble := range troubles() {
@@ -109,7 +107,7 @@ func (f trouble) meets(t *testing.T, c cli) {
 		return model.Answer{Text: "I begin, and I come to an end.", Fault: f.fault}
 	}))
 	if f.gone {
-		s.url = "http://127.0.0.1:9/k/" + s.key // the discard service, which nobody runs
+		s.url = "http://127.0.0.1:9/k/" + s.key // the discard service, which does not run anywhere
 		s.configure()
 	}
 	s.judge(goOn)
@@ -129,16 +127,16 @@ func (f trouble) meets(t *testing.T, c cli) {
 		t.Errorf("stop reason %q, exit code %d, want %q and %d", e.result.Reason, e.code, reason, code)
 	}
 	if turn.Ending != loop.EndCompleted && turn.Ending != loop.EndEmpty && !turn.Ending.Cut() && turn.Reason == "" {
-		t.Errorf("no reason is given")
+		t.Errorf("the turn has no reason")
 	}
 	if strings.Contains(turn.Reason, string(filepath.Separator)+"node_modules") {
-		t.Errorf("the reason is a trace: %q", turn.Reason)
+		t.Errorf("the reason is a stack trace: %q", turn.Reason)
 	}
 	table.notef(c.name, "fault: "+f.name, "%s, %.0f s", turn.Ending, turn.Duration.Seconds())
 	table.notef(c.name, "reason: "+f.name, "%.60s", turn.Reason)
 }
 
-// wants is how the turn has to end with an agent.
+// wants returns the expected end of the turn with an agent.
 func (f trouble) wants(c cli) loop.Ending {
 	if other, ok := f.others[c.name]; ok {
 		return other
@@ -146,7 +144,7 @@ func (f trouble) wants(c cli) loop.Ending {
 	return f.ending
 }
 
-// idle is how long the agent may be silent.
+// idle returns how long the agent may be silent.
 func (f trouble) idle(c cli) time.Duration {
 	switch {
 	case f.wants(c) != loop.EndIdle:
@@ -157,8 +155,8 @@ func (f trouble) idle(c cli) time.Duration {
 	return idleLimit
 }
 
-// ends is how a run ends after one turn of the actor with an ending, and a
-// critic that wants more.
+// ends returns how a run ends after one actor turn with the given ending, and a critic that wants
+// more.
 func ends(e loop.Ending) (loop.StopReason, int) {
 	switch e {
 	case loop.EndAuth:

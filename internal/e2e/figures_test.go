@@ -14,10 +14,9 @@ import (
 	"time"
 )
 
-// TestFigures measures what codeloops itself costs, with agents that cost next
-// to nothing: `make bench-agents`. It prints and judges nothing, machines
-// differ; what is to be reached stands in docs/adding-agents.md.
-func TestFigures(t *testing.T) { //nolint:paralleltest // what is measured must not be disturbed
+// TestFigures measures the cost of codeloops itself, with agents that cost almost nothing: `make
+// bench-agents`. It only prints, because machines differ; the targets are in docs/adding-agents.md.
+func TestFigures(t *testing.T) { //nolint:paralleltest // the measurements must not be disturbed
 	if os.Getenv("E2E_FIGURES") == "" {
 		t.Skip("E2E_FIGURES is not set: use make bench-agents")
 	}
@@ -27,7 +26,7 @@ func TestFigures(t *testing.T) { //nolint:paralleltest // what is measured must 
 	t.Run("latency", measureLatency) //nolint:paralleltest // as above
 }
 
-// own makes a stage for an agent that is a shell command.
+// own creates a stage for an agent that is a shell command.
 func own(t *testing.T, output, actor, critic string) *stage {
 	t.Helper()
 	s := newStage(t, cli{name: "mine"}, nil)
@@ -38,10 +37,10 @@ func own(t *testing.T, output, actor, critic string) *stage {
 	return s
 }
 
-// spent is the processor time of a process and of all that it waited for.
+// spent returns the processor time of a process and its children.
 func spent(p *os.ProcessState) time.Duration { return p.UserTime() + p.SystemTime() }
 
-// play runs codeloops to its end, with nobody who watches.
+// play runs codeloops to its end, with no follower.
 func (s *stage) play(code int, args ...string) *os.ProcessState {
 	s.t.Helper()
 	all := []string{"--actor-agent", "mine", "--critic-agent", "judge", "--session-dir", s.t.TempDir()}
@@ -83,7 +82,7 @@ func measureCPU(t *testing.T) {
 	}
 }
 
-// measureSilence measures what a turn costs for as long as its agent thinks.
+// measureSilence measures the cost of a turn while its agent is thinking.
 func measureSilence(t *testing.T) {
 	const long = 10
 	critic := "echo DECISION: DONE"
@@ -119,8 +118,7 @@ func measureMemory(t *testing.T) {
 	}
 }
 
-// highWater is the most memory that codeloops and its keepers have had, in
-// bytes.
+// highWater returns the peak memory of codeloops and its keepers, in bytes.
 func (r *run) highWater() int64 {
 	most := int64(0)
 	for _, line := range living(r.key) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// An activity is what codeloops tells of an agent while it works, or waits.
+// An activity is an event of codeloops about an agent that works or waits.
 type activity struct {
 	Type string `json:"type"`
 	Role string `json:"role"`
@@ -22,7 +22,7 @@ type activity struct {
 	heard time.Time
 }
 
-// A follower hears the events of a run as they come.
+// A follower receives the events of a run as they come.
 type follower struct {
 	over chan struct{} // closed at the end
 
@@ -65,7 +65,7 @@ func (f *follower) take(line string) {
 	}
 }
 
-// text is what was heard last.
+// text returns the latest events.
 func (f *follower) text() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

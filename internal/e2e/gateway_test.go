@@ -7,8 +7,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestGateway plays Claude Code as claude-gateway: the scripted model is its
-// gateway.
+// TestGateway runs Claude Code as claude-gateway, with the scripted model as its gateway.
 func TestGateway(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// installed is the directory of an agent's installation.
+// installed returns the directory of an agent's installation.
 func installed(c cli) string {
 	root := os.Getenv(cacheVar)
 	if root == "" {
-		root, _ = os.UserCacheDir() // install has seen to it that there is one
+		root, _ = os.UserCacheDir() // install has checked that there is one
 		root = filepath.Join(root, "codeloops-e2e")
 	}
 	return filepath.Join(root, c.name+"-"+c.version)
 }
 
-// install installs what is missing, two at a time: most of it is unpacking.
+// install installs missing agents, two at a time: most of the time is spent unpacking.
 func install(all []cli) error {
 	if _, err := os.UserCacheDir(); err != nil && os.Getenv(cacheVar) == "" {
 		return fmt.Errorf("find a place for the agents, which %s can name: %w", cacheVar, err)
@@ -60,7 +60,7 @@ func (c cli) isInstalled() bool {
 	return err == nil
 }
 
-// install puts an agent into a directory of its own, whole or not at all.
+// install installs an agent into its own directory, completely or not at all.
 func (c cli) install() error {
 	dir := installed(c)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {

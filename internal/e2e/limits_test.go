@@ -14,32 +14,32 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A limit is one whose end the service states, and what an agent makes of it.
+// A limit has an end that the service states; the fields say how the agent handles it.
 type limit struct {
-	left time.Duration // until it ends, when the agent meets it
-	told bool          // the agent passes the end on; else it waits for it by itself, and says nothing
-	late time.Duration // what it leaves out of the end, or how long it tries again before it tells
+	left time.Duration // the time until it ends, when the agent meets it
+	told bool          // the agent reports the end; otherwise it waits silently by itself
+	late time.Duration // the inaccuracy of the reported end, or how long the agent retries before it reports
 }
 
-// limitOf is a limit that an agent passes on, where it does: most wait by
-// themselves for one that ends within the minute, or within five.
+// limitOf returns a limit that the agent reports, if it ever does: most wait silently for limits
+// that end within a minute, or within five.
 func limitOf(c cli) limit {
 	const soon, later = 25 * time.Second, 10 * time.Minute
 	switch c.name {
 	case "claude":
 		return limit{left: soon, told: true}
 	case "codex":
-		return limit{left: soon, told: true, late: time.Minute} // it tells the minute
+		return limit{left: soon, told: true, late: time.Minute} // it reports the end to the minute
 	case "gemini", "copilot":
-		return limit{left: later, told: true, late: 10 * time.Second} // it tells how long, not when
+		return limit{left: later, told: true, late: 10 * time.Second} // it reports the remaining time, not the end
 	case "droid", "cline":
 		return limit{left: later, told: true, late: 100 * time.Second}
 	}
 	return limit{left: soon}
 }
 
-// subscribed is Claude Code with the token of a subscription: it says nothing
-// of when a key's limit ends.
+// subscribed is Claude Code with a subscription's token: with an API key it does not report when a
+// limit ends.
 func subscribed(c cli) cli {
 	if c.name != "claude" {
 		return c
@@ -52,9 +52,9 @@ func subscribed(c cli) cli {
 	return c
 }
 
-// TestLimitEnds has the service state the end of its limit, to the actor and to
-// the critic. Where the agent passes it on, codeloops asks again then, and not
-// before; in the place of ten minutes the user hurries it.
+// TestLimitEnds: the service states the end of its limit to the actor and to the critic. If the
+// agent reports it, codeloops retries then and not before; limits of ten minutes are cut short by
+// the user.
 func TestLimitEnds(t *testing.T) {
 	t.Parallel()
 	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
@@ -87,7 +87,7 @@ func (l limit) meets(t *testing.T, c cli, role loop.Role) {
 	if l.told && l.left > time.Minute {
 		r.await("a wait", func() bool { return len(r.events.of("wait")) > 0 })
 		passed.Store(true)
-		r.must(r.cmd.Process.Signal(syscall.SIGUSR1)) // try again now
+		r.must(r.cmd.Process.Signal(syscall.SIGUSR1)) // retry now
 	}
 	e := r.wait()
 	if e.code != 0 || e.result.Reason != loop.StopDone || len(e.actor) != 1 || len(e.critic) != 1 || len(e.rounds) != 1 {
@@ -96,14 +96,14 @@ func (l limit) meets(t *testing.T, c cli, role loop.Role) {
 	l.waited(r, role, *end.Load())
 }
 
-// waited looks at the waits of a run that a limit had held up until end.
+// waited checks the waits of a run that was rate limited until end.
 func (l limit) waited(r *run, role loop.Role, end time.Time) {
 	r.t.Helper()
 	const slack = 4 * time.Second // codeloops adds three
 	waits := r.events.of("wait")
 	if !l.told {
 		if len(waits) > 0 {
-			r.t.Errorf("it passes the limit on: %+v", waits)
+			r.t.Errorf("the agent reported the limit: %+v", waits)
 		}
 		table.notef(r.cli.name, "limit: stated to the "+string(role), "it waits by itself, %.1f s", time.Since(r.began).Seconds())
 		return
@@ -111,7 +111,7 @@ func (l limit) waited(r *run, role loop.Role, end time.Time) {
 	if len(waits) == 0 || len(waits) > 1 && l.late < time.Minute || waits[0].Role != string(role) {
 		r.t.Fatalf("waits: %+v\n%s", waits, r.events.text())
 	}
-	last := waits[len(waits)-1].Until // within the minute that was told it tries again and again
+	last := waits[len(waits)-1].Until // within the reported minute it retries several times
 	late := last.Sub(end)
 	if late < 0 || late > l.late+slack {
 		r.t.Errorf("codeloops waits until %s, the limit ends at %s", last, end)

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestLoop plays a whole loop: the actor writes a file, the critic looks at it
-// and wants more, the actor adds to it, the critic is content.
+// TestLoop runs a complete loop: the actor writes a file, the critic reads it and wants more, the
+// actor adds to it, the critic is satisfied.
 func TestLoop(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -38,7 +38,7 @@ func TestLoop(t *testing.T) {
 			t.Errorf("the critic's feedback did not reach the actor: %s", told.prompt(false, 2))
 		}
 		if n := len(r.events.of("edit")) + len(r.events.of("command")); c.name != "cn" && n < 4 {
-			t.Errorf("codeloops tells of %d edits and commands\n%s", n, r.events.text())
+			t.Errorf("codeloops reported %d edits and commands\n%s", n, r.events.text())
 		}
 		for i, round := range e.rounds {
 			if a, v := round.Attempt.Ending, round.Review.Ending; a != loop.EndCompleted || v != loop.EndCompleted {
@@ -60,7 +60,7 @@ func TestLoop(t *testing.T) {
 	})
 }
 
-// greets is the actor's part.
+// greets plays the actor.
 func greets(q turn, path string) model.Answer {
 	switch n := len(q.results); {
 	case n == 0 && q.iteration == 1:
@@ -73,7 +73,7 @@ func greets(q turn, path string) model.Answer {
 	return model.Answer{Text: "I wrote the greeting."}
 }
 
-// reviews is the critic's part: it believes what its shell shows.
+// reviews plays the critic: it believes what its shell shows.
 func reviews(q turn) model.Answer {
 	switch {
 	case len(q.results) == 0:
@@ -86,7 +86,7 @@ func reviews(q turn) model.Answer {
 	return model.Answer{Text: "DECISION: ERROR\nANALYSIS: the shell shows " + q.results[0]}
 }
 
-// heard collects what a model was asked.
+// heard collects the requests to a model.
 type heard struct {
 	work string // the repository
 
@@ -100,7 +100,7 @@ func (h *heard) add(t turn) {
 	h.all = append(h.all, t)
 }
 
-// prompt is codeloops' prompt of a turn.
+// prompt returns codeloops' prompt of a turn.
 func (h *heard) prompt(critic bool, iteration int) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,7 +112,7 @@ func (h *heard) prompt(critic bool, iteration int) string {
 	return ""
 }
 
-// tools names those that the actor was made to use.
+// tools names the tools that the actor used.
 func (h *heard) tools() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,7 +138,7 @@ func leftovers(e end) string {
 	return strings.Join(names, ", ")
 }
 
-// tells says what an agent is known to report.
+// tells checks what an agent is known to report.
 type tells struct{ tokens, cost, conversation bool }
 
 func reports(c cli) tells {
@@ -155,8 +155,7 @@ func reports(c cli) tells {
 	return all
 }
 
-// costs compares what the log says that the turns cost with what the model
-// charged.
+// costs compares the cost of the turns in the log with what the model charged.
 func costs(t *testing.T, c cli, e end) {
 	t.Helper()
 	want := reports(c)
@@ -168,7 +167,7 @@ func costs(t *testing.T, c cli, e end) {
 		if told {
 			n := got.CacheRead / model.CacheReadTokens
 			if n == 0 || *got != tokens(n, got.Reasoning) {
-				t.Errorf("turn %d: the tokens are %+v, which is not %d times what an answer costs", i+1, *got, n)
+				t.Errorf("turn %d: the tokens are %+v, not %d times those of one answer", i+1, *got, n)
 			}
 			table.notef(c.name, "loop: answers paid for", "%d", n)
 		}
@@ -181,19 +180,19 @@ func costs(t *testing.T, c cli, e end) {
 	}
 }
 
-// named checks that an agent which takes a name for its conversation has given it
-// the one that codeloops chose.
+// named checks that an agent that accepts an ID for its conversation has used the one that
+// codeloops chose.
 func named(t *testing.T, c cli, e end) {
 	t.Helper()
 	for i, turn := range append(e.actor, e.critic...) {
 		takes := c.name == "claude" || c.name == "gemini" || c.name == "qwen" || c.name == "copilot"
 		if takes != (turn.SessionID != "") || takes && turn.SessionID != turn.Conversation {
-			t.Errorf("turn %d: the conversation was to be %q, and is %q", i+1, turn.SessionID, turn.Conversation)
+			t.Errorf("turn %d: the conversation is %[3]q, want %[2]q", i+1, turn.SessionID, turn.Conversation)
 		}
 	}
 }
 
-// tokens are those of n answers; not every agent tells how many were reasoning.
+// tokens returns the tokens of n answers; not every agent reports how many were reasoning.
 func tokens(n, reasoning int64) loop.Tokens {
 	return loop.Tokens{
 		Input: n * model.InputTokens, CacheRead: n * model.CacheReadTokens, Output: n * model.OutputTokens,

@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestLostConversation carries on a session whose conversation the agent has
-// never heard of: it has to begin a new one, in the same iteration.
+// TestLostConversation: a resumed session whose conversation the agent does not know starts a new
+// one in the same iteration.
 func TestLostConversation(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -40,7 +40,7 @@ func TestLostConversation(t *testing.T) {
 	})
 }
 
-// forget puts another name in the place of a conversation's in the log.
+// forget replaces the ID of a conversation in the log.
 func (s *stage) forget(conversation string) {
 	s.t.Helper()
 	logs, err := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
@@ -49,7 +49,7 @@ func (s *stage) forget(conversation string) {
 		text, err := os.ReadFile(log)
 		s.must(err)
 		other := []byte(conversation)
-		for i := len(other) - 6; i < len(other); i++ { // names end with hexadecimal digits or letters
+		for i := len(other) - 6; i < len(other); i++ { // IDs end with hexadecimal digits or letters
 			if other[i] == '0' {
 				other[i] = '1'
 			} else {

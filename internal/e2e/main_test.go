@@ -14,18 +14,17 @@ import (
 	"codeloops/internal/agent"
 )
 
-// The variables that steer these tests.
+// The variables that control these tests.
 const (
-	chosenVar = "E2E_AGENTS"    // names, or "all"; without it nothing is run
+	chosenVar = "E2E_AGENTS"    // names, or "all"; without it nothing runs
 	cacheVar  = "E2E_CACHE"     // where the CLIs are installed; default: in the user's cache directory
 	reportVar = "E2E_REPORT"    // a file for the tables, besides standard output
-	traceVar  = "E2E_TRACE"     // a directory for what agents ask and print
+	traceVar  = "E2E_TRACE"     // a directory for the agents' requests and output
 	binaryVar = "CODELOOPS_BIN" // the program to test
-	insideVar = "E2E_INSIDE"    // set for the tests themselves: to alone, where there is no network but the loopback
+	insideVar = "E2E_INSIDE"    // set for the tests themselves: to alone if there is no network but loopback
 )
 
-// TestMain installs the agents while there is a network, and runs the tests
-// where there is none, as far as that can be had.
+// TestMain installs the agents with network access, and runs the tests without it if possible.
 func TestMain(m *testing.M) {
 	if len(chosen()) == 0 || os.Getenv(insideVar) != "" {
 		if err := loopback(); err != nil {
@@ -57,10 +56,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// alone is the value of [insideVar] that says so.
+// alone is the value of [insideVar] without a network.
 const alone = "alone"
 
-// again runs these tests in a process of their own.
+// again runs these tests in a separate process.
 func again(inside string) error {
 	cmd := exec.Command(os.Args[0], os.Args[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -73,7 +72,7 @@ func again(inside string) error {
 	return cmd.Run()
 }
 
-// TestAlone holds what the tests say of the network.
+// TestAlone: without a network there is no interface but loopback.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(insideVar) != alone {
@@ -85,12 +84,12 @@ func TestAlone(t *testing.T) {
 	}
 	for _, i := range all {
 		if i.Flags&net.FlagLoopback == 0 && i.Flags&net.FlagUp != 0 {
-			t.Errorf("the network is there: %s", i.Name)
+			t.Errorf("there is a network: %s", i.Name)
 		}
 	}
 }
 
-// prepare checks what the tests need and installs what is missing.
+// prepare checks the tests' requirements and installs what is missing.
 func prepare() error {
 	if path := os.Getenv(binaryVar); !filepath.IsAbs(path) {
 		return fmt.Errorf("%s names no program by its whole path: use make e2e", binaryVar)
@@ -110,7 +109,7 @@ func prepare() error {
 	return install(chosen())
 }
 
-// chosen are the agents to run.
+// chosen returns the agents to run.
 func chosen() []cli {
 	names := strings.Fields(os.Getenv(chosenVar))
 	return slices.DeleteFunc(clis(), func(c cli) bool {
@@ -132,7 +131,7 @@ func each(t *testing.T, play func(*testing.T, cli)) {
 	}
 }
 
-// TestProven holds the catalogue's claims to the versions that are run here.
+// TestProven: the versions in the catalogue are those that are tested here.
 func TestProven(t *testing.T) {
 	t.Parallel()
 	proven := map[string]string{}
@@ -147,5 +146,5 @@ func TestProven(t *testing.T) {
 	}
 }
 
-// services is the server of every model of this process.
+// services serves every model of this process.
 var services = newServer()

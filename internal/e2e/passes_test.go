@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestPasses lets the service fail until codeloops waits, or for half a minute
-// where the agent is patient by itself. It must cost no iteration.
+// TestPasses: the service fails until codeloops waits, or for half a minute if the agent retries by
+// itself. This costs no iteration.
 func TestPasses(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]model.Fault{
@@ -43,7 +43,7 @@ func TestPasses(t *testing.T) {
 					}
 					passed.Store(true)
 					if len(r.events.of("wait")) > 0 {
-						_ = r.cmd.Process.Signal(syscall.SIGUSR1) // try again now
+						_ = r.cmd.Process.Signal(syscall.SIGUSR1) // retry now
 					}
 				}()
 				e := r.wait()

@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestPrompts gives tasks that some agent would take for something else: an
-// option, a command of its own, a file.
+// TestPrompts: tasks that look like an option, a command of the agent, or a file reach the agent
+// unchanged.
 func TestPrompts(t *testing.T) {
 	t.Parallel()
 	for name, task := range map[string]string{
@@ -30,7 +30,7 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestLong gives a task of 300 kB and gets an answer of 200 kB.
+// TestLong: a task of 300 kB and an answer of 200 kB arrive complete.
 func TestLong(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -38,14 +38,14 @@ func TestLong(t *testing.T) {
 		answer := numbered("answer", 200<<10)
 		e := told.once(t, c, numbered("task", 300<<10), answer)
 		if got := e.actor[0].Stdout; got.Omitted != 0 || !strings.Contains(e.rounds[0].Attempt.Stdout.Text, answer) {
-			t.Errorf("of an answer of %d bytes there are %d, %d left out", len(answer), got.Total, got.Omitted)
+			t.Errorf("of an answer of %d bytes %d arrived, %d were left out", len(answer), got.Total, got.Omitted)
 		}
 		table.notef(c.name, "prompt: long", "300 kB in, 200 kB out, %.1f s", e.took.Seconds())
 	})
 }
 
-// TestHuge gets an answer of 10 MB: what of it is not in the log stands in a file, and
-// the log says how much that is.
+// TestHuge: of an answer of 10 MB, the part that is not in the log is in a file, and the log says
+// how large it is.
 func TestHuge(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -55,13 +55,13 @@ func TestHuge(t *testing.T) {
 		e := s.start("-n", "1", "say much").wait()
 		turn, text := e.actor[0], e.rounds[0].Attempt.Stdout.Text
 		got := turn.Stdout
-		if c.name == "qwen" || c.name == "gemini" { // these end before all that they have printed is read
+		if c.name == "qwen" || c.name == "gemini" { // these exit before all of their output has been read
 			if turn.Ending != loop.EndFailed || got.Omitted == 0 {
 				t.Errorf("it ended %s, %d bytes left out", turn.Ending, got.Omitted)
 			}
 		} else if off := got.Total - int64(len(answer)); turn.Ending != loop.EndCompleted || off < -1<<20 || off > 1<<20 || got.Omitted < 8<<20 ||
 			!strings.HasSuffix(text, answer[len(answer)-1000:]) {
-			t.Errorf("%s: of an answer of %d bytes there are %d, %d left out", turn.Ending, len(answer), got.Total, got.Omitted)
+			t.Errorf("%s: of an answer of %d bytes %d arrived, %d were left out", turn.Ending, len(answer), got.Total, got.Omitted)
 		}
 		if st, err := os.Stat(got.File); err != nil || st.Size() < got.Total {
 			t.Errorf("its file: %v", err)
@@ -70,7 +70,7 @@ func TestHuge(t *testing.T) {
 	})
 }
 
-// numbered is a text of about so many bytes, in lines that all differ.
+// numbered returns about n bytes of text, in lines that all differ.
 func numbered(word string, size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
@@ -79,8 +79,7 @@ func numbered(word string, size int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// once plays one turn of the actor, with a judge who is content, and wants the
-// task to have arrived whole.
+// once plays one actor turn with a satisfied critic, and checks that the task has arrived complete.
 func (h *heard) once(t *testing.T, c cli, task, answer string) end {
 	t.Helper()
 	s := newStage(t, c, turns(func(q turn) model.Answer {
@@ -95,7 +94,7 @@ func (h *heard) once(t *testing.T, c cli, task, answer string) end {
 		t.Fatalf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
 	}
 	if got := h.prompt(false, 1); !strings.Contains(got, task) {
-		t.Errorf("the task of %d bytes did not arrive whole: %d bytes, %.300q", len(task), len(got), got)
+		t.Errorf("of the task of %d bytes %d arrived: %.300q", len(task), len(got), got)
 	}
 	return e
 }

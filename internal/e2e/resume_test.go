@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestResume carries the actor's conversation on. The model has to see both
-// prompts, and the log has to tell what each turn has used by itself.
+// TestResume continues the actor's conversation: the model sees both prompts, and the log has the
+// usage of each turn alone.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
@@ -35,11 +35,11 @@ func TestResume(t *testing.T) {
 		if n := prompts.Load(); n != 2 || !second.Resumed {
 			t.Errorf("in the second turn the model saw %d prompts; misses %+v", n, second.Misses)
 		}
-		if c.name != "droid" && first.Conversation != second.Conversation { // droid goes on in a copy
+		if c.name != "droid" && first.Conversation != second.Conversation { // droid continues in a copy
 			t.Errorf("the conversation was %q, then %q", first.Conversation, second.Conversation)
 		}
 		if second.SessionID != "" {
-			t.Errorf("the second turn was to name its conversation %q", second.SessionID)
+			t.Errorf("the second turn has the new conversation ID %q", second.SessionID)
 		}
 		apart(t, first.Usage, second.Usage)
 		if first.Ending != loop.EndCompleted || second.Ending != loop.EndCompleted {
@@ -49,7 +49,7 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// apart wants two turns that were alike to have cost the same.
+// apart checks that two equal turns have cost the same.
 func apart(t *testing.T, first, second loop.Usage) {
 	t.Helper()
 	if a, b := first.Tokens, second.Tokens; a == nil || b == nil || a.Output != b.Output || a.CacheRead != b.CacheRead {
@@ -60,8 +60,7 @@ func apart(t *testing.T, first, second loop.Usage) {
 	}
 }
 
-// judgeTwice is a critic that wants more the first time, and is content the
-// second.
+// judgeTwice is a critic that wants more the first time, and is satisfied the second time.
 func (s *stage) judgeTwice() {
 	s.t.Helper()
 	s.critic = "judge"

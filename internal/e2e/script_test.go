@@ -8,16 +8,16 @@ import (
 	"codeloops/internal/e2e/model"
 )
 
-// A turn is what a model is asked in a turn of a loop.
+// A turn is a request to a model during a turn of a loop.
 type turn struct {
 	model.Request
 	critic    bool
 	iteration int
-	prompt    string   // codeloops', as it arrived
-	results   []string // of the tools used so far
+	prompt    string   // of codeloops, as it arrived
+	results   []string // the results of the tools used so far
 }
 
-// What codeloops says first in a prompt.
+// The beginnings of codeloops' prompts.
 const (
 	actorMark  = "You are working in the git repository that is your working directory."
 	criticMark = "You are the critic in a loop."
@@ -25,15 +25,14 @@ const (
 
 var iterationMark = regexp.MustCompile(`This is iteration (\d+)`)
 
-// turns makes a script of what the model does in a turn. Agents ask for more
-// than that: a title for the conversation, which of two models to take, what to
-// remember. Whatever does not offer a shell or has no prompt of codeloops' in it
-// is such a thing.
+// turns creates a script from a function that answers in turns. Agents also ask for other things: a
+// title for the conversation, which of two models to take, what to remember. A request without a
+// shell or without a prompt of codeloops is such a thing.
 func turns(play func(turn) model.Answer) model.Script {
 	return asked([]string{actorMark, criticMark}, play)
 }
 
-// asked does so for whoever is asked in a prompt that holds one of the marks.
+// asked does the same for prompts that contain one of the marks.
 func asked(marks []string, play func(turn) model.Answer) model.Script {
 	return func(r model.Request) model.Answer {
 		t := turn{Request: r}
@@ -51,7 +50,7 @@ func asked(marks []string, play func(turn) model.Answer) model.Script {
 	}
 }
 
-// count is how many texts of the user hold a mark.
+// count returns how many of the user's texts contain a mark.
 func (t turn) count(mark string) int {
 	n := 0
 	for _, item := range t.Items {
@@ -62,7 +61,7 @@ func (t turn) count(mark string) int {
 	return n
 }
 
-// aside recognizes an agent's own question about what was said.
+// aside recognizes an agent's own question about the conversation.
 func aside(r model.Request) bool {
 	for _, item := range r.Items {
 		if item.By == model.System && strings.Contains(item.Text, "memory extraction") {
@@ -72,7 +71,7 @@ func aside(r model.Request) bool {
 	return false
 }
 
-// sideAnswer is good for all of them.
+// sideAnswer fits all of them.
 func sideAnswer(r model.Request) model.Answer {
 	if r.Wire == model.Gemini && r.Schema {
 		return model.Answer{Text: `{"reasoning":"scripted","complexity_reasoning":"scripted","complexity_score":10,"model_choice":"flash"}`}
@@ -80,7 +79,7 @@ func sideAnswer(r model.Request) model.Answer {
 	return model.Answer{Text: "Scripted"}
 }
 
-// use is an answer that uses a tool; ok comes from the request.
+// use returns an answer that uses a tool; ok comes from the request.
 func use(c model.Call, ok bool) model.Answer {
 	if !ok {
 		return model.Answer{Text: "the agent offers no such tool"}
@@ -88,8 +87,7 @@ func use(c model.Call, ok bool) model.Answer {
 	return model.Answer{Text: "I use " + c.Tool + ".", Call: &c}
 }
 
-// writes makes a file with the agent's own tool for that, or with its shell
-// where it has none.
+// writes creates a file with the agent's own tool, or with its shell if it has none.
 func (t turn) writes(path, text string) model.Answer {
 	if call, ok := t.Write(path, text); ok {
 		return use(call, true)

@@ -15,7 +15,7 @@ import (
 	"codeloops/internal/e2e/model"
 )
 
-// A server serves the models of all runs, told apart by their keys.
+// A server serves the models of all runs, identified by their keys.
 type server struct {
 	once sync.Once
 	url  string
@@ -29,7 +29,7 @@ func newServer() *server {
 	return &server{scripts: map[string]model.Script{}, asked: map[string]int{}}
 }
 
-// serve returns the address at which a script answers.
+// serve returns the address of a script.
 func (s *server) serve(key string, script model.Script) string {
 	s.once.Do(s.listen)
 	s.mu.Lock()
@@ -58,7 +58,7 @@ func (s *server) answer(r model.Request) model.Answer {
 	return script(r)
 }
 
-// traced writes down what is asked, when E2E_TRACE names a directory.
+// traced saves requests if E2E_TRACE names a directory.
 func (s *server) traced(h http.Handler) http.Handler {
 	dir := os.Getenv(traceVar)
 	if dir == "" {

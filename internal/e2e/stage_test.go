@@ -15,18 +15,18 @@ import (
 	"codeloops/internal/e2e/model"
 )
 
-// A stage is everything one run of codeloops needs: a repository, a home of
-// its own with an agent set up in it, and a model.
+// A stage is everything that one run of codeloops needs: a repository, its own home with a
+// configured agent, and a model.
 type stage struct {
 	t    *testing.T
 	cli  cli
 	key  string // of the model, and in the environment of every process
-	dir  string // all of it
+	dir  string // the parent of all files
 	work string // the repository
 	url  string // of the model
 	conf string // the user's configuration of codeloops
 
-	critic string // the agent that judges; "" is the one on stage
+	critic string // the agent that judges; "" is the stage's agent
 }
 
 func newStage(t *testing.T, c cli, script model.Script) *stage {
@@ -76,9 +76,8 @@ func (s *stage) repository() {
 	}
 }
 
-// link puts the agent on the PATH. When E2E_TRACE names a directory it is a
-// wrapper that keeps what the agent prints: good for samples, and in the way of
-// signals.
+// link puts the agent on the PATH. If E2E_TRACE names a directory, it is a wrapper that saves the
+// agent's output: useful for samples, but in the way of signals.
 func (s *stage) link() {
 	s.t.Helper()
 	bin, dir := filepath.Join(s.dir, "bin", s.cli.name), os.Getenv(traceVar)
@@ -96,8 +95,7 @@ func (s *stage) link() {
 		s.cli.program(), to, quoted(s.dir)), 0o700))
 }
 
-// configure writes the agent's configuration, for the model's address as it is
-// now.
+// configure writes the agent's configuration with the model's current address.
 func (s *stage) configure() {
 	s.t.Helper()
 	if s.cli.files == nil {
@@ -108,7 +106,7 @@ func (s *stage) configure() {
 	}
 }
 
-// env is the whole environment: nothing of whoever runs the tests gets in.
+// env is the whole environment: nothing is inherited from the test process.
 func (s *stage) env() []string {
 	env := []string{
 		"PATH=" + filepath.Join(s.dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH"),
@@ -122,7 +120,7 @@ func (s *stage) env() []string {
 	return env
 }
 
-// judge is a critic that no model is needed for, with these words.
+// judge is a critic that needs no model and says the given text.
 func (s *stage) judge(words string) {
 	s.critic = "judge"
 	s.write("judge", words)
@@ -130,7 +128,7 @@ func (s *stage) judge(words string) {
 		filepath.Join(s.dir, "judge"))
 }
 
-// A run is codeloops at work.
+// A run is codeloops in progress.
 type run struct {
 	*stage
 	cmd    *exec.Cmd
@@ -139,8 +137,7 @@ type run struct {
 	events *follower
 }
 
-// start starts codeloops with the agent as the actor, and as the critic unless
-// there is a judge.
+// start starts codeloops with the agent as the actor, and as the critic unless there is a judge.
 func (s *stage) start(args ...string) *run {
 	s.t.Helper()
 	all := []string{"run", "--json-output", "--log-format", "json", "--actor-agent", s.cli.name}
@@ -154,7 +151,7 @@ func (s *stage) start(args ...string) *run {
 	return s.launch(append(all, args...)...)
 }
 
-// carryOn starts codeloops to carry on the last session.
+// carryOn resumes the last session.
 func (s *stage) carryOn(args ...string) *run {
 	s.t.Helper()
 	return s.launch(append([]string{"resume", "--json-output", "--log-format", "json"}, args...)...)
@@ -180,17 +177,16 @@ func (s *stage) launch(args ...string) *run {
 		r.ended <- r.cmd.Wait()
 	}()
 	s.t.Cleanup(func() {
-		_ = r.cmd.Process.Kill() // it mostly has ended
+		_ = r.cmd.Process.Kill() // it has usually ended
 		killAll(s.key)
 	})
 	return r
 }
 
-// patience bounds everything that is waited for: it says that something hangs,
-// not that it is slow.
+// patience bounds every wait. When it is exceeded, something hangs and is not just slow.
 const patience = 10 * time.Minute
 
-// await waits until something is there.
+// await waits for a condition.
 func (r *run) await(what string, there func() bool) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
@@ -200,7 +196,7 @@ func (r *run) await(what string, there func() bool) {
 		case err := <-r.ended:
 			r.t.Fatalf("it ended before %s: %v\n%s", what, err, r.events.text())
 		case <-ctx.Done():
-			r.t.Fatalf("waited in vain for %s\n%s", what, r.events.text())
+			r.t.Fatalf("timed out waiting for %s\n%s", what, r.events.text())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -211,7 +207,7 @@ func (r *run) awaitFile(name string) {
 	r.await(name, func() bool { return r.reached(name) })
 }
 
-// reached reports whether a file is there.
+// reached reports whether a file exists.
 func (r *run) reached(name string) bool {
 	_, err := os.Stat(filepath.Join(r.work, name))
 	return err == nil

@@ -11,9 +11,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestStops lets the critic's model be stopped in the middle of a DONE: by the
-// number of its tokens, and by its service. Whatever the agent makes of it, that
-// is no verdict.
+// TestStops: a critic's answer that is cut off within a DONE, by its token limit or by the service,
+// is no verdict, whatever the agent does with it.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	for _, stop := range []model.Stop{model.StopLength, model.StopFilter} {
@@ -44,7 +43,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// silent are the agents of which no output shows a stop; docs/limits.md names them.
+// silent lists the agents whose output never shows a stop; docs/limits.md names them.
 func silent(stop model.Stop) []string {
 	if stop == model.StopFilter {
 		return []string{"cn", "copilot", "gemini", "qwen", "cline"}
@@ -52,8 +51,8 @@ func silent(stop model.Stop) []string {
 	return []string{"cn", "copilot", "gemini", "qwen"}
 }
 
-// TestLongWords lets both models say more than a pipe has room for, right before
-// the agents exit: all of it has to come.
+// TestLongWords: both models write more than a pipe can hold, right before the agents exit, and all
+// of it arrives.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
 	long := words(400_000)
@@ -71,15 +70,14 @@ func TestLongWords(t *testing.T) {
 		}
 		for role, turn := range map[string]loop.Turn{"actor": e.actor[0], "critic": e.critic[0]} {
 			if turn.Stdout.Total < int64(len(long)) {
-				t.Errorf("the %s has said %d bytes, and was to say %d", role, turn.Stdout.Total, len(long))
+				t.Errorf("the %s wrote %d bytes, want %d", role, turn.Stdout.Total, len(long))
 			}
 		}
 		table.notef(c.name, "long words", "%d bytes", e.critic[0].Stdout.Total)
 	})
 }
 
-// words is a text of so many bytes in which nothing comes twice: several agents
-// look for models that go round in circles.
+// words returns n bytes of text without repetitions: several agents look for models that loop.
 func words(size int) string {
 	var b strings.Builder
 	random := rand.New(rand.NewPCG(1, uint64(size)))
@@ -89,7 +87,7 @@ func words(size int) string {
 	return b.String()
 }
 
-// ended is how turns ended.
+// ended returns how turns ended.
 func ended(turns []loop.Turn) (all []string) {
 	for _, t := range turns {
 		all = append(all, string(t.Ending)+": "+t.Reason)

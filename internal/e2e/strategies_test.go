@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// members are what the strategies choose from that need somebody to choose.
+// members are the members of strategies that choose one.
 const members = `
 [strategy.roles.writer]
 about = "writes greetings"
@@ -20,8 +20,8 @@ about = "writes greetings"
 about = "tests greetings"
 `
 
-// TestStrategies plays every strategy with a real agent in all of its roles: each has to
-// understand what it is asked, and to be read.
+// TestStrategies runs every strategy with a real agent in all roles: the agent must understand each
+// prompt, and its replies must be readable.
 func TestStrategies(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]string{
@@ -66,22 +66,22 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
-// repository stands in every prompt of codeloops' own.
+// repository is in every prompt of codeloops.
 const repository = "git repository that is your working directory"
 
-// lesson is what an attempt teaches that greeted nobody.
+// lesson is learned from an attempt without a greeting.
 const lesson = "Greet the world by its name."
 
-// A part is what a role says, once it has looked at the repository or written to it.
+// A part is what a role says after it has read or written files.
 type part struct {
-	mark string // in its prompt
-	does string // "" is nothing; "look", "write"
+	mark string // a text of its prompt
+	does string // "look", "write", or "" for nothing
 	says func(q turn) string
 }
 
 func speak(text string) func(turn) string { return func(turn) string { return text } }
 
-// parts are those of all strategies, of which the first fits whose mark stands in a prompt.
+// parts are those of all strategies. The first one whose mark is in the prompt is played.
 var parts = []part{
 	{"You are the critic in a loop.", "look", seen(done, goOn)},
 	{"You have worked on the task below", "look", speak("no issues")},
@@ -106,7 +106,7 @@ var parts = []part{
 	{"", "write", speak("I wrote the greeting.\n\nDECISION: DONE\nSUMMARY: it greets the world")},
 }
 
-// seen is what is said of the greeting, by what a tool has shown of it.
+// seen chooses what to say by whether a tool has shown the greeting.
 func seen(good, bad string) func(turn) string {
 	return func(q turn) string {
 		if strings.Contains(strings.Join(q.results, "\n"), "hello, world") {
@@ -116,8 +116,7 @@ func seen(good, bad string) func(turn) string {
 	}
 }
 
-// playsPart is what a model answers in any role; half of it is written where the work is not
-// to be whole.
+// playsPart returns a model's answer in any role. With half, the work is written only partly.
 func playsPart(q turn, path string, half bool) model.Answer {
 	var p part
 	for _, p = range parts {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// table collects what was seen, for whoever reads the report.
+// table collects the results for the report.
 var table results
 
 // results are cells by agent and column.
@@ -30,8 +30,7 @@ func (r *results) notef(agent, column, format string, args ...any) {
 	r.cells[[2]string{agent, column}] = fmt.Sprintf(format, args...)
 }
 
-// print writes one line for every column, with the agents beside each other,
-// as Markdown.
+// print writes one line per column, with the agents side by side, as Markdown.
 func (r *results) print() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

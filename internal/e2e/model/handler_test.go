@@ -17,8 +17,7 @@ import (
 	"codeloops/internal/e2e/model"
 )
 
-// asks are requests as agents send them, one for each wire: the same
-// conversation every time.
+// asks are requests as agents send them, one for each wire, all with the same conversation.
 func asks() map[model.Wire]string {
 	return map[model.Wire]string{
 		model.Messages: `{"system":[{"type":"text","text":"be good"}],"messages":[
@@ -48,7 +47,7 @@ func asks() map[model.Wire]string {
 const bash = `{"type":"object","properties":{"command":{"type":"string"},"description":{"type":"string"},
 	"background":{"type":"boolean"}},"required":["command","background"]}`
 
-// A place is a server with one script behind it.
+// A place is a server with a script.
 type place struct {
 	url string
 
@@ -70,7 +69,7 @@ func serve(t *testing.T, script model.Script) *place {
 	return p
 }
 
-// ask asks over a wire and returns the answer's body, as far as it came.
+// ask sends a request over a wire and returns the body of the answer, as far as it came.
 func (p *place) ask(t *testing.T, wire model.Wire, stream bool) (*http.Response, string, error) {
 	t.Helper()
 	path := "/v1/" + string(wire)
@@ -118,7 +117,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("last: %q %q %t", text, results, ok)
 		}
 		if _, _, ok := r.Last("be good"); ok {
-			t.Error("what the system says is taken for the user's")
+			t.Error("a system message is taken for the user's")
 		}
 		call, ok := r.Run("make")
 		want := model.Call{Tool: "Bash", Input: map[string]any{"command": "make", "background": false}}
@@ -126,12 +125,12 @@ func TestRequests(t *testing.T) {
 			t.Errorf("run: %+v %t", call, ok)
 		}
 		if _, ok := r.Write("a", "b"); ok {
-			t.Error("a tool is used that is not offered")
+			t.Error("a tool was called that is not offered")
 		}
 	})
 }
 
-// TestAnswers reads answers by what the services' references say of them.
+// TestAnswers: answers have the format of the services' references.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("what a wörd\n", 99)
@@ -159,18 +158,18 @@ func TestAnswers(t *testing.T) {
 			})
 		}
 		if said != text {
-			t.Errorf("the words are %q", said)
+			t.Errorf("the text is %q", said)
 		}
 		if !strings.Contains(command, "make") {
 			t.Errorf("the tool's input is %q in\n%s", command, body)
 		}
 		if !strings.Contains(body, "300") {
-			t.Error("what came from the cache is not counted")
+			t.Error("cached tokens are not counted")
 		}
 	})
 }
 
-// documents are the JSON values of an answer.
+// documents returns the JSON values of an answer.
 func documents(t *testing.T, body string, stream bool) []any {
 	t.Helper()
 	if !stream {
@@ -233,11 +232,11 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// TestLimitEnds looks for the end of a limit where each service states it.
+// TestLimitEnds: each service states the end of a limit in its own place.
 func TestLimitEnds(t *testing.T) {
 	t.Parallel()
 	everyWire(t, func(t *testing.T, wire model.Wire, stream bool) {
-		until := time.Now().Add(90*time.Second - 50*time.Millisecond) // no time is too short to show
+		until := time.Now().Add(90*time.Second - 50*time.Millisecond) // neither a full minute nor a full second
 		most := time.Until(until)
 		p := serve(t, func(model.Request) model.Answer { return model.Answer{Fault: model.Fault{Until: until}} })
 		resp, body, err := p.ask(t, wire, stream)
@@ -265,19 +264,19 @@ func TestLimitEnds(t *testing.T) {
 	})
 }
 
-// A span is what was left when a service was asked, and when it had answered.
+// A span is the time that was left before and after a service was asked.
 type span struct{ least, most time.Duration }
 
-// holds wants a time to lie in it, which is told in whole units: none that is too
-// short by more than a part of a millisecond.
+// holds checks that a stated time lies in the span. It is rounded up to whole units, so it must not
+// be too short by more than a part of a millisecond.
 func (s span) holds(t *testing.T, told string, unit time.Duration) {
 	t.Helper()
 	if d, err := time.ParseDuration(told); err != nil || d < s.least.Truncate(time.Millisecond) || d >= s.most+unit {
-		t.Errorf("it tells %q, between %s and %s: %v", told, s.most, s.least, err)
+		t.Errorf("the stated time is %q, want one between %s and %s: %v", told, s.most, s.least, err)
 	}
 }
 
-// between returns what stands between two texts.
+// between returns the text between two others.
 func between(text, before, after string) string {
 	_, rest, _ := strings.Cut(text, before)
 	found, _, _ := strings.Cut(rest, after)

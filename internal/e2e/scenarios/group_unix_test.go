@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup lets the end of a command be the end of all that it has started and
-// that is still in its group: a run that hangs leaves no other one behind.
+// ownGroup makes the end of a command the end of its process group, so that a run that hangs leaves
+// nothing behind.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

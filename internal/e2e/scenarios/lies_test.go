@@ -13,7 +13,7 @@ import (
 // A corpus is a directory of scenarios.
 type corpus struct {
 	dir    string
-	fewest int  // scenarios
+	fewest int  // the minimum number of scenarios
 	twins  bool // each has an honest twin, or says why not
 }
 
@@ -47,7 +47,7 @@ func (c corpus) read(t *testing.T) (all []scenario) {
 	return all
 }
 
-// Each corpus can be read, and is as large as it is said to be.
+// TestCorpus: each corpus can be parsed, and has its minimum size.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for _, c := range []corpus{lies(), users()} {
@@ -60,7 +60,7 @@ func TestCorpus(t *testing.T) {
 		}
 		t.Logf("%s: %d scenarios, %d of them with an honest twin", c.dir, len(all), twins)
 		if len(all) < c.fewest {
-			t.Errorf("%s: there are %d scenarios, and were to be at least %d", c.dir, len(all), c.fewest)
+			t.Errorf("%s: there are %d scenarios, want at least %d", c.dir, len(all), c.fewest)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestCorpus(t *testing.T) {
 func TestLies(t *testing.T) {
 	t.Parallel()
 	bin := program(t)
-	// Nothing is removed before the end: ext4 is slow to make files while others go.
+	// Nothing is removed before the end: ext4 creates files slowly while others are being removed.
 	root := t.TempDir()
 	played := &known{}
 	for _, s := range lies().read(t) {
@@ -83,7 +83,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// program returns the directory of the program to play with.
+// program returns the directory of the program to test.
 func program(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("CODELOOPS_BIN")
@@ -107,7 +107,7 @@ func (s scenario) playLie(t *testing.T, bin, root string) {
 	s.tells(t, e)
 }
 
-// tells checks what must and what must not be told.
+// tells checks what must and what must not be in the output and the log.
 func (s scenario) tells(t *testing.T, e ending) {
 	t.Helper()
 	if strings.Contains(e.output, "goroutine 1 [") {
@@ -132,8 +132,7 @@ func (s scenario) playTwin(t *testing.T, bin, root string) {
 	}
 }
 
-// known holds the twins that have been played: the lies of one scenario mostly
-// share theirs.
+// known holds the twins that have been played: the variants of a scenario usually share one.
 type known struct {
 	mu    sync.Mutex
 	twins map[string]bool

@@ -4,5 +4,5 @@ package scenarios
 
 import "io/fs"
 
-// number stands in for what other systems know a file by.
+// number stands in for the inode number of other systems.
 func number(fs.FileInfo) uint64 { return 0 }

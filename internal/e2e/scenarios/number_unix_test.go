@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// number is the number that the system knows a file by.
+// number returns a file's inode number.
 func number(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Ino

@@ -12,29 +12,29 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// A scenario is what is done to a run, with what must hold of it and its honest twin.
+// A scenario is an interference with a run, with what must hold for it and for its honest twin.
 type scenario struct {
-	name     string           // "cause/name", with the values of its variants behind it
-	args     string           // of the run, as the shell reads them
-	exit     int              // anyFailure where the scenario does not say
-	needs    string           // a command that fails where it cannot be played
-	in       string           // the directory of the work tree, "repo" where the scenario does not say
-	unjudged bool             // what was judged last cannot be compared with the tree
-	moves    []*regexp.Regexp // paths that change without end, which nobody compares
+	name     string           // "cause/name", followed by the values of its variants
+	args     string           // flags of the run, as shell code
+	exit     int              // anyFailure if the scenario does not say
+	needs    string           // a command that fails if it cannot be played
+	in       string           // the directory of the work tree, "repo" by default
+	unjudged bool             // the last diff cannot be compared with the tree
+	moves    []*regexp.Regexp // paths that change all the time and are not compared
 	holds    []*regexp.Regexp
 	never    []*regexp.Regexp
 
 	files map[string]string
-	twin  map[string]string // the files of its twin; nil where there is none
+	twin  map[string]string // the files of its twin; nil if it has none
 }
 
 // anyFailure stands for every exit code but 0.
 const anyFailure = -1
 
-// twinDir is where the files of the twin stand in a scenario.
+// twinDir is the directory of the twin's files in a scenario.
 const twinDir = "twin/"
 
-// A header is what stands above the files of a scenario.
+// A header is the text above the files of a scenario.
 type header struct {
 	about    []string
 	variants []variant
@@ -42,14 +42,14 @@ type header struct {
 	lines    [][2]string // key and value
 }
 
-// A variant is a word of a scenario with the values that it takes.
+// A variant is a placeholder of a scenario with its values.
 type variant struct {
 	word   string
 	values []string
 }
 
-// parse reads a scenario: one for each combination of its variants. With twins each
-// has one, or says why not.
+// parse reads a scenario, once for each combination of its variants. With twins, each must have one
+// or say why not.
 func parse(name string, text []byte, twins bool) ([]scenario, error) {
 	archive := txtar.Parse(text)
 	h, err := parseHeader(string(archive.Comment))
@@ -84,13 +84,13 @@ func parseHeader(text string) (h header, err error) {
 		case ok && slices.Contains([]string{"args", "exit", "holds", "needs", "never", "moves", "in", "judged"}, key):
 			h.lines = append(h.lines, [2]string{key, value})
 		case len(h.lines) > 0 && line != "":
-			return h, fmt.Errorf("%q is no line of a header", line)
+			return h, fmt.Errorf("%q is not a header line", line)
 		case line != "":
 			h.about = append(h.about, line)
 		}
 	}
 	if len(h.about) == 0 {
-		return h, errors.New("it does not say what is done")
+		return h, errors.New("it does not describe the scenario")
 	}
 	return h, nil
 }
@@ -108,7 +108,7 @@ func parseVariant(text string) variant {
 	return variant{word, values}
 }
 
-// A combination gives every word of the variants one of its values.
+// A combination gives every variant one of its values.
 type combination struct {
 	words  []string // "@WORD@", value, ...
 	values []string

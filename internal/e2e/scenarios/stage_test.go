@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// A stage is the place in which one scenario is played once: a home, a
-// repository, and the scripts that the agents play.
+// A stage is where one scenario is played once: a home, a repository, and the agents' scripts.
 type stage struct {
 	dir  string
 	bin  string // the directory of the program
@@ -23,7 +22,7 @@ type stage struct {
 	args string
 }
 
-// An ending is what a play came to.
+// An ending is the result of a play.
 type ending struct {
 	exit   int
 	output string // what codeloops printed
@@ -33,14 +32,14 @@ type ending struct {
 
 func (e ending) text() string { return e.output + e.logs }
 
-// String shows what a person needs who looks for a fault.
+// String shows what helps to find the cause of a failure.
 func (e ending) String() string {
 	const most = 6000 // bytes of the logs, from their end
 	return e.output + "\n" + e.logs[max(0, len(e.logs)-most):]
 }
 
-// The scripts that every scenario has. An agent's part is a script of the
-// scenario, which may use the words.
+// The scripts of every scenario. An agent's part is a script of the scenario, which may call the
+// functions in words.
 const (
 	play = `PROMPT="$LIE/$CODELOOPS_ROLE-$CODELOOPS_ITERATION-$CODELOOPS_ASK.prompt"
 export PROMPT
@@ -63,11 +62,11 @@ command = ["sh", "@LIE@/play.sh"]
 	enter = ". \"$LIE/words.sh\"\n. \"$LIE/run.sh\"\n"
 )
 
-// What git does beside the work, of a thousand repositories, is most of the time.
+// With a thousand repositories, most of the time would go into git's maintenance.
 const gitConfig = "[user]\nname = Somebody\nemail = somebody@example.com\n" +
 	"[init]\ndefaultBranch = main\ntemplateDir = ~/template\n[maintenance]\nauto = false\n"
 
-// limit is how long a play may take, on a machine that does much else.
+// limit bounds a play, on a busy machine.
 const limit = 10 * time.Minute
 
 // newStage lays out the files of a scenario in a directory of its own below root.
@@ -77,12 +76,12 @@ func newStage(t *testing.T, bin, root, args string, files map[string]string) *st
 		map[string]string{"play.sh": play, "words.sh": words, "actor.sh": "", "critic.sh": "done_\n", "run.sh": start}, files)
 }
 
-// layOut lays out files, those that every scenario has and those of one, in a
-// directory of its own below root.
+// layOut writes files, the common ones and those of the scenario, into its own directory below
+// root.
 func layOut(t *testing.T, s *stage, root string, common, files map[string]string) *stage {
 	t.Helper()
 	var err error
-	if s.dir, err = os.MkdirTemp(root, ""); err != nil { //nolint:usetesting // it is removed with the others
+	if s.dir, err = os.MkdirTemp(root, ""); err != nil { //nolint:usetesting // removed with the others
 		t.Fatal(err)
 	}
 	all := maps.Clone(common)
@@ -105,7 +104,7 @@ func layOut(t *testing.T, s *stage, root string, common, files map[string]string
 		}
 	}
 	tree := s.tree
-	s.tree = "repo" // which may have to make the other one
+	s.tree = "repo" // setup.sh may have to create the other one
 	if out, exit := s.sh(t, begin); exit != 0 {
 		t.Fatalf("make the repository: %s", out)
 	}
@@ -118,8 +117,8 @@ func layOut(t *testing.T, s *stage, root string, common, files map[string]string
 	return s
 }
 
-// joined puts the keys of a scenario's configuration before the tables of the
-// common one, where they belong, and its tables behind.
+// joined inserts the keys of a scenario's configuration before the tables of the common one, as
+// TOML requires, and appends its tables.
 func joined(common, own string) string {
 	at := strings.Index("\n"+own, "\n[")
 	if at < 0 {
@@ -155,11 +154,11 @@ func (s *stage) sh(t *testing.T, script string) (output string, exit int) {
 	}
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
-	cmd.WaitDelay = time.Minute // for the output to be read
+	cmd.WaitDelay = time.Minute // time to read the output
 	ownGroup(cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		t.Fatalf("not over after %s\n%s", limit, b.String())
+		t.Fatalf("still running after %s\n%s", limit, b.String())
 	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited && !errors.Is(err, exec.ErrWaitDelay) {
 		t.Fatal(err)
@@ -167,7 +166,7 @@ func (s *stage) sh(t *testing.T, script string) (output string, exit int) {
 	return b.String(), cmd.ProcessState.ExitCode()
 }
 
-// play runs codeloops, or what the scenario has in its place.
+// play runs codeloops, or the scenario's run.sh instead.
 func (s *stage) play(t *testing.T) ending {
 	t.Helper()
 	var e ending
@@ -191,7 +190,7 @@ func (s *stage) logs(t *testing.T) string {
 	var b strings.Builder
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a run that is refused takes its own away
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a rejected run removes its own log
 			t.Fatal(err)
 		}
 		b.Write(text)

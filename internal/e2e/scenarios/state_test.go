@@ -13,14 +13,13 @@ import (
 	"strings"
 )
 
-// A state is what stands in the places of a stage that are the user's: of each file
-// what it is and holds, by its path.
+// A state describes the user's files on a stage by their paths: kind, metadata and content.
 type state map[string]string
 
-// large is the size from which a file is known by its number and its times alone.
+// large is the size from which a file is compared only by inode number and times.
 const large = 1 << 20
 
-// look takes down the state of the user's places, all but what moves.
+// look records the state of the user's files, except those that move.
 func (s *stage) look(moves []*regexp.Regexp) (state, error) {
 	now := state{}
 	entries, err := os.ReadDir(s.dir)
@@ -39,7 +38,7 @@ func (s *stage) look(moves []*regexp.Regexp) (state, error) {
 			if err != nil {
 				return err
 			}
-			// The lock is there while a run is.
+			// The lock exists during a run.
 			if d.Name() == "codeloops-lock" || slices.ContainsFunc(moves, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
 				return nil
 			}
@@ -56,7 +55,7 @@ func (s *stage) look(moves []*regexp.Regexp) (state, error) {
 	return now, nil
 }
 
-// gone passes over what a user takes away in the same moment.
+// gone ignores files that the user removes at the same moment.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -64,7 +63,7 @@ func gone(err error) error {
 	return err
 }
 
-// describe says what a file is: one that was replaced by its like is another one.
+// describe describes a file; one that was replaced by an equal file has another description.
 func describe(path string, d fs.DirEntry) (string, error) {
 	info, err := d.Info()
 	if err != nil {
@@ -89,7 +88,7 @@ func describe(path string, d fs.DirEntry) (string, error) {
 	return fmt.Sprintf("%s, %d bytes %.6x %.*q", what, len(text), sha256.Sum256(text), shown, text), nil
 }
 
-// since says how a state differs from an earlier one; "" where it does not.
+// since returns the differences from an earlier state; "" if there are none.
 func (now state) since(then state) string {
 	var b strings.Builder
 	names := maps.Clone(now)

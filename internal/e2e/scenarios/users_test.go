@@ -18,8 +18,8 @@ import (
 
 func users() corpus { return corpus{"../../../testdata/users", 150, false} }
 
-// The scripts that every scenario of users has beside the words: agents say when they
-// have their turn, and wait while the user is at work.
+// The additional scripts of user scenarios: agents announce their turn, and wait while the user
+// works.
 const (
 	userWords = words + `settled_() { done_; echo 'F1: settled'; }
 now() {
@@ -59,11 +59,11 @@ now "check-$N"
 	userStart = "codeloops_ run -n 3 \"$@\" -p 'Do the work.'\n"
 )
 
-// Whatever users do while a run goes on: what they and the actor leave stays as it is,
-// in the work tree and in the repository, and a DONE stands on what was judged.
+// TestUsers: whatever users do during a run, their files and the actor's stay as they are, in the
+// work tree and in the repository, and a DONE is about the tree that was judged.
 func TestUsers(t *testing.T) {
 	t.Parallel()
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // what nohup has the tests ignore would stay ignored in what they start
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // under nohup the tests ignore SIGHUP, and their commands would inherit that
 	bin := program(t)
 	root := t.TempDir()
 	for _, s := range users().read(t) {
@@ -89,7 +89,7 @@ func (s scenario) playUser(t *testing.T, bin, root string) {
 	u := newUser(t, at, s)
 	e := at.play(t)
 	u.leave()
-	if want := max(s.exit, 0); e.exit != want { // a run that nobody hinders comes to its end
+	if want := max(s.exit, 0); e.exit != want { // an undisturbed run succeeds
 		t.Errorf("exit code %d, want %d", e.exit, want)
 	}
 	s.tells(t, e)
@@ -98,7 +98,7 @@ func (s scenario) playUser(t *testing.T, bin, root string) {
 		u.judged(e)
 	}
 	if left, err := os.ReadDir(at.path("tmp")); err != nil || len(left) > 0 {
-		t.Errorf("left in the directory for temporary files: %v, %v", left, err)
+		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 	if _, there := s.files["end.sh"]; there {
 		if out, exit := at.sh(t, "set -ex\n. \"$SCENE/words.sh\"\n. \"$SCENE/end.sh\""); exit != 0 {
@@ -110,17 +110,17 @@ func (s scenario) playUser(t *testing.T, bin, root string) {
 	}
 }
 
-// A user is at work beside a run. At the moments that the scenario has a script for it
-// plays that; and whenever nobody who may change the work tree was at work since the
-// last look, it is as it was left.
+// A user works beside a run. At the moments for which the scenario has a script, it plays that
+// script. Between two moments at which only codeloops, a critic or a check has worked, nothing may
+// have changed.
 type user struct {
 	t     *testing.T
 	stage *stage
 	of    scenario
 
-	left   state           // how it was left by the last who may change it
-	acting bool            // the actor has its turn
-	played map[string]bool // scripts
+	left   state           // the state left by the last one who may change it
+	acting bool            // the actor's turn is in progress
+	played map[string]bool // the scripts that have run
 	end    chan struct{}
 	ends   sync.Once
 	gone   sync.WaitGroup
@@ -137,25 +137,25 @@ func newUser(t *testing.T, at *stage, of scenario) *user {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	u.gone.Go(u.work)
-	t.Cleanup(u.leave) // also where the play does not come to its end
+	t.Cleanup(u.leave) // also if the play is cut short
 	return u
 }
 
 func (u *user) look() {
 	var err error
 	if u.left, err = u.stage.look(u.of.moves); err != nil {
-		u.t.Errorf("look at what is the user's: %v", err)
+		u.t.Errorf("read the user's files: %v", err)
 	}
 }
 
-// compare tells what has changed since whoever may change it has left it.
+// compare reports what has changed since the state was last left by someone who may change it.
 func (u *user) compare(when string) {
 	now, err := u.stage.look(u.of.moves)
 	if err != nil {
-		u.t.Errorf("look at what is the user's: %v", err)
+		u.t.Errorf("read the user's files: %v", err)
 	}
 	if d := now.since(u.left); d != "" {
-		u.t.Errorf("changed until %s, by nobody who may:\n%s", when, d)
+		u.t.Errorf("changed before %s by someone who must not:\n%s", when, d)
 	}
 	u.left = now
 }
@@ -166,7 +166,7 @@ func (u *user) leave() {
 	u.gone.Wait()
 }
 
-// work waits for moments until it is told to leave.
+// work handles moments until it is told to leave.
 func (u *user) work() {
 	for {
 		moments, err := os.ReadDir(u.stage.path("lie", "at"))
@@ -175,7 +175,7 @@ func (u *user) work() {
 		}
 		for _, m := range moments {
 			if filepath.Ext(m.Name()) == "" {
-				u.logged() // whoever waits for the moment has come behind what is logged
+				u.logged() // events logged before the moment come first
 				name, process, _ := strings.Cut(m.Name(), "~")
 				u.moment(name, process)
 			}
@@ -189,8 +189,8 @@ func (u *user) work() {
 	}
 }
 
-// moment is one that an agent, or a check, waits for the end of. The process is in the answer:
-// who waits may be killed, and another one ask for the same moment meanwhile.
+// moment handles a moment at which an agent or a check waits. The answer names the process: the one
+// that waits may be killed, and another may ask for the same moment meanwhile.
 func (u *user) moment(name, process string) {
 	role, _, _ := strings.Cut(name, "-")
 	file := u.stage.path("lie", "at", name+"~"+process)
@@ -213,7 +213,7 @@ func (u *user) moment(name, process string) {
 	}
 }
 
-// script plays what the user does at a moment, the first time that it comes.
+// script plays the user's script for a moment, the first time that the moment comes.
 func (u *user) script(name string) {
 	if _, there := u.of.files["user/"+name+".sh"]; !there || u.played[name] {
 		return
@@ -225,8 +225,8 @@ func (u *user) script(name string) {
 	u.look()
 }
 
-// logged plays what the user does as soon as the log has a line, for which nobody
-// waits: diff-N when a diff was captured, between-N when an iteration is over.
+// logged plays the scripts of moments in the log, for which no process waits: diff-N when a diff
+// was captured, between-N when an iteration is over.
 func (u *user) logged() {
 	for script := range u.of.files {
 		name, ok := strings.CutPrefix(strings.TrimSuffix(script, ".sh"), "user/")
@@ -239,8 +239,7 @@ func (u *user) logged() {
 	}
 }
 
-// judged checks that the diff that was judged last leads from the tree at the start to
-// that at the end.
+// judged checks that the last judged diff leads from the initial tree to the final one.
 func (u *user) judged(e ending) {
 	base := u.stage.path("base")
 	if err := os.RemoveAll(filepath.Join(base, ".git")); err != nil {
@@ -251,7 +250,7 @@ func (u *user) judged(e ending) {
 		cmd.Dir, cmd.Stdin = base, strings.NewReader(patch)
 		cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+u.stage.dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			u.t.Errorf("the diff that was judged last does not apply: %v\n%s\n%s", err, out, patch)
+			u.t.Errorf("the last judged diff does not apply: %v\n%s\n%s", err, out, patch)
 			return
 		}
 	}
@@ -264,13 +263,13 @@ func (u *user) judged(e ending) {
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if got, want := fileAt(filepath.Join(base, name)), fileAt(u.stage.path(u.stage.tree, name)); got != want {
-			u.t.Errorf("judged last was %s as\n\t%s\nand it is\n\t%s", name, orNone(got), orNone(want))
+			u.t.Errorf("the last judged diff has %s as\n\t%s\nbut it is\n\t%s", name, orNone(got), orNone(want))
 		}
 	}
 	u.removed(base)
 }
 
-// removed checks that nothing that was judged to be there is gone.
+// removed checks that no file that was judged is gone.
 func (u *user) removed(base string) {
 	err := filepath.WalkDir(base, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -281,7 +280,7 @@ func (u *user) removed(base string) {
 			return err
 		}
 		if _, gone := os.Lstat(u.stage.path(u.stage.tree, name)); gone != nil {
-			u.t.Errorf("judged last was a tree with %s, which is gone", name)
+			u.t.Errorf("the last judged diff has %s, which is gone", name)
 		}
 		return nil
 	})
@@ -290,7 +289,7 @@ func (u *user) removed(base string) {
 	}
 }
 
-// lastDiff is the diff of the last iteration in logs.
+// lastDiff returns the diff of the last iteration in logs.
 func lastDiff(logs string) (patch string) {
 	for line := range strings.Lines(logs) {
 		var one struct {
@@ -304,7 +303,7 @@ func lastDiff(logs string) (patch string) {
 	return patch
 }
 
-// fileAt is what a diff shows of a file; "" where there is none, or a directory.
+// fileAt returns a file as a diff shows it; "" if there is none, or if it is a directory.
 func fileAt(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || info.IsDir() {
