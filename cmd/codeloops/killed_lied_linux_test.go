@@ -31,7 +31,7 @@ func (s *stage) killed() {
 		s.t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	s.buried()
+	s.awaitDeath()
 	if err := os.Remove(filepath.Join(s.dir, "hold-actor")); err != nil {
 		s.t.Fatal(err)
 	}

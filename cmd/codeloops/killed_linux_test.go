@@ -115,9 +115,9 @@ func (s *stage) events() []loop.Event {
 	return events
 }
 
-// buried waits until all processes of a killed run have ended: its agents, and the keeper that may
+// awaitDeath waits until all processes of a killed run have ended: its agents, and the keeper that may
 // be about to start one.
-func (s *stage) buried() {
+func (s *stage) awaitDeath() {
 	s.t.Helper()
 	s.await("the end of what was started", func() bool { return !running(s.dir, "") })
 }
@@ -126,7 +126,7 @@ func (s *stage) buried() {
 // for leftover processes.
 func (s *stage) check() []loop.Event {
 	s.t.Helper()
-	s.buried()
+	s.awaitDeath()
 	events := s.events()
 	var grammar looptest.Grammar
 	for i, e := range events {

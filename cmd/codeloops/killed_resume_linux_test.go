@@ -83,7 +83,7 @@ func (l *ledger) kill(cmd *exec.Cmd) {
 		l.t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	l.buried()
+	l.awaitDeath()
 	for role, begun := range l.begun() {
 		before := l.cut[role]
 		l.cut[role] = begun - l.finished()[role]

@@ -25,7 +25,7 @@ func database(t *testing.T) (url string) {
 		found = append(found, path)
 	}
 	if len(found) == 0 {
-		t.Skip("there is no server of PostgreSQL on this machine (initdb)")
+		t.Skip("PostgreSQL's server (initdb) is not installed")
 	}
 	dir, err := os.MkdirTemp("/tmp", "pg-") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
@@ -36,13 +36,13 @@ func database(t *testing.T) (url string) {
 	if os.Geteuid() == 0 { // the server refuses to run as root
 		nobody, err := user.Lookup("nobody")
 		if err != nil {
-			t.Skip("PostgreSQL does not run for root, and there is no other user: ", err)
+			t.Skip("PostgreSQL does not run as root, and there is no other user: ", err)
 		}
 		uid, _ := strconv.Atoi(nobody.Uid)
 		gid, _ := strconv.Atoi(nobody.Gid)
 		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 		if err := os.Chown(dir, uid, gid); err != nil {
-			t.Skip("PostgreSQL does not run for root: ", err)
+			t.Skip("PostgreSQL does not run as root: ", err)
 		}
 	}
 	server := func(name string, args ...string) *exec.Cmd {
@@ -198,7 +198,7 @@ say = "Write good, not `+databasePassword+`."
 func TestLessonsInPgvector(t *testing.T) { //nolint:gocyclo // likewise
 	t.Parallel()
 	if _, err := exec.LookPath("psql"); err != nil {
-		t.Skip("there is no client of PostgreSQL on this machine (psql)")
+		t.Skip("PostgreSQL's client (psql) is not installed")
 	}
 	url := database(t)
 	o := &oracle{}

@@ -116,7 +116,7 @@ func TestLiveIsHungUp(t *testing.T) {
 	t.Parallel()
 	script, err := exec.LookPath("script")
 	if err != nil {
-		t.Skip("there is no script(1) whose terminal could be closed")
+		t.Skip("script(1) is not installed, whose terminal could be closed")
 	}
 	home, work := scriptedHome(t, atWork(false))
 	exe, err := os.Executable()

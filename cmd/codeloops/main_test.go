@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 		}}).run(os.Args[1:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == scripted.Command {
-		os.Args = append(os.Args[:1], asAsked(os.Args[1:])...)
+		os.Args = append(os.Args[:1], scriptedArgs(os.Args[1:])...)
 		play()
 	}
 	if os.Getenv(playCodeloops) != "" {

@@ -23,7 +23,7 @@ import (
 func soaking(t *testing.T) bool {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it takes its time")
+		t.Skip("a long test")
 	}
 	return os.Getenv("QUEUE_SOAK") != ""
 }
@@ -91,7 +91,7 @@ func TestQueueLongKills(t *testing.T) {
 	s.turnsOf(ids)
 	s.stop(all...)
 	hub.stop()
-	s.nothing()
+	s.noLeftovers()
 	if s.Untouched() != before {
 		t.Error("the user's files have changed")
 	}
@@ -189,7 +189,7 @@ say end
 	s.settled(on, []string{id, again})
 	s.stop(first, second)
 	hub.stop()
-	s.nothing()
+	s.noLeftovers()
 }
 
 // TestQueueLongWithoutAHub: workers share the queue among themselves, and when one leaves, with or
@@ -199,7 +199,7 @@ func TestQueueLongWithoutAHub(t *testing.T) {
 	soaking(t)
 	s := newQueueStage(t, time.Second, twice)
 	if s.way.URL != "" {
-		t.Skip("there is a hub elsewhere")
+		t.Skip("the hub is on a NATS server")
 	}
 	first := s.worker(1)
 	on := s.board()
@@ -219,7 +219,7 @@ func TestQueueLongWithoutAHub(t *testing.T) {
 	work()
 	s.settled(on, ids)
 	s.stop(fourth)
-	s.nothing()
+	s.noLeftovers()
 }
 
 // TestQueueLongTurn: a turn that lasts many leases is not given to another worker.
@@ -250,7 +250,7 @@ say end
 	}
 	s.stop(one, two)
 	hub.stop()
-	s.nothing()
+	s.noLeftovers()
 	t.Logf("a turn of %d leases of %s: one attempt, after %s; load %s", leases, lease, time.Since(began).Round(time.Second), load(t))
 }
 
@@ -396,7 +396,7 @@ func TestQueueLongConflicts(t *testing.T) {
 	}
 	s.stop(all...)
 	hub.stop()
-	s.nothing()
+	s.noLeftovers()
 	if s.Untouched() != before {
 		t.Error("the user's files have changed")
 	}

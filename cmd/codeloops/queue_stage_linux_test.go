@@ -495,8 +495,8 @@ func (s *queueStage) messages() (n uint64) {
 	return n
 }
 
-// nothing checks that no process and no temporary file is left after all have been stopped.
-func (s *queueStage) nothing() {
+// noLeftovers checks that no process and no temporary file is left after all have been stopped.
+func (s *queueStage) noLeftovers() {
 	s.Helper()
 	s.await("the end of all processes", func() bool { return !running(s.dir, "") })
 	err := filepath.WalkDir(filepath.Join(s.dir, "tmp"), func(name string, d fs.DirEntry, err error) error {

@@ -69,8 +69,8 @@ func lines(sessions string) (n int) {
 	return n
 }
 
-// asAsked makes the scripted agent record its turn, and play another scenario in the chosen turn.
-func asAsked(args []string) []string {
+// scriptedArgs makes the scripted agent record its turn, and play another scenario in the chosen turn.
+func scriptedArgs(args []string) []string {
 	step := os.Getenv("CODELOOPS_STEP")
 	if path := os.Getenv(turnsFile); path != "" {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -291,8 +291,8 @@ func (s *scene) verified(how ...string) {
 	}
 }
 
-// goesOn resumes the session to its end.
-func (s *scene) goesOn() {
+// resumeToEnd resumes the session to its end.
+func (s *scene) resumeToEnd() {
 	s.t.Helper()
 	before := s.cut()
 	code, out := s.resume()
@@ -318,7 +318,7 @@ func hit(by string, line, want int) mishap {
 		if code != want {
 			s.t.Fatalf("exit code %d\n%s", code, out)
 		}
-		s.goesOn()
+		s.resumeToEnd()
 	}}
 }
 
@@ -326,7 +326,7 @@ func hit(by string, line, want int) mishap {
 func odd(what string, step loop.Step, turn string) mishap {
 	return mishap{what + " of " + string(step), func(s *scene) {
 		s.t.Helper()
-		code, out := s.oddly(step, turn)
+		code, out := s.withOddTurn(step, turn)
 		if code != command.ExitDone && code != command.ExitLimit && code != command.ExitError || strings.Contains(out, "(internal)") {
 			s.t.Fatalf("exit code %d\n%s", code, out)
 		}
@@ -334,8 +334,8 @@ func odd(what string, step loop.Step, turn string) mishap {
 	}}
 }
 
-// oddly starts the session with one turn replaced by another.
-func (s *scene) oddly(step loop.Step, turn string) (code int, out string) {
+// withOddTurn starts the session with one turn replaced by another.
+func (s *scene) withOddTurn(step loop.Step, turn string) (code int, out string) {
 	s.t.Helper()
 	var b strings.Builder
 	for _, role := range []string{"actor", "critic"} {

@@ -118,7 +118,7 @@ say = "DECISION: CONTINUE\nFEEDBACK: more"
 	for n := 2; n <= rounds+1; n++ {
 		s.resumeTwice(n)
 	}
-	s.buried()
+	s.awaitDeath()
 	acted := map[int]int{}
 	for _, e := range s.events() {
 		if e, ok := e.(loop.ActorFinished); ok {

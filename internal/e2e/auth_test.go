@@ -19,8 +19,8 @@ const (
 	authStarts = 2
 )
 
-// asItComes returns an agent with its own default number of retries; other tests reduce it.
-func (c cli) asItComes() cli {
+// withDefaultRetries returns an agent with its own default number of retries; other tests reduce it.
+func (c cli) withDefaultRetries() cli {
 	env, files := c.env, c.files
 	quick := strings.NewReplacer(`,"maxAttempts":2`, "", "request_max_retries = 1\n", "", "stream_max_retries = 1\n", "")
 	if env != nil {
@@ -59,7 +59,7 @@ func (c cli) keyless() (_ cli, ok bool) {
 // the same iteration, soon and with few starts.
 func TestKeyIsRefused(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, c cli) { signsIn(t, c.asItComes(), "key refused") })
+	each(t, func(t *testing.T, c cli) { signsIn(t, c.withDefaultRetries(), "key refused") })
 }
 
 // TestNobodySignedIn: the same without any key.
@@ -68,7 +68,7 @@ func TestNobodySignedIn(t *testing.T) {
 	each(t, func(t *testing.T, c cli) {
 		c, ok := c.keyless()
 		if !ok {
-			t.Skip("it asks its service, which cannot be reached here")
+			t.Skip("the agent asks its service, which cannot be reached here")
 		}
 		signsIn(t, c, "no key")
 	})
@@ -124,10 +124,10 @@ func TestSilentLimit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
 		if c.name != "codex" {
-			t.Skip("it tells nothing, or ends by itself")
+			t.Skip("the agent reports no limit, or ends by itself")
 		}
 		limited := model.Fault{Status: http.StatusTooManyRequests, Message: "scripted limit", Header: http.Header{"Retry-After": {"3600"}}}
-		s := newStage(t, c.asItComes(), turns(func(turn) model.Answer { return model.Answer{Fault: limited} }))
+		s := newStage(t, c.withDefaultRetries(), turns(func(turn) model.Answer { return model.Answer{Fault: limited} }))
 		s.judge(done)
 		s.conf = "[actor]\nidle_timeout = \"20s\"\n" + s.conf
 		e := s.start("--no-wait", "-n", "1", "greet the world").wait()

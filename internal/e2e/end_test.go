@@ -51,7 +51,7 @@ func (r *run) wait() end {
 		r.t.Fatalf("the run does not end\n%s", r.events.text())
 	}
 	e.took, e.code = time.Since(r.began), r.cmd.ProcessState.ExitCode()
-	e.alive = r.buried()
+	e.alive = r.awaitProcesses()
 	out, err := os.ReadFile(filepath.Join(r.dir, "stdout"))
 	r.must(err)
 	if len(out) > 0 {
@@ -65,8 +65,8 @@ func (r *run) wait() end {
 	return e
 }
 
-// buried waits for the last process of the run.
-func (r *run) buried() time.Duration {
+// awaitProcesses waits for the last process of the run.
+func (r *run) awaitProcesses() time.Duration {
 	r.t.Helper()
 	began := time.Now()
 	for {

@@ -12,7 +12,7 @@ func TestGateway(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
 		if c.name != "claude" {
-			t.Skip("it is about claude")
+			t.Skip("only for claude")
 		}
 		s := newStage(t, c, turns(func(q turn) model.Answer {
 			if q.critic {

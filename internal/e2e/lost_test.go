@@ -16,7 +16,7 @@ func TestLostConversation(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
 		if c.name == "cline" || c.name == "cn" {
-			t.Skip("it cannot carry on a conversation by its name")
+			t.Skip("the agent cannot continue a conversation by its ID")
 		}
 		s := newStage(t, c, turns(func(turn) model.Answer { return model.Answer{Text: "I have read it."} }))
 		s.judgeTwice()

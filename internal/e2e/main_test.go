@@ -42,10 +42,10 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	err := again(alone)
+	err := rerun(alone)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
 		fmt.Println("the network cannot be taken away here: the agents' own switches keep them from it")
-		err = again("switches")
+		err = rerun("switches")
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		os.Exit(exit.ExitCode())
@@ -59,8 +59,8 @@ func TestMain(m *testing.M) {
 // alone is the value of [insideVar] without a network.
 const alone = "alone"
 
-// again runs these tests in a separate process.
-func again(inside string) error {
+// rerun runs these tests in a separate process.
+func rerun(inside string) error {
 	cmd := exec.Command(os.Args[0], os.Args[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), insideVar+"="+inside)
@@ -76,7 +76,7 @@ func again(inside string) error {
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(insideVar) != alone {
-		t.Skip("the network has not been taken away")
+		t.Skip("the network is not isolated")
 	}
 	all, err := net.Interfaces()
 	if err != nil {

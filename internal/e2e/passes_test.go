@@ -25,7 +25,7 @@ func TestPasses(t *testing.T) {
 			t.Parallel()
 			each(t, func(t *testing.T, c cli) {
 				if c.name == "cline" && name == "429" {
-					t.Skip("it does not tell that this is a limit: the turn has failed")
+					t.Skip("the agent does not report this as a limit: the turn fails")
 				}
 				var passed atomic.Bool
 				s := newStage(t, c, turns(func(turn) model.Answer {

@@ -16,7 +16,7 @@ func TestResume(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
 		if c.name == "cline" || c.name == "cn" {
-			t.Skip("it cannot carry on a conversation by its name")
+			t.Skip("the agent cannot continue a conversation by its ID")
 		}
 		var prompts atomic.Int32
 		s := newStage(t, c, turns(func(q turn) model.Answer {
@@ -41,7 +41,7 @@ func TestResume(t *testing.T) {
 		if second.SessionID != "" {
 			t.Errorf("the second turn has the new conversation ID %q", second.SessionID)
 		}
-		apart(t, first.Usage, second.Usage)
+		sameCost(t, first.Usage, second.Usage)
 		if first.Ending != loop.EndCompleted || second.Ending != loop.EndCompleted {
 			t.Errorf("the turns ended %s and %s", first.Ending, second.Ending)
 		}
@@ -49,8 +49,8 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// apart checks that two equal turns have cost the same.
-func apart(t *testing.T, first, second loop.Usage) {
+// sameCost checks that two equal turns have cost the same.
+func sameCost(t *testing.T, first, second loop.Usage) {
 	t.Helper()
 	if a, b := first.Tokens, second.Tokens; a == nil || b == nil || a.Output != b.Output || a.CacheRead != b.CacheRead {
 		t.Errorf("the first turn used %+v, the second %+v", a, b)

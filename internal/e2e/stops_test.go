@@ -21,9 +21,9 @@ func TestStops(t *testing.T) {
 			each(t, func(t *testing.T, c cli) {
 				switch {
 				case c.name == "droid" && stop == model.StopLength:
-					t.Skip("it asks for the rest, as often as that is stopped, too")
+					t.Skip("the agent keeps asking for the rest, however often that is cut off, too")
 				case slices.Contains(silent(stop), c.name):
-					t.Skip("it does not tell")
+					t.Skip("the agent does not report it")
 				}
 				s := newStage(t, c, turns(func(q turn) model.Answer {
 					if !q.critic {

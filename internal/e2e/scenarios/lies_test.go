@@ -88,7 +88,7 @@ func program(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("CODELOOPS_BIN")
 	if name == "" {
-		t.Skip("CODELOOPS_BIN names no program to play with: make lies, make users")
+		t.Skip("CODELOOPS_BIN names no program to test: use make lies or make users")
 	}
 	return filepath.Dir(name)
 }

@@ -77,7 +77,7 @@ func TestUsers(t *testing.T) {
 func (s scenario) playUser(t *testing.T, bin, root string) {
 	t.Helper()
 	if s.needs != "" && exec.Command("sh", "-c", s.needs).Run() != nil {
-		t.Skip("it cannot be played here:", s.needs)
+		t.Skip("cannot be played here:", s.needs)
 	}
 	if _, checks := s.files["check.sh"]; checks {
 		s.args += ` --check 'sh "$SCENE/check-play.sh"'`
