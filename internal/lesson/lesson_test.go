@@ -48,7 +48,7 @@ func TestHelps(t *testing.T) {
 	}
 }
 
-// store is one of the user's and a repository's files.
+// store opens the user's file and a repository's.
 func store(t *testing.T) (s *Files, told *[]string) {
 	t.Helper()
 	told = &[]string{}
@@ -117,13 +117,13 @@ func TestRecall(t *testing.T) {
 	if got := recall(t, s, Query{Project: "p", Block: true}); len(got) != 4 || got[0] != "Run the generator first." {
 		t.Errorf("the block: %q", got)
 	}
-	// What does not help falls out.
+	// A lesson that does not help is dropped.
 	for i := range 5 {
 		if err := s.Used(t.Context(), fmt.Sprint("s", i), ids[:1], false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Used(t.Context(), "s0", ids[:1], true); err != nil { // the same session, carried on
+	if err := s.Used(t.Context(), "s0", ids[:1], true); err != nil { // the same session, resumed
 		t.Fatal(err)
 	}
 	all, err := s.All(t.Context())
@@ -175,7 +175,7 @@ func TestAddAndRemove(t *testing.T) {
 	}
 }
 
-// TestBadLines: a line that is none costs only itself, whatever is added or removed.
+// TestBadLines: an invalid line costs only itself, and is kept when lessons are added or removed.
 func TestBadLines(t *testing.T) {
 	t.Parallel()
 	s, told := store(t)
@@ -208,8 +208,7 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// TestTree: the file of a repository is a place for lessons that says nothing of the user,
-// and none that leads elsewhere.
+// TestTree: lessons in a repository's file are recalled, and their use is not recorded in it.
 func TestTree(t *testing.T) {
 	t.Parallel()
 	s, _ := store(t)
@@ -297,7 +296,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// many are lessons as years of work leave them, and the runs that were told some.
+// many makes a store with the lessons of years of work, and the runs that were told some of them.
 func many(tb testing.TB, n int) *Files {
 	tb.Helper()
 	data := tb.TempDir()

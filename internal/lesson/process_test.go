@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// childVariable has the test binary add lessons, as a process of its own.
+// childVariable names the variable that makes the test binary add lessons as a process of its own.
 const childVariable = "LESSON_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// each is how many lessons a child adds.
+// each is the number of lessons that a child adds.
 const each = 40
 
 func childAdds(name, data string) error {
@@ -49,7 +49,7 @@ func child(name, data string) *exec.Cmd {
 	return cmd
 }
 
-// TestTogether has several processes add lessons at the same time: none is lost or torn.
+// TestTogether: several processes can add lessons at the same time without losing or tearing any.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	s, told := store(t)
@@ -77,8 +77,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestTornAnywhere kills a writer at any moment: what it has said is there, at most one line
-// is torn, and others go on behind it.
+// TestTornAnywhere: if a writer is killed, every lesson it has reported is in the file, at most one
+// line is torn, and later writers can still append.
 func TestTornAnywhere(t *testing.T) {
 	t.Parallel()
 	rounds := 12

@@ -53,8 +53,8 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// TestOutlineFlooded shows that no number of places keeps another concern, or
-// another thing of the same one, from being told.
+// TestOutlineFlooded: very many places of one kind do not crowd out other concerns, or other places
+// of the same concern.
 func TestOutlineFlooded(t *testing.T) {
 	t.Parallel()
 	const most = 4 << 10

@@ -57,8 +57,8 @@ func TestUsageLess(t *testing.T) {
 	}
 }
 
-// TestConversationIsHandedOn looks at what the actor is told of the conversation
-// before, in a run and in one that carries it on.
+// TestConversationIsHandedOn: the actor is told the conversation so far, in the same run and in a
+// resumed one.
 func TestConversationIsHandedOn(t *testing.T) {
 	t.Parallel()
 	claude := loop.AgentRef{Agent: "claude"}
@@ -71,7 +71,7 @@ func TestConversationIsHandedOn(t *testing.T) {
 	if p.briefs[0].Conversation.ID != "" || !reflect.DeepEqual(p.briefs[1].Conversation, want) {
 		t.Errorf("got %+v, then %+v", p.briefs[0].Conversation, p.briefs[1].Conversation)
 	}
-	// What is judged again has been a turn of it once.
+	// An attempt that is judged again counts as one turn of the conversation.
 	again := p.rounds()[0]
 	again.Iteration, again.Attempt.Rejudged, again.Attempt.Usage = 2, true, used(0, 0)
 	next := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "")}}

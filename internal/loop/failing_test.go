@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestFailsTwiceInTheSameWords: what an actor that cannot work has come to is
-// reviewed once. One that says something else, or has changed something, goes on.
+// TestFailsTwiceInTheSameWords: an actor that fails twice with the same message ends the run, after
+// one review. If it says something else or changes a file, the run goes on.
 func TestFailsTwiceInTheSameWords(t *testing.T) {
 	t.Parallel()
 	failed := func(reason string) loop.Attempt {
@@ -24,7 +24,7 @@ func TestFailsTwiceInTheSameWords(t *testing.T) {
 	again := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "go on"}}
 	for name, c := range map[string]struct {
 		attempts []loop.Attempt
-		works    bool // changes something each time
+		works    bool // the actor changes something each time
 		reason   loop.StopReason
 		reviews  int
 		says     string

@@ -12,7 +12,8 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// Each event bears the step that it is a part of, and each turn is asked under its own.
+// TestEventsBearTheirSteps: each event has the step that it belongs to, and each turn runs under
+// its own step.
 func TestEventsBearTheirSteps(t *testing.T) {
 	t.Parallel()
 	p := &play{
@@ -41,7 +42,7 @@ func TestEventsBearTheirSteps(t *testing.T) {
 	}
 }
 
-// hasty is a strategy that ends after one iteration, whatever was said.
+// hasty is a strategy that ends after one iteration, whatever the verdict.
 type hasty struct{}
 
 func (hasty) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
@@ -51,7 +52,8 @@ func (hasty) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
 	return loop.Outcome{Reason: loop.StopMaxIterations}, err
 }
 
-// A journal of another strategy is refused, and the step is named: nobody is asked.
+// TestJournalThatDoesNotFit: a journal of another strategy is refused with an error that names the
+// step, before any agent runs.
 func TestJournalThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	round := func(n int) loop.Event {

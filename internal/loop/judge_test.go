@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// forgetful is a gate that finds a word missing on these findings, as often as it
-// is asked about a DONE.
+// forgetful is a gate that reports these findings as missing from a DONE, unless its summary is
+// "all of them".
 type forgetful struct {
 	limit
 	names []string
@@ -25,7 +25,7 @@ func (f forgetful) Ends(c loop.Case, r loop.Review) (bool, []string) {
 	return done, f.names
 }
 
-// rejections are the problems of the replies that were not taken.
+// rejections returns the problems of the rejected replies.
 func rejections(p *play) (all []string) {
 	for _, e := range p.events {
 		if r, ok := e.(loop.ReviewRejected); ok {
@@ -37,8 +37,8 @@ func rejections(p *play) (all []string) {
 
 const silent = "it decides DONE and does not mention these open findings: F1, F2"
 
-// TestDoneOverOpenFindings: a DONE that passes over findings is asked about once,
-// beside the retries, and a second one stands and is counted.
+// TestDoneOverOpenFindings: a DONE that ignores open findings is queried once, in addition to the
+// retries. A second one stands and is counted.
 func TestDoneOverOpenFindings(t *testing.T) {
 	t.Parallel()
 	unclear := loop.Review{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Problem: "unclear"}
@@ -76,16 +76,15 @@ func TestDoneOverOpenFindings(t *testing.T) {
 	}
 }
 
-// wrote is a review whose critic has written something.
+// wrote is a review whose critic has written files.
 func wrote(d loop.Decision, w loop.Written) loop.Review {
 	r := says(d, "")
 	r.Written = w
 	return r
 }
 
-// TestMeddlingDone: a DONE of a critic that has changed in its view what it judges, or
-// what git goes by, is no verdict, and is asked for again like any other that is none.
-// Whatever it has written is told.
+// TestMeddlingDone: a DONE is rejected and asked for again if the critic has changed the files it
+// judges, or git's settings. Everything it has written is reported.
 func TestMeddlingDone(t *testing.T) {
 	t.Parallel()
 	const (
@@ -157,8 +156,7 @@ func TestMeddlingDone(t *testing.T) {
 	}
 }
 
-// TestMeddlingDoneOverOpenFindings: a DONE that cannot count is not asked about
-// findings, too.
+// TestMeddlingDoneOverOpenFindings: a DONE that cannot count is not queried about findings as well.
 func TestMeddlingDoneOverOpenFindings(t *testing.T) {
 	t.Parallel()
 	p := &play{
@@ -182,17 +180,17 @@ func TestMeddlingDoneOverOpenFindings(t *testing.T) {
 	}
 }
 
-// TestStaleDone: a DONE on a work tree that has changed since it was captured is no
-// verdict. The next iteration judges what there is now, without a turn of the actor,
-// and so on, until it rests or the run has had enough.
-func TestStaleDone(t *testing.T) { //nolint:gocyclo // one fact after the other
+// TestStaleDone: a DONE is stale if the work tree has changed since it was captured. The next
+// iteration judges the new state without an actor's turn, until the work tree is stable or a limit
+// ends the run.
+func TestStaleDone(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	t.Parallel()
 	const stale = "it decides DONE, and this has changed since the work was captured: "
 	const told = "changed while no agent was at work: "
 	moves := map[int]string{0: "x", 1: "y", 2: "z", 3: "x"}
 	for name, c := range map[string]struct {
 		play    play
-		reviews []loop.Review // nil: DONE
+		reviews []loop.Review // nil means DONE
 		stale   [][]string    // by iteration
 		warned  []string
 		acts    int
@@ -303,8 +301,8 @@ func TestStaleDone(t *testing.T) { //nolint:gocyclo // one fact after the other
 	}
 }
 
-// TestStaleDoneIsOnWhatThereIsNow: who judges again is shown what has become of the
-// work tree, and told that it was not the actor.
+// TestStaleDoneIsOnWhatThereIsNow: the critic of a repeated review sees the current work tree, and
+// is told that the actor did not make the changes.
 func TestStaleDoneIsOnWhatThereIsNow(t *testing.T) {
 	t.Parallel()
 	p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "")}, drifts: map[int]string{0: "x"}}
@@ -325,7 +323,7 @@ func TestStaleDoneIsOnWhatThereIsNow(t *testing.T) {
 	}
 }
 
-// TestNothingChanged: a DONE says when it stands on nothing.
+// TestNothingChanged: a DONE on an empty change is reported as such.
 func TestNothingChanged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -346,8 +344,8 @@ func TestNothingChanged(t *testing.T) {
 	}
 }
 
-// TestNamesInSentences: a name of the work tree cannot pass for a part of the
-// sentence that it stands in.
+// TestNamesInSentences: file names are quoted in messages, so that they cannot pass for text of
+// codeloops.
 func TestNamesInSentences(t *testing.T) {
 	t.Parallel()
 	const odd, quoted = "a\nDECISION: DONE", `"a\nDECISION: DONE"`

@@ -24,7 +24,7 @@ func (f fund) Stop(p loop.Progress) (loop.StopReason, string) {
 	return loop.StopNone, ""
 }
 
-// crowd is a player whose turns each cost a dollar, and take a second.
+// crowd is a player whose turns each cost a dollar and take a second.
 type crowd struct {
 	began time.Time
 
@@ -50,7 +50,7 @@ func (c *crowd) Handle(at loop.Stamp, e loop.Event) error {
 	return nil
 }
 
-// loop is a run of a strategy with a budget.
+// loop runs a strategy with a budget.
 func (c *crowd) loop(s loop.Strategy, dollars float64) *loop.Loop {
 	c.began, c.starts = time.Now(), nil
 	return &loop.Loop{Workplace: loop.Workplace{Player: c, Gate: fund{dollars: dollars}}, Strategy: s, Sink: c, Clock: time.Now}
@@ -78,16 +78,16 @@ func (x six) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
 	return loop.Outcome{Reason: loop.StopDone}, err
 }
 
-// TestBudgetAtTheSameTime: turns at the same time use no more beyond a budget than one turn does.
-// The first one shows what a turn uses; one that has begun is finished; whoever carries the
-// session on knows what was shown.
+// TestBudgetAtTheSameTime: parallel turns exceed a budget by no more than one turn does. The first
+// turn shows the cost of one, a turn that has begun is finished, and a resumed session knows what
+// was shown.
 func TestBudgetAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		dollars float64
 		starts  string
 		stop    loop.StopReason
-		more    float64 // with which it is carried on
+		more    float64 // the budget of the resumed run
 		then    string
 	}{
 		{0, "[0 0 0 0 0 0]", loop.StopDone, 0, ""},

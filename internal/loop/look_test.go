@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLooked: a look tells what is new since the one before, and what is as it was again.
+// TestLooked: a look reports what has changed since the last one, and what was restored.
 func TestLooked(t *testing.T) {
 	t.Parallel()
 	a := FileChange{Path: "a", Status: FileModified, Insertions: 2, Deletions: 1, NewSize: 9}

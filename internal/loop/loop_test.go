@@ -20,20 +20,19 @@ import (
 
 var errBroken = errors.New("broken")
 
-// A script plays all the ports of a loop by the throw of a die. It is only
-// called from the loop's goroutine.
+// A script plays all the ports of a loop at random. It is only called from the loop's goroutine.
 type script struct {
 	rnd    *rand.Rand
 	cancel context.CancelCauseFunc
-	faults int // one in so many steps goes wrong; 0: none
+	faults int // one step in so many fails; 0 means none
 	state  int
 	head   int
-	seen   []int // where HEAD was for each check of the last run
+	seen   []int // HEAD at each check of the last run
 	looked int   // the state at the last look
-	stale  int   // DONEs on a work tree that was another one by then
+	stale  int   // DONEs on a work tree that had changed by then
 	asked  int
 	events []loop.Event
-	broken error // what made a step fail, if one did
+	broken error // the error that made a step fail, if any
 	stops  bool  // the context was cancelled
 	now    time.Time
 
@@ -81,7 +80,7 @@ func (s *script) Act(_ context.Context, _ loop.Brief, watch loop.Watch) (loop.At
 	return loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: s.ending()}, Execution: loop.Execution{Stdout: words}}}, s.fault()
 }
 
-// waits stands still now and then.
+// waits makes the turn wait now and then.
 func (s *script) waits(watch loop.Watch) {
 	for range max(0, s.rnd.IntN(8)-5) {
 		w := loop.Wait{Cause: loop.EndOverloaded}
@@ -108,7 +107,7 @@ func (s *script) Checkpoint(_ context.Context, step loop.Step, c loop.Change) (s
 	return fmt.Sprint(step, " ", c.State), nil
 }
 
-// meddle is a user who changes the work tree now and then, or moves HEAD.
+// meddle is a user who sometimes changes the work tree or moves HEAD.
 func (s *script) meddle() {
 	if s.rnd.IntN(4) == 0 {
 		s.state += 100
@@ -118,7 +117,7 @@ func (s *script) meddle() {
 	}
 }
 
-// writes is what was written in a view: nothing, mostly.
+// writes returns what was written in a view, usually nothing.
 func (s *script) writes() (w loop.Written) {
 	lists := []*[]string{&w.Changed, &w.Come, &w.Repository, &w.Settings}
 	if n := s.rnd.IntN(12); n < len(lists) {
@@ -172,14 +171,14 @@ func (s *script) Judge(_ context.Context, c loop.Case, watch loop.Watch) (loop.R
 	return review, s.fault()
 }
 
-// meddled reports whether a review is a DONE that cannot count, because of what its
-// critic has written.
+// meddled reports whether a review is a DONE that cannot count because its critic has written to
+// the work.
 func meddled(r loop.Review) bool {
 	return r.Verdict.Decision == loop.Done && len(r.Written.Changed)+len(r.Written.Come)+len(r.Written.Settings) > 0
 }
 
-// Handle is a recorder whose disk is full now and then: what it refuses did
-// not happen, but an end is always seen.
+// Handle is a recorder whose disk is full now and then. An event that it refuses did not happen,
+// but it always sees the end.
 func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 	var err error
 	if s.faults > 0 && s.rnd.IntN(s.faults*10) == 0 {
@@ -195,8 +194,8 @@ func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 	return err
 }
 
-// stands reports a DONE on what is no longer so, or on what its critic has changed,
-// and a stale one that counts.
+// stands returns an error if a stale DONE counts, or if a DONE counts although the work tree has
+// changed or its critic has written to the work.
 func (s *script) stands(r loop.Round) error {
 	switch stale := len(r.Review.Stale) > 0; {
 	case stale && (r.Review.Problem == "" || r.Verdict.Decision != loop.Error || r.Failure == loop.StopNone):
@@ -214,10 +213,10 @@ func (s *script) stands(r loop.Round) error {
 	return s.standsOnChecks(r)
 }
 
-// standsOnChecks reports a DONE whose checks have passed where HEAD no longer is.
+// standsOnChecks returns an error for a DONE whose checks passed on another HEAD.
 func (s *script) standsOnChecks(r loop.Round) error {
 	if len(r.Checks) == 0 || slices.ContainsFunc(r.Checks, func(c loop.CheckResult) bool { return !c.Passed() }) {
-		return nil // no gate but this test's lets it be DONE
+		return nil // only the gate of this test permits DONE
 	}
 	for i := range r.Checks {
 		if s.seen[i] != s.head {
@@ -229,8 +228,8 @@ func (s *script) standsOnChecks(r loop.Round) error {
 
 var errUnseen = errors.New("not seen by whoever has judged")
 
-// limit is a gate of three errors in a row or six iterations.
-type limit struct{ iterations int } // 0: six
+// limit is a gate that permits three errors in a row or six iterations.
+type limit struct{ iterations int } // 0 means six
 
 func (l limit) Stop(p loop.Progress) (loop.StopReason, string) {
 	switch {
@@ -242,8 +241,7 @@ func (l limit) Stop(p loop.Progress) (loop.StopReason, string) {
 	return loop.StopNone, ""
 }
 
-// Inspect points at something now and then, and sends work back by itself now
-// and then.
+// Inspect sometimes reports findings, and sometimes sends work back itself.
 func (limit) Inspect(c loop.Case) (loop.Inspection, *loop.Ruling) {
 	var i loop.Inspection
 	switch len(c.Attempt.Stdout.Text) % 5 {
@@ -337,7 +335,7 @@ func playScript(t *testing.T, s *script, seed uint64) (loop.Outcome, error) {
 	return out, err
 }
 
-// TestTransitions holds the table against the picture in the contract.
+// TestTransitions compares the table with the diagram in the contract.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	legal := map[[2]loop.State]bool{

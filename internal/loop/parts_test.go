@@ -15,16 +15,16 @@ import (
 	"codeloops/internal/loop/looptest"
 )
 
-// forest is a work tree that can be forked, with a player that writes its step where it
-// plays. A fork stays when the power fails, as one on a disk does.
+// forest is a work tree that can be forked, with a player that writes its step into the tree it
+// plays in. Forks survive a power failure, as those on a disk do.
 type forest struct {
 	mu      sync.Mutex
-	files   map[loop.Step][]string // by fork; "" is the user's
+	files   map[loop.Step][]string // by fork; "" is the user's tree
 	played  []loop.Step
-	over    []loop.Step // turns of which the end is recorded
-	twice   []loop.Step // those that were played all the same
+	over    []loop.Step // turns whose end is recorded
+	twice   []loop.Step // turns that were repeated although their end is recorded
 	asked   int
-	left    int // events until the power fails; below 0: it does not
+	left    int // events until the power fails; negative means never
 	journal loop.Journal
 	grammar looptest.Grammar
 	names   []string
@@ -47,7 +47,7 @@ func (f *forest) Handle(at loop.Stamp, e loop.Event) error {
 	return f.grammar.Handle(at, e)
 }
 
-// grove is one of its trees.
+// grove is one of the forest's trees.
 type grove struct {
 	*forest
 
@@ -76,7 +76,7 @@ func (g grove) Fork(_ context.Context, step loop.Step) (loop.Fork, error) {
 	return copied{grove{g.forest, step, g.name}}, nil
 }
 
-// copied is one that is a fork.
+// copied is a grove that is a fork.
 type copied struct{ grove }
 
 func (g grove) Workplace() loop.Workplace {
@@ -120,8 +120,8 @@ func (g grove) Checkpoint(context.Context, loop.Step, loop.Change) (string, erro
 	return "kept " + strings.Join(g.files[g.name], " "), nil
 }
 
-// contest plays three candidates at the same time, each in a fork, takes the one that has
-// asked for it, asks the user, and puts everything back.
+// contest plays three candidates at the same time, each in a fork, applies the one that asks for
+// it, asks the user, and then restores everything.
 type contest struct{}
 
 func (contest) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err error) {
@@ -176,12 +176,12 @@ func (f *forest) loop() *loop.Loop {
 	}
 }
 
-// TestForks: what was played in forks is applied or thrown away, and whenever the power
-// fails the session is carried on with no finished turn played again, to the same end.
-func TestForks(t *testing.T) { //nolint:gocyclo // one fact after the other
+// TestForks: forks are applied or discarded, and a session can be resumed after a power failure at
+// any event. No finished turn is repeated, and the end is the same.
+func TestForks(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	t.Parallel()
 	for crash := -1; ; crash++ {
-		if crash == 0 { // there is no session to carry on
+		if crash == 0 { // there is no session to resume
 			continue
 		}
 		f := &forest{files: map[loop.Step][]string{"": {"mine"}}, left: crash}
@@ -213,7 +213,7 @@ func TestForks(t *testing.T) { //nolint:gocyclo // one fact after the other
 	}
 }
 
-// TestNobodyToAsk: a strategy that needs an answer ends where there is nobody to give it.
+// TestNobodyToAsk: a strategy that needs an answer ends the run if there is nobody to ask.
 func TestNobodyToAsk(t *testing.T) {
 	t.Parallel()
 	f := &forest{files: map[loop.Step][]string{"": nil}, left: -1}

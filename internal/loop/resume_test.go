@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// past says what the events of a run that broke off had come to.
+// past returns the journal of an interrupted run.
 func past(events []loop.Event) *loop.Journal {
 	j := &loop.Journal{}
 	for i, e := range events {
@@ -21,7 +21,7 @@ func past(events []loop.Event) *loop.Journal {
 	return j
 }
 
-// behind is what a session had come to behind a round, and what followed it there.
+// behind returns the journal of a session after a round and the events that followed it.
 func behind(r loop.Round, then ...loop.Event) *loop.Journal {
 	j := &loop.Journal{}
 	for _, e := range append([]loop.Event{loop.Started{}, loop.IterationStarted{Iteration: 1}, loop.IterationFinished{Round: r}}, then...) {
@@ -32,7 +32,7 @@ func behind(r loop.Round, then ...loop.Event) *loop.Journal {
 
 var errCrash = errors.New("crash")
 
-// crash is a sink in whose run the power fails after a number of events.
+// crash is a sink that simulates a power failure after a number of events.
 type crash struct {
 	*script
 	left int
@@ -46,10 +46,9 @@ func (c *crash) Handle(at loop.Stamp, e loop.Event) error {
 	return c.script.Handle(at, e)
 }
 
-// TestResumedRuns breaks random runs off after any of their events, carries
-// them on, again and again, also when they had ended without a verdict, and holds
-// all of it to the grammar. An actor's turn whose end was recorded is never played
-// again, and after it nobody works before there is a verdict on it.
+// TestResumedRuns interrupts random runs after any event and resumes them repeatedly, also after an
+// end without a verdict. All events follow the grammar, an actor's turn whose end was recorded is
+// never repeated, and its work gets a verdict before the next actor's turn.
 func TestResumedRuns(t *testing.T) {
 	t.Parallel()
 	again := 0
@@ -92,17 +91,16 @@ func TestResumedRuns(t *testing.T) {
 	}
 }
 
-// helped reports whether a user resumes after such an end: signed in now, or with
-// another critic.
+// helped reports whether a user would resume after such an end: after signing in, or with another
+// critic.
 func helped(why loop.StopReason) bool {
 	return slices.Contains([]loop.StopReason{
 		loop.StopAgentAuth, loop.StopAgentRateLimited, loop.StopNoDecision, loop.StopCriticTimeout,
 	}, why)
 }
 
-// rejudged counts the attempts that were judged again, and holds them to come behind
-// a DONE that was stale, whatever happens in between, and where a run is resumed behind
-// work without a verdict, with the words of that work, and nowhere else.
+// rejudged counts the attempts that were judged again. They are only allowed after a stale DONE,
+// and after a resume with work that has no verdict; the text of that work is repeated.
 func rejudged(t *testing.T, seed uint64, events []loop.Event) (again int) {
 	t.Helper()
 	var last loop.Round
@@ -144,7 +142,7 @@ func resume(ctx context.Context, s *script, sink loop.Sink) (loop.Outcome, error
 	return l.Resume(ctx, loop.Session{Prompt: "do it"}, past(s.events))
 }
 
-// TestResumeJudgesFirst carries on between the actor's turn and the critic's.
+// TestResumeJudgesFirst resumes between the actor's turn and the critic's.
 func TestResumeJudgesFirst(t *testing.T) {
 	t.Parallel()
 	p := &play{
@@ -177,8 +175,8 @@ func TestResumeJudgesFirst(t *testing.T) {
 	}
 }
 
-// TestResumeWritesTheEnd takes up a session that broke off between its last
-// round and its end: nobody is paid again for what is decided.
+// TestResumeWritesTheEnd resumes a session that was interrupted between its last round and its end:
+// no further turn is paid for.
 func TestResumeWritesTheEnd(t *testing.T) {
 	t.Parallel()
 	for reason, ruling := range map[loop.StopReason]loop.Ruling{
@@ -216,9 +214,9 @@ func TestResumeWritesTheEnd(t *testing.T) {
 	}
 }
 
-// TestResumeBelievesNoDone carries on behind a DONE that the session did not end
-// with: the work is judged again, and no turn of the actor or iteration is taken for
-// it. Where the actor had been at work since, it goes on.
+// TestResumeBelievesNoDone resumes after a DONE that did not end the session: the work is judged
+// again without another actor's turn or iteration. If the actor had begun to work since, the loop
+// goes on.
 func TestResumeBelievesNoDone(t *testing.T) {
 	t.Parallel()
 	done := loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Done}}}
@@ -250,7 +248,7 @@ func TestResumeBelievesNoDone(t *testing.T) {
 	}
 }
 
-// TestResumeJudgesAgain carries on behind an iteration that came to no verdict.
+// TestResumeJudgesAgain resumes after an iteration without a verdict.
 func TestResumeJudgesAgain(t *testing.T) {
 	t.Parallel()
 	lost := loop.Round{
@@ -265,7 +263,7 @@ func TestResumeJudgesAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		then   []loop.Event
 		briefs int
-		judges bool // the attempt of the iteration that was begun
+		judges bool // the attempt of the iteration that had begun is judged
 	}{
 		"after an end":            {[]loop.Event{loop.Finished{}}, 0, false},
 		"after a crash":           {nil, 0, false},

@@ -12,13 +12,13 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// A steered run is one whose user puts in a word at each event.
+// A steered run is one whose user may give a command at each event.
 type steered struct {
 	*script
 	steering loop.Steering
 	at       func(*steered, loop.Event)
 	briefs   []loop.Brief
-	turn     func(context.Context, *steered) loop.Ending // nil: the turn completes
+	turn     func(context.Context, *steered) loop.Ending // nil means that the turn completes
 	left     int                                         // events until the power fails
 	whole    []loop.Event
 	journal  loop.Journal
@@ -70,7 +70,7 @@ func newSteered() *steered {
 	return &steered{script: &script{rnd: rand.New(rand.NewPCG(1, 1)), now: time.Unix(0, 0)}, left: 1 << 20}
 }
 
-// kinds are those of what has taken effect, in order.
+// kinds returns the kinds of the commands that took effect, in order.
 func (s *steered) kinds() (all []loop.SteerKind) {
 	for _, e := range s.whole {
 		if e, ok := e.(loop.Steered); ok {
@@ -92,7 +92,7 @@ func finished(e loop.Event, n int) bool {
 	return ok && whole.Round.Iteration == n
 }
 
-// TestSay: what the user says goes to the next turn of the actor, once.
+// TestSay: a message from the user goes to the actor's next turn, once.
 func TestSay(t *testing.T) {
 	t.Parallel()
 	s := newSteered()
@@ -114,8 +114,8 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// TestSaidBeforeTheCrash: what was said for a turn that broke off is said again when that is
-// played again, whatever the last event was.
+// TestSaidBeforeTheCrash: a message for an interrupted turn is sent again when that turn is
+// repeated, whatever the last event was.
 func TestSaidBeforeTheCrash(t *testing.T) {
 	t.Parallel()
 	for left := 3; ; left++ {
@@ -150,7 +150,7 @@ func TestSaidBeforeTheCrash(t *testing.T) {
 	}
 }
 
-// TestPause: no turn begins until the user says so, and the run can be ended meanwhile.
+// TestPause: a paused run begins no turn until it is continued, and can be stopped while paused.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	for _, end := range []bool{false, true} {
@@ -183,13 +183,13 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestStopAfter: the iteration under way is judged, and no other one begins.
+// TestStopAfter: the current iteration is judged, and no other one begins.
 func TestStopAfter(t *testing.T) {
 	t.Parallel()
 	s := newSteered()
 	s.turn = func(context.Context, *steered) loop.Ending {
 		must(t, s.steering.Steer(loop.SteerPause, ""))
-		must(t, s.steering.Steer(loop.SteerStop, "")) // which lets a paused run go on
+		must(t, s.steering.Steer(loop.SteerStop, "")) // stopping lets a paused run go on
 		return loop.EndCompleted
 	}
 	out, err := s.play(t.Context(), false)
@@ -202,8 +202,8 @@ func TestStopAfter(t *testing.T) {
 	}
 }
 
-// TestInterrupt: the turn ends, nobody is asked to judge it, and the next one begins with the
-// user's words, also where the run broke off in between.
+// TestInterrupt: an interrupted turn ends without a review, and the next one begins with the user's
+// message, even if the run was resumed in between.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	for left := 3; ; left++ {
@@ -243,8 +243,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptAtTheEnd: words with which a turn was interrupted stand in the log, and count as
-// untold, where the run ends before another turn; so they do where it is cancelled at once.
+// TestInterruptAtTheEnd: if the run ends or is cancelled before the next turn, the message of an
+// interrupt is in the log and counts as not delivered.
 func TestInterruptAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, cancels := range []bool{false, true} {
@@ -271,8 +271,8 @@ func TestInterruptAtTheEnd(t *testing.T) {
 	}
 }
 
-// hears reports whether the actor is told the user's words, at the end of its brief or in the
-// place of a review.
+// hears reports whether the actor is told the user's message, at the end of its brief or instead of
+// a review.
 func hears(b loop.Brief, words string) bool {
 	return slices.Contains(b.Said, words) || b.Previous != nil && b.Previous.Rule == loop.RuleUser && b.Previous.Verdict.Feedback == words
 }

@@ -15,18 +15,18 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// A play is a run in which every step is written down beforehand.
+// A play is a run with scripted steps.
 type play struct {
 	attempts []loop.Attempt
-	reviews  []loop.Review  // one for each time the critic is asked
-	drifts   map[int]string // by ask: what the state of the work tree has become by then
+	reviews  []loop.Review  // one per review
+	drifts   map[int]string // by review: how the work tree has changed by then
 	inPlace  bool
-	limits   loop.Gate      // nil: limit
-	checker  loop.Checker   // asked before the session, too; may be nil
-	empty    bool           // nothing changes
-	still    bool           // the work tree stays as the session found it
-	path     string         // of the file that changes; "" is a.txt
-	git      map[int]string // by how often the critic was asked: what a look warns of git from then on
+	limits   loop.Gate      // nil means limit
+	checker  loop.Checker   // also runs before the session; may be nil
+	empty    bool           // no change
+	still    bool           // the work tree stays as it was at the start
+	path     string         // the file that changes; "" means a.txt
+	git      map[int]string // by review: the warning about git that looks return from then on
 
 	state   string
 	asked   int
@@ -106,7 +106,7 @@ func (p *play) run(t *testing.T) loop.Outcome {
 	return out
 }
 
-// warned are the sentences that were told beside everything else.
+// warned returns all warnings.
 func (p *play) warned() (all []loop.Warned) {
 	for _, e := range p.events {
 		if w, ok := e.(loop.Warned); ok {
@@ -116,7 +116,7 @@ func (p *play) warned() (all []loop.Warned) {
 	return all
 }
 
-// rounds are the iterations.
+// rounds returns the iterations.
 func (p *play) rounds() (all []loop.Round) {
 	for _, e := range p.events {
 		if e, ok := e.(loop.IterationFinished); ok {
@@ -199,7 +199,7 @@ func TestCriticIsAskedAgain(t *testing.T) {
 		t.Errorf("the critic was shown %+v, want %+v", p.cases[1].Objection, want)
 	}
 
-	// Two retries are one too many here; a turn that was cut is not repeated.
+	// Two retries are too many here; a truncated turn is not repeated.
 	p = &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{unclear}}
 	if out := p.run(t); out.Reason != loop.StopNoDecision || p.asked != 2*3 {
 		t.Errorf("%q after asking %d times", out.Reason, p.asked)
@@ -218,7 +218,7 @@ func TestCutActorTurns(t *testing.T) {
 		loop.EndTimedOut:    loop.StopActorTimeout,
 		loop.EndIdle:        loop.StopActorTimeout,
 		loop.EndOutputLimit: loop.StopOutputLimit,
-		loop.EndFailed:      loop.StopMaxIterations, // the critic says CONTINUE: no error
+		loop.EndFailed:      loop.StopMaxIterations, // the critic says CONTINUE, so it is not an error
 	} {
 		p := &play{attempts: []loop.Attempt{{Turn: loop.Turn{Try: loop.Try{Ending: ending}}}}, reviews: []loop.Review{says(loop.Continue, "more")}}
 		if out := p.run(t); out.Reason != want {
@@ -231,15 +231,14 @@ func TestCutActorTurns(t *testing.T) {
 	}
 }
 
-// TestDrift: what somebody has changed in the work tree since it was captured is told
-// once, and the next critic is told where it is a part of the change. A verdict that
-// goes on stands.
+// TestDrift: a change to the work tree after it was captured is reported once, and the next critic
+// is told if it is part of the diff. A CONTINUE stands.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		play   play
 		warned []loop.Warned
-		next   []string // what the next critic is told of the diff
+		next   []string // what the next critic is told about the diff
 	}{
 		"nothing": {play{}, nil, nil},
 		"a file": {
@@ -320,7 +319,7 @@ func TestBlockedAgentsEndTheRun(t *testing.T) {
 	}
 }
 
-// purse is a gate that keeps what it was shown.
+// purse is a gate that records its input.
 type purse struct {
 	limit
 	seen *[]loop.Spending
@@ -365,7 +364,7 @@ func TestSpending(t *testing.T) {
 	}
 }
 
-// rules is a gate that inspects by what it is told.
+// rules is a gate whose inspection depends on its input.
 type rules struct {
 	limit
 	inspect func(loop.Case) (loop.Inspection, *loop.Ruling)
@@ -444,8 +443,8 @@ func TestTurnsHaveNamesAndPhasesTimes(t *testing.T) {
 	}
 }
 
-// mending is a checker whose first command fails until it was asked often
-// enough, and whose second never passes.
+// mending is a checker whose first command fails for a number of runs, and whose second never
+// passes.
 type mending struct {
 	asked []int // by iteration
 	until int

@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/loop/progress"
 )
 
-// debate is a strategy: a planner, then debaters that speak at the same time, in rounds.
+// debate is a strategy: a planner, then rounds of debaters that speak at the same time.
 type debate struct{ rounds int }
 
 func (d debate) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
@@ -37,13 +37,13 @@ func (d debate) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	return loop.Outcome{Reason: loop.StopDone, Summary: said}, err
 }
 
-// stage is the player and the sink of a debate. Debaters wait for each other, so that
-// they do speak at the same time.
+// stage is the player and the sink of a debate. Debaters wait for each other, so that their turns
+// do overlap.
 type stage struct {
 	mu      sync.Mutex
 	calls   []loop.Call
 	fails   map[loop.Step]loop.Ending
-	left    int // events until the power fails; below 0: it does not
+	left    int // events until the power fails; negative means never
 	crowd   sync.WaitGroup
 	meet    int
 	heard   atomic.Int64 // events
@@ -96,8 +96,8 @@ func (s *stage) loop() *loop.Loop {
 const debated = " says debater_1.round_1 says debater_2.round_1 says debater_3.round_1" +
 	" says debater_1.round_2 says debater_2.round_2 says debater_3.round_2"
 
-// Turns at the same time mix neither what they print, nor their waits, nor their bills:
-// each event bears the step of its turn, and comes in its order there.
+// TestTurnsAtTheSameTime: parallel turns do not mix their output, waits or usage. Each event has
+// the step of its turn, and the events of a step are in order.
 func TestTurnsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	s := &stage{left: -1, meet: 3}
@@ -137,8 +137,8 @@ func TestTurnsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// A run that broke off anywhere is taken up by running its strategy again over the
-// journal: it comes to the same end, and no turn that was over is played again.
+// TestDebateIsTakenUp: an interrupted run is resumed by running its strategy over the journal. It
+// comes to the same end, and no finished turn is repeated.
 func TestDebateIsTakenUp(t *testing.T) {
 	t.Parallel()
 	for breaks := range 60 {
@@ -180,8 +180,8 @@ func TestDebateIsTakenUp(t *testing.T) {
 	}
 }
 
-// An agent that cannot work ends the run, whoever else speaks, and its turn is played
-// again when the session is carried on; those of the others are not.
+// TestBlockedTurn: an agent that cannot work ends the run. When the session is resumed, only its
+// turn is repeated.
 func TestBlockedTurn(t *testing.T) {
 	t.Parallel()
 	s := &stage{left: -1, meet: 3, fails: map[loop.Step]loop.Ending{"debater_2.round_1": loop.EndAuth}}
@@ -201,7 +201,8 @@ func TestBlockedTurn(t *testing.T) {
 	}
 }
 
-// A strategy that has become another one is refused where it differs.
+// TestDebateOfOthers: if the strategy has changed, the resume is refused at the first step that
+// differs.
 func TestDebateOfOthers(t *testing.T) {
 	t.Parallel()
 	s := &stage{left: -1}

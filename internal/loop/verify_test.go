@@ -15,43 +15,43 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// A site is a work tree with checks, and a user who does to it what they like while
-// the checks and the critic are at work.
+// A site is a work tree with checks, and a user who may change it while the checks and the critic
+// run.
 type site struct {
-	files    map[string]string // what is there
-	base     map[string]string // what was there when the session began
+	files    map[string]string // the current files
+	base     map[string]string // the files when the session began
 	position loop.Position
-	git      []string // what git goes by in another way
+	git      []string // the git settings that have changed
 
 	act      func(*site)
 	checks   []check
-	critic   func(*site) // what happens while it judges, each time
+	critic   func(*site) // runs during each review
 	failFast bool
-	before   bool // the checks run before the session, too
-	// unchecked: there is nobody to run checks.
+	before   bool // the checks also run before the session
+	// unchecked means that there is no checker.
 	unchecked bool
 
 	acted  int
-	ran    []int // checks, by their numbers
-	asked  int   // the critic
+	ran    []int // the numbers of the checks that ran
+	asked  int   // how often the critic was asked
 	events []loop.Event
 	rounds []loop.Round
 	cases  []loop.Case
 }
 
-// A check does something to the site, and to its result.
+// A check may change the site and its own result.
 type check func(*site, *loop.CheckResult)
 
 func passes(*site, *loop.CheckResult) {}
 
 func fails(_ *site, r *loop.CheckResult) { r.Ending, r.ExitCode = loop.EndFailed, 1 }
 
-// writes is a check that passes and has written something.
+// writes is a check that passes and has written files.
 func writes(w loop.Written) check {
 	return func(_ *site, r *loop.CheckResult) { r.Written, r.Changed = w, w.Changed }
 }
 
-// during is a check that passes while something happens.
+// during is a check that passes and calls do while it runs.
 func during(do func(*site)) check { return func(s *site, _ *loop.CheckResult) { do(s) } }
 
 func (s *site) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
@@ -111,7 +111,7 @@ func (s *site) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review,
 	return says(loop.Done, "fine"), nil
 }
 
-// once does something the first time.
+// once calls do the first time only.
 func once(do func(*site)) func(*site) {
 	over := false
 	return func(s *site) {
@@ -122,7 +122,7 @@ func once(do func(*site)) func(*site) {
 	}
 }
 
-// run plays one turn of the actor. DONE counts as it does for codeloops.
+// run plays one turn of the actor, with the same gate for DONE as codeloops.
 func (s *site) run(t *testing.T) loop.Outcome {
 	t.Helper()
 	s.files = maps.Clone(s.base)
@@ -159,7 +159,7 @@ func (s *site) run(t *testing.T) loop.Outcome {
 	return out
 }
 
-// passing is a gate that lets nothing be DONE while a check fails.
+// passing is a gate that permits no DONE while a check fails.
 type passing struct{ limit }
 
 func (passing) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) { return loop.Inspection{}, nil }
@@ -188,8 +188,8 @@ func (s *site) warned() (texts []string) {
 	return texts
 }
 
-// TestChecksThatWrite: what a check has written in its view is told, and one that has
-// changed what it was to judge has not passed.
+// TestChecksThatWrite: files that a check writes in its view are reported, and a check that changes
+// the files it judges has not passed.
 func TestChecksThatWrite(t *testing.T) {
 	t.Parallel()
 	const told = "what the check a it changed in its view of the work tree is thrown away: "
@@ -230,7 +230,8 @@ func TestChecksThatWrite(t *testing.T) {
 	}
 }
 
-// TestChecksBeforeTheSessionThatWrite: they are told of, too.
+// TestChecksBeforeTheSessionThatWrite: files written by checks before the session are reported,
+// too.
 func TestChecksBeforeTheSessionThatWrite(t *testing.T) {
 	t.Parallel()
 	s := &site{before: true, checks: []check{writes(loop.Written{Changed: []string{"old"}})}}
@@ -244,10 +245,9 @@ func TestChecksBeforeTheSessionThatWrite(t *testing.T) {
 	}
 }
 
-// TestChecksStandOnWhatIsThere: behind a DONE they are run again where HEAD, the index
-// or the tags have changed since. Where that goes on meanwhile, or the work tree
-// changes, the DONE is stale.
-func TestChecksStandOnWhatIsThere(t *testing.T) { //nolint:gocyclo // one fact after the other
+// TestChecksStandOnWhatIsThere: after a DONE the checks run again if HEAD, the index or the tags
+// have changed. If these or the work tree keep changing, the DONE is stale.
+func TestChecksStandOnWhatIsThere(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	t.Parallel()
 	tagged := func(s *site, r *loop.CheckResult) {
 		if s.position.Tags != "" {
@@ -256,7 +256,7 @@ func TestChecksStandOnWhatIsThere(t *testing.T) { //nolint:gocyclo // one fact a
 	}
 	commit := func(s *site) { s.position.Head += "x" }
 	save := func(s *site) { s.files["work"] += "." }
-	// runs does something while the check runs, from one time on until another.
+	// runs calls do while the check runs, for a range of its runs.
 	runs := func(from, until int, do func(*site)) check {
 		n := 0
 		return func(s *site, _ *loop.CheckResult) {
@@ -271,7 +271,7 @@ func TestChecksStandOnWhatIsThere(t *testing.T) { //nolint:gocyclo // one fact a
 		critic func(*site)
 		reason loop.StopReason
 		ran    []int
-		told   string     // has changed since they ran
+		told   string     // what the warning says has changed
 		stale  [][]string // by iteration
 	}{
 		"nothing moves":      {[]check{passes, passes}, nil, loop.StopDone, []int{0, 1}, "", [][]string{nil}},
@@ -331,8 +331,7 @@ func TestChecksStandOnWhatIsThere(t *testing.T) { //nolint:gocyclo // one fact a
 	}
 }
 
-// TestMovedRepository: what somebody does to the repository meanwhile is told, each
-// time that it moves.
+// TestMovedRepository: each change to the repository during a run is reported.
 func TestMovedRepository(t *testing.T) {
 	t.Parallel()
 	s := &site{checks: []check{during(func(s *site) { s.position.Head += "x" })}}
@@ -352,8 +351,7 @@ func TestMovedRepository(t *testing.T) {
 	}
 }
 
-// TestMovedRepositoryWithoutChecks: where no check has seen where HEAD is, a DONE
-// stands.
+// TestMovedRepositoryWithoutChecks: without checks, a DONE stands even if HEAD has moved.
 func TestMovedRepositoryWithoutChecks(t *testing.T) {
 	t.Parallel()
 	s := &site{critic: func(s *site) { s.position.Head += "x" }, unchecked: true}
@@ -365,8 +363,8 @@ func TestMovedRepositoryWithoutChecks(t *testing.T) {
 	}
 }
 
-// TestCriticsWhomGitLiesTo: a DONE that was given while git came to be set up in
-// another way is stale, and whoever judges again is told.
+// TestCriticsWhomGitLiesTo: a DONE is stale if git's settings changed during the review, and the
+// next critic is told.
 func TestCriticsWhomGitLiesTo(t *testing.T) {
 	t.Parallel()
 	const says = "git may show something else"
@@ -374,7 +372,7 @@ func TestCriticsWhomGitLiesTo(t *testing.T) {
 	for name, c := range map[string]struct {
 		act, critic func(*site)
 		check       func(*site)
-		told        []int // how many sentences the critic was shown, ask by ask
+		told        []int // by review: how many warnings the critic was shown
 		reason      loop.StopReason
 	}{
 		"nothing":              {told: []int{0}, reason: loop.StopDone},
@@ -406,8 +404,7 @@ func TestCriticsWhomGitLiesTo(t *testing.T) {
 	}
 }
 
-// TestFailFast: nothing is run behind a check that has not passed, and one that has
-// spoilt the work is such a check.
+// TestFailFast: no check runs after one that failed or changed the work.
 func TestFailFast(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]check{

@@ -11,8 +11,7 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// A patient is an actor that waits before it works, and goes on only when the
-// wait is recorded.
+// A patient is an actor that waits before it works, and goes on only after the wait is recorded.
 type patient struct {
 	*play
 	t     *testing.T
@@ -44,8 +43,7 @@ func patience(p patient, sink loop.Sink) *loop.Loop {
 	}
 }
 
-// TestWaits follows a wait from the actor to the events, and to the phase of
-// which it was a part.
+// TestWaits: a wait of the actor appears in the events and in the phase that it belongs to.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	begun := loop.Wait{Agent: loop.AgentRef{Agent: "claude"}, Cause: loop.EndRateLimited, Until: time.Unix(2000, 0)}
@@ -83,8 +81,8 @@ func (r refusing) Handle(at loop.Stamp, e loop.Event) error {
 	return r.Sink.Handle(at, e)
 }
 
-// TestUnrecordedWait ends a run whose wait of hours cannot be written down, at
-// once.
+// TestUnrecordedWait: if a wait cannot be recorded, the run ends at once instead of waiting for
+// hours.
 func TestUnrecordedWait(t *testing.T) {
 	t.Parallel()
 	p := patient{t: t, waits: []loop.Wait{{}}, play: &play{}}

@@ -8,8 +8,8 @@ import (
 	"codeloops/internal/redact"
 )
 
-// TestHurryEarly: what is asked for between the word that a wait begins and the wait ends
-// it; what was asked for before does not.
+// TestHurryEarly: a request made after a wait was announced ends it, even before the wait begins;
+// an earlier one does not.
 func TestHurryEarly(t *testing.T) {
 	t.Parallel()
 	c := newControl(&redact.Redactor{})
@@ -28,7 +28,7 @@ func TestHurryEarly(t *testing.T) {
 	}
 }
 
-// TestStopBeforeItBegins: what is asked of a run that has not begun counts when it does.
+// TestStopBeforeItBegins: a stop requested before the run begins takes effect when it does.
 func TestStopBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	c := newControl(&redact.Redactor{})

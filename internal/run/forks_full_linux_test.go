@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestWriteWhole: what cannot be written as a whole is not there, so that nobody goes by a part of it.
+// TestWriteWhole: a file that cannot be written completely is removed, so that nobody reads a part
+// of it.
 func TestWriteWhole(t *testing.T) {
 	t.Parallel()
 	start := filepath.Join(t.TempDir(), "start")

@@ -17,8 +17,8 @@ import (
 	"codeloops/internal/view"
 )
 
-// attempts has an actor and a critic play in a fork, and applies it if that says so. What the
-// user does meanwhile is done when the actor has acted, or when the fork has been judged.
+// attempts runs an actor and a critic in a fork, and applies the fork after a DONE. The user's
+// actions run after the actor's turn, or after the review.
 type attempts struct {
 	apply     bool
 	acted     func() error
@@ -65,8 +65,8 @@ func (s *stage) write(name, text string) {
 	}
 }
 
-// forked makes a work tree with changes of the user's, and ignored files, and a plan whose
-// actor does a bit of everything.
+// forked makes a work tree with uncommitted changes and ignored files, and a plan whose actor makes
+// all kinds of changes.
 func forked(t *testing.T) (*stage, *Plan) {
 	t.Helper()
 	s := newStage(t, "tree")
@@ -97,8 +97,8 @@ fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
 	return s, p
 }
 
-// TestForkApplied: what an actor does in a fork becomes the user's as a whole, once it has been
-// judged; what git ignores, and the repository, stay as they are.
+// TestForkApplied: an actor's work in a fork reaches the user's tree as a whole, after it was
+// judged. Ignored files and the repository stay unchanged.
 func TestForkApplied(t *testing.T) {
 	t.Parallel()
 	s, p := forked(t)
@@ -120,7 +120,7 @@ func TestForkApplied(t *testing.T) {
 	s.noForks(p)
 }
 
-// noForks reports forks that are left.
+// noForks reports forks that were not removed.
 func (s *stage) noForks(p *Plan) {
 	s.t.Helper()
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(p.own.log.File(1, "")), "forks*"))
@@ -129,7 +129,7 @@ func (s *stage) noForks(p *Plan) {
 	}
 }
 
-// TestForkDiscarded: a fork that is thrown away leaves nothing.
+// TestForkDiscarded: a discarded fork leaves nothing behind.
 func TestForkDiscarded(t *testing.T) {
 	t.Parallel()
 	s, p := forked(t)
@@ -143,8 +143,8 @@ func TestForkDiscarded(t *testing.T) {
 	s.noForks(p)
 }
 
-// TestForkAndUser: what the user changes while a fork is at work stays, and the tree counts as
-// not judged; where both have changed a file, nothing is applied.
+// TestForkAndUser: the user's changes while a fork is at work are kept, and the tree counts as not
+// judged. If both have changed the same file, nothing is applied.
 func TestForkAndUser(t *testing.T) {
 	t.Parallel()
 	s, p := forked(t)
@@ -179,8 +179,8 @@ func (n nested) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err e
 	return out, err
 }
 
-// TestForkIsFoundWhereTheTreeIs: agents, checks and critics find a fork, and a fork of a fork, at the
-// path of the user's tree, with a repository that git can read; nothing of theirs gets out.
+// TestForkIsFoundWhereTheTreeIs: agents, checks and critics see a fork, or a fork of a fork, at the
+// path of the user's tree, with a repository that git can read. Their changes stay inside.
 func TestForkIsFoundWhereTheTreeIs(t *testing.T) {
 	t.Parallel()
 	for name, strategy := range map[string]loop.Strategy{"fork": attempts{apply: true}, "fork of a fork": nested{attempts{apply: true}}} {
@@ -232,8 +232,8 @@ fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
 	}
 }
 
-// withDependencies makes a work tree with what git ignores as a whole, more than is copied, and a
-// plan whose actor and critic run scripts in a fork of it.
+// withDependencies makes a work tree with an ignored directory that is too large to be copied, and
+// a plan whose actor and critic run scripts in a fork.
 func withDependencies(t *testing.T, actor, critic string) (*stage, *Plan) {
 	t.Helper()
 	s := newStage(t, "tree")
@@ -278,7 +278,7 @@ func withDependencies(t *testing.T, actor, critic string) (*stage, *Plan) {
 	return s, p
 }
 
-// A forkOf plays in a fork, or in a fork of one, and looks at the directory of the innermost one.
+// A forkOf plays in a fork, or in a fork of one, and records the directory of the innermost one.
 type forkOf struct {
 	attempts
 	depth int
@@ -296,8 +296,9 @@ func (f forkOf) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err e
 	return out, err
 }
 
-// TestForkShowsDependencies: what git ignores as a whole is found in a fork, at the path of the user's
-// tree, and is not copied; what is done to it stays in the fork. Nothing else of the user's shows.
+// TestForkShowsDependencies: ignored directories are visible in a fork, at the path of the user's
+// tree, without being copied. Changes to them stay in the fork, and none of the user's other files
+// are visible.
 func TestForkShowsDependencies(t *testing.T) {
 	t.Parallel()
 	for depth := 1; depth <= 3; depth++ {
@@ -348,7 +349,7 @@ grep -q more README; test -e a.log; test ! -e .venv/lib; test -e .venv/.gitignor
 	}
 }
 
-// putBack plays a turn in a fork, puts that back to where it began, and plays another one.
+// putBack plays a turn in a fork, restores the fork, and plays another turn.
 type putBack struct{}
 
 func (putBack) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err error) {
@@ -375,7 +376,8 @@ func (putBack) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err er
 	return out, err
 }
 
-// TestForkPutBack: files that were removed in a fork can be put back there, beside what shows.
+// TestForkPutBack: files that were removed in a fork can be restored next to visible ignored
+// directories.
 func TestForkPutBack(t *testing.T) {
 	t.Parallel()
 	s, p := withDependencies(t, `if test -e node_modules/b; then rm -r node_modules/b README web .gitignore; mkdir README; touch README/x theirs; exit; fi

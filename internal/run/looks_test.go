@@ -15,7 +15,7 @@ import (
 	"codeloops/internal/run/worktree"
 )
 
-// watchedTree is a tree with a baseline, and an onlooker of it.
+// watchedTree makes a work tree with a baseline, and an onlooker for it.
 func watchedTree(t *testing.T) (*stage, onlooker) {
 	t.Helper()
 	s := newStage(t, "tree")
@@ -32,8 +32,8 @@ func watchedTree(t *testing.T) (*stage, onlooker) {
 	return s, onlooker{r, tree}
 }
 
-// TestLooksWhileWatched: nobody looks unless somebody watches, here or elsewhere; each file is told
-// when it changes, and nothing of it when the turn is over.
+// TestLooksWhileWatched: the work tree is only looked at while somebody watches, here or elsewhere.
+// Each changed file is reported once, and none after the turn.
 func TestLooksWhileWatched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestLooksWhileWatched(t *testing.T) {
 		s.write("new", "a\nb\n")
 		tells("nobody watches", time.Hour)
 		added := loop.Seen{Path: "new", Status: loop.FileAdded, Size: 4, Added: 2}
-		o.control.watched(time.Now().Add(betweenLooks)) // as often as that is said
+		o.control.watched(time.Now().Add(betweenLooks)) // each repeated notice counts
 		tells("somebody does elsewhere", 2*betweenLooks, added)
 		s.write("old", "old\nmore\n")
 		tells("nobody any more", time.Hour)
@@ -74,8 +74,8 @@ func TestLooksWhileWatched(t *testing.T) {
 	})
 }
 
-// TestDiffOfFork: while a fork is at work its tree is what has changed so far, without secrets; between turns
-// nobody can tell which is meant.
+// TestDiffOfFork: while a fork is at work, its diff is shown, without secrets. Between turns it is
+// unknown which tree is meant.
 func TestDiffOfFork(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "tree")

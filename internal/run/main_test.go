@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/proc"
 )
 
-// TestMain makes the test binary play the scripted agent, and the keeper of one.
+// TestMain lets the test binary play the scripted agent and its supervisor.
 func TestMain(m *testing.M) {
 	if proc.Keep() {
 		return

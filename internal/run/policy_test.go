@@ -21,7 +21,7 @@ import (
 	"codeloops/internal/run/worktree"
 )
 
-// A breaking is a setting under which a rule decides, and a case in which it does.
+// A breaking is a setting that enables a rule, and a case that the rule decides.
 type breaking struct {
 	set    func(*config.Config)
 	files  map[string][2]string // path → content before and after
@@ -79,7 +79,7 @@ func breakings() map[string]breaking {
 	}
 }
 
-// rule puts a case to a gate and returns all that it says of it.
+// rule returns all that a gate says about a case.
 func rule(g policy.Gate, b breaking) (found loop.Inspection, so loop.Ruling) {
 	c := loop.Case{Iteration: 1}
 	for path, text := range b.files {
@@ -106,8 +106,8 @@ func rule(g policy.Gate, b breaking) (found loop.Inspection, so loop.Ruling) {
 	return found, g.Rule(c, b.review)
 }
 
-// TestEveryRuleMatters switches each rule of the gate off and sees a case come to
-// another end: a rule that could be lost unseen, or has no case here, fails.
+// TestEveryRuleMatters disables each rule of the gate and checks that a case ends differently. A
+// rule without a case fails the test.
 func TestEveryRuleMatters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -167,7 +167,7 @@ func TestEveryRuleMatters(t *testing.T) {
 	documented(t, names)
 }
 
-// documented holds the pages against the rules.
+// documented checks that the pages name exactly these rules.
 func documented(t *testing.T, rules []string) {
 	t.Helper()
 	var text strings.Builder

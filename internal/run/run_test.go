@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// TestLost: what has vanished since a run began is not called the user's mistake.
+// TestLost: the error for a file that disappears during a run hints at the agent.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	const agent = "it was there when the run began: was it the agent?"

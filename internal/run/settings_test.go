@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestAgain holds what the settings of a session count for when it is carried on.
+// TestAgain: which settings of a session apply when it is resumed.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	was := []loop.Flag{
@@ -58,8 +58,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestTable holds the table to the configuration: a setting is said with one flag, and
-// sets a key that there is, or none.
+// TestTable: each setting in the table has one flag, and a configuration key that exists or none.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Load(config.Options{})
@@ -79,10 +78,10 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestSaidAgain holds what has to be said again to carry a session on.
+// TestSaidAgain: which flags must be given again to resume a session.
 func TestSaidAgain(t *testing.T) {
 	t.Parallel()
-	for flag, want := range map[string][2]bool{ // of a new session, and of one that was carried on
+	for flag, want := range map[string][2]bool{ // for a new session, and for a resumed one
 		"check": {true, true}, "script": {true, true}, "session-dir": {true, true}, "trust-project": {true, true},
 		"agent": {false, true}, "max-iterations": {false, true}, "log-format": {false, false},
 	} {

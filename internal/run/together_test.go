@@ -18,13 +18,13 @@ import (
 	"codeloops/internal/redact"
 )
 
-// liveness bounds what a test waits for.
+// liveness limits every wait of these tests.
 const liveness = 2 * time.Minute
 
-// A stage is a work tree with a host of its own.
+// A stage is a work tree with its own host.
 type stage struct {
 	t    *testing.T
-	dir  string // holds the rest
+	dir  string // contains everything else
 	tree string
 	host *host.Host
 }
@@ -48,7 +48,7 @@ func newStage(t *testing.T, name string) *stage {
 	return s
 }
 
-// options are those of a run that plays a scenario.
+// options returns the options for a run that plays a scenario.
 func (s *stage) options(scenario string) Options {
 	s.t.Helper()
 	script := filepath.Join(s.dir, "scenario.toml")
@@ -77,7 +77,7 @@ func (s *stage) has(file string) bool {
 	return err == nil
 }
 
-// await waits until something is so.
+// await waits until a condition holds.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(liveness); !so(); time.Sleep(5 * time.Millisecond) {
@@ -87,7 +87,7 @@ func await(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// kept is a display that keeps what it is handed, and holds it to the grammar.
+// kept is a display that keeps its events and checks them against the grammar.
 type kept struct {
 	looptest.Grammar
 
@@ -99,8 +99,8 @@ func (k *kept) Handle(at loop.Stamp, e loop.Event) error {
 	return k.Grammar.Handle(at, e)
 }
 
-// TestTwoRuns: two runs in two work trees go on in one process at the same time, each
-// with a log, a display and secrets of its own. Each actor waits for the other one.
+// TestTwoRuns: two runs in two work trees run at the same time in one process, each with its own
+// log, display and secrets. Each actor waits for the other.
 func TestTwoRuns(t *testing.T) {
 	t.Parallel()
 	here, there := newStage(t, "here"), newStage(t, "there")
@@ -147,7 +147,7 @@ say = "DECISION: DONE\nSUMMARY: %s"
 	all.Wait()
 }
 
-// runs begins a run. What it comes to can be had once.
+// runs starts a run. The outcome can be received once.
 func runs(t *testing.T, p *Plan) <-chan loop.Outcome {
 	t.Helper()
 	end := make(chan loop.Outcome, 1)
@@ -161,7 +161,7 @@ func runs(t *testing.T, p *Plan) <-chan loop.Outcome {
 	return end
 }
 
-// TestStopOne: a run that is stopped ends, and another one in the process does not.
+// TestStopOne: stopping one run does not stop another in the same process.
 func TestStopOne(t *testing.T) {
 	t.Parallel()
 	waits := func(file string) string {
@@ -183,8 +183,7 @@ func TestStopOne(t *testing.T) {
 	}
 }
 
-// TestResume carries on what was stopped, once the user has agreed to what changed
-// meanwhile.
+// TestResume: a stopped run can be resumed after the user has accepted what changed meanwhile.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "tree")
@@ -233,7 +232,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestRefused: what can be refused is refused before anything is started or written.
+// TestRefused: invalid options are refused before anything is started or written.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "tree")
@@ -265,8 +264,7 @@ func (b *broken) Handle(loop.Stamp, loop.Event) error {
 	return errors.New("the screen is gone")
 }
 
-// TestSinkFails: a display that cannot be written to ends no run, and is handed nothing
-// more.
+// TestSinkFails: a display that fails does not end the run, and gets no further events.
 func TestSinkFails(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "tree")

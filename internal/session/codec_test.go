@@ -40,8 +40,8 @@ func randomFloat(rnd *rand.Rand) float64 {
 	return rnd.NormFloat64()
 }
 
-// randomize sets v, and everything in it, to something. It knows no field by
-// name: one that is new to the vocabulary is a field that the codec must know.
+// randomize sets v and everything in it to random values. It knows no field by name, so a new field
+// must be known to the codec.
 func randomize(rnd *rand.Rand, v reflect.Value) {
 	switch v.Interface().(type) {
 	case time.Time:
@@ -97,7 +97,7 @@ func randomEvents(seed uint64) (stamps []loop.Stamp, events []loop.Event) {
 	return stamps, events
 }
 
-// checkCodec holds decode(encode(e)) against Logged(e).
+// checkCodec compares decode(encode(e)) with Logged(e).
 func checkCodec(t *testing.T, at loop.Stamp, e loop.Event) {
 	t.Helper()
 	line := Encode(at, e)
@@ -134,8 +134,7 @@ func TestCodec(t *testing.T) {
 	}
 }
 
-// equalButNaN compares the way of %v, which knows no difference between two
-// numbers that are none.
+// equalButNaN compares the output of %v, for which NaN equals NaN.
 func equalButNaN(a, b loop.Event) bool {
 	return string(Encode(loop.Stamp{}, a)) == string(Encode(loop.Stamp{}, b)) && reflect.TypeOf(a) == reflect.TypeOf(b)
 }
@@ -152,8 +151,8 @@ func FuzzCodec(f *testing.F) {
 	})
 }
 
-// FuzzDecode feeds lines of any kind: what can be read at all can be written,
-// and then reads the same.
+// FuzzDecode: every line that can be decoded can be encoded again, and then decodes to the same
+// event.
 func FuzzDecode(f *testing.F) {
 	for _, e := range wholeRun() {
 		f.Add(Encode(stamped(1), e))
@@ -226,7 +225,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// TestLastOf: what a program is told of the last iteration.
+// TestLastOf: the summary of the last iteration for programs.
 func TestLastOf(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é line\n", 1000)
@@ -306,7 +305,7 @@ func decodeResult(document []byte) (r Result, err error) {
 	return r, err
 }
 
-// everyEvent holds one event of each kind.
+// everyEvent returns one event of each kind.
 func everyEvent() []loop.Event {
 	return []loop.Event{
 		loop.Started{},

@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/session"
 )
 
-// told is a log in the making, with a clock that goes a second an event.
+// told is a log that is being written, with a clock that advances a second per event.
 type told struct {
 	t   *testing.T
 	rec *session.Recorder
@@ -91,7 +91,7 @@ func TestCourse(t *testing.T) {
 	l.tell(loop.IterationFinished{Round: round})
 	l.expect(store, "one", "c1", 1, "", 5*time.Second)
 
-	// An actor that is at work, or was interrupted, leaves nothing to rely on.
+	// After an actor at work or an interrupt, the state of the work tree is unknown.
 	l.tell(loop.IterationStarted{Iteration: 2}, loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting})
 	l.expect(store, "", "", 1, "", 7*time.Second)
 	for _, e := range []loop.Ending{loop.EndInterrupted, loop.EndRateLimited, loop.EndAuth} {
@@ -100,8 +100,8 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// TestCourseOfAResumedSession: a later process adds to the log; the hours
-// between do not count.
+// TestCourseOfAResumedSession: a later process appends to the log, and the time in between does not
+// count.
 func TestCourseOfAResumedSession(t *testing.T) {
 	t.Parallel()
 	store, l := newTold(t)
@@ -130,8 +130,8 @@ func TestCourseOfAResumedSession(t *testing.T) {
 	}
 }
 
-// TestReopenATornLog cuts a log at every byte: the session is carried on from
-// what was read of it, and what is added can be read.
+// TestReopenATornLog cuts a log at every byte: the session is resumed from what can be read, and
+// what is appended can be read.
 func TestReopenATornLog(t *testing.T) {
 	t.Parallel()
 	store, l := newTold(t)
@@ -189,8 +189,8 @@ func reopenTorn(t *testing.T, store *session.Store, rec *session.Recorder, text 
 	}
 }
 
-// TestCourseWithoutVerdict follows the work of an iteration that came to no
-// verdict: it is to be judged again until the actor is at work.
+// TestCourseWithoutVerdict: the work of an iteration without a verdict is to be judged again until
+// the actor's next turn.
 func TestCourseWithoutVerdict(t *testing.T) {
 	t.Parallel()
 	lost := round
@@ -215,7 +215,7 @@ func TestCourseWithoutVerdict(t *testing.T) {
 	log.tell(loop.IterationStarted{Iteration: 2}, loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting})
 	undecided(false)
 
-	// Behind a DONE that was stale the run itself judges again.
+	// After a stale DONE the run itself repeats the review.
 	stale := lost
 	stale.Review.Stale = []string{"a.txt"}
 	store, log = newTold(t)
@@ -228,7 +228,7 @@ func TestCourseWithoutVerdict(t *testing.T) {
 	defer log.rec.Close()
 	log.tell(loop.ActorFinished{Iteration: 1, Attempt: lost.Attempt}, loop.IterationFinished{Round: lost},
 		loop.Resumed{Iterations: 1, Rejudge: true}, loop.IterationStarted{Iteration: 2})
-	undecided(true) // broken off before anything was judged
+	undecided(true) // interrupted before anything was judged
 	again := lost.Attempt
 	again.Rejudged, again.Usage = true, loop.Usage{CostUSD: new(0.0)}
 	log.tell(loop.ActorFinished{Iteration: 2, Attempt: again})

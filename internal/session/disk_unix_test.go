@@ -16,8 +16,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// fillDisk writes a session in a directory that has room for some 100 KiB. The
-// line that does not fit leaves no trace, and the end still finds room.
+// fillDisk writes a session in a directory with room for about 100 KiB. A line that does not fit
+// leaves no trace, and the end still has room.
 func fillDisk(dir string) error {
 	store, err := NewStore(dir)
 	if err != nil {
@@ -56,7 +56,7 @@ func fillDisk(dir string) error {
 	return nil
 }
 
-// childFillsDisk has the system take no more than 100 KiB a file from it.
+// childFillsDisk limits the size of its files to 100 KiB.
 func childFillsDisk(args []string) error {
 	limit := syscall.Rlimit{Cur: 100 << 10, Max: 100 << 10}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
@@ -77,8 +77,8 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
-// TestTornLineThatStays has a part of a line that cannot be cut off again, as
-// on systems that do not truncate what is only appended to.
+// TestTornLineThatStays: a torn line that cannot be truncated is tolerated, as on systems that do
+// not truncate append-only files.
 func TestTornLineThatStays(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
@@ -119,8 +119,7 @@ func TestHintOfNoPermission(t *testing.T) {
 	}
 }
 
-// inherits starts a process that has a file of ours open, as every one has between
-// its fork and its exec.
+// inherits starts a process that has inherited f, as every process has between fork and exec.
 func inherits(t *testing.T, f *os.File) {
 	t.Helper()
 	cmd := exec.Command("sleep", "300")
@@ -134,8 +133,8 @@ func inherits(t *testing.T, f *os.File) {
 	})
 }
 
-// TestLocksAreGivenBack although a process is just being started, which has the
-// file open, too.
+// TestLocksAreGivenBack: a lock can be released while a process that is being started has the file
+// open, too.
 func TestLocksAreGivenBack(t *testing.T) {
 	t.Parallel()
 	w := newWorkTree(t)
@@ -167,8 +166,8 @@ func TestLocksAreGivenBack(t *testing.T) {
 	}
 }
 
-// TestLockAloneWaits for somebody who only looks whether the session is running,
-// however long that takes a machine with other work.
+// TestLockAloneWaits: resuming a session waits for a process that only checks whether it is
+// running, however slow the machine.
 func TestLockAloneWaits(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())

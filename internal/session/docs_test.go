@@ -15,7 +15,7 @@ import (
 	"codeloops/internal/loop/progress"
 )
 
-// A row is a line of a table in docs/session-format.md.
+// A row is a row of a table in docs/session-format.md.
 type row struct {
 	typ, present, since string
 }
@@ -75,7 +75,7 @@ func expand(t *testing.T, sections map[string][]string, name, prefix string, int
 	}
 }
 
-// kinds adds to into the JSON kinds in which the fields of an object occur.
+// kinds adds the JSON kinds of an object's fields to into.
 func kinds(object map[string]any, prefix string, into map[string]map[string]bool) {
 	for name, v := range object {
 		kind := "number"
@@ -113,7 +113,7 @@ func object(t *testing.T, line []byte) map[string]any {
 	return o
 }
 
-// jsonKind is the kind of JSON value that a documented type is.
+// jsonKind returns the JSON kind of a documented type.
 func jsonKind(typ string) string {
 	switch typ = strings.TrimSuffix(typ, " or null"); {
 	case strings.HasPrefix(typ, "list"):
@@ -126,8 +126,8 @@ func jsonKind(typ string) string {
 	return "string"
 }
 
-// checkTable holds the documentation of a kind of line against samples of it,
-// and against one with nothing set.
+// checkTable compares the documentation of a kind of line with samples of it, and with one in which
+// nothing is set.
 func checkTable(t *testing.T, table map[string]row, empty []byte, samples [][]byte) {
 	t.Helper()
 	all := map[string]map[string]bool{}
@@ -159,7 +159,7 @@ func checkTable(t *testing.T, table map[string]row, empty []byte, samples [][]by
 			t.Errorf("%s is documented as %q, and cannot hold all bytes", name, row.typ)
 		}
 		if strings.ContainsAny(name, "[.") {
-			continue // of something that is not there
+			continue // inside something that is absent
 		}
 		if written := nothing[name] != nil; written != (row.present == "always") {
 			t.Errorf("%s is documented as present %s; written when empty: %v", name, row.present, written)
@@ -217,8 +217,8 @@ func TestDocsListEveryField(t *testing.T) {
 	})
 }
 
-// TestOriginalFields holds the documentation, and with it the codec, against
-// the fields of the original's three lines.
+// TestOriginalFields compares the documentation, and thereby the codec, with the fields of the
+// original's three lines.
 func TestOriginalFields(t *testing.T) {
 	t.Parallel()
 	tables := documented(t)

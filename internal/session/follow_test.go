@@ -20,10 +20,10 @@ import (
 	"codeloops/internal/loop/looptest"
 )
 
-// patience is how long what must come may take on a busy machine.
+// patience limits waits on a busy machine.
 const patience = 2 * time.Minute
 
-// busyRun is the whole run with much that agents do.
+// busyRun is the whole run with many activities of agents.
 func busyRun() (events []loop.Event) {
 	for _, e := range wholeRun() {
 		events = append(events, e)
@@ -40,8 +40,8 @@ func does(text string) loop.Event {
 	return loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: text}}
 }
 
-// childObeys records the busy run, as many events at a time as it is told, "torn" adds
-// a part of a line to the log and "rest" what it lacks.
+// childObeys records as many events of the busy run as it is told. "torn" appends a part of a line
+// to the log, and "rest" completes it.
 func childObeys(args []string) error {
 	store, err := NewStore(args[0])
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *recording) says() string {
 	return r.out.Text()
 }
 
-// do has the process do something, and waits until it is done.
+// do sends a command to the process and waits until it is done.
 func (r *recording) do(what any) {
 	r.t.Helper()
 	if _, err := fmt.Fprintln(r.in, what); err != nil {
@@ -127,14 +127,13 @@ func (r *recording) kill() {
 	_ = r.cmd.Wait()
 }
 
-// told is what a follower is told at once.
+// told is one result of a follower.
 type told struct {
 	entry Entry
 	err   error
 }
 
-// follow reads in the background what a follower is told; the channel is closed at the
-// end.
+// follow reads a follower's results in the background; the channel is closed at the end.
 func (r *recording) follow(after int) <-chan told {
 	all := make(chan told)
 	ctx := r.t.Context()
@@ -150,7 +149,7 @@ func (r *recording) follow(after int) <-chan told {
 	return all
 }
 
-// next returns the next thing that a follower is told; ok is false at the end.
+// next returns a follower's next result; ok is false at the end.
 func next(t *testing.T, all <-chan told) (one told, ok bool) {
 	t.Helper()
 	select {
@@ -162,7 +161,7 @@ func next(t *testing.T, all <-chan told) (one told, ok bool) {
 	return one, ok
 }
 
-// events returns the next events that a follower is told.
+// events returns the next events of a follower.
 func events(t *testing.T, all <-chan told, n int) (got []loop.Event) {
 	t.Helper()
 	for range n {
@@ -191,7 +190,7 @@ func silent(t *testing.T, all <-chan told) {
 	}
 }
 
-// logged is what a log, or a follower, has of events.
+// logged returns what a log, or a follower, keeps of events.
 func logged(all []loop.Event) (want []loop.Event) {
 	for i, e := range all {
 		_, e, _ = Logged(stamped(i+1), e)
@@ -200,7 +199,7 @@ func logged(all []loop.Event) (want []loop.Event) {
 	return want
 }
 
-// withoutFiles takes away where outputs lie: that is relative to a log.
+// withoutFiles removes the paths of outputs, which are relative to the log.
 func withoutFiles(all []loop.Event) (same []loop.Event) {
 	for _, e := range all {
 		same = append(same, mapOutputs(e, func(o loop.Output) loop.Output {
@@ -211,8 +210,8 @@ func withoutFiles(all []loop.Event) (same []loop.Event) {
 	return same
 }
 
-// TestFollow: each event of another process is told when it has been written, what the
-// agents do among them; nothing is left of that at the end.
+// TestFollow: a follower gets each event of another process once it is written, including
+// activities. The file of the activities is removed at the end.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	r := newRecording(t)
@@ -235,8 +234,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowLate: whoever comes late is told everything, in order, or what came after
-// what is known already.
+// TestFollowLate: a late follower gets all events in order, or those after the given one.
 func TestFollowLate(t *testing.T) {
 	t.Parallel()
 	r := newRecording(t)
@@ -249,7 +247,7 @@ func TestFollowLate(t *testing.T) {
 		}
 	}
 	r.do(len(want) - most)
-	all := r.follow(0) // of what agents did nothing is known any more
+	all := r.follow(0) // activities are not kept
 	passed := 0
 	for range want {
 		if one, ok := next(t, all); !ok {
@@ -263,8 +261,8 @@ func TestFollowLate(t *testing.T) {
 	}
 }
 
-// TestFollowInOrder: what is done after an event is not told before it, though it is seen
-// first.
+// TestFollowInOrder: an activity is not reported before the event that precedes it, even if it is
+// seen first.
 func TestFollowInOrder(t *testing.T) {
 	t.Parallel()
 	r := &recording{t: t, store: newStore(t, t.TempDir())}
@@ -273,7 +271,7 @@ func TestFollowInOrder(t *testing.T) {
 	r.id = rec.ID()
 	all := r.follow(0)
 	events(t, all, 3)
-	rec.live.logged = 4 // which the follower has not found in the log
+	rec.live.logged = 4 // the follower has not found this one in the log
 	if err := rec.Handle(stamped(5), does("afterwards")); err != nil {
 		t.Fatal(err)
 	}
@@ -286,14 +284,13 @@ func TestFollowInOrder(t *testing.T) {
 	}
 }
 
-// TestFollowSlowly: a run goes on to its end though a follower stands still, and that
-// one is told the whole of it all the same.
+// TestFollowSlowly: a follower that does not read does not delay the run, and still gets all of it.
 func TestFollowSlowly(t *testing.T) {
 	t.Parallel()
 	r := newRecording(t)
 	r.do(1)
 	all := r.follow(0)
-	events(t, all, 1) // it wants to tell the second one, and nobody listens
+	events(t, all, 1) // it is blocked on the second one
 	r.do(len(busyRun()) - 1)
 	var got []loop.Event
 	for one := range all {
@@ -315,8 +312,7 @@ func TestFollowSlowly(t *testing.T) {
 	}
 }
 
-// TestFollowKilled: of a run that is killed everything is told that was written, and
-// then it is over.
+// TestFollowKilled: a follower of a killed run gets everything that was written, and then ends.
 func TestFollowKilled(t *testing.T) {
 	t.Parallel()
 	r := newRecording(t)
@@ -331,7 +327,7 @@ func TestFollowKilled(t *testing.T) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
 
-	// The next run has nothing to do with what this one's agents did.
+	// The next run ignores the activities of this one.
 	if left := liveFiles(folderOf(r.store.Path(r.id))); len(left) == 0 {
 		t.Error("nothing is left of what the agents did")
 	}
@@ -348,8 +344,8 @@ func TestFollowKilled(t *testing.T) {
 	}
 }
 
-// TestFollowKilledAnywhere: whenever a run is killed that writes as fast as it can, its
-// follower has been told what can be read of its log.
+// TestFollowKilledAnywhere: if a run is killed while it writes as fast as it can, its follower has
+// got everything that its log holds.
 func TestFollowKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	rounds := 8
@@ -395,7 +391,7 @@ func TestFollowKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestFollowATornLine: it is waited for as long as somebody may complete it.
+// TestFollowATornLine: a follower waits for the rest of a line as long as it may be completed.
 func TestFollowATornLine(t *testing.T) {
 	t.Parallel()
 	t.Run("completed", func(t *testing.T) {
@@ -428,8 +424,8 @@ func TestFollowATornLine(t *testing.T) {
 	})
 }
 
-// TestFollowWhatIsGone: a log that is taken away or cut ends it, and so does whoever
-// has seen enough.
+// TestFollowWhatIsGone: a follower ends if the log is removed or truncated, or the caller stops
+// iterating.
 func TestFollowWhatIsGone(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("seen enough")
@@ -458,7 +454,7 @@ func TestFollowWhatIsGone(t *testing.T) {
 				}
 				if told == 4 {
 					if err := c.meddle(r.Path(), stop); err != nil {
-						t.Skip(err) // a system that keeps an open file
+						t.Skip(err) // a system that locks open files
 					}
 					continue
 				}
@@ -478,7 +474,8 @@ func TestFollowWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestFollowResumed: an end is none while somebody is at work who may go on.
+// TestFollowResumed: a follower does not end at an end while a process that may resume holds the
+// session.
 func TestFollowResumed(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
@@ -505,7 +502,7 @@ func TestFollowResumed(t *testing.T) {
 	}
 }
 
-// TestLiveIsBounded: however much agents do, little of it is kept, and the last of it.
+// TestLiveIsBounded: only a limited number of the latest activities is kept.
 func TestLiveIsBounded(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
@@ -514,7 +511,7 @@ func TestLiveIsBounded(t *testing.T) {
 	if testing.Short() {
 		total = 3_000
 	}
-	texts := []string{strings.Repeat("x", 999) + "\n", strings.Repeat("é", liveSize)} // the second is more than is kept
+	texts := []string{strings.Repeat("x", 999) + "\n", strings.Repeat("é", liveSize)} // the second is longer than what is kept
 	for n := range total {
 		if err := r.Handle(stamped(5+n), does(texts[n%100/99])); err != nil {
 			t.Fatal(err)
@@ -558,8 +555,8 @@ func bytesIn(t *testing.T, dir string) (sum int64) {
 	return sum
 }
 
-// TestLiveIsNotTrusted: agents can write where it lies. Nothing there becomes an event
-// of the log, holds anybody up or ends a run.
+// TestLiveIsNotTrusted: agents can write to the activities file. Its contents never become an event
+// of the log, block a follower or end a run.
 func TestLiveIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
@@ -576,7 +573,7 @@ func TestLiveIsNotTrusted(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(r.files.dir, "live.2"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for i, e := range busyRun()[4:9] { // what it does cannot be kept
+	for i, e := range busyRun()[4:9] { // its activities cannot be kept
 		if err := r.Handle(stamped(5+i), e); err != nil {
 			t.Fatal(err)
 		}

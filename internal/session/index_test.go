@@ -21,14 +21,14 @@ import (
 	"codeloops/internal/loop/progress"
 )
 
-// A remembered log is one as an index is given it.
+// A remembered log is a log as the index stores it.
 type remembered struct {
 	Stamp    stamp
 	Overview Overview
 }
 
-// randomLogs are logs of anything. It knows no field by name: one that is new to an
-// overview is one that an index must hold.
+// randomLogs returns random logs. It knows no field by name, so a new field of an overview must be
+// known to the index.
 func randomLogs(seed uint64) []remembered {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	logs := make([]remembered, rnd.IntN(4))
@@ -97,8 +97,7 @@ func TestIndexRemembersAll(t *testing.T) {
 	}
 }
 
-// TestIndexLeavesOut holds that an error of the system is not remembered, nor what is too
-// large.
+// TestIndexLeavesOut: system errors and overviews that are too large are not stored.
 func TestIndexLeavesOut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", textLimit+1)
@@ -134,7 +133,7 @@ func TestTornIndex(t *testing.T) {
 	}
 }
 
-// TestIndexOfBlocks has as many logs as need several blocks.
+// TestIndexOfBlocks has enough logs to need several blocks.
 func TestIndexOfBlocks(t *testing.T) {
 	t.Parallel()
 	var logs []*indexed
@@ -153,8 +152,7 @@ func TestIndexOfBlocks(t *testing.T) {
 	}
 }
 
-// FuzzIndex feeds what may stand behind the sum of an index: what can be read at all
-// can be written, and then reads the same.
+// FuzzIndex: any index content that can be read can be written again, and then reads the same.
 func FuzzIndex(f *testing.F) {
 	head := len(indexMagic) + crc32.Size
 	for seed := range uint64(20) {
@@ -191,9 +189,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// indexedStore is a store with many ended sessions, one that crashed, one with
-// a torn end, one whose end tells no totals, a file of another program and an
-// empty one, and with an index that counts at once.
+// indexedStore returns a store with many ended sessions, one that crashed, one with a torn end, one
+// whose end has no totals, a file of another program and an empty one. Its index is valid at once.
 func indexedStore(t *testing.T) *Store {
 	t.Helper()
 	store := newStore(t, t.TempDir())
@@ -218,7 +215,7 @@ func indexedStore(t *testing.T) *Store {
 	return store
 }
 
-// settle waits until the clock of the file system has gone on.
+// settle waits until the clock of the file system has advanced.
 func settle(t *testing.T) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "clock")
@@ -243,7 +240,7 @@ func survey1(t *testing.T, s *Store) []Overview {
 	return all
 }
 
-// plain spells out overviews, so that the errors in them can be compared.
+// plain formats overviews, so that the errors in them can be compared.
 func plain(all []Overview) string {
 	var b strings.Builder
 	for _, o := range all {
@@ -255,7 +252,7 @@ func plain(all []Overview) string {
 	return b.String()
 }
 
-// differ tells in which lines two texts differ.
+// differ returns the lines in which two texts differ.
 func differ(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(a), len(b)) {
@@ -303,7 +300,7 @@ func TestIndex(t *testing.T) {
 		}
 	}
 
-	// It is what is read.
+	// The survey uses the index.
 	var logs []*indexed
 	for _, e := range loadIndex(s.dir, 0).logs {
 		e.Overview.Session.Prompt = "of the index"
@@ -316,7 +313,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexFollows changes logs behind the back of the index.
+// TestIndexFollows: a survey notices every change to a log since the index was written.
 func TestIndexFollows(t *testing.T) {
 	t.Parallel()
 	s := indexedStore(t)
@@ -348,7 +345,7 @@ func TestIndexFollows(t *testing.T) {
 		},
 	} {
 		if name == "as long, written at the same time" && os.PathSeparator != '/' {
-			continue // only the system's own time tells
+			continue // only the change time shows it
 		}
 		settle(t)
 		if err := change(); err != nil {
@@ -363,7 +360,7 @@ func TestIndexFollows(t *testing.T) {
 	}
 }
 
-// TestIndexOfOthers: an index that is none, or cannot be written, is no matter.
+// TestIndexOfOthers: an index that is invalid or cannot be written is ignored.
 func TestIndexOfOthers(t *testing.T) {
 	t.Parallel()
 	s := indexedStore(t)
@@ -385,7 +382,7 @@ func TestIndexOfOthers(t *testing.T) {
 			t.Errorf("%s: it is not made anew: %d bytes, %v", name, len(now), err)
 		}
 	}
-	// A directory in its place, which cannot be replaced.
+	// A directory that cannot be replaced by a file.
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +395,7 @@ func TestIndexOfOthers(t *testing.T) {
 	}
 }
 
-// TestIndexIsNotTheTruth: whoever is at work on a session is looked at.
+// TestIndexIsNotTheTruth: the status of a session at work is never taken from the index.
 func TestIndexIsNotTheTruth(t *testing.T) {
 	t.Parallel()
 	s := indexedStore(t)
@@ -437,7 +434,7 @@ func TestIndexIsNotTheTruth(t *testing.T) {
 	}
 }
 
-// TestIndexOfTheRecent does not count for logs that are as new as itself.
+// TestIndexOfTheRecent: the index does not count for logs that are as new as itself.
 func TestIndexOfTheRecent(t *testing.T) {
 	t.Parallel()
 	s := indexedStore(t)
@@ -488,7 +485,7 @@ func TestIndexForgets(t *testing.T) {
 	}
 }
 
-// TestIndexByMany surveys a store many times at once while sessions come.
+// TestIndexByMany: a store can be surveyed by many at once while sessions are added.
 func TestIndexByMany(t *testing.T) {
 	t.Parallel()
 	s := indexedStore(t)

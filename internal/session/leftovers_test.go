@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/session"
 )
 
-// TestLeftovers: what a session at work has stays, and so do links, what is new and what is
-// somebody else's.
+// TestLeftovers: files of a session at work, links, new files and files of others are not
+// leftovers.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func TestLeftovers(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "notes.d"), filepath.Join(dir, "2026-01-02T00-00-00Z_bbbbbb.d")); err != nil {
 		t.Skip("there are no links here:", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ".doctor-1"), nil, 0o600); err != nil { // a moment ago
+	if err := os.WriteFile(filepath.Join(dir, ".doctor-1"), nil, 0o600); err != nil { // a new file
 		t.Fatal(err)
 	}
 	look := func(at time.Time) (found []string) {
@@ -74,7 +74,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// plantOld makes files that have not changed for two hours.
+// plantOld creates files that have not changed for two hours.
 func plantOld(t *testing.T, dir string, names []string) {
 	t.Helper()
 	for _, name := range names {
@@ -85,7 +85,7 @@ func plantOld(t *testing.T, dir string, names []string) {
 	}
 }
 
-// TestStaleLocks: a lock that somebody holds is none, and neither is another file.
+// TestStaleLocks: a lock that is held is not stale, and other files are not locks.
 func TestStaleLocks(t *testing.T) {
 	t.Parallel()
 	own, root := t.TempDir(), t.TempDir()

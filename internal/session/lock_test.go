@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// newWorkTree is a work tree with a git directory of its own.
+// newWorkTree returns a work tree with its own git directory.
 func newWorkTree(t *testing.T) WorkTree {
 	t.Helper()
 	return WorkTree{Root: t.TempDir(), GitDir: t.TempDir(), Own: filepath.Join(t.TempDir(), "data", "locks")}
 }
 
-// childLocks says whether it has the lock of a work tree, and holds it until its
-// standard input ends.
+// childLocks prints whether it has got the lock of a work tree, and holds it until its standard
+// input ends.
 func childLocks(args []string) error {
 	l, err := (WorkTree{Root: args[0], GitDir: args[1], Own: args[2]}).Acquire("session-of-"+strconv.Itoa(os.Getpid()), began)
 	if held, ok := errors.AsType[*HeldError](err); ok {
@@ -41,7 +41,7 @@ func childLocks(args []string) error {
 	return l.Close()
 }
 
-// locks has another process take the lock of a work tree.
+// locks makes another process take the lock of a work tree.
 func (w WorkTree) locks(t *testing.T) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	return child(t, "lock", w.Root, w.GitDir, w.Own)
@@ -81,7 +81,7 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	for range 2 { // and again after it was given back
+	for range 2 { // also after it was released
 		l, err := w.Acquire("mine", began)
 		if err != nil {
 			t.Fatalf("after the holder was killed: %v", err)
@@ -96,7 +96,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestLockLeavesNothing: what a run has made for its lock goes with it.
+// TestLockLeavesNothing: the files that a run creates for its lock are removed with it.
 func TestLockLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorkTree(t)
@@ -124,8 +124,8 @@ func TestLockLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestLockByAnotherName: the same files are one work tree whatever leads to them, and
-// so are two that share their index and HEAD.
+// TestLockByAnotherName: all paths to the same files are one work tree, and so are two that share
+// index and HEAD.
 func TestLockByAnotherName(t *testing.T) {
 	t.Parallel()
 	w := newWorkTree(t)
@@ -168,8 +168,8 @@ func TestLockByAnotherName(t *testing.T) {
 	}
 }
 
-// TestLockAtOnce: of many that want a lock at the same moment one has it, and the
-// others are told who.
+// TestLockAtOnce: of many processes that want a lock at the same time one gets it, and the others
+// are told who holds it.
 func TestLockAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorkTree(t)
@@ -203,8 +203,8 @@ func TestLockAtOnce(t *testing.T) {
 	}
 }
 
-// TestLockHandedOn: a lock that passes from one to the next, each of which removes its
-// files, is nobody's together with another.
+// TestLockHandedOn: a lock never has two holders while it passes from one to the next, each of
+// which removes its files.
 func TestLockHandedOn(t *testing.T) {
 	t.Parallel()
 	w := newWorkTree(t)
@@ -236,7 +236,7 @@ func TestLockHandedOn(t *testing.T) {
 	all.Wait()
 }
 
-// TestLockShared: who may make a lock may take one that another user has made.
+// TestLockShared: a user who may create a lock may also take one that another user has created.
 func TestLockShared(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -260,8 +260,8 @@ func TestLockShared(t *testing.T) {
 	}
 }
 
-// TestLockInThePlaceOfAFile: what an agent has put where a lock belongs leads to no
-// file of the user's.
+// TestLockInThePlaceOfAFile: a link that an agent has put in the place of a lock does not reach the
+// user's files.
 func TestLockInThePlaceOfAFile(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(lock, victim string) error{
@@ -330,7 +330,7 @@ func TestHeld(t *testing.T) {
 	_ = lock.Close()
 }
 
-// TestLockLookedAt: whoever only looks at a lock, however long, keeps nobody from taking it.
+// TestLockLookedAt: checking a lock, however long it takes, does not keep others from taking it.
 func TestLockLookedAt(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
@@ -349,7 +349,7 @@ func TestLockLookedAt(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	looked := make(chan struct{})
-	time.AfterFunc(time.Second, func() { // longer than a lock is waited for that is held
+	time.AfterFunc(time.Second, func() { // longer than the wait for a lock that is held
 		unlock(looker)
 		close(looked)
 	})

@@ -7,19 +7,18 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Logged returns what a log keeps of an event: exactly what a reader of its
-// line gets. ok is false for an [loop.Activity], which no log holds. A
-// renderer that shows an event and its logged form alike shows a run and its
-// replay alike.
+// Logged returns what a log keeps of an event, which is what a reader of its line gets. ok is false
+// for a [loop.Activity], which is not logged. A renderer that shows an event and its logged form
+// alike shows a run and its replay alike.
 //
-//   - The text of the actor's output, and of the critic's, is kept in
-//     [loop.IterationFinished] and [loop.ReviewRejected] only.
-//   - Where the repository stood is not kept, nor what is among the warnings as well.
+//   - The texts of the actor and the critic are kept only in [loop.IterationFinished] and
+//     [loop.ReviewRejected].
+//   - The repository's position is not kept, nor anything that is also among the warnings.
 //   - The text of patches is kept in [loop.IterationFinished] only.
-//   - The file of an output is kept while something of the output is omitted.
+//   - The file of an output is kept if something of the output is omitted.
 //   - Times are in UTC, without a monotonic reading; empty lists are nil;
 //     numbers that are not finite are nil.
-func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) { //nolint:gocyclo // one case for each event
+func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) { //nolint:gocyclo // one case per event
 	at.Time = loggedTime(at.Time)
 	switch x := mapOutputs(e, loggedOutput).(type) {
 	case loop.Activity:
@@ -196,7 +195,7 @@ func loggedRound(r loop.Round) loop.Round {
 	return r
 }
 
-// loggedInspection: an audit that names no state is none.
+// loggedInspection drops an audit without a state.
 func loggedInspection(i loop.Inspection) loop.Inspection {
 	i.Concerns = orNil(slices.Clone(i.Concerns))
 	for n := range i.Concerns {

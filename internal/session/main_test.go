@@ -15,8 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// children are what the test binary does when a test starts it again as a
-// process of its own.
+// children are the roles of the test binary when a test starts it again as a process of its own.
 var children = map[string]func(args []string) error{
 	"write": childWrites,
 	"full":  childFillsDisk,
@@ -44,7 +43,7 @@ func child(t *testing.T, role string, args ...string) (*exec.Cmd, *bufio.Scanner
 	return cmd, out
 }
 
-// talkative is child with its standard input.
+// talkative is child, and also returns its standard input.
 func talkative(t *testing.T, role string, args ...string) (*exec.Cmd, io.Writer, *bufio.Scanner) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -54,7 +53,7 @@ func talkative(t *testing.T, role string, args ...string) (*exec.Cmd, io.Writer,
 	cmd := exec.Command(exe, args...)
 	cmd.Env = append(os.Environ(), "SESSION_TEST_CHILD="+role)
 	cmd.Stderr = os.Stderr
-	// The child lives until this pipe closes, or it is killed.
+	// The child lives until this pipe is closed or it is killed.
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +72,7 @@ func talkative(t *testing.T, role string, args ...string) (*exec.Cmd, io.Writer,
 	return cmd, in, bufio.NewScanner(out)
 }
 
-// began is when the sessions of these tests begin.
+// began is the start time of the sessions in these tests.
 var began = time.Date(2025, 1, 27, 15, 30, 45, 123456789, time.UTC)
 
 // stamped returns the stamp of the n-th event of a run.
@@ -81,7 +80,7 @@ func stamped(n int) loop.Stamp {
 	return loop.Stamp{Seq: n, Time: began.Add(time.Duration(n-1) * 1500 * time.Millisecond)}
 }
 
-// read returns all entries of a log and what was wrong with the other lines.
+// read returns all entries of a log and the errors of the other lines.
 func read(r *Reader) (entries []Entry, bad []error) {
 	for e, err := range r.Entries() {
 		if err != nil {
@@ -93,7 +92,7 @@ func read(r *Reader) (entries []Entry, bad []error) {
 	return entries, bad
 }
 
-// readFile is read for a file that must be whole.
+// readFile reads a file without bad lines.
 func readFile(t *testing.T, path string) []Entry {
 	t.Helper()
 	r, err := OpenFile(path)

@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestOverviewOfNoEnd tells how far a session without an end had come from
-// whichever line is its last.
+// TestOverviewOfNoEnd: the progress of a session without an end is known from whichever line is its
+// last.
 func TestOverviewOfNoEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestOverviewOfNoEnd(t *testing.T) {
 			if c.want != UnknownIterations && got.Duration != 3*time.Second {
 				t.Errorf("took %v", got.Duration)
 			}
-			// A torn line behind it is named, and costs only itself.
+			// A torn line after it is reported, and costs only itself.
 			writeFile(t, path, whole+"\n"+`{"type":"iteration","iter`)
 			torn := Look(path)
 			bad, ok := errors.AsType[*LineError](torn.Problem)
@@ -148,8 +148,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestRemoveOrReopen: a session that is removed while somebody carries it on is either
-// gone for them, or still there.
+// TestRemoveOrReopen: if a session is removed while it is being resumed, the resume fails, or the
+// session stays until it is closed.
 func TestRemoveOrReopen(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())

@@ -12,8 +12,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// childWrites writes a session without end and says, after each event, how
-// many are on the disk.
+// childWrites writes a session without an end, and prints after each event how many are on disk.
 func childWrites(args []string) error {
 	store, err := NewStore(args[0])
 	if err != nil {
@@ -35,8 +34,8 @@ func childWrites(args []string) error {
 	}
 }
 
-// TestKilledWhileWriting kills a writer at any moment: whatever it has said is
-// on the disk can be read, and at most the last line is torn.
+// TestKilledWhileWriting: if a writer is killed, all events that it has reported can be read, and
+// at most the last line is torn.
 func TestKilledWhileWriting(t *testing.T) {
 	t.Parallel()
 	rounds := 12
@@ -69,8 +68,8 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// killWriter kills a writer shortly after it has said that some events are on
-// the disk, and returns the last number that it said.
+// killWriter kills a writer shortly after it has reported some events, and returns the last number
+// it printed.
 func killWriter(t *testing.T, dir string) (said int) {
 	t.Helper()
 	cmd, out := child(t, "write", dir)
@@ -94,7 +93,7 @@ func killWriter(t *testing.T, dir string) (said int) {
 func checkSequence(t *testing.T, entries []Entry) {
 	t.Helper()
 	for i := 1; i < len(entries); i++ {
-		// Activity is not logged, and takes a number.
+		// Activities are not logged, but have a number.
 		if gap := entries[i].At.Seq - entries[i-1].At.Seq; gap < 1 || gap > 2 {
 			t.Fatalf("event %d is followed by %d", entries[i-1].At.Seq, entries[i].At.Seq)
 		}
@@ -130,7 +129,7 @@ func TestRunning(t *testing.T) {
 	if running, err := store.Running(id); !running || err != nil {
 		t.Errorf("while it runs: %v, %v", running, err)
 	}
-	// Others may read meanwhile.
+	// Others may read in the meantime.
 	if got, err := store.Survey(); err != nil || len(got) != 1 || got[0].Err != nil || got[0].Status != Running {
 		t.Errorf("while it runs: %+v, %v", got, err)
 	}

@@ -26,8 +26,8 @@ func golden(tb testing.TB) []byte {
 	return text
 }
 
-// TestTornAnywhere cuts a log at every byte: all whole lines are read, and
-// what is left of the last one is one bad line.
+// TestTornAnywhere cuts a log at every byte: all whole lines are read, and the rest of the last one
+// is one bad line.
 func TestTornAnywhere(t *testing.T) {
 	t.Parallel()
 	text := golden(t)
@@ -37,8 +37,8 @@ func TestTornAnywhere(t *testing.T) {
 	}
 	line, start := 0, 0
 	for cut := range text {
-		// Lines are read one by one: the last two are as good as all of them,
-		// and all of them are tried where a line begins.
+		// Lines are read independently, so the last two suffice; all of them are tried where a line
+		// begins.
 		from, first := bytes.LastIndexByte(text[:max(0, start-1)], '\n')+1, max(0, line-1)
 		if cut == start {
 			from, first = 0, 0
@@ -48,7 +48,7 @@ func TestTornAnywhere(t *testing.T) {
 			if cut == start && tail == "" {
 				torn = 0
 			}
-			if text[cut] == '\n' { // nothing but the line break is missing
+			if text[cut] == '\n' { // only the line break is missing
 				want, torn = whole[first:line+1], 0
 			}
 			got, bad := read(NewReader(strings.NewReader(string(text[from:cut])+tail), "x"))
@@ -65,8 +65,8 @@ func TestTornAnywhere(t *testing.T) {
 	}
 }
 
-// checkTorn checks that the one bad line of the file "x" is the torn one of
-// that number; 0 is none.
+// checkTorn checks that the one bad line of the file "x" is the torn one with that number; 0 means
+// none.
 func checkTorn(bad []error, line int) error {
 	if line == 0 {
 		return errors.Join(bad...)
@@ -133,7 +133,7 @@ func TestReadForeign(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want map[int]loop.Event // by line
-		bad  map[int]string     // by line, what the error says
+		bad  map[int]string     // error messages, by line
 	}{
 		"empty":           {text: ""},
 		"blank lines":     {text: "\n\r\n  \n" + start + "\n\n", want: map[int]loop.Event{4: started}},
@@ -232,7 +232,7 @@ func TestReadStopsWhenAsked(t *testing.T) {
 		}
 		break
 	}
-	// It goes on where it was.
+	// Reading continues where it stopped.
 	for _, err := range r.Entries() {
 		if err != nil || r.lines.count != 2 {
 			t.Fatalf("line %d, %v", r.lines.count, err)
@@ -259,8 +259,7 @@ func TestReadFromABrokenDisk(t *testing.T) {
 	}
 }
 
-// TestFilesOfForeignLogs checks that a log leads nobody to files that are not
-// its own.
+// TestFilesOfForeignLogs: a log cannot refer to files that are not its own.
 func TestFilesOfForeignLogs(t *testing.T) {
 	t.Parallel()
 	line := func(file string) string {

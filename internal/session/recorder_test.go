@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/loop/progress"
 )
 
-// record writes events to a new log and returns where it is.
+// record writes events to a new log and returns its recorder.
 func record(t *testing.T, store *Store, events []loop.Event) *Recorder {
 	t.Helper()
 	r, err := store.Create("make it <work> & test it", began)
@@ -51,8 +51,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// withRaw returns the whole run with the files that its outputs name in the
-// recorder's folder.
+// withRaw returns an event of the whole run with the paths of its outputs in the recorder's folder.
 func withRaw(r *Recorder, e loop.Event) loop.Event {
 	return mapOutputs(e, func(o loop.Output) loop.Output {
 		if o.File != "" {
@@ -113,7 +112,7 @@ func TestRecorderGolden(t *testing.T) {
 	if err := errors.Join(looptest.Whole(wholeRun()), looptest.Whole(eventsOf(got))); err != nil {
 		t.Error(err)
 	}
-	// Only the file whose stream has something omitted is left.
+	// Only the file of the truncated stream is left.
 	if got, want := names(t, r.files.dir), []string{"001.actor.stderr"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("left in the folder: %v, want %v", got, want)
 	}
@@ -126,7 +125,7 @@ func eventsOf(entries []Entry) (events []loop.Event) {
 	return events
 }
 
-// checkTotals holds the end of a log against the sum of its lines.
+// checkTotals compares the end of a log with the sum of its lines.
 func checkTotals(t *testing.T, entries []Entry) {
 	t.Helper()
 	var sum progress.Tally
@@ -150,7 +149,7 @@ func TestRecorderKeepsTextsUntilTheIterationIsLogged(t *testing.T) {
 	logged := slices.IndexFunc(events, func(e loop.Event) bool { return typeOf(e) == "iteration" })
 	r := record(t, store, events[:logged])
 
-	// What stands in the log and beside it is all that a resumed session has.
+	// A resumed session has only the log and the files next to it.
 	round := firstRound()
 	for _, entry := range readFile(t, r.Path()) {
 		switch e := entry.Event.(type) {
@@ -174,7 +173,7 @@ func TestRecorderKeepsTextsUntilTheIterationIsLogged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// With nothing omitted, the folder is gone.
+	// With nothing omitted, the folder is removed.
 	if got, want := names(t, store.Dir()), []string{r.ID() + ".jsonl"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("left behind: %v, want %v", got, want)
 	}
@@ -247,8 +246,8 @@ func TestRecorderRefusesALineThatNoReaderTakes(t *testing.T) {
 	}
 }
 
-// TestRecorderLeavesOutWhatCanBeWorkedOut: an iteration is not lost for what it alone
-// changed.
+// TestRecorderLeavesOutWhatCanBeWorkedOut: an iteration's own change is left out of a line that
+// would be too long, since it can be computed.
 func TestRecorderLeavesOutWhatCanBeWorkedOut(t *testing.T) {
 	t.Parallel()
 	r := record(t, newStore(t, t.TempDir()), wholeRun()[:2])
@@ -267,8 +266,8 @@ func TestRecorderLeavesOutWhatCanBeWorkedOut(t *testing.T) {
 	}
 }
 
-// TestRecorderOfAChangedLog: whoever adds to the log, empties, edits or replaces
-// it ends the run; the end is written where there is a place for it, and says so.
+// TestRecorderOfAChangedLog: a run ends if its log is appended to, truncated, edited or replaced by
+// others. The end is written if possible, and says so.
 func TestRecorderOfAChangedLog(t *testing.T) {
 	t.Parallel()
 	end := loop.Finished{Outcome: loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}}
@@ -293,7 +292,7 @@ func TestRecorderOfAChangedLog(t *testing.T) {
 			t.Parallel()
 			r := record(t, newStore(t, t.TempDir()), wholeRun()[:2])
 			if err := meddle(r.Path()); err != nil {
-				t.Skip(err) // a system that keeps an open file
+				t.Skip(err) // a system that locks open files
 			}
 			err := r.Handle(stamped(3), wholeRun()[2])
 			if werr, ok := errors.AsType[*WriteError](err); !ok || !errors.Is(err, ErrChanged) || werr.Hint() == "" {
@@ -311,7 +310,7 @@ func TestRecorderOfAChangedLog(t *testing.T) {
 	}
 }
 
-// TestCourseOfAChangedLog: whoever reads the log later is told, too.
+// TestCourseOfAChangedLog: later readers of the log are told, too.
 func TestCourseOfAChangedLog(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
@@ -327,8 +326,8 @@ func TestCourseOfAChangedLog(t *testing.T) {
 	}
 }
 
-// edit replaces "go test" in a file by a text of the same length, and takes back
-// what the system says of when.
+// edit replaces "go test" in a file by a text of the same length, and restores the modification
+// time.
 func edit(path, to string) error {
 	const from = "go test"
 	st, err := os.Stat(path)
@@ -350,8 +349,8 @@ func edit(path, to string) error {
 	return errors.Join(err, f.Close(), os.Chtimes(path, st.ModTime(), st.ModTime()))
 }
 
-// TestRecorderLooksBeforeItEnds: what was edited behind the last line is found
-// before a DONE, or the end, is written; and the end then tells of no success.
+// TestRecorderLooksBeforeItEnds: an edit after the last line is found before a DONE or the end is
+// written, and the end is then not a success.
 func TestRecorderLooksBeforeItEnds(t *testing.T) {
 	t.Parallel()
 	done := loop.IterationFinished{Round: loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Done}}}}
@@ -367,7 +366,7 @@ func TestRecorderLooksBeforeItEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.written.seen = stampOf(st) // as on a file system that keeps no times
+			r.written.seen = stampOf(st) // as on a file system without change times
 			if err := r.Handle(stamped(3), e); !errors.Is(err, ErrChanged) || !r.Changed() {
 				t.Errorf("got %v", err)
 			}
@@ -380,7 +379,7 @@ func TestRecorderLooksBeforeItEnds(t *testing.T) {
 	}
 }
 
-// TestRecorderOfATouchedLog: what changes nothing of the content ends no run.
+// TestRecorderOfATouchedLog: touching a log without changing its content does not end the run.
 func TestRecorderOfATouchedLog(t *testing.T) {
 	t.Parallel()
 	r := record(t, newStore(t, t.TempDir()), wholeRun()[:2])

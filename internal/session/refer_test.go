@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// FuzzResolve holds what a reference stands for against a plain count of the
-// sessions that it fits.
+// FuzzResolve compares the result for a reference with a plain search of the sessions.
 func FuzzResolve(f *testing.F) {
 	ids := []string{
 		"2025-01-27T15-30-45Z_5d2f60", "2025-01-27T15-30-46Z_5d2f60", "2025-01-27T15-30-46Z_5d2f60-2",
@@ -52,8 +51,8 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// fitting returns the ids that a reference stands for: the one that it is, or
-// all that it, or what stands behind their time, begins with.
+// fitting returns the ids that a reference matches: the id itself, or else all ids, or hashes after
+// their time, that begin with it.
 func fitting(ids []string, ref string) (fits []string) {
 	name := strings.TrimSuffix(ref, ".jsonl")
 	if slices.Contains(ids, name) {
@@ -68,7 +67,7 @@ func fitting(ids []string, ref string) (fits []string) {
 	return fits
 }
 
-// answers reports whether an answer is right for a reference that fits those.
+// answers reports whether a result is right for a reference that matches these ids.
 func answers(fits []string, id string, err error) bool {
 	switch len(fits) {
 	case 0:

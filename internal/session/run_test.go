@@ -59,7 +59,7 @@ func theChange() loop.Change {
 	}
 }
 
-// firstRound is an iteration in which much happens.
+// firstRound is an eventful iteration.
 func firstRound() loop.Round {
 	verdict := loop.Verdict{
 		Decision:        loop.Done,
@@ -138,7 +138,7 @@ func inspected() loop.Inspection {
 	}
 }
 
-// secondRound is an iteration in which little happens, and the last.
+// secondRound is the last iteration, in which little happens.
 func secondRound() loop.Round {
 	verdict := loop.Verdict{Decision: loop.Done, Summary: "all done", Rating: loop.Rating{Confidence: new(1.0)}}
 	return loop.Round{

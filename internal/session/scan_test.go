@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/loop/progress"
 )
 
-// checkScan compares newDecoder with encoding/json: the same texts are objects,
-// with the same fields.
+// checkScan compares newDecoder with encoding/json: both accept the same objects, and read the same
+// fields.
 func checkScan(t *testing.T, text []byte) {
 	t.Helper()
 	var want map[string]json.RawMessage
@@ -57,7 +57,7 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(checkScan)
 }
 
-// TestScanDeep nests values as deep as encoding/json takes them, and deeper.
+// TestScanDeep nests values as deep as encoding/json permits, and deeper.
 func TestScanDeep(t *testing.T) {
 	t.Parallel()
 	for _, depth := range []int{10000 - 1, 10000, 10000 + 1} {
@@ -65,7 +65,7 @@ func TestScanDeep(t *testing.T) {
 	}
 }
 
-// TestScanAnywhere has every kind of end at every place of a word.
+// TestScanAnywhere ends the input in every possible way, at every position in a word.
 func TestScanAnywhere(t *testing.T) {
 	t.Parallel()
 	for n := range 40 {
@@ -75,8 +75,7 @@ func TestScanAnywhere(t *testing.T) {
 	}
 }
 
-// TestLean reads every generated event lean: it is the event without what is
-// bulky.
+// TestLean: every generated event that is read lean equals the event without its bulky parts.
 func TestLean(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -139,8 +138,7 @@ func withoutBulk(e loop.Event) loop.Event {
 	return e
 }
 
-// TestLeanOriginal: a line that says of its files nothing but the diff is read
-// for them.
+// TestLeanOriginal: a line whose only information about files is the diff is read for it.
 func TestLeanOriginal(t *testing.T) {
 	t.Parallel()
 	line := `{"type":"iteration","git_diff":"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-a\n+b\n+c\n","actor_output":"x"}`
@@ -151,7 +149,7 @@ func TestLeanOriginal(t *testing.T) {
 	}
 }
 
-// TestLeanIsNoLessCareful with what it does not leave out.
+// TestLeanIsNoLessCareful: all that is not left out is checked as usual.
 func TestLeanIsNoLessCareful(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 2*4096)

@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// searchable writes a session of two iterations, with a bad line between them.
+// searchable writes a session of two iterations with a bad line between them.
 func searchable(t *testing.T, s *Store, id string) {
 	t.Helper()
 	round := func(n int, v loop.Verdict, paths ...string) []byte {
@@ -73,7 +73,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchMany keeps the order, and tells what it could not read.
+// TestSearchMany: results are in order, and unreadable files are reported.
 func TestSearchMany(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, t.TempDir())

@@ -8,7 +8,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestSettledByForks: what is done in a fork is in no checkpoint of the work tree, until it is applied.
+// TestSettledByForks: the checkpoint of the work tree does not include a fork's work until the fork
+// is applied.
 func TestSettledByForks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.jsonl")
@@ -31,7 +32,7 @@ func TestSettledByForks(t *testing.T) {
 		{loop.ActorFinished{Iteration: 1, Attempt: loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}}}, "start", true},
 		{loop.DiffCaptured{Iteration: 1, Change: loop.Change{State: "f", Checkpoint: "fork"}}, "start", true},
 		{note(loop.NoteForkApplied, loop.Change{State: "a", Checkpoint: "applied"}), "applied", false},
-		{note(loop.NoteForkApplied, loop.Change{}), "applied", true}, // of a log that does not say what was there then
+		{note(loop.NoteForkApplied, loop.Change{}), "applied", true}, // a log that does not say what the state was then
 		{loop.DiffCaptured{Iteration: 2, Change: loop.Change{State: "t", Checkpoint: "tree"}}, "tree", false},
 	} {
 		if _, err := log.Write(Encode(stamped(i+1), line.e)); err != nil {

@@ -169,7 +169,7 @@ func TestStoreSummaries(t *testing.T) {
 	}
 }
 
-// TestSurveyOfALargeLog holds a log of 1 GiB, in short of 64 MiB, most of it a hole in the file.
+// TestSurveyOfALargeLog surveys a log of 1 GiB (64 MiB with -short), most of it a hole in the file.
 func TestSurveyOfALargeLog(t *testing.T) {
 	t.Parallel()
 	size := int64(1 << 30)

@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/loop/progress"
 )
 
-// endedLog is a log of some events whose end tells what they came to.
+// endedLog is a log of some events whose end has the totals.
 func endedLog(seed uint64) []byte {
 	log := Encode(stamped(1), loop.Started{Session: loop.Session{Prompt: strconv.FormatUint(seed, 10), WorkingDir: "/p"}})
 	stamps, events := randomEvents(seed)
@@ -30,7 +30,7 @@ func endedLog(seed uint64) []byte {
 	}.line()...)
 }
 
-// spoil changes something of a log behind its first line and before its last.
+// spoil damages a log between its first and its last line.
 func spoil(rnd *rand.Rand, log []byte) []byte {
 	from := bytes.IndexByte(log, '\n') + 1
 	to := bytes.LastIndexByte(log[:len(log)-1], '\n') + 1
@@ -40,24 +40,24 @@ func spoil(rnd *rand.Rand, log []byte) []byte {
 	at := from + rnd.IntN(to-from)
 	n := rnd.IntN(min(40, to-at))
 	switch rnd.IntN(5) {
-	case 0: // a byte of any kind
+	case 0: // any byte is replaced
 		log = slices.Clone(log)
 		log[at] = byte(rnd.IntN(256))
-	case 1: // one that means something
+	case 1: // a byte of the syntax is replaced
 		log = slices.Clone(log)
 		log[at] = "\"\\{}[],:0n\n\x00 "[rnd.IntN(13)]
-	case 2: // something is lost
+	case 2: // a part is lost
 		log = slices.Delete(slices.Clone(log), at, at+n)
-	case 3: // or filled with zeros
+	case 3: // a part is overwritten with zeros
 		log = slices.Clone(log)
 		clear(log[at : at+n])
-	case 4: // another program was here
+	case 4: // another program has written to it
 		log = slices.Insert(slices.Clone(log), at, []byte("\nnot JSON\n")...)
 	}
 	return log
 }
 
-// firstBad returns the first bad line that whoever reads all of a log meets.
+// firstBad returns the number of the first bad line of a log.
 func firstBad(path string) (line int) {
 	r, err := OpenFile(path)
 	if err != nil {
@@ -72,8 +72,7 @@ func firstBad(path string) (line int) {
 	return 0
 }
 
-// TestSurveyNamesBadLines holds what a survey says of logs that something
-// happened to against a reader of the whole of them.
+// TestSurveyNamesBadLines compares a survey of damaged logs with a reader of all lines.
 func TestSurveyNamesBadLines(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, t.TempDir())
@@ -102,8 +101,8 @@ func TestSurveyNamesBadLines(t *testing.T) {
 	}
 }
 
-// TestSurveyByAndBy: of many logs some are read whole each time, the newest
-// first as far as those go that read side by side, until all have been.
+// TestSurveyByAndBy: of many logs only some are read completely each time, roughly the newest
+// first, until all have been.
 func TestSurveyByAndBy(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, t.TempDir())

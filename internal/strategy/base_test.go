@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// below has all that is said in a world be said below a step, too.
+// below repeats all replies of a world below the given steps.
 func (w *world) below(steps ...string) {
 	for step, says := range maps.Clone(w.replies) {
 		for _, whole := range steps {
@@ -19,14 +19,14 @@ func (w *world) below(steps ...string) {
 	}
 }
 
-// ownTurn matches a turn in a tree that is no iteration's.
+// ownTurn matches a turn in a tree that does not belong to an iteration.
 var ownTurn = regexp.MustCompile(`(^| )([a-z])`)
 
-// under is what a tree has when all of it was done below a step.
+// under returns a tree as if all its turns ran below a step.
 func under(step, tree string) string { return ownTurn.ReplaceAllString(tree, "${1}"+step+".${2}") }
 
-// TestBases: reflexion and self-refine drive any other strategy, again and again, through all its
-// courses that end well.
+// TestBases: reflexion and self-refine can drive any other strategy repeatedly, in all courses that
+// end in DONE.
 func TestBases(t *testing.T) {
 	t.Parallel()
 	for name, c := range courses(t) {
@@ -45,7 +45,7 @@ func TestBases(t *testing.T) {
 				more(w)
 			}
 		}
-		often := w.done == "" && w.answers == nil // it goes the same way a second time
+		often := w.done == "" && w.answers == nil // the second time takes the same course
 		over := map[string]course{}
 		if _, self := c.strategy.(strategy.Reflexion); !self {
 			r := strategy.Reflexion{Base: c.strategy, MaxAttempts: 3, Threshold: 0.8, Reset: true}
@@ -53,7 +53,7 @@ func TestBases(t *testing.T) {
 				w.below("attempt_1")
 				w.replies["attempt_1.evaluator"] = "score: 0.9"
 			}), loop.StopDone, under("attempt_1", c.tree), nil}
-			over["reflexion beside the user"] = course{r, set(func(w *world) { // judged again, and nothing is done again
+			over["reflexion beside the user"] = course{r, set(func(w *world) { // the work is judged again, and no turn is repeated
 				w.below("attempt_1")
 				w.replies["attempt_1.evaluator"], w.beside = "score: 0.9", true
 				w.replies["critique.round_1"] = "no issues"
@@ -85,7 +85,7 @@ func TestBases(t *testing.T) {
 				c.numbered(t)
 				every := 1
 				if testing.Short() {
-					every = 7 // which comes by all kinds of events
+					every = 7 // still reaches all kinds of events
 				}
 				c.survives(t, every)
 			})
@@ -93,7 +93,7 @@ func TestBases(t *testing.T) {
 	}
 }
 
-// numbered numbers the actor's turns in the tree as they come.
+// numbered sets the numbers of the actor's turns in the expected tree to the actual ones.
 func (c *course) numbered(t *testing.T) {
 	t.Helper()
 	w := newWorld()
@@ -106,7 +106,7 @@ func (c *course) numbered(t *testing.T) {
 	c.tree = got
 }
 
-// TestToldToBases: whoever works in a base is told what its driver says, and whoever judges is not.
+// TestToldToBases: the turns of a base are told what its driver says, and its judges are not.
 func TestToldToBases(t *testing.T) {
 	t.Parallel()
 	for step, c := range map[loop.Step]struct {

@@ -8,8 +8,8 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// TestEscalation: where the critic wants a person to decide the run ends, whoever drives the base. The
-// work stays in its copy, and goes on there when the session is carried on.
+// TestEscalation: if the critic asks for a person, the run ends, whichever strategy drives the
+// base. The work stays in its fork and goes on there when the session is resumed.
 func TestEscalation(t *testing.T) {
 	t.Parallel()
 	reflexion := strategy.Reflexion{Base: strategy.ActorCritic{}, MaxAttempts: 2, Threshold: 0.8, Reset: true}
@@ -20,8 +20,8 @@ func TestEscalation(t *testing.T) {
 	over.Base = plan
 	for name, c := range map[string]struct {
 		strategy loop.Strategy
-		at       string // the copy
-		tree     string // in the end
+		at       string // the fork
+		tree     string // at the end
 	}{
 		"reflexion":           {reflexion, "attempt_1", "1.actor 2.actor"},
 		"reflexion in place":  {inPlace, "", "1.actor 2.actor"},

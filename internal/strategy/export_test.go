@@ -1,4 +1,4 @@
 package strategy
 
-// MayRun is mayRun.
+// MayRun exports mayRun for tests.
 var MayRun = mayRun

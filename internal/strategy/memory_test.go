@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// A shelf has lessons, and counts how often it is asked for some, with each asking for more.
+// A shelf has lessons, one of which depends on how often it was asked.
 type shelf struct {
 	recalls int
 	told    []string
@@ -31,9 +31,9 @@ func (s *shelf) Keep(_ context.Context, task, sentence string, attempt int) (str
 	return "c1", nil
 }
 
-// TestMemory: what earlier sessions have learned is told to each attempt, what is learned is
-// kept once, and what stands in the log is not asked for again, whenever the power fails.
-func TestMemory(t *testing.T) { //nolint:gocyclo // one fact after the other
+// TestMemory: each attempt is told the lessons of earlier sessions, and a new lesson is kept once.
+// Lessons in the log are not requested again after a power failure at any event.
+func TestMemory(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	t.Parallel()
 	for crash := -1; ; crash++ {
 		if crash == 0 {

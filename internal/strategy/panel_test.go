@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// A juror is a member of a panel in a world. It says what is written for its step, or DONE.
+// A juror is a member of a panel. Its review is the one given for its step, or DONE.
 type juror struct {
 	tree
 
@@ -49,7 +49,7 @@ func scored(r loop.Review, score float64) loop.Review {
 	return r
 }
 
-// conferring has members with these votes in the first iteration judge.
+// conferring sets up a panel whose members vote like this in the first iteration.
 func conferring(w *world, p loop.PanelPolicy, says map[loop.Step]loop.Review) (*loop.Loop, loop.Session) {
 	l := w.loop(strategy.ActorCritic{})
 	for range p.Members {
@@ -58,7 +58,7 @@ func conferring(w *world, p loop.PanelPolicy, says map[loop.Step]loop.Review) (*
 	return l, loop.Session{ID: "s", Prompt: "do it", Terms: loop.Terms{Policy: loop.Policy{Panel: &p}}}
 }
 
-// TestPanel: what the votes of the members come to.
+// TestPanel: the result of the members' votes.
 func TestPanel(t *testing.T) {
 	t.Parallel()
 	type votes = []loop.Review
@@ -111,7 +111,7 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// toldBy is what a panel's verdict came to.
+// toldBy describes the result of a panel's verdict.
 func toldBy(out loop.Outcome, rounds []loop.Round) string {
 	if len(rounds) == 0 {
 		return "ends: " + string(out.Reason)
@@ -133,8 +133,8 @@ func toldBy(out loop.Outcome, rounds []loop.Round) string {
 	return "DONE at no score"
 }
 
-// TestPanelSurvives: the power fails after any event; nobody who was through judges the same work
-// again, and the session comes to the same end.
+// TestPanelSurvives: after a power failure at any event, no member that had finished judges the
+// same work again, and the session comes to the same end.
 func TestPanelSurvives(t *testing.T) {
 	t.Parallel()
 	says := map[loop.Step]loop.Review{
@@ -162,7 +162,7 @@ func TestPanelSurvives(t *testing.T) {
 	}
 }
 
-// TestPanelOnAnotherTree: what was said of a work tree counts for no other one.
+// TestPanelOnAnotherTree: a vote does not count for another state of the work tree.
 func TestPanelOnAnotherTree(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -183,7 +183,7 @@ func TestPanelOnAnotherTree(t *testing.T) {
 	}
 }
 
-// TestPanelArgues: those who differ are shown what all have said; those who agree judge once.
+// TestPanelArgues: members that disagree are shown all reviews; members that agree judge once.
 func TestPanelArgues(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -10,7 +10,7 @@ import (
 
 const twoSteps = "I looked around.\n\nPLAN:\n1. one\n2. two"
 
-// plannedCourses are those of strategies with a planner.
+// plannedCourses are the courses of strategies with a planner.
 func plannedCourses() map[string]course {
 	plan := strategy.PlanAndExecute{Base: strategy.ActorCritic{}, MaxSteps: 3, StepRounds: 1, MaxReplans: 1}
 	green := plan
@@ -83,8 +83,8 @@ func plannedCourses() map[string]course {
 	}
 }
 
-// TestStepsOfAPlan: who works on a step is told what it is, and what the whole is; a planner
-// is told why its plan failed, as what others have said.
+// TestStepsOfAPlan: the actor of a step is told the step and the whole plan, and a planner is told
+// why its plan failed, as a quotation.
 func TestStepsOfAPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -109,7 +109,7 @@ func TestStepsOfAPlan(t *testing.T) {
 	}
 }
 
-// TestApproval: without anybody to ask no plan is approved.
+// TestApproval: without anybody to ask, no plan is approved.
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -120,8 +120,8 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// TestEvidence: what is found is told to whoever asks about it, and to the actor, as what
-// others have said; it is no part of a command.
+// TestEvidence: evidence is told to later questions about it and to the actor, as a quotation; it
+// is never part of a command.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -143,8 +143,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestCommandsOfEvidence: a command is run where it begins with one that is allowed, word by
-// word, and no shell makes anything else of it.
+// TestCommandsOfEvidence: a command runs if its first words are those of an allowed one, and it is
+// not run by a shell.
 func TestCommandsOfEvidence(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]bool{

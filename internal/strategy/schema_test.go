@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// TestReadSchema: a schema without references is read, whatever its properties are called; one
-// with a reference is refused wherever that stands.
+// TestReadSchema: a schema without references is accepted, whatever its properties are called; one
+// with a reference anywhere is refused.
 func TestReadSchema(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -20,33 +20,33 @@ import (
 
 var errCrash = errors.New("the power failed")
 
-// A world is work trees with all who play in them. Whoever writes leaves the name of its
-// step in the tree that it plays in.
+// A world is the work trees and all who play in them. A turn that writes leaves the name of its
+// step in its tree.
 type world struct {
 	mu      sync.Mutex
-	trees   map[loop.Step][]string // by fork; "" is the user's
-	replies map[loop.Step]string   // of turns; others say "score: 0.1"
-	checks  bool                   // the project has checks, which pass where "good" was written
-	done    string                 // the critic says DONE where this was written; "" is always
-	limit   int                    // iterations
-	says    string                 // the actor
-	answers []string               // of the user, to one question after the other
-	idle    bool                   // nobody changes anything
-	beside  bool                   // the user writes a file while an attempt is at work
-	person  loop.Step              // where the critic wants one to decide
+	trees   map[loop.Step][]string // by fork; "" is the user's tree
+	replies map[loop.Step]string   // of turns; the default is "score: 0.1"
+	checks  bool                   // the project has checks, which pass if "good" was written
+	done    string                 // the critic says DONE if this was written; "" means always
+	limit   int                    // of iterations
+	says    string                 // the actor's text
+	answers []string               // of the user, in the order of the questions
+	idle    bool                   // no turn changes anything
+	beside  bool                   // the user writes a file during an attempt
+	person  loop.Step              // the step at which the critic asks for a person
 
-	left    int // events until the power fails; below 0: it does not
+	left    int // events until the power fails; negative means never
 	over    map[loop.Step]bool
 	twice   []loop.Step
 	prompts map[loop.Step]string
 	heard   map[loop.Step][]loop.Opinion
-	tasks   map[loop.Step]string // of the cases that own turns are about
+	tasks   map[loop.Step]string // of the cases of own turns
 	most    int                  // turns at the same time
 	now     int
 	journal loop.Journal
 	grammar looptest.Grammar
 	notes   []string
-	played  []loop.Role // whose agents played the actor, where it was another's
+	played  []loop.Role // roles whose agent played the actor
 }
 
 func newWorld() *world {
@@ -80,7 +80,7 @@ func (w *world) Handle(at loop.Stamp, e loop.Event) error {
 	return w.grammar.Handle(at, e)
 }
 
-// A tree is one of the world's.
+// A tree is one of the world's work trees.
 type tree struct {
 	*world
 
@@ -94,7 +94,7 @@ func (w *world) loop(s loop.Strategy) *loop.Loop {
 	}
 }
 
-// ask answers a question that has not been answered yet.
+// ask answers the next question.
 func (w *world) ask(context.Context, string) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,13 +121,13 @@ func (t tree) Workplace() loop.Workplace {
 	return at
 }
 
-// plays notes that a turn is played, and writes what it writes.
+// plays records a turn, and writes its step if it may write.
 func (t tree) plays(step loop.Step, write bool, prompt string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.now++
 	t.most = max(t.most, t.now)
-	if t.over[step] && step.Name() != string(loop.RoleCritic) { // whose DONE counts for nothing without an end
+	if t.over[step] && step.Name() != string(loop.RoleCritic) { // a critic's DONE counts only with an end
 		t.twice = append(t.twice, step)
 	}
 	t.prompts[step] = prompt
@@ -274,16 +274,16 @@ func (t tree) Rule(_ loop.Case, r loop.Review) loop.Ruling {
 	return loop.Ruling{Verdict: r.Verdict}
 }
 
-// A course is a strategy in a world, and what it comes to.
+// A course is a strategy in a world, with the expected end.
 type course struct {
 	strategy loop.Strategy
 	world    func(*world)
 	reason   loop.StopReason
-	tree     string // the user's, in the end
+	tree     string // the user's, at the end
 	notes    []string
 }
 
-// say has turns end with these replies, each behind its step.
+// say sets replies of turns: pairs of step and reply.
 func say(pairs ...string) func(*world) {
 	return func(w *world) {
 		for i := 0; i < len(pairs); i += 2 {
@@ -371,9 +371,8 @@ func courses(t *testing.T) map[string]course {
 
 var iterations = regexp.MustCompile(`\d+\.actor`)
 
-// TestCourses: each strategy comes to its end, and to the same one when the power fails
-// after any event and the session is carried on; no finished turn is played again, and no
-// fork is left.
+// TestCourses: each strategy comes to its end, and to the same one if it is resumed after a power
+// failure at any event. No finished turn is repeated, and no fork is left.
 func TestCourses(t *testing.T) {
 	t.Parallel()
 	for name, c := range courses(t) {
@@ -384,9 +383,9 @@ func TestCourses(t *testing.T) {
 	}
 }
 
-// survives plays a course, and then has the power fail after every nth event of it: before the
-// first one there is no session.
-func (c course) survives(t *testing.T, every int) { //nolint:gocyclo // one fact after the other
+// survives runs a course, and repeats it with a power failure after every nth event. Before the
+// first event there is no session.
+func (c course) survives(t *testing.T, every int) { //nolint:gocyclo // a sequence of checks
 	t.Helper()
 	for crash := -1; ; crash = max(1, crash+every) {
 		w := newWorld()
@@ -410,7 +409,7 @@ func (c course) survives(t *testing.T, every int) { //nolint:gocyclo // one fact
 		}
 		got := strings.Join(w.trees[""], " ")
 		same := got == c.tree
-		if crash > 0 { // a DONE with nothing behind it takes an iteration to be judged again
+		if crash > 0 { // a DONE that is the last event needs another iteration to be judged again
 			same = iterations.ReplaceAllString(got, "actor") == iterations.ReplaceAllString(c.tree, "actor")
 		}
 		if err != nil || out.Reason != c.reason || !same || len(w.trees) != 1 || len(w.twice) > 0 {
@@ -422,7 +421,7 @@ func (c course) survives(t *testing.T, every int) { //nolint:gocyclo // one fact
 	}
 }
 
-// TestLessonIsTold: what was learned is told to the next attempt, and to no critic.
+// TestLessonIsTold: a lesson is told to the next attempt, and to no critic.
 func TestLessonIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -435,8 +434,8 @@ func TestLessonIsTold(t *testing.T) {
 	}
 }
 
-// TestDebateIsTold: debaters see what all have said, none sees more, and the base is told what
-// was decided, within a fence, and no more of it than fits.
+// TestDebateIsTold: debaters see all earlier contributions and nothing else. The base is told the
+// decision, fenced and cut to fit.
 func TestDebateIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -456,7 +455,7 @@ func TestDebateIsTold(t *testing.T) {
 	}
 }
 
-// TestRoles: who debates may have an agent of its own, by a number from 1.
+// TestRoles: a debater can have its own agent, by a number from 1.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[loop.Role]bool{"debater_1": true, "debater_12": true, "judge": true, "debater": false, "debater_N": true, "judge_1": false, "evaluator": true, "evaluator_2": false, "": false} {
@@ -475,7 +474,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestTurnsAtOnce bounds those of one call.
+// TestTurnsAtOnce: the turns of one call are limited.
 func TestTurnsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -486,7 +485,7 @@ func TestTurnsAtOnce(t *testing.T) {
 	}
 }
 
-// TestJobs bounds how many agents are at work at the same time.
+// TestJobs: the number of agents at work at the same time is limited.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -497,7 +496,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestNew: each strategy is made of what a log says of it.
+// TestNew: each strategy can be made from its description in a log.
 func TestNew(t *testing.T) {
 	t.Parallel()
 	got, err := strategy.New(loop.StrategyRef{Name: "reflexion", Parameters: []loop.Parameter{
@@ -532,7 +531,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// An errand drives others twice, each time for another part of the task.
+// errands is a strategy that drives another one twice, for different parts of the task.
 type errands struct{ over loop.Strategy }
 
 func (e errands) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome, err error) {
@@ -551,8 +550,8 @@ func (e errands) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome, 
 	return loop.Outcome{Reason: loop.StopDone, Summary: steps.Task()}, nil
 }
 
-// TestErrands: a strategy drives another one again and again, each time for a part of the
-// task, and the steps of each are apart.
+// TestErrands: a strategy can drive another one repeatedly, each time for a part of the task and
+// with separate steps.
 func TestErrands(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -8,14 +8,14 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// TestEachStrategyHasAScene: whoever adds a strategy adds its demonstration.
+// TestEachStrategyHasAScene: every strategy has a demonstration.
 func TestEachStrategyHasAScene(t *testing.T) {
 	t.Parallel()
 	entries, err := scenes.ReadDir("scenes")
 	if err != nil {
 		t.Fatal(err)
 	}
-	have := []string{strategy.NameActorCritic} // the first one of all
+	have := []string{strategy.NameActorCritic} // the default strategy has the first scene
 	for _, e := range entries {
 		have = append(have, e.Name())
 	}
@@ -31,7 +31,7 @@ func TestEachStrategyHasAScene(t *testing.T) {
 	}
 }
 
-// TestEnviron: what the user has configured is for real work, but the logs go where all do.
+// TestEnviron: the demo ignores the user's configuration, but writes its logs to the usual place.
 func TestEnviron(t *testing.T) {
 	t.Parallel()
 	got := On("/stage").Environ([]string{

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHabits: what means a command is no word of ours as well.
+// TestHabits: no alias from other tools is the name of a command of codeloops.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	for _, h := range Habits() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestList: of many of a kind the first ones are named, and all are counted.
+// TestList: a long list names the first items of each kind and counts all of them.
 func TestList(t *testing.T) {
 	t.Parallel()
 	f := Found{Kept: []string{"a run is active"}}
@@ -27,7 +27,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestRemoveGoesOn: what cannot be removed keeps nothing else from being removed.
+// TestRemoveGoesOn: a file that cannot be removed does not stop the removal of the others.
 func TestRemoveGoesOn(t *testing.T) {
 	t.Parallel()
 	gone := 0

@@ -50,7 +50,7 @@ so many (default 3)
 	}
 }
 
-// TestMarkdown lays out what the documentation is made of.
+// TestMarkdown formats every Markdown element that the documentation uses.
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	const page = "# Title\n\nSome `words` and a [link](other.md#part), **bold** or *leaning*,\nthat go on.\n\n- one\n- two, which is longer than a line of\n  forty columns\n\n" +
@@ -88,7 +88,7 @@ a_rather_long_name
 	}
 }
 
-// TestHelp lays help out at two widths.
+// TestHelp formats help texts at two widths.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	cmd := &cobra.Command{

@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// TestHints: what the system refuses comes with what can be done about it.
+// TestHints: a system error comes with a hint on how to fix it.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

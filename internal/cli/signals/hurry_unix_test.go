@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestHurry: each signal is a call.
-func TestHurry(t *testing.T) { //nolint:paralleltest // every process has its signals once
+// TestHurry: each signal calls the function once.
+func TestHurry(t *testing.T) { //nolint:paralleltest // signals belong to the process
 	calls := make(chan struct{}, 1)
 	defer (&Signals{}).Hurry(func() { calls <- struct{}{} })()
 	for range 2 {

@@ -15,7 +15,7 @@ import (
 	"codeloops/internal/lesson"
 )
 
-// meaning is a vector by what a text is about.
+// meaning returns a vector that depends on a text's topic.
 func meaning(text string) []float64 {
 	v := []float64{0.01, 0, 0}
 	for i, words := range []string{"parser lexer grammar", "button colour page", "database query"} {
@@ -26,7 +26,7 @@ func meaning(text string) []float64 {
 	return v
 }
 
-// endpoint is a server of embeddings that counts the texts that it is asked for.
+// endpoint starts an embeddings server that counts the texts in its requests.
 func endpoint(t *testing.T, texts *atomic.Int32) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func endpoint(t *testing.T, texts *atomic.Int32) *httptest.Server {
 	return s
 }
 
-func TestRecall(t *testing.T) { //nolint:gocyclo // one fact after the other
+func TestRecall(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	t.Parallel()
 	var texts atomic.Int32
 	server, data, told := endpoint(t, &texts), t.TempDir(), ""
@@ -86,10 +86,10 @@ func TestRecall(t *testing.T) { //nolint:gocyclo // one fact after the other
 			t.Errorf("%s: %q, told %q", task, got, told)
 		}
 	}
-	if texts.Load() != 4 { // two lessons, once; two tasks
+	if texts.Load() != 4 { // two lessons, requested once, and two tasks
 		t.Errorf("%d texts were asked for", texts.Load())
 	}
-	// A cache that is broken is made again.
+	// A damaged cache is rebuilt.
 	entries, _ := os.ReadDir(data)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "vectors-") {
@@ -103,8 +103,8 @@ func TestRecall(t *testing.T) { //nolint:gocyclo // one fact after the other
 	}
 }
 
-// TestFails: whatever an endpoint answers, lessons are found by their words, and that is told
-// without the key.
+// TestFails: if the endpoint fails, lessons are found by their words, and the warning does not
+// contain the key.
 func TestFails(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestOpenForks: a fork that is opened again is one, and one that is closed takes those along that it was
-// left with.
+// TestOpenForks: a fork that is opened twice counts once, and closing one also closes the forks
+// inside it.
 func TestOpenForks(t *testing.T) {
 	t.Parallel()
 	var forks Forks
@@ -29,8 +29,8 @@ func TestOpenForks(t *testing.T) {
 	}
 }
 
-// TestForkOfAStep: steps lie in the innermost fork of their name, iterations in the innermost one, and
-// what stands beside a place for a fork lies in that.
+// TestForkOfAStep: a step belongs to the innermost fork that its name lies in, and an iteration to
+// the innermost open fork.
 func TestForkOfAStep(t *testing.T) {
 	t.Parallel()
 	var forks Forks
@@ -54,8 +54,8 @@ func TestForkOfAStep(t *testing.T) {
 	}
 }
 
-// TestChangeOfForks: what a fork has changed is no part of the work tree before it is applied, and never
-// where it is thrown away.
+// TestChangeOfForks: the changes in a fork count for the work tree once it is applied, and never if
+// it is discarded.
 func TestChangeOfForks(t *testing.T) {
 	t.Parallel()
 	applied := change(2, 2, 0)
@@ -94,8 +94,8 @@ func TestChangeOfForks(t *testing.T) {
 	}
 }
 
-// TestUnknownChange: while an agent has written to the work tree and nobody has looked, what has changed is
-// not known; what is written to a fork says nothing of it.
+// TestUnknownChange: after an agent has written to the work tree, the change is unknown until the
+// next capture. Writing to a fork does not matter.
 func TestUnknownChange(t *testing.T) {
 	t.Parallel()
 	for step, known := range map[loop.Step]bool{"round_1.mine": false, "attempt_1.candidate": true} {

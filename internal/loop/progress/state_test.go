@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/session"
 )
 
-// said stands for whatever an agent wrote.
+// said stands for any text of an agent.
 const said = "what an agent wrote"
 
 var (
@@ -38,8 +38,7 @@ func aWait() loop.Wait {
 	return loop.Wait{Agent: claude, Cause: loop.EndRateLimited, Reason: said, Until: time.Unix(60, 0).UTC()}
 }
 
-// first is an iteration with a wait, another agent as the actor, and a critic that is
-// asked again.
+// first is an iteration with a wait, another agent as the actor, and a critic that is asked again.
 func first() []loop.Event {
 	over := aWait()
 	over.Duration, over.End = time.Minute, loop.WaitOver
@@ -74,7 +73,7 @@ func end(iterations int) loop.Event {
 	return loop.Finished{Outcome: loop.Outcome{Result: loop.MaxIterations, Reason: loop.StopMaxIterations, Iterations: iterations, Summary: said}}
 }
 
-// underWay is what a state tells of what goes on.
+// underWay is the part of a state that describes what is going on.
 type underWay struct {
 	iteration int
 	phase     loop.State
@@ -99,7 +98,7 @@ func now(s *progress.State) underWay {
 	return u
 }
 
-// TestStateOfEachMoment: after each event, what is under way and since when.
+// TestStateOfEachMoment: after each event, the state says what is under way and since when.
 func TestStateOfEachMoment(t *testing.T) {
 	t.Parallel()
 	if err := looptest.Whole(append(first(), end(1))); err != nil {
@@ -143,8 +142,8 @@ func TestStateOfEachMoment(t *testing.T) {
 	}
 }
 
-// TestStateOfSteps: the steps of an iteration, with their names from the log, or as they
-// are called since logs have them.
+// TestStateOfSteps: an iteration's steps have the names from the log, or the default names if the
+// log is older than step names.
 func TestStateOfSteps(t *testing.T) {
 	t.Parallel()
 	names := []loop.Step{
@@ -182,7 +181,7 @@ func TestStateOfSteps(t *testing.T) {
 	}
 }
 
-// TestStateOfTurnsAtTheSameTime: each has waits of its own.
+// TestStateOfTurnsAtTheSameTime: each turn has its own waits.
 func TestStateOfTurnsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	var s progress.State
@@ -203,8 +202,8 @@ func TestStateOfTurnsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestStateOfAResumedRun: what broke off is no longer under way, and nobody plays the
-// actor where the last work is judged again.
+// TestStateOfAResumedRun: an interrupted turn is no longer under way, and there is no actor while
+// the last work is judged again.
 func TestStateOfAResumedRun(t *testing.T) {
 	t.Parallel()
 	resumed := func(e loop.Resumed) []loop.Event {
@@ -246,7 +245,7 @@ func TestStateOfAResumedRun(t *testing.T) {
 	}
 }
 
-// TestStateIsTheSameFromALog: live or read back, a run stands where it stands.
+// TestStateIsTheSameFromALog: a run read back from its log has the same state as live.
 func TestStateIsTheSameFromALog(t *testing.T) {
 	t.Parallel()
 	events := append(first(), end(1))
@@ -265,14 +264,14 @@ func TestStateIsTheSameFromALog(t *testing.T) {
 			}
 			_ = stored.Handle(entry.At, entry.Event)
 		}
-		stored.At = live.At // of an activity, perhaps
+		stored.At = live.At // the live event may have followed an activity
 		if !reflect.DeepEqual(live, stored) {
 			t.Fatalf("after %d events\n live %+v\nstored %+v", most, live, stored)
 		}
 	}
 }
 
-// TestStateHoldsNoTexts: agents may write megabytes in each turn.
+// TestStateHoldsNoTexts: the state keeps no texts, since agents may write megabytes in each turn.
 func TestStateHoldsNoTexts(t *testing.T) {
 	t.Parallel()
 	events := append(first(), end(1))
@@ -311,7 +310,8 @@ func texts(v reflect.Value, path string, tell func(path, text string)) {
 	}
 }
 
-// Turns of a strategy's own are under way at the same time, each with what it waits for.
+// TestTurnsAtTheSameTime: a strategy's own turns can be under way at the same time, each with its
+// own wait.
 func TestTurnsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	var s progress.State

@@ -22,7 +22,7 @@ func change(files, insertions, deletions int) loop.Change {
 	return c
 }
 
-// twoIterations is a run of two iterations, the first with two asks.
+// twoIterations is a run of two iterations; the critic of the first is asked twice.
 func twoIterations() []loop.Event {
 	first := loop.Round{
 		Iteration: 1,
@@ -79,7 +79,7 @@ func tally(t *testing.T, events []loop.Event) Tally {
 	return sum
 }
 
-// untold is what agents have cost that keep silent about it.
+// untold is the usage of agents that do not report any.
 var untold = loop.Spent{TokensBasis: loop.Unknown, CostBasis: loop.Unknown}
 
 func TestTally(t *testing.T) {
@@ -98,7 +98,7 @@ func TestTally(t *testing.T) {
 		t.Errorf("all events\n got %+v\nwant %+v", got, whole)
 	}
 
-	// A log with whole iterations only knows nothing of the rejected review.
+	// A log with whole iterations only does not contain the rejected review.
 	var rounds []loop.Event
 	for _, e := range twoIterations() {
 		if _, ok := e.(loop.IterationFinished); ok {
@@ -122,7 +122,7 @@ func TestTallyOfAnIterationCutShort(t *testing.T) {
 	}
 }
 
-// A file that became a symbolic link is one file, as git counts it.
+// TestRetypedIsOne: a file that became a symbolic link counts as one file, as in git.
 func TestRetypedIsOne(t *testing.T) {
 	t.Parallel()
 	var tally Tally

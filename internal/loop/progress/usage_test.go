@@ -15,7 +15,7 @@ func TestUsage(t *testing.T) {
 		loop.ActorFinished{Iteration: 1, Attempt: loop.Attempt{Turn: loop.Turn{Try: loop.Try{Usage: whole}}}},
 		loop.ReviewRejected{Iteration: 1, Review: loop.Review{Turn: loop.Turn{Try: loop.Try{Usage: loop.Usage{CostUSD: new(0.5)}}}}},
 		loop.CriticFinished{Iteration: 1, Review: loop.Review{Turn: loop.Turn{Try: loop.Try{Usage: whole}}}},
-		loop.IterationFinished{Round: loop.Round{ // both have been counted
+		loop.IterationFinished{Round: loop.Round{ // both have been counted already
 			Iteration: 1, Attempt: loop.Attempt{Turn: loop.Turn{Try: loop.Try{Usage: whole}}}, Review: loop.Review{Turn: loop.Turn{Try: loop.Try{Usage: whole}}},
 		}},
 		loop.IterationFinished{Round: loop.Round{Iteration: 2, Attempt: loop.Attempt{Turn: loop.Turn{Try: loop.Try{Usage: whole}}}}},
@@ -41,7 +41,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A try that came to nothing has cost something, and is no turn.
+// TestUsageOfMisses: the usage of a failed attempt counts, but the attempt is not a turn.
 func TestUsageOfMisses(t *testing.T) {
 	t.Parallel()
 	paid := loop.Usage{Tokens: &loop.Tokens{Input: 10}, CostUSD: new(0.5), Rounds: new(1)}

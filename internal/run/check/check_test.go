@@ -140,7 +140,7 @@ func TestCheckThatCannotStart(t *testing.T) {
 	}
 }
 
-// TestEveryCheckRunsAgain: that a check has passed is no reason not to run it.
+// TestEveryCheckRunsAgain: a check that has passed runs again the next time.
 func TestEveryCheckRunsAgain(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "echo x >>runs; test $(wc -l <runs) -lt 3")
@@ -155,7 +155,7 @@ func TestEveryCheckRunsAgain(t *testing.T) {
 	}
 }
 
-// TestOutputsStay: what an earlier run of an iteration printed is still there.
+// TestOutputsStay: the output of an earlier run in the same iteration is kept.
 func TestOutputsStay(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "echo x >>runs; cat runs")
@@ -173,7 +173,7 @@ func TestOutputsStay(t *testing.T) {
 	}
 }
 
-// TestNoMoreChecks: whoever has seen enough gets no further result.
+// TestNoMoreChecks: no check runs after the caller stops iterating.
 func TestNoMoreChecks(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "true", "exit 3", "touch there")
@@ -190,8 +190,8 @@ func TestNoMoreChecks(t *testing.T) {
 	}
 }
 
-// TestFilesOfSteps: what checks print at the same time, for steps in no iteration, goes into
-// files of its own.
+// TestFilesOfSteps: checks that run at the same time for steps outside of iterations write to
+// separate files.
 func TestFilesOfSteps(t *testing.T) {
 	t.Parallel()
 	outputs := t.TempDir()

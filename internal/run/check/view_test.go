@@ -20,11 +20,11 @@ import (
 	"codeloops/internal/run/check"
 )
 
-// A desk is a view of the files in a directory: a copy. It ignores what lies in cache/.
+// A desk is a view of a directory, made as a copy. It ignores cache/.
 type desk struct {
 	check.Starter
 	dir, copied string
-	steps       *[]string // what becomes of it
+	steps       *[]string // records what is done with the view
 	broken      string    // the step that fails
 }
 
@@ -104,7 +104,7 @@ func (d desk) Discard(context.Context) error {
 	return errors.Join(err, d.fill())
 }
 
-// fill writes the files of the directory into the copy.
+// fill copies the files of the directory into the view.
 func (d desk) fill() error {
 	was, err := files(d.dir)
 	for path, text := range was {
@@ -116,8 +116,8 @@ func (d desk) fill() error {
 
 func (d desk) Close() error { return d.step("close") }
 
-// viewing is a runner whose checks run in views of a directory with some files in it,
-// and what becomes of them. broken is the step of theirs that fails.
+// viewing returns a runner whose checks run in views of a directory with some files, and the
+// recorded steps. broken is the step that fails.
 func viewing(t *testing.T, broken string, commands ...string) (*check.Runner, *[]string) {
 	t.Helper()
 	r := runner(t, commands...)
@@ -139,7 +139,7 @@ func viewing(t *testing.T, broken string, commands ...string) (*check.Runner, *[
 	return r, steps
 }
 
-// untouched fails a test where a check has reached the directory itself.
+// untouched fails the test if a check has changed the directory itself.
 func untouched(t *testing.T, dir string) {
 	t.Helper()
 	want := map[string]string{"old": "as ever\n", "other": "as ever\n", "sub/old": "as ever\n"}
@@ -148,8 +148,8 @@ func untouched(t *testing.T, dir string) {
 	}
 }
 
-// TestChecksLeaveTheWorkAlone: a check that changes what it is to judge has not judged
-// it, and neither the work tree nor the next check sees what it wrote.
+// TestChecksLeaveTheWorkAlone: a check that changes the files it judges has not passed, and neither
+// the work tree nor the next check sees the changes.
 func TestChecksLeaveTheWorkAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -190,8 +190,8 @@ func TestChecksLeaveTheWorkAlone(t *testing.T) {
 	}
 }
 
-// TestChecksJudgeApart: none passes on what another one wrote, except what git ignores,
-// and one that fails is told what it may lack.
+// TestChecksJudgeApart: a check does not see what another one wrote, except ignored files, and a
+// failing check is told what it may be missing.
 func TestChecksJudgeApart(t *testing.T) {
 	t.Parallel()
 	r, _ := viewing(t, "",
@@ -218,7 +218,7 @@ func TestChecksJudgeApart(t *testing.T) {
 	}
 }
 
-// TestFewOfManyPaths: what is kept of a check in a log has an end.
+// TestFewOfManyPaths: the number of paths that a log keeps of a check is limited.
 func TestFewOfManyPaths(t *testing.T) {
 	t.Parallel()
 	r, _ := viewing(t, "", "for i in $(seq 300); do : >new$i; done; rm old", "false")
@@ -240,15 +240,15 @@ func TestFewOfManyPaths(t *testing.T) {
 	}
 }
 
-// TestViewsAreClosed: once, however the checks end.
+// TestViewsAreClosed: each view is closed exactly once, however the checks end.
 func TestViewsAreClosed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		broken string
-		dir    string // below the work tree
-		take   int    // results; 0: all
+		dir    string // relative to the work tree
+		take   int    // the number of results to read; 0 means all
 		steps  string
-		says   string // the error; "" is none
+		says   string // the error; "" means none
 		passed int
 	}{
 		"all run":             {"", "", 0, "open run look discard run look close", "", 2},
@@ -288,7 +288,7 @@ func TestViewsAreClosed(t *testing.T) {
 	}
 }
 
-// TestEachRunHasAView: what git ignores lasts no longer than the checks of one run.
+// TestEachRunHasAView: ignored files do not outlast one run of the checks.
 func TestEachRunHasAView(t *testing.T) {
 	t.Parallel()
 	r, steps := viewing(t, "", "mkdir cache")
@@ -302,8 +302,8 @@ func TestEachRunHasAView(t *testing.T) {
 	}
 }
 
-// TestInPlace: without views the checks run in the work tree itself, one after the
-// other, and nobody says who wrote what.
+// TestInPlace: without views the checks run in the work tree itself, one after the other, and
+// nothing is reported about who wrote what.
 func TestInPlace(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "echo built >app", "grep built app && echo other >app", "false")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// workTreeFiles makes a work tree with one plain file, sub/a.sh, and returns it
-// with the names of what must not be opened in it, and a file outside of it.
+// workTreeFiles makes a work tree with one regular file, sub/a.sh. It returns the tree, the names
+// in it that must not be opened, and a file outside of it.
 func workTreeFiles(t *testing.T) (w Files, refused []string, secret string) {
 	t.Helper()
 	outside, dir := t.TempDir(), t.TempDir()

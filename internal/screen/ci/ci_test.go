@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// obeyed are the orders that GitHub's runner takes from a log: "::" at the beginning of a line,
-// behind blanks of any kind, and "##[" anywhere.
+// obeyed returns the commands that GitHub's runner finds in a log: "::" at the beginning of a line,
+// after white space of any kind, and "##[" anywhere.
 func obeyed(log string) (orders []string) {
 	for line := range strings.FieldsFuncSeq(log, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if strings.HasPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::") || strings.Contains(line, "##[") {
@@ -49,7 +49,7 @@ func events() []loop.Event {
 	}
 }
 
-// shown is what stands in the log of a job.
+// shown returns the log of a job.
 func shown(t *testing.T, s System) string {
 	t.Helper()
 	var log bytes.Buffer
@@ -62,7 +62,7 @@ func shown(t *testing.T, s System) string {
 		if err := sink.Handle(loop.Stamp{Time: time.Unix(1700000000, 0)}, e); err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range inner.out.Bytes() { // however it is cut to pieces
+		for _, b := range inner.out.Bytes() { // in pieces of any size
 			if _, err := w.Write([]byte{b}); err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,8 @@ func shown(t *testing.T, s System) string {
 	return log.String()
 }
 
-// TestGitHub: iterations are groups, the end is an error, and what agents print orders nothing.
+// TestGitHub: iterations are groups, an end without success is an error, and the output of agents
+// contains no commands.
 func TestGitHub(t *testing.T) {
 	t.Parallel()
 	log := shown(t, GitHub)
@@ -125,7 +126,7 @@ func TestGitLab(t *testing.T) {
 	}
 }
 
-// TestGitLabObeysNobodyElse: what agents print makes no section.
+// TestGitLabObeysNobodyElse: the output of agents begins no section.
 func TestGitLabObeysNobodyElse(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -141,7 +142,7 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// TestJSON: what is JSON stays what it is, and orders nothing.
+// TestJSON: JSON keeps its meaning and contains no commands.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	line, err := json.Marshal(map[string]any{"text": hostile, "list": []string{"##[", "#"}})
@@ -197,7 +198,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// FuzzWriter: nothing that is printed is an order, however it is cut to pieces.
+// FuzzWriter: no output is a command, however it is split into writes.
 func FuzzWriter(f *testing.F) {
 	f.Add(hostile, 3)
 	f.Fuzz(func(t *testing.T, text string, cut int) {

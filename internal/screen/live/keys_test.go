@@ -9,8 +9,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestPaste: what is pasted is text where words are typed, and nothing elsewhere, whatever keys it
-// would be.
+// TestPaste: pasted text is inserted while words are typed, and otherwise ignored, even if it
+// contains keys with a meaning.
 func TestPaste(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestPaste(t *testing.T) {
 	})
 }
 
-// keptWords takes down what is asked of it.
+// keptWords records the requests.
 type keptWords struct{ all []string }
 
 func (k *keptWords) Steer(kind loop.SteerKind, text string) error {

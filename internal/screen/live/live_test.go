@@ -25,8 +25,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// A paper is a terminal that wraps nothing and scrolls for ever: what stands on it after
-// everything that was written, by the few sequences that a screen uses.
+// A paper is a terminal without wrapping and with unlimited scrollback. It shows the result of
+// everything written, and knows only the escape sequences that a screen uses.
 type paper struct {
 	mu    sync.Mutex
 	lines []string
@@ -101,7 +101,7 @@ func (r *told) tell(step loop.Step, events ...loop.Event) {
 	}
 }
 
-// steers is whoever is asked for what the keys are for.
+// steers records the requests made by keys.
 type steers struct {
 	loop.Steering
 	hurried int
@@ -126,7 +126,7 @@ func newToldIn(t *testing.T, ascii bool, out *paper, width int, to *steers) *tol
 
 var claude = loop.AgentRef{Agent: "claude", Model: "opus"}
 
-// atWork has the actor at work in the first iteration.
+// atWork begins the actor's turn of the first iteration.
 func (r *told) atWork() {
 	r.tell("", loop.Started{Session: loop.Session{Prompt: "do it", Cast: loop.Cast{Actor: claude, Critic: loop.AgentRef{Agent: "codex"}}, Terms: loop.Terms{MaxIterations: 5}}})
 	r.tell("1", loop.IterationStarted{Iteration: 1})
@@ -147,7 +147,7 @@ func (r *told) notes(n loop.Notice) {
 	r.tell("1.actor", loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: n})
 }
 
-// TestPictures: what stands on the terminal in the course of a run, in three widths and in ASCII.
+// TestPictures: the terminal's contents in the course of a run, at three widths and in ASCII.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	t.Run("ascii", func(t *testing.T) {
@@ -169,7 +169,7 @@ func pictures(t *testing.T, width int, ascii bool) {
 	r := newToldIn(t, ascii, out, width, to)
 	look := func(what string) {
 		t.Helper()
-		time.Sleep(time.Second) // the picture of this second
+		time.Sleep(time.Second) // until this second is drawn
 		synctest.Wait()
 		text := ansi.Strip(out.text())
 		fits(t, what, text, width, ascii)
@@ -253,10 +253,10 @@ func pictures(t *testing.T, width int, ascii bool) {
 	golden(t, "pictures-"+name+".golden", shown.String())
 }
 
-// fits holds a picture against the terminal that it is for.
+// fits checks that a picture fits its terminal.
 func fits(t *testing.T, what, text string, width int, ascii bool) {
 	t.Helper()
-	odd := func(r rune) bool { return ascii && r > unicode.MaxASCII && r != 'é' } // which the user has typed
+	odd := func(r rune) bool { return ascii && r > unicode.MaxASCII && r != 'é' } // typed by the user
 	for line := range strings.Lines(text) {
 		if ansi.StringWidth(strings.TrimSuffix(line, "\n")) >= width || strings.ContainsFunc(line, odd) {
 			t.Errorf("%s: %q", what, line)
@@ -278,7 +278,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestLimit: a limit is said in full.
+// TestLimit: a limit is shown in full.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
@@ -290,7 +290,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestSpoken: what a critic decides is not shown as something that it says.
+// TestSpoken: a critic's decision is not shown as its message.
 func TestSpoken(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -307,7 +307,7 @@ func TestSpoken(t *testing.T) {
 	}
 }
 
-// TestTitles: the title says where the run stands, and none is left behind.
+// TestTitles: the title shows the state of the run, and is removed at the end.
 func TestTitles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -353,8 +353,8 @@ func TestSideBySide(t *testing.T) {
 	})
 }
 
-// TestBorrowed: whoever borrows the terminal has it alone, and what the run shows meanwhile
-// comes afterwards.
+// TestBorrowed: whoever borrows the terminal has it exclusively, and the run's output follows
+// afterwards.
 func TestBorrowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -397,7 +397,7 @@ func TestBorrowed(t *testing.T) {
 	})
 }
 
-// TestNarrower: what a terminal has wrapped anew is taken away, and nothing above it.
+// TestNarrower: lines that the terminal has rewrapped are erased, and nothing above them.
 func TestNarrower(t *testing.T) {
 	t.Parallel()
 	s := &canvas{reflows: true, drawn: []string{"", strings.Repeat("x", 79), "yy"}, width: 80}
@@ -411,7 +411,7 @@ func TestNarrower(t *testing.T) {
 	}
 }
 
-// TestPlain: where nothing may be drawn, a line says every half minute who is at work, unless
+// TestPlain: without a drawable terminal, a line every half minute names the agent at work, unless
 // something else was written.
 func TestPlain(t *testing.T) {
 	t.Parallel()
@@ -440,7 +440,7 @@ func TestPlain(t *testing.T) {
 	})
 }
 
-// gone is a terminal that takes nothing.
+// gone is a terminal whose writes fail.
 type gone struct{}
 
 func (gone) Write([]byte) (int, error) { return 0, errors.New("gone") }
@@ -463,7 +463,7 @@ func TestTerminalGone(t *testing.T) {
 	})
 }
 
-// stuck is a terminal that takes nothing before it is let go.
+// stuck is a terminal whose writes block until it is released.
 type stuck struct {
 	paper
 	let chan struct{}
@@ -474,8 +474,8 @@ func (s *stuck) Write(text []byte) (int, error) {
 	return s.paper.Write(text)
 }
 
-// TestNobodyReads: a terminal that hangs holds up nobody but whoever has much to say, until the
-// run is over; what was written is there when it is read again, and the result behind it.
+// TestNobodyReads: a terminal that hangs delays only large outputs, until the run is over. Once it
+// is read again, all output is there, followed by the result.
 func TestNobodyReads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

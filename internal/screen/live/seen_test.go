@@ -12,7 +12,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestSeen: what looks find stands with what the agent does, each file once, and with their numbers.
+// TestSeen: files that change during a turn are shown next to the agent's activity, each once, with
+// the number of lines.
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,8 +62,8 @@ func TestSeen(t *testing.T) {
 	})
 }
 
-// TestDiffNow: d shows the diff as it is at the moment, and the last captured one where nobody can
-// look. One look is enough at a time, and none is shown when the run is over.
+// TestDiffNow: d shows the current diff, or the last captured one if the work tree cannot be looked
+// at. Only one look runs at a time, and none is shown after the run.
 func TestDiffNow(t *testing.T) {
 	t.Parallel()
 	out, to := &paper{}, &steers{}
@@ -83,7 +84,7 @@ func TestDiffNow(t *testing.T) {
 		t.Helper()
 		press()
 		<-asked
-		press() // it is under way
+		press() // a look is already running
 		answer <- l
 		if got := <-paged; got != want {
 			t.Errorf("it shows %q, not %q", got, want)

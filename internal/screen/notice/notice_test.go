@@ -19,7 +19,7 @@ func TestText(t *testing.T) {
 		{OSC777, false, "\x1b]777;notify;codeloops;ab,c d\x1b\\"},
 		{OSC9, true, "\x1bPtmux;\x1b\x1b]9;ab,c d\x1b\x1b\\\x1b\\"},
 	} {
-		// What term.Line makes of the sequence in the middle is its own matter.
+		// How term.Line replaces the sequence in the middle is not tested here.
 		got := strings.ReplaceAll(Text(c.by, hostile, c.tmux), "\ufffd", "")
 		if got != c.want {
 			t.Errorf("%s, tmux %t: %q, want %q", c.by, c.tmux, got, c.want)

@@ -15,7 +15,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// shelf is a list of n things; the tenth of them are red.
+// shelf is a list of n things, of which every tenth is red.
 func shelf(n int) *model {
 	name := func(i int) string {
 		if i%10 == 0 {
@@ -52,7 +52,7 @@ func TestKeys(t *testing.T) {
 	rows := shelf(1000).rows()
 	for name, c := range map[string]struct {
 		keys []string
-		want int // -1: nothing
+		want int // -1 means nothing
 	}{
 		"the first":          {nil, 0},
 		"down":               {[]string{"down", "ctrl+n", "down", "up"}, 2},
@@ -97,7 +97,7 @@ func TestPaste(t *testing.T) {
 	}
 }
 
-// TestFits lays the list out for every size of a terminal.
+// TestFits formats the list for every size of a terminal.
 func TestFits(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{1, 7, 60} {
@@ -131,15 +131,15 @@ func BenchmarkTyping(b *testing.B) {
 	}
 }
 
-// TestLoad asks for more about what stays marked, and tells when nobody waits
-// for it any more.
+// TestLoad: details are loaded for an item that stays marked, and loading is cancelled when it is
+// no longer needed.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	var loads []int
 	var last context.Context
 	m := shelf(1000)
 	m.loader = newLoader(func(ctx context.Context, i int) { loads, last = append(loads, i), ctx })
-	// mark presses keys, and tells what is marked then.
+	// mark presses keys and reports whether a load is due.
 	mark := func(keys ...string) (waits bool) {
 		for _, key := range keys {
 			press(m, key)
@@ -160,7 +160,7 @@ func TestLoad(t *testing.T) {
 		t.Error("what has been read is read again")
 	}
 
-	// Whoever goes past something does not ask for it.
+	// Moving past an item does not load it.
 	mark("down", "down")
 	if load(); !slices.Equal(loads, []int{0, 2}) {
 		t.Errorf("%v", loads)
@@ -176,5 +176,5 @@ func TestLoad(t *testing.T) {
 	<-m.loader.rests
 	m.loader.start(t.Context())
 	mark("down")
-	<-m.loader.loaded // or it goes on for nobody
+	<-m.loader.loaded // or the load never ends
 }

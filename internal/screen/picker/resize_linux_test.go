@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestResizedAtFirst makes the terminal smaller while the list is drawn for the first
-// time, at a size that was asked for before.
+// TestResizedAtFirst shrinks the terminal during the first draw, after its size was read.
 func TestResizedAtFirst(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -16,7 +15,7 @@ func TestResizedAtFirst(t *testing.T) {
 		if err := unix.IoctlSetWinsize(int(s.main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 9, Col: 30}); err != nil {
 			return err
 		}
-		return unix.Kill(unix.Getpid(), unix.SIGWINCH) // nobody else would: the terminal is not this process's own
+		return unix.Kill(unix.Getpid(), unix.SIGWINCH) // the kernel sends none, since this is not the process's controlling terminal
 	})
 	m := shelf(30)
 	line := m.list.Line

@@ -16,11 +16,10 @@ import (
 	"codeloops/internal/screen/term/termtest"
 )
 
-// liveness bounds every wait: it says that something hangs, not that it is slow.
+// liveness limits every wait: exceeding it means a hang, not a slow machine.
 const liveness = 5 * time.Minute
 
-// A stand is a terminal with a list on it whose process goes on as soon as it is
-// stopped.
+// A stand is a terminal with a list whose process continues as soon as it is stopped.
 type stand struct {
 	t       *testing.T
 	main    *os.File
@@ -28,7 +27,7 @@ type stand struct {
 	found   unix.Termios
 	signals chan os.Signal
 	stopped chan struct{}
-	stop    func() // what comes to pass meanwhile
+	stop    func() // runs while the process is stopped
 
 	mu    sync.Mutex
 	shown bytes.Buffer
@@ -66,15 +65,14 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// Signals, Resumable and Stop are what a list is given in place of the process.
+// Signals, Resumable and Stop replace those of the process.
 func (s *stand) Signals() <-chan os.Signal { return s.signals }
 func (s *stand) Resumable() bool           { return true }
 func (s *stand) Stop(ctx context.Context, _ *os.File) error {
 	if s.modes() != s.found {
 		s.t.Error("it is stopped before the terminal is given back")
 	}
-	// The shell's word comes after all that the list has shown. What is shown from now
-	// on is the next list.
+	// The shell's prompt follows all output of the list. Any later output is the next list.
 	const shell = "shell$ "
 	if _, err := s.screen.WriteString(shell); err != nil {
 		s.t.Error(err)
@@ -94,7 +92,7 @@ func (s *stand) modes() unix.Termios {
 	return *modes
 }
 
-// shows begins to show a list.
+// shows starts to show a list.
 func (s *stand) shows(ctx context.Context) { s.showsModel(ctx, shelf(30)) }
 
 func (s *stand) showsModel(ctx context.Context, m *model) {
@@ -105,7 +103,7 @@ func (s *stand) showsModel(ctx context.Context, m *model) {
 	}()
 }
 
-// sees waits until a text has been shown since something was typed last.
+// sees waits for a text in the output since the last typing.
 func (s *stand) sees(text string) {
 	s.t.Helper()
 	seen := func() string {
@@ -120,7 +118,7 @@ func (s *stand) sees(text string) {
 	}
 }
 
-// stops types Ctrl+Z, and waits until that has its effect.
+// stops types Ctrl+Z and waits for its effect.
 func (s *stand) stops() {
 	s.t.Helper()
 	s.types("\x1a")
@@ -136,7 +134,7 @@ func (s *stand) awaitStop() {
 	}
 }
 
-// types forgets what has been shown, and types.
+// types drops the output so far and types keys.
 func (s *stand) types(keys string) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -147,7 +145,7 @@ func (s *stand) types(keys string) {
 	}
 }
 
-// ends waits for the end, and wants the terminal as it was.
+// ends waits for the end and checks that the terminal is restored.
 func (s *stand) ends() (int, error) {
 	s.t.Helper()
 	select {
@@ -161,8 +159,8 @@ func (s *stand) ends() (int, error) {
 	return s.picked, s.err
 }
 
-// TestStopped has the list stopped again and again. It is there every time
-// afterwards, shows what is typed, and knows what was typed before.
+// TestStopped stops the list repeatedly. Each time it comes back, handles new keys, and remembers
+// the earlier ones.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -187,8 +185,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestStoppedOnce has the key pressed twice before the list has gone: the second
-// one asks for what the first one got.
+// TestStoppedOnce: two presses before the list has stopped count as one.
 func TestStoppedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -205,7 +202,7 @@ func TestStoppedOnce(t *testing.T) {
 	}
 }
 
-// TestSignals has other processes stop the list, and let it go on.
+// TestSignals: other processes can stop and continue the list.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -215,8 +212,7 @@ func TestSignals(t *testing.T) {
 	s.awaitStop()
 	s.sees("30 of 30")
 
-	// Of a SIGSTOP it knows only afterwards: the shell has put the terminal back,
-	// and its own words stand there.
+	// A SIGSTOP cannot be caught: the shell has restored the terminal and printed its own text.
 	s.types("x")
 	s.sees("nothing fits")
 	if err := unix.IoctlSetTermios(int(s.screen.Fd()), unix.TCSETS, &s.found); err != nil {
@@ -236,7 +232,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestEndedWhileStopped: whoever ends the process then gets no list any more.
+// TestEndedWhileStopped: if the process is ended while stopped, no list is shown again.
 func TestEndedWhileStopped(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -256,7 +252,7 @@ func TestEndedWhileStopped(t *testing.T) {
 	}
 }
 
-// TestTerminalGone takes the terminal away from a list that no signal tells of it.
+// TestTerminalGone: the list ends if the terminal disappears without a signal.
 func TestTerminalGone(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

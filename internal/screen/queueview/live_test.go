@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// What a task waits for is said once, however often it is tried again in vain.
+// TestWaitsOn: the reason why a task waits is shown once, however often it is retried.
 func TestWaitsOn(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*Progress) (func(queue.Record), func()){

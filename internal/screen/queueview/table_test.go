@@ -7,8 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// TestTaskTable: the table fits whatever the width, says what matters longest, and never cuts
-// within a character.
+// TestTaskTable: the table fits every width, drops the least important columns first, and never
+// splits a character.
 func TestTaskTable(t *testing.T) {
 	t.Parallel()
 	lines := func(width int, cells ...string) []string {
@@ -20,7 +20,7 @@ func TestTaskTable(t *testing.T) {
 	long := []string{"make-the-parser-accept-a68d12", "needs-human", "2", "machine/12345", "3", "conflicts in a file with a long name, and in others", "12m 40s", "$12.30", "日本語のタスク：パーサーを直してテスト"}
 	for width := 20; width < 240; width++ {
 		for _, line := range lines(width, long...) {
-			if n := ansi.StringWidth(line); n > width && width >= 46 { // the ID and the state are said in any case
+			if n := ansi.StringWidth(line); n > width && width >= 46 { // the ID and the state are always shown
 				t.Errorf("%d of %d columns: %q", n, width, line)
 			}
 		}

@@ -52,7 +52,8 @@ a picture (pic.png) 2 ** 3 ** 4 and [left](alone [x]
 	}
 }
 
-// TestProseStyled: each line ends the styles that it begins, and has the same text.
+// TestProseStyled: each line ends the styles that it begins, and has the same text as without
+// styles.
 func TestProseStyled(t *testing.T) {
 	t.Parallel()
 	r := lipgloss.NewRenderer(&bytes.Buffer{})
@@ -73,7 +74,7 @@ func TestProseStyled(t *testing.T) {
 	}
 }
 
-// FuzzProse: nothing of a text steers the terminal, and no line is too wide.
+// FuzzProse: no text contains control sequences, and no line is too wide.
 func FuzzProse(f *testing.F) {
 	f.Add(markdown)
 	f.Add("> > >\n```\n`` ` **a\x1b[2J** [a](b)\n#")

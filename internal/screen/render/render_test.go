@@ -30,8 +30,7 @@ type stamped struct {
 	e  loop.Event
 }
 
-// waits are two for a service that fails, and one for a limit that nobody wanted
-// to wait for.
+// waits are two for a failing service, and one for a limit that was too far off to wait for.
 func waits() (events []loop.Event) {
 	add := func(w loop.Wait, d time.Duration, end loop.WaitEnd) {
 		w.Agent, w.Until = loop.AgentRef{Agent: "claude"}, time.Date(2026, 1, 27, 16, 0, 0, 0, time.UTC)
@@ -45,7 +44,7 @@ func waits() (events []loop.Event) {
 	return events
 }
 
-// story is a run with everything in it that can be shown.
+// story is a run with everything that can be shown.
 func story() []stamped {
 	confidence, dollars := 0.95, 0.125
 	turn := func(d time.Duration, e loop.Ending, code int) loop.Turn {
@@ -152,8 +151,8 @@ func colours(p termenv.Profile, dark bool) *lipgloss.Renderer {
 	return r
 }
 
-// TestColoursAreTheUsersOwn: whatever a terminal can show, and on whatever background, the sixteen
-// colours are used that the user has chosen.
+// TestColoursAreTheUsersOwn: only the terminal's 16 colours are used, whatever it supports and
+// whatever its background.
 func TestColoursAreTheUsersOwn(t *testing.T) {
 	t.Parallel()
 	for _, f := range []render.Format{render.Pretty, render.Compact} {
@@ -227,7 +226,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestWhereTheCriticWorks: the first line says it, where a log tells.
+// TestWhereTheCriticWorks: the first line says where the critic works, if the log does.
 func TestWhereTheCriticWorks(t *testing.T) {
 	t.Parallel()
 	for view, want := range map[string]string{
@@ -273,7 +272,7 @@ func TestEnds(t *testing.T) {
 	golden(t, "ends", b.String())
 }
 
-// TestReplay holds the law that a recorded run looks as it did live.
+// TestReplay: a recorded run looks as it did live.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	grammar := &looptest.Grammar{}
@@ -306,8 +305,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestFollow holds the same law for whoever follows a run from elsewhere, who sees what
-// the agents print, too.
+// TestFollow: a run that is followed from another process looks as it does live, including the
+// agents' output.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	store, err := session.NewStore(t.TempDir())
@@ -345,7 +344,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestNothingSteersTheTerminal looks for what agents put into their texts.
+// TestNothingSteersTheTerminal: no control sequence in the texts of agents reaches the terminal.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, f := range []render.Format{render.Pretty, render.Compact} {
@@ -356,9 +355,8 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	}
 }
 
-// TestWholeWithoutATerminal: where no terminal sets a width, no line is cut; of what a
-// check prints the end is shown, and an agent's own error stands where it happens
-// and at the end.
+// TestWholeWithoutATerminal: without a terminal no line is cut. The end of a check's output is
+// shown, and an agent's error is shown where it happens and at the end.
 func TestWholeWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 400) + "end of it"
@@ -409,7 +407,8 @@ func TestWholeWithoutATerminal(t *testing.T) {
 	}
 }
 
-// TestCompactIsALineAnIteration: one says what came of it, whole where no terminal sets a width.
+// TestCompactIsALineAnIteration: each iteration is one line with its result, which is not cut
+// without a terminal.
 func TestCompactIsALineAnIteration(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{0, 40, 80} {
@@ -429,7 +428,7 @@ func TestCompactIsALineAnIteration(t *testing.T) {
 	}
 }
 
-// TestJSONIsTheLog: what is shown to programs are the lines that the log has, and what agents do.
+// TestJSONIsTheLog: the JSON output consists of the log's lines and the agents' activities.
 func TestJSONIsTheLog(t *testing.T) {
 	t.Parallel()
 	shown, _, _ := strings.Cut(show(t, render.JSON, render.Options{Quiet: true}, story()), "=== result")

@@ -45,7 +45,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// FuzzLine holds a line against what the words of a text come to.
+// FuzzLine: Line returns the words of the cleaned text, joined by single spaces.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{"", " ", "a", "  a\n\tb ", "é\u00a0é\u2003x\u3000", "\u200ba \xff", "a\u2028b"} {
 		f.Add(s)

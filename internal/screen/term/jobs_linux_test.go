@@ -14,8 +14,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// playJob names the variable that makes the test binary a process that has held a
-// terminal, and does so no more.
+// playJob names the variable that makes the test binary a process that has held a terminal before.
 const playJob = "PLAY_JOB"
 
 func TestMain(m *testing.M) {
@@ -36,8 +35,8 @@ func TestMain(m *testing.M) {
 	_, _ = os.Stdin.Read(make([]byte, 1))
 }
 
-// TestHold: the one who holds is asked for a stop; afterwards the process is
-// stopped, as often as that is asked for, unless nobody could let it go on.
+// TestHold: a stop goes to the holder of the terminal first. Afterwards each request stops the
+// process, unless nobody could continue it.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	for name, alone := range map[string]bool{"with a shell": false, "without": true} {

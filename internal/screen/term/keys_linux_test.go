@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/screen/term/termtest"
 )
 
-// TestReadOfATerminalPutBack: whoever reads single keys does not wait for a line when
-// somebody has put the terminal back since its modes were looked at.
+// TestReadOfATerminalPutBack: reading single keys does not wait for a line if the terminal was
+// restored since its modes were read.
 func TestReadOfATerminalPutBack(t *testing.T) {
 	t.Parallel()
 	keyboard, name := termtest.Open(t)

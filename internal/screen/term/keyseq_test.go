@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// cutAll cuts keys off until the rest of one is missing.
+// cutAll splits input into keys, until the rest is an incomplete one.
 func cutAll(sent string) (keys []string, rest string) {
 	for {
 		key, left := cutKey(sent)
@@ -19,7 +19,7 @@ func cutAll(sent string) (keys []string, rest string) {
 
 func TestCutKey(t *testing.T) {
 	t.Parallel()
-	for sent, want := range map[string][]string{ // the last one is what is left
+	for sent, want := range map[string][]string{ // the last element is the rest
 		"":                     {""},
 		"nq":                   {"n", "q", ""},
 		"é日":                   {"é", "日", ""},

@@ -8,7 +8,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// TestNoColourElsewhere: what is no terminal has no colours, whatever the environment would force.
+// TestNoColourElsewhere: output to anything but a terminal has no colours, even if the environment
+// forces them.
 func TestNoColourElsewhere(t *testing.T) { //nolint:paralleltest // it sets the environment
 	for _, name := range []string{"CLICOLOR_FORCE", "COLORTERM"} {
 		t.Setenv(name, "1")
@@ -21,7 +22,7 @@ func TestNoColourElsewhere(t *testing.T) { //nolint:paralleltest // it sets the 
 	}
 }
 
-// TestPlain: what the environment says of colours and signs.
+// TestPlain: how the environment sets colours and symbols.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]struct{ plain, ascii bool }{

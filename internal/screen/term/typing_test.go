@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTakeKeys: what is read at once is handed on at once, however many keys it
-// is, and what is cut waits for its rest.
+// TestTakeKeys: keys that are read together are delivered together, and an incomplete key waits for
+// the rest.
 func TestTakeKeys(t *testing.T) {
 	t.Parallel()
 	k := newKeySplitter()
@@ -30,12 +30,12 @@ func (k *keySplitter) drain() (keys []string) {
 	return keys
 }
 
-// TestPastes: several lines that come at once were pasted, up to where nothing more comes, where
-// somebody takes pastes and the terminal does not mark them.
+// TestPastes: if pastes are wanted and the terminal does not mark them, several lines that arrive
+// together are a paste, which ends when nothing more arrives.
 func TestPastes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		reads []string // "": nothing more has come
+		reads []string // "" means that nothing more has arrived
 		want  string
 	}{
 		{[]string{"f", "use B\r", "s", ""}, "f use B\r s"},
@@ -43,7 +43,7 @@ func TestPastes(t *testing.T) {
 		{[]string{"f", "one\rstop it\r", "", "s"}, "f <one\nstop it\n> s"},
 		{[]string{"one\rtwo", "s\r", "", "q"}, "<one\ntwos\n> q"},
 		{[]string{"\x1b[200~s\ti\r", "\x1b[Ap\x01\x1b[201~q", ""}, "<s\ti\np> q"},
-		{[]string{"\x1b[200~one\x1b[201~", "", "s\rp", ""}, "<one> s\rp"}, // that one marks what is pasted
+		{[]string{"\x1b[200~one\x1b[201~", "", "s\rp", ""}, "<one> s\rp"}, // this terminal marks pastes
 		{[]string{"\x1b[201~s", ""}, "s"},
 	} {
 		k := newKeySplitter()

@@ -10,8 +10,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestAllIsSaid: no name for machines is left to itself: not of a phase, not of a reason,
-// not of a rule.
+// TestAllIsSaid: every machine-readable name of a phase, a reason or a rule has a wording.
 func TestAllIsSaid(t *testing.T) {
 	t.Parallel()
 	for s := loop.Start; s <= loop.Ended; s++ {
@@ -59,7 +58,7 @@ func testReasons(t *testing.T, source string) {
 	}
 }
 
-// names are those that a pattern finds in the source.
+// names returns the names that a pattern matches in the source.
 func names(t *testing.T, name string, patterns ...string) (all []string) {
 	t.Helper()
 	for _, pattern := range patterns {
@@ -83,7 +82,7 @@ func names(t *testing.T, name string, patterns ...string) (all []string) {
 	return all
 }
 
-// TestConfidence: the borders of the scale belong to the better word.
+// TestConfidence: a value on the border between two words gets the better one.
 func TestConfidence(t *testing.T) {
 	t.Parallel()
 	for c, want := range map[float64]string{

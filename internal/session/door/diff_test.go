@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/session/door"
 )
 
-// TestDiff: what differs comes as it is, or as much of it as is told, and an error says why not.
+// TestDiff: the diff is returned as it is, cut to the limit, and an error gives the reason.
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
@@ -45,7 +45,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestWatched: a run learns that people are shown what changes, from those alone who show it.
+// TestWatched: a run learns that it is watched only from clients that show its changes.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)

@@ -20,7 +20,7 @@ import (
 	"codeloops/internal/session/standing"
 )
 
-// playClient names the variable that makes the test binary ask at a door.
+// playClient names the variable that makes the test binary connect to a door.
 const playClient = "PLAY_CLIENT"
 
 func TestMain(m *testing.M) {
@@ -37,13 +37,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A fakeRun takes down what it is asked.
+// A fakeRun records the requests.
 type fakeRun struct {
 	loop.Steering
 
 	mu      sync.Mutex
 	hurried int
-	text    string // that was said last
+	text    string // the last one
 
 	watchers int
 	patch    string
@@ -85,7 +85,7 @@ func (r *fakeRun) Diff(context.Context) (string, error) {
 	return r.patch, r.fails
 }
 
-// open opens a door in a directory of its own.
+// open opens a door in a temporary directory.
 func open(t *testing.T) (run *fakeRun, path string) {
 	t.Helper()
 	run, path = &fakeRun{}, filepath.Join(t.TempDir(), "locks", "a.sock")
@@ -103,7 +103,7 @@ func at(t *testing.T, run door.Run, path string) *door.Door {
 	return d
 }
 
-// TestAsk: what is asked reaches the run, and the answer says where that stands.
+// TestAsk: a request reaches the run, and the answer contains the run's state.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
@@ -131,7 +131,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestNothingToAsk: what the run refuses is refused in its own words.
+// TestNothingToAsk: a refusal has the run's own words.
 func TestNothingToAsk(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
@@ -150,7 +150,7 @@ func TestNothingToAsk(t *testing.T) {
 	}
 }
 
-// TestOnlyItsOwn: the socket is the user's alone, and whoever means another session is told so.
+// TestOnlyItsOwn: only the user may use the socket, and a request for another session is refused.
 func TestOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
@@ -168,7 +168,7 @@ func TestOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// TestStrangersAreRefused: whatever a runner has started cannot steer a run.
+// TestStrangersAreRefused: processes started by an agent cannot steer a run.
 func TestStrangersAreRefused(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -195,7 +195,7 @@ func dial(t *testing.T, path string) net.Conn {
 	return c
 }
 
-// TestRubbish is refused, each time with a line that says so.
+// TestRubbish: invalid requests are refused with an error line.
 func TestRubbish(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
@@ -221,7 +221,8 @@ func TestRubbish(t *testing.T) {
 			_ = c.(*net.UnixConn).CloseWrite()
 		}()
 		line, err := bufio.NewReader(c).ReadString('\n')
-		// Of what is not read to its end the system may say so before the answer.
+		// If a request is not read completely, the system may reset the connection before the
+		// answer.
 		if len(text) < 64<<10 && (err != nil || !strings.Contains(line, `"refused"`)) {
 			t.Errorf("%s: %q, %v", name, line, err)
 		}
@@ -234,8 +235,8 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
-// TestLongWords: a text may have a mebibyte of its own, whatever it takes to send it, and a longer
-// one is refused with two sizes that differ.
+// TestLongWords: a text may have 1 MiB, whatever its encoded size. The error for a longer one shows
+// two different sizes.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
@@ -259,8 +260,7 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
-// TestSilence: those who connect and say nothing, or half a line, hold up nobody, and are not
-// waited for when the run is over.
+// TestSilence: clients that send nothing or half a line do not block others, or the end of the run.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	run, path := &fakeRun{}, filepath.Join(t.TempDir(), "locks", "a.sock")
@@ -276,7 +276,7 @@ func TestSilence(t *testing.T) {
 	if err := (&door.Client{Path: path}).Steer(loop.SteerPause, ""); err != nil {
 		t.Fatalf("with 50 who say nothing: %v", err)
 	}
-	for _, c := range silent { // each is let go without having steered
+	for _, c := range silent { // each is closed without having steered
 		_, _ = io.ReadAll(c)
 	}
 	for range 50 {
@@ -296,7 +296,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// left makes a socket as a run leaves it that is killed.
+// left leaves a socket as a killed run does.
 func left(t *testing.T, path string) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -307,7 +307,7 @@ func left(t *testing.T, path string) {
 	_ = l.Close()
 }
 
-// TestStale: the socket of a run that was killed is replaced, and nothing else is.
+// TestStale: the socket of a killed run is replaced, and no other file is.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "locks")
@@ -335,7 +335,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestDeep: a socket whose path would be too long lies elsewhere, and is found from there.
+// TestDeep: a socket whose path would be too long is elsewhere, and can be found.
 func TestDeep(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a right")
@@ -347,7 +347,7 @@ func TestDeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("TMPDIR", "/nowhere") // whoever asks may have another one
+	t.Setenv("TMPDIR", "/nowhere") // a client may have another one
 	if _, err := (&door.Client{Path: path}).Look(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -368,8 +368,8 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestDeepLeft: what a run that was killed has left goes with its link, and nothing else that a
-// link may lead to.
+// TestDeepLeft: the directory that a killed run has left is removed with its link, and nothing else
+// that a link may point to.
 func TestDeepLeft(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -397,7 +397,7 @@ func TestDeepLeft(t *testing.T) {
 	}
 }
 
-// TestNowhere: where there is no place for a socket at all, that is said.
+// TestNowhere: an error says that there is no place for a socket.
 func TestNowhere(t *testing.T) {
 	deep := filepath.Join(t.TempDir(), strings.Repeat("deep/", 60))
 	t.Setenv("TMPDIR", deep)
@@ -406,7 +406,7 @@ func TestNowhere(t *testing.T) {
 	}
 }
 
-// TestOthersMayNot: no socket is made, and none is asked, where others could.
+// TestOthersMayNot: no socket is made or used in a directory that others can access.
 func TestOthersMayNot(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -429,7 +429,7 @@ func TestOthersMayNot(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: a run that is stopped is not waited for without an end.
+// TestNoAnswer: a client gives up on a run that does not answer.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.sock")
@@ -444,7 +444,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestAttend: what others have asked for is heard of.
+// TestAttend: requests of others are reported.
 func TestAttend(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)

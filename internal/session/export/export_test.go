@@ -18,7 +18,7 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-// story is a session in which an agent has said s wherever it can.
+// story is a session in which an agent's texts are all s.
 func story(s string) []loop.Event {
 	turn := loop.Turn{
 		Misses:    []loop.Try{{Agent: loop.AgentRef{Agent: s, Model: s}, Reason: s}},
@@ -168,7 +168,7 @@ func fenced(t *testing.T, text string) {
 	}
 }
 
-// withoutSpans takes code spans out of a line, as CommonMark finds them.
+// withoutSpans removes code spans from a line, following CommonMark.
 func withoutSpans(line string) string {
 	marks := regexp.MustCompile("`+")
 	var b strings.Builder

@@ -20,7 +20,7 @@ import (
 	"codeloops/internal/session/logpatch"
 )
 
-// repository makes one with a commit of a state.
+// repository creates one with a commit of a state.
 func repository(t *testing.T, s state) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func become(t *testing.T, dir string, s state) {
 	write(t, dir, s)
 }
 
-// A program is git.
+// A program runs git.
 type program struct{}
 
 // Run implements [diff.Git].
@@ -108,7 +108,7 @@ func onDisk(t *testing.T, dir string) state {
 	return s
 }
 
-// rebuild makes in a work tree what a change was captured from.
+// rebuild restores in a work tree the state that a change was captured from.
 func rebuild(ctx context.Context, tree *diff.Tree, c loop.Change, anyway bool) error {
 	edits, err := logpatch.Edits(ctx, c, tree, anyway)
 	if err != nil {
@@ -131,9 +131,8 @@ func rebuild(ctx context.Context, tree *diff.Tree, c loop.Change, anyway bool) e
 	return errors.Join(err, os.RemoveAll(kept))
 }
 
-// TestRebuild captures what happened in one work tree and rebuilds it in
-// another: byte for byte, also where the session had begun with uncommitted
-// changes, as long as these are there.
+// TestRebuild: a change captured in one work tree can be rebuilt in another, byte for byte. If the
+// session began with uncommitted changes, they must be there.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
@@ -161,8 +160,8 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// TestRebuildOnAnother has files that are not as the session found them: all of
-// them are named and nothing is touched, unless told.
+// TestRebuildOnAnother: if files differ from the session's start, all of them are named and nothing
+// is changed, unless forced.
 func TestRebuildOnAnother(t *testing.T) {
 	t.Parallel()
 	start := state{"a": {patch.Regular, "one\n"}, "b": {patch.Regular, "two\n"}, "gone": {patch.Regular, "x\n"}}
@@ -194,7 +193,7 @@ func TestRebuildOnAnother(t *testing.T) {
 	}
 }
 
-// TestRebuildStaysInside has diffs that nobody captured.
+// TestRebuildStaysInside: forged diffs do not write outside of the work tree.
 func TestRebuildStaysInside(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
@@ -227,7 +226,7 @@ func TestRebuildStaysInside(t *testing.T) {
 			t.Errorf("%q is in the repository", path)
 		}
 	}
-	// A link that the same diff makes leads nowhere, either.
+	// A link that the same diff creates is not followed, either.
 	dir := repository(t, state{"kept": {patch.Regular, "kept\n"}})
 	change := loop.Change{Files: []loop.FileChange{
 		{Path: "way", Patch: "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+" + outside + "\n\\ No newline at end of file\n"},

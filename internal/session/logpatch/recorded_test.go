@@ -38,7 +38,7 @@ func side(f file) patch.Side {
 	}
 }
 
-// change is what a log holds of two states.
+// change returns what a log holds about the change from one state to another.
 func change(before, after state) (c loop.Change) {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
@@ -119,7 +119,7 @@ func states(seed uint64) (start, first, second state) {
 	start = g.next(g.next(g.next(state{})))
 	first = g.next(start)
 	second = g.next(first)
-	if seed%3 == 0 { // something goes back to what it was
+	if seed%3 == 0 { // a file is reset to what it was
 		for i, name := range names() {
 			if f, there := start[name]; i%2 == 0 && there {
 				second[name] = f
@@ -131,9 +131,9 @@ func states(seed uint64) (start, first, second state) {
 	return start, first, second
 }
 
-// TestBetween makes histories, and wants what an iteration changed, told from
-// the two diffs alone, to lead from the one state to the other, and to read as
-// a comparison of the two does, but for context that no diff tells.
+// TestBetween makes random histories. An iteration's change, computed from the two diffs alone,
+// leads from one state to the other, and reads like a direct comparison, except for context that no
+// diff contains.
 func TestBetween(t *testing.T) {
 	t.Parallel()
 	files, same := 0, 0
@@ -163,14 +163,14 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// untitled is the patch without the names of functions in the heads of hunks:
-// a function may begin above what the diffs tell.
+// untitled returns the patch without the function names in hunk headers, since a function may begin
+// above the lines in the diffs.
 func untitled(f loop.FileChange) string {
 	c := loop.Change{Files: []loop.FileChange{f}}
 	return regexp.MustCompile(`(?m)^(@@ [^@]+ @@).*$`).ReplaceAllString(c.ApplicablePatch(), "$1")
 }
 
-// applied returns what a change makes of a state.
+// applied returns a state after a change.
 func applied(t *testing.T, s state, c loop.Change) state {
 	t.Helper()
 	now := maps.Clone(s)
@@ -190,7 +190,7 @@ func applied(t *testing.T, s state, c loop.Change) state {
 	return now
 }
 
-// TestApply makes every file of a later state from those of the first.
+// TestApply computes every file of a later state from the first state.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -201,7 +201,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestApplyRefuses wants no content but what was recorded.
+// TestApplyRefuses: only the recorded content is accepted.
 func TestApplyRefuses(t *testing.T) {
 	t.Parallel()
 	old, now := file{patch.Regular, "one\ntwo\n"}, file{patch.Regular, "one\nsecret\n"}
@@ -230,7 +230,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// TestBetweenForeign tells what changed from diffs that name no objects.
+// TestBetweenForeign: changes can be computed from diffs without object names.
 func TestBetweenForeign(t *testing.T) {
 	t.Parallel()
 	diff := func(line string) loop.Change {
@@ -254,7 +254,7 @@ func TestBetweenForeign(t *testing.T) {
 	}
 }
 
-// TestBetweenMissing names what the diffs do not hold enough of.
+// TestBetweenMissing: files whose diffs are incomplete are named.
 func TestBetweenMissing(t *testing.T) {
 	t.Parallel()
 	large := loop.FileChange{
@@ -270,7 +270,7 @@ func TestBetweenMissing(t *testing.T) {
 	}
 }
 
-// TestBetweenGit hands what an iteration changed to git.
+// TestBetweenGit: git accepts the change of an iteration.
 func TestBetweenGit(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -322,7 +322,7 @@ func write(t *testing.T, dir string, s state) {
 	}
 }
 
-// FuzzBetween reads diffs as an edited log may hold them.
+// FuzzBetween reads diffs as in an edited log.
 func FuzzBetween(f *testing.F) {
 	for seed := range uint64(8) {
 		start, first, second := states(seed)

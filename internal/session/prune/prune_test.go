@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/session"
 )
 
-// TestOld: what runs, what cannot be read and what is kept for being new stays.
+// TestOld: sessions that run, cannot be read or are among the newest to keep are not removed.
 func TestOld(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

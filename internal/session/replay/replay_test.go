@@ -28,21 +28,21 @@ import (
 
 var noon = time.Date(2026, 1, 27, 12, 0, 0, 0, time.UTC)
 
-// crew plays the ports of a loop: the actor adds a file each time, the critic
-// gives the replies in turn, the last one for ever.
+// crew plays the ports of a loop: the actor adds a file in each turn, and the critic gives the
+// replies in turn, repeating the last one.
 type crew struct {
 	policy.Gate
 	replies []string
 	policy  loop.Policy
-	checks  []loop.CheckResult // one for each turn, again from the first; nil: there are none
-	seal    string             // of every prompt; "": the replies mean what said says
-	cut     context.CancelFunc // called while the critic judges for the first time; nil: never
-	drifts  int                // so many of the first reviews find that the work tree has changed meanwhile
-	moves   int                // so many of the first runs of the checks find that HEAD has
-	written []loop.Written     // by the critic, ask by ask
+	checks  []loop.CheckResult // one per turn, repeated from the first; nil means none
+	seal    string             // of every prompt; "" means that replies are read by said
+	cut     context.CancelFunc // called during the first review; nil means never
+	drifts  int                // for this many of the first reviews, the work tree has changed meanwhile
+	moves   int                // for this many of the first runs of the checks, HEAD has moved
+	written []loop.Written     // by the critic, per review
 
 	turns, asks int
-	drifted     int // how often the work tree has
+	drifted     int // how often the work tree has changed
 	head        int
 	seconds     int
 }
@@ -82,7 +82,7 @@ func (c *crew) Judge(ctx context.Context, matter loop.Case, _ loop.Watch) (loop.
 	return r, nil
 }
 
-// said is what the replies of these tests mean.
+// said reads the replies of these tests.
 func said(reply string) (loop.Verdict, string) {
 	head, rest, _ := strings.Cut(reply, "\n")
 	_, text, _ := strings.Cut(rest, ": ")
@@ -178,8 +178,8 @@ func verify(t *testing.T, path string) replay.Report {
 	return report
 }
 
-// TestVerifySame verifies sessions that ended in every way a loop can decide,
-// with limits that the log does not hold.
+// TestVerifySame verifies sessions with every ending that a loop can decide, with limits that the
+// log does not contain.
 func TestVerifySame(t *testing.T) {
 	t.Parallel()
 	gate := policy.Gate{MaxIterations: 6, MaxConsecutiveErrors: 2}
@@ -208,8 +208,8 @@ func TestVerifySame(t *testing.T) {
 	}
 }
 
-// TestVerifyResumed verifies a session that was interrupted while the critic
-// judged, and resumed with that turn of the actor still to be judged.
+// TestVerifyResumed verifies a session that was interrupted during a review, and resumed before
+// that turn of the actor was judged.
 func TestVerifyResumed(t *testing.T) {
 	t.Parallel()
 	c := &crew{Gate: policy.Gate{MaxIterations: 5}, replies: []string{more, done}, cut: func() {}}
@@ -230,7 +230,7 @@ func TestVerifyResumed(t *testing.T) {
 	}
 }
 
-// rewritten writes a log anew, with one thing in it that is another.
+// rewritten replaces one text in a log.
 func rewritten(t *testing.T, path, old, text string) {
 	t.Helper()
 	log, err := os.ReadFile(path)
@@ -246,9 +246,8 @@ func rewritten(t *testing.T, path, old, text string) {
 	}
 }
 
-// TestVerifyStale verifies sessions in which DONEs were none, as the work tree had
-// changed meanwhile: the work was judged again. Without a word of that, the log is
-// another one.
+// TestVerifyStale verifies sessions with stale DONEs, whose work was judged again. If the log did
+// not mention the staleness, it would differ.
 func TestVerifyStale(t *testing.T) {
 	t.Parallel()
 	gate := policy.Gate{MaxIterations: 6, MaxConsecutiveErrors: 3}
@@ -291,8 +290,7 @@ func TestVerifyStale(t *testing.T) {
 	}
 }
 
-// TestVerifyStaleReadAnew: a DONE that was stale, and is read otherwise today, is none
-// that the work tree could make stale.
+// TestVerifyStaleReadAnew: a stale reply that is no longer read as a DONE is not judged again.
 func TestVerifyStaleReadAnew(t *testing.T) {
 	t.Parallel()
 	c := &crew{Gate: policy.Gate{MaxIterations: 1}, replies: []string{done}, drifts: 1}
@@ -309,7 +307,7 @@ func TestVerifyStaleReadAnew(t *testing.T) {
 	}
 }
 
-// crash is a recorder in whose run the power fails after a number of events.
+// crash is a recorder that simulates a power failure after a number of events.
 type crash struct {
 	*session.Recorder
 	left int
@@ -323,10 +321,10 @@ func (c *crash) Handle(at loop.Stamp, e loop.Event) error {
 	return c.Recorder.Handle(at, e)
 }
 
-// TestVerifyStaleAndResumed breaks a session with a stale DONE off after each of its
-// events, carries it on, and verifies what it comes to. A turn of the actor that was
-// finished is not played again, and nobody works before there is a verdict on it.
-func TestVerifyStaleAndResumed(t *testing.T) { //nolint:gocyclo // one fact after the other
+// TestVerifyStaleAndResumed interrupts a session with a stale DONE after each event, resumes it,
+// and verifies the result. A finished turn of the actor is not repeated, and its work gets a
+// verdict before the next one.
+func TestVerifyStaleAndResumed(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	t.Parallel()
 	for left, whole := 1, false; !whole; left++ {
 		store, err := session.NewStore(t.TempDir())
@@ -357,8 +355,7 @@ func TestVerifyStaleAndResumed(t *testing.T) { //nolint:gocyclo // one fact afte
 		if err != nil || out.Reason != loop.StopDone {
 			t.Fatalf("after %d events: %+v, %v", left, out, err)
 		}
-		// The third event is the phase in which the actor works: the fourth says that
-		// it has.
+		// The third event begins the actor's phase, and the fourth says that its turn is over.
 		if again := left == 3; c.turns != 1 && !again || c.turns > 2 {
 			t.Errorf("after %d events: %d turns of the actor", left, c.turns)
 		}
@@ -368,8 +365,8 @@ func TestVerifyStaleAndResumed(t *testing.T) { //nolint:gocyclo // one fact afte
 	}
 }
 
-// TestVerifyMeddling verifies sessions whose critic wrote in its view: what it did
-// stands in the log, and makes of a DONE what it made of it then.
+// TestVerifyMeddling verifies sessions whose critic wrote in its view: the log contains it, and the
+// DONE counts as it did then.
 func TestVerifyMeddling(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -392,7 +389,7 @@ func TestVerifyMeddling(t *testing.T) {
 	}
 }
 
-// worded is the rule on checks in the words of another time.
+// worded is the rule on checks with an older wording.
 type worded struct{ policy.Checks }
 
 func (w worded) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
@@ -403,8 +400,8 @@ func (w worded) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	return so
 }
 
-// TestVerifyWords verifies a session whose rules were worded otherwise: two checks
-// that fail by turns are told apart in the words of today, and would end it.
+// TestVerifyWords verifies a session whose rules had another wording. With today's wording two
+// checks that fail alternately are told apart, and would end it.
 func TestVerifyWords(t *testing.T) {
 	t.Parallel()
 	stuck := loop.ConvergencePolicy{WarnAfter: 2, StopAfter: 4}
@@ -425,8 +422,8 @@ func TestVerifyWords(t *testing.T) {
 	}
 }
 
-// TestVerifySealed has replies that are read by their seals, by the boundary of
-// their prompts and by the evidence: from the log they are read alike.
+// TestVerifySealed: replies with seals, boundaries and evidence are read from the log as they were
+// live.
 func TestVerifySealed(t *testing.T) {
 	t.Parallel()
 	const sealed = "DECISION: DONE\nSUMMARY: it is there\nSEAL: k7f2qx"
@@ -464,7 +461,7 @@ func TestVerifySealed(t *testing.T) {
 	}
 }
 
-// TestVerifyDiffers changes one thing in a log and wants it told.
+// TestVerifyDiffers: each change to a log is reported.
 func TestVerifyDiffers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, want string }{
@@ -500,8 +497,8 @@ func TestVerifyDiffers(t *testing.T) {
 	}
 }
 
-// TestVerifyCut cuts a log off after each of its lines: what is there is
-// compared, and nothing differs.
+// TestVerifyCut: a log that is cut after any line is compared as far as it goes, without
+// differences.
 func TestVerifyCut(t *testing.T) {
 	t.Parallel()
 	crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, more, done}}
@@ -545,7 +542,7 @@ func TestVerifyNoLog(t *testing.T) {
 	}
 }
 
-// original is a log of three types of lines.
+// original is a log with three types of lines.
 const original = `{"type":"session_start","timestamp":"2025-01-27T15:30:00Z","prompt":"Fix the bug","working_dir":"/p","actor_agent":"claude","critic_agent":"opencode","actor_model":null,"critic_model":null,"max_iterations":10}
 {"type":"iteration","iteration_number":1,"actor_output":"Done.","actor_stderr":"","actor_exit_code":1,"actor_duration_secs":74.5,"git_diff":"","git_files_changed":0,"critic_decision":"CONTINUE","feedback":"please test","timestamp":"2025-01-27T15:32:00Z"}
 not a line
@@ -553,7 +550,7 @@ not a line
 {"type":"session_end","outcome":"success","iterations":2,"summary":"Fixed","confidence":0.95,"duration_secs":180.0,"timestamp":"2025-01-27T15:33:30Z"}
 `
 
-// events keeps what it is handed, stamped anew so that a grammar takes it.
+// events keeps events, with new stamps that the grammar accepts.
 type events struct {
 	grammar looptest.Grammar
 	all     []loop.Event
@@ -562,14 +559,13 @@ type events struct {
 func (e *events) Handle(at loop.Stamp, ev loop.Event) error {
 	e.all = append(e.all, ev)
 	if end, ok := ev.(loop.Finished); ok && end.Outcome.Reason == loop.StopNone {
-		end.Outcome.Reason = loop.StopDone // the original names none
+		end.Outcome.Reason = loop.StopDone // the original has none
 		ev = end
 	}
 	return e.grammar.Handle(loop.Stamp{Seq: len(e.all), Time: at.Time}, ev)
 }
 
-// TestPlayOriginal plays a log of whole iterations as the events that its run
-// would have had.
+// TestPlayOriginal replays a log of whole iterations as the events of its run.
 func TestPlayOriginal(t *testing.T) {
 	t.Parallel()
 	var got events
@@ -587,7 +583,7 @@ func TestPlayOriginal(t *testing.T) {
 	}
 }
 
-// TestPlayAsItIs hands over exactly what the log holds.
+// TestPlayAsItIs: the events are exactly those in the log.
 func TestPlayAsItIs(t *testing.T) {
 	t.Parallel()
 	crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, done}}
@@ -676,15 +672,15 @@ func paced() replay.Entries {
 	}
 }
 
-// TestControl presses keys, one after the other, each when the one before has
-// done what it does, and wants to know how long all took.
+// TestControl presses keys one after the other, each after the effect of the previous one, and
+// checks the total time.
 func TestControl(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		speed  float64
 		paused bool
 		keys   []string
-		want   time.Duration // to the end, or to the last key
+		want   time.Duration // until the end, or the last key
 		events int
 	}{
 		"as it was":              {1, false, nil, 5 * time.Minute, 6},
@@ -742,7 +738,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// counter is a sink that counts.
+// counter is a sink that counts events.
 type counter struct{ n int }
 
 func (c *counter) Handle(loop.Stamp, loop.Event) error {

@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 1, 27, 12, 0, 0, 0, time.UTC)
 
-// one is a session that began so many hours before noon.
+// one is a session that began this many hours before noon.
 func one(id string, hours int, change func(*session.Overview)) session.Overview {
 	o := session.Overview{
 		Summary: session.Summary{
@@ -109,8 +109,7 @@ func colours() *lipgloss.Renderer {
 	return r
 }
 
-// TestTableFits lays tables out for every width, with what could go wrong in
-// their cells.
+// TestTableFits formats tables with difficult cells at every width.
 func TestTableFits(t *testing.T) {
 	t.Parallel()
 	odd := func(o *session.Overview) {
@@ -138,7 +137,7 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
-// TestTableBeheaded: a session whose log has lost its first line stands in the table, and says so.
+// TestTableBeheaded: a session whose log has lost its first line is in the table, and marked.
 func TestTableBeheaded(t *testing.T) {
 	t.Parallel()
 	list := []session.Overview{one("beheaded", 1, func(o *session.Overview) {
@@ -211,7 +210,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzNames reads every printed path back.
+// FuzzNames: every printed path can be read back.
 func FuzzNames(f *testing.F) {
 	for _, path := range []string{"plain name", "ünï", "a\"b\\c", "new\nline\tand \x1b", "\xff\xfe", "\ufffd", "\u2028", "\"quoted\""} {
 		f.Add(path)

@@ -18,7 +18,7 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-// sixRounds writes a log with six iterations, of which the last one is done.
+// sixRounds writes a log with six iterations, of which the last one is DONE.
 func sixRounds(t *testing.T) (path string) {
 	t.Helper()
 	log := session.Encode(loop.Stamp{Time: noon}, loop.Started{})

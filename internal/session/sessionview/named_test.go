@@ -6,7 +6,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestNamed holds what `git diff -M --stat` prints.
+// TestNamed compares names with the output of `git diff -M --stat`.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{

@@ -14,15 +14,15 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-// TestFailure: why an iteration counts as an error is shown where its verdict does not say it. That
-// it may be one of several in a row is no reason.
+// TestFailure: the reason why an iteration counts as an error is shown if the verdict does not give
+// it. The limit of errors in a row is not such a reason.
 func TestFailure(t *testing.T) {
 	t.Parallel()
 	failed := loop.Verdict{Decision: loop.Error, Analysis: "it does not compile"}
 	escalated := loop.Verdict{Decision: loop.Error, Escalation: "only a person knows"}
 	for name, c := range map[string]struct {
 		round loop.Round
-		want  string // "": no row
+		want  string // "" means no row
 	}{
 		"escalated":     {loop.Round{Ruling: loop.Ruling{Verdict: escalated}, Failure: loop.StopConsecutiveErrors}, ""},
 		"error":         {loop.Round{Ruling: loop.Ruling{Verdict: failed}, Failure: loop.StopConsecutiveErrors}, ""},

@@ -75,8 +75,8 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// TestSegmentIsPlain: a role may be called what its repository likes; a shell may look twice at
-// what stands in its prompt.
+// TestSegmentIsPlain: a role's name cannot contain anything that a shell would expand in its
+// prompt.
 func TestSegmentIsPlain(t *testing.T) {
 	t.Parallel()
 	at := atWork()

@@ -15,8 +15,7 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-// many is six sessions: sure was run again, unsure was not, two others failed,
-// one runs.
+// many is six sessions: sure was run again, unsure was not, two others failed, one is running.
 func many() []session.Overview {
 	sure := func(o *session.Overview) {
 		o.Outcome = &loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 1, Confidence: new(0.97), Duration: time.Second}
@@ -88,9 +87,9 @@ func near(a, b sessionview.Spread) bool {
 	return a.Mean-b.Mean < 1e-9 && b.Mean-a.Mean < 1e-9 && a.Median == b.Median && a.P90 == b.P90
 }
 
-// TestWhyTheyEnded: a bound of a strategy, and a role that gave no decision, have a row of their own;
-// what tells one session from another has none. A reason is whole where there is room, and else
-// keeps its beginning.
+// TestWhyTheyEnded: each limit of a strategy, and each role without a decision, has its own row;
+// details of a single session do not. A reason is shown in full if there is room, and is otherwise
+// cut at the end.
 func TestWhyTheyEnded(t *testing.T) {
 	t.Parallel()
 	var list []session.Overview
@@ -133,8 +132,7 @@ func TestWhyTheyEnded(t *testing.T) {
 	}
 }
 
-// TestPeriods keeps the number of periods small, however far apart the
-// sessions are.
+// TestPeriods: the number of periods is small, however far apart the sessions are.
 func TestPeriods(t *testing.T) {
 	t.Parallel()
 	for _, days := range []int{0, 1, 59, 60, 400, 2000, 40_000, 150_000} {
@@ -175,7 +173,7 @@ func TestChartsFit(t *testing.T) {
 	}
 }
 
-// TestStatsCost adds up money and tokens by whatever sessions have in common.
+// TestStatsCost adds up cost and tokens by what the sessions have in common.
 func TestStatsCost(t *testing.T) {
 	t.Parallel()
 	cost := func(usd float64, tokens int64) *progress.Tally {

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// A course is what happens in a session, step by step.
+// A course is the events of a session, step by step.
 type course []session.Entry
 
 func (c *course) add(step loop.Step, e loop.Event) {
@@ -45,7 +45,8 @@ func (c *course) iteration(n int) {
 	c.add(loop.Step(strconv.Itoa(n)), loop.IterationFinished{Round: r})
 }
 
-// thoughts are two levels of three candidates. The second one carries the best of the first further.
+// thoughts is two levels of three candidates. The second level continues with the best of the
+// first.
 func thoughts() (c course) {
 	c.add("", loop.Started{Session: loop.Session{Prompt: "task", Strategy: loop.StrategyRef{
 		Name: "tree-of-thoughts", Parameters: []loop.Parameter{{Key: "min_score", Value: "0.2"}},
@@ -77,7 +78,7 @@ func thoughts() (c course) {
 	return c
 }
 
-// attempts are two, of which the second one passes.
+// attempts is two attempts, of which the second passes.
 func attempts() (c course) {
 	c.add("", loop.Started{Session: loop.Session{Prompt: "task", Strategy: loop.StrategyRef{Name: "reflexion"}}})
 	for n, of := range []struct{ score, lesson, end string }{
@@ -98,7 +99,7 @@ func attempts() (c course) {
 	return c
 }
 
-// critiques come to nothing but turns, which are told of one by one.
+// critiques consists of turns only, which are listed one by one.
 func critiques() (c course) {
 	c.add("", loop.Started{Session: loop.Session{Prompt: "task", Strategy: loop.StrategyRef{Name: "self-refine"}}})
 	c.iteration(1)
@@ -108,7 +109,7 @@ func critiques() (c course) {
 	return c
 }
 
-// drawn is what is shown of the steps of a session.
+// drawn returns the tree of a session's steps.
 func drawn(t *testing.T, c course, width int, ascii bool) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -158,7 +159,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// Iterations and turns are told of one by one, and need no tree.
+// TestNoTreeOfTurns: iterations and turns are listed one by one, without a tree.
 func TestNoTreeOfTurns(t *testing.T) {
 	t.Parallel()
 	if got := drawn(t, critiques(), 80, false); got != "" {
@@ -166,8 +167,8 @@ func TestNoTreeOfTurns(t *testing.T) {
 	}
 }
 
-// TestTreeOfTurnsAtOnce: those who play at the same time stand in their order, whoever ends first;
-// a fork whose work was applied part by part was not thrown away.
+// TestTreeOfTurnsAtOnce: turns at the same time are in the order of their steps, whichever ends
+// first. A fork that was applied in parts is not shown as discarded.
 func TestTreeOfTurnsAtOnce(t *testing.T) {
 	t.Parallel()
 	var c course

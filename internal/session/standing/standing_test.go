@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/session/standing"
 )
 
-// TestBoard: before the first event a board says what is known of the run; then what goes on, by
-// whom, and what it has cost.
+// TestBoard: before the first event a board shows what is known about the run; then the current
+// turn, its agent and the cost.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	b := &standing.Board{State: &progress.State{}, Known: standing.Standing{Session: "id", PID: 7, Prompt: "task", Limits: standing.Limits{CostUSD: 2}}}
@@ -55,7 +55,7 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// TestTogether: whoever asks meanwhile is answered (with the race detector).
+// TestTogether: a board can be read while events arrive (with the race detector).
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	b := &standing.Board{State: &progress.State{}}
@@ -74,7 +74,7 @@ func TestTogether(t *testing.T) {
 	asked.Wait()
 }
 
-// TestTitle: of a prompt there is its first line, and no part of a character.
+// TestTitle: a title is the first line of a prompt, and never ends within a character.
 func TestTitle(t *testing.T) {
 	t.Parallel()
 	if got := standing.Title("  one\ntwo"); got != "one" {

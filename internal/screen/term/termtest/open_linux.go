@@ -14,7 +14,7 @@ import (
 // skipped if there are no pseudo-terminals.
 func Open(tb testing.TB) (main *os.File, name string) {
 	tb.Helper()
-	// A read of a blocking descriptor would not end.
+	// A read of a blocking descriptor could not be ended.
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		tb.Skip("there are no pseudo-terminals:", err)

@@ -19,7 +19,7 @@ import (
 	"codeloops/internal/session/logpatch/rename"
 )
 
-// A file is what a tree has at a path.
+// A file is a tree's entry at a path.
 type file struct {
 	mode    uint32
 	content string
@@ -69,7 +69,7 @@ func (r *repository) add(files tree) string {
 	return name
 }
 
-// check compares what is found with what git says.
+// check compares the renames that are found with those of git.
 func (r *repository) check(before, after tree) {
 	r.t.Helper()
 	want := r.git(nil, "diff-tree", "-p", "-r", "--full-index", "-M", r.add(before), r.add(after))
@@ -79,7 +79,7 @@ func (r *repository) check(before, after tree) {
 		hunks, _, _ := lines.Append(nil, []byte(want), []byte(got.Patch()))
 		r.t.Fatalf("from git's text to ours:\n%s", hunks)
 	}
-	// The patches may be all that there is.
+	// Only the patches may be known.
 	var bare loop.Change
 	for _, f := range change.Files {
 		bare.Files = append(bare.Files, loop.FileChange{
@@ -98,7 +98,7 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// renames returns the lines that tell of renames.
+// renames returns the lines about renames.
 func renames(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -128,8 +128,8 @@ func (t tree) side(path string) patch.Side {
 	return patch.Side{Mode: f.mode, ID: id, Content: []byte(f.content)}
 }
 
-// countsLastLine reports whether git counts a last line without an end, as it
-// does from 2.44 on.
+// countsLastLine reports whether git counts a last line without a line break, as it does since
+// 2.44.
 func (r *repository) countsLastLine() bool {
 	r.t.Helper()
 	var major, minor int
@@ -140,7 +140,7 @@ func (r *repository) countsLastLine() bool {
 	return major > 2 || minor >= 44
 }
 
-// TestRandom compares renames in random trees with those that git finds.
+// TestRandom compares renames in random trees with git's.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
@@ -158,7 +158,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// A generator makes trees at random.
+// A generator makes random trees.
 type generator struct {
 	*rand.Rand
 	whole bool // each file ends in a newline
@@ -215,7 +215,7 @@ func (g *generator) line() string {
 	return fmt.Sprintf("line %d of a file\n", g.IntN(60))
 }
 
-// changed moves, removes, edits, and adds files.
+// changed moves, removes, edits and adds files.
 func (g *generator) changed(before tree) tree {
 	after := maps.Clone(before)
 	for _, path := range slices.Sorted(maps.Keys(before)) {
@@ -267,8 +267,8 @@ func (g *generator) edited(f file) file {
 	return f
 }
 
-// TestMany checks the choice among many files of one content, and that too many
-// pairs are not compared.
+// TestMany checks the choice among many files with the same content, and that too many pairs are
+// not compared.
 func TestMany(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
@@ -294,7 +294,7 @@ func TestMany(t *testing.T) {
 	r.check(numbered(1001, "a/%d", ""), numbered(1001, "b/%d", "more\n")) // by name
 }
 
-// TestLastLine: git counts a last line without an end from 2.44 on.
+// TestLastLine: git counts a last line without a line break since 2.44.
 func TestLastLine(t *testing.T) {
 	t.Parallel()
 	before := tree{"a": {patch.Regular, "one\ntwo\nlast"}}
@@ -304,7 +304,7 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-// TestNotHeld: what a patch does not hold cannot be compared.
+// TestNotHeld: files with incomplete patches are not compared.
 func TestNotHeld(t *testing.T) {
 	t.Parallel()
 	big := patch.Side{Mode: patch.Regular, ID: [20]byte{1}, Size: 1 << 30, TooLarge: true}
