@@ -33,7 +33,7 @@ func TestClean(t *testing.T) {
 		t.Errorf("cleaned again: %+v, %v", again, err)
 	}
 	if _, err := (Lesson{Text: " \x1b[0m"}).Clean(nil); !errors.Is(err, ErrEmpty) {
-		t.Error("nothing was a lesson")
+		t.Error("an empty text was a lesson")
 	}
 }
 
@@ -131,7 +131,7 @@ func TestRecall(t *testing.T) {
 		t.Errorf("%+v, %v", all[0].Uses, err)
 	}
 	if got := recall(t, s, Query{Task: "mend the parser", Project: "p", Most: 5}); !slices.Equal(got, []string{"Parser tests are slow."}) {
-		t.Errorf("without what does not help: %q", got)
+		t.Errorf("without lessons that do not help: %q", got)
 	}
 	if len(*told) > 0 {
 		t.Error(*told)
@@ -146,7 +146,7 @@ func TestBlockIsBounded(t *testing.T) {
 	}
 	got := block(all)
 	if len(got) < 30 || len(got) > 33 || got[len(got)-1] != all[99] {
-		t.Errorf("%d of them", len(got))
+		t.Errorf("recalled %d", len(got))
 	}
 }
 
@@ -162,7 +162,7 @@ func TestAddAndRemove(t *testing.T) {
 		t.Errorf("found %+v", l)
 	}
 	if _, n := Find(all, ""); n != 0 {
-		t.Error("nothing found something")
+		t.Error("an empty query found a lesson")
 	}
 	if n, err := s.Remove(t.Context(), ids[0], "000000000000"); n != 1 || err != nil {
 		t.Errorf("removed %d, %v", n, err)
@@ -225,7 +225,7 @@ func TestTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after, _ := os.ReadFile(inTree.Into.Path()); string(after) != string(before) {
-		t.Errorf("a use changed it: %q", after)
+		t.Errorf("a use changed the file: %q", after)
 	}
 	if all, err := inTree.All(t.Context()); err != nil || all[0].Done != 1 {
 		t.Errorf("%+v, %v", all, err)

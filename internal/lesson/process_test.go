@@ -68,7 +68,7 @@ func TestTogether(t *testing.T) {
 	}
 	got, err := s.All(t.Context())
 	if err != nil || len(got) != len(all)*each || len(*told) > 0 {
-		t.Fatalf("%d lessons, told %q, %v", len(got), *told, err)
+		t.Fatalf("%d lessons, warnings %q, %v", len(got), *told, err)
 	}
 	for _, l := range got {
 		if l.Done != 1 {
@@ -110,7 +110,7 @@ func TestTornAnywhere(t *testing.T) {
 		}
 		all, err := s.All(t.Context())
 		if err != nil || len(all) < said+2 || len(*told) > 1 {
-			t.Fatalf("%d lessons of %d, told %q, %v", len(all), said+2, *told, err)
+			t.Fatalf("%d of %d lessons, warnings %q, %v", len(all), said+2, *told, err)
 		}
 	}
 }

@@ -47,10 +47,10 @@ func TestUsageLess(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got := told.Less(loop.Usage{}); !reflect.DeepEqual(got, told) {
-		t.Errorf("nothing is known of before: %+v", got)
+		t.Errorf("nothing is known about earlier turns: %+v", got)
 	}
 	if got := (loop.Usage{}).Less(told); got != (loop.Usage{}) {
-		t.Errorf("nothing is told: %+v", got)
+		t.Errorf("nothing is reported: %+v", got)
 	}
 	if got := used(1, 0.1).Less(told); got.Tokens.Input != 0 || *got.CostUSD != 0 {
 		t.Errorf("below zero: %+v", got.Tokens)

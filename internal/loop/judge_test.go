@@ -176,7 +176,7 @@ func TestMeddlingDoneOverOpenFindings(t *testing.T) {
 		}
 	}
 	if want := []int{0, 2}; !slices.Equal(unmentioned, want) {
-		t.Errorf("unmentioned in what was rejected: %v, want %v", unmentioned, want)
+		t.Errorf("missing in the rejections: %v, want %v", unmentioned, want)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestStaleDoneIsOnWhatThereIsNow(t *testing.T) {
 		t.Errorf("the rounds' own changes are %+v and %+v", first, second)
 	}
 	if want := []string{"changed while no agent was at work: a.txt"}; !reflect.DeepEqual(c.Change.Warnings, want) {
-		t.Errorf("it is told %q, want %q", c.Change.Warnings, want)
+		t.Errorf("the warnings are %q, want %q", c.Change.Warnings, want)
 	}
 	const round = " IterationStarted PhaseEntered ActorFinished PhaseEntered DiffCaptured PhaseEntered"
 	if want := "Started" + round + " Warned CriticFinished IterationFinished" + round + " CriticFinished IterationFinished Finished"; p.names() != want {

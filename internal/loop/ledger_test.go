@@ -112,7 +112,7 @@ func TestBudgetAtTheSameTime(t *testing.T) {
 				}
 				journal := played.journal.Clone()
 				if _, err := played.loop(s, c.more).Resume(t.Context(), loop.Session{}, journal); err != nil || c.then != "" && fmt.Sprint(played.starts) != c.then {
-					t.Errorf("$%v, parts %t: carried on with $%v: %v, turns began at %v", c.dollars, s.parts, c.more, err, played.starts)
+					t.Errorf("$%v, parts %t: resumed with $%v: %v, turns began at %v", c.dollars, s.parts, c.more, err, played.starts)
 				}
 			})
 		}

@@ -40,6 +40,6 @@ func TestLooked(t *testing.T) {
 		many.Files = append(many.Files, FileChange{Path: strconv.Itoa(n), Status: FileAdded})
 	}
 	if got := Looked(Change{}, many); got.Files != 100 || len(got.New) != MaxSeen {
-		t.Errorf("of many: %d, %d named", got.Files, len(got.New))
+		t.Errorf("many files: %d, %d named", got.Files, len(got.New))
 	}
 }

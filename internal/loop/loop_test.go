@@ -226,7 +226,7 @@ func (s *script) standsOnChecks(r loop.Round) error {
 	return nil
 }
 
-var errUnseen = errors.New("not seen by whoever has judged")
+var errUnseen = errors.New("the critic has not seen the current state")
 
 // limit is a gate that permits three errors in a row or six iterations.
 type limit struct{ iterations int } // 0 means six
@@ -284,7 +284,7 @@ func TestRandomRuns(t *testing.T) {
 			t.Fatalf("seed %d: error %v with the reason %q", seed, err, out.Reason)
 		}
 		if s.broken == nil && err != nil || errors.Is(err, errUnseen) {
-			t.Fatalf("seed %d: nothing broke, but %v", seed, err)
+			t.Fatalf("seed %d: no step failed, but %v", seed, err)
 		}
 		if !s.stops && (out.Reason == loop.StopInterrupted || out.Reason == loop.StopMaxDuration) {
 			t.Fatalf("seed %d: %q, but nobody cancelled", seed, out.Reason)
@@ -368,7 +368,7 @@ func TestTransitions(t *testing.T) {
 				t.Errorf("%v to %v: %v, want legal = %v", from, to, err, want)
 			}
 			if err != nil && m.State() != from {
-				t.Errorf("the refused move from %v left the machine at %v", from, m.State())
+				t.Errorf("the refused transition from %v left the machine at %v", from, m.State())
 			}
 		}
 	}

@@ -202,7 +202,7 @@ func TestForks(t *testing.T) { //nolint:gocyclo // a sequence of checks
 			t.Errorf("crash %d: %q", crash, out.Summary)
 		}
 		if len(f.twice) > 0 {
-			t.Errorf("crash %d: %v are played again", crash, f.twice)
+			t.Errorf("crash %d: %v were repeated", crash, f.twice)
 		}
 		if len(f.files) != 1 || !slices.Equal(f.files[""], []string{"mine"}) {
 			t.Errorf("crash %d: the trees are %v", crash, f.files)

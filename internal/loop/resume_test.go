@@ -285,7 +285,7 @@ func TestResumeJudgesAgain(t *testing.T) {
 		}
 		got := p.cases[0].Attempt
 		if again := c.briefs == 0 && !c.judges; got.Rejudged != again || again && (got.Stdout.Text != "paid for" || got.Duration != 0 || *got.Usage.CostUSD != 0) {
-			t.Errorf("%s: judged is %+v", name, got)
+			t.Errorf("%s: the judged round is %+v", name, got)
 		}
 	}
 }

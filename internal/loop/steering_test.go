@@ -101,7 +101,7 @@ func TestSay(t *testing.T) {
 			must(t, s.steering.Steer(loop.SteerSay, " use B\n"))
 			must(t, s.steering.Steer(loop.SteerSay, "and C"))
 			if err := s.steering.Steer(loop.SteerSay, " "); !errors.Is(err, loop.ErrNoWords) {
-				t.Errorf("nothing was said: %v", err)
+				t.Errorf("an empty message: %v", err)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func TestSaidBeforeTheCrash(t *testing.T) {
 			return ok && acted.Iteration == 2
 		})
 		if want := said && !over; (again == 1) != want || again > 1 {
-			t.Errorf("after %d events: told %d times, want %v", left, again, want)
+			t.Errorf("after %d events: sent %d times, want %v", left, again, want)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestStopAfter(t *testing.T) {
 	}
 	s.turn, s.steering = nil, loop.Steering{}
 	if out, err = s.play(t.Context(), true); err != nil || out.Reason != loop.StopDone {
-		t.Errorf("carried on: %+v, %v", out, err)
+		t.Errorf("resumed: %+v, %v", out, err)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestInterrupt(t *testing.T) {
 		s := newSteered()
 		s.left = left
 		if err := s.steering.Steer(loop.SteerInterrupt, "no"); !errors.Is(err, loop.ErrNoTurn) {
-			t.Fatalf("nobody is at work: %v", err)
+			t.Fatalf("no turn is under way: %v", err)
 		}
 		s.turn = func(ctx context.Context, s *steered) loop.Ending {
 			if len(s.briefs) > 1 {
@@ -228,7 +228,7 @@ func TestInterrupt(t *testing.T) {
 		if crashed {
 			s.left = 1 << 20
 			if out, err = s.play(t.Context(), true); err != nil {
-				t.Fatalf("carried on after %d events: %v", left, err)
+				t.Fatalf("resumed after %d events: %v", left, err)
 			}
 		}
 		if out.Reason != loop.StopDone || len(s.briefs) < 3 || interrupted && !hears(s.briefs[1], "not so") {
@@ -236,7 +236,7 @@ func TestInterrupt(t *testing.T) {
 		}
 		if !crashed {
 			if s.steering.Untold() {
-				t.Error("the words were told, and count as untold")
+				t.Error("the message was delivered, but counts as not delivered")
 			}
 			return
 		}
@@ -266,7 +266,7 @@ func TestInterruptAtTheEnd(t *testing.T) {
 		}
 		s.turn, s.steering = nil, loop.Steering{}
 		if out, err = s.play(t.Context(), true); err != nil || out.Reason != loop.StopDone || !hears(s.briefs[1], "not so") {
-			t.Errorf("cancelled: %t, carried on: %+v, %v, %+v", cancels, out, err, s.briefs)
+			t.Errorf("cancelled: %t, resumed: %+v, %v, %+v", cancels, out, err, s.briefs)
 		}
 	}
 }

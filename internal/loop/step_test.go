@@ -23,7 +23,7 @@ func TestStep(t *testing.T) {
 			t.Errorf("%q: parent %q, name %q, iteration %d", step, step.Parent(), step.Name(), step.Iteration())
 		}
 		if !step.In("") || !step.In(step) || step != "" && step.In(step+"1") {
-			t.Errorf("%q is not where it is", step)
+			t.Errorf("%q: In is wrong", step)
 		}
 		if below := step.Sub("x"); below.Parent() != step || below.Name() != "x" || !below.In(step) || step.In(below) {
 			t.Errorf("%q below %q", below, step)

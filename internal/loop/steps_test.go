@@ -152,7 +152,7 @@ func TestFeedbackReachesTheActor(t *testing.T) {
 	var told []string
 	for _, b := range p.briefs {
 		if b.Task != "do it" {
-			t.Errorf("iteration %d was asked %q", b.Iteration, b.Task)
+			t.Errorf("iteration %d has the task %q", b.Iteration, b.Task)
 		}
 		if b.Previous != nil {
 			told = append(told, b.Previous.Verdict.Guidance())
@@ -184,7 +184,7 @@ func TestHistoryHoldsNoTexts(t *testing.T) {
 		t.Errorf("the history holds %+v", past)
 	}
 	if p.briefs[1].Previous.Attempt.Stdout.Text != "much" {
-		t.Error("the last round is not whole")
+		t.Error("the last round is incomplete")
 	}
 }
 
@@ -226,7 +226,7 @@ func TestCutActorTurns(t *testing.T) {
 		}
 		p = &play{attempts: []loop.Attempt{{Turn: loop.Turn{Try: loop.Try{Ending: ending}}}}, reviews: []loop.Review{says(loop.Done, "")}}
 		if out := p.run(t); out.Reason != loop.StopDone {
-			t.Errorf("%s, but done: got %q", ending, out.Reason)
+			t.Errorf("%s with a DONE: got %q", ending, out.Reason)
 		}
 	}
 }
@@ -483,7 +483,7 @@ func TestChecksBeforeTheSession(t *testing.T) {
 		}
 	}
 	if want := []bool{true, false, true, false}; !reflect.DeepEqual(before, want) {
-		t.Errorf("failed before: %v, want %v", before, want)
+		t.Errorf("failed before the session: %v, want %v", before, want)
 	}
 	if !strings.HasPrefix(p.names(), "Started BaselineChecked IterationStarted") {
 		t.Errorf("events: %s", p.names())

@@ -125,7 +125,7 @@ func TestTurnsAtTheSameTime(t *testing.T) {
 			t.Errorf("%s: %q", c.Step, told[c.Step])
 		}
 		if want := "s__" + strings.ReplaceAll(string(c.Step), ".", "_"); c.ID != want {
-			t.Errorf("the turn of %s is %s", c.Step, c.ID)
+			t.Errorf("the ID of the turn of %s is %s", c.Step, c.ID)
 		}
 	}
 	var tally progress.Tally
@@ -159,7 +159,7 @@ func TestDebateIsTakenUp(t *testing.T) {
 				break
 			}
 			if !errors.Is(err, errCrash) {
-				t.Fatalf("broken off after %d events: %v", breaks, err)
+				t.Fatalf("interrupted after %d events: %v", breaks, err)
 			}
 			s.left = -1
 		}
@@ -170,11 +170,11 @@ func TestDebateIsTakenUp(t *testing.T) {
 			}
 		}
 		if out.Summary != debated || len(ended) != 7 {
-			t.Errorf("broken off after %d events: %+v, %v", breaks, out, ended)
+			t.Errorf("interrupted after %d events: %+v, %v", breaks, out, ended)
 		}
 		for step, n := range ended {
 			if n != 1 {
-				t.Errorf("broken off after %d events: %s was over %d times", breaks, step, n)
+				t.Errorf("interrupted after %d events: %s finished %d times", breaks, step, n)
 			}
 		}
 	}

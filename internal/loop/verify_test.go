@@ -346,7 +346,7 @@ func TestMovedRepository(t *testing.T) {
 	}
 	for _, round := range s.rounds {
 		if c := round.Checks[0]; !c.Passed() {
-			t.Errorf("the check is %+v: it was not the check", c)
+			t.Errorf("the check is %+v, although it did not move HEAD", c)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (p patient) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.
 		select {
 		case <-ctx.Done():
 		case <-time.After(5 * time.Minute):
-			p.t.Error("the wait goes on")
+			p.t.Error("the wait is not cancelled")
 		}
 		return loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndInterrupted}}}, nil
 	}

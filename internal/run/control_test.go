@@ -19,11 +19,11 @@ func TestHurryEarly(t *testing.T) {
 		c.Ready()
 		hurry := c.Early()
 		if len(hurry) > 0 {
-			t.Error("what was asked for before counts")
+			t.Error("an earlier request counts")
 		}
 		c.Hurry()
 		if len(hurry) != 1 {
-			t.Error("what was asked for is lost while nobody receives it")
+			t.Error("a request is lost while nobody receives it")
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestWriteWhole(t *testing.T) {
 		t.Fatalf("on a full disk: %v", err)
 	}
 	if _, err := os.Lstat(start); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("a part of it is there: %v", err)
+		t.Fatalf("a part of the file is left: %v", err)
 	}
 	if err := errors.Join(os.Remove(start+".new"), writeWhole(start, []byte("text"))); err != nil {
 		t.Fatal(err)

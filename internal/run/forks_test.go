@@ -112,10 +112,10 @@ func TestForkApplied(t *testing.T) {
 		t.Errorf("the work tree has\n%s", got)
 	}
 	if text, err := os.ReadFile(filepath.Join(s.tree, "cache")); err != nil || string(text) != "needed\n" {
-		t.Errorf("what git ignores is %q, %v", text, err)
+		t.Errorf("the ignored file has %q, %v", text, err)
 	}
 	if strings.Contains(log.texts.String(), "is not as") || s.has("by-check") {
-		t.Error("a view has been written through")
+		t.Error("a write to a view reached the original")
 	}
 	s.noForks(p)
 }
@@ -125,7 +125,7 @@ func (s *stage) noForks(p *Plan) {
 	s.t.Helper()
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(p.own.log.File(1, "")), "forks*"))
 	if err != nil || len(left) > 0 {
-		s.t.Errorf("left are %v, %v", left, err)
+		s.t.Errorf("not removed: %v, %v", left, err)
 	}
 }
 
@@ -222,7 +222,7 @@ fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
 				t.Fatalf("%+v, %v\n%s", out, err, log.texts.String())
 			}
 			if text, err := os.ReadFile(filepath.Join(s.tree, "copy")); err != nil || string(text) != "old\nmore\n" {
-				t.Errorf("copied is %q, %v", text, err)
+				t.Errorf("copied: %q, %v", text, err)
 			}
 			if got := s.git("log", "--format=%s"); got != "first\n" {
 				t.Errorf("the user's repository has %q", got)
@@ -319,7 +319,7 @@ grep -q more README; test -e a.log; test ! -e .venv/lib; test -e .venv/.gitignor
 				home := filepath.Join(filepath.Dir(p.own.log.File(1, "")), "forks")
 				copied, err := filepath.Glob(filepath.Join(home, "*", "tree", "*", "node_modules", "a", "2"))
 				if err != nil || len(copied) > 0 {
-					t.Errorf("copied is %q, %v", copied, err)
+					t.Errorf("copied: %q, %v", copied, err)
 				}
 				return nil
 			}}}
@@ -338,7 +338,7 @@ grep -q more README; test -e a.log; test ! -e .venv/lib; test -e .venv/.gitignor
 			}
 			for _, name := range []string{"node_modules/d", "a.log", ".venv/lib/new", "node_modules/by-critic", "node_modules/a/by-check"} {
 				if s.has(name) {
-					t.Errorf("%s has come", name)
+					t.Errorf("%s was created", name)
 				}
 			}
 			if text, err := os.ReadFile(filepath.Join(s.tree, "node_modules/a/1")); err != nil || string(text) != "node_modules/a" {

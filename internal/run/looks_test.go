@@ -66,7 +66,7 @@ func TestLooksWhileWatched(t *testing.T) {
 		s.write("old", "old\n")
 		tells("it is as it was", 2*betweenLooks, loop.Seen{Path: "old"})
 		if watch(loop.Notice{Kind: loop.NoticeMessage}); (<-told).Kind != loop.NoticeMessage {
-			t.Error("what the agent says is lost")
+			t.Error("the agent's message is lost")
 		}
 		end()
 		s.write("new", "")

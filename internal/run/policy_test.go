@@ -158,7 +158,7 @@ func TestEveryRuleMatters(t *testing.T) {
 		lacking.Inspectors = slices.DeleteFunc(slices.Clone(whole.Inspectors), func(i policy.Inspector) bool { return i.Name() == name })
 		lacking.Rulers = slices.DeleteFunc(slices.Clone(whole.Rulers), func(r policy.Ruler) bool { return r.Name() == name })
 		if f, s := rule(lacking, b); reflect.DeepEqual(f, found) && reflect.DeepEqual(s, so) {
-			t.Errorf("%s: nobody would see that the rule is gone", name)
+			t.Errorf("%s: the case ends the same without the rule", name)
 		}
 	}
 	if len(cases) != len(names) {
@@ -186,7 +186,7 @@ func documented(t *testing.T, rules []string) {
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(text.String(), -1) {
 		if !slices.Contains(rules, m[1]) {
-			t.Errorf("no rule is called %s, as the pages say", m[1])
+			t.Errorf("the pages name %s, which is not a rule", m[1])
 		}
 	}
 }

@@ -26,6 +26,6 @@ func TestLost(t *testing.T) {
 		}
 	}
 	if withLossHint(nil) != nil {
-		t.Error("nothing broke")
+		t.Error("nil became an error")
 	}
 }

@@ -87,7 +87,7 @@ func TestSaidAgain(t *testing.T) {
 	} {
 		for i, resumed := range []bool{false, true} {
 			if saidAgain(flag, resumed) != want[i] {
-				t.Errorf("--%s, carried on: %v", flag, resumed)
+				t.Errorf("--%s, resumed: %v", flag, resumed)
 			}
 		}
 	}

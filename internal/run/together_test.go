@@ -133,7 +133,7 @@ say = "DECISION: DONE\nSUMMARY: %s"
 			}
 			for _, text := range []string{string(log), shown.texts.String()} {
 				if strings.Contains(text, "secret-of-") || !strings.Contains(text, redact.Mark) {
-					t.Errorf("%s: a secret is told\n%s", name, text)
+					t.Errorf("%s: a secret is shown\n%s", name, text)
 				}
 			}
 			if err := shown.End(); err != nil {
@@ -173,13 +173,13 @@ func TestStopOne(t *testing.T) {
 	await(t, "both play", func() bool { return one.has("begun") && other.has("begun") })
 	stopped.Control().Stop()
 	if out := <-ends[stopped]; out.Result != loop.Interrupted {
-		t.Errorf("the one that was stopped: %+v", out)
+		t.Errorf("the stopped run: %+v", out)
 	}
 	if err := os.WriteFile(filepath.Join(other.tree, "stopped"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out := <-ends[goes]; out.Result != loop.Success {
-		t.Errorf("the other one: %+v", out)
+		t.Errorf("the other run: %+v", out)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestCodec(t *testing.T) {
 		for i, e := range events {
 			checkCodec(t, stamps[i], e)
 			if !equalButNaN(e, same[i]) {
-				t.Fatalf("%T is another after it was encoded", e)
+				t.Fatalf("%T differs after it was encoded", e)
 			}
 		}
 	}

@@ -108,7 +108,7 @@ func TestCourseOfAResumedSession(t *testing.T) {
 	l.tell(loop.IterationStarted{Iteration: 1}, loop.IterationFinished{Round: round},
 		loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Reason: loop.StopInterrupted, Iterations: 1}})
 	if got := l.expect(store, "one", "c1", 1, "", 3*time.Second); got.Outcome == nil {
-		t.Error("the end is lost")
+		t.Error("the end is missing")
 	}
 	var err error
 	var course session.Course
@@ -210,7 +210,7 @@ func TestCourseWithoutVerdict(t *testing.T) {
 	}
 	log.tell(loop.IterationStarted{Iteration: 1}, loop.ActorFinished{Iteration: 1, Attempt: lost.Attempt}, loop.IterationFinished{Round: lost})
 	if past := undecided(true); past.Rounds()[0].Attempt.Stdout.Text != "first" {
-		t.Errorf("the actor's words are %q", past.Rounds()[0].Attempt.Stdout.Text)
+		t.Errorf("the actor's text is %q", past.Rounds()[0].Attempt.Stdout.Text)
 	}
 	log.tell(loop.IterationStarted{Iteration: 2}, loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting})
 	undecided(false)

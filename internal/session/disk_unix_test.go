@@ -73,7 +73,7 @@ func TestFileSizeLimit(t *testing.T) {
 	t.Parallel()
 	_, out := child(t, "full", t.TempDir())
 	if !out.Scan() || out.Text() != "well" {
-		t.Errorf("the child said %q", out.Text())
+		t.Errorf("the child printed %q", out.Text())
 	}
 }
 
@@ -162,7 +162,7 @@ func TestLocksAreGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if running, err := store.Running(r.ID()); running || err != nil {
-		t.Errorf("a session that is closed runs: %v, %v", running, err)
+		t.Errorf("a closed session counts as running: %v, %v", running, err)
 	}
 }
 

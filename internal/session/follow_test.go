@@ -156,7 +156,7 @@ func next(t *testing.T, all <-chan told) (one told, ok bool) {
 	case one, ok = <-all:
 		return one, ok
 	case <-time.After(patience):
-		t.Fatal("the follower is told nothing")
+		t.Fatal("the follower gets nothing")
 	}
 	return one, ok
 }
@@ -177,7 +177,7 @@ func events(t *testing.T, all <-chan told, n int) (got []loop.Event) {
 func over(t *testing.T, all <-chan told) {
 	t.Helper()
 	if one, ok := next(t, all); ok {
-		t.Fatalf("it goes on with %+v", one)
+		t.Fatalf("it continues with %+v", one)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestFollow(t *testing.T) {
 		t.Error(err)
 	}
 	if left := names(t, r.store.Dir()); !reflect.DeepEqual(left, []string{r.id + logEnding}) {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("not removed: %v", left)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestFollowLate(t *testing.T) {
 		}
 	}
 	if doings := 11; passed != doings {
-		t.Errorf("%d of %d events are not told, want %d", passed, len(want), doings)
+		t.Errorf("the follower did not get %d of %d events, want %d", passed, len(want), doings)
 	}
 }
 
@@ -329,7 +329,7 @@ func TestFollowKilled(t *testing.T) {
 
 	// The next run ignores the activities of this one.
 	if left := liveFiles(folderOf(r.store.Path(r.id))); len(left) == 0 {
-		t.Error("nothing is left of what the agents did")
+		t.Error("the activities of the killed run were removed")
 	}
 	again, _, err := r.store.Reopen(r.id)
 	if err != nil {
@@ -340,7 +340,7 @@ func TestFollowKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left := liveFiles(folderOf(r.store.Path(r.id))); len(left) > 0 {
-		t.Errorf("left of the run that was killed: %v", left)
+		t.Errorf("left by the killed run: %v", left)
 	}
 }
 
@@ -356,7 +356,7 @@ func TestFollowKilledAnywhere(t *testing.T) {
 		store := newStore(t, t.TempDir())
 		cmd, out := child(t, "write", store.Dir())
 		if !out.Scan() {
-			t.Fatal("the writer said nothing")
+			t.Fatal("the writer printed nothing")
 		}
 		id, err := store.Latest(nil)
 		if err != nil {
@@ -386,7 +386,7 @@ func TestFollowKilledAnywhere(t *testing.T) {
 		want, _ := read(r)
 		_ = r.Close()
 		if len(want) < enough/2 || !reflect.DeepEqual(got, want) {
-			t.Fatalf("told %d events, the log has %d", len(got), len(want))
+			t.Fatalf("the follower got %d events, the log has %d", len(got), len(want))
 		}
 	}
 }
@@ -469,7 +469,7 @@ func TestFollowWhatIsGone(t *testing.T) {
 	}
 	for _, err := range newStore(t, t.TempDir()).Follow(t.Context(), "none", 0) {
 		if !errors.Is(err, ErrNotFound) {
-			t.Errorf("of none: %v", err)
+			t.Errorf("an unknown session: %v", err)
 		}
 	}
 }
@@ -539,7 +539,7 @@ func TestLiveIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left := names(t, store.Dir()); !reflect.DeepEqual(left, []string{r.ID() + logEnding}) {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("not removed: %v", left)
 	}
 }
 

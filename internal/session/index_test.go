@@ -88,7 +88,7 @@ func TestIndexRemembersAll(t *testing.T) {
 		for _, one := range logs {
 			e := x.recall(one.Overview.ID, one.Stamp)
 			if e == nil {
-				t.Fatalf("seed %d: %+v is not remembered", seed, one)
+				t.Fatalf("seed %d: %+v is not in the index", seed, one)
 			}
 			if got := e.recalled(one.Overview.Path); !reflect.DeepEqual(got, one.Overview) {
 				t.Fatalf("seed %d\n got %+v\nwant %+v", seed, got, one.Overview)
@@ -108,7 +108,7 @@ func TestIndexLeavesOut(t *testing.T) {
 		"a long summary": {Summary: Summary{Outcome: &loop.Outcome{Summary: long}}},
 	} {
 		if e := remember(o, stamp{}); e != nil {
-			t.Errorf("%s is remembered: %+v", name, e)
+			t.Errorf("%s is in the index: %+v", name, e)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestTornIndex(t *testing.T) {
 	o := Overview{Summary: Summary{ID: "a", Session: loop.Session{Prompt: "é"}}, Problem: &LineError{Line: 2, Err: ErrTorn}}
 	text, err := indexOf([]*indexed{remember(o, stamp{1, 2, 3, 4})})
 	if err != nil || len(logsOf(text)) != 1 {
-		t.Fatal("it is not read", err)
+		t.Fatal("the index is not read", err)
 	}
 	for i := range text {
 		if logs := logsOf(text[:i]); logs != nil {
@@ -292,11 +292,11 @@ func TestIndex(t *testing.T) {
 		t.Error("from the index:", differ(again, first))
 	}
 	if now, err := os.Stat(path); err != nil || !now.ModTime().Equal(st.ModTime()) {
-		t.Errorf("nothing had changed, and the index was written anew: %v", err)
+		t.Errorf("the index was rewritten without a change: %v", err)
 	}
 	for _, want := range []string{"torn.jsonl:3: the line is not JSON", "foreign.jsonl:1: the line is not JSON", "empty.jsonl:1: the file is empty", "Actor:{Turns:1 "} {
 		if !strings.Contains(first, want) {
-			t.Errorf("%q is not in what was found", want)
+			t.Errorf("%q is missing in the overviews", want)
 		}
 	}
 
@@ -355,7 +355,7 @@ func TestIndexFollows(t *testing.T) {
 			t.Error(name, "from the index:", differ(got, want))
 		}
 		if len(loadIndex(s.dir, 0).logs) != len(survey1(t, s)) {
-			t.Errorf("%s: the index remembers %d logs", name, len(loadIndex(s.dir, 0).logs))
+			t.Errorf("%s: the index has %d logs", name, len(loadIndex(s.dir, 0).logs))
 		}
 	}
 }
@@ -379,7 +379,7 @@ func TestIndexOfOthers(t *testing.T) {
 			t.Error(name, differ(got, want))
 		}
 		if now, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(now), indexMagic) || len(now) != len(good) {
-			t.Errorf("%s: it is not made anew: %d bytes, %v", name, len(now), err)
+			t.Errorf("%s: the index was not rebuilt: %d bytes, %v", name, len(now), err)
 		}
 	}
 	// A directory that cannot be replaced by a file.
@@ -391,7 +391,7 @@ func TestIndexOfOthers(t *testing.T) {
 		t.Error("a directory:", differ(got, want))
 	}
 	if drafts, err := filepath.Glob(filepath.Join(s.dir, indexName+"-*")); err != nil || len(drafts) > 0 {
-		t.Errorf("left behind: %v, %v", drafts, err)
+		t.Errorf("not removed: %v, %v", drafts, err)
 	}
 }
 
@@ -409,7 +409,7 @@ func TestIndexIsNotTheTruth(t *testing.T) {
 	}
 	r := begin(t, s, "live", began, false)
 	if got := status(r.ID()); got != Running || loadIndex(s.dir, 0).logs[r.ID()] != nil {
-		t.Errorf("at work: %v", got)
+		t.Errorf("while running: %v", got)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
@@ -424,13 +424,13 @@ func TestIndexIsNotTheTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := status(r.ID()); got != Running {
-		t.Errorf("at work again: %v", got)
+		t.Errorf("while running again: %v", got)
 	}
 	if err := again.Handle(stamped(9), loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := status(r.ID()); got != Status(loop.Interrupted) {
-		t.Errorf("at its end: %v", got)
+		t.Errorf("after its end: %v", got)
 	}
 }
 
@@ -468,12 +468,12 @@ func TestIndexForgets(t *testing.T) {
 		return strings.Contains(string(text), "confidential")
 	}
 	if !holds() {
-		t.Fatal("the index does not hold the prompt")
+		t.Fatal("the index does not contain the prompt")
 	}
 	err := s.Remove(id)
 	survey1(t, s)
 	if err != nil || holds() {
-		t.Errorf("the index holds the prompt of a session that was removed (%v)", err)
+		t.Errorf("the index contains the prompt of a removed session (%v)", err)
 	}
 	for _, o := range survey1(t, s) {
 		if err := s.Remove(o.ID); err != nil {
@@ -481,7 +481,7 @@ func TestIndexForgets(t *testing.T) {
 		}
 	}
 	if survey1(t, s); names(t, s.dir) != nil {
-		t.Errorf("left of an empty store: %v", names(t, s.dir))
+		t.Errorf("left in an empty store: %v", names(t, s.dir))
 	}
 }
 
@@ -508,6 +508,6 @@ func TestIndexByMany(t *testing.T) {
 		t.Error(differ(got, want))
 	}
 	if drafts, err := filepath.Glob(filepath.Join(s.dir, indexName+"-*")); err != nil || len(drafts) > 0 {
-		t.Errorf("left behind: %v, %v", drafts, err)
+		t.Errorf("not removed: %v, %v", drafts, err)
 	}
 }

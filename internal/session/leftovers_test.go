@@ -53,10 +53,10 @@ func TestLeftovers(t *testing.T) {
 		return found
 	}
 	if got, want := look(now), []string{".index-123"}; !slices.Equal(got, want) {
-		t.Errorf("beside a session at work: %q, want %q", got, want)
+		t.Errorf("next to a running session: %q, want %q", got, want)
 	}
 	if err := store.Alone(id, func() error { return nil }); !errors.Is(err, session.ErrRunning) {
-		t.Errorf("a session at work is not left alone: %v", err)
+		t.Errorf("Alone with a running session: %v", err)
 	}
 	if err := rec.Close(); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestLeftovers(t *testing.T) {
 	plant(id + ".d/live.1") // the end of its process would have kept it
 	want := []string{".index-123", id + ".d/forks/attempt_0.removed", id + ".d/live.1"}
 	if got := look(now); !slices.Equal(got, want) {
-		t.Errorf("beside a session that was killed: %q, want %q", got, want)
+		t.Errorf("next to a killed session: %q, want %q", got, want)
 	}
 	if got := store.Waiting(); !slices.Equal(got, []string{id}) {
 		t.Errorf("sessions with forks: %q", got)
@@ -110,6 +110,6 @@ func TestStaleLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, busy := session.StaleLocks(own); len(got) > 0 || busy {
-		t.Errorf("in the end %q, held: %t", got, busy)
+		t.Errorf("at the end %q, held: %t", got, busy)
 	}
 }

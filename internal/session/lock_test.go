@@ -52,7 +52,7 @@ func (w WorkTree) holds(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd, out := w.locks(t)
 	if !out.Scan() || out.Text() != "held" {
-		t.Fatalf("the child said %q", out.Text())
+		t.Fatalf("the child printed %q", out.Text())
 	}
 	return cmd
 }
@@ -72,10 +72,10 @@ func TestLock(t *testing.T) {
 		t.Errorf("got %+v, want %+v", *held, want)
 	}
 	if text := held.Error(); !strings.Contains(text, strconv.Itoa(pid)) || !strings.Contains(text, w.Root) {
-		t.Errorf("it says %q", text)
+		t.Errorf("the error is %q", text)
 	}
 	if held := w.Held(); held == nil || *held != want {
-		t.Errorf("whoever only looks sees %+v", held)
+		t.Errorf("checking the lock returns %+v", held)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestLockLeavesNothing(t *testing.T) {
 	}
 	for _, dir := range []string{w.GitDir, w.Own} {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-			t.Errorf("while it is held %s holds %v, %v", dir, entries, err)
+			t.Errorf("while the lock is held, %s contains %v, %v", dir, entries, err)
 		}
 	}
 	if err := l.Close(); err != nil {
@@ -150,7 +150,7 @@ func TestLockByAnotherName(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if other.Held() == nil {
-			t.Errorf("%s: nobody holds it", name)
+			t.Errorf("%s: the lock has no holder", name)
 		}
 	}
 	other := newWorkTree(t)
@@ -164,7 +164,7 @@ func TestLockByAnotherName(t *testing.T) {
 	}
 	other.Root = filepath.Join(other.Root, "missing")
 	if _, err := other.Acquire("nowhere", began); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("of a work tree that is not there: %v", err)
+		t.Errorf("a missing work tree: %v", err)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestLockAtOnce(t *testing.T) {
 	}
 	for _, text := range refused {
 		if want := "refused by " + held + " session-of-" + held; text != want {
-			t.Errorf("one said %q, want %q", text, want)
+			t.Errorf("one printed %q, want %q", text, want)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestLockHandedOn(t *testing.T) {
 					return
 				}
 				if n := holders.Add(1); n > 1 {
-					t.Errorf("%d hold it at once", n)
+					t.Errorf("the lock has %d holders", n)
 				}
 				turns.Add(1)
 				time.Sleep(time.Millisecond)
@@ -285,7 +285,7 @@ func TestLockInThePlaceOfAFile(t *testing.T) {
 				err = plant(filepath.Join(w.GitDir, gitLock), victim)
 			}
 			if err != nil {
-				t.Skip("it cannot be made here:", err)
+				t.Skip("not possible here:", err)
 			}
 			l, err := w.Acquire("mine", began)
 			if err == nil {
@@ -296,7 +296,7 @@ func TestLockInThePlaceOfAFile(t *testing.T) {
 				t.Errorf("the file holds %q, %v", text, err)
 			}
 			if names, err := filepath.Glob(filepath.Join(home, "*")); err != nil || len(names) != 1 {
-				t.Errorf("beside it stands %q, %v", names, err)
+				t.Errorf("the directory contains %q, %v", names, err)
 			}
 		})
 	}
@@ -322,10 +322,10 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	if held := w.Held(); held != nil {
-		t.Errorf("after its end: %v", held)
+		t.Errorf("after its release: %v", held)
 	}
 	if lock, err = w.Acquire("two", began); err != nil {
-		t.Fatalf("whoever has looked keeps it: %v", err)
+		t.Fatalf("not free after it was checked: %v", err)
 	}
 	_ = lock.Close()
 }
@@ -354,10 +354,10 @@ func TestLockLookedAt(t *testing.T) {
 		close(looked)
 	})
 	if ok, err := lockAlone(taker); !ok || err != nil {
-		t.Errorf("it is not taken: %v", err)
+		t.Errorf("the lock was not taken: %v", err)
 	}
 	<-looked
 	if ok, looked, err := tryAlone(looker); ok || looked || err != nil {
-		t.Errorf("it is taken twice: %v, %v, %v", ok, looked, err)
+		t.Errorf("the lock was taken twice: %v, %v, %v", ok, looked, err)
 	}
 }

@@ -133,7 +133,7 @@ func TestRemove(t *testing.T) {
 		t.Errorf("space: %d", got)
 	}
 	if err := store.Remove(open.ID()); !errors.Is(err, ErrRunning) {
-		t.Errorf("a running one: %v", err)
+		t.Errorf("a running session: %v", err)
 	}
 	if err := store.Remove(done.ID()); err != nil {
 		t.Error(err)

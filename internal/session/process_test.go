@@ -63,7 +63,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		}
 		checkSequence(t, entries)
 		if running, err := store.Running(id); running || err != nil {
-			t.Fatalf("a killed session runs: %v, %v", running, err)
+			t.Fatalf("a killed session counts as running: %v, %v", running, err)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestRunning(t *testing.T) {
 	store := newStore(t, t.TempDir())
 	cmd, out := child(t, "hold", store.Dir())
 	if !out.Scan() {
-		t.Fatal("the child said nothing")
+		t.Fatal("the child printed nothing")
 	}
 	id := out.Text()
 	if running, err := store.Running(id); !running || err != nil {
@@ -141,6 +141,6 @@ func TestRunning(t *testing.T) {
 		t.Errorf("after it was killed: %v, %v", running, err)
 	}
 	if _, err := store.Running("none"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("of none: %v", err)
+		t.Errorf("an unknown session: %v", err)
 	}
 }

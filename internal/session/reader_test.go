@@ -184,7 +184,7 @@ func TestReadForeign(t *testing.T) {
 			for _, err := range bad {
 				lerr, ok := errors.AsType[*LineError](err)
 				if !ok {
-					t.Fatalf("%v is not of a line", err)
+					t.Fatalf("%v does not name a line", err)
 				}
 				if want, ok := c.bad[lerr.Line]; !ok || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), fmt.Sprintf("some.jsonl:%d: ", lerr.Line)) {
 					t.Errorf("got %q, want %q", err, want)

@@ -164,7 +164,7 @@ func TestRecorderKeepsTextsUntilTheIterationIsLogged(t *testing.T) {
 			}
 		default:
 			if entry.Stdout+entry.Stderr+entry.Reply != "" {
-				t.Errorf("%T names kept files", e)
+				t.Errorf("%T has the paths of files", e)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func TestRecorderKeepsTextsUntilTheIterationIsLogged(t *testing.T) {
 	}
 	// With nothing omitted, the folder is removed.
 	if got, want := names(t, store.Dir()), []string{r.ID() + ".jsonl"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("left behind: %v, want %v", got, want)
+		t.Errorf("not removed: %v, want %v", got, want)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestRecorderCloses(t *testing.T) {
 		t.Error(err)
 	}
 	if left := names(t, store.Dir()); left != nil {
-		t.Errorf("left behind by a session that never began: %v", left)
+		t.Errorf("left by a session that never began: %v", left)
 	}
 
 	done := record(t, store, wholeRun())

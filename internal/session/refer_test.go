@@ -36,7 +36,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ref string) {
 		id, err := store.Resolve(ref, nil)
 		if err == nil && !slices.Contains(ids, id) {
-			t.Fatalf("%q stands for %q, which is no session", ref, id)
+			t.Fatalf("%q resolves to %q, which is not a session", ref, id)
 		}
 		if ref == "" || strings.HasPrefix(ref, "latest") {
 			if err != nil && !errors.Is(err, ErrNotFound) {
@@ -46,7 +46,7 @@ func FuzzResolve(f *testing.F) {
 		}
 		fits := fitting(ids, ref)
 		if !answers(fits, id, err) {
-			t.Fatalf("%q fits %q, but stands for %q, %v", ref, fits, id, err)
+			t.Fatalf("%q matches %q, but resolves to %q, %v", ref, fits, id, err)
 		}
 	})
 }

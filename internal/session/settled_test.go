@@ -39,7 +39,7 @@ func TestSettledByForks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.Read(path); err != nil || s.Checkpoint != line.checkpoint || s.Lacks() != line.lacks {
-			t.Errorf("line %d: settled at %q, lacks %t, %v", i+1, s.Checkpoint, s.Lacks(), err)
+			t.Errorf("line %d: the checkpoint is %q, lacks work: %t, %v", i+1, s.Checkpoint, s.Lacks(), err)
 		}
 	}
 }

@@ -94,10 +94,10 @@ func TestStoreLatest(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, filepath.Join(t.TempDir(), "none"))
 	if id, err := store.Latest(nil); !errors.Is(err, ErrNotFound) {
-		t.Errorf("of none: %q, %v", id, err)
+		t.Errorf("without sessions: %q, %v", id, err)
 	}
 	if all, err := surveyed(store); err != nil || len(all) != 0 {
-		t.Errorf("of none: %v, %v", all, err)
+		t.Errorf("without sessions: %v, %v", all, err)
 	}
 	begin(t, store, "older", began.Add(-time.Hour), true)
 	want := begin(t, store, "later within the second", began.Add(2*time.Millisecond), true).ID()
@@ -140,7 +140,7 @@ func TestStoreSummaries(t *testing.T) {
 	got[2].Err = nil
 	for i, one := range got[:2] {
 		if !reflect.DeepEqual(*one.Tally, progress.Tally{}) {
-			t.Errorf("nothing was done, and came to %+v", *one.Tally)
+			t.Errorf("a session without iterations has the totals %+v", *one.Tally)
 		}
 		got[i].Tally = nil
 	}
@@ -239,6 +239,6 @@ func TestLastLine(t *testing.T) {
 		})
 	}
 	if head := Encode(loop.Stamp{}, loop.Finished{}); !strings.HasPrefix(string(head), endHead) {
-		t.Errorf("an end begins %.40q", head)
+		t.Errorf("the end of a log begins with %.40q", head)
 	}
 }

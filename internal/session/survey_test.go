@@ -129,13 +129,13 @@ func TestSurveyByAndBy(t *testing.T) {
 		got := problems()
 		oldest := max(0, n-want-readers)
 		if len(got) != want || got[0] < fmt.Sprintf("2025-01-27T15-%02d-%02dZ_aaaaaa", oldest/60, oldest%60) {
-			t.Fatalf("the %d. time %d are bad, want the newest %d: %v", i+1, len(got), want, got)
+			t.Fatalf("survey %d: %d logs are bad, want the newest %d: %v", i+1, len(got), want, got)
 		}
 	}
 	if err := os.Remove(s.Path("2025-01-27T15-00-00Z_aaaaaa")); err != nil {
 		t.Fatal(err)
 	}
 	if got := problems(); len(got) != n-1 {
-		t.Errorf("%d are bad, want %d", len(got), n-1)
+		t.Errorf("%d logs are bad, want %d", len(got), n-1)
 	}
 }

@@ -40,7 +40,7 @@ func TestEscalation(t *testing.T) {
 			out, err = w.loop(c.strategy).Resume(t.Context(), loop.Session{ID: "s", Prompt: "do it"}, w.journal.Clone())
 			got := strings.Join(w.trees[""], " ")
 			if err != nil || out.Reason != loop.StopDone || got != c.tree || len(w.trees) != 1 || len(w.twice) > 0 {
-				t.Errorf("carried on: %+v, %v; the tree has %q; played again: %v\n%v", out, err, got, w.twice, w.notes)
+				t.Errorf("resumed: %+v, %v; the tree has %q; repeated: %v\n%v", out, err, got, w.twice, w.notes)
 			}
 		})
 	}

@@ -146,7 +146,7 @@ func TestMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 		for role := range k.Roles {
 			own := loop.StrategyRef{Name: k.Name, Parameters: []loop.Parameter{{Key: "roles." + string(role) + ".about", Value: "x"}}}
 			if _, err := strategy.New(own, nil); err == nil {
-				t.Errorf("%s: a member takes the place of the %s", k.Name, role)
+				t.Errorf("%s: a member may have the name of the role %s", k.Name, role)
 			}
 		}
 		if _, err := strategy.New(ref(k.Name, "entry_agent", "coder", "roles.tester.strategy", k.Name), nil); err == nil {
@@ -270,6 +270,6 @@ func TestPartsAreJudgedApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.prompts["1.critic"] != "Write it." || w.prompts["2.critic"] != "do it" || !slices.Equal(w.played, []loop.Role{"coder"}) {
-		t.Errorf("judged are %q and %q; %q played", w.prompts["1.critic"], w.prompts["2.critic"], w.played)
+		t.Errorf("the judged tasks are %q and %q; %q played", w.prompts["1.critic"], w.prompts["2.critic"], w.played)
 	}
 }

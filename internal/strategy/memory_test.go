@@ -56,7 +56,7 @@ func TestMemory(t *testing.T) { //nolint:gocyclo // a sequence of checks
 			w.left = -1
 			before := s.recalls
 			if out, err = w.loop(driven).Resume(t.Context(), loop.Session{ID: "s", Prompt: "it"}, w.journal.Clone()); asked && s.recalls != before {
-				t.Fatalf("crash %d: lessons were asked for again", crash)
+				t.Fatalf("crash %d: lessons were requested again", crash)
 			}
 		}
 		if err != nil || out.Reason != loop.StopDone {

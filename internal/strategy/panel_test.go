@@ -157,7 +157,7 @@ func TestPanelSurvives(t *testing.T) {
 			err = w.grammar.End()
 		}
 		if err != nil || out.Reason != loop.StopDone || len(w.twice) > 0 {
-			t.Fatalf("crash %d: %+v, %v; played again: %v", crash, out, err, w.twice)
+			t.Fatalf("crash %d: %+v, %v; repeated: %v", crash, out, err, w.twice)
 		}
 	}
 }
@@ -173,13 +173,13 @@ func TestPanelOnAnotherTree(t *testing.T) {
 		w.left = crash
 		l, s = conferring(w, p, nil)
 		if _, err := l.Run(t.Context(), s); err == nil {
-			t.Fatal("it never breaks off behind a member")
+			t.Fatal("no crash comes directly after a member")
 		}
 	}
 	w.left = -1
 	w.trees[""] = append(w.trees[""], "changed")
 	if out, err := l.Resume(t.Context(), s, w.journal.Clone()); err != nil || out.Reason != loop.StopDone || len(w.twice) != 1 {
-		t.Errorf("%+v, %v; played again: %v", out, err, w.twice)
+		t.Errorf("%+v, %v; repeated: %v", out, err, w.twice)
 	}
 }
 
@@ -197,6 +197,6 @@ func TestPanelArgues(t *testing.T) {
 		t.Errorf("%+v, %v, %d at once, heard %+v", out, err, w.most, heard)
 	}
 	if _, third := w.heard["1.critic.round_3.panel_1"]; third {
-		t.Error("they agree, and are asked once more")
+		t.Error("members that agree are asked again")
 	}
 }

@@ -105,7 +105,7 @@ func TestStepsOfAPlan(t *testing.T) {
 		}
 	}
 	if strings.Contains(w.prompts["2.actor"], "two") {
-		t.Errorf("a step of another plan is told: %q", w.prompts["2.actor"])
+		t.Errorf("the actor is told a step of another plan: %q", w.prompts["2.actor"])
 	}
 }
 

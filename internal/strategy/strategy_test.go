@@ -413,7 +413,7 @@ func (c course) survives(t *testing.T, every int) { //nolint:gocyclo // a sequen
 			same = iterations.ReplaceAllString(got, "actor") == iterations.ReplaceAllString(c.tree, "actor")
 		}
 		if err != nil || out.Reason != c.reason || !same || len(w.trees) != 1 || len(w.twice) > 0 {
-			t.Fatalf("crash %d: %+v, %v; the tree has %q, %d trees; played again: %v\n%v", crash, out, err, got, len(w.trees), w.twice, w.notes)
+			t.Fatalf("crash %d: %+v, %v; the tree has %q, %d trees; repeated: %v\n%v", crash, out, err, got, len(w.trees), w.twice, w.notes)
 		}
 		if crash < 0 && c.notes != nil && !reflect.DeepEqual(w.notes, c.notes) {
 			t.Errorf("noted %q", w.notes)
@@ -526,7 +526,7 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s: %v, %v, at most %d turns", k.Name, e, err, k.Most(v, 10))
 		}
 		if again := k.Ref(v); k.Name != strategy.NameActorCritic && len(again.Parameters) != len(k.Parameters) {
-			t.Errorf("%s: a log would have %v", k.Name, again)
+			t.Errorf("%s: from a log it is %v", k.Name, again)
 		}
 	}
 }

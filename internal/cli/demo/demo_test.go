@@ -26,7 +26,7 @@ func TestEachStrategyHasAScene(t *testing.T) {
 	}
 	for _, name := range have {
 		if !slices.Contains(strategy.Names(), name) {
-			t.Errorf("there is a demonstration of %s, which is no strategy", name)
+			t.Errorf("there is a demonstration of %s, which is not a strategy", name)
 		}
 	}
 }

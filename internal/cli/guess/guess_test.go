@@ -12,7 +12,7 @@ func TestHabits(t *testing.T) {
 	for _, h := range Habits() {
 		for word := range strings.FieldsSeq(h.Words) {
 			if slices.Contains(strings.Fields(ourWords), word) {
-				t.Errorf("%q is named twice", word)
+				t.Errorf("%q is a command and an alias", word)
 			}
 		}
 	}

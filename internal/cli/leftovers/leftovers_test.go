@@ -36,6 +36,6 @@ func TestRemoveGoesOn(t *testing.T) {
 		{Path: "free", remove: func(context.Context) error { gone++; return nil }},
 	}}
 	if err := f.Remove(t.Context()); !errors.Is(err, errBusy) || gone != 1 {
-		t.Errorf("%v, %d are gone", err, gone)
+		t.Errorf("%v, %d were removed", err, gone)
 	}
 }

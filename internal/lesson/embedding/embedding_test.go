@@ -70,7 +70,7 @@ func TestRecall(t *testing.T) { //nolint:gocyclo // a sequence of checks
 		return list
 	}
 	if got := recall("the grammar"); got != nil || texts.Load() != 0 {
-		t.Errorf("of nothing: %q, %d texts", got, texts.Load())
+		t.Errorf("without lessons: %q, %d texts", got, texts.Load())
 	}
 	for i, l := range []lesson.Lesson{
 		{Task: "mend the lexer", Text: "Generate first."},
@@ -87,7 +87,7 @@ func TestRecall(t *testing.T) { //nolint:gocyclo // a sequence of checks
 		}
 	}
 	if texts.Load() != 4 { // two lessons, requested once, and two tasks
-		t.Errorf("%d texts were asked for", texts.Load())
+		t.Errorf("%d texts were requested", texts.Load())
 	}
 	// A damaged cache is rebuilt.
 	entries, _ := os.ReadDir(data)

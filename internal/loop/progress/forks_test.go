@@ -50,7 +50,7 @@ func TestForkOfAStep(t *testing.T) {
 	}
 	forks.Follow(loop.Noted{Name: loop.NoteForkDiscarded, Text: "level_1.candidate_2.fork"})
 	if got := forks.Of("7.capture"); got != "attempt_1.work" || before.Of("7.capture") == got {
-		t.Errorf("an iteration lies in %q", got)
+		t.Errorf("the iteration lies in %q", got)
 	}
 }
 

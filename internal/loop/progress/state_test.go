@@ -138,7 +138,7 @@ func TestStateOfEachMoment(t *testing.T) {
 		t.Errorf("the whole iteration is %+v", got)
 	}
 	if s.Began != stamp(0).Time || s.At.Seq != len(want) || !s.Ended || s.Iterations != 1 || s.Critic.Turns != 2 {
-		t.Errorf("in the end %+v", s)
+		t.Errorf("at the end %+v", s)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestStateOfAResumedRun(t *testing.T) {
 	fresh := progress.State{}
 	_ = fresh.Handle(stamp(1000), loop.Resumed{})
 	if s.Began != began || fresh.Began != stamp(1000).Time {
-		t.Errorf("it began at %v, and for whoever has not seen that at %v", s.Began, fresh.Began)
+		t.Errorf("it began at %v, but at %v for a state without the start", s.Began, fresh.Began)
 	}
 
 	s = progress.State{}
@@ -233,15 +233,15 @@ func TestStateOfAResumedRun(t *testing.T) {
 	fold(t, &s, first()[:8])
 	fold(t, &s, []loop.Event{loop.Resumed{Judge: true}, loop.PhaseEntered{Iteration: 1, State: loop.CapturingDiff}})
 	if len(s.Steps) != 2 || !s.Steps[0].Over || s.Steps[1].Over || s.Steps[1].Path != "1.capture" {
-		t.Errorf("steps of what is carried on in the middle: %+v", s.Steps)
+		t.Errorf("steps of an iteration resumed in the middle: %+v", s.Steps)
 	}
 	if got := now(&s); got.iteration != 1 || got.phase != loop.CapturingDiff {
-		t.Errorf("carried on in the middle: %+v", got)
+		t.Errorf("resumed in the middle: %+v", got)
 	}
 
 	fold(t, &s, []loop.Event{end(0), loop.Resumed{}})
 	if s.Ended {
-		t.Error("it has ended though it is carried on")
+		t.Error("it has ended although it was resumed")
 	}
 }
 

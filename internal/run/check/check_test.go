@@ -169,7 +169,7 @@ func TestOutputsStay(t *testing.T) {
 		files[got[0].Output.File] = true
 	}
 	if len(files) != 3 {
-		t.Errorf("three runs have written to %v", files)
+		t.Errorf("three runs wrote to %v", files)
 	}
 }
 

@@ -144,7 +144,7 @@ func untouched(t *testing.T, dir string) {
 	t.Helper()
 	want := map[string]string{"old": "as ever\n", "other": "as ever\n", "sub/old": "as ever\n"}
 	if got, err := files(dir); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("the work tree holds %q, %v", got, err)
+		t.Errorf("the work tree has %q, %v", got, err)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestChecksLeaveTheWorkAlone(t *testing.T) {
 				t.Errorf("the checks are %+v", got)
 			}
 			if want := []string{"open", "run", "look", "discard", "run", "look", "close"}; !slices.Equal(*steps, want) {
-				t.Errorf("its view: %v, want %v", *steps, want)
+				t.Errorf("steps of the view: %v, want %v", *steps, want)
 			}
 			untouched(t, r.Dir)
 		})
@@ -213,7 +213,7 @@ func TestChecksJudgeApart(t *testing.T) {
 	}
 	for i, want := range [][]string{nil, nil, {"dist/app", "dist/b"}, nil} {
 		if !slices.Equal(got[i].Lacked, want) {
-			t.Errorf("%s: it lacks %q, want %q", got[i].Command, got[i].Lacked, want)
+			t.Errorf("%s: it may be missing %q, want %q", got[i].Command, got[i].Lacked, want)
 		}
 	}
 }
@@ -233,10 +233,10 @@ func TestFewOfManyPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := got[0]; len(c.Changed) != 100 || len(c.Written.Changed) != 301 || len(c.Written.Come) != 300 || c.Passed() {
-		t.Errorf("changed %d of %d, %d have come", len(c.Changed), len(c.Written.Changed), len(c.Written.Come))
+		t.Errorf("%d of %d changed paths, %d new ones", len(c.Changed), len(c.Written.Changed), len(c.Written.Come))
 	}
 	if n := len(got[1].Lacked); n != 100 {
-		t.Errorf("the next one lacks %d", n)
+		t.Errorf("the next check may be missing %d", n)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestViewsAreClosed(t *testing.T) {
 				}
 			}
 			if got := strings.Join(*steps, " "); got != c.steps {
-				t.Errorf("its view: %s, want %s", got, c.steps)
+				t.Errorf("steps of the view: %s, want %s", got, c.steps)
 			}
 			if passed != c.passed || (last == nil) != (c.says == "") || last != nil && !strings.Contains(last.Error(), c.says) {
 				t.Errorf("%d passed, then %v", passed, last)
@@ -298,7 +298,7 @@ func TestEachRunHasAView(t *testing.T) {
 		}
 	}
 	if want := "open run look close open run look close"; strings.Join(*steps, " ") != want {
-		t.Errorf("the views: %v", *steps)
+		t.Errorf("steps of the views: %v", *steps)
 	}
 }
 
@@ -317,6 +317,6 @@ func TestInPlace(t *testing.T) {
 		}
 	}
 	if got, err := files(r.Dir); err != nil || got["app"] != "other\n" {
-		t.Errorf("the work tree holds %q, %v", got, err)
+		t.Errorf("the work tree has %q, %v", got, err)
 	}
 }

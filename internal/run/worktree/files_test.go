@@ -48,7 +48,7 @@ func TestFilesStayInside(t *testing.T) {
 		}
 	}
 	if text, err := os.ReadFile(secret); err != nil || string(text) != "text\n" {
-		t.Errorf("outside there is now %q, %v", text, err)
+		t.Errorf("the file outside has %q, %v", text, err)
 	}
 }
 

@@ -58,11 +58,11 @@ func TestLines(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if strings.Contains(out.String(), "a long text") {
-		t.Error("it holds what the agent printed")
+		t.Error("the log contains the agent's output")
 	}
 }
 
-// A file that became a symbolic link is one file, as git counts it.
+// TestRetypedIsOne: a file that became a symbolic link counts as one file, as in git.
 func TestRetypedIsOne(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -73,7 +73,7 @@ func TestRetypedIsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), `"files":1,`) {
-		t.Errorf("it counts otherwise: %s", out.String())
+		t.Errorf("want one file: %s", out.String())
 	}
 }
 

@@ -40,7 +40,7 @@ func TestPaste(t *testing.T) {
 		shows("next turn: …xxx")
 		r.Press("\x1b", to, nil)
 		if got := strings.Join(to.all, "|"); got != "say use B\n\tand ok" {
-			t.Errorf("it steers: %q", got)
+			t.Errorf("the requests are %q", got)
 		}
 		_ = r.Close()
 	})

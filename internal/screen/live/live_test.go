@@ -285,7 +285,7 @@ func TestLimit(t *testing.T) {
 		time.Hour: "1h", 90 * time.Minute: "1h30m", 20 * time.Minute: "20m", 10 * time.Hour: "10h", 100 * time.Second: "1m40s", 30 * time.Second: "30s", time.Hour + time.Second: "1h0m1s",
 	} {
 		if got := render.Limit(d); got != want {
-			t.Errorf("%s is said as %s", want, got)
+			t.Errorf("%s is shown as %s", want, got)
 		}
 	}
 }
@@ -364,7 +364,7 @@ func TestBorrowed(t *testing.T) {
 		time.Sleep(2 * frame)
 		show := r.Hide()
 		if text := out.text(); text != "" {
-			t.Errorf("drawn still: %q", text)
+			t.Errorf("still drawn: %q", text)
 		}
 		_, _ = r.Write([]byte("a line\n"))
 		r.does(loop.NoticeMessage, "hello")
@@ -385,14 +385,14 @@ func TestBorrowed(t *testing.T) {
 		_, _ = r.Write([]byte("a question? "))
 		time.Sleep(2 * frame)
 		if text := out.text(); !strings.HasSuffix(text, "a question? ") {
-			t.Errorf("drawn behind a question: %q", text[max(0, len(text)-100):])
+			t.Errorf("drawn after a question: %q", text[max(0, len(text)-100):])
 		}
 		move()
 		_ = r.Hide()
 		_, _ = r.Write([]byte("the last line\n"))
 		_ = r.Close()
 		if text := out.text(); !strings.HasSuffix(text, "the last line") {
-			t.Errorf("lost behind a pager: %q", text[max(0, len(text)-100):])
+			t.Errorf("lost after a pager: %q", text[max(0, len(text)-100):])
 		}
 	})
 }
@@ -407,7 +407,7 @@ func TestNarrower(t *testing.T) {
 		}
 	}
 	if s.reflows = false; s.rows(20) != 3 {
-		t.Error("a terminal that does not wrap anew")
+		t.Error("rows are counted as if the terminal reflowed")
 	}
 }
 
@@ -455,7 +455,7 @@ func TestTerminalGone(t *testing.T) {
 			t.Error("no error")
 		}
 		if err := s.Handle(loop.Stamp{}, loop.Started{}); err == nil {
-			t.Error("the run is not told")
+			t.Error("the run gets no error")
 		}
 		if s.Close() == nil {
 			t.Error("no error at the end")
@@ -494,12 +494,12 @@ func TestNobodyReads(t *testing.T) {
 		time.Sleep(time.Minute)
 		select {
 		case <-written:
-			t.Error("it grows and grows")
+			t.Error("the buffer grows without limit")
 		default:
 		}
 		began := time.Now()
 		if s.Close() == nil || time.Since(began) > time.Minute {
-			t.Errorf("the end waits for %s", time.Since(began))
+			t.Errorf("the end took %s", time.Since(began))
 		}
 		<-written
 		close(out.let)

@@ -116,7 +116,7 @@ func TestFits(t *testing.T) {
 				}
 				if marked := "> " + ansi.Truncate(m.list.Line(m.matches[m.at], width-2), width-2, ""); height > 3 && width > 4 &&
 					!strings.Contains(ansi.Strip(strings.Join(lines, "\n")), strings.TrimRight(ansi.Truncate(marked, width-2, ""), " …")) {
-					t.Fatalf("%dx%d: what is marked is not seen:\n%s", width, height, ansi.Strip(strings.Join(lines, "\n")))
+					t.Fatalf("%dx%d: the marked item is not visible:\n%s", width, height, ansi.Strip(strings.Join(lines, "\n")))
 				}
 			}
 		}
@@ -157,7 +157,7 @@ func TestLoad(t *testing.T) {
 		t.Fatalf("%v", loads)
 	}
 	if <-last.Done(); mark("up") {
-		t.Error("what has been read is read again")
+		t.Error("a loaded item is loaded again")
 	}
 
 	// Moving past an item does not load it.
@@ -166,10 +166,10 @@ func TestLoad(t *testing.T) {
 		t.Errorf("%v", loads)
 	}
 	if !mark("up", "down") || m.loader.at != 2 {
-		t.Error("what is marked again is not asked for again")
+		t.Error("an item that is marked again is not loaded")
 	}
 	if mark("x", "y") || m.loader.at != -1 {
-		t.Error("nothing is marked, and asked for")
+		t.Error("something is loaded without a marked item")
 	}
 	m.loader.load = func(ctx context.Context, _ int) { last = ctx; <-ctx.Done() }
 	mark("ctrl+u")

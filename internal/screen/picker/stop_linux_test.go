@@ -70,7 +70,7 @@ func (s *stand) Signals() <-chan os.Signal { return s.signals }
 func (s *stand) Resumable() bool           { return true }
 func (s *stand) Stop(ctx context.Context, _ *os.File) error {
 	if s.modes() != s.found {
-		s.t.Error("it is stopped before the terminal is given back")
+		s.t.Error("stopped before the terminal was restored")
 	}
 	// The shell's prompt follows all output of the list. Any later output is the next list.
 	const shell = "shell$ "
@@ -130,7 +130,7 @@ func (s *stand) awaitStop() {
 	select {
 	case <-s.stopped:
 	case <-time.After(liveness):
-		s.t.Fatal("it is not stopped")
+		s.t.Fatal("not stopped")
 	}
 }
 
@@ -151,10 +151,10 @@ func (s *stand) ends() (int, error) {
 	select {
 	case <-s.done:
 	case <-time.After(liveness):
-		s.t.Fatal("it does not end")
+		s.t.Fatal("the list does not end")
 	}
 	if s.modes() != s.found {
-		s.t.Error("the terminal is not as it was")
+		s.t.Error("the terminal was not restored")
 	}
 	return s.picked, s.err
 }
@@ -198,7 +198,7 @@ func TestStoppedOnce(t *testing.T) {
 	s.sees("nothing fits")
 	s.types("\x1b")
 	if _, err := s.ends(); !errors.Is(err, ErrCancelled) || len(s.stopped) > 0 {
-		t.Errorf("stopped %d times too often, %v", len(s.stopped), err)
+		t.Errorf("stopped %d more times than wanted, %v", len(s.stopped), err)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestSignals(t *testing.T) {
 	s.sees("0 of 30")
 	s.types("\x1b")
 	if _, err := s.ends(); !errors.Is(err, ErrCancelled) || len(s.stopped) > 0 {
-		t.Errorf("%v, stopped %d times too often", err, len(s.stopped))
+		t.Errorf("%v, stopped %d more times than wanted", err, len(s.stopped))
 	}
 }
 
@@ -248,7 +248,7 @@ func TestEndedWhileStopped(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shown.Len() > 0 {
-		t.Errorf("after its end it shows %q", s.shown.String())
+		t.Errorf("after its end the list shows %q", s.shown.String())
 	}
 }
 
@@ -264,7 +264,7 @@ func TestTerminalGone(t *testing.T) {
 	select {
 	case <-s.done:
 	case <-time.After(liveness):
-		t.Fatal("it waits for keys that nobody can press")
+		t.Fatal("the list waits for keys of a missing terminal")
 	}
 	if s.err == nil || errors.Is(s.err, ErrCancelled) {
 		t.Errorf("%v", s.err)

@@ -46,7 +46,7 @@ func TestWaitsOn(t *testing.T) {
 			shown()
 			for text, want := range map[string]int{"waiting: the remote is away": 1, "waiting: the home is away": 1} {
 				if got := strings.Count(out.String(), text); got != want {
-					t.Errorf("%q is said %d times, want %d:\n%s", text, got, want, out.String())
+					t.Errorf("%q is shown %d times, want %d:\n%s", text, got, want, out.String())
 				}
 			}
 		})

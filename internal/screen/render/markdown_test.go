@@ -63,7 +63,7 @@ func TestProseStyled(t *testing.T) {
 	for i, line := range styled {
 		all := styling().FindAllString(line, -1)
 		if len(all) > 0 && all[len(all)-1] != "\x1b[0m" {
-			t.Errorf("a style goes on behind %q", line)
+			t.Errorf("a style is not ended after %q", line)
 		}
 		if ansi.StringWidth(line) > 40 || ansi.Strip(line) != plain[i] {
 			t.Errorf("%q, plain %q", line, plain[i])

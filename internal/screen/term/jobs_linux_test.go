@@ -62,7 +62,7 @@ func TestHold(t *testing.T) {
 			says := func(want string) {
 				t.Helper()
 				if lines.Scan(); lines.Text() != want {
-					t.Fatalf("it says %q, want %q", lines.Text(), want)
+					t.Fatalf("it printed %q, want %q", lines.Text(), want)
 				}
 			}
 			send := func(s unix.Signal) {
@@ -82,7 +82,7 @@ func TestHold(t *testing.T) {
 				}
 				var status unix.WaitStatus
 				if _, err := unix.Wait4(cmd.Process.Pid, &status, unix.WUNTRACED, nil); err != nil || !status.Stopped() {
-					t.Fatalf("status %#x, %v: it is not stopped", status, err)
+					t.Fatalf("status %#x, %v: not stopped", status, err)
 				}
 				send(unix.SIGCONT)
 			}

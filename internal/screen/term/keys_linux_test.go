@@ -32,6 +32,6 @@ func TestReadOfATerminalPutBack(t *testing.T) {
 			t.Errorf("it reads %q", got)
 		}
 	case <-time.After(5 * time.Minute):
-		t.Fatal("it waits for the rest of the line")
+		t.Fatal("the read waits for a whole line")
 	}
 }

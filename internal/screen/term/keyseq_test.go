@@ -50,7 +50,7 @@ func FuzzCutKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent string) {
 		keys, rest := cutAll(sent)
 		if got := strings.Join(keys, "") + rest; got != sent {
-			t.Fatalf("%q comes to %q", sent, got)
+			t.Fatalf("%q becomes %q", sent, got)
 		}
 	})
 }

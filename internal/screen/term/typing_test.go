@@ -18,7 +18,7 @@ func TestTakeKeys(t *testing.T) {
 	}
 	k.take("Bq")
 	if got := k.drain(); !slices.Equal(got, []string{"\x1b[B", "q"}) {
-		t.Errorf("with its rest: %q", got)
+		t.Errorf("with the rest of the key: %q", got)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestPastes(t *testing.T) {
 			}
 		}
 		if shown := strings.Join(strings.FieldsFunc(got.String(), func(r rune) bool { return r == ' ' }), " "); shown != c.want {
-			t.Errorf("%q comes to %q, want %q", c.reads, shown, c.want)
+			t.Errorf("%q becomes %q, want %q", c.reads, shown, c.want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestAllIsSaid(t *testing.T) {
 	t.Parallel()
 	for s := loop.Start; s <= loop.Ended; s++ {
 		if said := Phase(s); strings.Contains(said, "_") {
-			t.Errorf("%s is said as %q", s, said)
+			t.Errorf("%s has the wording %q", s, said)
 		}
 	}
 	source, err := os.ReadFile("../../loop/outcome.go")
@@ -29,12 +29,12 @@ func TestAllIsSaid(t *testing.T) {
 	}
 	for _, name := range all {
 		if strings.Contains(Rule(name), name) || Stop(loop.Violation(name)) != "ended "+Rule(name) {
-			t.Errorf("why %s decided is not said", name)
+			t.Errorf("the rule %s has no wording", name)
 		}
 	}
 	for _, name := range names(t, `(?m)^(?:const|\t)\s*Note\w* += "([\w.]+)"`, "../../loop/*.go", "../../strategy/*.go") {
 		if said := Note(name); strings.ContainsAny(said, "._") {
-			t.Errorf("%s is said as %q", name, said)
+			t.Errorf("%s has the wording %q", name, said)
 		}
 	}
 	for _, said := range []string{Rule("new\x1b[2J one"), Stop("new\x1b[2J one"), Outcome("new\x1b[2J one"), Note("new\x1b[2J one")} {
@@ -48,12 +48,12 @@ func testReasons(t *testing.T, source string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`Stop\w+ +StopReason = "(\w+)"`).FindAllStringSubmatch(source, -1) {
 		if Stop(loop.StopReason(m[1])) == m[1] {
-			t.Errorf("why a run ended with %s is not said", m[1])
+			t.Errorf("the reason %s has no wording", m[1])
 		}
 	}
 	for _, m := range regexp.MustCompile(`\w+ +Result = "(\w+)"`).FindAllStringSubmatch(source, -1) {
 		if said := Outcome(m[1]); said == "" || strings.Contains(said, "_") {
-			t.Errorf("how a run ended with %s is said as %q", m[1], said)
+			t.Errorf("the result %s has the wording %q", m[1], said)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func names(t *testing.T, name string, patterns ...string) (all []string) {
 		}
 	}
 	if len(all) == 0 {
-		t.Errorf("no names are found by %s", name)
+		t.Errorf("no names are found in %s", name)
 	}
 	return all
 }

@@ -30,7 +30,7 @@ func TestDiff(t *testing.T) {
 		if patch == long {
 			whole, rest, cut := strings.Cut(got, "…")
 			if !cut || len(whole) > 4<<20 || !strings.HasPrefix(long, whole) || !strings.HasSuffix(whole, "\n") || !strings.Contains(rest, "more") {
-				t.Errorf("of %d bytes there are %d, then %q", len(long), len(whole), rest)
+				t.Errorf("%d bytes are cut to %d, followed by %q", len(long), len(whole), rest)
 			}
 		}
 	}
@@ -38,10 +38,10 @@ func TestDiff(t *testing.T) {
 	run.fails = errors.New("the disk is on fire")
 	run.mu.Unlock()
 	if _, err := c.Diff(t.Context()); err == nil || !strings.Contains(err.Error(), "on fire") {
-		t.Errorf("a look that fails: %v", err)
+		t.Errorf("a failing diff: %v", err)
 	}
 	if _, err := (&door.Client{Path: path, Session: "another"}).Diff(t.Context()); err == nil {
-		t.Error("the diff of another session was told")
+		t.Error("the diff of another session was returned")
 	}
 }
 
@@ -73,7 +73,7 @@ func TestWatched(t *testing.T) {
 	looks := 0
 	attend(false, func() bool { looks++; return looks > 20 })
 	if n := watchers(); n > 0 {
-		t.Errorf("%d watch, and none does", n)
+		t.Errorf("%d watchers, want none", n)
 	}
 	attend(true, func() bool { return watchers() > 2 })
 }

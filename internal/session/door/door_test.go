@@ -118,16 +118,16 @@ func TestAsk(t *testing.T) {
 		}
 	}
 	if stop, pause, words := c.Asked(); !stop || !pause || words != 1 {
-		t.Errorf("the client knows of %t %t %d", stop, pause, words)
+		t.Errorf("the client sees stop %t, pause %t, %d messages", stop, pause, words)
 	}
 	if stop, pause, words := run.Asked(); !stop || !pause || words != 1 {
-		t.Errorf("the run was asked %t %t %d", stop, pause, words)
+		t.Errorf("the run has stop %t, pause %t, %d messages", stop, pause, words)
 	}
 	if err := c.Steer(loop.SteerGoOn, ""); err != nil {
 		t.Error(err)
 	}
 	if stop, pause, _ := run.Asked(); stop || pause {
-		t.Error("it does not go on")
+		t.Error("the run is not continued")
 	}
 }
 
@@ -137,16 +137,16 @@ func TestNothingToAsk(t *testing.T) {
 	run, path := open(t)
 	c := &door.Client{Path: path}
 	if err := c.Steer(loop.SteerInterrupt, "x"); !errors.Is(err, loop.ErrNoTurn) {
-		t.Errorf("to interrupt nobody: %v", err)
+		t.Errorf("interrupt without a turn: %v", err)
 	}
 	if err := c.Steer(loop.SteerSay, " "); !errors.Is(err, loop.ErrNoWords) {
-		t.Errorf("to say nothing: %v", err)
+		t.Errorf("an empty message: %v", err)
 	}
 	if err := c.Steer(loop.SteerSay, "use\x00 C\x1b[31m,\nnot B"); err != nil || run.text != "use C,\nnot B" {
-		t.Errorf("it is told %q, %v", run.text, err)
+		t.Errorf("the run got %q, %v", run.text, err)
 	}
 	if c.Hurry(); run.hurries() != 1 {
-		t.Error("nobody hurries")
+		t.Error("the wait is not ended")
 	}
 }
 
@@ -164,7 +164,7 @@ func TestOnlyItsOwn(t *testing.T) {
 	other := &door.Client{Path: path, Session: "another"}
 	_, refused := errors.AsType[*door.RefusedError](other.Steer(loop.SteerStop, ""))
 	if stop, _, _ := run.Asked(); stop || !refused {
-		t.Errorf("refused %t, and it stops: %t", refused, stop)
+		t.Errorf("refused: %t, stopped: %t", refused, stop)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestOnlyItsOwn(t *testing.T) {
 func TestStrangersAreRefused(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells")
+		t.Skip("only Linux names the client's process")
 	}
 	run, path := open(t)
 	runner := proc.NewRunner(time.Now)
@@ -181,7 +181,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		Argv: []string{os.Args[0]}, Dir: t.TempDir(), Env: append(os.Environ(), playClient+"="+path),
 	}})
 	if stop, _, _ := run.Asked(); stop || err != nil || !strings.Contains(string(out), "cannot steer") {
-		t.Errorf("it stops: %t; %s, %v", stop, out, err)
+		t.Errorf("stopped: %t; %s, %v", stop, out, err)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestRubbish(t *testing.T) {
 		}
 	}
 	if stop, pause, words := run.Asked(); stop || pause || words > 0 {
-		t.Error("rubbish steers")
+		t.Error("an invalid request steers the run")
 	}
 	if err := (&door.Client{Path: path}).Steer(loop.SteerStop, ""); err != nil {
 		t.Errorf("afterwards: %v", err)
@@ -247,7 +247,7 @@ func TestLongWords(t *testing.T) {
 			t.Errorf("%d bytes of %q: %v", len(text), one, err)
 		}
 		if _, _, words := run.Asked(); words != i+1 {
-			t.Errorf("%q: %d were heard", one, words)
+			t.Errorf("%q: the run got %d messages", one, words)
 		}
 	}
 	for bytes, want := range map[int]string{
@@ -274,7 +274,7 @@ func TestSilence(t *testing.T) {
 		silent = append(silent, c)
 	}
 	if err := (&door.Client{Path: path}).Steer(loop.SteerPause, ""); err != nil {
-		t.Fatalf("with 50 who say nothing: %v", err)
+		t.Fatalf("with 50 silent clients: %v", err)
 	}
 	for _, c := range silent { // each is closed without having steered
 		_, _ = io.ReadAll(c)
@@ -289,10 +289,10 @@ func TestSilence(t *testing.T) {
 		t.Errorf("stop %t, pause %t", stop, pause)
 	}
 	if _, err := (&door.Client{Path: path}).Look(t.Context()); !errors.Is(err, door.ErrShut) {
-		t.Errorf("when the run is over: %v", err)
+		t.Errorf("after the end of the run: %v", err)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		t.Error("the socket stays")
+		t.Error("the socket was not removed")
 	}
 }
 
@@ -317,11 +317,11 @@ func TestStale(t *testing.T) {
 	path := filepath.Join(dir, "a.sock")
 	left(t, path)
 	if _, err := (&door.Client{Path: path}).Look(t.Context()); !errors.Is(err, door.ErrShut) {
-		t.Errorf("the socket of a run that was killed: %v", err)
+		t.Errorf("the socket of a killed run: %v", err)
 	}
 	at(t, &fakeRun{}, path)
 	if _, err := (&door.Client{Path: path}).Look(t.Context()); err != nil {
-		t.Errorf("in its place: %v", err)
+		t.Errorf("its replacement: %v", err)
 	}
 	file := filepath.Join(dir, "b.sock")
 	if err := os.WriteFile(file, []byte("a file of somebody's"), 0o600); err != nil {
@@ -331,14 +331,14 @@ func TestStale(t *testing.T) {
 		t.Error("a file was replaced")
 	}
 	if text, err := os.ReadFile(file); err != nil || len(text) == 0 {
-		t.Errorf("of the file there is %q, %v", text, err)
+		t.Errorf("the file has %q, %v", text, err)
 	}
 }
 
 // TestDeep: a socket whose path would be too long is elsewhere, and can be found.
 func TestDeep(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("links need a right")
+		t.Skip("links need a privilege here")
 	}
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -356,7 +356,7 @@ func TestDeep(t *testing.T) {
 		t.Fatalf("in the short directory: %q", there)
 	}
 	if info, err := os.Lstat(filepath.Dir(there[0])); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("that is %v, %v", info.Mode(), err)
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
@@ -373,7 +373,7 @@ func TestDeep(t *testing.T) {
 func TestDeepLeft(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("links need a right")
+		t.Skip("links need a privilege here")
 	}
 	temp := t.TempDir()
 	path, there := filepath.Join(temp, "a.sock"), filepath.Join(door.Short(temp), "b.sock")
@@ -390,10 +390,10 @@ func TestDeepLeft(t *testing.T) {
 		}
 	}
 	if _, err := os.Lstat(temp); err != nil {
-		t.Error("what a link leads to is gone")
+		t.Error("the target of a link was removed")
 	}
 	if _, err := os.Lstat(there); err == nil {
-		t.Error("the socket stays")
+		t.Error("the socket was not removed")
 	}
 }
 
@@ -402,7 +402,7 @@ func TestNowhere(t *testing.T) {
 	deep := filepath.Join(t.TempDir(), strings.Repeat("deep/", 60))
 	t.Setenv("TMPDIR", deep)
 	if _, err := door.Open(t.Context(), filepath.Join(deep, "a.sock"), &fakeRun{}); err == nil || !strings.Contains(err.Error(), "at most") {
-		t.Errorf("with no place at all: %v", err)
+		t.Errorf("without any place: %v", err)
 	}
 }
 
@@ -410,14 +410,14 @@ func TestNowhere(t *testing.T) {
 func TestOthersMayNot(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("permissions are others there")
+		t.Skip("Windows has other permissions")
 	}
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := door.Open(t.Context(), filepath.Join(dir, "a.sock"), &fakeRun{}); err == nil {
-		t.Error("a socket was made in a directory that others look into")
+		t.Error("a socket was made in a directory that others can read")
 	}
 	link := filepath.Join(dir, "b.sock")
 	_, path := open(t)
@@ -425,7 +425,7 @@ func TestOthersMayNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := (&door.Client{Path: link}).Look(t.Context()); err == nil {
-		t.Error("a link was followed that others can have made")
+		t.Error("a link in a directory that others can read was followed")
 	}
 }
 
@@ -440,7 +440,7 @@ func TestNoAnswer(t *testing.T) {
 	defer l.Close()
 	c := &door.Client{Path: path, Patience: 50 * time.Millisecond}
 	if _, err := c.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer") {
-		t.Errorf("it says %v", err)
+		t.Errorf("got the error %v", err)
 	}
 }
 

@@ -155,7 +155,7 @@ func fenced(t *testing.T, text string) {
 		case strings.HasPrefix(line, "```"):
 			fence = strings.TrimSuffix(line, "text")
 			if strings.Trim(fence, "`") != "" {
-				t.Errorf("a fence that is not ours: %q", line)
+				t.Errorf("a fence that the export did not write: %q", line)
 			}
 			continue
 		}
@@ -164,7 +164,7 @@ func fenced(t *testing.T, text string) {
 		}
 	}
 	if fence != "" {
-		t.Errorf("a fence stays open\n%s", text)
+		t.Errorf("a fence is not closed\n%s", text)
 	}
 }
 

@@ -214,16 +214,16 @@ func TestRebuildStaysInside(t *testing.T) {
 			{Path: path, Patch: "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+evil\n"},
 		}}
 		if err := rebuild(t.Context(), open(t, dir), change, true); err == nil {
-			t.Errorf("%q is taken", path)
+			t.Errorf("%q was accepted", path)
 		}
 		if got := onDisk(t, dir); !maps.Equal(got, before) {
 			t.Errorf("%q: the files are %v", path, got)
 		}
 		if entries, _ := os.ReadDir(outside); len(entries) > 0 {
-			t.Fatalf("%q is outside", path)
+			t.Fatalf("%q was written outside of the work tree", path)
 		}
 		if _, err := os.Stat(filepath.Join(dir, ".git", "hooks", "post-checkout")); err == nil || hooks != git(t, dir, nil, "config", "--list", "--local") {
-			t.Errorf("%q is in the repository", path)
+			t.Errorf("%q was written to the repository", path)
 		}
 	}
 	// A link that the same diff creates is not followed, either.
@@ -233,9 +233,9 @@ func TestRebuildStaysInside(t *testing.T) {
 		{Path: "way/out", Patch: "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+evil\n"},
 	}}
 	if err := rebuild(t.Context(), open(t, dir), change, true); err == nil {
-		t.Error("a path below a link is taken")
+		t.Error("a path below a link was accepted")
 	}
 	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
-		t.Error("something is outside")
+		t.Error("a file was written outside of the work tree")
 	}
 }

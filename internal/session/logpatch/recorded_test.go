@@ -159,7 +159,7 @@ func TestBetween(t *testing.T) {
 		}
 	}
 	if files < 500 || same < files-files/50 {
-		t.Errorf("of %d files %d read as a comparison of the two", files, same)
+		t.Errorf("%d files, of which %d equal a direct comparison", files, same)
 	}
 }
 
@@ -333,7 +333,7 @@ func FuzzBetween(f *testing.F) {
 		before := loop.Change{Files: []loop.FileChange{{Path: "x", Patch: a}}}
 		after := loop.Change{Files: []loop.FileChange{{Path: "x", Patch: b}}}
 		if c, _ := logpatch.Between(before, after); strings.Contains(c.Patch(), "_\x1a") && !strings.Contains(a+b, "_\x1a") {
-			t.Errorf("a stand-in is shown: %q", c.Patch())
+			t.Errorf("a placeholder is shown: %q", c.Patch())
 		}
 	})
 }

@@ -284,7 +284,7 @@ func TestVerifyStale(t *testing.T) {
 			}
 			rewritten(t, store.Path(id), `"critic_stale"`, `"x"`)
 			if got := strings.Join(verify(t, store.Path(id)).Differences, "\n"); !strings.Contains(got, c.without) {
-				t.Errorf("without a word of it:\n%s\nwant %s", got, c.without)
+				t.Errorf("without the staleness:\n%s\nwant %s", got, c.without)
 			}
 		})
 	}
@@ -384,7 +384,7 @@ func TestVerifyMeddling(t *testing.T) {
 		}
 		rewritten(t, store.Path(id), c.field, `"x"`)
 		if got := verify(t, store.Path(id)); !slices.Contains(got.Differences, "iteration 1: the critic: no verdict in the log, DONE today") {
-			t.Errorf("%s: without a word of it: %q", name, got.Differences)
+			t.Errorf("%s: without what was written: %q", name, got.Differences)
 		}
 	}
 }
@@ -531,7 +531,7 @@ func TestVerifyNoLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := replay.Verify(t.Context(), opened(store.Path("other"))); err == nil {
-		t.Error("of another program: no error")
+		t.Error("a file of another program: no error")
 	}
 	crew := &crew{replies: []string{done}}
 	store, id := crew.record(t)
@@ -634,18 +634,18 @@ func TestPlayStops(t *testing.T) {
 	entries := func() replay.Entries { return session.NewReader(strings.NewReader(original), "x").Entries() }
 	p := replay.Player{Sink: full{}}
 	if _, err := p.Play(t.Context(), entries()); !errors.Is(err, errFull) {
-		t.Errorf("of the sink: %v", err)
+		t.Errorf("error of the sink: %v", err)
 	}
 	broken := session.NewReader(io.MultiReader(strings.NewReader(original), failing{}), "x")
 	p = replay.Player{Sink: &events{}, Bad: func(error) {}}
 	if _, err := p.Play(t.Context(), broken.Entries()); !errors.Is(err, errFull) {
-		t.Errorf("of the file: %v", err)
+		t.Errorf("error of the file: %v", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errFull)
 	defer cancel()
 	p = replay.Player{Sink: &events{}, Speed: 0.001, Bad: func(error) {}}
 	if _, err := p.Play(ctx, entries()); !errors.Is(err, errFull) {
-		t.Errorf("of the context: %v", err)
+		t.Errorf("error of the context: %v", err)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestRunning(t *testing.T) {
 			}
 		}
 		if got := screen.Segment(c.at, midday); got != c.short {
-			t.Errorf("%s: in short %q, want %q", name, got, c.short)
+			t.Errorf("%s: the short form is %q, want %q", name, got, c.short)
 		}
 	}
 	for _, width := range []int{40, 80} {

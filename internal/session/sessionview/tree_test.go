@@ -150,7 +150,7 @@ func TestTree(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || b.String() != string(want) {
-		t.Errorf("%v; -update writes what is drawn:\n%s", err, b.String())
+		t.Errorf("%v; -update writes this:\n%s", err, b.String())
 	}
 	for line := range strings.Lines(drawn(t, thoughts(), 80, true)) {
 		if slices.ContainsFunc([]byte(line), func(c byte) bool { return c > '~' }) {
@@ -186,7 +186,7 @@ func TestTreeOfTurnsAtOnce(t *testing.T) {
 	for _, step := range []string{"debater_1.round_1", "debater_2.round_1", "debater_10.round_1", "debater_1.round_2", "debater_2.round_2", "debater_10.round_2"} {
 		now := strings.Index(tree, step+" ")
 		if now <= at {
-			t.Errorf("%s does not stand where it should", step)
+			t.Errorf("%s is in the wrong place", step)
 		}
 		at = now
 	}

@@ -30,7 +30,7 @@ func TestBoard(t *testing.T) {
 		t.Helper()
 		tell(3, "1.actor", loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Kind: kind, Text: text}})
 		if s := b.Standing(); len(s.Now.Turns) != 1 || s.Now.Turns[0].What != want {
-			t.Errorf("after %q it does %+v", text, s.Now.Turns)
+			t.Errorf("after %q the turns are %+v", text, s.Now.Turns)
 		}
 	}
 	cast := loop.Cast{Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}}
@@ -44,14 +44,14 @@ func TestBoard(t *testing.T) {
 	does(loop.NoticeMessage, strings.Repeat("é", 1000), strings.Repeat("é", 150)+"…")
 	s := b.Standing()
 	if s.Prompt != "the task" || s.Limits != (standing.Limits{Iterations: 5, CostUSD: 2}) || s.Now.Phase != "ACTOR_EXECUTING" || s.Now.Role() != "actor" {
-		t.Errorf("in the actor's turn %+v", s)
+		t.Errorf("during the actor's turn %+v", s)
 	}
 	turn := loop.Turn{Try: loop.Try{Usage: loop.Usage{CostUSD: new(0.5), Tokens: &loop.Tokens{Input: 10}}}}
 	tell(4, "1.actor", loop.ActorFinished{Iteration: 1, Attempt: loop.Attempt{Turn: turn}})
 	tell(5, "1.capture", loop.PhaseEntered{Iteration: 1, State: loop.CapturingDiff})
 	s = b.Standing()
 	if len(s.Now.Turns) != 0 || s.Spent != (standing.Spent{Tokens: 10, CostUSD: 0.5}) || s.Now.Since != time.Unix(5, 0) {
-		t.Errorf("after it %+v", s)
+		t.Errorf("after the actor's turn %+v", s)
 	}
 }
 
