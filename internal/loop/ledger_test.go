@@ -11,21 +11,21 @@ import (
 	"codeloops/internal/loop"
 )
 
-// fund is a gate with a budget.
-type fund struct {
+// budgetGate is a gate with a budget.
+type budgetGate struct {
 	limit
 	dollars float64
 }
 
-func (f fund) Stop(p loop.Progress) (loop.StopReason, string) {
+func (f budgetGate) Stop(p loop.Progress) (loop.StopReason, string) {
 	if spent := p.Spent.Total().CostUSD; f.dollars > 0 && spent >= f.dollars {
 		return loop.StopMaxCost, fmt.Sprintf("$%.2f", spent)
 	}
 	return loop.StopNone, ""
 }
 
-// crowd is a player whose turns each cost a dollar and take a second.
-type crowd struct {
+// payingPlayer is a player whose turns each cost a dollar and take a second.
+type payingPlayer struct {
 	began time.Time
 
 	mu      sync.Mutex
@@ -34,7 +34,7 @@ type crowd struct {
 	spent   float64
 }
 
-func (c *crowd) Play(context.Context, loop.Call, loop.Watch) (loop.Reply, error) {
+func (c *payingPlayer) Play(context.Context, loop.Call, loop.Watch) (loop.Reply, error) {
 	c.mu.Lock()
 	c.starts = append(c.starts, int(time.Since(c.began).Seconds()))
 	c.mu.Unlock()
@@ -42,7 +42,7 @@ func (c *crowd) Play(context.Context, loop.Call, loop.Watch) (loop.Reply, error)
 	return loop.Reply{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted, Usage: loop.Usage{CostUSD: new(1.0)}}}}, nil
 }
 
-func (c *crowd) Handle(at loop.Stamp, e loop.Event) error {
+func (c *payingPlayer) Handle(at loop.Stamp, e loop.Event) error {
 	c.journal.Add(at, e)
 	if e, ok := e.(loop.TurnFinished); ok {
 		c.spent += *e.Reply.Usage.CostUSD
@@ -51,9 +51,9 @@ func (c *crowd) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 // loop runs a strategy with a budget.
-func (c *crowd) loop(s loop.Strategy, dollars float64) *loop.Loop {
+func (c *payingPlayer) loop(s loop.Strategy, dollars float64) *loop.Loop {
 	c.began, c.starts = time.Now(), nil
-	return &loop.Loop{Workplace: loop.Workplace{Player: c, Gate: fund{dollars: dollars}}, Strategy: s, Sink: c, Clock: time.Now}
+	return &loop.Loop{Workplace: loop.Workplace{Player: c, Gate: budgetGate{dollars: dollars}}, Strategy: s, Sink: c, Clock: time.Now}
 }
 
 // six plays six turns at the same time.
@@ -99,7 +99,7 @@ func TestBudgetAtTheSameTime(t *testing.T) {
 	} {
 		for _, s := range []six{{parts: false}, {parts: true}} {
 			synctest.Test(t, func(t *testing.T) {
-				played := &crowd{}
+				played := &payingPlayer{}
 				out, err := played.loop(s, c.dollars).Run(t.Context(), loop.Session{})
 				if err != nil || out.Reason != c.stop || fmt.Sprint(played.starts) != c.starts {
 					t.Errorf("$%v, parts %t: %v, %v, turns began at %v", c.dollars, s.parts, out.Reason, err, played.starts)

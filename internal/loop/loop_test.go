@@ -185,7 +185,7 @@ func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 		s.broken, err = errBroken, errBroken
 	}
 	if e, ok := e.(loop.IterationFinished); ok {
-		err = errors.Join(err, s.stands(e.Round))
+		err = errors.Join(err, s.checkDone(e.Round))
 	}
 	if _, end := e.(loop.Finished); err == nil || end {
 		s.events = append(s.events, e)
@@ -194,9 +194,9 @@ func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 	return err
 }
 
-// stands returns an error if a stale DONE counts, or if a DONE counts although the work tree has
+// checkDone returns an error if a stale DONE counts, or if a DONE counts although the work tree has
 // changed or its critic has written to the work.
-func (s *script) stands(r loop.Round) error {
+func (s *script) checkDone(r loop.Round) error {
 	switch stale := len(r.Review.Stale) > 0; {
 	case stale && (r.Review.Problem == "" || r.Verdict.Decision != loop.Error || r.Failure == loop.StopNone):
 		return fmt.Errorf("%w: %+v counts", errUnseen, r)
@@ -210,11 +210,11 @@ func (s *script) stands(r loop.Round) error {
 	case meddled(r.Review):
 		return fmt.Errorf("%w: DONE by %+v", errUnseen, r.Review)
 	}
-	return s.standsOnChecks(r)
+	return s.checkHead(r)
 }
 
-// standsOnChecks returns an error for a DONE whose checks passed on another HEAD.
-func (s *script) standsOnChecks(r loop.Round) error {
+// checkHead returns an error for a DONE whose checks passed on another HEAD.
+func (s *script) checkHead(r loop.Round) error {
 	if len(r.Checks) == 0 || slices.ContainsFunc(r.Checks, func(c loop.CheckResult) bool { return !c.Passed() }) {
 		return nil // only the gate of this test permits DONE
 	}

@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// past returns the journal of an interrupted run.
-func past(events []loop.Event) *loop.Journal {
+// journalOf returns the journal of an interrupted run.
+func journalOf(events []loop.Event) *loop.Journal {
 	j := &loop.Journal{}
 	for i, e := range events {
 		j.Add(loop.Stamp{Seq: i + 1, Time: time.Unix(int64(i), 0)}, e)
@@ -21,8 +21,8 @@ func past(events []loop.Event) *loop.Journal {
 	return j
 }
 
-// behind returns the journal of a session after a round and the events that followed it.
-func behind(r loop.Round, then ...loop.Event) *loop.Journal {
+// journalAfter returns the journal of a session after a round and the events that followed it.
+func journalAfter(r loop.Round, then ...loop.Event) *loop.Journal {
 	j := &loop.Journal{}
 	for _, e := range append([]loop.Event{loop.Started{}, loop.IterationStarted{Iteration: 1}, loop.IterationFinished{Round: r}}, then...) {
 		j.Add(loop.Stamp{}, e)
@@ -72,7 +72,7 @@ func TestResumedRuns(t *testing.T) {
 				continue
 			}
 			if err == nil {
-				if rounds := past(s.events).Rounds(); len(rounds) != out.Iterations || acted != out.Iterations {
+				if rounds := journalOf(s.events).Rounds(); len(rounds) != out.Iterations || acted != out.Iterations {
 					t.Fatalf("seed %d: %d iterations, %d rounds, %d turns of the actor recorded", seed, out.Iterations, len(rounds), acted)
 				}
 				break
@@ -108,7 +108,7 @@ func rejudged(t *testing.T, seed uint64, events []loop.Event) (again int) {
 	for i, e := range events {
 		switch e := e.(type) {
 		case loop.Resumed:
-			if e.Rejudge != past(events[:i]).Undecided() || due && !e.Rejudge {
+			if e.Rejudge != journalOf(events[:i]).Undecided() || due && !e.Rejudge {
 				t.Fatalf("seed %d: event %d is %+v", seed, i, e)
 			}
 			due = e.Rejudge
@@ -139,7 +139,7 @@ func resume(ctx context.Context, s *script, sink loop.Sink) (loop.Outcome, error
 	if len(s.events) == 0 {
 		return l.Run(ctx, loop.Session{Prompt: "do it"})
 	}
-	return l.Resume(ctx, loop.Session{Prompt: "do it"}, past(s.events))
+	return l.Resume(ctx, loop.Session{Prompt: "do it"}, journalOf(s.events))
 }
 
 // TestResumeJudgesFirst resumes between the actor's turn and the critic's.
@@ -158,7 +158,7 @@ func TestResumeJudgesFirst(t *testing.T) {
 	}
 	first := loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "first"}}}
 	attempt := loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: "paid for"}}}}
-	j := behind(first, loop.IterationStarted{Iteration: 2}, loop.ActorFinished{Iteration: 2, Attempt: attempt})
+	j := journalAfter(first, loop.IterationStarted{Iteration: 2}, loop.ActorFinished{Iteration: 2, Attempt: attempt})
 	j.Add(loop.Stamp{Time: time.Time{}.Add(time.Hour)}, loop.Warned{})
 	out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, j)
 	if err != nil {
@@ -192,7 +192,7 @@ func TestResumeWritesTheEnd(t *testing.T) {
 				Clock:     func() time.Time { return time.Unix(1000, 0) },
 			}
 			broken := loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndFailed, Reason: "no room left"}}}
-			j := behind(loop.Round{Iteration: 1, Attempt: broken, Ruling: ruling})
+			j := journalAfter(loop.Round{Iteration: 1, Attempt: broken, Ruling: ruling})
 			if ended {
 				j.Add(loop.Stamp{}, loop.Finished{})
 			}
@@ -238,7 +238,7 @@ func TestResumeBelievesNoDone(t *testing.T) {
 			Sink:      p,
 			Clock:     func() time.Time { return time.Unix(1000, 0) },
 		}
-		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, behind(done, c.then...))
+		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, journalAfter(done, c.then...))
 		if err != nil || out.Reason != c.want || out.Iterations != 2 || len(p.briefs) != c.briefs || len(p.cases) != 1 {
 			t.Errorf("%s: got %+v, %v after %d turns of the actor and %d of the critic", name, out, err, len(p.briefs), len(p.cases))
 		}
@@ -278,7 +278,7 @@ func TestResumeJudgesAgain(t *testing.T) {
 			Sink:      p,
 			Clock:     func() time.Time { now = now.Add(time.Second); return now },
 		}
-		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, behind(lost, c.then...))
+		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, journalAfter(lost, c.then...))
 		if err != nil || out.Reason != loop.StopDone || out.Iterations != 2 || len(p.briefs) != c.briefs {
 			t.Errorf("%s: %+v, %v after %d turns of the actor", name, out, err, len(p.briefs))
 			continue

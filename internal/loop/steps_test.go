@@ -319,13 +319,13 @@ func TestBlockedAgentsEndTheRun(t *testing.T) {
 	}
 }
 
-// purse is a gate that records its input.
-type purse struct {
+// recordingGate is a gate that records its input.
+type recordingGate struct {
 	limit
 	seen *[]loop.Spending
 }
 
-func (p purse) Stop(progress loop.Progress) (loop.StopReason, string) {
+func (p recordingGate) Stop(progress loop.Progress) (loop.StopReason, string) {
 	*p.seen = append(*p.seen, progress.Spent)
 	return p.limit.Stop(progress)
 }
@@ -341,7 +341,7 @@ func TestSpending(t *testing.T) {
 	}}
 	var seen []loop.Spending
 	l := loop.Loop{
-		Workplace:     loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: purse{seen: &seen}},
+		Workplace:     loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: recordingGate{seen: &seen}},
 		Strategy:      strategy.ActorCritic{},
 		Sink:          p,
 		CriticRetries: 1,

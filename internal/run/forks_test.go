@@ -65,9 +65,9 @@ func (s *stage) write(name, text string) {
 	}
 }
 
-// forked makes a work tree with uncommitted changes and ignored files, and a plan whose actor makes
+// prepareFork makes a work tree with uncommitted changes and ignored files, and a plan whose actor makes
 // all kinds of changes.
-func forked(t *testing.T) (*stage, *Plan) {
+func prepareFork(t *testing.T) (*stage, *Plan) {
 	t.Helper()
 	s := newStage(t, "tree")
 	s.write(".gitignore", "cache\n")
@@ -101,7 +101,7 @@ fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
 // judged. Ignored files and the repository stay unchanged.
 func TestForkApplied(t *testing.T) {
 	t.Parallel()
-	s, p := forked(t)
+	s, p := prepareFork(t)
 	p.Strategy = attempts{apply: true}
 	head, log := s.git("rev-parse", "HEAD"), &kept{}
 	out, err := p.Run(t.Context(), log)
@@ -132,7 +132,7 @@ func (s *stage) noForks(p *Plan) {
 // TestForkDiscarded: a discarded fork leaves nothing behind.
 func TestForkDiscarded(t *testing.T) {
 	t.Parallel()
-	s, p := forked(t)
+	s, p := prepareFork(t)
 	p.Strategy = attempts{}
 	if out, err := p.Run(t.Context()); err != nil || out.Summary != "good" {
 		t.Fatalf("%+v, %v", out, err)
@@ -147,7 +147,7 @@ func TestForkDiscarded(t *testing.T) {
 // judged. If both have changed the same file, nothing is applied.
 func TestForkAndUser(t *testing.T) {
 	t.Parallel()
-	s, p := forked(t)
+	s, p := prepareFork(t)
 	p.Strategy = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "mine"), []byte("again\n"), 0o600) }}
 	if out, err := p.Run(t.Context()); err != nil || out.Summary != "good, on another tree" {
 		t.Fatalf("%+v, %v", out, err)
@@ -156,7 +156,7 @@ func TestForkAndUser(t *testing.T) {
 		t.Errorf("the user's file is %q, %v", text, err)
 	}
 
-	s, p = forked(t)
+	s, p = prepareFork(t)
 	p.Strategy = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "old"), []byte("mine\n"), 0o600) }}
 	out, err := p.Run(t.Context())
 	if err != nil || !strings.HasSuffix(out.Summary, "since its copy was made, so nothing was applied: old") || out.Result != loop.Failed ||

@@ -147,8 +147,8 @@ say = "DECISION: DONE\nSUMMARY: %s"
 	all.Wait()
 }
 
-// runs starts a run. The outcome can be received once.
-func runs(t *testing.T, p *Plan) <-chan loop.Outcome {
+// start starts a run. The outcome can be received once.
+func start(t *testing.T, p *Plan) <-chan loop.Outcome {
 	t.Helper()
 	end := make(chan loop.Outcome, 1)
 	go func() {
@@ -169,7 +169,7 @@ func TestStopOne(t *testing.T) {
 	}
 	one, other := newStage(t, "one"), newStage(t, "other")
 	stopped, goes := one.prepare(waits("never")), other.prepare(waits("stopped"))
-	ends := map[*Plan]<-chan loop.Outcome{stopped: runs(t, stopped), goes: runs(t, goes)}
+	ends := map[*Plan]<-chan loop.Outcome{stopped: start(t, stopped), goes: start(t, goes)}
 	await(t, "both play", func() bool { return one.has("begun") && other.has("begun") })
 	stopped.Control().Stop()
 	if out := <-ends[stopped]; out.Result != loop.Interrupted {
@@ -189,7 +189,7 @@ func TestResume(t *testing.T) {
 	s := newStage(t, "tree")
 	plan := s.prepare(fmt.Sprintf(
 		"[[actor]]\nstep = [{ write = \"a\" }]\n[[critic]]\nstep = [{ run = \"touch '%s/judges'; sleep 600\" }]\nsay = \"DECISION: DONE\"\n", s.dir))
-	end := runs(t, plan)
+	end := start(t, plan)
 	await(t, "the critic judges", func() bool { return s.has("../judges") })
 	plan.Control().Kill()
 	if out := <-end; out.Result != loop.Interrupted {

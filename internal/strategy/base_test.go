@@ -113,14 +113,14 @@ func TestToldToBases(t *testing.T) {
 		over  loop.Strategy
 		world func(*world)
 	}{
-		"attempt_2.round_1.coordinator":       {of(t, "supervisor"), say("attempt_1.round_1.coordinator", "DELEGATE: coder\nWrite it.", "attempt_1.round_2.coordinator", "FINISH")},
+		"attempt_2.round_1.coordinator":       {newStrategy(t, "supervisor"), say("attempt_1.round_1.coordinator", "DELEGATE: coder\nWrite it.", "attempt_1.round_2.coordinator", "FINISH")},
 		"attempt_2.level_1.candidate_1.turn":  {strategy.TreeOfThoughts{BranchFactor: 1, MaxDepth: 1, BeamWidth: 1, SolvedThreshold: 1}, nil},
-		"attempt_2.plan_1.planner":            {of(t, "plan-and-execute"), nil},
-		"attempt_2.debater_1.round_1":         {of(t, "debate"), nil},
-		"attempt_2.route.classifier":          {of(t, "router", "fallback_route", "coder"), nil},
-		"attempt_2.planner":                   {of(t, "rewoo"), nil},
-		"attempt_2.turn_1.coder":              {of(t, "swarm", "entry_agent", "coder"), nil},
-		"attempt_2.round_1.coordinator.board": {of(t, "blackboard"), nil},
+		"attempt_2.plan_1.planner":            {newStrategy(t, "plan-and-execute"), nil},
+		"attempt_2.debater_1.round_1":         {newStrategy(t, "debate"), nil},
+		"attempt_2.route.classifier":          {newStrategy(t, "router", "fallback_route", "coder"), nil},
+		"attempt_2.planner":                   {newStrategy(t, "rewoo"), nil},
+		"attempt_2.turn_1.coder":              {newStrategy(t, "swarm", "entry_agent", "coder"), nil},
+		"attempt_2.round_1.coordinator.board": {newStrategy(t, "blackboard"), nil},
 	} {
 		w := newWorld()
 		if c.world != nil {

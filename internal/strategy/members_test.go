@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// of makes a strategy with the members coder and tester; set has further keys and values.
-func of(t *testing.T, name string, set ...string) loop.Strategy {
+// newStrategy makes a strategy with the members coder and tester; set has further keys and values.
+func newStrategy(t *testing.T, name string, set ...string) loop.Strategy {
 	t.Helper()
 	s, err := strategy.New(ref(name, set...), nil)
 	if err != nil {
@@ -40,24 +40,24 @@ func memberCourses(t *testing.T) map[string]course {
 	const route = "route.classifier"
 	return map[string]course{
 		"router": {
-			of(t, "router"), say(route, "route: tester\nconfidence: 0.9"), loop.StopDone, "1.actor",
+			newStrategy(t, "router"), say(route, "route: tester\nconfidence: 0.9"), loop.StopDone, "1.actor",
 			[]string{"router.route tester, confidence 0.90"},
 		},
-		"router in a second try": {of(t, "router"), say(route, "the tester", route+".2", "route: coder\nconfidence: 1"), loop.StopDone, "1.actor", nil},
-		"router with nobody":     {of(t, "router"), nil, loop.StopNoDecision, "", nil},
+		"router in a second try": {newStrategy(t, "router"), say(route, "the tester", route+".2", "route: coder\nconfidence: 1"), loop.StopDone, "1.actor", nil},
+		"router with nobody":     {newStrategy(t, "router"), nil, loop.StopNoDecision, "", nil},
 		"router that falls back": {
-			of(t, "router", "fallback_route", "coder", "require_confidence_above", "0.5"), say(route, "route: tester\nconfidence: 0.4"), loop.StopDone, "1.actor",
+			newStrategy(t, "router", "fallback_route", "coder", "require_confidence_above", "0.5"), say(route, "route: tester\nconfidence: 0.4"), loop.StopDone, "1.actor",
 			[]string{"router.route coder: the classifier's confidence is 0.40, and require_confidence_above is 0.5"},
 		},
 		"router to a strategy": {
-			of(t, "router", "roles.tester.strategy", "react"), say(route, "route: tester\nconfidence: 1"), loop.StopDone, "1.actor", nil,
+			newStrategy(t, "router", "roles.tester.strategy", "react"), say(route, "route: tester\nconfidence: 1"), loop.StopDone, "1.actor", nil,
 		},
 		"router that goes on": {
-			of(t, "router"), func(w *world) { w.done = "2.actor"; say(route, "route: tester\nconfidence: 1")(w) }, loop.StopDone, "1.actor 2.actor", nil,
+			newStrategy(t, "router"), func(w *world) { w.done = "2.actor"; say(route, "route: tester\nconfidence: 1")(w) }, loop.StopDone, "1.actor 2.actor", nil,
 		},
 
 		"supervisor": {
-			of(t, "supervisor"),
+			newStrategy(t, "supervisor"),
 			say("round_1.coordinator", "DELEGATE: coder\nWrite it.", "round_1.coder", "written", "round_2.coordinator", "DELEGATE: tester\nTest it.", "round_3.coordinator", "FINISH"),
 			loop.StopDone, "round_1.coder round_2.tester",
 			[]string{
@@ -65,49 +65,49 @@ func memberCourses(t *testing.T) map[string]course {
 			},
 		},
 		"supervisor that is sent back": {
-			of(t, "supervisor"), func(w *world) {
+			newStrategy(t, "supervisor"), func(w *world) {
 				w.done = "tester"
 				say("round_1.coordinator", "DELEGATE: coder\nWrite it.", "round_2.coordinator", "FORWARD: coder", "round_3.coordinator", "DELEGATE: tester\nTest it.", "round_4.coordinator", "FINISH")(w)
 			}, loop.StopDone, "round_1.coder round_3.tester", nil,
 		},
 		"supervisor of a loop": {
-			of(t, "supervisor", "roles.coder.strategy", "actor-critic"), func(w *world) {
+			newStrategy(t, "supervisor", "roles.coder.strategy", "actor-critic"), func(w *world) {
 				w.done = "2.actor"
 				say("round_1.coordinator", "DELEGATE: coder\nWrite it.", "round_2.coordinator", "FINISH")(w)
 			}, loop.StopDone, "1.actor 2.actor", nil,
 		},
 		"supervisor that cannot be read": {
-			of(t, "supervisor"), say("round_1.coordinator", "DELEGATE: coder\nWrite it.", "round_2.coordinator", "> FINISH"), loop.StopDone, "round_1.coder", nil,
+			newStrategy(t, "supervisor"), say("round_1.coordinator", "DELEGATE: coder\nWrite it.", "round_2.coordinator", "> FINISH"), loop.StopDone, "round_1.coder", nil,
 		},
-		"supervisor of nobody": {of(t, "supervisor"), say("round_1.coordinator", "FINISH"), loop.StopNoDecision, "", nil},
+		"supervisor of nobody": {newStrategy(t, "supervisor"), say("round_1.coordinator", "FINISH"), loop.StopNoDecision, "", nil},
 		"supervisor without end": {
-			of(t, "supervisor", "max_rounds", "2"), func(w *world) {
+			newStrategy(t, "supervisor", "max_rounds", "2"), func(w *world) {
 				w.done = "never"
 				say("round_1.coordinator", "DELEGATE: coder\nWrite it.", "round_2.coordinator", "DELEGATE: coder\nMore.")(w)
 			}, loop.StopMaxIterations, "round_1.coder round_2.coder", nil,
 		},
 
 		"swarm": {
-			of(t, "swarm", "entry_agent", "coder"), say("turn_1.coder", "I wrote it.\n\nHANDOFF: tester\n{\"files\": [\"a\"]}", "turn_2.tester", "It works."), loop.StopDone, "turn_1.coder turn_2.tester",
+			newStrategy(t, "swarm", "entry_agent", "coder"), say("turn_1.coder", "I wrote it.\n\nHANDOFF: tester\n{\"files\": [\"a\"]}", "turn_2.tester", "It works."), loop.StopDone, "turn_1.coder turn_2.tester",
 			[]string{"checkpoint turn_1.coder.state", "checks", "swarm.handoff coder to tester: {\"files\": [\"a\"]}", "checkpoint turn_2.tester.state", "checks", "rejudge"},
 		},
 		"swarm that is sent back": {
-			of(t, "swarm", "entry_agent", "coder"), func(w *world) { w.done = "turn_2.coder" }, loop.StopDone, "turn_1.coder turn_2.coder", nil,
+			newStrategy(t, "swarm", "entry_agent", "coder"), func(w *world) { w.done = "turn_2.coder" }, loop.StopDone, "turn_1.coder turn_2.coder", nil,
 		},
 		"swarm with what nobody accepts": {
-			of(t, "swarm", "entry_agent", "coder", "roles.tester.accepts", `{"type": "object", "required": ["files"]}`),
+			newStrategy(t, "swarm", "entry_agent", "coder", "roles.tester.accepts", `{"type": "object", "required": ["files"]}`),
 			say("turn_1.coder", "HANDOFF: tester\n{}", "turn_1.coder.2", "HANDOFF: tester\n```json\n{\"files\": []}\n```"), loop.StopDone, "turn_1.coder turn_1.coder.2 turn_2.tester", nil,
 		},
 		"swarm that cannot be read": {
-			of(t, "swarm", "entry_agent", "coder"), say("turn_1.coder", "HANDOFF: nobody\n{}", "turn_1.coder.2", "HANDOFF: tester\nplease"), loop.StopDone, "turn_1.coder turn_1.coder.2", nil,
+			newStrategy(t, "swarm", "entry_agent", "coder"), say("turn_1.coder", "HANDOFF: nobody\n{}", "turn_1.coder.2", "HANDOFF: tester\nplease"), loop.StopDone, "turn_1.coder turn_1.coder.2", nil,
 		},
 		"swarm at its limit": {
-			of(t, "swarm", "entry_agent", "coder", "max_handoffs", "1"), say("turn_1.coder", "HANDOFF: tester\n{}", "turn_2.tester", "HANDOFF: coder\n{}", "turn_2.tester.2", "no"),
+			newStrategy(t, "swarm", "entry_agent", "coder", "max_handoffs", "1"), say("turn_1.coder", "HANDOFF: tester\n{}", "turn_2.tester", "HANDOFF: coder\n{}", "turn_2.tester.2", "no"),
 			loop.StopDone, "turn_1.coder turn_2.tester turn_2.tester.2", nil,
 		},
 
 		"blackboard": {
-			of(t, "blackboard"),
+			newStrategy(t, "blackboard"),
 			say("round_1.coordinator", "NEXT: coder", "round_1.coder", "I did.\n\nPOST: written\nNOTE: mind b", "round_2.coordinator", "NEXT: decider", "round_2.decider", "no test",
 				"round_3.coordinator", "NEXT: tester", "round_3.tester", "tested", "round_4.coordinator", "NEXT: decider", "round_4.decider", "FINISHED"),
 			loop.StopDone, "round_1.coder round_3.tester",
@@ -116,15 +116,15 @@ func memberCourses(t *testing.T) map[string]course {
 				"checkpoint round_3.tester.state", "checks", "blackboard.post tester: tested", "rejudge",
 			},
 		},
-		"blackboard of nobody": {of(t, "blackboard"), say("round_1.coordinator", "NEXT: decider"), loop.StopNoDecision, "", nil},
+		"blackboard of nobody": {newStrategy(t, "blackboard"), say("round_1.coordinator", "NEXT: decider"), loop.StopNoDecision, "", nil},
 		"blackboard without end": {
-			of(t, "blackboard", "max_rounds", "2"), func(w *world) {
+			newStrategy(t, "blackboard", "max_rounds", "2"), func(w *world) {
 				w.done = "never"
 				say("round_1.coordinator", "NEXT: coder", "round_2.coordinator", "nobody")(w)
 			}, loop.StopMaxIterations, "round_1.coder", nil,
 		},
 		"blackboard with a loop": {
-			of(t, "blackboard", "roles.coder.strategy", "react"), say("round_1.coordinator", "NEXT: coder", "round_2.decider", "FINISHED"), loop.StopDone, "1.actor", nil,
+			newStrategy(t, "blackboard", "roles.coder.strategy", "react"), say("round_1.coordinator", "NEXT: coder", "round_2.decider", "FINISHED"), loop.StopDone, "1.actor", nil,
 		},
 	}
 }
@@ -180,7 +180,7 @@ func TestRouted(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.replies["route.classifier"] = "route: coder\nconfidence: 1"
-	if _, err := w.loop(of(t, "router")).Run(t.Context(), loop.Session{ID: "s", Prompt: "all"}); err != nil {
+	if _, err := w.loop(newStrategy(t, "router")).Run(t.Context(), loop.Session{ID: "s", Prompt: "all"}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(w.played, []loop.Role{"coder"}) || !strings.Contains(w.prompts["1.actor"], "all\n\nWrite Go.") {
@@ -207,7 +207,7 @@ func TestCycle(t *testing.T) {
 			w.replies[loop.Step(step)] = fmt.Sprintf("HANDOFF: %s\n{\"n\": %d}", to, n)
 			w.replies[loop.Step(step+".2")] = w.replies[loop.Step(step)]
 		}
-		if _, err := w.loop(of(t, "swarm", "entry_agent", "coder", "detect_cycles", detect)).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
+		if _, err := w.loop(newStrategy(t, "swarm", "entry_agent", "coder", "detect_cycles", detect)).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
 			t.Fatal(err)
 		}
 		handed := strings.Count(strings.Join(w.notes, "\n"), strategy.NoteHandoff)
@@ -225,7 +225,7 @@ func TestToldToMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	w := newWorld()
 	w.replies["round_1.coordinator"], w.replies["round_1.coder"] = "DELEGATE: coder\nWrite it.", evil
 	w.replies["round_2.coordinator"] = "FORWARD: coder"
-	out, err := w.loop(of(t, "supervisor")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"})
+	out, err := w.loop(newStrategy(t, "supervisor")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"})
 	if err != nil || out.Summary != evil {
 		t.Errorf("%v, the answer is %q", err, out.Summary)
 	}
@@ -239,7 +239,7 @@ func TestToldToMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	for _, full := range []string{"true", "false"} {
 		w = newWorld()
 		w.replies["turn_1.coder"] = "I wrote a.\n\nHANDOFF: tester\n{\"files\": [\"a\"]}"
-		if _, err := w.loop(of(t, "swarm", "entry_agent", "coder", "pass_full_history", full)).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
+		if _, err := w.loop(newStrategy(t, "swarm", "entry_agent", "coder", "pass_full_history", full)).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
 			t.Fatal(err)
 		}
 		told := w.prompts["turn_2.tester"]
@@ -251,7 +251,7 @@ func TestToldToMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	w = newWorld()
 	w.replies["round_1.coordinator"], w.replies["round_1.coder"] = "NEXT: coder", "POST: for all\nNOTE: for me"
 	w.replies["round_2.coordinator"], w.replies["round_3.coordinator"] = "NEXT: tester", "NEXT: coder"
-	if _, err := w.loop(of(t, "blackboard", "max_rounds", "3")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
+	if _, err := w.loop(newStrategy(t, "blackboard", "max_rounds", "3")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
 		t.Fatal(err)
 	}
 	for step, private := range map[loop.Step]bool{"round_2.tester": false, "round_2.coordinator": false, "round_3.coder": true} {
@@ -266,7 +266,7 @@ func TestPartsAreJudgedApart(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.replies["round_1.coordinator"], w.replies["round_2.coordinator"] = "DELEGATE: coder\nWrite it.", "FINISH"
-	if _, err := w.loop(of(t, "supervisor", "roles.coder.strategy", "actor-critic")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
+	if _, err := w.loop(newStrategy(t, "supervisor", "roles.coder.strategy", "actor-critic")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
 		t.Fatal(err)
 	}
 	if w.prompts["1.critic"] != "Write it." || w.prompts["2.critic"] != "do it" || !slices.Equal(w.played, []loop.Role{"coder"}) {

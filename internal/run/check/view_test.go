@@ -20,8 +20,8 @@ import (
 	"codeloops/internal/run/check"
 )
 
-// A desk is a view of a directory, made as a copy. It ignores cache/.
-type desk struct {
+// A copyView is a view of a directory, made as a copy. It ignores cache/.
+type copyView struct {
 	check.Starter
 	dir, copied string
 	steps       *[]string // records what is done with the view
@@ -30,7 +30,7 @@ type desk struct {
 
 var errBroken = errors.New("broken")
 
-func (d desk) step(name string) error {
+func (d copyView) step(name string) error {
 	*d.steps = append(*d.steps, name)
 	if name == d.broken {
 		return errBroken
@@ -38,14 +38,14 @@ func (d desk) step(name string) error {
 	return nil
 }
 
-func (d desk) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+func (d copyView) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 	if err := d.step("run"); err != nil {
 		return proc.Result{}, err
 	}
 	return d.Starter.Run(ctx, c)
 }
 
-func (d desk) Dir(dir string) string {
+func (d copyView) Dir(dir string) string {
 	rel, err := filepath.Rel(d.dir, dir)
 	if err != nil {
 		panic(err)
@@ -67,7 +67,7 @@ func files(dir string) (map[string]string, error) {
 	})
 }
 
-func (d desk) Written() (w loop.Written, err error) {
+func (d copyView) Written() (w loop.Written, err error) {
 	if err := d.step("look"); err != nil {
 		return w, err
 	}
@@ -91,7 +91,7 @@ func (d desk) Written() (w loop.Written, err error) {
 	return w, errors.Join(err, other)
 }
 
-func (d desk) Discard(context.Context) error {
+func (d copyView) Discard(context.Context) error {
 	if err := d.step("discard"); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (d desk) Discard(context.Context) error {
 }
 
 // fill copies the files of the directory into the view.
-func (d desk) fill() error {
+func (d copyView) fill() error {
 	was, err := files(d.dir)
 	for path, text := range was {
 		path = filepath.Join(d.copied, path)
@@ -114,11 +114,11 @@ func (d desk) fill() error {
 	return err
 }
 
-func (d desk) Close() error { return d.step("close") }
+func (d copyView) Close() error { return d.step("close") }
 
-// viewing returns a runner whose checks run in views of a directory with some files, and the
+// runnerWithViews returns a runner whose checks run in views of a directory with some files, and the
 // recorded steps. broken is the step that fails.
-func viewing(t *testing.T, broken string, commands ...string) (*check.Runner, *[]string) {
+func runnerWithViews(t *testing.T, broken string, commands ...string) (*check.Runner, *[]string) {
 	t.Helper()
 	r := runner(t, commands...)
 	for _, path := range []string{"old", "other", "sub/old"} {
@@ -130,7 +130,7 @@ func viewing(t *testing.T, broken string, commands ...string) (*check.Runner, *[
 	steps := new([]string)
 	root := r.Dir
 	r.Open = func(context.Context) (check.View, error) {
-		d := desk{r.Starter, root, t.TempDir(), steps, broken}
+		d := copyView{r.Starter, root, t.TempDir(), steps, broken}
 		if err := d.step("open"); err != nil {
 			return nil, err
 		}
@@ -170,7 +170,7 @@ func TestChecksLeaveTheWorkAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, steps := viewing(t, "", c.does, "test $(cat old other sub/old | grep -c 'as ever') = 3 && test ! -e report")
+			r, steps := runnerWithViews(t, "", c.does, "test $(cat old other sub/old | grep -c 'as ever') = 3 && test ! -e report")
 			got, err := all(t, r, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -194,7 +194,7 @@ func TestChecksLeaveTheWorkAlone(t *testing.T) {
 // failing check is told what it may be missing.
 func TestChecksJudgeApart(t *testing.T) {
 	t.Parallel()
-	r, _ := viewing(t, "",
+	r, _ := runnerWithViews(t, "",
 		"mkdir -p dist cache; echo built | tee dist/app >cache/app",
 		"mkdir -p dist; echo again | tee dist/app >dist/b; grep built cache/app",
 		"test -e dist/app",
@@ -221,7 +221,7 @@ func TestChecksJudgeApart(t *testing.T) {
 // TestFewOfManyPaths: the number of paths that a log keeps of a check is limited.
 func TestFewOfManyPaths(t *testing.T) {
 	t.Parallel()
-	r, _ := viewing(t, "", "for i in $(seq 300); do : >new$i; done; rm old", "false")
+	r, _ := runnerWithViews(t, "", "for i in $(seq 300); do : >new$i; done; rm old", "false")
 	for i := range 300 {
 		if err := os.WriteFile(filepath.Join(r.Dir, fmt.Sprintf("many%d", i)), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -263,7 +263,7 @@ func TestViewsAreClosed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, steps := viewing(t, c.broken, "true", "test -e old")
+			r, steps := runnerWithViews(t, c.broken, "true", "test -e old")
 			r.Dir = filepath.Join(r.Dir, c.dir)
 			passed := 0
 			var last error
@@ -291,7 +291,7 @@ func TestViewsAreClosed(t *testing.T) {
 // TestEachRunHasAView: ignored files do not outlast one run of the checks.
 func TestEachRunHasAView(t *testing.T) {
 	t.Parallel()
-	r, steps := viewing(t, "", "mkdir cache")
+	r, steps := runnerWithViews(t, "", "mkdir cache")
 	for range 2 {
 		if got, err := all(t, r, 1); err != nil || !got[0].Passed() {
 			t.Errorf("%+v, %v", got, err)

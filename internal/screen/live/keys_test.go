@@ -14,7 +14,7 @@ import (
 func TestPaste(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		out, to := &paper{}, &keptWords{}
+		out, to := &fakeTerminal{}, &keptWords{}
 		r := newTold(t, out, 100, &steers{})
 		r.atWork()
 		shows := func(want string) {

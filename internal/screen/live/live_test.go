@@ -25,16 +25,16 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// A paper is a terminal without wrapping and with unlimited scrollback. It shows the result of
+// A fakeTerminal is a terminal without wrapping and with unlimited scrollback. It shows the result of
 // everything written, and knows only the escape sequences that a screen uses.
-type paper struct {
+type fakeTerminal struct {
 	mu    sync.Mutex
 	lines []string
 	row   int
 	col   int
 }
 
-func (p *paper) Write(text []byte) (int, error) {
+func (p *fakeTerminal) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rest := string(text)
@@ -76,21 +76,21 @@ func (p *paper) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-func (p *paper) text() string {
+func (p *fakeTerminal) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.TrimRight(strings.Join(p.lines, "\n"), "\n")
 }
 
-// A told run is shown event by event.
-type told struct {
+// A shownRun run is shown event by event.
+type shownRun struct {
 	*Screen
 	t   *testing.T
 	seq int
 	looptest.Grammar
 }
 
-func (r *told) tell(step loop.Step, events ...loop.Event) {
+func (r *shownRun) tell(step loop.Step, events ...loop.Event) {
 	r.t.Helper()
 	for _, e := range events {
 		r.seq++
@@ -109,41 +109,41 @@ type steers struct {
 
 func (s *steers) Hurry() { s.hurried++ }
 
-func newTold(t *testing.T, out *paper, width int, to *steers) *told {
+func newTold(t *testing.T, out *fakeTerminal, width int, to *steers) *shownRun {
 	t.Helper()
 	return newToldIn(t, false, out, width, to)
 }
 
-func newToldIn(t *testing.T, ascii bool, out *paper, width int, to *steers) *told {
+func newToldIn(t *testing.T, ascii bool, out *fakeTerminal, width int, to *steers) *shownRun {
 	t.Helper()
 	s := New(Options{
 		Terminal: Terminal{ASCII: ascii, Out: out, Size: func() (int, int) { return width, 30 }},
 		Now:      time.Now, Root: "/home/u/project",
 		Limits: Limits{Turn: time.Hour, Whole: 90 * time.Minute, Cost: 5, Tokens: 200_000}, Asked: to.Asked, Keys: true,
 	})
-	return &told{Screen: s, t: t}
+	return &shownRun{Screen: s, t: t}
 }
 
 var claude = loop.AgentRef{Agent: "claude", Model: "opus"}
 
 // atWork begins the actor's turn of the first iteration.
-func (r *told) atWork() {
+func (r *shownRun) atWork() {
 	r.tell("", loop.Started{Session: loop.Session{Prompt: "do it", Cast: loop.Cast{Actor: claude, Critic: loop.AgentRef{Agent: "codex"}}, Terms: loop.Terms{MaxIterations: 5}}})
 	r.tell("1", loop.IterationStarted{Iteration: 1})
 	r.tell("1.actor", loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting})
 }
 
-func (r *told) press(to *steers, keys ...string) {
+func (r *shownRun) press(to *steers, keys ...string) {
 	for _, key := range keys {
 		r.Press(key, to, nil)
 	}
 }
 
-func (r *told) does(kind loop.NoticeKind, text string) {
+func (r *shownRun) does(kind loop.NoticeKind, text string) {
 	r.notes(loop.Notice{Kind: kind, Text: text})
 }
 
-func (r *told) notes(n loop.Notice) {
+func (r *shownRun) notes(n loop.Notice) {
 	r.tell("1.actor", loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: n})
 }
 
@@ -165,7 +165,7 @@ func TestPictures(t *testing.T) {
 func pictures(t *testing.T, width int, ascii bool) {
 	t.Helper()
 	var shown strings.Builder
-	out, to := &paper{}, &steers{}
+	out, to := &fakeTerminal{}, &steers{}
 	r := newToldIn(t, ascii, out, width, to)
 	look := func(what string) {
 		t.Helper()
@@ -313,7 +313,7 @@ func TestTitles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		s := New(Options{Terminal: Terminal{Out: &out, Size: func() (int, int) { return 80, 24 }}, Now: time.Now, Title: true})
-		r := &told{Screen: s, t: t}
+		r := &shownRun{Screen: s, t: t}
 		r.atWork()
 		r.tell("1.actor", loop.WaitStarted{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{Cause: loop.EndOverloaded, Until: time.Now().Add(time.Hour)}})
 		show := r.Hide()
@@ -335,7 +335,7 @@ func TestTitles(t *testing.T) {
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		out := &paper{}
+		out := &fakeTerminal{}
 		r := newTold(t, out, 100, &steers{})
 		r.tell("", loop.Started{})
 		for i := range 8 {
@@ -358,7 +358,7 @@ func TestSideBySide(t *testing.T) {
 func TestBorrowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		out := &paper{}
+		out := &fakeTerminal{}
 		r := newTold(t, out, 80, &steers{})
 		r.atWork()
 		time.Sleep(2 * frame)
@@ -416,9 +416,9 @@ func TestNarrower(t *testing.T) {
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		out := &paper{}
+		out := &fakeTerminal{}
 		s := New(Options{Terminal: Terminal{Out: out, Size: func() (int, int) { return 80, 24 }, Plain: true}, Now: time.Now})
-		r := &told{Screen: s, t: t}
+		r := &shownRun{Screen: s, t: t}
 		r.atWork()
 		time.Sleep(29 * time.Second)
 		_, _ = r.Write([]byte("something\n"))
@@ -440,15 +440,15 @@ func TestPlain(t *testing.T) {
 	})
 }
 
-// gone is a terminal whose writes fail.
-type gone struct{}
+// brokenTerminal is a terminal whose writes fail.
+type brokenTerminal struct{}
 
-func (gone) Write([]byte) (int, error) { return 0, errors.New("gone") }
+func (brokenTerminal) Write([]byte) (int, error) { return 0, errors.New("gone") }
 
 func TestTerminalGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Terminal: Terminal{Out: gone{}, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
+		s := New(Options{Terminal: Terminal{Out: brokenTerminal{}, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
 		_, _ = s.Write([]byte("x\n"))
 		synctest.Wait()
 		if _, err := s.Write([]byte("y\n")); err == nil {
@@ -463,15 +463,15 @@ func TestTerminalGone(t *testing.T) {
 	})
 }
 
-// stuck is a terminal whose writes block until it is released.
-type stuck struct {
-	paper
+// blockedTerminal is a terminal whose writes block until it is released.
+type blockedTerminal struct {
+	fakeTerminal
 	let chan struct{}
 }
 
-func (s *stuck) Write(text []byte) (int, error) {
+func (s *blockedTerminal) Write(text []byte) (int, error) {
 	<-s.let
-	return s.paper.Write(text)
+	return s.fakeTerminal.Write(text)
 }
 
 // TestNobodyReads: a terminal that hangs delays only large outputs, until the run is over. Once it
@@ -479,9 +479,9 @@ func (s *stuck) Write(text []byte) (int, error) {
 func TestNobodyReads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		out := &stuck{let: make(chan struct{})}
+		out := &blockedTerminal{let: make(chan struct{})}
 		s := New(Options{Terminal: Terminal{Out: out, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
-		r := &told{Screen: s, t: t}
+		r := &shownRun{Screen: s, t: t}
 		_, _ = s.Write([]byte("a line\n"))
 		r.atWork()
 		time.Sleep(time.Minute)

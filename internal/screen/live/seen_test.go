@@ -17,7 +17,7 @@ import (
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		out, to := &paper{}, &steers{}
+		out, to := &fakeTerminal{}, &steers{}
 		r := newTold(t, out, 100, to)
 		defer r.Close()
 		r.atWork()
@@ -66,7 +66,7 @@ func TestSeen(t *testing.T) {
 // at. Only one look runs at a time, and none is shown after the run.
 func TestDiffNow(t *testing.T) {
 	t.Parallel()
-	out, to := &paper{}, &steers{}
+	out, to := &fakeTerminal{}, &steers{}
 	r := newTold(t, out, 100, to)
 	defer r.Close()
 	type look struct {

@@ -15,8 +15,8 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// shelf is a list of n things, of which every tenth is red.
-func shelf(n int) *model {
+// listOf is a list of n things, of which every tenth is red.
+func listOf(n int) *model {
 	name := func(i int) string {
 		if i%10 == 0 {
 			return fmt.Sprintf("Red thing %d", i)
@@ -49,7 +49,7 @@ func press(m *model, keys ...string) *model {
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	rows := shelf(1000).rows()
+	rows := listOf(1000).rows()
 	for name, c := range map[string]struct {
 		keys []string
 		want int // -1 means nothing
@@ -73,7 +73,7 @@ func TestKeys(t *testing.T) {
 		"keys of others":     {[]string{"\x1bOB", "\x1b[4~", "\x1bOA", "\x1b[1~", "\x1bOB"}, 1},
 		"letters of others":  {[]string{"漢", "down"}, 2},
 	} {
-		m := press(shelf(1000), append(c.keys, "enter")...)
+		m := press(listOf(1000), append(c.keys, "enter")...)
 		got := -1
 		if m.left == chosen {
 			got = m.matches[m.at]
@@ -83,7 +83,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"esc", "ctrl+c"} {
-		if m := press(shelf(3), key); m.left != cancelled {
+		if m := press(listOf(3), key); m.left != cancelled {
 			t.Errorf("%s: left as %v", key, m.left)
 		}
 	}
@@ -91,7 +91,7 @@ func TestKeys(t *testing.T) {
 
 func TestPaste(t *testing.T) {
 	t.Parallel()
-	m := press(shelf(1000), term.PasteBegins, "r", "e", "d", "\r", "\x1b", " ", "5", "0", term.PasteEnds)
+	m := press(listOf(1000), term.PasteBegins, "r", "e", "d", "\r", "\x1b", " ", "5", "0", term.PasteEnds)
 	if m.filter != "red 50" || len(m.matches) != 11 || m.left != stays {
 		t.Errorf("%q leaves %d", m.filter, len(m.matches))
 	}
@@ -103,7 +103,7 @@ func TestFits(t *testing.T) {
 	for _, count := range []int{1, 7, 60} {
 		for _, height := range []int{1, 2, 3, 4, 5, 8, 13, 14, 24, 40} {
 			for _, width := range []int{1, 2, 3, 4, 5, 9, 20, 60, 131} {
-				m := shelf(count)
+				m := listOf(count)
 				m.width, m.height = width, height
 				lines := press(m, "down", "down", "pgdown").lines()
 				if len(lines) != height {
@@ -124,7 +124,7 @@ func TestFits(t *testing.T) {
 }
 
 func BenchmarkTyping(b *testing.B) {
-	m := shelf(10_000)
+	m := listOf(10_000)
 	for b.Loop() {
 		press(m, "t", "h", "i", "n", "g", " ", "9", "ctrl+u")
 		_ = m.lines()
@@ -137,7 +137,7 @@ func TestLoad(t *testing.T) {
 	t.Parallel()
 	var loads []int
 	var last context.Context
-	m := shelf(1000)
+	m := listOf(1000)
 	m.loader = newLoader(func(ctx context.Context, i int) { loads, last = append(loads, i), ctx })
 	// mark presses keys and reports whether a load is due.
 	mark := func(keys ...string) (waits bool) {

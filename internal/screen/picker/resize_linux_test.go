@@ -17,7 +17,7 @@ func TestResizedAtFirst(t *testing.T) {
 		}
 		return unix.Kill(unix.Getpid(), unix.SIGWINCH) // the kernel sends none, since this is not the process's controlling terminal
 	})
-	m := shelf(30)
+	m := listOf(30)
 	line := m.list.Line
 	m.list.Line = func(i, width int) string {
 		if err := smaller(); err != nil {
@@ -26,9 +26,9 @@ func TestResizedAtFirst(t *testing.T) {
 		return line(i, width)
 	}
 	s.showsModel(t.Context(), m)
-	s.sees("esc le…")
+	s.waitFor("esc le…")
 	s.types("\r")
-	if picked, err := s.ends(); picked != 0 || err != nil {
+	if picked, err := s.wait(); picked != 0 || err != nil {
 		t.Errorf("picked %d, %v", picked, err)
 	}
 }

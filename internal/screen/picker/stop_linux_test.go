@@ -19,8 +19,8 @@ import (
 // liveness limits every wait: exceeding it means a hang, not a slow machine.
 const liveness = 5 * time.Minute
 
-// A stand is a terminal with a list whose process continues as soon as it is stopped.
-type stand struct {
+// A testList is a terminal with a list whose process continues as soon as it is stopped.
+type testList struct {
 	t       *testing.T
 	main    *os.File
 	screen  *os.File
@@ -37,14 +37,14 @@ type stand struct {
 	err    error
 }
 
-func newStand(t *testing.T) *stand {
+func newStand(t *testing.T) *testList {
 	t.Helper()
 	main, name := termtest.Open(t)
 	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stand{
+	s := &testList{
 		t: t, main: main, screen: screen, signals: make(chan os.Signal), done: make(chan struct{}),
 		stopped: make(chan struct{}, 100), stop: func() {},
 	}
@@ -66,9 +66,9 @@ func newStand(t *testing.T) *stand {
 }
 
 // Signals, Resumable and Stop replace those of the process.
-func (s *stand) Signals() <-chan os.Signal { return s.signals }
-func (s *stand) Resumable() bool           { return true }
-func (s *stand) Stop(ctx context.Context, _ *os.File) error {
+func (s *testList) Signals() <-chan os.Signal { return s.signals }
+func (s *testList) Resumable() bool           { return true }
+func (s *testList) Stop(ctx context.Context, _ *os.File) error {
 	if s.modes() != s.found {
 		s.t.Error("stopped before the terminal was restored")
 	}
@@ -77,14 +77,14 @@ func (s *stand) Stop(ctx context.Context, _ *os.File) error {
 	if _, err := s.screen.WriteString(shell); err != nil {
 		s.t.Error(err)
 	}
-	s.sees(shell)
+	s.waitFor(shell)
 	s.types("")
 	s.stop()
 	s.stopped <- struct{}{}
 	return context.Cause(ctx)
 }
 
-func (s *stand) modes() unix.Termios {
+func (s *testList) modes() unix.Termios {
 	modes, err := unix.IoctlGetTermios(int(s.screen.Fd()), unix.TCGETS)
 	if err != nil {
 		s.t.Fatal(err)
@@ -92,10 +92,10 @@ func (s *stand) modes() unix.Termios {
 	return *modes
 }
 
-// shows starts to show a list.
-func (s *stand) shows(ctx context.Context) { s.showsModel(ctx, shelf(30)) }
+// start starts to show a list.
+func (s *testList) start(ctx context.Context) { s.showsModel(ctx, listOf(30)) }
 
-func (s *stand) showsModel(ctx context.Context, m *model) {
+func (s *testList) showsModel(ctx context.Context, m *model) {
 	m.opts.In, m.opts.Out = s.screen, s.screen
 	go func() {
 		defer close(s.done)
@@ -103,8 +103,8 @@ func (s *stand) showsModel(ctx context.Context, m *model) {
 	}()
 }
 
-// sees waits for a text in the output since the last typing.
-func (s *stand) sees(text string) {
+// waitFor waits for a text in the output since the last typing.
+func (s *testList) waitFor(text string) {
 	s.t.Helper()
 	seen := func() string {
 		s.mu.Lock()
@@ -118,14 +118,14 @@ func (s *stand) sees(text string) {
 	}
 }
 
-// stops types Ctrl+Z and waits for its effect.
-func (s *stand) stops() {
+// suspend types Ctrl+Z and waits for its effect.
+func (s *testList) suspend() {
 	s.t.Helper()
 	s.types("\x1a")
 	s.awaitStop()
 }
 
-func (s *stand) awaitStop() {
+func (s *testList) awaitStop() {
 	s.t.Helper()
 	select {
 	case <-s.stopped:
@@ -135,7 +135,7 @@ func (s *stand) awaitStop() {
 }
 
 // types drops the output so far and types keys.
-func (s *stand) types(keys string) {
+func (s *testList) types(keys string) {
 	s.t.Helper()
 	s.mu.Lock()
 	s.shown.Reset()
@@ -145,8 +145,8 @@ func (s *stand) types(keys string) {
 	}
 }
 
-// ends waits for the end and checks that the terminal is restored.
-func (s *stand) ends() (int, error) {
+// wait waits for the end and checks that the terminal is restored.
+func (s *testList) wait() (int, error) {
 	s.t.Helper()
 	select {
 	case <-s.done:
@@ -164,23 +164,23 @@ func (s *stand) ends() (int, error) {
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	s.shows(t.Context())
-	s.sees("30 of 30")
+	s.start(t.Context())
+	s.waitFor("30 of 30")
 	s.types("red")
-	s.sees("Red thing 20")
+	s.waitFor("Red thing 20")
 	for i := range 30 {
-		s.stops()
-		s.sees("3 of 30")
+		s.suspend()
+		s.waitFor("3 of 30")
 		s.types("x")
-		s.sees("nothing fits")
+		s.waitFor("nothing fits")
 		s.types("\x7f")
-		s.sees("Red thing 20")
+		s.waitFor("Red thing 20")
 		if t.Failed() {
 			t.Fatalf("after %d stops", i)
 		}
 	}
 	s.types("\x1b[B\r")
-	if picked, err := s.ends(); picked != 10 || err != nil {
+	if picked, err := s.wait(); picked != 10 || err != nil {
 		t.Errorf("picked %d, %v", picked, err)
 	}
 }
@@ -189,15 +189,15 @@ func TestStopped(t *testing.T) {
 func TestStoppedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	s.shows(t.Context())
-	s.sees("30 of 30")
+	s.start(t.Context())
+	s.waitFor("30 of 30")
 	s.types("\x1a\x1a\x1a")
 	s.awaitStop()
-	s.sees("30 of 30")
+	s.waitFor("30 of 30")
 	s.types("x")
-	s.sees("nothing fits")
+	s.waitFor("nothing fits")
 	s.types("\x1b")
-	if _, err := s.ends(); !errors.Is(err, ErrCancelled) || len(s.stopped) > 0 {
+	if _, err := s.wait(); !errors.Is(err, ErrCancelled) || len(s.stopped) > 0 {
 		t.Errorf("stopped %d more times than wanted, %v", len(s.stopped), err)
 	}
 }
@@ -206,15 +206,15 @@ func TestStoppedOnce(t *testing.T) {
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	s.shows(t.Context())
-	s.sees("30 of 30")
+	s.start(t.Context())
+	s.waitFor("30 of 30")
 	s.signals <- unix.SIGTSTP
 	s.awaitStop()
-	s.sees("30 of 30")
+	s.waitFor("30 of 30")
 
 	// A SIGSTOP cannot be caught: the shell has restored the terminal and printed its own text.
 	s.types("x")
-	s.sees("nothing fits")
+	s.waitFor("nothing fits")
 	if err := unix.IoctlSetTermios(int(s.screen.Fd()), unix.TCSETS, &s.found); err != nil {
 		t.Fatal(err)
 	}
@@ -225,9 +225,9 @@ func TestSignals(t *testing.T) {
 			t.Fatal("the terminal is not read key by key")
 		}
 	}
-	s.sees("0 of 30")
+	s.waitFor("0 of 30")
 	s.types("\x1b")
-	if _, err := s.ends(); !errors.Is(err, ErrCancelled) || len(s.stopped) > 0 {
+	if _, err := s.wait(); !errors.Is(err, ErrCancelled) || len(s.stopped) > 0 {
 		t.Errorf("%v, stopped %d more times than wanted", err, len(s.stopped))
 	}
 }
@@ -239,10 +239,10 @@ func TestEndedWhileStopped(t *testing.T) {
 	reason := errors.New("asked to end")
 	s := newStand(t)
 	s.stop = func() { cancel(reason) }
-	s.shows(ctx)
-	s.sees("30 of 30")
+	s.start(ctx)
+	s.waitFor("30 of 30")
 	s.types("\x1a")
-	if _, err := s.ends(); !errors.Is(err, reason) {
+	if _, err := s.wait(); !errors.Is(err, reason) {
 		t.Errorf("%v", err)
 	}
 	s.mu.Lock()
@@ -256,8 +256,8 @@ func TestEndedWhileStopped(t *testing.T) {
 func TestTerminalGone(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	s.shows(t.Context())
-	s.sees("30 of 30")
+	s.start(t.Context())
+	s.waitFor("30 of 30")
 	if err := s.main.Close(); err != nil {
 		t.Fatal(err)
 	}
