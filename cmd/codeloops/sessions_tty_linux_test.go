@@ -218,8 +218,29 @@ func TestListOnATerminal(t *testing.T) {
 	if plain, _ := terminal(t, dir, []string{"NO_COLOR=1"}, "", "sessions", "list"); plain != ansi.Strip(shown) {
 		t.Errorf("with NO_COLOR: %q", plain)
 	}
-	if none, code := terminal(t, t.TempDir(), nil, "", "sessions", "list"); none != "no sessions\n" || code != 0 {
-		t.Errorf("without a session: %q", none)
+}
+
+// TestListOfNoneOnATerminal says why the list is empty, and what to do about it.
+func TestListOfNoneOnATerminal(t *testing.T) {
+	t.Parallel()
+	demo := t.TempDir()
+	log := `{"type":"session_start","timestamp":"2025-01-27T15:30:45Z","prompt":"slug","working_dir":"/tmp/codeloops-demo-1/slug","actor_agent":"scripted","critic_agent":"scripted","actor_model":null,"critic_model":null,"max_iterations":10}` + "\n"
+	if err := os.WriteFile(filepath.Join(demo, "2025-01-27T15-30-45Z_d4f2aa.jsonl"), []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		dir, want string
+		flags     []string
+	}{
+		{t.TempDir(), "no sessions yet; to begin one: codeloops \"what to do\"\n", nil},
+		{t.TempDir(), "[]\n", []string{"--json"}},
+		{t.TempDir(), "", []string{"--jsonl"}},
+		{demo, "no sessions but demonstrations; codeloops sessions list --all shows them\n", nil},
+		{shelf(t), "no session matches these flags; without them, codeloops sessions list shows all\n", []string{"--project", "."}},
+	} {
+		if got, code := terminal(t, tc.dir, nil, "", append([]string{"sessions", "list"}, tc.flags...)...); got != tc.want || code != 0 {
+			t.Errorf("%q: exit code %d\ngot  %q\nwant %q", tc.flags, code, got, tc.want)
+		}
 	}
 }
 

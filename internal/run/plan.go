@@ -84,25 +84,25 @@ func Prepare(ctx context.Context, o Options) (*Plan, error) {
 }
 
 // Fit says who would play, and rejects settings with which no run could ever begin: wrong or
-// contradictory ones, and unknown agents. Whether the agents are installed and signed in is not
-// checked, because the run may be on another machine; if they are not, the cast is the zero
-// value.
-func Fit(ctx context.Context, o Options) (cast loop.Cast, err error) {
+// contradictory ones, and unknown agents. Agents that are not installed or signed in are no error,
+// because the run may be on another machine: lack says what is missing on this one, and the cast is
+// the zero value.
+func Fit(ctx context.Context, o Options) (cast loop.Cast, lack, err error) {
 	p, err := open(ctx, o, o.Host.Path(o.Dir))
 	if err != nil {
-		return cast, err
+		return cast, nil, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	p.settings = o.Settings
 	if err = p.load(); err != nil {
-		return cast, err
+		return cast, nil, err
 	}
 	if err = p.cast(ctx); err != nil && crew.Elsewhere(err) {
-		return cast, crew.CheckNames(o.Host, p.Config)
+		return cast, err, crew.CheckNames(o.Host, p.Config)
 	} else if err != nil {
-		return cast, err
+		return cast, nil, err
 	}
-	return p.Logged(), nil
+	return p.Logged(), nil, nil
 }
 
 func open(ctx context.Context, o Options, dir string) (*Plan, error) {

@@ -24,6 +24,7 @@ type Sheet struct {
 
 // Findings lays out findings with their hints, and a conclusion.
 func (s Sheet) Findings(findings []Finding) string {
+	findings = Merged(findings)
 	good, bad := s.Style.NewStyle().Foreground(green), s.Style.NewStyle().Foreground(red)
 	var b strings.Builder
 	wide, lacking := 0, false
@@ -49,6 +50,22 @@ func (s Sheet) Findings(findings []Finding) string {
 	}
 	b.WriteString("\na run could start here: codeloops \"what to do\"\n")
 	return b.String()
+}
+
+// Merged joins neighbouring findings that report the same problem, such as an agent of both roles
+// that is not installed.
+func Merged(findings []Finding) (merged []Finding) {
+	for _, f := range findings {
+		if last := len(merged) - 1; last >= 0 && !f.OK {
+			like := merged[last]
+			if like.What = f.What; like == f {
+				merged[last].What += ", " + f.What
+				continue
+			}
+		}
+		merged = append(merged, f)
+	}
+	return merged
 }
 
 // Agents lays out the installed agents, the others with how to install them, and the command

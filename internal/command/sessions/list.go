@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -91,6 +92,7 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 	if err != nil {
 		return err
 	}
+	none := len(all) == 0
 	picked := q.Pick(all)
 	if !o.json && !o.jsonl {
 		defer func() {
@@ -105,14 +107,38 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 			return command.WriteJSON(w, sessionview.Rows(picked))
 		case o.jsonl:
 			return jsonLines(w, sessionview.Rows(picked))
-		case l.Console.OutTTY && len(picked) == 0:
-			_, err := fmt.Fprintln(l.Console.Err, "no sessions")
-			return err
+		case len(picked) == 0:
+			return whyEmpty(l, none)
 		case l.Console.OutTTY:
 			return sessionview.Table(w, picked, l.Console.Screen())
 		}
 		return sessionview.Tabs(w, picked)
 	})
+}
+
+// whyEmpty says on a terminal why the list is empty, and what to do about it. none: there is no
+// session that flags could have left out.
+func whyEmpty(l *command.Logs, none bool) error {
+	if !l.Console.OutTTY && !l.Console.ErrTTY {
+		return nil
+	}
+	why := "no session matches these flags; without them, codeloops sessions list shows all"
+	if none {
+		store, err := l.Store()
+		if err != nil {
+			return err
+		}
+		switch _, err := store.Latest(nil); {
+		case err == nil:
+			why = "no sessions but demonstrations; codeloops sessions list --all shows them"
+		case errors.Is(err, session.ErrNotFound):
+			why = "no sessions yet; " + lookup.Begin
+		default:
+			return nil // it has been reported
+		}
+	}
+	_, err := fmt.Fprintln(l.Console.Err, why)
+	return err
 }
 
 func jsonLines(w io.Writer, rows []sessionview.Row) error {

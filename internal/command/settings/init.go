@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/cli/doctor"
 	"codeloops/internal/cli/project"
 	"codeloops/internal/cli/setup"
 	"codeloops/internal/command"
@@ -76,7 +77,11 @@ func runInit(ctx context.Context, c *command.Console, o *initOptions) error {
 	if err := c.UsersOwn(map[string]bool{"checks that count as trusted": len(o.Checks) > 0}); err != nil {
 		return err
 	}
-	if err := errors.Join(place.KnownAgent(o.Actor), place.KnownAgent(o.Critic)); err != nil {
+	err = place.KnownAgent(o.Actor)
+	if o.Critic != o.Actor {
+		err = errors.Join(err, place.KnownAgent(o.Critic))
+	}
+	if err != nil {
 		return err
 	}
 	if err := place.Write(file, o.Answers); err != nil {
@@ -88,13 +93,14 @@ func runInit(ctx context.Context, c *command.Console, o *initOptions) error {
 	return reportProblems(ctx, c)
 }
 
-// reportProblems reports what would keep the configured agents from running, as doctor does.
+// reportProblems reports what would keep the configured agents from running, as doctor does. What
+// is wrong with both roles is said once.
 func reportProblems(ctx context.Context, c *command.Console) error {
 	cfg, err := config.Load(c.Settings(c.Dir))
 	if err != nil {
 		return err
 	}
-	for _, f := range newDoctor(c).Agents(ctx, cfg, "") {
+	for _, f := range doctor.Merged(newDoctor(c).Agents(ctx, cfg, "")) {
 		if !f.OK {
 			c.Report(hint.Add(errors.New(f.Detail), f.Hint))
 		}

@@ -35,6 +35,7 @@ type taskOptions struct {
 	unmerged bool
 	asJSON   bool
 	but      string // a setting whose flag has another meaning for the command
+	lack     error  // why this machine cannot run the tasks as it is; nil: it can
 }
 
 func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
@@ -112,11 +113,19 @@ func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
 	if err != nil {
 		return err
 	}
+	o.warn(b, "the task")
 	if o.asJSON {
 		return command.WriteJSON(b.Out, r)
 	}
 	_, err = fmt.Fprintln(b.Out, t.ID)
 	return pager.UnlessGone(err)
+}
+
+// warn says why this machine cannot run tasks that were added. Another one may.
+func (o *taskOptions) warn(b *backlog, what string) {
+	if o.lack != nil {
+		b.Tell(what + " cannot run on this machine yet: " + term.Line(hint.Sentence(o.lack)))
+	}
 }
 
 // addJSON adds the flag --json.
@@ -137,10 +146,11 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	}
 	host := b.Host
 	host.Dir = here.Root
-	cast, err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, User: run.User{Alone: true}})
+	cast, lack, err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, User: run.User{Alone: true}})
 	if err != nil {
 		return t, err
 	}
+	o.lack = lack
 	target, err := o.into(b)
 	if err != nil {
 		return t, err
@@ -290,6 +300,9 @@ func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) 
 				return nil, err
 			}
 		}
+	}
+	if len(added) > 0 {
+		o.warn(b, "the tasks")
 	}
 	fmt.Fprintf(b.Err, "%s added, %d there already\n", wording.Count(len(added), "task"), len(tasks)-len(added)) //nolint:errcheck // only information
 	return added, nil

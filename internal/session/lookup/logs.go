@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -86,18 +87,33 @@ func readable(o session.Overview) (session.Overview, error) {
 func (l *Logs) ID(store *session.Store, ref string) (string, error) {
 	if l.All || !session.IsLatest(ref) {
 		id, err := store.Resolve(ref, nil)
-		return id, Explain(err, ref)
+		return id, explain(store, err)
 	}
 	here := Here(l.Host)
 	id, err := store.Resolve(ref, here.Which(store))
 	if errors.Is(err, session.ErrNotFound) && here.Strange(store) {
-		return "", here.None(store)
+		return "", cmp.Or(none(store), here.None(store))
 	}
-	return id, Explain(err, ref)
+	return id, explain(store, err)
 }
 
-// Explain adds a hint to the error of a reference that does not stand for one session.
-func Explain(err error, ref string) error {
+// Begin says how to begin a first session.
+const Begin = `to begin one: codeloops "what to do"`
+
+// none is the error for a store that has no sessions, or only demonstrations; nil for any other.
+func none(store *session.Store) error {
+	if _, err := store.Latest(nil); err != nil {
+		return explain(store, err)
+	}
+	_, err := store.Latest(func(one session.Summary) bool { return !OfDemo(one) })
+	if !errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return hint.Add(fmt.Errorf("%w but demonstrations", err), Begin+"; with --all, demonstrations count as well")
+}
+
+// explain adds a hint to the error of a reference that does not stand for one session.
+func explain(store *session.Store, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -112,8 +128,8 @@ func Explain(err error, ref string) error {
 			ids = append(ids, "…")
 		}
 		what = "write more of it: " + strings.Join(ids, ", ")
-	} else if ref == "" {
-		what = `there is one as soon as something has been run: codeloops "what to do"`
+	} else if _, err := store.Latest(nil); errors.Is(err, session.ErrNotFound) {
+		what = Begin
 	}
 	return hint.Add(err, what)
 }
@@ -178,10 +194,7 @@ func (l *Logs) Some() ([]session.Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = store.Latest(nil); err == nil { // the error says that there is none
-		return nil, hint.Add(fmt.Errorf("%w: %s holds none but demonstrations", session.ErrNotFound, store.Dir()), "--all offers them as well")
-	}
-	return nil, Explain(err, "")
+	return nil, cmp.Or(none(store), fmt.Errorf("none of the sessions in %s can be read", store.Dir()))
 }
 
 // OfTree returns the overviews of the sessions of this work tree that can be read, or of any
@@ -196,7 +209,8 @@ func (l *Logs) OfTree(store *session.Store) ([]session.Overview, error) {
 		return one.Err != nil || !l.All && !counts(one.Summary)
 	})
 	if len(all) == 0 {
-		return nil, hint.Errorf("name one: codeloops resume ID; or look among those of any directory: --all", "no session of this work tree in %s", store.Dir())
+		return nil, cmp.Or(none(store),
+			hint.Errorf("name one: codeloops resume ID; or look among those of any directory: --all", "no session of this work tree in %s", store.Dir()))
 	}
 	return all, nil
 }

@@ -91,13 +91,9 @@ func (p *Place) Strange(store *session.Store) bool {
 }
 
 // None is the error for a search for the latest session if none is of this repository.
-func (p *Place) None(store *session.Store) error {
-	whose := "of this repository"
-	if p.common == "" {
-		whose = "but demonstrations"
-	}
+func (*Place) None(store *session.Store) error {
 	return hint.Add(
-		fmt.Errorf("%w: %s holds none %s", session.ErrNotFound, store.Dir(), whose),
+		fmt.Errorf("%w: %s holds none of this repository", session.ErrNotFound, store.Dir()),
 		"name one (`codeloops sessions list` shows what there is), or take the latest of any directory: --all",
 	)
 }
