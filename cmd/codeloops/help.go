@@ -83,7 +83,7 @@ The topics are ` + strings.Join(topicNames(), ", ") + `.`,
 			return of.Help()
 		},
 	}
-	cmd.Flags().BoolVar(&noPager, "no-pager", false, "do not use a pager, also on a terminal")
+	cmd.Flags().BoolVar(&noPager, "no-pager", false, "do not use a pager, even on a terminal")
 	return cmd
 }
 

@@ -32,13 +32,16 @@ func newResumeCmd(a *app) *cobra.Command {
 		Long: `Continue a session in the phase that it had reached. Finished turns of the actor
 are not repeated; the critic is asked again if its verdict is missing. Work
 without a verdict is judged before the actor continues, and so is work that was
-DONE when the session broke off. Without an ID you choose a session of this work
-tree on a terminal; elsewhere the latest is used. The beginning of an ID is
-enough. A session of another work tree is continued there; on a terminal you are
-asked first. Agents, models, fallbacks, limits, checks and other settings of the
-original command line still apply unless flags override them (--check true is a
-check that always passes). Rules that files or variables have weakened since then
-are named and rejected until a flag sets them or --accept-rules accepts them.
+DONE when the session broke off.
+
+Without an ID you choose a session of this work tree on a terminal; elsewhere
+the latest is used. The beginning of an ID is enough. A session of another work
+tree is continued there; on a terminal you are asked first.
+
+Agents, models, fallbacks, limits, checks and other settings of the original
+command line still apply unless flags override them (--check true is a check
+that always passes). Rules that files or variables have weakened since then are
+named and rejected until a flag sets them or --accept-rules accepts them.
 
 The actor is told the words in its next turn, for instance an answer to a
 question that it asked; they are logged. If the first argument contains a blank,

@@ -24,9 +24,10 @@ func newRootCmd(a *app) *cobra.Command {
 		Use:         "codeloops [flags] [prompt…]",
 		Annotations: runExits(),
 		Short:       "Make coding agents finish what they start",
-		Long: `codeloops lets an actor work in your git repository, captures what has changed
-since the session began, and lets a critic judge it. The critic's feedback goes
-back to the actor until the critic says DONE.
+		Long: `codeloops lets an actor, which is a coding agent, work in your git repository,
+captures what has changed since the session began, and lets a critic, the same
+agent or another one, judge it. The critic's feedback goes back to the actor
+until the critic says DONE.
 
 The prompt comes from the command line, --prompt, --prompt-file, --prompt-name or
 --edit, or else from prompt.md in the working directory.`,
@@ -56,7 +57,8 @@ The prompt comes from the command line, --prompt, --prompt-file, --prompt-name o
 		return flagError(cmd, a.args, err)
 	})
 	flags := root.PersistentFlags()
-	flags.BoolVar(&a.Plain, "no-color", a.Plain, "no colour and no animation, also on a terminal")
+	flags.BoolVar(&a.Plain, "no-color", a.Plain, "no colour and no animation, even on a terminal")
+	flags.Lookup("no-color").DefValue = "false" // what the environment says is no default
 	flags.SortFlags = false
 	o.addFlags(root.Flags())
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")

@@ -31,11 +31,11 @@ func Exits(done, short string) map[string]string {
 // ServeExits lists the exit codes of a command that runs until it is told to end.
 func ServeExits() map[string]string {
 	return manual.Exits(manual.Exit{Code: ExitDone, Meaning: "its help was shown: it does not end by itself"},
-		failed(), manual.Exit{Code: ExitInterrupted, Meaning: "it was asked to end, and has: Ctrl+C or SIGTERM"})
+		failed(), manual.Exit{Code: ExitInterrupted, Meaning: "it was stopped: Ctrl+C or SIGTERM"})
 }
 
 func failed() manual.Exit {
-	return manual.Exit{Code: ExitError, Meaning: "error: usage, configuration, something that is not there or cannot be read or written"}
+	return manual.Exit{Code: ExitError, Meaning: "error: usage, configuration, something that does not exist or cannot be read or written"}
 }
 
 // LookExits lists the exit codes of a command that only looks at logs.

@@ -25,8 +25,8 @@ const RoleDecider loop.Role = "decider"
 
 func blackboard() Kind {
 	return Kind{
-		Name: NameBlackboard, About: "members work by what stands on a shared board; a coordinator chooses who is next, a decider ends it, and the critic judges",
-		When: "nobody can say beforehand who is needed, and each can add something", Turns: "1 of the coordinator, 1 of a member or the decider, then 1 of the critic where that ends it",
+		Name: NameBlackboard, About: "members work from a shared board; a coordinator chooses who is next, a decider ends the work, and the critic judges it",
+		When: "it is not known beforehand who is needed, and each member can contribute", Turns: "1 of the coordinator, 1 of a member or the decider, then 1 of the critic where that ends it",
 		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleCoordinator: loop.ReadOnly, RoleDecider: loop.ReadOnly},
 		Most: func(v Values, n int) int { return plus(v.bounded(v.count(keyMaxRounds), 3, n), 1) },

@@ -48,8 +48,8 @@ const decided = `A panel has argued about how to do this task, and this was deci
 
 func debate() Kind {
 	return Kind{
-		Name: NameDebate, About: "a panel argues about how to do the task, a judge or the majority decides, and the base does the work",
-		When: "a wrong approach would cost more than the talk before it", Turns: "1 of each debater; once 1 of the judge, or a vote of each; then the base's",
+		Name: NameDebate, About: "a panel debates how to do the task, a judge or the majority decides, and the base strategy does the work",
+		When: "a wrong approach would cost more than the debate", Turns: "1 of each debater; once 1 of the judge, or a vote of each; then the base's",
 		Base: NameActorCritic,
 		Parameters: []Parameter{
 			baseOf(),

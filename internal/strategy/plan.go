@@ -35,8 +35,8 @@ const (
 
 func planAndExecute() Kind {
 	return Kind{
-		Name: NamePlan, About: "a planner breaks the task down; each step is worked on and judged by itself, then the whole",
-		When: "the task is larger than what an agent keeps in mind", Turns: "the base's for each step, 1 of the planner for each plan",
+		Name: NamePlan, About: "a planner splits the task into steps; each step is done and judged separately, then the whole",
+		When: "the task is too large for an agent to keep in mind", Turns: "the base's for each step, 1 of the planner for each plan",
 		Base: NameActorCritic,
 		Parameters: []Parameter{
 			maxSteps(), baseOf(),

@@ -22,7 +22,7 @@ SUMMARY: <what was achieved>`
 func react() Kind {
 	return Kind{
 		Name: NameReAct, About: "one agent works until the checks pass or, where there are none, until it says DONE; no critic is asked",
-		When: "the checks say all that matters", Turns: "1 of the actor", Parameters: []Parameter{maxTurns()},
+		When: "the checks cover everything that matters", Turns: "1 of the actor", Parameters: []Parameter{maxTurns()},
 		Most:  func(v Values, n int) int { return fewer(n, v.count(keyMaxTurns)) },
 		build: func(_ Kind, v Values) (loop.Strategy, error) { return ReAct{MaxTurns: v.count(keyMaxTurns)}, nil },
 	}

@@ -40,8 +40,8 @@ const attempts = `Earlier attempts at this task fell short. This was learned fro
 
 func reflexion() Kind {
 	return Kind{
-		Name: NameReflexion, About: "attempts that each begin at the same tree; one that scores too low leaves a lesson for the next",
-		When: "the agent goes astray, and a fresh start helps more than mending", Turns: "the base's, 1 of the evaluator, 1 of the reflector",
+		Name: NameReflexion, About: "each attempt begins with the original work tree; one that scores too low leaves a lesson for the next",
+		When: "the agent goes astray, and a fresh start helps more than corrections", Turns: "the base's, 1 of the evaluator, 1 of the reflector",
 		Base: NameReAct, Around: true,
 		Parameters: []Parameter{
 			baseOf(),

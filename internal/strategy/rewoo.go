@@ -46,8 +46,8 @@ const allowedCommands = `
 
 func rewoo() Kind {
 	return Kind{
-		Name: NameReWOO, About: "a planner names the evidence that the task needs, commands and agents find it, and the base works with all of it",
-		When: "what has to be known can be said beforehand, and much of it at the same time", Turns: "1 of the planner, 1 of the informant for each question; then the base's",
+		Name: NameReWOO, About: "a planner lists the evidence that the task needs, commands and agents collect it, and the base strategy works with all of it",
+		When: "it is clear beforehand what must be found out, and much of it can be found at the same time", Turns: "1 of the planner, 1 of the informant for each question; then the base's",
 		Base: NameActorCritic,
 		Parameters: []Parameter{
 			maxSteps(), baseOf(), {Key: "parallel_levels", Default: true}, {Key: KeyCommands, Default: []string{}}, maxTurns(),

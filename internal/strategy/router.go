@@ -38,8 +38,8 @@ The task:
 
 func router() Kind {
 	return Kind{
-		Name: NameRouter, About: "a classifier chooses one of the members, who then does the whole task with its own agent, instructions and strategy",
-		When: "tasks of several kinds come in, and each has an agent that is best at it", Turns: "1 of the classifier, then those of the member's strategy",
+		Name: NameRouter, About: "a classifier chooses one of the members, which then does the whole task with its own agent, instructions and strategy",
+		When: "there are tasks of several kinds, and for each kind an agent that is best at it", Turns: "1 of the classifier, then those of the member's strategy",
 		Parameters: []Parameter{{Key: "fallback_route", Default: ""}, {Key: "require_confidence_above", Default: 0.0}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleClassifier: loop.ReadOnly},
 		Most: func(v Values, n int) int { return plus(max(times(n, 2), v.mostOf(NameActorCritic, n)), 1) },

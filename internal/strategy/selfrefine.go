@@ -31,7 +31,7 @@ const refine = `You have criticized your own work on this task. Mend what this c
 
 func selfRefine() Kind {
 	return Kind{
-		Name: NameSelfRefine, About: "the base works; then its own agent criticizes the work and refines it, until it finds no issues",
+		Name: NameSelfRefine, About: "the base strategy works; then its own agent criticizes the work and refines it, until it finds no issues",
 		When: "one agent is all you have, and its first answer is seldom its best", Turns: "1 of the critique, then the base's",
 		Base: NameReAct, Around: true,
 		Parameters: []Parameter{baseOf(), {Key: keyMaxRounds, Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},

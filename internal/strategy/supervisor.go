@@ -60,7 +60,7 @@ A critic then judges the work. What it finds comes back to you.`
 
 func supervisor() Kind {
 	return Kind{
-		Name: NameSupervisor, About: "a coordinator hands out the work to members, one after the other; in the end the critic judges all of it",
+		Name: NameSupervisor, About: "a coordinator delegates work to the members, one after the other; at the end the critic judges all of it",
 		When: "the task has parts of different kinds, and what comes next depends on what came before", Turns: "1 of the coordinator, then 1 of a member or of the critic",
 		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleCoordinator: loop.ReadOnly},

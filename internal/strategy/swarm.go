@@ -28,8 +28,8 @@ const NoteHandoff = "swarm.handoff"
 
 func swarm() Kind {
 	return Kind{
-		Name: NameSwarm, About: "members hand the task over to each other, with what the next one accepts; who hands over to nobody ends it, and the critic judges",
-		When: "each part of the task shows who is the right one for the next", Turns: "1 of a member, then 1 of the critic where it hands over to nobody",
+		Name: NameSwarm, About: "members hand the task over to each other, with data that the next one accepts; when one hands it to nobody, the critic judges",
+		When: "each part of the task shows who should do the next one", Turns: "1 of a member, then 1 of the critic where it hands over to nobody",
 		Parameters: []Parameter{
 			{Key: "entry_agent", Default: ""}, {Key: "max_handoffs", Default: 8}, {Key: "detect_cycles", Default: true}, {Key: "pass_full_history", Default: true},
 		},

@@ -34,8 +34,8 @@ type thought struct {
 
 func treeOfThoughts() Kind {
 	return Kind{
-		Name: NameTree, About: "several candidates at the same time, each in a copy of the work tree; the best go on, the best of all is judged by the critic",
-		When: "there are many ways, and it shows which one was good", Turns: "branch_factor of candidates and as many of the evaluator, for each state",
+		Name: NameTree, About: "several candidates work at the same time, each in a copy of the work tree; the best ones continue, and the critic judges the best of all",
+		When: "there are many approaches, and the results show which one is good", Turns: "branch_factor of candidates and as many of the evaluator, for each state",
 		Parameters: []Parameter{
 			{Key: "branch_factor", Default: 3, Least: 1},
 			{Key: "max_depth", Default: 3, Least: 1},

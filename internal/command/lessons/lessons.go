@@ -36,12 +36,12 @@ func New(c *command.Console) *cobra.Command {
 		Example: `  codeloops lessons
   codeloops lessons add 'The tests of the parser need LC_ALL=C.'`,
 		Short: "List, add, remove and pass on what runs have learned",
-		Long: `List, add, remove and pass on what runs have learned, for the strategy reflexion.
-Alone it lists all lessons.
+		Long: `List, add, remove and pass on what runs have learned, for the strategy
+reflexion. Without a command it lists all lessons.
 
 A lesson records the task and the session in which it was learned, how many runs
 were told it, and how many of those were done. Once it was told to five or more
-runs and less than a quarter of them were done, it is not told any more.`,
+runs, and fewer than a quarter of them were done, it is no longer told.`,
 		Args: command.OwnCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.list(cmd.Context(), "", false) },
 	}
@@ -111,7 +111,7 @@ func (l *lessons) newListCmd() *cobra.Command {
 		Use:         "list",
 		Annotations: command.Exits("the lessons were listed; there may be none", ""),
 		Aliases:     []string{"ls"},
-		Short:       "List lessons in the order in which they were added, or those for a task",
+		Short:       "List lessons, the oldest first, or those for a task",
 		Long: `List lessons in the order in which they were added, with how the runs ended that were told them; or,
 with --for, those that a run with this task would be told, the most fitting
 first. Elsewhere than on a terminal, tabs set id, uses and sentence apart.`,
@@ -168,7 +168,7 @@ func (l *lessons) newShowCmd() *cobra.Command {
 		Use:               "show ID…",
 		Annotations:       command.Exits("the lessons were shown", ""),
 		Example:           `  codeloops lessons show 3f2a`,
-		Short:             "Show lessons: where they come from, and what came of them",
+		Short:             "Show lessons: where they come from, and how the runs that were told them ended",
 		Args:              someIDs,
 		ValidArgsFunction: l.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -35,10 +35,11 @@ func newSessionsDiffCmd(l *command.Logs) *cobra.Command {
 		Use:         "diff [ID|FILE]",
 		Annotations: command.LookExits(),
 		Short:       "Print everything that a session changed",
-		Long: `Print everything that changed from the start of the session to the end of its last
-finished iteration. --until-iteration prints the change up to the end of another
-iteration, --iteration what that one alone changed. The work of a discarded attempt
-or candidate never was in the work tree: only these two flags show it.
+		Long: `Print everything that changed from the start of the session to the end of its
+last finished iteration. --until-iteration prints the change up to the end of
+another iteration, --iteration what that one alone changed. The work of a
+discarded attempt or candidate never reached the work tree; only these two flags
+show it.
 
 On a terminal the diff is coloured and goes through the pager that git uses:
 $GIT_PAGER, core.pager of the user's configuration, $PAGER, or less. Elsewhere it
@@ -66,7 +67,7 @@ state that the session, or the iteration, began with:
 	f.BoolVar(&o.stat, "stat", false, "only how much changed in each file")
 	f.BoolVar(&o.nameOnly, "name-only", false, "only the names of the files")
 	f.BoolVar(&o.renames, "find-renames", false, "show files that are at least half alike as renamed, as git diff does")
-	f.BoolVarP(&o.nul, "null", "z", false, "with --name-only: names as they are, each ended by a zero byte")
+	f.BoolVarP(&o.nul, "null", "z", false, "with --name-only: do not quote names, and end each with a zero byte")
 	return cmd
 }
 

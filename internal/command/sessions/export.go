@@ -38,9 +38,9 @@ func newSessionsExportCmd(l *command.Logs) *cobra.Command {
   json      the lines of the log in one document (docs/session-format.md)
 
 On a terminal the file is ID.html, ID.md or ID.json in the working directory;
-elsewhere it goes to standard output. A file that is there already is left
-alone unless you say --force. Values of secret variables are removed again: the
-log may hold those that were not secret, or not set, when the session ran.
+elsewhere it goes to standard output. An existing file is replaced only with
+--force. Values of secret variables are removed once more: the log may hold some
+that were not secret, or not set, when the session ran.
 
 ` + refHelp,
 		Example: `  codeloops sessions export
@@ -59,7 +59,7 @@ log may hold those that were not secret, or not set, when the session ran.
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", string(export.HTML), "format of the file: `html|markdown|json` (default: what the name of the file says, else html)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `file`; - is standard output")
-	f.BoolVar(&o.force, "force", false, "replace a file that is there already")
+	f.BoolVar(&o.force, "force", false, "replace an existing file")
 	return cmd
 }
 

@@ -58,7 +58,8 @@ func newSessionsListCmd(l *command.Logs) *cobra.Command {
 		Short:       "List sessions, the newest first",
 		Long: `List sessions, the newest first: as a table on a terminal, elsewhere as lines of
 id, directory, outcome, iterations, seconds, cost and prompt, separated by tabs.
-A cost is what the agents report: - means none, and ≥$0.12 leaves out some turns.
+Costs are as the agents report them: - means that none was reported, ≥$0.12 that
+some turns are missing.
 
 A session without an end is "running" while a process works on it, and
 "crashed" otherwise.`,
@@ -162,11 +163,11 @@ func newSessionsSearchCmd(l *command.Logs) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "search TEXT…",
 		Annotations: command.LookExits(),
-		Short:       "Find sessions by what was asked, said and changed",
+		Short:       "Find sessions by prompt, feedback, summary or changed file",
 		Long: `Find sessions by their prompts, the critics' feedback, the summaries and the
-names of changed files. TEXT is found in any case, and its words with any white space
-between them; of several TEXTs all stand in the same prompt, feedback, summary or
-name. What agents print, and the text of diffs, is not looked into.
+names of changed files. Case does not matter, nor does the white space between
+the words of a TEXT. Several TEXTs must all be in the same prompt, feedback,
+summary or name. What agents print, and the text of diffs, is not searched.
 
 On a terminal each session has a heading, the newest first, and below it the
 iteration, the place and an excerpt of each text. Elsewhere there are lines of id,
@@ -239,9 +240,9 @@ func newSessionsStatsCmd(l *command.Logs) *cobra.Command {
 		Long: `Add up the results, times and costs of sessions: how many succeeded,
 iterations and duration, by outcome, stop reason, project and agents, over time.
 
-The last table holds the critics' confidence against what came after: of the
-sessions that succeeded with a confidence in each band, how many were followed
-by another one with the same prompt in the same directory.`,
+The last table compares the critics' confidence with what came after: for each
+band of confidence, how many of the successful sessions were followed by another
+one with the same prompt in the same directory.`,
 		Example: "  codeloops sessions stats --since 30d --project .",
 		Args:    command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

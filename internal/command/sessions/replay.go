@@ -37,7 +37,7 @@ func newReplayCmd(r *Restorer) *cobra.Command {
 	o := &replayOptions{}
 	cmd := &cobra.Command{
 		Use:         "replay [ID|FILE|DIR]",
-		Annotations: command.Exits("the log was played; with --verify: nothing differs; with --apply: the files were rebuilt", "with --verify: a session would take another course, or end otherwise"),
+		Annotations: command.Exits("the log was played; with --verify: nothing differs; with --apply: the files were rebuilt", "with --verify: a session would now run or end differently"),
 		Short:       "Play a session log back, check it, or rebuild its files",
 		Long: `Play a session log back the way the run was shown. Nothing is run and nothing is
 changed.
@@ -46,19 +46,19 @@ On a terminal, with a --speed or --step, you can use keys: space pauses and
 continues, n or → shows the next event at once, i or ↓ goes to the next
 iteration, + and - change the speed, q quits.
 
-With --verify the log is not shown: today's state machine runs on what the
-agents said then, the critic's replies are read again, and every difference in
-the course or the end of the session is reported. A directory means all logs in
-it. A session that was interrupted, broke down or ran out of a budget is
-compared as far as it goes.
+--verify shows nothing. It runs the current state machine on the recorded
+replies of the agents, reads the critic's replies again, and reports every
+difference in the course or the end of the session. Given a directory, it
+verifies all logs in it. A session that was interrupted, crashed or ran out of a
+budget is compared as far as its log goes.
 
-With --apply the files that the last iteration left, or the one that
---until-iteration names, are rebuilt from the log alone, in a checkout of the
-commit that the session began at: all of them, byte for byte, or none. HEAD,
-branches and the index stay as they are. What the log does not hold cannot be
-rebuilt: uncommitted changes that the session began with (they have to be there
-again), files too large for a log, values of secrets, commits of repositories
-inside of this one.
+--apply rebuilds the session's final files, or those after the iteration that
+--until-iteration names, from the log alone, in a checkout of the commit at
+which the session began: all of them, byte for byte, or none. HEAD, branches and
+the index stay as they are. What the log does not hold cannot be rebuilt:
+uncommitted changes from before the session (they must be in the checkout
+already), files too large for a log, values of secrets, commits of nested
+repositories.
 
 ` + refHelp,
 		Example: `  codeloops replay
@@ -85,12 +85,12 @@ inside of this one.
 	f.SortFlags = false
 	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
 	f.IntVar(&o.until, "until-iteration", 0, "stop after iteration `n`")
-	f.StringVar(&o.speed, "speed", "max", "how `fast`: 1 as it was, 2 twice as fast, …, max without a pause")
+	f.StringVar(&o.speed, "speed", "max", "play at this `speed`: 1 as it was, 2 twice as fast, …, max without pauses")
 	f.BoolVar(&o.step, "step", false, "on a terminal: begin paused, and wait for keys")
 	f.BoolVar(&o.verify, "verify", false, "show nothing; check that the session would still end the same")
 	f.BoolVar(&o.apply, "apply", false, "show nothing; rebuild the files that the session left")
 	f.StringVarP(&o.dir, "working-dir", "d", ".", "with --apply: rebuild them in the work tree of `dir`")
-	f.BoolVar(&o.force, "force", false, "with --apply: also at another commit, and over files that differ")
+	f.BoolVar(&o.force, "force", false, "with --apply: even at another commit, and over files that differ")
 	return cmd
 }
 

@@ -62,7 +62,7 @@ back, for the last restore here or the one named, and
 	cmd.Flags().IntVar(&o.iteration, "iteration", 0, "the state after iteration `N`; 0 is the session's start")
 	cmd.Flags().BoolVar(&o.undo, "undo", false, "bring back what a restore has replaced")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
-	cmd.Flags().StringVarP(&o.dir, "working-dir", "d", "", "put the work tree of `dir` back: that of the session was moved")
+	cmd.Flags().StringVarP(&o.dir, "working-dir", "d", "", "restore the work tree of `dir`, because that of the session was moved")
 	return cmd
 }
 

@@ -43,14 +43,15 @@ func newSessionsRmCmd(l *command.Logs) *cobra.Command {
 		Annotations: command.Exits("the sessions were removed; with --dry-run: listed", ""),
 		Aliases:     []string{"remove", "delete"},
 		Short:       "Remove sessions: their logs, the files beside them, their checkpoints",
-		Long: `Remove sessions: their logs, the files beside them, and the checkpoints of the
-work tree that they kept, refs/codeloops/ID/N in the private repository beside the
-logs; those of earlier versions are in your own. All of the
-sessions must be there, and none may be running; otherwise nothing is removed.
-On a terminal you are asked first, elsewhere --yes is needed.
+		Long: `Remove sessions: their logs, the files beside them, and their checkpoints of the
+work tree, which are the refs refs/codeloops/ID/N in the private repository
+beside the logs (earlier versions kept them in your own repository). All of the
+sessions must exist, and none may be running; otherwise nothing is removed. On a
+terminal you are asked first, elsewhere --yes is needed.
 
 ` + refHelp + `
-The latest is only shown, as with --dry-run: to remove it, name it.`,
+To remove the latest session, name it: without an ID it is only shown, as with
+--dry-run.`,
 		Example:           "  codeloops sessions rm 2025-01-27T15 --dry-run",
 		ValidArgsFunction: l.Complete,
 		Args:              func(_ *cobra.Command, args []string) error { return command.NoneEmpty(args) },
@@ -111,12 +112,13 @@ func newSessionsPruneCmd(l *command.Logs) *cobra.Command {
 		Annotations: command.Exits("what was too old was removed; with --dry-run: listed", ""),
 		Short:       "Remove old sessions",
 		Long: `Remove the sessions that began longer ago than --older-than and are not among
-the --keep newest, with their checkpoints. If you give only one of the two,
-only that one counts. Running sessions stay, and so do files that are not
-session logs. --kept removes the files that restores have replaced and kept, for
-all work trees, as --older-than and --keep say, or all of them. --refs removes
-refs/codeloops/ of this repository, where earlier versions kept checkpoints. On
-a terminal you are asked first, elsewhere --yes is needed.`,
+the --keep newest, with their checkpoints. If you give only one of the two, only
+that one counts. Running sessions stay, and so do files that are not session
+logs. --kept removes, instead of sessions, the files that restores have replaced
+and kept, in all work trees: those that --older-than and --keep select, or all
+of them. --refs removes refs/codeloops/ of this repository, where earlier
+versions kept checkpoints. On a terminal you are asked first, elsewhere --yes is
+needed.`,
 		Example: `  codeloops sessions prune --older-than 30d --keep 50 --dry-run
   codeloops sessions prune --kept --older-than 30d`,
 		Args: command.NoArgs,

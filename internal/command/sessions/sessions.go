@@ -8,10 +8,10 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-const refHelp = `ID is the id of a session, a unique beginning of it or of its hash, "latest", or "latest~1" for the one before that. Without an ID you choose from a
-list on a terminal; elsewhere it is the latest session. The latest is that of
-this work tree or, if it has none, of the repository's other work trees; with
---all, of any directory.`
+const refHelp = `ID is the id of a session, a unique beginning of it or of its hash, "latest", or
+"latest~1" for the one before that. Without an ID you choose from a list on a terminal;
+elsewhere the latest session is used. "latest" is the latest session of this work tree
+or, if it has none, of the repository's other work trees; with --all, of any directory.`
 
 // Commands returns sessions and replay.
 func Commands(r *Restorer) []*cobra.Command {
@@ -21,7 +21,7 @@ func Commands(r *Restorer) []*cobra.Command {
 // addLogFlags declares the flags that say which logs a command and its subcommands look at.
 func addLogFlags(cmd *cobra.Command, l *command.Logs) {
 	cmd.PersistentFlags().StringVar(&l.Dir, "session-dir", "", "look for session logs in `dir`")
-	cmd.PersistentFlags().BoolVar(&l.All, "all", false, "\"latest\" means that of any directory; lists and totals include demos")
+	cmd.PersistentFlags().BoolVar(&l.All, "all", false, "look for \"latest\" in all directories; include demonstrations in lists and totals")
 }
 
 func newSessionsCmd(r *Restorer) *cobra.Command {
@@ -32,7 +32,7 @@ func newSessionsCmd(r *Restorer) *cobra.Command {
 		Example: `  codeloops sessions list --since 7d
   codeloops sessions show latest`,
 		Short: "Browse session logs, add them up, remove them",
-		Long: `Browse session logs, add them up, remove them. Alone it lists them.
+		Long: `Browse session logs, add them up, remove them. Without a command it lists them.
 
 ` + refHelp,
 		Args: command.OwnCommands,

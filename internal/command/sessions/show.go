@@ -24,7 +24,7 @@ type viewOptions struct {
 func (o *viewOptions) addFlags(f *pflag.FlagSet, iteration string) {
 	f.SortFlags = false
 	f.IntVar(&o.iteration, "iteration", 0, iteration)
-	f.BoolVar(&o.noPager, "no-pager", false, "do not use a pager, also on a terminal")
+	f.BoolVar(&o.noPager, "no-pager", false, "do not use a pager, even on a terminal")
 }
 
 func (o *viewOptions) validate(flags *pflag.FlagSet) error {
@@ -158,7 +158,7 @@ rules of the run pointed at, which rule decided, and what each phase took.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.BoolVar(&noPager, "no-pager", false, "do not use a pager, also on a terminal")
+	f.BoolVar(&noPager, "no-pager", false, "do not use a pager, even on a terminal")
 	f.BoolVar(&asJSON, "json", false, "as one JSON object")
 	return cmd
 }

@@ -52,9 +52,9 @@ func newConfigShowCmd(c *command.Console, options func() config.Options) *cobra.
 		Example: `  codeloops config show
   codeloops config show --changed
   codeloops config show --json | jq -r '.[] | select(.key == "checks") | .value[]'`,
-		Short: "Print every key with its value and where that came from",
-		Long: `Print every key with its value and where that came from, as a file would say it.
---changed leaves out the defaults.
+		Short: "Print every key with its value and where the value comes from",
+		Long: `Print every key with its value, as it would be written in a file, and where the
+value comes from. --changed leaves out the defaults.
 
 --json prints a list of objects:
 
@@ -77,7 +77,7 @@ func newConfigShowCmd(c *command.Console, options func() config.Options) *cobra.
 			return c.Show(asJSON, entries, configTable(entries, c.OutRenderer()))
 		},
 	}
-	cmd.Flags().BoolVar(&changed, "changed", false, "only what is set somewhere")
+	cmd.Flags().BoolVar(&changed, "changed", false, "only keys that are set")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
 	return cmd
 }
@@ -136,7 +136,7 @@ func newConfigCheckCmd(c *command.Console, options func() config.Options) *cobra
 		Annotations: command.Exits("the configuration is valid", ""),
 		Example: `  codeloops config check
   codeloops config check -d ../elsewhere`,
-		Short: "Say what is wrong with the configuration, if anything is",
+		Short: "Check the configuration, and report what is wrong",
 		Args:  command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := config.Load(options())
@@ -158,7 +158,7 @@ func newConfigTrustCmd(c *command.Console, options func() config.Options) *cobra
 		Annotations: command.Exits("the file is trusted as it is now", ""),
 		Example: `  codeloops config trust
   codeloops config trust ../elsewhere/codeloops.toml`,
-		Short: "Let a project's codeloops.toml, as it is now, run commands",
+		Short: "Trust a project's codeloops.toml as it is now, so that it may run commands",
 		Long: `Let a project's codeloops.toml, as it is now, run commands: its own agents,
 checks, and what else the configuration marks as guarded. Read the file first.
 When it changes it needs trust again.`,

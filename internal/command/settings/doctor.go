@@ -22,8 +22,8 @@ func newDoctorCmd(c *command.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor",
 		Annotations: manual.Exits(
-			manual.Exit{Code: command.ExitDone, Meaning: "a run could start here; with --clean: nothing is left behind, or it was removed"},
-			manual.Exit{Code: command.ExitLimit, Meaning: "with --clean, where nobody can be asked: something was left behind, and is listed"},
+			manual.Exit{Code: command.ExitDone, Meaning: "a run could start here; with --clean: there are no leftovers, or they were removed"},
+			manual.Exit{Code: command.ExitLimit, Meaning: "with --clean, without --yes and not on a terminal: leftovers were found, and listed"},
 			manual.Exit{Code: command.ExitError, Meaning: "a run could not start here, for the reasons shown; or an error"},
 			manual.Exit{Code: command.ExitInterrupted, Meaning: command.MeansInterrupted},
 		),
@@ -31,28 +31,28 @@ func newDoctorCmd(c *command.Console) *cobra.Command {
   codeloops doctor --probe
   codeloops doctor --clean --yes`,
 		Short: "Check git, the agents, the configuration and the session directory",
-		Long: `Check git, the agents, the configuration and the session directory: each is ok,
-or comes with what to do. It ends with 2 when a run could not start here.
+		Long: `Check git, the agents, the configuration and the session directory, and say what
+to do about each problem. The exit code is 2 if no run could start here.
 
-Whether an agent is signed in is told from its files and the environment, or by
-the agent itself where it has a command for that, and costs nothing. --probe asks
-each agent of the configuration for one word, with its real model: that shows
-whether it works, and costs a little.
+Whether an agent is signed in is read from its files and the environment or, if
+the agent has a command that says so, asked with that. This costs nothing.
+--probe asks each agent of the configuration for one word, with its real model:
+that shows whether it works, and costs a little.
 
 --json prints a list of objects:
 
-  what    what was looked at
-  ok      whether it is well
+  what    what was checked
+  ok      whether it is as it should be
   detail  what was found
-  aside   true where it does not stand in a run's way
-  hint    what to do about it; not there: nothing
+  aside   true if a run does not need it
+  hint    what to do about it; absent if nothing
 
---clean lists what killed runs have left behind: copies of the work tree and
-other files beside logs, checkpoints of sessions that are gone, views, locks and
-temporary files, with their sizes. On a terminal it asks before it removes them,
-with --yes it does not ask; elsewhere it only lists them, and ends with 1 if there
-are any. What a running session uses is left alone, and so is what a session needs
-to be resumed.`,
+--clean lists what killed runs have left behind, with sizes: copies of the work
+tree and other files beside logs, checkpoints of removed sessions, views, locks
+and temporary files. On a terminal it then asks whether to remove them; with
+--yes it removes them without asking; elsewhere it only lists them, and the exit
+code is 1 if there are any. It never removes what a running session uses, or
+what a session needs to be resumed.`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if probe != "" && probe != doctor.Configured && probe != doctor.All {
@@ -67,7 +67,7 @@ to be resumed.`,
 			return runDoctor(cmd.Context(), c, asJSON, probe)
 		},
 	}
-	cmd.Flags().StringVar(&probe, "probe", "", "let the agents of the configuration play one tiny turn; `all`: every one installed")
+	cmd.Flags().StringVar(&probe, "probe", "", "run one tiny turn of each configured agent; `all`: of each installed one")
 	cmd.Flags().Lookup("probe").NoOptDefVal = doctor.Configured
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	cmd.Flags().BoolVar(&clean, "clean", false, "list what killed runs have left behind, and remove it")

@@ -31,10 +31,10 @@ func newInitCmd(c *command.Console) *cobra.Command {
   codeloops init --actor-agent claude --critic-agent codex --check "go test ./..."`,
 		Short: "Write a configuration file",
 		Long: `Write a configuration file: codeloops.toml in the current directory, or with
---global your own. On a terminal it asks; elsewhere the flags answer. It offers
-the installed agents, first those that are signed in, and the checks that the
-project's own files suggest. A file with checks counts as trusted, as you
-have just written it.`,
+--global your own. On a terminal it asks questions; elsewhere flags give the
+answers. It offers the installed agents, first those that are signed in, and the
+checks that the project's own files suggest. A file with checks counts as
+trusted, because you have just written it.`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range []string{"actor-agent", "critic-agent", "max-iterations", "check"} {
@@ -45,11 +45,11 @@ have just written it.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Actor, "actor-agent", "", "`agent` that does the work (default: the first one that is signed in)")
-	f.StringVar(&o.Critic, "critic-agent", "", "`agent` that judges it (default: another one that is signed in, or the same)")
+	f.StringVar(&o.Critic, "critic-agent", "", "`agent` that judges the work (default: another one that is signed in, or the same)")
 	f.IntVarP(&o.MaxIterations, "max-iterations", "n", 10, "end after `n` iterations; 0 is no limit")
 	f.StringArrayVar(&o.Checks, "check", nil, "shell `command` that must pass before the work is done; may be repeated")
 	f.BoolVar(&o.Global, "global", false, "write the global file instead of the project's")
-	f.BoolVar(&o.Force, "force", false, "replace a file that is there")
+	f.BoolVar(&o.Force, "force", false, "replace an existing file")
 	return cmd
 }
 

@@ -21,7 +21,7 @@ func newAgentsCmd(c *command.Console) *cobra.Command {
 		Annotations: command.Exits("the agents were listed, installed or not", ""),
 		Example: `  codeloops agents
   codeloops agents --json | jq -r '.[] | select(.path) | .name'`,
-		Short: "List the known agent CLIs, which are installed, and how each is started",
+		Short: "List the known agent CLIs, whether they are installed, and how they are started",
 		Args:  command.NoArgs,
 		Long: `List the known agent CLIs and how each is called: for those that are installed,
 whether they seem to be signed in; for the others, how to install them. Agents
@@ -31,13 +31,13 @@ that can say whether they are signed in are asked, which costs nothing.
 
   name       by which it is chosen
   aliases    other names for it
-  path       of its program; not there: it is not installed
+  path       of its program; absent if it is not installed
   problem    why it cannot be started
   install    how to install it
-  tested     the version with which it was seen to work
-  signed_in  true, false, or null where that is not asked
+  tested     the version that was tested
+  signed_in  true or false; null if it is not installed or needs no login
   login      how that is known
-  next       what to do before it can play; not there: nothing
+  next       what to do before it can be used; absent if nothing
   actor      its command line for a turn that changes files
   critic     its command line for a turn that may only read`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -30,36 +30,36 @@ func newStatusCmd(c *command.Console) *cobra.Command {
 	var asJSON, brief bool
 	cmd := &cobra.Command{
 		Use:         "status",
-		Annotations: command.Exits("the status was shown, also that nothing runs; with --short: always", ""),
+		Annotations: command.Exits("the status was shown, even if nothing runs; with --short: always", ""),
 		Short:       "Show what runs here, where it stands, and what it has used",
-		Long: `Say of each session that runs in this repository what it is about, where it
-stands, and what it has used against its limits, in three lines. Where nothing
-runs: how the last session ended.
+		Long: `Show each session that runs in this repository in three lines: its task, where
+it stands, and what it has used of its limits. If nothing runs, show how the
+last session ended.
 
---short is for the prompt of a shell: a few words on what runs in this work tree,
-such as "▶ 2/5 critic 1m" (iteration 2 of 5, the critic has been at work for a
-minute), or nothing at all. It starts no other program, waits a quarter of a
-second at most for a run that does not answer, and ends with 0 whatever it finds.
+--short is for the prompt of a shell: a few words on what runs in this work
+tree, such as "▶ 2/5 critic 1m" (iteration 2 of 5, the critic has been at work
+for a minute), or nothing at all. It starts no other program, waits at most a
+quarter of a second for a run that does not answer, and always exits with 0.
 
     bash  PS1='$(codeloops status --short) '"$PS1"
     zsh   setopt prompt_subst; RPROMPT='$(codeloops status --short)'
     fish  function fish_right_prompt; codeloops status --short; end
 
---json prints a list of objects, an empty one where nothing runs:
+--json prints a list of objects, which is empty if nothing runs:
 
   session                the id
   pid                    the process of codeloops
   work_tree              where it works
   log                    the file
   prompt                 its first line
-  strategy               "" is that of an actor and a critic
-  began                  the run, which may carry an earlier one on
-  now.iteration          the one under way; 0 is none
-  now.phase              as the log spells it
+  strategy               its name; "" is actor-critic
+  began                  when the run began; it may have resumed an earlier one
+  now.iteration          the current one; 0 is none
+  now.phase              the current one, as in the log
   now.since              when the phase began
-  now.paused             the user has it wait
-  now.turns              those under way: role, agent, model, began, does, what, waiting_until
-  change.files           that differ since the session began, as of the last look
+  now.paused             whether the user has paused it
+  now.turns              the current ones: role, agent, model, began, does, what, waiting_until
+  change.files           how many have changed since the session began
   change.insertions      lines
   change.deletions       lines
   spent.tokens           by all agents so far
@@ -69,9 +69,9 @@ second at most for a run that does not answer, and ends with 0 whatever it finds
   limits.cost_usd        US dollars
   limits.duration_secs   of the run
   limits.turn_secs       of a turn of the actor
-  asked.stop             after this iteration, and not yet done
-  asked.pause            after this turn, or paused
-  asked.words            texts that the actor was not told yet`,
+  asked.stop             whether it is to stop after this iteration
+  asked.pause            whether it is to pause after this turn, or is paused
+  asked.words            how many texts the actor has not been told yet`,
 		Example: `  codeloops status
   codeloops status --all --json
   codeloops status --short`,

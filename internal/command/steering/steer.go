@@ -22,13 +22,14 @@ any repository. Without an ID it is the one of this work
 tree, or the only one of the repository.`
 
 func newStopCmd(c *command.Console) *cobra.Command {
-	return newHoldCmd(c, loop.SteerStop, "do not stop it after all: it goes on", &cobra.Command{
+	return newHoldCmd(c, loop.SteerStop, "do not stop it after all", &cobra.Command{
 		Use:   "stop [ID]",
-		Short: "Stop a run after the iteration under way",
-		Long: `Stop a run after the iteration under way, as the key s does on its own
-screen. Its turns and checks are finished, its work is judged, and codeloops resume
-can continue it. --off takes that back as long as the run has not stopped. To end a run at once, press Ctrl+C where it runs, or send its process
-SIGINT; codeloops status --json has the pid.
+		Short: "Stop a run after the current iteration",
+		Long: `Stop a run after the current iteration, as the key s does on its own screen. Its
+turns and checks are finished, its work is judged, and codeloops resume can
+continue it. --off takes this back as long as the run has not stopped. To end a
+run at once, press Ctrl+C where it runs, or send its process SIGINT; codeloops
+status --json has the pid.
 
 ` + runRefHelp,
 		Example: `  codeloops stop
@@ -37,11 +38,11 @@ SIGINT; codeloops status --json has the pid.
 }
 
 func newPauseCmd(c *command.Console) *cobra.Command {
-	return newHoldCmd(c, loop.SteerPause, "let it go on; a stop that was asked for is taken back, too", &cobra.Command{
+	return newHoldCmd(c, loop.SteerPause, "let it continue; this also takes back a stop that was asked for", &cobra.Command{
 		Use:   "pause [ID]",
-		Short: "Pause a run after the turn under way, or let it go on",
-		Long: `Pause a run after the turn under way, as the key p does on its own screen: no
-turn begins until codeloops pause --off lets it go on. Time limits keep running
+		Short: "Pause a run after the current turn, or let it continue",
+		Long: `Pause a run after the current turn, as the key p does on its own screen: no turn
+begins until codeloops pause --off lets it continue. Time limits keep running
 meanwhile.
 
 ` + runRefHelp,
@@ -71,15 +72,15 @@ func newSayCmd(c *command.Console) *cobra.Command {
 		Use:         "say [ID] words…",
 		Annotations: command.Exits("the run was told", ""),
 		Short:       "Tell the actor of a run something",
-		Long: `Tell the actor of a run something in its next turn, as the key f does on the run's
-own screen. With --now its turn ends at once, as with the key i: nobody judges
-it, and the next one begins with your words. They stand in the log, and reach the
-agent as the user's own.
+		Long: `Tell the actor of a run something in its next turn, as the key f does on the
+run's own screen. With --now its turn ends at once, as with the key i: nobody
+judges it, and the next one begins with your words. They are logged, and the
+agent gets them as words of the user.
 
-If the session is named first, the words need no quotes; otherwise give them as one
-argument: a first argument with a space in it, or a single argument, is what is
-said. - instead of the words means standard input. A run takes at most
-1 MiB at a time.
+After an ID the words need no quotes; without one, give them as one argument. A
+single argument, or a first argument with a space in it, is never taken for an
+ID. - instead of the words means standard input. A run accepts at most 1 MiB at
+a time.
 
 ` + runRefHelp,
 		Example: `  codeloops say "use the library that is there, do not add another"

@@ -41,11 +41,11 @@ func newWatchCmd(c *command.Console) *cobra.Command {
 			manual.Exit{Code: command.ExitInterrupted, Meaning: "it was interrupted, or you left with Ctrl+C"},
 		),
 		Short: "Watch a run from another terminal, and steer it",
-		Long: `Show a running session as its own screen does, from its beginning, and follow it to
-its end. On a terminal the same keys steer it: s stops it after the iteration,
-p pauses it, f tells the actor something, ? lists them. Ctrl+C and q stop the
-watching; the run goes on. Elsewhere, the same lines are written that the run itself
-writes. A session that is over is shown as by codeloops replay.
+		Long: `Show a running session as its own screen does, from its beginning, and follow it
+to its end. On a terminal the same keys steer it: s stops it after the
+iteration, p pauses it, f tells the actor something, ? lists them. Ctrl+C and q
+end the watching; the run continues. Elsewhere, the same lines are written that
+the run itself writes. A finished session is shown as by codeloops replay.
 
 It ends with the exit code of the run.
 
@@ -61,8 +61,8 @@ It ends with the exit code of the run.
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
-	f.StringVar(&l.Dir, "session-dir", "", "look for sessions that are over in `dir`")
-	f.BoolVar(&l.All, "all", false, "without an ID: the one that runs, in whatever repository")
+	f.StringVar(&l.Dir, "session-dir", "", "look for finished sessions in `dir`")
+	f.BoolVar(&l.All, "all", false, "without an ID: the one that runs, in any repository")
 	return cmd
 }
 

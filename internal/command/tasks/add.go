@@ -41,7 +41,7 @@ type taskOptions struct {
 func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
 	f := cmd.Flags()
 	f.StringVar(&o.target, "target", "", "merge the result into `branch` (default: the one that is checked out)")
-	f.StringArrayVar(&o.after, "after", nil, "begin when the task `ID` is merged")
+	f.StringArrayVar(&o.after, "after", nil, "begin after the task `ID` is merged")
 	_ = cmd.RegisterFlagCompletionFunc("after", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return q.complete(cmd, nil, typed)
 	}) // fails only for an unknown flag
@@ -130,7 +130,7 @@ func (o *taskOptions) warn(b *backlog, what string) {
 
 // addJSON adds the flag --json.
 func addJSON(cmd *cobra.Command, to *bool) {
-	cmd.Flags().BoolVar(to, "json", false, "print one JSON object on standard output, and nothing else there")
+	cmd.Flags().BoolVar(to, "json", false, "print one JSON object on standard output, and nothing else")
 }
 
 // task makes a task from the command line, and rejects whatever is invalid.

@@ -22,8 +22,8 @@ type budgetFlags struct{ cost, tokens, time string }
 func (f *budgetFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.cost, "budget-cost", "", "limit for all tasks of this repository together, in US `dollars`; 0 is no limit. It is kept with the queue (--max-cost limits each added task)")
-	flags.StringVar(&f.tokens, "budget-tokens", "", "the same in tokens: `n`, such as 500k or 2M")
-	flags.StringVar(&f.time, "budget-time", "", "the same in the working `time` of the agents, over all turns, such as 8h")
+	flags.StringVar(&f.tokens, "budget-tokens", "", "the same limit in tokens: `n`, such as 500k or 2M")
+	flags.StringVar(&f.time, "budget-time", "", "the same limit on the working `time` of the agents, summed over all turns, such as 8h")
 	manual.Under("Queue", flags, "budget-cost", "budget-tokens", "budget-time")
 }
 

@@ -104,7 +104,7 @@ func newQueueLogsCmd(q *Access) *cobra.Command {
 			manual.Exit{Code: command.ExitDone, Meaning: "what was asked for was shown; with --follow: the run ended with success, or you left with q"},
 			manual.Exit{Code: command.ExitLimit, Meaning: "with --follow: the run ended at the iteration limit, or another budget"},
 			manual.Exit{Code: command.ExitError, Meaning: "with --follow: the run failed, or was killed; or an error"},
-			manual.Exit{Code: command.ExitInterrupted, Meaning: command.MeansInterrupted + "; with --follow also: the run was"}),
+			manual.Exit{Code: command.ExitInterrupted, Meaning: command.MeansInterrupted + "; with --follow also: the run was interrupted"}),
 		Short: "Show what a task's agents have done or are doing",
 		Long: `Show the last session of a task as ` + "`codeloops replay`" + ` does. With --follow, a running one
 is shown to its end, as by ` + "`codeloops watch`" + `, on whichever machine it runs, and the

@@ -33,11 +33,11 @@ func newQueueRunCmd(q *Access) *cobra.Command {
 		Use: "run [FILE]",
 		Annotations: command.Exits("everything is merged, or finished with --no-merge",
 			"something is left: failed, cancelled, over budget, waiting for a person, or waiting for such a task"),
-		Short: "Work off the tasks of this repository, and merge the results",
-		Long: `Work off the tasks of this repository, several at once, and merge the results. It
-ends when no task makes progress without you, and prints the state of each. The open
-tasks of a checklist or prd.json given as FILE are added first, with the settings given
-here; see ` + "`codeloops queue import`" + `.
+		Short: "Work on the tasks of this repository, and merge the results",
+		Long: `Work on the tasks of this repository, several at once, and merge the results.
+The command ends when no task can continue without you, and prints the state of
+each. The open tasks of a checklist or prd.json given as FILE are added first,
+with the settings given here; see ` + "`codeloops queue import`" + `.
 
 --budget-cost, --budget-tokens and --budget-time limit what the tasks of this repository
 cost together, whoever works on them: what a turn may cost is reserved before it

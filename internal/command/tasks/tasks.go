@@ -82,7 +82,7 @@ func (q *Access) settings() (config.Queue, error) {
 func (q *Access) flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	f.StringVar(&q.hub, "hub", "", "use the queue at `URL`, as printed by `codeloops hub` there (default: on this machine)")
-	f.StringVar(&q.hub, "nats", "", "the same, for your own NATS server with JetStream: `URL`")
+	f.StringVar(&q.hub, "nats", "", "use the queue on your own NATS server with JetStream, at `URL`")
 	manual.Under("Queue", f, "hub", "nats")
 }
 
