@@ -42,7 +42,7 @@ as learning a lesson for a second attempt, or the best of several candidates.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, o, name, keep) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "strategy", name, "play the strategy `name`; codeloops strategies lists them")
+	f.StringVar(&name, "strategy", name, "use the strategy `name`; codeloops strategies lists them")
 	f.BoolVar(&keep, "keep", false, "keep the repository, and say where it is")
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")

@@ -30,7 +30,7 @@ func Exits(done, short string) map[string]string {
 
 // ServeExits lists the exit codes of a command that runs until it is told to end.
 func ServeExits() map[string]string {
-	return manual.Exits(manual.Exit{Code: ExitDone, Meaning: "its help was shown: it does not end by itself"},
+	return manual.Exits(manual.Exit{Code: ExitDone, Meaning: "the help was shown; without --help the command runs until it is stopped"},
 		failed(), manual.Exit{Code: ExitInterrupted, Meaning: "it was stopped: Ctrl+C or SIGTERM"})
 }
 

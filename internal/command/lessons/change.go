@@ -25,7 +25,7 @@ func (l *lessons) newAddCmd() *cobra.Command {
 	var everywhere bool
 	cmd := &cobra.Command{
 		Use:         "add SENTENCE…",
-		Annotations: command.Exits("the lesson is there", ""),
+		Annotations: command.Exits("the lesson is stored", ""),
 		Short:       "Add a lesson of your own",
 		Long: `Add a lesson of your own. It is for this project, unless you say --everywhere,
 and for tasks that share words with it or with --task.`,
@@ -118,12 +118,12 @@ func (l *lessons) newRmCmd() *cobra.Command {
 func (l *lessons) newImportCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:         "import FILE",
-		Annotations: command.Exits("the lessons are there", ""),
+		Annotations: command.Exits("the lessons are stored", ""),
 		Example:     `  codeloops lessons import lessons.jsonl`,
 		Short:       "Add the lessons of a file of JSON lines; - is standard input",
 		Long: `Add the lessons of a file of JSON lines; - is standard input. They are cleaned
-of control sequences and of the values of secret variables. If a line is no
-lesson, nothing is added.`,
+of control sequences and of the values of secret variables. If any line is not a lesson, nothing
+is added.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return hint.Errorf("- is standard input", "%s takes one file, but got %d", cmd.CommandPath(), len(args))

@@ -112,14 +112,15 @@ func (l *lessons) newListCmd() *cobra.Command {
 		Annotations: command.Exits("the lessons were listed; there may be none", ""),
 		Aliases:     []string{"ls"},
 		Short:       "List lessons, the oldest first, or those for a task",
-		Long: `List lessons in the order in which they were added, with how the runs ended that were told them; or,
-with --for, those that a run with this task would be told, the most fitting
-first. Elsewhere than on a terminal, tabs set id, uses and sentence apart.`,
+		Long: `List lessons, the oldest first, and how the runs that were told them ended; or,
+with --for, those that a run with this task would be told, the best match first.
+Elsewhere than on a terminal each line has id, uses and sentence, separated by
+tabs.`,
 		Example: `  codeloops lessons list --for 'make the failing test in parser pass'`,
 		Args:    command.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.list(cmd.Context(), task, asJSON) },
 	}
-	cmd.Flags().StringVar(&task, "for", "", "only those for this `task`, as a run would be told them")
+	cmd.Flags().StringVar(&task, "for", "", "only those that a run with this `task` would be told")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
 	return cmd
 }

@@ -83,7 +83,7 @@ repositories.
 	addLogFlags(cmd, l)
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
+	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as configured for runs)")
 	f.IntVar(&o.until, "until-iteration", 0, "stop after iteration `n`")
 	f.StringVar(&o.speed, "speed", "max", "play at this `speed`: 1 as it was, 2 twice as fast, …, max without pauses")
 	f.BoolVar(&o.step, "step", false, "on a terminal: begin paused, and wait for keys")

@@ -129,8 +129,8 @@ needed.`,
 	f := cmd.Flags()
 	f.StringVar(&o.olderThan, "older-than", "", "only sessions that began longer ago than this `span`, such as 30d")
 	f.IntVar(&o.keep, "keep", 0, "keep the `n` newest sessions, however old")
-	f.BoolVar(&o.kept, "kept", false, "what restores have replaced and kept, instead of sessions")
-	f.BoolVar(&o.refs, "refs", false, "no sessions, but refs/codeloops/ of this repository, where earlier versions kept checkpoints")
+	f.BoolVar(&o.kept, "kept", false, "remove the files that restores have replaced and kept, instead of sessions")
+	f.BoolVar(&o.refs, "refs", false, "remove refs/codeloops/ of this repository, where earlier versions kept checkpoints, instead of sessions")
 	o.addFlags(f)
 	return cmd
 }

@@ -60,7 +60,7 @@ It ends with the exit code of the run.
 	cmd.ValidArgsFunction = completeRuns(c)
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
+	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as configured for runs)")
 	f.StringVar(&l.Dir, "session-dir", "", "look for finished sessions in `dir`")
 	f.BoolVar(&l.All, "all", false, "without an ID: the one that runs, in any repository")
 	return cmd

@@ -141,7 +141,7 @@ exit code is that of the run.`,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&follow, "follow", "f", false, "follow it while it runs")
-	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
+	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as configured for runs)")
 	return cmd
 }
 
