@@ -49,24 +49,34 @@ func made(reasons []string) bool {
 	return because(reasons, "commit", "cherry-pick", "revert", "am", "pull", "codeloops")
 }
 
-// left reports whether the target once contained the waiting commit, and no longer does: the user took it and then
-// removed it.
+// left reports whether the user took the waiting commit and then removed it again: the target has been that commit, a
+// merge of it, or was rebased onto it. That the target has contained it in another way says nothing: the user may have
+// tried the branch of a task that began there.
 func (m *Merger) left(ctx context.Context, at position) (bool, error) {
 	past := m.past(at)
 	if past[at.ahead] != nil {
 		return true, nil
 	}
-	args := []string{"rev-list", "--ignore-missing"}
+	args := []string{"rev-list", "--ignore-missing", "--no-walk", "--no-commit-header", "--format=%P"}
+	none := len(args)
 	for id, reasons := range past {
-		if because(reasons, "merge", "commit (merge)", "pull", "rebase") && !strings.HasSuffix(reasons[0], ": Fast-forward") {
+		if slices.ContainsFunc(reasons, func(why string) bool { return strings.HasSuffix(why, " onto "+at.ahead) }) {
+			return true, nil
+		}
+		if because(reasons, "merge", "commit (merge)", "pull") && !strings.HasSuffix(reasons[0], ": Fast-forward") {
 			args = append(args, id)
 		}
 	}
-	if len(args) == 2 {
+	if len(args) == none {
 		return false, nil
 	}
-	out, err := m.repo.Run(ctx, m.repo.Root, append(args, "^"+at.tip, "--")...)
-	return strings.Contains(out, at.ahead), err
+	out, err := m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
+	for parents := range strings.Lines(out) {
+		if of := strings.Fields(parents); len(of) > 1 && slices.Contains(of[1:], at.ahead) {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // news lists the commits that a merge of another one would add to the target.

@@ -419,3 +419,30 @@ func TestRemovedMerged(t *testing.T) {
 		s.clean()
 	}
 }
+
+// TestTriedBranchOnWaiting: who tries the branch of a task that began at what waits, and goes back, has not taken out
+// what waits.
+func TestTriedBranchOnWaiting(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"merge", "-q", "--no-ff", "-m", "tried", "two"},
+		{"rebase", "-q", "two"},
+		{"pull", "-q", "--no-rebase", "--no-edit", ".", "two"},
+	} {
+		s := newScene(t, true)
+		s.Branch("one", "main", "one", "1\n")
+		s.merged("one")
+		s.Branch("two", queue, "two", "2\n")
+		s.Write("own", "own\n")
+		own := s.Save("own")
+		s.Branch("three", "main", "three", "3\n")
+		s.Git(args...)
+		s.Git("reset", "-q", "--hard", own)
+		for _, head := range []string{"three", "two"} {
+			res := s.merged(head)
+			s.contains(res.Ref, "one")
+			s.removed(res)
+		}
+		s.clean()
+	}
+}
