@@ -3,8 +3,11 @@ package queueview
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/queue"
 )
 
 // TestTaskTable: the table fits every width, drops the least important columns first, and never
@@ -39,5 +42,17 @@ func TestTaskTable(t *testing.T) {
 	}
 	if row := lines(240, long...)[1]; !strings.HasSuffix(row, long[columnTitle]) {
 		t.Errorf("%q", row)
+	}
+}
+
+// TestShowCleans: nothing that another machine says of a task reaches the terminal as it is.
+func TestShowCleans(t *testing.T) {
+	t.Parallel()
+	const odd = "a\x1b[2Jb\rc"
+	r := &queue.Record{Task: queue.Task{ID: "one", Prompt: odd}, State: queue.Running, Why: odd, Worker: queue.Worker{Name: odd}}
+	r.Course = []queue.Moment{{State: queue.Running, Worker: odd}, {State: queue.Failed, Why: odd}}
+	var out strings.Builder
+	if err := (&View{Now: time.Unix(0, 0)}).Show(&out, r, []string{odd}, odd); err != nil || strings.ContainsAny(out.String(), "\x1b\r") {
+		t.Errorf("%q, %v", out.String(), err)
 	}
 }

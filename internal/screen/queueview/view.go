@@ -101,7 +101,7 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 	for _, m := range r.Course {
 		what := string(m.State)
 		if m.State == queue.Running {
-			what = fmt.Sprintf("running, attempt %d by %s", m.Attempt, m.Worker)
+			what = fmt.Sprintf("running, attempt %d by %s", m.Attempt, term.Line(m.Worker))
 		}
 		if m.Why != "" {
 			what += ": " + term.Line(m.Why)
@@ -137,10 +137,8 @@ func (v *View) table(s *term.Streams) error {
 		}
 		return cell
 	}
+	t.ASCII = s.ASCII
 	for _, line := range t.Lines(s.OutWidth()) {
-		if s.ASCII {
-			line = term.ASCII(strings.ReplaceAll(line, "…", "~")) // "..." would be too wide
-		}
 		if _, err := fmt.Fprintln(s.Out, line); err != nil {
 			return err
 		}

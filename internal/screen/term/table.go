@@ -17,11 +17,19 @@ type Table struct {
 	Cut    []int      // columns to cut, in this order, if that is not enough
 	Least  int        // how wide the last column has to be to be useful
 	Sparse bool       // leave out columns in which every entry is empty or "-"
+	ASCII  bool       // the terminal can show no other characters
 	Style  func(row, column int, cell string) string
 }
 
 // Lines returns a line for each row.
 func (t *Table) Lines(width int) []string {
+	if t.ASCII {
+		for _, row := range t.Rows {
+			for c := range row {
+				row[c] = ASCII(narrow(row[c]))
+			}
+		}
+	}
 	widths := t.widths(width)
 	lines := make([]string, len(t.Rows))
 	for r, row := range t.Rows {
@@ -31,6 +39,9 @@ func (t *Table) Lines(width int) []string {
 				continue
 			}
 			cell := Fit(row[c], w)
+			if t.ASCII {
+				cell = narrow(cell)
+			}
 			blank := strings.Repeat(" ", max(0, w-ansi.StringWidth(cell)))
 			if cell = t.Style(r, c, cell); slices.Contains(t.Right, c) {
 				cell = blank + cell
@@ -43,6 +54,9 @@ func (t *Table) Lines(width int) []string {
 	}
 	return lines
 }
+
+// narrow replaces each ellipsis by an ASCII sign that is as wide.
+func narrow(cell string) string { return strings.ReplaceAll(cell, "…", "~") }
 
 // widths returns the width of each column, 0 for those that are left out.
 func (t *Table) widths(width int) []int {

@@ -15,6 +15,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/session"
 	"codeloops/internal/session/sessionview"
 )
@@ -148,6 +149,41 @@ func TestTableBeheaded(t *testing.T) {
 	const want = "beheaded  ?        success     2  1m 00s       -  (the first line of its log cannot be read)"
 	if _, row, _ := strings.Cut(out.String(), "\n"); err != nil || strings.TrimSpace(row) != want {
 		t.Errorf("%q, %v", row, err)
+	}
+}
+
+// TestTableLate: a prompt is shown however late its first word comes.
+func TestTableLate(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]string{"blanks": strings.Repeat(" \n", 2_000), "escapes": strings.Repeat("\x1b[31m", 1_000)} {
+		list := []session.Overview{one("late", 1, func(o *session.Overview) { o.Session.Prompt = before + "fix it" })}
+		var out bytes.Buffer
+		if err := sessionview.Table(&out, list, sessionview.Screen{Width: 80, Style: colours()}); err != nil || !strings.Contains(out.String(), "  fix it\n") {
+			t.Errorf("%s: %q, %v", name, out.String(), err)
+		}
+	}
+}
+
+// TestTableASCII: a terminal that can show nothing else gets only ASCII, and the table fits it.
+func TestTableASCII(t *testing.T) {
+	t.Parallel()
+	list := []session.Overview{one("one", 1, func(o *session.Overview) {
+		o.Session.Prompt = strings.Repeat("very ", 40) + "long"
+		o.Session.WorkingDir = "/p/a name that is longer than its column"
+		o.Tally = &progress.Tally{Actor: progress.Part{Turns: 2}}
+		o.Tally.Actor.Usage.Priced = 1
+	})}
+	for width := 20; width < 120; width++ {
+		var out bytes.Buffer
+		err := sessionview.Table(&out, list, sessionview.Screen{Width: width, Style: lipgloss.NewRenderer(io.Discard), ASCII: true})
+		if err != nil || strings.ContainsFunc(out.String(), func(r rune) bool { return r > unicode.MaxASCII }) {
+			t.Errorf("width %d: %q, %v", width, out.String(), err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if len(line)-1 > width {
+				t.Errorf("width %d: %q", width, line)
+			}
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
@@ -91,10 +93,14 @@ func purpose(o session.Overview) string {
 }
 
 // beginning puts the beginning of a text on one line that is at least width columns wide, if there
-// is enough text. Prompts may be long, and lists have many.
+// is enough text. Prompts may be long, and lists have many; few begin with what is not shown.
 func beginning(text string, width int) string {
-	most := 8 * width // bytes
-	return term.Line(strings.ToValidUTF8(text[:min(most, len(text))], ""))
+	for most := 8 * width; ; most *= 8 { // bytes
+		line := term.Line(strings.ToValidUTF8(text[:min(most, len(text))], ""))
+		if most >= len(text) || ansi.StringWidth(line) >= width {
+			return line
+		}
+	}
 }
 
 func iterations(o session.Overview, unknown string) string {
@@ -130,7 +136,7 @@ func Table(w io.Writer, picked []session.Overview, s Screen) error {
 		})
 	}
 	t := term.Table{
-		Rows: rows, Least: leastPrompt,
+		Rows: rows, Least: leastPrompt, ASCII: s.ASCII,
 		Right: []int{columnIterations, columnCost},
 		Drop:  []int{columnCost, columnDuration, columnIterations, columnProject},
 		Style: func(row, column int, cell string) string {
