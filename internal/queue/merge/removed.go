@@ -46,7 +46,10 @@ func because(reasons []string, beginnings ...string) bool {
 // made reports whether a commit came into being on the target, rather than on a branch that the target was then
 // moved to.
 func made(reasons []string) bool {
-	return because(reasons, "commit", "cherry-pick", "revert", "am", "pull", "codeloops")
+	return slices.ContainsFunc(reasons, func(why string) bool {
+		return !strings.HasSuffix(strings.ToLower(why), ": fast-forward") &&
+			because([]string{why}, "commit", "cherry-pick", "revert", "am", "merge", "pull", "codeloops")
+	})
 }
 
 // left reports whether the user took the waiting commit and then removed it again: the target has been that commit, a
@@ -90,11 +93,11 @@ func (m *Merger) news(ctx context.Context, at position, commit string, args ...s
 
 // removed lists the commits that a merge of another one would bring back, newest first. Commits of a task's own
 // branch are not among them, as the user may have tried the branch on the target and gone back; unless
-// they were made on the target, and the branch was rebased onto them: then mixed is true.
-func (m *Merger) removed(ctx context.Context, at position, commit, base string) (ids []string, mixed bool, err error) {
+// they were made on the target, and the branch was rebased onto them. own holds those of the branch.
+func (m *Merger) removed(ctx context.Context, at position, commit, base string) (ids []string, own string, err error) {
 	past := m.past(at)
 	if len(past) == 0 {
-		return nil, false, nil
+		return nil, "", nil
 	}
 	out, err := m.news(ctx, at, commit, "--topo-order")
 	for id := range strings.FieldsSeq(out) {
@@ -103,11 +106,10 @@ func (m *Merger) removed(ctx context.Context, at position, commit, base string) 
 		}
 	}
 	if err != nil || len(ids) == 0 {
-		return ids, false, err
+		return ids, "", err
 	}
-	own, err := m.own(ctx, at, commit, base)
-	ids = slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(own, id) && !made(past[id]) })
-	return ids, len(ids) > 0 && strings.Contains(own, ids[0]), err
+	own, err = m.own(ctx, at, commit, base)
+	return slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(own, id) && !made(past[id]) }), own, err
 }
 
 // own lists the commits that tasks made: those of a task's branch since its base, which may be "", or those that
@@ -169,14 +171,17 @@ func (m *Merger) lacks(ctx context.Context, at position, id string) (all []Commi
 // changes made after it can be merged alone. Where it is "", they cannot be told apart, for
 // example because of a later merge.
 func (m *Merger) back(ctx context.Context, at position, commit, base string) (all []Commit, since string, err error) {
-	ids, mixed, err := m.removed(ctx, at, commit, base)
-	for _, id := range ids {
-		if err != nil || len(all) > 0 {
+	ids, own, err := m.removed(ctx, at, commit, base)
+	for err == nil && len(ids) > 0 {
+		if all, err = m.lacks(ctx, at, ids[0]); err != nil || len(all) > 0 {
 			break
 		}
-		all, err = m.lacks(ctx, at, id)
+		// The target has all that it amounts to, so what it is based on is no matter.
+		var has string
+		has, err = m.repo.Run(ctx, m.repo.Root, "rev-list", ids[0], "^"+at.tip, "--")
+		ids = slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(has, id) })
 	}
-	if err != nil || len(all) == 0 || mixed {
+	if err != nil || len(all) == 0 || strings.Contains(own, ids[0]) {
 		return all, "", err
 	}
 	later, err := m.news(ctx, at, commit, "--parents", "^"+ids[0])

@@ -446,3 +446,60 @@ func TestTriedBranchOnWaiting(t *testing.T) {
 		s.clean()
 	}
 }
+
+// TestPulledBranch: who tries the branch of a task by a pull, and goes back, has taken out nothing of the task.
+func TestPulledBranch(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"pull", "-q", ".", "two"}, {"cherry-pick", "--ff", "two"}} {
+		s := newScene(t, true)
+		base := s.Git("rev-parse", "main")
+		s.Branch("two", "main", "two", "2\n")
+		s.Git(args...)
+		s.Git("reset", "-q", "--hard", base)
+		s.Branch("three", "main", "three", "3\n")
+		for _, head := range []string{"two", "three"} {
+			res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: head, Base: base, Message: "Merge " + head + "\n", Check: green})
+			s.must(err)
+			s.removed(res)
+			if res.Outcome != merge.Merged {
+				t.Errorf("%s: %+v", head, res)
+			}
+		}
+		s.clean()
+	}
+}
+
+// TestSquashedSteps: steps that the target has in one commit were not taken out, though a merge of the first step
+// alone would be a conflict; and steps that cancel each other do not come back.
+func TestSquashedSteps(t *testing.T) {
+	t.Parallel()
+	for name, squash := range map[string]func(s scene){
+		"squashed": func(s scene) {
+			s.Git("reset", "-q", "--soft", "HEAD~2")
+			s.Git("commit", "-q", "-m", "squashed")
+		},
+		"undone and dropped": func(s scene) {
+			s.Git("revert", "--no-edit", "HEAD~1..HEAD")
+			s.Git("revert", "--no-edit", "HEAD~2")
+			s.merged("two")
+			s.Git("reset", "-q", "--hard", "HEAD~4")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, true)
+			s.Branch("one", "main", "one", "1\n")
+			s.Branch("two", "main", "two", "2\n")
+			s.Branch("three", "main", "three", "3\n")
+			s.merged("one")
+			for _, step := range []string{"first step\n", "second step\n"} {
+				s.Write("own", step)
+				s.Save(step)
+			}
+			s.merged("two")
+			squash(s)
+			s.removed(s.merged("three"))
+			s.clean()
+		})
+	}
+}
