@@ -66,13 +66,22 @@ func (w *work) prune(dir string, stays func(dir string) bool) {
 	}
 }
 
-// pruneBelow removes a directory that holds nothing but directories.
+// pruneBelow removes a directory that holds nothing but directories. It removes no file.
 func (w *work) pruneBelow(dir string) {
 	var dirs []string
-	_ = fs.WalkDir(w.root.FS(), dir, func(name string, _ fs.DirEntry, err error) error {
-		dirs = append(dirs, name)
-		return err
+	file := false
+	_ = fs.WalkDir(w.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		if file = d == nil || !d.IsDir(); file {
+			return fs.SkipAll
+		}
+		if err == nil { // otherwise it is in dirs, but cannot be read
+			dirs = append(dirs, name)
+		}
+		return nil
 	})
+	if file {
+		return
+	}
 	for _, below := range slices.Backward(dirs) {
 		if w.root.Remove(below) != nil {
 			return

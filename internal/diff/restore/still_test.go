@@ -21,12 +21,14 @@ func TestStill(t *testing.T) {
 		still      error
 		want       error
 	}{
-		"before it begins":             {"stage", "f", errNo, errNo},
-		"before a file is moved aside": {"move aside", "f", nil, ErrChanged},
-		"when others have their place": {"put in place", "mode", nil, ErrChanged},
-		"where a file is to come":      {"put in place", "new/deep/n", nil, ErrInTheWay},
-		"where a directory is to come": {"put in place", "new/deep", nil, ErrInTheWay},
-		"where a file was to go":       {"put in place", "gone/deep/x", nil, ErrInTheWay},
+		"before it begins":              {"stage", "f", errNo, errNo},
+		"before a file is moved aside":  {"move aside", "f", nil, ErrChanged},
+		"when others have their place":  {"put in place", "mode", nil, ErrChanged},
+		"where a file is to come":       {"put in place", "new/deep/n", nil, ErrInTheWay},
+		"where a directory is to come":  {"put in place", "new/deep", nil, ErrInTheWay},
+		"where a file was to go":        {"put in place", "gone/deep/x", nil, ErrInTheWay},
+		"below where a file is to come": {"put in place", "a/mine", nil, ErrInTheWay},
+		"in what is to be empty":        {"put in place", "away/y", nil, ErrInTheWay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
