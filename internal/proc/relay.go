@@ -1,10 +1,18 @@
 package proc
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
-// maxWaiting bounds the output that waits for a slow watch, in bytes. A command that
-// prints more has to wait as well.
-const maxWaiting = 4 << 20
+const (
+	// watchChunk is how many bytes a watch gets at once at most: a follower sees only the
+	// beginning of a long text.
+	watchChunk = 32 << 10
+	// maxWaiting bounds the output that waits for a slow watch, in bytes. A command that
+	// prints more has to wait as well.
+	maxWaiting = 4 << 20
+)
 
 // A relay passes what the streams read on to a watch, so that they need not wait for it.
 type relay struct {
@@ -68,7 +76,9 @@ func (r *relay) finish() {
 func (r *relay) run() {
 	for pieces := r.next(); len(pieces) > 0; pieces = r.next() {
 		for _, p := range pieces {
-			r.watch(p.stream, p.text)
+			for chunk := range slices.Chunk(p.text, watchChunk) {
+				r.watch(p.stream, chunk)
+			}
 		}
 	}
 }
