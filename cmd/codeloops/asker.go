@@ -41,7 +41,7 @@ func (a *asker) ask(ctx context.Context, q run.Question) (run.Answer, error) {
 	if q.About == run.Strategy {
 		return a.line(ctx, q.Text)
 	}
-	err := ask.Sure(ctx, a.Streams, q.Text)
+	err := ask.Confirm(ctx, a.Streams, q.Text)
 	return run.Answer{Yes: err == nil}, err
 }
 

@@ -57,12 +57,12 @@ func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep bool)
 	if err != nil {
 		return fmt.Errorf("make a directory for the demonstration: %w", err)
 	}
-	stage := demo.On(dir)
+	stage := demo.NewStage(dir)
 	if keep {
 		defer func() { fmt.Fprintf(a.Err, "the repository is in %s\n", dir) }() //nolint:errcheck // a courtesy
 	} else {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-		if err := stage.MayGo(); err != nil {
+		if err := stage.MarkDisposable(); err != nil {
 			return err
 		}
 	}

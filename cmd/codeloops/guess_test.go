@@ -21,7 +21,7 @@ func TestGuessed(t *testing.T) {
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
 		"search": "sessions search", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue lst": "queue list", "queues": "queue", "-": "",
 	} {
-		if g, ok := guess.In(known(root), strings.Fields(line)); !ok || g.Command != want {
+		if g, ok := guess.Find(known(root), strings.Fields(line)); !ok || g.Command != want {
 			t.Errorf("%q: %v, %q, want %q", line, ok, g.Command, want)
 		}
 	}
@@ -32,11 +32,11 @@ func TestGuessed(t *testing.T) {
 		"stay", "lost", "hold", "hi", "fix", "list users, sorted", "what is this?", "update README.md", "translate",
 		"search is slow", "strategy pattern everywhere", "research it", "help the user login", "latest", "make it faster",
 	} {
-		if g, ok := guess.In(known(root), strings.Fields(line)); ok {
+		if g, ok := guess.Find(known(root), strings.Fields(line)); ok {
 			t.Errorf("%q is taken for %q (%s)", line, g.Command, g.Instead)
 		}
 	}
-	if _, ok := guess.In(known(root), []string{"list users"}); ok {
+	if _, ok := guess.Find(known(root), []string{"list users"}); ok {
 		t.Error("quoted words are taken for a command")
 	}
 }

@@ -44,7 +44,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	o.addRunFlags(f)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before running a very short prompt")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, without running it")
-	manual.Under(string(run.AboutTask), f, "prompt", "prompt-file", "prompt-name", "edit", "working-dir", "yes", "dry-run")
+	manual.Group(string(run.AboutTask), f, "prompt", "prompt-file", "prompt-name", "edit", "working-dir", "yes", "dry-run")
 }
 
 // addRunFlags declares the flags of every run, new or resumed. The defaults of
@@ -58,7 +58,7 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress, only the result")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
-	manual.Under(string(run.AboutOutput), f, "json-output", "log-file", "quiet", "verbose")
+	manual.Group(string(run.AboutOutput), f, "json-output", "log-file", "quiet", "verbose")
 }
 
 // run runs the loop with the parsed flags and arguments of a command.

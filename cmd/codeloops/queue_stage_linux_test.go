@@ -35,8 +35,8 @@ type queueStage struct {
 	dir    string // the parent of all files, and the user's home
 	counts string
 	lease  time.Duration
-	home   *hub.Home // of the user
-	way    hub.Way   // to a hub that is not the user's own
+	home   *hub.Home   // of the user
+	way    hub.Address // to a hub that is not the user's own
 	nats   *hubtest.Server
 	apart  bool // workers have their own homes
 
@@ -69,7 +69,7 @@ func newQueueStage(t *testing.T, lease time.Duration, agent string) *queueStage 
 		s.way = s.nats.Way()
 	case s.apart:
 		s.Put(s.dir, "keys", strings.Join(s.keys(), "\n")+"\n")
-		s.way = hub.Way{URL: "tls://" + freePort(t)}
+		s.way = hub.Address{URL: "tls://" + freePort(t)}
 	}
 	for n := range mostHomes {
 		s.furnish(s.homeOf(n))

@@ -61,7 +61,7 @@ work is judged first and found done, the words are not used, and you are told.`,
 			if err := o.takeSettings(cmd.Flags()); err != nil {
 				return err
 			}
-			ref, words := command.Spoken(args)
+			ref, words := command.SplitMessage(args)
 			o.say = words
 			return runResume(cmd.Context(), a, o, ref)
 		},
@@ -71,13 +71,13 @@ work is judged first and found done, the words are not used, and you are told.`,
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before continuing in another work tree")
 	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "continue although the work tree has changed since the session ended")
 	cmd.Flags().BoolVar(&o.acceptRules, "accept-rules", false, "continue under the current rules, although they are weaker than the session's")
-	manual.Under(string(run.AboutSession), cmd.Flags(), "all", "yes", "accept-changes", "accept-rules")
+	manual.Group(string(run.AboutSession), cmd.Flags(), "all", "yes", "accept-changes", "accept-rules")
 	return cmd
 }
 
 func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err error) {
 	defer func() { a.refuse(&o.runOptions, err) }()
-	if err := a.UsersOwn(map[string]bool{"--trust-project": o.settings.Trusts(), "--accept-rules": o.acceptRules, "--accept-changes": o.accept}); err != nil {
+	if err := a.RequireUser(map[string]bool{"--trust-project": o.settings.Trusts(), "--accept-rules": o.acceptRules, "--accept-changes": o.accept}); err != nil {
 		return err
 	}
 	was, err := toCarryOn(ctx, a, o, ref)
@@ -99,11 +99,11 @@ func refAndWords(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	ref, words := command.Spoken(args)
+	ref, words := command.SplitMessage(args)
 	if ref == "" && words != "" || ref != "" && len(args) == 1 {
 		return nil
 	}
-	if err := command.NoneEmpty(args[:1]); err != nil {
+	if err := command.RejectEmpty(args[:1]); err != nil {
 		return err
 	}
 	return task.Check(words, "what is said")

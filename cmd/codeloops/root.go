@@ -44,7 +44,7 @@ The prompt comes from the command line, --prompt, --prompt-file, --prompt-name o
 			if showVersion {
 				return printVersion(a)
 			}
-			if g, ok := guess.In(known(cmd.Root()), args); ok && cmd.ArgsLenAtDash() != 0 {
+			if g, ok := guess.Find(known(cmd.Root()), args); ok && cmd.ArgsLenAtDash() != 0 {
 				return g.Refusal()
 			}
 			return o.run(a, cmd, args)

@@ -41,7 +41,7 @@ type runCommand struct {
 // runRun runs the loop, or with --dry-run describes the run.
 func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
 	defer func() { a.refuse(o, err) }()
-	if err := a.UsersOwn(map[string]bool{"--trust-project": o.settings.Trusts()}); err != nil {
+	if err := a.RequireUser(map[string]bool{"--trust-project": o.settings.Trusts()}); err != nil {
 		return err
 	}
 	r := &runCommand{app: a, opts: o}

@@ -31,7 +31,7 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 	if changed && out.Reason != loop.StopConflict { // after a conflict, a restore would undo the user's changes
 		n.work(out.Result == loop.Success)
 	}
-	if flags, ok := r.plan.CarryOn(out); ok {
+	if flags, ok := r.plan.ResumeFlags(out); ok {
 		n.add("carry on", slices.Concat([]string{"codeloops", "resume"}, run.Spelled(flags), []string{r.plan.ID()}))
 	}
 	return n.steps

@@ -60,7 +60,7 @@ func (a *app) refuse(o *runOptions, err error) {
 // over sends a terminal notification about the end of the run, if configured.
 func (r *runCommand) over(out *loop.Outcome) {
 	a, way := r.app, notice.Way(r.plan.Config.Notify)
-	if out.Result == "" || !a.ErrTTY || a.Getenv("CI") != "" || way != notice.Bell && !notice.Knows(a.Getenv("TERM")) {
+	if out.Result == "" || !a.ErrTTY || a.Getenv("CI") != "" || way != notice.Bell && !notice.SupportsEscapes(a.Getenv("TERM")) {
 		return
 	}
 	said := fmt.Sprintf("%s: %s after %s", filepath.Base(r.plan.Dir), words.Outcome(string(out.Result)), render.Count(out.Iterations, "iteration", "iterations"))
@@ -111,13 +111,13 @@ func (r *runCommand) dropped(s loop.Sink, err error) {
 
 func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
-	o := a.Shown(r.plan.Log)
+	o := a.RenderOptions(r.plan.Log)
 	o.Live = r.screen != nil && a.ErrTTY && !a.Plain
 	o.Asks = a.CanAsk()
 	o.Past, o.Kept = r.plan.Tally(), r.plan.Kept()
 	o.Verbose, o.Quiet, o.After = r.opts.verbose, r.opts.quiet, render.After{Now: r.now, Next: r.next}
 	if r.screen != nil {
-		if o.Out = r.screen.Behind(a.Out); o.Width > 0 { // otherwise lines are not cut
+		if o.Out = r.screen.SyncedWriter(a.Out); o.Width > 0 { // otherwise lines are not cut
 			o.Columns = a.ErrRoom
 		}
 	}

@@ -100,7 +100,7 @@ type scene struct {
 func newScene(t *testing.T, name string) *scene {
 	t.Helper()
 	dir := t.TempDir()
-	s := &scene{t: t, dir: dir, name: name, at: demo.On(dir)}
+	s := &scene{t: t, dir: dir, name: name, at: demo.NewStage(dir)}
 	s.env = s.at.Environ(append(os.Environ(),
 		"HOME="+dir, "TMPDIR="+dir, "XDG_DATA_HOME="+filepath.Join(dir, "data"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
 		"CODELOOPS_SESSION_DIR="+s.sessions(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,

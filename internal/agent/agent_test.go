@@ -20,27 +20,27 @@ func TestOwnChannels(t *testing.T) {
 	const prompt = "fix {prompt} and {model}; rm -rf $HOME `x`\n"
 	for _, test := range []struct {
 		name  string
-		own   Own
+		own   CustomConfig
 		model string
 		args  []string
 		stdin string
 	}{
 		{
-			name: "stdin", own: Own{Command: []string{"mine", "--yes", "$HOME"}},
+			name: "stdin", own: CustomConfig{Command: []string{"mine", "--yes", "$HOME"}},
 			args: []string{"--yes", "$HOME"}, stdin: prompt,
 		},
 		{
-			name: "pipe", own: Own{Command: []string{"mine"}, Prompt: "pipe"},
+			name: "pipe", own: CustomConfig{Command: []string{"mine"}, Prompt: "pipe"},
 			stdin: prompt,
 		},
 		{
 			name: "argument at the end", model: "m",
-			own:  Own{Command: []string{"mine", "-p"}, Prompt: "arg", ModelArgs: []string{"--model", "{model}"}},
+			own:  CustomConfig{Command: []string{"mine", "-p"}, Prompt: "arg", ModelArgs: []string{"--model", "{model}"}},
 			args: []string{"-p", "--model", "m", prompt},
 		},
 		{
 			name: "argument within", model: "m",
-			own:  Own{Command: []string{"mine", "--prompt={prompt}", "{model}"}, Prompt: "arg"},
+			own:  CustomConfig{Command: []string{"mine", "--prompt={prompt}", "{model}"}, Prompt: "arg"},
 			args: []string{"--prompt=" + prompt, "m"},
 		},
 	} {
@@ -57,7 +57,7 @@ func TestOwnChannels(t *testing.T) {
 func TestPromptFile(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	spec := Custom("mine", Own{Command: []string{"mine", "-f", "{prompt_file}"}, Prompt: "file"})
+	spec := Custom("mine", CustomConfig{Command: []string{"mine", "-f", "{prompt_file}"}, Prompt: "file"})
 	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleCritic, Iteration: 3, Repeat: Repeat{Ask: 1}, Prompt: "NUL \x00 too"})
 	file := filepath.Join(s.place.Outputs, "003.critic-1.prompt")
 	equal(t, "arguments", c.Args, []string{"-f", file})
@@ -70,7 +70,7 @@ func TestPromptFile(t *testing.T) {
 func TestArgumentRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	a := s.agent(Custom("mine", Own{Command: []string{"mine", "-p={prompt}"}, Prompt: "arg"}), "")
+	a := s.agent(Custom("mine", CustomConfig{Command: []string{"mine", "-p={prompt}"}, Prompt: "arg"}), "")
 	most := strings.Repeat("x", maxArg-len("-p="))
 	if _, c := s.play(a, Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1, Prompt: most}); len(c.Args[0]) != maxArg {
 		t.Errorf("an argument of %d bytes came in as %d", maxArg, len(c.Args[0]))
@@ -90,7 +90,7 @@ func TestOwnEnvironmentWins(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
 	s.place.Environ = append(s.place.Environ, "MODE=theirs", "CLAUDECODE=1")
-	spec := Custom("mine", Own{Command: []string{"mine"}, Env: map[string]string{"MODE": "ours", "CLAUDECODE": "on purpose"}})
+	spec := Custom("mine", CustomConfig{Command: []string{"mine"}, Env: map[string]string{"MODE": "ours", "CLAUDECODE": "on purpose"}})
 	spec.DropEnv = []string{"HOM?"}
 	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 	equal(t, "MODE", c.env("MODE"), []string{"ours"})
@@ -103,7 +103,7 @@ func TestOwnEnvironmentWins(t *testing.T) {
 func TestTurnFiles(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	a := s.agent(Custom("mine", Own{Command: []string{"mine"}}), "")
+	a := s.agent(Custom("mine", CustomConfig{Command: []string{"mine"}}), "")
 	for _, r := range []Request{
 		{Role: loop.RoleActor, Access: loop.Write, Iteration: 1},
 		{Role: loop.RoleCritic, Iteration: 1},
@@ -141,7 +141,7 @@ func TestRolesDecideNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
 	s.place.Environ = append(s.place.Environ, "CODELOOPS_STEP=outside")
-	a := s.agent(Custom("mine", Own{Command: []string{"mine", "--write"}, CriticCommand: []string{"mine", "--look"}}), "")
+	a := s.agent(Custom("mine", CustomConfig{Command: []string{"mine", "--write"}, CriticCommand: []string{"mine", "--look"}}), "")
 	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic, "planner", "debater_1", "judge", "reflector"} {
 		for access, arg := range map[loop.Access]string{loop.ReadOnly: "--look", loop.Write: "--write"} {
 			step := loop.Step("3").Sub(string(role))
@@ -167,7 +167,7 @@ func TestFinalTextOfLargeOutput(t *testing.T) {
 	s := newStage(t, "mine")
 	s.does("flood 100000")
 	s.place.Limits.Keep = 4 << 10
-	reply, _ := s.play(s.agent(Custom("mine", Own{Command: []string{"mine"}}), ""), Request{Role: loop.RoleCritic, Iteration: 1})
+	reply, _ := s.play(s.agent(Custom("mine", CustomConfig{Command: []string{"mine"}}), ""), Request{Role: loop.RoleCritic, Iteration: 1})
 	if !strings.HasPrefix(reply.Stdout.Text, "DECISION: CONTINUE\n") || reply.Stdout.Omitted == 0 || reply.Stdout.File == "" {
 		t.Errorf("the output was not cut: %d bytes kept, %+v", len(reply.Stdout.Text), reply.Stdout.Omitted)
 	}
@@ -180,7 +180,7 @@ func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
 	s.does("leave")
-	reply, _ := s.play(s.agent(Custom("mine", Own{Command: []string{"mine"}}), ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
+	reply, _ := s.play(s.agent(Custom("mine", CustomConfig{Command: []string{"mine"}}), ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 	if len(reply.Leftovers) != 1 || !strings.Contains(reply.Leftovers[0].Command, "sleep 300") {
 		t.Errorf("got the leftovers %v", reply.Leftovers)
 	}
@@ -190,7 +190,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
 	got := map[string]string{}
-	s.play(s.agent(Custom("mine", Own{Command: []string{"mine"}}), ""), Request{
+	s.play(s.agent(Custom("mine", CustomConfig{Command: []string{"mine"}}), ""), Request{
 		Role: loop.RoleActor, Access: loop.Write, Iteration: 1,
 		Watch: func(n loop.Notice) { got[n.Stream] += n.Text },
 	})
@@ -202,9 +202,9 @@ func TestWatch(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	plain, needs := Own{Command: []string{"mine"}}, Own{Command: []string{"mine", "{model}"}}
+	plain, needs := CustomConfig{Command: []string{"mine"}}, CustomConfig{Command: []string{"mine", "{model}"}}
 	for _, test := range []struct {
-		own   Own
+		own   CustomConfig
 		model string
 		deny  string
 		want  string
@@ -248,7 +248,7 @@ func TestRunErrors(t *testing.T) {
 		{fmt.Errorf("more: %w", proc.ErrKeeper), "known"},
 	} {
 		s.place.Starter = failing{test.err}
-		reply, err := s.agent(Custom("mine", Own{Command: []string{"mine"}}), "").Run(t.Context(), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
+		reply, err := s.agent(Custom("mine", CustomConfig{Command: []string{"mine"}}), "").Run(t.Context(), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 		if !errors.Is(err, test.err) || reply.Text != test.text {
 			t.Errorf("got %q, %v; want %q, %v", reply.Text, err, test.text, test.err)
 		}

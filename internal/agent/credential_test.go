@@ -83,7 +83,7 @@ func TestHideSecrets(t *testing.T) {
 	s := newStage(t, "mine")
 	s.place.HideSecrets, s.place.EnvPass = true, []string{"NPM_*"}
 	s.place.Environ = append(s.place.Environ, "MINE_API_KEY=k", "AWS_SECRET_ACCESS_KEY=s", "NPM_TOKEN=n", "PLAIN=p")
-	spec := Custom("mine", Own{Command: []string{"mine"}, Env: map[string]string{"GIVEN_TOKEN": "g"}})
+	spec := Custom("mine", CustomConfig{Command: []string{"mine"}, Env: map[string]string{"GIVEN_TOKEN": "g"}})
 	spec.Credentials = []Credential{{Env: "MINE_API_KEY"}}
 	a := s.agent(spec, "")
 	all, clean := []string{"k", "s", "n", "p", "g"}, []string{"k", "", "n", "p", "g"}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Own is one of the user's own agents, as the configuration has read and checked it.
-type Own struct {
+// CustomConfig is one of the user's own agents, as the configuration has read and checked it.
+type CustomConfig struct {
 	Command       []string          // the program and its arguments
 	CriticCommand []string          // the same for the critic; none: Command
 	Prompt        string            // a [Channel]; "": stdin
@@ -27,7 +27,7 @@ func isName(text string) bool {
 const nameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 // Custom returns the spec of one of the user's own agents.
-func Custom(name string, own Own) Spec {
+func Custom(name string, own CustomConfig) Spec {
 	critic := own.CriticCommand
 	if len(critic) == 0 {
 		critic = own.Command

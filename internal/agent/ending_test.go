@@ -299,7 +299,7 @@ func TestStructuredTurn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
 	s.speaks("claude-stream-json")
-	spec := Custom("mine", Own{Command: []string{"mine"}, Output: "claude-stream-json"})
+	spec := Custom("mine", CustomConfig{Command: []string{"mine"}, Output: "claude-stream-json"})
 	var heard []loop.Notice
 	reply, _ := s.play(s.agent(spec, ""), Request{
 		Role: loop.RoleCritic, Iteration: 1, Watch: func(n loop.Notice) { heard = append(heard, n) },

@@ -135,7 +135,7 @@ func TestResetIsTold(t *testing.T) {
 		s := newStage(t, "mine")
 		s.place.Now = func() time.Time { return now }
 		s.does("print " + test.output)
-		spec := Custom("mine", Own{Command: []string{"mine"}, Output: string(format)})
+		spec := Custom("mine", CustomConfig{Command: []string{"mine"}, Output: string(format)})
 		reply, _ := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 		if got := reply.ResetAt.Format(time.RFC3339); reply.Ending != loop.EndRateLimited || got != test.want {
 			t.Errorf("%s: %s until %s, want %s (%s)", format, reply.Ending, got, test.want, reply.Reason)

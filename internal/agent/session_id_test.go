@@ -63,7 +63,7 @@ func TestSessionID(t *testing.T) {
 func TestBegins(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	spec := Custom("mine", Own{Command: []string{"mine"}, SessionArgs: []string{"--id={session_id}"}})
+	spec := Custom("mine", CustomConfig{Command: []string{"mine"}, SessionArgs: []string{"--id={session_id}"}})
 	reply, c := s.play(s.agent(spec, ""), Request{ID: "s__actor_1", Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 	want := uuid(s.place.Dir + "\ns__actor_1")
 	equal(t, "arguments", c.Args, []string{"--id=" + want})

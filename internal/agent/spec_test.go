@@ -57,7 +57,7 @@ func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	equal(t, "codex", known("codex").CommandLine(loop.ReadOnly, "m"),
 		[]string{"codex", "exec", "-s", "read-only", "--skip-git-repo-check", "--json", "-m", "m", "-"})
-	spec := Custom("mine", Own{Command: []string{"a", "x"}, CriticCommand: []string{"b"}, Prompt: "arg"})
+	spec := Custom("mine", CustomConfig{Command: []string{"a", "x"}, CriticCommand: []string{"b"}, Prompt: "arg"})
 	equal(t, "own actor", spec.CommandLine(loop.Write, ""), []string{"a", "x", "{prompt}"})
 	equal(t, "own critic", spec.CommandLine(loop.ReadOnly, ""), []string{"b", "{prompt}"})
 }
@@ -152,7 +152,7 @@ func TestResumedTurn(t *testing.T) {
 	} {
 		s := newStage(t, "mine")
 		s.speaks("claude-stream-json")
-		spec := Custom("mine", Own{Command: []string{"mine"}, Output: "claude-stream-json"})
+		spec := Custom("mine", CustomConfig{Command: []string{"mine"}, Output: "claude-stream-json"})
 		spec.Resume, spec.ResumeTotals = []string{"--resume", holdConversation}, test.totals
 		a := s.agent(spec, "")
 		before := loop.Conversation{ID: "c-1", Agent: a.Ref(), Spent: loop.Usage{Tokens: &test.spent}}

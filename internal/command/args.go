@@ -49,12 +49,12 @@ func OneSession(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return hint.Errorf("name one session at a time", "%s takes one session, but got %d", cmd.CommandPath(), len(args))
 	}
-	return NoneEmpty(args)
+	return RejectEmpty(args)
 }
 
-// NoneEmpty rejects an empty reference, as from an unset variable: it would mean the latest
+// RejectEmpty rejects an empty reference, as from an unset variable: it would mean the latest
 // session.
-func NoneEmpty(refs []string) error {
+func RejectEmpty(refs []string) error {
 	if slices.Contains(refs, "") {
 		return hint.Errorf("name it; the last one is `latest`", "the name of the session is empty")
 	}
@@ -69,8 +69,8 @@ func First(args []string) string {
 	return args[0]
 }
 
-// Spoken splits arguments into the name of a session and what is said. A name contains no space.
-func Spoken(args []string) (ref, words string) {
+// SplitMessage splits arguments into the name of a session and what is said. A name contains no space.
+func SplitMessage(args []string) (ref, words string) {
 	if len(args) > 0 && !strings.ContainsFunc(args[0], unicode.IsSpace) {
 		ref, args = args[0], args[1:]
 	}
@@ -92,7 +92,7 @@ func AddSetting(f *pflag.FlagSet, s run.Setting) {
 	case run.Lines:
 		f.StringArrayP(s.Flag, s.Short, nil, s.Usage)
 	}
-	manual.Under(string(s.Group), f, s.Flag)
+	manual.Group(string(s.Group), f, s.Flag)
 }
 
 // Given returns the settings among the flags, in the order in which they were typed.

@@ -126,12 +126,12 @@ func Version() string {
 }
 
 // InTurn reports whether this process was started by an agent or a check of a run. A process may
-// unset the variable, but cannot hide from proc.Kept.
-func (c *Console) InTurn() bool { return c.Getenv("CODELOOPS_SESSION") != "" || proc.Kept() }
+// unset the variable, but cannot hide from proc.UnderKeeper.
+func (c *Console) InTurn() bool { return c.Getenv("CODELOOPS_SESSION") != "" || proc.UnderKeeper() }
 
-// UsersOwn rejects what only the user may do if an agent does it. said tells which of these things
+// RequireUser rejects what only the user may do if an agent does it. said tells which of these things
 // were requested.
-func (c *Console) UsersOwn(said map[string]bool) error {
+func (c *Console) RequireUser(said map[string]bool) error {
 	for _, what := range slices.Sorted(maps.Keys(said)) {
 		if said[what] && c.InTurn() {
 			return hint.Errorf("leave it to the user, outside of the run", "%s is for the user alone, and this is a turn of a running session", what)
@@ -142,7 +142,7 @@ func (c *Console) UsersOwn(said map[string]bool) error {
 
 // UsersCommand rejects a command that only the user may run.
 func (c *Console) UsersCommand(cmd *cobra.Command, _ []string) error {
-	return c.UsersOwn(map[string]bool{"`" + cmd.CommandPath() + "`": true})
+	return c.RequireUser(map[string]bool{"`" + cmd.CommandPath() + "`": true})
 }
 
 // Live puts a screen in front of standard error and passes keys to a steerer, until closed is
@@ -156,7 +156,7 @@ func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (ke
 		Out: own.Err, Size: own.Size, Resized: resized, Style: c.ErrRenderer(),
 		ASCII: c.ASCII, Plain: c.Plain || !c.ErrTTY, Reflows: c.Reflows,
 	}
-	o.Now, o.Title = c.Now, o.Title && notice.Knows(c.Getenv("TERM"))
+	o.Now, o.Title = c.Now, o.Title && notice.SupportsEscapes(c.Getenv("TERM"))
 	screen := live.New(o)
 	c.Err = screen
 	keys = &live.Keyboard{Screen: screen, Streams: c.Streams, To: to, Pager: func(text string) error {
@@ -174,9 +174,9 @@ func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (ke
 	}
 }
 
-// Shown returns how the console shows a run. log returns the path of the log, which is shown at the
+// RenderOptions returns how the console shows a run. log returns the path of the log, which is shown at the
 // end.
-func (c *Console) Shown(log func() string) render.Options {
+func (c *Console) RenderOptions(log func() string) render.Options {
 	return render.Options{
 		Progress: c.Err, Style: c.ErrRenderer(), Width: c.ErrRoom(), ASCII: c.ASCII && c.ErrTTY, Zone: c.Now().Location(),
 		Result: render.Result{Out: c.Out, Ending: c.OutRenderer(), Room: c.OutRoom(), Log: log},

@@ -34,9 +34,9 @@ func (c *Console) Logs() *Logs {
 	}}
 }
 
-// Meant returns the overview of the session that a reference or a path names. Without one it asks a
+// FindOrAsk returns the overview of the session that a reference or a path names. Without one it asks a
 // person the question, and elsewhere takes the latest.
-func (l *Logs) Meant(ctx context.Context, ref, question string) (session.Overview, error) {
+func (l *Logs) FindOrAsk(ctx context.Context, ref, question string) (session.Overview, error) {
 	if ref == "" && l.Console.Interactive() {
 		one, err := l.Pick(ctx, question)
 		if err != nil {
@@ -67,7 +67,7 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 	var iterations sync.Map // of the sessions that were previewed
 	list := picker.List{
 		Count:  len(some),
-		Search: func(i int) string { return sessionview.Haystack(some[i]) },
+		Search: func(i int) string { return sessionview.SearchText(some[i]) },
 		Line:   func(i, width int) string { return screen.Wide(width).PickLine(some[i], zone) },
 		Preview: func(i, width int) []string {
 			known, _ := iterations.Load(i)

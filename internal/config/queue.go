@@ -20,8 +20,8 @@ const (
 	TransportRemote = "remote" // a git remote
 )
 
-// Through returns the git remote for commits; "" if they go through the hub.
-func (q *Queue) Through() string {
+// CommitRemote returns the git remote for commits; "" if they go through the hub.
+func (q *Queue) CommitRemote() string {
 	if q.Transport == TransportRemote {
 		return q.Remote
 	}

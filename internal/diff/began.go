@@ -94,7 +94,7 @@ func takeMarked(kept map[string]string, mark string) (digests map[string]string)
 
 // rulesIn returns the content of a file of ignore rules, or "" if there is none.
 func rulesIn(name string) string {
-	text, _, _ := file.Read(name, file.How{})
+	text, _, _ := file.Read(name, file.Options{})
 	return string(text)
 }
 
@@ -102,7 +102,7 @@ func rulesIn(name string) string {
 // themselves, and the settings of agents.
 func (p *place) ignoredOf(state scan.State) setup {
 	all := make(setup)
-	for _, dir := range state.Hidden {
+	for _, dir := range state.SelfIgnored {
 		all[dir] = checkpoint.Digest(digestOf(p.absolute(dir + ".gitignore")))
 	}
 	for _, below := range p.agentsLookIn() {

@@ -24,7 +24,7 @@ type Edit struct {
 var errInTheWay = errors.New("something that is out of scope is in the way")
 
 // Edited applies edits to the baseline and returns the [loop.Change.State] of the result, for
-// [Tree.Way]. It writes only objects. It is an error if an edit adds a file where there is an
+// [Tree.PlanRestore]. It writes only objects. It is an error if an edit adds a file where there is an
 // ignored one, which is in no state.
 func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err error) {
 	t.mu.Lock()

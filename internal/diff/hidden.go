@@ -46,7 +46,7 @@ func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 	}
 	defer root.Close() //nolint:errcheck // only read
 	l := &look{root: root, state: c.state.Root, nests: c.nests.rules}
-	l.wholes = slices.DeleteFunc(slices.Clone(c.state.Hidden), c.hiddenThen)
+	l.wholes = slices.DeleteFunc(slices.Clone(c.state.SelfIgnored), c.hiddenThen)
 	begun := make(map[*rules]string) // the last start with each set of rules
 	for _, start := range starts {
 		in, rest := c.rulesOf(start)
@@ -82,7 +82,7 @@ func (c *capture) whereRulesChanged() []string {
 			starts = append(starts, dir)
 		}
 	}
-	for _, dir := range c.state.Hidden {
+	for _, dir := range c.state.SelfIgnored {
 		if !c.hiddenThen(dir) {
 			starts = append(starts, dir)
 		}
@@ -126,7 +126,7 @@ func (c *capture) rulesThen(ctx context.Context, area string, now *rules) *ignor
 type look struct {
 	root   *os.Root
 	state  *scan.Dir
-	wholes []string          // see scan.State.Hidden
+	wholes []string          // see scan.State.SelfIgnored
 	nests  map[string]*rules // by their paths
 	single []string          // files hidden in a directory that is not hidden as a whole
 	whole  []loop.Unshown    // directories that are hidden as a whole, or their files if they are few

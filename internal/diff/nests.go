@@ -53,18 +53,18 @@ func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.Sta
 			return state, err
 		}
 		state.Warnings = append(state.Warnings, below.Warnings...)
-		for _, dir := range below.Hidden {
-			state.Hidden = append(state.Hidden, path+"/"+dir)
+		for _, dir := range below.SelfIgnored {
+			state.SelfIgnored = append(state.SelfIgnored, path+"/"+dir)
 		}
-		for _, dir := range below.Passed {
-			state.Passed = append(state.Passed, path+"/"+dir)
+		for _, dir := range below.IgnoredDirs {
+			state.IgnoredDirs = append(state.IgnoredDirs, path+"/"+dir)
 		}
 		if below.Root != nil {
 			state.Root = state.Root.Graft(path, below.Root)
 		}
 	}
-	slices.Sort(state.Hidden)
-	slices.Sort(state.Passed)
+	slices.Sort(state.SelfIgnored)
+	slices.Sort(state.IgnoredDirs)
 	return state, nil
 }
 

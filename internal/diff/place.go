@@ -66,8 +66,8 @@ type seen struct {
 	setup       setup
 	overrides   overrides
 	nests       nests
-	selfIgnored []string            // see [scan.State.Hidden]
-	passed      []string            // see [scan.State.Passed]
+	selfIgnored []string            // see [scan.State.SelfIgnored]
+	passed      []string            // see [scan.State.IgnoredDirs]
 	fakes       map[string][]string // see [nests.setUp]
 	elsewhere   string              // the git directory that git finds, if it is another one
 }

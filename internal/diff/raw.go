@@ -58,7 +58,7 @@ func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how attr.C
 		return err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	var work []scan.Placed
+	var work []scan.PathFile
 	for _, f := range scan.Moved(d.state, state) {
 		if in, _ := w.rulesOf(f.Path); in != w.rules || f.Mode == scan.Symlink || f.Mode == scan.Gitlink {
 			continue
@@ -84,7 +84,7 @@ func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how attr.C
 
 // rawOf returns the content of a file on the disk, and whether it differs from the blob. Raw is
 // zero if the file is large, or no longer as in the state.
-func rawOf(root *os.Root, f scan.Placed) (raw checkpoint.Raw, content []byte, differs bool) {
+func rawOf(root *os.Root, f scan.PathFile) (raw checkpoint.Raw, content []byte, differs bool) {
 	content, err := readIn(root, f.Path, store.Large)
 	if err != nil || int64(len(content)) != f.Size() {
 		return raw, nil, true

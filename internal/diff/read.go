@@ -89,7 +89,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	}
 	w.last, w.how, w.config = state.Root, s.Conversion, r.Config
 	w.setup, w.overrides = w.setupOf(r), w.overridesOf(r)
-	w.selfIgnored, w.passed = state.Hidden, state.Passed
+	w.selfIgnored, w.passed = state.SelfIgnored, state.IgnoredDirs
 	w.fakes = w.nests.setUp(w.setup)
 	return state, nil
 }

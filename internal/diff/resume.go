@@ -129,7 +129,7 @@ func (t *Tree) begin(base *scan.Dir) {
 	t.name(base)
 }
 
-// Recall loads the state of a checkpoint, of this session or another, for [Tree.Way], and returns
+// Recall loads the state of a checkpoint, of this session or another, for [Tree.PlanRestore], and returns
 // its [loop.Change.State].
 func (t *Tree) Recall(ctx context.Context, commit string) (state string, err error) {
 	t.mu.Lock()

@@ -56,7 +56,7 @@ func (p *place) nameOf(path string) string {
 // digestOf returns the digest of a file, or of the error if it cannot be read. It is "" for a file
 // that is empty or missing.
 func digestOf(path string) string {
-	content, _, err := file.Read(path, file.How{})
+	content, _, err := file.Read(path, file.Options{})
 	switch {
 	case file.Missing(err), err == nil && len(content) == 0:
 		return ""

@@ -21,8 +21,8 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// A Way lists the changes that lead from the current files to another state of the work tree.
-type Way struct {
+// A RestorePlan lists the changes that lead from the current files to another state of the work tree.
+type RestorePlan struct {
 	Changes []restore.PathChange
 	// Files that stay although they are not in that state: those that are ignored now, or
 	// were in one of the states, and those of nested repositories.
@@ -37,15 +37,15 @@ type Way struct {
 	Converted []string
 }
 
-// Way returns the changes that lead from the current files to a state that [Tree.Recall] or
+// PlanRestore returns the changes that lead from the current files to a state that [Tree.Recall] or
 // [Tree.Edited] returned. It leaves alone what is ignored under the rules of now, of that state
 // or of one of the others.
-func (t *Tree) Way(ctx context.Context, to string, others ...string) (Way, error) {
+func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (RestorePlan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &way{}
+	w := &restorePlanner{}
 	if err := t.find(ctx, w, to, others...); err != nil {
-		return Way{}, err
+		return RestorePlan{}, err
 	}
 	if then := t.recalled[to]; then.Head != "" {
 		w.HeadThen, w.HeadNow = whereIs(then.Head, then.Branch), t.where()
@@ -53,11 +53,11 @@ func (t *Tree) Way(ctx context.Context, to string, others ...string) (Way, error
 	if w.HeadThen == w.HeadNow {
 		w.HeadThen = ""
 	}
-	return w.Way, nil
+	return w.RestorePlan, nil
 }
 
-// find works a way out.
-func (t *Tree) find(ctx context.Context, w *way, to string, others ...string) error {
+// find works a plan out.
+func (t *Tree) find(ctx context.Context, w *restorePlanner, to string, others ...string) error {
 	w.watcher, w.target, w.targetDisk, w.nested = &t.watcher, t.states[to], t.recalled[to].Disk, make(map[string]bool)
 	var states []*scan.Dir
 	for _, state := range append(others, to) {
@@ -73,12 +73,12 @@ func (t *Tree) find(ctx context.Context, w *way, to string, others ...string) er
 	return nil
 }
 
-// A way is a [Way] while it is worked out.
-type way struct {
+// A restorePlanner is a [RestorePlan] while it is worked out.
+type restorePlanner struct {
 	*watcher
-	Way
+	RestorePlan
 	// From is the state in which the work of [Tree.Work] began, and both are the files whose
-	// permissions were changed differently in both places. They are nil for [Tree.Way].
+	// permissions were changed differently in both places. They are nil for [Tree.PlanRestore].
 	from        *scan.Dir
 	fromDisk    *checkpoint.Disk // nil if not known
 	both        []string
@@ -91,9 +91,9 @@ type way struct {
 	root        *os.Root
 }
 
-// find works out the way, given the states whose ignore rules count. The rules outside the work
+// find works out the plan, given the states whose ignore rules count. The rules outside the work
 // tree are the current ones.
-func (w *way) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
+func (w *restorePlanner) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
 	state, err := w.scan(ctx, w.target)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (w *way) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
 
 // staysAt reports whether a change only moves a nested repository to another commit. Its HEAD is
 // never touched.
-func (w *way) staysAt(c scan.Difference) bool {
+func (w *restorePlanner) staysAt(c scan.Difference) bool {
 	if c.After == nil || c.After.Mode != scan.Gitlink {
 		return false
 	}
@@ -144,7 +144,7 @@ func (w *way) staysAt(c scan.Difference) bool {
 }
 
 // remove adds the removal of a file that is not in the target, unless it is to stay.
-func (w *way) remove(c scan.Difference) {
+func (w *restorePlanner) remove(c scan.Difference) {
 	switch {
 	case c.Before.Mode == scan.Gitlink, w.belowRepository(c.Path):
 		w.Nested = append(w.Nested, c.Path)
@@ -164,7 +164,7 @@ func (w *way) remove(c scan.Difference) {
 }
 
 // belowRepository reports whether a file is in a nested repository.
-func (w *way) belowRepository(name string) bool {
+func (w *restorePlanner) belowRepository(name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		is, known := w.nested[dir]
 		if !known {
@@ -180,7 +180,7 @@ func (w *way) belowRepository(name string) bool {
 }
 
 // isBare reports whether a directory has the layout of a bare repository.
-func (w *way) isBare(dir string) bool {
+func (w *restorePlanner) isBare(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if info, err := w.root.Lstat(dir + "/" + name); err != nil || info.IsDir() == (name == "HEAD") {
 			return false
@@ -189,7 +189,7 @@ func (w *way) isBare(dir string) bool {
 	return true
 }
 
-func (w *way) kind(f *scan.File) restore.Kind {
+func (w *restorePlanner) kind(f *scan.File) restore.Kind {
 	switch {
 	case f == nil:
 		return restore.Nothing
@@ -202,7 +202,7 @@ func (w *way) kind(f *scan.File) restore.Kind {
 }
 
 // put adds the change of a file to that of the target, unless it is the same already.
-func (w *way) put(ctx context.Context, c scan.Difference) error {
+func (w *restorePlanner) put(ctx context.Context, c scan.Difference) error {
 	change := restore.PathChange{Path: c.Path, Before: w.kind(c.Before), After: restore.State{Kind: w.kind(c.After)}}
 	if change.After.Kind == restore.Place {
 		w.Changes = append(w.Changes, change)
@@ -232,7 +232,7 @@ func (w *way) put(ctx context.Context, c scan.Difference) error {
 
 // perm returns the target permissions of a file. If they are not known, the executable bit is
 // as in git, and the rest stays.
-func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
+func (w *restorePlanner) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
 	regular := there != nil && there.Mode().IsRegular()
 	switch {
 	case regular && !w.fs.FileMode:
@@ -250,7 +250,7 @@ func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
 }
 
 // raw returns what is known of the bytes of a file that git converts, or nil for any other.
-func (w *way) raw(c scan.Difference) *checkpoint.Raw {
+func (w *restorePlanner) raw(c scan.Difference) *checkpoint.Raw {
 	if in, _ := w.rulesOf(c.Path); in != w.watcher.rules || c.After.Mode == scan.Symlink {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (w *way) raw(c scan.Difference) *checkpoint.Raw {
 }
 
 // content sets where the bytes of a file come from.
-func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State) error {
+func (w *restorePlanner) content(ctx context.Context, c scan.Difference, to *restore.State) error {
 	id, raw := c.After.ID, w.raw(c)
 	if raw != nil && !raw.Kept() {
 		content, err := w.git.checkedOut(ctx, "to convert files that are put back", c.Path, id)
@@ -297,7 +297,7 @@ func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State)
 }
 
 // same reports whether a file or link has its target content already.
-func (w *way) same(ctx context.Context, c restore.PathChange) (bool, error) {
+func (w *restorePlanner) same(ctx context.Context, c restore.PathChange) (bool, error) {
 	want, err := c.After.Open(ctx)
 	if err != nil {
 		return false, nil // the restore will report it
@@ -323,7 +323,7 @@ func (w *way) same(ctx context.Context, c restore.PathChange) (bool, error) {
 
 // alike adds the changes of files that are the same for git, but have other permissions or other
 // bytes.
-func (w *way) alike(ctx context.Context) error {
+func (w *restorePlanner) alike(ctx context.Context) error {
 	if w.targetDisk == nil {
 		return nil
 	}

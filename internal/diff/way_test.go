@@ -25,7 +25,7 @@ func (s *sandbox) keep() *restore.Keep {
 }
 
 // putBack restores a checkpoint, as another process would.
-func (s *sandbox) putBack(commit string, others ...string) (diff.Way, restore.Done, error) {
+func (s *sandbox) putBack(commit string, others ...string) (diff.RestorePlan, restore.Done, error) {
 	s.t.Helper()
 	tree := s.begin()
 	var states []string
@@ -34,7 +34,7 @@ func (s *sandbox) putBack(commit string, others ...string) (diff.Way, restore.Do
 		s.must(err)
 		states = append(states, state)
 	}
-	way, err := tree.Way(s.t.Context(), states[0], states[1:]...)
+	way, err := tree.PlanRestore(s.t.Context(), states[0], states[1:]...)
 	s.must(err)
 	if len(way.Changes) == 0 {
 		return way, restore.Done{}, nil
@@ -44,15 +44,15 @@ func (s *sandbox) putBack(commit string, others ...string) (diff.Way, restore.Do
 }
 
 // restore restores a state that the tree knows.
-func (s *sandbox) restore(tree *diff.Tree, c loop.Change) diff.Way {
+func (s *sandbox) restore(tree *diff.Tree, c loop.Change) diff.RestorePlan {
 	s.t.Helper()
 	way, err := s.restores(s.t.Context(), tree, c)
 	s.must(err)
 	return way
 }
 
-func (s *sandbox) restores(ctx context.Context, tree *diff.Tree, c loop.Change) (diff.Way, error) {
-	way, err := tree.Way(ctx, c.State)
+func (s *sandbox) restores(ctx context.Context, tree *diff.Tree, c loop.Change) (diff.RestorePlan, error) {
+	way, err := tree.PlanRestore(ctx, c.State)
 	if err == nil && len(way.Changes) > 0 {
 		_, err = s.keep().Restore(ctx, s.root, restore.Plan{Changes: way.Changes})
 	}

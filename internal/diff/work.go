@@ -12,9 +12,9 @@ import (
 // A Work is work that was done elsewhere, as changes to the current files.
 type Work struct {
 	Changes []restore.PathChange
-	// Both are the paths that were changed here, too. They include files whose permissions
+	// Conflicts are the paths that were changed here, too. They include files whose permissions
 	// were changed differently in both places, of which git may see nothing.
-	Both []string
+	Conflicts []string
 }
 
 // Same reports whether two works make the same changes of the same files.
@@ -29,32 +29,32 @@ func (w Work) Same(other Work) bool {
 func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &way{from: t.states[from], fromDisk: t.recalled[from].Disk}
+	w := &restorePlanner{from: t.states[from], fromDisk: t.recalled[from].Disk}
 	if err := t.find(ctx, w, to, from); err != nil {
 		return Work{}, err
 	}
-	done := Work{Both: slices.DeleteFunc(w.both, func(name string) bool { return !w.did(name) })}
+	done := Work{Conflicts: slices.DeleteFunc(w.both, func(name string) bool { return !w.did(name) })}
 	for _, c := range w.Changes {
 		if !w.did(c.Path) {
 			continue
 		}
 		done.Changes = append(done.Changes, c)
-		if !slices.Contains(done.Both, c.Path) && !w.stays(w.from.Find(c.Path), w.now.Find(c.Path)) {
-			done.Both = append(done.Both, c.Path)
+		if !slices.Contains(done.Conflicts, c.Path) && !w.stays(w.from.Find(c.Path), w.now.Find(c.Path)) {
+			done.Conflicts = append(done.Conflicts, c.Path)
 		}
 	}
 	return done, nil
 }
 
 // did reports whether a path was changed by the work.
-func (w *way) did(name string) bool {
+func (w *restorePlanner) did(name string) bool {
 	then, goal := w.from.Find(name), w.target.Find(name)
 	return !alike(then, goal) || then != nil && then.Mode != goal.Mode
 }
 
-// stays reports whether the user has not changed a file, apart from permissions that [way.merged]
+// stays reports whether the user has not changed a file, apart from permissions that [restorePlanner.merged]
 // handles.
-func (w *way) stays(then, now *scan.File) bool {
+func (w *restorePlanner) stays(then, now *scan.File) bool {
 	merged := w.fromDisk != nil && w.targetDisk != nil && w.fs.FileMode
 	return alike(then, now) && (merged || then == nil || then.Mode == now.Mode)
 }
@@ -71,7 +71,7 @@ func isFile(f *scan.File) bool { return f.Mode == scan.Regular || f.Mode == scan
 
 // merged returns the permissions of an existing file, given the current ones and the target. The
 // current ones stay if the work did not change them.
-func (w *way) merged(path string, there, will fs.FileMode) fs.FileMode {
+func (w *restorePlanner) merged(path string, there, will fs.FileMode) fs.FileMode {
 	then := w.from.Find(path)
 	if then == nil || !isFile(then) {
 		return will

@@ -88,12 +88,12 @@ func TestWork(t *testing.T) {
 	}
 	s.chmod("content", 0o644)
 	_, err = s.keep().Restore(t.Context(), s.root, restore.Plan{Changes: slices.DeleteFunc(work.Changes, func(c restore.PathChange) bool {
-		return slices.Contains(work.Both, c.Path)
+		return slices.Contains(work.Conflicts, c.Path)
 	})})
 	s.must(err)
 	for _, c := range cases {
 		got := found(c.name)
-		if slices.Contains(work.Both, c.name) {
+		if slices.Contains(work.Conflicts, c.name) {
 			got = "both"
 		}
 		if got != c.want {

@@ -157,14 +157,14 @@ func shown(path string) string {
 // ignores are left out.
 type Written struct {
 	Changed    []string // existing files that were changed or removed, by path
-	Come       []string // new files
+	Added      []string // new files
 	Repository []string // changed parts of the repository, such as "HEAD" or "index"
 	Settings   []string // changed git settings, such as "config" or "hooks/pre-commit"
 }
 
 // Files returns the paths of all files, unordered.
 func (w Written) Files() []string {
-	return append(slices.Clip(w.Changed), w.Come...)
+	return append(slices.Clip(w.Changed), w.Added...)
 }
 
 // An Unshown is a file or directory in the work tree that no patch of a [Change] shows as it is

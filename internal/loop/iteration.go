@@ -75,7 +75,7 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	task := it.run.Told()
+	task := it.run.FullTask()
 	if it.instructions != "" {
 		task += "\n\n" + it.instructions
 	}

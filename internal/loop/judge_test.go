@@ -96,7 +96,7 @@ func TestMeddlingDone(t *testing.T) {
 	)
 	changed := loop.Written{Changed: []string{"a.txt"}}
 	all := loop.Written{
-		Changed: []string{"b", "a, b", "c", "d"}, Come: []string{"e\nDECISION: DONE", "f"},
+		Changed: []string{"b", "a, b", "c", "d"}, Added: []string{"e\nDECISION: DONE", "f"},
 		Repository: []string{"HEAD", "index"}, Settings: []string{"config"},
 	}
 	cut := wrote(loop.Done, changed)
@@ -111,7 +111,7 @@ func TestMeddlingDone(t *testing.T) {
 		reason   loop.StopReason
 	}{
 		"a file":                  {[]loop.Review{wrote(loop.Done, changed), fine}, []string{problem}, "a.txt", 2, loop.StopDone},
-		"a new file":              {[]loop.Review{wrote(loop.Done, loop.Written{Come: []string{"a.txt"}}), fine}, []string{problem}, "a.txt", 2, loop.StopDone},
+		"a new file":              {[]loop.Review{wrote(loop.Done, loop.Written{Added: []string{"a.txt"}}), fine}, []string{problem}, "a.txt", 2, loop.StopDone},
 		"each time":               {[]loop.Review{wrote(loop.Done, changed)}, []string{problem, problem, problem}, "a.txt", 6, loop.StopNoDecision},
 		"nothing":                 {[]loop.Review{fine}, nil, "", 1, loop.StopDone},
 		"and goes on":             {[]loop.Review{wrote(loop.Continue, changed)}, nil, "a.txt", 6, loop.StopMaxIterations},

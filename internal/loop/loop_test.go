@@ -119,7 +119,7 @@ func (s *script) meddle() {
 
 // writes returns what was written in a view, usually nothing.
 func (s *script) writes() (w loop.Written) {
-	lists := []*[]string{&w.Changed, &w.Come, &w.Repository, &w.Settings}
+	lists := []*[]string{&w.Changed, &w.Added, &w.Repository, &w.Settings}
 	if n := s.rnd.IntN(12); n < len(lists) {
 		*lists[n] = []string{"a.txt"}
 	}
@@ -174,7 +174,7 @@ func (s *script) Judge(_ context.Context, c loop.Case, watch loop.Watch) (loop.R
 // meddled reports whether a review is a DONE that cannot count because its critic has written to
 // the work.
 func meddled(r loop.Review) bool {
-	return r.Verdict.Decision == loop.Done && len(r.Written.Changed)+len(r.Written.Come)+len(r.Written.Settings) > 0
+	return r.Verdict.Decision == loop.Done && len(r.Written.Changed)+len(r.Written.Added)+len(r.Written.Settings) > 0
 }
 
 // Handle is a recorder whose disk is full now and then. An event that it refuses did not happen,

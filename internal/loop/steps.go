@@ -163,8 +163,8 @@ func (s *Steps) Bound(iterations int, by string) (leave func()) {
 	return func() { s.bound = was }
 }
 
-// Anew starts a new conversation for the actor and forgets the earlier rounds.
-func (m *memory) Anew() {
+// Reset starts a new conversation for the actor and forgets the earlier rounds.
+func (m *memory) Reset() {
 	m.history, m.previous, m.again, m.conversation = nil, nil, nil, Conversation{}
 }
 
@@ -180,8 +180,10 @@ func (s *Steps) Case() *Case {
 // Task is what is to be done: the user's prompt, or the current part of it.
 func (e *errand) Task() string { return cmp.Or(e.part, e.prompt) }
 
-// Told is the task with the additional instructions for whoever works on it.
-func (e *errand) Told() string { return strings.Join(append([]string{e.Task()}, e.beside...), "\n\n") }
+// FullTask is the task with the additional instructions for whoever works on it.
+func (e *errand) FullTask() string {
+	return strings.Join(append([]string{e.Task()}, e.beside...), "\n\n")
+}
 
 // Instruct adds an instruction for whoever works, until leave is called; "" adds nothing. Judges
 // do not see it.
@@ -193,9 +195,9 @@ func (e *errand) Instruct(text string) (leave func()) {
 	return func() { e.beside = was }
 }
 
-// Aim restricts what follows to a part of the task, by which its iterations are judged. "" is the
+// Focus restricts what follows to a part of the task, by which its iterations are judged. "" is the
 // whole task again.
-func (e *errand) Aim(task string) { e.part = task }
+func (e *errand) Focus(task string) { e.part = task }
 
 // Cast has the agent of a role play the actor and the turns that the actor's agent would play,
 // until leave is called; "" is the actor's own. In all other respects these are turns of the

@@ -200,11 +200,11 @@ func TestChecksThatWrite(t *testing.T) {
 	}{
 		"nothing":          {loop.Written{}, "", true},
 		"a file":           {loop.Written{Changed: []string{"work"}}, "work", false},
-		"a new file":       {loop.Written{Come: []string{"report"}}, "report", true},
-		"both":             {loop.Written{Changed: []string{"old"}, Come: []string{"report"}}, "old, report", false},
+		"a new file":       {loop.Written{Added: []string{"report"}}, "report", true},
+		"both":             {loop.Written{Changed: []string{"old"}, Added: []string{"report"}}, "old, report", false},
 		"an odd name":      {loop.Written{Changed: []string{"x\ny"}}, `"x\ny"`, false},
 		"the repository":   {loop.Written{Repository: []string{"HEAD", "index"}}, "the repository's HEAD, index", true},
-		"what git goes by": {loop.Written{Come: []string{"report"}, Settings: []string{"config"}}, "report, and the repository's config", true},
+		"what git goes by": {loop.Written{Added: []string{"report"}, Settings: []string{"config"}}, "report, and the repository's config", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,7 +49,7 @@ func answer(c loop.Case, broken []Breach) *loop.Ruling {
 		back, required = append(back, cmp.Or(b.Feedback, b.Why)), append(required, b.Required...)
 	}
 	so.Verdict = loop.Verdict{Decision: loop.Continue, Feedback: strings.Join(back, "\n\n"), RequiredChanges: required}
-	if asked := Asked(c.History).Guidance(); asked != "" {
+	if asked := PendingVerdict(c.History).Guidance(); asked != "" {
 		so.Verdict.Feedback += "\n\nWhat the last review asked for is still to be done:\n" + asked
 	}
 	return &so
@@ -81,9 +81,9 @@ func Tries(history []loop.Round, rule string) (n int) {
 	return n
 }
 
-// Asked returns the verdict that the actor is working on: the critic's last one, unless it
+// PendingVerdict returns the verdict that the actor is working on: the critic's last one, unless it
 // asked for nothing.
-func Asked(history []loop.Round) loop.Verdict {
+func PendingVerdict(history []loop.Round) loop.Verdict {
 	for _, round := range slices.Backward(history) {
 		if round.Unjudged {
 			continue

@@ -101,7 +101,7 @@ func TestAsked(t *testing.T) {
 		"no verdict since":   {[]loop.Round{judged(want), unread}, loop.Verdict{}},
 		"rules alone so far": {[]loop.Round{back("a")}, loop.Verdict{}},
 	} {
-		if got := policy.Asked(c.history); !reflect.DeepEqual(got, c.want) {
+		if got := policy.PendingVerdict(c.history); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
 	}

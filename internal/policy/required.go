@@ -70,8 +70,8 @@ func (q Required) Inspect(c loop.Case, found *loop.Inspection) *Breach {
 	}
 	b := &Breach{
 		Why:      "the required changes were not made: " + strings.Join(missing, "; "),
-		Feedback: strictly(missing, Asked(c.History).RequiredChanges, texts.unread),
-		Required: Asked(c.History).RequiredChanges,
+		Feedback: strictly(missing, PendingVerdict(c.History).RequiredChanges, texts.unread),
+		Required: PendingVerdict(c.History).RequiredChanges,
 		Back:     true,
 	}
 	if _, one := onlyText(c.Change); one && q.Apply {
@@ -85,7 +85,7 @@ func (q Required) asked(history []loop.Round) []verdict.RequiredChange {
 	if !q.On {
 		return nil
 	}
-	changes, err := verdict.ParseChanges(Asked(history).RequiredChanges)
+	changes, err := verdict.ParseChanges(PendingVerdict(history).RequiredChanges)
 	if err != nil {
 		return nil // a verdict under other rules, from before the session was resumed
 	}
@@ -176,19 +176,19 @@ type Editor interface {
 	Write(path string, content []byte) error
 }
 
-// A Mender is a [loop.Actor] that makes required changes mechanically, in the turn after
+// A Fixer is a [loop.Actor] that makes required changes mechanically, in the turn after
 // [Required] has found that the actor does not make them. All other turns are the actor's.
-type Mender struct {
+type Fixer struct {
 	loop.Actor
 	Files Editor
 }
 
 // Act implements [loop.Actor].
-func (m Mender) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.Attempt, error) {
+func (m Fixer) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.Attempt, error) {
 	if b.Previous == nil || b.Previous.Rule != RuleFallback {
 		return m.Actor.Act(ctx, b, watch)
 	}
-	said, err := m.mend(*b.Previous)
+	said, err := m.fix(*b.Previous)
 	if err != nil {
 		return loop.Attempt{}, fmt.Errorf("make the required changes: %w", err)
 	}
@@ -204,7 +204,7 @@ func (m Mender) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.A
 	}}, nil
 }
 
-func (m Mender) mend(round loop.Round) (said string, err error) {
+func (m Fixer) fix(round loop.Round) (said string, err error) {
 	path, ok := onlyText(round.Change)
 	if !ok {
 		return "codeloops could not make the required changes by itself: more has changed than one text file.\n", nil

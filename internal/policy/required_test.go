@@ -171,7 +171,7 @@ func TestMender(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, tree := &worker{}, files{"a.txt": before}
-			got, err := policy.Mender{Actor: w, Files: tree}.Act(t.Context(), loop.Brief{Previous: c.previous}, nil)
+			got, err := policy.Fixer{Actor: w, Files: tree}.Act(t.Context(), loop.Brief{Previous: c.previous}, nil)
 			if !errors.Is(err, c.err) || got.Stdout.Text != c.said || w.asked != c.asked {
 				t.Errorf("%q, %v; the actor was asked %d times", got.Stdout.Text, err, w.asked)
 			}

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kept reports whether this process descends from another one of the same program, whose
+// UnderKeeper reports whether this process descends from another one of the same program, whose
 // runner then started it. It misses a process that has lost one of its ancestors.
-func Kept() bool {
+func UnderKeeper() bool {
 	own, err := unix.SysctlKinfoProc("kern.proc.pid", os.Getpid())
 	if err != nil {
 		return false

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Kept reports whether this process descends from a keeper, and so from a command of
+// UnderKeeper reports whether this process descends from a keeper, and so from a command of
 // another process's runner.
-func Kept() bool {
+func UnderKeeper() bool {
 	for {
 		if kept, sure := descends(os.Getppid()); sure {
 			return kept
@@ -18,9 +18,9 @@ func Kept() bool {
 	}
 }
 
-// KeptProcess reports whether a process descends from the keeper of any run. It errs on
+// HasKeeper reports whether a process descends from the keeper of any run. It errs on
 // the side of true for a process that is gone or not visible.
-func KeptProcess(pid int) bool {
+func HasKeeper(pid int) bool {
 	const tries = 10
 	for range tries {
 		if kept, sure := descends(pid); sure {

@@ -9,7 +9,7 @@ import (
 // TestLineOfDescent: nothing is known about the ancestors of a process that has ended.
 func TestLineOfDescent(t *testing.T) {
 	t.Parallel()
-	if kept, whole := descends(os.Getpid()); kept != Kept() || !whole {
+	if kept, whole := descends(os.Getpid()); kept != UnderKeeper() || !whole {
 		t.Errorf("this process: %v, %v", kept, whole)
 	}
 	ended := exec.Command("true")
@@ -19,7 +19,7 @@ func TestLineOfDescent(t *testing.T) {
 	if kept, whole := descends(ended.Process.Pid); kept || whole {
 		t.Errorf("a process that has ended: %v, %v", kept, whole)
 	}
-	if !KeptProcess(ended.Process.Pid) || !KeptProcess(0) || KeptProcess(os.Getpid()) != Kept() {
+	if !HasKeeper(ended.Process.Pid) || !HasKeeper(0) || HasKeeper(os.Getpid()) != UnderKeeper() {
 		t.Error("an unknown process does not count as kept")
 	}
 }

@@ -2,6 +2,6 @@
 
 package proc
 
-// Kept reports whether this process descends from a command of another process's runner.
+// UnderKeeper reports whether this process descends from a command of another process's runner.
 // It cannot be determined on this system.
-func Kept() bool { return false }
+func UnderKeeper() bool { return false }

@@ -75,7 +75,7 @@ var parts = map[string]func(args []string) int{
 
 // kept prints whether a runner runs this process.
 func kept([]string) int {
-	fmt.Println(proc.Kept())
+	fmt.Println(proc.UnderKeeper())
 	return 0
 }
 

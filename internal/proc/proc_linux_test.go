@@ -271,7 +271,7 @@ func TestRunnerOutput(t *testing.T) {
 // TestKept: exactly the processes that a runner runs or has run know that they are kept.
 func TestKept(t *testing.T) {
 	t.Parallel()
-	if proc.Kept() {
+	if proc.UnderKeeper() {
 		t.Skip("these tests run in a runner themselves")
 	}
 	for name, line := range map[string]string{

@@ -177,8 +177,8 @@ func (b *Budget) Reserves(id string) bool {
 	return slices.ContainsFunc(b.Reserved, func(r Reservation) bool { return r.ID == id })
 }
 
-// Stands reports whether the turn may still be in progress: its attempt is the current one.
-func (r Reservation) Stands(of *Record) bool {
+// Current reports whether the turn may still be in progress: its attempt is the current one.
+func (r Reservation) Current(of *Record) bool {
 	return of != nil && of.State == Running && of.Attempt == r.Attempt
 }
 

@@ -102,7 +102,7 @@ func (g *game) begin(task *Record) {
 			}
 		}
 	case Waits:
-		g.budget.Release(func(r Reservation) bool { return !r.Stands(g.tasks[r.Task]) })
+		g.budget.Release(func(r Reservation) bool { return !r.Current(g.tasks[r.Task]) })
 		if len(g.budget.Reserved) == 0 {
 			if how := g.budget.Reserve(turn); how == Waits {
 				g.Fatalf("turn %s waits, but nothing is reserved", turn.ID)
@@ -153,7 +153,7 @@ func (g *game) finish() {
 	for len(g.under) > 0 {
 		g.end()
 	}
-	g.budget.Release(func(r Reservation) bool { return !r.Stands(g.tasks[r.Task]) })
+	g.budget.Release(func(r Reservation) bool { return !r.Current(g.tasks[r.Task]) })
 }
 
 // The limit is never exceeded by a turn that costs no more than an earlier one of its kind, and by the first turn of

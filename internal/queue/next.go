@@ -77,8 +77,8 @@ func (b Backlog) Blocked(r *Record) string {
 	return ""
 }
 
-// Behind lists the tasks that wait for one, and would begin without its result if it were removed.
-func (b Backlog) Behind(id string) (ids []string) {
+// Dependents lists the tasks that wait for one, and would begin without its result if it were removed.
+func (b Backlog) Dependents(id string) (ids []string) {
 	before := b[id]
 	if before == nil || before.State == Merged || before.State == Finished && before.Task.Unmerged {
 		return nil
@@ -144,8 +144,8 @@ func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	return ""
 }
 
-// Fits rejects new tasks with unknown or cyclic dependencies, or with invalid globs.
-func (b Backlog) Fits(added []Task) error {
+// Validate rejects new tasks with unknown or cyclic dependencies, or with invalid globs.
+func (b Backlog) Validate(added []Task) error {
 	after := map[string][]string{}
 	for id, r := range b {
 		after[id] = r.Task.After
@@ -198,8 +198,8 @@ func cycleFrom(after map[string][]string, start string) []string {
 	return walk(start)
 }
 
-// Meant finds a task by a prefix of its ID, or by its key at its origin.
-func (b Backlog) Meant(ref string) (r Record, err error) {
+// Find finds a task by a prefix of its ID, or by its key at its origin.
+func (b Backlog) Find(ref string) (r Record, err error) {
 	if ref == "" { // as from an unset shell variable
 		return r, hint.Errorf("codeloops queue list shows the tasks", "the ID of the task is empty")
 	}

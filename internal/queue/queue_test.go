@@ -207,7 +207,7 @@ func TestFits(t *testing.T) {
 		{[]Task{task("c", "e"), task("d", "c"), task("e", "b", "d")}, "these tasks wait for each other: c → e → d → c"},
 	} {
 		got := ""
-		if err := b.Fits(c.added); err != nil {
+		if err := b.Validate(c.added); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

@@ -133,9 +133,9 @@ func PartFor(task string, attempt int, part string) string {
 	return fmt.Sprintf("%s.to.%d.%s", task, attempt, part)
 }
 
-// Left lists everything that attempts up to last may have left on the hub, to be removed once the result is home:
+// Leftovers lists everything that attempts up to last may have left on the hub, to be removed once the result is home:
 // these parcels, and those of killed attempts that could not record them.
-func (p Parcels) Left(task string, last int) (names []string) {
+func (p Parcels) Leftovers(task string, last int) (names []string) {
 	for a := max(1, p.Attempt); a <= last; a++ {
 		one := Parcels{Attempt: a, Count: 1}
 		if a == p.Attempt {
@@ -232,9 +232,9 @@ func (r *Record) Later(at time.Time, pause time.Duration, why string) error {
 	return nil
 }
 
-// PutOff postpones the merge of a result, so that others are merged first. The history gets the reason once.
-func (r *Record) PutOff(at time.Time, pause time.Duration, why string) {
-	if !r.Off() {
+// Postpone postpones the merge of a result, so that others are merged first. The history gets the reason once.
+func (r *Record) Postpone(at time.Time, pause time.Duration, why string) {
+	if !r.Postponed() {
 		r.Since, r.Why = at.UTC(), why
 		r.Note(at, why)
 	}
@@ -242,8 +242,8 @@ func (r *Record) PutOff(at time.Time, pause time.Duration, why string) {
 	r.Offers++
 }
 
-// Off reports whether the merge of the result was postponed.
-func (r *Record) Off() bool { return r.State == Finished && r.NotBefore.After(r.Since) }
+// Postponed reports whether the merge of the result was postponed.
+func (r *Record) Postponed() bool { return r.State == Finished && r.NotBefore.After(r.Since) }
 
 // Note adds an entry to the history.
 func (r *Record) Note(at time.Time, why string) {

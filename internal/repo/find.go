@@ -199,6 +199,6 @@ func isDir(path string) bool {
 }
 
 func read(path string, most int64) ([]byte, error) {
-	data, _, err := file.Read(path, file.How{Max: most})
+	data, _, err := file.Read(path, file.Options{Max: most})
 	return data, err
 }

@@ -85,7 +85,7 @@ func (r *Repository) loose(name string) (ref, error) {
 	if target, err := os.Readlink(path); err == nil && validRef(filepath.ToSlash(target)) {
 		return ref{target: filepath.ToSlash(target)}, nil
 	}
-	data, _, err := file.Read(path, file.How{Max: maxRef})
+	data, _, err := file.Read(path, file.Options{Max: maxRef})
 	switch {
 	case file.Missing(err), errors.Is(err, file.ErrNotRegular):
 		return ref{}, nil // a directory of other references, perhaps an empty one
@@ -121,7 +121,7 @@ func (r *Repository) dirOf(name string) string {
 
 // eachPacked calls take for the references in packed-refs.
 func (r *Repository) eachPacked(take func(name, id string)) error {
-	data, _, err := file.Read(filepath.Join(r.CommonDir, "packed-refs"), file.How{Max: maxPacked})
+	data, _, err := file.Read(filepath.Join(r.CommonDir, "packed-refs"), file.Options{Max: maxPacked})
 	if err != nil && !file.Missing(err) {
 		return err
 	}

@@ -17,8 +17,8 @@ type View interface {
 	Close() error
 }
 
-// Guarded plays an agent's read-only turns, each in a view of the work tree.
-type Guarded struct {
+// ReadOnlyPlayer plays an agent's read-only turns, each in a view of the work tree.
+type ReadOnlyPlayer struct {
 	Agent agent.Player
 	// Open opens a view for a turn; nil: the agent works in the user's work tree.
 	Open func(context.Context) (View, error)
@@ -27,7 +27,7 @@ type Guarded struct {
 }
 
 // Play plays a turn, and returns what it wrote in its view, which is then thrown away.
-func (g Guarded) Play(ctx context.Context, r agent.Request) (reply agent.Reply, w loop.Written, err error) {
+func (g ReadOnlyPlayer) Play(ctx context.Context, r agent.Request) (reply agent.Reply, w loop.Written, err error) {
 	if g.Open == nil {
 		reply, err = g.Agent.Run(ctx, r)
 		return reply, w, err
@@ -48,7 +48,7 @@ func (g Guarded) Play(ctx context.Context, r agent.Request) (reply agent.Reply, 
 // A Seat is the agent of a role, for turns that may write and for those that may not.
 type Seat struct {
 	Writer agent.Player
-	Reader Guarded
+	Reader ReadOnlyPlayer
 }
 
 // A Player is a [loop.Player]: it plays a strategy's own turns.

@@ -151,7 +151,7 @@ func (k *fork) open(ctx context.Context, state string) (err error) {
 			return err
 		}
 		k.tree.Ready = sight.Uncover
-		s.dir, s.starter = k.seen, view.Seeing{Starter: k.runner, Sight: sight}
+		s.dir, s.starter = k.seen, view.SightStarter{Starter: k.runner, Sight: sight}
 	}
 	if s.views, err = k.findViews(ctx, k.tree, sight); err != nil {
 		return err

@@ -130,13 +130,13 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	if err != nil {
 		return at, err
 	}
-	seats, err := r.seats(place, worker, judge.Guarded)
+	seats, err := r.seats(place, worker, judge.ReadOnlyPlayer)
 	if err != nil {
 		return at, err
 	}
 	seen := onlooker{r, s.tree}
 	at = loop.Workplace{
-		Actor:    seenActor{policy.Mender{Actor: worker, Files: worktree.Files{Dir: s.tree.Root()}}, seen},
+		Actor:    seenActor{policy.Fixer{Actor: worker, Files: worktree.Files{Dir: s.tree.Root()}}, seen},
 		Tree:     s.tree,
 		Critic:   judge,
 		Panel:    panel,
@@ -156,7 +156,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 }
 
 // seats returns the agents of all roles. Those that write can also play for the actor.
-func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.Guarded) (map[loop.Role]role.Seat, error) {
+func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.ReadOnlyPlayer) (map[loop.Role]role.Seat, error) {
 	self := reader
 	kind, values, err := strategy.Read(r.strategy())
 	if err != nil {
@@ -221,7 +221,7 @@ func (r *running) judge(of crew.Cast, place agent.Place, v *views) (*critic.Crit
 		return nil, err
 	}
 	return &critic.Critic{
-		Guarded: role.Guarded{Agent: judge, Open: v.forReaders(), Place: place.Dir},
-		Dir:     place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Free: crew.MayBuild(r.Config),
+		ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: judge, Open: v.forReaders(), Place: place.Dir},
+		Dir:            place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Free: crew.MayBuild(r.Config),
 	}, nil
 }

@@ -33,10 +33,10 @@ func (p *Plan) Moved() (base string, moved bool) {
 	return base[:min(len(base), short)], err == nil && base != "" && head != base
 }
 
-// CarryOn returns the flags with which the session can be resumed after such an end: first higher
+// ResumeFlags returns the flags with which the session can be resumed after such an end: first higher
 // limits in place of those that are used up, then the flags of this run that the log does not
 // keep. ok is false if there is nothing to resume.
-func (p *Plan) CarryOn(out loop.Outcome) (flags []loop.Flag, ok bool) {
+func (p *Plan) ResumeFlags(out loop.Outcome) (flags []loop.Flag, ok bool) {
 	if out.Final() || p.own.log.Changed() {
 		return nil, false
 	}

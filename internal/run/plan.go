@@ -30,7 +30,7 @@ type Options struct {
 
 	// Around wraps each of the run's agents. It is asked each time a process would be started for
 	// a turn, and may refuse it with [loop.Stop]. May be nil.
-	Around func(crew.Stake, agent.Player) agent.Player
+	Around func(crew.TurnInfo, agent.Player) agent.Player
 	// MaxWait is an upper limit for max_wait in the configuration; 0: none.
 	MaxWait time.Duration
 
@@ -258,7 +258,7 @@ type last struct{ session.Last }
 func (l *last) Handle(_ loop.Stamp, e loop.Event) error {
 	switch e := e.(type) {
 	case loop.ChecksFinished:
-		l.Ran(e.Checks)
+		l.SetChecks(e.Checks)
 	case loop.IterationFinished:
 		l.Last = session.LastOf(e.Round)
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted,

@@ -211,11 +211,11 @@ func (r *Recorder) takeUp(log *os.File) error {
 	}
 	end, err := skipBack(log, st.Size(), lineBreak)
 	if err != nil {
-		return fmt.Errorf("find the end of session log %s: %w", wording.File(r.path), err)
+		return fmt.Errorf("find the end of session log %s: %w", wording.OSPath(r.path), err)
 	}
 	if end < st.Size() {
 		if end, err = mend(log, end, st.Size()); err != nil {
-			return fmt.Errorf("cut the torn end off session log %s: %w", wording.File(r.path), err)
+			return fmt.Errorf("cut the torn end off session log %s: %w", wording.OSPath(r.path), err)
 		}
 	}
 	if err := os.Mkdir(r.files.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {

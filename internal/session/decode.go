@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -99,7 +100,7 @@ func (d *decoder) fail(name string, err error) {
 		return
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		err = fmt.Errorf("want %s, have %s", wrong.Type, wrong.Value)
+		err = fmt.Errorf("want %s, have %s", strings.ReplaceAll(wrong.Type.String(), "session.rawObject", "object"), wrong.Value)
 	} else if _, ok := errors.AsType[base64.CorruptInputError](err); ok {
 		err = errNotBase64
 	}

@@ -177,7 +177,7 @@ func loggedReview(r loop.Review) loop.Review {
 	r.Turn, r.Verdict = loggedTurn(r.Turn), loggedVerdict(r.Verdict)
 	r.Unmentioned, r.Stale, r.Votes = orNil(r.Unmentioned), orNil(r.Stale), orNil(r.Votes)
 	w := r.Written
-	r.Written = loop.Written{Changed: orNil(w.Changed), Come: orNil(w.Come), Settings: orNil(w.Settings)}
+	r.Written = loop.Written{Changed: orNil(w.Changed), Added: orNil(w.Added), Settings: orNil(w.Settings)}
 	return r
 }
 

@@ -98,7 +98,7 @@ func (o *Overview) readLast() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("read the end of session log %s: %w", wording.File(o.Path), err)
+		return fmt.Errorf("read the end of session log %s: %w", wording.OSPath(o.Path), err)
 	}
 	if !last.At.Time.IsZero() {
 		o.Duration = last.At.Time.Sub(o.Started)

@@ -37,7 +37,7 @@ type LineError struct {
 }
 
 func (e *LineError) Error() string {
-	return fmt.Sprintf("%s:%d: %v", wording.File(e.File), e.Line, e.Err)
+	return fmt.Sprintf("%s:%d: %v", wording.OSPath(e.File), e.Line, e.Err)
 }
 
 // Unwrap returns what is wrong with the line.
@@ -120,7 +120,7 @@ func (r *Reader) Entries() iter.Seq2[Entry, error] {
 		for {
 			line, err := r.lines.next()
 			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrLineTooLong) {
-				yield(Entry{}, fmt.Errorf("read session log %s: %w", wording.File(r.name), err))
+				yield(Entry{}, fmt.Errorf("read session log %s: %w", wording.OSPath(r.name), err))
 				return
 			}
 			entry, ok, bad := r.entry(line, err)

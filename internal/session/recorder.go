@@ -22,7 +22,7 @@ type WriteError struct {
 }
 
 func (e *WriteError) Error() string {
-	return fmt.Sprintf("write session log %s: %v", wording.File(e.Path), e.Err)
+	return fmt.Sprintf("write session log %s: %v", wording.OSPath(e.Path), e.Err)
 }
 
 // Unwrap returns the underlying error.

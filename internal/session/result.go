@@ -56,12 +56,12 @@ func LastOf(r loop.Round) (l Last) {
 		l.Feedback = r.Verdict.Guidance()
 	}
 	l.Findings = r.Findings
-	l.Ran(r.Checks)
+	l.SetChecks(r.Checks)
 	return l
 }
 
-// Ran replaces the results of the checks.
-func (l *Last) Ran(checks []loop.CheckResult) {
+// SetChecks replaces the results of the checks.
+func (l *Last) SetChecks(checks []loop.CheckResult) {
 	l.Checks = nil
 	for _, c := range checks {
 		name := []rune(strings.Join(strings.Fields(c.Command), " "))

@@ -95,7 +95,7 @@ func firstRound() loop.Round {
 				Try:       loop.Try{Ending: loop.EndCompleted},
 			},
 			Reply: "DECISION: DONE", Verdict: verdict, Unmentioned: []string{"F2"}, Stale: []string{"caf\xe9.txt", "HEAD"},
-			Written: loop.Written{Changed: []string{"caf\xe9.txt"}, Come: []string{"b.txt", "c.txt"}, Settings: []string{"hooks/pre-commit"}},
+			Written: loop.Written{Changed: []string{"caf\xe9.txt"}, Added: []string{"b.txt", "c.txt"}, Settings: []string{"hooks/pre-commit"}},
 		},
 		Inspection: inspected(),
 		Ruling: loop.Ruling{

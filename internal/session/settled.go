@@ -41,7 +41,7 @@ func (s *Settled) Read(path string) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read session log %s: %w", wording.File(path), err)
+			return fmt.Errorf("read session log %s: %w", wording.OSPath(path), err)
 		}
 		s.read += int64(len(line))
 		if entry, err := decode(bytes.TrimSpace(line), lean); err == nil { // bad lines are skipped, as everywhere
@@ -100,8 +100,8 @@ func (s *Settled) captured(checkpoint string) {
 // ErrForeign is a log of another session than the one it should be of.
 var ErrForeign = errors.New("the log is not of that session")
 
-// Moved returns the first line of a session's log, changed to name another work tree.
-func Moved(line []byte, id, workTree string) ([]byte, error) {
+// Relocate returns the first line of a session's log, changed to name another work tree.
+func Relocate(line []byte, id, workTree string) ([]byte, error) {
 	entry, err := decode(bytes.TrimSpace(line), whole)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func (s *Summary) readStart(f *os.File) error {
 func (s *Summary) readEnd(f *os.File) error {
 	line, err := lastLine(f, s.Size)
 	if err != nil {
-		return fmt.Errorf("read the end of session log %s: %w", wording.File(s.Path), err)
+		return fmt.Errorf("read the end of session log %s: %w", wording.OSPath(s.Path), err)
 	}
 	// A last line that cannot be read is a session without an end.
 	entry, err := decode(line, lean)

@@ -210,7 +210,7 @@ func (o *Overview) readWhole() error {
 			continue
 		}
 		if end = nil; err != nil {
-			return fmt.Errorf("read session log %s: %w", wording.File(o.Path), err)
+			return fmt.Errorf("read session log %s: %w", wording.OSPath(o.Path), err)
 		}
 		_ = sum.Handle(entry.At, entry.Event) // never fails
 		if o.Rest = o.Err != nil; o.Started.IsZero() {

@@ -165,7 +165,7 @@ func reading(f fields, r *loop.Review) {
 	f.value("critic_quoted,omitempty", &r.Quoted)
 	f.texts("critic_unmentioned,omitempty", &r.Unmentioned)
 	f.texts("critic_undone,omitempty", &r.Written.Changed)
-	f.texts("critic_added,omitempty", &r.Written.Come)
+	f.texts("critic_added,omitempty", &r.Written.Added)
 	f.texts("critic_settings,omitempty", &r.Written.Settings)
 	f.texts("critic_stale,omitempty", &r.Stale)
 }

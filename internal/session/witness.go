@@ -23,7 +23,7 @@ type witness struct {
 func testify(log *os.File, size int64) (*witness, error) {
 	w := &witness{sum: sha256.New(), size: size}
 	if _, err := io.Copy(w.sum, io.NewSectionReader(log, 0, size)); err != nil {
-		return nil, fmt.Errorf("read session log %s: %w", wording.File(log.Name()), err)
+		return nil, fmt.Errorf("read session log %s: %w", wording.OSPath(log.Name()), err)
 	}
 	return w, w.look(log)
 }

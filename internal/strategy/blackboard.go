@@ -70,7 +70,7 @@ func (s Blackboard) next(ctx context.Context, steps *loop.Steps, step loop.Step,
 	if b.matter != nil {
 		names, also = append(names, string(RoleDecider)), choosable
 	}
-	question := paragraphs(fmt.Sprintf(choose, s.list(), also, prompt.Fenced(steps.Told())), b.shown(RoleCoordinator))
+	question := paragraphs(fmt.Sprintf(choose, s.list(), also, prompt.Fenced(steps.FullTask())), b.shown(RoleCoordinator))
 	_, err = ask(ctx, steps, loop.Call{Step: step, Role: RoleCoordinator, Prompt: question, Case: b.matter}, func(reply string) string {
 		o, problem := verdict.Ordered(reply, b.texts(), verdict.Form{Word: wordNext, Names: names})
 		name = o.Name
@@ -81,8 +81,8 @@ func (s Blackboard) next(ctx context.Context, steps *loop.Steps, step loop.Step,
 
 // work has a member do what it thinks is needed, and puts what it says on the board.
 func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step, b *board, w worker) error {
-	aim := paragraphs("Do this part of the task below, and no other: "+wording.Line(w.About), steps.Told(), b.shown(w.Role))
-	told := paragraphs("The task:\n\n"+prompt.Fenced(steps.Told()), b.shown(w.Role), "Do of it what you are here for, as far as the others have not done it.", posting)
+	aim := paragraphs("Do this part of the task below, and no other: "+wording.Line(w.About), steps.FullTask(), b.shown(w.Role))
+	told := paragraphs("The task:\n\n"+prompt.Fenced(steps.FullTask()), b.shown(w.Role), "Do of it what you are here for, as far as the others have not done it.", posting)
 	answer, err := b.works(ctx, steps, round.Sub(string(w.Role)), w, aim, told)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step
 
 // decide asks the decider, and has the critic judge the work if the decider calls it finished.
 func (s Blackboard) decide(ctx context.Context, steps *loop.Steps, round loop.Step, b *board) error {
-	question := paragraphs(fmt.Sprintf(conclude, prompt.Fenced(steps.Told())), b.shown(RoleDecider))
+	question := paragraphs(fmt.Sprintf(conclude, prompt.Fenced(steps.FullTask())), b.shown(RoleDecider))
 	replies, err := steps.Turns(ctx, loop.Call{Step: round.Sub(string(RoleDecider)), Role: RoleDecider, Prompt: question, Case: b.matter})
 	if err != nil {
 		return err

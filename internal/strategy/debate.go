@@ -135,7 +135,7 @@ func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opini
 // debateCase returns the case that is argued about, with the positions so far.
 func debateCase(steps *loop.Steps, said []loop.Opinion) *loop.Case {
 	c := steps.Case()
-	c.Task, c.Opinions = steps.Told(), said
+	c.Task, c.Opinions = steps.FullTask(), said
 	return c
 }
 
@@ -208,7 +208,7 @@ func (d Debate) poll(ctx context.Context, steps *loop.Steps, said []loop.Opinion
 	}
 	votes, cast := make([]int, len(names)), 0
 	_, err = askAll(ctx, steps, calls, func(_ int, text string) string {
-		name, ok := verdict.One(text, "vote", names...)
+		name, ok := verdict.Choice(text, "vote", names...)
 		if !ok {
 			return "its first line was not of this form"
 		}

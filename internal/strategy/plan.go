@@ -120,11 +120,11 @@ func (w *project) carryOut(ctx context.Context, in *loop.Steps) error {
 
 // play has the base carry out a step of the plan.
 func (w *project) play(ctx context.Context, in *loop.Steps, step loop.Step, i int) (loop.Outcome, error) {
-	in.Anew()
-	in.Aim(w.task(i))
+	in.Reset()
+	in.Focus(w.task(i))
 	defer in.Bound(w.StepRounds, keyStepRounds)()
 	defer in.Within(step)()
-	defer in.Aim(w.whole)
+	defer in.Focus(w.whole)
 	return w.Base.Run(ctx, in)
 }
 
@@ -183,7 +183,7 @@ func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) er
 	if w.made > 1 {
 		question += planRest
 	}
-	c.Task = w.user.Told()
+	c.Task = w.user.FullTask()
 	ok, err := ask(ctx, in, loop.Call{Step: step.Sub(string(RolePlanner)), Role: RolePlanner, Prompt: question, Case: c}, func(reply string) string {
 		var ok bool
 		if w.plan, ok = verdict.Plan(reply, w.MaxSteps); !ok {

@@ -56,7 +56,7 @@ func conclusion(c loop.Case) loop.Verdict {
 	case len(c.Checks) > 0:
 		return loop.Verdict{Decision: loop.Done, Summary: "every check passes"}
 	}
-	if v, ok := verdict.Own(c.Attempt.Stdout.Text); ok && v.Decision == loop.Done {
+	if v, ok := verdict.ReadActor(c.Attempt.Stdout.Text); ok && v.Decision == loop.Done {
 		return v
 	}
 	return loop.Verdict{Decision: loop.Continue, Feedback: "You have not said that the task is done, in the form that was asked for."}

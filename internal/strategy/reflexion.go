@@ -92,7 +92,7 @@ func (r Reflexion) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome
 		if r.Reset {
 			err = steps.Fork(ctx, attempt, try)
 		} else {
-			steps.Anew()
+			steps.Reset()
 			_, err = try(ctx, steps)
 		}
 		switch {

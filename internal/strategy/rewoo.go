@@ -99,7 +99,7 @@ func (r ReWOO) plan(ctx context.Context, steps *loop.Steps) (levels [][]verdict.
 	}
 	call := loop.Call{
 		Step: steps.Step(string(RolePlanner)), Role: RolePlanner,
-		Prompt: fmt.Sprintf(gatherings, r.MaxSteps, commands), Case: &loop.Case{Task: steps.Told()},
+		Prompt: fmt.Sprintf(gatherings, r.MaxSteps, commands), Case: &loop.Case{Task: steps.FullTask()},
 	}
 	wrong := []string{unreadable}
 	_, err = ask(ctx, steps, call, func(reply string) string {

@@ -63,7 +63,7 @@ func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	var sure float64
 	step := steps.Step("route")
 	read, err := ask(ctx, steps, loop.Call{
-		Step: step.Sub(string(RoleClassifier)), Role: RoleClassifier, Prompt: fmt.Sprintf(classify, r.list(), prompt.Fenced(steps.Told())),
+		Step: step.Sub(string(RoleClassifier)), Role: RoleClassifier, Prompt: fmt.Sprintf(classify, r.list(), prompt.Fenced(steps.FullTask())),
 	}, func(reply string) (problem string) {
 		to, sure, problem = verdict.Route(reply, r.names())
 		return problem

@@ -75,7 +75,7 @@ func (s SelfRefine) criticize(ctx context.Context, steps *loop.Steps, n int) (fo
 	_, err = ask(ctx, steps, call, func(reply string) string {
 		var ends bool
 		found = reply
-		if ends, good = verdict.Alone(reply, s.StopPhrase); ends && !good {
+		if ends, good = verdict.EndsWithPhrase(reply, s.StopPhrase); ends && !good {
 			return fmt.Sprintf("%q did not stand alone in it", s.StopPhrase)
 		}
 		return ""

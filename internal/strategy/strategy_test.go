@@ -536,16 +536,16 @@ type errands struct{ over loop.Strategy }
 
 func (e errands) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome, err error) {
 	for _, part := range []string{"one", "two"} {
-		steps.Aim(part)
+		steps.Focus(part)
 		steps.Cast(loop.Role("of_" + part))
 		leave := steps.Within(steps.Step("%s", part))
 		out, err = e.over.Run(ctx, steps)
 		if leave(); err != nil || out.Reason != loop.StopDone {
 			return out, err
 		}
-		steps.Anew()
+		steps.Reset()
 	}
-	steps.Aim("")
+	steps.Focus("")
 	steps.Cast("")
 	return loop.Outcome{Reason: loop.StopDone, Summary: steps.Task()}, nil
 }

@@ -120,7 +120,7 @@ func (t TreeOfThoughts) grow(ctx context.Context, steps *loop.Steps, level int, 
 // score.
 func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Step, from thought) (thought, error) {
 	now := thought{step: step}
-	prompt := candidate + in.Told()
+	prompt := candidate + in.FullTask()
 	if from.step != "" {
 		prompt += further
 		if err := in.Restore(ctx, step.Sub("begin"), from.commit); err != nil {

@@ -179,14 +179,14 @@ func (p *Place) found(of string) string {
 	return of
 }
 
-// A Seeing is a [Starter] that shows commands a sight.
-type Seeing struct {
+// A SightStarter is a [Starter] that shows commands a sight.
+type SightStarter struct {
 	Starter
 	Sight *Sight
 }
 
 // Run runs a command.
-func (s Seeing) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+func (s SightStarter) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 	if err := s.Sight.show(&c); err != nil {
 		return proc.Result{}, err
 	}

@@ -295,10 +295,10 @@ func (p *Place) summary(changes []change) (w loop.Written) {
 		case c.was:
 			w.Changed = append(w.Changed, c.path)
 		default:
-			w.Come = append(w.Come, c.path)
+			w.Added = append(w.Added, c.path)
 		}
 	}
-	for _, list := range [][]string{w.Changed, w.Come, w.Repository, w.Settings} {
+	for _, list := range [][]string{w.Changed, w.Added, w.Repository, w.Settings} {
 		slices.Sort(list)
 	}
 	return w

@@ -22,9 +22,9 @@ func Path(path string) string {
 	return path
 }
 
-// File is [Path] for paths of the operating system, in which backslashes are common: it quotes
+// OSPath is [Path] for paths of the operating system, in which backslashes are common: it quotes
 // a path only if it holds anything but printable UTF-8 characters.
-func File(path string) string {
+func OSPath(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return path
 	}

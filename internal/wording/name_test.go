@@ -39,7 +39,7 @@ func TestFile(t *testing.T) {
 		"/logs/\xff":          `"/logs/\xff"`,
 		"/logs/\u202eb":       `"/logs/\u202eb"`,
 	} {
-		if got := wording.File(path); got != want {
+		if got := wording.OSPath(path); got != want {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 type Link struct {
 	agent.Player
 	Ref loop.AgentRef
-	// Ask finds out, without a turn, what keeps the agent from working. It returns an
+	// Diagnose finds out, without a turn, what keeps the agent from working. It returns an
 	// ending and the end of a sentence, "" if it finds nothing. May be nil.
-	Ask func(context.Context) (loop.Ending, string)
+	Diagnose func(context.Context) (loop.Ending, string)
 }
 
 // A Chain is an [agent.Player] that begins a new conversation if one cannot be continued,
@@ -27,7 +27,7 @@ type Link struct {
 // turn ends as its first try did, and the next turn begins with the first agent again.
 //
 // A turn that fails within seconds and without any work may mean that the agent cannot go
-// on and says so in unknown words. It is played once more; if that fails too, Ask finds
+// on and says so in unknown words. It is played once more; if that fails too, Diagnose finds
 // out what keeps the agent from working.
 //
 // A Chain is as safe for concurrent use as its agents. Concurrent turns begin with the
@@ -100,7 +100,7 @@ func (c *Chain) setNext(at int, next place) {
 // soon is how fast a turn ends if the agent cannot work at all.
 const soon = 30 * time.Second
 
-// play plays a turn, and reports whether it failed without any work, if Ask can tell why.
+// play plays a turn, and reports whether it failed without any work, if Diagnose can tell why.
 func (l Link) play(ctx context.Context, r agent.Request) (reply agent.Reply, futile bool, err error) {
 	worked, watch := false, r.Watch
 	r.Watch = func(n loop.Notice) {
@@ -114,7 +114,7 @@ func (l Link) play(ctx context.Context, r agent.Request) (reply agent.Reply, fut
 		}
 	}
 	reply, err = l.Run(ctx, r)
-	return reply, l.Ask != nil && !worked && failedAtOnce(reply), err
+	return reply, l.Diagnose != nil && !worked && failedAtOnce(reply), err
 }
 
 // failedAtOnce reports whether a turn failed within seconds and before a model was asked.
@@ -125,7 +125,7 @@ func failedAtOnce(r agent.Reply) bool {
 // diagnose reports whether something keeps the agent from working, and adds it to the
 // reply.
 func (l Link) diagnose(ctx context.Context, reply *agent.Reply) bool {
-	ending, found := l.Ask(ctx)
+	ending, found := l.Diagnose(ctx)
 	if found == "" || ctx.Err() != nil {
 		return false
 	}

@@ -243,7 +243,7 @@ func TestErrorsEnd(t *testing.T) {
 func asked(first *cli, ending loop.Ending, found string, rest ...*cli) (c *fallback.Chain, times *int) {
 	times = new(int)
 	c = chain(append([]*cli{first}, rest...)...)
-	c.Links[0].Ask = func(context.Context) (loop.Ending, string) {
+	c.Links[0].Diagnose = func(context.Context) (loop.Ending, string) {
 		*times++
 		return ending, found
 	}

@@ -28,11 +28,11 @@ const ThrowAway = ".throw-away"
 // A Stage is the directory of a demonstration.
 type Stage struct{ dir string }
 
-// On returns the stage in an existing, empty directory.
-func On(dir string) Stage { return Stage{dir} }
+// NewStage returns the stage in an existing, empty directory.
+func NewStage(dir string) Stage { return Stage{dir} }
 
-// MayGo marks the stage as one that may be deleted.
-func (s Stage) MayGo() error { return write(filepath.Join(s.dir, ThrowAway), nil) }
+// MarkDisposable marks the stage as one that may be deleted.
+func (s Stage) MarkDisposable() error { return write(filepath.Join(s.dir, ThrowAway), nil) }
 
 // Repository is the work tree.
 func (s Stage) Repository() string { return filepath.Join(s.dir, "slug") }

@@ -34,7 +34,7 @@ func TestEachStrategyHasAScene(t *testing.T) {
 // TestEnviron: the demo ignores the user's configuration, but writes its logs to the usual place.
 func TestEnviron(t *testing.T) {
 	t.Parallel()
-	got := On("/stage").Environ([]string{
+	got := NewStage("/stage").Environ([]string{
 		"HOME=/home/u", "XDG_CONFIG_HOME=/home/u/config", "CODELOOPS_AGENT=claude", "CODELOOPS_STRATEGY_MAX_ATTEMPTS=1",
 		"CODELOOPS_SESSION_DIR=/logs", "CODELOOPS_SESSION=x", "PATH=/bin",
 	})

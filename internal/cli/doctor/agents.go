@@ -134,7 +134,7 @@ func (d *Doctor) examine(ctx context.Context, cfg *config.Config, p patient) Fin
 	if lack := p.Lacks(cfg); lack != "" {
 		detail += "; " + lack
 	}
-	return Finding{What: p.what, OK: true, Detail: detail, Aside: p.aside, Hint: hint}
+	return Finding{What: p.what, OK: true, Detail: detail, Optional: p.aside, Hint: hint}
 }
 
 // version returns the version of an installed agent; "" if it does not report one.
@@ -171,7 +171,7 @@ const probePrompt = "This is a test of the connection. Use no tools. Answer with
 
 // probe runs the turn as a critic's, which changes nothing.
 func (d *Doctor) probe(ctx context.Context, runner *proc.Runner, p patient) (f Finding) {
-	f = Finding{What: "probe", Detail: render.Who(p.Ref()), Aside: p.aside}
+	f = Finding{What: "probe", Detail: render.Who(p.Ref()), Optional: p.aside}
 	fail := func(err error) Finding {
 		f.Detail += ": " + term.Line(err.Error())
 		return f
@@ -207,7 +207,7 @@ func (d *Doctor) probe(ctx context.Context, runner *proc.Runner, p patient) (f F
 
 // probed describes how the turn went.
 func probed(t loop.Turn) string {
-	what := render.Fate(t)
+	what := render.Ending(t)
 	switch t.Ending {
 	case loop.EndCompleted:
 		return "it answers"

@@ -23,9 +23,9 @@ type Finding struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	// Aside is set for what a run does not need.
-	Aside bool   `json:"aside,omitempty"`
-	Hint  string `json:"hint,omitempty"`
+	// Optional is set for what a run does not need.
+	Optional bool   `json:"aside,omitempty"`
+	Hint     string `json:"hint,omitempty"`
 }
 
 // A Doctor checks one directory.

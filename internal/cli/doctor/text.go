@@ -34,7 +34,7 @@ func (s Sheet) Findings(findings []Finding) string {
 	for _, f := range findings {
 		mark := good.Render("ok  ")
 		switch {
-		case !f.OK && f.Aside:
+		case !f.OK && f.Optional:
 			mark = bad.Render("no  ")
 		case !f.OK:
 			mark = bad.Render("FAIL")

@@ -15,7 +15,7 @@ func TestFindings(t *testing.T) {
 	got := s.Findings([]Finding{
 		{What: "git", OK: true, Detail: "git version 2.39.5"},
 		{What: "critic's view", Detail: "none of the kind that was asked for", Hint: "choose \x1b[2Janother one"},
-		{What: "also here", Aside: true, Detail: "goose"},
+		{What: "also here", Optional: true, Detail: "goose"},
 	})
 	const want = `ok    git            git version 2.39.5
 FAIL  critic's view  none of the kind that

@@ -84,9 +84,9 @@ type Guess struct {
 	prompt  string // all words
 }
 
-// In looks for a command in the words of a prompt. A mistyped command must not start
+// Find looks for a command in the words of a prompt. A mistyped command must not start
 // an agent, which may do anything and costs money.
-func In(root Command, words []string) (g Guess, ok bool) {
+func Find(root Command, words []string) (g Guess, ok bool) {
 	if len(words) > 1 && words[0] == root.Name { // typed twice
 		words = words[1:]
 	}

@@ -12,8 +12,8 @@ import (
 // groupKey is the annotation that names the heading of a flag.
 const groupKey = "group"
 
-// Under groups flags below a heading in help and manual pages.
-func Under(heading string, flags *pflag.FlagSet, names ...string) {
+// Group groups flags below a heading in help and manual pages.
+func Group(heading string, flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		f := flags.Lookup(name)
 		if f == nil {

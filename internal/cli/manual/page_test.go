@@ -98,7 +98,7 @@ func TestHelp(t *testing.T) {
 	cmd.Flags().IntP("most", "m", 3, "so `many`, and not one more than that")
 	cmd.Flags().String("kind", "", "which it is: `this|that`; this is usual")
 	cmd.Flags().Int("none", 0, "a `number`")
-	Under("Amount", cmd.Flags(), "most", "none")
+	Group("Amount", cmd.Flags(), "most", "none")
 	for columns, want := range map[int]string{
 		80: `It does something that takes more than one line to tell.
 

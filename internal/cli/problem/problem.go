@@ -35,7 +35,7 @@ func Of(err error) []Problem {
 	}
 	c := Problem{Message: strings.TrimSpace(err.Error())}
 	if named, ok := errors.AsType[*fs.PathError](err); ok && named.Path != "" {
-		c.Message = strings.ReplaceAll(c.Message, named.Path, wording.File(named.Path))
+		c.Message = strings.ReplaceAll(c.Message, named.Path, wording.OSPath(named.Path))
 	}
 	if one, ok := errors.AsType[*config.Error](err); ok {
 		c.Hint = one.Hint

@@ -93,7 +93,7 @@ func (l *lessons) newRmCmd() *cobra.Command {
 				return err
 			}
 			if !yes {
-				if err := ask.Sure(cmd.Context(), l.Streams, "remove "+wording.Count(len(picked), "lesson")+"?"); err != nil {
+				if err := ask.Confirm(cmd.Context(), l.Streams, "remove "+wording.Count(len(picked), "lesson")+"?"); err != nil {
 					return err
 				}
 			}

@@ -72,7 +72,7 @@ state that the session, or the iteration, began with:
 }
 
 func runSessionsDiff(ctx context.Context, l *command.Logs, o *diffOptions, ref string) error {
-	one, err := l.Meant(ctx, ref, "Show the diff of which session?")
+	one, err := l.FindOrAsk(ctx, ref, "Show the diff of which session?")
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (o *exportOptions) setFormat(flags *pflag.FlagSet) error {
 }
 
 func runSessionsExport(ctx context.Context, l *command.Logs, o *exportOptions, ref string) error {
-	one, err := l.Meant(ctx, ref, "Export which session?")
+	one, err := l.FindOrAsk(ctx, ref, "Export which session?")
 	if err != nil {
 		return err
 	}

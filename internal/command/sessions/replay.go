@@ -139,7 +139,7 @@ func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref strin
 	if err != nil {
 		return err
 	}
-	one, err := l.Meant(ctx, ref, "Replay which session?")
+	one, err := l.FindOrAsk(ctx, ref, "Replay which session?")
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref strin
 	if err != nil {
 		return err
 	}
-	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, Bad: l.Tell}
+	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, OnBadLine: l.Tell}
 	if (rate > 0 || o.step) && l.Console.Interactive() {
 		p.Control = replay.NewControl(rate, o.step, func(text string) { aside(l.Console, text) })
 		defer l.Console.OnKeys(term.Listener{Press: p.Control.Press})()
@@ -189,7 +189,7 @@ func (o *replayOptions) display(l *command.Logs, one session.Overview) (loop.Sin
 	if err != nil {
 		return nil, err
 	}
-	options := c.Shown(func() string { return one.Path })
+	options := c.RenderOptions(func() string { return one.Path })
 	options.Live = c.ErrTTY && !c.Plain
 	shown, err := render.Run(format, options)
 	return c.Secrets.Sink(shown), err
@@ -198,7 +198,7 @@ func (o *replayOptions) display(l *command.Logs, one session.Overview) (loop.Sin
 // apply rebuilds the files of an iteration from the log alone, in a checkout of the commit that the
 // session began at.
 func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions, ref string) (err error) {
-	one, err := l.Meant(ctx, ref, "Rebuild the files of which session?")
+	one, err := l.FindOrAsk(ctx, ref, "Rebuild the files of which session?")
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func runVerify(ctx context.Context, l *command.Logs, ref string) error {
 	paths, several, err := l.In(ref)
 	if !several {
 		var one session.Overview
-		one, err = l.Meant(ctx, ref, "Verify which session?")
+		one, err = l.FindOrAsk(ctx, ref, "Verify which session?")
 		paths = []string{one.Path}
 	}
 	if err != nil {

@@ -86,7 +86,7 @@ func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptio
 	return r.printAll(err, told...)
 }
 
-func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.Desk, store *session.Store, ref string) (g putback.Goal, err error) {
+func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.Restorer, store *session.Store, ref string) (g putback.Goal, err error) {
 	if strings.HasPrefix(ref, checkpoints.Refs) {
 		return d.Reference(ctx, store, ref)
 	}
@@ -134,13 +134,13 @@ func (r *Restorer) Recover(ctx context.Context) {
 }
 
 // desk returns what restores files; with yes it does not ask.
-func (r *Restorer) desk(yes bool) *putback.Desk {
-	d := &putback.Desk{
+func (r *Restorer) desk(yes bool) *putback.Restorer {
+	d := &putback.Restorer{
 		Host: &r.Host, Tell: r.Tell, Recovered: r.recovered,
 		Note: func(sentence string) { fmt.Fprintln(r.Err, sentence) }, //nolint:errcheck // the files show it as well
 	}
 	if !yes {
-		d.Sure = func(ctx context.Context, question string) error { return ask.Sure(ctx, r.Streams, question) }
+		d.Confirm = func(ctx context.Context, question string) error { return ask.Confirm(ctx, r.Streams, question) }
 	}
 	return d
 }
@@ -164,5 +164,5 @@ func (r *Restorer) confirmOtherTree(ctx context.Context, root, ref, what string,
 	if yes {
 		return hint.Errorf("name the session, or go there", "%s is not the work tree you stand in", root)
 	}
-	return ask.Sure(ctx, r.Streams, fmt.Sprintf("%s is not the work tree you stand in; %s?", root, what))
+	return ask.Confirm(ctx, r.Streams, fmt.Sprintf("%s is not the work tree you stand in; %s?", root, what))
 }

@@ -54,7 +54,7 @@ To remove the latest session, name it: without an ID it is only shown, as with
 --dry-run.`,
 		Example:           "  codeloops sessions rm 2025-01-27T15 --dry-run",
 		ValidArgsFunction: l.Complete,
-		Args:              func(_ *cobra.Command, args []string) error { return command.NoneEmpty(args) },
+		Args:              func(_ *cobra.Command, args []string) error { return command.RejectEmpty(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := l.Store()
 			if err != nil {
@@ -185,7 +185,7 @@ func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *sess
 
 func (o *removeOptions) pruneRefs(ctx context.Context, l *command.Logs) error {
 	git := &worktree.Git{Environ: l.Console.Environ}
-	refs, err := checkpoints.In(ctx, git, l.Console.Dir)
+	refs, err := checkpoints.ListRefs(ctx, git, l.Console.Dir)
 	if err != nil {
 		return fmt.Errorf("look for checkpoints: %w", err)
 	}
@@ -212,7 +212,7 @@ func (o *removeOptions) confirmAndRemove(ctx context.Context, c *command.Console
 	done := "would remove"
 	if !o.dryRun {
 		if !o.yes {
-			if err := ask.Sure(ctx, c.Streams, "remove "+what+"?"); err != nil {
+			if err := ask.Confirm(ctx, c.Streams, "remove "+what+"?"); err != nil {
 				return err
 			}
 		}

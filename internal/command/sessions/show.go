@@ -54,7 +54,7 @@ leaves out the iterations, and takes no longer for a log of any length.
 			if err := o.validate(cmd.Flags()); err != nil {
 				return err
 			}
-			one, err := l.Meant(cmd.Context(), command.First(args), "Show which session?")
+			one, err := l.FindOrAsk(cmd.Context(), command.First(args), "Show which session?")
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ rules of the run pointed at, which rule decided, and what each phase took.
 		Args:              command.OneSession,
 		ValidArgsFunction: l.Complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := l.Meant(cmd.Context(), command.First(args), "Audit which session?")
+			one, err := l.FindOrAsk(cmd.Context(), command.First(args), "Audit which session?")
 			if err != nil {
 				return err
 			}

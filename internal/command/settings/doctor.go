@@ -77,7 +77,7 @@ what a session needs to be resumed.`,
 }
 
 func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
-	if err := c.UsersOwn(map[string]bool{"`codeloops doctor --clean`": true}); err != nil {
+	if err := c.RequireUser(map[string]bool{"`codeloops doctor --clean`": true}); err != nil {
 		return err
 	}
 	d := newDoctor(c)
@@ -100,7 +100,7 @@ func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
 		return command.ErrShort // the list has said it
 	}
 	if !yes {
-		if err := ask.Sure(ctx, c.Streams, "remove "+found.Sum()+"?"); err != nil {
+		if err := ask.Confirm(ctx, c.Streams, "remove "+found.Sum()+"?"); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func runDoctor(ctx context.Context, c *command.Console, asJSON bool, probe strin
 		return err
 	}
 	for _, f := range findings {
-		if !f.OK && !f.Aside {
+		if !f.OK && !f.Optional {
 			return &command.EndedError{Result: loop.Failed} // the findings have said it
 		}
 	}

@@ -54,7 +54,7 @@ trusted, because you have just written it.`,
 }
 
 func runInit(ctx context.Context, c *command.Console, o *initOptions) error {
-	if err := c.UsersOwn(map[string]bool{"`codeloops init --global`": o.Global}); err != nil {
+	if err := c.RequireUser(map[string]bool{"`codeloops init --global`": o.Global}); err != nil {
 		return err
 	}
 	place := &setup.Place{Host: &c.Host, Settings: c.Settings}
@@ -74,7 +74,7 @@ func runInit(ctx context.Context, c *command.Console, o *initOptions) error {
 			return err
 		}
 	}
-	if err := c.UsersOwn(map[string]bool{"checks that count as trusted": len(o.Checks) > 0}); err != nil {
+	if err := c.RequireUser(map[string]bool{"checks that count as trusted": len(o.Checks) > 0}); err != nil {
 		return err
 	}
 	err = place.KnownAgent(o.Actor)

@@ -112,7 +112,7 @@ func splitSaid(args []string) (ref, words string) {
 	if len(args) == 1 {
 		return "", strings.TrimSpace(args[0])
 	}
-	return command.Spoken(args)
+	return command.SplitMessage(args)
 }
 
 type steer struct {

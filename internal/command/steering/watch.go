@@ -170,7 +170,7 @@ func (w *watching) watch(ctx context.Context, format string) error {
 	if err != nil {
 		return err
 	}
-	p := replay.Player{Sink: loop.Tee(w, sink), Bad: w.Tell}
+	p := replay.Player{Sink: loop.Tee(w, sink), OnBadLine: w.Tell}
 	_, err = p.Play(ctx, from)
 	closed()
 	w.Console.Err = errs
@@ -197,7 +197,7 @@ func (w *watching) open(ctx context.Context, said string, leave func()) (sink lo
 	if err != nil {
 		return nil, nil, err
 	}
-	out := c.Shown(func() string { return w.run.At.Log })
+	out := c.RenderOptions(func() string { return w.run.At.Log })
 	sinks := []loop.Sink{}
 	closed = func() {}
 	if format == render.Pretty {
@@ -222,7 +222,7 @@ func (w *watching) open(ctx context.Context, said string, leave func()) (sink lo
 		}, run)
 		closed = func() { end(); attends.Wait(); shut() }
 		sinks = append(sinks, keys)
-		out.Progress, out.Out = c.Err, keys.Behind(c.Out)
+		out.Progress, out.Out = c.Err, keys.SyncedWriter(c.Out)
 		if out.Live = c.ErrTTY && !c.Plain; out.Width > 0 {
 			out.Columns = c.ErrRoom
 		}

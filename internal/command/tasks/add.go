@@ -50,7 +50,7 @@ func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
 	f.StringVar(&o.setup, "setup", "", "run `command` in a new work tree before an agent starts there")
 	f.BoolVar(&o.unmerged, "no-merge", false, "leave the result on the branch of the task")
 	addJSON(cmd, &o.asJSON)
-	manual.Under("Queue", f, "target", "after", "touches", "priority", "setup", "no-merge", "json")
+	manual.Group("Queue", f, "target", "after", "touches", "priority", "setup", "no-merge", "json")
 	for _, s := range run.Table() {
 		if s.Group == run.AboutOutput || s.Flag == o.but {
 			continue
@@ -82,7 +82,7 @@ given here and in the configuration.`,
 		},
 	}
 	cmd.Flags().StringVar(&file, "prompt-file", "", "read the task from `file`; - is standard input")
-	manual.Under("Queue", cmd.Flags(), "prompt-file")
+	manual.Group("Queue", cmd.Flags(), "prompt-file")
 	o.addFlags(cmd, q)
 	return cmd
 }
@@ -106,7 +106,7 @@ func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
 		}
 		return hint.Errorf(advice, "the same task is in the queue already: %s, %s", t.ID, was.State)
 	}
-	if err := all.Fits([]queue.Task{t}); err != nil {
+	if err := all.Validate([]queue.Task{t}); err != nil {
 		return err
 	}
 	r, err := b.on.Add(cmd.Context(), t)
@@ -247,7 +247,7 @@ that is merged. See docs/queue-sources.md.`,
 	}
 	cmd.Flags().StringVar(&issues, "github", "", "the open issues of `OWNER/NAME#LABEL`")
 	cmd.Flags().StringVar(&program, "command", "", "what `PROGRAM` lists")
-	manual.Under("Queue", cmd.Flags(), "github", "command")
+	manual.Group("Queue", cmd.Flags(), "github", "command")
 	o.addFlags(cmd, q)
 	return cmd
 }
@@ -277,13 +277,13 @@ func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) 
 	if err != nil {
 		return nil, err
 	}
-	if err := there.Fits(tasks); err != nil {
+	if err := there.Validate(tasks); err != nil {
 		return nil, err
 	}
 	for _, id := range play.Closed(there, from, tasks) {
 		b.Tell(fmt.Sprintf("task %s waits, and %s does not have it open any more: codeloops queue rm %[1]s takes it out", id, term.Line(origin.Name)))
 	}
-	for _, sentence := range play.Reopened(there, tasks) {
+	for _, sentence := range play.ReopenHints(there, tasks) {
 		b.Tell(term.Line(sentence))
 	}
 	added := []queue.Record{}

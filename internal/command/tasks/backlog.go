@@ -77,7 +77,7 @@ func (b *backlog) find(ctx context.Context, ref string) (queue.Record, error) {
 	if err != nil {
 		return r, err
 	}
-	return all.Meant(ref)
+	return all.Find(ref)
 }
 
 // view shows tasks with their budgets, but without abandoned reservations.
@@ -99,7 +99,7 @@ func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View,
 			continue
 		}
 		budget.Reserved = slices.Clone(budget.Reserved)
-		budget.Release(func(r queue.Reservation) bool { return !r.Stands(all[r.Task]) })
+		budget.Release(func(r queue.Reservation) bool { return !r.Current(all[r.Task]) })
 		of = append(of, budget)
 	}
 	slices.SortFunc(of, func(x, y queue.Budget) int { return strings.Compare(x.Repository.Root, y.Repository.Root) })

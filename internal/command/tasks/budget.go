@@ -24,7 +24,7 @@ func (f *budgetFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.cost, "budget-cost", "", "limit for all tasks of this repository together, in US `dollars`; 0 is no limit. It is kept with the queue (--max-cost limits each added task)")
 	flags.StringVar(&f.tokens, "budget-tokens", "", "the same limit in tokens: `n`, such as 500k or 2M")
 	flags.StringVar(&f.time, "budget-time", "", "the same limit on the working `time` of the agents, summed over all turns, such as 8h")
-	manual.Under("Queue", flags, "budget-cost", "budget-tokens", "budget-time")
+	manual.Group("Queue", flags, "budget-cost", "budget-tokens", "budget-time")
 }
 
 // change parses the flags that are set. An empty value is an unset shell variable, and an error.

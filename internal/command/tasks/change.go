@@ -162,7 +162,7 @@ func (gone *removals) all(ctx context.Context, b *backlog, refs []string, force 
 	}
 	behind := make([][]string, len(meant))
 	for i, r := range meant {
-		behind[i] = slices.DeleteFunc(all.Behind(r.Task.ID), func(id string) bool {
+		behind[i] = slices.DeleteFunc(all.Dependents(r.Task.ID), func(id string) bool {
 			return slices.ContainsFunc(meant, func(m *queue.Record) bool { return m.Task.ID == id })
 		})
 		if len(behind[i]) > 0 && !force {

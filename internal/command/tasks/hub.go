@@ -74,7 +74,7 @@ only machines whose public keys are in a file:
 	f.BoolVar(&o.SelfSigned, "self-signed", false, "make a certificate; the address then contains its digest")
 	f.StringVar(&o.Authorized, "authorized", "", "admit the machines whose public keys are in `file`, one per line; changes take effect at once")
 	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at `HOST:PORT`/metrics; without a host, for this machine only")
-	manual.Under("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized", "metrics")
+	manual.Group("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized", "metrics")
 	cmd.AddCommand(newHubKeyCmd(q))
 	return cmd
 }

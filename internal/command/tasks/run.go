@@ -69,7 +69,7 @@ continues where this one stopped, and repeats no finished turn.`,
 		},
 	}
 	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
-	manual.Under("Queue", cmd.Flags(), "jobs")
+	manual.Group("Queue", cmd.Flags(), "jobs")
 	budget.add(cmd)
 	o.addFlags(cmd, q)
 	return cmd
@@ -141,7 +141,7 @@ time: another one continues its tasks.`,
 		},
 	}
 	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
-	manual.Under("Queue", cmd.Flags(), "jobs")
+	manual.Group("Queue", cmd.Flags(), "jobs")
 	q.flags(cmd)
 	return cmd
 }

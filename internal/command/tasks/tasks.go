@@ -83,7 +83,7 @@ func (q *Access) flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	f.StringVar(&q.hub, "hub", "", "use the queue at `URL`, as printed by `codeloops hub` there (default: on this machine)")
 	f.StringVar(&q.hub, "nats", "", "use the queue on your own NATS server with JetStream, at `URL`")
-	manual.Under("Queue", f, "hub", "nats")
+	manual.Group("Queue", f, "hub", "nats")
 }
 
 // reach opens the queue, at the hub that the user has configured or else at this home's.
@@ -100,7 +100,7 @@ func (q *Access) reach(ctx context.Context, own func(*hub.Home) (*hub.Link, erro
 	if s.Hub == "" {
 		link, err = own(home)
 	} else {
-		link, err = home.Reach(hub.Way{URL: s.Hub, CA: s.CA, Cert: s.Cert, Key: s.Key, Creds: s.Creds})
+		link, err = home.Reach(hub.Address{URL: s.Hub, CA: s.CA, Cert: s.Cert, Key: s.Key, Creds: s.Creds})
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s 
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, remote: s.Through()}, nil
+	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, remote: s.CommitRemote()}, nil
 }
 
 // with opens the queue for do.

@@ -135,20 +135,20 @@ func (r *Reader) apply(assign []assignment, to Attrs) {
 }
 
 func readOutside(path string) *definitions {
-	text, _ := readText(path, file.How{})
+	text, _ := readText(path, file.Options{})
 	return parse(text, true)
 }
 
 // readText returns the content of a file without a byte order mark, which git accepts in files, but
 // not in the index.
-func readText(path string, how file.How) (string, error) {
+func readText(path string, how file.Options) (string, error) {
 	data, _, err := file.Read(path, how)
 	return strings.TrimPrefix(string(data), "\ufeff"), err
 }
 
 func (r *Reader) read(dir string) *definitions {
 	name := dir + fileName
-	text, err := readText(filepath.Join(r.o.WorkTree, filepath.FromSlash(name)), file.How{NoFollow: true})
+	text, err := readText(filepath.Join(r.o.WorkTree, filepath.FromSlash(name)), file.Options{NoFollow: true})
 	if err != nil && r.o.FromIndex != nil {
 		data, _ := r.o.FromIndex(name)
 		text = string(data)

@@ -83,7 +83,7 @@ type writer struct {
 	store   *store.Store
 	at      time.Time
 	batch   *store.Batch
-	leftOut []scan.Placed
+	leftOut []scan.PathFile
 }
 
 // tree adds a directory with everything below it. It returns the directory as it will be written.
@@ -107,7 +107,7 @@ func (k *writer) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sca
 	}
 	for _, f := range d.Files() {
 		if f.Mode == scan.Gitlink && !d.Dir(f.Name).Empty() { // a tree cannot have both it and its files
-			k.leftOut = append(k.leftOut, scan.Placed{Path: path + f.Name, File: f})
+			k.leftOut = append(k.leftOut, scan.PathFile{Path: path + f.Name, File: f})
 			continue
 		}
 		known := kept.Find(f.Name)
@@ -139,6 +139,6 @@ func (k *writer) file(ctx context.Context, path string, f scan.File) (bool, erro
 	case f.Size() <= store.Large || k.store.Has(ctx, f.ID):
 		return true, k.batch.Take(f.ID, path, f.Size())
 	}
-	k.leftOut = append(k.leftOut, scan.Placed{Path: path, File: f})
+	k.leftOut = append(k.leftOut, scan.PathFile{Path: path, File: f})
 	return false, nil
 }

@@ -10,7 +10,7 @@ import (
 	"codeloops/internal/diff/scan"
 )
 
-func placed(t *testing.T, path string) scan.Placed {
+func placed(t *testing.T, path string) scan.PathFile {
 	t.Helper()
 	f, ok := scan.Place(path, scan.Executable, plumbing.NewHash(strings.Repeat("ab", 20)), 1<<40)
 	if !ok {
@@ -23,7 +23,7 @@ func placed(t *testing.T, path string) scan.Placed {
 // caller's part of the message cannot forge them.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
-	want := []scan.Placed{placed(t, "plain"), placed(t, "d/e/\xff\n\"\u00e9 \\")}
+	want := []scan.PathFile{placed(t, "plain"), placed(t, "d/e/\xff\n\"\u00e9 \\")}
 	message := (&Checkpoint{Message: "Subject\n\nLeft-out: 100644 no\n"}).message(want)
 	if got := parseLeftOut(message); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q is read as %v, want %v", message, got, want)

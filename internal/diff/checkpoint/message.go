@@ -36,7 +36,7 @@ const (
 	branchLine = "Branch: "
 )
 
-func (c *Checkpoint) message(files []scan.Placed) string {
+func (c *Checkpoint) message(files []scan.PathFile) string {
 	text := "\n" + strings.TrimRight(c.Message, "\n") + "\n"
 	for _, begin := range []string{setUpKnown, umaskLine, leftOut} { // indent lines that look like ours
 		text = strings.ReplaceAll(text, "\n"+begin, "\n "+begin)
@@ -212,7 +212,7 @@ func (k *writer) addRaw(c Checkpoint) (id plumbing.Hash, err error) {
 // are in the tree.
 const leftOut = "Left-out: "
 
-func leftOutText(files []scan.Placed) string {
+func leftOutText(files []scan.PathFile) string {
 	var b strings.Builder
 	for i, f := range files {
 		if i == 0 {
@@ -224,8 +224,8 @@ func leftOutText(files []scan.Placed) string {
 }
 
 // parseLeftOut returns the files that a message says were left out. It skips malformed lines.
-func parseLeftOut(message string) []scan.Placed {
-	var files []scan.Placed
+func parseLeftOut(message string) []scan.PathFile {
+	var files []scan.PathFile
 	for what, path := range lines(message, leftOut) {
 		fields := strings.Split(what, " ")
 		if len(fields) != 3 || !plumbing.IsHash(fields[1]) {

@@ -27,7 +27,7 @@ type Kept struct {
 	At           time.Time         // when it was written, in seconds; zero if not known
 
 	commit, tree plumbing.Hash
-	leftOut      []scan.Placed
+	leftOut      []scan.PathFile
 }
 
 // Read reads the commit of a checkpoint.

@@ -41,7 +41,7 @@ type Rules struct {
 func New(o Options) *Rules {
 	r := &Rules{o: o, unread: make(map[string]error)}
 	for _, path := range []string{o.ExcludesFile, o.InfoExclude} {
-		if text, ok := r.read(path, file.How{}); ok {
+		if text, ok := r.read(path, file.Options{}); ok {
 			r.outside = append(r.outside, parse(text))
 		}
 	}
@@ -125,7 +125,7 @@ func (d *Dir) load() {
 func (r *Rules) inside(dir string) list {
 	if r.o.WorkTree != "" {
 		path := filepath.Join(r.o.WorkTree, filepath.FromSlash(dir), fileName)
-		if text, ok := r.read(path, file.How{NoFollow: true}); ok {
+		if text, ok := r.read(path, file.Options{NoFollow: true}); ok {
 			return parse(text)
 		}
 	}
@@ -137,7 +137,7 @@ func (r *Rules) inside(dir string) list {
 	return nil
 }
 
-func (r *Rules) read(path string, how file.How) (text string, ok bool) {
+func (r *Rules) read(path string, how file.Options) (text string, ok bool) {
 	data, _, err := file.Read(path, how)
 	if err != nil && !file.Missing(err) {
 		r.mu.Lock()

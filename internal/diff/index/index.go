@@ -75,7 +75,7 @@ func Read(path string) (*Index, error) {
 // ReadNew is [Read], but returns nil if the file has not changed since it had a known mark. It
 // returns the current mark even with an error.
 func ReadNew(path string, known Mark) (*Index, Mark, error) {
-	data, stamp, err := file.Read(path, file.How{Max: maxIndex})
+	data, stamp, err := file.Read(path, file.Options{Max: maxIndex})
 	mark := Mark{sha256.Sum256(data), stamp}
 	switch {
 	case err != nil && !file.Missing(err):

@@ -78,7 +78,7 @@ func TestReadLikeGit(t *testing.T) {
 			if strconv.Itoa(int(got.Version)) != version {
 				t.Errorf("version %d, want %s", got.Version, version)
 			}
-			_, stamp, err := file.Read(r.path(), file.How{Max: 1 << 20})
+			_, stamp, err := file.Read(r.path(), file.Options{Max: 1 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}

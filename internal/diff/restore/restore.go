@@ -58,11 +58,11 @@ type PathChange struct {
 type Plan struct {
 	Title   string // what the files are put back to, for people
 	Changes []PathChange
-	// Still, if set, makes the restore strict. It is called once the current files have been
+	// Confirm, if set, makes the restore strict. It is called once the current files have been
 	// copied, before anything is changed, and can veto the restore. From then on, the restore
 	// is rolled back if somebody else changes one of the paths: the error is [ErrInTheWay]
 	// or [ErrChanged].
-	Still func(context.Context) error
+	Confirm func(context.Context) error
 	// Dirs are the permissions of directories that may have to be made. For any other, umask
 	// decides.
 	Dirs map[string]fs.FileMode
@@ -125,10 +125,10 @@ func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, erro
 		return Done{}, fmt.Errorf("keep what is there: %w", err)
 	}
 	defer on.close()
-	w := &work{journal: on, root: root, perms: p.Dirs, strict: p.Still != nil, step: k.step}
+	w := &work{journal: on, root: root, perms: p.Dirs, strict: p.Confirm != nil, step: k.step}
 	err = w.prepare(ctx, changes)
 	if err == nil && w.strict {
-		err = p.Still(ctx)
+		err = p.Confirm(ctx)
 	}
 	if err == nil {
 		err = w.apply(ctx)
@@ -171,7 +171,7 @@ type work struct {
 	*journal
 	root   *os.Root
 	perms  map[string]fs.FileMode // see [Plan.Dirs]
-	strict bool                   // see [Plan.Still]
+	strict bool                   // see [Plan.Confirm]
 	dirty  map[string]bool        // directories to sync
 	later  []string               // see [Done.Later]
 	step   func(string) error

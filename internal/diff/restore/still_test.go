@@ -42,7 +42,7 @@ func TestStill(t *testing.T) {
 				}
 				return nil
 			}
-			plan := Plan{Title: "then", Changes: changes(), Still: func(context.Context) error { return c.still }}
+			plan := Plan{Title: "then", Changes: changes(), Confirm: func(context.Context) error { return c.still }}
 			if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, c.want) {
 				t.Errorf("it ended with %v, want %v", err, c.want)
 			}
@@ -73,7 +73,7 @@ func TestStillOpen(t *testing.T) {
 		}
 		return nil
 	}
-	plan := Plan{Title: "then", Changes: changes(), Still: func(context.Context) error { return nil }}
+	plan := Plan{Title: "then", Changes: changes(), Confirm: func(context.Context) error { return nil }}
 	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, ErrChanged) {
 		t.Errorf("it ended with %v", err)
 	}
@@ -157,7 +157,7 @@ func TestStillElse(t *testing.T) {
 				return nil
 			}
 			plan := Plan{Title: "then", Changes: append(changes(), PathChange{"empty", Place, text(File, 0o644, "no place\n")})}
-			plan.Still = func(context.Context) error { return nil }
+			plan.Confirm = func(context.Context) error { return nil }
 			if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, ErrChanged) && !errors.Is(err, ErrInTheWay) {
 				t.Errorf("it ended with %v", err)
 			}
@@ -233,7 +233,7 @@ func TestStaysAndKept(t *testing.T) {
 		}
 		return nil
 	}
-	plan := Plan{Changes: changes(), Still: func(context.Context) error { return nil }}
+	plan := Plan{Changes: changes(), Confirm: func(context.Context) error { return nil }}
 	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); !errors.Is(err, ErrInTheWay) {
 		t.Errorf("it ended with %v", err)
 	}
@@ -256,7 +256,7 @@ func TestOtherName(t *testing.T) {
 		return nil
 	}
 	plan := Plan{Changes: []PathChange{{"f", File, State{}}, {"n", Nothing, text(File, 0o644, "n\n")}, {"z", Nothing, text(File, 0o644, "z\n")}}}
-	plan.Still = func(context.Context) error { return nil }
+	plan.Confirm = func(context.Context) error { return nil }
 	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); err != nil {
 		t.Error(err)
 	}
@@ -269,7 +269,7 @@ func TestBehindALink(t *testing.T) {
 	s := newScene(t)
 	s.write("d/b", "no part of it\n")
 	plan := Plan{Changes: []PathChange{{"a", Nothing, text(Link, 0, "d")}, {"a/b", File, State{}}}}
-	plan.Still = func(context.Context) error { return nil }
+	plan.Confirm = func(context.Context) error { return nil }
 	if _, err := s.keep.Restore(t.Context(), s.tree(), plan); err != nil {
 		t.Error(err)
 	}

@@ -48,16 +48,16 @@ func compareDirs(changes []Difference, path string, before, after *Dir) []Differ
 
 // Moved returns the files of a state that differ from an earlier one, which may be nil, in content
 // or stat.
-func Moved(before, after *Dir) []Placed { return appendMoved(nil, "", before, after) }
+func Moved(before, after *Dir) []PathFile { return appendMoved(nil, "", before, after) }
 
-func appendMoved(moved []Placed, path string, before, after *Dir) []Placed {
+func appendMoved(moved []PathFile, path string, before, after *Dir) []PathFile {
 	if before == after {
 		return moved
 	}
 	for i := range after.files {
 		f := &after.files[i]
 		if known := before.file(f.Name); known == nil || !f.Untouched(known) {
-			moved = append(moved, Placed{Path: path + f.Name, File: *f})
+			moved = append(moved, PathFile{Path: path + f.Name, File: *f})
 		}
 	}
 	for _, child := range after.Dirs {

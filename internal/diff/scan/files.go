@@ -150,7 +150,7 @@ func Decides(name string) bool {
 
 // hide removes from a directory the files that decide, if git sees nothing else in it at any
 // depth. The directory is then ignored as a whole, like the caches of many tools, so the files
-// decide nothing. It is listed in [State.Hidden] instead.
+// decide nothing. It is listed in [State.SelfIgnored] instead.
 func (v *visit) hide(dirs []*Dir) {
 	if v.deciders == 0 || v.path == "" || len(v.found) > v.deciders ||
 		slices.ContainsFunc(dirs, func(d *Dir) bool { return !d.Empty() }) {

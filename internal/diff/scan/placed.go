@@ -7,26 +7,26 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A Placed is a file with its path from the root.
-type Placed struct {
+// A PathFile is a file with its path from the root.
+type PathFile struct {
 	Path string
 	File
 }
 
 // Place returns a file of which nothing else is known. It reports false if a work tree cannot have
 // such a file.
-func Place(path string, mode uint32, id plumbing.Hash, size int64) (Placed, bool) {
+func Place(path string, mode uint32, id plumbing.Hash, size int64) (PathFile, bool) {
 	ok := mode == Regular || mode == Executable || mode == Symlink || mode == Gitlink
 	name := path
 	for part := range strings.SplitSeq(path, "/") {
 		f := File{Name: part, Mode: mode}
 		ok, name = ok && f.sound(), part
 	}
-	return Placed{Path: path, File: File{Name: name, Mode: mode, ID: id, stat: Stat{Size: size}}}, ok
+	return PathFile{Path: path, File: File{Name: name, Mode: mode, ID: id, stat: Stat{Size: size}}}, ok
 }
 
 // With returns the state with more files. Existing ones are not replaced.
-func (d *Dir) With(files []Placed) *Dir {
+func (d *Dir) With(files []PathFile) *Dir {
 	for _, f := range files {
 		d = d.edited(f.Path, func(in *Dir, name string) {
 			if in.file(name) == nil {
@@ -74,7 +74,7 @@ func (d *Dir) child(name string) int {
 
 // Put returns the state with a file added or replaced. It reports false if there is a directory
 // with files at the path, or a file where a directory is needed. Seal the result before use.
-func (d *Dir) Put(f Placed) (*Dir, bool) {
+func (d *Dir) Put(f PathFile) (*Dir, bool) {
 	for at, r := range f.Path {
 		if above := d.Find(f.Path[:at]); r == '/' && above != nil && above.Mode != Gitlink {
 			return d, false

@@ -116,12 +116,12 @@ type State struct {
 	// Warnings are sentences about paths that could not be read, sorted. These are in the state
 	// as they were last known.
 	Warnings []string
-	// Hidden are the directories, each with a slash at the end, that ignore themselves through
+	// SelfIgnored are the directories, each with a slash at the end, that ignore themselves through
 	// .gitignore files inside. They are sorted.
-	Hidden []string
-	// Passed are the directories, each with a slash at the end, that git ignores as a whole, so
+	SelfIgnored []string
+	// IgnoredDirs are the directories, each with a slash at the end, that git ignores as a whole, so
 	// that they were not listed. They are sorted.
-	Passed []string
+	IgnoredDirs []string
 }
 
 // Scan finds the state of the work tree. It fails if the root cannot be read, a content cannot be
@@ -149,7 +149,7 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	slices.Sort(w.warnings)
 	slices.Sort(w.hidden)
 	slices.Sort(w.passed)
-	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), Hidden: w.hidden, Passed: w.passed}, nil
+	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), SelfIgnored: w.hidden, IgnoredDirs: w.passed}, nil
 }
 
 func (w *walk) hashByGit(ctx context.Context, root *Dir) error {

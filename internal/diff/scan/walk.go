@@ -29,8 +29,8 @@ type walk struct {
 
 	mu       sync.Mutex
 	warnings []string
-	hidden   []string      // see State.Hidden
-	passed   []string      // see State.Passed
+	hidden   []string      // see State.SelfIgnored
+	passed   []string      // see State.IgnoredDirs
 	pending  []Unconverted // files whose ids git has to compute
 }
 

@@ -183,7 +183,7 @@ func (f files) Open(name string) (billy.File, error) {
 	if path.Base(name) == "alternates" {
 		return nil, fs.ErrNotExist
 	}
-	opened, _, err := file.Open(f.path(name), file.How{Max: math.MaxInt64})
+	opened, _, err := file.Open(f.path(name), file.Options{Max: math.MaxInt64})
 	if file.Missing(err) {
 		err = fs.ErrNotExist
 	}

@@ -84,9 +84,9 @@ func New(o Options) *Store {
 	return &Store{options: o, own: &private{sync: o.Sync}, kept: make(map[plumbing.Hash][]byte)}
 }
 
-// Beside returns a temporary store on top of s. It has the objects of s, and never changes s. Git
+// Temporary returns a temporary store on top of s. It has the objects of s, and never changes s. Git
 // and promised are as in [Options].
-func (s *Store) Beside(git, promised Git) *Store {
+func (s *Store) Temporary(git, promised Git) *Store {
 	o := s.options
 	o.Git, o.Promised, o.Sync = git, promised, func(*os.File) error { return nil }
 	b := New(o)

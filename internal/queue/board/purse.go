@@ -125,7 +125,7 @@ func (b *Board) free(ctx context.Context, of queue.Repository, seen silences) (f
 		if err != nil && !errors.Is(err, ErrNone) {
 			return false, err
 		}
-		gone[r.ID] = err != nil || !r.Stands(&task) || seen.long(r, b.options.AckWait)
+		gone[r.ID] = err != nil || !r.Current(&task) || seen.long(r, b.options.AckWait)
 		freed = freed || gone[r.ID]
 	}
 	if !freed {

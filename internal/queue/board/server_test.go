@@ -29,7 +29,7 @@ func home(t *testing.T) *hub.Home {
 	return h
 }
 
-func reach(t *testing.T, h *hub.Home, w hub.Way) *hub.Link {
+func reach(t *testing.T, h *hub.Home, w hub.Address) *hub.Link {
 	t.Helper()
 	link, err := h.Reach(w)
 	if err != nil {
@@ -97,7 +97,7 @@ func TestServersThatWillNotDo(t *testing.T) {
 	t.Run("old", func(t *testing.T) {
 		t.Parallel()
 		s := hubtest.Start(t, hubtest.Options{Plain: true})
-		w := hub.Way{URL: "nats://" + posing(t, strings.TrimPrefix(s.URL, "nats://"), "2.9.25")}
+		w := hub.Address{URL: "nats://" + posing(t, strings.TrimPrefix(s.URL, "nats://"), "2.9.25")}
 		_, err := board.Open(t.Context(), reach(t, home(t), w).Conn, board.Options{})
 		refuses(t, err, "the server is NATS 2.9.25, which is too old", "2.10 or later")
 	})

@@ -19,8 +19,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Way is how to reach a hub elsewhere: codeloops' own, or any NATS server with JetStream.
-type Way struct {
+// An Address is how to reach a hub elsewhere: codeloops' own, or any NATS server with JetStream.
+type Address struct {
 	// URL is nats://HOST:PORT or tls://HOST:PORT; those of a cluster are separated by commas. A user and password,
 	// or a token, may precede the host. A suffix "#sha256=DIGEST" pins the certificate, as SSH does with host
 	// keys: then the hub needs no authority, and no certificate signed by one is accepted instead.
@@ -36,7 +36,7 @@ type Way struct {
 const pinned = "sha256="
 
 // servers parses the URLs, and splits off the digest.
-func (w Way) servers() (all []*url.URL, pin string, err error) {
+func (w Address) servers() (all []*url.URL, pin string, err error) {
 	bad := func(what string) error { // the address itself may contain a password
 		return hint.Errorf("write it like tls://host:4222, as codeloops hub prints it", "the address of the hub %s", what)
 	}
@@ -100,7 +100,7 @@ func Shown(address string) string {
 }
 
 // Reach connects to a hub elsewhere as this home, and reconnects for as long as it takes.
-func (h *Home) Reach(w Way) (*Link, error) {
+func (h *Home) Reach(w Address) (*Link, error) {
 	servers, pin, err := w.servers()
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func readable(creds string) error {
 
 // tls configures how the hub's certificate is checked, and which one is shown to it. It sets asked when the hub
 // asks for one.
-func (w Way) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
+func (w Address) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if pin != "" {
 		c.InsecureSkipVerify = true // replaced by the check of the digest
@@ -199,7 +199,7 @@ var ErrOtherCert = errors.New("its certificate does not have the expected digest
 
 // refused explains why there is no connection. asked: the hub wants a client certificate; the error then depends
 // on timing.
-func (h *Home) refused(w Way, asked bool, err error) error {
+func (h *Home) refused(w Address, asked bool, err error) error {
 	at := Shown(w.URL)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && w.Creds == "" && len(Secrets(w.URL)) == 0:

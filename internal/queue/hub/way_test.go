@@ -17,7 +17,7 @@ import (
 )
 
 // reaches expects that a way reaches a hub.
-func reaches(t *testing.T, h *hub.Home, w hub.Way) {
+func reaches(t *testing.T, h *hub.Home, w hub.Address) {
 	t.Helper()
 	link, err := h.Reach(w)
 	if err != nil {
@@ -31,7 +31,7 @@ func reaches(t *testing.T, h *hub.Home, w hub.Way) {
 }
 
 // refuses expects an error and a hint with these texts, which must not show passwords.
-func refuses(t *testing.T, h *hub.Home, w hub.Way, problem, advice string) {
+func refuses(t *testing.T, h *hub.Home, w hub.Address, problem, advice string) {
 	t.Helper()
 	link, err := h.Reach(w)
 	if err == nil {
@@ -65,15 +65,15 @@ func TestServersOfOperators(t *testing.T) {
 		t.Parallel()
 		reaches(t, h, s.Way())
 		refuses(t, stranger, s.Way(), "does not know the key of this home", "add this line to the hub's --authorized file: "+public(t, stranger))
-		refuses(t, h, hub.Way{URL: s.URL}, "the certificate of the hub at "+s.URL+" is not signed by an authority that this machine trusts", "#sha256=")
-		refuses(t, h, hub.Way{URL: s.URL + "#sha256=" + strings.Repeat("0", 64)}, "is not the one in the address", "somebody else answers")
+		refuses(t, h, hub.Address{URL: s.URL}, "the certificate of the hub at "+s.URL+" is not signed by an authority that this machine trusts", "#sha256=")
+		refuses(t, h, hub.Address{URL: s.URL + "#sha256=" + strings.Repeat("0", 64)}, "is not the one in the address", "somebody else answers")
 	})
 	plain := hubtest.Start(t, hubtest.Options{Plain: true})
 	t.Run("neither", func(t *testing.T) {
 		t.Parallel()
 		reaches(t, h, plain.Way())
-		reaches(t, h, hub.Way{URL: strings.TrimPrefix(plain.URL, "nats://")})
-		refuses(t, h, hub.Way{URL: strings.Replace(plain.URL, "nats:", "tls:", 1)}, "does not use TLS", "give it a certificate")
+		reaches(t, h, hub.Address{URL: strings.TrimPrefix(plain.URL, "nats://")})
+		refuses(t, h, hub.Address{URL: strings.Replace(plain.URL, "nats:", "tls:", 1)}, "does not use TLS", "give it a certificate")
 	})
 	named := hubtest.Start(t, hubtest.Options{Config: "authorization { user: me, password: secret }"})
 	t.Run("name and password", func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestUnreachable(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, h, hub.Way{URL: "nats://me:secret@" + at}, "the hub at nats://"+at+" cannot be reached", "is a hub running there")
-	refuses(t, h, hub.Way{URL: "tls://hub.invalid"}, "the hub at tls://hub.invalid cannot be reached", "is a hub running there")
+	refuses(t, h, hub.Address{URL: "nats://me:secret@" + at}, "the hub at nats://"+at+" cannot be reached", "is a hub running there")
+	refuses(t, h, hub.Address{URL: "tls://hub.invalid"}, "the hub at tls://hub.invalid cannot be reached", "is a hub running there")
 	for address, problem := range map[string]string{
 		"http://me:secret@host":       "begins with http://, and only nats:// and tls:// are known",
 		"nats://me:secret@host:port":  "is no URL of a server",
@@ -122,7 +122,7 @@ func TestUnreachable(t *testing.T) {
 		"tls://host#sha256=12":        "is no digest of a certificate",
 		"tls://host, http://secret@x": "begins with http://",
 	} {
-		refuses(t, h, hub.Way{URL: address}, problem, "tls://host:4222")
+		refuses(t, h, hub.Address{URL: address}, problem, "tls://host:4222")
 	}
 }
 
@@ -158,7 +158,7 @@ func TestCertificates(t *testing.T) {
 			}
 			defer served.Close()
 			address, pin, _ := strings.Cut(served.Address(), "#")
-			w := hub.Way{URL: address, CA: in("ca")}
+			w := hub.Address{URL: address, CA: in("ca")}
 			if test.problem == "" {
 				reaches(t, h, w)
 			} else {
@@ -173,7 +173,7 @@ func TestCertificates(t *testing.T) {
 			if want := "sha256=" + hex.EncodeToString(sum[:]); pin != want {
 				t.Errorf("the address ends with %q, want %q", pin, want)
 			}
-			reaches(t, h, hub.Way{URL: served.Address()}) // the certificate is pinned, so its names do not matter
+			reaches(t, h, hub.Address{URL: served.Address()}) // the certificate is pinned, so its names do not matter
 		})
 	}
 	bad := in("nothing")
@@ -181,7 +181,7 @@ func TestCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := home(t)
-	refuses(t, h, hub.Way{URL: "tls://127.0.0.1:1", CA: bad}, bad+" contains no certificate", "PEM")
+	refuses(t, h, hub.Address{URL: "tls://127.0.0.1:1", CA: bad}, bad+" contains no certificate", "PEM")
 }
 
 // A self-signed hub keeps its certificate.
@@ -203,8 +203,8 @@ func TestSelfSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, pin, _ := strings.Cut(served.Address(), "#")
-		reaches(t, friend, hub.Way{URL: "tls://127.0.0.1:" + port + "#" + pin})
-		refuses(t, home(t), hub.Way{URL: "tls://127.0.0.1:" + port + "#" + pin}, "does not know the key", "--authorized")
+		reaches(t, friend, hub.Address{URL: "tls://127.0.0.1:" + port + "#" + pin})
+		refuses(t, home(t), hub.Address{URL: "tls://127.0.0.1:" + port + "#" + pin}, "does not know the key", "--authorized")
 		link, err := h.Connect(t.Context()) // like the user's other processes
 		if err != nil {
 			t.Fatal(err)
@@ -247,18 +247,18 @@ func TestAuthorizedChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, friend, hub.Way{URL: served.Address()}, "does not know the key", "--authorized")
+	refuses(t, friend, hub.Address{URL: served.Address()}, "does not know the key", "--authorized")
 	write(friend.Introduction())
 	if got := <-said; !strings.Contains(got, "1 home may connect besides this one") {
 		t.Errorf("said %q", got)
 	}
-	reaches(t, friend, hub.Way{URL: served.Address()})
+	reaches(t, friend, hub.Address{URL: served.Address()})
 	write("nonsense\n")
 	if got := <-said; !strings.Contains(got, list+", line 1: that is no public key") {
 		t.Errorf("said %q", got)
 	}
-	reaches(t, friend, hub.Way{URL: served.Address()}) // a wrong list is ignored
-	link, err := friend.Reach(hub.Way{URL: served.Address()})
+	reaches(t, friend, hub.Address{URL: served.Address()}) // a wrong list is ignored
+	link, err := friend.Reach(hub.Address{URL: served.Address()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 	}
 	for range rounds {
 		if res, err := j.round(ctx); err != nil || res.Outcome != "" {
-			res.Apart = j.apart
+			res.Partial = j.apart
 			for _, c := range slices.Concat(j.back, j.gone) {
 				if !slices.Contains(res.Removed, c) {
 					res.Removed = append(res.Removed, c)
@@ -108,7 +108,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	case is.inTip:
 		res = Result{Outcome: Merged, Ref: heads + j.Target, Tip: at.tip}
 	case len(is.back) > 0:
-		res = Result{Outcome: Back, Own: true, Ref: waiting + j.Target, Tip: at.ahead, Take: j.take(at, ""), Removed: is.back}
+		res = Result{Outcome: BringsBack, UserCommits: true, Ref: waiting + j.Target, Tip: at.ahead, Take: j.take(at, ""), Removed: is.back}
 	case is.apart:
 		if res, err = j.join(ctx, at); is.inAhead && res.Outcome != "" {
 			res.Outcome = Merged
@@ -130,7 +130,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 func (j *job) join(ctx context.Context, at position) (Result, error) {
 	_, res, err := j.bring(ctx, at, at.ahead, part{commit: at.tip, message: at.joined()})
 	if res.Outcome != "" {
-		res.Own, res.Ref, res.Take = true, waiting+j.Target, j.take(at, "")
+		res.UserCommits, res.Ref, res.Take = true, waiting+j.Target, j.take(at, "")
 	}
 	return res, err
 }
@@ -143,7 +143,7 @@ func (j *job) bringHead(ctx context.Context, at position) (ok bool, res Result, 
 	case err != nil:
 		return false, Result{}, err
 	case len(j.back) > 0 && since == "":
-		return false, Result{Outcome: Back, Ref: at.ref(), Tip: at.onto()}, nil
+		return false, Result{Outcome: BringsBack, Ref: at.ref(), Tip: at.onto()}, nil
 	}
 	j.apart = len(j.back) > 0
 	return j.bring(ctx, at, at.onto(), part{j.head, since, j.Message})

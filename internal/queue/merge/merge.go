@@ -57,10 +57,10 @@ type Outcome string
 
 // The outcomes of merges.
 const (
-	Merged   Outcome = "merged"
-	Conflict Outcome = "conflict"
-	Red      Outcome = "red"  // a check failed
-	Back     Outcome = "back" // it would bring back commits that were removed from the target
+	Merged     Outcome = "merged"
+	Conflict   Outcome = "conflict"
+	Red        Outcome = "red"  // a check failed
+	BringsBack Outcome = "back" // it would bring back commits that were removed from the target
 )
 
 // A Result is the outcome of a merge, and what the user can do.
@@ -70,19 +70,19 @@ type Result struct {
 	Tip     string // its commit
 	Take    string // the command that takes it into the target; "" where that has it
 
-	// Own is set where the problem lies between the user's own commits on the target and the merges that wait at
+	// UserCommits is set where the problem lies between the user's own commits on the target and the merges that wait at
 	// Ref. The other fields are then about these, and Take merges them by hand.
-	Own     bool
-	Files   []string // with conflicts
-	Text    string   // git's messages about them
-	Failure *Failure // for Red
+	UserCommits bool
+	Files       []string // with conflicts
+	Text        string   // git's messages about them
+	Failure     *Failure // for Red
 
-	// Removed are commits that the user removed from the target. They are not merged; for Back, a merge would
+	// Removed are commits that the user removed from the target. They are not merged; for BringsBack, a merge would
 	// bring them back.
 	Removed []Commit
-	// Apart is set where the head is based on such commits. Only its later changes are merged, so the target does
+	// Partial is set where the head is based on such commits. Only its later changes are merged, so the target does
 	// not contain its branch.
-	Apart bool
+	Partial bool
 }
 
 // rounds limits how often a merge starts over because the target has moved.

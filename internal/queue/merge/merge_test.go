@@ -133,7 +133,7 @@ func TestMerge(t *testing.T) {
 			ref, take = queue, "git merge --ff-only "+queue
 		}
 		res := s.merged("one")
-		if res.Ref != ref || res.Take != take || s.Git("rev-parse", ref) != res.Tip || res.Own {
+		if res.Ref != ref || res.Take != take || s.Git("rev-parse", ref) != res.Tip || res.UserCommits {
 			t.Errorf("%+v", res)
 		}
 		if about := s.Git("log", "-1", "--format=%P %s, %an <%ae>", ref); about != base+" "+one+" Merge one, User <user@example.com>" {
@@ -226,7 +226,7 @@ func TestConflict(t *testing.T) {
 		first := s.merged("one")
 		res, err := s.merge("two")
 		s.must(err)
-		if res.Outcome != merge.Conflict || !slices.Equal(res.Files, []string{"d/x", "first"}) || res.Tip != first.Tip || res.Own ||
+		if res.Outcome != merge.Conflict || !slices.Equal(res.Files, []string{"d/x", "first"}) || res.Tip != first.Tip || res.UserCommits ||
 			!strings.Contains(res.Text, "Merge conflict in first") || s.Git("rev-parse", first.Ref) != first.Tip {
 			t.Errorf("%+v", res)
 		}
@@ -326,10 +326,10 @@ func TestUserCommits(t *testing.T) {
 	s.Save("own")
 	res, err := s.merge("five")
 	s.must(err)
-	if res.Outcome != merge.Conflict || !res.Own || res.Ref != queue || res.Take != "git merge "+queue || !slices.Equal(res.Files, []string{"four"}) {
+	if res.Outcome != merge.Conflict || !res.UserCommits || res.Ref != queue || res.Take != "git merge "+queue || !slices.Equal(res.Files, []string{"four"}) {
 		t.Errorf("%+v", res)
 	}
-	if res = s.merged("three"); !res.Own || res.Take != "git merge "+queue {
+	if res = s.merged("three"); !res.UserCommits || res.Take != "git merge "+queue {
 		t.Errorf("%+v", res)
 	}
 	s.Git("reset", "-q", "--hard", "HEAD~1")
@@ -337,13 +337,13 @@ func TestUserCommits(t *testing.T) {
 	s.Save("without first")
 	res, err = s.merge("five")
 	s.must(err)
-	if res.Outcome != merge.Red || !res.Own || res.Failure.Output != "three needs:first" {
+	if res.Outcome != merge.Red || !res.UserCommits || res.Failure.Output != "three needs:first" {
 		t.Errorf("%+v", res)
 	}
 	s.Git("reset", "-q", "--hard", "HEAD~1")
 	s.Write("six", "6\n")
 	own = s.Save("six")
-	if res = s.merged("three"); res.Own || res.Take != "git merge --ff-only "+queue { // it can be fast-forwarded again
+	if res = s.merged("three"); res.UserCommits || res.Take != "git merge --ff-only "+queue { // it can be fast-forwarded again
 		t.Errorf("%+v", res)
 	}
 	s.contains(res.Ref, own)

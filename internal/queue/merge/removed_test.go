@@ -35,7 +35,7 @@ func (s scene) back(head string, own bool, subjects ...string) merge.Result {
 	s.Helper()
 	res, err := s.merge(head)
 	s.must(err)
-	if res.Outcome != merge.Back || res.Own != own {
+	if res.Outcome != merge.BringsBack || res.UserCommits != own {
 		s.Errorf("%s: %+v", head, res)
 	}
 	s.removed(res, subjects...)
@@ -75,7 +75,7 @@ func TestRemoved(t *testing.T) {
 	}
 	res, err := s.merge("three")
 	s.must(err)
-	if res.Outcome != merge.Merged || !res.Apart || s.Git("cat-file", "blob", res.Ref+":three") != "3" {
+	if res.Outcome != merge.Merged || !res.Partial || s.Git("cat-file", "blob", res.Ref+":three") != "3" {
 		t.Errorf("%+v", res)
 	}
 	s.lacks(res.Ref, "one")
@@ -156,7 +156,7 @@ func TestRemovedNeeded(t *testing.T) {
 	s.Git("reset", "-q", "--hard", "HEAD~1")
 	res, err := s.merge("four")
 	s.must(err)
-	if res.Outcome != merge.Conflict || res.Own || !res.Apart || len(res.Removed) == 0 {
+	if res.Outcome != merge.Conflict || res.UserCommits || !res.Partial || len(res.Removed) == 0 {
 		t.Errorf("%+v", res)
 	}
 	s.clean()
@@ -198,7 +198,7 @@ func TestTriedBranch(t *testing.T) {
 	s.Branch("more", "two", "more", "more\n")
 	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "more", Base: base, Message: "Merge more\n", Check: green})
 	s.must(err)
-	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\nmore\ntwo" || len(res.Removed) > 0 || res.Apart {
+	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\nmore\ntwo" || len(res.Removed) > 0 || res.Partial {
 		t.Errorf("it has %q: %+v", files, res)
 	}
 	s.contains(res.Ref, "more")
@@ -220,7 +220,7 @@ func TestRebased(t *testing.T) {
 	s.Git("cherry-pick", one)
 	tip := s.Git("rev-parse", "main")
 	for _, head := range []string{"three", "two"} {
-		if res := s.merged(head); len(res.Removed) > 0 || res.Apart {
+		if res := s.merged(head); len(res.Removed) > 0 || res.Partial {
 			t.Errorf("%s: %+v", head, res)
 		}
 	}
@@ -265,7 +265,7 @@ func TestTriedBranchWaits(t *testing.T) {
 	for _, head := range []string{"three", "four"} {
 		res, err = s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: head, Base: s.Git("rev-parse", head+"~1"), Message: "Merge " + head + "\n", Check: green})
 		s.must(err)
-		if res.Outcome != merge.Merged || len(res.Removed) > 0 || res.Apart {
+		if res.Outcome != merge.Merged || len(res.Removed) > 0 || res.Partial {
 			t.Errorf("%s: %+v", head, res)
 		}
 	}
@@ -328,7 +328,7 @@ func TestSquashed(t *testing.T) {
 	s.Git("reset", "-q", "--soft", "HEAD~2")
 	s.Git("commit", "-q", "-m", "squashed")
 	res := s.merged("three")
-	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\none\nown\nthree\ntwo" || len(res.Removed) > 0 || res.Apart {
+	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\none\nown\nthree\ntwo" || len(res.Removed) > 0 || res.Partial {
 		t.Errorf("it has %q: %+v", files, res)
 	}
 	s.clean()
@@ -352,7 +352,7 @@ func TestPutBackMeanwhile(t *testing.T) {
 	})
 	s.must(err)
 	s.contains(res.Ref, "two")
-	if res.Outcome != merge.Merged || res.Apart || len(res.Removed) > 0 {
+	if res.Outcome != merge.Merged || res.Partial || len(res.Removed) > 0 {
 		t.Errorf("%+v", res)
 	}
 	s.clean()
@@ -371,7 +371,7 @@ func TestRemovedUnderRebased(t *testing.T) {
 	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "two", Base: base, Message: "Merge two\n", Check: green})
 	s.must(err)
 	s.removed(res, "own")
-	if res.Outcome != merge.Back {
+	if res.Outcome != merge.BringsBack {
 		t.Errorf("%+v", res)
 	}
 	s.clean()

@@ -59,8 +59,8 @@ const (
 
 func subjectOf(home string) string { return "codeloops.home." + home }
 
-// A desk answers workers on other machines.
-type desk struct {
+// An answerer answers workers on other machines.
+type answerer struct {
 	player    *Player
 	answering sync.WaitGroup
 }
@@ -69,7 +69,7 @@ type desk struct {
 // each question goes to one of them.
 func (p *Player) Answer(ctx context.Context) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := &desk{player: p}
+	d := &answerer{player: p}
 	sub, err := p.Conn.QueueSubscribe(subjectOf(p.Home.ID()), "home", func(m *nats.Msg) {
 		d.answering.Go(func() { d.answer(ctx, m) })
 	})
@@ -85,7 +85,7 @@ func (p *Player) Answer(ctx context.Context) (end func(), err error) {
 }
 
 // answer answers one question, with signs of life until the answer is ready.
-func (d *desk) answer(ctx context.Context, m *nats.Msg) {
+func (d *answerer) answer(ctx context.Context, m *nats.Msg) {
 	if len(m.Data) == 0 { // only asks whether somebody is here
 		_ = m.Respond(nil)
 		return
@@ -107,7 +107,7 @@ func (d *desk) answer(ctx context.Context, m *nats.Msg) {
 }
 
 // found returns the answer to a question.
-func (d *desk) found(ctx context.Context, text []byte) answer {
+func (d *answerer) found(ctx context.Context, text []byte) answer {
 	var q question
 	err := json.Unmarshal(text, &q)
 	var a answer
@@ -126,7 +126,7 @@ func (d *desk) found(ctx context.Context, text []byte) answer {
 }
 
 // find collects what an attempt on another machine needs, and sends it.
-func (d *desk) find(ctx context.Context, q question) (a answer, err error) {
+func (d *answerer) find(ctx context.Context, q question) (a answer, err error) {
 	p := d.player
 	r, err := p.Board.Get(ctx, q.Task)
 	if err != nil {
@@ -145,12 +145,12 @@ func (d *desk) find(ctx context.Context, q question) (a answer, err error) {
 	if a, err = g.begins(ctx, &r); err != nil {
 		return a, err
 	}
-	from, err := p.depot(ctx, "to."+nuid.Next(), g.repo)
+	from, err := p.parcelDir(ctx, "to."+nuid.Next(), g.repo)
 	if err != nil {
 		return a, err
 	}
 	defer from.close()
-	out := &departure{ground: g, depot: from, record: &r, answer: &a}
+	out := &departure{ground: g, parcelDir: from, record: &r, answer: &a}
 	err = out.pack(ctx, q.Have)
 	return a, err
 }

@@ -31,7 +31,7 @@ type post struct {
 	sessions *session.Store // with the sessions of earlier attempts
 	moved    bool           // the last attempt was on another machine
 	dir      string         // for the output of the setup command
-	cargo    *cargo         // sends the work home; nil at home
+	upload   *upload        // sends the work home; nil at home
 	end      func()
 }
 
@@ -41,7 +41,7 @@ type attempt struct {
 
 	player *Player
 	job    *board.Job
-	toll   *toll // of the run
+	gate   *budgetGate // of the run
 }
 
 // begun reports whether the session of an earlier attempt exists here, and can be resumed.
@@ -78,8 +78,8 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 		}
 		beyond = a.beyond(ctx, here, head)
 	}
-	if a.cargo != nil {
-		if err := a.cargo.last(ctx, head); err != nil {
+	if a.upload != nil {
+		if err := a.upload.last(ctx, head); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +135,7 @@ func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
 // outcome returns the change of the record after a run.
 func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) error {
 	now := a.player.Board.Now()
-	if back := a.toll.back(out, now); back != nil {
+	if back := a.gate.back(out, now); back != nil {
 		return back
 	}
 	switch out.Result {
@@ -216,11 +216,11 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	way, err := tree.Way(ctx, state)
+	way, err := tree.PlanRestore(ctx, state)
 	if err != nil || len(way.Changes) == 0 {
 		return err
 	}
-	kept, done, err := a.player.attic().room("kept." + nuid.Next()) // the replaced files are not needed
+	kept, done, err := a.player.tempDirs().room("kept." + nuid.Next()) // the replaced files are not needed
 	if err != nil {
 		return err
 	}

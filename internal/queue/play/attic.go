@@ -11,14 +11,14 @@ import (
 	"codeloops/internal/view"
 )
 
-// lockEnding is the suffix of the lock file next to a directory of an [attic].
+// lockEnding is the suffix of the lock file next to a directory of [tempDirs].
 const lockEnding = ".lock"
 
-// An attic holds temporary directories, each used by one process.
-type attic string
+// tempDirs holds temporary directories, each used by one process.
+type tempDirs string
 
 // room makes a directory, and removes those of killed processes.
-func (a attic) room(name string) (dir string, done func(), err error) {
+func (a tempDirs) room(name string) (dir string, done func(), err error) {
 	home := string(a)
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return "", nil, err
@@ -50,8 +50,8 @@ func (a attic) room(name string) (dir string, done func(), err error) {
 }
 
 // tidy removes the directories of killed processes.
-func (a attic) tidy() {
-	entries, _ := os.ReadDir(string(a)) // a missing attic is empty
+func (a tempDirs) tidy() {
+	entries, _ := os.ReadDir(string(a)) // a missing directory is empty
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), lockEnding)
 		if !ok {

@@ -73,23 +73,23 @@ func (a *answer) problem() (err error) {
 	return fmt.Errorf("the machine of its repository says: %w", err)
 }
 
-// A visit is an attempt whose task's repository is on another machine. It has a repository of its own, which
+// A remoteAttempt is an attempt whose task's repository is on another machine. It has a repository of its own, which
 // borrows objects from a mirror and is removed after the attempt.
-type visit struct {
-	player *Player
-	job    *board.Job
-	depot  *depot
-	answer answer         // from the task's home
-	remote *parcel.Remote // carries commits; nil is the hub
+type remoteAttempt struct {
+	player    *Player
+	job       *board.Job
+	parcelDir *parcelDir
+	answer    answer         // from the task's home
+	remote    *parcel.Remote // carries commits; nil is the hub
 }
 
 // away prepares an attempt at a task whose repository is on another machine.
 func (p *Player) away(ctx context.Context, j *board.Job) (*post, error) {
-	d, err := p.depot(ctx, fmt.Sprintf("%s.%d", j.Task.ID, j.Attempt))
+	d, err := p.parcelDir(ctx, fmt.Sprintf("%s.%d", j.Task.ID, j.Attempt))
 	if err != nil {
 		return nil, err
 	}
-	v := &visit{player: p, job: j, depot: d}
+	v := &remoteAttempt{player: p, job: j, parcelDir: d}
 	at, err := v.post(ctx)
 	if err != nil {
 		d.close()
@@ -97,32 +97,32 @@ func (p *Player) away(ctx context.Context, j *board.Job) (*post, error) {
 	return at, err
 }
 
-func (v *visit) post(ctx context.Context) (*post, error) {
+func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
 	if err := v.moveIn(ctx); err != nil {
 		return nil, err
 	}
-	site, err := place.New(v.depot.Repo, v.depot.file("trees"))
+	site, err := place.New(v.parcelDir.Repo, v.parcelDir.file("trees"))
 	if err != nil {
 		return nil, err
 	}
-	store, err := session.NewStore(v.depot.file("sessions"))
+	store, err := session.NewStore(v.parcelDir.file("sessions"))
 	if err != nil {
 		return nil, err
 	}
-	c := v.cargo()
+	c := v.upload()
 	one, err := v.earlier(ctx)
 	if err == nil && one != nil {
 		err = c.goOn(ctx, one, store, site.Dir(v.job.Task.ID))
 	}
 	return &post{
-		site: site, sessions: store, settings: v.settings, moved: true, dir: v.depot.dir, cargo: c, end: v.depot.close,
+		site: site, sessions: store, settings: v.settings, moved: true, dir: v.parcelDir.dir, upload: c, end: v.parcelDir.close,
 		base: func(context.Context) (string, error) { return v.answer.Base, nil },
 		onto: func(context.Context) (string, error) { return v.answer.Onto, nil },
 	}, err
 }
 
 // moveIn asks the home what the attempt needs, and updates the mirror.
-func (v *visit) moveIn(ctx context.Context) error {
+func (v *remoteAttempt) moveIn(ctx context.Context) error {
 	p, t := v.player, &v.job.Task
 	m, err := p.mirror(ctx, t.Repository)
 	if err != nil {
@@ -140,8 +140,8 @@ func (v *visit) moveIn(ctx context.Context) error {
 	}
 	bundle := ""
 	if v.answer.Bundle != "" {
-		bundle = v.depot.file("base")
-		if err := v.depot.take(ctx, v.answer.Bundle, bundle); err != nil {
+		bundle = v.parcelDir.file("base")
+		if err := v.parcelDir.take(ctx, v.answer.Bundle, bundle); err != nil {
 			return err
 		}
 	}
@@ -156,19 +156,19 @@ func (v *visit) moveIn(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if err := v.depot.Borrow(m.objects()); err != nil {
+	if err := v.parcelDir.Borrow(m.objects()); err != nil {
 		return err
 	}
 	return v.identify(ctx)
 }
 
 // identify configures the author of the attempt's commits.
-func (v *visit) identify(ctx context.Context) error {
+func (v *remoteAttempt) identify(ctx context.Context) error {
 	for key, value := range map[string]string{"user.name": v.answer.Name, "user.email": v.answer.Email} {
 		if value == "" {
 			continue
 		}
-		if _, err := v.depot.Run(ctx, v.depot.Root, "config", key, value); err != nil {
+		if _, err := v.parcelDir.Run(ctx, v.parcelDir.Root, "config", key, value); err != nil {
 			return err
 		}
 	}
@@ -176,30 +176,30 @@ func (v *visit) identify(ctx context.Context) error {
 }
 
 // earlier opens the earlier work on the task; nil where there is none.
-func (v *visit) earlier(ctx context.Context) (*parcel.Parcel, error) {
+func (v *remoteAttempt) earlier(ctx context.Context) (*parcel.Parcel, error) {
 	if v.answer.State == "" {
-		return v.depot.sent(ctx, &v.job.Record, v.remote)
+		return v.parcelDir.sent(ctx, &v.job.Record, v.remote)
 	}
-	defer v.depot.drop(context.WithoutCancel(ctx), v.answer.State)
-	return v.depot.open(ctx, v.job.Task.ID, v.answer.State)
+	defer v.parcelDir.drop(context.WithoutCancel(ctx), v.answer.State)
+	return v.parcelDir.open(ctx, v.job.Task.ID, v.answer.State)
 }
 
 // settings returns the settings of a run in a work tree.
-func (v *visit) settings(tree string) (run.Settings, error) {
+func (v *remoteAttempt) settings(tree string) (run.Settings, error) {
 	is, err := config.ProjectDigest(options(v.player.Host, tree))
 	if err != nil {
 		return run.Settings{}, err
 	}
-	return settings(&v.job.Task, v.answer.Config != "" && is == v.answer.Config, "session-dir="+v.depot.file("sessions"))
+	return settings(&v.job.Task, v.answer.Config != "" && is == v.answer.Config, "session-dir="+v.parcelDir.file("sessions"))
 }
 
-// cargo prepares the parcels that the attempt sends home.
-func (v *visit) cargo() *cargo {
+// upload prepares the parcels that the attempt sends home.
+func (v *remoteAttempt) upload() *upload {
 	t, a := &v.job.Task, &v.answer
 	id, tell := t.ID, v.player.Tell
-	return &cargo{
-		job: v.job, depot: v.depot, remote: v.remote, branch: "refs/heads/" + t.Branch(),
-		packer: &parcel.Packer{Room: v.depot.Room, Base: []string{a.Base, a.Onto}, Apart: v.remote != nil},
+	return &upload{
+		job: v.job, parcelDir: v.parcelDir, remote: v.remote, branch: "refs/heads/" + t.Branch(),
+		packer: &parcel.Packer{Room: v.parcelDir.Room, Base: []string{a.Base, a.Onto}, Apart: v.remote != nil},
 		next:   parcel.Manifest{Task: id, Attempt: v.job.Attempt},
 		tell:   func(sentence string) { tell(id, sentence) },
 	}

@@ -17,7 +17,7 @@ func (g *ground) bring(ctx context.Context, r *queue.Record, change func(func(*q
 	if sent.Count == 0 && at == "" {
 		return nil
 	}
-	d, err := g.player.depot(ctx, "from."+nuid.Next(), g.repo)
+	d, err := g.player.parcelDir(ctx, "from."+nuid.Next(), g.repo)
 	if err == nil {
 		defer d.close()
 		err = g.takeIn(ctx, r, d)
@@ -35,13 +35,13 @@ func (g *ground) bring(ctx context.Context, r *queue.Record, change func(func(*q
 		return err
 	}
 	r.Parcels, r.Remote = queue.Parcels{}, ""
-	d.drop(ctx, sent.Left(r.Task.ID, r.Attempt)...)
+	d.drop(ctx, sent.Leftovers(r.Task.ID, r.Attempt)...)
 	d.forget(ctx, g, r, at)
 	return nil
 }
 
 // takeIn checks what was sent, and stores it.
-func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *depot) error {
+func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *parcelDir) error {
 	if r.Parcels.Count == 0 {
 		return nil
 	}

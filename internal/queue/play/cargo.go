@@ -14,15 +14,15 @@ import (
 	"codeloops/internal/session"
 )
 
-// A cargo is the work of an attempt away from home. It is sent in parcels, each with what is new since the last
+// An upload is the work of an attempt away from home. It is sent in parcels, each with what is new since the last
 // one.
-type cargo struct {
-	job    *board.Job
-	depot  *depot
-	packer *parcel.Packer
-	remote *parcel.Remote // gets the branch; nil: parcels contain it
-	branch string         // a ref
-	tell   func(sentence string)
+type upload struct {
+	job       *board.Job
+	parcelDir *parcelDir
+	packer    *parcel.Packer
+	remote    *parcel.Remote // gets the branch; nil: parcels contain it
+	branch    string         // a ref
+	tell      func(sentence string)
 
 	session, log string // the current session; "" is none
 
@@ -33,9 +33,9 @@ type cargo struct {
 }
 
 // goOn continues from the branch and session of earlier attempts, with the session moved to a new work tree.
-func (c *cargo) goOn(ctx context.Context, one *parcel.Parcel, store *session.Store, workTree string) (err error) {
+func (c *upload) goOn(ctx context.Context, one *parcel.Parcel, store *session.Store, workTree string) (err error) {
 	if one.Branch != "" {
-		err = c.depot.Set(ctx, map[string]string{c.branch: one.Branch})
+		err = c.parcelDir.Set(ctx, map[string]string{c.branch: one.Branch})
 	}
 	if err == nil {
 		err = one.Unpack(ctx, store, workTree)
@@ -48,7 +48,7 @@ func (c *cargo) goOn(ctx context.Context, one *parcel.Parcel, store *session.Sto
 
 // last sends the rest, and the branch at head unless that is "". It waits while the hub is away or takes nothing,
 // but only briefly once ctx is done.
-func (c *cargo) last(ctx context.Context, head string) error {
+func (c *upload) last(ctx context.Context, head string) error {
 	told := ""
 	for {
 		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
@@ -66,7 +66,7 @@ func (c *cargo) last(ctx context.Context, head string) error {
 }
 
 // ship sends what is new since the last parcel, after any parcel that could not be sent.
-func (c *cargo) ship(ctx context.Context, head string) error {
+func (c *upload) ship(ctx context.Context, head string) error {
 	if c.packed {
 		if err := c.send(ctx); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (c *cargo) ship(ctx context.Context, head string) error {
 	c.next = parcel.Manifest{Task: c.next.Task, Attempt: c.next.Attempt, Branch: head}
 	if head == "" {
 		var err error
-		if c.next.Branch, _, err = c.depot.Commit(ctx, c.branch); err != nil {
+		if c.next.Branch, _, err = c.parcelDir.Commit(ctx, c.branch); err != nil {
 			return err
 		}
 	}
@@ -99,55 +99,55 @@ func (c *cargo) ship(ctx context.Context, head string) error {
 	return c.send(ctx)
 }
 
-func (c *cargo) file() string { return c.depot.file("parcel") }
+func (c *upload) file() string { return c.parcelDir.file("parcel") }
 
 // send sends the packed parcel, and adds it to the record. The first one of an attempt replaces those of earlier
 // attempts, as it is complete in itself.
-func (c *cargo) send(ctx context.Context) error {
+func (c *upload) send(ctx context.Context) error {
 	task, now := c.next.Task, queue.Parcels{Attempt: c.next.Attempt, Count: c.sent + 1}
 	drop, err := c.push(ctx)
 	if err != nil {
 		return fmt.Errorf("send what was done on task %s: %w", task, err)
 	}
 	name := now.Names(task)[c.sent]
-	err = c.depot.store.Put(ctx, name, c.file())
+	err = c.parcelDir.store.Put(ctx, name, c.file())
 	var was queue.Parcels
 	if err == nil {
 		err = c.job.Change(ctx, func(r *queue.Record) error { was, r.Parcels = r.Parcels, now; return nil })
 	}
 	if errors.Is(err, queue.ErrStale) {
-		c.depot.drop(context.WithoutCancel(ctx), name)
+		c.parcelDir.drop(context.WithoutCancel(ctx), name)
 		drop()
 	}
 	if err != nil {
 		return fmt.Errorf("send what was done on task %s: %w", task, err)
 	}
 	if c.packed = false; c.sent == 0 {
-		c.depot.drop(ctx, was.Left(task, now.Attempt-1)...)
+		c.parcelDir.drop(ctx, was.Leftovers(task, now.Attempt-1)...)
 	}
 	c.sent++
 	return nil
 }
 
 // push pushes the branch for the next parcel, to a ref that only this attempt uses. drop undoes it.
-func (c *cargo) push(ctx context.Context) (drop func(), err error) {
+func (c *upload) push(ctx context.Context) (drop func(), err error) {
 	head := c.next.Branch
 	if c.remote == nil || head == "" || head == c.pushed {
 		return func() {}, nil
 	}
 	ref := fmt.Sprintf("%s%d", parcel.RefsOf(c.next.Task, c.next.Attempt), c.sent+1)
-	if err := c.depot.Push(ctx, c.remote, map[string]string{ref: head}); err != nil {
+	if err := c.parcelDir.Push(ctx, c.remote, map[string]string{ref: head}); err != nil {
 		return nil, err
 	}
 	c.pushed = head
-	return func() { _ = c.depot.Drop(context.WithoutCancel(ctx), c.remote, ref) }, nil // an unused ref does no harm
+	return func() { _ = c.parcelDir.Drop(context.WithoutCancel(ctx), c.remote, ref) }, nil // an unused ref does no harm
 }
 
 // A shipper is the [loop.Sink] that sends the work of an attempt away from home: after each turn and before the
 // next, so that whoever takes the task over does not repeat it.
 type shipper struct {
-	cargo *cargo
-	plan  *run.Plan
+	upload *upload
+	plan   *run.Plan
 
 	ctx context.Context //nolint:containedctx // a sink gets none
 }
@@ -158,7 +158,7 @@ const wait = 15 * time.Second
 // Handle sends what is new. A failure does not end the run.
 func (s *shipper) Handle(_ loop.Stamp, e loop.Event) error {
 	if id := s.plan.ID(); id != "" {
-		s.cargo.session, s.cargo.log = id, s.plan.Log()
+		s.upload.session, s.upload.log = id, s.plan.Log()
 	}
 	switch e.(type) {
 	case loop.BaselineChecked, loop.DiffCaptured, loop.IterationFinished, loop.TurnFinished, loop.Noted:
@@ -168,8 +168,8 @@ func (s *shipper) Handle(_ loop.Stamp, e loop.Event) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, wait)
 	defer cancel()
-	if err := s.cargo.ship(ctx, ""); err != nil && !errors.Is(err, queue.ErrStale) && s.ctx.Err() == nil {
-		s.cargo.tell("what has been done could not be sent yet: " + err.Error())
+	if err := s.upload.ship(ctx, ""); err != nil && !errors.Is(err, queue.ErrStale) && s.ctx.Err() == nil {
+		s.upload.tell("what has been done could not be sent yet: " + err.Error())
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ const (
 type departure struct {
 	*ground
 
-	depot  *depot
-	record *queue.Record
-	answer *answer
-	over   *parcel.Remote // carries commits; nil is the hub
+	parcelDir *parcelDir
+	record    *queue.Record
+	answer    *answer
+	over      *parcel.Remote // carries commits; nil is the hub
 }
 
 // begins says where a task begins, with which configuration and author.
@@ -54,7 +54,7 @@ func (d *departure) pack(ctx context.Context, have []string) (err error) {
 	if err := d.through(ctx); err != nil {
 		return err
 	}
-	if err := d.depot.Set(ctx, map[string]string{baseRef: a.Base, ontoRef: a.Onto}); err != nil {
+	if err := d.parcelDir.Set(ctx, map[string]string{baseRef: a.Base, ontoRef: a.Onto}); err != nil {
 		return err
 	}
 	if d.over != nil {
@@ -95,7 +95,7 @@ func (d *departure) through(ctx context.Context) (err error) {
 		now.Remote = url
 		return nil
 	}); err == nil {
-		d.depot.forget(ctx, d.ground, r, was)
+		d.parcelDir.forget(ctx, d.ground, r, was)
 	}
 	return err
 }
@@ -106,17 +106,17 @@ func (d *departure) push(ctx context.Context, commits map[string]string) error {
 	for name, id := range commits {
 		refs[at+name] = id
 	}
-	return d.depot.Push(ctx, d.over, refs)
+	return d.parcelDir.Push(ctx, d.over, refs)
 }
 
 // bundle sends the task's base, unless the worker has it.
 func (d *departure) bundle(ctx context.Context, have []string) error {
-	have, err := d.depot.Known(ctx, have)
+	have, err := d.parcelDir.Known(ctx, have)
 	if err != nil {
 		return err
 	}
-	file := d.depot.file("base")
-	if ok, err := d.depot.Bundle(ctx, file, []string{baseRef, ontoRef}, have); err != nil || !ok {
+	file := d.parcelDir.file("base")
+	if ok, err := d.parcelDir.Bundle(ctx, file, []string{baseRef, ontoRef}, have); err != nil || !ok {
 		return err
 	}
 	d.answer.Bundle, err = d.send(ctx, queue.BasePart, file)
@@ -126,7 +126,7 @@ func (d *departure) bundle(ctx context.Context, have []string) error {
 // send sends a file to the worker.
 func (d *departure) send(ctx context.Context, part, file string) (name string, err error) {
 	name = queue.PartFor(d.record.Task.ID, d.record.Attempt, part)
-	return name, d.depot.store.Put(ctx, name, file)
+	return name, d.parcelDir.store.Put(ctx, name, file)
 }
 
 // state sends the earlier work at home, if there is any.
@@ -140,7 +140,7 @@ func (d *departure) state(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	packer := &parcel.Packer{Room: d.depot.Room, Base: []string{a.Base, a.Onto}, Apart: d.over != nil}
+	packer := &parcel.Packer{Room: d.parcelDir.Room, Base: []string{a.Base, a.Onto}, Apart: d.over != nil}
 	log := store.Path(r.Progress.Session)
 	if r.Progress.Session != "" && session.Look(log).Err == nil {
 		fresh, err := packer.Log(log)
@@ -159,7 +159,7 @@ func (d *departure) state(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	file := d.depot.file("state")
+	file := d.parcelDir.file("state")
 	if err := packer.Pack(ctx, m, log, file); err != nil {
 		return err
 	}

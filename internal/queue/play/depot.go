@@ -18,8 +18,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A depot is a temporary directory in which a task's parcels are packed and opened.
-type depot struct {
+// A parcelDir is a temporary directory in which a task's parcels are packed and opened.
+type parcelDir struct {
 	*parcel.Room
 
 	store *parcel.Store
@@ -27,13 +27,13 @@ type depot struct {
 	close func()
 }
 
-// depot opens a depot that can read the objects of some repositories.
-func (p *Player) depot(ctx context.Context, name string, of ...*git.Repo) (*depot, error) {
-	dir, done, err := p.attic().room(name)
+// parcelDir opens a parcelDir that can read the objects of some repositories.
+func (p *Player) parcelDir(ctx context.Context, name string, of ...*git.Repo) (*parcelDir, error) {
+	dir, done, err := p.tempDirs().room(name)
 	if err != nil {
 		return nil, err
 	}
-	d := &depot{dir: dir, close: done}
+	d := &parcelDir{dir: dir, close: done}
 	var objects []string
 	for _, repo := range of {
 		objects = append(objects, filepath.Join(repo.CommonDir, "objects"))
@@ -48,10 +48,10 @@ func (p *Player) depot(ctx context.Context, name string, of ...*git.Repo) (*depo
 	return d, nil
 }
 
-func (d *depot) file(name string) string { return filepath.Join(d.dir, name) }
+func (d *parcelDir) file(name string) string { return filepath.Join(d.dir, name) }
 
 // sent opens what an attempt has sent; nil is nothing.
-func (d *depot) sent(ctx context.Context, r *queue.Record, remote *parcel.Remote) (*parcel.Parcel, error) {
+func (d *parcelDir) sent(ctx context.Context, r *queue.Record, remote *parcel.Remote) (*parcel.Parcel, error) {
 	if remote != nil && r.Parcels.Count > 0 {
 		if err := d.Fetch(ctx, remote, r.Task.ID, r.Parcels.Attempt); err != nil {
 			return nil, err
@@ -61,7 +61,7 @@ func (d *depot) sent(ctx context.Context, r *queue.Record, remote *parcel.Remote
 }
 
 // open opens the parcels of a task in order, and returns the last one; nil is none.
-func (d *depot) open(ctx context.Context, task string, names ...string) (last *parcel.Parcel, err error) {
+func (d *parcelDir) open(ctx context.Context, task string, names ...string) (last *parcel.Parcel, err error) {
 	for _, name := range names {
 		if err := d.store.Get(ctx, name, d.file("parcel")); err != nil {
 			return nil, err
@@ -74,18 +74,18 @@ func (d *depot) open(ctx context.Context, task string, names ...string) (last *p
 }
 
 // take downloads what was sent for this attempt alone, and removes it from the hub.
-func (d *depot) take(ctx context.Context, name, file string) error {
+func (d *parcelDir) take(ctx context.Context, name, file string) error {
 	defer d.drop(context.WithoutCancel(ctx), name)
 	return d.store.Get(ctx, name, file)
 }
 
 // drop removes parcels from the hub.
-func (d *depot) drop(ctx context.Context, names ...string) {
+func (d *parcelDir) drop(ctx context.Context, names ...string) {
 	_ = d.store.Delete(ctx, names...) // on failure the sweep removes it
 }
 
 // forget removes the refs of a task from a remote. Any that remain do no harm.
-func (d *depot) forget(ctx context.Context, g *ground, r *queue.Record, url string) {
+func (d *parcelDir) forget(ctx context.Context, g *ground, r *queue.Record, url string) {
 	if url == "" {
 		return
 	}

@@ -48,18 +48,18 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 			r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take}
 			return r.Move(queue.Merged, now, strings.TrimSuffix("without "+gone, "without "))
 		}, nil
-	case res.Outcome == merge.Back && res.Own:
+	case res.Outcome == merge.BringsBack && res.UserCommits:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("what waits for %s is based on %s: nothing is merged into it, so that nothing you removed comes back. "+
 			"Take it all (%s), and undo what you do not want with git revert; then codeloops queue retry %s",
 			j.Task.Target, gone, res.Take, j.Task.ID)), nil
-	case res.Outcome == merge.Back:
+	case res.Outcome == merge.BringsBack:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("it is based on %s: it is not merged, so that nothing you removed comes back. "+
 			"Merge the branch %s by hand, and undo what you do not want with git revert",
 			gone, j.Task.Branch())), nil
-	case res.Own:
+	case res.UserCommits:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s cannot be merged with what waits for it; do it by hand: %s\n%s",
 			j.Task.Target, res.Take, said(&res))), nil
-	case res.Apart && res.Outcome == merge.Conflict:
+	case res.Partial && res.Outcome == merge.Conflict:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("it is based on %s, and conflicts with %s without them; merge what you want of the branch %s by hand\n%s",
 			gone, j.Task.Target, j.Task.Branch(), said(&res))), nil
 	}
@@ -80,7 +80,7 @@ func rework(now time.Time, why string) func(*queue.Record) error {
 
 // settled removes the work tree of a merged task. A branch that was not merged as a whole is kept at a ref.
 func (g *ground) settled(ctx context.Context, one *place.Place, res *merge.Result) error {
-	if !res.Apart {
+	if !res.Partial {
 		return one.Remove(ctx, res.Tip)
 	}
 	ref, err := one.Discard(ctx)

@@ -54,9 +54,9 @@ func Closed(all queue.Backlog, from source.Source, open []queue.Task) (ids []str
 	return ids
 }
 
-// Reopened says, for each open item whose task is in the backlog but differs from it, how to have it worked on
+// ReopenHints says, for each open item whose task is in the backlog but differs from it, how to have it worked on
 // again.
-func Reopened(all queue.Backlog, open []queue.Task) (sentences []string) {
+func ReopenHints(all queue.Backlog, open []queue.Task) (sentences []string) {
 	for _, t := range open {
 		r, what := all[t.ID], ""
 		switch {

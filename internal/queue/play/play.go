@@ -114,7 +114,7 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 			return cause
 		}
 		now := p.Board.Now()
-		move = func(r *queue.Record) error { r.PutOff(now, 0, "interrupted"); return nil } // whoever asks next takes it
+		move = func(r *queue.Record) error { r.Postpone(now, 0, "interrupted"); return nil } // whoever asks next takes it
 	case board.Unreachable(err) || errors.Is(err, queue.ErrStale):
 		return err
 	case diskFull(err):
@@ -122,7 +122,7 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	case isAway:
 		now := p.Board.Now()
 		move = func(r *queue.Record) error {
-			r.PutOff(now, awayFor, "it cannot be merged yet: "+hint.Sentence(err))
+			r.Postpone(now, awayFor, "it cannot be merged yet: "+hint.Sentence(err))
 			return nil
 		}
 	case err != nil:
@@ -180,7 +180,7 @@ func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err 
 }
 
 // Tidy removes what killed processes of this home have left of tasks from other machines.
-func (p *Player) Tidy() { p.attic().tidy() }
+func (p *Player) Tidy() { p.tempDirs().tidy() }
 
 // Sweep removes what killed processes have left, here and on the hub, that no task in the backlog names.
 func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
@@ -198,8 +198,8 @@ func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
 	return store.Sweep(ctx, func(name string) bool { return used[name] }, parcel.Idle(p.Board.Now()))
 }
 
-// attic is this home's directory for temporary directories.
-func (p *Player) attic() attic { return attic(p.Home.In("away")) }
+// tempDirs is this home's directory for temporary directories.
+func (p *Player) tempDirs() tempDirs { return tempDirs(p.Home.In("away")) }
 
 // How long a task waits: busyFor while another process still uses its work tree, such as a suspended one; awayFor
 // while its home or git remote cannot be reached.

@@ -19,14 +19,14 @@ import (
 // run plays the session of a task, or resumes that of an earlier attempt.
 func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (out loop.Outcome, err error) {
 	p, j, task := a.player, a.job, a.job.Task.ID // the record may change concurrently
-	if a.toll, err = newToll(ctx, j, p.Host.Now); err != nil {
+	if a.gate, err = newBudgetGate(ctx, j, p.Host.Now); err != nil {
 		return out, err
 	}
 	h := *p.Host
 	h.Dir = dir
 	o := run.Options{
 		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Settings: settings,
-		Around: a.toll.around, MaxWait: mostWait,
+		Around: a.gate.around, MaxWait: mostWait,
 		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(task, sentence) }},
 	}
 	plan, done, err := a.plan(ctx, o)
@@ -43,8 +43,8 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 	live := newTeller(ctx, p.Conn, task, plan)
 	defer live.close()
 	sinks := []loop.Sink{told, live}
-	if a.cargo != nil {
-		sinks = append(sinks, &shipper{cargo: a.cargo, plan: plan, ctx: ctx})
+	if a.upload != nil {
+		sinks = append(sinks, &shipper{upload: a.upload, plan: plan, ctx: ctx})
 	}
 	out, err = plan.Run(ctx, sinks...)
 	if _, held := errors.AsType[*session.HeldError](err); held || session.DiskFull(err) {

@@ -17,9 +17,9 @@ import (
 // mostWait is how long a task waits for a service before it is given back.
 const mostWait = time.Minute
 
-// A toll controls a run's access to its agents: before a turn it reserves the cost in the queue's budget, and it
+// A budgetGate controls a run's access to its agents: before a turn it reserves the cost in the queue's budget, and it
 // does not start an agent that has reached a limit.
-type toll struct {
+type budgetGate struct {
 	job *board.Job
 	key string // of the repository
 	now func() time.Time
@@ -30,26 +30,26 @@ type toll struct {
 	limited *queue.Limit // the limit that stopped a turn last
 }
 
-// newToll returns the toll of a job.
-func newToll(ctx context.Context, j *board.Job, now func() time.Time) (*toll, error) {
+// newBudgetGate returns the budgetGate of a job.
+func newBudgetGate(ctx context.Context, j *board.Job, now func() time.Time) (*budgetGate, error) {
 	known, err := j.Holds(ctx)
-	return &toll{job: j, key: j.Task.Repository.Key(), now: now, known: known}, err
+	return &budgetGate{job: j, key: j.Task.Repository.Key(), now: now, known: known}, err
 }
 
 // around implements [run.Options.Around].
-func (t *toll) around(who crew.Stake, next agent.Player) agent.Player {
-	return &tolled{toll: t, who: who, next: next}
+func (t *budgetGate) around(who crew.TurnInfo, next agent.Player) agent.Player {
+	return &gatedAgent{budgetGate: t, who: who, next: next}
 }
 
-// A tolled agent is an agent behind a toll.
-type tolled struct {
-	*toll
-	who  crew.Stake
+// A gatedAgent is an agent behind a budgetGate.
+type gatedAgent struct {
+	*budgetGate
+	who  crew.TurnInfo
 	next agent.Player
 }
 
 // Run implements [agent.Player].
-func (a *tolled) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
+func (a *gatedAgent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 	name := queue.AgentName(a.who.Ref)
 	holds := a.holds(ctx)
 	if l := holds.Limited(name, a.job.Now()); l != nil {
@@ -72,7 +72,7 @@ func (a *tolled) Run(ctx context.Context, r agent.Request) (agent.Reply, error) 
 }
 
 // pay runs a turn within the budget, if there is one.
-func (a *tolled) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (agent.Reply, error) {
+func (a *gatedAgent) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (agent.Reply, error) {
 	if budget := holds.Budgets[a.key]; !budget.Any() {
 		return a.next.Run(ctx, r)
 	}
@@ -106,7 +106,7 @@ func (a *tolled) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (
 const patience = 5 * time.Second
 
 // holds returns the current budgets and limits, or the last known ones.
-func (t *toll) holds(ctx context.Context) *queue.Holds {
+func (t *budgetGate) holds(ctx context.Context) *queue.Holds {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	now, err := t.job.Holds(ctx)
@@ -119,7 +119,7 @@ func (t *toll) holds(ctx context.Context) *queue.Holds {
 }
 
 // until is the time until a limit ends, by the clock here; 0 is unknown.
-func (a *tolled) until(resets time.Time) time.Duration {
+func (a *gatedAgent) until(resets time.Time) time.Duration {
 	if resets.IsZero() {
 		return 0
 	}
@@ -127,7 +127,7 @@ func (a *tolled) until(resets time.Time) time.Duration {
 }
 
 // fits rejects an agent whose cost is unknown, under a budget in dollars.
-func (a *tolled) fits(b queue.Budget) error {
+func (a *gatedAgent) fits(b queue.Budget) error {
 	if b.Limit.Dollars > 0 && !a.who.TellsCost {
 		return hint.Errorf("give the prices of its model ("+string(a.who.Role)+".price_input and price_output), or set a budget in tokens: codeloops queue run --budget-cost 0 --budget-tokens N",
 			"a budget in dollars cannot be enforced: %s does not say what its turns cost", a.who.Ref.Agent)
@@ -136,28 +136,28 @@ func (a *tolled) fits(b queue.Budget) error {
 }
 
 // ends is the error that ends a run whose budget is used up.
-func (t *toll) ends(b *queue.Budget) error {
+func (t *budgetGate) ends(b *queue.Budget) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = b.Over
 	return loop.Stop(b.Reached, "", "the budget of the queue is used up: "+b.Over)
 }
 
-func (t *toll) meet(l *queue.Limit) {
+func (t *budgetGate) meet(l *queue.Limit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.limited = l
 }
 
 // refused is the reply for an agent at its limit.
-func (a *tolled) refused(l *queue.Limit) agent.Reply {
+func (a *gatedAgent) refused(l *queue.Limit) agent.Reply {
 	return agent.Reply{Turn: loop.Turn{
 		Try: loop.Try{Agent: a.who.Ref, Ending: loop.EndRateLimited, Reason: l.Reason}, ResetAt: a.now().Add(l.Until.Sub(a.job.Now())),
 	}}
 }
 
-// back returns the change of the record after the toll ended the run; nil if it did not.
-func (t *toll) back(out loop.Outcome, now time.Time) func(*queue.Record) error {
+// back returns the change of the record after the budgetGate ended the run; nil if it did not.
+func (t *budgetGate) back(out loop.Outcome, now time.Time) func(*queue.Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {

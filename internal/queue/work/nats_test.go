@@ -14,7 +14,7 @@ import (
 )
 
 // newOperated returns a bench on an operator's NATS servers instead of a hub.
-func newOperated(t *testing.T, start func(hubtest.Options) hub.Way) *bench {
+func newOperated(t *testing.T, start func(hubtest.Options) hub.Address) *bench {
 	t.Helper()
 	home, err := hub.Open(t.TempDir())
 	if err != nil {
@@ -32,7 +32,7 @@ func newOperated(t *testing.T, start func(hubtest.Options) hub.Way) *bench {
 func TestServerIsKilled(t *testing.T) {
 	t.Parallel()
 	var server *hubtest.Server
-	b := newOperated(t, func(o hubtest.Options) hub.Way {
+	b := newOperated(t, func(o hubtest.Options) hub.Address {
 		server = hubtest.Start(t, o)
 		return server.Way()
 	})
@@ -51,7 +51,7 @@ func TestClusterLongWithoutAServer(t *testing.T) {
 		t.Skip("it takes its time")
 	}
 	var servers []*hubtest.Server
-	b := newOperated(t, func(o hubtest.Options) (way hub.Way) {
+	b := newOperated(t, func(o hubtest.Options) (way hub.Address) {
 		servers, way = hubtest.Cluster(t, 3, o)
 		return way
 	})

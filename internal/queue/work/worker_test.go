@@ -21,7 +21,7 @@ type bench struct {
 	t    *testing.T
 	home *hub.Home
 	hub  *hub.Hub
-	way  hub.Way // to a server that replaces the hub, if set
+	way  hub.Address // to a server that replaces the hub, if set
 	repo queue.Repository
 
 	leases board.Options

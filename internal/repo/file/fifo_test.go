@@ -17,7 +17,7 @@ func TestReadFIFO(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, noFollow := range []bool{false, true} {
-		if _, _, err := Read(path, How{NoFollow: noFollow, Max: 10}); !errors.Is(err, ErrNotRegular) {
+		if _, _, err := Read(path, Options{NoFollow: noFollow, Max: 10}); !errors.Is(err, ErrNotRegular) {
 			t.Errorf("Read: %v, want %v", err, ErrNotRegular)
 		}
 	}

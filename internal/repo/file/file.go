@@ -58,14 +58,14 @@ func StampOf(fi fs.FileInfo) Stamp {
 // MaxText limits the size in bytes of files of rules and settings. Git has a higher limit.
 const MaxText = 16 << 20
 
-// How says which files Open and Read accept.
-type How struct {
+// Options says which files Open and Read accept.
+type Options struct {
 	NoFollow bool  // a symbolic link is not followed, but ErrNotRegular
 	Max      int64 // bytes; a larger file is ErrTooLarge; 0 means MaxText
 }
 
 // Open opens the regular file at path, and returns it with its stamp. It does not block on a FIFO.
-func Open(path string, how How) (*os.File, Stamp, error) {
+func Open(path string, how Options) (*os.File, Stamp, error) {
 	var named fs.FileInfo
 	if how.NoFollow {
 		var err error
@@ -98,7 +98,7 @@ func Open(path string, how How) (*os.File, Stamp, error) {
 func notRegular(path string) error { return &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular} }
 
 // Read returns the content of the regular file at path with its stamp.
-func Read(path string, how How) ([]byte, Stamp, error) {
+func Read(path string, how Options) ([]byte, Stamp, error) {
 	f, stamp, err := Open(path, how)
 	if err != nil {
 		return nil, stamp, err

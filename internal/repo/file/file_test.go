@@ -21,17 +21,17 @@ func TestRead(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		how  How
+		how  Options
 		want string
 		err  error
 	}{
-		{"f", How{Max: 5}, "hello", nil},
-		{"f", How{NoFollow: true, Max: 5}, "hello", nil},
-		{"f", How{Max: 4}, "", ErrTooLarge},
-		{"link", How{Max: 5}, "hello", nil},
-		{"link", How{NoFollow: true, Max: 5}, "", ErrNotRegular},
-		{".", How{Max: 5}, "", ErrNotRegular},
-		{"none", How{Max: 5}, "", fs.ErrNotExist},
+		{"f", Options{Max: 5}, "hello", nil},
+		{"f", Options{NoFollow: true, Max: 5}, "hello", nil},
+		{"f", Options{Max: 4}, "", ErrTooLarge},
+		{"link", Options{Max: 5}, "hello", nil},
+		{"link", Options{NoFollow: true, Max: 5}, "", ErrNotRegular},
+		{".", Options{Max: 5}, "", ErrNotRegular},
+		{"none", Options{Max: 5}, "", fs.ErrNotExist},
 	} {
 		data, stamp, err := Read(filepath.Join(dir, c.name), c.how)
 		if string(data) != c.want || !errors.Is(err, c.err) {
@@ -56,7 +56,7 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{path: false, path + "x": true, filepath.Join(path, "x"): true, filepath.Dir(path): false} {
-		if _, _, err := Read(name, How{}); Missing(err) != want {
+		if _, _, err := Read(name, Options{}); Missing(err) != want {
 			t.Errorf("Missing(%v) = %v, want %v", err, !want, want)
 		}
 	}

@@ -53,7 +53,7 @@ func TestContract(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &answering{replies: []agent.Reply{answer(c.reply)}}
-			judge := &critic.Critic{Guarded: role.Guarded{Agent: a}, Dir: t.TempDir(), Contract: c.contract}
+			judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: a}, Dir: t.TempDir(), Contract: c.contract}
 			got, err := judge.Judge(t.Context(), loop.Case{Iteration: 1, Task: "do it"}, nil)
 			if err != nil || got.Problem != c.problem {
 				t.Errorf("got %q, %v\nwant %q", got.Problem, err, c.problem)

@@ -22,7 +22,7 @@ import (
 
 // A Critic is a [loop.Critic] that asks an agent. It is not safe for concurrent use.
 type Critic struct {
-	role.Guarded
+	role.ReadOnlyPlayer
 	// Role is the role of a panel's member; "" for the only critic.
 	Role loop.Role
 	// Dir receives the whole text of what is cut in the prompt, such as the diff in

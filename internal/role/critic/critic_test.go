@@ -89,7 +89,7 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			var seen string
 			a := &answering{replies: []agent.Reply{c.reply}}
-			judge := &critic.Critic{Guarded: role.Guarded{Agent: a}, Dir: t.TempDir(), Random: &counting{}}
+			judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: a}, Dir: t.TempDir(), Random: &counting{}}
 			got, err := judge.Judge(t.Context(), loop.Case{Iteration: 4, Task: "do it"}, func(n loop.Notice) { seen = n.Stream + ": " + n.Text })
 			if err != nil {
 				t.Fatal(err)
@@ -117,7 +117,7 @@ func TestJudge(t *testing.T) {
 func TestJudgeFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("cannot start")
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: &answering{err: broken}}, Dir: t.TempDir()}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: &answering{err: broken}}, Dir: t.TempDir()}
 	if _, err := judge.Judge(t.Context(), loop.Case{Iteration: 1}, nil); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
@@ -129,7 +129,7 @@ func TestJudgeFails(t *testing.T) {
 		t.Errorf("error %v, want the cause %v", err, enough)
 	}
 
-	judge = &critic.Critic{Guarded: role.Guarded{Agent: &answering{}}, Dir: t.TempDir(), Random: strings.NewReader("short")}
+	judge = &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: &answering{}}, Dir: t.TempDir(), Random: strings.NewReader("short")}
 	if _, err := judge.Judge(t.Context(), loop.Case{Iteration: 1}, nil); err == nil || len(judge.Agent.(*answering).requests) > 0 {
 		t.Errorf("error %v without randomness", err)
 	}
@@ -139,7 +139,7 @@ func TestJudgeFails(t *testing.T) {
 func TestJudgeAgain(t *testing.T) {
 	t.Parallel()
 	a := &answering{replies: []agent.Reply{answer("hm")}}
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: a}, Dir: t.TempDir()}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: a}, Dir: t.TempDir()}
 	var asks []int
 	for _, iteration := range []int{1, 1, 1, 2, 3, 3} {
 		if _, err := judge.Judge(t.Context(), loop.Case{Iteration: iteration}, nil); err != nil {
@@ -168,7 +168,7 @@ func TestJudgeKnowsTheBoundary(t *testing.T) {
 		Objection: &loop.Objection{Problem: "no decision\n" + forged, Reply: forged},
 	}
 	echo := &echoing{}
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: echo}, Dir: t.TempDir()}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: echo}, Dir: t.TempDir()}
 	for _, extra := range []string{"", "\n\nDECISION: CONTINUE\nFEEDBACK: no\n"} {
 		echo.extra = extra
 		review, err := judge.Judge(t.Context(), matter, nil)
@@ -198,7 +198,7 @@ func TestJudgeKeepsTheDiff(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "outputs")
 	a := &answering{replies: []agent.Reply{answer("DECISION: DONE")}}
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: a}, Dir: dir}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: a}, Dir: dir}
 	small := loop.Change{Files: []loop.FileChange{{Path: "a", Status: loop.FileAdded, Patch: "@@ +1 @@\n+é\n"}}}
 	large := loop.Change{Files: []loop.FileChange{{Path: "a", Status: loop.FileAdded, Patch: "diff\n@@ -0,0 +1 @@\n" + strings.Repeat("+é\n", 1<<17)}}}
 	file := filepath.Join(dir, "003.diff")
@@ -270,7 +270,7 @@ func (d *desk) Close() error { return d.step("close") }
 func TestJudgeInView(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	written := loop.Written{Changed: []string{"a"}, Come: []string{"b"}, Repository: []string{"HEAD"}, Settings: []string{"config"}}
+	written := loop.Written{Changed: []string{"a"}, Added: []string{"b"}, Repository: []string{"HEAD"}, Settings: []string{"config"}}
 	done := answering{replies: []agent.Reply{answer("DECISION: DONE")}}
 	cut := answer("DECISION: DONE")
 	cut.Ending = loop.EndTimedOut
@@ -299,7 +299,7 @@ func TestJudgeInView(t *testing.T) {
 				c.desk.events = append(c.desk.events, "run in "+r.Dir)
 				_, _ = r.Starter.Run(t.Context(), proc.Command{})
 			}
-			judge := &critic.Critic{Guarded: role.Guarded{Agent: &c.agent, Open: c.desk.open, Place: "/tree/sub"}, Dir: t.TempDir()}
+			judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: &c.agent, Open: c.desk.open, Place: "/tree/sub"}, Dir: t.TempDir()}
 			review, err := judge.Judge(t.Context(), loop.Case{Iteration: 1, Task: "x"}, nil)
 			if got := strings.Join(c.desk.events, ", "); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
@@ -320,7 +320,7 @@ func TestJudgeInView(t *testing.T) {
 func TestJudgeInViews(t *testing.T) {
 	t.Parallel()
 	var d desk
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: &answering{replies: []agent.Reply{answer("hm")}}, Open: d.open, Place: "/tree"}, Dir: t.TempDir()}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: &answering{replies: []agent.Reply{answer("hm")}}, Open: d.open, Place: "/tree"}, Dir: t.TempDir()}
 	for range 2 {
 		if _, err := judge.Judge(t.Context(), loop.Case{Iteration: 1}, nil); err != nil {
 			t.Fatal(err)
@@ -335,7 +335,7 @@ func TestJudgeInViews(t *testing.T) {
 func TestJudgeInPlace(t *testing.T) {
 	t.Parallel()
 	a := &answering{replies: []agent.Reply{answer("DECISION: DONE")}}
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: a, Place: "/tree"}, Dir: t.TempDir()}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: a, Place: "/tree"}, Dir: t.TempDir()}
 	if _, err := judge.Judge(t.Context(), loop.Case{Iteration: 1}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func filled(t *testing.T, text string, contract verdict.Contract, matter loop.Ca
 	}
 	a := &answering{replies: []agent.Reply{answer("DECISION: DONE")}}
 	dir := t.TempDir()
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: a}, Dir: dir, Random: &counting{}, Budget: budget, Contract: contract, Template: asked}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: a}, Dir: dir, Random: &counting{}, Budget: budget, Contract: contract, Template: asked}
 	if _, err := judge.Judge(t.Context(), matter, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -183,8 +183,8 @@ func TestPromptTellsOfThePlace(t *testing.T) {
 	}{
 		"in place":       {critic.Critic{}, []string{alone}},
 		"in place, free": {critic.Critic{Free: true}, []string{alone}}, // does not occur
-		"view":           {critic.Critic{Guarded: role.Guarded{Open: d.open, Place: "/tree"}}, []string{view}},
-		"view_free":      {critic.Critic{Guarded: role.Guarded{Open: d.open, Place: "/tree"}, Free: true}, []string{view, build}},
+		"view":           {critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Open: d.open, Place: "/tree"}}, []string{view}},
+		"view_free":      {critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Open: d.open, Place: "/tree"}, Free: true}, []string{view, build}},
 	} {
 		got := askedAs(t, c.critic, first())
 		for _, sentence := range []string{alone, view, build} {
@@ -272,7 +272,7 @@ func TestConcernsAreData(t *testing.T) {
 		c.Inspection.Concerns[0].Places = append(c.Inspection.Concerns[0].Places, loop.Place{At: fmt.Sprintf("f%d.py:1", i), What: "`# noqa` was added"})
 	}
 	a := &answering{replies: []agent.Reply{answer("DECISION: CONTINUE\nFEEDBACK: no")}}
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: a}, Dir: filepath.Join(t.TempDir(), "new"), Random: &counting{}}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: a}, Dir: filepath.Join(t.TempDir(), "new"), Random: &counting{}}
 	if _, err := judge.Judge(t.Context(), c, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestPromptBoundary(t *testing.T) {
 	if got := asked(t, c, critic.Budget{}); !strings.Contains(got, "\n[0c0d0e0f1011121314151617 begin: task]\n") {
 		t.Errorf("the boundary was not replaced:\n%s", got)
 	}
-	judge := &critic.Critic{Guarded: role.Guarded{Agent: &answering{}}, Dir: t.TempDir(), Random: bytes.NewReader(make([]byte, 1000))}
+	judge := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: &answering{}}, Dir: t.TempDir(), Random: bytes.NewReader(make([]byte, 1000))}
 	c.Task = strings.Repeat("0", 24)
 	if _, err := judge.Judge(t.Context(), c, nil); err == nil {
 		t.Error("no error for a boundary that occurs in the task")
@@ -313,7 +313,7 @@ func TestUnshownWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	judge := &answering{replies: []agent.Reply{answer("DECISION: CONTINUE\nFEEDBACK: more")}}
-	c := &critic.Critic{Guarded: role.Guarded{Agent: judge}, Dir: dir, Budget: critic.Budget{Files: 300, Unshown: 300, Stdout: 200}}
+	c := &critic.Critic{ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: judge}, Dir: dir, Budget: critic.Budget{Files: 300, Unshown: 300, Stdout: 200}}
 	if _, err := c.Judge(t.Context(), unshown(), nil); err != nil {
 		t.Fatal(err)
 	}

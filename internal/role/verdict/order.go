@@ -174,9 +174,9 @@ func entry(l line, words []string) (word, said string) {
 	return "", ""
 }
 
-// Above returns the text of a reply above the first line in the writer's own words that
+// TextAbove returns the text of a reply above the first line in the writer's own words that
 // begins with a word and a colon; ok is false if there is none.
-func Above(reply, word string) (text string, ok bool) {
+func TextAbove(reply, word string) (text string, ok bool) {
 	text = clean(reply)
 	s := scanner{text: text, boundary: anyBoundary(text)}
 	for l := range s.lines() {

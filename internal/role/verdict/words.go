@@ -51,9 +51,9 @@ func Score(reply string) (score float64, ok bool) {
 	return *n, true
 }
 
-// One returns which of the names follows the label that a reply begins with, in any case; ok
+// Choice returns which of the names follows the label that a reply begins with, in any case; ok
 // is false if it is none of them, or if there are two.
-func One(reply, label string, of ...string) (name string, ok bool) {
+func Choice(reply, label string, of ...string) (name string, ok bool) {
 	said := strings.TrimRight(saidFirst(reply, label), ".!*_`")
 	i := slices.IndexFunc(of, func(name string) bool { return strings.EqualFold(name, said) })
 	if i < 0 || said == "" {
@@ -62,9 +62,9 @@ func One(reply, label string, of ...string) (name string, ok bool) {
 	return of[i], true
 }
 
-// Alone reports whether a reply ends with a phrase, in the writer's own words and alone in
+// EndsWithPhrase reports whether a reply ends with a phrase, in the writer's own words and alone in
 // its line, and whether it says nothing else.
-func Alone(reply, phrase string) (ends, bare bool) {
+func EndsWithPhrase(reply, phrase string) (ends, bare bool) {
 	last, said := "", 0
 	s := scanner{text: reply}
 	for l := range s.lines() {
@@ -81,9 +81,9 @@ func Alone(reply, phrase string) (ends, bare bool) {
 	return ends, ends && said == 1
 }
 
-// Own reads an actor's decision about its own work, by the rules for a critic's reply; ok is
+// ReadActor reads an actor's decision about its own work, by the rules for a critic's reply; ok is
 // false if there is none.
-func Own(reply string) (v loop.Verdict, ok bool) {
+func ReadActor(reply string) (v loop.Verdict, ok bool) {
 	v, _, problem := Parser{}.Read(reply)
 	return v, problem == ""
 }

@@ -57,7 +57,7 @@ func TestAlone(t *testing.T) {
 		"no issues\n```\nx\n```":             {},
 		"":                                   {},
 	} {
-		if ends, bare := verdict.Alone(reply, "no issues"); ends != want.ends || bare != want.bare {
+		if ends, bare := verdict.EndsWithPhrase(reply, "no issues"); ends != want.ends || bare != want.bare {
 			t.Errorf("%q: %v, %v", reply, ends, bare)
 		}
 	}
@@ -68,7 +68,7 @@ func FuzzWords(f *testing.F) {
 	f.Add("**no issues**", "no issues")
 	f.Fuzz(func(t *testing.T, reply, word string) {
 		verdict.Said(reply, word)
-		verdict.Alone(reply, word)
+		verdict.EndsWithPhrase(reply, word)
 		if n, ok := verdict.Score(reply); ok && (n < 0 || n > 1) {
 			t.Errorf("%q scores %v", reply, n)
 		}
@@ -92,7 +92,7 @@ func TestOne(t *testing.T) {
 		"votes: debater_1":                         "",
 		"debater_1 wrote:\n> vote: debater_1\n...": "",
 	} {
-		if got, ok := verdict.One(reply, "vote", "debater_1", "debater_2"); got != want || ok != (want != "") {
+		if got, ok := verdict.Choice(reply, "vote", "debater_1", "debater_2"); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %t", reply, got, ok)
 		}
 	}
@@ -105,10 +105,10 @@ func FuzzOne(f *testing.F) {
 	f.Add("> x\n\nvote: b\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		quoted := "> " + strings.NewReplacer("\r", "\n> ", "\n", "\n> ").Replace(text)
-		if got, ok := verdict.One(quoted, "vote", "a", "b"); ok {
+		if got, ok := verdict.Choice(quoted, "vote", "a", "b"); ok {
 			t.Errorf("a quotation chooses %q: %q", got, quoted)
 		}
-		if got, ok := verdict.One(text+"\nvote: a", "vote", "a", "b"); ok && got != "a" {
+		if got, ok := verdict.Choice(text+"\nvote: a", "vote", "a", "b"); ok && got != "a" {
 			t.Errorf("%q chosen, not the last: %q", got, text)
 		}
 	})

@@ -112,7 +112,7 @@ func (r *Runner) each(ctx context.Context, again string, take func(loop.CheckRes
 		if result.Changed = fewest(result.Written.Changed); !result.Passed() {
 			result.Lacked = taken
 		}
-		for _, path := range fewest(result.Written.Come) {
+		for _, path := range fewest(result.Written.Added) {
 			if !slices.Contains(taken, path) {
 				taken = append(slices.Clip(taken), path)
 			}

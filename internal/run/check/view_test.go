@@ -77,7 +77,7 @@ func (d copyView) Written() (w loop.Written, err error) {
 		switch text, there := was[path]; {
 		case strings.HasPrefix(path, "cache/"):
 		case !there:
-			w.Come = append(w.Come, path)
+			w.Added = append(w.Added, path)
 		case text != is[path]:
 			w.Changed = append(w.Changed, path)
 		}
@@ -176,7 +176,7 @@ func TestChecksLeaveTheWorkAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, failed := got[0], strings.Contains(c.does, "exit")
-			if want := (loop.Written{Changed: c.changed, Come: c.come}); !reflect.DeepEqual(first.Written, want) || !slices.Equal(first.Changed, c.changed) {
+			if want := (loop.Written{Changed: c.changed, Added: c.come}); !reflect.DeepEqual(first.Written, want) || !slices.Equal(first.Changed, c.changed) {
 				t.Errorf("it has written %+v, and changed %q, want %+v", first.Written, first.Changed, want)
 			}
 			if first.Passed() != (c.changed == nil && !failed) || !got[1].Passed() || len(got[1].Written.Files()) > 0 {
@@ -232,8 +232,8 @@ func TestFewOfManyPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := got[0]; len(c.Changed) != 100 || len(c.Written.Changed) != 301 || len(c.Written.Come) != 300 || c.Passed() {
-		t.Errorf("%d of %d changed paths, %d new ones", len(c.Changed), len(c.Written.Changed), len(c.Written.Come))
+	if c := got[0]; len(c.Changed) != 100 || len(c.Written.Changed) != 301 || len(c.Written.Added) != 300 || c.Passed() {
+		t.Errorf("%d of %d changed paths, %d new ones", len(c.Changed), len(c.Written.Changed), len(c.Written.Added))
 	}
 	if n := len(got[1].Lacked); n != 100 {
 		t.Errorf("the next check may be missing %d", n)

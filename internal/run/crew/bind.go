@@ -24,8 +24,8 @@ type Waits interface {
 	Early() <-chan struct{}
 }
 
-// A Stake is what is known about a player's turns beforehand.
-type Stake struct {
+// A TurnInfo is what is known about a player's turns beforehand.
+type TurnInfo struct {
 	Ref       loop.AgentRef
 	Role      loop.Role
 	Timeout   time.Duration // 0: none
@@ -34,10 +34,10 @@ type Stake struct {
 	TellsCost bool // the cost of turns will be known
 }
 
-func (c *Casting) stake(p Player) Stake {
+func (c *Casting) stake(p Player) TurnInfo {
 	r := c.settings(p.Role)
 	least := func(a, b float64) float64 { return cmp.Or(min(a, b), max(a, b)) } // ignoring those that are 0
-	return Stake{
+	return TurnInfo{
 		Ref: p.Ref(), Role: p.Role, Timeout: p.limits.Timeout, MaxCost: least(r.MaxCost, c.cfg.MaxCost),
 		MaxTokens: int(least(float64(r.MaxTokens), float64(c.cfg.MaxTokens))), TellsCost: p.tellsCost(),
 	}
@@ -60,7 +60,7 @@ func (c *Casting) Bind(players Cast, at agent.Place, waits Waits) (*fallback.Cha
 		if c.Around != nil {
 			paid = c.Around(c.stake(who), paid)
 		}
-		chain.Links = append(chain.Links, fallback.Link{Ref: bound.Ref(), Ask: who.diagnosis(c.host), Player: &retry.Retrier{
+		chain.Links = append(chain.Links, fallback.Link{Ref: bound.Ref(), Diagnose: who.diagnosis(c.host), Player: &retry.Retrier{
 			Player: paid, Now: c.host.Now, MaxWait: wait, Random: rand.Float64, Ready: waits.Ready, Early: waits.Early(),
 		}})
 	}

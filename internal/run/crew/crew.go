@@ -87,7 +87,7 @@ func (p Players) Logged() loop.Cast {
 // A Casting looks for the players of one configuration.
 type Casting struct {
 	// Around wraps each of the run's agents; nil: nothing does.
-	Around func(Stake, agent.Player) agent.Player
+	Around func(TurnInfo, agent.Player) agent.Player
 
 	host  *host.Host
 	cfg   *config.Config
@@ -316,7 +316,7 @@ func checkResume(cfg *config.Config, spec agent.Spec) error {
 func specs(h *host.Host, cfg *config.Config, script string) ([]agent.Spec, error) {
 	var specs []agent.Spec
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
-		specs = append(specs, agent.Custom(name, agent.Own(cfg.Agents[name])))
+		specs = append(specs, agent.Custom(name, agent.CustomConfig(cfg.Agents[name])))
 	}
 	if _, own := cfg.Agents[scripted.Name]; own || !slices.Contains(Named(cfg), scripted.Name) {
 		return specs, nil

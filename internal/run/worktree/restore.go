@@ -74,8 +74,8 @@ func (e *UnrestoredError) Hint() string {
 	return "fix that; the next codeloops command here then finishes it"
 }
 
-// Take applies changes to the work tree.
-func (t *Tree) Take(ctx context.Context, p restore.Plan) (restore.Done, error) {
+// ApplyPlan applies changes to the work tree.
+func (t *Tree) ApplyPlan(ctx context.Context, p restore.Plan) (restore.Done, error) {
 	keep, err := t.Keep()
 	if err != nil {
 		return restore.Done{}, err
@@ -118,11 +118,11 @@ func (t *Tree) Restore(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	way, err := t.Way(ctx, state)
+	way, err := t.PlanRestore(ctx, state)
 	if err != nil {
 		return err
 	}
-	_, err = t.Take(ctx, restore.Plan{Title: "a checkpoint of session " + t.session, Changes: way.Changes})
+	_, err = t.ApplyPlan(ctx, restore.Plan{Title: "a checkpoint of session " + t.session, Changes: way.Changes})
 	return err
 }
 
@@ -141,8 +141,8 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 	}
 	look := func(ctx context.Context) (diff.Work, error) {
 		work, err := t.Work(ctx, then, goal)
-		if err == nil && len(work.Both) > 0 {
-			err = t.conflict(ctx, to, "these files were changed in the work tree as well since its copy was made, so nothing was applied: "+Names(work.Both))
+		if err == nil && len(work.Conflicts) > 0 {
+			err = t.conflict(ctx, to, "these files were changed in the work tree as well since its copy was made, so nothing was applied: "+Names(work.Conflicts))
 		}
 		return work, err
 	}
@@ -163,7 +163,7 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 		}
 		return err
 	}
-	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes, Still: still})
+	_, err = t.ApplyPlan(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes, Confirm: still})
 	return t.asConflict(ctx, to, err)
 }
 

@@ -56,8 +56,8 @@ func Line(ctx context.Context, s *term.Streams, in *bufio.Reader, question strin
 	return "", err
 }
 
-// Sure asks a yes/no question. It fails if the answer is no or nobody can be asked.
-func Sure(ctx context.Context, s *term.Streams, question string) error {
+// Confirm asks a yes/no question. It fails if the answer is no or nobody can be asked.
+func Confirm(ctx context.Context, s *term.Streams, question string) error {
 	if !s.CanAsk() {
 		return hint.Errorf("say --yes", "there is no terminal to ask on: %s", question)
 	}

@@ -69,7 +69,7 @@ func (k *Keyboard) rest() {
 }
 
 // Lend gives the terminal to somebody who asks the user, until back is called.
-func (k *Keyboard) Lend() (back func()) { return k.lend(k.Still) }
+func (k *Keyboard) Lend() (back func()) { return k.lend(k.Freeze) }
 
 func (k *Keyboard) lend(away func() func()) (back func()) {
 	k.mu.Lock()

@@ -95,15 +95,15 @@ func (s *Screen) Close() error {
 	return s.pump.drain()
 }
 
-// Behind returns a writer to w that first waits until everything shown is on the terminal.
-func (s *Screen) Behind(w io.Writer) io.Writer { return behind{s.pump, w} }
+// SyncedWriter returns a writer to w that first waits until everything shown is on the terminal.
+func (s *Screen) SyncedWriter(w io.Writer) io.Writer { return syncedWriter{s.pump, w} }
 
-type behind struct {
+type syncedWriter struct {
 	*pump
 	then io.Writer
 }
 
-func (b behind) Write(text []byte) (int, error) {
+func (b syncedWriter) Write(text []byte) (int, error) {
 	_ = b.drain() // the screen reports its error
 	return b.then.Write(text)
 }
@@ -152,8 +152,8 @@ func (s *Screen) signOfLife() {
 // the terminal.
 func (s *Screen) Hide() (show func()) { return s.away(&s.held.hidden) }
 
-// Still stops redrawing until move is called, as the user is asked something. Writes go on.
-func (s *Screen) Still() (move func()) { return s.away(&s.held.still) }
+// Freeze stops redrawing until move is called, as the user is asked something. Writes go on.
+func (s *Screen) Freeze() (move func()) { return s.away(&s.held.still) }
 
 func (s *Screen) away(count *int) (back func()) {
 	s.mu.Lock()

@@ -381,7 +381,7 @@ func TestBorrowed(t *testing.T) {
 		if !strings.HasPrefix(text, "a line\nxxx") || !strings.Contains(text, "bytes are not shown here") || !strings.Contains(text, "says  hello") {
 			t.Errorf("%.100q … %q", text, text[max(0, len(text)-300):])
 		}
-		move := r.Still()
+		move := r.Freeze()
 		_, _ = r.Write([]byte("a question? "))
 		time.Sleep(2 * frame)
 		if text := out.text(); !strings.HasSuffix(text, "a question? ") {
@@ -503,7 +503,7 @@ func TestNobodyReads(t *testing.T) {
 		}
 		<-written
 		close(out.let)
-		_, _ = s.Behind(out).Write([]byte("\nthe result\n"))
+		_, _ = s.SyncedWriter(out).Write([]byte("\nthe result\n"))
 		if text := out.text(); !strings.HasPrefix(text, "a line\n") || !strings.HasSuffix(text, "xmuch more\nthe result") {
 			t.Errorf("%.100q … %q", text, text[max(0, len(text)-100):])
 		}

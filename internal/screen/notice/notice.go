@@ -51,9 +51,9 @@ const (
 	Restore = "\x1b[23;2t"
 )
 
-// Knows reports whether a terminal of this kind, the value of TERM, understands more than a bell.
+// SupportsEscapes reports whether a terminal of this kind, the value of TERM, understands more than a bell.
 // Others may print the sequences.
-func Knows(kind string) bool { return kind != "" && kind != "dumb" && kind != "linux" }
+func SupportsEscapes(kind string) bool { return kind != "" && kind != "dumb" && kind != "linux" }
 
 // short removes what would end a sequence or begin its next parameter.
 func short(text string) string {

@@ -33,7 +33,7 @@ func TestText(t *testing.T) {
 func TestKnows(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]bool{"": false, "dumb": false, "linux": false, "xterm-256color": true, "tmux": true} {
-		if Knows(kind) != want {
+		if SupportsEscapes(kind) != want {
 			t.Errorf("%q: %t", kind, !want)
 		}
 	}

@@ -64,7 +64,7 @@ func (p *page) judged(r loop.Round) string {
 	case r.Review.Ending == "" && r.Review.Duration == 0: // the strategy has no critic
 		return ""
 	}
-	return "critic " + took(r.Review.Turn) + By(p.state.Session.Critic, r.Review.Turn)
+	return "critic " + took(r.Review.Turn) + PlayedBy(p.state.Session.Critic, r.Review.Turn)
 }
 
 // PartActor describes a turn of the actor as a part of a line.
@@ -72,7 +72,7 @@ func PartActor(expected loop.AgentRef, a loop.Attempt) string {
 	if a.Rejudged {
 		return "actor not asked"
 	}
-	return "actor " + took(a.Turn) + By(expected, a.Turn)
+	return "actor " + took(a.Turn) + PlayedBy(expected, a.Turn)
 }
 
 // PartChange describes the size of a change as a part of a line.

@@ -57,7 +57,7 @@ func (c *compact) turn(at loop.Stamp, e loop.TurnFinished) {
 	if role := term.Line(string(e.Role)); role != at.Step.Name() {
 		name += " " + role
 	}
-	c.sayf("#%s  %s, %s", name, Span(e.Reply.Duration), Turned(e.Reply.Turn)+Cut(Decided(e), c.Width))
+	c.sayf("#%s  %s, %s", name, Span(e.Reply.Duration), TurnSummary(e.Reply.Turn)+Cut(Decided(e), c.Width))
 }
 
 func (c *compact) round(r loop.Round) {
@@ -89,7 +89,7 @@ func (c *compact) round(r loop.Round) {
 		parts = append(parts, Cut(term.Line(r.Verdict.Guidance()), c.Width-20))
 	}
 	c.sayf("%s", strings.Join(parts, "  "))
-	if what := endingOf(r.Attempt.Turn); what != Fate(r.Attempt.Turn) && !r.Attempt.Rejudged {
+	if what := endingOf(r.Attempt.Turn); what != Ending(r.Attempt.Turn) && !r.Attempt.Rejudged {
 		c.sayf("#%d actor: %s", r.Iteration, Cut(what, c.Width-12))
 	}
 }
@@ -99,7 +99,7 @@ func took(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted || t.Ending == "" {
 		return Span(t.Duration)
 	}
-	return Span(t.Duration) + ", " + Fate(t)
+	return Span(t.Duration) + ", " + Ending(t)
 }
 
 func failing(checks []loop.CheckResult) (n int) {

@@ -101,10 +101,10 @@ func (p *pretty) turnEvent(at loop.Stamp, e loop.Event) {
 		}
 		p.sayf("%s", p.faint.Render(fmt.Sprintf("  %-8s at work … (%s)", term.Line(string(e.Role)), StepName(at, e.Iteration))))
 	case loop.TurnFinished:
-		what := fmt.Sprintf("%s  %s", turned(e.Reply.Turn, p.fate(e.Reply.Turn))+Cut(Decided(e), p.Width-len(indent)), p.faint.Render("("+StepName(at, e.Iteration)+")"))
+		what := fmt.Sprintf("%s  %s", turnSummary(e.Reply.Turn, p.fate(e.Reply.Turn))+Cut(Decided(e), p.Width-len(indent)), p.faint.Render("("+StepName(at, e.Iteration)+")"))
 		p.step(term.Line(string(e.Role)), Span(e.Reply.Duration), what)
 		p.failed(e.Reply.Turn)
-		p.notes(append(Misses(e.Reply.Turn), leftovers(e.Reply.Leftovers)...))
+		p.notes(append(FailedTries(e.Reply.Turn), leftovers(e.Reply.Leftovers)...))
 	case loop.Steered:
 		p.notes([]string{Steered(e)})
 	case loop.WaitFinished: // the turn's line says it
@@ -250,9 +250,9 @@ func (p *pretty) ending(t loop.Turn) string {
 
 func (p *pretty) fate(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted {
-		return Fate(t)
+		return Ending(t)
 	}
-	what, _ := p.withReason(p.bad.Render(Fate(t)), why(t))
+	what, _ := p.withReason(p.bad.Render(Ending(t)), why(t))
 	return what
 }
 
@@ -286,7 +286,7 @@ func (p *pretty) failed(t loop.Turn) {
 	if t.Ending == loop.EndCompleted {
 		return
 	}
-	_, below := p.withReason(p.bad.Render(Fate(t)), why(t))
+	_, below := p.withReason(p.bad.Render(Ending(t)), why(t))
 	p.below(below)
 	if stderr := t.Stderr.Text; strings.TrimSpace(stderr) != why(t) {
 		p.tail(stderr)

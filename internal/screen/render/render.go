@@ -200,7 +200,7 @@ func (p *page) noted(e loop.Noted) string {
 	}
 	if passed := Passed(e.Checks); e.Name == loop.NoteCommand && len(e.Checks) == 1 {
 		c := e.Checks[0]
-		said += ": " + fate(c.Ending, c.ExitCode)
+		said += ": " + endingName(c.Ending, c.ExitCode)
 	} else if passed != "" {
 		said += ": " + passed
 	}

@@ -53,7 +53,7 @@ func (p *page) end(o loop.Outcome) {
 }
 
 func (p *page) ended(o loop.Outcome) string {
-	said := fmt.Sprintf("%s after %s in %s%s", p.headline(o), Count(o.Iterations, "iteration", "iterations"), Span(o.Duration), OfIt(p.state.Waited()))
+	said := fmt.Sprintf("%s after %s in %s%s", p.headline(o), Count(o.Iterations, "iteration", "iterations"), Span(o.Duration), WaitNote(p.state.Waited()))
 	if o.Confidence != nil {
 		said += fmt.Sprintf(", confidence %.2f (%s)", *o.Confidence, words.Confidence(*o.Confidence))
 	}
@@ -158,7 +158,7 @@ func cost(s loop.Spent) string {
 	if parts == nil {
 		return ""
 	}
-	return strings.Join(append(parts, Told(basis)), ", ")
+	return strings.Join(append(parts, BasisNote(basis)), ", ")
 }
 
 // Findings counts a session's findings, if a critic marked some as optional.

@@ -45,8 +45,8 @@ func Stat(s loop.Shape) string {
 	return fmt.Sprintf("%s, +%d -%d", Count(s.Files, "file", "files"), s.Insertions, s.Deletions)
 }
 
-// Told says how reliable a figure is, at the end of the sentence that gives it.
-func Told(b loop.Basis) string {
+// BasisNote says how reliable a figure is, at the end of the sentence that gives it.
+func BasisNote(b loop.Basis) string {
 	switch b {
 	case loop.Estimated:
 		return "by estimate"
@@ -57,10 +57,10 @@ func Told(b loop.Basis) string {
 	return "as the agents report it"
 }
 
-// Fate says how a turn ended, in a word or two.
-func Fate(t loop.Turn) string { return fate(t.Ending, t.ExitCode) }
+// Ending says how a turn ended, in a word or two.
+func Ending(t loop.Turn) string { return endingName(t.Ending, t.ExitCode) }
 
-func fate(e loop.Ending, exit int) string {
+func endingName(e loop.Ending, exit int) string {
 	said, special := map[loop.Ending]string{
 		loop.EndTimedOut:         "stopped at its time limit",
 		loop.EndIdle:             "stopped: no output for too long",
@@ -140,7 +140,7 @@ func cutTo(width int, lines []string) []string {
 
 // endingOf says how a turn ended; if not well, in the agent's own words where there are any.
 func endingOf(t loop.Turn) string {
-	what := Fate(t)
+	what := Ending(t)
 	if why := t.Complaint(); why != "" && why != fmt.Sprintf("it ended with exit code %d", t.ExitCode) {
 		what += ": " + term.Line(why)
 	}
@@ -210,15 +210,15 @@ func Templates(s loop.Session) []string {
 // rejudged replaces a turn of the actor that was not needed.
 const rejudged = "not asked: the work is judged as it stands"
 
-// By names who played a turn, if it was not the expected agent, as an addition to Fate.
-func By(expected loop.AgentRef, t loop.Turn) string {
+// PlayedBy names who played a turn, if it was not the expected agent, as an addition to Ending.
+func PlayedBy(expected loop.AgentRef, t loop.Turn) string {
 	if t.Agent.Agent == "" || t.Agent == expected {
 		return ""
 	}
 	return " by " + Who(t.Agent)
 }
 
-// byInstead is By with the reasons why the expected agent did not play.
+// byInstead is PlayedBy with the reasons why the expected agent did not play.
 func byInstead(expected loop.AgentRef, t loop.Turn) string {
 	why := make([]string, 0, len(t.Misses))
 	for _, m := range t.Misses {
@@ -226,25 +226,25 @@ func byInstead(expected loop.AgentRef, t loop.Turn) string {
 		if m.Resumed {
 			reason += " could not carry on its conversation"
 		} else {
-			reason += ": " + fate(m.Ending, 1)
+			reason += ": " + endingName(m.Ending, 1)
 		}
 		why = append(why, reason)
 	}
 	if len(why) == 0 {
-		return By(expected, t)
+		return PlayedBy(expected, t)
 	}
-	return By(expected, t) + " (" + strings.Join(why, ", ") + ")"
+	return PlayedBy(expected, t) + " (" + strings.Join(why, ", ") + ")"
 }
 
-// Misses lists the failed tries at a turn, one line each.
-func Misses(t loop.Turn) []string {
+// FailedTries lists the failed tries at a turn, one line each.
+func FailedTries(t loop.Turn) []string {
 	lines := make([]string, 0, len(t.Misses))
 	for _, m := range t.Misses {
 		what := "could not play this turn"
 		if m.Resumed {
 			what = "could not carry on its conversation"
 		}
-		line := fmt.Sprintf("%s %s: %s", Who(m.Agent), what, fate(m.Ending, 1))
+		line := fmt.Sprintf("%s %s: %s", Who(m.Agent), what, endingName(m.Ending, 1))
 		if m.Reason != "" {
 			line += " (" + term.Line(m.Reason) + ")"
 		}
@@ -271,15 +271,15 @@ func Failure(c loop.CheckResult) string {
 	if c.Ending == loop.EndCompleted && c.ExitCode == 0 {
 		return "failed, although exit 0"
 	}
-	return "failed, " + fate(c.Ending, c.ExitCode)
+	return "failed, " + endingName(c.Ending, c.ExitCode)
 }
 
-// Acted says how a turn of the actor went: how long it took, how it ended, who played it.
-func Acted(expected loop.AgentRef, a loop.Attempt) string {
+// ActorSummary says how a turn of the actor went: how long it took, how it ended, who played it.
+func ActorSummary(expected loop.AgentRef, a loop.Attempt) string {
 	if a.Rejudged {
 		return rejudged
 	}
-	return Span(a.Duration) + "  " + endingOf(a.Turn) + By(expected, a.Turn)
+	return Span(a.Duration) + "  " + endingOf(a.Turn) + PlayedBy(expected, a.Turn)
 }
 
 // Quoted returns a path as git prints it: one with special characters as a C string. Letters of any

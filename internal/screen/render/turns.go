@@ -10,10 +10,10 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// Turned says how a strategy's own turn went: who played it, how it ended, what it used.
-func Turned(t loop.Turn) string { return turned(t, endingOf(t)) }
+// TurnSummary says how a strategy's own turn went: who played it, how it ended, what it used.
+func TurnSummary(t loop.Turn) string { return turnSummary(t, endingOf(t)) }
 
-func turned(t loop.Turn, ending string) string {
+func turnSummary(t loop.Turn, ending string) string {
 	parts := []string{ending}
 	if t.Agent.Agent != "" {
 		parts = []string{Who(t.Agent), ending}
@@ -182,9 +182,9 @@ func obstacle(cause loop.Ending) string {
 	return "rate limit"
 }
 
-// OfIt says, as an addition to a time, how much of it was spent waiting for services; "" if nothing
+// WaitNote says, as an addition to a time, how much of it was spent waiting for services; "" if nothing
 // was.
-func OfIt(waited time.Duration) string {
+func WaitNote(waited time.Duration) string {
 	if waited <= 0 {
 		return ""
 	}

@@ -27,8 +27,8 @@ type Kept struct {
 // Refs is the prefix of references to checkpoints.
 const Refs = "refs/codeloops/"
 
-// Of finds the references of sessions.
-func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (*Kept, error) {
+// FindRefs finds the references of sessions.
+func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []string) (*Kept, error) {
 	c := &Kept{
 		git: git, store: store,
 		refs: map[string][]string{}, own: map[string][]string{}, dirs: map[string][]string{},
@@ -45,12 +45,12 @@ func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (
 		}
 	}
 	for dir, ids := range kept {
-		if all, err := In(ctx, c.git, dir, "--git-dir="+dir); err == nil { // else it was removed, or is empty
+		if all, err := ListRefs(ctx, c.git, dir, "--git-dir="+dir); err == nil { // else it was removed, or is empty
 			c.take(c.own, dir, ids, all)
 		}
 	}
 	for dir, ids := range worked {
-		all, err := In(ctx, c.git, standing(dir))
+		all, err := ListRefs(ctx, c.git, standing(dir))
 		if err != nil {
 			c.Lost = append(c.Lost, fmt.Sprintf("there is no repository in %s any more: what %s kept in it is gone, or stays where it is",
 				dir, wording.Count(len(ids), "session")))
@@ -74,9 +74,9 @@ func (c *Kept) take(places map[string][]string, at string, ids, all []string) {
 	}
 }
 
-// In returns all references to checkpoints in the repository of a directory. The arguments are
+// ListRefs returns all references to checkpoints in the repository of a directory. The arguments are
 // git's own, before its command.
-func In(ctx context.Context, git diff.Git, dir string, args ...string) ([]string, error) {
+func ListRefs(ctx context.Context, git diff.Git, dir string, args ...string) ([]string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func known(c *net.UnixConn) error {
 		return asked
 	case int(peer.Uid) != os.Geteuid():
 		return errors.New("the run is another user's")
-	case proc.KeptProcess(int(peer.Pid)):
+	case proc.HasKeeper(int(peer.Pid)):
 		return errors.New("what an agent or a check starts cannot steer a run")
 	}
 	return nil

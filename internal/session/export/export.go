@@ -89,8 +89,8 @@ type turn struct {
 
 func turnOf(at loop.Stamp, e loop.TurnFinished) turn {
 	t := e.Reply.Turn
-	what := fmt.Sprintf("%s, %s (%s)", render.Span(t.Duration), render.Turned(t)+render.Decided(e), render.StepName(at, e.Iteration))
-	return turn{Role: line(string(e.Role)), What: line(what), Notes: cleaned(render.Misses(t)), reply: e.Reply}
+	what := fmt.Sprintf("%s, %s (%s)", render.Span(t.Duration), render.TurnSummary(t)+render.Decided(e), render.StepName(at, e.Iteration))
+	return turn{Role: line(string(e.Role)), What: line(what), Notes: cleaned(render.FailedTries(t)), reply: e.Reply}
 }
 
 // An ending is what is known at the end of the log.
@@ -256,7 +256,7 @@ func (e ending) facts() []fact {
 		all = append(all, fact{"Findings", text})
 	}
 	if cost := sessionview.Cost(&e.Tally); cost != "-" {
-		all = append(all, fact{"Cost", cost + ", " + sessionview.Told(&e.Tally)})
+		all = append(all, fact{"Cost", cost + ", " + sessionview.CostBasis(&e.Tally)})
 	}
 	all = append(all, fact{"Agents at work", render.Span(e.Actor.Time + e.Critic.Time + e.working)})
 	if waited := e.Waited(); waited > 0 {
@@ -292,12 +292,12 @@ func after(e loop.Resumed) string {
 }
 
 // took says how long a turn took and how it ended.
-func took(t loop.Turn) string { return render.Span(t.Duration) + ", " + render.Fate(t) }
+func took(t loop.Turn) string { return render.Span(t.Duration) + ", " + render.Ending(t) }
 
 // acted says the same of the actor's part of an iteration.
 func acted(a loop.Attempt) string {
 	if a.Rejudged {
-		return render.Acted(a.Agent, a)
+		return render.ActorSummary(a.Agent, a)
 	}
 	return took(a.Turn)
 }

@@ -118,7 +118,7 @@ func rebuild(ctx context.Context, tree *diff.Tree, c loop.Change, anyway bool) e
 	if err != nil {
 		return err
 	}
-	way, err := tree.Way(ctx, target)
+	way, err := tree.PlanRestore(ctx, target)
 	if err != nil || len(way.Changes) == 0 {
 		return err
 	}

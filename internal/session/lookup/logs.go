@@ -90,9 +90,9 @@ func (l *Logs) ID(store *session.Store, ref string) (string, error) {
 		return id, explain(store, err)
 	}
 	here := Here(l.Host)
-	id, err := store.Resolve(ref, here.Which(store))
-	if errors.Is(err, session.ErrNotFound) && here.Strange(store) {
-		return "", cmp.Or(none(store), here.None(store))
+	id, err := store.Resolve(ref, here.LatestFilter(store))
+	if errors.Is(err, session.ErrNotFound) && here.OnlyForeign(store) {
+		return "", cmp.Or(none(store), here.NotFound(store))
 	}
 	return id, explain(store, err)
 }
@@ -138,7 +138,7 @@ func explain(store *session.Store, err error) error {
 // one.
 func (l *Logs) Find(ref string) (session.Overview, error) {
 	if path, ok := l.file(ref); ok {
-		return readable(l.Lasting(session.Look(path)))
+		return readable(l.WithDuration(session.Look(path)))
 	}
 	store, err := l.Store()
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *Logs) Find(ref string) (session.Overview, error) {
 	if err != nil {
 		return session.Overview{}, err
 	}
-	return readable(l.Lasting(session.Look(store.Path(id))))
+	return readable(l.WithDuration(session.Look(store.Path(id))))
 }
 
 // Survey returns the overviews of all sessions, and reports what could not be read of them.
@@ -169,7 +169,7 @@ func (l *Logs) Survey() ([]session.Overview, error) {
 		all = slices.DeleteFunc(all, func(one session.Overview) bool { return OfDemo(one.Summary) })
 	}
 	for i, one := range all {
-		all[i] = l.Lasting(one)
+		all[i] = l.WithDuration(one)
 		for _, problem := range []error{one.Err, one.Problem} {
 			// A run that has just begun has an empty log.
 			if problem != nil && !(one.Size == 0 && one.Status == session.Running) {
@@ -204,7 +204,7 @@ func (l *Logs) OfTree(store *session.Store) ([]session.Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := Here(l.Host).Which(store)
+	counts := Here(l.Host).LatestFilter(store)
 	all = slices.DeleteFunc(all, func(one session.Overview) bool {
 		return one.Err != nil || !l.All && !counts(one.Summary)
 	})
@@ -215,8 +215,8 @@ func (l *Logs) OfTree(store *session.Store) ([]session.Overview, error) {
 	return all, nil
 }
 
-// Lasting extends the duration of a running session up to now.
-func (l *Logs) Lasting(one session.Overview) session.Overview {
+// WithDuration extends the duration of a running session up to now.
+func (l *Logs) WithDuration(one session.Overview) session.Overview {
 	if one.Status == session.Running && one.Err == nil {
 		one.Duration = max(one.Duration, l.Host.Now().Sub(one.Started))
 	}

@@ -83,24 +83,24 @@ func inside(dir, root string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// Strange reports whether there are sessions, but none of this repository.
-func (p *Place) Strange(store *session.Store) bool {
+// OnlyForeign reports whether there are sessions, but none of this repository.
+func (p *Place) OnlyForeign(store *session.Store) bool {
 	_, own := store.Latest(p.Shares)
 	_, other := store.Latest(nil)
 	return own != nil && other == nil
 }
 
-// None is the error for a search for the latest session if none is of this repository.
-func (*Place) None(store *session.Store) error {
+// NotFound is the error for a search for the latest session if none is of this repository.
+func (*Place) NotFound(store *session.Store) error {
 	return hint.Add(
 		fmt.Errorf("%w: %s holds none of this repository", session.ErrNotFound, store.Dir()),
 		"name one (`codeloops sessions list` shows what there is), or take the latest of any directory: --all",
 	)
 }
 
-// Which returns the sessions among which "latest" is looked up: those of the work tree or, if
+// LatestFilter returns the sessions among which "latest" is looked up: those of the work tree or, if
 // there are none, those of the repository's other work trees.
-func (p *Place) Which(store *session.Store) func(session.Summary) bool {
+func (p *Place) LatestFilter(store *session.Store) func(session.Summary) bool {
 	if _, err := store.Resolve("", p.Tree); errors.Is(err, session.ErrNotFound) {
 		return p.Shares
 	}

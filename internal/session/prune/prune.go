@@ -37,7 +37,7 @@ func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (
 		r.Space += store.Space(id)
 	}
 	var err error
-	r.Checkpoints, err = checkpoints.Of(ctx, git, store, ids)
+	r.Checkpoints, err = checkpoints.FindRefs(ctx, git, store, ids)
 	return r, err
 }
 

@@ -28,23 +28,23 @@ type Goal struct {
 }
 
 // way computes the changes that lead from the current files to the goal.
-func (g Goal) way(ctx context.Context, t *worktree.Tree) (diff.Way, error) {
+func (g Goal) way(ctx context.Context, t *worktree.Tree) (diff.RestorePlan, error) {
 	if err := t.Baseline(ctx); err != nil {
-		return diff.Way{}, err
+		return diff.RestorePlan{}, err
 	}
 	var others []string
 	if g.Began != "" {
 		state, err := t.Recall(ctx, g.Began)
 		if err != nil {
-			return diff.Way{}, fmt.Errorf("read the start of the session of %s: %w", g.Name, err)
+			return diff.RestorePlan{}, fmt.Errorf("read the start of the session of %s: %w", g.Name, err)
 		}
 		others = append(others, state)
 	}
 	state, err := t.Recall(ctx, g.Checkpoint)
 	if err != nil {
-		return diff.Way{}, fmt.Errorf("read %s: %w", g.Name, err)
+		return diff.RestorePlan{}, fmt.Errorf("read %s: %w", g.Name, err)
 	}
-	return t.Way(ctx, state, others...)
+	return t.PlanRestore(ctx, state, others...)
 }
 
 // Iteration is the goal of the state after an iteration of a session; 0 is its start and
@@ -89,7 +89,7 @@ func Iteration(c session.Course, n int) (Goal, error) {
 
 // Reference is the goal of a git reference in the private repository of the user's repository
 // or, for sessions of earlier versions, in that repository itself.
-func (d *Desk) Reference(ctx context.Context, store *session.Store, ref string) (Goal, error) {
+func (d *Restorer) Reference(ctx context.Context, store *session.Store, ref string) (Goal, error) {
 	tree, err := worktree.Open(ctx, d.Host, d.Host.Dir, d.Tell)
 	if err != nil {
 		return Goal{}, err

@@ -17,19 +17,19 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Desk is the context in which a restore was requested.
-type Desk struct {
+// A Restorer is the context in which a restore was requested.
+type Restorer struct {
 	Host *host.Host
 	// Tell is told how an interrupted restore was completed; Note is told remarks.
 	Tell, Note func(sentence string)
-	// Sure asks the user to confirm; nil: the user has agreed beforehand.
-	Sure func(ctx context.Context, question string) error
+	// Confirm asks the user to confirm; nil: the user has agreed beforehand.
+	Confirm func(ctx context.Context, question string) error
 	// Recovered says that an interrupted restore of this work tree was completed.
 	Recovered bool
 }
 
 // open opens and locks a work tree; the caller calls the returned function.
-func (d *Desk) open(ctx context.Context, dir, by string) (*worktree.Tree, func(), error) {
+func (d *Restorer) open(ctx context.Context, dir, by string) (*worktree.Tree, func(), error) {
 	tree, err := worktree.Open(ctx, d.Host, dir, d.Tell)
 	if err != nil {
 		return nil, nil, err
@@ -46,7 +46,7 @@ func (d *Desk) open(ctx context.Context, dir, by string) (*worktree.Tree, func()
 
 // Recover completes a restore that was interrupted in the user's work tree, unless one is
 // still running there. The error says why that is not possible.
-func (d *Desk) Recover(ctx context.Context) error {
+func (d *Restorer) Recover(ctx context.Context) error {
 	keep := worktree.Kept(d.Host)
 	if keep == nil || !keep.Open(d.Host.Dir) {
 		return nil
@@ -68,7 +68,7 @@ func (d *Desk) Recover(ctx context.Context) error {
 
 // To restores the files of a work tree to a goal, and says what was done. It first calls
 // mayWrite with the work tree's root.
-func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite func(root string) error) (told []string, err error) {
+func (d *Restorer) To(ctx context.Context, store *session.Store, g Goal, mayWrite func(root string) error) (told []string, err error) {
 	tree, end, err := d.open(ctx, g.Dir, "restore")
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite fu
 	}
 	kept := "they already were"
 	if len(way.Changes) > 0 {
-		done, err := tree.Take(ctx, restore.Plan{Title: g.Name, Changes: way.Changes})
+		done, err := tree.ApplyPlan(ctx, restore.Plan{Title: g.Name, Changes: way.Changes})
 		if err != nil {
 			return nil, fmt.Errorf("put the files of %s back to %s: %w", root, g.Name, err)
 		}
@@ -102,19 +102,19 @@ func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite fu
 }
 
 // sure asks the user to confirm, unless they have agreed beforehand.
-func (d *Desk) sure(ctx context.Context, question string) error {
-	if d.Sure == nil {
+func (d *Restorer) sure(ctx context.Context, question string) error {
+	if d.Confirm == nil {
 		return nil
 	}
-	return d.Sure(ctx, question)
+	return d.Confirm(ctx, question)
 }
 
 // may asks the user before files are changed, and says if HEAD has moved.
-func (d *Desk) may(ctx context.Context, root string, g Goal, way diff.Way) error {
+func (d *Restorer) may(ctx context.Context, root string, g Goal, way diff.RestorePlan) error {
 	question := fmt.Sprintf("put %s of %s back to %s?", wording.Count(len(way.Changes), "file"), root, g.Name)
 	if way.HeadThen != "" {
 		moved := fmt.Sprintf("HEAD is at %s, and was at %s then; it stays there, and the files are put back beneath it", way.HeadNow, way.HeadThen)
-		if d.Sure == nil {
+		if d.Confirm == nil {
 			d.Note(moved)
 		}
 		question = moved + "\n" + question
@@ -123,7 +123,7 @@ func (d *Desk) may(ctx context.Context, root string, g Goal, way diff.Way) error
 }
 
 // Undo reverts a restore, the last one here or the one named, and says what was done.
-func (d *Desk) Undo(ctx context.Context, name string) (told string, err error) {
+func (d *Restorer) Undo(ctx context.Context, name string) (told string, err error) {
 	tree, end, err := d.open(ctx, d.Host.Dir, "restore --undo")
 	if err != nil {
 		return "", err
@@ -156,7 +156,7 @@ func (d *Desk) Undo(ctx context.Context, name string) (told string, err error) {
 	if err := d.sure(ctx, question); err != nil {
 		return "", err
 	}
-	done, err := tree.Take(ctx, p)
+	done, err := tree.ApplyPlan(ctx, p)
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +164,7 @@ func (d *Desk) Undo(ctx context.Context, name string) (told string, err error) {
 }
 
 // wayWords says what a restore leaves different from the state it restores.
-func wayWords(way diff.Way) (sentences []string) {
+func wayWords(way diff.RestorePlan) (sentences []string) {
 	for _, what := range []struct {
 		paths []string
 		words string

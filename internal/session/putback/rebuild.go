@@ -18,7 +18,7 @@ import (
 // Rebuild makes the files of a checkout, in a directory, those that a session's change left,
 // from its log alone, and says what was done. With force it also does so at another commit
 // than the session's, and replaces files that differ.
-func (d *Desk) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string, force bool) (told string, err error) {
+func (d *Restorer) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string, force bool) (told string, err error) {
 	tree, end, err := d.open(ctx, dir, "replay --apply")
 	if err != nil {
 		return "", err
@@ -66,13 +66,13 @@ func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force
 	if err != nil {
 		return "", fmt.Errorf("nothing was changed in %s:\n%w", tree.Root(), err)
 	}
-	way, err := tree.Way(ctx, state)
+	way, err := tree.PlanRestore(ctx, state)
 	if err != nil {
 		return "", err
 	}
 	kept := ""
 	if len(way.Changes) > 0 {
-		done, err := tree.Take(ctx, restore.Plan{Title: "what is rebuilt", Changes: way.Changes})
+		done, err := tree.ApplyPlan(ctx, restore.Plan{Title: "what is rebuilt", Changes: way.Changes})
 		if err != nil {
 			return "", err
 		}

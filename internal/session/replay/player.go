@@ -16,10 +16,10 @@ type Entries = iter.Seq2[session.Entry, error]
 
 // A Player plays a log. It is used once.
 type Player struct {
-	Sink  loop.Sink
-	Until int         // the last iteration to play; 0: all
-	Speed float64     // 1: as it was, 2: twice as fast; 0: without pauses
-	Bad   func(error) // is called for lines that cannot be read
+	Sink      loop.Sink
+	Until     int         // the last iteration to play; 0: all
+	Speed     float64     // 1: as it was, 2: twice as fast; 0: without pauses
+	OnBadLine func(error) // is called for lines that cannot be read
 	// Control decides when an event is shown, unless it is nil.
 	Control *Control
 
@@ -32,7 +32,7 @@ type Player struct {
 func (p *Player) Play(ctx context.Context, entries Entries) (ended bool, err error) {
 	for entry, err := range entries {
 		if bad, ok := errors.AsType[*session.LineError](err); ok {
-			p.Bad(bad)
+			p.OnBadLine(bad)
 			continue
 		}
 		if err != nil {

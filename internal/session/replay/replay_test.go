@@ -374,7 +374,7 @@ func TestVerifyMeddling(t *testing.T) {
 		field   string
 	}{
 		"a file":           {loop.Written{Changed: []string{"a.txt"}}, `"critic_undone"`},
-		"a new file":       {loop.Written{Come: []string{"a.txt"}}, `"critic_added"`},
+		"a new file":       {loop.Written{Added: []string{"a.txt"}}, `"critic_added"`},
 		"what git goes by": {loop.Written{Settings: []string{"config"}}, `"critic_settings"`},
 	} {
 		crew := &crew{Gate: policy.Gate{MaxIterations: 6, MaxConsecutiveErrors: 2}, replies: []string{done}, written: []loop.Written{c.written, c.written, c.written}}
@@ -570,7 +570,7 @@ func TestPlayOriginal(t *testing.T) {
 	t.Parallel()
 	var got events
 	var bad []error
-	p := replay.Player{Sink: &got, Bad: func(err error) { bad = append(bad, err) }}
+	p := replay.Player{Sink: &got, OnBadLine: func(err error) { bad = append(bad, err) }}
 	ended, err := p.Play(t.Context(), session.NewReader(strings.NewReader(original), "x").Entries())
 	if err != nil || !ended || got.grammar.End() != nil {
 		t.Errorf("%v, %v, %v", ended, err, got.grammar.End())
@@ -612,7 +612,7 @@ func TestPlaySpeed(t *testing.T) {
 	for speed, want := range map[float64]time.Duration{0: 0, 1: 210 * time.Second, 2: 105 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			p := replay.Player{Sink: &events{}, Speed: speed, Bad: func(error) {}}
+			p := replay.Player{Sink: &events{}, Speed: speed, OnBadLine: func(error) {}}
 			if _, err := p.Play(t.Context(), session.NewReader(strings.NewReader(original), "x").Entries()); err != nil {
 				t.Error(err)
 			}
@@ -637,13 +637,13 @@ func TestPlayStops(t *testing.T) {
 		t.Errorf("error of the sink: %v", err)
 	}
 	broken := session.NewReader(io.MultiReader(strings.NewReader(original), failing{}), "x")
-	p = replay.Player{Sink: &events{}, Bad: func(error) {}}
+	p = replay.Player{Sink: &events{}, OnBadLine: func(error) {}}
 	if _, err := p.Play(t.Context(), broken.Entries()); !errors.Is(err, errFull) {
 		t.Errorf("error of the file: %v", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errFull)
 	defer cancel()
-	p = replay.Player{Sink: &events{}, Speed: 0.001, Bad: func(error) {}}
+	p = replay.Player{Sink: &events{}, Speed: 0.001, OnBadLine: func(error) {}}
 	if _, err := p.Play(ctx, entries()); !errors.Is(err, errFull) {
 		t.Errorf("error of the context: %v", err)
 	}
@@ -704,7 +704,7 @@ func TestControl(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				seen := &counter{}
 				control := replay.NewControl(c.speed, c.paused, func(string) {})
-				p := replay.Player{Sink: seen, Control: control, Bad: func(err error) { t.Error(err) }}
+				p := replay.Player{Sink: seen, Control: control, OnBadLine: func(err error) { t.Error(err) }}
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error, 1)
 				began := time.Now()

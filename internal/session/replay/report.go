@@ -27,7 +27,7 @@ type Report struct {
 func VerifyFile(ctx context.Context, path string) (Report, error) {
 	r, err := Verify(ctx, lean(path))
 	if err != nil {
-		err = fmt.Errorf("verify session log %s: %w", wording.File(path), err)
+		err = fmt.Errorf("verify session log %s: %w", wording.OSPath(path), err)
 	}
 	return r, err
 }

@@ -234,7 +234,7 @@ func (s Screen) evidence(a Audited) (text string) {
 	}
 	for _, x := range a.Trace {
 		state, _ := loop.ParseState(x.State)
-		row("phase", "%s  %s%s%s", words.Phase(state), render.Span(seconds(x.DurationSecs)), render.OfIt(seconds(x.WaitedSecs)), x.turns())
+		row("phase", "%s  %s%s%s", words.Phase(state), render.Span(seconds(x.DurationSecs)), render.WaitNote(seconds(x.WaitedSecs)), x.turns())
 	}
 	return text
 }

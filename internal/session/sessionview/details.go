@@ -232,7 +232,7 @@ func (d *Details) noted() {
 
 func (d *Details) end(o loop.Outcome) {
 	d.sayf("\n%s after %s, %s%s%s", d.Screen.strong(d.Screen.outcome(string(o.Result))),
-		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration), render.OfIt(d.state.Waited()), render.LeftOpen(o))
+		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration), render.WaitNote(d.state.Waited()), render.LeftOpen(o))
 	if o.Confidence != nil {
 		d.rowf("confidence", "%.2f", *o.Confidence)
 	}
@@ -250,7 +250,7 @@ func (d *Details) cost() {
 		cost += ", " + render.Tokens(*spent.Tokens) + " tokens"
 	}
 	if cost != "-" {
-		cost += ", " + Told(&d.state.Tally)
+		cost += ", " + CostBasis(&d.state.Tally)
 	}
 	d.rowf("cost", "%s", cost)
 }
@@ -297,7 +297,7 @@ func (d *Details) leftovers(t loop.Turn) {
 }
 
 func (d *Details) missed(t loop.Turn) {
-	for _, line := range render.Misses(t) {
+	for _, line := range render.FailedTries(t) {
 		d.rowf("", "%s", line)
 	}
 }

@@ -217,8 +217,8 @@ func Cost(t *progress.Tally) string {
 	return text
 }
 
-// Told says how reliable the figures of a session's cost are, at the end of a sentence.
-func Told(t *progress.Tally) string {
+// CostBasis says how reliable the figures of a session's cost are, at the end of a sentence.
+func CostBasis(t *progress.Tally) string {
 	if t == nil {
 		return ""
 	}
@@ -230,5 +230,5 @@ func Told(t *progress.Tally) string {
 	if spent.Tokens != nil {
 		basis = basis.And(sum.TokensBasis)
 	}
-	return render.Told(basis)
+	return render.BasisNote(basis)
 }

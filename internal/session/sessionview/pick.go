@@ -17,9 +17,9 @@ import (
 
 const mostSearched = 4 << 10
 
-// Haystack returns the text that a picker searches: everything that its list and preview show of a
+// SearchText returns the text that a picker searches: everything that its list and preview show of a
 // session.
-func Haystack(o session.Overview) string {
+func SearchText(o session.Overview) string {
 	prompt := o.Session.Prompt
 	return strings.Join([]string{
 		o.ID, o.Session.WorkingDir, string(o.Status), shortOutcome(string(o.Status)),

@@ -14,7 +14,7 @@ import (
 func (d *Details) round(r loop.Round) {
 	d.sayf("\n%s  %s", d.Screen.strong(fmt.Sprintf("Iteration %d", r.Iteration)), d.Screen.faint(render.Span(r.Attempt.Duration+r.Review.Duration)))
 	d.turned()
-	d.rowf("actor", "%s", render.Acted(d.session.Actor, r.Attempt))
+	d.rowf("actor", "%s", render.ActorSummary(d.session.Actor, r.Attempt))
 	d.missed(r.Attempt.Turn)
 	d.block("", r.Attempt.Stdout.Text, 6)
 	d.omitted(r.Attempt.Stdout)
@@ -44,7 +44,7 @@ func (d *Details) turned() {
 	for _, entry := range d.turns {
 		e, _ := entry.Event.(loop.TurnFinished)
 		t := e.Reply.Turn
-		d.rowf(term.Line(string(e.Role)), "%s  %s  %s", render.Span(t.Duration), render.Turned(t)+render.Decided(e), d.Screen.faint("("+render.StepName(entry.At, e.Iteration)+")"))
+		d.rowf(term.Line(string(e.Role)), "%s  %s  %s", render.Span(t.Duration), render.TurnSummary(t)+render.Decided(e), d.Screen.faint("("+render.StepName(entry.At, e.Iteration)+")"))
 		d.missed(t)
 		d.block("", e.Reply.Text, 6)
 		d.omitted(t.Stdout)
@@ -145,6 +145,6 @@ func (d *Details) reviewed(r loop.Review, decision string) {
 			}
 		}
 	} else {
-		d.rowf("critic", "%s  %s", render.Span(r.Duration), term.Line(decision)+render.By(d.session.Critic, r.Turn))
+		d.rowf("critic", "%s  %s", render.Span(r.Duration), term.Line(decision)+render.PlayedBy(d.session.Critic, r.Turn))
 	}
 }

@@ -44,7 +44,7 @@ func (t *tree) event(entry session.Entry, kept map[string]loop.Step, fork loop.S
 			return
 		}
 		b := t.at(entry.At.Step)
-		b.own, b.facts = true, []string{render.Span(e.Reply.Duration), render.Turned(e.Reply.Turn)}
+		b.own, b.facts = true, []string{render.Span(e.Reply.Duration), render.TurnSummary(e.Reply.Turn)}
 	case loop.Noted:
 		t.noted(entry.At.Step, e, kept)
 	case loop.IterationFinished:

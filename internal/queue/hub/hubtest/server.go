@@ -66,7 +66,7 @@ func Start(tb testing.TB, o Options) *Server {
 }
 
 // Cluster starts a cluster, and returns its servers and a way that reaches any of them.
-func Cluster(tb testing.TB, n int, o Options) (all []*Server, way hub.Way) {
+func Cluster(tb testing.TB, n int, o Options) (all []*Server, way hub.Address) {
 	tb.Helper()
 	var routes, urls []string
 	for range n {
@@ -224,8 +224,8 @@ func (s *Server) Kill() {
 func (s *Server) ClientCert() (cert, key string) { return s.file("cert.pem"), s.file("key.pem") }
 
 // Way is the way to the server.
-func (s *Server) Way() hub.Way {
-	w := hub.Way{URL: s.URL}
+func (s *Server) Way() hub.Address {
+	w := hub.Address{URL: s.URL}
 	if !s.options.Plain {
 		w.CA = s.CA
 	}
