@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"codeloops/internal/queue/merge"
@@ -382,8 +383,12 @@ func TestSignedCommits(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
 	gpg := filepath.Join(s.State, "gpg")
-	s.must(os.WriteFile(gpg, []byte("#!/bin/sh\ncase \"$*\" in\n*--verify*) echo 'gpg: good' >&2; echo '[GNUPG:] GOODSIG 0123456789ABCDEF User' ;;\n"+
-		"*) echo '[GNUPG:] SIG_CREATED D 1 8 00 1 X' >&2; printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n' ;;\nesac\n"), 0o700))
+	// A process that is forked meanwhile would hold the file open for writing, and nobody could run it.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(gpg, []byte("#!/bin/sh\ncat >/dev/null\ncase \"$*\" in\n*--verify*) echo 'gpg: good' >&2; echo '[GNUPG:] GOODSIG 0123456789ABCDEF User' ;;\n"+
+		"*) echo '[GNUPG:] SIG_CREATED D 1 8 00 1 X' >&2; printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n' ;;\nesac\n"), 0o700)
+	syscall.ForkLock.RUnlock()
+	s.must(err)
 	s.Git("config", "gpg.program", gpg)
 	s.Git("config", "log.showSignature", "true")
 	s.Write("own", "own\n")
