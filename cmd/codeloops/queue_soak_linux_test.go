@@ -182,7 +182,7 @@ say end
 	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	s.await("the refusal", func() bool { return strings.Contains(s.Text(s.dir, "worker-1.log"), "refused") })
+	s.await("the refusal", func() bool { return strings.Contains(s.Text(s.dir, "worker-1.log"), "discarded") })
 	finish()
 	again := s.add("another task")
 	s.await("the other task", func() bool { return s.all(on)[again].State.Over() })
