@@ -28,24 +28,23 @@ race     = $(if $(RACE),$(if $(shell command -v $(CC) 2>/dev/null),-race,$(warni
 test:
 	CGO_ENABLED=$(if $(race),1,0) $(GO) test $(SHORT) $(race) $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST))")
 
-# What takes its time, and its name says so: series of random histories and of kills at
-# any moment, and outputs of many megabytes, of which the tests play a few or none.
+# The long tests, chosen by name: series of random histories and of kills at any moment, and
+# outputs of many megabytes. `make test` plays a few of them or none.
 test-long:
 	$(GO) test -shuffle=on -parallel 4 -timeout 30m -run 'Random|Traps|Anywhere|PaidOnce|WhileWriting|MemoryIsFlat|Overlay|Ends|Huge|Large|Long|Probe|Torn' ./...
 
-# What an attacker would try to have bad work end as DONE, and the honest twins
-# (testdata/lies): all of it, or what RUN names.
+# Attempts to get bad work accepted as DONE, each with an honest twin
+# (testdata/lies): all of them, or those that RUN names.
 lies: build
 	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestLies/$(RUN)' ./internal/e2e/scenarios
 
-# What users do while a run goes on (testdata/users): all of it, or what RUN names.
+# Actions of users during a run (testdata/users): all of them, or those that RUN names.
 users: build
 	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestUsers/$(RUN)' ./internal/e2e/scenarios
 
-# The queue under load, of which test-long plays the beginning: workers and hubs killed with -9
-# and stopped, turns of many leases, conflicts. All of it, or what RUN names. HUB=nats has it
-# served by a nats-server with TLS and keys, HUB=apart gives workers homes of their own, and
-# HUB=nats-apart both.
+# The queue under load: workers and hubs that are killed or stopped, turns of many leases,
+# conflicts. All of them, or those that RUN names; test-long plays short forms. HUB=nats uses a
+# nats-server with TLS and keys, HUB=apart gives workers their own homes, HUB=nats-apart both.
 soak:
 	QUEUE_SOAK=1 QUEUE_HUB=$(HUB) $(GO) test -count=1 -parallel 1 -timeout 1h -run 'TestQueueLong$(RUN)' -v ./cmd/codeloops
 
