@@ -18,8 +18,23 @@ type host struct {
 	idle map[bool][]*remote // by whether they can mount views
 }
 
+// shared is the host of this process. A run in a worker finds the keepers of the worker
+// and of earlier runs, which saves most of the time that its start takes.
+var shared struct { //nolint:gochecknoglobals // one for the process, like its children
+	sync.Mutex
+	*host
+	users int
+}
+
+// newHost returns the host of this process, which every runner closes.
 func newHost() *host {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.users++; shared.users > 1 {
+		return shared.host
+	}
 	h := &host{idle: map[bool][]*remote{}}
+	shared.host = h
 	if h.unfit = prepare(); h.unfit != nil {
 		return h
 	}
@@ -108,8 +123,14 @@ func (h *host) await(c *child, path string) report {
 	return r
 }
 
-// close ends the keepers. No command may be running, and none may be started.
+// close ends the keepers if no other runner is open. No command of the runner may be
+// running.
 func (h *host) close() error {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.users--; shared.users > 0 {
+		return nil
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, k := range slices.Concat(h.idle[false], h.idle[true]) {

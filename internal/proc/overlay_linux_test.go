@@ -122,8 +122,9 @@ func TestOverlayHolds(t *testing.T) {
 
 // TestOverlayLifted: the next command of the same keeper has none of the previous
 // command's mounts. If a process still uses them, the next command gets another keeper.
+//
+//nolint:paralleltest // other tests would use the keeper, too
 func TestOverlayLifted(t *testing.T) {
-	t.Parallel()
 	first, _ := overlaid(t, "echo changed >a; ls secret; echo $PPID")
 	secret, other := filepath.Join(first.Dir, "secret"), t.TempDir()
 	if err := os.MkdirAll(filepath.Join(secret, "seen"), 0o700); err != nil {

@@ -170,8 +170,8 @@ func TestKilledKeeper(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest // all runners of a process share its keepers
 func TestKeeperKilledWhileIdle(t *testing.T) {
-	t.Parallel()
 	r := newRunner(t)
 	cmd := script(t, `echo $PPID`)
 	res, err := r.Run(t.Context(), cmd)
@@ -194,19 +194,35 @@ func TestKeeperKilledWhileIdle(t *testing.T) {
 	}
 }
 
+// TestKeeperIsUsedAgainAndIgnoresSignals: a keeper serves all runners of the process, and
+// ends with the last of them.
+//
+//nolint:paralleltest // other tests would use the keeper, too
 func TestKeeperIsUsedAgainAndIgnoresSignals(t *testing.T) {
-	t.Parallel()
-	r := newRunner(t)
 	var keepers []string
-	for range 3 {
+	says := func(r *proc.Runner) {
+		t.Helper()
 		res, err := r.Run(t.Context(), script(t, `kill -INT $PPID; kill -TERM $PPID; kill -HUP $PPID; echo $PPID`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		keepers = append(keepers, string(res.Stdout.Text))
+		keepers = append(keepers, strings.TrimSpace(string(res.Stdout.Text)))
 	}
-	if keepers[0] != keepers[1] || keepers[1] != keepers[2] {
+	first, second := proc.NewRunner(time.Now), proc.NewRunner(time.Now)
+	says(first)
+	says(second)
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	says(second)
+	if slices.Sort(keepers); keepers[0] != keepers[2] {
 		t.Errorf("keepers %q", keepers)
+	}
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+	if keeper, err := strconv.Atoi(keepers[0]); err != nil || runs(keeper) {
+		t.Errorf("keeper %s runs after the last runner was closed, %v", keepers[0], err)
 	}
 }
 

@@ -21,7 +21,7 @@ type Runner struct {
 
 // NewRunner returns a runner. If what it needs cannot be started, Run returns the
 // error. On Linux this process adopts orphans from then on (PR_SET_CHILD_SUBREAPER in
-// prctl(2)). now is the clock for durations.
+// prctl(2)), and its runners share their keepers. now is the clock for durations.
 func NewRunner(now func() time.Time) *Runner {
 	return &Runner{now: now, host: newHost(), killed: make(chan struct{})}
 }
