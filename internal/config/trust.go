@@ -10,14 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"codeloops/internal/file"
 )
 
-// Trust records that the user trusts a project file with its current content; the file ""
-// is the one that applies in the working directory. It returns the keys that need trust,
+// Trust records that the user trusts a project file with its current content; the name ""
+// is that of the one that applies in the working directory. It returns the keys that need trust,
 // in the order of the file ("checks", "agents.mine"). A file with problems cannot be
 // trusted.
-func Trust(o Options, file string) ([]string, error) {
-	paths, content, err := o.candidate(file)
+func Trust(o Options, name string) ([]string, error) {
+	paths, content, err := o.candidate(name)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +92,12 @@ func unlessAbsent(err error) error {
 }
 
 // candidate returns a project file's content; paths.Project is its name.
-func (o Options) candidate(file string) (Paths, []byte, error) {
+func (o Options) candidate(name string) (Paths, []byte, error) {
 	paths, err := Locate(o)
-	if file != "" {
-		paths.Project, err = filepath.Join(o.WorkingDir, file), nil
-		if filepath.IsAbs(file) {
-			paths.Project = filepath.Clean(file)
+	if name != "" {
+		paths.Project, err = filepath.Join(o.WorkingDir, name), nil
+		if filepath.IsAbs(name) {
+			paths.Project = filepath.Clean(name)
 		}
 	}
 	if err != nil {
@@ -158,7 +160,7 @@ func (s trustStore) add(name string, content []byte) error {
 		err = os.MkdirAll(filepath.Dir(s.file), 0o700)
 	}
 	if err == nil {
-		err = replaceFile(s.file, append(text, '\n'), 0o600)
+		err = file.Write(s.file, append(text, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("trust %s: %w", name, err)
@@ -193,21 +195,4 @@ func (s trustStore) read() (trustFile, *Error) {
 func digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
-}
-
-// replaceFile writes a file atomically.
-func replaceFile(name string, content []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".codeloops-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

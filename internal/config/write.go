@@ -8,27 +8,29 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"codeloops/internal/file"
 )
 
 // Write writes a configuration file that sets the given keys ("actor.model") to values of
 // the types that flags have. It makes the directory if necessary. A key that is not in the
 // schema, one of [agents], or a bad value is an [*Error]. Unless overwrite is set, an
 // existing file stays as it is and the error wraps fs.ErrExist.
-func Write(file string, settings map[string]any, overwrite bool) error {
+func Write(name string, settings map[string]any, overwrite bool) error {
 	content, err := render(settings)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	if overwrite {
-		err = replaceFile(file, []byte(content), fileMode)
+		err = file.Write(name, []byte(content), fileMode)
 	} else {
-		err = createFile(file, []byte(content))
+		err = createFile(name, []byte(content))
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
 }

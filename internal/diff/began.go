@@ -10,7 +10,7 @@ import (
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // A begun is what else is known of the start of a session, besides the state and the setup.

@@ -17,8 +17,8 @@ import (
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/index"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/file"
 	"codeloops/internal/repo"
-	"codeloops/internal/repo/file"
 	"codeloops/internal/wording"
 )
 

@@ -16,8 +16,8 @@ import (
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/index"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/file"
 	"codeloops/internal/repo"
-	"codeloops/internal/repo/file"
 	"codeloops/internal/wording"
 )
 

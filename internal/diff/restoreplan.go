@@ -18,7 +18,7 @@ import (
 	"codeloops/internal/diff/restore"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // A RestorePlan lists the changes that lead from the current files to another state of the work tree.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/file"
 	"codeloops/internal/repo"
-	"codeloops/internal/repo/file"
 	"codeloops/internal/wording"
 )
 

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"codeloops/internal/file"
 )
 
 // Writer returns a writer that redacts what is written and passes it on to w. It also finds
@@ -107,20 +108,18 @@ func (r *Redactor) file(path string) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.inside(in)
-	if err != nil || !found {
-		return errors.Join(err, in.Close())
+	defer in.Close() //nolint:errcheck // only read
+	if found, err := r.inside(in); err != nil || !found {
+		return err
 	}
-	clean, err := r.cleanCopy(in, filepath.Dir(path), st.Mode().Perm())
-	// Closed before it is replaced: some systems insist.
-	err = errors.Join(err, in.Close())
-	if err == nil {
-		err = os.Rename(clean, path)
-	}
-	if err != nil && clean != "" {
-		err = errors.Join(err, os.Remove(clean))
-	}
-	return err
+	return file.Replace(path, st.Mode().Perm(), func(out io.Writer) error {
+		w := r.Writer(out)
+		_, err := in.Seek(0, io.SeekStart)
+		if err == nil {
+			_, err = io.Copy(w, in)
+		}
+		return errors.Join(err, w.Close(), in.Close()) // closed before it is replaced: some systems insist
+	})
 }
 
 // inside reports whether the input holds a secret.
@@ -139,26 +138,4 @@ func (r *Redactor) inside(in io.Reader) (bool, error) {
 			return false, err
 		}
 	}
-}
-
-// cleanCopy writes a redacted copy of the input to a new file in dir. The name may be set even
-// on an error, and then the caller removes the file.
-func (r *Redactor) cleanCopy(in io.ReadSeeker, dir string, mode os.FileMode) (name string, err error) {
-	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return "", err
-	}
-	out, err := os.CreateTemp(dir, ".redacted-*")
-	if err != nil {
-		return "", err
-	}
-	w := r.Writer(out)
-	_, err = io.CopyBuffer(w, in, make([]byte, 64<<10))
-	err = errors.Join(err, w.Close())
-	if err == nil {
-		err = out.Chmod(mode)
-	}
-	if err == nil {
-		err = out.Sync()
-	}
-	return out.Name(), errors.Join(err, out.Close())
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // A place is where a repository is.

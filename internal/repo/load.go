@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // Limits of includes. The depth is git's own. The number of files prevents a few files that include

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo/file"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/view"
 )
@@ -44,7 +44,7 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 			copied, state, began, err = f.make(ctx, place, home, step)
 		}
 		if err == nil {
-			err = writeWhole(start, began)
+			err = file.Write(start, began, 0o600)
 		}
 	}
 	if err != nil {
@@ -68,22 +68,6 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 // closed it.
 func (f *forker) opened(step loop.Step) bool {
 	return f.earlier != nil && slices.Contains(f.earlier.Tally.Forks(), step)
-}
-
-// writeWhole writes a file atomically and syncs it to disk.
-func writeWhole(name string, text []byte) error {
-	draft, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = draft.Write(text)
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
-		err = os.Rename(draft.Name(), name)
-	}
-	if err == nil {
-		err = file.SyncDir(filepath.Dir(name), (*os.File).Sync)
-	}
-	return err
 }
 
 // make copies the work tree, and returns the copied state and its checkpoint.

@@ -9,20 +9,6 @@ import (
 	"syscall"
 )
 
-// syncDir makes sure that the names in a directory are on the disk.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	// Some file systems cannot sync a directory, and need not.
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
-}
-
 // DiskFull reports whether err says that the disk, or the quota of the user or process, is
 // full.
 func DiskFull(err error) bool {

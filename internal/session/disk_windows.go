@@ -8,9 +8,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// syncDir does nothing: Windows writes a new name with the file.
-func syncDir(string) error { return nil }
-
 // DiskFull reports whether err says that the disk, or the user's quota, is full.
 func DiskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 )
 
@@ -60,7 +61,7 @@ func (d *folder) write(name, text string) (string, error) {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = syncDir(d.dir)
+		err = file.SyncDir(d.dir, (*os.File).Sync)
 	}
 	return d.beside(name), err
 }

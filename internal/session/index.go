@@ -7,11 +7,12 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"codeloops/internal/file"
 )
 
 // The index of a store is a file beside the logs that remembers what they say about
@@ -24,7 +25,7 @@ import (
 // logs. Both kinds of lists are encoded by encoding/gob.
 const (
 	indexName    = ".index"
-	indexVersion = "21" // increased with every change of the format
+	indexVersion = "22" // increased with every change of the format
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
 	indexBlock   = 500       // logs
 	indexLimit   = 512 << 20 // bytes; a larger file is not ours
@@ -36,24 +37,10 @@ const (
 // system's clock is coarser.
 const coarsest = 2 * time.Second
 
-// A stamp identifies one state of a file.
-type stamp struct {
-	Size    int64
-	Written int64 // nanoseconds, as Changed
-	Changed int64
-	Number  uint64
-}
-
-func stampOf(st fs.FileInfo) stamp {
-	s := stamp{Size: st.Size(), Written: st.ModTime().UnixNano()}
-	s.Changed, s.Number = inner(st)
-	return s
-}
-
 // indexed is what an index remembers of one log. Where the log is, and whether it is running,
 // is looked up each time.
 type indexed struct {
-	Stamp        stamp
+	Stamp        file.Stamp
 	Overview     Overview
 	Err, Problem *badLine
 	Through      bool
@@ -98,7 +85,7 @@ func (e *recalledError) Error() string { return e.text }
 func (e *recalledError) Unwrap() error { return e.is }
 
 // remember returns what an index holds of a log; nil if the log must not be remembered.
-func remember(o Overview, at stamp) *indexed {
+func remember(o Overview, at file.Stamp) *indexed {
 	e := &indexed{Stamp: at, Overview: o, Err: badOf(o.Err), Problem: badOf(o.Problem), Through: o.through}
 	if e.Err == nil && o.Err != nil || e.Problem == nil && o.Problem != nil {
 		return nil // a system error may be gone the next time
@@ -128,7 +115,7 @@ func (e *indexed) recalled(path string) Overview {
 // An index is what a store remembers of its logs.
 type index struct {
 	logs  map[string]*indexed // by id; nil: there is no index
-	until int64               // logs that changed at or after this time (in nanoseconds) are read
+	until time.Time           // logs that changed at or after this time are read
 }
 
 // loadIndex reads the index in a directory. An index that is missing, old, damaged or not ours
@@ -146,13 +133,12 @@ func loadIndex(dir string, racy time.Duration) index {
 	if _, err := io.ReadFull(f, text); err != nil {
 		return index{}
 	}
-	written, _ := inner(st)
-	return index{logs: logsOf(text), until: written - int64(racy)}
+	return index{logs: logsOf(text), until: file.StampOf(st).Changed().Add(-racy)}
 }
 
 // recall returns the entry of a log in the state of a stamp, nil if there is none.
-func (x index) recall(id string, now stamp) *indexed {
-	if e := x.logs[id]; e != nil && e.Stamp == now && now.Changed < x.until {
+func (x index) recall(id string, now file.Stamp) *indexed {
+	if e := x.logs[id]; e != nil && e.Stamp == now && now.Before(x.until) {
 		return e
 	}
 	return nil
@@ -222,19 +208,7 @@ func saveIndex(dir string, logs []*indexed) {
 		_ = os.Remove(path)
 		return
 	}
-	text, err := indexOf(logs)
-	if err != nil {
-		return
-	}
-	f, err := os.CreateTemp(dir, indexName+"-*") // 0600
-	if err != nil {
-		return
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if text, err := indexOf(logs); err == nil {
+		_ = file.Write(path, text, 0o600)
 	}
 }

@@ -17,13 +17,14 @@ import (
 	"testing"
 	"time"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 )
 
 // A remembered log is a log as the index stores it.
 type remembered struct {
-	Stamp    stamp
+	Stamp    file.Stamp
 	Overview Overview
 }
 
@@ -33,7 +34,7 @@ func randomLogs(seed uint64) []remembered {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	logs := make([]remembered, rnd.IntN(4))
 	for i := range logs {
-		logs[i].Stamp = stamp{rnd.Int64(), rnd.Int64(), -rnd.Int64(), rnd.Uint64()}
+		logs[i].Stamp = file.Stamp{Size: rnd.Int64(), Mtime: rnd.Int64(), Ctime: -rnd.Int64(), Ino: rnd.Uint64()}
 		o := &logs[i].Overview
 		o.ID, o.Size, o.Status = fmt.Sprint(i, randomText(rnd)), logs[i].Stamp.Size, Crashed
 		o.Path = "/s/" + o.ID + logEnding
@@ -84,7 +85,7 @@ func TestIndexRemembersAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := index{logs: logsOf(text), until: math.MaxInt64}
+		x := index{logs: logsOf(text), until: time.Unix(0, math.MaxInt64)}
 		for _, one := range logs {
 			e := x.recall(one.Overview.ID, one.Stamp)
 			if e == nil {
@@ -107,7 +108,7 @@ func TestIndexLeavesOut(t *testing.T) {
 		"a long prompt":  {Summary: Summary{Session: loop.Session{Prompt: long}}},
 		"a long summary": {Summary: Summary{Outcome: &loop.Outcome{Summary: long}}},
 	} {
-		if e := remember(o, stamp{}); e != nil {
+		if e := remember(o, file.Stamp{}); e != nil {
 			t.Errorf("%s is in the index: %+v", name, e)
 		}
 	}
@@ -117,7 +118,7 @@ func TestIndexLeavesOut(t *testing.T) {
 func TestTornIndex(t *testing.T) {
 	t.Parallel()
 	o := Overview{Summary: Summary{ID: "a", Session: loop.Session{Prompt: "é"}}, Problem: &LineError{Line: 2, Err: ErrTorn}}
-	text, err := indexOf([]*indexed{remember(o, stamp{1, 2, 3, 4})})
+	text, err := indexOf([]*indexed{remember(o, file.Stamp{Size: 1, Mtime: 2, Ctime: 3, Ino: 4})})
 	if err != nil || len(logsOf(text)) != 1 {
 		t.Fatal("the index is not read", err)
 	}
@@ -138,7 +139,7 @@ func TestIndexOfBlocks(t *testing.T) {
 	t.Parallel()
 	var logs []*indexed
 	for i := range 2*indexBlock + 1 {
-		logs = append(logs, remember(Overview{Summary: Summary{ID: strconv.Itoa(i)}}, stamp{}))
+		logs = append(logs, remember(Overview{Summary: Summary{ID: strconv.Itoa(i)}}, file.Stamp{}))
 	}
 	text, err := indexOf(logs)
 	known := logsOf(text)
@@ -390,7 +391,7 @@ func TestIndexOfOthers(t *testing.T) {
 	if got := plain(survey1(t, s)); got != want {
 		t.Error("a directory:", differ(got, want))
 	}
-	if drafts, err := filepath.Glob(filepath.Join(s.dir, indexName+"-*")); err != nil || len(drafts) > 0 {
+	if drafts, err := filepath.Glob(filepath.Join(s.dir, ".codeloops-*")); err != nil || len(drafts) > 0 {
 		t.Errorf("not removed: %v, %v", drafts, err)
 	}
 }
@@ -443,13 +444,13 @@ func TestIndexOfTheRecent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written, _ := inner(st)
+	written := file.StampOf(st).Changed()
 	x := loadIndex(s.dir, coarsest)
-	for later, known := range map[int64]bool{-1: true, 0: false} {
-		at := stamp{Changed: written - int64(coarsest) + later}
+	for later, known := range map[time.Duration]bool{-1: true, 0: false} {
+		at := file.Stamp{Ctime: written.Add(later - coarsest).UnixNano()}
 		x.logs = map[string]*indexed{"a": remember(Overview{Summary: Summary{ID: "a"}}, at)}
 		if (x.recall("a", at) != nil) != known {
-			t.Errorf("%d ns later than the index reaches: known is not %v", later, known)
+			t.Errorf("%v later than the index reaches: known is not %v", later, known)
 		}
 	}
 }
@@ -507,7 +508,7 @@ func TestIndexByMany(t *testing.T) {
 	if got, want := plain(survey1(t, s)), without(t, s); got != want {
 		t.Error(differ(got, want))
 	}
-	if drafts, err := filepath.Glob(filepath.Join(s.dir, indexName+"-*")); err != nil || len(drafts) > 0 {
+	if drafts, err := filepath.Glob(filepath.Join(s.dir, ".codeloops-*")); err != nil || len(drafts) > 0 {
 		t.Errorf("not removed: %v, %v", drafts, err)
 	}
 }

@@ -33,7 +33,7 @@ func TestLeftovers(t *testing.T) {
 	}
 	const gone = "2026-01-01T00-00-00Z_aaaaaa.d"
 	plant(id+".d/live.1", id+".d/forks/attempt_1/start", id+".d/forks/attempt_0.removed/start", id+".d/001.actor.stdout",
-		".index-123", "notes.d/mine", gone+"/live.1", ".index-mine")
+		".codeloops-7", ".index-123", "notes.d/mine", gone+"/live.1", ".index-mine")
 	if err := os.Symlink(filepath.Join(dir, "notes.d"), filepath.Join(dir, "2026-01-02T00-00-00Z_bbbbbb.d")); err != nil {
 		t.Skip("there are no links here:", err)
 	}
@@ -52,7 +52,7 @@ func TestLeftovers(t *testing.T) {
 		slices.Sort(found)
 		return found
 	}
-	if got, want := look(now), []string{".index-123"}; !slices.Equal(got, want) {
+	if got, want := look(now), []string{".codeloops-7", ".index-123"}; !slices.Equal(got, want) {
 		t.Errorf("next to a running session: %q, want %q", got, want)
 	}
 	if err := store.Alone(id, func() error { return nil }); !errors.Is(err, session.ErrRunning) {
@@ -62,7 +62,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	plant(id + ".d/live.1") // the end of its process would have kept it
-	want := []string{".index-123", id + ".d/forks/attempt_0.removed", id + ".d/live.1"}
+	want := []string{".codeloops-7", ".index-123", id + ".d/forks/attempt_0.removed", id + ".d/live.1"}
 	if got := look(now); !slices.Equal(got, want) {
 		t.Errorf("next to a killed session: %q, want %q", got, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/wording"
 )
@@ -62,7 +63,7 @@ func Look(path string) Overview {
 
 // lookAt reads the first line of a log and its end. A log without an end counts as that of a
 // crashed session, even if it is running.
-func lookAt(path string) (Overview, stamp) {
+func lookAt(path string) (Overview, file.Stamp) {
 	sum, now := summarize(path)
 	o := Overview{Summary: sum, Iterations: UnknownIterations, Status: Crashed}
 	if o.Outcome != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/wording"
@@ -192,7 +193,7 @@ func (r *Recorder) append(line []byte) error {
 		return err
 	}
 	if first {
-		return syncDir(filepath.Dir(r.path))
+		return file.SyncDir(filepath.Dir(r.path), (*os.File).Sync)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
 	"codeloops/internal/loop/progress"
@@ -366,7 +367,7 @@ func TestRecorderLooksBeforeItEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.written.seen = stampOf(st) // as on a file system without change times
+			r.written.seen = file.StampOf(st) // as on a file system without change times
 			if err := r.Handle(stamped(3), e); !errors.Is(err, ErrChanged) || !r.Changed() {
 				t.Errorf("got %v", err)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/wording"
@@ -44,7 +45,7 @@ var errBareStart = errors.New("the session_start says nothing of the session")
 var errNoFile = errors.New("it is not a file")
 
 // summarize reads the first and the last line of a log; the stamp is that of the file it read.
-func summarize(path string) (sum Summary, now stamp) {
+func summarize(path string) (sum Summary, now file.Stamp) {
 	sum = Summary{ID: strings.TrimSuffix(filepath.Base(path), logEnding), Path: path}
 	f, st, err := openLog(sum.Path)
 	if err != nil {
@@ -54,7 +55,7 @@ func summarize(path string) (sum Summary, now stamp) {
 	defer f.Close() //nolint:errcheck // only read
 	sum.Size = st.Size()
 	sum.Err = errors.Join(sum.readStart(f), sum.readEnd(f))
-	return sum, stampOf(st)
+	return sum, file.StampOf(st)
 }
 
 // openLog opens a regular file: reading a pipe might wait for ever.

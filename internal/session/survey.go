@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/wording"
@@ -45,7 +46,7 @@ func (s *Store) Survey() ([]Overview, error) {
 	var loading sync.WaitGroup
 	loading.Go(func() { x = loadIndex(s.dir, s.racy) })
 	ids, err := s.list()
-	seen := make([]stamp, len(ids))
+	seen := make([]file.Stamp, len(ids))
 	readEach(len(ids), func(i int) { seen[i] = stampAt(s.Path(ids[i])) })
 	if loading.Wait(); err != nil {
 		return nil, err
@@ -69,8 +70,8 @@ type survey struct {
 	store *Store
 	index index
 	all   []Overview
-	known []*indexed // the index entries of the logs; nil: not to be remembered
-	seen  []stamp    // the last known stamps of the logs
+	known []*indexed   // the index entries of the logs; nil: not to be remembered
+	seen  []file.Stamp // the last known stamps of the logs
 
 	fresh atomic.Int64 // number of new index entries
 	bytes atomic.Int64 // read in full
@@ -112,7 +113,7 @@ func (v *survey) one(i int, id string) {
 
 // read fills in the overview of one session, from the index or from its log, and returns the
 // log's stamp.
-func (v *survey) read(i int, id string) stamp {
+func (v *survey) read(i int, id string) file.Stamp {
 	v.known[i] = nil
 	path, now := v.store.Path(id), v.seen[i]
 	known := v.index.recall(id, now)
@@ -155,12 +156,12 @@ func listed(s loop.Session) loop.Session {
 }
 
 // stampAt returns the stamp of a log, zero if it cannot be determined.
-func stampAt(path string) stamp {
+func stampAt(path string) file.Stamp {
 	st, err := os.Stat(path)
 	if err != nil {
-		return stamp{}
+		return file.Stamp{}
 	}
-	return stampOf(st)
+	return file.StampOf(st)
 }
 
 // gone reports whether the index remembers logs that no longer exist.

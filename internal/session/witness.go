@@ -8,15 +8,16 @@ import (
 	"io"
 	"os"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/wording"
 )
 
 // A witness remembers what was written to a log, to tell whether the file still holds that.
 type witness struct {
-	sum  hash.Hash // of all of it
-	size int64     // of all of it
-	seen stamp     // of the file, when it was last known to hold all of it
+	sum  hash.Hash  // of all of it
+	size int64      // of all of it
+	seen file.Stamp // of the file, when it was last known to hold all of it
 }
 
 // testify returns the witness of the first size bytes of a log.
@@ -38,7 +39,7 @@ func (w *witness) wrote(log *os.File, text []byte) error {
 func (w *witness) look(log *os.File) error {
 	st, err := log.Stat()
 	if err == nil {
-		w.seen = stampOf(st)
+		w.seen = file.StampOf(st)
 	}
 	return err
 }
@@ -51,7 +52,7 @@ func (w *witness) holds(log *os.File, thorough bool) (bool, error) {
 	if err != nil || st.Size() != w.size {
 		return false, err
 	}
-	if stampOf(st) == w.seen && !thorough {
+	if file.StampOf(st) == w.seen && !thorough {
 		return true, nil
 	}
 	now, err := testify(log, w.size)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // A copied is a copy of the work tree and its repository. It uses the objects of the user's

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 	"codeloops/internal/wording"
 )
 

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/file"
 	"codeloops/internal/proc"
-	"codeloops/internal/repo/file"
 )
 
 // A layer is a directory of the user's, and above it what commands write there.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 	"codeloops/internal/repo/pattern"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 func TestParentExcludes(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // ErrExtension is an index that only git can read, because it needs an extension: a split index

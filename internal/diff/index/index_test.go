@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // sameAsGit compares all entries with those that git lists.

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 func sumOf(content []byte) string {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"codeloops/internal/file"
 )
 
 // A phase is the progress of a restore.
@@ -156,28 +158,20 @@ func (j *journal) keptFiles() string { return filepath.Join(j.dir, filesDir) }
 func (j *journal) save(p phase) (err error) {
 	was := j.Phase
 	j.Phase = p
-	draft := filepath.Join(j.dir, "draft")
 	defer func() {
 		if err != nil {
 			j.Phase = was
-			_ = os.Remove(draft)
 		}
 	}()
 	text, err := json.MarshalIndent(j.record, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
+	text = append(text, '\n')
 	if p != kept {
-		err = os.Rename(draft, filepath.Join(j.dir, openJournal))
-	} else if err = os.Rename(draft, filepath.Join(j.dir, keptJournal)); err == nil {
+		return file.Write(filepath.Join(j.dir, openJournal), text, 0o600)
+	}
+	if err = file.Write(filepath.Join(j.dir, keptJournal), text, 0o600); err == nil {
 		err = os.Remove(filepath.Join(j.dir, openJournal))
 	}
 	return errors.Join(err, syncDir(j.dir))

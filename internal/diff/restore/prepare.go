@@ -11,7 +11,7 @@ import (
 	"os"
 	"path"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 	"codeloops/internal/wording"
 )
 

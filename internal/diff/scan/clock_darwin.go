@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // ClockOf says how far the times of files in a directory can be trusted: only on the system's own

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // File systems that package unix does not name.

@@ -5,7 +5,7 @@ package scan
 import (
 	"runtime"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // ClockOf says how far the times of files in a directory can be trusted. On Windows a program can

@@ -10,7 +10,7 @@ import (
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/store"
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 func (c *candidate) readLink(st Stat) (File, error) {

@@ -13,7 +13,7 @@ import (
 
 	"codeloops/internal/diff/index"
 	"codeloops/internal/diff/store"
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // state builds a directory from paths, each with the ID of its own text.

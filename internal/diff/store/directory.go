@@ -19,7 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 const (

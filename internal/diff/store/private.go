@@ -17,7 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // The first files of a private repository. They disable git's maintenance, and deltas of blobs

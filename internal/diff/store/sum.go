@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"codeloops/internal/repo/file"
+	"codeloops/internal/file"
 )
 
 // Sum returns the id that git gives an object.

@@ -24,6 +24,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"codeloops/internal/file"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
@@ -80,16 +81,11 @@ func (h *Home) once(name string, create func() ([]byte, error)) ([]byte, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make %s: %w", path, err)
 	}
-	f, err := os.CreateTemp(h.Dir, name+".*") // 0600
-	if err != nil {
-		return nil, fmt.Errorf("make %s: %w", path, err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it has a second name by then
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = file.Create(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("make %s: %w", path, err)
 	}
 	return os.ReadFile(path)

@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"codeloops/internal/file"
 	"codeloops/internal/wording/hint"
 )
 
@@ -199,11 +200,7 @@ func (b *Hub) tell() error {
 	if err != nil {
 		return err
 	}
-	file := b.home.addressFile()
-	if err = os.WriteFile(file+".new", text, 0o600); err == nil {
-		err = os.Rename(file+".new", file)
-	}
-	if err != nil {
+	if err = file.Write(b.home.addressFile(), text, 0o600); err != nil {
 		return hint.Errorf("check its free space and permissions", "the hub cannot store its address: %w", err)
 	}
 	return nil

@@ -212,7 +212,7 @@ func TestShareTakesThePlace(t *testing.T) {
 func TestAddressThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	h := home(t)
-	if err := os.Mkdir(h.In("hub.json.new"), 0o700); err != nil {
+	if err := os.Mkdir(h.In("hub.json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.Serve(t.Context(), hub.Options{})

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"codeloops/internal/file"
 )
 
 // recordEnding is the suffix of records.
@@ -52,12 +54,11 @@ func (r *record) save() error {
 	if err != nil {
 		return err
 	}
-	draft := r.file + ".new"
-	if err := os.WriteFile(draft, text, 0o600); err != nil {
+	if err := file.Write(r.file, text, 0o600); err != nil {
 		return err
 	}
 	r.kept = true
-	return os.Rename(draft, r.file)
+	return nil
 }
 
 // brings reports whether a path was brought.

@@ -6,8 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
+	"codeloops/internal/file"
 	"codeloops/internal/redact"
 	"codeloops/internal/wording/hint"
 )
@@ -19,28 +19,27 @@ func WriteFile(path string, force bool, secrets *redact.Redactor, write func(io.
 	if _, err := os.Lstat(path); err == nil && !force {
 		return 0, there
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return 0, fmt.Errorf("write the export: %w", err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // fails if the file was renamed
-	safe := secrets.Writer(f)
-	err = errors.Join(write(safe), safe.Close())
-	if st, statErr := f.Stat(); statErr == nil {
-		size = st.Size()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return 0, err
-	}
+	put := file.Create
 	if force {
-		err = os.Rename(f.Name(), path)
-	} else if err = os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) { // a rename would replace the file
-		return 0, there
-	} else if err != nil { // a file system without links
-		err = os.Rename(f.Name(), path)
+		put = file.Replace
 	}
+	var failed error // of what is written
+	err = put(path, 0o600, func(w io.Writer) error {
+		safe := secrets.Writer(w)
+		failed = errors.Join(write(safe), safe.Close())
+		return failed
+	})
+	switch {
+	case failed != nil:
+		return 0, failed
+	case errors.Is(err, fs.ErrExist):
+		return 0, there
+	case err != nil:
+		return 0, fmt.Errorf("write the export: %w", err)
+	}
+	st, err := os.Stat(path)
 	if err != nil {
 		return 0, fmt.Errorf("write the export: %w", err)
 	}
-	return size, nil
+	return st.Size(), nil
 }

@@ -210,8 +210,8 @@ type end struct {
 	Notes                      []string
 	Facts                      []fact
 	Summary                    text
-	Named                      []file // the first of those that changed
-	More                       int    // that are not named
+	Named                      []fileDiff // the first of those that changed
+	More                       int        // that are not named
 	Diff                       func() diff
 }
 
@@ -226,7 +226,7 @@ func (p *page) finish(e ending) error {
 		}
 		return d
 	}
-	var named []file
+	var named []fileDiff
 	for _, f := range e.change.Files[:min(len(e.change.Files), mostNamed)] {
 		named = append(named, titled(f))
 	}

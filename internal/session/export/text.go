@@ -99,12 +99,12 @@ func (b *budget) output(name string, o loop.Output) text {
 
 // A diff is a change, as it is shown.
 type diff struct {
-	Files []file
+	Files []fileDiff
 	Note  string
 }
 
-// A file is one file's part of a diff.
-type file struct {
+// A fileDiff is one file's part of a diff.
+type fileDiff struct {
 	Letter, Path, Stat string
 	Runs               []*run
 	Note               string
@@ -134,12 +134,12 @@ func (b *budget) diff(c loop.Change, open bool) (d diff) {
 }
 
 // titled is a file without its diff.
-func titled(f loop.FileChange) file {
+func titled(f loop.FileChange) fileDiff {
 	stat := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
 	if f.Binary {
 		stat = "binary"
 	}
-	return file{Letter: render.Letter(f.Status), Path: line(render.Quoted(f.Path)), Stat: stat}
+	return fileDiff{Letter: render.Letter(f.Status), Path: line(render.Quoted(f.Path)), Stat: stat}
 }
 
 // runs returns the hunks of a patch. The header is left out: the file's name is shown above.

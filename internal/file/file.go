@@ -1,7 +1,7 @@
-// Package file reads small regular files: configuration, refs, ignore rules, attributes, the index.
+// Package file reads and writes small regular files whole.
 //
-// The files come with the repository and are not trusted: a FIFO does not block, a device is not
-// read, an oversized file is not loaded.
+// Those that are read come with a repository and are not trusted: a FIFO does not block, a device is
+// not read, an oversized file is not loaded.
 package file
 
 import (
@@ -46,7 +46,10 @@ type Stamp struct {
 
 // Before reports whether the file was last touched before t. If t allows for the clock's resolution,
 // every later write changes the stamp.
-func (s Stamp) Before(t time.Time) bool { return max(s.Mtime, s.Ctime) < t.UnixNano() }
+func (s Stamp) Before(t time.Time) bool { return s.Changed().Before(t) }
+
+// Changed is when the file was last touched.
+func (s Stamp) Changed() time.Time { return time.Unix(0, max(s.Mtime, s.Ctime)) }
 
 // StampOf returns the stamp of a file.
 func StampOf(fi fs.FileInfo) Stamp {
