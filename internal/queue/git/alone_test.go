@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/git/gittest"
 )
 
@@ -119,5 +121,23 @@ func TestWorkTreeWhileAnotherIsMade(t *testing.T) {
 		return err
 	}); err != nil || tries != 3 {
 		t.Errorf("%v after %d tries", err, tries)
+	}
+}
+
+// Killing is a system that kills git.
+type killing struct{ git.Starter }
+
+func (k killing) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	c.Argv = []string{"sh", "-c", "kill -9 $$"}
+	return k.Starter.Run(ctx, c)
+}
+
+// TestKilledGit: a git command that was killed has not said that there is no such commit.
+func TestKilledGit(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t)
+	r.Starter = killing{r.Starter}
+	if id, ok, err := r.Commit(t.Context(), "main"); err == nil {
+		t.Errorf("main is %q, %v", id, ok)
 	}
 }

@@ -141,10 +141,11 @@ func (r *Repo) Commit(ctx context.Context, name string) (id string, ok bool, err
 	return r.Object(ctx, name+"^{commit}")
 }
 
-// Object resolves a name to an object.
+// Object resolves a name to an object. A git that was killed, or cannot read the repository, has not said that there
+// is none.
 func (r *Repo) Object(ctx context.Context, name string) (id string, ok bool, err error) {
 	id, err = r.Run(ctx, r.Root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
-	if _, failed := errors.AsType[*proc.ExitError](err); failed {
+	if exit, failed := errors.AsType[*proc.ExitError](err); failed && exit.ExitCode == 1 {
 		return "", false, nil
 	}
 	return id, err == nil, err
