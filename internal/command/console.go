@@ -65,12 +65,12 @@ func (c *Console) Show(asJSON bool, v any, text string) error {
 	})
 }
 
-// WriteJSON writes an indented JSON value.
+// WriteJSON writes an indented JSON value, if somebody reads it.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return pager.UnlessGone(enc.Encode(v))
 }
 
 // Print lets write use standard output. Values of secrets are removed: the log of another program

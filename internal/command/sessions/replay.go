@@ -162,8 +162,8 @@ func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref strin
 		_, err = fmt.Fprintln(l.Console.Err)
 		return pager.UnlessGone(err)
 	}
-	if err = pager.UnlessGone(err); err != nil || ended || o.until > 0 {
-		return err
+	if err != nil || ended || o.until > 0 {
+		return pager.UnlessGone(err)
 	}
 	state := "nobody is at work on it"
 	if one.Status == session.Running {

@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/play"
+	"codeloops/internal/screen/pager"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -31,7 +32,7 @@ func changeTask(q *Access, cmd *cobra.Command, change func(context.Context, *bac
 				return command.WriteJSON(q.Out, r)
 			}
 			_, err = fmt.Fprintf(q.Out, "%s  %s\n", r.Task.ID, r.State)
-			return err
+			return pager.UnlessGone(err)
 		})
 	}
 	addJSON(cmd, &asJSON)

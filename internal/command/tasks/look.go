@@ -51,7 +51,7 @@ did not end with DONE), dead (its workers were lost three times) or cancelled.`,
 				if len(all) == 0 {
 					b.lost(cmd.Context())
 				}
-				return pager.UnlessGone(b.list(cmd.Context(), all, asJSON))
+				return b.list(cmd.Context(), all, asJSON)
 			})
 		},
 	}
@@ -174,7 +174,7 @@ func (b *backlog) lost(ctx context.Context) {
 	}
 }
 
-// list prints tasks.
+// list prints tasks, if somebody reads them.
 func (b *backlog) list(ctx context.Context, all queue.Backlog, asJSON bool) error {
 	v, err := b.view(ctx, all)
 	if err != nil {
@@ -183,7 +183,7 @@ func (b *backlog) list(ctx context.Context, all queue.Backlog, asJSON bool) erro
 	if asJSON {
 		return command.WriteJSON(b.Out, v.Document())
 	}
-	return v.List(b.Streams)
+	return pager.UnlessGone(v.List(b.Streams))
 }
 
 // rest returns the events of a session whose log is here.
