@@ -120,7 +120,8 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 		left := settling(b.options.Beat) - b.contact.ago(now)
 		subject := m.Subject()
 		id := subject[strings.LastIndexByte(subject, '.')+1:]
-		r, err := b.Change(ctx, id, func(r *queue.Record) error {
+		// Not even Ctrl+C interrupts this: nobody would give back an attempt whose beginning is written but unknown.
+		r, err := b.Change(context.WithoutCancel(ctx), id, func(r *queue.Record) error {
 			if r.Taken > 0 && left > 0 {
 				return errTooEarly
 			}
