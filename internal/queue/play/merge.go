@@ -17,6 +17,7 @@ import (
 	"codeloops/internal/queue/place"
 	"codeloops/internal/run/check"
 	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
 )
 
 // reworks is how often a result that cannot be merged is sent back.
@@ -41,8 +42,12 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	gone := g.gone(ctx, j, &res)
 	switch {
 	case res.Outcome == merge.Merged:
-		if err := g.leave(j.Task.ID, func(one *place.Place) error { return g.settled(ctx, one, &res) }); err != nil {
-			g.player.Tell(j.Task.ID, err.Error())
+		err := g.leave(j.Task.ID, func(one *place.Place) error { return g.settled(ctx, one, &res) })
+		if err != nil && ctx.Err() != nil {
+			return nil, err // the next merger finds it merged, and removes what is left
+		}
+		if err != nil {
+			g.player.Tell(j.Task.ID, hint.Sentence(err))
 		}
 		return func(r *queue.Record) error {
 			r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take}
