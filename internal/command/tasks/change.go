@@ -187,26 +187,43 @@ func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force
 	if r.State == queue.Running || r.State == queue.Offered {
 		return hint.Errorf("codeloops queue cancel "+r.Task.ID+" stops that", "task %s is being worked on", r.Task.ID)
 	}
-	if r.Base != "" && r.State != queue.Merged {
-		if !force {
-			return hint.Errorf("look at its branch "+r.Task.Branch()+"; --force removes that, and keeps its last commit at a ref",
-				"the work on task %s is not merged", r.Task.ID)
-		}
-		runner := proc.NewRunner(b.on.Now)
-		defer runner.Close() //nolint:errcheck // it leaves nothing behind
-		ref, err := b.player(runner).Discard(ctx, &r)
-		if errors.Is(err, play.ErrGone) { // together with the branch
-			b.Tell(fmt.Sprintf("the repository is no longer at %s: the branch %s is where that is now", r.Task.Repository.Root, r.Task.Branch()))
-		} else if err != nil {
-			return err
-		}
-		if ref != "" {
-			gone.Kept = append(gone.Kept, ref)
-		}
+	unmerged := r.Base != "" && r.State != queue.Merged
+	if unmerged && !force {
+		return hint.Errorf("look at its branch "+r.Task.Branch()+"; --force removes that, and keeps its last commit at a ref",
+			"the work on task %s is not merged", r.Task.ID)
+	}
+	if err := gone.discard(ctx, b, &r, unmerged); err != nil {
+		return err
 	}
 	if err := errors.Join(b.on.Remove(ctx, r), play.Forget(b.home, r.Task.ID)); err != nil {
 		return err
 	}
 	gone.Removed = append(gone.Removed, r.Task.ID)
 	return nil
+}
+
+// discard removes the work tree and the branch of a task. Something may be left of a merged one, too.
+func (gone *removals) discard(ctx context.Context, b *backlog, r *queue.Record, unmerged bool) error {
+	if r.Base == "" {
+		return nil
+	}
+	if !r.Task.Repository.At(b.home.ID()) {
+		if unmerged {
+			b.Tell(fmt.Sprintf("the branch %s stays on the machine of the repository, in %s", r.Task.Branch(), r.Task.Repository.Root))
+		}
+		return nil
+	}
+	runner := proc.NewRunner(b.on.Now)
+	defer runner.Close() //nolint:errcheck // it leaves nothing behind
+	ref, err := b.player(runner).Discard(ctx, r)
+	if ref != "" {
+		gone.Kept = append(gone.Kept, ref)
+	}
+	if errors.Is(err, play.ErrGone) { // together with the branch
+		if unmerged {
+			b.Tell(fmt.Sprintf("the repository is no longer at %s: the branch %s is where that is now", r.Task.Repository.Root, r.Task.Branch()))
+		}
+		return nil
+	}
+	return err
 }
