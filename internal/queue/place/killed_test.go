@@ -85,7 +85,9 @@ func life(s scene) {
 	}
 	head, err := p.Commit(s.Context(), "merged")
 	s.must(err)
-	_ = os.Remove(filepath.Join(s.Root, ".git/refs/heads/done.lock")) // left by a killed git
+	for _, lock := range []string{"refs/heads/done.lock", "packed-refs.lock"} { // left by a killed git
+		_ = os.Remove(filepath.Join(s.CommonDir, lock))
+	}
 	s.Git("branch", "--force", "done", head)
 	s.must(p.Remove(s.Context(), "done"))
 }
