@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -144,7 +145,8 @@ func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	return ""
 }
 
-// Validate rejects new tasks with unknown or cyclic dependencies, or with invalid globs.
+// Validate rejects new tasks with unknown or cyclic dependencies, with invalid globs, or with texts that would be
+// others once they are stored.
 func (b Backlog) Validate(added []Task) error {
 	after := map[string][]string{}
 	for id, r := range b {
@@ -155,6 +157,11 @@ func (b Backlog) Validate(added []Task) error {
 	}
 	for i := range added {
 		t := &added[i]
+		for _, text := range []string{t.Repository.Root, t.Origin.Name, t.Target, t.Setup} {
+			if !utf8.ValidString(text) {
+				return hint.Errorf("rename it, or write it in UTF-8", "the queue cannot hold %s, which is not UTF-8 text", wording.OSPath(text))
+			}
+		}
 		for _, glob := range t.Touches {
 			if why := refused(glob); why != "" {
 				return hint.Errorf(`name files relative to the root of the repository, such as docs/** or src/*.go; a \ escapes the next character`,

@@ -203,6 +203,8 @@ func TestFits(t *testing.T) {
 		{touching("a/../../x"), `task t is to touch "a/../../x", which leads out of the repository`},
 		{touching("!src/**"), `task t is to touch "!src/**", which begins with !, but a glob cannot exclude files`},
 		{touching("a\nb"), `task t is to touch "a b", which has a control character in it, such as the end of a line`},
+		{[]Task{{ID: "t", Repository: Repository{Root: "/r\xff"}}}, `the queue cannot hold "/r\xff", which is not UTF-8 text`},
+		{[]Task{{ID: "t", Setup: "echo \xff"}}, `the queue cannot hold "echo \xff", which is not UTF-8 text`},
 		{[]Task{task("c", "c")}, "these tasks wait for each other: c → c"},
 		{[]Task{task("c", "e"), task("d", "c"), task("e", "b", "d")}, "these tasks wait for each other: c → e → d → c"},
 	} {
