@@ -154,7 +154,35 @@ func script(r *report, f *file) {
 	hidden(r, f, !checks && !r.deciding(f.Path))
 	if checks && !f.test && f.Status == loop.FileModified {
 		lost(r, f, r.Runs, false, "what this script runs was changed")
+		lenient(r, f)
 	}
+}
+
+// lenient reports a script that no longer fails when one of its commands does.
+func lenient(r *report, f *file) {
+	_, are := f.tally(aborts)
+	for l := range f.each("-") {
+		if slices.ContainsFunc(aborts(l), func(option string) bool { return are[option] == 0 }) {
+			r.addf(FailureHidden, f, l.at, "%s was removed, which hides a failure", quoted(l.text))
+		}
+	}
+}
+
+// aborts returns the options in a line that make a shell script fail when a command does.
+func aborts(l *line) (options []string) {
+	words := strings.Fields(l.text)
+	if len(words) == 0 || words[0] != "set" {
+		return nil
+	}
+	for _, w := range words[1:] {
+		switch {
+		case w == "pipefail", w == "errexit":
+			options = append(options, w)
+		case strings.HasPrefix(w, "-") && strings.Contains(w, "e"):
+			options = append(options, "errexit")
+		}
+	}
+	return options
 }
 
 // hidden reports lines that swallow a failure. With strict, for files where this is

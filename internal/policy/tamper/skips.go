@@ -235,7 +235,7 @@ func (d skipping) guarded(f *file, h hunk) {
 		}
 		had := d.had[normal(l.text)]
 		if at > 0 && l.op == '+' && had && (d.Values.expect(l) && !l.says || d.Values.Asks.match(l.code)) {
-			d.addf(TestSkipped, f, at, "an assertion was put under a condition")
+			d.addf(TestSkipped, f, at, "an assertion was put under a condition, or into a function")
 		}
 		at = 0
 		if l.op == '+' && !had && d.guards(f, l) {

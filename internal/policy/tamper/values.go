@@ -15,7 +15,7 @@ type values struct {
 	Wants   *probe // expected results
 	Reason  *probe // a Python assertion with its failure message
 	Asks    *probe // a condition
-	Guards  *probe // a condition, or a loop over nothing
+	Guards  *probe // a condition, a function, or a loop over nothing
 	Narrows *probe // a part of what a loop goes through
 	Loops   *probe // a loop
 	Breaks  *probe // what a break ends
