@@ -10,9 +10,9 @@ import (
 // Expressions for the names and values of an approval's members, in lower case and with
 // one blank between words.
 var (
-	namesFaults  = wording.Pattern(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|requested|next)\b`)
-	namesRepairs = wording.Pattern(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?)\b`)
-	namesSuccess = wording.Pattern(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state|met)\b`)
+	namesFaults  = wording.Pattern(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|needed|required|requested|next|issues|concerns|defects|violations|vulnerabilit\w*|unmet|gaps|to fix|action items?)\b`)
+	namesRepairs = wording.Pattern(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?|minor|optional)\b`)
+	namesSuccess = wording.Pattern(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state|met|satisfied|implemented|correct|verified|works?|compiles)\b`)
 	namesHalves  = wording.Pattern(`\b(?:draft|dry run|truncated|partial|provisional|tentative|preliminary|wip|example|template|aborted|incomplete|cut off)\b`)
 	namesStop    = wording.Pattern(`^(?:stop|finish) reason$`)
 	isNo         = wording.Pattern(`^(?:false|no|none|0|error|partial\w*|pending|unknown)$`)
@@ -28,7 +28,7 @@ func (o object) against() string {
 	for _, m := range o {
 		switch m.key {
 		case "decision", "type", "summary", "feedback", "recovery", "issues", "remaining_issues", "required_changes", "findings", "confidence", "score", "seal",
-			"analysis", "reason", "severity":
+			"analysis", "severity":
 			continue
 		}
 		if m.key == "risks" && o.grave(m.key) || speaksAgainst(m.name, o.value(m.key), false) {

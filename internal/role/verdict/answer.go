@@ -159,7 +159,7 @@ func (o object) answers() (found []loop.Answer) {
 	say := func(id string, state any) {
 		text := textOf(state)
 		if m, ok := state.(map[string]any); ok {
-			text = textOf(m["state"]) + ": " + detail(m)
+			text = cmp.Or(textOf(m["state"]), textOf(m["status"])) + ": " + detail(m)
 			id = cmp.Or(textOf(m["id"]), id)
 		}
 		if id != "" {

@@ -3,6 +3,7 @@ package verdict
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/wording"
@@ -54,8 +55,8 @@ func (p Parser) open(_ *reading, c claim) error {
 	if p.Contract.Structured == nil && grave(v.Severity) {
 		return problem(say, quote("severity "+v.Severity))
 	}
-	if titled := openTitle(c); titled != "" {
-		return problem(say, quote(titled))
+	if point := openPoint(text); point != "" {
+		return problem(say, quote(point))
 	}
 	return nil
 }
@@ -68,20 +69,22 @@ func admitted(_ *reading, c claim) error {
 	return nil
 }
 
-// openTitle returns a title of open points in a block, with the text after it, "" for
-// none.
-func openTitle(c claim) string {
-	if c.object {
-		return ""
-	}
-	lines := strings.Split(c.core+c.tail, "\n")
+// openPoint returns a title of open points with the text after it, or a line that is
+// crossed out or not ticked off, "" for none.
+func openPoint(text string) string {
+	lines := strings.Split(text, "\n")
 	for i, line := range lines {
+		if crossed(line) {
+			return line
+		}
 		title, said, found := strings.Cut(strings.ReplaceAll(line, "：", ":"), ":")
-		if !found || len(title) > 60 || !titlesOpen(words(title)) {
+		bare := strings.TrimSpace(line)
+		heading := strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, "**") && strings.HasSuffix(bare, "**")
+		if !found && !heading || len(title) > 60 || !titlesOpen().MatchString(phrase(title)) {
 			continue
 		}
-		if strings.Trim(said, "*_` ") == "" && i+1 < len(lines) {
-			said = lines[i+1]
+		if strings.Trim(said, "*_` ") == "" {
+			said, _ = cutLine(strings.Join(lines[i+1:], "\n"))
 		}
 		_, more := answers(said, "")
 		if name, _ := splitLabel(said); name == noLabel && more != "" && !nothing(more) {
@@ -91,33 +94,53 @@ func openTitle(c claim) string {
 	return ""
 }
 
-// titlesOpen reports whether words are a title of open points.
-func titlesOpen(title []string) bool {
-	of := []string{"issue", "issues", "problem", "problems", "bug", "bugs", "failure", "failures", "blocker", "blockers", "concern", "concerns", "finding", "findings", "todo", "todos"}
-	switch {
-	case len(title) == 0:
-		return false
-	case slices.Contains([]string{"open", "remaining", "known", "outstanding", "unresolved", "required", "failing", "missing"}, title[0]):
-		return len(title) == 1 || slices.Contains(append(of, "tests", "test", "points", "changes", "work", "items"), title[1])
+// crossed reports whether a line begins or ends with a cross or an empty box.
+func crossed(line string) bool {
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	first, last := strings.IndexFunc(line, word), strings.LastIndexFunc(line, word)
+	if first < 0 {
+		first = len(line)
 	}
-	return len(title) == 1 && slices.Contains(of, title[0])
+	return strings.Contains(line[:first], "[ ]") || strings.ContainsAny(line[:first]+line[last+1:], "❌✗✘✖☐⬜⛔🛑🔴")
 }
+
+// titlesOpen matches a title of open points, as a [phrase].
+var titlesOpen = wording.Pattern(`^(?:\d+ )?(?:` + strings.NewReplacer(
+	"FAULTS", `(?:issues?|problems?|bugs?|failures?|blockers?|concerns?|findings?|todos?)`,
+	"POINTS", `(?:tests?|points?|changes?|fixes|work|items?|requirements?)`,
+	"STILL", `(?:open|remaining|known|outstanding|unresolved|unmet|required|requested|failing|missing)`,
+).Replace(strings.Join([]string{
+	`FAULTS(?: (?:found|identified))?`, `STILL(?: (?:FAULTS|POINTS)\b.*)?`, `(?:critical|major|serious|blocking) FAULTS`, `blocking`,
+	`(?:FAULTS|POINTS) (?:open|left|remaining|needed|required|requested|to (?:fix|do|make|address))`,
+	`next steps?`, `action items?`, `(?:things )?to (?:do|fix)`, `what (?:is|remains) (?:missing|open|left|wrong|to \w+)`, `not (?:yet )?(?:done|met)`,
+}, `|`)) + `)$`)
+
+// well matches a sentence, as a [phrase], that only says that all is well.
+var well = wording.Pattern(`^(?:all good|looks good(?: to me)?|lgtm|n a|na|nil|null|empty|not (?:applicable|needed|required|necessary)|well done` +
+	`|(?:great|good|nice|excellent) (?:work|job)|(?:all|the)(?: the)? (?:requirements|criteria|tests|checks|task|work|implementation)` +
+	`(?: is| are| has been| have been)?(?: now)? (?:met|satisfied|fulfilled|done|complete|completed|correct|pass|passing))$`)
 
 // nothing reports whether a text is empty, or says that there is nothing to report.
 func nothing(text string) bool {
-	said := phrase(text)
-	if slices.Contains([]string{"", "all good", "looks good", "looks good to me", "lgtm", "n a", "na", "nil", "null", "empty", "good work", "well done"}, said) {
-		return true
-	}
+	sentences := strings.FieldsFunc(strings.ReplaceAll(text, " - ", "\n"), func(r rune) bool { return strings.ContainsRune(".,;!\n—–", r) })
+	return !slices.ContainsFunc(sentences, func(s string) bool {
+		said := phrase(s)
+		return said != "" && !well().MatchString(said) && !denies(said)
+	})
+}
+
+// denies reports whether a phrase says that there is nothing to report.
+func denies(said string) bool {
 	denies := false
 	for w := range strings.FieldsSeq(said) {
 		switch {
 		case slices.Contains([]string{"no", "none", "nothing", "zero", "0"}, w):
 			denies = true
 		case !slices.Contains([]string{
-			"at", "all", "else", "more", "further", "other", "open", "known", "major", "remaining", "to", "is", "are", "was", "were", "there",
-			"add", "report", "fix", "change", "do", "say", "missing", "wrong", "left", "needed", "required", "found", "remain", "remains",
+			"at", "all", "else", "more", "further", "other", "open", "known", "major", "remaining", "to", "is", "are", "was", "were", "there", "i", "have",
+			"add", "report", "fix", "change", "do", "say", "missing", "wrong", "left", "needed", "necessary", "required", "requested", "found", "remain", "remains",
 			"issue", "issues", "problem", "problems", "bug", "bugs", "feedback", "changes", "comment", "comments", "concern", "concerns", "finding", "findings",
+			"action", "work",
 		}, w):
 			return false
 		}

@@ -36,8 +36,13 @@ func (o object) list(key string) []string {
 	switch v := o.value(key).(type) {
 	case []any:
 		return texts(v)
-	case nil, bool: // "required_changes": false is none
+	case nil:
 		return nil
+	case bool: // "required_changes": false is none
+		if !v {
+			return nil
+		}
+		return []string{key}
 	default: // a single item that should be a list must not be lost
 		return texts([]any{v})
 	}
