@@ -167,7 +167,7 @@ func (n *names) command(words []string, depth int) {
 		return
 	}
 	name, args := path.Base(filepath.ToSlash(words[0])), words[1:]
-	if strings.Contains(words[0], "/") {
+	if isFile(words[0]) {
 		n.add(words[0])
 	} else if !slices.Contains(n.programs, words[0]) && !strings.ContainsAny(words[0], "$`*?\x00") {
 		n.programs = append(n.programs, words[0])
@@ -194,6 +194,10 @@ func (n *names) command(words []string, depth int) {
 	}
 }
 
+// isFile reports whether a command is a file and not found in PATH: ./check, and check.py in
+// `uv run check.py`.
+func isFile(command string) bool { return strings.Contains(command, "/") || path.Ext(command) == ".py" }
+
 // another collects what a program that runs other programs runs; it returns false for any
 // other program.
 func (n *names) another(name string, args []string, depth int) bool {
@@ -203,14 +207,24 @@ func (n *names) another(name string, args []string, depth int) bool {
 	case name == "env" && len(args) > 1 && (args[0] == "-C" || args[0] == "--chdir"):
 		from := n.in
 		n.enter(args[1:])
-		n.command(another(args[2:]), depth+1)
+		n.others(args[2:], depth)
 		n.in = from
 	case runsAnother(name):
-		n.command(another(args), depth+1)
+		n.others(args, depth)
 	default:
 		return false
 	}
 	return true
+}
+
+// others collects what the command in a program's arguments runs. Its first word may be the
+// value of a flag: env -u NAME sh check.sh.
+func (n *names) others(args []string, depth int) {
+	words, value := another(args)
+	n.command(words, depth+1)
+	if value {
+		n.others(words[1:], depth)
+	}
 }
 
 func (n *names) enter(args []string) {
@@ -230,11 +244,15 @@ func (n *names) enter(args []string) {
 func (n *names) recipes(files, args []string) {
 	dir := ""
 	for i, arg := range args {
-		value := ""
-		if i+1 < len(args) {
+		flag, value, attached := strings.Cut(arg, "=")
+		switch {
+		case attached:
+		case len(arg) > 2 && arg[0] == '-' && arg[1] != '-':
+			flag, value = arg[:2], arg[2:] // -Csub
+		case i+1 < len(args):
 			value = args[i+1]
 		}
-		switch arg {
+		switch flag {
 		case "-C", "--directory", "--prefix", "--cwd", "--dir":
 			dir = value
 		case "-f", "--file", "--makefile", "--justfile", "--taskfile", "-c":
