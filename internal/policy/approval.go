@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/role/verdict"
 )
 
 // RuleApproval is the rule that the critic's score decides.
@@ -57,9 +58,12 @@ func (a Approval) unread(r loop.Review, so loop.Ruling) loop.Ruling {
 	return so
 }
 
-// approve turns a CONTINUE without required changes into DONE.
+// approve turns a CONTINUE into DONE, unless it requires changes or names a point that the task is
+// not done without.
 func approve(so loop.Ruling) loop.Ruling {
-	if so.Verdict.Decision == loop.Done || len(so.Verdict.RequiredChanges) > 0 {
+	v := so.Verdict
+	musts := strings.Join(append([]string{v.Guidance()}, v.Issues...), "\n\n")
+	if v.Decision == loop.Done || len(v.RequiredChanges) > 0 || verdict.Required(musts) != "" {
 		return so
 	}
 	so.Rule = RuleApproval

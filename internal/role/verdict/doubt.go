@@ -49,7 +49,7 @@ func (p Parser) open(_ *reading, c claim) error {
 	if !c.object {
 		text = c.core + c.tail
 	}
-	if must := required(text); must != "" {
+	if must := Required(text); must != "" {
 		return problem(say, quote(must))
 	}
 	if p.Contract.Structured == nil && grave(v.Severity) {

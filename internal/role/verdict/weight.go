@@ -65,8 +65,8 @@ func Mays(text string) (all []string) {
 	return all
 }
 
-// required returns the first point of a text that is marked as a must, "" for none.
-func required(text string) string {
+// Required returns the first point of a text that is marked as a must, "" for none.
+func Required(text string) string {
 	for line, w := range weighed(text) {
 		if point, _ := skipMarkup(strings.TrimSpace(line)); w == Must {
 			return point
