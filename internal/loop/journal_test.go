@@ -64,10 +64,9 @@ func TestJournalThatDoesNotFit(t *testing.T) {
 		events   []loop.Event
 		want     loop.JournalError
 	}{
-		"it goes on behind the end":  {hasty{}, []loop.Event{round(1), round(2)}, loop.JournalError{Found: "2"}},
-		"an iteration is missing":    {strategy.ActorCritic{}, []loop.Event{round(1), round(3)}, loop.JournalError{Found: "3", Made: "2"}},
-		"a turn without its rounds":  {strategy.ActorCritic{}, []loop.Event{loop.ActorFinished{Iteration: 2}}, loop.JournalError{Found: "2.actor", Made: "1"}},
-		"checks that nobody ran now": {hasty{}, []loop.Event{loop.BaselineChecked{}}, loop.JournalError{Found: "baseline", Made: "1"}},
+		"it goes on behind the end": {hasty{}, []loop.Event{round(1), round(2)}, loop.JournalError{Found: "2"}},
+		"an iteration is missing":   {strategy.ActorCritic{}, []loop.Event{round(1), round(3)}, loop.JournalError{Found: "3", Made: "2"}},
+		"a turn without its rounds": {strategy.ActorCritic{}, []loop.Event{loop.ActorFinished{Iteration: 2}}, loop.JournalError{Found: "2.actor", Made: "1"}},
 	} {
 		p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "")}}
 		l := loop.Loop{
@@ -88,5 +87,38 @@ func TestJournalThatDoesNotFit(t *testing.T) {
 		if unfit != nil && (unfit.Hint() == "" || !strings.Contains(unfit.Error(), string(c.want.Found))) {
 			t.Errorf("%s: %v", name, unfit)
 		}
+	}
+}
+
+// planned is a strategy that begins with a turn of its own.
+type planned struct{}
+
+func (planned) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	if _, err := steps.Turns(ctx, loop.Call{Step: "planner", Role: "planner"}); err != nil {
+		return loop.Outcome{}, err
+	}
+	return strategy.ActorCritic{}.Run(ctx, steps)
+}
+
+// TestBaselineOfAnOlderLog: strategies used to ask for the checks before the session, some of them
+// after turns of their own.
+func TestBaselineOfAnOlderLog(t *testing.T) {
+	t.Parallel()
+	p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "")}}
+	l := loop.Loop{
+		Workplace: loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: limit{}},
+		Strategy:  planned{},
+		Sink:      p,
+		Clock:     func() time.Time { return time.Unix(0, 0) },
+	}
+	j := &loop.Journal{}
+	j.Add(loop.Stamp{}, loop.Started{})
+	j.Add(loop.Stamp{Step: "planner"}, loop.TurnFinished{Role: "planner"})
+	j.Add(loop.Stamp{Step: "baseline"}, loop.BaselineChecked{Checks: []loop.CheckResult{{Command: "make test"}}})
+	if out, err := l.Resume(t.Context(), loop.Session{}, j); err != nil || out.Reason != loop.StopDone {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if got := p.briefs[0].Baseline; len(got) != 1 || got[0].Command != "make test" {
+		t.Errorf("the actor was told %+v", got)
 	}
 }

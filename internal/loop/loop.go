@@ -82,11 +82,14 @@ func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Out
 		},
 		journal: j, at: l.Workplace, errand: errand{prompt: s.Prompt},
 	}}
-	_, steps.fresh = first.(Started)
 	ctx, steps.abort = context.WithCancelCause(ctx)
 	defer steps.abort(nil)
 	var out Outcome
 	err := steps.emit("", first)
+	if err == nil {
+		_, fresh := first.(Started)
+		err = steps.checkBaseline(ctx, fresh)
+	}
 	if err == nil {
 		out, err = l.Strategy.Run(ctx, steps)
 	}

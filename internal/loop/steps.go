@@ -52,7 +52,6 @@ type course struct {
 	*record
 	session Session
 	began   time.Time
-	fresh   bool // this run starts the session
 	machine Machine
 
 	mu       sync.Mutex // guards what follows
@@ -75,16 +74,17 @@ type memory struct {
 	meanwhile    []string     // paths that had changed by then since the capture
 }
 
-// Baseline runs the checks on the work tree as the session finds it, if that is configured.
-func (s *Steps) Baseline(ctx context.Context) (err error) {
-	if was, ok := take[BaselineChecked](&s.journal.entries, baselineStep); ok {
+// checkBaseline runs the checks on the work tree as the session finds it, if that is configured. Logs
+// of older versions have the results where the strategy asked for them.
+func (s *section) checkBaseline(ctx context.Context, fresh bool) (err error) {
+	e, _ := s.journal.find(baselineStep)
+	if was, ok := e.(BaselineChecked); ok {
 		s.baseline = was.Checks
 		return nil
 	}
-	if s.parent != nil || !s.fresh || !s.loop.Checks.Before || s.at.Checker == nil {
+	if !fresh || !s.loop.Checks.Before || s.at.Checker == nil {
 		return nil
 	}
-	s.fresh = false // nested strategies ask, too
 	if s.baseline, err = s.check(ctx, baselineStep); err != nil {
 		return fmt.Errorf("run the checks before the session: %w", err)
 	}

@@ -30,9 +30,6 @@ func (ActorCritic) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, er
 
 // untilOver plays iterations until one of them ends the run.
 func untilOver(ctx context.Context, steps *loop.Steps, play func(context.Context, *loop.Iteration) error) (loop.Outcome, error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return loop.Outcome{}, err
-	}
 	for {
 		round, err := steps.Iterate(ctx, play)
 		if err != nil {

@@ -39,9 +39,6 @@ func blackboard() Kind {
 
 // Run implements [loop.Strategy].
 func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return loop.Outcome{}, err
-	}
 	b := &board{private: map[loop.Role][]saying{}}
 	for n := 1; n <= s.MaxRounds; n++ {
 		round := steps.Step("round_%d", n)

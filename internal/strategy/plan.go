@@ -73,9 +73,6 @@ type project struct {
 
 // Run implements [loop.Strategy].
 func (p PlanAndExecute) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return loop.Outcome{}, err
-	}
 	w := &project{PlanAndExecute: p, user: steps, whole: steps.Task()}
 	err := w.makePlan(ctx, steps, &loop.Case{})
 	if err == nil && w.over == nil {

@@ -70,9 +70,6 @@ func reflexion() Kind {
 
 // Run implements [loop.Strategy].
 func (r Reflexion) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome, err error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return out, err
-	}
 	recalled, err := r.recall(ctx, steps)
 	if err != nil {
 		return out, err

@@ -56,9 +56,6 @@ func router() Kind {
 
 // Run implements [loop.Strategy].
 func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return loop.Outcome{}, err
-	}
 	var to string
 	var sure float64
 	step := steps.Step("route")

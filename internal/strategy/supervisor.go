@@ -74,9 +74,6 @@ func supervisor() Kind {
 
 // Run implements [loop.Strategy].
 func (s Supervisor) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return loop.Outcome{}, err
-	}
 	f := &floor{}
 	answers := map[string]string{} // last answer of each worker
 	for n := 1; n <= s.MaxRounds; n++ {

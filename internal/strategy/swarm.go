@@ -66,9 +66,6 @@ type relay struct {
 
 // Run implements [loop.Strategy].
 func (s Swarm) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return loop.Outcome{}, err
-	}
 	r := &relay{left: map[string]string{}}
 	r.at, _ = s.find(s.EntryAgent)
 	for n := 1; ; n++ {

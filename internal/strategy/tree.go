@@ -69,9 +69,6 @@ The work has been begun: carry it further from where it stands, or mend it where
 
 // Run implements [loop.Strategy].
 func (t TreeOfThoughts) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
-	if err := steps.Baseline(ctx); err != nil {
-		return loop.Outcome{}, err
-	}
 	start, err := steps.Checkpoint(ctx, steps.Step("start"))
 	if err != nil {
 		return loop.Outcome{}, err
