@@ -164,7 +164,7 @@ func (p *player) read(stdin io.Reader, u turn) error {
 
 func (p *player) play(ctx context.Context, u turn) error {
 	for i, s := range u.steps {
-		if err := s.do(ctx, p); err != nil {
+		if err := s(ctx, p); err != nil {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}

@@ -13,56 +13,59 @@ import (
 // processActions start processes, or change how this one dies.
 func processActions() []action {
 	return []action{
-		{"run", func(t *table) step {
-			return run{
-				command: t.text("run"), hide: t.flag("hide", false),
-				prompt: t.flag("prompt", false), ownSession: t.flag("own_session", false),
-			}
+		{"run", run},
+		{"commit", func(t *table) step {
+			message := t.text("commit")
+			return func(ctx context.Context, p *player) error { return p.commit(ctx, message) }
 		}},
-		{"commit", func(t *table) step { return commit(t.text("commit")) }},
-		{"spawn", func(t *table) step {
-			return spawn{
-				command:    t.text("spawn"),
-				holdOutput: t.flag("hold_output", false), ownSession: t.flag("own_session", false),
-			}
-		}},
+		{"spawn", spawn},
 		{"ignore_term", func(t *table) step {
 			must(t, "ignore_term")
-			return ignoreTerm{}
+			return func(context.Context, *player) error {
+				signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+				return nil
+			}
 		}},
 	}
 }
 
-// A run is a shell command that the agent waits for. Its exit code does not
-// matter: agents run failing tests all the time.
-type run struct {
-	command    string
-	hide       bool
-	prompt     bool // the command reads the prompt on its stdin
-	ownSession bool
+// run runs a shell command that the agent waits for. Its exit code does not matter: agents run
+// failing tests all the time.
+func run(t *table) step {
+	command, hide, reads, ownSession := t.text("run"), t.flag("hide", false), t.flag("prompt", false), t.flag("own_session", false)
+	return func(ctx context.Context, p *player) error {
+		c := p.shell(command)
+		c.OwnSession = ownSession
+		if reads {
+			c.Stdin = bytes.NewReader(p.prompt)
+		}
+		if hide {
+			c.Stdout, c.Stderr = nil, nil
+		}
+		_, err := c.Run(ctx)
+		return err
+	}
 }
 
-func (s run) do(ctx context.Context, p *player) error {
-	c := p.shell(s.command)
-	c.OwnSession = s.ownSession
-	if s.prompt {
-		c.Stdin = bytes.NewReader(p.prompt)
+// spawn starts a process that outlives the agent, and may keep its stdout and stderr open.
+func spawn(t *table) step {
+	command, holdOutput, ownSession := t.text("spawn"), t.flag("hold_output", false), t.flag("own_session", false)
+	return func(_ context.Context, p *player) error {
+		c := p.shell(command)
+		c.OwnSession = ownSession
+		if !holdOutput {
+			c.Stdout, c.Stderr = nil, nil
+		}
+		return c.Start() //nolint:contextcheck // it outlives the turn that starts it
 	}
-	if s.hide {
-		c.Stdout, c.Stderr = nil, nil
-	}
-	_, err := c.Run(ctx)
-	return err
 }
 
-// A commit commits everything in the work tree.
-type commit string
-
-func (s commit) do(ctx context.Context, p *player) error {
+// commit commits everything in the work tree.
+func (p *player) commit(ctx context.Context, message string) error {
 	for _, args := range [][]string{
 		{"add", "--all"},
 		// Signing could ask for a passphrase. The user's hooks do run.
-		{"-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--message", string(s)},
+		{"-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--message", message},
 	} {
 		c := proc.Tool{
 			Argv: append([]string{"git"}, args...),
@@ -77,32 +80,9 @@ func (s commit) do(ctx context.Context, p *player) error {
 			err = fmt.Errorf("git ended with exit code %d", code)
 		}
 		if err != nil {
-			return fmt.Errorf("commit %q: %w", string(s), err)
+			return fmt.Errorf("commit %q: %w", message, err)
 		}
 	}
-	return nil
-}
-
-// A spawn is a process that outlives the agent.
-type spawn struct {
-	command    string
-	holdOutput bool // it keeps the agent's stdout and stderr open
-	ownSession bool
-}
-
-func (s spawn) do(_ context.Context, p *player) error {
-	c := p.shell(s.command)
-	c.OwnSession = s.ownSession
-	if !s.holdOutput {
-		c.Stdout, c.Stderr = nil, nil
-	}
-	return c.Start() //nolint:contextcheck // it outlives the turn that starts it
-}
-
-type ignoreTerm struct{}
-
-func (ignoreTerm) do(context.Context, *player) error {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	return nil
 }
 

@@ -7,9 +7,7 @@ import (
 )
 
 // A step is one thing that the agent does in a turn.
-type step interface {
-	do(context.Context, *player) error
-}
+type step func(context.Context, *player) error
 
 // An action is one kind of step: its key, and how to read a table with that key.
 type action struct {
