@@ -8,15 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// A Rule is a key that constrains a run, in the form in which a log keeps it, so that a
-// resumed run can be held to it. Default values are not kept.
-type Rule struct {
-	Key    string   // as in a file, with dots for tables
-	Values []string // the elements of a list, or the single value
-	Origin string   // where it was set
-}
+	"codeloops/internal/loop"
+)
 
 // TrustRule is the key of the rule for the trusted project file: its value is the
 // content's SHA-256, its origin the file.
@@ -46,19 +40,19 @@ type looser func(was, is any) bool
 // Rules returns the rules of a run in the order of the schema. It omits defaults, except
 // for the profile. The definitions of the user's own agents that judge follow, then the
 // trusted project file.
-func (c *Config) Rules() []Rule {
+func (c *Config) Rules() []loop.Rule {
 	keys := newSchema(nil)
-	var all []Rule
+	var all []loop.Rule
 	for _, e := range c.entries() {
 		s, _ := keys.find(strings.Split(e.Key, "."))
 		if s.loosens == nil && (!c.judges(e.Key) || e.Origin.Layer == Default) ||
 			s.loosens != nil && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(s.byDefault)) {
 			continue
 		}
-		all = append(all, Rule{Key: e.Key, Values: texts(e.Key, e.Value), Origin: e.Origin.String()})
+		all = append(all, loop.Rule{Key: e.Key, Values: texts(e.Key, e.Value), Origin: e.Origin.String()})
 	}
 	if c.trusted != "" {
-		all = append(all, Rule{Key: TrustRule, Values: []string{c.trusted}, Origin: c.paths.Project})
+		all = append(all, loop.Rule{Key: TrustRule, Values: []string{c.trusted}, Origin: c.paths.Project})
 	}
 	return all
 }
@@ -91,7 +85,7 @@ func texts(key string, is any) []string {
 
 // Loosened compares the rules of two runs and returns those that are weaker in the second
 // one.
-func Loosened(was, now []Rule) []Loosening {
+func Loosened(was, now []loop.Rule) []Loosening {
 	var all []Loosening
 	for _, then := range was {
 		is, there := find(now, then.Key)
@@ -108,12 +102,12 @@ func Loosened(was, now []Rule) []Loosening {
 		then, ok := byDefault(is.Key)
 		switch {
 		case is.Key == TrustRule:
-			if !slices.ContainsFunc(was, func(r Rule) bool { return r.Key == TrustRule && slices.Equal(r.Values, is.Values) }) {
+			if !slices.ContainsFunc(was, func(r loop.Rule) bool { return r.Key == TrustRule && slices.Equal(r.Values, is.Values) }) {
 				all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.Values[0]})
 			}
 		case kept:
 		case strings.HasPrefix(is.Key, "agents."): // another agent judges
-			all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.toml()})
+			all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: tomlOf(is)})
 		case ok && weaker(then, is):
 			all = append(all, loosening(then, is))
 		}
@@ -121,44 +115,44 @@ func Loosened(was, now []Rule) []Loosening {
 	return all
 }
 
-func find(rules []Rule, key string) (Rule, bool) {
-	i := slices.IndexFunc(rules, func(r Rule) bool { return r.Key == key })
+func find(rules []loop.Rule, key string) (loop.Rule, bool) {
+	i := slices.IndexFunc(rules, func(r loop.Rule) bool { return r.Key == key })
 	if i < 0 {
-		return Rule{}, false
+		return loop.Rule{}, false
 	}
 	return rules[i], true
 }
 
 // byDefault returns the rule for a key's default value.
-func byDefault(key string) (Rule, bool) {
+func byDefault(key string) (loop.Rule, bool) {
 	v, ok := newSchema(nil).defaults().values[key]
 	if !ok {
-		return Rule{}, false
+		return loop.Rule{}, false
 	}
-	return Rule{Key: key, Values: texts(key, fileForm(v.is)), Origin: v.origin.String()}, true
+	return loop.Rule{Key: key, Values: texts(key, fileForm(v.is)), Origin: v.origin.String()}, true
 }
 
-func weaker(was, is Rule) bool {
+func weaker(was, is loop.Rule) bool {
 	s, _ := newSchema(nil).find(strings.Split(was.Key, "."))
-	before, ok := was.value()
-	after, readable := is.value()
+	before, ok := valueIn(was)
+	after, readable := valueIn(is)
 	if s.loosens == nil || !ok || !readable {
 		return !slices.Equal(was.Values, is.Values)
 	}
 	return s.loosens(before, after)
 }
 
-// loosening describes a rule that is weaker; the zero Rule is none.
-func loosening(was, is Rule) Loosening {
-	l := Loosening{Key: was.Key, Origin: was.Origin, Was: was.toml()}
+// loosening describes a rule that is weaker; the zero value is none.
+func loosening(was, is loop.Rule) Loosening {
+	l := Loosening{Key: was.Key, Origin: was.Origin, Was: tomlOf(was)}
 	if is.Key != "" {
-		l.Now = is.toml()
+		l.Now = tomlOf(is)
 	}
 	return l
 }
 
-// value returns a rule's value in the type that [Config] holds.
-func (r Rule) value() (any, bool) {
+// valueIn returns a rule's value in the type that [Config] holds.
+func valueIn(r loop.Rule) (any, bool) {
 	s, ok := newSchema(nil).find(strings.Split(r.Key, "."))
 	if !ok {
 		return nil, false
@@ -176,8 +170,8 @@ func (r Rule) value() (any, bool) {
 	return is, f == nil
 }
 
-func (r Rule) toml() string {
-	is, ok := r.value()
+func tomlOf(r loop.Rule) string {
+	is, ok := valueIn(r)
 	if !ok {
 		return tomlText(r.Values)
 	}

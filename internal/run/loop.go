@@ -68,7 +68,7 @@ func (r *running) session(checkpoint string) loop.Session {
 		Cast: r.Logged(),
 		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name},
 		Terms: loop.Terms{
-			MaxIterations: r.Config.MaxIterations, Policy: policyOf(r.Config), Rules: rulesOf(r.Config),
+			MaxIterations: r.Config.MaxIterations, Policy: policyOf(r.Config), Rules: r.Config.Rules(),
 			Deciders: r.deciders.logged(), Templates: templatesOf(r.Config), Flags: r.settings.logged(),
 		},
 	}

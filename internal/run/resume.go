@@ -189,15 +189,6 @@ func (r *running) since(ctx context.Context, checkpoint string) (string, error) 
 	return ": " + worktree.Names(names), nil
 }
 
-// rulesOf returns the rules of the run as its log keeps them.
-func rulesOf(c *config.Config) []loop.Rule {
-	var all []loop.Rule
-	for _, r := range c.Rules() {
-		all = append(all, loop.Rule(r))
-	}
-	return all
-}
-
 // checkRules refuses to resume a session under rules weaker than those in its log, unless the command
 // line says so: the actor may have been able to change the files that they come from.
 func (p *Plan) checkRules(was Earlier) error {
@@ -205,9 +196,9 @@ func (p *Plan) checkRules(was Earlier) error {
 	if len(c.Session.Rules) == 0 {
 		return nil // an old log
 	}
-	now := p.options.Host.Secrets.Rules(rulesOf(p.Config)) // redacted, as in the log
+	now := p.options.Host.Secrets.Rules(p.Config.Rules()) // redacted, as in the log
 	var loose, flags []string
-	for _, l := range config.Loosened(asKept(c.Session.Rules), asKept(now)) {
+	for _, l := range config.Loosened(c.Session.Rules, now) {
 		flag, said := "--accept-rules", was.AcceptRules || p.options.Settings.sets(l)
 		if l.Key == config.TrustRule {
 			flag, said = "--trust-project", p.options.Settings.Trusts()
@@ -225,14 +216,6 @@ func (p *Plan) checkRules(was Earlier) error {
 	}
 	return hint.Errorf("restore them, or accept them as they are: codeloops resume "+strings.Join(flags, " "),
 		"session %s ran under other rules: %s", c.Session.ID, strings.Join(loose, "; "))
-}
-
-func asKept(rules []loop.Rule) []config.Rule {
-	var all []config.Rule
-	for _, r := range rules {
-		all = append(all, config.Rule(r))
-	}
-	return all
 }
 
 // sets reports whether a flag sets a rule, the profile that the rule came from, or another judge
