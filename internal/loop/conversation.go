@@ -21,11 +21,11 @@ func (c Conversation) After(t Turn) Conversation {
 	case !t.Resumed:
 		c = Conversation{}
 	}
-	return Conversation{ID: t.Conversation, Agent: t.Agent, Spent: c.Spent.plus(t.Usage)}
+	return Conversation{ID: t.Conversation, Agent: t.Agent, Spent: c.Spent.Plus(t.Usage)}
 }
 
-// plus adds up what is known of u and v.
-func (u Usage) plus(v Usage) Usage {
+// Plus adds up what is known of u and v.
+func (u Usage) Plus(v Usage) Usage {
 	return Usage{
 		Tokens:  addKnown(u.Tokens, v.Tokens, Tokens.Plus),
 		CostUSD: addKnown(u.CostUSD, v.CostUSD, func(a, b float64) float64 { return a + b }),

@@ -205,7 +205,7 @@ func (it *Iteration) Judge(ctx context.Context) error {
 	if err := it.run.await(ctx, it.step(""), false); err != nil {
 		return err
 	}
-	if err := it.run.checkGate(ctx, RoleCritic); err != nil {
+	if err := it.run.admit(ctx, RoleCritic, true, false); err != nil {
 		return err
 	}
 	it.c.Step = it.step(string(RoleCritic))
@@ -333,14 +333,15 @@ func (it *Iteration) decide(ruling Ruling) error {
 
 // turnID names a turn of the iteration; ask counts from 1.
 func (c *course) turnID(iteration int, role Role, ask int) string {
+	return c.idOf(asked(Step(fmt.Sprintf("%s_%d", role, iteration)), ask))
+}
+
+// idOf names the turn of a step.
+func (c *course) idOf(step Step) string {
 	if c.session.ID == "" {
 		return ""
 	}
-	id := fmt.Sprintf("%s__%s_%d", c.session.ID, role, iteration)
-	if ask > 1 {
-		id += fmt.Sprintf("_%d", ask)
-	}
-	return id
+	return c.session.ID + "__" + strings.ReplaceAll(string(step), ".", "_")
 }
 
 // enter begins a phase.

@@ -23,13 +23,20 @@ type Journal struct {
 	words        []string // what the user said for the actor's next turn
 	ended        bool     // the session had ended, and is continued all the same
 
-	elapsed     time.Duration // of earlier runs
-	began, last time.Time     // of the current run
-
+	hours
 	untouched bool   // no agent has worked since the last whole iteration
 	rejudges  bool   // the next iteration judges the last work again
 	paid      [2]int // the last iterations whose actor and critic turns are in the ledger
 }
+
+// hours are how long the session's runs took.
+type hours struct {
+	elapsed     time.Duration // of earlier runs
+	began, last time.Time     // of the current run
+}
+
+// Elapsed returns the total duration of the session's runs.
+func (h hours) Elapsed() time.Duration { return h.elapsed + h.last.Sub(h.began) }
 
 // entries are in the order in which their steps finished.
 type entries []entry
@@ -62,8 +69,7 @@ func (j *Journal) Add(at Stamp, e Event) {
 	j.seq = max(j.seq, at.Seq)
 	switch e := e.(type) {
 	case Started, Resumed:
-		j.elapsed = j.Elapsed()
-		j.began, j.last = at.Time, at.Time
+		j.hours = hours{j.Elapsed(), at.Time, at.Time}
 		again, _ := e.(Resumed)
 		j.ended, j.rejudges = false, again.Rejudge
 	case BaselineChecked:
@@ -264,9 +270,6 @@ func (j *Journal) rejudge() bool {
 	}
 	return j.Undecided()
 }
-
-// Elapsed returns the total duration of the session's runs.
-func (j *Journal) Elapsed() time.Duration { return j.elapsed + j.last.Sub(j.began) }
 
 // Ended reports whether the session had ended.
 func (j *Journal) Ended() bool { return j.ended }

@@ -15,10 +15,6 @@ type ledger struct {
 	freed chan struct{}  // closed when one of them finishes; nil: nobody waits
 }
 
-// wholeBudget is the estimate for a turn of a role that has not finished one yet: more than any
-// budget, and small enough to be added up.
-func wholeBudget() Spent { return Spent{Tokens: 1 << 50, CostUSD: 1e15} }
-
 // add adds a finished turn.
 func (l *ledger) add(role Role, t Turn) {
 	cost := costOf(t)
@@ -42,8 +38,8 @@ func (l *ledger) expected() (Spending, map[Role]Spent) {
 	spent, roles := l.spent, maps.Clone(l.roles)
 	for role, turns := range l.open {
 		each, known := l.most[role]
-		if !known {
-			each = wholeBudget()
+		if !known { // more than any budget, and small enough to be added up
+			each = Spent{Tokens: 1 << 50, CostUSD: 1e15}
 		}
 		for range turns {
 			spent.add(role, each)
@@ -85,24 +81,19 @@ func (l *ledger) nextEnd() <-chan struct{} {
 	return l.freed
 }
 
-// checkGate asks the context and the gate whether the next turn may start, and returns a
-// [*stopError] if not.
-func (s *section) checkGate(ctx context.Context, next Role) error {
-	return s.admit(ctx, Progress{Next: next, Judges: next == RoleCritic}, false)
-}
-
 // reserve waits until a turn may start, and counts it as running until it is released. Running
 // turns count with their estimates: the most that one turn of the role has used so far. While the
 // gate would refuse the turn because of them, reserve waits for one to finish. Concurrent turns
 // thus exceed a budget by no more than a single turn would.
 func (s *section) reserve(ctx context.Context, next Role, judges bool) error {
-	return s.admit(ctx, Progress{Next: next, Judges: judges}, true)
+	return s.admit(ctx, next, judges, true)
 }
 
-// admit waits for permission to start the turn that the progress names.
-func (s *section) admit(ctx context.Context, next Progress, begins bool) error {
+// admit waits until the gate permits a turn, and returns a [*stopError] if it does not. begins
+// counts the turn as running.
+func (s *section) admit(ctx context.Context, next Role, judges, begins bool) error {
 	for {
-		over, err := s.admits(ctx, next, begins)
+		over, err := s.admits(ctx, next, judges, begins)
 		if over == nil {
 			return err
 		}
@@ -115,20 +106,20 @@ func (s *section) admit(ctx context.Context, next Progress, begins bool) error {
 
 // admits asks the gate once. If a running turn may be the reason for a refusal, it returns a
 // channel that is closed when one finishes.
-func (s *section) admits(ctx context.Context, next Progress, begins bool) (over <-chan struct{}, err error) {
+func (s *section) admits(ctx context.Context, next Role, judges, begins bool) (over <-chan struct{}, err error) {
 	if ctx.Err() != nil {
 		return nil, cancelled(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.progress
-	now.Next, now.Judges = next.Next, next.Judges
+	now.Next, now.Judges = next, judges
 	now.Spent, now.Roles = s.ledger.expected()
 	reason, why := s.at.Gate.Stop(now)
 	switch {
 	case reason == StopNone:
 		if begins {
-			s.ledger.begin(next.Next)
+			s.ledger.begin(next)
 		}
 		return nil, nil
 	case len(s.ledger.open) > 0:

@@ -104,9 +104,7 @@ func (s *section) playMember(ctx context.Context, i int, c Case) (review Review,
 	if err := s.emit(c.Step, TurnStarted{Iteration: c.Iteration, Role: role}); err != nil {
 		return review, err
 	}
-	if s.session.ID != "" {
-		c.ID = s.session.ID + "__" + strings.ReplaceAll(string(c.Step), ".", "_")
-	}
+	c.ID = s.idOf(c.Step)
 	if review, err = s.at.Panel[i].Judge(ctx, c, s.watch(c.Step, role)); err != nil {
 		return review, fmt.Errorf("run the critic %s: %w", role, err)
 	}

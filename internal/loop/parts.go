@@ -81,18 +81,21 @@ func (s *section) playNote(ctx context.Context, step Step, name string, play fun
 // Note records a text that the strategy has come up with, such as a lesson. The name has the form
 // "reflexion.lesson".
 func (s *Steps) Note(ctx context.Context, step Step, name, text string) error {
-	then, err := s.Record(ctx, step, name, func(context.Context) (string, error) { return text, nil })
-	if err == nil {
-		s.journal.compare(step, then, text)
-	}
+	_, err := s.known(ctx, step, name, text, func() (n Noted, _ error) { return n, nil })
 	return err
 }
 
-// compare reports a text that differs from the one in the journal.
-func (j *Journal) compare(step Step, then, now string) {
-	if then != now && j.Differs != nil {
-		j.Differs(step, then, now)
+// known is once for a step whose text is known beforehand. A journal that holds another one differs.
+func (s *section) known(ctx context.Context, step Step, name, text string, play func() (Noted, error)) (Noted, error) {
+	n, _, err := s.once(ctx, step, name, func() (Noted, error) {
+		n, err := play()
+		n.Text = text
+		return n, err
+	})
+	if err == nil && n.Text != text && s.journal.Differs != nil {
+		s.journal.Differs(step, n.Text, text)
 	}
+	return n, err
 }
 
 // Record runs an action outside of the run, such as a query to a shared store, and returns its
@@ -162,20 +165,16 @@ func (s *Steps) Check(ctx context.Context, step Step) ([]CheckResult, error) {
 // Command runs a command and returns its output. It is only for commands that the user has
 // allowed: an agent's reply alone must never decide that one is run.
 func (s *Steps) Command(ctx context.Context, step Step, command string) (CheckResult, error) {
-	n, _, err := s.once(ctx, step, NoteCommand, func() (n Noted, err error) {
-		if s.at.Commander == nil {
-			return n, errors.New("no commands are run in this run")
-		}
+	n, err := s.known(ctx, step, NoteCommand, command, func() (n Noted, err error) {
 		result, err := s.at.Commander.Command(ctx, step, command)
 		if err != nil {
 			return n, fmt.Errorf("run the command %q: %w", command, err)
 		}
-		return Noted{Text: command, Checks: []CheckResult{result}}, s.tell(step, "the command "+command, result.Written)
+		return Noted{Checks: []CheckResult{result}}, s.tell(step, "the command "+command, result.Written)
 	})
 	if err != nil {
 		return CheckResult{}, err
 	}
-	s.journal.compare(step, n.Text, command)
 	if len(n.Checks) != 1 {
 		return CheckResult{}, fmt.Errorf("the log of the session has no result of the command %q", command)
 	}
@@ -185,37 +184,25 @@ func (s *Steps) Command(ctx context.Context, step Step, command string) (CheckRe
 // Restore restores the work tree to a checkpoint of the session. It is only for what the user has
 // asked for: nothing else may remove files from the user's tree.
 func (s *Steps) Restore(ctx context.Context, step Step, commit string) error {
-	n, _, err := s.once(ctx, step, NoteRestored, func() (n Noted, err error) {
-		if s.at.Restorer == nil {
-			return n, errors.New("nothing is put back in this run")
-		}
+	_, err := s.known(ctx, step, NoteRestored, commit, func() (n Noted, err error) {
 		if err := s.at.Restorer.Restore(ctx, commit); err != nil {
 			return n, fmt.Errorf("put the work tree back: %w", err)
 		}
-		return Noted{Text: commit}, nil
+		return n, nil
 	})
-	if err == nil {
-		s.journal.compare(step, n.Text, commit)
-	}
 	return err
 }
 
 // Apply applies the difference between two checkpoints to the work tree, and saves the resulting
 // state.
 func (s *Steps) Apply(ctx context.Context, step Step, from, to string) error {
-	n, _, err := s.once(ctx, step, NoteApplied, func() (n Noted, err error) {
-		if s.at.Restorer == nil {
-			return n, errors.New("nothing is applied in this run")
-		}
+	_, err := s.known(ctx, step, NoteApplied, to, func() (n Noted, err error) {
 		if err := s.at.Restorer.Apply(ctx, from, to); err != nil {
 			return n, fmt.Errorf("take over what was done: %w", err)
 		}
-		now, err := s.keep(ctx, step)
-		return Noted{Text: to, Change: now}, err
+		n.Change, err = s.keep(ctx, step)
+		return n, err
 	})
-	if err == nil {
-		s.journal.compare(step, n.Text, to)
-	}
 	return err
 }
 

@@ -5,17 +5,18 @@ import (
 	"iter"
 )
 
-// A Workplace is a work tree and the agents that work in it: the user's own tree, or a [Fork].
+// A Workplace is a work tree and the agents that work in it: the user's own tree, or a [Fork]. What
+// the strategy does not use may be nil.
 type Workplace struct {
 	Actor     Actor
 	Tree      Tree
-	Checker   Checker   // nil: the project has no checks, and VERIFYING is skipped
-	Commander Commander // nil: no other commands can be run
+	Checker   Checker // nil: the project has no checks, and VERIFYING is skipped
+	Commander Commander
 	Critic    Critic
 	Panel     []Critic // the members of a panel, see [Policy.Panel]
-	Player    Player   // nil: the strategy has no turns of its own
-	Restorer  Restorer // nil: the strategy restores nothing
-	Forker    Forker   // nil: the strategy makes no forks
+	Player    Player
+	Restorer  Restorer
+	Forker    Forker
 	Gate      Gate
 }
 

@@ -29,8 +29,6 @@ type drift struct {
 	settings []string // changes of git's settings, as sentences
 }
 
-func (d drift) none() bool { return len(d.files)+len(d.settings) == 0 }
-
 // driftBetween compares a later look at the work tree with the capture of an iteration.
 func driftBetween(then, now Change) (d drift) {
 	if now.State != then.State {
@@ -62,7 +60,7 @@ func (it *Iteration) settle(ctx context.Context) error {
 		}
 	}
 	it.run.meanwhile = d.files
-	if done, _ := it.run.at.Gate.Ends(it.c, it.round.Review); done && !d.none() {
+	if done, _ := it.run.at.Gate.Ends(it.c, it.round.Review); done && len(d.files)+len(d.settings) > 0 {
 		it.round.Review.stale(d.files, d.settings)
 	}
 	return nil

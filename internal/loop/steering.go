@@ -153,14 +153,6 @@ func (s *Steering) begin(ctx context.Context) (_ context.Context, over func() (w
 	}
 }
 
-// mayBegin returns an error if no iteration may begin.
-func (s *section) mayBegin(ctx context.Context, next Role) error {
-	if err := s.await(ctx, s.whole, true); err != nil {
-		return err
-	}
-	return s.checkGate(ctx, next)
-}
-
 // await holds a turn back while the run is paused. If mayStop is set, it also ends the run if the
 // user has asked for that.
 func (c *course) await(ctx context.Context, step Step, mayStop bool) error {

@@ -110,7 +110,10 @@ func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iterati
 		if s.again != nil {
 			next = RoleCritic
 		}
-		if err := s.mayBegin(ctx, next); err != nil {
+		if err := s.await(ctx, s.whole, true); err != nil {
+			return Round{}, err
+		}
+		if err := s.admit(ctx, next, next == RoleCritic, false); err != nil {
 			return Round{}, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 )
 
 // A Call is what an agent is asked in one of the strategy's own turns, for example as a planner,
@@ -124,9 +123,7 @@ func (s *section) turn(ctx context.Context, call Call) (Reply, error) {
 	if call.As == "" && call.Access == Write {
 		call.As = s.actor
 	}
-	if s.session.ID != "" {
-		call.ID = s.session.ID + "__" + strings.ReplaceAll(string(call.Step), ".", "_")
-	}
+	call.ID = s.idOf(call.Step)
 	reply, err := s.at.Player.Play(ctx, call, s.watch(call.Step, call.Role))
 	if err != nil {
 		return reply, fmt.Errorf("run the %s: %w", call.Role, err)

@@ -187,38 +187,20 @@ func (r *record) plainLine(line []byte) {
 
 // add adds to the counts of tokens.
 func (r *record) add(t loop.Tokens) {
-	sum := loop.Tokens{}
-	if r.report.Usage.Tokens != nil {
-		sum = *r.report.Usage.Tokens
-	}
-	sum.Input += max(0, t.Input)
-	sum.Output += max(0, t.Output)
-	sum.CacheRead += max(0, t.CacheRead)
-	sum.CacheWrite += max(0, t.CacheWrite)
-	sum.Reasoning += max(0, t.Reasoning)
-	r.report.Usage.Tokens = &sum
+	r.report.Usage = r.report.Usage.Plus(loop.Usage{Tokens: &loop.Tokens{
+		Input: max(0, t.Input), Output: max(0, t.Output), CacheRead: max(0, t.CacheRead), CacheWrite: max(0, t.CacheWrite), Reasoning: max(0, t.Reasoning),
+	}})
 }
 
 // pay adds to the cost, in US dollars.
 func (r *record) pay(cost *float64) {
-	if cost == nil {
-		return
+	if cost != nil {
+		r.report.Usage = r.report.Usage.Plus(loop.Usage{CostUSD: new(max(0, *cost))})
 	}
-	sum := max(0, *cost)
-	if r.report.Usage.CostUSD != nil {
-		sum += *r.report.Usage.CostUSD
-	}
-	r.report.Usage.CostUSD = &sum
 }
 
 // asked counts a request to the model.
-func (r *record) asked() {
-	times := 1
-	if r.report.Usage.Rounds != nil {
-		times += *r.report.Usage.Rounds
-	}
-	r.report.Usage.Rounds = &times
-}
+func (r *record) asked() { r.report.Usage = r.report.Usage.Plus(loop.Usage{Rounds: new(1)}) }
 
 func (r *record) end(format string) Report {
 	r.whole()
