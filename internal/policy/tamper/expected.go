@@ -12,7 +12,7 @@ import (
 func expectations(r *report) {
 	for _, m := range r.tests.moved {
 		if m.from.file != m.to.file || m.from.name != m.to.name {
-			r.replaced(m.to.file, m.from.body, m.to.body)
+			rewrite{r, m.to.file}.compare(m.from.body, m.to.body)
 		}
 	}
 	for _, f := range r.files {
@@ -21,7 +21,7 @@ func expectations(r *report) {
 		}
 		removed, added := f.groups()
 		for i := range removed {
-			r.replaced(f, removed[i], added[i])
+			rewrite{r, f}.compare(removed[i], added[i])
 		}
 	}
 }
@@ -81,43 +81,49 @@ func counted(texts []string) map[string]int {
 	return n
 }
 
-// replaced compares lines of a test with their replacements: first the lines that differ
-// only in their values, then the remaining assertions, which may be written differently.
-func (r *report) replaced(f *file, removed, added []*line) {
+// A rewrite is lines of a test file that were replaced.
+type rewrite struct {
+	*report
+	file *file
+}
+
+// compare compares lines with their replacements: first the lines that differ only in their
+// values, then the remaining assertions, which may be written differently.
+func (r rewrite) compare(removed, added []*line) {
 	alike := map[string][]*line{}
 	for _, l := range added {
-		if r.Values.matter(f, l) {
-			form, _ := r.Values.of(f, l)
+		if r.Values.matter(r.file, l) {
+			form, _ := r.Values.of(r.file, l)
 			alike[form] = append(alike[form], l)
 		}
 	}
 	taken := map[*line]bool{}
 	var rest []*line
 	for _, old := range removed {
-		if !r.Values.matter(f, old) {
+		if !r.Values.matter(r.file, old) {
 			continue
 		}
-		form, was := r.Values.of(f, old)
+		form, was := r.Values.of(r.file, old)
 		if len(was) == 0 || len(alike[form]) == 0 {
 			rest = append(rest, old)
 			continue
 		}
 		now := alike[form][0]
 		alike[form], taken[now] = alike[form][1:], true
-		_, is := r.Values.of(f, now)
-		r.valuesChanged(f, old, now, was, is)
+		_, is := r.Values.of(r.file, now)
+		r.valuesChanged(old, now, was, is)
 	}
 	if len(removed) == 0 && len(added) > 0 {
-		r.addf(ExpectationChanged, f, added[0].at, "a text in a test has more lines than before")
+		r.addf(ExpectationChanged, r.file, added[0].at, "a text in a test has more lines than before")
 		return
 	}
-	unawaited(r, f, rest, added)
-	left := slices.DeleteFunc(slices.Clone(added), func(l *line) bool { return taken[l] || !r.Values.matter(f, l) })
-	r.rewritten(f, rest, left)
+	r.unawaited(rest, added)
+	left := slices.DeleteFunc(slices.Clone(added), func(l *line) bool { return taken[l] || !r.Values.matter(r.file, l) })
+	r.rewritten(rest, left)
 }
 
 // unawaited reports asynchronous assertions that are no longer awaited.
-func unawaited(r *report, f *file, removed, added []*line) {
+func (r rewrite) unawaited(removed, added []*line) {
 	now := map[string]int{}
 	for _, l := range added {
 		now[normal(l.code)] = l.at
@@ -125,40 +131,40 @@ func unawaited(r *report, f *file, removed, added []*line) {
 	for _, l := range removed {
 		for _, waits := range []string{"await ", "return "} {
 			if code, ok := strings.CutPrefix(normal(l.code), waits); ok && l.asserts && now[code] > 0 {
-				r.addf(Loosened, f, now[code], "an assertion is no longer awaited")
+				r.addf(Loosened, r.file, now[code], "an assertion is no longer awaited")
 			}
 		}
 	}
 }
 
 // valuesChanged reports the values of two lines that differ in nothing else.
-func (r *report) valuesChanged(f *file, old, now *line, was, is []string) {
+func (r rewrite) valuesChanged(old, now *line, was, is []string) {
 	was, is = without(was, is), without(is, was)
 	switch {
 	case len(was)+len(is) == 0:
 	case r.Values.expect(old):
-		r.addf(ExpectationChanged, f, now.at, "a test expects something else: %s, before it was %s", several(is), several(was))
+		r.addf(ExpectationChanged, r.file, now.at, "a test expects something else: %s, before it was %s", several(is), several(was))
 	default:
-		r.addf(ExpectationChanged, f, now.at, "a value in a test has changed: %s, before it was %s", several(is), several(was))
+		r.addf(ExpectationChanged, r.file, now.at, "a value in a test has changed: %s, before it was %s", several(is), several(was))
 	}
 }
 
 // rewritten compares the remaining assertions, and the rows of test tables.
-func (r *report) rewritten(f *file, removed, added []*line) {
+func (r rewrite) rewritten(removed, added []*line) {
 	before, after := slices.DeleteFunc(slices.Clone(removed), r.Values.silent), slices.DeleteFunc(slices.Clone(added), r.Values.silent)
 	for i := range min(len(before), len(after)) {
-		if r.turned(f, before[i], after[i]) {
-			r.addf(ExpectationChanged, f, after[i].at, "a test compares with something else")
+		if r.turned(before[i], after[i]) {
+			r.addf(ExpectationChanged, r.file, after[i].at, "a test compares with something else")
 			return
 		}
 	}
-	r.fewerTurns(f, removed, added)
-	was, rows := r.remains(f, slices.DeleteFunc(slices.Clone(removed), func(l *line) bool { return l.loose }))
-	is, _ := r.remains(f, added)
+	r.fewerTurns(removed, added)
+	was, rows := r.remains(slices.DeleteFunc(slices.Clone(removed), func(l *line) bool { return l.loose }))
+	is, _ := r.remains(added)
 	var all []string
 	at := 0
 	for _, l := range added {
-		_, values := r.Values.of(f, l)
+		_, values := r.Values.of(r.file, l)
 		all = append(all, values...)
 		if at == 0 && !l.idle && (l.exact || r.Values.Wants.match(l.code) || l.quoted) {
 			at = l.at
@@ -167,28 +173,28 @@ func (r *report) rewritten(f *file, removed, added []*line) {
 	lost, news, lostRows := without(was, all), without(is, was), without(rows, all)
 	switch {
 	case at > 0 && len(lost) > 0 && len(news) > 0:
-		r.addf(ExpectationChanged, f, at, "a test expects something else: %s, before it was %s", several(news), several(lost))
+		r.addf(ExpectationChanged, r.file, at, "a test expects something else: %s, before it was %s", several(news), several(lost))
 	case len(lostRows) > 0:
-		r.addf(Loosened, f, removed[0].at, "values that a test covers are gone: %s", several(lostRows))
+		r.addf(Loosened, r.file, removed[0].at, "values that a test covers are gone: %s", several(lostRows))
 	}
 }
 
 // fewerTurns reports loops that cover only a part of what they covered before.
-func (r *report) fewerTurns(f *file, removed, added []*line) {
+func (r rewrite) fewerTurns(removed, added []*line) {
 	isNone := func(l *line) bool { return !r.Values.Loops.match(l.code) }
 	before, after := slices.DeleteFunc(slices.Clone(removed), isNone), slices.DeleteFunc(slices.Clone(added), isNone)
 	for i := range min(len(before), len(after)) {
 		if r.Values.Narrows.match(after[i].bare) && !r.Values.Narrows.match(before[i].bare) {
-			r.addf(Loosened, f, after[i].at, "a loop of a test covers less than before")
+			r.addf(Loosened, r.file, after[i].at, "a loop of a test covers less than before")
 		}
 	}
 }
 
 // remains returns the values of lines that state an expected result, and those in the
 // rows of test tables.
-func (r *report) remains(f *file, lines []*line) (expected, rows []string) {
+func (r rewrite) remains(lines []*line) (expected, rows []string) {
 	for _, l := range lines {
-		form, values := r.Values.of(f, l)
+		form, values := r.Values.of(r.file, l)
 		if r.Values.expect(l) {
 			expected = append(expected, values...)
 		}
@@ -200,8 +206,8 @@ func (r *report) remains(f *file, lines []*line) (expected, rows []string) {
 }
 
 // turned reports whether two assertions compare the same value with something different.
-func (r *report) turned(f *file, old, now *line) bool {
-	if now.idle || old.loose && now.exact || f.renames(old.code, now.code) {
+func (r rewrite) turned(old, now *line) bool {
+	if now.idle || old.loose && now.exact || r.file.renames(old.code, now.code) {
 		return false
 	}
 	if left, right, ok := matched(old.parts); ok {

@@ -255,12 +255,3 @@ func filesOf(c loop.Change) []loop.FileChange {
 	}
 	return files
 }
-
-// unreadable reports text that has turned binary, which diffs no longer show.
-func (r *report) unreadable(unshown []loop.Unshown) {
-	for _, u := range unshown {
-		if u.Why == loop.TurnedBinary {
-			r.signs = append(r.signs, Sign{Kind: TurnedBinary, Path: u.Path, Text: "the text turned binary, so that no diff shows it"})
-		}
-	}
-}

@@ -95,17 +95,17 @@ func Inspect(c loop.Change, in Tree) []Sign {
 		}
 	}
 	r.tests = trace(r)
-	r.unreadable(c.Unshown)
-	for _, look := range detectors() {
+	for _, u := range c.Unshown {
+		if u.Why == loop.TurnedBinary {
+			r.signs = append(r.signs, Sign{Kind: TurnedBinary, Path: u.Path, Text: "the text turned binary, so that no diff shows it"})
+		}
+	}
+	for _, look := range []func(*report){
+		cut, lostTests, detached, skips, assertions, expectations, suppressions, configurations, scripts, instructions,
+	} {
 		look(r)
 	}
 	return ordered(r.signs)
-}
-
-func detectors() []func(*report) {
-	return []func(*report){
-		cut, lostTests, detached, skips, assertions, expectations, suppressions, configurations, scripts, instructions,
-	}
 }
 
 // cut reports test and configuration files that are too large to be read whole.
