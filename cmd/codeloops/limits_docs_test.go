@@ -10,7 +10,6 @@ import (
 
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
-	"codeloops/internal/policy"
 	"codeloops/internal/policy/limits"
 )
 
@@ -31,17 +30,9 @@ func TestLimitsDocs(t *testing.T) {
 		key, value, _ := strings.Cut(e.String(), " = ")
 		defaults[key] = value
 	}
-	var want []string
-	for _, i := range []policy.Inspector{
-		limits.AllowPaths{},
-		limits.DenyPaths{},
-		limits.DenyPhrases{},
-		limits.MaxFiles(0), limits.MaxLines(0), limits.MaxBytes(0),
-		limits.MaxGrowth(0), limits.MinSimilarity(0),
-		limits.NoNewDependencies{},
-		limits.Tamper{},
-	} {
-		want = append(want, i.Name())
+	want := []string{
+		limits.RuleAllowPaths, limits.RuleDenyPaths, limits.RuleDenyPhrases, limits.RuleMaxFiles, limits.RuleMaxLines, limits.RuleMaxBytes,
+		limits.RuleMaxGrowth, limits.RuleMinSimilarity, limits.RuleNoDependencies, limits.RuleTamper,
 	}
 	var got []string
 	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| `(policy\\.\\w+)` \\| `([^`]*)`.*\\| `([\\w:]+)` \\| (\\d) \\|$")

@@ -14,8 +14,6 @@ type always struct {
 	breach *policy.Breach
 }
 
-func (a always) Name() string { return a.name }
-
 func (a always) Inspect(_ loop.Case, found *loop.Inspection) *policy.Breach {
 	found.Concerns = append(found.Concerns, loop.Concern{Rule: a.name, Text: "looked at"})
 	if a.breach == nil {
@@ -23,6 +21,13 @@ func (a always) Inspect(_ loop.Case, found *loop.Inspection) *policy.Breach {
 	}
 	b := *a.breach
 	return &b
+}
+
+func named(rules ...always) (all []policy.Named) {
+	for _, r := range rules {
+		all = append(all, policy.Named{Name: r.name, Inspector: r})
+	}
+	return all
 }
 
 func back(rule string) loop.Round {
@@ -51,29 +56,29 @@ func TestBreaches(t *testing.T) {
 	}
 	const inVain = "a is broken, and the actor did not put it right when told"
 	for name, c := range map[string]struct {
-		rules   []policy.Inspector
+		rules   []always
 		revise  bool
 		history []loop.Round
 		want    *loop.Ruling
 	}{
-		"kept":                     {[]policy.Inspector{always{"a", nil}, always{"b", nil}}, true, nil, nil},
-		"broken":                   {[]policy.Inspector{always{"b", nil}, a}, false, nil, stop("a", "a is broken")},
-		"sent back":                {[]policy.Inspector{a}, true, nil, again("a", "a is broken", "a is broken")},
-		"in other words":           {[]policy.Inspector{mild}, false, nil, again("a", "a is broken", "mend a")},
-		"with what was asked for":  {[]policy.Inspector{mild}, false, []loop.Round{more, back("b")}, again("a", "a is broken", "mend a\n\nWhat the last review asked for is still to be done:\nadd a test")},
-		"all of them at once":      {[]policy.Inspector{mild, b}, true, nil, again("a", "a is broken", "mend a\n\nb is broken")},
-		"one is enough":            {[]policy.Inspector{mild, b}, false, nil, stop("b", "b is broken")},
-		"the second time":          {[]policy.Inspector{a}, true, []loop.Round{back("a")}, again("a", "a is broken", "a is broken")},
-		"the third time":           {[]policy.Inspector{a}, true, []loop.Round{back("a"), back("a")}, stop("a", inVain)},
-		"the third time, in turns": {[]policy.Inspector{a}, true, []loop.Round{back("a"), back("b"), back("a")}, stop("a", inVain)},
-		"not in a row":             {[]policy.Inspector{a}, true, []loop.Round{back("a"), back("a"), judged(loop.Verdict{Decision: loop.Continue})}, again("a", "a is broken", "a is broken")},
-		"resumed":                  {[]policy.Inspector{a}, true, []loop.Round{back("a"), back("a"), ended}, again("a", "a is broken", "a is broken")},
-		"a last resort":            {[]policy.Inspector{last}, false, []loop.Round{back("a"), back("a")}, again("a_last", "a is broken", "a is broken")},
-		"in vain as well":          {[]policy.Inspector{last}, false, []loop.Round{back("a"), back("a"), back("a_last")}, stop("a", inVain)},
+		"kept":                     {[]always{{"a", nil}, {"b", nil}}, true, nil, nil},
+		"broken":                   {[]always{{"b", nil}, a}, false, nil, stop("a", "a is broken")},
+		"sent back":                {[]always{a}, true, nil, again("a", "a is broken", "a is broken")},
+		"in other words":           {[]always{mild}, false, nil, again("a", "a is broken", "mend a")},
+		"with what was asked for":  {[]always{mild}, false, []loop.Round{more, back("b")}, again("a", "a is broken", "mend a\n\nWhat the last review asked for is still to be done:\nadd a test")},
+		"all of them at once":      {[]always{mild, b}, true, nil, again("a", "a is broken", "mend a\n\nb is broken")},
+		"one is enough":            {[]always{mild, b}, false, nil, stop("b", "b is broken")},
+		"the second time":          {[]always{a}, true, []loop.Round{back("a")}, again("a", "a is broken", "a is broken")},
+		"the third time":           {[]always{a}, true, []loop.Round{back("a"), back("a")}, stop("a", inVain)},
+		"the third time, in turns": {[]always{a}, true, []loop.Round{back("a"), back("b"), back("a")}, stop("a", inVain)},
+		"not in a row":             {[]always{a}, true, []loop.Round{back("a"), back("a"), judged(loop.Verdict{Decision: loop.Continue})}, again("a", "a is broken", "a is broken")},
+		"resumed":                  {[]always{a}, true, []loop.Round{back("a"), back("a"), ended}, again("a", "a is broken", "a is broken")},
+		"a last resort":            {[]always{last}, false, []loop.Round{back("a"), back("a")}, again("a_last", "a is broken", "a is broken")},
+		"in vain as well":          {[]always{last}, false, []loop.Round{back("a"), back("a"), back("a_last")}, stop("a", inVain)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gate := policy.Gate{Inspectors: c.rules, Revise: c.revise}
+			gate := policy.Gate{Inspectors: named(c.rules...), Revise: c.revise}
 			found, got := gate.Inspect(loop.Case{History: c.history})
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
@@ -128,7 +133,7 @@ func (w word) Rule(_ loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
 func TestRulersStandOnEachOther(t *testing.T) {
 	t.Parallel()
 	gate := policy.Gate{
-		Inspectors: []policy.Inspector{always{"z", nil}},
+		Inspectors: named(always{"z", nil}),
 		Rulers:     []policy.Ruler{word{"a", false}, word{"b", true}, word{"c", false}},
 	}
 	got := gate.Rule(loop.Case{}, loop.Review{Verdict: loop.Verdict{Decision: loop.Continue}})

@@ -21,7 +21,7 @@ type Gate struct {
 
 	// Inspectors inspect the work, all of them, in this order. The first one whose rule
 	// is broken names the ruling.
-	Inspectors []Inspector
+	Inspectors []Named
 	// Rulers apply to the critic's verdict one after the other, until one of them ends
 	// the run.
 	Rulers []Ruler
@@ -32,10 +32,14 @@ type Gate struct {
 
 var _ loop.Gate = Gate{}
 
+// A Named is an inspector with the name of its rule in the policy and in stop reasons.
+type Named struct {
+	Name string
+	Inspector
+}
+
 // An Inspector is a rule on the actor's work. It keeps no state.
 type Inspector interface {
-	// Name is the name of the rule in the policy and in stop reasons.
-	Name() string
 	// Inspect inspects the work before a critic does, and may add to what was found. It
 	// returns nil if the work follows the rule.
 	Inspect(c loop.Case, found *loop.Inspection) *Breach
@@ -55,7 +59,7 @@ func (g Gate) Inspect(c loop.Case) (found loop.Inspection, ruling *loop.Ruling) 
 	var broken []Breach
 	for _, i := range g.Inspectors {
 		if b := i.Inspect(c, &found); b != nil {
-			b.rule = i.Name()
+			b.rule = i.Name
 			b.Back = b.Back || g.Revise
 			broken = append(broken, *b)
 		}

@@ -38,9 +38,6 @@ type Required struct {
 	Apply bool
 }
 
-// Name implements [Inspector].
-func (Required) Name() string { return RuleRequired }
-
 // Inspect implements [Inspector]. It records in the audit which required changes were made.
 func (q Required) Inspect(c loop.Case, found *loop.Inspection) *Breach {
 	asked := q.asked(c.History)

@@ -41,30 +41,29 @@ func roleBudgets(s config.Strategy) map[loop.Role]policy.Budget {
 
 // inspectors returns the rules on the actor's work, in the order in which they apply. Inactive
 // ones are included, as in [policy.Rulers].
-func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.Inspector {
+func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.Named {
 	c, set := cfg.Policy, policyOf(cfg).Critique
 	dependencies := limits.NoNewDependencies{}
 	if c.NoNewDependencies {
 		dependencies = limits.NewNoNewDependencies()
 	}
-	weakened := limits.Tamper{
-		On: c.Tamper != "off", Block: c.Tamper == "block",
-		Tree: tamper.Tree{Files: worktree.Files{Dir: tree.Root()}, Deciding: d.checks()},
-	}
-	return []policy.Inspector{
-		limits.Audit{Base: tree.BaseState()},
-		limits.AllowPaths(c.AllowPaths),
-		limits.DenyPaths(c.DenyPaths),
-		limits.DenyPhrases(c.DenyPhrases),
-		limits.MaxFiles(c.MaxFiles),
-		limits.MaxLines(c.MaxLines),
-		limits.MaxBytes(int64(c.MaxBytes)),
-		limits.MaxGrowth(c.MaxGrowth),
-		limits.MinSimilarity(c.MinSimilarity),
-		dependencies,
-		weakened,
-		limits.Deciding{Files: d, Block: cfg.Profile == "strict"},
-		policy.Required{On: set != nil, Files: worktree.Files{Dir: tree.Root()}, Apply: set != nil && set.Fallback == "apply"},
+	files := worktree.Files{Dir: tree.Root()}
+	return []policy.Named{
+		{Name: "audit", Inspector: limits.Audit{Base: tree.BaseState()}},
+		{Name: limits.RuleAllowPaths, Inspector: limits.AllowPaths(c.AllowPaths)},
+		{Name: limits.RuleDenyPaths, Inspector: limits.DenyPaths(c.DenyPaths)},
+		{Name: limits.RuleDenyPhrases, Inspector: limits.DenyPhrases(c.DenyPhrases)},
+		{Name: limits.RuleMaxFiles, Inspector: limits.MaxFiles(c.MaxFiles)},
+		{Name: limits.RuleMaxLines, Inspector: limits.MaxLines(c.MaxLines)},
+		{Name: limits.RuleMaxBytes, Inspector: limits.MaxBytes(int64(c.MaxBytes))},
+		{Name: limits.RuleMaxGrowth, Inspector: limits.MaxGrowth(c.MaxGrowth)},
+		{Name: limits.RuleMinSimilarity, Inspector: limits.MinSimilarity(c.MinSimilarity)},
+		{Name: limits.RuleNoDependencies, Inspector: dependencies},
+		{Name: limits.RuleTamper, Inspector: limits.Tamper{
+			On: c.Tamper != "off", Block: c.Tamper == "block", Tree: tamper.Tree{Files: files, Deciding: d.checks()},
+		}},
+		{Name: limits.RuleDeciding, Inspector: limits.Deciding{Files: d, Block: cfg.Profile == "strict"}},
+		{Name: policy.RuleRequired, Inspector: policy.Required{On: set != nil, Files: files, Apply: set != nil && set.Fallback == "apply"}},
 	}
 }
 

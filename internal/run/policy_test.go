@@ -138,7 +138,7 @@ func TestEveryRuleMatters(t *testing.T) {
 	var names []string
 	all := gateOf(nil)
 	for _, i := range all.Inspectors {
-		names = append(names, i.Name())
+		names = append(names, i.Name)
 	}
 	for _, r := range all.Rulers {
 		names = append(names, r.Name())
@@ -155,7 +155,7 @@ func TestEveryRuleMatters(t *testing.T) {
 			t.Errorf("%s: the rule %q decides: %s", name, so.Rule, so.Why)
 		}
 		lacking := whole
-		lacking.Inspectors = slices.DeleteFunc(slices.Clone(whole.Inspectors), func(i policy.Inspector) bool { return i.Name() == name })
+		lacking.Inspectors = slices.DeleteFunc(slices.Clone(whole.Inspectors), func(i policy.Named) bool { return i.Name == name })
 		lacking.Rulers = slices.DeleteFunc(slices.Clone(whole.Rulers), func(r policy.Ruler) bool { return r.Name() == name })
 		if f, s := rule(lacking, b); reflect.DeepEqual(f, found) && reflect.DeepEqual(s, so) {
 			t.Errorf("%s: the case ends the same without the rule", name)

@@ -27,9 +27,6 @@ type Deciding struct {
 	Block bool     // a change is also a breach, unless the task names the file
 }
 
-// Name implements [policy.Inspector].
-func (Deciding) Name() string { return RuleDeciding }
-
 // Inspect implements [policy.Inspector]. A breach sends the work back without asking the
 // critic, whose program may have been replaced.
 func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {

@@ -21,9 +21,6 @@ type NoNewDependencies struct{ manifests []manifest }
 // NewNoNewDependencies returns the rule.
 func NewNoNewDependencies() NoNewDependencies { return NoNewDependencies{manifests()} }
 
-// Name implements [policy.Inspector].
-func (NoNewDependencies) Name() string { return RuleNoDependencies }
-
 // Inspect implements [policy.Inspector].
 func (d NoNewDependencies) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	var found []string

@@ -143,7 +143,7 @@ func TestSizes(t *testing.T) {
 		{limits.MaxBytes(4 + 9 + 2 + 4), "19 bytes may be changed, but 20 are"},
 	} {
 		if got := why(r.rule, c); got != r.want {
-			t.Errorf("%s: got %q, want %q", r.rule.Name(), got, r.want)
+			t.Errorf("%+v: got %q, want %q", r.rule, got, r.want)
 		}
 	}
 }
@@ -261,7 +261,7 @@ func TestOff(t *testing.T) {
 		limits.Tamper{},
 	} {
 		if got := why(i, c); got != "" {
-			t.Errorf("%s: %s", i.Name(), got)
+			t.Errorf("%T: %s", i, got)
 		}
 	}
 }

@@ -15,9 +15,6 @@ import (
 // to files that became hidden, except caches. Without patterns there is no limit.
 type AllowPaths []string
 
-// Name implements [policy.Inspector].
-func (AllowPaths) Name() string { return RuleAllowPaths }
-
 // Inspect implements [policy.Inspector].
 func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	outside := touched(c.Change, func(u loop.Unshown) bool { return u.Why != loop.HiddenCache && u.Why != loop.IgnoredSettings })
@@ -35,9 +32,6 @@ func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 // DenyPaths forbids changes of paths that one of the patterns matches, even if the diff does
 // not show them.
 type DenyPaths []string
-
-// Name implements [policy.Inspector].
-func (DenyPaths) Name() string { return RuleDenyPaths }
 
 // Inspect implements [policy.Inspector].
 func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {

@@ -15,9 +15,6 @@ import (
 // line breaks. An existing phrase may move, or stay in a changed line.
 type DenyPhrases []string
 
-// Name implements [policy.Inspector].
-func (DenyPhrases) Name() string { return RuleDenyPhrases }
-
 // Inspect implements [policy.Inspector].
 func (d DenyPhrases) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	if len(d) == 0 {

@@ -15,9 +15,6 @@ import (
 // or before it. 0 is no limit.
 type MaxGrowth float64
 
-// Name implements [policy.Inspector].
-func (MaxGrowth) Name() string { return RuleMaxGrowth }
-
 // Inspect implements [policy.Inspector].
 func (m MaxGrowth) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	if m == 0 || len(c.History) == 0 {
@@ -64,9 +61,6 @@ func grown(c loop.Case) (bytes int64, percent *float64) {
 // that must stay when an iteration changes it. Very short files are not compared. 0 is no
 // limit.
 type MinSimilarity float64
-
-// Name implements [policy.Inspector].
-func (MinSimilarity) Name() string { return RuleMinSimilarity }
 
 const telling = 200 // bytes; shorter files are not compared
 

@@ -12,25 +12,25 @@ import (
 
 // A maxSize limits the size of the change since the session began; 0 is no limit.
 type maxSize struct {
-	rule, what string
-	most       int64
-	of         func(loop.Change) int64
+	what string
+	most int64
+	of   func(loop.Change) int64
 }
 
 // MaxFiles limits the number of changed files.
 func MaxFiles(n int) policy.Inspector {
-	return maxSize{RuleMaxFiles, "file", int64(n), func(c loop.Change) int64 { return int64(len(paths(c))) }}
+	return maxSize{"file", int64(n), func(c loop.Change) int64 { return int64(len(paths(c))) }}
 }
 
 // MaxLines limits the number of lines added and removed, together.
 func MaxLines(n int) policy.Inspector {
-	return maxSize{RuleMaxLines, "line", int64(n), func(c loop.Change) int64 { return int64(c.Insertions + c.Deletions) }}
+	return maxSize{"line", int64(n), func(c loop.Change) int64 { return int64(c.Insertions + c.Deletions) }}
 }
 
 // MaxBytes limits the size of the lines added and removed, together. A binary file counts
 // whole, before and after.
 func MaxBytes(n int64) policy.Inspector {
-	return maxSize{RuleMaxBytes, "byte", n, func(c loop.Change) (n int64) {
+	return maxSize{"byte", n, func(c loop.Change) (n int64) {
 		for _, f := range c.Files {
 			if f.Binary {
 				n += f.OldSize + f.NewSize
@@ -43,9 +43,6 @@ func MaxBytes(n int64) policy.Inspector {
 		return n
 	}}
 }
-
-// Name implements [policy.Inspector].
-func (m maxSize) Name() string { return m.rule }
 
 // Inspect implements [policy.Inspector].
 func (m maxSize) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {

@@ -16,9 +16,6 @@ type Tamper struct {
 	Block bool // a sign is also a breach
 }
 
-// Name implements [policy.Inspector].
-func (Tamper) Name() string { return RuleTamper }
-
 // Inspect implements [policy.Inspector]. Each kind of sign is a concern, with all its places.
 func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	if !t.On {
