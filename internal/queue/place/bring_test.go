@@ -116,8 +116,8 @@ func TestSetup(t *testing.T) {
 	s.Write(".gitignore", "env\nruns\n")
 	s.Write(".worktreeinclude", "env\n")
 	s.Write("env", "here\n")
-	s.Save("rules")
-	task := place.Task{Name: "t", Base: "main", Log: filepath.Join(s.State, "log")}
+	base := s.Save("rules")
+	task := place.Task{Name: "t", Base: base, Log: filepath.Join(s.State, "log")}
 	task.Setup = "echo it begins; echo x >>runs; cat env nothing"
 	_, err := s.site.Open(t.Context(), task)
 	s.refused(err, "setup command", "exit code 1", "it begins\nhere\n", "nothing")

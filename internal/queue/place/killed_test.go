@@ -59,7 +59,7 @@ func TestPlayed(t *testing.T) {
 
 // life takes a task from its beginning to its end, or continues one that was killed.
 func life(s scene) {
-	p, err := s.site.Open(s.Context(), place.Task{Name: "t", Base: "main", Setup: "echo ready >>ready", Log: s.State + "/log"})
+	p, err := s.site.Open(s.Context(), place.Task{Name: "t", Base: s.Git("rev-parse", "main"), Setup: "echo ready >>ready", Log: s.State + "/log"})
 	if err != nil && strings.Contains(err.Error(), "it was being removed") {
 		all, err := s.site.List()
 		s.must(err)

@@ -9,6 +9,7 @@
 package place
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ type Place struct {
 // A Task describes the place to open.
 type Task struct {
 	Name  string
-	Base  string // the commit that a new branch begins at
+	Base  string // the ID of the commit that a new branch begins at
 	Setup string // a shell command that prepares a new place; "" is none
 	Log   string // a file for its output
 	// Fill writes files into a new work tree, before the setup command; nil writes none.
@@ -139,16 +140,7 @@ func (p *Place) open(ctx context.Context, t Task) error {
 	if _, err := os.Lstat(p.Dir); p.rec.Ready && err == nil {
 		return p.settle(ctx)
 	}
-	if p.rec.Base == "" {
-		base, ok, err := p.repo.Commit(ctx, t.Base)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return hint.Errorf("name a commit; a repository without any needs its first one", "%s is no commit", wording.Name(t.Base))
-		}
-		p.rec.Base = base
-	}
+	p.rec.Base = cmp.Or(p.rec.Base, t.Base)
 	return p.make(ctx, t, begun)
 }
 
@@ -191,7 +183,7 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	}
 	var err error
 	if !begun {
-		_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", p.ref(), p.rec.Base, "")
+		_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", p.ref(), p.rec.Base, "") // rejects what is no commit
 	}
 	if err == nil {
 		err = p.repo.Trees().Add(ctx, p.Dir, p.Branch)

@@ -45,7 +45,7 @@ func newScene(t *testing.T) scene {
 
 func (s scene) open(name string) *place.Place {
 	s.Helper()
-	p, err := s.site.Open(s.Context(), place.Task{Name: name, Base: "main"})
+	p, err := s.site.Open(s.Context(), place.Task{Name: name, Base: s.Git("rev-parse", "main")})
 	s.must(err)
 	return p
 }
@@ -246,31 +246,31 @@ func TestTreeGone(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
+	base := s.Git("rev-parse", "main")
 	open := func(name, base string) error {
 		_, err := s.site.Open(t.Context(), place.Task{Name: name, Base: base})
 		return err
 	}
 	for _, name := range []string{"", "..", "a/b", "a..b", "-a", ".a", "a.", "a b", "a.lock", "a.LOCK", "a~", strings.Repeat("x", 101)} {
-		s.refused(open(name, "main"), "cannot be the name of a task")
+		s.refused(open(name, base), "cannot be the name of a task")
 	}
-	s.refused(open("t", "nothing"), "nothing is no commit")
+	for _, no := range []string{strings.Repeat("a", 40), s.Git("rev-parse", "main^{tree}")} {
+		if err := open("no-"+no[:6], no); err == nil || !strings.Contains(err.Error(), no) {
+			t.Errorf("the base %s: %v", no, err)
+		}
+	}
 	s.open("fix")
-	s.refused(open("Fix", "main"), "task fix", "the same name as Fix")
+	s.refused(open("Fix", base), "task fix", "the same name as Fix")
 	s.Git("branch", "codeloops/Other")
-	s.refused(open("other", "main"), "codeloops/Other", "the same name as codeloops/other")
+	s.refused(open("other", base), "codeloops/Other", "the same name as codeloops/other")
 	s.Git("switch", "-q", "-c", "codeloops/mine")
-	s.refused(open("mine", "main"), "codeloops/mine is checked out in "+s.Root)
+	s.refused(open("mine", base), "codeloops/mine is checked out in "+s.Root)
 	_, err := place.New(s.Repo.Repo, filepath.Join(s.Root, "sub"))
 	s.refused(err, "part of it")
 
 	s = newScene(t)
 	s.Git("branch", "codeloops")
-	s.refused(open("t", "main"), "there is a branch codeloops", "codeloops/t")
-
-	s = newScene(t)
-	s.must(os.RemoveAll(s.CommonDir))
-	s.Git("init", "-q")
-	s.refused(open("t", "HEAD"), "HEAD is no commit")
+	s.refused(open("t", base), "there is a branch codeloops", "codeloops/t")
 }
 
 func TestOpenRepository(t *testing.T) {
@@ -326,7 +326,7 @@ func TestLinkInPlace(t *testing.T) {
 	s.must(os.RemoveAll(p.Dir))
 	s.must(os.Symlink(s.Root, p.Dir))
 	before := s.Untouched()
-	_, err := s.site.Open(t.Context(), place.Task{Name: "t", Base: "main"})
+	_, err := s.site.Open(t.Context(), place.Task{Name: "t"})
 	s.refused(err, "is no longer a directory")
 	s.refused(p.Remove(t.Context(), "main"), "is no longer a directory")
 	_, err = p.Discard(t.Context())
@@ -340,11 +340,12 @@ func TestLinkInPlace(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
+	base := s.Git("rev-parse", "main")
 	var all sync.WaitGroup
 	for n := range 12 {
 		all.Go(func() {
 			name := fmt.Sprintf("t%d", n)
-			p, err := at(s.Repo).site.Open(t.Context(), place.Task{Name: name, Base: "main"})
+			p, err := at(s.Repo).site.Open(t.Context(), place.Task{Name: name, Base: base})
 			if err != nil {
 				t.Error(err)
 				return
