@@ -3,7 +3,6 @@ package term
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"codeloops/internal/wording"
 )
@@ -25,66 +24,27 @@ func Clean(text string) string {
 	}, wording.Clean(text))
 }
 
-// harmless reports whether Clean would change nothing. Almost every text is harmless, and a list
-// of sessions has megabytes of prompts. Letters from U+0600 on may be marks of direction
-// and are looked at by Clean itself.
+// harmless reports whether Clean would change nothing: a list of sessions has megabytes of prompts, and
+// almost every text is harmless. Characters from U+0600 on may be marks of direction, or replace bytes that
+// are not UTF-8; Clean itself looks at them.
 func harmless(text string) bool {
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c < utf8.RuneSelf {
-			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
-				return false
-			}
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if size == 1 || r < 0xa0 || r >= 0x600 {
-			return false
-		}
-		i += size - 1
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x600
+	})
 }
 
 // Line is Clean for text that has to fit on one line: each run of white space becomes one
 // space.
 func Line(text string) string {
-	text = strings.TrimSpace(Clean(text))
-	at := unevenSpace(text)
-	if at == len(text) {
-		return text
-	}
 	var line strings.Builder
 	line.Grow(len(text))
-	for ; at < len(text); at = unevenSpace(text) {
-		line.WriteString(text[:at])
-		line.WriteByte(' ')
-		text = strings.TrimLeftFunc(text[at:], unicode.IsSpace)
-	}
-	line.WriteString(text)
-	return line.String()
-}
-
-// unevenSpace returns where the first white space begins that is not a single space between words;
-// the length of the text if there is none. The text must not end in white space.
-// [strings.Fields] takes four times as long where a text is not all ASCII.
-func unevenSpace(text string) int {
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c > ' ' && c < utf8.RuneSelf:
-		case c == ' ' && text[i+1] > ' ' && text[i+1] < utf8.RuneSelf:
-			i++
-		case c <= ' ':
-			return i
-		default:
-			r, size := utf8.DecodeRuneInString(text[i:])
-			if unicode.IsSpace(r) {
-				return i
-			}
-			i += size - 1
+	for word := range strings.FieldsSeq(Clean(text)) {
+		if line.Len() > 0 {
+			line.WriteByte(' ')
 		}
+		line.WriteString(word)
 	}
-	return len(text)
+	return line.String()
 }
 
 // ASCII replaces the non-ASCII signs of codeloops' own output, for a terminal that cannot
