@@ -99,7 +99,7 @@ func (r *runCommand) prepare(ctx context.Context) (err error) {
 // write lets the user write or edit the prompt in their editor.
 func (r *runCommand) write(ctx context.Context) (editor.Draft, error) {
 	a := r.app
-	e := editor.Editor{Streams: a.Streams, Host: &a.Host, Git: &worktree.Git{Environ: a.Environ}}
+	e := editor.Editor{Streams: a.Streams, Host: &a.Host}
 	draft, err := e.Edit(ctx, r.prompt, howToAsk)
 	if err != nil {
 		return draft, err

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"codeloops/internal/config/host"
-	"codeloops/internal/diff"
 	"codeloops/internal/proc"
+	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/wording/hint"
 )
@@ -19,8 +19,6 @@ import (
 type Editor struct {
 	*term.Streams
 	*host.Host
-
-	Git diff.Git // reads the user's git configuration
 }
 
 // below separates the text from the comments. A # alone does not make a comment, because it
@@ -79,17 +77,13 @@ func template(text, comments string) string {
 	return b.String()
 }
 
-// command finds the editor as git does: $GIT_EDITOR, core.editor, $VISUAL, $EDITOR, vi. It
-// ignores core.editor in the repository, where an agent may have set it.
+// command finds the editor as git does: $GIT_EDITOR, core.editor, $VISUAL, $EDITOR, vi.
 func (e *Editor) command(ctx context.Context) (string, error) {
 	if command := e.Getenv("GIT_EDITOR"); command != "" {
 		return command, nil
 	}
-	for _, scope := range []string{"--global", "--system"} {
-		out, err := e.Git.Run(ctx, diff.GitCall{Dir: e.Dir, Args: []string{"config", scope, "--includes", "--get", "core.editor"}})
-		if command := strings.TrimSpace(string(out)); err == nil && command != "" {
-			return command, nil
-		}
+	if command, _ := (worktree.Git{Environ: e.Environ}).UserSetting(ctx, e.Dir, "core.editor"); command != "" {
+		return command, nil
 	}
 	dumb := e.Getenv("TERM") == "" || e.Getenv("TERM") == "dumb"
 	if command := e.Getenv("VISUAL"); command != "" && !dumb {

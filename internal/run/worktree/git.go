@@ -46,3 +46,14 @@ func commands(left []proc.Process) string {
 func (g Git) In(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return g.Run(ctx, diff.GitCall{Dir: dir, Args: args})
 }
+
+// UserSetting returns a setting of the user's or else the system's git configuration. That of the repository does not
+// count: an agent may have written it.
+func (g Git) UserSetting(ctx context.Context, dir, key string) (value string, set bool) {
+	for _, scope := range []string{"--global", "--system"} {
+		if out, err := g.In(ctx, dir, "config", scope, "--includes", "--get", key); err == nil {
+			return strings.TrimSpace(string(out)), true
+		}
+	}
+	return "", false
+}

@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"codeloops/internal/config/host"
-	"codeloops/internal/diff"
 	"codeloops/internal/proc"
+	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/term"
 )
 
@@ -24,8 +24,6 @@ const (
 type Pager struct {
 	*term.Streams
 	*host.Host
-
-	Git diff.Git // asks for the user's configuration
 }
 
 // Show pages what write writes if standard output is a terminal. As with git, the pager is a shell
@@ -74,12 +72,11 @@ func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Conte
 	return UnlessGone(err)
 }
 
-// command looks for the command where git does: $GIT_PAGER, core.pager, $PAGER, less. Only the
-// user's and the system's git configuration count: an agent may have written the repository's.
+// command looks for the command where git does: $GIT_PAGER, core.pager, $PAGER, less.
 func (p *Pager) command(ctx context.Context) string {
 	command, set := p.LookupEnv("GIT_PAGER")
 	if !set {
-		command, set = p.configured(ctx)
+		command, set = worktree.Git{Environ: p.Environ}.UserSetting(ctx, p.Dir, "core.pager")
 	}
 	if !set {
 		command, set = p.LookupEnv("PAGER")
@@ -91,16 +88,6 @@ func (p *Pager) command(ctx context.Context) string {
 		return ""
 	}
 	return command
-}
-
-func (p *Pager) configured(ctx context.Context) (command string, set bool) {
-	for _, scope := range []string{"--global", "--system"} {
-		out, err := p.Git.Run(ctx, diff.GitCall{Dir: p.Dir, Args: []string{"config", scope, "--includes", "--get", "core.pager"}})
-		if err == nil {
-			return string(out), true
-		}
-	}
-	return "", false
 }
 
 // UnlessGone drops the error of a write whose reader has gone away, as head and pagers do.
