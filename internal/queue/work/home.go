@@ -14,6 +14,7 @@ import (
 // Errands are a worker's duties for its home's tasks, other than playing and merging.
 type errands struct {
 	bringing, telling *tries
+	working           *tries // everything else, which is no task
 	swept             time.Time
 }
 

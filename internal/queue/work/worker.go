@@ -7,7 +7,6 @@ package work
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"codeloops/internal/queue"
@@ -47,7 +46,6 @@ type Worker struct {
 	sight   sight
 	hands   hands
 	errands errands
-	voice   voice
 }
 
 // Holds returns the known budgets and limits.
@@ -65,7 +63,7 @@ const tick = time.Second
 func (w *Worker) Run(ctx context.Context) error {
 	w.sight.news = make(chan struct{}, 1)
 	w.hands.jobs, w.hands.merging = map[string]*job{}, map[queue.Repository]*job{}
-	w.errands.bringing, w.errands.telling = newTries(), newTries()
+	w.errands.bringing, w.errands.telling, w.errands.working = newTries(), newTries(), newTries()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer w.hands.ended.Wait()
 	defer cancel(nil)
@@ -99,7 +97,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil {
-			w.voice.trouble(w.Tell, err) // try again, as the hub may come back
+			w.trouble(err) // try again, as the hub may come back
 		}
 		if err != nil {
 			pause(ctx)
@@ -111,7 +109,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) follow(ctx context.Context, read func() error) {
 	for ctx.Err() == nil {
 		if err := read(); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
-			w.voice.trouble(w.Tell, err) // try again, as the hub may come back
+			w.trouble(err) // try again, as the hub may come back
 			pause(ctx)
 		}
 	}
@@ -245,27 +243,16 @@ func (w *Worker) end(ctx context.Context, j *board.Job, err error) {
 	}
 }
 
-// A voice reports problems, each only once until it is over.
-type voice struct {
-	mu   sync.Mutex
-	last string
+// trouble reports an error that is not the last one reported; nil means that the problem is over. All errors of a hub
+// that does not answer count as one.
+func (w *Worker) trouble(err error) {
+	if board.Unreachable(err) {
+		err = errSilent
+	}
+	if w.errands.working.news("", err) {
+		w.Tell(hint.Sentence(err))
+	}
 }
 
-// trouble reports an error, unless it was the last one reported; nil means that the problem is over. All errors of
-// a hub that does not answer count as one.
-func (v *voice) trouble(tell func(string), err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if err == nil {
-		v.last = ""
-		return
-	}
-	text := hint.Sentence(err)
-	if board.Unreachable(err) {
-		text = "the hub does not answer; tasks go on, and report to it when it does (is its disk full, or is it gone? Its own output says so)"
-	}
-	if text != v.last {
-		tell(text)
-	}
-	v.last = text
-}
+// errSilent replaces the errors of a hub that does not answer.
+var errSilent = errors.New("the hub does not answer; tasks go on, and report to it when it does (is its disk full, or is it gone? Its own output says so)")

@@ -15,10 +15,10 @@ import (
 func TestTroubleIsToldOnce(t *testing.T) {
 	t.Parallel()
 	var told []string
-	var v voice
+	w := &Worker{Tell: func(s string) { told = append(told, s) }, errands: errands{working: newTries()}}
 	full, gone := hint.Errorf("make room", "no room"), fmt.Errorf("look for work: %w", nats.ErrTimeout)
 	for _, err := range []error{full, full, gone, fmt.Errorf("read the backlog: %w", nats.ErrTimeout), nil, gone, errors.New("other")} {
-		v.trouble(func(s string) { told = append(told, s) }, err)
+		w.trouble(err)
 	}
 	away := "the hub does not answer; tasks go on, and report to it when it does (is its disk full, or is it gone? Its own output says so)"
 	if want := []string{"no room (make room)", away, away, "other"}; !slices.Equal(told, want) {
