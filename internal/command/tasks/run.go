@@ -77,7 +77,7 @@ continues where this one stopped, and repeats no finished turn.`,
 
 // run works on the tasks of the user's repository, after adding those of the files, and prints a table at the end.
 func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChange, files []string, jobs int) error {
-	return q.serving(cmd.Context(), func(b *backlog) error {
+	return q.open(cmd.Context(), (*hub.Home).Share, func(b *backlog) error {
 		here, err := b.repository()
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ time: another one continues its tasks.`,
 
 // work works on all tasks until ctx is done.
 func (q *Access) work(ctx context.Context, jobs int) error {
-	return q.serving(ctx, func(b *backlog) error {
+	return q.open(ctx, (*hub.Home).Share, func(b *backlog) error {
 		s, err := b.begin(ctx, jobs)
 		if err != nil {
 			return err
@@ -161,22 +161,6 @@ func (q *Access) work(ctx context.Context, jobs int) error {
 		defer shown()
 		return s.worker.Run(ctx)
 	})
-}
-
-// serving calls do with the queue. If no hub runs, it serves the queue to others meanwhile.
-func (q *Access) serving(ctx context.Context, do func(*backlog) error) error {
-	end := func() error { return nil }
-	b, err := q.reach(ctx, func(home *hub.Home) (link *hub.Link, err error) {
-		link, shared, err := home.Share(ctx)
-		if err == nil {
-			end = shared
-		}
-		return link, err
-	})
-	if err != nil {
-		return errors.Join(err, end())
-	}
-	return errors.Join(do(b), b.Close(), end())
 }
 
 // A shift is the work of this process on the queue.

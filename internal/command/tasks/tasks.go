@@ -86,26 +86,30 @@ func (q *Access) flags(cmd *cobra.Command) {
 	manual.Group("Queue", f, "hub", "nats")
 }
 
-// reach opens the queue, at the hub that the user has configured or else at this home's.
-func (q *Access) reach(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) (*backlog, error) {
+// open opens the queue for do: at the hub that the user has configured, or else at this home's, which own reaches.
+func (q *Access) open(ctx context.Context, own func(*hub.Home, context.Context) (*hub.Link, error), do func(*backlog) error) error {
 	home, err := hub.Open(q.Data("queue"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s, err := q.settings()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var link *hub.Link
 	if s.Hub == "" {
-		link, err = own(home)
+		link, err = own(home, ctx)
 	} else {
 		link, err = home.Reach(hub.Address{URL: s.Hub, CA: s.CA, Cert: s.Cert, Key: s.Key, Creds: s.Creds})
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return q.through(ctx, home, link, s)
+	b, err := q.through(ctx, home, link, s)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(b), b.Close())
 }
 
 // through opens the queue through a link, and closes that on errors.
@@ -119,13 +123,9 @@ func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s 
 	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, remote: s.CommitRemote()}, nil
 }
 
-// with opens the queue for do.
+// with opens the queue for do, without serving it to others.
 func (q *Access) with(ctx context.Context, do func(*backlog) error) error {
-	b, err := q.reach(ctx, func(home *hub.Home) (*hub.Link, error) { return home.Connect(ctx) })
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(b), b.Close())
+	return q.open(ctx, (*hub.Home).Connect, do)
 }
 
 // withTask opens the queue for do, and finds a task.

@@ -113,12 +113,11 @@ type address struct {
 
 func (h *Home) addressFile() string { return h.In("hub.json") }
 
-// A Link is a connection to a hub. Close also ends a hub that was started only for it.
+// A Link is a connection to a hub. Close also ends a hub that this process runs for it.
 type Link struct {
 	*nats.Conn
 
-	hub  *Hub
-	lock io.Closer
+	end func() error // ends that hub; nil: there is none
 	// standsIn reports whether this process takes over when the hub is gone; nil: it does not.
 	standsIn func() bool
 }
@@ -143,9 +142,8 @@ func (l *Link) Close() (err error) {
 		err = l.Flush()
 	}
 	l.Conn.Close()
-	if l.hub != nil {
-		l.hub.shutdown()
-		err = errors.Join(err, l.lock.Close())
+	if l.end != nil {
+		err = errors.Join(err, l.end())
 	}
 	return err
 }
@@ -210,13 +208,10 @@ func (h *Home) alone(lock io.Closer) (*Link, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	link, err := hub.Connect()
-	if err != nil {
+	return hub.serve(func() error {
 		hub.shutdown()
-		return nil, errors.Join(err, lock.Close())
-	}
-	link.hub, link.lock = hub, lock
-	return link, nil
+		return lock.Close()
+	})
 }
 
 // dial connects to the hub that the home's file names. The file is read again for each reconnect, so a hub with a

@@ -275,28 +275,36 @@ func isCert(s tls.ConnectionState, want string) error {
 	return nil
 }
 
-// Share serves the queue until end is called, unless a hub does so already. If that one was also shared by a
+// Share serves the queue until the link is closed, unless a hub does so already. If that one was also shared by a
 // command and goes away, this process takes over. A hub that was started by codeloops hub is waited for.
-func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err error) {
+func (h *Home) Share(ctx context.Context) (*Link, error) {
 	served, err := h.Serve(ctx, Options{shared: true})
-	if errors.Is(err, ErrServed) {
-		if link, err = h.Connect(ctx); err != nil {
-			return nil, nil, err
-		}
-		return link, h.standIn(ctx, link), nil
+	if err == nil {
+		return served.serve(served.Close)
 	}
+	if !errors.Is(err, ErrServed) {
+		return nil, err
+	}
+	link, err := h.Connect(ctx)
+	if err == nil && link.end == nil { // otherwise that one has just gone, and this process has the queue for itself
+		h.standIn(ctx, link)
+	}
+	return link, err
+}
+
+// serve connects to the hub for a link that ends it.
+func (b *Hub) serve(end func() error) (*Link, error) {
+	link, err := b.Connect()
 	if err != nil {
-		return nil, nil, err
+		return nil, errors.Join(err, end())
 	}
-	if link, err = served.Connect(); err != nil {
-		return nil, nil, errors.Join(err, served.Close())
-	}
-	return link, served.Close, nil
+	link.end = end
+	return link, nil
 }
 
 // standIn serves the queue once the hub behind a link is gone, unless that will come back. The link reconnects to
 // the new one.
-func (h *Home) standIn(ctx context.Context, link *Link) (end func() error) {
+func (h *Home) standIn(ctx context.Context, link *Link) {
 	var served *Hub
 	var watching sync.WaitGroup
 	at, err := h.address()
@@ -321,7 +329,7 @@ func (h *Home) standIn(ctx context.Context, link *Link) (end func() error) {
 			}
 		}
 	})
-	return func() error {
+	link.end = func() error {
 		stop()
 		watching.Wait()
 		if served == nil {

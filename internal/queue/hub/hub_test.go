@@ -186,15 +186,15 @@ func TestServeWaitsForACommand(t *testing.T) {
 func TestShareTakesThePlace(t *testing.T) {
 	t.Parallel()
 	h := home(t)
-	first, end, err := h.Share(t.Context())
+	first, err := h.Share(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, endSecond, err := h.Share(t.Context())
+	second, err := h.Share(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(first.Close(), end()); err != nil {
+	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
 	for tries := 1; second.FlushTimeout(time.Second) != nil; tries++ { // a request fails if the first command ends meanwhile
@@ -203,7 +203,7 @@ func TestShareTakesThePlace(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	if err := errors.Join(second.Close(), endSecond()); err != nil {
+	if err := second.Close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -229,11 +229,11 @@ func TestHubThatWasKilled(t *testing.T) {
 		h := home(t)
 		var end func() error
 		if shared {
-			link, first, err := h.Share(t.Context())
+			link, err := h.Share(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			end = func() error { return errors.Join(link.Close(), first()) }
+			end = link.Close
 		} else {
 			served, err := h.Serve(t.Context(), hub.Options{})
 			if err != nil {
@@ -241,7 +241,7 @@ func TestHubThatWasKilled(t *testing.T) {
 			}
 			end = served.Close
 		}
-		link, left, err := h.Share(t.Context())
+		link, err := h.Share(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestHubThatWasKilled(t *testing.T) {
 		if said := <-told; !strings.HasPrefix(said, "the hub is away; ") || strings.HasSuffix(said, "start it: codeloops hub") == shared {
 			t.Errorf("shared %t: %s", shared, said)
 		}
-		if err := errors.Join(link.Close(), left()); err != nil {
+		if err := link.Close(); err != nil {
 			t.Error(err)
 		}
 	}
