@@ -6,6 +6,7 @@ package parcel
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -18,7 +19,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"codeloops/internal/wording/hint"
 )
@@ -77,7 +77,7 @@ func (s *Store) Put(ctx context.Context, name, file string) (err error) {
 		return err
 	}
 	defer js.CleanupPublisher()
-	o := jetstream.ObjectInfo{Bucket: bucket, NUID: nuid.Next()}
+	o := jetstream.ObjectInfo{Bucket: bucket, NUID: rand.Text()}
 	o.Name, o.Opts = name, &jetstream.ObjectMetaOptions{ChunkSize: chunk}
 	sum, text := sha256.New(), make([]byte, chunk)
 	var sent []jetstream.PubAckFuture

@@ -2,6 +2,7 @@ package play
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/parcel"
@@ -145,7 +145,7 @@ func (d *answerer) find(ctx context.Context, q question) (a answer, err error) {
 	if a, err = g.begins(ctx, &r); err != nil {
 		return a, err
 	}
-	from, err := p.parcelDir(ctx, "to."+nuid.Next(), g.repo)
+	from, err := p.parcelDir(ctx, "to."+rand.Text(), g.repo)
 	if err != nil {
 		return a, err
 	}

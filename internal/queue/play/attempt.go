@@ -2,11 +2,10 @@ package play
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/nats-io/nuid"
 
 	"codeloops/internal/diff/restore"
 	"codeloops/internal/loop"
@@ -220,7 +219,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	if err != nil || len(way.Changes) == 0 {
 		return err
 	}
-	kept, done, err := a.player.tempDirs().room("kept." + nuid.Next()) // the replaced files are not needed
+	kept, done, err := a.player.tempDirs().room("kept." + rand.Text()) // the replaced files are not needed
 	if err != nil {
 		return err
 	}

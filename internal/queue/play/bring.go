@@ -2,9 +2,8 @@ package play
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
-
-	"github.com/nats-io/nuid"
 
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/parcel"
@@ -12,12 +11,12 @@ import (
 
 // bring brings the branch and the session of a task home, updates its record, and then removes what was sent. It
 // can be repeated after an interruption.
-func (g *ground) bring(ctx context.Context, r *queue.Record, change func(func(*queue.Record) error) error) error {
+func (g *ground) bring(ctx context.Context, r *queue.Record, change func(context.Context, func(*queue.Record) error) error) error {
 	sent, at := r.Parcels, r.Remote
 	if sent.Count == 0 && at == "" {
 		return nil
 	}
-	d, err := g.player.parcelDir(ctx, "from."+nuid.Next(), g.repo)
+	d, err := g.player.parcelDir(ctx, "from."+rand.Text(), g.repo)
 	if err == nil {
 		defer d.close()
 		err = g.takeIn(ctx, r, d)
@@ -25,7 +24,7 @@ func (g *ground) bring(ctx context.Context, r *queue.Record, change func(func(*q
 	if err != nil {
 		return fmt.Errorf("bring task %s home: %w", r.Task.ID, err)
 	}
-	if err := change(func(now *queue.Record) error {
+	if err := change(ctx, func(now *queue.Record) error {
 		if now.Parcels != sent || now.Remote != at {
 			return queue.ErrStale
 		}

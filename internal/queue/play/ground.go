@@ -61,7 +61,7 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 		return nil, err
 	}
 	at := &post{site: g.site, dir: p.Home.In("trees"), moved: j.Parcels.Count > 0, end: func() {}}
-	if err := g.bring(ctx, &j.Record, func(change func(*queue.Record) error) error { return j.Change(ctx, change) }); err != nil {
+	if err := g.bring(ctx, &j.Record, j.Change); err != nil {
 		return nil, err
 	}
 	at.base = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }

@@ -25,7 +25,7 @@ const reworks = 2
 
 // merge merges a task's result, and returns the change of its record.
 func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
-	if err := g.bring(ctx, &j.Record, func(change func(*queue.Record) error) error { return j.Change(ctx, change) }); err != nil {
+	if err := g.bring(ctx, &j.Record, j.Change); err != nil {
 		return nil, err
 	}
 	res, err := g.merger.Merge(ctx, merge.Request{

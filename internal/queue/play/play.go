@@ -137,7 +137,7 @@ func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 	if err != nil {
 		return err
 	}
-	return g.bring(ctx, &r, func(change func(*queue.Record) error) error {
+	return g.bring(ctx, &r, func(ctx context.Context, change func(*queue.Record) error) error {
 		_, err := p.Board.Change(ctx, r.Task.ID, func(now *queue.Record) error {
 			if now.State != r.State || now.Attempt != r.Attempt {
 				return queue.ErrStale
@@ -161,7 +161,7 @@ func (p *Player) Take(ctx context.Context, r *queue.Record) (command string, err
 func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err error) {
 	g, err := p.ground(r.Task.Repository)
 	if err == nil {
-		err = g.bring(ctx, r, func(change func(*queue.Record) error) error {
+		err = g.bring(ctx, r, func(ctx context.Context, change func(*queue.Record) error) error {
 			now, err := p.Board.Change(ctx, r.Task.ID, change)
 			if err == nil {
 				r.Revision = now.Revision
