@@ -82,16 +82,14 @@ func checkText(name string, content []byte) *Error {
 	if len(content) > maxFileSize {
 		return &Error{File: name, Problem: fmt.Sprintf("the file is larger than %v", Size(maxFileSize))}
 	}
-	lineAt := func(offset int) int { return 1 + bytes.Count(content[:offset], []byte("\n")) }
-	if at := bytes.IndexByte(content, 0); at >= 0 {
-		return &Error{File: name, Line: lineAt(at), Problem: "the file holds a NUL character", Hint: "save it as UTF-8 text"}
-	}
-	for at := 0; at < len(content); {
-		r, width := utf8.DecodeRune(content[at:])
-		if r == utf8.RuneError && width == 1 {
-			return &Error{File: name, Line: lineAt(at), Problem: "the file is not UTF-8", Hint: "save it as UTF-8 text"}
+	n := 0
+	for line := range bytes.Lines(content) {
+		switch n++; {
+		case bytes.IndexByte(line, 0) >= 0:
+			return &Error{File: name, Line: n, Problem: "the file holds a NUL character", Hint: "save it as UTF-8 text"}
+		case !utf8.Valid(line):
+			return &Error{File: name, Line: n, Problem: "the file is not UTF-8", Hint: "save it as UTF-8 text"}
 		}
-		at += width
 	}
 	return nil
 }

@@ -36,6 +36,18 @@ func exampleText(tb testing.TB) string {
 	return b.String()
 }
 
+// place returns the table of the setting, with sample names for "*", and its name there.
+func (s setting) place() (table, name string) {
+	parts := s.path()
+	if parts[0] == "agents" {
+		return "agents.mine", parts[2]
+	}
+	if strings.HasPrefix(s.key, roleKeys) {
+		return roleKeys + "tester", parts[3]
+	}
+	return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
+}
+
 const flagLine = "# Flag: "
 
 // descriptions returns the comment lines above each key in the example, by table and

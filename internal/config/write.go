@@ -76,24 +76,12 @@ func render(settings map[string]any) (string, error) {
 			problems = append(problems, &Error{Key: s.key, Problem: s.key + " " + f.problem, Hint: f.hint})
 			continue
 		}
-		parent, name := s.place()
-		if parent != table {
-			table = parent
+		dot := strings.LastIndexByte(s.key, '.')
+		if dot > 0 && s.key[:dot] != table {
+			table = s.key[:dot]
 			b.WriteString("\n[" + table + "]\n")
 		}
-		b.WriteString(name + " = " + tomlText(fileForm(is)) + "\n")
+		b.WriteString(s.key[dot+1:] + " = " + tomlText(fileForm(is)) + "\n")
 	}
 	return b.String(), problems.orNil()
-}
-
-// place returns the table of the setting, with sample names for "*", and its name there.
-func (s setting) place() (table, name string) {
-	parts := s.path()
-	if parts[0] == "agents" {
-		return "agents.mine", parts[2]
-	}
-	if strings.HasPrefix(s.key, roleKeys) {
-		return roleKeys + "tester", parts[3]
-	}
-	return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
 }
