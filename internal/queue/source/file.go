@@ -94,22 +94,13 @@ func (f *File) read() ([]byte, error) {
 	case bytes.IndexByte(text, 0) >= 0:
 		return nil, hint.Errorf("name a text file", "%s is a binary file, not a list of tasks", name)
 	}
-	if at := invalid(text); at >= 0 {
-		return nil, hint.Errorf("save it as UTF-8", "%s is not UTF-8: see line %d", name, lineOf(text, at))
+	n := 0
+	for line := range bytes.Lines(text) {
+		if n++; !utf8.Valid(line) {
+			return nil, hint.Errorf("save it as UTF-8", "%s is not UTF-8: see line %d", name, n)
+		}
 	}
 	return text, nil
-}
-
-// invalid is the offset of the first byte that is not UTF-8; -1 is none.
-func invalid(text []byte) int {
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRune(text[at:])
-		if r == utf8.RuneError && size == 1 {
-			return at
-		}
-		at += size
-	}
-	return -1
 }
 
 // lineOf is the number of the line at an offset.
