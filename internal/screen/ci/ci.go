@@ -143,19 +143,12 @@ func (l *Log) jobError(title, message string) string {
 	if message = term.Clean(message); len(message) > mostMessage {
 		message = strings.ToValidUTF8(message[:mostMessage], "") + "…"
 	}
-	return l.command("::error title=" + escapeProperty("codeloops: "+title) + "::" + escapeData(message))
+	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	title = strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escape.Replace("codeloops: " + title))
+	return l.command("::error title=" + title + "::" + escape.Replace(message))
 }
 
 // Refused reports a run that could not begin, on a stream without a [Log.Writer].
 func (l *Log) Refused(w io.Writer, message string) {
 	_, _ = io.WriteString(l.Writer(w, false), l.jobError("could not begin", message)) // it is reported as an error, too
-}
-
-// escapeData escapes the message of a GitHub command, escapeProperty one of its parameters.
-func escapeData(text string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
-}
-
-func escapeProperty(text string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }
