@@ -121,16 +121,12 @@ func Completion(word, about string) cobra.Completion {
 
 // Format returns the format to show a session in; "" means the configured one.
 func (l *Logs) Format(said string) (render.Format, error) {
-	switch format := render.Format(said); format {
-	case render.Pretty, render.Compact, render.JSON:
-		return format, nil
-	case "":
+	if said == "" {
 		cfg, err := l.Config()
 		if err != nil {
 			return "", err
 		}
-		return render.Format(cfg.LogFormat), nil
+		said = cfg.LogFormat
 	}
-	words := []string{string(render.Pretty), string(render.Compact), string(render.JSON)}
-	return "", lookup.OneOf("--log-format", said, words)
+	return render.Format(said), lookup.OneOf("--log-format", said, []string{string(render.Pretty), string(render.Compact), string(render.JSON)})
 }
