@@ -3,6 +3,7 @@ package lesson
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"unicode"
@@ -66,7 +67,8 @@ func termsOf(task string) map[uint32]int {
 	idle := map[uint32]bool{}
 	eachWord([]byte(common), func(sum uint32) { idle[sum] = true })
 	terms := map[uint32]int{}
-	eachWord([]byte(task), func(sum uint32) {
+	text, _ := json.Marshal(task) // lessons are encoded, too; a string always can be
+	eachWord(text, func(sum uint32) {
 		if _, known := terms[sum]; !known && !idle[sum] && len(terms) < maxTerms {
 			terms[sum] = len(terms)
 		}
@@ -78,15 +80,15 @@ func termsOf(task string) map[uint32]int {
 const offset, prime = 2166136261, 16777619
 
 // eachWord calls a function with a sum of each word of a text: letters and digits in a row,
-// in any case; of scripts without spaces, each letter. What a backslash stands before, as
-// in JSON, is part of none.
+// in any case; of scripts without spaces, each letter. The text is JSON: the names of members
+// are no words, and what a backslash stands before is part of none.
 func eachWord(text []byte, word func(sum uint32)) {
 	sum, within := uint32(offset), false
-	end := func() {
-		if within {
+	end := func(i int) {
+		if within && !bytes.HasPrefix(text[i:], []byte(`":`)) {
 			word(sum)
-			sum, within = offset, false
 		}
+		sum, within = offset, false
 	}
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -96,7 +98,7 @@ func eachWord(text []byte, word func(sum uint32)) {
 		case 'A' <= c && c <= 'Z':
 			sum, within = (sum^uint32(c|0x20))*prime, true
 		case c < utf8.RuneSelf:
-			end()
+			end(i)
 			if c == '\\' {
 				i++
 			}
@@ -105,17 +107,17 @@ func eachWord(text []byte, word func(sum uint32)) {
 			i += n - 1
 			dense := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 			if dense || !unicode.In(r, unicode.L, unicode.N, unicode.M) {
-				end()
+				end(i)
 			}
 			if unicode.In(r, unicode.L, unicode.N, unicode.M) {
 				sum, within = (sum^uint32(unicode.ToLower(r)))*prime, true
 			}
 			if dense {
-				end()
+				end(i)
 			}
 		}
 	}
-	end()
+	end(len(text))
 }
 
 // linesOf are the lines of a file, without their ends.
