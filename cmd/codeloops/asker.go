@@ -9,6 +9,7 @@ import (
 
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
+	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/render"
@@ -30,12 +31,12 @@ type asker struct {
 func (a *asker) ask(ctx context.Context, q run.Question) (run.Answer, error) {
 	if q.About == run.Elsewhere && (a.yes || !a.CanAsk()) {
 		if session.IsLatest(a.ref) {
-			return run.Answer{}, run.ErrNobody
+			return run.Answer{}, loop.ErrNobody
 		}
 		return run.Answer{Yes: true}, nil
 	}
 	if !a.CanAsk() {
-		return run.Answer{}, run.ErrNobody
+		return run.Answer{}, loop.ErrNobody
 	}
 	defer a.lend()()
 	if q.About == run.Strategy {
@@ -52,7 +53,7 @@ func (a *asker) line(ctx context.Context, question string) (run.Answer, error) {
 	}
 	text, err := ask.Line(ctx, a.Streams, a.typed, "\n"+term.Clean(a.Secrets.String(question))+"\n> ")
 	if errors.Is(err, ask.ErrNone) || strings.EqualFold(text, "n") || strings.EqualFold(text, "no") {
-		return run.Answer{}, run.ErrRefused
+		return run.Answer{}, loop.ErrRefused
 	}
 	return run.Answer{Text: text}, err
 }

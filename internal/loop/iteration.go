@@ -136,7 +136,9 @@ func (it *Iteration) Capture(ctx context.Context) (err error) {
 		}
 	}
 	it.run.position = it.c.Change.Position
-	it.c.Change.Warnings = slices.Concat(it.c.Change.Warnings, it.run.since(it.c.Change))
+	if paths := it.run.since(it.c.Change); len(paths) > 0 {
+		it.c.Change.Warnings = append(slices.Clip(it.c.Change.Warnings), it.run.meantime()+listed(paths))
+	}
 	it.run.meanwhile = nil
 	if err := it.run.emit(step, DiffCaptured{Iteration: it.c.Iteration, Change: it.c.Change}); err != nil {
 		return err

@@ -99,15 +99,11 @@ func (c *course) meantime() string {
 	return "changed while no agent was at work: "
 }
 
-// since returns such a sentence for the critic, about paths that are part of the change.
-func (s *section) since(c Change) []string {
+// since returns the paths of a change that had changed by then without the actor.
+func (m *memory) since(c Change) []string {
 	parts := c.byPath()
-	paths := slices.DeleteFunc(slices.Clone(s.meanwhile), func(path string) bool {
+	return slices.DeleteFunc(slices.Clone(m.meanwhile), func(path string) bool {
 		_, is := parts[path]
 		return !is
 	})
-	if len(paths) == 0 {
-		return nil
-	}
-	return []string{s.meantime() + listed(paths)}
 }

@@ -16,9 +16,9 @@ var ErrStopped = fmt.Errorf("the run was stopped: %w", context.Canceled)
 // A Control controls a run from outside. It is safe for concurrent use; requests made before the
 // run begins take effect when it does.
 type Control struct {
-	hurry    chan struct{}
-	steering loop.Steering
-	secrets  *redact.Redactor // redacted from what the actor is told
+	loop.Steering
+	hurry   chan struct{}
+	secrets *redact.Redactor // redacted from what the actor is told
 
 	mu      sync.Mutex
 	stop    context.CancelCauseFunc // nil unless the run is going on
@@ -37,14 +37,8 @@ func newControl(secrets *redact.Redactor) *Control {
 
 // Steer asks something of the run; see [loop.Steering.Steer].
 func (c *Control) Steer(kind loop.SteerKind, text string) error {
-	return c.steering.Steer(kind, c.secrets.String(text))
+	return c.Steering.Steer(kind, c.secrets.String(text))
 }
-
-// Asked returns the requests that have not taken effect yet.
-func (c *Control) Asked() (stop, pause bool, words int) { return c.steering.Asked() }
-
-// Untold reports whether there are words that the actor has not been told.
-func (c *Control) Untold() bool { return c.steering.Untold() }
 
 // Stop ends the run like a cancelled context: agents are asked to stop, and the end is logged.
 func (c *Control) Stop() {

@@ -93,7 +93,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 		InPlace:       r.views.kind == view.Tree,
 		Checks:        loop.CheckRules{Before: r.Config.CheckBefore, FailFast: r.Config.FailFast},
 		Ask:           r.options.asked,
-		Steering:      &r.control.steering,
+		Steering:      &r.control.Steering,
 		Jobs:          r.Config.Strategy.Jobs,
 	}, nil
 }

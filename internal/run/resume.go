@@ -107,7 +107,7 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 	if err := p.settle(ctx); err != nil {
 		return err
 	}
-	if err := p.checkRules(was); err != nil {
+	if err := checkRules(p, was); err != nil {
 		return err
 	}
 	limit, past := p.Config.MaxIterations, p.earlier.Journal
@@ -191,7 +191,7 @@ func (r *running) since(ctx context.Context, checkpoint string) (string, error) 
 
 // checkRules refuses to resume a session under rules weaker than those in its log, unless the command
 // line says so: the actor may have been able to change the files that they come from.
-func (p *Plan) checkRules(was Earlier) error {
+func checkRules(p *Plan, was Earlier) error {
 	c := p.earlier
 	if len(c.Session.Rules) == 0 {
 		return nil // an old log

@@ -209,7 +209,7 @@ func TestResume(t *testing.T) {
 		want   loop.Result
 		says   string
 	}{
-		{err: ErrNobody, says: "the work tree is not as session"},
+		{err: loop.ErrNobody, says: "the work tree is not as session"},
 		{answer: Answer{}, says: "nothing was changed"},
 		{answer: Answer{Yes: true}, want: loop.Success},
 	} {

@@ -10,8 +10,9 @@ import (
 // A User answers questions and gets messages, besides what the run itself shows. The zero value
 // is nobody.
 type User struct {
-	// Ask asks the user a question. It returns [ErrNobody] if there is nobody to ask. Nil means
-	// that there never is.
+	// Ask asks the user a question. It returns [loop.ErrNobody] if there is nobody to ask, and
+	// [loop.ErrRefused] if the user does not want the run to go on. Nil means that there never is
+	// anybody.
 	Ask func(context.Context, Question) (Answer, error)
 	// Alone: nobody can answer a strategy's questions.
 	Alone bool
@@ -43,12 +44,6 @@ type Answer struct {
 	Text string
 }
 
-// ErrNobody says that there is nobody to ask.
-var ErrNobody = loop.ErrNobody
-
-// ErrRefused is the answer of a user who does not want the run to go on.
-var ErrRefused = loop.ErrRefused
-
 // ask returns nil if the user says yes, and refusal if there is nobody to ask.
 func (u *User) ask(ctx context.Context, q Question, refusal error) error {
 	if u.Ask == nil {
@@ -56,7 +51,7 @@ func (u *User) ask(ctx context.Context, q Question, refusal error) error {
 	}
 	answer, err := u.Ask(ctx, q)
 	switch {
-	case errors.Is(err, ErrNobody):
+	case errors.Is(err, loop.ErrNobody):
 		return refusal
 	case err != nil:
 		return err

@@ -14,9 +14,6 @@ type Audit struct {
 	Base string
 }
 
-// Name implements [policy.Inspector].
-func (Audit) Name() string { return "audit" }
-
 // Inspect implements [policy.Inspector].
 func (a Audit) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	x := &found.Audit

@@ -45,7 +45,7 @@ func (c *Casting) auto(ctx context.Context, role loop.Role, r config.Role) (Cast
 		}
 		p.Chosen = c.signedIn(ctx, p)
 		switch {
-		case costLimit(c.cfg, role) != "" && !p.tellsCost():
+		case c.costLimit(role) != "" && !p.tellsCost():
 			silent = append(silent, p.Spec.Name)
 		case p.Chosen == "":
 			unsigned = append(unsigned, p.Spec.Name)

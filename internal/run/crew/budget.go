@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"codeloops/internal/agent/pricing"
-	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/wording/hint"
 )
@@ -13,15 +12,11 @@ import (
 func (p Player) tellsCost() bool { return p.Spec.TellsCost() || p.prices != (pricing.Prices{}) }
 
 // costLimit returns the key of the limit on the cost of a role; "": none.
-func costLimit(cfg *config.Config, role loop.Role) string {
-	access := loop.ReadOnly
-	if role == loop.RoleActor {
-		access = loop.Write
-	}
+func (c *Casting) costLimit(role loop.Role) string {
 	switch {
-	case settings(cfg, role, access).MaxCost > 0:
+	case c.settings(role).MaxCost > 0:
 		return table(role) + ".max_cost"
-	case cfg.MaxCost > 0:
+	case c.cfg.MaxCost > 0:
 		return "max_cost"
 	}
 	return ""
@@ -29,9 +24,9 @@ func costLimit(cfg *config.Config, role loop.Role) string {
 
 // checkCost rejects a cost limit for players with unknown costs: they would be stopped after the
 // first turn.
-func (c Cast) checkCost(cfg *config.Config) error {
-	for i, who := range c {
-		limit := costLimit(cfg, who.Role)
+func (c *Casting) checkCost(players Cast) error {
+	for i, who := range players {
+		limit := c.costLimit(who.Role)
 		if limit == "" || who.tellsCost() {
 			continue
 		}

@@ -131,7 +131,7 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 	} else if p.Critic, err = c.Role(ctx, loop.RoleCritic); err != nil {
 		return p, err
 	}
-	if err := errors.Join(p.Actor.checkCost(c.cfg), p.Critic.checkCost(c.cfg)); err != nil {
+	if err := errors.Join(c.checkCost(p.Actor), c.checkCost(p.Critic)); err != nil {
 		return p, err
 	}
 	if MayBuild(c.cfg) {
@@ -170,7 +170,7 @@ func (c *Casting) Panel() (all []Cast, err error) {
 	for _, who := range members {
 		one, err := c.withFallbacks(Cast{who}, who.Role, r, slices.Clip(members))
 		if err == nil {
-			err = one.checkCost(c.cfg)
+			err = c.checkCost(one)
 		}
 		if err != nil {
 			return nil, err
@@ -201,7 +201,7 @@ func (c *Casting) other(ctx context.Context, role loop.Role, p Players) (players
 	if err != nil {
 		return nil, err
 	}
-	return players, players.checkCost(c.cfg)
+	return players, c.checkCost(players)
 }
 
 // table returns the configuration table of a role.
@@ -217,15 +217,11 @@ func table(role loop.Role) string {
 
 // settings returns the settings of a role.
 func (c *Casting) settings(role loop.Role) config.Role {
-	return settings(c.cfg, role, c.roles[role])
-}
-
-func settings(cfg *config.Config, role loop.Role, access loop.Access) config.Role {
-	like := cfg.Critic
-	if access == loop.Write {
-		like = cfg.Actor
+	like := c.cfg.Critic
+	if c.roles[role] == loop.Write {
+		like = c.cfg.Actor
 	}
-	return cfg.Strategy.Role(string(role), like)
+	return c.cfg.Strategy.Role(string(role), like)
 }
 
 // Role returns the players of a role; it must be called for the actor first. An agent that is

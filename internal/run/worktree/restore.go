@@ -9,6 +9,7 @@ import (
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
+	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/restore"
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
@@ -101,17 +102,9 @@ func (t *Tree) ApplyPlan(ctx context.Context, p restore.Plan) (restore.Done, err
 	return done, nil
 }
 
-// ready prepares the work tree for new files.
-func (t *Tree) ready() error {
-	if t.Ready == nil {
-		return nil
-	}
-	return t.Ready()
-}
-
 // Restore implements [loop.Restorer].
 func (t *Tree) Restore(ctx context.Context, commit string) error {
-	if err := t.ready(); err != nil {
+	if err := t.Ready(); err != nil {
 		return err
 	}
 	state, err := t.Recall(ctx, commit)
@@ -128,7 +121,7 @@ func (t *Tree) Restore(ctx context.Context, commit string) error {
 
 // Apply implements [loop.Restorer].
 func (t *Tree) Apply(ctx context.Context, from, to string) error {
-	if err := t.ready(); err != nil {
+	if err := t.Ready(); err != nil {
 		return err
 	}
 	then, err := t.Recall(ctx, from)
@@ -180,8 +173,14 @@ func (t *Tree) asConflict(ctx context.Context, to string, err error) error {
 	return t.conflict(ctx, to, "the work tree has changed since its copy was made, so nothing was applied: "+what)
 }
 
+// conflict ends the run; the cause is the reference of the checkpoint that could not be applied, if
+// it has one.
 func (t *Tree) conflict(ctx context.Context, to, sentence string) error {
-	return loop.Stop(loop.StopConflict, t.reference(ctx, to), sentence)
+	ref, err := t.git.In(ctx, t.private, "--git-dir=.", "for-each-ref", "--count=1", "--format=%(refname)", "--points-at="+to, checkpoint.Namespace)
+	if err != nil {
+		ref = nil
+	}
+	return loop.Stop(loop.StopConflict, strings.TrimSpace(string(ref)), sentence)
 }
 
 // pathsOf lists the paths of some of the changes.

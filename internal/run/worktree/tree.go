@@ -9,13 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
@@ -28,7 +26,7 @@ import (
 // A Tree is the [loop.Tree] of a run. Each note is reported once, with the next change.
 type Tree struct {
 	*diff.Tree
-	// Ready, if set, is called before files are restored into the tree.
+	// Ready is called before files are restored into the tree.
 	Ready func() error
 	// Fork is the step of the fork that the tree belongs to; "": it is the user's own tree.
 	Fork loop.Step
@@ -37,22 +35,45 @@ type Tree struct {
 
 	host    *host.Host
 	git     *Git
-	dir     string      // the agents' working directory, without symbolic links
-	root    os.FileInfo // the root directory at the start
-	session string      // the session's ID, for the names of checkpoints; "": none
-	private string      // the checkpoints' repository; "": not set yet
+	place   place
+	session string // the session's ID, for the names of checkpoints; "": none
+	private string // the checkpoints' repository; "": not set yet
+	notes
 
 	tell      func(string) // reports an interrupted restore
 	recovered bool         // there was one
+}
 
-	mu    sync.Mutex
-	notes []string
+// A place is where a work tree was when the run began.
+type place struct {
+	dir  string      // the agents' working directory, without symbolic links
+	root os.FileInfo // the root directory
+}
+
+// notes are reported once, with the next change.
+type notes struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// Note reports something once, with the next change.
+func (n *notes) Note(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all = append(n.all, text)
+}
+
+func (n *notes) take() (all []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all, n.all = n.all, nil
+	return all
 }
 
 // Open opens the work tree of a directory. tell reports what became of a restore that was
 // interrupted there. The caller closes the tree.
 func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence string)) (*Tree, error) {
-	t := &Tree{host: h, tell: tell}
+	t := &Tree{host: h, tell: tell, Ready: func() error { return nil }}
 	t.git = &Git{Environ: h.Environ, note: t.Note}
 	tree, err := diff.Open(ctx, dir, diff.Options{
 		Env: h.LookupEnv, Now: h.Now, Git: t.git, Note: t.Note, Settings: tamper.AgentSettings(),
@@ -61,10 +82,10 @@ func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence stri
 		return nil, err
 	}
 	t.Tree = tree
-	if t.dir, err = filepath.EvalSymlinks(dir); err != nil {
+	if t.place.dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("look at the working directory: %w", err), tree.Close())
 	}
-	if t.root, err = os.Lstat(tree.Root()); err != nil {
+	if t.place.root, err = os.Lstat(tree.Root()); err != nil {
 		return nil, errors.Join(fmt.Errorf("look at the work tree: %w", err), tree.Close())
 	}
 	return t, nil
@@ -108,13 +129,6 @@ func Held(h *host.Host, dir string) *session.HeldError {
 	return session.WorkTree{Root: r.WorkTree, GitDir: r.GitDir, Own: h.Data("locks")}.Held()
 }
 
-// Note reports something once, with the next change.
-func (t *Tree) Note(text string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.notes = append(t.notes, text)
-}
-
 // Checkpoint implements [loop.Tree]: the state becomes the commit
 // refs/codeloops/<session>/<step>; the step of an iteration is its number.
 func (t *Tree) Checkpoint(ctx context.Context, step loop.Step, c loop.Change) (string, error) {
@@ -153,14 +167,11 @@ const Start loop.Step = "0"
 
 // Capture implements [loop.Tree].
 func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
-	if err := t.checkPlace(); err != nil {
+	if err := t.place.check(t.Root()); err != nil {
 		return loop.Change{}, err
 	}
 	c, err := t.Tree.Capture(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c.Warnings = append(c.Warnings, t.notes...)
-	t.notes = nil
+	c.Warnings = append(c.Warnings, t.take()...)
 	return c, Lost(t.Fork, t.Root(), err)
 }
 
@@ -199,32 +210,23 @@ func (t *Tree) KeepIn(dir string) error {
 	return t.Tree.KeepIn(dir)
 }
 
-// reference returns the reference of a checkpoint; "" if there is none.
-func (t *Tree) reference(ctx context.Context, commit string) string {
-	out, err := t.git.In(ctx, t.private, "--git-dir=.", "for-each-ref", "--count=1", "--format=%(refname)", "--points-at="+commit, checkpoint.Namespace)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // Peek is [diff.Tree.Peek], as long as the tree is in its place.
 func (t *Tree) Peek(ctx context.Context, since diff.Mark, was diff.Glance) (diff.Glance, error) {
-	if err := t.checkPlace(); err != nil {
+	if err := t.place.check(t.Root()); err != nil {
 		return diff.Glance{}, err
 	}
 	return t.Tree.Peek(ctx, since, was)
 }
 
-// checkPlace returns an error if the run would continue in another directory than it began in:
+// check returns an error if the run would continue in another directory than it began in:
 // agents, checks and captures find the work tree by its path. A missing directory is reported by
 // the capture.
-func (t *Tree) checkPlace() error {
-	if now, err := os.Lstat(t.Root()); err == nil && !os.SameFile(now, t.root) {
-		return &movedError{"another directory is in the place of the work tree " + t.Root()}
+func (p place) check(root string) error {
+	if now, err := os.Lstat(root); err == nil && !os.SameFile(now, p.root) {
+		return &movedError{"another directory is in the place of the work tree " + root}
 	}
-	if there, err := filepath.EvalSymlinks(t.dir); err == nil && there != t.dir {
-		return &movedError{fmt.Sprintf("the working directory %s leads to %s now", t.dir, there)}
+	if there, err := filepath.EvalSymlinks(p.dir); err == nil && there != p.dir {
+		return &movedError{fmt.Sprintf("the working directory %s leads to %s now", p.dir, there)}
 	}
 	return nil
 }
