@@ -81,6 +81,29 @@ func TestLeadsToADone(t *testing.T) {
 	}
 }
 
+// A line right above a DONE, without its full stop, introduces it only if it is unfinished.
+func TestLinesRightAboveADone(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"It is not", "I refuse to say", "I cannot write", "I will answer", "If the tests pass", "Once the build is through I would say", "**Draft:**"} {
+		if sealed, unsealed := decides(said + "\n" + doneOK); sealed == "" || unsealed == "" {
+			t.Errorf("%q passes: %q, %q", said, sealed, unsealed)
+		}
+	}
+	for _, said := range []string{
+		"The edge case is covered", "3. The tests pass after the fix", "It exits with 1 if the file is missing. All of it works as expected", "✅ The empty case",
+		"| empty case | ok |", "The plan has been carried out", "The change does not break the API", "Now the example works",
+	} {
+		if sealed, unsealed := decides(said + "\n" + doneOK); sealed != "" || unsealed != "" {
+			t.Errorf("%q is refused: %q, %q", said, sealed, unsealed)
+		}
+	}
+	for _, said := range []string{"I would not change anything.", "I can find no fault; it works if the flag is given twice, too."} {
+		if sealed, unsealed := decides(said + "\n\n" + doneOK); sealed != "" || unsealed != "" {
+			t.Errorf("%q is refused: %q, %q", said, sealed, unsealed)
+		}
+	}
+}
+
 // A DONE is refused if a remark below it contradicts or qualifies it.
 func TestRemarksOnADone(t *testing.T) {
 	t.Parallel()
@@ -98,6 +121,7 @@ func TestRemarksOnADone(t *testing.T) {
 	for _, said := range []string{
 		"Great work!", "The actor's implementation is clean.", "No issues found.", "Let me know if you have questions.", "All tests pass.", "40 of 40 tests pass.",
 		"Good job; the error handling is clean.", "The previously failing test passes now.", "No further work is needed.", "The bug is fixed.", "No crashes, no hangs.",
+		"I did not modify the work tree.", "MAY: a table test would be shorter.",
 	} {
 		if sealed, unsealed := decides(doneOK + "\n\n" + said); sealed != "" || unsealed != "" {
 			t.Errorf("%q is refused: %q, %q", said, sealed, unsealed)

@@ -228,7 +228,7 @@ func led(_ *reading, c claim) error {
 	said, introduces, title := leadIn(c.lead)
 	all := words(said)
 	others := introduces && quotes(all) || title && !decides(all) // perhaps somebody else's words
-	if planned(said, introduces) || c.sealed != loop.SealRight && others {
+	if planned(said, introduces, title) || c.sealed != loop.SealRight && others {
 		return problem("the DONE is led in by %s, as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it", quote(said))
 	}
 	return nil
@@ -237,7 +237,7 @@ func led(_ *reading, c claim) error {
 // followed rejects a DONE that is followed by more than a closing remark. If the DONE is
 // sealed, the remark may have any length.
 func followed(_ *reading, c claim) error {
-	_, remark := answers(closing(c.tail), "")
+	_, remark := answers(binding(closing(c.tail)), "")
 	if remark == "" {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // This file tells whether a sentence plans, quotes or takes something back. It knows
@@ -68,20 +69,28 @@ func conditional(all []string) bool {
 	return hangs(all) || has(all, "when")
 }
 
-// hangs reports whether words state a condition.
-func hangs(all []string) bool {
-	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "conditional on", "subject to", "awaiting", "pending", "would", "at best")
+// hangs reports whether words state a condition, or what would be.
+func hangs(all []string) bool { return depends(all) || has(all, "would") }
+
+func depends(all []string) bool {
+	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "conditional on", "subject to", "awaiting", "pending", "at best")
 }
 
 // planned reports whether a sentence above a decision speaks of it as something to come.
-// introduces is set if the sentence leads to the decision directly.
-func planned(said string, introduces bool) bool {
+// introduces is set if the sentence leads to the decision directly, title if it is a title.
+func planned(said string, introduces, title bool) bool {
 	all := words(said)
 	if !introduces {
-		return conditional(all) && has(all, "i will", "i shall", "i would", "i can", "i may", "my answer", "my reply", "my verdict", "my decision")
+		return (depends(all) || has(all, "when")) && has(all, "i will", "i shall", "i would", "i can say", "i can answer", "i can approve", "i may say", "my answer", "my reply", "my verdict", "my decision")
+	}
+	if plans(all) || conditional(all) {
+		return true
+	}
+	if !title { // a sentence without its end: "It is not", "I refuse to say"
+		return has(all[max(0, len(all)-1):], "not", "never", "cannot", "say", "write", "print")
 	}
 	form := has(all, "format", "form", "block") && !decides(all)
-	return form || plans(all) || conditional(all) || has(all, "will", "shall", "should", "could", "not", "never", "cannot", "cant", "isnt", "instead",
+	return form || has(all, "will", "shall", "should", "could", "not", "never", "cannot", "cant", "isnt", "instead",
 		"example", "sample", "draft", "template", "skeleton", "expected", "guess", "plan", "option", "case", "scenario", "outcome", "outcomes", "later", "after", "on success")
 }
 
@@ -122,9 +131,14 @@ func leadIn(text string) (said string, introduces, title bool) {
 			whole, text = whole[at+2:], text[at+2:]
 		}
 	}
-	listed := strings.HasPrefix(last, "- ") || strings.HasPrefix(last, "* ")
 	title = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.HasPrefix(last, "#")
-	return strings.TrimSpace(text), title || adjacent && whole == text && !listed, title
+	return strings.TrimSpace(text), title || adjacent && whole == text && !listed(last), title
+}
+
+// listed reports whether a line is an item of a list or a row of a table.
+func listed(line string) bool {
+	mark, n := utf8.DecodeRuneInString(line)
+	return mark == '|' || decoration(mark) || number(line) > 0 || strings.ContainsRune("*-+•–", mark) && spaceAfter(line[n:])
 }
 
 // takesBack reports whether a remark after a decision announces more work, or says that
@@ -132,7 +146,7 @@ func leadIn(text string) (said string, introduces, title bool) {
 func takesBack(remark string) bool {
 	harmless := strings.NewReplacer("error handling", "handling", "error message", "message", "previously failing", "former", "formerly failing", "former")
 	all := strings.Fields(harmless.Replace(strings.Join(words(remark), " ")))
-	all = without(all, "let me know", "let us know", "feel free", "happy to", "glad to", "if you have", "if you need", "if you want", "if you would", "i hope", "hope this")
+	all = without(all, "i did not change", "i did not modify", "i have not changed", "i have not modified", "let me know", "let us know", "feel free", "happy to", "glad to", "if you have", "if you need", "if you want", "if you would", "i hope", "hope this")
 	if plans(all) || hangs(all) || admission(remark) != "" || has(all, "second thought", "second thoughts", "another round", "the above", "above is", "is a bug", "please fix", "fix the") {
 		return true
 	}

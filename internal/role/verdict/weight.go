@@ -65,6 +65,17 @@ func Mays(text string) (all []string) {
 	return all
 }
 
+// binding returns a text without its optional points.
+func binding(text string) string {
+	var b strings.Builder
+	for line, w := range weighed(text) {
+		if w != May {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
 // Required returns the first point of a text that is marked as a must, "" for none.
 func Required(text string) string {
 	for line, w := range weighed(text) {
