@@ -86,6 +86,7 @@ func (c *claude) assistant(object []byte) {
 		c.ending = ofClaudesError(e.Error)
 	}
 	if e.Parent == "" {
+		c.closed = false // the model goes on after a result
 		c.stopped(cmp.Or(e.Error, e.Message.Stop))
 	}
 	if e.Error != "" {
@@ -177,7 +178,7 @@ func (c *claude) result(object []byte) {
 		c.stopped(e.Stop)
 	}
 	switch bad := e.badEnd(); {
-	case e.IsError, e.Result != nil && strings.HasPrefix(*e.Result, usageLimit):
+	case e.IsError, e.Error != "", e.Result != nil && strings.HasPrefix(*e.Result, usageLimit):
 		c.report.ResetAt = c.resetAt
 		c.fault(c.faultOf(e))
 		if e.Status != 0 || strings.HasPrefix(string(e.Error), apiErrorMark) {

@@ -58,7 +58,9 @@ func (c *codex) event(kind string, object []byte) bool {
 		if _, inner := answered(string(e.Error)); inner != "" {
 			c.answered()
 		}
-	case "turn.started", "item.updated":
+	case "turn.started":
+		c.closed = false
+	case "item.updated":
 	default:
 		return false
 	}

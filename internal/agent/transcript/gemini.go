@@ -39,6 +39,7 @@ func (g *gemini) event(kind string, object []byte) bool {
 	case "message":
 		g.message(e.Role, e.Content, e.Delta)
 	case "tool_use":
+		g.round() // what was said before a tool is not the final text
 		g.tool(e.Tool, e.Input)
 	case "tool_result":
 		g.round()
