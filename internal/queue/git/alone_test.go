@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/git/gittest"
+	"codeloops/internal/wording/hint"
 )
 
 func TestMain(m *testing.M) {
@@ -124,20 +125,41 @@ func TestWorkTreeWhileAnotherIsMade(t *testing.T) {
 	}
 }
 
-// Killing is a system that kills git.
-type killing struct{ git.Starter }
+// Instead runs a shell script instead of each command.
+type instead struct {
+	git.Starter
+	script string
+}
 
-func (k killing) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
-	c.Argv = []string{"sh", "-c", "kill -9 $$"}
-	return k.Starter.Run(ctx, c)
+func (i instead) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	c.Argv = []string{"sh", "-c", i.script}
+	return i.Starter.Run(ctx, c)
 }
 
 // TestKilledGit: a git command that was killed has not said that there is no such commit.
 func TestKilledGit(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t)
-	r.Starter = killing{r.Starter}
+	r.Starter = instead{r.Starter, "kill -9 $$"}
 	if id, ok, err := r.Commit(t.Context(), "main"); err == nil {
 		t.Errorf("main is %q, %v", id, ok)
+	}
+}
+
+// TestLockAdvice: only a lock that is there already may be one to remove.
+func TestLockAdvice(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t)
+	starter := r.Starter
+	for stderr, want := range map[string]bool{
+		"fatal: Unable to create '/r/.git/index.lock': File exists.":            true,
+		"fatal: sha1 file '/r/.git/index.lock' write error. Out of diskspace":   false,
+		"fatal: Unable to create '/r/.git/index.lock': No space left on device": false,
+	} {
+		r.Starter = instead{starter, "echo \"" + stderr + "\" >&2; exit 128"}
+		_, err := r.Run(t.Context(), r.Root, "add", ".")
+		if advice, got := hint.Of(err); got != want {
+			t.Errorf("%v: %q", err, advice)
+		}
 	}
 }

@@ -107,7 +107,7 @@ func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
 		return "", fmt.Errorf("%s: %w", name, proc.ErrOutput)
 	case res.ExitCode != 0:
 		err = &proc.ExitError{Program: name, ExitCode: res.ExitCode, Stderr: string(bytes.TrimSpace(res.Stderr.Text))}
-		if strings.Contains(err.Error(), ".lock'") {
+		if strings.Contains(err.Error(), ".lock': File exists") {
 			err = hint.Add(err, "is another git running there? If not, remove the lock file that it names")
 		}
 	}
