@@ -20,6 +20,7 @@ func TestGuessed(t *testing.T) {
 		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "undo": "sessions restore", "resum": "resume",
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
 		"search": "sessions search", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue lst": "queue list", "queues": "queue", "-": "",
+		"runn": "run", "hubb": "hub", "runs": "sessions list",
 	} {
 		if g, ok := guess.Find(known(root), strings.Fields(line)); !ok || g.Command != want {
 			t.Errorf("%q: %v, %q, want %q", line, ok, g.Command, want)
@@ -30,7 +31,7 @@ func TestGuessed(t *testing.T) {
 		"remove dead code", "clean up code", "update deps", "update CHANGELOG", "upgrade react", "install husky", "revert last change",
 		"commit changes", "set timeout 5", "open source it", "start server", "replace tabs", "report progress", "recover", "parser",
 		"stay", "lost", "hold", "hi", "fix", "list users, sorted", "what is this?", "update README.md", "translate",
-		"search is slow", "strategy pattern everywhere", "research it", "help the user login", "latest", "make it faster",
+		"search is slow", "strategy pattern everywhere", "research it", "help the user login", "latest", "make it faster", "runn tests",
 	} {
 		if g, ok := guess.Find(known(root), strings.Fields(line)); ok {
 			t.Errorf("%q is taken for %q (%s)", line, g.Command, g.Instead)

@@ -201,7 +201,7 @@ func nearest(word string, known map[string]Habit, alone bool) (string, bool) {
 	best, least := "", 0
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		slips := wording.Distance(word, name)
-		if !isSlip(word, name, slips, known[name].most(word, alone)) {
+		if !isSlip(word, name, slips, known[name].most(word, alone)) && !(alone && known[name].Words == "" && addsLetter(word, name)) {
 			continue
 		}
 		if best == "" || slips < least || slips == least && known[best].Words != "" && known[name].Words == "" {
@@ -233,6 +233,11 @@ func isSlip(word, name string, slips, most int) bool {
 		return sameLetters(word, name)
 	}
 	return slips == 1 || word[0] == name[0]
+}
+
+// addsLetter reports whether a word is a name with a letter more at its end, as in "runn".
+func addsLetter(word, name string) bool {
+	return len(word) == len(name)+1 && strings.HasPrefix(word, name)
 }
 
 func sameLetters(a, b string) bool {
