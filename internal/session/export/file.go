@@ -16,6 +16,9 @@ import (
 // secrets, and renames it when it is complete. It replaces an existing file only with force.
 func WriteFile(path string, force bool, secrets *redact.Redactor, write func(io.Writer) error) (size int64, err error) {
 	there := hint.Add(fmt.Errorf("%s exists already", path), "choose another name with -o, or replace it with --force")
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() { // a rename would replace a device
+		return 0, hint.Errorf("choose another name; - is standard output", "%s is not a regular file", path)
+	}
 	if _, err := os.Lstat(path); err == nil && !force {
 		return 0, there
 	}
