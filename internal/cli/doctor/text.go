@@ -46,7 +46,7 @@ func (s Sheet) Findings(findings []Finding) string {
 		}
 	}
 	if lacking {
-		return b.String() + "\nno run could start here: fix what is marked FAIL\n"
+		return b.String() + "\nno run could start here: fix what is marked FAIL; `codeloops demo` works without an agent\n"
 	}
 	b.WriteString("\na run could start here: codeloops \"what to do\"\n")
 	return b.String()

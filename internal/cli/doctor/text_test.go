@@ -23,7 +23,7 @@ FAIL  critic's view  none of the kind that
                      hint: choose another one
 no    also here      goose
 
-no run could start here: fix what is marked FAIL
+no run could start here: fix what is marked FAIL; ` + "`codeloops demo`" + ` works without an agent
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

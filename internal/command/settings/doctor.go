@@ -58,6 +58,9 @@ what a session needs to be resumed.`,
 			if probe != "" && probe != doctor.Configured && probe != doctor.All {
 				return hint.Errorf("--probe asks the configured agents, --probe=all every one that is installed", "--probe cannot be %q", probe)
 			}
+			if clean && probe != "" {
+				return hint.Errorf("leave one of them out", "--clean and --probe contradict each other")
+			}
 			if yes && !clean {
 				return hint.Errorf("", "--yes needs --clean")
 			}
@@ -72,7 +75,6 @@ what a session needs to be resumed.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	cmd.Flags().BoolVar(&clean, "clean", false, "list what killed runs have left behind, and remove it")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --clean: do not ask")
-	cmd.MarkFlagsMutuallyExclusive("clean", "probe")
 	return cmd
 }
 

@@ -15,6 +15,7 @@ import (
 	"codeloops/internal/session"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/standing"
+	"codeloops/internal/wording/hint"
 )
 
 // promptTimeout is how long a shell prompt waits for a run that does not answer.
@@ -79,6 +80,9 @@ quarter of a second for a run that does not answer, and always exits with 0.
 		// A shell prompt must not resume an interrupted restore.
 		PersistentPreRun: func(*cobra.Command, []string) {},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if brief && (asJSON || l.All) {
+				return hint.Errorf("leave one of them out", "--short cannot be combined with --json or --all")
+			}
 			if brief {
 				segment(cmd.Context(), c)
 				return nil
@@ -92,8 +96,6 @@ quarter of a second for a run that does not answer, and always exits with 0.
 	f.BoolVar(&brief, "short", false, "a few words for the prompt of a shell, or nothing")
 	f.BoolVar(&asJSON, "json", false, "as JSON")
 	f.StringVar(&l.Dir, "session-dir", "", "look for the last session in `dir`")
-	cmd.MarkFlagsMutuallyExclusive("short", "json")
-	cmd.MarkFlagsMutuallyExclusive("short", "all")
 	return cmd
 }
 
