@@ -85,7 +85,7 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 		},
 	}
 	in, _ := c.In.(*os.File) // a terminal, because there is somebody to ask
-	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: c.Err, Jobs: &c.Jobs, Style: screen.Style, Title: question})
+	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: c.Err, Jobs: &c.Jobs, Style: screen.Style, ASCII: screen.ASCII, Title: question})
 	if errors.Is(err, picker.ErrCancelled) {
 		err = &EndedError{Result: loop.Interrupted} // the user knows
 	}

@@ -164,9 +164,6 @@ func lastSession(l *command.Logs) error {
 		line = fmt.Sprintf("nothing runs%s; the last session broke off: %s", where, term.Line(standing.Title(one.Session.Prompt)))
 		what = "codeloops resume " + id + " carries it on"
 	}
-	if c.OutTTY {
-		line = render.Cut(line, c.OutWidth())
-	}
 	_, err = fmt.Fprintf(c.Out, "%s\nhint: %s\n", c.Secrets.String(line), what)
 	return err
 }

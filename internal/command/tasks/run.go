@@ -111,7 +111,7 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			return err
 		}
 		if len(all) == 0 && !o.asJSON && !b.OutTTY {
-			fmt.Fprintln(b.Err, `nothing to do, as there are no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // only information
+			fmt.Fprintln(b.Err, `nothing to do, as there are no tasks: codeloops queue add "what to do" adds one`) //nolint:errcheck // only information
 			b.lost(cmd.Context())
 		}
 		if err := b.list(cmd.Context(), all, o.asJSON); err != nil {

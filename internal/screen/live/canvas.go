@@ -112,7 +112,7 @@ func fitted(lines []string, width int, ascii bool) []string {
 			line = term.ASCII(line)
 		}
 		if lines[i] = term.Fit(line, width-1); ascii {
-			lines[i] = strings.ReplaceAll(lines[i], "…", "~") // "..." would be too wide
+			lines[i] = term.Narrow(lines[i])
 		}
 	}
 	return lines

@@ -41,6 +41,7 @@ type Options struct {
 	Out   io.Writer // the same terminal
 	Jobs  *term.Jobs
 	Style *lipgloss.Renderer
+	ASCII bool   // the terminal can show no other characters
 	Title string // the question above the list
 }
 

@@ -104,8 +104,11 @@ func TestFits(t *testing.T) {
 		for _, height := range []int{1, 2, 3, 4, 5, 8, 13, 14, 24, 40} {
 			for _, width := range []int{1, 2, 3, 4, 5, 9, 20, 60, 131} {
 				m := listOf(count)
-				m.width, m.height = width, height
+				m.width, m.height, m.opts.ASCII = width, height, count == 7
 				lines := press(m, "down", "down", "pgdown").lines()
+				if m.opts.ASCII && strings.ContainsAny(strings.Join(lines, ""), "…─↑") {
+					t.Fatalf("%dx%d: not ASCII: %q", width, height, lines)
+				}
 				if len(lines) != height {
 					t.Fatalf("%dx%d: %d lines", width, height, len(lines))
 				}
@@ -115,7 +118,7 @@ func TestFits(t *testing.T) {
 					}
 				}
 				if marked := "> " + ansi.Truncate(m.list.Line(m.matches[m.at], width-2), width-2, ""); height > 3 && width > 4 &&
-					!strings.Contains(ansi.Strip(strings.Join(lines, "\n")), strings.TrimRight(ansi.Truncate(marked, width-2, ""), " …")) {
+					!strings.Contains(ansi.Strip(strings.Join(lines, "\n")), strings.TrimRight(ansi.Truncate(marked, width-2, ""), " …~")) {
 					t.Fatalf("%dx%d: the marked item is not visible:\n%s", width, height, ansi.Strip(strings.Join(lines, "\n")))
 				}
 			}

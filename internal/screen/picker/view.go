@@ -58,7 +58,11 @@ func (m *model) lines() []string {
 	}
 	lines = append(lines, faint.Render("↑↓ move  enter choose  esc leave  type to narrow the list"))
 	for i, line := range lines {
-		lines[i] = ansi.Truncate(line, m.width, "…")
+		tail := "…"
+		if m.opts.ASCII {
+			line, tail = term.Narrow(line), "~"
+		}
+		lines[i] = ansi.Truncate(line, m.width, tail)
 	}
 	return lines[:min(len(lines), max(1, m.height))]
 }

@@ -27,7 +27,7 @@ func (v *View) List(s *term.Streams) error {
 	}
 	if s.OutTTY {
 		if len(v.Tasks) == 0 {
-			fmt.Fprintln(s.Out, `no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // the reader may have gone
+			fmt.Fprintln(s.Out, `no tasks: codeloops queue add "what to do" adds one`) //nolint:errcheck // the reader may have gone
 			return nil
 		}
 		return v.table(s)

@@ -48,7 +48,12 @@ func Line(text string) string {
 }
 
 // ASCII replaces the non-ASCII signs of codeloops' own output, for a terminal that cannot
-// show them. Only the ellipsis gets wider.
+// show them. Some get wider.
 func ASCII(text string) string { return asASCII.Replace(text) }
 
-var asASCII = strings.NewReplacer("…", "...", "·", "-", "−", "-", "│", "|", "→", "->", "≥", ">=") //nolint:gochecknoglobals // a table
+// Narrow is ASCII for lines that were cut to a width: an ellipsis stays as wide as it was.
+func Narrow(text string) string { return ASCII(strings.ReplaceAll(text, "…", "~")) }
+
+var asASCII = strings.NewReplacer( //nolint:gochecknoglobals // a table
+	"…", "...", "·", "-", "−", "-", "│", "|", "─", "-", "→", "->", "↑↓", "up/down", "≥", ">=",
+)

@@ -26,7 +26,7 @@ func (t *Table) Lines(width int) []string {
 	if t.ASCII {
 		for _, row := range t.Rows {
 			for c := range row {
-				row[c] = ASCII(narrow(row[c]))
+				row[c] = Narrow(row[c])
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func (t *Table) Lines(width int) []string {
 			}
 			cell := Fit(row[c], w)
 			if t.ASCII {
-				cell = narrow(cell)
+				cell = Narrow(cell)
 			}
 			blank := strings.Repeat(" ", max(0, w-ansi.StringWidth(cell)))
 			if cell = t.Style(r, c, cell); slices.Contains(t.Right, c) {
@@ -54,9 +54,6 @@ func (t *Table) Lines(width int) []string {
 	}
 	return lines
 }
-
-// narrow replaces each ellipsis by an ASCII sign that is as wide.
-func narrow(cell string) string { return strings.ReplaceAll(cell, "…", "~") }
 
 // widths returns the width of each column, 0 for those that are left out.
 func (t *Table) widths(width int) []int {
@@ -85,6 +82,9 @@ func (t *Table) widths(width int) []int {
 		if room() < min(t.Least, widths[last]) {
 			widths[c] = 0
 		}
+	}
+	if room() < min(t.Least/2, widths[last]) {
+		widths[last] = 0 // a few letters say nothing
 	}
 	widths[last] = max(0, min(widths[last], room()))
 	for _, c := range t.Cut {

@@ -175,7 +175,7 @@ func (a Audit) Text(w io.Writer, s Screen) error {
 		fmt.Fprintf(&b, "\n%s  %s%s\n", s.strong(fmt.Sprintf("Iteration %d", one.Iteration)), term.Line(one.Decision), by)
 		b.WriteString(s.ruling(one) + s.evidence(one))
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, s.own(b.String()))
 	return err
 }
 

@@ -16,9 +16,9 @@ import (
 )
 
 // Charts writes stats for a person. With bars, it draws bars for the groups and a sparkline for the
-// periods; without, it writes numbers only.
+// periods; without, or in ASCII, it writes numbers only.
 func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
-	c := &charts{screen: s, bars: bars, priced: st.Cost.Sessions > 0}
+	c := &charts{screen: s, bars: bars && !s.ASCII, priced: st.Cost.Sessions > 0}
 	c.totals(st)
 	c.groups("Outcome", inWords(st.Outcomes, func(g Group) string { return words.Outcome(g.Name) }), true)
 	c.groups("Why they ended", inWords(st.StopReasons, func(g Group) string {
@@ -28,7 +28,7 @@ func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
 	c.groups("Actor + critic", st.Agents, false)
 	c.periods(st)
 	c.confidence(st.Confidence)
-	_, err := io.WriteString(w, c.b.String())
+	_, err := io.WriteString(w, s.own(c.b.String()))
 	return err
 }
 
@@ -70,7 +70,10 @@ func (c *charts) totals(st Stats) {
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func (c *charts) cost(st Stats) {
-	if st.Cost.Sessions == 0 && st.Cost.Tokens == 0 {
+	if st.Cost.Sessions == 0 {
+		if st.Cost.Tokens > 0 {
+			c.sayf("tokens      %s", render.Tokens(st.Cost.Tokens))
+		}
 		return
 	}
 	sum := render.Dollars(st.Cost.USD)
@@ -82,7 +85,7 @@ func (c *charts) cost(st Stats) {
 		line += ", " + render.Dollars(st.Cost.PerDone) + " for each success"
 	}
 	if st.Cost.Sessions < st.Sessions {
-		line += fmt.Sprintf("; known of %d", st.Cost.Sessions)
+		line += "; known of " + render.Count(st.Cost.Sessions, "session", "sessions")
 	}
 	c.sayf("%s", line)
 }
@@ -104,7 +107,7 @@ func percent(rate *float64) string {
 const (
 	mostGroups  = 12
 	widestGroup = 40
-	leastGroup  = 16
+	leastGroup  = 8
 	widestBar   = 30
 	besideWords = 20 // columns beside a name in words, without the bar
 )
@@ -139,16 +142,24 @@ func (c *charts) groups(heading string, groups []Group, inWords bool) {
 		name := cut(term.Line(g.Name), width)
 		line := fmt.Sprintf("  %s%s  %5d", name, strings.Repeat(" ", max(0, width-ansi.StringWidth(name))), g.Sessions)
 		if !inWords {
-			line += fmt.Sprintf("  %4s success", percent(g.SuccessRate))
+			line = c.beside(line, fmt.Sprintf("  %4s success", percent(g.SuccessRate)))
 		}
 		if c.priced {
-			line += fmt.Sprintf("  %8s", orUnknown(g.CostUSD))
+			line = c.beside(line, fmt.Sprintf("  %8s", orUnknown(g.CostUSD)))
 		}
 		c.sayf("%s", strings.TrimRight(line+"  "+c.bar(g, groups[0].Sessions, ansi.StringWidth(line)), " "))
 	}
 	if rest > 0 {
-		c.sayf("  … and %s in others", render.Count(rest, "session", "sessions"))
+		c.sayf("  and %s in others", render.Count(rest, "session", "sessions"))
 	}
+}
+
+// beside adds a cell to a line if there is room.
+func (c *charts) beside(line, cell string) string {
+	if ansi.StringWidth(line+cell) > c.screen.Width {
+		return line
+	}
+	return line + cell
 }
 
 // leftCut cuts the beginning of a path, as its end tells more.

@@ -256,8 +256,12 @@ func (d *Details) cost() {
 }
 
 func (d *Details) sayf(format string, args ...any) {
+	line := fmt.Sprintf(format+"\n", args...)
+	if d.Screen.ASCII && !d.Full { // which quotes texts as they are
+		line = term.ASCII(line)
+	}
 	if d.err == nil {
-		_, d.err = fmt.Fprintf(d.Out, format+"\n", args...)
+		_, d.err = io.WriteString(d.Out, line)
 	}
 }
 

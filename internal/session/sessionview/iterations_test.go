@@ -71,7 +71,7 @@ func TestPreviewOfIterations(t *testing.T) {
 		t.Errorf("%d lines become %d", len(before), len(after))
 	}
 	got := ansi.Strip(strings.Join(after[3:7], "\n"))
-	if want := "  … 3 earlier iterations\n   4  CONTINUE  4 files, +8 -0\n   5  CONTINUE  5 files, +10 -0\n   6  DONE      6 files, +12 -0"; got != want {
+	if want := "  3 earlier iterations\n   4  CONTINUE  4 files, +8 -0\n   5  CONTINUE  5 files, +10 -0\n   6  DONE      6 files, +12 -0"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if strings.Contains(strings.Join(after, ""), "[31mDONE") {

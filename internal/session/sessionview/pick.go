@@ -109,7 +109,7 @@ func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines 
 		return lines
 	}
 	if earlier := len(all) - mostIterations; earlier > 0 {
-		lines = append(lines, s.faint("  … "+render.Count(earlier+1, "earlier iteration", "earlier iterations")))
+		lines = append(lines, s.faint("  "+render.Count(earlier+1, "earlier iteration", "earlier iterations")))
 		all = all[earlier+1:]
 	}
 	for _, one := range all {

@@ -7,6 +7,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
 )
@@ -28,7 +29,15 @@ func (s Screen) strong(text string) string { return s.Style.NewStyle().Bold(true
 
 func (s Screen) faint(text string) string { return s.Style.NewStyle().Faint(true).Render(text) }
 
-func (s Screen) fits(line string) string { return render.Cut(line, s.Width) }
+func (s Screen) fits(line string) string { return s.own(render.Cut(line, s.Width)) }
+
+// own writes codeloops' own signs, in lines of the right width, as the terminal can show them.
+func (s Screen) own(text string) string {
+	if s.ASCII {
+		return term.Narrow(text)
+	}
+	return text
+}
 
 func (s Screen) dot() string {
 	if s.ASCII {

@@ -64,7 +64,7 @@ func (s Screen) Found(w io.Writer, found []session.Found) error {
 			label := fmt.Sprintf("  %3s  %-8s  ", matchIteration(m), m.Place)
 			fmt.Fprintln(&b, s.faint(label)+excerpt(m, max(leastPrompt, s.Width-len(label))))
 		}
-		if _, err := io.WriteString(w, b.String()); err != nil {
+		if _, err := io.WriteString(w, s.own(b.String())); err != nil {
 			return err
 		}
 	}

@@ -53,5 +53,10 @@ func TestFound(t *testing.T) {
 		if err := s.Found(&b, found); err != nil || b.String() != want {
 			t.Errorf("%d columns: %v\n got %q\nwant %q", width, err, b.String(), want)
 		}
+		b.Reset()
+		s.ASCII = true
+		if err := s.Found(&b, found); err != nil || b.String() != strings.ReplaceAll(want, "…", "~") {
+			t.Errorf("%d columns, in ASCII: %v, %q", width, err, b.String())
+		}
 	}
 }

@@ -2,11 +2,14 @@ package sessionview_test
 
 import (
 	"bytes"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
+	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
@@ -170,6 +173,32 @@ func TestChartsFit(t *testing.T) {
 	var none bytes.Buffer
 	if err := sessionview.Charts(&none, sessionview.NewStats(nil, nil, time.UTC), sessionview.Screen{Width: 80, Style: colours()}, true); err != nil || none.String() != "0 sessions, 0 of them ended; success -\n" {
 		t.Errorf("%q, %v", none.String(), err)
+	}
+}
+
+// TestChartsNarrow: groups fit however few columns there are, and signs are ASCII where there are
+// no others.
+func TestChartsNarrow(t *testing.T) {
+	t.Parallel()
+	list := many()
+	list[0].Session.WorkingDir = "/home/u/" + strings.Repeat("deep/", 30)
+	list[1].Tally = &progress.Tally{Actor: progress.Part{Turns: 1, Usage: progress.Usage{CostUSD: 1, Priced: 1}}}
+	for width := 20; width < 80; width++ {
+		var out bytes.Buffer
+		screen := sessionview.Screen{Width: width, Style: lipgloss.NewRenderer(io.Discard), ASCII: true}
+		if err := sessionview.Charts(&out, sessionview.NewStats(list, list, time.UTC), screen, true); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsFunc(out.String(), func(r rune) bool { return r > unicode.MaxASCII }) || !strings.Contains(out.String(), ">=$1.00") {
+			t.Errorf("width %d: not ASCII:\n%s", width, out.String())
+		}
+		_, groups, _ := strings.Cut(out.String(), "\nOutcome\n")
+		groups, _, _ = strings.Cut(groups, "\nSessions for")
+		for line := range strings.Lines(groups) {
+			if len(line)-1 > width {
+				t.Errorf("width %d: %q", width, line)
+			}
+		}
 	}
 }
 

@@ -279,5 +279,5 @@ func (b *branch) title(whole *branch) string {
 func (d *Details) twig(before, text string, style func(string) string) {
 	const least = 8 // columns for the text, however deep it stands
 	room := max(d.Screen.Width-ansi.StringWidth(before), least)
-	d.sayf("%s%s", before, style(term.Fit(text, room)))
+	d.sayf("%s%s", before, style(d.Screen.own(term.Fit(text, room))))
 }
