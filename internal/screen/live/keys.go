@@ -168,8 +168,9 @@ func (s *Screen) say(notice string) {
 	s.talk.notice, s.talk.until = notice, s.Now().Add(said)
 }
 
-// footer shows requests that have not taken effect yet, the last message, and the keys.
-func (s *Screen) footer() (lines []string) {
+// footer shows requests that have not taken effect yet, the last message, and the keys, or, if room
+// lines are not enough for them, how to see the keys.
+func (s *Screen) footer(room int) (lines []string) {
 	if asked := s.board.pending(); len(asked) > 0 {
 		asked[0] = "  " + asked[0]
 		for _, line := range s.board.flow(asked, 2) {
@@ -188,7 +189,11 @@ func (s *Screen) footer() (lines []string) {
 		if s.Leave != nil {
 			keys = append(keys, "q leave")
 		}
-		for _, line := range s.board.flow(keys, 2) {
+		shown := s.board.flow(keys, 2)
+		if len(lines)+len(shown) > room {
+			shown = []string{"  ? help"}
+		}
+		for _, line := range shown {
 			lines = append(lines, s.board.faint(line))
 		}
 	}
@@ -226,9 +231,12 @@ type input struct {
 
 // line shows what was typed so far, or the end of it if there is little room.
 func (i *input) line(ascii bool, width int) string {
-	cursor, label := "▏", i.label
+	cursor, label, cut := "▏", i.label, "…"
 	if ascii {
-		cursor = "_"
+		cursor, cut = "_", "~"
+	}
+	if ansi.StringWidth(label) > width/2 {
+		label = "actor" // or there would be no room for the text
 	}
 	if i.full {
 		label += " (no more fits)"
@@ -236,7 +244,7 @@ func (i *input) line(ascii bool, width int) string {
 	text := strings.NewReplacer("\n", " ", "\t", " ").Replace(i.text)
 	line := label + ": " + text + cursor
 	if over := ansi.StringWidth(line) - width; over > 0 {
-		return label + ": " + ansi.TruncateLeft(text, over+1, "…") + cursor
+		return label + ": " + ansi.TruncateLeft(text, over+1, cut) + cursor
 	}
 	return line + "   (Enter sends, Esc leaves)"
 }

@@ -227,13 +227,14 @@ func (s *Screen) picture() []string {
 		return nil
 	}
 	lines := append([]string{""}, s.board.underWay()...)
+	room := max(1, min(height-1, 14))
 	if s.talk.input != nil {
 		lines = append(lines, "  "+s.talk.input.line(s.ASCII, width-3))
 	} else {
 		lines = append(lines, s.board.foot()...)
-		lines = append(lines, s.footer()...)
+		lines = append(lines, s.footer(room-len(lines))...)
 	}
-	if room := max(1, min(height-1, 14)); len(lines) > room {
+	if len(lines) > room {
 		lines = lines[len(lines)-room:]
 	}
 	return fitted(lines, width, s.ASCII)

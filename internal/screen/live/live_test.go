@@ -440,6 +440,26 @@ func TestPlain(t *testing.T) {
 	})
 }
 
+// TestFewLines: where there is no room for all lines, the keys are left out first.
+func TestFewLines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out, to := &fakeTerminal{}, &steers{}
+		s := New(Options{
+			Terminal: Terminal{Out: out, Size: func() (int, int) { return 24, 5 }}, Now: time.Now, Asked: to.Asked, Keys: true,
+		})
+		r := &shownRun{Screen: s, t: t}
+		r.atWork()
+		r.does(loop.NoticeCommand, "make")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if text := ansi.Strip(out.text()); !strings.Contains(text, "make") || !strings.HasSuffix(text, "  ? help") || strings.Contains(text, "p pause") {
+			t.Error(text)
+		}
+		_ = r.Close()
+	})
+}
+
 // brokenTerminal is a terminal whose writes fail.
 type brokenTerminal struct{}
 
