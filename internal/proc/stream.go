@@ -25,7 +25,11 @@ type stream struct {
 
 	reading  sync.WaitGroup
 	doubtful []doubtful
+	kept
+}
 
+// kept is what is kept of a stream.
+type kept struct {
 	path  string        // of the record; "": none
 	limit int64         // bytes, for full; 0: none
 	full  chan struct{} // receives a value beyond the limit, and beyond twice the limit
@@ -135,23 +139,23 @@ func (s *stream) drain() {
 }
 
 // size returns the number of bytes and when the last output arrived.
-func (s *stream) size() (bytes int64, grown time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Total, s.grown
+func (k *kept) size() (bytes int64, grown time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.text.Total, k.grown
 }
 
 // captured returns what is kept. Nothing may be added after it.
-func (s *stream) captured() (Captured, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Captured(s.path), s.fault
+func (k *kept) captured() (Captured, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.text.Captured(k.path), k.fault
 }
 
-func (s *stream) closeRecord() {
-	if s.record != nil {
-		_ = s.record.Close()
-		s.record = nil
+func (k *kept) closeRecord() {
+	if k.record != nil {
+		_ = k.record.Close()
+		k.record = nil
 	}
 }
 

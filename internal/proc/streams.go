@@ -80,8 +80,7 @@ func (s *streams) openStdin(cmd Command) (err error) {
 func (s *streams) openOutput(name, path string, cmd Command) (o *stream, err error) {
 	o = &stream{
 		name: name, sealed: cmd.Sealed && name == "stdout",
-		path: path, limit: cmd.MaxOutput, full: s.full,
-		text: Excerpt{Keep: int(max(cmd.Keep, 0)), End: maxEnd},
+		kept: kept{path: path, limit: cmd.MaxOutput, full: s.full, text: Excerpt{Keep: int(max(cmd.Keep, 0)), End: maxEnd}},
 	}
 	if path != "" {
 		o.record, err = newFile(path)
