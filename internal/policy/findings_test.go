@@ -109,7 +109,7 @@ func TestDemands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gate := policy.Gate{
-				Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{Files: files{"a.txt": c.text}}}},
+				Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{Read: files{"a.txt": c.text}.Read}}},
 				Rulers:     policy.Rulers(loop.Policy{OpenFindings: policy.AskFindings}),
 			}
 			matter := loop.Case{Iteration: 2, History: c.history, Change: changed(loop.FileModified, "a.txt")}
@@ -136,7 +136,7 @@ func TestDemandsAgainstEachOther(t *testing.T) {
 	t.Parallel()
 	history := found(`- MUST_INCLUDE "best effort"`)
 	history[0].Findings = append(history[0].Findings, loop.Finding{ID: "F2", Text: `MUST_REMOVE "effort"`, State: loop.FindingNew, Since: 2})
-	gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{Files: files{"a.txt": "soon"}}}}}
+	gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{Read: files{"a.txt": "soon"}.Read}}}}
 	inspection, _ := gate.Inspect(loop.Case{Iteration: 3, History: history, Change: changed(loop.FileModified, "a.txt")})
 	if want := []loop.Requirement{{Text: `MUST_REMOVE "effort"`, Enforced: true}}; !reflect.DeepEqual(inspection.Audit.Required, want) {
 		t.Errorf("got %+v", inspection.Audit.Required)

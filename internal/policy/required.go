@@ -18,21 +18,15 @@ const (
 	RuleFallback = "required_changes_fallback"
 )
 
-// Files reads the files of the work tree as the actor left them.
-type Files interface {
-	// Read returns the content of a regular file by its path in the work tree,
-	// slash-separated. It reads nothing outside of the work tree.
-	Read(path string) ([]byte, error)
-}
-
 // Required checks that each required change was made in a revision: its phrase must be in one
 // of the files that have changed since the session began, or in none of them.
 type Required struct {
 	// On sends work back that lacks what the last critic required: the actor is asked
 	// again, strictly and without a critic's turn. Otherwise the result is only recorded,
 	// and [Findings] refuses a DONE.
-	On    bool
-	Files Files
+	On bool
+	// Read returns the content of a regular file of the work tree by its slash-separated path.
+	Read func(path string) ([]byte, error)
 	// Apply lets codeloops make the changes if the actor does not and only one text file
 	// has changed.
 	Apply bool
@@ -133,7 +127,7 @@ func (q Required) texts(c loop.Change) (n normalized) {
 		if f.Status == loop.FileDeleted || !regular(f.NewMode) || f.Binary {
 			continue
 		}
-		content, err := q.Files.Read(f.Path)
+		content, err := q.Read(f.Path)
 		if err != nil {
 			n.unread = append(n.unread, f.Path)
 			continue
@@ -166,9 +160,9 @@ func onlyText(c loop.Change) (path string, ok bool) {
 	return f.Path, f.Status != loop.FileDeleted && regular(f.NewMode) && !f.Binary
 }
 
-// An Editor also writes files of the work tree.
+// An Editor reads and writes files of the work tree, and nothing outside of it.
 type Editor interface {
-	Files
+	Read(path string) ([]byte, error)
 	// Write replaces the content of an existing regular file, and keeps its mode.
 	Write(path string, content []byte) error
 }

@@ -75,7 +75,7 @@ func TestRequired(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{On: !c.off, Files: c.files}}}}
+			gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{On: !c.off, Read: c.files.Read}}}}
 			found, ruling := gate.Inspect(loop.Case{Change: c.change, History: c.history})
 			var kept []bool
 			missing := false
@@ -125,7 +125,7 @@ func TestRequiredTries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{On: true, Files: files{"a.txt": "", "b.txt": ""}, Apply: c.apply}}}}
+			gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{On: true, Read: files{"a.txt": "", "b.txt": ""}.Read, Apply: c.apply}}}}
 			_, ruling := gate.Inspect(loop.Case{Change: c.change, History: c.history})
 			if ruling == nil || ruling.Rule != c.rule || ruling.Stop != c.stop {
 				t.Fatalf("ruled %+v", ruling)

@@ -60,10 +60,10 @@ func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.N
 		{Name: limits.RuleMinSimilarity, Inspector: limits.MinSimilarity(c.MinSimilarity)},
 		{Name: limits.RuleNoDependencies, Inspector: dependencies},
 		{Name: limits.RuleTamper, Inspector: limits.Tamper{
-			On: c.Tamper != "off", Block: c.Tamper == "block", Tree: tamper.Tree{Files: files, Deciding: d.checks()},
+			On: c.Tamper != "off", Block: c.Tamper == "block", Tree: tamper.Tree{Read: files.Read, Deciding: d.checks()},
 		}},
 		{Name: limits.RuleDeciding, Inspector: limits.Deciding{Files: d, Block: cfg.Profile == "strict"}},
-		{Name: policy.RuleRequired, Inspector: policy.Required{On: set != nil, Files: files, Apply: set != nil && set.Fallback == "apply"}},
+		{Name: policy.RuleRequired, Inspector: policy.Required{On: set != nil, Read: files.Read, Apply: set != nil && set.Fallback == "apply"}},
 	}
 }
 

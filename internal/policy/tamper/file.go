@@ -46,22 +46,15 @@ type line struct {
 	tested    bool   // it is in a part of the file that holds only tests
 }
 
-// Files reads the files of a work tree as the actor left them.
-type Files interface {
-	// Read returns the content of a regular file by its path in the work tree,
-	// slash-separated.
-	Read(path string) ([]byte, error)
-}
-
 // read parses a patch, together with the file around it where that can be read: the
 // meaning of a line may depend on one far above it.
-func (d *detector) read(f loop.FileChange, files Files) *file {
+func (d *detector) read(f loop.FileChange, in Tree) *file {
 	x := &file{FileChange: f, lang: d.of(f.Path)}
 	x.test = d.isTest(f.Path, x.lang) || x.lang != nil && d.Setup.match(f.Path)
 	x.hunks = hunks(f.Patch[:min(len(f.Patch), maxPatch)])
 	x.whole = f.Status != loop.FileModified
-	if !x.whole && files != nil && (x.test || d.positional(f.Path)) {
-		if content, err := files.Read(f.Path); err == nil {
+	if !x.whole && in.Read != nil && (x.test || d.positional(f.Path)) {
+		if content, err := in.Read(f.Path); err == nil {
 			x.spread(string(content))
 		}
 	}

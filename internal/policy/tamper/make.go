@@ -30,7 +30,7 @@ func (r *report) standsIn(file string) bool {
 	for _, name := range map[string][]string{
 		"BSDmakefile": {"GNUmakefile", "makefile", "Makefile"}, "GNUmakefile": {"makefile", "Makefile"}, "makefile": {"Makefile"}, "justfile": {"Justfile", ".justfile"},
 	}[path.Base(file)] {
-		if _, there := r.content(path.Join(path.Dir(file), name)); there || r.in.Files == nil {
+		if _, there := r.content(path.Join(path.Dir(file), name)); there || r.in.Read == nil {
 			return true
 		}
 	}

@@ -108,17 +108,17 @@ func (r *report) overrules(file string) bool {
 				return true
 			}
 		}
-		return r.in.Files == nil
+		return r.in.Read == nil
 	}
 	return false
 }
 
 // content reads a file of the work tree as the actor left it.
 func (r *report) content(file string) (string, bool) {
-	if r.in.Files == nil {
+	if r.in.Read == nil {
 		return "", false
 	}
-	content, err := r.in.Files.Read(file)
+	content, err := r.in.Read(file)
 	return string(content), err == nil
 }
 

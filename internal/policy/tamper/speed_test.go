@@ -19,7 +19,7 @@ func BenchmarkSense(b *testing.B) {
 	} {
 		b.Run(x.path, func(b *testing.B) {
 			for range b.N {
-				f := d.read(loop.FileChange{Path: x.path, Patch: "@@ -1 +1 @@\n+" + x.text + "\n"}, nil)
+				f := d.read(loop.FileChange{Path: x.path, Patch: "@@ -1 +1 @@\n+" + x.text + "\n"}, Tree{})
 				_ = f
 			}
 		})

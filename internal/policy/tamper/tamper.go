@@ -74,7 +74,9 @@ var theDetector = sync.OnceValue(func() *detector { //nolint:gochecknoglobals //
 
 // A Tree is the work tree of a change.
 type Tree struct {
-	Files    Files    // nil: only the patches are read
+	// Read returns the content of a regular file, as the actor left it, by its slash-separated
+	// path; nil: only the patches are read.
+	Read     func(path string) ([]byte, error)
 	Deciding []string // the files that the run's own checks run, relative to the root
 }
 
@@ -85,7 +87,7 @@ type Tree struct {
 func Inspect(c loop.Change, in Tree) []Sign {
 	r := &report{detector: theDetector(), in: in, had: map[string]bool{}}
 	for _, f := range filesOf(c) {
-		r.files = append(r.files, r.read(f, in.Files))
+		r.files = append(r.files, r.read(f, in))
 	}
 	for _, f := range r.files {
 		if f.test {

@@ -137,7 +137,7 @@ func TestInspect(t *testing.T) {
 		for name, p := range pairs(t, file) {
 			t.Run(filepath.Base(file)+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				tree := tamper.Tree{Files: memory(p.after), Deciding: p.deciding}
+				tree := tamper.Tree{Read: memory(p.after).Read, Deciding: p.deciding}
 				got := told(tamper.Inspect(change(p.before, p.after), tree))
 				if *update {
 					write(t, file, name+"/want", got)
@@ -196,7 +196,7 @@ func FuzzInspect(f *testing.F) {
 			{Path: pathA, Status: loop.FileModified, Patch: patchA},
 			{Path: pathB, Status: loop.FileDeleted, Patch: patchB},
 		}}
-		for _, s := range tamper.Inspect(c, tamper.Tree{Files: memory{pathA: patchB}, Deciding: []string{pathA}}) {
+		for _, s := range tamper.Inspect(c, tamper.Tree{Read: memory{pathA: patchB}.Read, Deciding: []string{pathA}}) {
 			text := s.String()
 			if strings.ContainsAny(text, "\n\r\x1b\x00") || len(text) > 4096 || len(s.Lines) > 100 {
 				t.Errorf("%q", text)

@@ -121,14 +121,14 @@ func repeated(order string, texts []string) bool {
 
 // Route reads which of the names a reply chooses, and its confidence from 0 to 1.
 func Route(reply string, names []string) (name string, confidence float64, problem string) {
-	said, ok := Said(reply, "route")
+	said, ok := Said(reply, "route", false)
 	if !ok {
 		return "", 0, "it has no line route: NAME, or two that differ"
 	}
 	if name = among(said, names); name == "" {
 		return "", 0, "route: names nobody of " + strings.Join(names, ", ")
 	}
-	said, ok = Said(reply, "confidence")
+	said, ok = Said(reply, "confidence", false)
 	n := fraction(said)
 	if !ok || n == nil {
 		return "", 0, "it has no line confidence: with a number from 0 to 1, or two that differ"

@@ -8,43 +8,31 @@ import (
 )
 
 // Said returns the value of a label in the writer's own words: "0.8" from the line
-// "**score:** 0.8". Quotations do not count, nor do two values that differ.
-func Said(reply, label string) (value string, ok bool) {
-	s := scanner{text: reply}
-	for l := range s.lines() {
-		said, is := labelled(l.text, label)
-		if !l.own || !is {
-			continue
-		}
-		if ok && said != value {
-			return "", false
-		}
-		value, ok = said, true
-	}
-	return value, ok
-}
-
-// saidFirst is [Said] for a label that the writer's own words must begin with. Further down,
-// the label may be from a file that the reply shows.
-func saidFirst(reply, label string) string {
+// "**score:** 0.8". Quotations do not count, nor do two values that differ. With first, the
+// writer's own words must begin with the label: further down, it may be from a file that the
+// reply shows.
+func Said(reply, label string, first bool) (value string, ok bool) {
 	s := scanner{text: reply}
 	for l := range s.lines() {
 		if !l.own || strings.TrimFunc(l.text, blank) == "" {
 			continue
 		}
-		if _, ok := labelled(l.text, label); !ok {
-			return ""
+		said, is := labelled(l.text, label)
+		switch {
+		case first && !ok && !is, is && ok && said != value:
+			return "", false
+		case is:
+			value, ok = said, true
 		}
-		value, _ := Said(reply, label)
-		return value
 	}
-	return ""
+	return value, ok
 }
 
 // Score returns the score from 0 to 1 that a reply begins with; ok is false if there is none,
 // or if there are two.
 func Score(reply string) (score float64, ok bool) {
-	n := fraction(saidFirst(reply, "score"))
+	said, _ := Said(reply, "score", true)
+	n := fraction(said)
 	if n == nil {
 		return 0, false
 	}
@@ -54,7 +42,8 @@ func Score(reply string) (score float64, ok bool) {
 // Choice returns which of the names follows the label that a reply begins with, in any case; ok
 // is false if it is none of them, or if there are two.
 func Choice(reply, label string, of ...string) (name string, ok bool) {
-	said := strings.TrimRight(saidFirst(reply, label), ".!*_`")
+	said, _ := Said(reply, label, true)
+	said = strings.TrimRight(said, ".!*_`")
 	i := slices.IndexFunc(of, func(name string) bool { return strings.EqualFold(name, said) })
 	if i < 0 || said == "" {
 		return "", false

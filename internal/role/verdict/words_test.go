@@ -67,7 +67,7 @@ func FuzzWords(f *testing.F) {
 	f.Add("score: 0.85", "score")
 	f.Add("**no issues**", "no issues")
 	f.Fuzz(func(t *testing.T, reply, word string) {
-		verdict.Said(reply, word)
+		verdict.Said(reply, word, false)
 		verdict.EndsWithPhrase(reply, word)
 		if n, ok := verdict.Score(reply); ok && (n < 0 || n > 1) {
 			t.Errorf("%q scores %v", reply, n)

@@ -22,7 +22,7 @@ const maxFile = 16 << 20
 
 var errNotPlain = errors.New("not a regular file, or too large")
 
-// Read implements [policy.Files].
+// Read returns the content of a regular file.
 func (w Files) Read(path string) (content []byte, err error) {
 	err = w.with(path, os.O_RDONLY, func(f *os.File) error {
 		content, err = io.ReadAll(io.LimitReader(f, maxFile+1))
