@@ -22,8 +22,8 @@ const (
 // become of each finding that is due, and a required change that a program can verify must be
 // made, whatever a critic says. The zero value only tracks findings.
 type Findings struct {
-	Settings convergence.Settings
-	Mode     string // AskFindings, RefuseFindings, or "" for neither
+	Convergence *loop.ConvergencePolicy
+	Mode        string // AskFindings, RefuseFindings, or "" for neither
 }
 
 // Name implements [Ruler].
@@ -52,7 +52,7 @@ func (f Findings) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 // ledger returns the findings after a ruling.
 func (f Findings) ledger(c loop.Case, r loop.Review, so loop.Ruling) []loop.Finding {
 	now := loop.Round{Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so}
-	return f.Settings.Look(c.History, now).Findings
+	return convergence.Look(f.Convergence, c.History, now).Findings
 }
 
 // unmentioned returns the names of due findings that a verdict which would end the run does

@@ -22,9 +22,9 @@ func Rulers(p loop.Policy) []Ruler {
 		Approval{Threshold: threshold, Strict: p.Critique != nil},
 		Checks{},
 		RequireChange{Required: p.RequireChange},
-		Findings{Settings: thresholds(p.Convergence), Mode: p.OpenFindings},
+		Findings{Convergence: p.Convergence, Mode: p.OpenFindings},
 		AutoRevise{Denied: p.NoAutoRevise},
-		Convergence{thresholds(p.Convergence)},
+		Convergence{p.Convergence},
 	}
 }
 
@@ -122,26 +122,14 @@ const RuleConvergence = convergence.Rule
 
 // Convergence warns both agents when the loop makes no progress, and ends the run if that
 // does not help.
-type Convergence struct{ convergence.Settings }
-
-// thresholds returns the settings of a policy.
-func thresholds(p *loop.ConvergencePolicy) (s convergence.Settings) {
-	if p == nil {
-		return s
-	}
-	s.WarnAfter, s.StopAfter = p.WarnAfter, p.StopAfter
-	if p.Similarity != nil {
-		s.Similarity = *p.Similarity
-	}
-	return s
-}
+type Convergence struct{ Policy *loop.ConvergencePolicy }
 
 // Name implements [Ruler].
 func (Convergence) Name() string { return RuleConvergence }
 
 // Rule implements [Ruler].
 func (v Convergence) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
-	report := v.Look(c.History, loop.Round{
+	report := convergence.Look(v.Policy, c.History, loop.Round{
 		Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so,
 	})
 	so.Warnings = append(so.Warnings, report.Warnings...)

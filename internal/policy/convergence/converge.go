@@ -14,19 +14,10 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Settings are the thresholds. The zero value neither warns nor stops, but tracks the
-// findings.
-type Settings struct {
-	WarnAfter int // how often a sign warns both agents; 0: never
-	StopAfter int // how often a sign ends the run, after a warning; 0: never
-	// Similarity, from 0 to 1, is how alike two texts must be to say the same.
-	Similarity float64
-}
-
 // Rule is the name of the rule that ends a run that is stuck.
 const Rule = "convergence"
 
-// DefaultSimilarity is used if the settings have none.
+// DefaultSimilarity is used if the policy has none.
 const DefaultSimilarity = 0.8
 
 // A Report is the result of the rounds.
@@ -37,12 +28,15 @@ type Report struct {
 }
 
 // Look folds the earlier rounds, oldest first, and the current one, with the verdict as it
-// stands so far.
-func (s Settings) Look(history []loop.Round, now loop.Round) Report {
-	if s.Similarity <= 0 {
-		s.Similarity = DefaultSimilarity
+// stands so far. Without a policy it neither warns nor stops, but tracks the findings.
+func Look(p *loop.ConvergencePolicy, history []loop.Round, now loop.Round) Report {
+	f := fold{similarity: DefaultSimilarity, best: none()}
+	if p != nil {
+		f.ConvergencePolicy = *p
+		if p.Similarity != nil && *p.Similarity > 0 {
+			f.similarity = *p.Similarity
+		}
 	}
-	f := fold{Settings: s, best: none()}
 	f.begin()
 	for _, round := range history {
 		f.take(round)
@@ -58,15 +52,16 @@ func (s Settings) Look(history []loop.Round, now loop.Round) Report {
 
 // A fold is the result of the rounds so far.
 type fold struct {
-	Settings
-	state  string            // of the work tree
-	seen   map[string]visits // by state, since the last progress
-	idle   int               // turns in a row that changed nothing
-	said   text              // the last feedback
-	same   int               // how often in a row it was given
-	best   measure
-	known  []*finding
-	warned bool
+	loop.ConvergencePolicy
+	similarity float64           // from 0 to 1: how alike two texts must be to say the same
+	state      string            // of the work tree
+	seen       map[string]visits // by state, since the last progress
+	idle       int               // turns in a row that changed nothing
+	said       text              // the last feedback
+	same       int               // how often in a row it was given
+	best       measure
+	known      []*finding
+	warned     bool
 }
 
 // visits counts how often the work reached a state.
@@ -109,7 +104,7 @@ func (f *fold) count(r loop.Round, unchanged bool) {
 		f.seen[f.state] = v
 	}
 	said := read(r.Verdict.Guidance())
-	if !said.repeats(f.said, f.Similarity) {
+	if !said.repeats(f.said, f.similarity) {
 		f.same = 0
 	}
 	f.said = said

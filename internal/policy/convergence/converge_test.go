@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/policy/convergence"
 )
 
-var settings = convergence.Settings{WarnAfter: 2, StopAfter: 4}
+var settings = &loop.ConvergencePolicy{WarnAfter: 2, StopAfter: 4}
 
 // An act describes a round in short: the state of the work tree, what the critic says, and whatever else
 // matters.
@@ -57,7 +57,7 @@ func (a act) round(n int) loop.Round {
 
 // play runs the rounds one after the other, as a gate would. It returns for each round "", the warnings,
 // or "stuck: " and the reason.
-func play(s convergence.Settings, acts []act) (said []string, last convergence.Report) {
+func play(s *loop.ConvergencePolicy, acts []act) (said []string, last convergence.Report) {
 	var history []loop.Round
 	for i, a := range acts {
 		r := a.round(i + 1)
@@ -66,7 +66,7 @@ func play(s convergence.Settings, acts []act) (said []string, last convergence.R
 			history = append(history, r.Outline())
 			continue
 		}
-		last = s.Look(history, r)
+		last = convergence.Look(s, history, r)
 		r.Findings, r.Warnings = last.Findings, last.Warnings
 		history = append(history, r.Outline())
 		switch {
@@ -255,7 +255,7 @@ func TestFailingCheck(t *testing.T) {
 		r := act{state: state(n), failing: -1, rule: "checks"}.round(n + 1)
 		r.Checks = []loop.CheckResult{{Command: command, Ending: loop.EndFailed, ExitCode: 1}}
 		r.Verdict.Feedback = "The reviewer approved the work, but these checks fail:\n- `" + command + "` " + fates[n%len(fates)]
-		got := settings.Look(history, r)
+		got := convergence.Look(settings, history, r)
 		r.Findings, r.Warnings = got.Findings, got.Warnings
 		history = append(history, r.Outline())
 		want := convergence.Report{Findings: []loop.Finding{{
@@ -275,14 +275,14 @@ func TestThresholds(t *testing.T) {
 	t.Parallel()
 	idle := acts(12, func(int) act { return act{state: "same", failing: -1, feedback: "more"} })
 	for name, c := range map[string]struct {
-		settings      convergence.Settings
+		settings      *loop.ConvergencePolicy
 		warned, ended int // the iterations of the first warning and of the end; 0: never
 	}{
 		"as they are":   {settings, 3, 5},
-		"off":           {convergence.Settings{}, 0, 0},
-		"never stop":    {convergence.Settings{WarnAfter: 3}, 4, 0},
-		"without words": {convergence.Settings{StopAfter: 3}, 0, 4},
-		"patient":       {convergence.Settings{WarnAfter: 5, StopAfter: 9}, 6, 10},
+		"off":           {nil, 0, 0},
+		"never stop":    {&loop.ConvergencePolicy{WarnAfter: 3}, 4, 0},
+		"without words": {&loop.ConvergencePolicy{StopAfter: 3}, 0, 4},
+		"patient":       {&loop.ConvergencePolicy{WarnAfter: 5, StopAfter: 9}, 6, 10},
 	} {
 		said, _ := play(c.settings, idle)
 		warned := 1 + slices.IndexFunc(said, func(s string) bool { return s != "" && !strings.HasPrefix(s, "stuck") })
@@ -291,7 +291,7 @@ func TestThresholds(t *testing.T) {
 			t.Errorf("%s: warned after %d and ended after %d, want %d and %d", name, warned, ended, c.warned, c.ended)
 		}
 	}
-	strict := convergence.Settings{WarnAfter: 2, Similarity: 1}
+	strict := &loop.ConvergencePolicy{WarnAfter: 2, Similarity: new(1.0)}
 	said, _ := play(strict, []act{{state: "a", failing: -1, feedback: long}, {state: "b", failing: -1, feedback: long + " Really."}})
 	if strings.Join(said, "") != "" {
 		t.Errorf("different texts were taken for the same: %q", said)
@@ -307,26 +307,26 @@ func TestWarnedFirst(t *testing.T) {
 	for n := range 8 {
 		history = append(history, idle(n+1))
 	}
-	got := settings.Look(history, idle(9))
+	got := convergence.Look(settings, history, idle(9))
 	if got.Stuck != "" || len(got.Warnings) != 1 {
 		t.Errorf("the first time: %+v", got)
 	}
 	history = append(history, idle(9))
 	history[8].Warnings = got.Warnings
-	if got = settings.Look(history, idle(10)); got.Stuck == "" {
+	if got = convergence.Look(settings, history, idle(10)); got.Stuck == "" {
 		t.Errorf("the second time: %+v", got)
 	}
 	// A resumed session gets another try.
 	history = append(history, idle(10))
 	history[9].Rule = convergence.Rule
 	for n := 11; n < 14; n++ {
-		if got = settings.Look(history, idle(n)); got.Stuck != "" {
+		if got = convergence.Look(settings, history, idle(n)); got.Stuck != "" {
 			t.Errorf("stuck again in iteration %d", n)
 		}
 		history = append(history, idle(n))
 		history[n-1].Warnings = got.Warnings
 	}
-	if got = settings.Look(history, idle(14)); got.Stuck != "The last 4 turns of the actor changed nothing in the work tree." {
+	if got = convergence.Look(settings, history, idle(14)); got.Stuck != "The last 4 turns of the actor changed nothing in the work tree." {
 		t.Errorf("after another try: %+v", got)
 	}
 }
@@ -463,7 +463,7 @@ func TestPointsOfASummary(t *testing.T) {
 	r := act{state: "1", failing: -1}.round(1)
 	r.Verdict.Summary = "The test of parse_input was removed."
 	r.Review.Verdict = r.Verdict
-	if got := settings.Look(nil, r); states(got) != "F1 new 1" || got.Findings[0].Text != r.Verdict.Summary {
+	if got := convergence.Look(settings, nil, r); states(got) != "F1 new 1" || got.Findings[0].Text != r.Verdict.Summary {
 		t.Errorf("%+v", got)
 	}
 }
@@ -479,9 +479,9 @@ func TestAlikeIsNotTheSame(t *testing.T) {
 		t.Errorf("%+v", report.Findings)
 	}
 	other := act{state: "2", failing: -1, feedback: "- The overflow is not handled in the README's example"}
-	loose := settings
-	loose.Similarity = 0.01
-	if _, report = play(loose, []act{flag, other}); states(report) != "F1 unmentioned 1, F2 new 2" {
+	loose := *settings
+	loose.Similarity = new(0.01)
+	if _, report = play(&loose, []act{flag, other}); states(report) != "F1 unmentioned 1, F2 new 2" {
 		t.Errorf("%+v", report.Findings)
 	}
 }
@@ -562,10 +562,10 @@ func TestLookedFor(t *testing.T) {
 		{true, loop.Continue, nil, "F1 closed 1"},
 	} {
 		first := act{state: "1", failing: -1, feedback: "- " + change}.round(1)
-		first.Findings = settings.Look(nil, first).Findings
+		first.Findings = convergence.Look(settings, nil, first).Findings
 		now := act{state: "2", failing: -1, decision: c.decision, answers: c.answers}.round(2)
 		now.Inspection.Audit.Required = []loop.Requirement{{Text: change, Enforced: c.enforced}}
-		if got := states(settings.Look([]loop.Round{first}, now)); got != c.want {
+		if got := states(convergence.Look(settings, []loop.Round{first}, now)); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -637,7 +637,7 @@ func FuzzLook(f *testing.F) {
 	f.Add("- a\n- b", "1. a\n 2) b", "", 0.5)
 	f.Add("\xff\x00 ", "more", "parse.go parse.go", 0.0)
 	f.Fuzz(func(t *testing.T, a, b, c string, similarity float64) {
-		s := convergence.Settings{WarnAfter: 2, StopAfter: 3, Similarity: similarity}
+		s := &loop.ConvergencePolicy{WarnAfter: 2, StopAfter: 3, Similarity: &similarity}
 		session := []act{{state: "1", feedback: a}, {state: "2", feedback: b, issues: []string{c}}, {state: "1", feedback: a}, {state: "1", feedback: c}}
 		told, report := play(s, session)
 		again, same := play(s, session)

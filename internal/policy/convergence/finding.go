@@ -45,7 +45,7 @@ func (f *fold) raise(r loop.Round) {
 		if x, words := f.named(p); x != nil {
 			if !taken[x] && !over(answers[x.ID]) {
 				taken[x] = true
-				x.again(r, words, f.Similarity, may)
+				x.again(r, words, f.similarity, may)
 			}
 			continue
 		}
@@ -56,7 +56,7 @@ func (f *fold) raise(r loop.Round) {
 			continue
 		}
 		taken[x] = true
-		x.again(r, p, f.Similarity, may)
+		x.again(r, p, f.similarity, may)
 	}
 	for _, x := range f.known {
 		if x.back = x.back && taken[x]; !taken[x] {
@@ -201,7 +201,7 @@ func failing(r loop.Round, p string) string {
 // settled in the same review.
 func (f *fold) find(now *finding, taken map[*finding]bool, answers map[string]loop.FindingState) *finding {
 	var best *finding
-	most := max(f.Similarity, DefaultSimilarity) * loosely
+	most := max(f.similarity, DefaultSimilarity) * loosely
 	for _, x := range f.known {
 		if taken[x] || over(answers[x.ID]) || (x.Check == "") != (now.Check == "") {
 			continue

@@ -19,7 +19,6 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
 	"codeloops/internal/policy"
-	"codeloops/internal/policy/convergence"
 	"codeloops/internal/role/verdict"
 	"codeloops/internal/session"
 	"codeloops/internal/session/replay"
@@ -407,7 +406,7 @@ func TestVerifyWords(t *testing.T) {
 	stuck := loop.ConvergencePolicy{WarnAfter: 2, StopAfter: 4}
 	c := &crew{
 		Gate: policy.Gate{MaxIterations: 9, Rulers: []policy.Ruler{
-			worded{}, policy.Convergence{Settings: convergence.Settings{WarnAfter: stuck.WarnAfter, StopAfter: stuck.StopAfter}},
+			worded{}, policy.Convergence{Policy: &stuck},
 		}},
 		replies: []string{done},
 		policy:  loop.Policy{Convergence: &stuck},
