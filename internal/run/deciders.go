@@ -17,7 +17,7 @@ type deciders struct {
 	files []deciding.File
 }
 
-// Changed implements [limits.Deciders].
+// Changed returns the files that have changed since the session began.
 func (d *deciders) Changed() []deciding.ChangedFile {
 	if d == nil { // the run has not begun
 		return nil

@@ -62,7 +62,7 @@ func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.N
 		{Name: limits.RuleTamper, Inspector: limits.Tamper{
 			On: c.Tamper != "off", Block: c.Tamper == "block", Tree: tamper.Tree{Read: files.Read, Deciding: d.checks()},
 		}},
-		{Name: limits.RuleDeciding, Inspector: limits.Deciding{Files: d, Block: cfg.Profile == "strict"}},
+		{Name: limits.RuleDeciding, Inspector: limits.Deciding{Changed: d.Changed, Block: cfg.Profile == "strict"}},
 		{Name: policy.RuleRequired, Inspector: policy.Required{On: set != nil, Read: files.Read, Apply: set != nil && set.Fallback == "apply"}},
 	}
 }

@@ -14,28 +14,23 @@ import (
 // RuleDeciding is the rule on the files that decide about the work.
 const RuleDeciding = "deciding"
 
-// Deciders are the files that decide about the work of a session.
-type Deciders interface {
-	// Changed returns the files that have changed since the session began.
-	Changed() []deciding.ChangedFile
-}
-
 // Deciding reports changes to files that decide about the work: the critic's program, scripts
 // that checks run, and the instructions and settings of agents.
 type Deciding struct {
-	Files Deciders // nil: none are known
-	Block bool     // a change is also a breach, unless the task names the file
+	// Changed returns those that have changed since the session began; nil: none are known.
+	Changed func() []deciding.ChangedFile
+	Block   bool // a change is also a breach, unless the task names the file
 }
 
 // Inspect implements [policy.Inspector]. A breach sends the work back without asking the
 // critic, whose program may have been replaced.
 func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
-	if d.Files == nil {
+	if d.Changed == nil {
 		return nil
 	}
 	told := loop.Concern{Rule: RuleDeciding, Text: "files that decide about the work have changed since the session began"}
 	var barred []string
-	for _, changed := range d.Files.Changed() {
+	for _, changed := range d.Changed() {
 		place := loop.Place{At: tamper.Quote(changed.Path, maxPath), What: became(changed)}
 		if d.Block && !names(c.Task, changed.Path) {
 			barred = append(barred, place.String())

@@ -8,9 +8,7 @@ import (
 	"codeloops/internal/policy/deciding"
 )
 
-type changes []deciding.ChangedFile
-
-func (c changes) Changed() []deciding.ChangedFile { return c }
+type changes = []deciding.ChangedFile
 
 func changed(path string, role deciding.Role, fate string) deciding.ChangedFile {
 	return deciding.ChangedFile{File: deciding.File{Path: path, Role: role}, Fate: fate}
@@ -43,7 +41,7 @@ func TestDeciding(t *testing.T) {
 		"an odd name":            {files: changes{changed("a\nb", deciding.Check, "added")}, told: `"a\nb": a check runs it`},
 	} {
 		var found loop.Inspection
-		b := Deciding{Files: c.files, Block: c.strict}.Inspect(loop.Case{Task: c.task, Change: loop.Change{Files: []loop.FileChange{{Path: "AGENTS.md"}}}}, &found)
+		b := Deciding{Changed: func() changes { return c.files }, Block: c.strict}.Inspect(loop.Case{Task: c.task, Change: loop.Change{Files: []loop.FileChange{{Path: "AGENTS.md"}}}}, &found)
 		told, barred := "", ""
 		if len(found.Concerns) > 0 {
 			told = found.Concerns[0].Summary(1000)
