@@ -60,10 +60,8 @@ func (p *Place) attach(ctx context.Context) (head string, err error) {
 			return "", hint.Errorf("git rebase --continue, or --abort, there", "a rebase is in progress in %s", p.Dir)
 		}
 	}
-	if head, err = p.git(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
-		return "", err
-	}
-	on, err := p.git(ctx, "rev-parse", "--symbolic-full-name", "HEAD")
+	out, err := p.git(ctx, "rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+	head, on, _ := strings.Cut(out, "\n")
 	if err != nil || on == p.ref() {
 		return head, err
 	}
