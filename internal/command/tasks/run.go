@@ -181,9 +181,11 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 	if err != nil {
 		return nil, errors.Join(err, runner.Close())
 	}
+	killed, kill := context.WithCancel(context.WithoutCancel(ctx))
+	player.Killed = killed
 	b.Signals.On(func() {
 		fmt.Fprintln(b.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // only information
-	}, func() { player.Kill(); b.link.Abandon() })
+	}, func() { kill(); b.link.Abandon() })
 	b.link.Tell(b.Tell)
 	if ahead := b.on.Ahead(); ahead.Abs() > time.Minute {
 		way := map[bool]string{true: "ahead of", false: "behind"}[ahead > 0]
@@ -193,7 +195,7 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 	return &shift{backlog: b, plays: player, worker: &work.Worker{
 		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
 		Player: player, Only: player.Reachable, Tell: b.Tell,
-	}, end: func() { answered(); _ = runner.Close() }}, nil // it leaves nothing behind
+	}, end: func() { answered(); kill(); _ = runner.Close() }}, nil // it leaves nothing behind
 }
 
 // alone limits the shift to one repository, until its tasks make no more progress by themselves.

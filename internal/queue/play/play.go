@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/queue/source"
-	"codeloops/internal/run"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
@@ -44,12 +42,11 @@ type Player struct {
 	// Remote is the name of the git remote that carries the commits of this home's tasks; "": the hub does.
 	Remote string
 
-	runs  runs
+	// Killed is done when all agents are to be killed at once; nil is never.
+	Killed context.Context //nolint:containedctx // it is no call's
+
 	homes homes
 }
-
-// Kill kills all agents at once.
-func (p *Player) Kill() { p.runs.kill() }
 
 // Reachable reports whether a task of a repository can begin: it is in this home, or its home has answered a
 // moment ago.
@@ -230,41 +227,6 @@ func held(h *host.Host, dir string) error {
 // options returns the configuration options of a work tree.
 func options(h *host.Host, root string) config.Options {
 	return config.Options{Env: h.Environ, Home: h.Home(), WorkingDir: root, RepositoryRoot: root}
-}
-
-// Runs are the runs in progress, which can all be killed.
-type runs struct {
-	mu     sync.Mutex
-	all    map[*run.Control]bool
-	killed bool
-}
-
-// kill kills the agents of all runs, also of later ones.
-func (r *runs) kill() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.killed = true
-	for c := range r.all {
-		c.Kill()
-	}
-}
-
-// add adds a run until end is called.
-func (r *runs) add(c *run.Control) (end func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.all == nil {
-		r.all = map[*run.Control]bool{}
-	}
-	r.all[c] = true
-	if r.killed {
-		c.Kill()
-	}
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.all, c)
-	}
 }
 
 // diskFull reports whether codeloops or git ran out of disk space. Other text in an error may come from an agent,

@@ -37,7 +37,9 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 		return out, err
 	}
 	defer plan.Close() //nolint:errcheck // every line is synced already
-	defer p.runs.add(plan.Control())()
+	if p.Killed != nil {
+		defer context.AfterFunc(p.Killed, plan.Control().Kill)()
+	}
 	told := newReporter(ctx, j, plan)
 	defer told.close()
 	live := newTeller(ctx, p.Conn, task, plan)
