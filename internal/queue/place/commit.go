@@ -29,6 +29,9 @@ func (p *Place) Commit(ctx context.Context, message string) (head string, err er
 }
 
 func (p *Place) commit(ctx context.Context, message string) (string, error) {
+	if err := p.settle(ctx); err != nil { // the agent may have renamed its branch, or been killed in a git command
+		return "", err
+	}
 	head, err := p.attach(ctx)
 	if err != nil {
 		return "", err

@@ -153,8 +153,9 @@ func TestOwnCommits(t *testing.T) {
 	s.refused(p.Remove(t.Context(), "main"), "is no longer on its branch")
 }
 
-// TestOpenAgain: opening a place again repairs what is broken and keeps the work.
-func TestOpenAgain(t *testing.T) {
+// TestRepaired: opening a place again repairs what is broken and keeps the work, and so does committing there: an
+// agent may have renamed or removed its branch.
+func TestRepaired(t *testing.T) {
 	t.Parallel()
 	// work makes a commit and leaves uncommitted changes.
 	work := func(s scene) (p *place.Place, head string) {
@@ -176,10 +177,11 @@ func TestOpenAgain(t *testing.T) {
 				s.must(os.WriteFile(name, nil, 0o600))
 			}
 		},
-		"branch gone": func(s scene, _ *place.Place) { s.Git("update-ref", "-d", "refs/heads/codeloops/t") },
-		"link gone":   func(s scene, p *place.Place) { s.must(os.Remove(filepath.Join(p.Dir, ".git"))) },
-		"link broken": func(s scene, p *place.Place) { s.Put(p.Dir, ".git", "gitdir: /nowhere\n") },
-		"entry gone":  func(s scene, p *place.Place) { s.must(os.RemoveAll(admin(s, p))) },
+		"branch gone":    func(s scene, _ *place.Place) { s.Git("update-ref", "-d", "refs/heads/codeloops/t") },
+		"branch renamed": func(s scene, p *place.Place) { s.In(p.Dir, "branch", "-m", "feature") },
+		"link gone":      func(s scene, p *place.Place) { s.must(os.Remove(filepath.Join(p.Dir, ".git"))) },
+		"link broken":    func(s scene, p *place.Place) { s.Put(p.Dir, ".git", "gitdir: /nowhere\n") },
+		"entry gone":     func(s scene, p *place.Place) { s.must(os.RemoveAll(admin(s, p))) },
 		"entry and link gone": func(s scene, p *place.Place) {
 			s.must(os.RemoveAll(admin(s, p)))
 			s.must(os.Remove(filepath.Join(p.Dir, ".git")))
@@ -193,6 +195,17 @@ func TestOpenAgain(t *testing.T) {
 			s.Git("worktree", "add", "-q", "--no-checkout", p.Dir+"~", p.Branch)
 		},
 	} {
+		if name != "twin left" { // by a process that was killed, so the work tree is opened again
+			t.Run(name+", committed", func(t *testing.T) {
+				t.Parallel()
+				s := newScene(t)
+				p, head := work(s)
+				harm(s, p)
+				if last := s.commit(p); s.Git("rev-parse", last+"^") != head || s.Git("rev-parse", "codeloops/t") != last {
+					t.Error("commits are lost")
+				}
+			})
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
