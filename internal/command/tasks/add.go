@@ -155,8 +155,16 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	if err != nil {
 		return t, err
 	}
+	var after []string
+	for _, ref := range o.after {
+		r, err := b.find(cmd.Context(), ref)
+		if err != nil {
+			return t, err
+		}
+		after = append(after, r.Task.ID)
+	}
 	return queue.Task{
-		Repository: here, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: o.after, Touches: o.touches, Setup: o.setup,
+		Repository: here, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: after, Touches: o.touches, Setup: o.setup,
 		Priority: o.priority, Unmerged: o.unmerged, Added: b.on.Now().UTC(),
 	}, nil
 }
