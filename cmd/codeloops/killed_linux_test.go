@@ -98,13 +98,8 @@ func (s *stage) events() []loop.Event {
 	if len(logs) == 0 {
 		return nil
 	}
-	r, err := session.OpenFile(logs[0])
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer r.Close()
 	var events []loop.Event
-	for entry, err := range r.Entries() {
+	for entry, err := range session.Read(logs[0]) {
 		if err != nil && !errors.Is(err, session.ErrTorn) {
 			s.t.Fatal(err)
 		}

@@ -91,12 +91,7 @@ func steers(t *testing.T, home string) (all []loop.Steered) {
 	if err != nil || len(logs) != 1 {
 		t.Fatal(logs, err)
 	}
-	r, err := session.OpenFile(logs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for entry, err := range r.Entries() {
+	for entry, err := range session.Read(logs[0]) {
 		if err != nil {
 			t.Fatal(err)
 		}

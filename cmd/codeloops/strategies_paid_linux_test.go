@@ -215,12 +215,7 @@ func (s *scene) log() (all []session.Entry) {
 	if len(logs) != 1 {
 		s.t.Fatalf("the logs are %q", logs)
 	}
-	r, err := session.OpenFile(logs[0])
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer r.Close()
-	for entry, err := range r.Entries() {
+	for entry, err := range session.Read(logs[0]) {
 		if err != nil && !errors.Is(err, session.ErrTorn) {
 			s.t.Fatal(err)
 		}

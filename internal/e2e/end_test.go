@@ -105,10 +105,7 @@ func (r *run) readLog(e *end) {
 	if strings.Contains(string(data), madeUp) {
 		r.t.Error("the key is in the session log")
 	}
-	log, err := session.OpenFile(path)
-	r.must(err)
-	defer log.Close()
-	for entry, err := range log.Entries() {
+	for entry, err := range session.Read(path) {
 		if err != nil {
 			r.t.Errorf("the session log: %v", err)
 			continue

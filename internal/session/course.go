@@ -49,13 +49,12 @@ type Kept struct {
 // when no other recorder can add to it. Lines that cannot be read are skipped. The error is
 // [ErrNotFound], an [*AmbiguousError], that of a log without a beginning, or the system's.
 func (s *Store) Course(id string) (Course, error) {
-	r, err := s.Open(id)
+	id, err := s.Find(id)
 	if err != nil {
 		return Course{}, err
 	}
-	defer r.Close() //nolint:errcheck // opened for reading
 	f := follower{Course: Course{Journal: &loop.Journal{}}}
-	for entry, err := range r.Sound(nil) {
+	for entry, err := range Sound(Read(s.Path(id)), nil) {
 		if err != nil {
 			return Course{}, err
 		}

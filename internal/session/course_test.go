@@ -171,13 +171,8 @@ func reopenTorn(t *testing.T, store *session.Store, rec *session.Recorder, text 
 	if err := errors.Join(again.Handle(loop.Stamp{Seq: 99}, warned), again.Close()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := session.OpenFile(rec.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	var last loop.Event
-	for entry, err := range r.Entries() {
+	for entry, err := range session.Read(rec.Path()) {
 		if err != nil {
 			t.Fatalf("cut at %d: %v", len(text), err)
 		}

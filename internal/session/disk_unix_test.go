@@ -44,12 +44,7 @@ func fillDisk(dir string) error {
 	if err := r.Handle(stamped(3), end); err != nil {
 		return fmt.Errorf("the end: %w", err)
 	}
-	log, err := OpenFile(r.Path())
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	entries, bad := read(log)
+	entries, bad := sorted(Read(r.Path()))
 	if len(bad) > 0 || len(entries) != 2 || !reflect.DeepEqual(entries[0].Event, start) || !reflect.DeepEqual(entries[1].Event, end) {
 		return fmt.Errorf("the log holds %+v, %v", entries, bad)
 	}
@@ -97,12 +92,7 @@ func TestTornLineThatStays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	log, err := OpenFile(r.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	entries, bad := read(log)
+	entries, bad := sorted(Read(r.Path()))
 	if len(entries) != 4 || len(bad) != 1 || r.torn {
 		t.Errorf("%d entries, %v", len(entries), bad)
 	}

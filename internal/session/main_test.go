@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"testing"
@@ -82,7 +83,12 @@ func stamped(n int) loop.Stamp {
 
 // read returns all entries of a log and the errors of the other lines.
 func read(r *Reader) (entries []Entry, bad []error) {
-	for e, err := range r.Entries() {
+	return sorted(r.Entries())
+}
+
+// sorted sorts the bad lines out.
+func sorted(log iter.Seq2[Entry, error]) (entries []Entry, bad []error) {
+	for e, err := range log {
 		if err != nil {
 			bad = append(bad, err)
 			continue
@@ -95,12 +101,7 @@ func read(r *Reader) (entries []Entry, bad []error) {
 // readFile reads a file without bad lines.
 func readFile(t *testing.T, path string) []Entry {
 	t.Helper()
-	r, err := OpenFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	entries, bad := read(r)
+	entries, bad := sorted(Read(path))
 	if len(bad) > 0 {
 		t.Fatalf("%s: %v", path, bad)
 	}

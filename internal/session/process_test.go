@@ -49,12 +49,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := store.Open(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entries, bad := read(r)
-		_ = r.Close()
+		entries, bad := sorted(Read(store.Path(id)))
 		if len(bad) > 1 || len(bad) == 1 && !errors.Is(bad[0], ErrTorn) {
 			t.Fatalf("round %d: %v", round, bad)
 		}

@@ -61,14 +61,9 @@ type Entry struct {
 // A Reader reads the entries of one log, in order. It holds one line at a time. It is not safe
 // for concurrent use.
 type Reader struct {
-	// Lean leaves out bulky texts: what the actor wrote, what the critic wrote
-	// besides its reply, what checks wrote, and patches, unless nothing else tells
-	// what has changed. It is faster, and reports the same bad lines.
-	Lean bool
-
-	name   string
-	lines  lineReader
-	closer io.Closer
+	name  string
+	lines lineReader
+	care  care
 }
 
 // NewReader returns a reader of the log in r. Name is the log's path: it is used in errors,
@@ -84,32 +79,27 @@ func newReader(r io.Reader, name string, buffer int) *Reader {
 // buffered is how many bytes are read ahead.
 const buffered = 64 << 10
 
-// OpenFile returns a reader of the log at path. The caller closes it.
-func OpenFile(path string) (*Reader, error) {
-	f, _, err := openLog(path)
-	if err != nil {
-		return nil, fmt.Errorf("open session log: %w", err)
-	}
-	r := NewReader(f, path)
-	r.closer = f
-	return r, nil
-}
+// Read returns the entries of the log at path, as [Reader.Entries] does. The file is open while
+// they are read. If it cannot be opened, that is the only error.
+func Read(path string) iter.Seq2[Entry, error] { return entries(path, whole) }
 
-// openLean is [OpenFile] for a lean reader.
-func openLean(path string) (*Reader, error) {
-	r, err := OpenFile(path)
-	if err == nil {
-		r.Lean = true
-	}
-	return r, err
-}
+// ReadLean is [Read] without bulky texts: what the actor wrote, what the critic wrote besides its
+// reply, what checks wrote, and patches, unless nothing else tells what has changed. It is
+// faster, and reports the same bad lines.
+func ReadLean(path string) iter.Seq2[Entry, error] { return entries(path, lean) }
 
-// Close closes the file that [OpenFile] has opened.
-func (r *Reader) Close() error {
-	if r.closer == nil {
-		return nil
+func entries(path string, how care) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		f, _, err := openLog(path)
+		if err != nil {
+			yield(Entry{}, fmt.Errorf("open session log: %w", err))
+			return
+		}
+		defer f.Close() //nolint:errcheck // only read
+		r := NewReader(f, path)
+		r.care = how
+		r.Entries()(yield)
 	}
-	return r.closer.Close()
 }
 
 // Entries returns the rest of the log. A line that cannot be read is yielded as a [*LineError]
@@ -137,11 +127,11 @@ func (r *Reader) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// Sound returns the rest of the log without the lines that cannot be read: bad, which may be
-// nil, is called with their errors.
-func (r *Reader) Sound(bad func(error)) iter.Seq2[Entry, error] {
+// Sound returns entries without the lines that cannot be read: bad, which may be nil, is called
+// with their errors.
+func Sound(entries iter.Seq2[Entry, error], bad func(error)) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for entry, err := range r.Entries() {
+		for entry, err := range entries {
 			if line, ok := errors.AsType[*LineError](err); ok {
 				if bad != nil {
 					bad(line)
@@ -169,7 +159,7 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 		}
 		return Entry{}, false, nil
 	}
-	entry, err := decode(line, care(r.Lean))
+	entry, err := decode(line, r.care)
 	if err != nil {
 		if errors.Is(end, io.EOF) || filled {
 			err = torn(err)

@@ -89,14 +89,8 @@ func (s *Search) Logs(ctx context.Context, logs []Overview) ([]Found, error) {
 // one searches a log. It skips bad lines, which a [Store.Survey] reports.
 func (s *Search) one(ctx context.Context, o Overview) Found {
 	found := Found{Overview: o}
-	r, err := openLean(o.Path)
-	if err != nil {
-		found.Unread = err
-		return found
-	}
-	defer r.Close() //nolint:errcheck // only read
 	known := map[Match]bool{}
-	for entry, err := range r.Sound(nil) {
+	for entry, err := range Sound(ReadLean(o.Path), nil) {
 		if err != nil || ctx.Err() != nil {
 			found.Unread = err
 			return found

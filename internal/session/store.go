@@ -102,17 +102,8 @@ func create(path string) (*Recorder, error) {
 	return r, nil
 }
 
-// Open returns a reader of the log that an id, or its unique prefix, names. The caller closes
-// it. The error is [ErrNotFound] or an [*AmbiguousError] if there is not exactly one.
-func (s *Store) Open(id string) (*Reader, error) {
-	id, err := s.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	return OpenFile(s.Path(id))
-}
-
-// Find returns the id that begins with prefix, or whose hash does.
+// Find returns the id that begins with prefix, or whose hash does. The error is [ErrNotFound] or
+// an [*AmbiguousError] if there is not exactly one.
 func (s *Store) Find(prefix string) (string, error) {
 	ids, err := s.list()
 	if err != nil {

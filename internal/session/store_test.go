@@ -80,12 +80,11 @@ func TestStoreFind(t *testing.T) {
 	if several, ok := errors.AsType[*AmbiguousError](err); !ok || !reflect.DeepEqual(several.IDs, []string{a, b, b2}) {
 		t.Errorf("got %v", err)
 	}
-	r, err := store.Open("2025-01-27T15")
+	id, err := store.Find("2025-01-27T15")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	if entries, bad := read(r); len(entries) != 2 || bad != nil {
+	if entries, bad := sorted(Read(store.Path(id))); len(entries) != 2 || bad != nil {
 		t.Errorf("%d entries, %v", len(entries), bad)
 	}
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
-	"codeloops/internal/wording"
 )
 
 // An index is written only where it pays: with fewer logs, and fewer bytes to read, a list is
@@ -197,21 +195,16 @@ func (o *Overview) readRest() {
 // readWhole reads a log for what its end does not tell. The error is the first bad line, if
 // there is one, or that of the file.
 func (o *Overview) readWhole() error {
-	r, err := openLean(o.Path)
-	if err != nil {
-		return err
-	}
-	defer r.Close() //nolint:errcheck // only read
 	var sum progress.Tally
 	var first, end *LineError // the first bad line; the last line, if that is bad
 	last := o.Started
-	for entry, err := range r.Entries() {
+	for entry, err := range ReadLean(o.Path) {
 		if line, ok := errors.AsType[*LineError](err); ok {
 			first, end = cmp.Or(first, line), line
 			continue
 		}
 		if end = nil; err != nil {
-			return fmt.Errorf("read session log %s: %w", wording.OSPath(o.Path), err)
+			return err
 		}
 		_ = sum.Handle(entry.At, entry.Event) // never fails
 		if o.Rest = o.Err != nil; o.Started.IsZero() {

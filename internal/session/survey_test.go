@@ -59,14 +59,12 @@ func spoil(rnd *rand.Rand, log []byte) []byte {
 
 // firstBad returns the number of the first bad line of a log.
 func firstBad(path string) (line int) {
-	r, err := OpenFile(path)
-	if err != nil {
-		return -1
-	}
-	defer r.Close()
-	for _, err := range r.Entries() {
+	for _, err := range Read(path) {
 		if bad, ok := errors.AsType[*LineError](err); ok {
 			return bad.Line
+		}
+		if err != nil {
+			return -1
 		}
 	}
 	return 0

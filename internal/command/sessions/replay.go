@@ -147,17 +147,15 @@ func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref strin
 	if err != nil {
 		return err
 	}
-	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, OnBadLine: l.Tell}
-	if (rate > 0 || o.step) && l.Console.Interactive() {
+	p := replay.Player{Sink: sink, Until: o.until, OnBadLine: l.Tell}
+	switch {
+	case (rate > 0 || o.step) && l.Console.Interactive():
 		p.Control = replay.NewControl(rate, o.step, func(text string) { aside(l.Console, text) })
 		defer l.Console.OnKeys(term.Listener{Press: p.Control.Press})()
+	case rate > 0:
+		p.Control = replay.NewControl(rate, false, func(string) {})
 	}
-	r, err := session.OpenFile(one.Path)
-	if err != nil {
-		return err
-	}
-	defer r.Close() //nolint:errcheck // opened for reading
-	ended, err := p.Play(ctx, r.Entries())
+	ended, err := p.Play(ctx, session.Read(one.Path))
 	if errors.Is(err, replay.ErrQuit) {
 		_, err = fmt.Fprintln(l.Console.Err)
 		return pager.UnlessGone(err)

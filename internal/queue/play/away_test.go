@@ -342,10 +342,5 @@ func (w *world) events(from iter.Seq2[session.Entry, error], begun func(string))
 // told returns the events of a log.
 func (w *world) told(log string) string {
 	w.Helper()
-	r, err := session.OpenFile(log)
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer r.Close()
-	return w.events(r.Entries(), nil)
+	return w.events(session.Read(log), nil)
 }

@@ -70,13 +70,11 @@ func readable(o session.Overview) (session.Overview, error) {
 	if o.Err == nil {
 		return o, nil
 	}
-	r, err := session.OpenFile(o.Path)
-	if err != nil {
-		return o, err
-	}
-	defer r.Close() //nolint:errcheck // opened for reading
-	for entry, err := range r.Entries() {
-		if _, end := entry.Event.(loop.Finished); err == nil && !end {
+	for entry, err := range session.Sound(session.ReadLean(o.Path), nil) {
+		if err != nil {
+			return o, err
+		}
+		if _, end := entry.Event.(loop.Finished); !end {
 			return o, nil
 		}
 	}

@@ -12,13 +12,8 @@ import (
 // Read passes the lines of a session's log to use, until ctx is done. bad is called with the
 // errors of lines that cannot be read.
 func Read(ctx context.Context, one session.Overview, bad func(error), use func(sessionview.Entries) error) error {
-	r, err := session.OpenFile(one.Path)
-	if err != nil {
-		return err
-	}
-	defer r.Close() //nolint:errcheck // opened for reading
-	err = use(func(yield func(session.Entry, error) bool) {
-		for entry, err := range r.Sound(bad) {
+	err := use(func(yield func(session.Entry, error) bool) {
+		for entry, err := range session.Sound(session.Read(one.Path), bad) {
 			if ctx.Err() != nil {
 				yield(session.Entry{}, context.Cause(ctx))
 				return

@@ -123,13 +123,12 @@ func (l *Logs) read(h session.Holder) standing.Standing {
 	if err != nil {
 		return board.Standing()
 	}
-	log, err := store.Open(h.Lock.Session)
+	id, err := store.Find(h.Lock.Session)
 	if err != nil {
 		return board.Standing()
 	}
-	defer log.Close() //nolint:errcheck // opened for reading
-	board.Known.Log = store.Path(h.Lock.Session)
-	for entry, err := range log.Entries() {
+	board.Known.Log = store.Path(id)
+	for entry, err := range session.ReadLean(board.Known.Log) {
 		if err == nil {
 			_ = board.Handle(entry.At, entry.Event) // never fails
 		}

@@ -29,8 +29,9 @@ type Control struct {
 	leap   bool // skip to the next iteration
 }
 
-// NewControl returns a control that begins at a speed, 0 being without pauses. It calls note
-// with a line for the user while the replay waits, and with "" when it goes on.
+// NewControl returns a control that begins at a speed: 1 is as it was, 2 twice as fast, 0 without
+// pauses. It calls note with a line for the user while the replay waits, and with "" when it
+// goes on.
 func NewControl(speed float64, paused bool, note func(string)) *Control {
 	return &Control{note: note, keys: make(chan string, 16), rate: speed, paused: paused}
 }
@@ -55,22 +56,23 @@ func (c *Control) wait(ctx context.Context, pause time.Duration, next loop.Event
 	}
 	for left := pause; ; { // in the run's own time
 		var due <-chan time.Time
-		slice := min(time.Duration(float64(left)/max(c.rate, slowest)), longestWait)
+		last := c.rate == 0 || float64(left) <= float64(longestWait)*c.rate
 		switch {
 		case c.paused:
 			c.note(fmt.Sprintf("paused, %s [space n i + - q]", speedText(c.rate)))
-		case c.rate == 0 || left <= 0:
-			slice = 0
-			fallthrough
+		case c.rate == 0:
+			due = time.After(0)
+		case last:
+			due = time.After(time.Duration(float64(left) / c.rate))
 		default:
-			due = time.After(slice)
+			due = time.After(longestWait)
 		}
 		select {
 		case <-due:
-			if c.rate == 0 || left <= 0 {
+			if last {
 				return nil
 			}
-			left -= time.Duration(float64(slice) * c.rate)
+			left -= time.Duration(float64(longestWait) * c.rate)
 		case <-ctx.Done():
 			c.note("")
 			return context.Cause(ctx)

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
 
@@ -18,9 +17,8 @@ type Entries = iter.Seq2[session.Entry, error]
 type Player struct {
 	Sink      loop.Sink
 	Until     int         // the last iteration to play; 0: all
-	Speed     float64     // 1: as it was, 2: twice as fast; 0: without pauses
 	OnBadLine func(error) // is called for lines that cannot be read
-	// Control decides when an event is shown, unless it is nil.
+	// Control decides when an event is shown; nil: at once.
 	Control *Control
 
 	state progress.State
@@ -30,11 +28,7 @@ type Player struct {
 // its log leaves out. ended reports whether the session's end was played. The error is the
 // sink's, the file's, or the cause of ctx.
 func (p *Player) Play(ctx context.Context, entries Entries) (ended bool, err error) {
-	for entry, err := range entries {
-		if bad, ok := errors.AsType[*session.LineError](err); ok {
-			p.OnBadLine(bad)
-			continue
-		}
+	for entry, err := range session.Sound(entries, p.OnBadLine) {
 		if err != nil {
 			return ended, err
 		}
@@ -64,28 +58,14 @@ func (p *Player) wait(ctx context.Context, at time.Time, next loop.Event) error 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if p.Control == nil {
+		return nil
+	}
 	pause := at.Sub(p.state.At.Time)
-	first := p.state.At.Time.IsZero()
-	if idle(next) {
+	if p.state.At.Time.IsZero() || idle(next) {
 		pause = 0
 	}
-	if p.Control != nil {
-		if first {
-			pause = 0
-		}
-		return p.Control.wait(ctx, pause, next)
-	}
-	if first || p.Speed <= 0 || pause <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(time.Duration(float64(pause) / p.Speed))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return p.Control.wait(ctx, pause, next)
 }
 
 // idle reports whether nobody worked before an event: the run waited for a service, or was

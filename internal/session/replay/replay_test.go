@@ -156,21 +156,9 @@ func (c *crew) record(t *testing.T) (*session.Store, string) {
 	return store, rec.ID()
 }
 
-func opened(path string) replay.Entries {
-	return func(yield func(session.Entry, error) bool) {
-		r, err := session.OpenFile(path)
-		if err != nil {
-			yield(session.Entry{}, err)
-			return
-		}
-		defer r.Close()
-		r.Entries()(yield)
-	}
-}
-
 func verify(t *testing.T, path string) replay.Report {
 	t.Helper()
-	report, err := replay.Verify(t.Context(), opened(path))
+	report, err := replay.Verify(t.Context(), session.Read(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -523,20 +511,20 @@ func TestVerifyNoLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replay.Verify(t.Context(), opened(store.Path("none"))); !errors.Is(err, os.ErrNotExist) {
+	if _, err := replay.Verify(t.Context(), session.Read(store.Path("none"))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
 	if err := os.WriteFile(store.Path("other"), []byte("{\"type\":\"x\"}\nno JSON\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replay.Verify(t.Context(), opened(store.Path("other"))); err == nil {
+	if _, err := replay.Verify(t.Context(), session.Read(store.Path("other"))); err == nil {
 		t.Error("a file of another program: no error")
 	}
 	crew := &crew{replies: []string{done}}
 	store, id := crew.record(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := replay.Verify(ctx, opened(store.Path(id))); !errors.Is(err, context.Canceled) {
+	if _, err := replay.Verify(ctx, session.Read(store.Path(id))); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -588,7 +576,7 @@ func TestPlayAsItIs(t *testing.T) {
 	crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, done}}
 	store, id := crew.record(t)
 	var want []loop.Event
-	for entry, err := range opened(store.Path(id)) {
+	for entry, err := range session.Read(store.Path(id)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -597,7 +585,7 @@ func TestPlayAsItIs(t *testing.T) {
 	for until, last := range map[int]loop.Event{0: want[len(want)-1], 1: loop.IterationFinished{}} {
 		var got events
 		p := replay.Player{Sink: &got, Until: until}
-		if ended, err := p.Play(t.Context(), opened(store.Path(id))); err != nil || ended != (until == 0) {
+		if ended, err := p.Play(t.Context(), session.Read(store.Path(id))); err != nil || ended != (until == 0) {
 			t.Errorf("until %d: %v, %v", until, ended, err)
 		}
 		if !reflect.DeepEqual(got.all, want[:len(got.all)]) || reflect.TypeOf(got.all[len(got.all)-1]) != reflect.TypeOf(last) {
@@ -611,7 +599,7 @@ func TestPlaySpeed(t *testing.T) {
 	for speed, want := range map[float64]time.Duration{0: 0, 1: 210 * time.Second, 2: 105 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			p := replay.Player{Sink: &events{}, Speed: speed, OnBadLine: func(error) {}}
+			p := replay.Player{Sink: &events{}, Control: replay.NewControl(speed, false, func(string) {}), OnBadLine: func(error) {}}
 			if _, err := p.Play(t.Context(), session.NewReader(strings.NewReader(original), "x").Entries()); err != nil {
 				t.Error(err)
 			}
@@ -642,7 +630,7 @@ func TestPlayStops(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errFull)
 	defer cancel()
-	p = replay.Player{Sink: &events{}, Speed: 0.001, OnBadLine: func(error) {}}
+	p = replay.Player{Sink: &events{}, Control: replay.NewControl(0.001, false, func(string) {}), OnBadLine: func(error) {}}
 	if _, err := p.Play(ctx, entries()); !errors.Is(err, errFull) {
 		t.Errorf("error of the context: %v", err)
 	}
@@ -696,6 +684,7 @@ func TestControl(t *testing.T) {
 		"left":                   {1, false, []string{"n", "q"}, 0, 2},
 		"other keys do nothing":  {1, false, []string{"x", "\x1b[A", "\t"}, 5 * time.Minute, 6},
 		"at full speed":          {0, false, nil, 0, 6},
+		"slower than keys allow": {0.007, false, nil, 5 * 8571428571428, 6},
 		"from paused, then full": {0, true, []string{"n", " "}, 0, 6},
 	} {
 		t.Run(name, func(t *testing.T) {

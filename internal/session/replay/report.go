@@ -25,33 +25,15 @@ type Report struct {
 
 // VerifyFile is [Verify] for the log at a path.
 func VerifyFile(ctx context.Context, path string) (Report, error) {
-	r, err := Verify(ctx, lean(path))
+	entries := session.ReadLean(path) // a loop does not need bulky texts to decide
+	if session.Look(path).Session.Strategy.Name != "" {
+		entries = session.Read(path) // other strategies may
+	}
+	r, err := Verify(ctx, entries)
 	if err != nil {
 		err = fmt.Errorf("verify session log %s: %w", wording.OSPath(path), err)
 	}
 	return r, err
-}
-
-// lean reads the log at a path without bulky texts, which a loop does not need to decide. Other
-// strategies may depend on them.
-func lean(path string) Entries {
-	return func(yield func(session.Entry, error) bool) {
-		r, err := session.OpenFile(path)
-		if err != nil {
-			yield(session.Entry{}, err)
-			return
-		}
-		defer r.Close() //nolint:errcheck // opened for reading
-		r.Lean = true
-		for e, err := range r.Entries() {
-			if s, begins := e.Event.(loop.Started); begins && s.Session.Strategy.Name != "" {
-				r.Lean = false
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
 }
 
 // Text describes the result for the log at a path: same, partly or differs.

@@ -32,7 +32,7 @@ type script struct {
 
 func newScript(entries Entries) *script {
 	s := &script{journal: &loop.Journal{}}
-	s.next, s.stop = iter.Pull2(entries)
+	s.next, s.stop = iter.Pull2(session.Sound(entries, nil)) // a missing iteration shows in the numbers
 	return s
 }
 
@@ -43,9 +43,6 @@ func (s *script) iteration() (c course, ok bool, err error) {
 		entry, err, more := s.next()
 		if !more {
 			return course{}, false, nil
-		}
-		if _, bad := errors.AsType[*session.LineError](err); bad {
-			continue // a missing iteration shows in the numbers
 		}
 		if err != nil {
 			return course{}, false, err
@@ -130,10 +127,7 @@ type setting struct {
 
 // settings reads a whole log for the settings of its runs.
 func settings(entries Entries) (runs []setting, err error) {
-	for entry, err := range entries {
-		if _, bad := errors.AsType[*session.LineError](err); bad {
-			continue
-		}
+	for entry, err := range session.Sound(entries, nil) {
 		if err != nil {
 			return nil, err
 		}

@@ -77,19 +77,13 @@ func (s Screen) Preview(o session.Overview, all []progress.Iteration, zone *time
 
 // ReadIterations reads the iterations of a log. If ctx ends first, it returns its cause.
 func ReadIterations(ctx context.Context, path string) ([]progress.Iteration, error) {
-	r, err := session.OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close() //nolint:errcheck // opened for reading
-	r.Lean = true
 	state := progress.State{Closed: []progress.Iteration{}}
-	for entry, err := range r.Sound(nil) {
+	for entry, err := range session.Sound(session.ReadLean(path), nil) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			return state.Closed, err
+			return nil, err
 		}
 		_ = state.Handle(entry.At, entry.Event) // never fails
 	}
