@@ -21,23 +21,22 @@ const (
 	headName  = "HEAD"
 )
 
-// A Head is the value of HEAD.
+// A Head is the value of HEAD, or of a branch.
 type Head struct {
 	Commit string // 40 hex digits; "" on a branch without commits
-	Branch string // without refs/heads/; "" if HEAD is detached
+	Branch string // without refs/heads/; "" if HEAD is detached, or the branch stands for none
 }
 
 // Head reads HEAD.
 func (r *Repository) Head() (Head, error) { return r.follow(headName) }
 
-// Branch returns the commit of a branch, given its name without refs/heads/. It is "" if there is
-// no such branch.
-func (r *Repository) Branch(name string) (commit string, err error) {
+// Branch resolves a branch, given its name without refs/heads/, which may stand for another one. Its commit is "" if
+// there is no such branch.
+func (r *Repository) Branch(name string) (Head, error) {
 	if name = "refs/heads/" + name; !validRef(name) {
-		return "", nil
+		return Head{}, nil
 	}
-	at, err := r.follow(name)
-	return at.Commit, err
+	return r.follow(name)
 }
 
 // follow resolves a reference, by "ref" and "symref" in gitglossary(7).

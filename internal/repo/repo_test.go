@@ -354,7 +354,7 @@ func TestBranch(t *testing.T) {
 			"none", "a", "", "main~0", "main^{commit}", "HEAD", "../heads/main", "refs/heads/main", "-q",
 		} {
 			want, _ := s.try(dir, "show-ref", "--verify", "--hash", "refs/heads/"+name)
-			if is, err := r.Branch(name); is != strings.TrimSpace(want) || err != nil {
+			if is, err := r.Branch(name); is.Commit != strings.TrimSpace(want) || err != nil {
 				t.Errorf("%s: %q is at %q, %v; want %q", at, name, is, err, want)
 			}
 		}

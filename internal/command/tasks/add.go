@@ -190,12 +190,12 @@ func (o *taskOptions) into(b *backlog) (string, error) {
 			return "", hint.Errorf("--target BRANCH", "no branch is checked out here that results could be merged into")
 		}
 	}
-	commit, err := at.Branch(name)
+	branch, err := at.Branch(name)
 	switch {
 	case err != nil:
 		return "", err
-	case commit != "":
-		return name, nil
+	case branch.Commit != "" && branch.Branch != "":
+		return branch.Branch, nil
 	case o.target == "":
 		return "", hint.Errorf("make a first commit: git commit", "the branch %s has no commit", name)
 	}
