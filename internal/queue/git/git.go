@@ -58,11 +58,11 @@ func (r *Repo) ID() string {
 	return filepath.Base(r.Root) + "-" + hex.EncodeToString(sum[:6])
 }
 
-// settings keep git from running hooks and background jobs.
+// settings keep git from running hooks and background jobs. Messages are UTF-8.
 var settings = []string{ //nolint:gochecknoglobals // a constant
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "rerere.enabled=false", "-c", "core.logAllRefUpdates=true",
-	"-c", "advice.addEmbeddedRepo=false", "-c", "advice.mergeConflict=false",
+	"-c", "advice.addEmbeddedRepo=false", "-c", "advice.mergeConflict=false", "-c", "i18n.commitEncoding=UTF-8",
 }
 
 // maxOutput limits git's output; keepErrors limits what is kept of stderr when stdout goes to a file.

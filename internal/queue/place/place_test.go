@@ -133,6 +133,20 @@ func TestNobodyKnown(t *testing.T) {
 	}
 }
 
+// TestOtherEncoding: messages are UTF-8, also where the user's own are not.
+func TestOtherEncoding(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Git("config", "i18n.commitEncoding", "latin1")
+	p := s.open("t")
+	s.Put(p.Dir, "new", "new\n")
+	_, err := p.Commit(t.Context(), "é\n")
+	s.must(err)
+	if message := s.Git("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%s", "codeloops/t"); message != "é" {
+		t.Errorf("the message is %q", message)
+	}
+}
+
 // TestOwnCommits: commits that an agent made itself are part of the work, also on another branch.
 func TestOwnCommits(t *testing.T) {
 	t.Parallel()
