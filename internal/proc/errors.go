@@ -73,8 +73,12 @@ type ExitError struct {
 
 // Error implements error.
 func (e *ExitError) Error() string {
-	if e.Stderr == "" {
-		return fmt.Sprintf("%s: exit code %d", e.Program, e.ExitCode)
+	text := fmt.Sprintf("%s: exit code %d", e.Program, e.ExitCode)
+	if e.ExitCode < 0 {
+		text = e.Program + ": it was killed"
 	}
-	return fmt.Sprintf("%s: exit code %d: %s", e.Program, e.ExitCode, e.Stderr)
+	if e.Stderr != "" {
+		text += ": " + e.Stderr
+	}
+	return text
 }

@@ -141,8 +141,8 @@ func TestKilledGit(t *testing.T) {
 	t.Parallel()
 	r := gittest.New(t)
 	r.Starter = instead{r.Starter, "kill -9 $$"}
-	if id, ok, err := r.Commit(t.Context(), "main"); err == nil {
-		t.Errorf("main is %q, %v", id, ok)
+	if id, ok, err := r.Commit(t.Context(), "main"); err == nil || err.Error() != "git rev-parse: it was killed" {
+		t.Errorf("main is %q, %v: %v", id, ok, err)
 	}
 }
 
