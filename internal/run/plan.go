@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -162,7 +163,7 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := checkApproval(p, kind, values); err != nil {
+	if err := cmp.Or(checkApproval(p, kind, values), checkThreshold(p, kind, values)); err != nil {
 		return err
 	}
 	if p.Players, err = p.casting.Find(ctx, kind.Cast(values)); err == nil && kind.Refines(values) {
@@ -183,6 +184,15 @@ func checkApproval(p *Plan, kind strategy.Kind, values strategy.Values) error {
 		return hint.Errorf("choose --strategy "+strategy.NamePlan+", or leave it out", "--approve-plan is of a strategy that plans, and %s does not", kind.Name)
 	}
 	return nil
+}
+
+// checkThreshold rejects a minimum score if no critic is asked for one: the run could never be done.
+func checkThreshold(p *Plan, kind strategy.Kind, values strategy.Values) error {
+	if p.Config.ApprovalThreshold <= 0 || kind.Judged(values) {
+		return nil
+	}
+	return hint.Errorf("choose a strategy or a base with a critic, such as "+strategy.NameActorCritic+", or set approval_threshold = 0",
+		"%s asks no critic for a score, and approval_threshold is %v", kind.Name, p.Config.ApprovalThreshold)
 }
 
 // strategy is the strategy to play, with its parameters. A resumed session keeps its own.
