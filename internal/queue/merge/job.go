@@ -35,8 +35,8 @@ type job struct {
 	head    string
 	scratch string // work tree for checks
 
-	gone  []Commit // removed by the user together with the waiting commit
-	back  []Commit // the head stands on them; they stay out
+	gone  []Commit // removed by the user together with the waiting commit, or from below it
+	back  []Commit // the head is based on them; they stay out
 	apart bool     // only the changes after them are merged, not the head itself
 }
 
@@ -65,10 +65,10 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 
 // A relation says which commits contain which.
 type relation struct {
-	inTip, inAhead bool     // the branch, or the waiting commit, contains the head
-	taken          bool     // the user took the waiting commit, and may have removed it again
-	apart          bool     // the branch has commits that the waiting commit lacks
-	back           []Commit // what the waiting commit would bring back
+	inTip, inAhead bool   // the branch, or the waiting commit, contains the head
+	taken          bool   // the user took the waiting commit, and may have removed it again
+	apart          bool   // the branch has commits that the waiting commit lacks
+	lost           string // what the waiting commit is based on, and the branch no longer has; "" is nothing
 }
 
 func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
@@ -78,15 +78,16 @@ func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
 		}
 		return in
 	}
-	r.inTip = has(at.tip, j.head)
-	if at.ahead != "" {
-		r.taken, r.inAhead, r.apart = has(at.tip, at.ahead), has(at.ahead, j.head), !has(at.ahead, at.tip)
-		if err == nil && !r.taken {
-			r.taken, err = j.left(ctx, at)
-		}
+	if r.inTip = has(at.tip, j.head); at.ahead == "" || err != nil {
+		return r, err
 	}
-	if err == nil && at.ahead != "" && !r.taken {
-		r.back, _, err = j.Merger.back(ctx, at, at.ahead, "")
+	took, err := j.took(ctx, at)
+	r.inAhead, r.apart = has(at.ahead, j.head), !has(at.ahead, at.tip)
+	if at.base != "" && !has(at.tip, at.base) {
+		r.lost = at.base
+	}
+	if took != "" && (r.lost == "" || has(took, r.lost)) {
+		r.lost, r.taken = took, took == at.ahead
 	}
 	return r, err
 }
@@ -102,15 +103,16 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	switch {
 	case err != nil:
 	case is.taken:
-		if j.gone, err = j.lacks(ctx, at, at.ahead); err == nil {
+		if j.gone, err = j.lacks(ctx, at, at.tip, at.ahead); err == nil {
 			_, err = j.taken(ctx, at)
 		}
 	case is.inTip:
 		res = Result{Outcome: Merged, Ref: heads + j.Target, Tip: at.tip}
-	case len(is.back) > 0:
-		res = Result{Outcome: BringsBack, UserCommits: true, Ref: waiting + j.Target, Tip: at.ahead, Take: j.take(at, ""), Removed: is.back}
+	case is.lost != "":
+		res, err = j.renew(ctx, at, is.lost)
 	case is.apart:
-		if res, err = j.join(ctx, at); is.inAhead && res.Outcome != "" {
+		_, res, err = j.join(ctx, at, at.ahead, part{commit: at.tip, message: "Merge " + at.target + " into what waits for it\n"})
+		if is.inAhead && res.Outcome != "" {
 			res.Outcome = Merged
 		}
 	case is.inAhead && at.tree != "":
@@ -126,26 +128,49 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	return res, err
 }
 
-// join merges the user's own commits into the waiting commit.
-func (j *job) join(ctx context.Context, at position) (Result, error) {
-	_, res, err := j.bring(ctx, at, at.ahead, part{commit: at.tip, message: at.joined()})
+// join merges the user's own commits with the waiting commit.
+func (j *job) join(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) {
+	ok, res, err = j.bring(ctx, at, onto, p)
 	if res.Outcome != "" {
 		res.UserCommits, res.Ref, res.Take = true, waiting+j.Target, j.take(at, "")
+	}
+	return ok, res, err
+}
+
+// renew moves what waits to the target that the user has rewritten below it. Only what came after the lost commit is
+// moved.
+func (j *job) renew(ctx context.Context, at position, lost string) (Result, error) {
+	made, err := j.repo.Run(ctx, j.repo.Root, "rev-list", "--first-parent", "--reverse", "--no-commit-header", "--format=* %s", at.ahead, "^"+lost, "--")
+	var back []Commit
+	if err == nil {
+		back, err = j.lacks(ctx, at, at.tip, lost)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	ok, res, err := j.join(ctx, at, at.tip, part{at.ahead, lost, "Merge what waited for " + at.target + " before it was rewritten\n\n" + made + "\n"})
+	switch {
+	case ok:
+		j.gone = append(j.gone, back...)
+	case res.Outcome != "" && len(back) > 0:
+		res.Outcome, res.Removed = BringsBack, back
 	}
 	return res, err
 }
 
-// bringHead merges the head, without what it would bring back.
+// bringHead merges the head, or only its own changes where it is based on what the target has no more.
 func (j *job) bringHead(ctx context.Context, at position) (ok bool, res Result, err error) {
-	var since string
-	j.back, since, err = j.Merger.back(ctx, at, j.head, j.Base)
+	since, mingled, err := j.fork(ctx, at, j.head, j.Base)
+	j.back, j.apart = nil, since != "" && !mingled
+	if err == nil && since != "" {
+		j.back, err = j.lacks(ctx, at, at.onto(), since)
+	}
 	switch {
 	case err != nil:
 		return false, Result{}, err
-	case len(j.back) > 0 && since == "":
+	case mingled:
 		return false, Result{Outcome: BringsBack, Ref: at.ref(), Tip: at.onto()}, nil
 	}
-	j.apart = len(j.back) > 0
 	return j.bring(ctx, at, at.onto(), part{j.head, since, j.Message})
 }
 
@@ -175,7 +200,7 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 		res.Outcome, res.Files, res.Text = Conflict, m.Files, m.Text
 		return false, res, nil
 	}
-	if there, e := j.has(ctx, onto, m, p); there || e != nil {
+	if there, e := j.has(ctx, at, onto, m, p); there || e != nil {
 		return false, Result{}, e
 	}
 	call := git.Call{Dir: j.repo.Root, Env: env, Stdin: []byte(p.message)}
@@ -191,24 +216,31 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 		return false, res, nil
 	}
 	first, _, _ := strings.Cut(p.message, "\n")
-	if ok, err = j.publish(ctx, at, merged, first); ok && p.since != "" {
+	var keep []string
+	if p.commit == at.ahead {
+		keep = []string{"update refs/codeloops/dropped/" + flat(at.target) + "-" + at.ahead[:12] + " " + at.ahead}
+	}
+	if ok, err = j.publish(ctx, at, merged, first, keep...); ok && p.since != "" && p.commit == j.head {
 		j.head = merged
 	}
 	return ok, Result{}, err
 }
 
-// has reports whether a commit already contains the changes of a part, as after a kill. That commit becomes the
-// head.
-func (j *job) has(ctx context.Context, onto string, m git.Merged, p part) (bool, error) {
+// has reports whether a commit already contains the changes of a part, as after a kill.
+func (j *job) has(ctx context.Context, at position, onto string, m git.Merged, p part) (bool, error) {
 	if p.since == "" {
 		return false, nil
 	}
 	tree, _, err := j.repo.Object(ctx, onto+"^{tree}")
-	if err != nil || tree != m.Tree {
+	switch {
+	case err != nil || tree != m.Tree:
 		return false, err
+	case p.commit == at.ahead:
+		_, err = j.taken(ctx, at)
+	default:
+		j.head = onto
 	}
-	j.head = onto
-	return true, nil
+	return true, err
 }
 
 // check checks a commit in a work tree of its own.

@@ -4,6 +4,9 @@
 // touched: where the target is checked out, merges accumulate at a ref of ours until the user takes them. Commits
 // that the user makes on the target meanwhile are merged into that first.
 //
+// What the user removed from the target does not come back: what is based on it is merged without it or, where that
+// cannot be done, by a person. See removed.go.
+//
 // A ref is updated only from the value that the merge was based on, so a merge is done completely or not at all,
 // even when the process is killed. Whether it is done is read from git alone.
 package merge
@@ -38,7 +41,7 @@ func New(r *git.Repo, dir string) (*Merger, error) {
 type Request struct {
 	Target  string // a branch
 	Head    string // a commit
-	Base    string // the commit that its branch began at; "" is unknown
+	Base    string // the last commit of the target, or of what waited, that its branch began at or was merged with
 	Message string
 	// Bring copies ignored files into the work tree for checks; nil copies none.
 	Bring func(ctx context.Context, dir string) (paths []string, err error)
@@ -80,8 +83,8 @@ type Result struct {
 	// Removed are commits that the user removed from the target. They are not merged; for BringsBack, a merge would
 	// bring them back.
 	Removed []Commit
-	// Partial is set where the head is based on such commits. Only its later changes are merged, so the target does
-	// not contain its branch.
+	// Partial is set where the target was rewritten below the head. Only the changes of its own branch are merged, so the
+	// target does not contain that.
 	Partial bool
 }
 

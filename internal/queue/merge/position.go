@@ -14,8 +14,9 @@ import (
 
 const (
 	heads = "refs/heads/"
-	// waiting is below which merges wait for the user to take them.
+	// waiting is below which merges wait for the user to take them, and bases below which is what they are based on.
 	waiting = "refs/codeloops/queue/"
+	bases   = "refs/codeloops/base/"
 )
 
 // A position is the state of a target.
@@ -23,16 +24,17 @@ type position struct {
 	target string
 	tip    string // the branch's commit
 	ahead  string // the waiting commit; "" is none
+	base   string // the branch's commit that the waiting one contains; "" is unknown
 	tree   string // the work tree that has it checked out; "" is none
 }
 
 // look returns the position of a target.
 func (m *Merger) look(ctx context.Context, target string) (at position, err error) {
-	refs, err := m.repo.Refs(ctx, heads+target, waiting+target)
+	refs, err := m.repo.Refs(ctx, heads+target, waiting+target, bases+target)
 	if err != nil {
 		return at, err
 	}
-	at = position{target: target, tip: refs[heads+target], ahead: refs[waiting+target]}
+	at = position{target: target, tip: refs[heads+target], ahead: refs[waiting+target], base: refs[bases+target]}
 	if at.tip == "" {
 		err := m.missing(ctx, target)
 		if advice, ok := hint.Of(err); ok && at.ahead != "" {
@@ -90,12 +92,8 @@ func (m *Merger) pending(ctx context.Context, target string) (position, error) {
 	if err != nil || at.ahead == "" {
 		return at, err
 	}
-	taken, err := m.repo.Contains(ctx, at.tip, at.ahead)
-	if err == nil && !taken {
-		taken, err = m.left(ctx, at)
-	}
-	if err != nil || taken {
-		at.ahead = ""
+	if took, e := m.took(ctx, at); e != nil || took == at.ahead {
+		at.ahead, err = "", e
 	}
 	return at, err
 }
@@ -110,9 +108,6 @@ func (at position) ref() string {
 	}
 	return heads + at.target
 }
-
-// joined is the message of a merge of the target into the waiting commit.
-func (at position) joined() string { return "Merge " + at.target + " into what waits for it\n" }
 
 // take is the command by which the user takes the waiting commit; how is an option of git merge.
 func (m *Merger) take(at position, how string) string {
@@ -141,24 +136,31 @@ func (m *Merger) Take(ctx context.Context, target string) (command string, err e
 
 // publish moves the target to a commit, or the waiting ref where the target is checked out. ok is false where the
 // target has moved from its position.
-func (m *Merger) publish(ctx context.Context, at position, commit, why string) (ok bool, err error) {
+func (m *Merger) publish(ctx context.Context, at position, commit, why string, changes ...string) (ok bool, err error) {
 	if now, err := m.look(ctx, at.target); err != nil || now != at {
 		return false, err
 	}
-	none := strings.Repeat("0", len(commit))
-	if at.tree != "" {
-		return m.change(ctx, at, why,
-			"verify "+heads+at.target+" "+at.tip,
-			"update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, none))
+	if at.tree == "" {
+		return m.change(ctx, at, why, slices.Concat(changes, at.without(), []string{"update " + heads + at.target + " " + commit + " " + at.tip})...)
 	}
-	changes := []string{"update " + heads + at.target + " " + commit + " " + at.tip}
-	if at.ahead != "" {
-		changes = append(changes, "delete "+waiting+at.target+" "+at.ahead)
-	}
-	return m.change(ctx, at, why, changes...)
+	return m.change(ctx, at, why, append(changes,
+		"verify "+heads+at.target+" "+at.tip,
+		"update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, strings.Repeat("0", len(commit))),
+		"update "+bases+at.target+" "+at.tip)...)
 }
 
 // taken removes the waiting ref, which the user has taken.
 func (m *Merger) taken(ctx context.Context, at position) (ok bool, err error) {
-	return m.change(ctx, at, "taken", "verify "+heads+at.target+" "+at.tip, "delete "+waiting+at.target+" "+at.ahead)
+	return m.change(ctx, at, "taken", append(at.without(), "verify "+heads+at.target+" "+at.tip)...)
+}
+
+// without lists the changes after which nothing waits.
+func (at position) without() (changes []string) {
+	if at.ahead != "" {
+		changes = append(changes, "delete "+waiting+at.target+" "+at.ahead)
+	}
+	if at.base != "" {
+		changes = append(changes, "delete "+bases+at.target+" "+at.base)
+	}
+	return changes
 }

@@ -36,161 +36,124 @@ func (m *Merger) past(at position) map[string][]string {
 	return all
 }
 
-// because reports whether one of some reasons, such as "commit (amend): subject", has one of some beginnings.
-func because(reasons []string, beginnings ...string) bool {
+// made reports whether a commit came into being on the target or in the queue, rather than on a branch that the target
+// was then moved to: "commit (amend): subject" does, "merge feature: Fast-forward" does not.
+func made(id string, reasons []string) bool {
+	makers := []string{"commit", "cherry-pick", "revert", "am", "merge", "pull", "rebase", "codeloops"}
 	return slices.ContainsFunc(reasons, func(why string) bool {
-		return slices.ContainsFunc(beginnings, func(begin string) bool { return strings.HasPrefix(why, begin) })
+		moved := strings.HasSuffix(strings.ToLower(why), ": fast-forward") || strings.HasSuffix(why, " onto "+id)
+		return strings.Contains(why, waiting) ||
+			!moved && slices.ContainsFunc(makers, func(maker string) bool { return strings.HasPrefix(why, maker) })
 	})
 }
 
-// made reports whether a commit came into being on the target, rather than on a branch that the target was then
-// moved to.
-func made(reasons []string) bool {
-	return slices.ContainsFunc(reasons, func(why string) bool {
-		return !strings.HasSuffix(strings.ToLower(why), ": fast-forward") &&
-			because([]string{why}, "commit", "cherry-pick", "revert", "am", "merge", "pull", "codeloops")
-	})
-}
-
-// left reports whether the user took the waiting commit and then removed it again: the target has been that commit, a
-// merge of it, or was rebased onto it. That the target has contained it in another way says nothing: the user may have
-// tried the branch of a task that began there.
-func (m *Merger) left(ctx context.Context, at position) (bool, error) {
-	past := m.past(at)
-	if past[at.ahead] != nil {
-		return true, nil
-	}
-	args := []string{"rev-list", "--ignore-missing", "--no-walk", "--no-commit-header", "--format=%P"}
-	none := len(args)
-	for id, reasons := range past {
-		if slices.ContainsFunc(reasons, func(why string) bool { return strings.HasSuffix(why, " onto "+at.ahead) }) {
-			return true, nil
+// took returns the newest of the waiting merges that the user has taken; "" is none. Of those that are no longer in the
+// target, it has been the commit, a merge of it, or was rebased onto it. That it has contained the commit in another way
+// says nothing: the user may have tried the branch of a task that began there.
+func (m *Merger) took(ctx context.Context, at position) (string, error) {
+	var had strings.Builder
+	args := []string{"rev-list", "--ignore-missing", "--no-walk", "--no-commit-header", "--format=%P", at.tip}
+	for id, reasons := range m.past(at) {
+		had.WriteString(id + "\n")
+		for _, why := range reasons { // "rebase (finish): refs/heads/main onto COMMIT"
+			_, onto, _ := strings.Cut(why, " onto ")
+			had.WriteString(onto + "\n")
 		}
-		if because(reasons, "merge", "commit (merge)", "pull") && !strings.HasSuffix(reasons[0], ": Fast-forward") {
+		if made(id, reasons) {
 			args = append(args, id)
 		}
 	}
-	if len(args) == none {
-		return false, nil
+	parents, err := m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
+	for line := range strings.Lines(parents) {
+		_, merged, _ := strings.Cut(line, " ")
+		had.WriteString(merged + "\n")
 	}
-	out, err := m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
-	for parents := range strings.Lines(out) {
-		if of := strings.Fields(parents); len(of) > 1 && slices.Contains(of[1:], at.ahead) {
-			return true, err
+	if err != nil {
+		return "", err
+	}
+	merges, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--first-parent", at.ahead, "^"+at.tip, "--")
+	if merges == "" {
+		return at.ahead, err
+	}
+	for id := range strings.FieldsSeq(merges) {
+		if strings.Contains(had.String(), id) {
+			return id, err
 		}
 	}
-	return false, err
+	return "", err
 }
 
-// news lists the commits that a merge of another one would add to the target.
-func (m *Merger) news(ctx context.Context, at position, commit string, args ...string) (string, error) {
-	args = slices.Concat([]string{"rev-list"}, args, []string{commit, "^" + at.tip})
-	if at.ahead != "" && commit != at.ahead {
-		args = append(args, "^"+at.ahead)
+// fork returns the commit after which a branch's own changes begin, if the target and the queue have it no more: the
+// branch's base, or a later commit of the target that the branch was rebased onto. A branch that the user tried on the
+// target, and left, is not based on itself. mingled is set where more of that kind, or what is still there, came after
+// it, so that its own changes cannot be told apart.
+func (m *Merger) fork(ctx context.Context, at position, head, base string) (since string, mingled bool, err error) {
+	past, lost := m.past(at), []string(nil)
+	ids, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--topo-order", head, "^"+at.tip, "^"+at.onto(), "--")
+	for id := range strings.FieldsSeq(ids) {
+		if id == base || made(id, past[id]) {
+			lost = append(lost, id)
+		}
 	}
-	return m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
+	if err != nil || len(lost) == 0 {
+		return "", false, err
+	}
+	later, err := m.repo.Run(ctx, m.repo.Root, "rev-list", head, "^"+lost[0], "--")
+	for id := range strings.FieldsSeq(later) {
+		mingled = mingled || !strings.Contains(ids, id) || slices.Contains(lost, id)
+	}
+	if err == nil && mingled {
+		if neutral, err := m.neutral(ctx, at.onto(), lost...); err != nil || neutral {
+			return "", false, err
+		}
+	}
+	return lost[0], mingled, err
 }
 
-// removed lists the commits that a merge of another one would bring back, newest first. Commits of a task's own
-// branch are not among them, as the user may have tried the branch on the target and gone back; unless
-// they were made on the target, and the branch was rebased onto them. own holds those of the branch.
-func (m *Merger) removed(ctx context.Context, at position, commit, base string) (ids []string, own string, err error) {
-	past := m.past(at)
-	if len(past) == 0 {
-		return nil, "", nil
-	}
-	out, err := m.news(ctx, at, commit, "--topo-order")
-	for id := range strings.FieldsSeq(out) {
-		if past[id] != nil {
-			ids = append(ids, id)
+// neutral reports whether merges of some commits would change nothing, as the other one has that in other commits.
+func (m *Merger) neutral(ctx context.Context, onto string, ids ...string) (bool, error) {
+	tree, _, err := m.repo.Object(ctx, onto+"^{tree}")
+	for _, id := range ids {
+		// A merge fails for unrelated histories, which have nothing in common.
+		if merged, e := m.repo.MergeTree(ctx, onto, id); e != nil || merged.Tree != tree || len(merged.Files) > 0 {
+			return false, err
 		}
 	}
-	if err != nil || len(ids) == 0 {
-		return ids, "", err
-	}
-	own, err = m.own(ctx, at, commit, base)
-	return slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(own, id) && !made(past[id]) }), own, err
+	return err == nil, err
 }
 
-// own lists the commits that tasks made: those of a task's branch since its base, which may be "", or those that
-// merges of tasks brought into the waiting commit.
-func (m *Merger) own(ctx context.Context, at position, commit, base string) (ids string, err error) {
-	branch := func(tip, base string) {
-		if err == nil {
-			var out string
-			out, err = m.repo.Run(ctx, m.repo.Root, "rev-list", "--first-parent", tip, "^"+base, "--")
-			ids += out + "\n"
-		}
+// lacks lists the commits up to another one that the target once had, and that are now missing; none where their changes
+// are there in other commits, as after a rebase or a squash.
+func (m *Merger) lacks(ctx context.Context, at position, onto, id string) (all []Commit, err error) {
+	if neutral, err := m.neutral(ctx, onto, id); err != nil || neutral {
+		return nil, err
 	}
-	if commit != at.ahead {
-		if base != "" {
-			branch(commit, base)
-		}
-		return ids, err
+	args := []string{"rev-list", "--ignore-missing", id, "^" + at.tip}
+	for had := range m.past(at) {
+		args = append(args, "^"+had)
 	}
-	merges, err := m.news(ctx, at, commit, "--first-parent", "--merges", "--no-commit-header", "--format=%P %s")
-	for line := range strings.Lines(merges) {
-		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
-		if len(fields) == 3 && fields[2] != strings.TrimSpace(at.joined()) {
-			branch(fields[1], fields[0])
-		}
-	}
-	return ids, err
-}
-
-// lacks lists the commits up to another one that the target lacks; none where merging it would change nothing,
-// as after a rebase or a squash.
-func (m *Merger) lacks(ctx context.Context, at position, id string) (all []Commit, err error) {
-	tree, _, err := m.repo.Object(ctx, at.tip+"^{tree}")
+	never, err := m.repo.Run(ctx, m.repo.Root, append(args, "--")...) // it had those only in the queue
 	if err != nil {
 		return nil, err
 	}
-	// It fails for unrelated histories, of which the target has nothing.
-	if merged, err := m.repo.MergeTree(ctx, at.tip, id); err == nil && merged.Tree == tree && len(merged.Files) == 0 {
-		return nil, nil
-	}
 	// The second try is for changes that the target got in other commits, and undid.
 	for _, args := range [][]string{{"--cherry-pick"}, nil} {
-		args = slices.Concat([]string{"rev-list", "--no-commit-header", "--format=%H %s", "--right-only"}, args, []string{at.tip + "..." + id, "--"})
+		args = slices.Concat([]string{"rev-list", "--no-commit-header", "--format=%H %s", "--right-only"}, args, []string{onto + "..." + id, "--"})
 		out, err := m.repo.Run(ctx, m.repo.Root, args...)
 		if err != nil {
 			return nil, err
 		}
 		for line := range strings.Lines(out) {
 			id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
-			all = append(all, Commit{id, subject})
+			if !strings.Contains(never, id) {
+				all = append(all, Commit{id, subject})
+			}
 		}
 		if len(all) > 0 {
 			break
 		}
 	}
 	return all, nil
-}
-
-// back lists what a merge of a commit would bring back. Where since is not "", it contains all of that, and the
-// changes made after it can be merged alone. Where it is "", they cannot be told apart, for
-// example because of a later merge.
-func (m *Merger) back(ctx context.Context, at position, commit, base string) (all []Commit, since string, err error) {
-	ids, own, err := m.removed(ctx, at, commit, base)
-	for err == nil && len(ids) > 0 {
-		if all, err = m.lacks(ctx, at, ids[0]); err != nil || len(all) > 0 {
-			break
-		}
-		// The target has all that it amounts to, so what it is based on is no matter.
-		var has string
-		has, err = m.repo.Run(ctx, m.repo.Root, "rev-list", ids[0], "^"+at.tip, "--")
-		ids = slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(has, id) })
-	}
-	if err != nil || len(all) == 0 || strings.Contains(own, ids[0]) {
-		return all, "", err
-	}
-	later, err := m.news(ctx, at, commit, "--parents", "^"+ids[0])
-	for line := range strings.Lines(later) {
-		if of := strings.Fields(line); len(of) > 2 || slices.Contains(ids, of[0]) {
-			return all, "", err
-		}
-	}
-	return all, ids[0], err
 }
 
 // replant merges only the changes made since p.since, which itself stays out. git merge-tree accepts a merge base

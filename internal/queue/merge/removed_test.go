@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,7 +93,72 @@ func TestRemoved(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedBelow: if waiting merges are based on removed commits, nothing more is merged, and nothing is lost: the
+// TestRewritten: if the user rewrites the target below what waits, the work of tasks goes on waiting, on the new target
+// and without what the user removed. The old commits are kept at a ref.
+func TestRewritten(t *testing.T) {
+	t.Parallel()
+	own := func(s scene) { // waits below the work of "two"
+		s.Write("own", "own\n")
+		s.Save("own")
+		s.merged("two")
+	}
+	took := func(s scene) {
+		s.Git("merge", "-q", "--ff-only", queue)
+		s.Branch("two", "main", "two", "2\n")
+		s.merged("two")
+	}
+	for name, h := range map[string]struct {
+		before  func(s scene)
+		rewrite []string
+		removed []string
+		files   string
+	}{
+		"reset":      {own, []string{"reset", "-q", "--hard", "HEAD~1"}, []string{"own"}, "first one three two"},
+		"amended":    {own, []string{"-c", "core.editor=true", "commit", "-q", "--amend", "-a"}, []string{"own"}, "first one own three two"},
+		"reworded":   {own, []string{"commit", "-q", "--amend", "-m", "other words"}, nil, "first one own three two"},
+		"taken, off": {took, []string{"reset", "-q", "--hard", "HEAD~1"}, []string{"Merge one", "one"}, "first three two"},
+		"made again": {own, []string{"reset", "-q", "--hard", "HEAD~1"}, nil, "first one three two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, true)
+			s.Branch("one", "main", "one", "1\n")
+			s.Branch("two", "main", "two", "2\n")
+			s.Branch("three", "main", "three", "3\n")
+			s.merged("one")
+			h.before(s)
+			waits := s.Git("rev-parse", queue)
+			if name == "amended" {
+				s.Write("own", "better\n")
+			}
+			s.Git(h.rewrite...)
+			if name == "made again" { // its reflog is gone
+				s.Git("switch", "-q", "--detach")
+				s.Git("branch", "-q", "-D", "main")
+				s.Git("switch", "-q", "-c", "main")
+			}
+			before := s.Untouched()
+			res := s.merged("three")
+			s.removed(res, h.removed...)
+			if files := strings.Fields(s.Git("ls-tree", "--name-only", queue)); strings.Join(files, " ") != h.files || res.Partial || s.Untouched() != before {
+				t.Errorf("it has %q: %+v", files, res)
+			}
+			if name == "amended" && s.Git("cat-file", "blob", queue+":own") != "better" {
+				t.Error("the old version came back")
+			}
+			if in, err := s.Contains(s.Context(), queue, waits); err != nil || in {
+				t.Errorf("removed commits came back: %v", err)
+			}
+			if kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/codeloops/dropped"); kept != waits {
+				t.Errorf("kept %q, want %q", kept, waits)
+			}
+			s.Git("merge", "-q", "--ff-only", queue)
+			s.clean()
+		})
+	}
+}
+
+// TestRemovedBelow: if waiting merges cannot do without removed commits, nothing more is merged, and nothing is lost: the
 // user can take everything and revert some of it.
 func TestRemovedBelow(t *testing.T) {
 	t.Parallel()
@@ -100,20 +166,19 @@ func TestRemovedBelow(t *testing.T) {
 	s.Branch("one", "main", "one", "1\n")
 	s.merged("one")
 	s.Git("merge", "-q", "--ff-only", queue)
-	s.Branch("two", "main", "two", "2\n") // based on one
+	s.Branch("two", "main", "one", "1\n2\n") // changes it
 	s.Branch("three", "main~1", "three", "3\n")
 	s.merged("two")
 	waits := s.Git("rev-parse", queue)
 	s.Git("reset", "-q", "--hard", "HEAD~1")
 	res := s.back("three", true, "Merge one", "one")
-	if s.Git("rev-parse", queue) != waits || res.Take != "git merge "+queue {
+	if s.Git("rev-parse", queue) != waits || res.Take != "git merge "+queue || !slices.Equal(res.Files, []string{"one"}) {
 		t.Errorf("%+v", res)
 	}
 	s.Git("merge", "-q", queue)
-	s.Git("revert", "--no-edit", "-m", "1", "HEAD~1")
+	s.Git("revert", "--no-edit", "-m", "1", "HEAD")
 	res = s.merged("three")
-	s.lacks(res.Ref, "one")
-	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\nthree\ntwo" || len(res.Removed) > 0 {
+	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\none\nthree" || len(res.Removed) > 0 {
 		t.Errorf("it has %q: %+v", files, res)
 	}
 	s.clean()
@@ -181,8 +246,11 @@ func TestRemovedMingled(t *testing.T) {
 	s.Git("revert", "--no-edit", "HEAD")
 	s.Git("switch", "-q", "--detach")
 	tip := s.Git("rev-parse", "main")
-	if s.back("two", false, "one"); s.Git("rev-parse", "main") != tip {
-		t.Error("the target was moved")
+	res, err := s.mergeFrom(s.Git("rev-parse", "one"), "two")
+	s.must(err)
+	s.removed(res, "one")
+	if res.Outcome != merge.BringsBack || res.UserCommits || s.Git("rev-parse", "main") != tip {
+		t.Errorf("%+v", res)
 	}
 	s.clean()
 }
@@ -206,7 +274,7 @@ func TestTriedBranch(t *testing.T) {
 	s.clean()
 }
 
-// TestRebased: changes that the target has in other commits do not count as removed.
+// TestRebased: changes that the target has in other commits do not count as removed. The old commits stay out.
 func TestRebased(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -221,9 +289,12 @@ func TestRebased(t *testing.T) {
 	s.Git("cherry-pick", one)
 	tip := s.Git("rev-parse", "main")
 	for _, head := range []string{"three", "two"} {
-		if res := s.merged(head); len(res.Removed) > 0 || res.Partial {
+		if res := s.merged(head); len(res.Removed) > 0 || res.Partial != (head == "two") {
 			t.Errorf("%s: %+v", head, res)
 		}
+	}
+	if in, err := s.Contains(t.Context(), queue, one); err != nil || in {
+		t.Errorf("the old commit came back: %v", err)
 	}
 	if files := s.Git("ls-tree", "--name-only", queue); files != "first\none\nown\nthree\ntwo" || s.Git("rev-parse", "main") != tip {
 		t.Errorf("it has %q", files)
@@ -276,23 +347,6 @@ func TestTriedBranchWaits(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedJoined: a commit of the user's that was merged into the waiting merges, and then removed from the
-// target, is not brought back.
-func TestRemovedJoined(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, true)
-	s.Branch("one", "main", "one", "1\n")
-	s.Branch("two", "main", "two", "2\n")
-	s.Branch("three", "main", "three", "3\n")
-	s.merged("one")
-	s.Write("own", "own\n")
-	s.Save("own")
-	s.merged("two")
-	s.Git("reset", "-q", "--hard", "HEAD~1")
-	s.back("three", true, "own")
-	s.clean()
-}
-
 // TestRebasedReverted: changes that the target got in another commit and then reverted are not brought back.
 func TestRebasedReverted(t *testing.T) {
 	t.Parallel()
@@ -329,7 +383,7 @@ func TestSquashed(t *testing.T) {
 	s.Git("reset", "-q", "--soft", "HEAD~2")
 	s.Git("commit", "-q", "-m", "squashed")
 	res := s.merged("three")
-	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\none\nown\nthree\ntwo" || len(res.Removed) > 0 || res.Partial {
+	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\none\nown\nthree\ntwo" || len(res.Removed) > 0 || !res.Partial {
 		t.Errorf("it has %q: %+v", files, res)
 	}
 	s.clean()
@@ -359,8 +413,8 @@ func TestPutBackMeanwhile(t *testing.T) {
 	s.clean()
 }
 
-// TestRemovedUnderRebased: a task's branch that was rebased onto a commit, which the user then removed, does not
-// bring that commit back.
+// TestRemovedUnderRebased: a task's branch that was rebased onto a commit, which the user then removed, is merged without
+// that commit.
 func TestRemovedUnderRebased(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -372,8 +426,8 @@ func TestRemovedUnderRebased(t *testing.T) {
 	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "two", Base: base, Message: "Merge two\n", Check: green})
 	s.must(err)
 	s.removed(res, "own")
-	if res.Outcome != merge.BringsBack {
-		t.Errorf("%+v", res)
+	if files := s.Git("ls-tree", "--name-only", queue); res.Outcome != merge.Merged || !res.Partial || files != "first\ntwo" {
+		t.Errorf("it has %q: %+v", files, res)
 	}
 	s.clean()
 }
@@ -422,6 +476,62 @@ func TestRemovedMerged(t *testing.T) {
 		s.lacks(res.Ref, "one")
 		s.removed(res, "Merge one", "one")
 		s.clean()
+	}
+}
+
+// TestRemovedOnceThere: what waited and was removed by the user, in whatever way, does not come back with a task that
+// began there.
+func TestRemovedOnceThere(t *testing.T) {
+	t.Parallel()
+	took := func(args ...string) func(scene) {
+		return func(s scene) {
+			s.Write("own", "own\n")
+			own := s.Save("own")
+			s.Git(append(args, queue)...)
+			s.Git("reset", "-q", "--hard", own)
+		}
+	}
+	for name, h := range map[string]struct {
+		remove  func(s scene)
+		removed []string
+		files   string
+	}{
+		"merged":            {took("merge", "-q", "--no-ff", "--no-edit"), []string{"Merge one", "one"}, "first own two"},
+		"rebased":           {took("rebase", "-q"), []string{"Merge one", "one"}, "first own two"},
+		"pulled":            {took("pull", "-q", "--no-rebase", "--no-edit", "."), []string{"Merge one", "one"}, "first own two"},
+		"pulled by rebase":  {took("pull", "-q", "--rebase", "."), []string{"Merge one", "one"}, "first own two"},
+		"no longer waiting": {func(s scene) { s.Git("update-ref", "-d", queue) }, nil, "first two"},
+		"taken in part": {func(s scene) {
+			waits := s.Git("rev-parse", queue)
+			s.merged("three")
+			s.Git("merge", "-q", "--ff-only", waits)
+			s.Git("reset", "-q", "--hard", "HEAD~1")
+		}, []string{"Merge one", "one"}, "first three two"},
+		"merged at once": {func(s scene) {
+			s.Git("switch", "-q", "--detach")
+			s.merged("three")
+			s.Git("switch", "-q", "main")
+			s.Git("reset", "-q", "--hard", "HEAD~2")
+		}, []string{"Merge one", "one"}, "first two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, true)
+			s.Branch("one", "main", "one", "1\n")
+			s.Branch("three", "main", "three", "3\n")
+			s.merged("one")
+			s.Branch("two", queue, "two", "2\n")
+			h.remove(s)
+			res := s.merged("two")
+			s.removed(res, h.removed...)
+			if files := strings.Fields(s.Git("ls-tree", "--name-only", res.Ref)); strings.Join(files, " ") != h.files {
+				t.Errorf("it has %q: %+v", files, res)
+			}
+			if in, err := s.Contains(t.Context(), res.Ref, "one"); err != nil || in {
+				t.Errorf("the removed commit came back: %v", err)
+			}
+			s.clean()
+		})
 	}
 }
 

@@ -55,16 +55,16 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		}, nil
 	case res.Outcome == merge.BringsBack && res.UserCommits:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("what waits for %s is based on %s: nothing is merged into it, so that nothing you removed comes back. "+
-			"Take it all (%s), and undo what you do not want with git revert; then codeloops queue retry %s",
-			j.Task.Target, gone, res.Take, j.Task.ID)), nil
+			"Take it all (%s), and undo what you do not want with git revert; then codeloops queue retry %s\n%s",
+			j.Task.Target, gone, res.Take, j.Task.ID, said(&res))), nil
 	case res.Outcome == merge.BringsBack:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("it is based on %s: it is not merged, so that nothing you removed comes back. "+
 			"Merge the branch %s by hand, and undo what you do not want with git revert",
-			gone, j.Task.Branch())), nil
+			cmp.Or(gone, "commits that "+j.Task.Target+" no longer has"), j.Task.Branch())), nil
 	case res.UserCommits:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s cannot be merged with what waits for it; do it by hand: %s\n%s",
 			j.Task.Target, res.Take, said(&res))), nil
-	case res.Partial && res.Outcome == merge.Conflict:
+	case res.Partial && res.Outcome == merge.Conflict && gone != "":
 		return to(queue.NeedsHuman, now, fmt.Sprintf("it is based on %s, and conflicts with %s without them; merge what you want of the branch %s by hand\n%s",
 			gone, j.Task.Target, j.Task.Branch(), said(&res))), nil
 	}
@@ -126,7 +126,7 @@ func (g *ground) gone(ctx context.Context, j *board.Job, res *merge.Result) stri
 
 // said says why a result could not be merged.
 func said(r *merge.Result) string {
-	if r.Outcome == merge.Red && r.Failure != nil {
+	if r.Failure != nil {
 		output := strings.TrimSpace(r.Failure.Output)
 		return fmt.Sprintf("the check %q fails on the merged result:\n%s", r.Failure.Check, cmp.Or(output, "(it printed nothing)"))
 	}
