@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -105,6 +106,7 @@ func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.R
 	if err != nil {
 		return g, fmt.Errorf("read session %s: %w", wording.Path(id), err)
 	}
+	course.Session.ID = cmp.Or(course.Session.ID, id) // the original tool's logs do not tell it
 	if o.dir != "" {
 		course.Session.WorkingDir = l.Console.Path(o.dir)
 	}

@@ -61,6 +61,8 @@ func Iteration(c session.Course, n int) (Goal, error) {
 	}
 	kept := c.Kept
 	switch {
+	case n > 0 && last == 0:
+		return g, hint.Errorf("0 is the session's start", "session %s has kept no iteration", c.Session.ID)
 	case n == Last: // not the work of a fork that was not applied: it never was in the work tree
 	case n < 0 || n > last:
 		return g, hint.Errorf("0 is the session's start", "session %s has kept iterations 1 to %d, not %d", c.Session.ID, last, n)
