@@ -88,7 +88,7 @@ func (w *watcher) peek(ctx context.Context, from *scan.Dir, was Glance) (Glance,
 		return was, nil
 	}
 	now.Files, err = render(ctx, w.store, scan.Compare(from, state.Root))
-	now.Change = total(now.Change)
+	now.Change = now.Counted()
 	return now, err
 }
 

@@ -178,7 +178,7 @@ func (t *Tree) Between(ctx context.Context, from, to loop.Change) (loop.Change, 
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("compare two states of %s: %w", t.Root(), err)
 	}
-	return total(loop.Change{Files: files, State: to.State, Checkpoint: to.Checkpoint}), nil
+	return loop.Change{Files: files, State: to.State, Checkpoint: to.Checkpoint}.Counted(), nil
 }
 
 func (t *Tree) stateAt(ctx context.Context, c loop.Change) (*scan.Dir, error) {

@@ -182,7 +182,7 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
-	return total(c), nil
+	return c.Counted(), nil
 }
 
 func (t *Tree) capture(ctx context.Context) (c loop.Change, err error) {
@@ -202,13 +202,4 @@ func (t *Tree) capture(ctx context.Context) (c loop.Change, err error) {
 	}
 	c.Warnings = slices.Concat(few(state.Warnings), c.Git, few(t.setup.fakes(t.setupThen, t.fakes)), unshownWarnings(c.Unshown))
 	return c, nil
-}
-
-// total adds up the lines of a change's files.
-func total(c loop.Change) loop.Change {
-	for _, f := range c.Files {
-		c.Insertions += f.Insertions
-		c.Deletions += f.Deletions
-	}
-	return c
 }

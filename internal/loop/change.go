@@ -93,6 +93,16 @@ func (p Position) Since(was Position) (parts []string) {
 // Empty reports whether nothing has changed since the start of the session.
 func (c Change) Empty() bool { return len(c.Files) == 0 }
 
+// Counted returns the change with the lines of its files added up.
+func (c Change) Counted() Change {
+	c.Insertions, c.Deletions = 0, 0
+	for _, f := range c.Files {
+		c.Insertions += f.Insertions
+		c.Deletions += f.Deletions
+	}
+	return c
+}
+
 // Patch returns the whole change as text, with binary files only named.
 func (c Change) Patch() string {
 	return c.join(func(f FileChange) string { return f.Patch })

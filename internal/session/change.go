@@ -80,7 +80,7 @@ func patches(f fields, c *loop.Change) {
 	if taken && (!split || left != "") {
 		// The log is not ours, or was edited.
 		c.Files = splitPatch(text)
-		c.Insertions, c.Deletions = lineTotals(c.Files)
+		*c = c.Counted()
 	}
 }
 
@@ -164,12 +164,4 @@ func unquote(name string) string {
 		return plain
 	}
 	return name
-}
-
-func lineTotals(files []loop.FileChange) (insertions, deletions int) {
-	for _, f := range files {
-		insertions += f.Insertions
-		deletions += f.Deletions
-	}
-	return insertions, deletions
 }

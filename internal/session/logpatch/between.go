@@ -41,11 +41,7 @@ func Between(before, after loop.Change) (between loop.Change, missing []error) {
 		}
 		between.Files = append(between.Files, files...)
 	}
-	for _, f := range between.Files {
-		between.Insertions += f.Insertions
-		between.Deletions += f.Deletions
-	}
-	return between, missing
+	return between.Counted(), missing
 }
 
 func byPath(c loop.Change) map[string][]loop.FileChange {

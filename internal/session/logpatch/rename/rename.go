@@ -31,14 +31,8 @@ func Find(c loop.Change) loop.Change {
 		files[p.from.at] = loop.FileChange{}
 		files[p.to.at] = patch.Renamed(p.from.Path, p.to.Path, p.from.side, p.to.side, percent(p.score))
 	}
-	files = slices.DeleteFunc(files, func(f loop.FileChange) bool { return f.Path == "" })
-	c.Insertions, c.Deletions = 0, 0
-	for _, f := range files {
-		c.Insertions += f.Insertions
-		c.Deletions += f.Deletions
-	}
-	c.Files = files
-	return c
+	c.Files = slices.DeleteFunc(files, func(f loop.FileChange) bool { return f.Path == "" })
+	return c.Counted()
 }
 
 // A candidate is a deleted or an added file.
