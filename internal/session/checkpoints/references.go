@@ -9,30 +9,25 @@ import (
 	"strings"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/session"
 	"codeloops/internal/wording"
 )
 
+// Refs is the prefix of references to checkpoints.
+const Refs = checkpoint.Namespace
+
 // Kept are the references of some sessions: in private repositories and, for sessions of
 // earlier versions, in the repositories they worked in.
 type Kept struct {
-	git   diff.Git
-	store *session.Store
-	refs  map[string][]string // by the session's id
-	own   map[string][]string // the sessions' ids by their private repository
-	dirs  map[string][]string // those of earlier versions, by a directory of their repository
-	Lost  []string            // sentences about repositories that no longer exist
+	refs   map[string][]string // by the session's id
+	remove []func(context.Context) error
+	Lost   []string // sentences about repositories that no longer exist
 }
-
-// Refs is the prefix of references to checkpoints.
-const Refs = "refs/codeloops/"
 
 // FindRefs finds the references of sessions.
 func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []string) (*Kept, error) {
-	c := &Kept{
-		git: git, store: store,
-		refs: map[string][]string{}, own: map[string][]string{}, dirs: map[string][]string{},
-	}
+	c := &Kept{refs: map[string][]string{}}
 	kept, worked := map[string][]string{}, map[string][]string{}
 	for _, id := range ids {
 		// Logs of the original tool name no checkpoints: there are none.
@@ -45,18 +40,21 @@ func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []str
 		}
 	}
 	for dir, ids := range kept {
-		if all, err := ListRefs(ctx, c.git, dir, "--git-dir="+dir); err == nil { // else it was removed, or is empty
-			c.take(c.own, dir, ids, all)
+		r := Repository{Git: git, Store: store, Dir: dir}
+		if all, err := r.list(ctx); err == nil { // else it was removed, or is empty
+			refs := c.take(ids, all)
+			c.remove = append(c.remove, func(ctx context.Context) error { return r.dissolve(ctx, refs) })
 		}
 	}
 	for dir, ids := range worked {
-		all, err := ListRefs(ctx, c.git, standing(dir))
+		all, err := ListRefs(ctx, git, standing(dir))
 		if err != nil {
 			c.Lost = append(c.Lost, fmt.Sprintf("there is no repository in %s any more: what %s kept in it is gone, or stays where it is",
 				dir, wording.Count(len(ids), "session")))
 			continue
 		}
-		c.take(c.dirs, dir, ids, all)
+		refs := c.take(ids, all)
+		c.remove = append(c.remove, func(ctx context.Context) error { return Drop(ctx, git, dir, refs) })
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -65,13 +63,14 @@ func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []str
 	return c, nil
 }
 
-// take adds the references of sessions, found among all those at a place.
-func (c *Kept) take(places map[string][]string, at string, ids, all []string) {
+// take finds the references of sessions among all those of a repository.
+func (c *Kept) take(ids, all []string) (taken []string) {
 	for _, id := range ids {
 		own := Refs + id + "/"
 		c.refs[id] = slices.DeleteFunc(slices.Clone(all), func(ref string) bool { return !strings.HasPrefix(ref, own) })
-		places[at] = append(places[at], id)
+		taken = append(taken, c.refs[id]...)
 	}
+	return taken
 }
 
 // ListRefs returns all references to checkpoints in the repository of a directory. The arguments are
@@ -98,18 +97,8 @@ func standing(dir string) string {
 
 // Remove removes the references. It runs no hooks of the user's repository.
 func (c *Kept) Remove(ctx context.Context) error {
-	for dir, ids := range c.own {
-		r := Repository{Git: c.git, Store: c.store, Dir: dir}
-		if err := r.dissolve(ctx, c.of(ids)); err != nil {
-			return err
-		}
-	}
-	for dir, ids := range c.dirs {
-		refs := c.of(ids)
-		if len(refs) == 0 {
-			continue
-		}
-		if err := Drop(ctx, c.git, dir, refs); err != nil {
+	for _, remove := range c.remove {
+		if err := remove(ctx); err != nil {
 			return err
 		}
 	}
@@ -118,21 +107,21 @@ func (c *Kept) Remove(ctx context.Context) error {
 
 // Drop removes references from the user's repository.
 func Drop(ctx context.Context, git diff.Git, dir string, refs []string) error {
-	_, err := git.Run(ctx, diff.GitCall{
-		Dir: standing(dir), Args: []string{"-c", "core.hooksPath=" + os.DevNull, "update-ref", "--stdin"},
-		Stdin: []byte("delete " + strings.Join(refs, "\ndelete ") + "\n"),
-	})
-	if err != nil {
+	if err := drop(ctx, git, standing(dir), refs, "-c", "core.hooksPath="+os.DevNull); err != nil {
 		return fmt.Errorf("remove checkpoints from the repository in %s: %w", dir, err)
 	}
 	return nil
 }
 
-func (c *Kept) of(ids []string) (refs []string) {
-	for _, id := range ids {
-		refs = append(refs, c.refs[id]...)
+// drop removes references from the repository of a directory. The arguments are as in [ListRefs].
+func drop(ctx context.Context, git diff.Git, dir string, refs []string, args ...string) error {
+	if len(refs) == 0 {
+		return nil
 	}
-	return refs
+	_, err := git.Run(ctx, diff.GitCall{
+		Dir: dir, Args: append(args, "update-ref", "--stdin"), Stdin: []byte("delete " + strings.Join(refs, "\ndelete ") + "\n"),
+	})
+	return err
 }
 
 // Number is how many references there are.

@@ -73,17 +73,16 @@ func (r Repository) Tidy(ctx context.Context, last int, before time.Time) error 
 	return r.collect(ctx)
 }
 
-// run runs git on the private repository.
-func (r Repository) run(ctx context.Context, stdin string, args ...string) ([]byte, error) {
-	args = append([]string{"--git-dir=" + r.Dir}, args...)
-	return r.Git.Run(ctx, diff.GitCall{Dir: r.Dir, Args: args, Stdin: []byte(stdin)})
+// list returns all references to checkpoints.
+func (r Repository) list(ctx context.Context) ([]string, error) {
+	return ListRefs(ctx, r.Git, r.Dir, "--git-dir="+r.Dir)
 }
 
 // refs returns the references to checkpoints by session, in the order in which they were made.
 func (r Repository) refs(ctx context.Context) (map[string][]string, error) {
-	out, err := r.run(ctx, "", "for-each-ref", "--format=%(refname)", Refs)
+	list, err := r.list(ctx)
 	all := map[string][]string{}
-	for ref := range strings.FieldsSeq(string(out)) {
+	for _, ref := range list {
 		id, _, _ := strings.Cut(strings.TrimPrefix(ref, Refs), "/")
 		all[id] = append(all[id], ref)
 	}
@@ -113,11 +112,7 @@ func (r Repository) surplus(all map[string][]string, last int, before time.Time)
 
 // drop removes references.
 func (r Repository) drop(ctx context.Context, refs []string) error {
-	if len(refs) == 0 {
-		return nil
-	}
-	_, err := r.run(ctx, "delete "+strings.Join(refs, "\ndelete ")+"\n", "update-ref", "--stdin")
-	return err
+	return drop(ctx, r.Git, r.Dir, refs, "--git-dir="+r.Dir)
 }
 
 // collect removes what no reference protects, and packs the rest into one pack. If it is
@@ -131,7 +126,8 @@ func (r Repository) collect(ctx context.Context) error {
 		}
 		return nil
 	})
-	_, err := r.run(ctx, "", "-c", "core.fsync=all", "gc", "--quiet", "--prune=now")
+	args := []string{"--git-dir=" + r.Dir, "-c", "core.fsync=all", "gc", "--quiet", "--prune=now"}
+	_, err := r.Git.Run(ctx, diff.GitCall{Dir: r.Dir, Args: args})
 	return err
 }
 
