@@ -58,6 +58,15 @@ func StampOf(fi fs.FileInfo) Stamp {
 	return s
 }
 
+// At returns the stamp of the file or directory at path; zero if that cannot be told.
+func At(path string) Stamp {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return Stamp{}
+	}
+	return StampOf(fi)
+}
+
 // MaxText limits the size in bytes of files of rules and settings. Git has a higher limit.
 const MaxText = 16 << 20
 

@@ -61,8 +61,8 @@ func find(dir string, env Env) (place, error) {
 func findAbove(start string, env Env) (place, error) {
 	ceiling := ceilingOf(start, env)
 	across, _ := parseBool(env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
-	device := deviceOf(start)
-	for dir := start; dir == start || dir != ceiling && (across || deviceOf(dir) == device); dir = filepath.Dir(dir) {
+	device := file.At(start).Dev // 0 if the system has none
+	for dir := start; dir == start || dir != ceiling && (across || file.At(dir).Dev == device); dir = filepath.Dir(dir) {
 		p := place{start: start, root: dir}
 		if found, err := p.look(dir, env); found || err != nil {
 			return p, err
@@ -182,15 +182,6 @@ func ceilingOf(start string, env Env) string {
 		}
 	}
 	return nearest
-}
-
-// deviceOf returns the device that dir is on, or 0 if the system has no such number.
-func deviceOf(dir string) uint64 {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return 0
-	}
-	return file.StampOf(info).Dev
 }
 
 func isDir(path string) bool {

@@ -126,14 +126,14 @@ func loadIndex(dir string, racy time.Duration) index {
 		return index{}
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if st.Size() > indexLimit {
+	if st.Size > indexLimit {
 		return index{}
 	}
-	text := make([]byte, st.Size())
+	text := make([]byte, st.Size)
 	if _, err := io.ReadFull(f, text); err != nil {
 		return index{}
 	}
-	return index{logs: logsOf(text), until: file.StampOf(st).Changed().Add(-racy)}
+	return index{logs: logsOf(text), until: st.Changed().Add(-racy)}
 }
 
 // recall returns the entry of a log in the state of a stamp, nil if there is none.

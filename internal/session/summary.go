@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,34 +48,24 @@ var errNoFile = errors.New("it is not a file")
 // summarize reads the first and the last line of a log; the stamp is that of the file it read.
 func summarize(path string) (sum Summary, now file.Stamp) {
 	sum = Summary{ID: strings.TrimSuffix(filepath.Base(path), logEnding), Path: path}
-	f, st, err := openLog(sum.Path)
+	f, now, err := openLog(sum.Path)
 	if err != nil {
 		sum.Err = fmt.Errorf("open session log: %w", err)
 		return sum, now
 	}
 	defer f.Close() //nolint:errcheck // only read
-	sum.Size = st.Size()
+	sum.Size = now.Size
 	sum.Err = errors.Join(sum.readStart(f), sum.readEnd(f))
-	return sum, file.StampOf(st)
+	return sum, now
 }
 
 // openLog opens a regular file: reading a pipe might wait for ever.
-func openLog(path string) (*os.File, fs.FileInfo, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, err
+func openLog(path string) (*os.File, file.Stamp, error) {
+	f, st, err := file.Open(path, file.Options{Max: math.MaxInt64})
+	if errors.Is(err, file.ErrNotRegular) {
+		err = &fs.PathError{Op: "open", Path: path, Err: errNoFile}
 	}
-	if !st.Mode().IsRegular() {
-		return nil, nil, &fs.PathError{Op: "open", Path: path, Err: errNoFile}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if st, err = f.Stat(); err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, st, nil
+	return f, st, err
 }
 
 func (s *Summary) readStart(f *os.File) error {

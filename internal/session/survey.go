@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"errors"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -45,7 +44,7 @@ func (s *Store) Survey() ([]Overview, error) {
 	loading.Go(func() { x = loadIndex(s.dir, s.racy) })
 	ids, err := s.list()
 	seen := make([]file.Stamp, len(ids))
-	readEach(len(ids), func(i int) { seen[i] = stampAt(s.Path(ids[i])) })
+	readEach(len(ids), func(i int) { seen[i] = file.At(s.Path(ids[i])) })
 	if loading.Wait(); err != nil {
 		return nil, err
 	}
@@ -103,7 +102,7 @@ func (v *survey) one(i int, id string) {
 			break
 		}
 		// If the log has changed since, the session may have ended meanwhile.
-		if v.seen[i] = stampAt(v.all[i].Path); v.seen[i] == now {
+		if v.seen[i] = file.At(v.all[i].Path); v.seen[i] == now {
 			break
 		}
 	}
@@ -151,15 +150,6 @@ func (v *survey) read(i int, id string) file.Stamp {
 // listed is the part of a session that a list shows; the rest would make up most of the index.
 func listed(s loop.Session) loop.Session {
 	return loop.Session{ID: s.ID, Prompt: s.Prompt, WorkingDir: s.WorkingDir, Task: s.Task, Cast: loop.Cast{Actor: s.Actor, Critic: s.Critic}}
-}
-
-// stampAt returns the stamp of a log, zero if it cannot be determined.
-func stampAt(path string) file.Stamp {
-	st, err := os.Stat(path)
-	if err != nil {
-		return file.Stamp{}
-	}
-	return file.StampOf(st)
 }
 
 // gone reports whether the index remembers logs that no longer exist.

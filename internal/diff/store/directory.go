@@ -62,13 +62,7 @@ func (d *directory) reset() error {
 }
 
 // look returns a stamp that changes when packs are added or removed.
-func (d *directory) look() file.Stamp {
-	info, err := os.Stat(filepath.Join(d.path, "pack"))
-	if err != nil {
-		return file.Stamp{}
-	}
-	return file.StampOf(info)
-}
+func (d *directory) look() file.Stamp { return file.At(filepath.Join(d.path, "pack")) }
 
 // try calls use, and retries while it fails and packs have changed.
 func (d *directory) try(use func(*filesystem.ObjectStorage) error) (err error) {
