@@ -87,6 +87,20 @@ func (d *folder) relative(e loop.Event) loop.Event {
 	})
 }
 
+// logged removes what the line of an event, and no later one, refers to.
+func (d *folder) logged(e loop.Event) {
+	switch e := e.(type) {
+	case loop.BaselineChecked:
+		d.tidy(0)
+	case loop.IterationFinished:
+		d.tidy(e.Round.Iteration)
+	case loop.TurnFinished, loop.Noted:
+		d.over(e)
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
+		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered, loop.Finished:
+	}
+}
+
 // tidy removes the files of an iteration that hold nothing beyond its line. A file that cannot
 // be removed does no harm.
 func (d *folder) tidy(iteration int) {

@@ -94,24 +94,10 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	if err == nil {
 		_ = r.tally.Handle(at, e) // never fails
 		_ = r.live.Handle(at, e)
+		r.files.logged(e)
 	}
-	switch e := e.(type) {
-	case loop.BaselineChecked:
-		if err == nil {
-			r.files.tidy(0)
-		}
-	case loop.IterationFinished:
-		if err == nil {
-			r.files.tidy(e.Round.Iteration)
-		}
-	case loop.TurnFinished, loop.Noted:
-		if err == nil {
-			r.files.over(e)
-		}
-	case loop.Finished:
+	if _, ends := e.(loop.Finished); ends {
 		err = errors.Join(err, r.Close())
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
 	return err
 }
