@@ -20,14 +20,12 @@ import (
 // without it, a list only takes longer. An entry is used only while the log is exactly the
 // file that was read.
 //
-// It holds indexMagic, the CRC-32 of the rest (four bytes, big-endian), a list of the sizes of
-// the blocks, and the blocks, which are decoded at the same time: each is a list of some
-// logs. Both kinds of lists are encoded by encoding/gob.
+// It holds indexMagic, the CRC-32 of the rest (four bytes, big-endian), and a list of what is
+// remembered of the logs, encoded by encoding/gob.
 const (
 	indexName    = ".index"
-	indexVersion = "22" // increased with every change of the format
+	indexVersion = "23" // increased with every change of the format
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
-	indexBlock   = 500       // logs
 	indexLimit   = 512 << 20 // bytes; a larger file is not ours
 	textLimit    = 64 << 10  // bytes; a log with longer texts is not remembered
 )
@@ -146,25 +144,10 @@ func (x index) recall(id string, now file.Stamp) *indexed {
 
 // indexOf encodes an index.
 func indexOf(logs []*indexed) ([]byte, error) {
-	var sizes []int
-	var blocks []byte
-	for block := range slices.Chunk(logs, indexBlock) {
-		text, err := encoded(block)
-		if err != nil {
-			return nil, err
-		}
-		sizes, blocks = append(sizes, len(text)), append(blocks, text...)
-	}
-	head, err := encoded(sizes)
-	body := append(head, blocks...)
-	text := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.ChecksumIEEE(body))
-	return append(text, body...), err
-}
-
-func encoded(v any) ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(v)
-	return b.Bytes(), err
+	var body bytes.Buffer
+	err := gob.NewEncoder(&body).Encode(logs)
+	text := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.ChecksumIEEE(body.Bytes()))
+	return append(text, body.Bytes()...), err
 }
 
 // logsOf decodes an index into its logs by id; nil if the text is not an index of this
@@ -175,25 +158,12 @@ func logsOf(text []byte) map[string]*indexed {
 		return nil
 	}
 	sum, body := binary.BigEndian.Uint32(rest), rest[crc32.Size:]
-	var sizes []int
-	in := bytes.NewReader(body)
-	if crc32.ChecksumIEEE(body) != sum || gob.NewDecoder(in).Decode(&sizes) != nil {
-		return nil
-	}
-	decoded := make([][]*indexed, len(sizes))
-	errs := make([]error, len(sizes))
-	blocks := make([]*io.SectionReader, len(sizes))
-	at := int64(len(body) - in.Len())
-	for i, size := range sizes {
-		blocks[i] = io.NewSectionReader(in, at, int64(size))
-		at += int64(size)
-	}
-	readEach(len(sizes), func(i int) { errs[i] = gob.NewDecoder(blocks[i]).Decode(&decoded[i]) })
-	if errors.Join(errs...) != nil {
+	var list []*indexed
+	if crc32.ChecksumIEEE(body) != sum || gob.NewDecoder(bytes.NewReader(body)).Decode(&list) != nil {
 		return nil
 	}
 	logs := map[string]*indexed{}
-	for _, e := range slices.Concat(decoded...) {
+	for _, e := range list {
 		logs[e.Overview.ID] = e
 	}
 	return logs
