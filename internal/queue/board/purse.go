@@ -172,16 +172,3 @@ func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, re
 	})
 	return l, err
 }
-
-// Holds returns the current budgets, and the limits of this worker's home.
-func (j *Job) Holds(ctx context.Context) (*queue.Holds, error) {
-	return j.board.Ledger.Holds(ctx, j.given.Worker.Home)
-}
-
-// Now is the hub's time.
-func (j *Job) Now() time.Time { return j.board.Now() }
-
-// Unlimited records that an agent works again.
-func (j *Job) Unlimited(ctx context.Context, agent string) error {
-	return j.board.Ledger.Unlimited(ctx, j.given.Worker.Home, agent)
-}

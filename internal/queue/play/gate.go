@@ -20,9 +20,9 @@ const mostWait = time.Minute
 // A budgetGate controls a run's access to its agents: before a turn it reserves the cost in the queue's budget, and it
 // does not start an agent that has reached a limit.
 type budgetGate struct {
-	job *board.Job
-	key string // of the repository
-	now func() time.Time
+	player *Player
+	job    *board.Job
+	key    string // of the repository
 
 	mu      sync.Mutex
 	known   *queue.Holds // last known
@@ -30,10 +30,10 @@ type budgetGate struct {
 	limited *queue.Limit // the limit that stopped a turn last
 }
 
-// newBudgetGate returns the budgetGate of a job.
-func newBudgetGate(ctx context.Context, j *board.Job, now func() time.Time) (*budgetGate, error) {
-	known, err := j.Holds(ctx)
-	return &budgetGate{job: j, key: j.Task.Repository.Key(), now: now, known: known}, err
+// budgetGate returns the budgetGate of a job.
+func (p *Player) budgetGate(ctx context.Context, j *board.Job) (*budgetGate, error) {
+	known, err := p.Board.Ledger.Holds(ctx, p.Home.ID())
+	return &budgetGate{player: p, job: j, key: j.Task.Repository.Key(), known: known}, err
 }
 
 // around implements [run.Options.Around].
@@ -52,7 +52,7 @@ type gatedAgent struct {
 func (a *gatedAgent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 	name := queue.AgentName(a.who.Ref)
 	holds := a.holds(ctx)
-	if l := holds.Limited(name, a.job.Now()); l != nil {
+	if l := holds.Limited(name, a.player.Board.Now()); l != nil {
 		a.meet(l)
 		return a.refused(l), nil
 	}
@@ -66,7 +66,7 @@ func (a *gatedAgent) Run(ctx context.Context, r agent.Request) (agent.Reply, err
 		}
 		a.meet(&l)
 	case holds.Limits[name].Tries > 0 && !reply.Blocked():
-		_ = a.job.Unlimited(ctx, name) // on failure the next one counts as met in a row
+		_ = a.player.Board.Ledger.Unlimited(ctx, a.player.Home.ID(), name) // on failure the next one counts as met in a row
 	}
 	return reply, err
 }
@@ -86,7 +86,7 @@ func (a *gatedAgent) pay(ctx context.Context, holds *queue.Holds, r agent.Reques
 	if err != nil {
 		return agent.Reply{}, err
 	}
-	began := a.now()
+	began := a.player.Host.Now()
 	reply, err := a.next.Run(ctx, r)
 	var spent loop.Spending
 	if err == nil {
@@ -94,7 +94,7 @@ func (a *gatedAgent) pay(ctx context.Context, holds *queue.Holds, r agent.Reques
 	}
 	cost := spent.Total()
 	e := a.job.Settle(context.WithoutCancel(ctx), turn, queue.Amount{
-		Dollars: cost.CostUSD, Tokens: float64(cost.Tokens), Seconds: a.now().Sub(began).Seconds(),
+		Dollars: cost.CostUSD, Tokens: float64(cost.Tokens), Seconds: a.player.Host.Now().Sub(began).Seconds(),
 	}, err == nil && !reply.Blocked() && reply.Ending != loop.EndInterrupted)
 	if err == nil {
 		err = e
@@ -109,7 +109,7 @@ const patience = 5 * time.Second
 func (t *budgetGate) holds(ctx context.Context) *queue.Holds {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	now, err := t.job.Holds(ctx)
+	now, err := t.player.Board.Ledger.Holds(ctx, t.player.Home.ID())
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
@@ -123,7 +123,7 @@ func (a *gatedAgent) until(resets time.Time) time.Duration {
 	if resets.IsZero() {
 		return 0
 	}
-	return resets.Sub(a.now())
+	return resets.Sub(a.player.Host.Now())
 }
 
 // fits rejects an agent whose cost is unknown, under a budget in dollars.
@@ -152,7 +152,7 @@ func (t *budgetGate) meet(l *queue.Limit) {
 // refused is the reply for an agent at its limit.
 func (a *gatedAgent) refused(l *queue.Limit) agent.Reply {
 	return agent.Reply{Turn: loop.Turn{
-		Try: loop.Try{Agent: a.who.Ref, Ending: loop.EndRateLimited, Reason: l.Reason}, ResetAt: a.now().Add(l.Until.Sub(a.job.Now())),
+		Try: loop.Try{Agent: a.who.Ref, Ending: loop.EndRateLimited, Reason: l.Reason}, ResetAt: a.player.Host.Now().Add(l.Until.Sub(a.player.Board.Now())),
 	}}
 }
 

@@ -94,26 +94,13 @@ func settings(t *queue.Task, trusted bool, more ...string) (run.Settings, error)
 	return run.NewSettings(flags)
 }
 
-// config returns the configuration of a task in a work tree.
-func (g *ground) config(t *queue.Task, tree string) (*config.Config, error) {
-	settings, err := g.settings(t, tree)
-	if err != nil {
-		return nil, err
-	}
-	return configured(g.player.Host, tree, settings)
-}
-
 // sessions returns the store of a task's sessions.
 func (g *ground) sessions(t *queue.Task) (*session.Store, error) {
-	cfg, err := g.config(t, g.repo.Root)
+	settings, err := g.settings(t, g.repo.Root)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := cfg.Sessions()
-	if err != nil {
-		return nil, err
-	}
-	return session.NewStore(dir)
+	return sessionsOf(g.player.Host, g.repo.Root, settings)
 }
 
 // claim tells the origin that work on the task has begun.

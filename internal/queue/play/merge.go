@@ -135,7 +135,11 @@ func said(r *merge.Result) string {
 
 // check runs the setup command and the checks of a task on the merged result.
 func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *merge.Failure, err error) {
-	cfg, err := g.config(t, dir)
+	settings, err := g.settings(t, dir)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := configured(g.player.Host, dir, settings)
 	if err != nil || len(cfg.Checks) == 0 {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 // run plays the session of a task, or resumes that of an earlier attempt.
 func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (out loop.Outcome, err error) {
 	p, j, task := a.player, a.job, a.job.Task.ID // the record may change concurrently
-	if a.gate, err = newBudgetGate(ctx, j, p.Host.Now); err != nil {
+	if a.gate, err = p.budgetGate(ctx, j); err != nil {
 		return out, err
 	}
 	h := *p.Host
@@ -89,21 +89,27 @@ func (a *attempt) earlier(o run.Options) (one session.Overview, logs string, err
 	if id == "" {
 		return one, "", nil
 	}
-	cfg, err := configured(o.Host, o.Host.Dir, o.Settings)
-	if err != nil {
-		return one, "", err
-	}
-	if logs, err = cfg.Sessions(); err != nil {
-		return one, "", err
-	}
-	store, err := session.NewStore(logs)
+	store, err := sessionsOf(o.Host, o.Host.Dir, o.Settings)
 	if err != nil {
 		return one, "", err
 	}
 	if found := session.Look(store.Path(id)); found.Err == nil { // otherwise it is gone, and a new one begins
 		one = found
 	}
-	return one, logs, nil
+	return one, store.Dir(), nil
+}
+
+// sessionsOf returns the store of the sessions of runs in a work tree.
+func sessionsOf(h *host.Host, tree string, s run.Settings) (*session.Store, error) {
+	cfg, err := configured(h, tree, s)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := cfg.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	return session.NewStore(dir)
 }
 
 // configured loads the configuration of a run in a work tree.

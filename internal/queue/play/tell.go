@@ -98,7 +98,6 @@ func (t *teller) tell(m *nats.Msg, dir, id string) {
 		return
 	}
 	ctx, cancel := context.WithCancel(t.ctx)
-	defer cancel()
 	to := &listener{conn: t.conn, to: m.Reply}
 	var beating sync.WaitGroup
 	defer beating.Wait()
