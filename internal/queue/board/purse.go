@@ -147,11 +147,8 @@ func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole
 	tried := false
 	return retry(ctx, func(ctx context.Context) error {
 		_, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
-			if !b.Any() {
+			if !b.Any() || tried && !b.Reserves(t.ID) { // or it was stored, and the answer was lost
 				return errNoBudget
-			}
-			if tried && !b.Reserves(t.ID) {
-				return errNoBudget // it was stored, and the answer was lost
 			}
 			b.Settle(t, cost, whole)
 			return nil
