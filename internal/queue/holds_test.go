@@ -43,8 +43,8 @@ func TestHeld(t *testing.T) {
 		if got := h.Held(r, noon); got != c.want {
 			t.Errorf("%q: %q, want %q", c.cast, got, c.want)
 		}
-		if next := backlogOf(r).Next(1, noon, h); (len(next) == 0) != (c.want != "") {
-			t.Errorf("%q: next is %q", c.cast, ids(next))
+		if next := backlogOf(r).Next(noon, h); (next == nil) != (c.want != "") {
+			t.Errorf("%q: next is %v", c.cast, next)
 		}
 	}
 	r := record("t", nil)

@@ -27,23 +27,16 @@ func (b Backlog) Sorted() []*Record {
 	return all
 }
 
-// Next lists up to n tasks that may be offered now: their dependencies are merged, no busy task may touch the same
-// files, and no limit or budget holds them back.
-func (b Backlog) Next(n int, now time.Time, holds *Holds) (next []*Record) {
-	if n <= 0 {
-		return nil
-	}
+// Next returns the first task that may be offered now: its dependencies are merged, no busy task may touch the same
+// files, and no limit or budget holds it back; nil where there is none.
+func (b Backlog) Next(now time.Time, holds *Holds) *Record {
 	busy := b.busy()
 	for _, r := range b.Sorted() {
-		if r.State != Waiting || now.Before(r.NotBefore) || b.Blocked(r) != "" || touched(r, busy) != nil || holds.Held(r, now) != "" {
-			continue
+		if r.State == Waiting && !now.Before(r.NotBefore) && b.Blocked(r) == "" && touched(r, busy) == nil && holds.Held(r, now) == "" {
+			return r
 		}
-		if next = append(next, r); len(next) == n {
-			break
-		}
-		busy = append(busy, r)
 	}
-	return next
+	return nil
 }
 
 // busy lists the tasks that have begun and are not over.

@@ -181,7 +181,10 @@ func (w *Worker) offer(ctx context.Context) error {
 			}
 		}
 		at = seen
-		for _, r := range own.Next(min(free, 1), now, w.Holds()) {
+		if free <= 0 {
+			return
+		}
+		if r := own.Next(now, w.Holds()); r != nil {
 			next = new(*r)
 		}
 	})
