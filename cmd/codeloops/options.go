@@ -63,14 +63,6 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 
 // run runs the loop with the parsed flags and arguments of a command.
 func (o *runOptions) run(a *app, cmd *cobra.Command, args []string) error {
-	if err := o.take(cmd, args); err != nil {
-		return err
-	}
-	return runRun(cmd.Context(), a, o)
-}
-
-// take collects the parsed flags and arguments.
-func (o *runOptions) take(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	o.prompt.Words = args
 	if o.dryRun && o.jsonOutput {
@@ -83,7 +75,10 @@ func (o *runOptions) take(cmd *cobra.Command, args []string) error {
 		text, _ := flags.GetString("prompt") // declared above
 		o.prompt.Flag = &text
 	}
-	return o.takeSettings(flags)
+	if err := o.takeSettings(flags); err != nil {
+		return err
+	}
+	return runRun(cmd.Context(), a, o)
 }
 
 // takeSettings collects the settings among the flags.

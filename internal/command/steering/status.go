@@ -83,11 +83,13 @@ quarter of a second for a run that does not answer, and always exits with 0.
 			if brief && (asJSON || l.All) {
 				return hint.Errorf("leave one of them out", "--short cannot be combined with --json or --all")
 			}
-			if brief {
-				segment(cmd.Context(), c)
-				return nil
+			if !brief {
+				return runStatus(cmd.Context(), l, asJSON)
 			}
-			return runStatus(cmd.Context(), l, asJSON)
+			if r, ok := c.Logs().RunHere(cmd.Context(), promptTimeout); ok {
+				_, _ = fmt.Fprintln(c.Out, c.Screen().Segment(r.At, c.Now())) // a prompt cannot report errors
+			}
+			return nil
 		},
 	}
 	f := cmd.Flags()
@@ -97,13 +99,6 @@ quarter of a second for a run that does not answer, and always exits with 0.
 	f.BoolVar(&asJSON, "json", false, "as JSON")
 	f.StringVar(&l.Dir, "session-dir", "", "look for the last session in `dir`")
 	return cmd
-}
-
-// segment sums up the run in this work tree for a shell prompt.
-func segment(ctx context.Context, c *command.Console) {
-	if r, ok := c.Logs().RunHere(ctx, promptTimeout); ok {
-		_, _ = fmt.Fprintln(c.Out, c.Screen().Segment(r.At, c.Now())) // a prompt cannot report errors
-	}
 }
 
 func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
