@@ -329,6 +329,17 @@ func TestPickOnATerminal(t *testing.T) {
 	}
 }
 
+// TestPickASCII: the list is ASCII on a terminal that has nothing else.
+func TestPickASCII(t *testing.T) {
+	t.Parallel()
+	d := talk(t, library(t, 3), []string{"LC_ALL=C"}, "sessions", "show")
+	d.sees("up/down move")
+	d.types("\x1b")
+	if shown, _ := d.end(); strings.ContainsAny(shown, "…─") {
+		t.Errorf("%q", shown)
+	}
+}
+
 // TestPickLeaves: however the list is left, the terminal is restored.
 func TestPickLeaves(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ import (
 	"codeloops/internal/config/host"
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
+	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/live"
 	"codeloops/internal/screen/notice"
 	"codeloops/internal/screen/pager"
@@ -88,7 +89,7 @@ func (c *Console) Print(write func(io.Writer) error) error {
 
 // Page shows a text in the user's pager.
 func (c *Console) Page(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
-	p := &pager.Pager{Streams: c.Streams, Host: &c.Host}
+	p := &pager.Pager{Streams: c.Streams, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}}
 	return p.Show(ctx, noPager, write)
 }
 
@@ -159,7 +160,7 @@ func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (ke
 	screen := live.New(o)
 	c.Err = screen
 	keys = &live.Keyboard{Screen: screen, Streams: c.Streams, To: to, Pager: func(text string) error {
-		p := pager.Pager{Streams: own, Host: &c.Host}
+		p := pager.Pager{Streams: own, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}}
 		return p.Show(ctx, false, func(_ context.Context, out io.Writer) error {
 			_, err := io.WriteString(out, text)
 			return err

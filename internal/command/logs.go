@@ -63,7 +63,7 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 	}
 	c := l.Console
 	zone := c.Now().Location()
-	screen := sessionview.Screen{Style: c.ErrRenderer()}
+	screen := sessionview.Screen{Style: c.ErrRenderer(), ASCII: c.ASCII}
 	var iterations sync.Map // of the sessions that were previewed
 	list := picker.List{
 		Count:  len(some),

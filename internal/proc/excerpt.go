@@ -21,15 +21,24 @@ func (e *Excerpt) Write(b []byte) (int, error) {
 	size := len(b)
 	e.Total += int64(size)
 	fits := min(e.Keep/2-len(e.head), size)
-	e.head = append(e.head, b[:fits]...)
+	e.head = grow(e.head, b[:fits], e.Keep/2)
 	most := max(e.Keep-e.Keep/2, e.End)
 	b = b[fits:]
 	b = b[max(0, len(b)-most):]
 	if len(e.tail)+len(b) > 2*most { // moves the tail once in most bytes, not every time
 		e.tail = append(e.tail[:0], e.tail[len(e.tail)-(most-len(b)):]...)
 	}
-	e.tail = append(e.tail, b...)
+	e.tail = grow(e.tail, b, 2*most)
 	return size, nil
+}
+
+// grow appends with a capacity that doubles, up to most bytes. Plain append copies long
+// texts more often, and [slices.Grow] copies twice under the race detector.
+func grow(text, b []byte, most int) []byte {
+	if len(text)+len(b) > cap(text) {
+		text = append(make([]byte, 0, min(most, max(2*len(text), len(text)+len(b)))), text...)
+	}
+	return append(text, b...)
 }
 
 // Captured returns what is kept, cut between characters. Nothing may be written after it.

@@ -38,7 +38,7 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 	}
 	defer plan.Close() //nolint:errcheck // every line is synced already
 	if p.Killed != nil {
-		defer context.AfterFunc(p.Killed, plan.Control().Kill)()
+		defer context.AfterFunc(p.Killed, plan.Control().Kill)() //nolint:contextcheck // the run's own ends it gently
 	}
 	told := newReporter(ctx, j, plan)
 	defer told.close()

@@ -10,7 +10,6 @@ import (
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/proc"
-	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/term"
 )
 
@@ -24,6 +23,10 @@ const (
 type Pager struct {
 	*term.Streams
 	*host.Host
+
+	Git interface { // of the user
+		UserSetting(ctx context.Context, dir, key string) (value string, set bool)
+	}
 }
 
 // Show pages what write writes if standard output is a terminal. As with git, the pager is a shell
@@ -76,7 +79,7 @@ func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Conte
 func (p *Pager) command(ctx context.Context) string {
 	command, set := p.LookupEnv("GIT_PAGER")
 	if !set {
-		command, set = worktree.Git{Environ: p.Environ}.UserSetting(ctx, p.Dir, "core.pager")
+		command, set = p.Git.UserSetting(ctx, p.Dir, "core.pager")
 	}
 	if !set {
 		command, set = p.LookupEnv("PAGER")

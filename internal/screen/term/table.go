@@ -7,7 +7,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-const gap = "  " // between two columns
+const (
+	gap      = "  " // between two columns
+	leastCut = 4    // narrower cells say nothing
+)
 
 // A Table lays out cells in columns that fit a terminal.
 type Table struct {
@@ -89,7 +92,9 @@ func (t *Table) widths(width int) []int {
 	widths[last] = max(0, min(widths[last], room()))
 	for _, c := range t.Cut {
 		if over := -room() - len(gap); over > 0 {
-			widths[c] = max(0, widths[c]-over)
+			if widths[c] -= over; widths[c] < leastCut {
+				widths[c] = 0
+			}
 		}
 	}
 	return widths

@@ -139,7 +139,7 @@ func Table(w io.Writer, picked []session.Overview, s Screen) error {
 		Rows: rows, Least: leastPrompt, ASCII: s.ASCII,
 		Right: []int{columnIterations, columnCost},
 		Drop:  []int{columnCost, columnDuration, columnIterations, columnProject},
-		Cut:   []int{columnID}, // the beginning of an ID is enough for commands
+		Cut:   []int{columnOutcome, columnID}, // the beginning of an ID is enough for commands
 		Style: func(row, column int, cell string) string {
 			switch {
 			case row == 0:
