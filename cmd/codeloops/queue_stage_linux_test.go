@@ -422,8 +422,11 @@ func (s *queueStage) merged(ref string) map[string]int {
 	return count
 }
 
-// waiting is the ref of merged work that waits for main.
-const waitingForMain = "refs/codeloops/queue/main"
+// Where merged work waits for main, and the commit of main that it contains.
+const (
+	waitingForMain = "refs/codeloops/queue/main"
+	belowThat      = "refs/codeloops/below/main"
+)
 
 // settled checks a finished backlog: each task is merged exactly once or needs a person, and merged
 // tasks leave nothing behind.
@@ -452,7 +455,7 @@ func (s *queueStage) settled(on *board.Board, ids []string) {
 	trees, refs := s.Git("worktree", "list", "--porcelain"), s.Git("for-each-ref", "--format=%(refname)", "refs/heads/codeloops", "refs/codeloops")
 	for line := range strings.Lines(trees + "\n" + refs) {
 		name, isTree := strings.CutPrefix(strings.TrimSpace(line), "worktree ")
-		if isTree && name != s.Root && !left[filepath.Base(name)] || strings.HasPrefix(name, "refs/") && name != waitingForMain && !left[filepath.Base(name)] {
+		if isTree && name != s.Root && !left[filepath.Base(name)] || strings.HasPrefix(name, "refs/") && name != waitingForMain && name != belowThat && !left[filepath.Base(name)] {
 			s.Errorf("left %s", name)
 		}
 	}

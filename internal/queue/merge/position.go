@@ -16,7 +16,7 @@ const (
 	heads = "refs/heads/"
 	// waiting is below which merges wait for the user to take them, and bases below which is what they are based on.
 	waiting = "refs/codeloops/queue/"
-	bases   = "refs/codeloops/base/"
+	bases   = "refs/codeloops/below/"
 )
 
 // A position is the state of a target.
