@@ -119,7 +119,8 @@ func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) st
 	return said
 }
 
-// catchUp merges the current target into the work tree, for a result that could not be merged.
+// catchUp merges the current target into the work tree, for a result that could not be merged. The branch is then based
+// on that, unless the target has lost what it was based on before.
 func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
 	if a.job.Feedback == "" || a.begun() {
 		return nil
@@ -128,7 +129,14 @@ func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
 	if err == nil {
 		_, err = here.Update(ctx, tip)
 	}
-	return err
+	follows := false
+	if err == nil {
+		follows, err = here.Contains(ctx, tip, a.job.Base)
+	}
+	if err != nil || !follows {
+		return err
+	}
+	return a.job.Change(ctx, func(r *queue.Record) error { r.Base = tip; return nil })
 }
 
 // outcome returns the change of the record after a run.
