@@ -26,7 +26,8 @@ func TestHistories(t *testing.T) {
 	if testing.Short() {
 		count = 5
 	}
-	for seed := range count {
+	const first = 41 // from here on, every fourth one found faults in an earlier rule
+	for seed := first; seed < first+count; seed++ {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			t.Parallel()
 			h := &history{
