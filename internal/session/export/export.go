@@ -6,9 +6,9 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,12 +47,13 @@ func (f Format) Ending() string {
 
 // FormatOf returns the format of a file by its extension; ok is false if that is unknown.
 func FormatOf(name string) (f Format, ok bool) {
-	for f, endings := range map[Format][]string{HTML: {".html", ".htm"}, Markdown: {".md", ".markdown"}, JSON: {".json"}} {
-		for _, ending := range endings {
-			if strings.HasSuffix(strings.ToLower(name), ending) {
-				return f, true
-			}
-		}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".html", ".htm":
+		return HTML, true
+	case ".md", ".markdown":
+		return Markdown, true
+	case ".json":
+		return JSON, true
 	}
 	return "", false
 }
@@ -110,18 +111,18 @@ func follow(entries sessionview.Entries, o Options, p *page) error {
 		if err != nil {
 			return err
 		}
-		if err := f.event(entry); err != nil {
-			return err
-		}
+		f.event(entry)
 		_ = f.Handle(entry.At, entry.Event) // never fails
 		if f.Forks().Takes(entry.At, entry.Event) {
 			f.change = f.before
 		}
+		if err := p.flush(p.out); err != nil {
+			return err
+		}
 	}
-	if err := f.brokeOff(o.Session.Status == session.Running); err != nil {
-		return err
-	}
-	return p.finish(f.ending)
+	f.brokeOff(o.Session.Status == session.Running)
+	p.finish(f.ending)
+	return p.flush(p.out)
 }
 
 type follower struct {
@@ -131,26 +132,22 @@ type follower struct {
 	before loop.Change // of the last iteration
 }
 
-func (f *follower) event(entry session.Entry) error {
-	if start, ok := entry.Event.(loop.Started); ok && !f.begun {
+func (f *follower) event(entry session.Entry) {
+	if !f.begun {
 		f.begun = true
-		return f.page.start(start.Session)
-	}
-	if !f.begun { // a log without its first line
-		f.begun = true
-		if err := f.page.start(loop.Session{}); err != nil {
-			return err
-		}
+		start, _ := entry.Event.(loop.Started) // of a log without its first line, nothing is known
+		f.page.start(start.Session)
 	}
 	switch e := entry.Event.(type) {
 	case loop.IterationStarted:
 		f.turns = nil
 	case loop.TurnFinished:
 		f.working += e.Reply.Duration
-		if e.Iteration == 0 {
-			return f.page.turn(turnOf(entry.At, e))
+		if turns := []turn{turnOf(entry.At, e)}; e.Iteration == 0 {
+			f.page.alone(f.page.turns(turns))
+		} else {
+			f.turns = append(f.turns, turns...)
 		}
-		f.turns = append(f.turns, turnOf(entry.At, e))
 	case loop.ReviewRejected:
 		f.notes = append(f.notes, "the critic was asked again: "+line(e.Review.Problem))
 	case loop.Warned:
@@ -158,21 +155,20 @@ func (f *follower) event(entry session.Entry) error {
 	case loop.Steered:
 		f.notes = append(f.notes, render.Steered(e))
 	case loop.IterationFinished:
-		return f.round(e.Round)
+		f.round(e.Round)
 	case loop.Resumed:
-		err := f.brokeOff(false)
+		f.brokeOff(false)
 		f.outcome = nil
-		return errors.Join(err, f.page.goesOn(e))
+		f.page.resumed(e)
 	case loop.Finished:
 		f.outcome = &e.Outcome
-		return f.brokeOff(false)
+		f.brokeOff(false)
 	case loop.Started, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.BaselineChecked, loop.ActorFinished, loop.DiffCaptured, loop.Inspected,
 		loop.ChecksFinished, loop.CriticFinished: // the line of the iteration has it
 	}
-	return nil
 }
 
-func (f *follower) round(r loop.Round) error {
+func (f *follower) round(r loop.Round) {
 	own, missing := logpatch.Own(f.before, r)
 	for _, m := range missing {
 		f.notes = append(f.notes, line(m.Error()))
@@ -180,14 +176,14 @@ func (f *follower) round(r loop.Round) error {
 	f.before = r.Change
 	of := f.under()
 	of.Round, of.own, of.notes = r, own, append(of.notes, r.Change.Warnings...)
-	return f.page.round(of)
+	f.page.round(of)
 }
 
 // brokeOff writes an iteration that is not whole.
-func (f *follower) brokeOff(running bool) error {
+func (f *follower) brokeOff(running bool) {
 	open := f.Open
 	if open.Number == 0 {
-		return nil
+		return
 	}
 	what := "broke off"
 	if running {
@@ -196,7 +192,8 @@ func (f *follower) brokeOff(running bool) error {
 	if open.Phase != loop.Start {
 		what += " in the " + words.Phase(open.Phase)
 	}
-	return f.page.open(open.Number, what, f.under())
+	of := f.under()
+	f.page.unfinished(unfinished{open.Number, what, f.page.turns(of.turns), cleaned(of.notes)})
 }
 
 // under takes what belongs to the iteration under way.

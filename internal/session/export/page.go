@@ -65,13 +65,12 @@ type head struct {
 	Prompt             text
 }
 
-func (p *page) start(s loop.Session) error {
+func (p *page) start(s loop.Session) {
 	status := string(p.opts.Session.Status)
 	p.head(head{
 		Title: title(s), ID: line(p.opts.Session.ID), Outcome: line(words.Outcome(status)), Class: class(status),
 		Facts: facts(s, p.opts), Prompt: p.text("", s.Prompt),
 	})
-	return p.flush(p.out)
 }
 
 // A check is the result of a check, as it is shown.
@@ -103,7 +102,7 @@ type part struct {
 	Rest  func() text // the rest of what it wrote
 }
 
-func (p *page) round(s iteration) error {
+func (p *page) round(s iteration) {
 	var checks []check
 	for _, c := range s.Checks {
 		one := check{
@@ -127,7 +126,6 @@ func (p *page) round(s iteration) error {
 		Notes: cleaned(s.notes), Stat: render.Stat(s.own.Shape()), Diff: func() diff { return p.diff(s.own, true) }, Checks: checks,
 		Critic: part{judged(s.Round), p.text(guidance, s.Verdict.Guidance()), func() text { return p.reply(s.Review) }},
 	})
-	return p.flush(p.out)
 }
 
 // reply is all that the critic said. It is always folded: the essential part is shown below
@@ -172,16 +170,6 @@ type unfinished struct {
 	Notes  []string
 }
 
-func (p *page) open(n int, what string, of iteration) error {
-	p.unfinished(unfinished{n, what, p.turns(of.turns), cleaned(of.notes)})
-	return p.flush(p.out)
-}
-
-func (p *page) turn(t turn) error {
-	p.alone(p.turns([]turn{t}))
-	return p.flush(p.out)
-}
-
 // A shownTurn is a turn with its reply, as it is shown.
 type shownTurn struct {
 	turn
@@ -198,11 +186,6 @@ func (p *page) turns(all []turn) (shown []shownTurn) {
 	return shown
 }
 
-func (p *page) goesOn(e loop.Resumed) error {
-	p.resumed(e)
-	return p.flush(p.out)
-}
-
 // An end is the end of a page.
 type end struct {
 	ID, Version, Outcome, Stat string
@@ -215,7 +198,7 @@ type end struct {
 	Diff                       func() diff
 }
 
-func (p *page) finish(e ending) error {
+func (p *page) finish(e ending) {
 	status, summary := string(p.opts.Session.Status), text{}
 	if e.outcome != nil {
 		status, summary = string(e.outcome.Result), p.text("", e.outcome.Summary)
@@ -236,5 +219,4 @@ func (p *page) finish(e ending) error {
 		Notes: cleaned(e.notes), Facts: e.facts(), Summary: summary,
 		ID: line(p.opts.Session.ID), Version: line(p.opts.Session.Session.Version),
 	})
-	return p.flush(p.out)
 }
