@@ -135,8 +135,10 @@ func fileOfPatch(patch string) loop.FileChange {
 func headerLine(file *loop.FileChange, line string) {
 	switch {
 	case strings.HasPrefix(line, gitHeader):
-		// A copy, so that the name does not keep the diff in memory.
-		file.Path = strings.Clone(headerPath(line[len(gitHeader):]))
+		// In `a/path b/path` both are the same unless the file was renamed, which a later line says. A copy does not
+		// keep the diff in memory.
+		names := line[len(gitHeader):]
+		file.Path = strings.Clone(strings.TrimPrefix(unquote(names[:len(names)/2]), "a/"))
 	case strings.HasPrefix(line, "new file mode "):
 		file.Status = loop.FileAdded
 	case strings.HasPrefix(line, "deleted file mode "):
@@ -149,12 +151,6 @@ func headerLine(file *loop.FileChange, line string) {
 	case strings.HasPrefix(line, "rename to "):
 		file.Path = strings.Clone(unquote(line[len("rename to "):]))
 	}
-}
-
-// headerPath returns the path in the `a/path b/path` of a header: both are the same unless the
-// file was renamed, which a later line says.
-func headerPath(names string) string {
-	return strings.TrimPrefix(unquote(names[:len(names)/2]), "a/")
 }
 
 // unquote returns a path without git's quoting. Git writes odd paths as C strings, whose

@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"codeloops/internal/diff/index"
+	"codeloops/internal/diff/store"
 )
 
 // ErrTree is a malformed tree object, or one with a name that could lead out of the work tree.
@@ -86,15 +87,12 @@ func (f *File) sound() bool {
 		!strings.EqualFold(f.Name, ".git") && !strings.ContainsAny(f.Name, "/\x00")
 }
 
-// emptyBlob is the id of the blob without content.
-const emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-
 // Tracked returns the files of an index as a state, or nil if it has none.
 func Tracked(x *index.Index) *Dir {
 	if len(x.Entries) == 0 {
 		return nil
 	}
-	t := tracking{index: x, left: x.Entries, empty: plumbing.NewHash(emptyBlob)}
+	t := tracking{index: x, left: x.Entries, empty: store.Sum(plumbing.BlobObject, nil)}
 	root := t.dir("", "")
 	root.Seal()
 	return root

@@ -32,7 +32,7 @@ func Between(before, after loop.Change) (between loop.Change, missing []error) {
 	was, is := byPath(before), byPath(after)
 	between = loop.Change{State: after.State, Checkpoint: after.Checkpoint}
 	for _, path := range paths(before, after) {
-		if slices.EqualFunc(was[path], is[path], samePatch) {
+		if slices.EqualFunc(was[path], is[path], func(a, b loop.FileChange) bool { return a.Patch == b.Patch && a.BinaryPatch == b.BinaryPatch }) {
 			continue
 		}
 		files, err := step(path, was[path], is[path])
@@ -60,10 +60,6 @@ func paths(changes ...loop.Change) (all []string) {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-func samePatch(a, b loop.FileChange) bool {
-	return a.Patch == b.Patch && a.BinaryPatch == b.BinaryPatch
 }
 
 // step is Between for one path that differs.
@@ -110,7 +106,7 @@ func unknown(path string, after []loop.FileChange) []loop.FileChange {
 	if len(after) > 0 {
 		f.Status = after[len(after)-1].Status
 	}
-	head, names, _ := strings.Cut(header(path, Version{regular, "0"}, Version{regular, "1"}), "--- ")
+	head, names, _ := strings.Cut(header(path, Version{patch.Regular, "0"}, Version{patch.Regular, "1"}), "--- ")
 	before, now, _ := strings.Cut(strings.ReplaceAll(strings.TrimSuffix(names, "\n"), "\t", ""), "\n+++ ")
 	f.Patch = head + "Binary files " + before + " and " + now + " differ\n"
 	return []loop.FileChange{f}

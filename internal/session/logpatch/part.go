@@ -62,12 +62,9 @@ type Part struct {
 	told             bool // the patch tells the modes
 }
 
-// regular is the mode of a side that exists if the patch does not tell another.
-const regular = 0o100644
-
 // Parse reads one file's part of a diff, as git writes it.
 func Parse(f loop.FileChange) (Part, error) {
-	p := Part{Path: f.Path, Old: Version{Mode: regular}, New: Version{Mode: regular}}
+	p := Part{Path: f.Path, Old: Version{Mode: patch.Regular}, New: Version{Mode: patch.Regular}} // unless the patch tells others
 	text := f.Patch
 	if f.BinaryPatch != "" {
 		text = f.BinaryPatch

@@ -1,6 +1,6 @@
 package rename
 
-import "bytes"
+import "codeloops/internal/diff/patch"
 
 // chunkBytes is how long the chunks of a line are.
 const chunkBytes = 64
@@ -8,14 +8,11 @@ const chunkBytes = 64
 // kinds is the number of hash values that git distinguishes.
 const kinds = 107927
 
-// sniffed is how many bytes git searches for a NUL to recognize a binary file.
-const sniffed = 8000
-
 // chunks counts the bytes of a content by the hash of their chunk. A carriage return at the
 // end of a line of text does not count.
 func chunks(content []byte) map[uint32]int {
 	counts := make(map[uint32]int)
-	text := bytes.IndexByte(content[:min(len(content), sniffed)], 0) < 0
+	text := !patch.Binary(content)
 	for len(content) > 0 {
 		var h hash
 		n, end := 0, 0

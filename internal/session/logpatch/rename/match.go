@@ -14,8 +14,6 @@ const (
 	nameHalf = half + (whole-half)/2 // enough for two files of the same name
 )
 
-func percent(score int) int { return score * 100 / whole }
-
 // Git's limits: how many pairs are compared, and how many of the most similar are
 // considered for each added file.
 const (
@@ -35,10 +33,6 @@ type match struct {
 	from, to []*candidate // by path
 	pairs    []pair
 	chunks   map[*candidate]map[uint32]int
-}
-
-func newMatch(from, to []*candidate) *match {
-	return &match{from: from, to: to, chunks: make(map[*candidate]map[uint32]int)}
 }
 
 func (m *match) take(p pair) {

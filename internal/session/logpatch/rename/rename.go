@@ -22,14 +22,14 @@ import (
 // has changed.
 func Find(c loop.Change) loop.Change {
 	from, to := candidates(c.Files)
-	m := newMatch(from, to)
+	m := &match{from: from, to: to, chunks: make(map[*candidate]map[uint32]int)}
 	m.identical()
 	m.sameName()
 	m.alike()
 	files := slices.Clone(c.Files)
 	for _, p := range m.pairs {
 		files[p.from.at] = loop.FileChange{}
-		files[p.to.at] = patch.Renamed(p.from.Path, p.to.Path, p.from.side, p.to.side, percent(p.score))
+		files[p.to.at] = patch.Renamed(p.from.Path, p.to.Path, p.from.side, p.to.side, p.score*100/whole)
 	}
 	c.Files = slices.DeleteFunc(files, func(f loop.FileChange) bool { return f.Path == "" })
 	return c.Counted()
