@@ -93,10 +93,8 @@ func eachWord(text []byte, word func(sum uint32)) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
-		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
-			sum, within = (sum^uint32(c))*prime, true
-		case 'A' <= c && c <= 'Z':
-			sum, within = (sum^uint32(c|0x20))*prime, true
+		case 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9':
+			sum, within = (sum^uint32(c|0x20))*prime, true // in lower case; digits have that bit
 		case c < utf8.RuneSelf:
 			end(i)
 			if c == '\\' {
