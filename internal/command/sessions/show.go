@@ -63,7 +63,7 @@ leaves out the iterations, and takes no longer for a log of any length.
 				return hint.Errorf("leave --brief out to see iterations", "--brief cannot be combined with --full, --json or --iteration")
 			case brief:
 				return l.Console.Print(func(w io.Writer) error {
-					d := sessionview.Details{Out: w, Screen: l.Console.Screen(), Zone: l.Console.Now().Location()}
+					d := sessionview.Details{Page: sessionview.Page{Out: w, Screen: l.Console.Screen()}, Zone: l.Console.Now().Location()}
 					return d.Brief(one)
 				})
 			case asJSON:
@@ -95,7 +95,7 @@ func (o *viewOptions) show(ctx context.Context, l *command.Logs, one session.Ove
 				screen = screen.Wide(render.Whole)
 			}
 			d := sessionview.Details{
-				Out: w, Screen: screen, Full: full, Iteration: o.iteration, Zone: c.Now().Location(),
+				Page: sessionview.Page{Out: w, Screen: screen, Full: full}, Iteration: o.iteration, Zone: c.Now().Location(),
 			}
 			return d.Show(one, entries)
 		})

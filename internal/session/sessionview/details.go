@@ -2,10 +2,8 @@ package sessionview
 
 import (
 	"fmt"
-	"io"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"codeloops/internal/loop"
@@ -35,10 +33,8 @@ func (e *MissingError) Error() string {
 
 // Details shows one session to a person. It holds one line of the log at a time.
 type Details struct {
-	Out       io.Writer
-	Screen    Screen
-	Full      bool // whole texts, and diffs
-	Iteration int  // show only this one; 0: all
+	Page
+	Iteration int // show only this one; 0: all
 	Zone      *time.Location
 
 	session loop.Session // as it began
@@ -46,7 +42,6 @@ type Details struct {
 	notes   []note          // of the unfinished iteration
 	turns   []session.Entry // the strategy's own, also of the unfinished iteration
 	steps   tree
-	err     error // the first one; nothing is written after it
 }
 
 // A note is something that happened before a verdict.
@@ -79,7 +74,7 @@ func (d *Details) Show(o session.Overview, entries Entries) error {
 	if o.Outcome == nil {
 		d.cost()
 	}
-	d.tree()
+	d.steps.draw(&d.Page, d.session.Strategy)
 	return d.err
 }
 
@@ -253,61 +248,4 @@ func (d *Details) cost() {
 		cost += ", " + CostBasis(&d.state.Tally)
 	}
 	d.rowf("cost", "%s", cost)
-}
-
-func (d *Details) sayf(format string, args ...any) {
-	line := fmt.Sprintf(format+"\n", args...)
-	if d.Screen.ASCII && !d.Full { // which quotes texts as they are
-		line = term.ASCII(line)
-	}
-	if d.err == nil {
-		_, d.err = io.WriteString(d.Out, line)
-	}
-}
-
-func (d *Details) rowf(name, format string, args ...any) {
-	d.sayf("  %-10s %s", name, fmt.Sprintf(format, args...))
-}
-
-// block writes the first lines of a text, or all of it, under a heading.
-func (d *Details) block(heading, text string, most int) {
-	d.lines(heading, text, render.Excerpt(text, most, d.Screen.Width-6))
-}
-
-// ending writes the last lines of a text, or all of it.
-func (d *Details) ending(text string, most int) {
-	d.lines("", text, render.Tail(text, most, d.Screen.Width-6))
-}
-
-func (d *Details) lines(heading, text string, lines []string) {
-	if d.Full {
-		lines = strings.Split(strings.TrimRight(term.Clean(text), "\n"), "\n")
-	}
-	if strings.TrimSpace(text) == "" {
-		return
-	}
-	if heading != "" {
-		d.sayf("  %s", d.Screen.faint(heading))
-	}
-	for _, line := range lines {
-		d.sayf("%s", strings.TrimRight("    "+line, " "))
-	}
-}
-
-func (d *Details) leftovers(t loop.Turn) {
-	for _, p := range t.Leftovers {
-		d.rowf("", "left running, ended: %s", term.Line(p.Command))
-	}
-}
-
-func (d *Details) missed(t loop.Turn) {
-	for _, line := range render.FailedTries(t) {
-		d.rowf("", "%s", line)
-	}
-}
-
-func (d *Details) omitted(o loop.Output) {
-	if o.Omitted > 0 {
-		d.sayf("    %s", d.Screen.faint(fmt.Sprintf("%d of %d bytes are not in the log; all of it: %s", o.Omitted, o.Total, term.Line(o.File))))
-	}
 }

@@ -3,7 +3,6 @@ package sessionview
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
@@ -53,26 +52,15 @@ func (d *Details) turned() {
 	d.turns = nil
 }
 
-func (d *Details) files(c loop.Change) {
-	const most = 12
-	for i, f := range c.Files {
-		if !d.Full && i == most && len(c.Files) > most+1 {
-			d.sayf("    … %d more files", len(c.Files)-most)
-			break
-		}
-		size := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
-		if f.Binary {
-			size = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
-		}
-		facts := append([]string{size}, f.Nature()...)
-		d.sayf("    %s %s  %s", render.Letter(f.Status), render.Quoted(f.Path), d.Screen.faint(strings.Join(facts, ", ")))
+func (d *Details) leftovers(t loop.Turn) {
+	for _, p := range t.Leftovers {
+		d.rowf("", "left running, ended: %s", term.Line(p.Command))
 	}
-	if !d.Full {
-		return
-	}
-	d.sayf("")
-	if d.err == nil {
-		d.err = Patch(d.Out, c, &d.Screen)
+}
+
+func (d *Details) missed(t loop.Turn) {
+	for _, line := range render.FailedTries(t) {
+		d.rowf("", "%s", line)
 	}
 }
 

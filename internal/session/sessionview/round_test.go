@@ -31,7 +31,7 @@ func TestFailure(t *testing.T) {
 		"not a failure": {loop.Round{Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue}}}, ""},
 	} {
 		var out bytes.Buffer
-		d := sessionview.Details{Out: &out, Screen: sessionview.Screen{Width: 80, Style: lipgloss.NewRenderer(io.Discard)}, Zone: time.UTC}
+		d := sessionview.Details{Page: sessionview.Page{Out: &out, Screen: sessionview.Screen{Width: 80, Style: lipgloss.NewRenderer(io.Discard)}}, Zone: time.UTC}
 		c.round.Iteration = 1
 		c.round.Review.Verdict = c.round.Verdict
 		err := d.Show(session.Overview{}, func(yield func(session.Entry, error) bool) {

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
@@ -212,24 +210,23 @@ func (s Screen) lines() lines {
 // narrow: there is room for the main facts only.
 func (s Screen) narrow() bool { return s.Width < 60 }
 
-// tree draws the tree of a session, where a strategy has made steps of its own.
-func (d *Details) tree() {
-	t := &d.steps
+// draw shows the tree, where a strategy has made steps of its own.
+func (t *tree) draw(p *Page, s loop.StrategyRef) {
 	if !t.drawn {
 		return
 	}
-	for _, p := range d.session.Strategy.Parameters {
-		if p.Key == "min_score" {
-			t.floor, _ = strconv.ParseFloat(p.Value, 64) // 0 prunes nobody
+	for _, given := range s.Parameters {
+		if given.Key == "min_score" {
+			t.floor, _ = strconv.ParseFloat(given.Value, 64) // 0 prunes nobody
 		}
 	}
-	d.sayf("\n%s", d.Screen.strong(term.Line(cmp.Or(d.session.Strategy.Name, "steps"))))
-	d.grow(t, nil, "  ")
+	p.sayf("\n%s", p.Screen.strong(term.Line(cmp.Or(s.Name, "steps"))))
+	t.grow(p, nil, "  ")
 }
 
 // grow draws what hangs below a branch.
-func (d *Details) grow(t *tree, whole *branch, margin string) {
-	with := d.Screen.lines()
+func (t *tree) grow(p *Page, whole *branch, margin string) {
+	with := p.Screen.lines()
 	below := t.below(whole)
 	for i, b := range below {
 		fork, further := with.branch, with.down
@@ -239,28 +236,28 @@ func (d *Details) grow(t *tree, whole *branch, margin string) {
 		fate, style := b.fate, func(text string) string { return text }
 		switch {
 		case b.won:
-			style = d.Screen.strong
+			style = p.Screen.strong
 		case t.pruned(b):
-			fate, style = "pruned", d.Screen.faint
+			fate, style = "pruned", p.Screen.faint
 		}
 		facts := []string{b.title(whole), b.score, fate}
-		if !d.Screen.narrow() || b.score+fate == "" {
+		if !p.Screen.narrow() || b.score+fate == "" {
 			facts = append(facts, b.facts...)
 		}
 		facts = slices.DeleteFunc(facts, func(said string) bool { return said == "" })
 		apart := gap
-		if d.Screen.narrow() {
+		if p.Screen.narrow() {
 			apart = " "
 		}
-		d.twig(margin+fork, strings.Join(facts, apart), style)
+		p.twig(margin+fork, strings.Join(facts, apart), style)
 		under := with.none
 		if len(t.below(b)) > 0 {
 			under = with.down
 		}
 		for _, text := range b.texts {
-			d.twig(margin+further+under, text, d.Screen.faint)
+			p.twig(margin+further+under, text, p.Screen.faint)
 		}
-		d.grow(t, b, margin+further)
+		t.grow(p, b, margin+further)
 	}
 }
 
@@ -273,11 +270,4 @@ func (b *branch) title(whole *branch) string {
 		return term.Line(strings.TrimPrefix(string(b.step), string(whole.step)+"."))
 	}
 	return term.Line(string(b.step))
-}
-
-// twig draws one line, as far as the screen goes.
-func (d *Details) twig(before, text string, style func(string) string) {
-	const least = 8 // columns for the text, however deep it stands
-	room := max(d.Screen.Width-ansi.StringWidth(before), least)
-	d.sayf("%s%s", before, style(d.Screen.own(term.Fit(text, room))))
 }

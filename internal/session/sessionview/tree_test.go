@@ -114,7 +114,7 @@ func drawn(t *testing.T, c course, width int, ascii bool) string {
 	t.Helper()
 	var b bytes.Buffer
 	d := sessionview.Details{
-		Out: &b, Screen: sessionview.Screen{Width: width, Style: lipgloss.NewRenderer(io.Discard), ASCII: ascii}, Zone: time.UTC,
+		Page: sessionview.Page{Out: &b, Screen: sessionview.Screen{Width: width, Style: lipgloss.NewRenderer(io.Discard), ASCII: ascii}}, Zone: time.UTC,
 	}
 	started, _ := c[0].Event.(loop.Started)
 	var o session.Overview
