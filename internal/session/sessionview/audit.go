@@ -159,10 +159,10 @@ func each[T, U any](list []T, turn func(T) U) []U {
 // Text writes the audit for a person.
 func (a Audit) Text(w io.Writer, s Screen) error {
 	one := a.Session
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s%s\n", s.strong(term.Line(one.ID)), s.outcome(term.Line(one.Outcome)), bracketed(loop.Outcome{Reason: loop.StopReason(one.StopReason)}))
+	r := auditText{width: s.Width}
+	fmt.Fprintf(&r.b, "%s  %s%s\n", s.strong(term.Line(one.ID)), s.outcome(term.Line(one.Outcome)), bracketed(loop.Outcome{Reason: loop.StopReason(one.StopReason)}))
 	if len(a.Iterations) == 0 {
-		b.WriteString("\nNo iteration was finished.\n")
+		r.b.WriteString("\nNo iteration was finished.\n")
 	}
 	for _, one := range a.Iterations {
 		by := " by the critic"
@@ -172,71 +172,75 @@ func (a Audit) Text(w io.Writer, s Screen) error {
 		case one.Unjudged:
 			by = "; no critic was asked"
 		}
-		fmt.Fprintf(&b, "\n%s  %s%s\n", s.strong(fmt.Sprintf("Iteration %d", one.Iteration)), term.Line(one.Decision), by)
-		b.WriteString(s.ruling(one) + s.evidence(one))
+		fmt.Fprintf(&r.b, "\n%s  %s%s\n", s.strong(fmt.Sprintf("Iteration %d", one.Iteration)), term.Line(one.Decision), by)
+		r.ruling(one)
+		r.evidence(one)
 	}
-	_, err := io.WriteString(w, s.own(b.String()))
+	_, err := io.WriteString(w, s.own(r.b.String()))
 	return err
 }
 
+// An auditText is an audit for a person, in rows that are wrapped at a width.
+type auditText struct {
+	b     strings.Builder
+	width int // columns
+}
+
 // ruling shows what was changed and how it was ruled.
-func (s Screen) ruling(a Audited) string {
-	text := s.row("rule", a.Rule)
+func (r *auditText) ruling(a Audited) {
+	r.rowf("rule", "%s", a.Rule)
 	if a.Stop != "" {
-		text += s.row("stopped", words.Stop(loop.StopReason(a.Stop))+": "+a.Why)
+		r.rowf("stopped", "%s: %s", words.Stop(loop.StopReason(a.Stop)), a.Why)
 	} else {
-		text += s.row("because", a.Why)
+		r.rowf("because", "%s", a.Why)
 	}
 	if a.After != "" {
-		text += s.row("tree", short(a.Before)+" → "+short(a.After))
+		r.rowf("tree", "%s → %s", short(a.Before), short(a.After))
 	}
 	if size := a.size(); size != "" {
-		text += s.row("change", size) + s.excerpt(a.Excerpt)
+		r.rowf("change", "%s", size)
+		r.excerpt(a.Excerpt)
 	}
 	if a.Score != nil {
-		text += s.row("score", fmt.Sprintf("%.2f", *a.Score))
+		r.rowf("score", "%.2f", *a.Score)
 	}
-	return text + s.row("severity", a.Severity)
+	r.rowf("severity", "%s", a.Severity)
 }
 
 // excerpt shows the beginning of a change, with long lines cut.
-func (s Screen) excerpt(patch string) string {
-	var b strings.Builder
+func (r *auditText) excerpt(patch string) {
 	for line := range strings.Lines(patch) {
-		fmt.Fprintf(&b, "%*s%s\n", auditIndent, "", render.Cut(term.Line(line), s.Width-auditIndent))
+		fmt.Fprintf(&r.b, "%*s%s\n", auditIndent, "", render.Cut(term.Line(line), r.width-auditIndent))
 	}
-	return b.String()
 }
 
 // evidence shows what the ruling rests on.
-func (s Screen) evidence(a Audited) (text string) {
-	row := func(name, format string, args ...any) { text += s.row(name, fmt.Sprintf(format, args...)) }
+func (r *auditText) evidence(a Audited) {
 	for _, x := range a.Risks {
-		row("risk", "%s: %s", x.Type, x.Detail)
+		r.rowf("risk", "%s: %s", x.Type, x.Detail)
 	}
 	for _, x := range a.Required {
-		row("required", "%s %s", either(x.Enforced, "kept", "MISSING"), x.Text)
+		r.rowf("required", "%s %s", either(x.Enforced, "kept", "MISSING"), x.Text)
 	}
 	for _, x := range a.Demands {
-		row("demands", "%s", x)
+		r.rowf("demands", "%s", x)
 	}
 	for _, x := range a.Concerns {
-		row("concern", "%s: %s", x.Rule, x.Text)
+		r.rowf("concern", "%s: %s", x.Rule, x.Text)
 		for _, at := range x.Places {
-			row("", "- %s", loop.Place(at))
+			r.rowf("", "- %s", loop.Place(at))
 		}
 	}
 	for _, x := range a.Findings {
-		row("finding", "%s %s%s since %d: %s", x.ID, either(x.May, "may, ", ""), x.State, x.Since, x.Text)
+		r.rowf("finding", "%s %s%s since %d: %s", x.ID, either(x.May, "may, ", ""), x.State, x.Since, x.Text)
 	}
 	for _, x := range a.Checks {
-		row("check", "%s: %s", either(x.Passed, "passed", "failed"), x.Command)
+		r.rowf("check", "%s: %s", either(x.Passed, "passed", "failed"), x.Command)
 	}
 	for _, x := range a.Trace {
 		state, _ := loop.ParseState(x.State)
-		row("phase", "%s  %s%s%s", words.Phase(state), render.Span(seconds(x.DurationSecs)), render.WaitNote(seconds(x.WaitedSecs)), x.turns())
+		r.rowf("phase", "%s  %s%s%s", words.Phase(state), render.Span(seconds(x.DurationSecs)), render.WaitNote(seconds(x.WaitedSecs)), x.turns())
 	}
-	return text
 }
 
 func either(is bool, yes, no string) string {
@@ -256,14 +260,13 @@ func (p AuditedPhase) turns() string {
 // auditIndent is the column where the text of a row begins.
 const auditIndent = 13
 
-// row is a named row, wrapped; "" if there is no text.
-func (s Screen) row(name, text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(ansi.Wrap(term.Line(text), max(20, s.Width-auditIndent), "")) {
-		fmt.Fprintf(&b, "  %-10s %s\n", name, strings.TrimRight(line, "\n"))
+// rowf writes a named row, wrapped; nothing if there is no text.
+func (r *auditText) rowf(name, format string, args ...any) {
+	text := term.Line(fmt.Sprintf(format, args...))
+	for line := range strings.Lines(ansi.Wrap(text, max(20, r.width-auditIndent), "")) {
+		fmt.Fprintf(&r.b, "  %-10s %s\n", name, strings.TrimRight(line, "\n"))
 		name = ""
 	}
-	return b.String()
 }
 
 // size says how much an iteration changed, "" if the log does not tell.
