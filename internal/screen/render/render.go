@@ -40,15 +40,20 @@ type Options struct {
 	Width    int                  // columns; 0: no terminal, lines are not cut
 	Columns  func() int           // the current columns, instead of Width; nil: they do not change
 	ASCII    bool                 // replace signs that are not ASCII
-	Live     bool                 // steps under way are shown elsewhere
-	Asks     bool                 // questions and answers are shown elsewhere
-	Verbose  bool                 // show what agents print while they work
-	Quiet    bool                 // no progress, only the result
 	Zone     *time.Location       // of times of day; nil is UTC
 	Past     progress.Tally       // the totals of a resumed session so far
 	Kept     map[string]loop.Step // checkpoints of a resumed session, and their steps
+	Detail
 	Result
 	After
+}
+
+// Detail says how much of a run is shown.
+type Detail struct {
+	Live    bool // steps under way are shown elsewhere
+	Asks    bool // questions and answers are shown elsewhere
+	Verbose bool // show what agents print while they work
+	Quiet   bool // no progress, only the result
 }
 
 // Result says where and how the result of a run is shown.

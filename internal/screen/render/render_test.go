@@ -160,7 +160,7 @@ func TestColoursAreTheUsersOwn(t *testing.T) {
 		for _, p := range []termenv.Profile{termenv.ANSI, termenv.ANSI256, termenv.TrueColor} {
 			for _, dark := range []bool{true, false} {
 				r := colours(p, dark)
-				got := show(t, f, render.Options{Width: 80, Live: true, Style: r, Result: render.Result{Ending: r}}, story())
+				got := show(t, f, render.Options{Width: 80, Detail: render.Detail{Live: true}, Style: r, Result: render.Result{Ending: r}}, story())
 				if want == "" {
 					want = got
 				}
@@ -182,17 +182,17 @@ func TestGolden(t *testing.T) {
 		"pretty-40":      {render.Pretty, render.Options{Width: 40}},
 		"pretty-120":     {render.Pretty, render.Options{Width: 120}},
 		"pretty-plain":   {render.Pretty, render.Options{}},
-		"live-40":        {render.Pretty, render.Options{Width: 40, Live: true}},
-		"live-80":        {render.Pretty, render.Options{Width: 80, Live: true}},
-		"live-120":       {render.Pretty, render.Options{Width: 120, Live: true}},
-		"live-ascii":     {render.Pretty, render.Options{Width: 80, Live: true, ASCII: true}},
-		"live-colours":   {render.Pretty, render.Options{Width: 80, Live: true, Style: colours(termenv.ANSI, true), Result: render.Result{Ending: colours(termenv.ANSI, true)}}},
-		"pretty-verbose": {render.Pretty, render.Options{Width: 80, Verbose: true}},
-		"pretty-quiet":   {render.Pretty, render.Options{Width: 80, Quiet: true}},
+		"live-40":        {render.Pretty, render.Options{Width: 40, Detail: render.Detail{Live: true}}},
+		"live-80":        {render.Pretty, render.Options{Width: 80, Detail: render.Detail{Live: true}}},
+		"live-120":       {render.Pretty, render.Options{Width: 120, Detail: render.Detail{Live: true}}},
+		"live-ascii":     {render.Pretty, render.Options{Width: 80, Detail: render.Detail{Live: true}, ASCII: true}},
+		"live-colours":   {render.Pretty, render.Options{Width: 80, Detail: render.Detail{Live: true}, Style: colours(termenv.ANSI, true), Result: render.Result{Ending: colours(termenv.ANSI, true)}}},
+		"pretty-verbose": {render.Pretty, render.Options{Width: 80, Detail: render.Detail{Verbose: true}}},
+		"pretty-quiet":   {render.Pretty, render.Options{Width: 80, Detail: render.Detail{Quiet: true}}},
 		"compact-40":     {render.Compact, render.Options{Width: 40}},
 		"compact-80":     {render.Compact, render.Options{Width: 80}},
 		"compact-plain":  {render.Compact, render.Options{}},
-		"compact-120":    {render.Compact, render.Options{Width: 120, Verbose: true}},
+		"compact-120":    {render.Compact, render.Options{Width: 120, Detail: render.Detail{Verbose: true}}},
 		"json":           {render.JSON, render.Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -297,7 +297,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, f := range []render.Format{render.Pretty, render.Compact} {
 		for _, live := range []bool{true, false} {
-			o := render.Options{Width: 80, Live: live}
+			o := render.Options{Width: 80, Detail: render.Detail{Live: live}}
 			if was, is := show(t, f, o, story()), show(t, f, o, recorded); was != is {
 				t.Errorf("%s, live %v:\n--- live\n%s\n--- replayed\n%s", f, live, was, is)
 			}
@@ -337,7 +337,7 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	for _, f := range []render.Format{render.Pretty, render.Compact} {
-		o := render.Options{Width: 80, Verbose: true}
+		o := render.Options{Width: 80, Detail: render.Detail{Verbose: true}}
 		if was, is := show(t, f, o, all), show(t, f, o, followed); was != is {
 			t.Errorf("%s:\n--- live\n%s\n--- followed\n%s", f, was, is)
 		}
@@ -348,7 +348,7 @@ func TestFollow(t *testing.T) {
 func TestNothingSteersTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, f := range []render.Format{render.Pretty, render.Compact} {
-		shown := show(t, f, render.Options{Width: 80, Verbose: true}, story())
+		shown := show(t, f, render.Options{Width: 80, Detail: render.Detail{Verbose: true}}, story())
 		if i := strings.IndexFunc(shown, func(r rune) bool { return r < ' ' && r != '\n' }); i >= 0 {
 			t.Errorf("%s: control character in %q", f, shown[max(0, i-20):i+5])
 		}
@@ -431,7 +431,7 @@ func TestCompactIsALineAnIteration(t *testing.T) {
 // TestJSONIsTheLog: the JSON output consists of the log's lines and the agents' activities.
 func TestJSONIsTheLog(t *testing.T) {
 	t.Parallel()
-	shown, _, _ := strings.Cut(show(t, render.JSON, render.Options{Quiet: true}, story()), "=== result")
+	shown, _, _ := strings.Cut(show(t, render.JSON, render.Options{Detail: render.Detail{Quiet: true}}, story()), "=== result")
 	lines := slices.Collect(strings.Lines(shown))
 	if len(lines) != len(story()) {
 		t.Fatalf("%d lines of %d events", len(lines), len(story()))
