@@ -173,7 +173,7 @@ func (s *Screen) say(notice string) {
 func (s *Screen) footer(room int) (lines []string) {
 	if asked := s.board.pending(); len(asked) > 0 {
 		asked[0] = "  " + asked[0]
-		for _, line := range s.board.flow(asked, 2) {
+		for _, line := range s.flow(asked, 2) {
 			lines = append(lines, s.Style.NewStyle().Foreground(yellow).Render(line))
 		}
 	}
@@ -182,19 +182,19 @@ func (s *Screen) footer(room int) (lines []string) {
 		return append(lines, "  "+s.talk.notice)
 	case s.talk.help:
 		for _, line := range s.board.helpLines() {
-			lines = append(lines, s.board.faint("  "+line))
+			lines = append(lines, s.faint("  "+line))
 		}
 	case s.Keys:
 		keys := []string{"  s stop", "p pause", "f feedback", "i interrupt", "d diff", "? help"}
 		if s.Leave != nil {
 			keys = append(keys, "q leave")
 		}
-		shown := s.board.flow(keys, 2)
+		shown := s.flow(keys, 2)
 		if len(lines)+len(shown) > room {
 			shown = []string{"  ? help"}
 		}
 		for _, line := range shown {
-			lines = append(lines, s.board.faint(line))
+			lines = append(lines, s.faint(line))
 		}
 	}
 	return lines

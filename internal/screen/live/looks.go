@@ -1,9 +1,12 @@
 package live
 
 import (
+	"fmt"
+
 	"github.com/charmbracelet/lipgloss"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
 )
 
 // The colours are among the sixteen that every terminal has, in the user's own shades.
@@ -14,8 +17,8 @@ const (
 	cyan   = lipgloss.Color("6")
 )
 
-func (b *board) strong(text string) string { return b.Style.NewStyle().Bold(true).Render(text) }
-func (b *board) faint(text string) string  { return b.Style.NewStyle().Faint(true).Render(text) }
+func (t Terminal) strong(text string) string { return t.Style.NewStyle().Bold(true).Render(text) }
+func (t Terminal) faint(text string) string  { return t.Style.NewStyle().Faint(true).Render(text) }
 
 // Spinner returns a sign that turns as beat grows.
 func Spinner(beat int, ascii bool) string {
@@ -27,8 +30,8 @@ func Spinner(beat int, ascii bool) string {
 }
 
 // style returns the style for what an agent does.
-func (b *board) style(k loop.NoticeKind) lipgloss.Style {
-	style := b.Style.NewStyle()
+func (t Terminal) style(k loop.NoticeKind) lipgloss.Style {
+	style := t.Style.NewStyle()
 	switch k {
 	case loop.NoticeTool:
 		style = style.Foreground(blue)
@@ -41,4 +44,13 @@ func (b *board) style(k loop.NoticeKind) lipgloss.Style {
 	case loop.NoticeMessage, loop.NoticeOutput, loop.NoticeLook:
 	}
 	return style
+}
+
+func (t Terminal) verb(k loop.NoticeKind) string {
+	return t.style(k).Render(fmt.Sprintf("%-5s", render.Verb(k)))
+}
+
+func (t Terminal) flow(parts []string, indent int) []string {
+	width, _ := t.Size()
+	return render.Flow(parts, render.Dot, indent, width-1)
 }

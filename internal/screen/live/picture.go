@@ -210,11 +210,6 @@ func (b *board) turn(t progress.Step) (parts []string) {
 	return parts
 }
 
-func (b *board) flow(parts []string, indent int) []string {
-	width, _ := b.Size()
-	return render.Flow(parts, render.Dot, indent, width-1)
-}
-
 // aliveLine says on one line what is under way; "" if nothing is.
 func (b *board) aliveLine() string {
 	turns := b.turns()
@@ -328,10 +323,6 @@ func (b *board) now(t progress.Step) string {
 		return b.style(last.kind).Render(render.Verb(last.kind)) + " " + last.text + last.lines
 	}
 	return b.faint(d.printed)
-}
-
-func (b *board) verb(k loop.NoticeKind) string {
-	return b.style(k).Render(fmt.Sprintf("%-5s", render.Verb(k)))
 }
 
 func (b *board) foot() []string {
