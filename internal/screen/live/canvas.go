@@ -11,21 +11,23 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"codeloops/internal/screen/notice"
 	"codeloops/internal/screen/term"
 )
 
-// A canvas is a terminal with permanent lines and, below them, lines that are redrawn.
+// A canvas is a terminal with a title, permanent lines and, below them, lines that are redrawn.
 type canvas struct {
 	pump    *pump
 	size    func() (w, h int)
 	now     func() time.Time
 	reflows bool
 
-	drawn []string // the redrawn lines, as they are on the terminal
-	width int      // the terminal's width at that time
-	begun bool     // the last line written has no end yet
-	held  held
-	wrote time.Time // when something was last written
+	drawn  []string // the redrawn lines, as they are on the terminal
+	width  int      // the terminal's width at that time
+	begun  bool     // the last line written has no end yet
+	titled string   // the title that was set; "": none
+	held   held
+	wrote  time.Time // when something was last written
 }
 
 func newCanvas(t Terminal, now func() time.Time) canvas {
@@ -64,6 +66,17 @@ func (c *canvas) put(text []byte) {
 func (c *canvas) print(text []byte) {
 	c.wrote = c.now()
 	c.pump.put(text)
+}
+
+func (c *canvas) entitle(title string) {
+	if c.held.hidden > 0 || title == c.titled || title == "" {
+		return
+	}
+	if c.titled == "" {
+		c.print([]byte(notice.Keep))
+	}
+	c.titled = title
+	c.print([]byte(notice.Title(title)))
 }
 
 func (c *canvas) flush() {

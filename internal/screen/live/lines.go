@@ -3,8 +3,6 @@ package live
 import (
 	"sync"
 	"time"
-
-	"codeloops/internal/screen/term"
 )
 
 // LinesOptions say where lines are shown, and which.
@@ -33,9 +31,6 @@ func NewLines(o LinesOptions) *Lines {
 	l.over.Go(func() { l.run(o.Resized, l.tick, l.redraw) })
 	return l
 }
-
-// Fd returns the terminal's descriptor.
-func (l *Lines) Fd() uintptr { return term.Fd(l.Out) }
 
 func (l *Lines) tick() {
 	l.mu.Lock()

@@ -28,6 +28,9 @@ type Terminal struct {
 	Reflows bool               // it wraps lines again when it gets narrower
 }
 
+// Fd returns the terminal's descriptor.
+func (t Terminal) Fd() uintptr { return term.Fd(t.Out) }
+
 // Options say how a run is shown.
 type Options struct {
 	Terminal
@@ -62,13 +65,9 @@ type Screen struct {
 
 	mu sync.Mutex // guards what follows
 	canvas
-	board  board
-	talk   talk
-	titled string // the title that was set; "": none
+	board board
+	talk  talk
 }
-
-// Fd returns the terminal's descriptor.
-func (s *Screen) Fd() uintptr { return term.Fd(s.Out) }
 
 // New begins to show a run.
 func New(o Options) *Screen {
@@ -196,29 +195,11 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 	if s.board.state.Ended {
 		s.draw(nil)
 	}
-	s.updateTitle()
+	if s.Title && !s.Plain {
+		s.entitle(s.board.title())
+	}
 	_, _, _, err := s.pump.look()
 	return err
-}
-
-func (s *Screen) updateTitle() {
-	title := s.board.title()
-	if !s.Title || s.Plain || s.held.hidden > 0 || title == s.titled || title == "" {
-		return
-	}
-	if s.titled == "" {
-		s.print([]byte(notice.Keep))
-	}
-	s.titled = title
-	s.print([]byte(notice.Title(title)))
-}
-
-// inASCII replaces signs that the terminal does not have.
-func (s *Screen) inASCII(text string) string {
-	if s.ASCII {
-		return term.ASCII(text)
-	}
-	return text
 }
 
 func (s *Screen) picture() []string {

@@ -7,6 +7,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
 )
 
 // The colours are among the sixteen that every terminal has, in the user's own shades.
@@ -53,4 +54,12 @@ func (t Terminal) verb(k loop.NoticeKind) string {
 func (t Terminal) flow(parts []string, indent int) []string {
 	width, _ := t.Size()
 	return render.Flow(parts, render.Dot, indent, width-1)
+}
+
+// inASCII replaces signs that the terminal does not have.
+func (t Terminal) inASCII(text string) string {
+	if t.ASCII {
+		return term.ASCII(text)
+	}
+	return text
 }
