@@ -38,6 +38,11 @@ type answer struct {
 	Name   string `json:"name,omitempty"`   // the user's git identity
 	Email  string `json:"email,omitempty"`
 
+	refusal
+}
+
+// A refusal says why the attempt cannot be made; its zero value is none.
+type refusal struct {
 	Taken   string `json:"taken,omitempty"` // the origin says that somebody else has the task
 	Problem string `json:"problem,omitempty"`
 	Advice  string `json:"advice,omitempty"`
@@ -115,7 +120,7 @@ func (d *answerer) found(ctx context.Context, text []byte) answer {
 		a, err = d.find(ctx, q)
 	}
 	if errors.Is(err, source.ErrTaken) {
-		return answer{Taken: err.Error()}
+		return answer{refusal: refusal{Taken: err.Error()}}
 	}
 	if err != nil {
 		a.Problem = err.Error()

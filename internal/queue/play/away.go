@@ -56,19 +56,19 @@ func (q *question) ask(ctx context.Context, conn *nats.Conn, home string) (a ans
 	return a, a.problem()
 }
 
-// problem returns the error in an answer; nil is none.
-func (a *answer) problem() (err error) {
+// problem returns a refusal as an error; nil is none.
+func (r *refusal) problem() (err error) {
 	switch {
-	case a.Taken != "":
-		return fmt.Errorf("%w: %s", source.ErrTaken, a.Taken)
-	case a.Problem == "":
+	case r.Taken != "":
+		return fmt.Errorf("%w: %s", source.ErrTaken, r.Taken)
+	case r.Problem == "":
 		return nil
 	}
-	if err = errors.New(a.Problem); a.Later {
-		err = &parcel.AwayError{Problem: a.Problem}
+	if err = errors.New(r.Problem); r.Later {
+		err = &parcel.AwayError{Problem: r.Problem}
 	}
-	if a.Advice != "" {
-		err = hint.Add(err, a.Advice)
+	if r.Advice != "" {
+		err = hint.Add(err, r.Advice)
 	}
 	return fmt.Errorf("the machine of its repository says: %w", err)
 }
