@@ -71,10 +71,10 @@ func (s *Site) named(rules *ignore.Dir, path, name string, isDir bool) (paths []
 // keepOutput is how much of a failed setup command's output is shown.
 const keepOutput = 4 << 10
 
-// setup runs the setup command in a new place.
-func (p *Place) setup(ctx context.Context, t Task) error {
-	res, err := p.repo.Starter.Run(ctx, proc.Command{
-		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: p.Dir, Env: p.repo.Environ},
+// setup runs the setup command of a task in its new work tree.
+func (s *Site) setup(ctx context.Context, t Task) error {
+	res, err := s.repo.Starter.Run(ctx, proc.Command{
+		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: s.Dir(t.Name), Env: s.repo.Environ},
 		Records:    proc.Records{Stdout: t.Log, Stderr: t.Log},
 		Limits:     proc.Limits{Keep: keepOutput},
 	})

@@ -32,11 +32,11 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 	if err := p.settle(ctx); err != nil { // the agent may have renamed its branch, or been killed in a git command
 		return "", err
 	}
-	head, err := p.attach(ctx)
+	head, err := p.tree.attach(ctx)
 	if err != nil {
 		return "", err
 	}
-	theirs, merging, err := p.merging(ctx)
+	theirs, merging, err := p.tree.merging(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -51,14 +51,14 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 		return "", err
 	}
 	if merging || !same {
-		if head, err = p.write(ctx, message); err != nil {
+		if head, err = p.tree.write(ctx, message); err != nil {
 			return "", err
 		}
 	}
 	if err := errors.Join(p.noneBrought(ctx, head), p.whole(ctx)); err != nil {
 		return "", err
 	}
-	if p.rec.Update != nil && len(p.rec.Update.Files) > 0 {
+	if len(p.rec.conflicts()) > 0 {
 		p.rec.Update.Files = nil
 		return head, p.rec.save()
 	}
@@ -67,7 +67,7 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 
 // Changed lists the files that differ between head and its merge base with since.
 func (p *Place) Changed(ctx context.Context, since, head string) ([]string, error) {
-	out, err := p.git(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", since+"..."+head, "--")
+	out, err := p.tree.git(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", since+"..."+head, "--")
 	if err != nil {
 		return nil, fmt.Errorf("list what task %s has changed: %w", p.Task, err)
 	}
@@ -81,7 +81,7 @@ func (p *Place) Contains(ctx context.Context, commit, other string) (bool, error
 
 // stage stages everything that is to be committed.
 func (p *Place) stage(ctx context.Context) error {
-	if _, err := p.git(ctx, "add", "--all", ":/"); err != nil {
+	if _, err := p.tree.git(ctx, "add", "--all", ":/"); err != nil {
 		return err
 	}
 	var brought strings.Builder // an agent may have staged them, or changed .gitignore
@@ -94,7 +94,7 @@ func (p *Place) stage(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.nested(ctx, p.rec.Base)
+	return p.tree.nested(ctx, p.rec.Base)
 }
 
 // noneBrought returns an error for brought files that an agent has committed.
@@ -114,7 +114,7 @@ func (p *Place) noneBrought(ctx context.Context, head string) error {
 	out, err := p.repo.Do(ctx, call, "log", "--no-show-signature", "--full-history", "--format=%h", "--name-only", "--stdin")
 	if err == nil && out != "" {
 		first, rest, _ := strings.Cut(out, "\n")
-		err = hint.Errorf("remove it from the commits of "+p.Branch+", and from the exceptions in .gitignore",
+		err = hint.Errorf("remove it from the commits of "+p.branch.name+", and from the exceptions in .gitignore",
 			"commit %s contains %s, which is the user's own and was copied because of %s", first, wording.Name(strings.TrimSpace(rest)), include)
 	}
 	return err
@@ -122,7 +122,7 @@ func (p *Place) noneBrought(ctx context.Context, head string) error {
 
 // whole returns an error for uncommitted files.
 func (p *Place) whole(ctx context.Context) error {
-	out, err := p.git(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=none")
+	out, err := p.tree.git(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=none")
 	if err != nil {
 		return err
 	}
@@ -146,13 +146,13 @@ var ErrConflicts = errors.New("conflicts are not resolved")
 
 // resolved returns an error for files that had conflicts and still contain markers that neither side had.
 func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
-	out, err := p.git(ctx, "diff-files", "--name-only", "--diff-filter=U", "-z")
+	out, err := p.tree.git(ctx, "diff-files", "--name-only", "--diff-filter=U", "-z")
 	if err != nil {
 		return err
 	}
 	files := strings.Split(strings.Trim(out, "\x00"), "\x00")
-	if p.rec.Update != nil && len(p.rec.Update.Files) > 0 {
-		files, ours, theirs = append(files, p.rec.Update.Files...), p.rec.Update.Ours, p.rec.Update.Theirs
+	if conflicts := p.rec.conflicts(); len(conflicts) > 0 {
+		files, ours, theirs = append(files, conflicts...), p.rec.Update.Ours, p.rec.Update.Theirs
 	}
 	slices.Sort(files)
 	files = slices.Compact(files) // files of an update may be unmerged as well
@@ -163,7 +163,7 @@ func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 	defer root.Close() //nolint:errcheck // only read
 	var left []string
 	for _, file := range files {
-		line, err := p.marked(ctx, root, file, []string{ours, cmp.Or(theirs, ours)})
+		line, err := p.tree.marked(ctx, root, file, []string{ours, cmp.Or(theirs, ours)})
 		if err != nil {
 			return err
 		}

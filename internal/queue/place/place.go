@@ -18,13 +18,20 @@ import (
 	"strings"
 
 	"codeloops/internal/queue/git"
-	"codeloops/internal/view"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
 // branches is the prefix of places' branches.
 const branches = "codeloops/"
+
+// A branch is the branch of a place, as a ref of the repository.
+type branch struct {
+	repo *git.Repo
+	name string
+}
+
+func (b branch) ref() string { return "refs/heads/" + b.name }
 
 // A Site manages the places of a repository.
 type Site struct {
@@ -47,13 +54,14 @@ func (s *Site) Dir(task string) string { return filepath.Join(s.trees, task) }
 
 // A Place is the work tree of a task, with its record.
 type Place struct {
-	Task   string
-	Branch string
-	Dir    string
+	Task string
+	Dir  string
 
-	repo *git.Repo
-	site *Site
-	rec  record
+	repo   *git.Repo
+	site   *Site
+	branch branch
+	tree   tree
+	rec    record
 }
 
 // A Task describes the place to open.
@@ -74,8 +82,9 @@ func (s *Site) place(task string) (*Place, error) {
 		return nil, hint.Errorf("use up to 100 letters, digits, - and _, with single dots between them",
 			"%s cannot be the name of a task: it is not valid as the name of a branch and a directory", wording.Quote(task, 120))
 	}
+	dir, on := s.Dir(task), branch{s.repo, branches + task}
 	p := &Place{
-		Task: task, Branch: branches + task, Dir: s.Dir(task), repo: s.repo, site: s,
+		Task: task, Dir: dir, repo: s.repo, site: s, branch: on, tree: tree{s.repo, dir, on},
 		rec: record{file: filepath.Join(s.records, task+recordEnding)},
 	}
 	return p, p.rec.load()
@@ -88,10 +97,8 @@ func (s *Site) Adopt(task, base string) error {
 		p.rec = record{file: p.rec.file, Base: base}
 		err = p.rec.save()
 	}
-	for _, tree := range []string{s.Dir(task), s.Dir(task) + "~"} {
-		if err == nil {
-			err = errors.Join(view.Remove(tree), s.repo.Trees().Forget(tree))
-		}
+	if err == nil {
+		err = p.tree.remove(p.Dir, p.tree.twin())
 	}
 	if err != nil {
 		return fmt.Errorf("take over the branch of task %s: %w", task, err)
@@ -126,11 +133,49 @@ func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 	return p, nil
 }
 
+// free returns an error if the name of a task cannot be used, and reports whether its branch exists.
+func (s *Site) free(ctx context.Context, task string) (begun bool, err error) {
+	name, all := branches+task, strings.TrimSuffix("refs/heads/"+branches, "/")
+	refs, err := s.repo.Refs(ctx, all) // the branch itself, or those below it
+	if _, taken := refs[all]; taken {
+		return false, hint.Errorf("give it another name: git branch -m codeloops NAME",
+			"there is a branch codeloops, so there can be none called %s", name)
+	}
+	same := func(what, is, wanted string) error {
+		if is == wanted || !strings.EqualFold(is, wanted) {
+			return nil
+		}
+		return hint.Errorf("give the task a name of its own", "there is a %s %s, and on many systems that is the same name as %s", what, is, wanted)
+	}
+	for ref := range refs {
+		err = errors.Join(err, same("branch", strings.TrimPrefix(ref, "refs/heads/"), name))
+	}
+	entries, e := os.ReadDir(s.records)
+	for _, r := range entries {
+		err = errors.Join(err, same("task", strings.TrimSuffix(r.Name(), recordEnding), task))
+	}
+	_, begun = refs["refs/heads/"+name]
+	return begun, errors.Join(err, e)
+}
+
+// aside returns a free path for a repository that was found in the place of a task.
+func (s *Site) aside(task string) string {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.git-%d", filepath.Join(s.records, task), n)
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+	}
+}
+
 func (p *Place) open(ctx context.Context, t Task) error {
-	if err := errors.Join(view.Remove(p.twin()), p.repo.Trees().Forget(p.twin())); err != nil {
+	if err := p.tree.remove(p.tree.twin()); err != nil {
 		return err
 	}
-	begun, err := p.free(ctx)
+	begun, err := p.site.free(ctx, p.Task)
+	if err == nil {
+		err = p.tree.unused(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -144,49 +189,21 @@ func (p *Place) open(ctx context.Context, t Task) error {
 	return p.make(ctx, t, begun)
 }
 
-// free returns an error if the place's branch cannot be used, and reports whether it exists.
-func (p *Place) free(ctx context.Context) (there bool, err error) {
-	all := strings.TrimSuffix("refs/heads/"+branches, "/")
-	refs, err := p.repo.Refs(ctx, all) // the branch itself, or those below it
-	if _, taken := refs[all]; taken {
-		return false, hint.Errorf("give it another name: git branch -m codeloops NAME",
-			"there is a branch codeloops, so there can be none called %s", p.Branch)
-	}
-	same := func(name, is, wanted string) error {
-		if is == wanted || !strings.EqualFold(is, wanted) {
-			return nil
-		}
-		return hint.Errorf("give the task a name of its own", "there is a %s %s, and on many systems that is the same name as %s", name, is, wanted)
-	}
-	for ref := range refs {
-		err = errors.Join(err, same("branch", strings.TrimPrefix(ref, "refs/heads/"), p.Branch))
-	}
-	entries, e := os.ReadDir(p.site.records)
-	for _, r := range entries {
-		err = errors.Join(err, same("task", strings.TrimSuffix(r.Name(), recordEnding), p.Task))
-	}
-	if err = errors.Join(err, e); err == nil {
-		err = p.unused(ctx)
-	}
-	_, there = refs[p.ref()]
-	return there, err
-}
-
 // make makes the place, with an existing branch or a new one. Nobody has worked in it so far.
 func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	if _, err := os.Lstat(p.Dir); err == nil && !p.rec.kept {
 		return hint.Errorf("move it away", "%s was not made by codeloops: there is no record of it", p.Dir)
 	}
 	p.rec.Ready, p.rec.Brought, p.rec.Update = false, nil, nil
-	if err := errors.Join(p.rec.save(), p.unlock(), view.Remove(p.Dir), p.repo.Trees().Forget(p.Dir)); err != nil {
+	if err := errors.Join(p.rec.save(), p.tree.unlock(), p.tree.remove(p.Dir)); err != nil {
 		return err
 	}
 	var err error
 	if !begun {
-		_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", p.ref(), p.rec.Base, "") // rejects what is no commit
+		_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", p.branch.ref(), p.rec.Base, "") // rejects what is no commit
 	}
 	if err == nil {
-		err = p.repo.Trees().Add(ctx, p.Dir, p.Branch)
+		err = p.repo.Trees().Add(ctx, p.Dir, p.branch.name)
 	}
 	if err == nil {
 		err = p.repo.Trees().CheckOut(ctx, p.Dir)
@@ -203,7 +220,7 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 		}
 	}
 	if t.Setup != "" {
-		if err := p.setup(ctx, t); err != nil {
+		if err := p.site.setup(ctx, t); err != nil {
 			return err
 		}
 	}

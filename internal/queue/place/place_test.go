@@ -206,7 +206,7 @@ func TestRepaired(t *testing.T) {
 		},
 		"twin left": func(s scene, p *place.Place) {
 			s.must(os.RemoveAll(admin(s, p)))
-			s.Git("worktree", "add", "-q", "--no-checkout", p.Dir+"~", p.Branch)
+			s.Git("worktree", "add", "-q", "--no-checkout", p.Dir+"~", "codeloops/t")
 		},
 	} {
 		if name != "twin left" { // by a process that was killed, so the work tree is opened again
@@ -329,7 +329,7 @@ func TestList(t *testing.T) {
 	s.must(err)
 	var names []string
 	for _, p := range all {
-		names = append(names, p.Task+" "+filepath.Base(p.Dir)+" "+p.Branch)
+		names = append(names, p.Task+" "+filepath.Base(p.Dir)+" "+s.In(p.Dir, "branch", "--show-current"))
 	}
 	if slices.Sort(names); !slices.Equal(names, []string{"a a codeloops/a", "b.c b.c codeloops/b.c"}) {
 		t.Errorf("%q", names)

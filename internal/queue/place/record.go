@@ -70,3 +70,11 @@ func (r *record) brings(path string) bool {
 	}
 	return false
 }
+
+// conflicts lists the files with conflicts in the last update, until they are committed without.
+func (r *record) conflicts() []string {
+	if r.Update == nil {
+		return nil
+	}
+	return r.Update.Files
+}

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"codeloops/internal/queue/git"
-	"codeloops/internal/view"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -18,16 +19,16 @@ import (
 // elsewhere, and nothing is uncommitted.
 func (p *Place) Remove(ctx context.Context, merged string) error {
 	head, err := p.end(ctx, func() error {
-		if _, err := p.attach(ctx); err != nil {
+		if _, err := p.tree.attach(ctx); err != nil {
 			return err
 		}
-		if _, merging, err := p.merging(ctx); err != nil || merging {
+		if _, merging, err := p.tree.merging(ctx); err != nil || merging {
 			return cmp.Or(err, hint.Errorf("commit it first", "a merge is in progress in %s", p.Dir))
 		}
 		return p.whole(ctx)
 	})
 	if err == nil && head != "" {
-		err = p.contained(ctx, merged, head)
+		err = p.branch.contained(ctx, merged, head)
 	}
 	if err == nil {
 		err = p.remove(ctx, head)
@@ -46,27 +47,25 @@ func (p *Place) end(ctx context.Context, look func() error) (head string, err er
 		}
 	}
 	if err == nil {
-		head, _, err = p.repo.Commit(ctx, p.ref())
+		head, _, err = p.repo.Commit(ctx, p.branch.ref())
 	}
 	return head, err
 }
 
 // remove removes the place, whose branch is at head.
 func (p *Place) remove(ctx context.Context, head string) error {
-	if err := p.unused(ctx); err != nil {
+	if err := p.tree.unused(ctx); err != nil {
 		return err
 	}
 	p.rec.Removing = true
-	if err := errors.Join(p.rec.save(), p.unlock()); err != nil { // left by an interrupted removal
+	if err := errors.Join(p.rec.save(), p.tree.unlock()); err != nil { // left by an interrupted removal
 		return err
 	}
-	for _, tree := range []string{p.Dir, p.twin()} {
-		if err := errors.Join(view.Remove(tree), p.repo.Trees().Forget(tree)); err != nil {
-			return err
-		}
+	if err := p.tree.remove(p.Dir, p.tree.twin()); err != nil {
+		return err
 	}
 	if head != "" {
-		if _, err := p.repo.Run(ctx, p.repo.Root, "update-ref", "-d", p.ref(), head); err != nil {
+		if _, err := p.repo.Run(ctx, p.repo.Root, "update-ref", "-d", p.branch.ref(), head); err != nil {
 			return err
 		}
 	}
@@ -75,9 +74,6 @@ func (p *Place) remove(ctx context.Context, head string) error {
 	}
 	return nil
 }
-
-// dropped is the prefix of refs that keep discarded branches.
-const dropped = "refs/codeloops/dropped/"
 
 // Discard removes the place and its branch. It returns the ref that keeps the branch and uncommitted work; "" if
 // the repository has everything elsewhere.
@@ -88,7 +84,7 @@ func (p *Place) Discard(ctx context.Context) (ref string, err error) {
 		return err
 	})
 	if err == nil && head != "" {
-		ref, err = p.drop(ctx, cmp.Or(last, head))
+		ref, err = p.branch.drop(ctx, cmp.Or(last, head))
 	}
 	if err == nil {
 		err = p.remove(ctx, head)
@@ -104,11 +100,11 @@ func (p *Place) keep(ctx context.Context) (string, error) {
 	if err := p.stage(ctx); err != nil {
 		return "", err
 	}
-	tree, err := p.git(ctx, "write-tree")
+	tree, err := p.tree.git(ctx, "write-tree")
 	if err != nil {
 		return "", err
 	}
-	out, err := p.git(ctx, "rev-parse", p.ref(), "HEAD^{commit}", p.ref()+"^{tree}")
+	out, err := p.tree.git(ctx, "rev-parse", p.branch.ref(), "HEAD^{commit}", p.branch.ref()+"^{tree}")
 	if err != nil {
 		return "", err
 	}
@@ -126,4 +122,60 @@ func (p *Place) keep(ctx context.Context) (string, error) {
 	}
 	message := fmt.Sprintf("codeloops: what was not committed when task %s was discarded\n", p.Task)
 	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env, Stdin: []byte(message)}, args...)
+}
+
+// contained returns an error unless a commit contains head, and is kept by another ref.
+func (b branch) contained(ctx context.Context, merged, head string) error {
+	id, there, err := b.repo.Commit(ctx, merged)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return hint.Errorf("merge it first", "the branch %s would be lost: it is not merged, as %q is no commit", b.name, merged)
+	}
+	if in, err := b.repo.Contains(ctx, id, head); err != nil || !in {
+		out, _ := b.repo.Run(ctx, b.repo.Root, "rev-list", "--count", head, "^"+id)
+		lost, _ := strconv.Atoi(out)
+		return cmp.Or(err, hint.Errorf("merge it first", "%s of the branch %s would be lost: %.12s does not contain its last commit %.12s",
+			wording.Count(lost, "commit"), b.name, id, head))
+	}
+	if kept, err := b.elsewhere(ctx, id); err != nil || kept {
+		return err
+	}
+	return hint.Errorf("merge it first", "the branch %s would be lost: no other branch has %.12s, into which it was merged", b.name, id)
+}
+
+// elsewhere reports whether another ref contains a commit.
+func (b branch) elsewhere(ctx context.Context, id string) (bool, error) {
+	refs, err := b.repo.Run(ctx, b.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
+	for ref := range strings.Lines(refs) {
+		if strings.TrimSpace(ref) != b.ref() {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// dropped is the prefix of refs that keep discarded branches.
+const dropped = "refs/codeloops/dropped/"
+
+// drop keeps a commit at a new ref and returns that; "" if another ref has it already.
+func (b branch) drop(ctx context.Context, commit string) (string, error) {
+	if kept, err := b.elsewhere(ctx, commit); err != nil || kept {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		ref := dropped + strings.TrimPrefix(b.name, branches)
+		if n > 1 {
+			ref = fmt.Sprintf("%s-%d", ref, n)
+		}
+		at, there, err := b.repo.Commit(ctx, ref)
+		if err != nil || there && at == commit {
+			return ref, err
+		}
+		if !there {
+			_, err = b.repo.Run(ctx, b.repo.Root, "update-ref", ref, commit, "")
+			return ref, err
+		}
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"codeloops/internal/proc"
@@ -28,7 +27,7 @@ func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
 	if err := p.repo.CanMerge(ctx); err != nil {
 		return nil, err
 	}
-	head, err := p.attach(ctx)
+	head, err := p.tree.attach(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
 		return nil, cmp.Or(err, fmt.Errorf("%s is no commit", tip))
 	}
 	if open, err := p.unconcluded(ctx, head); err != nil || open {
-		return p.conflicts(), err
+		return p.rec.conflicts(), err
 	}
 	if err := p.whole(ctx); err != nil {
 		return nil, err
@@ -59,18 +58,10 @@ func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
 // unconcluded reports whether an earlier merge must be concluded first: it is in progress, or was committed with
 // conflicts.
 func (p *Place) unconcluded(ctx context.Context, head string) (bool, error) {
-	if _, merging, err := p.merging(ctx); err != nil || merging || len(p.conflicts()) == 0 {
+	if _, merging, err := p.tree.merging(ctx); err != nil || merging || len(p.rec.conflicts()) == 0 {
 		return merging, err
 	}
 	return p.repo.Contains(ctx, head, p.rec.Update.Theirs)
-}
-
-// conflicts lists the files with conflicts in the last update, until they are committed without.
-func (p *Place) conflicts() []string {
-	if p.rec.Update == nil {
-		return nil
-	}
-	return p.rec.Update.Files
 }
 
 // merge runs git merge in the place. If it is interrupted, [Place.settle] undoes it.
@@ -82,7 +73,7 @@ func (p *Place) merge(ctx context.Context, theirs string) error {
 	_, err = p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env}, "-c", "merge.conflictStyle=merge",
 		"merge", "--quiet", "--ff", "--no-edit", "--no-verify", "--no-autostash", "--strategy=ort", theirs)
 	if exit, ok := errors.AsType[*proc.ExitError](err); ok && exit.ExitCode == 1 && len(p.rec.Update.Files) > 0 {
-		if _, merging, _ := p.merging(ctx); merging {
+		if _, merging, _ := p.tree.merging(ctx); merging {
 			err = nil
 		}
 	}
@@ -98,20 +89,20 @@ func (p *Place) settle(ctx context.Context) error {
 	if info, err := os.Lstat(p.Dir); err != nil || !info.IsDir() { // a link would lead to others' files
 		return cmp.Or(err, hint.Errorf("was it the agent? Move that away", "%s is no longer a directory", p.Dir))
 	}
-	if err := p.branch(ctx, p.rec.Base); err != nil {
+	if err := p.tree.rebranch(ctx, p.rec.Base); err != nil {
 		return err
 	}
-	if err := p.link(ctx, p.aside()); err != nil {
+	if err := p.tree.link(ctx, p.site.aside(p.Task)); err != nil {
 		return err
 	}
-	if err := p.unlock(); err != nil {
+	if err := p.tree.unlock(); err != nil {
 		return err
 	}
 	if p.rec.Update == nil || !p.rec.Update.Begun {
 		return nil
 	}
 	// A merge was interrupted. Everything uncommitted comes from it, apart from brought files.
-	if _, err := p.git(ctx, "reset", "--hard", "--quiet"); err != nil {
+	if _, err := p.tree.git(ctx, "reset", "--hard", "--quiet"); err != nil {
 		return err
 	}
 	args := []string{"clean", "-d", "--force", "--quiet"}
@@ -119,19 +110,9 @@ func (p *Place) settle(ctx context.Context) error {
 	for _, path := range p.rec.Brought {
 		args = append(args, "--exclude=/"+escape.Replace(path))
 	}
-	if _, err := p.git(ctx, args...); err != nil {
+	if _, err := p.tree.git(ctx, args...); err != nil {
 		return err
 	}
 	p.rec.Update = nil
 	return p.rec.save()
-}
-
-// aside returns a free path for a repository that was found in the place.
-func (p *Place) aside() string {
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.git-%d", filepath.Join(p.site.records, p.Task), n)
-		if _, err := os.Lstat(name); err != nil {
-			return name
-		}
-	}
 }
