@@ -63,7 +63,7 @@ func Write(ctx context.Context, objects *store.Store, at time.Time, c Checkpoint
 		err = k.batch.Write(ctx)
 	}
 	if err == nil {
-		err = k.store.Refer(Namespace+c.Ref, id)
+		err = k.batch.Refer(Namespace+c.Ref, id)
 	}
 	return id, root, err
 }

@@ -62,7 +62,7 @@ func (b *Batch) Owns(id plumbing.Hash) bool {
 
 // Take adds a blob from memory or from the user's repository. Size is a hint, 0 if not known.
 func (b *Batch) Take(id plumbing.Hash, path string, size int64) error {
-	if content, kept := b.store.remembered(id); kept {
+	if content, kept := b.store.blobs.get(id); kept {
 		_, err := b.Add(plumbing.BlobObject, content)
 		return err
 	}
@@ -95,7 +95,7 @@ func (b *Batch) Write(ctx context.Context) error {
 // take lets git copy the blobs of Take, which reuses most of the compressed data. If that fails, as
 // with a partial clone, it copies them one by one.
 func (b *Batch) take(ctx context.Context) error {
-	if b.store.copy(ctx, b.small) == nil && b.store.copyWhole(ctx, b.large...) == nil {
+	if b.store.users.copy(ctx, b.small) == nil && b.store.users.copyWhole(ctx, b.large...) == nil {
 		return nil
 	}
 	for _, id := range slices.Concat(b.small, b.large) {
@@ -159,11 +159,11 @@ func (p *private) indexed(ctx context.Context, f *os.File, index *idxfile.Writer
 }
 
 // Refer makes a reference to a written object. If the name is taken, a number is appended to it.
-func (s *Store) Refer(name string, id plumbing.Hash) error {
+func (b *Batch) Refer(name string, id plumbing.Hash) error {
 	const most = 10_000
-	err := s.own.refer(name, id)
+	err := b.own.refer(name, id)
 	for n := 2; errors.Is(err, fs.ErrExist) && n < most; n++ {
-		err = s.own.refer(fmt.Sprintf("%s-%d", name, n), id)
+		err = b.own.refer(fmt.Sprintf("%s-%d", name, n), id)
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func TestBatch(t *testing.T) {
 				t.Error("a tree was read as a blob")
 			}
 		}
-		must(t, s.Refer("refs/s/1", tree))
+		must(t, b.Refer("refs/s/1", tree))
 		g.git("", "--git-dir="+own, "fsck", "--strict", "--full")
 		packs, _ := filepath.Glob(filepath.Join(own, "objects", "pack", "*"))
 		if len(packs) != 2 {
@@ -157,16 +157,17 @@ func TestRefer(t *testing.T) {
 		must(t, b.Write(t.Context()))
 		ids = append(ids, tree)
 	}
+	b := batch(t, s)
 	git := func(args ...string) string { return g.git("", append([]string{"--git-dir=" + own}, args...)...) }
 	if got := s.Newest("refs/s/"); !got.IsZero() {
 		t.Errorf("without references the newest is %s", got)
 	}
-	must(t, s.Refer("refs/s/1/9", ids[0]))
-	must(t, s.Refer("refs/s/1/9", ids[1]))
+	must(t, b.Refer("refs/s/1/9", ids[0]))
+	must(t, b.Refer("refs/s/1/9", ids[1]))
 	git("pack-refs", "--all")
-	must(t, s.Refer("refs/s/1/9", ids[2]))
+	must(t, b.Refer("refs/s/1/9", ids[2]))
 	must(t, os.WriteFile(filepath.Join(own, "refs", "s", "1", "10.lock"), nil, 0o600))
-	must(t, s.Refer("refs/s/1/10", ids[3]))
+	must(t, b.Refer("refs/s/1/10", ids[3]))
 	want := fmt.Sprintf("%s refs/s/1/10-2\n%s refs/s/1/9\n%s refs/s/1/9-2\n%s refs/s/1/9-3", ids[3], ids[0], ids[1], ids[2])
 	if got := git("for-each-ref", "--format=%(objectname) %(refname)"); got != want {
 		t.Errorf("references\n%s\nwant\n%s", got, want)
@@ -175,7 +176,7 @@ func TestRefer(t *testing.T) {
 		t.Errorf("the newest is %s", got)
 	}
 	for _, name := range []string{"", "s/", "refs/../x", "refs/a b", "refs/x.lock"} {
-		if err := s.Refer(name, ids[0]); err == nil {
+		if err := b.Refer(name, ids[0]); err == nil {
 			t.Errorf("%q is no error", name)
 		}
 	}

@@ -64,15 +64,11 @@ type Options struct {
 // be put back: in memory up to 1 MiB each and 64 MiB in all, and beyond that in the private
 // repository. Contents above [Large] are not kept.
 type Store struct {
-	options Options
 	own     *private
-	others  []string // more directories of objects, which git reads
+	users   users
+	blobs   blobs
 	large   sync.Map // ids of large blobs whose content was verified
 	beneath *Store   // where to look for what this one does not have, or nil
-
-	mu    sync.Mutex
-	kept  map[plumbing.Hash][]byte // blobs in memory, up to a limit
-	bytes int64                    // in kept
 }
 
 // New returns the store of a repository. Unless [Store.KeepIn] is called, the private repository is
@@ -81,18 +77,19 @@ func New(o Options) *Store {
 	if o.Sync == nil {
 		o.Sync = (*os.File).Sync
 	}
-	return &Store{options: o, own: &private{sync: o.Sync}, kept: make(map[plumbing.Hash][]byte)}
+	own := &private{sync: o.Sync}
+	return &Store{own: own, users: users{Options: o, own: own}, blobs: blobs{kept: make(map[plumbing.Hash][]byte)}}
 }
 
 // Temporary returns a temporary store on top of s. It has the objects of s, and never changes s. Git
 // and promised are as in [Options].
 func (s *Store) Temporary(git, promised Git) *Store {
-	o := s.options
+	o := s.users.Options
 	o.Git, o.Promised, o.Sync = git, promised, func(*os.File) error { return nil }
 	b := New(o)
 	b.beneath = s
 	if objects := s.own.directory(); objects != nil {
-		b.others = append(b.others, objects.path)
+		b.users.others = []string{objects.path}
 	}
 	return b
 }
@@ -100,26 +97,10 @@ func (s *Store) Temporary(git, promised Git) *Store {
 // Close closes all files, and removes a temporary repository.
 func (s *Store) Close() error { return s.own.close() }
 
-// remembered returns the content of a blob in memory.
-func (s *Store) remembered(id plumbing.Hash) (content []byte, kept bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	content, kept = s.kept[id]
-	return content, kept
-}
-
 // Keep stores the content of a blob, which the caller must not change after that. It ignores a
 // content above [Large].
 func (s *Store) Keep(id plumbing.Hash, content []byte) error {
-	size := int64(len(content))
-	s.mu.Lock()
-	_, kept := s.kept[id]
-	if !kept && size <= keepFile && s.bytes+size <= keepTotal {
-		s.kept[id], kept = content, true
-		s.bytes += size
-	}
-	s.mu.Unlock()
-	if kept || size > Large {
+	if s.blobs.add(id, content) || len(content) > Large {
 		return nil
 	}
 	return s.own.write(id, content)
@@ -128,9 +109,9 @@ func (s *Store) Keep(id plumbing.Hash, content []byte) error {
 // Persist writes a blob from memory into the private repository, where git finds it with the
 // variables of [Store.Environ].
 func (s *Store) Persist(id plumbing.Hash) error {
-	content, kept := s.remembered(id)
+	content, kept := s.blobs.get(id)
 	if !kept && s.beneath != nil {
-		content, kept = s.beneath.remembered(id)
+		content, kept = s.beneath.blobs.get(id)
 	}
 	if !kept {
 		return nil
@@ -159,7 +140,7 @@ func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, error) {
 	r, err := s.own.directory().stream(ctx, plumbing.BlobObject, id)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		if err = s.copyWhole(ctx, id); err == nil {
+		if err = s.users.copyWhole(ctx, id); err == nil {
 			r, err = s.own.directory().stream(ctx, plumbing.BlobObject, id)
 		}
 	}
@@ -175,12 +156,12 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
 		return content, err
 	}
-	found, err := s.find(ctx, kind, id)
+	found, err := s.users.find(ctx, kind, id)
 	if err == nil && found.size <= Large {
 		return found.content, nil
 	}
 	if err == nil { // local returns [ErrLarge] if it really is that large
-		err = s.copyWhole(ctx, id)
+		err = s.users.copyWhole(ctx, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
@@ -196,35 +177,26 @@ func (s *Store) Has(ctx context.Context, id plumbing.Hash) bool {
 	if s.Owns(id) {
 		return true
 	}
-	found, err := s.sizes(ctx, []plumbing.Hash{id})
+	found, err := s.users.sizes(ctx, []plumbing.Hash{id})
 	return err == nil && len(found) > 0
 }
 
 // Size returns the length of a blob in bytes.
 func (s *Store) Size(ctx context.Context, id plumbing.Hash) (size int64, err error) {
-	if content, kept := s.remembered(id); kept {
+	if content, kept := s.blobs.get(id); kept {
 		return int64(len(content)), nil
 	}
 	if size, err = s.own.directory().size(id); err == nil {
 		return size, nil
 	}
-	found, err := s.sizes(ctx, []plumbing.Hash{id})
-	switch o, ok := found[id]; {
-	case err == nil && ok:
-		return o.size, nil
-	case s.options.Promised != nil:
-		size, err = s.sizeByGit(ctx, id)
-	case err == nil:
-		err = plumbing.ErrObjectNotFound
-	}
-	if err != nil {
+	if size, err = s.users.size(ctx, id); err != nil {
 		return 0, fmt.Errorf("read the size of blob %s: %w", id, err)
 	}
 	return size, nil
 }
 
 func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
-	if content, kept := s.remembered(id); kept {
+	if content, kept := s.blobs.get(id); kept {
 		return content, nil
 	}
 	if _, known := s.large.Load(id); known {
@@ -241,6 +213,33 @@ func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing
 
 // atHand reports whether a blob can be read without running git.
 func (s *Store) atHand(id plumbing.Hash) bool {
-	_, kept := s.remembered(id)
+	_, kept := s.blobs.get(id)
 	return kept || s.Owns(id) || s.beneath != nil && s.beneath.atHand(id)
+}
+
+// blobs are contents in memory, up to a limit.
+type blobs struct {
+	mu    sync.Mutex
+	kept  map[plumbing.Hash][]byte
+	bytes int64 // in kept
+}
+
+func (b *blobs) get(id plumbing.Hash) (content []byte, kept bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	content, kept = b.kept[id]
+	return content, kept
+}
+
+// add reports whether it has kept a blob, now or earlier.
+func (b *blobs) add(id plumbing.Hash, content []byte) (kept bool) {
+	size := int64(len(content))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, kept = b.kept[id]
+	if !kept && size <= keepFile && b.bytes+size <= keepTotal {
+		b.kept[id], kept = content, true
+		b.bytes += size
+	}
+	return kept
 }

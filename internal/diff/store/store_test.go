@@ -419,7 +419,7 @@ func TestLargeBlob(t *testing.T) {
 		t.Errorf("git reads %s bytes", got)
 	}
 	checkLarge(t, s, id, int64(len(content)))
-	must(t, s.Refer("refs/large", id))
+	must(t, b.Refer("refs/large", id))
 	g.git("", "--git-dir="+own, "gc", "-q", "--prune=now")
 	checkLarge(t, s, id, int64(len(content)))
 }

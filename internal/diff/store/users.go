@@ -28,33 +28,42 @@ type object struct {
 	content []byte
 }
 
+// users is the user's repository. Git reads it, and copies from it into the private one.
+type users struct {
+	Options
+	own    *private
+	others []string // more directories of objects, which git reads
+}
+
 // Environ returns the variables that make git write objects into the private repository, and read
 // those of the user's, too.
-func (s *Store) Environ() ([]string, error) {
-	if err := s.own.open(); err != nil {
+func (s *Store) Environ() ([]string, error) { return s.users.environ() }
+
+func (u *users) environ() ([]string, error) {
+	if err := u.own.open(); err != nil {
 		return nil, err
 	}
-	dirs := append([]string{s.options.ObjectsDir}, s.others...)
+	dirs := append([]string{u.ObjectsDir}, u.others...)
 	for i, dir := range dirs {
 		if strings.ContainsAny(dir, ":\"\n") && dir[0] == '/' {
 			dirs[i] = strconv.Quote(dir)
 		}
 	}
 	also := strings.Join(dirs, string(os.PathListSeparator))
-	return []string{"GIT_OBJECT_DIRECTORY=" + s.own.objects.path, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + also}, nil
+	return []string{"GIT_OBJECT_DIRECTORY=" + u.own.objects.path, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + also}, nil
 }
 
 // git runs git on the private repository, with the user's objects as alternates. So the settings
 // and the owner of the user's repository do not matter.
-func (s *Store) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	if s.options.Git == nil {
+func (u *users) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	if u.Git == nil {
 		return nil, errNoGit
 	}
-	env, err := s.Environ()
+	env, err := u.environ()
 	if err != nil {
 		return nil, err
 	}
-	return s.options.Git.Run(ctx, Call{Dir: s.own.dir, Args: append([]string{"--git-dir=" + s.own.dir}, args...), Env: env, Stdin: stdin})
+	return u.Git.Run(ctx, Call{Dir: u.own.dir, Args: append([]string{"--git-dir=" + u.own.dir}, args...), Env: env, Stdin: stdin})
 }
 
 func lines(ids []plumbing.Hash) []byte {
@@ -66,8 +75,8 @@ func lines(ids []plumbing.Hash) []byte {
 }
 
 // sizes returns the kinds and sizes in the headers of objects of the user's repository.
-func (s *Store) sizes(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
-	out, err := s.git(ctx, lines(ids), "cat-file", "--batch-check")
+func (u *users) sizes(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
+	out, err := u.git(ctx, lines(ids), "cat-file", "--batch-check")
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +100,8 @@ func header(line string) (id plumbing.Hash, o object, err error) {
 
 // several returns objects of the user's repository, large ones without their content. It leaves out
 // missing ones.
-func (s *Store) several(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
-	found, err := s.sizes(ctx, ids)
+func (u *users) several(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
+	found, err := u.sizes(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +114,7 @@ func (s *Store) several(ctx context.Context, ids []plumbing.Hash) (map[plumbing.
 	if len(small) == 0 {
 		return found, nil
 	}
-	out, err := s.git(ctx, lines(small), "cat-file", "--batch")
+	out, err := u.git(ctx, lines(small), "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}
@@ -126,29 +135,41 @@ func (s *Store) several(ctx context.Context, ids []plumbing.Hash) (map[plumbing.
 
 // find returns an object of the user's repository, or of the source of a partial clone. A large one
 // has no content.
-func (s *Store) find(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (o object, err error) {
-	found, err := s.several(ctx, []plumbing.Hash{id})
+func (u *users) find(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (o object, err error) {
+	found, err := u.several(ctx, []plumbing.Hash{id})
 	o, ok := found[id]
 	switch {
 	case err == nil && ok && o.kind != kind:
 		return o, errKind
 	case err == nil && ok:
 		return o, nil
-	case err != nil && !errors.Is(err, errNoGit), s.options.Promised == nil, ctx.Err() != nil:
+	case err != nil && !errors.Is(err, errNoGit), u.Promised == nil, ctx.Err() != nil:
 		return o, cmp.Or(err, ctx.Err(), plumbing.ErrObjectNotFound)
 	}
-	if o.size, err = s.sizeByGit(ctx, id); err != nil || o.size > Large {
+	if o.size, err = u.promisedSize(ctx, id); err != nil || o.size > Large {
 		return o, err
 	}
-	o.content, err = s.options.Promised.Run(ctx, Call{Dir: s.options.Dir, Args: []string{"cat-file", kind.String(), id.String()}})
+	o.content, err = u.Promised.Run(ctx, Call{Dir: u.Dir, Args: []string{"cat-file", kind.String(), id.String()}})
 	if err == nil && Sum(kind, o.content) != id {
 		err = ErrForged
 	}
 	return o, err
 }
 
-func (s *Store) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
-	out, err := s.options.Promised.Run(ctx, Call{Dir: s.options.Dir, Args: []string{"cat-file", "-s", id.String()}})
+// size returns the length of a blob, found as by find.
+func (u *users) size(ctx context.Context, id plumbing.Hash) (int64, error) {
+	found, err := u.sizes(ctx, []plumbing.Hash{id})
+	switch o, ok := found[id]; {
+	case err == nil && ok:
+		return o.size, nil
+	case u.Promised != nil:
+		return u.promisedSize(ctx, id)
+	}
+	return 0, cmp.Or(err, plumbing.ErrObjectNotFound)
+}
+
+func (u *users) promisedSize(ctx context.Context, id plumbing.Hash) (int64, error) {
+	out, err := u.Promised.Run(ctx, Call{Dir: u.Dir, Args: []string{"cat-file", "-s", id.String()}})
 	if err != nil {
 		return 0, err
 	}
@@ -164,9 +185,9 @@ func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
 			missing = append(missing, id)
 		}
 	}
-	for len(missing) > 0 && s.options.Git != nil {
+	for len(missing) > 0 && s.users.Git != nil {
 		n := min(atOnce, len(missing))
-		found, err := s.several(ctx, missing[:n])
+		found, err := s.users.several(ctx, missing[:n])
 		if err != nil {
 			return err
 		}
@@ -183,24 +204,24 @@ func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
 }
 
 // copy lets git copy objects of the user's repository into the private one, and syncs them.
-func (s *Store) copy(ctx context.Context, ids []plumbing.Hash, how ...string) error {
-	if err := s.own.open(); err != nil || len(ids) == 0 {
+func (u *users) copy(ctx context.Context, ids []plumbing.Hash, how ...string) error {
+	if err := u.own.open(); err != nil || len(ids) == 0 {
 		return err
 	}
-	packs := filepath.Join(s.own.objects.path, "pack")
+	packs := filepath.Join(u.own.objects.path, "pack")
 	args := slices.Concat([]string{"pack-objects", "-q"}, how, []string{filepath.Join(packs, "pack")})
-	if _, err := s.git(ctx, lines(ids), args...); err != nil {
+	if _, err := u.git(ctx, lines(ids), args...); err != nil {
 		return err
 	}
-	return errors.Join(s.own.objects.close(), s.own.syncDir(packs))
+	return errors.Join(u.own.objects.close(), u.own.syncDir(packs))
 }
 
 // copyWhole copies large objects without deltas, so that they can be streamed.
-func (s *Store) copyWhole(ctx context.Context, ids ...plumbing.Hash) error {
-	return s.copy(ctx, ids, "--no-reuse-delta", "--window=0")
+func (u *users) copyWhole(ctx context.Context, ids ...plumbing.Hash) error {
+	return u.copy(ctx, ids, "--no-reuse-delta", "--window=0")
 }
 
 // Adopt copies a tree of the user's repository with everything in it.
 func (s *Store) Adopt(ctx context.Context, tree plumbing.Hash) error {
-	return s.copy(ctx, []plumbing.Hash{tree}, "--revs")
+	return s.users.copy(ctx, []plumbing.Hash{tree}, "--revs")
 }
