@@ -96,6 +96,11 @@ func (m *memory) name(root *scan.Dir) string {
 	return state
 }
 
+// version returns what is known of a state.
+func (m *memory) version(state string) version {
+	return version{m.states[state], m.recalled[state].Disk}
+}
+
 // clockOf returns the worst of the clocks of a repository's file systems.
 func clockOf(r *repo.Repository, of func(dir string) scan.Clock) scan.Clock {
 	if of == nil {

@@ -43,8 +43,8 @@ type RestorePlan struct {
 func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (RestorePlan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &restorePlanner{}
-	if err := t.find(ctx, w, to, others...); err != nil {
+	w := &restorePlanner{watcher: &t.watcher}
+	if err := w.find(ctx, &t.memory, to, others...); err != nil {
 		return RestorePlan{}, err
 	}
 	if then := t.recalled[to]; then.Head != "" {
@@ -56,55 +56,58 @@ func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (Re
 	return w.RestorePlan, nil
 }
 
-// find works a plan out.
-func (t *Tree) find(ctx context.Context, w *restorePlanner, to string, others ...string) error {
-	w.watcher, w.target, w.targetDisk, w.nested = &t.watcher, t.states[to], t.recalled[to].Disk, make(map[string]bool)
-	var states []*scan.Dir
-	for _, state := range append(others, to) {
-		root, known := t.states[state]
-		if !known {
-			return fmt.Errorf("put the files of %s back: %w", t.Root(), ErrUnknownState)
-		}
-		states = append(states, root)
-	}
-	if err := w.find(ctx, &t.disk, states); err != nil {
-		return fmt.Errorf("put the files of %s back: %w", t.Root(), err)
-	}
-	return nil
-}
-
 // A restorePlanner is a [RestorePlan] while it is worked out.
 type restorePlanner struct {
 	*watcher
 	RestorePlan
-	// From is the state in which the work of [Tree.Work] began, and both are the files whose
-	// permissions were changed differently in both places. They are nil for [Tree.PlanRestore].
-	from        *scan.Dir
-	fromDisk    *checkpoint.Disk // nil if not known
+	// From is where the work of [Tree.Work] began, and both are the files whose permissions were
+	// changed differently in both places. They are zero for [Tree.PlanRestore].
+	from        version
 	both        []string
-	target, now *scan.Dir
-	targetDisk  *checkpoint.Disk // of the target; nil if not known
-	nowDisk     *checkpoint.Disk
+	target, now version
 	rules       []*ignore.Rules // that count besides the current ones
 	nested      map[string]bool // whether directories are repositories
 	fs          scan.FileSystem
 	root        *os.Root
 }
 
-// find works out the plan, given the states whose ignore rules count. The rules outside the work
-// tree are the current ones.
-func (w *restorePlanner) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
-	state, err := w.scan(ctx, w.target)
+// A version is a state with what a checkpoint of it says of the disk.
+type version struct {
+	state *scan.Dir
+	disk  *checkpoint.Disk // nil if not known
+}
+
+// find works out the plan. The ignore rules of the target and of the other states count.
+func (w *restorePlanner) find(ctx context.Context, known *memory, to string, others ...string) error {
+	w.target, w.nested = known.version(to), make(map[string]bool)
+	var states []*scan.Dir
+	for _, state := range append(others, to) {
+		root, is := known.states[state]
+		if !is {
+			return fmt.Errorf("put the files of %s back: %w", w.Root(), ErrUnknownState)
+		}
+		states = append(states, root)
+	}
+	if err := w.compare(ctx, &known.disk, states); err != nil {
+		return fmt.Errorf("put the files of %s back: %w", w.Root(), err)
+	}
+	return nil
+}
+
+// compare compares the current files with the target. The ignore rules outside the work tree are the
+// current ones.
+func (w *restorePlanner) compare(ctx context.Context, disk *disk, states []*scan.Dir) error {
+	state, err := w.scan(ctx, w.target.state)
 	if err != nil {
 		return err
 	}
-	w.now = state.Root
+	w.now.state = state.Root
 	for _, state := range states {
 		o := w.watcher.rules.origin
 		o.WorkTree, o.FromIndex = "", w.contents(ctx, state)
 		w.rules = append(w.rules, ignore.New(o))
 	}
-	if w.nowDisk, err = disk.look(ctx, w.watcher, w.now); err != nil {
+	if w.now.disk, err = disk.look(ctx, w.watcher, w.now.state); err != nil {
 		return err
 	}
 	if w.fs, err = scan.FileSystemOf(w.config); err != nil {
@@ -114,7 +117,7 @@ func (w *restorePlanner) find(ctx context.Context, disk *disk, states []*scan.Di
 		return err
 	}
 	defer w.root.Close() //nolint:errcheck // only read
-	for _, c := range scan.Compare(w.now, w.target) {
+	for _, c := range scan.Compare(w.now.state, w.target.state) {
 		switch {
 		case w.staysAt(c):
 			w.Moved = append(w.Moved, c.Path)
@@ -155,9 +158,9 @@ func (w *restorePlanner) remove(c scan.Difference) {
 	}
 	w.Changes = append(w.Changes, restore.PathChange{Path: c.Path, Before: w.kind(c.Before)})
 	for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
-		link := w.target.Find(dir)
+		link := w.target.state.Find(dir)
 		place := restore.PathChange{Path: dir, After: restore.State{Kind: restore.Place}}
-		if link != nil && link.Mode == scan.Gitlink && w.target.Dir(dir).Empty() && !slices.ContainsFunc(w.Changes, func(c restore.PathChange) bool { return c.Path == dir }) {
+		if link != nil && link.Mode == scan.Gitlink && w.target.state.Dir(dir).Empty() && !slices.ContainsFunc(w.Changes, func(c restore.PathChange) bool { return c.Path == dir }) {
 			w.Changes = append(w.Changes, place)
 		}
 	}
@@ -237,10 +240,10 @@ func (w *restorePlanner) perm(c scan.Difference, there fs.FileInfo) fs.FileMode 
 	switch {
 	case regular && !w.fs.FileMode:
 		return there.Mode().Perm()
-	case w.targetDisk != nil && regular && w.fromDisk != nil:
-		return w.merged(c.Path, there.Mode().Perm(), w.targetDisk.Perm(c.Path, c.After.Mode))
-	case w.targetDisk != nil:
-		return w.targetDisk.Perm(c.Path, c.After.Mode)
+	case w.target.disk != nil && regular && w.from.disk != nil:
+		return w.merged(c.Path, there.Mode().Perm(), w.target.disk.Perm(c.Path, c.After.Mode))
+	case w.target.disk != nil:
+		return w.target.disk.Perm(c.Path, c.After.Mode)
 	case !regular:
 		return scan.Usual(c.After.Mode, scan.Umask())
 	case c.After.Mode == scan.Executable:
@@ -254,8 +257,8 @@ func (w *restorePlanner) raw(c scan.Difference) *checkpoint.Raw {
 	if in, _ := w.rulesOf(c.Path); in != w.watcher.rules || c.After.Mode == scan.Symlink {
 		return nil
 	}
-	if w.targetDisk != nil {
-		if raw, ok := w.targetDisk.Raw[c.Path]; ok {
+	if w.target.disk != nil {
+		if raw, ok := w.target.disk.Raw[c.Path]; ok {
 			return &raw
 		}
 		return nil
@@ -324,20 +327,16 @@ func (w *restorePlanner) same(ctx context.Context, c restore.PathChange) (bool, 
 // alike adds the changes of files that are the same for git, but have other permissions or other
 // bytes.
 func (w *restorePlanner) alike(ctx context.Context) error {
-	if w.targetDisk == nil {
+	if w.target.disk == nil {
 		return nil
 	}
-	paths := make(map[string]bool)
-	for _, d := range []*checkpoint.Disk{w.targetDisk, w.nowDisk} {
-		for name := range d.Perms {
-			paths[name] = true
-		}
-		for name := range d.Raw {
-			paths[name] = true
-		}
+	var names []string
+	for _, d := range []*checkpoint.Disk{w.target.disk, w.now.disk} {
+		names = slices.AppendSeq(slices.AppendSeq(names, maps.Keys(d.Perms)), maps.Keys(d.Raw))
 	}
-	for _, name := range slices.Sorted(maps.Keys(paths)) {
-		before, after := w.now.Find(name), w.target.Find(name)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		before, after := w.now.state.Find(name), w.target.state.Find(name)
 		if before == nil || after == nil || before.ID != after.ID || before.Mode != after.Mode || after.Mode == scan.Gitlink {
 			continue
 		}

@@ -29,8 +29,8 @@ func (w Work) Same(other Work) bool {
 func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &restorePlanner{from: t.states[from], fromDisk: t.recalled[from].Disk}
-	if err := t.find(ctx, w, to, from); err != nil {
+	w := &restorePlanner{watcher: &t.watcher, from: t.version(from)}
+	if err := w.find(ctx, &t.memory, to, from); err != nil {
 		return Work{}, err
 	}
 	done := Work{Conflicts: slices.DeleteFunc(w.both, func(name string) bool { return !w.did(name) })}
@@ -39,7 +39,7 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 			continue
 		}
 		done.Changes = append(done.Changes, c)
-		if !slices.Contains(done.Conflicts, c.Path) && !w.stays(w.from.Find(c.Path), w.now.Find(c.Path)) {
+		if !slices.Contains(done.Conflicts, c.Path) && !w.stays(w.from.state.Find(c.Path), w.now.state.Find(c.Path)) {
 			done.Conflicts = append(done.Conflicts, c.Path)
 		}
 	}
@@ -48,14 +48,14 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 
 // did reports whether a path was changed by the work.
 func (w *restorePlanner) did(name string) bool {
-	then, goal := w.from.Find(name), w.target.Find(name)
+	then, goal := w.from.state.Find(name), w.target.state.Find(name)
 	return !alike(then, goal) || then != nil && then.Mode != goal.Mode
 }
 
 // stays reports whether the user has not changed a file, apart from permissions that [restorePlanner.merged]
 // handles.
 func (w *restorePlanner) stays(then, now *scan.File) bool {
-	merged := w.fromDisk != nil && w.targetDisk != nil && w.fs.FileMode
+	merged := w.from.disk != nil && w.target.disk != nil && w.fs.FileMode
 	return alike(then, now) && (merged || then == nil || then.Mode == now.Mode)
 }
 
@@ -72,11 +72,11 @@ func isFile(f *scan.File) bool { return f.Mode == scan.Regular || f.Mode == scan
 // merged returns the permissions of an existing file, given the current ones and the target. The
 // current ones stay if the work did not change them.
 func (w *restorePlanner) merged(path string, there, will fs.FileMode) fs.FileMode {
-	then := w.from.Find(path)
+	then := w.from.state.Find(path)
 	if then == nil || !isFile(then) {
 		return will
 	}
-	was := w.fromDisk.Perm(path, then.Mode)
+	was := w.from.disk.Perm(path, then.Mode)
 	if there == was {
 		return will
 	}
