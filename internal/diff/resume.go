@@ -114,6 +114,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	if t.began, err = t.readStart(then, kept.At); err != nil {
 		return err
 	}
+	t.base, t.found, t.trackedThen = base, nil, nil
 	t.begin(base)
 	t.since = t.options.Now()
 	t.nests = nests{at: &t.place}
@@ -122,11 +123,10 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	return nil
 }
 
-// begin sets the baseline and forgets all other states.
-func (t *Tree) begin(base *scan.Dir) {
-	t.base, t.found, t.trackedThen = base, nil, nil
-	clear(t.states)
-	t.name(base)
+// begin forgets all states but the baseline.
+func (m *memory) begin(base *scan.Dir) {
+	clear(m.states)
+	m.name(base)
 }
 
 // Recall loads the state of a checkpoint, of this session or another, for [Tree.PlanRestore], and returns

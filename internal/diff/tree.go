@@ -28,7 +28,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -160,10 +159,9 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
-	t.begin(state.Root)
+	t.base, t.found, t.trackedThen = state.Root, t.last, t.tracked.root
+	t.begin(t.base)
 	t.since = began
-	t.found = t.last
-	t.trackedThen = t.tracked.root
 	t.setupThen, t.overridesThen = t.setup, t.overrides.setup
 	t.began = t.recordStart(state)
 	t.nests.begin(t.nests.found)
@@ -178,28 +176,14 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 		return loop.Change{}, ErrNoBaseline
 	}
 	t.peeks.abandon()
-	c, err := t.capture(ctx)
+	var c loop.Change
+	state, err := t.scan(ctx, nil)
+	if err == nil {
+		t.states[state.Root.ID().String()] = state.Root // an equal state that was found earlier may have other permissions
+		c, err = (&capture{watcher: &t.watcher, state: state}).change(ctx)
+	}
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
 	return c.Counted(), nil
-}
-
-func (t *Tree) capture(ctx context.Context) (c loop.Change, err error) {
-	state, err := t.scan(ctx, nil)
-	if err != nil {
-		return c, err
-	}
-	look := &capture{watcher: &t.watcher, state: state}
-	c.State, c.Position, c.Git = t.name(state.Root), t.position(), look.aboutGit()
-	t.states[c.State] = state.Root // an equal state that was found earlier may have other permissions
-	if c.Files, err = render(ctx, t.store, scan.Compare(t.base, state.Root)); err != nil {
-		return c, err
-	}
-	look.changed = c.Files
-	if c.Unshown, err = look.unshown(ctx); err != nil {
-		return c, err
-	}
-	c.Warnings = slices.Concat(few(state.Warnings), c.Git, few(t.setup.fakes(t.setupThen, t.fakes)), unshownWarnings(c.Unshown))
-	return c, nil
 }

@@ -20,6 +20,20 @@ type capture struct {
 	changed []loop.FileChange
 }
 
+// change returns the difference from the baseline.
+func (c *capture) change(ctx context.Context) (to loop.Change, err error) {
+	to.State, to.Position, to.Git = c.state.Root.ID().String(), c.position(), c.aboutGit()
+	if to.Files, err = render(ctx, c.store, scan.Compare(c.base, c.state.Root)); err != nil {
+		return to, err
+	}
+	c.changed = to.Files
+	if to.Unshown, err = c.unshown(ctx); err != nil {
+		return to, err
+	}
+	to.Warnings = slices.Concat(few(c.state.Warnings), to.Git, few(c.setup.fakes(c.setupThen, c.fakes)), unshownWarnings(to.Unshown))
+	return to, nil
+}
+
 // aboutGit says what has changed since the session began in how git works.
 func (c *capture) aboutGit() (sentences []string) {
 	if c.overridesThen == nil {
