@@ -22,7 +22,7 @@ func (w *work) apply(ctx context.Context) error {
 		if err := w.aside(ctx, i); err != nil {
 			return fmt.Errorf("%s: %w", wording.Path(string(w.Moves[i].Path)), err)
 		}
-		w.prune(path.Dir(string(w.Moves[i].Path)), w.isPlace)
+		w.dirs.prune(path.Dir(string(w.Moves[i].Path)), w.isPlace)
 	}
 	for i, m := range w.Moves {
 		if m.After == Nothing {
@@ -41,7 +41,7 @@ func (w *work) apply(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", wording.Path(string(m.Path)), err)
 		}
 	}
-	return w.syncDirty()
+	return w.dirs.sync()
 }
 
 // undisturbed looks for what others have done at a path since its file was copied. A strict
@@ -103,7 +103,7 @@ func (w *work) aside(ctx context.Context, i int) error {
 	case kind == Place || kind == other:
 		return ErrInTheWay
 	}
-	w.touched(path.Dir(string(m.Path)))
+	w.dirs.touched(path.Dir(string(m.Path)))
 	if err := w.root.Rename(string(m.Path), w.old(i)); err != nil {
 		return err
 	}
@@ -127,22 +127,22 @@ func (w *work) place(i int) error {
 		return nil
 	}
 	if kind == Place || kind == other {
-		w.pruneBelow(string(m.Path))
+		w.dirs.pruneBelow(string(m.Path))
 	}
-	if err := w.makeDirs(path.Dir(string(m.Path))); err != nil {
+	if err := w.dirs.make(path.Dir(string(m.Path))); err != nil {
 		return err
 	}
-	w.touched(path.Dir(string(m.Path)))
+	w.dirs.touched(path.Dir(string(m.Path)))
 	switch m.After {
 	case File:
-		err = w.link(w.fresh(i), string(m.Path))
+		err = link(w.root, w.fresh(i), string(m.Path))
 	case Link:
 		var target []byte
 		if target, err = w.root.ReadFile(w.fresh(i)); err == nil {
 			err = w.root.Symlink(string(target), string(m.Path))
 		}
 	case Place:
-		err = w.root.Mkdir(string(m.Path), w.dirPerm(string(m.Path)))
+		err = w.root.Mkdir(string(m.Path), w.dirs.perm(string(m.Path)))
 	case Nothing, other:
 	}
 	if errors.Is(err, fs.ErrExist) {

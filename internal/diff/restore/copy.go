@@ -39,6 +39,13 @@ func sumAt(root *os.Root, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
+// alike reports whether two files or links have the same content.
+func alike(root *os.Root, a, b string) bool {
+	one, errA := sumAt(root, a)
+	two, errB := sumAt(root, b)
+	return errA == nil && errB == nil && one == two
+}
+
 // readLink returns the target of a link as git has it, with slashes.
 func readLink(root *os.Root, name string) (string, error) {
 	target, err := root.Readlink(name)

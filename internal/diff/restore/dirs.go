@@ -3,6 +3,7 @@ package restore
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 )
@@ -10,49 +11,38 @@ import (
 // anyPerm lets umask decide the permissions of a directory.
 const anyPerm fs.FileMode = 0o777
 
-// kind returns the kind of what is at a path now. It is an error if the path leads through a
-// symbolic link.
-func (w *work) kind(name string) (Kind, error) {
-	return (&checker{root: w.root}).kind(name)
+// dirs are the directories of a work tree while a restore makes and removes some.
+type dirs struct {
+	*record
+	root  *os.Root
+	perms map[string]fs.FileMode // see [Plan.Dirs]
+	dirty map[string]bool        // to sync
 }
 
-// link gives a staged file its name, if that is free. On a file system without hard links
-// something that appears between the check and the rename is overwritten.
-func (w *work) link(staged, to string) error {
-	err := w.root.Link(staged, to)
-	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, statErr := w.root.Lstat(to); statErr == nil {
-		return fs.ErrExist
-	}
-	return w.root.Rename(staged, to)
-}
-
-// makeDirs makes a directory and those above it, with the permissions that they had.
-func (w *work) makeDirs(dir string) error {
+// make makes a directory and those above it, with the permissions that they had.
+func (d *dirs) make(dir string) error {
 	if dir == "." {
 		return nil
 	}
-	if err := w.makeDirs(path.Dir(dir)); err != nil {
+	if err := d.make(path.Dir(dir)); err != nil {
 		return err
 	}
-	err := w.root.Mkdir(dir, w.dirPerm(dir))
+	err := d.root.Mkdir(dir, d.perm(dir))
 	if errors.Is(err, fs.ErrExist) {
 		return nil // the caller has checked that it is a directory
 	}
-	w.touched(path.Dir(dir))
-	if perm := w.dirPerm(dir); perm != anyPerm && err == nil {
-		err = w.root.Chmod(dir, perm)
+	d.touched(path.Dir(dir))
+	if perm := d.perm(dir); perm != anyPerm && err == nil {
+		err = d.root.Chmod(dir, perm)
 	}
 	return err
 }
 
-func (w *work) dirPerm(dir string) fs.FileMode {
-	if perm, was := w.wasDir(dir); was {
+func (d *dirs) perm(dir string) fs.FileMode {
+	if perm, was := d.wasDir(dir); was {
 		return perm
 	}
-	if perm, said := w.perms[dir]; said {
+	if perm, said := d.perms[dir]; said {
 		return perm
 	}
 	return anyPerm
@@ -60,18 +50,18 @@ func (w *work) dirPerm(dir string) fs.FileMode {
 
 // prune removes a directory and those above it, up to the first that is not empty or that
 // stays.
-func (w *work) prune(dir string, stays func(dir string) bool) {
-	for ; dir != "." && !stays(dir) && w.root.Remove(dir) == nil; dir = path.Dir(dir) {
-		w.touched(path.Dir(dir))
+func (d *dirs) prune(dir string, stays func(dir string) bool) {
+	for ; dir != "." && !stays(dir) && d.root.Remove(dir) == nil; dir = path.Dir(dir) {
+		d.touched(path.Dir(dir))
 	}
 }
 
 // pruneBelow removes a directory that holds nothing but directories. It removes no file.
-func (w *work) pruneBelow(dir string) {
+func (d *dirs) pruneBelow(dir string) {
 	var dirs []string
 	file := false
-	_ = fs.WalkDir(w.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
-		if file = d == nil || !d.IsDir(); file {
+	_ = fs.WalkDir(d.root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+		if file = e == nil || !e.IsDir(); file {
 			return fs.SkipAll
 		}
 		if err == nil { // otherwise it is in dirs, but cannot be read
@@ -83,34 +73,22 @@ func (w *work) pruneBelow(dir string) {
 		return
 	}
 	for _, below := range slices.Backward(dirs) {
-		if w.root.Remove(below) != nil {
+		if d.root.Remove(below) != nil {
 			return
 		}
 	}
 }
 
-func (w *work) touched(dir string) {
-	if w.dirty == nil {
-		w.dirty = make(map[string]bool)
-	}
-	w.dirty[dir] = true
-}
+func (d *dirs) touched(dir string) { d.dirty[dir] = true }
 
-// syncDirty syncs the directories that were touched, and the stages.
-func (w *work) syncDirty() error {
+// sync syncs the directories that were touched, and the stages.
+func (d *dirs) sync() error {
 	var errs []error
-	for dir := range w.dirty {
-		errs = append(errs, syncIn(w.root, dir))
+	for dir := range d.dirty {
+		errs = append(errs, syncIn(d.root, dir))
 	}
-	for at := range w.Stages {
-		errs = append(errs, syncIn(w.root, w.stage(at)))
+	for at := range d.Stages {
+		errs = append(errs, syncIn(d.root, d.stage(at)))
 	}
 	return errors.Join(errs...)
-}
-
-// alike reports whether two files or links have the same content.
-func (w *work) alike(a, b string) bool {
-	one, errA := sumAt(w.root, a)
-	two, errB := sumAt(w.root, b)
-	return errA == nil && errB == nil && one == two
 }

@@ -125,7 +125,7 @@ func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, erro
 		return Done{}, fmt.Errorf("keep what is there: %w", err)
 	}
 	defer on.close()
-	w := &work{journal: on, root: root, perms: p.Dirs, strict: p.Confirm != nil, step: k.step}
+	w := &work{journal: on, root: root, dirs: dirs{j, root, p.Dirs, make(map[string]bool)}, strict: p.Confirm != nil, step: k.step}
 	err = w.prepare(ctx, changes)
 	if err == nil && w.strict {
 		err = p.Confirm(ctx)
@@ -170,11 +170,16 @@ func (e *UnfinishedError) Unwrap() []error { return []error{e.cause, e.back} }
 type work struct {
 	*journal
 	root   *os.Root
-	perms  map[string]fs.FileMode // see [Plan.Dirs]
-	strict bool                   // see [Plan.Confirm]
-	dirty  map[string]bool        // directories to sync
-	later  []string               // see [Done.Later]
+	dirs   dirs
+	strict bool     // see [Plan.Confirm]
+	later  []string // see [Done.Later]
 	step   func(string) error
+}
+
+// kind returns the kind of what is at a path now. It is an error if the path leads through a
+// symbolic link.
+func (w *work) kind(name string) (Kind, error) {
+	return (&checker{root: w.root}).kind(name)
 }
 
 // at announces a step that changes something.

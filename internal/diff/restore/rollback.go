@@ -46,7 +46,7 @@ func (k *Keep) recover(ctx context.Context, j *journal, workTree string) (string
 		return "", err
 	}
 	defer root.Close() //nolint:errcheck // what was written through it is synced
-	w := &work{journal: j, root: root, step: k.step}
+	w := &work{journal: j, root: root, dirs: dirs{j.record, root, nil, make(map[string]bool)}, step: k.step}
 	if w.Phase == done {
 		err := w.finish(ctx)
 		told := "the files were put back to " + j.Title + "; what was left behind has been removed"
@@ -79,7 +79,7 @@ func (w *work) rollBack(ctx context.Context) error {
 				errs = append(errs, fmt.Errorf("%s: %w", wording.Path(string(w.Moves[i].Path)), err))
 			}
 		}
-		if err := errors.Join(append(errs, w.syncDirty())...); err != nil {
+		if err := errors.Join(append(errs, w.dirs.sync())...); err != nil {
 			return err
 		}
 	}
@@ -106,10 +106,10 @@ func (w *work) takeAway(i int) error {
 	if kind, err := w.kind(at); err != nil || kind != m.After || kind == Nothing {
 		return nil //nolint:nilerr // it is not ours
 	}
-	w.touched(path.Dir(at))
+	w.dirs.touched(path.Dir(at))
 	if m.After == Place {
 		err := w.root.Remove(at)
-		w.prune(path.Dir(at), w.was)
+		w.dirs.prune(path.Dir(at), w.was)
 		return err
 	}
 	if sum, err := sumAt(w.root, at); err != nil || sum != m.Sum || !w.placed(i) {
@@ -120,9 +120,9 @@ func (w *work) takeAway(i int) error {
 		return err
 	}
 	if sum, err := sumAt(w.root, taken); err != nil || sum != m.Sum { // it was replaced after the check
-		return errors.Join(err, w.link(taken, at))
+		return errors.Join(err, link(w.root, taken, at))
 	}
-	w.prune(path.Dir(at), w.was)
+	w.dirs.prune(path.Dir(at), w.was)
 	return w.root.Remove(taken)
 }
 
@@ -155,13 +155,13 @@ func (w *work) putBack(i int) error {
 	moved, _ := w.root.Lstat(w.old(i))
 	if kind != Nothing {
 		there, err := w.root.Lstat(at)
-		m.Stayed = err == nil && moved != nil && !os.SameFile(there, moved) && !w.alike(w.old(i), at)
+		m.Stayed = err == nil && moved != nil && !os.SameFile(there, moved) && !alike(w.root, w.old(i), at)
 		return err
 	}
-	if err := w.makeDirs(path.Dir(at)); err != nil {
+	if err := w.dirs.make(path.Dir(at)); err != nil {
 		return err
 	}
-	w.touched(path.Dir(at))
+	w.dirs.touched(path.Dir(at))
 	if err = w.putOld(i, moved); errors.Is(err, fs.ErrExist) {
 		m.Stayed, err = true, nil
 	}
@@ -175,7 +175,7 @@ func (w *work) putOld(i int, moved fs.FileInfo) error {
 	at := string(m.Path)
 	switch {
 	case moved == nil && m.Before == Place:
-		return w.root.Mkdir(at, w.dirPerm(at))
+		return w.root.Mkdir(at, w.dirs.perm(at))
 	case moved == nil && m.Before == Link:
 		return copyLink(w.files, at, w.root, at)
 	case moved == nil:
@@ -185,7 +185,7 @@ func (w *work) putOld(i int, moved fs.FileInfo) error {
 	case moved.Mode().Type() == fs.ModeSymlink:
 		return copyLink(w.root, w.old(i), w.root, at)
 	}
-	return w.link(w.old(i), at)
+	return link(w.root, w.old(i), at)
 }
 
 func copyLink(from *os.Root, link string, to *os.Root, name string) error {
@@ -194,6 +194,19 @@ func copyLink(from *os.Root, link string, to *os.Root, name string) error {
 		return err
 	}
 	return to.Symlink(target, name)
+}
+
+// link gives a staged file its name, if that is free. On a file system without hard links
+// something that appears between the check and the rename is overwritten.
+func link(root *os.Root, staged, to string) error {
+	err := root.Link(staged, to)
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, statErr := root.Lstat(to); statErr == nil {
+		return fs.ErrExist
+	}
+	return root.Rename(staged, to)
 }
 
 // putCopy brings back a file from its copy.
@@ -211,7 +224,7 @@ func (w *work) putCopy(i int) error {
 	if _, err := putFile(w.root, again, m.BeforePerm, in); err != nil {
 		return err
 	}
-	return w.link(again, string(m.Path))
+	return link(w.root, again, string(m.Path))
 }
 
 // finish cleans up after a restore. If a file was written to until it was moved aside, or
