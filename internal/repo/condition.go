@@ -16,10 +16,8 @@ func (l *loader) holds(condition, origin string) (bool, error) {
 		return false, nil
 	}
 	switch kind {
-	case "gitdir":
-		return l.gitDirMatches(text, origin, false)
-	case "gitdir/i":
-		return l.gitDirMatches(text, origin, true)
+	case "gitdir", "gitdir/i":
+		return l.gitDirMatches(text, origin, kind == "gitdir/i")
 	case "onbranch":
 		head, err := (&Repository{GitDir: l.gitDirs[0], CommonDir: l.commonDir}).Head() // its branch may be without commits
 		return head.Branch != "" && pattern.Glob(withBelow(text), head.Branch, false, true), err

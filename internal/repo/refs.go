@@ -93,8 +93,7 @@ func (r *Repository) loose(name string) (ref, error) {
 	}
 	text := strings.TrimRight(string(data), " \t\r\n")
 	if target, ok := strings.CutPrefix(text, "ref:"); ok {
-		target = strings.TrimLeft(target, " \t\r\n")
-		if !validRef(target) {
+		if target = strings.TrimLeft(target, " \t\r\n"); !validRef(target) {
 			return ref{}, errBadRef
 		}
 		return ref{target: target}, nil
@@ -107,13 +106,10 @@ func (r *Repository) loose(name string) (ref, error) {
 
 // dirOf returns the directory that a reference is in: work trees share most of them.
 func (r *Repository) dirOf(name string) string {
-	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+	for _, own := range []string{headName, "refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
 		if strings.HasPrefix(name, own) {
 			return r.GitDir
 		}
-	}
-	if name == headName {
-		return r.GitDir
 	}
 	return r.CommonDir
 }
@@ -172,16 +168,13 @@ func (r *Repository) looseBelow(prefix string) map[string]string {
 	_ = filepath.WalkDir(filepath.Join(root, filepath.FromSlash(prefix)), func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(root, path)
 		name := filepath.ToSlash(rel)
+		var v ref
 		switch {
 		case file.Missing(err), relErr != nil:
 			return nil //nolint:nilerr // it does not exist, or was just removed
-		case err != nil:
-			refs[name] = err.Error()
-			return nil //nolint:nilerr // the error is in the result
-		case d.IsDir(), strings.HasSuffix(name, ".lock"):
-			return nil
+		case err == nil && !d.IsDir() && !strings.HasSuffix(name, ".lock"):
+			v, err = r.loose(name)
 		}
-		v, err := r.loose(name)
 		if err != nil {
 			refs[name] = err.Error()
 		} else if v != (ref{}) {
