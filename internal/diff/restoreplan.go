@@ -45,7 +45,7 @@ func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (Re
 	defer t.mu.Unlock()
 	w := &restorePlanner{watcher: &t.watcher}
 	if err := w.find(ctx, &t.memory, to, others...); err != nil {
-		return RestorePlan{}, err
+		return RestorePlan{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
 	}
 	if then := t.recalled[to]; then.Head != "" {
 		w.HeadThen, w.HeadNow = whereIs(then.Head, then.Branch), t.where()
@@ -77,26 +77,16 @@ type version struct {
 	disk  *checkpoint.Disk // nil if not known
 }
 
-// find works out the plan. The ignore rules of the target and of the other states count.
+// find works out the plan. The ignore rules of the target and of the other states count. Those outside
+// the work tree are the current ones.
 func (w *restorePlanner) find(ctx context.Context, known *memory, to string, others ...string) error {
 	w.target, w.nested = known.version(to), make(map[string]bool)
-	var states []*scan.Dir
-	for _, state := range append(others, to) {
-		root, is := known.states[state]
-		if !is {
-			return fmt.Errorf("put the files of %s back: %w", w.Root(), ErrUnknownState)
+	states := append(others, to)
+	for _, state := range states {
+		if known.states[state] == nil {
+			return ErrUnknownState
 		}
-		states = append(states, root)
 	}
-	if err := w.compare(ctx, &known.disk, states); err != nil {
-		return fmt.Errorf("put the files of %s back: %w", w.Root(), err)
-	}
-	return nil
-}
-
-// compare compares the current files with the target. The ignore rules outside the work tree are the
-// current ones.
-func (w *restorePlanner) compare(ctx context.Context, disk *disk, states []*scan.Dir) error {
 	state, err := w.scan(ctx, w.target.state)
 	if err != nil {
 		return err
@@ -104,10 +94,10 @@ func (w *restorePlanner) compare(ctx context.Context, disk *disk, states []*scan
 	w.now.state = state.Root
 	for _, state := range states {
 		o := w.watcher.rules.origin
-		o.WorkTree, o.FromIndex = "", w.contents(ctx, state)
+		o.WorkTree, o.FromIndex = "", w.contents(ctx, known.states[state])
 		w.rules = append(w.rules, ignore.New(o))
 	}
-	if w.now.disk, err = disk.look(ctx, w.watcher, w.now.state); err != nil {
+	if w.now.disk, err = known.disk.look(ctx, w.watcher, w.now.state); err != nil {
 		return err
 	}
 	if w.fs, err = scan.FileSystemOf(w.config); err != nil {
@@ -159,9 +149,8 @@ func (w *restorePlanner) remove(c scan.Difference) {
 	w.Changes = append(w.Changes, restore.PathChange{Path: c.Path, Before: w.kind(c.Before)})
 	for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
 		link := w.target.state.Find(dir)
-		place := restore.PathChange{Path: dir, After: restore.State{Kind: restore.Place}}
 		if link != nil && link.Mode == scan.Gitlink && w.target.state.Dir(dir).Empty() && !slices.ContainsFunc(w.Changes, func(c restore.PathChange) bool { return c.Path == dir }) {
-			w.Changes = append(w.Changes, place)
+			w.Changes = append(w.Changes, restore.PathChange{Path: dir, After: restore.State{Kind: restore.Place}})
 		}
 	}
 }
@@ -211,10 +200,7 @@ func (w *restorePlanner) put(ctx context.Context, c scan.Difference) error {
 		w.Changes = append(w.Changes, change)
 		return nil
 	}
-	info, err := w.root.Lstat(c.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		info = nil
-	}
+	info, _ := w.root.Lstat(c.Path) // nil if there is nothing
 	change.After.Perm = w.perm(c, info)
 	if err := w.content(ctx, c, &change.After); err != nil {
 		return err
@@ -306,21 +292,18 @@ func (w *restorePlanner) same(ctx context.Context, c restore.PathChange) (bool, 
 		return false, nil // the restore will report it
 	}
 	defer want.Close() //nolint:errcheck // only read
-	var have io.Reader
 	if c.Before == restore.Link {
 		target, err := w.root.Readlink(c.Path)
 		if err != nil {
 			return false, err
 		}
-		have = strings.NewReader(target)
-	} else {
-		f, err := w.root.Open(c.Path)
-		if err != nil {
-			return false, err
-		}
-		defer f.Close() //nolint:errcheck // likewise
-		have = f
+		return file.Same(file.Until(ctx, strings.NewReader(target)), want)
 	}
+	have, err := w.root.Open(c.Path)
+	if err != nil {
+		return false, err
+	}
+	defer have.Close() //nolint:errcheck // likewise
 	return file.Same(file.Until(ctx, have), want)
 }
 

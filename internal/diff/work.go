@@ -2,6 +2,7 @@ package diff
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -31,7 +32,7 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 	defer t.mu.Unlock()
 	w := &restorePlanner{watcher: &t.watcher, from: t.version(from)}
 	if err := w.find(ctx, &t.memory, to, from); err != nil {
-		return Work{}, err
+		return Work{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
 	}
 	done := Work{Conflicts: slices.DeleteFunc(w.both, func(name string) bool { return !w.did(name) })}
 	for _, c := range w.Changes {
