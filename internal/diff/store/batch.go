@@ -21,7 +21,6 @@ import (
 // concurrent use.
 type Batch struct {
 	store *Store
-	own   *private
 	new   memory.ObjectStorage
 	order []plumbing.Hash // of the new objects
 	loose []plumbing.Hash // existing loose objects that may not be synced
@@ -32,7 +31,7 @@ type Batch struct {
 
 // Batch returns an empty batch.
 func (s *Store) Batch() (*Batch, error) {
-	return &Batch{store: s, own: s.own, new: memory.NewStorage().ObjectStorage, paths: make(map[plumbing.Hash]string)}, s.own.open()
+	return &Batch{store: s, new: memory.NewStorage().ObjectStorage, paths: make(map[plumbing.Hash]string)}, s.own.open()
 }
 
 // Add adds an object.
@@ -51,10 +50,10 @@ func (b *Batch) Add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, er
 // Owns reports whether the private repository has an object. If so, Write makes sure that it is on
 // the disk.
 func (b *Batch) Owns(id plumbing.Hash) bool {
-	if !b.own.objects.has(id) {
+	if !b.store.own.objects.has(id) {
 		return false
 	}
-	if _, err := os.Lstat(b.own.loose(id)); err == nil {
+	if _, err := os.Lstat(b.store.own.loose(id)); err == nil {
 		b.loose = append(b.loose, id)
 	}
 	return true
@@ -80,13 +79,13 @@ func (b *Batch) Write(ctx context.Context) error {
 	if err := b.take(ctx); err != nil {
 		return err
 	}
-	if err := b.own.syncLoose(b.loose); err != nil {
+	if err := b.store.own.syncLoose(b.loose); err != nil {
 		return err
 	}
 	if len(b.order) == 0 || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := b.own.pack(ctx, b.new, b.order); err != nil {
+	if err := b.store.own.pack(ctx, b.new, b.order); err != nil {
 		return fmt.Errorf("write a pack of %d objects: %w", len(b.order), err)
 	}
 	return nil
@@ -99,7 +98,7 @@ func (b *Batch) take(ctx context.Context) error {
 		return nil
 	}
 	for _, id := range slices.Concat(b.small, b.large) {
-		if b.own.objects.has(id) {
+		if b.store.own.objects.has(id) {
 			continue
 		}
 		content, err := b.store.read(ctx, plumbing.BlobObject, id)
@@ -161,9 +160,9 @@ func (p *private) indexed(ctx context.Context, f *os.File, index *idxfile.Writer
 // Refer makes a reference to a written object. If the name is taken, a number is appended to it.
 func (b *Batch) Refer(name string, id plumbing.Hash) error {
 	const most = 10_000
-	err := b.own.refer(name, id)
+	err := b.store.own.refer(name, id)
 	for n := 2; errors.Is(err, fs.ErrExist) && n < most; n++ {
-		err = b.own.refer(fmt.Sprintf("%s-%d", name, n), id)
+		err = b.store.own.refer(fmt.Sprintf("%s-%d", name, n), id)
 	}
 	return err
 }
