@@ -36,7 +36,11 @@ const followPause = 100 * time.Millisecond
 // A run knows nothing of its followers, and does not wait for them.
 func (s *Store) Follow(ctx context.Context, id string, after int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		if err := s.follow(ctx, id, after, yield); err != nil && !errors.Is(err, errEnough) {
+		found, err := s.Find(id)
+		if err == nil {
+			err = (&following{yield: yield, after: after}).follow(ctx, s.Path(found))
+		}
+		if err != nil && !errors.Is(err, errEnough) {
 			yield(Entry{}, fmt.Errorf("follow session %s: %w", wording.Path(id), err))
 		}
 	}
@@ -45,17 +49,13 @@ func (s *Store) Follow(ctx context.Context, id string, after int) iter.Seq2[Entr
 // errEnough says that the caller of Follow stopped the iteration.
 var errEnough = errors.New("enough")
 
-func (s *Store) follow(ctx context.Context, id string, after int, yield func(Entry, error) bool) error {
-	id, err := s.Find(id)
-	if err != nil {
+// follow follows a log to its end.
+func (f *following) follow(ctx context.Context, path string) (err error) {
+	if f.log, _, err = openLog(path); err != nil {
 		return err
 	}
-	log, _, err := openLog(s.Path(id))
-	if err != nil {
-		return err
-	}
-	defer log.Close() //nolint:errcheck // only read
-	f := &following{log: log, yield: yield, after: after, live: watcher{dir: folderOf(s.Path(id))}}
+	defer f.log.Close() //nolint:errcheck // only read
+	f.live.dir = folderOf(path)
 	for begun := false; ; begun = true {
 		busy := f.busy() // what is added after this is read in the next round
 		if err := f.round(busy); err != nil {

@@ -29,7 +29,7 @@ const soon = time.Hour
 // Leftovers returns what nobody needs any more: the activities of agents in sessions that are
 // not running, the forks of sessions that cannot be resumed, folders of logs that are gone,
 // and drafts. It follows no links.
-func (s *Store) Leftovers(now time.Time) (all []Leftover, err error) {
+func (s *Store) Leftovers(now time.Time) ([]Leftover, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -37,77 +37,85 @@ func (s *Store) Leftovers(now time.Time) (all []Leftover, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for leftovers: %w", err)
 	}
+	c := collector{store: s, now: now}
 	for _, e := range entries {
 		path := filepath.Join(s.dir, e.Name())
 		id, folder := strings.CutSuffix(e.Name(), folderEnding)
 		switch _, ours := Began(id); {
 		case folder && ours && e.IsDir():
-			all = append(all, s.beside(id, path, now)...)
-		case drafted(e, now):
-			all = append(all, Leftover{What: "a draft", Path: path})
+			c.beside(id, path)
+		case c.drafted(e):
+			c.add("a draft", path, "")
 		}
 	}
-	return all, nil
+	return c.all, nil
 }
 
+// A collector collects leftovers.
+type collector struct {
+	store *Store
+	now   time.Time
+	all   []Leftover
+}
+
+func (c *collector) add(what, path, of string) { c.all = append(c.all, Leftover{what, path, of}) }
+
 // drafted reports whether a file is a draft that should have been renamed long ago.
-func drafted(e fs.DirEntry, now time.Time) bool {
+func (c *collector) drafted(e fs.DirEntry) bool {
 	if !draft.MatchString(e.Name()) || !e.Type().IsRegular() {
 		return false
 	}
 	info, err := e.Info()
-	return err == nil && now.Sub(info.ModTime()) > soon
+	return err == nil && c.now.Sub(info.ModTime()) > soon
 }
 
-// beside returns the leftovers in the folder of a session.
-func (s *Store) beside(id, folder string, now time.Time) (all []Leftover) {
-	if _, err := os.Lstat(s.Path(id)); errors.Is(err, fs.ErrNotExist) {
-		if info, err := os.Lstat(folder); err == nil && now.Sub(info.ModTime()) > soon { // a new session makes its folder first
-			return []Leftover{{What: "what stood beside a log that is gone", Path: folder}}
+// beside adds the leftovers in the folder of a session.
+func (c *collector) beside(id, folder string) {
+	if _, err := os.Lstat(c.store.Path(id)); errors.Is(err, fs.ErrNotExist) {
+		if info, err := os.Lstat(folder); err == nil && c.now.Sub(info.ModTime()) > soon { // a new session makes its folder first
+			c.add("what stood beside a log that is gone", folder, "")
 		}
-		return nil
+		return
 	}
-	if at, err := s.Running(id); at || err != nil {
-		return nil
+	if at, err := c.store.Running(id); at || err != nil {
+		return
 	}
 	for _, n := range liveFiles(folder) {
 		path := filepath.Join(folder, fmt.Sprint(livePrefix, n))
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-			all = append(all, Leftover{What: "what an agent was doing", Path: path, Of: id})
+			c.add("what an agent was doing", path, id)
 		}
 	}
 	entries, _ := os.ReadDir(folder) // it was there
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
 		switch {
-		case drafted(e, now):
-			all = append(all, Leftover{What: "a draft", Path: path, Of: id})
+		case c.drafted(e):
+			c.add("a draft", path, id)
 		case e.Name() != forksDir || !e.IsDir():
-		case s.succeeded(id):
-			all = append(all, Leftover{What: "copies of the work tree", Path: path, Of: id})
+		case succeeded(c.store.Path(id)):
+			c.add("copies of the work tree", path, id)
 		default:
-			all = append(all, half(id, path)...)
+			c.half(id, path)
 		}
 	}
-	return all
 }
 
-// half returns the forks whose removal was interrupted.
-func half(id, forks string) (all []Leftover) {
+// half adds the forks whose removal was interrupted.
+func (c *collector) half(id, forks string) {
 	entries, _ := os.ReadDir(forks)
 	for _, e := range entries {
 		if e.IsDir() && strings.HasSuffix(e.Name(), ".removed") {
-			all = append(all, Leftover{What: "the rest of a copy of the work tree", Path: filepath.Join(forks, e.Name()), Of: id})
+			c.add("the rest of a copy of the work tree", filepath.Join(forks, e.Name()), id)
 		}
 	}
-	return all
 }
 
 // forksDir is where the forks of a session are, in its folder. Resuming the session uses them.
 const forksDir = "forks"
 
-// succeeded reports whether a session was successful, so that it will not be resumed.
-func (s *Store) succeeded(id string) bool { return Look(s.Path(id)).Status == Status(loop.Success) }
+// succeeded reports whether the session of a log was successful, so that it will not be resumed.
+func succeeded(log string) bool { return Look(log).Status == Status(loop.Success) }
 
 // Waiting returns the sessions that have forks and can be resumed.
 func (s *Store) Waiting() (ids []string) {
@@ -120,7 +128,7 @@ func (s *Store) Waiting() (ids []string) {
 		if info, err := os.Lstat(filepath.Join(s.dir, e.Name(), forksDir)); err != nil || !info.IsDir() {
 			continue
 		}
-		if at, err := s.Running(id); err == nil && !at && !s.succeeded(id) {
+		if at, err := s.Running(id); err == nil && !at && !succeeded(s.Path(id)) {
 			ids = append(ids, id)
 		}
 	}
