@@ -218,7 +218,7 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 	first, _, _ := strings.Cut(p.message, "\n")
 	var keep []string
 	if p.commit == at.ahead {
-		keep = []string{"update refs/codeloops/dropped/" + flat(at.target) + "-" + at.ahead[:12] + " " + at.ahead}
+		keep = []string{at.keep()}
 	}
 	if ok, err = j.publish(ctx, at, merged, first, keep...); ok && p.since != "" && p.commit == j.head {
 		j.head = merged

@@ -149,9 +149,20 @@ func (m *Merger) publish(ctx context.Context, at position, commit, why string, c
 		"update "+bases+at.target+" "+at.tip)...)
 }
 
-// taken removes the waiting ref, which the user has taken.
+// taken removes the waiting ref, which the user has taken. What the target does not contain is kept.
 func (m *Merger) taken(ctx context.Context, at position) (ok bool, err error) {
-	return m.change(ctx, at, "taken", append(at.without(), "verify "+heads+at.target+" "+at.tip)...)
+	changes := append(at.without(), "verify "+heads+at.target+" "+at.tip)
+	if in, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil {
+		return false, err
+	} else if !in {
+		changes = append(changes, at.keep())
+	}
+	return m.change(ctx, at, "taken", changes...)
+}
+
+// keep is the change that keeps the waiting commit at a ref.
+func (at position) keep() string {
+	return "update refs/codeloops/dropped/" + flat(at.target) + "-" + at.ahead[:12] + " " + at.ahead
 }
 
 // without lists the changes after which nothing waits.

@@ -44,6 +44,14 @@ func (s scene) back(head string, own bool, subjects ...string) merge.Result {
 	return res
 }
 
+// kept expects that a ref keeps a commit, and nothing else.
+func (s scene) kept(commit string) {
+	s.Helper()
+	if kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/codeloops/dropped"); kept != commit {
+		s.Errorf("kept %q, want %q", kept, commit)
+	}
+}
+
 // over expects that nothing waits to be taken, and that the next task begins at base.
 func (s scene) over(base string) {
 	s.Helper()
@@ -69,12 +77,14 @@ func TestRemoved(t *testing.T) {
 	s.Git("reset", "-q", "--hard", base)
 	s.over(base)
 	before := s.Untouched()
+	taken := s.Git("rev-parse", queue)
 	res := s.merged("two")
 	s.lacks(res.Ref, "one")
 	s.removed(res, "Merge one", "one")
 	if s.Git("rev-parse", res.Ref+"^1") != base || s.Untouched() != before {
 		t.Errorf("%+v", res)
 	}
+	s.kept(taken)
 	res, err := s.merge("three")
 	s.must(err)
 	if res.Outcome != merge.Merged || !res.Partial || s.Git("cat-file", "blob", res.Ref+":three") != "3" {
@@ -149,13 +159,28 @@ func TestRewritten(t *testing.T) {
 			if in, err := s.Contains(s.Context(), queue, waits); err != nil || in {
 				t.Errorf("removed commits came back: %v", err)
 			}
-			if kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/codeloops/dropped"); kept != waits {
-				t.Errorf("kept %q, want %q", kept, waits)
-			}
+			s.kept(waits)
 			s.Git("merge", "-q", "--ff-only", queue)
 			s.clean()
 		})
 	}
+}
+
+// TestRewrittenAway: what waited and amounts to nothing on a rewritten target is kept.
+func TestRewrittenAway(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Write("own", "own\n")
+	s.Save("own")
+	s.Branch("one", "main", "own", "other\n")
+	s.Branch("two", "main", "two", "2\n")
+	s.merged("one")
+	waits := s.Git("rev-parse", queue)
+	s.Write("own", "other\n")
+	s.Git("commit", "-q", "-a", "--amend", "-m", "the same")
+	s.merged("two")
+	s.kept(waits)
+	s.clean()
 }
 
 // TestRemovedBelow: if waiting merges cannot do without removed commits, nothing more is merged, and nothing is lost: the
