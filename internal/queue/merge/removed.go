@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -128,7 +129,7 @@ func (m *Merger) lacks(ctx context.Context, at position, onto, id string) (all [
 	if neutral, err := m.neutral(ctx, onto, id); err != nil || neutral {
 		return nil, err
 	}
-	args := []string{"rev-list", "--ignore-missing", id, "^" + at.tip}
+	args := []string{"rev-list", "--ignore-missing", id, "^" + at.tip, "^" + cmp.Or(at.base, at.tip)}
 	for had := range m.past(at) {
 		args = append(args, "^"+had)
 	}

@@ -127,7 +127,7 @@ func TestRewritten(t *testing.T) {
 		"amended":    {own, []string{"-c", "core.editor=true", "commit", "-q", "--amend", "-a"}, []string{"own"}, "first one own three two"},
 		"reworded":   {own, []string{"commit", "-q", "--amend", "-m", "other words"}, nil, "first one own three two"},
 		"taken, off": {took, []string{"reset", "-q", "--hard", "HEAD~1"}, []string{"Merge one", "one"}, "first three two"},
-		"made again": {own, []string{"reset", "-q", "--hard", "HEAD~1"}, nil, "first one three two"},
+		"made again": {own, []string{"reset", "-q", "--hard", "HEAD~1"}, []string{"own"}, "first one three two"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
