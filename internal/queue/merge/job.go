@@ -16,6 +16,16 @@ import (
 
 // change updates refs atomically; ok is false where the target has moved from its position.
 func (m *Merger) change(ctx context.Context, at position, why string, changes ...string) (ok bool, err error) {
+	for _, c := range changes {
+		ref := strings.Fields(c)[1]
+		if !strings.HasPrefix(ref, "refs/codeloops/") {
+			continue
+		}
+		// A killed git has left this: we alone change the ref, and we hold the target's lock.
+		if err := os.Remove(filepath.Join(m.repo.CommonDir, filepath.FromSlash(ref)+".lock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
 	stdin := strings.Join(changes, "\n") + "\n"
 	_, err = m.repo.Do(ctx, git.Call{Dir: m.repo.Root, Stdin: []byte(stdin)}, "update-ref", "-m", "codeloops: "+why, "--stdin")
 	if err == nil {
@@ -41,10 +51,6 @@ type job struct {
 }
 
 func (j *job) merge(ctx context.Context) (Result, error) {
-	lock := filepath.Join(j.repo.CommonDir, filepath.FromSlash(waiting+j.Target)+".lock")
-	if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Result{}, err
-	}
 	if err := j.clear(); err != nil { // left by a killed process
 		return Result{}, err
 	}

@@ -99,3 +99,27 @@ func killedAt(t *testing.T, n int, late string, out bool) (killed bool) {
 	s.clean()
 	return killed
 }
+
+// TestKilledGit: locks of our refs that a killed git has left do not stop the next merge.
+func TestKilledGit(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.Branch("two", "main", "two", "2\n")
+	s.Write("own", "own\n")
+	s.Save("own")
+	s.merged("one")
+	dropped := "refs/codeloops/dropped/main-" + s.Git("rev-parse", queue)[:12]
+	s.Git("commit", "-q", "--amend", "-m", "other words")
+	for _, ref := range []string{queue, "refs/codeloops/below/main", dropped} {
+		s.Put(s.CommonDir, ref+".lock", "")
+	}
+	s.merged("two")
+	s.Git("rev-parse", "--verify", dropped)
+	s.Put(s.CommonDir, "refs/heads/main.lock", "") // may be the user's
+	s.Git("switch", "-q", "--detach")
+	if _, err := s.merge("two"); err == nil {
+		t.Error("somebody else's lock is gone")
+	}
+	s.clean()
+}
