@@ -49,7 +49,10 @@ func newScene(t *testing.T, out bool) scene {
 	return s
 }
 
-const queue = "refs/codeloops/queue/main"
+const (
+	queue = "refs/codeloops/queue/main"
+	bases = "refs/codeloops/below/main"
+)
 
 // green is a project's check. It fails for files that contain "red", or "needs:" and a file that does not exist.
 func green(_ context.Context, dir string) (*merge.Failure, error) {

@@ -50,11 +50,13 @@ func made(id string, reasons []string) bool {
 
 // took returns the newest of the waiting merges that the user has taken; "" is none. Of those that are no longer in the
 // target, it has been the commit, a merge of it, or was rebased onto it. That it has contained the commit in another way
-// says nothing: the user may have tried the branch of a task that began there.
+// says nothing: the user may have tried the branch of a task that began there. A commit that was made on the target, and
+// merged into what waits, counts too: a version of codeloops without base refs leaves no other trace of it.
 func (m *Merger) took(ctx context.Context, at position) (string, error) {
 	var had strings.Builder
 	args := []string{"rev-list", "--ignore-missing", "--no-walk", "--no-commit-header", "--format=%P", at.tip}
-	for id, reasons := range m.past(at) {
+	past := m.past(at)
+	for id, reasons := range past {
 		had.WriteString(id + "\n")
 		for _, why := range reasons { // "rebase (finish): refs/heads/main onto COMMIT"
 			_, onto, _ := strings.Cut(why, " onto ")
@@ -73,11 +75,12 @@ func (m *Merger) took(ctx context.Context, at position) (string, error) {
 		return "", err
 	}
 	merges, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--first-parent", at.ahead, "^"+at.tip, "--")
-	if merges == "" {
+	if merges == "" || err != nil {
 		return at.ahead, err
 	}
-	for id := range strings.FieldsSeq(merges) {
-		if strings.Contains(had.String(), id) {
+	all, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--topo-order", at.ahead, "^"+at.tip, "--")
+	for id := range strings.FieldsSeq(all) {
+		if made(id, past[id]) || strings.Contains(merges, id) && strings.Contains(had.String(), id) {
 			return id, err
 		}
 	}

@@ -166,6 +166,34 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
+// TestRewrittenOld: commits of the user that a version of codeloops without base refs has merged into what waits do not
+// come back once they are removed.
+func TestRewrittenOld(t *testing.T) {
+	t.Parallel()
+	for _, stale := range []bool{false, true} {
+		s := newScene(t, true)
+		s.Branch("one", "main", "one", "1\n")
+		s.Branch("two", "main", "two", "2\n")
+		s.Branch("three", "main", "three", "3\n")
+		s.merged("one")
+		base := s.Git("rev-parse", "main")
+		s.Write("own", "own\n")
+		s.Save("own")
+		s.merged("two")
+		s.Git("update-ref", bases, base)
+		if !stale {
+			s.Git("update-ref", "-d", bases)
+		}
+		s.Git("reset", "-q", "--hard", "HEAD~1")
+		res := s.merged("three")
+		s.removed(res, "own")
+		if files := strings.Fields(s.Git("ls-tree", "--name-only", queue)); strings.Join(files, " ") != "first one three two" {
+			t.Errorf("it has %q: %+v", files, res)
+		}
+		s.clean()
+	}
+}
+
 // TestRewrittenAway: what waited and amounts to nothing on a rewritten target is kept.
 func TestRewrittenAway(t *testing.T) {
 	t.Parallel()
