@@ -79,7 +79,7 @@ type Record struct {
 	// NotBefore is when the task may be offered, or its result merged; zero is at once.
 	NotBefore time.Time `json:"not_before,omitzero"`
 
-	Base     string   `json:"base,omitempty"`     // commit at which work began
+	Base     string   `json:"base,omitempty"`     // commit at which work began, or that was merged into it since
 	Head     string   `json:"head,omitempty"`     // commit with its result
 	Progress Progress `json:"progress,omitzero"`  // of its run
 	Reworks  int      `json:"reworks,omitempty"`  // how often the merge sent it back

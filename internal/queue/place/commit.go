@@ -74,11 +74,6 @@ func (p *Place) Changed(ctx context.Context, since, head string) ([]string, erro
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), nil
 }
 
-// Contains reports whether a commit is, or has as an ancestor, another one.
-func (p *Place) Contains(ctx context.Context, commit, other string) (bool, error) {
-	return p.repo.Contains(ctx, commit, other)
-}
-
 // stage stages everything that is to be committed.
 func (p *Place) stage(ctx context.Context) error {
 	if _, err := p.tree.git(ctx, "add", "--all", ":/"); err != nil {

@@ -64,6 +64,17 @@ func (p *Place) unconcluded(ctx context.Context, head string) (bool, error) {
 	return p.repo.Contains(ctx, head, p.rec.Update.Theirs)
 }
 
+// Based returns the commit of the last update, if that contains the place's earlier base, or else that.
+func (p *Place) Based(ctx context.Context, base string) (string, error) {
+	if p.rec.Update == nil {
+		return base, nil
+	}
+	if has, err := p.repo.Contains(ctx, p.rec.Update.Theirs, base); err != nil || !has {
+		return base, err
+	}
+	return p.rec.Update.Theirs, nil
+}
+
 // merge runs git merge in the place. If it is interrupted, [Place.settle] undoes it.
 func (p *Place) merge(ctx context.Context, theirs string) error {
 	env, err := p.repo.Identity(ctx, p.Dir)

@@ -90,6 +90,20 @@ func TestUpdateConflict(t *testing.T) {
 	}
 }
 
+// TestBased: a place is based on what was merged into it last, which may not be the newest commit, if the target has its
+// earlier base.
+func TestBased(t *testing.T) {
+	t.Parallel()
+	s, head, tip := conflict(t)
+	s.Save("later")
+	s.update()("both", "title") // of the merge that is not concluded
+	for base, want := range map[string]string{head + "~1": tip, head: head} {
+		if got, err := s.open("t").Based(t.Context(), base); err != nil || got != want {
+			t.Errorf("with the base %s it is based on %s, %v", base, got, err)
+		}
+	}
+}
+
 // TestMarkersCommitted: conflict markers are refused even if an agent has added or committed them.
 func TestMarkersCommitted(t *testing.T) {
 	t.Parallel()

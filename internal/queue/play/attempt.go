@@ -129,14 +129,14 @@ func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
 	if err == nil {
 		_, err = here.Update(ctx, tip)
 	}
-	follows := false
+	base := ""
 	if err == nil {
-		follows, err = here.Contains(ctx, tip, a.job.Base)
+		base, err = here.Based(ctx, a.job.Base)
 	}
-	if err != nil || !follows {
+	if err != nil || base == a.job.Base {
 		return err
 	}
-	return a.job.Change(ctx, func(r *queue.Record) error { r.Base = tip; return nil })
+	return a.job.Change(ctx, func(r *queue.Record) error { r.Base = base; return nil })
 }
 
 // outcome returns the change of the record after a run.
