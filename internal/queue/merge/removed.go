@@ -141,8 +141,8 @@ func (m *Merger) lacks(ctx context.Context, at position, onto, id string) (all [
 		return nil, err
 	}
 	// The second try is for changes that the target got in other commits, and undid.
-	for _, args := range [][]string{{"--cherry-pick"}, nil} {
-		args = slices.Concat([]string{"rev-list", "--no-commit-header", "--format=%H %s", "--right-only"}, args, []string{onto + "..." + id, "--"})
+	for _, args := range [][]string{{"--cherry-pick", "--right-only", onto + "..." + id}, {id, "^" + onto}} {
+		args = slices.Concat([]string{"rev-list", "--no-commit-header", "--format=%H %s"}, args, []string{"--"})
 		out, err := m.repo.Run(ctx, m.repo.Root, args...)
 		if err != nil {
 			return nil, err

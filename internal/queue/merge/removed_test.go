@@ -194,6 +194,25 @@ func TestRewrittenOld(t *testing.T) {
 	}
 }
 
+// TestUnrelated: if the target is replaced by a history of its own, commits of that are not said to be removed.
+func TestUnrelated(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.merged("one")
+	s.Branch("two", queue, "two", "2\n")
+	s.Git("switch", "-q", "--orphan", "anew")
+	s.Write("anew", "anew\n")
+	s.Save("anew")
+	s.Git("branch", "-q", "-M", "anew", "main")
+	res := s.merged("two")
+	s.removed(res, "first")
+	if files := strings.Fields(s.Git("ls-tree", "--name-only", queue)); strings.Join(files, " ") != "anew one two" {
+		t.Errorf("it has %q: %+v", files, res)
+	}
+	s.clean()
+}
+
 // TestRewrittenAway: what waited and amounts to nothing on a rewritten target is kept.
 func TestRewrittenAway(t *testing.T) {
 	t.Parallel()
