@@ -110,7 +110,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	case err != nil:
 	case is.taken:
 		if j.gone, err = j.lacks(ctx, at, at.tip, at.ahead); err == nil {
-			_, err = j.taken(ctx, at)
+			err = j.taken(ctx, at)
 		}
 	case is.inTip:
 		res = Result{Outcome: Merged, Ref: heads + j.Target, Tip: at.tip}
@@ -242,7 +242,7 @@ func (j *job) has(ctx context.Context, at position, onto string, m git.Merged, p
 	case err != nil || tree != m.Tree:
 		return false, err
 	case p.commit == at.ahead:
-		_, err = j.taken(ctx, at)
+		err = j.taken(ctx, at)
 	default:
 		j.head = onto
 	}

@@ -150,14 +150,15 @@ func (m *Merger) publish(ctx context.Context, at position, commit, why string, c
 }
 
 // taken removes the waiting ref, which the user has taken. What the target does not contain is kept.
-func (m *Merger) taken(ctx context.Context, at position) (ok bool, err error) {
+func (m *Merger) taken(ctx context.Context, at position) error {
 	changes := append(at.without(), "verify "+heads+at.target+" "+at.tip)
 	if in, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil {
-		return false, err
+		return err
 	} else if !in {
 		changes = append(changes, at.keep())
 	}
-	return m.change(ctx, at, "taken", changes...)
+	_, err := m.change(ctx, at, "taken", changes...)
+	return err
 }
 
 // keep is the change that keeps the waiting commit at a ref.
