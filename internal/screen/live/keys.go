@@ -229,13 +229,16 @@ type input struct {
 	full  bool // some of what was typed did not fit
 }
 
+// leastInput is how many columns a text to be typed needs.
+const leastInput = 16
+
 // line shows what was typed so far, or the end of it if there is little room.
 func (i *input) line(ascii bool, width int) string {
 	cursor, label, cut := "▏", i.label, "…"
 	if ascii {
 		cursor, cut = "_", "~"
 	}
-	if ansi.StringWidth(label) > width/2 {
+	if ansi.StringWidth(label) > width-leastInput {
 		label = "actor" // or there would be no room for the text
 	}
 	if i.full {
