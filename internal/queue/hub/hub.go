@@ -278,18 +278,27 @@ func isCert(s tls.ConnectionState, want string) error {
 // Share serves the queue until the link is closed, unless a hub does so already. If that one was also shared by a
 // command and goes away, this process takes over. A hub that was started by codeloops hub is waited for.
 func (h *Home) Share(ctx context.Context) (*Link, error) {
-	served, err := h.Serve(ctx, Options{shared: true})
-	if err == nil {
-		return served.serve(served.Close)
+	for {
+		served, err := h.Serve(ctx, Options{shared: true})
+		if err == nil {
+			return served.serve(served.Close)
+		}
+		if !errors.Is(err, ErrServed) {
+			return nil, err
+		}
+		link, err := h.Connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if link.end == nil {
+			h.standIn(ctx, link)
+			return link, nil
+		}
+		// That hub has just gone, and nobody else can reach the one that the link has started.
+		if err := link.Close(); err != nil {
+			return nil, err
+		}
 	}
-	if !errors.Is(err, ErrServed) {
-		return nil, err
-	}
-	link, err := h.Connect(ctx)
-	if err == nil && link.end == nil { // otherwise that one has just gone, and this process has the queue for itself
-		h.standIn(ctx, link)
-	}
-	return link, err
 }
 
 // serve connects to the hub for a link that ends it.

@@ -258,3 +258,32 @@ func TestHubThatWasKilled(t *testing.T) {
 		}
 	}
 }
+
+// A command that shares the queue just when a hub ends can be reached by others.
+func TestShareAsAHubEnds(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	for n := range 30 {
+		served, err := h.Serve(t.Context(), hub.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ending sync.WaitGroup
+		ending.Go(func() {
+			time.Sleep(time.Duration(n) * 300 * time.Microsecond)
+			if err := served.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		link, err := h.Share(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ending.Wait()
+		other, err := h.Connect(t.Context())
+		if err != nil {
+			t.Fatalf("round %d: %v", n, err)
+		}
+		_, _ = other.Close(), link.Close() // one may lead to the hub that has ended
+	}
+}
