@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"codeloops/internal/session"
 	"codeloops/internal/view"
@@ -13,6 +14,13 @@ import (
 
 // lockEnding is the suffix of the lock file next to a directory of [tempDirs].
 const lockEnding = ".lock"
+
+// How often, and how long apart, a lock is tried: a process that tidies up takes those that were just made, too,
+// before it finds nothing to remove.
+const (
+	tries = 200
+	pause = 10 * time.Millisecond
+)
 
 // tempDirs holds temporary directories, each used by one process.
 type tempDirs string
@@ -29,6 +37,10 @@ func (a tempDirs) room(name string) (dir string, done func(), err error) {
 	a.tidy()
 	dir = filepath.Join(home, name)
 	lock, free, err := session.LockFile(dir + lockEnding)
+	for try := 1; err == nil && !free && try < tries; try++ {
+		time.Sleep(pause)
+		lock, free, err = session.LockFile(dir + lockEnding)
+	}
 	if err == nil && !free {
 		err = fmt.Errorf("another process is at work in %s", dir)
 	}
