@@ -123,9 +123,7 @@ func (b *backlog) asItStands(ctx context.Context, r *queue.Record) error {
 	}
 	runner := proc.NewRunner(b.on.Now)
 	take, err := b.player(runner).Take(ctx, r)
-	if err == nil {
-		r.Merge.Take = take
-	} else {
+	if r.Merge.Take = take; err != nil {
 		b.Report(err) // the rest is shown in any case
 	}
 	return runner.Close()

@@ -255,7 +255,10 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 // taking says how to take the merges that wait for a task's target.
 func (s *shift) taking(ctx context.Context, r queue.Record) {
 	take, err := s.plays.Take(ctx, &r)
-	if r.Merge.Take = take; err != nil || take == "" {
+	if err != nil {
+		s.Report(err)
+	}
+	if r.Merge.Take = take; take == "" {
 		return
 	}
 	fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // only information

@@ -305,6 +305,7 @@ func (h *history) try() {
 // queue does something as the queue or as an agent.
 func (h *history) queue() {
 	h.Helper()
+	h.offered()
 	onto, err := h.merger.Onto(h.Context(), "main")
 	h.must(err)
 	t := h.any(func(t *task) bool { return !t.done })
@@ -340,6 +341,22 @@ func (h *history) queue() {
 		h.advised()
 		if res := h.finish(t); res.Outcome == merge.BringsBack && res.UserCommits {
 			h.Error("what was advised does not help")
+		}
+	}
+}
+
+// offered expects that the command that takes what waits would bring back nothing that the user removed.
+func (h *history) offered() {
+	h.Helper()
+	// An error is that of a target that was rewritten below what waits.
+	if take, err := h.merger.Take(h.Context(), "main"); err != nil || take == "" {
+		return
+	}
+	m, err := h.MergeTree(h.Context(), "main", queue)
+	h.must(err)
+	for f := range h.in(m.Tree) {
+		if h.gone[f] {
+			h.Errorf("taking what waits would bring %s back", f)
 		}
 	}
 }

@@ -72,9 +72,8 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 // A relation says which commits contain which.
 type relation struct {
 	inTip, inAhead bool   // the branch, or the waiting commit, contains the head
-	taken          bool   // the user took the waiting commit, and may have removed it again
 	apart          bool   // the branch has commits that the waiting commit lacks
-	lost           string // what the waiting commit is based on, and the branch no longer has; "" is nothing
+	lost           string // see [Merger.lost]
 }
 
 func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
@@ -87,14 +86,8 @@ func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
 	if r.inTip = has(at.tip, j.head); at.ahead == "" || err != nil {
 		return r, err
 	}
-	took, err := j.took(ctx, at)
+	r.lost, err = j.lost(ctx, at)
 	r.inAhead, r.apart = has(at.ahead, j.head), !has(at.ahead, at.tip)
-	if at.base != "" && !has(at.tip, at.base) {
-		r.lost = at.base
-	}
-	if took != "" && (r.lost == "" || has(took, r.lost)) {
-		r.lost, r.taken = took, took == at.ahead
-	}
 	return r, err
 }
 
@@ -108,7 +101,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	ok, res := false, Result{}
 	switch {
 	case err != nil:
-	case is.taken:
+	case is.lost != "" && is.lost == at.ahead:
 		if j.gone, err = j.lacks(ctx, at, at.tip, at.ahead); err == nil {
 			err = j.taken(ctx, at)
 		}

@@ -82,20 +82,14 @@ func (m *Merger) renamed(ctx context.Context, target string) string {
 
 // Onto returns the commit that the next merge into a target is based on.
 func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
-	at, err := m.pending(ctx, target)
-	return at.onto(), err
-}
-
-// pending returns the position of a target, without a waiting commit that the user has taken.
-func (m *Merger) pending(ctx context.Context, target string) (position, error) {
 	at, err := m.look(ctx, target)
 	if err != nil || at.ahead == "" {
-		return at, err
+		return at.tip, err
 	}
 	if took, e := m.took(ctx, at); e != nil || took == at.ahead {
 		at.ahead, err = "", e
 	}
-	return at, err
+	return at.onto(), err
 }
 
 // onto is the commit that the next merge is based on.
@@ -121,17 +115,43 @@ func (m *Merger) take(at position, how string) string {
 	return "git -C " + wording.Shell(at.tree) + strings.TrimPrefix(command, "git")
 }
 
-// Take is the command by which the user takes the waiting commit of a target; "" where there is none.
+// Take is the command by which the user takes the waiting commit of a target; "" where there is none. What would bring
+// back removed commits is not offered: it is an error, until the next merge has moved it.
 func (m *Merger) Take(ctx context.Context, target string) (command string, err error) {
-	at, err := m.pending(ctx, target)
-	if err != nil || at.ahead == "" {
+	at, err := m.look(ctx, target)
+	if at.target != "" && at.ahead == "" {
+		return "", nil // also where the branch is gone
+	}
+	if err != nil {
 		return "", err
+	}
+	lost, err := m.lost(ctx, at)
+	switch {
+	case err != nil || lost == at.ahead:
+		return "", err
+	case lost != "":
+		return "", m.stale(ctx, at, lost)
 	}
 	forward, err := m.repo.Contains(ctx, at.ahead, at.tip)
 	if err != nil || !forward {
 		return m.take(at, ""), err
 	}
 	return m.take(at, "--ff-only "), nil
+}
+
+// stale explains why what waits is not to be taken as it is.
+func (m *Merger) stale(ctx context.Context, at position, lost string) error {
+	back, err := m.lacks(ctx, at, at.tip, lost)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(back))
+	for i, c := range back {
+		names[i] = c.String()
+	}
+	what := strings.TrimSuffix("commits that "+wording.Name(at.target)+" no longer has: "+wording.List(names, 5), ": ")
+	return hint.Errorf("the next task that is merged moves it to the new "+wording.Name(at.target)+", without them; or take it all ("+m.take(at, "")+"), and undo what you do not want with git revert",
+		"what waits for %s is based on %s", wording.Name(at.target), what)
 }
 
 // publish moves the target to a commit, or the waiting ref where the target is checked out. ok is false where the

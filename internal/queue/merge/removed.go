@@ -87,6 +87,24 @@ func (m *Merger) took(ctx context.Context, at position) (string, error) {
 	return "", err
 }
 
+// lost returns what the waiting commit is based on, and the target no longer has; "" is nothing. It is the waiting commit
+// itself where the user took that, and may have removed it again.
+func (m *Merger) lost(ctx context.Context, at position) (string, error) {
+	took, err := m.took(ctx, at)
+	if err != nil || at.base == "" {
+		return took, err
+	}
+	if in, err := m.repo.Contains(ctx, at.tip, at.base); in || err != nil {
+		return took, err
+	}
+	if took != "" {
+		if in, err := m.repo.Contains(ctx, took, at.base); in || err != nil {
+			return took, err
+		}
+	}
+	return at.base, nil
+}
+
 // fork returns the commit after which a branch's own changes begin, if the target and the queue have it no more: the
 // branch's base, or a later commit of the target that the branch was rebased onto. A branch that the user tried on the
 // target, and left, is not based on itself. mingled is set where more of that kind, or what is still there, came after

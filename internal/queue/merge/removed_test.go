@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"codeloops/internal/queue/merge"
+	"codeloops/internal/wording/hint"
 )
 
 // lacks expects that a ref does not contain some files.
@@ -61,6 +62,22 @@ func (s scene) over(base string) {
 	s.must(err)
 	if onto != base || take != "" {
 		s.Errorf("the next task begins at %s; the command to take what waits is %q", onto, take)
+	}
+}
+
+// notOffered expects that the user is not offered to take what waits, but told that it is based on removed commits with
+// these subjects.
+func (s scene) notOffered(subjects ...string) {
+	s.Helper()
+	take, err := s.merger.Take(s.Context(), "main")
+	advice, _ := hint.Of(err)
+	if take != "" || err == nil || !strings.Contains(err.Error(), "main no longer has") || !strings.Contains(advice, "git merge "+queue) {
+		s.Errorf("offered %q: %v (%s)", take, err, advice)
+	}
+	for _, subject := range subjects {
+		if err == nil || !strings.Contains(err.Error(), `("`+subject+`")`) {
+			s.Errorf("%v: want %s", err, subject)
+		}
 	}
 }
 
@@ -148,6 +165,7 @@ func TestRewritten(t *testing.T) {
 				s.Git("switch", "-q", "-c", "main")
 			}
 			before := s.Untouched()
+			s.notOffered(h.removed...)
 			res := s.merged("three")
 			s.removed(res, h.removed...)
 			if files := strings.Fields(s.Git("ls-tree", "--name-only", queue)); strings.Join(files, " ") != h.files || res.Partial || s.Untouched() != before {
