@@ -227,6 +227,40 @@ func TestOtherWorkTree(t *testing.T) {
 	}
 }
 
+// TestBesideDeleted: what waits for a deleted branch x leaves no room for what is to wait for x/y, and the other way round.
+// The user is told how to make room without losing it.
+func TestBesideDeleted(t *testing.T) {
+	t.Parallel()
+	for _, names := range [][2]string{{"x", "x/y"}, {"x/y", "x"}} {
+		s := newScene(t, true)
+		onto := func(target, head string) (merge.Result, error) {
+			return s.merger.Merge(t.Context(), merge.Request{Target: target, Head: head, Base: "main", Message: "Merge " + head + "\n", Check: green})
+		}
+		one := s.Branch("one", "main", "one", "1\n")
+		s.Branch("two", "main", "two", "2\n")
+		s.Git("switch", "-q", "-c", names[0])
+		res, err := onto(names[0], "one")
+		s.must(err)
+		s.Git("switch", "-q", "main")
+		s.Git("branch", "-q", "-D", names[0])
+		s.Git("switch", "-q", "-c", names[1])
+		_, err = onto(names[1], "two")
+		advice, _ := hint.Of(err)
+		if err == nil || !strings.Contains(err.Error(), res.Ref) || !strings.Contains(err.Error(), "branch that was deleted") {
+			t.Fatalf("error %v (%s)", err, advice)
+		}
+		commands, _, _ := strings.Cut(advice, " makes room")
+		for command := range strings.SplitSeq(commands, " && ") {
+			s.Git(strings.Fields(command)[1:]...)
+		}
+		res, err = onto(names[1], "two")
+		s.must(err)
+		s.contains(res.Ref, "two")
+		s.contains(strings.ReplaceAll(names[0], "/", "-")+"-waits", one)
+		s.clean()
+	}
+}
+
 // TestConflict: a conflict names its files and moves no ref.
 func TestConflict(t *testing.T) {
 	t.Parallel()

@@ -154,6 +154,31 @@ func (m *Merger) stale(ctx context.Context, at position, lost string) error {
 		"what waits for %s is based on %s", wording.Name(at.target), what)
 }
 
+// crowded explains why nothing can wait for a target; nil: it can. Git has no ref x/y beside a ref x, nor branches of such
+// names, so the other one is what waits for a branch that is gone.
+func (m *Merger) crowded(ctx context.Context, at position) error {
+	if at.tree == "" || at.ahead != "" {
+		return nil
+	}
+	refs, err := m.repo.Refs(ctx, waiting, bases)
+	var beside, room []string
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		branch := strings.TrimPrefix(strings.TrimPrefix(ref, waiting), bases)
+		if !strings.HasPrefix(branch, at.target+"/") && !strings.HasPrefix(at.target, branch+"/") {
+			continue
+		}
+		if strings.HasPrefix(ref, waiting) {
+			room = append(room, "git branch "+wording.Shell(flat(branch)+"-waits")+" "+wording.Shell(ref))
+		}
+		beside, room = append(beside, ref), append(room, "git update-ref -d "+wording.Shell(ref))
+	}
+	if err != nil || len(beside) == 0 {
+		return err
+	}
+	return hint.Errorf(strings.Join(room, " && ")+" makes room, and keeps what waits there at a branch; then codeloops queue retry goes on",
+		"git has no room for %s beside what is left of a branch that was deleted: %s", waiting+at.target, wording.List(beside, 5))
+}
+
 // publish moves the target to a commit, or the waiting ref where the target is checked out. ok is false where the
 // target has moved from its position.
 func (m *Merger) publish(ctx context.Context, at position, commit, why string, changes ...string) (ok bool, err error) {
