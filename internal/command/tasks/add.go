@@ -101,7 +101,12 @@ func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
 	}
 	if was, there := all[t.ID]; there {
 		advice := "codeloops queue rm " + t.ID + " takes it out"
-		if was.State != queue.Merged {
+		switch {
+		case was.State == queue.Waiting:
+			advice = "codeloops queue run works on it; " + advice
+		case was.State == queue.Offered || was.State == queue.Running:
+			advice = "codeloops queue cancel " + t.ID + " stops the work on it"
+		case was.State.Over() && was.State != queue.Merged:
 			advice = "codeloops queue retry " + t.ID + " has it tried again, queue rm takes it out"
 		}
 		return hint.Errorf(advice, "the same task is in the queue already: %s, %s", t.ID, was.State)
