@@ -10,17 +10,20 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"codeloops/internal/proc"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/git/gittest"
+	"codeloops/internal/queue/merge"
 )
 
-// A killer kills its own process before a certain command, or after it if late is set.
+// A killer kills its own process before a certain command, or after it if late is set; or it suspends it there.
 type killer struct {
 	git.Starter
 	left *int
 	late bool
+	stop bool
 }
 
 func (k killer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
@@ -28,8 +31,12 @@ func (k killer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 		if k.late {
 			_, _ = k.Starter.Run(ctx, c)
 		}
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
+		sig := syscall.SIGKILL
+		if k.stop {
+			sig = syscall.SIGSTOP
+		}
+		_ = syscall.Kill(os.Getpid(), sig)
+		time.Sleep(time.Hour) // a signal may take a moment
 	}
 	return k.Starter.Run(ctx, c)
 }
@@ -39,7 +46,9 @@ func (k killer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 //nolint:paralleltest // it runs alone there
 func TestPlayed(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("MERGE_KILL_AT"))
-	r := gittest.Played(t, func(s git.Starter) git.Starter { return killer{s, &n, os.Getenv("MERGE_KILL_LATE") != ""} })
+	r := gittest.Played(t, func(s git.Starter) git.Starter {
+		return killer{s, &n, os.Getenv("MERGE_KILL_LATE") != "", os.Getenv("MERGE_STOP") != ""}
+	})
 	if r == nil || err != nil {
 		t.Skip("it is for other tests to run")
 	}
@@ -67,6 +76,50 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
+// played is the command that merges in a process of its own, up to the n-th git command.
+func (s scene) played(n int, env string) *exec.Cmd {
+	cmd := exec.CommandContext(s.Context(), os.Args[0], "-test.run=^TestPlayed$")
+	cmd.Env = append(s.Play(), "MERGE_KILL_AT="+strconv.Itoa(n), env)
+	return cmd
+}
+
+// TestWaitsForSuspended: a merge that waits for a suspended process says so, once, and goes on when that has ended.
+func TestWaitsForSuspended(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.Branch("two", "main", "two", "2\n")
+	cmd := s.played(6, "MERGE_STOP=1")
+	s.must(cmd.Start())
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("%v, %v", status, err)
+	}
+	told, done := make(chan string, 100), make(chan error, 1)
+	go func() {
+		_, err := s.merger.Merge(s.Context(), merge.Request{
+			Target: "main", Head: "one", Base: "main", Message: "Merge one\n", Check: green, Tell: func(text string) { told <- text },
+		})
+		done <- err
+	}()
+	select {
+	case got := <-told:
+		if !strings.Contains(got, "process "+strconv.Itoa(cmd.Process.Pid)+", which merges onto main") {
+			t.Errorf("told %q", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits without a word")
+	}
+	time.Sleep(300 * time.Millisecond) // it looks again several times
+	s.must(cmd.Process.Kill())
+	_ = cmd.Wait() // it was killed
+	if s.must(<-done); len(told) > 0 {
+		t.Errorf("told again: %q", <-told)
+	}
+	s.contains(queue, "one")
+	s.clean()
+}
+
 func killedAt(t *testing.T, n int, late string, out bool) (killed bool) {
 	t.Helper()
 	s := newScene(t, out)
@@ -78,8 +131,7 @@ func killedAt(t *testing.T, n int, late string, out bool) (killed bool) {
 		s.Git("merge", "-q", "--ff-only", "three")
 	}
 	before := s.Untouched()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPlayed$")
-	cmd.Env = append(s.Play(), "MERGE_KILL_AT="+strconv.Itoa(n), "MERGE_KILL_LATE="+late)
+	cmd := s.played(n, "MERGE_KILL_LATE="+late)
 	text, err := cmd.CombinedOutput()
 	if killed = err != nil; killed && !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("%d%s: %v\n%s", n, late, err, text)

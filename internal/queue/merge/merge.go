@@ -22,6 +22,7 @@ import (
 
 	"codeloops/internal/queue/git"
 	"codeloops/internal/session"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -47,6 +48,8 @@ type Request struct {
 	Bring func(ctx context.Context, dir string) (paths []string, err error)
 	// Check checks the merge in a work tree and returns what failed; nil is nothing. A nil Check checks nothing.
 	Check func(ctx context.Context, dir string) (*Failure, error)
+	// Tell reports what the merge waits for; nil reports nothing.
+	Tell func(sentence string)
 }
 
 // A Failure is a check that failed.
@@ -111,7 +114,7 @@ func (m *Merger) Merge(ctx context.Context, r Request) (res Result, err error) {
 	if !there {
 		return Result{}, hint.Errorf("name the last commit of the branch", "%q is no commit", r.Head)
 	}
-	lock, err := m.lock(ctx, r.Target)
+	lock, err := m.lock(ctx, &r)
 	if err != nil {
 		return Result{}, err
 	}
@@ -127,17 +130,20 @@ func flat(branch string) string { return strings.ReplaceAll(branch, "/", "-") }
 func (m *Merger) room(target string) string { return filepath.Join(m.home, flat(target)) }
 
 // lock waits until nobody else merges into the target: of concurrent merges, all but one would be checked for
-// nothing.
-func (m *Merger) lock(ctx context.Context, target string) (*session.Lock, error) {
-	room := m.room(target)
+// nothing. The queue hands out one merge at a time, so the other one has lost its turn, and may stand still.
+func (m *Merger) lock(ctx context.Context, r *Request) (*session.Lock, error) {
+	room := m.room(r.Target)
 	if err := os.MkdirAll(room, 0o700); err != nil {
 		return nil, err
 	}
-	for {
-		lock, err := session.WorkTree{Root: room, GitDir: room}.Acquire("merge onto "+target, time.Time{})
+	for told := false; ; told = true {
+		lock, err := session.WorkTree{Root: room, GitDir: room}.Acquire("merge onto "+r.Target, time.Time{})
 		held, is := errors.AsType[*session.HeldError](err)
 		if !is {
 			return lock, err
+		}
+		if !told && r.Tell != nil {
+			r.Tell(fmt.Sprintf("its merge waits for process %d, which merges onto %s; if that is suspended, continue it or end it", held.PID, wording.Name(r.Target)))
 		}
 		select {
 		case <-ctx.Done():

@@ -34,6 +34,7 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		Check: func(ctx context.Context, dir string) (*merge.Failure, error) {
 			return g.check(ctx, &j.Task, dir)
 		},
+		Tell: func(sentence string) { g.player.Tell(j.Task.ID, sentence) },
 	})
 	if err != nil {
 		return nil, err
