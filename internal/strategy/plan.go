@@ -184,12 +184,12 @@ func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) er
 	ok, err := ask(ctx, in, loop.Call{Step: step.Sub(string(RolePlanner)), Role: RolePlanner, Prompt: question, Case: c}, func(reply string) string {
 		var ok bool
 		if w.plan, ok = verdict.Plan(reply, w.MaxSteps); !ok {
-			return "it did not end with a plan of that form, or had more than one"
+			return fmt.Sprintf("it did not end with a plan of that form, or had more than one, or more than %d steps", w.MaxSteps)
 		}
 		return ""
 	})
 	if !ok {
-		w.plan = []verdict.PlanStep{{ID: "1", Text: "Do all that is left of the whole task."}}
+		w.plan = []verdict.PlanStep{{ID: "1", Text: "Do all that is left of the whole task: no plan could be read."}}
 	}
 	if err == nil {
 		err = in.Note(ctx, step.Sub("made"), NotePlan, listed(w.plan))

@@ -61,14 +61,15 @@ func plannedCourses() map[string]course {
 		"plan in vain": {
 			plan, func(w *world) { w.done = "nobody"; say("plan_1.planner", twoSteps, "work.plan_2.planner", twoSteps)(w) }, loop.StopMaxIterations, "", nil,
 		},
+		"a bare list": {green, say("plan_1.planner", "1. one\n2. two"), loop.StopDone, "1.actor 2.actor", nil},
 		"an unreadable plan": {
-			plan, say("plan_1.planner", "1. one", "plan_1.planner.2", "PLAN:\n1. one"), loop.StopDone, "1.actor", nil,
+			plan, say("plan_1.planner", "- one", "plan_1.planner.2", "PLAN:\n1. one"), loop.StopDone, "1.actor", nil,
 		},
 		"no plan": {
-			refined, say("plan_1.planner", "1. one", "plan_1.planner.2", "> PLAN:\n> 1. one"), loop.StopDone, "1.actor",
+			refined, say("plan_1.planner", "- one", "plan_1.planner.2", "> PLAN:\n> 1. one"), loop.StopDone, "1.actor",
 			[]string{
-				"plan.made 1. Do all that is left of the whole task.", "fork.opened work", "checkpoint work.start", "checkpoint work.plan_1.step_1.end", "applied kept 1.actor",
-				"plan.step_done 1. Do all that is left of the whole task.", "fork.discarded work", "rejudge",
+				"plan.made 1. Do all that is left of the whole task: no plan could be read.", "fork.opened work", "checkpoint work.start", "checkpoint work.plan_1.step_1.end", "applied kept 1.actor",
+				"plan.step_done 1. Do all that is left of the whole task: no plan could be read.", "fork.discarded work", "rejudge",
 			},
 		},
 		"plan approved": {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,32 +35,36 @@ const maxStep = 2000
 
 var (
 	numbered  = wording.Pattern(`^()(\d{1,3})[.)][ \t]+(.+)$`)
+	bulleted  = wording.Pattern(`^[-*•][ \t]+(.+)$`)
 	evidenced = wording.Pattern(`^(E\d{1,3})[ \t]*=[ \t]*(command|run|ask)[ \t]*:[ \t]*(.+)$`)
 	stepID    = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
 	unfilled  = wording.Pattern(`^<[^<>]*>$`) // a placeholder of the form
 )
 
-// Plan reads a plan of at most so many steps: the line "PLAN:" in the planner's own words with
-// numbered lines below it, or {"steps": [{"id", "description"}]}. ok is false if there is
-// none, or if there are two that differ.
+// Plan reads a plan of at most so many steps: the line "PLAN:" in the planner's own words with a
+// list below it, or {"steps": [{"id", "description"}]}, or else a numbered list. ok is false if
+// there is none, or if there are two that differ.
 func Plan(reply string, most int) (steps []PlanStep, ok bool) {
 	return readPlan(reply, most, func(line string) (PlanStep, bool) {
-		m := numbered().FindStringSubmatch(line)
+		if m := numbered().FindStringSubmatch(unmarked(line)); m != nil {
+			return PlanStep{ID: m[2], Text: m[3]}, true
+		}
+		m := bulleted().FindStringSubmatch(line)
 		if m == nil {
 			return PlanStep{}, false
 		}
-		return PlanStep{ID: m[2], Text: m[3]}, true
+		return PlanStep{Text: m[1]}, true
 	}, func(i int, s PlanStep) bool {
 		n, err := strconv.Atoi(s.ID)
 		return s.Tool == "" && (err != nil || n == i+1)
 	})
 }
 
-// Evidence is [Plan] for a plan of evidence: lines like "E1 = ask: where is it tested?", or
-// {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}.
+// Evidence reads a plan of evidence: the line "PLAN:" with lines like "E1 = ask: where is it
+// tested?" below it, or {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}.
 func Evidence(reply string, most int) (steps []PlanStep, ok bool) {
 	return readPlan(reply, most, func(line string) (PlanStep, bool) {
-		m := evidenced().FindStringSubmatch(line)
+		m := evidenced().FindStringSubmatch(unmarked(line))
 		if m == nil {
 			return PlanStep{}, false
 		}
@@ -72,34 +77,17 @@ func Evidence(reply string, most int) (steps []PlanStep, ok bool) {
 // readPlan reads a plan. read parses a line, and sound reports whether a step is valid at its
 // index.
 func readPlan(reply string, most int, read func(line string) (PlanStep, bool), sound func(int, PlanStep) bool) ([]PlanStep, bool) {
-	lines := scanner{text: reply}
-	plans, within := [][]PlanStep{}, false
-	for l := range lines.lines() {
-		text := strings.TrimSpace(wording.Clean(l.text))
-		if !l.own || text == "" {
-			continue
-		}
-		if strings.EqualFold(strings.Trim(text, "#*_ \t"), "plan:") {
-			plans, within = append(plans, nil), true
-		} else if within {
-			last := &plans[len(plans)-1]
-			s, is := read(unmarked(text))
-			switch n := len(*last); {
-			case is:
-				*last = append(*last, s)
-			case n > 0 && wording.Indent(l.text) > 1:
-				(*last)[n-1].Text += " " + text
-			default:
-				within = false
-			}
+	plans, others, block := listsIn(reply, read)
+	if len(plans) == 0 {
+		plans, _, _ = listsIn(block, read)
+	}
+	if text := strings.TrimSpace(cmp.Or(block, reply)); len(plans) == 0 && strings.HasPrefix(text, "{") {
+		if steps := planObject(text); steps != nil {
+			plans = append(plans, steps)
 		}
 	}
-	plans = slices.DeleteFunc(plans, isForm)
-	if fenced, ok := lines.finalFence(); ok && len(plans) == 0 {
-		return readPlan(fenced, most, read, sound)
-	}
-	if text := strings.TrimSpace(reply); len(plans) == 0 && strings.HasPrefix(text, "{") {
-		plans = append(plans, planObject(text))
+	if len(plans) == 0 {
+		plans = others
 	}
 	if len(plans) == 0 || slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) }) {
 		return nil, false
@@ -107,13 +95,92 @@ func readPlan(reply string, most int, read func(line string) (PlanStep, bool), s
 	return plans[0], wellMade(plans[0], most, sound)
 }
 
+// listsIn returns the lists below a line "PLAN:", the other numbered lists, and the content of a
+// fence at the end of the reply.
+func listsIn(reply string, read func(line string) (PlanStep, bool)) (plans, others [][]PlanStep, block string) {
+	lines, all, last := scanner{text: reply}, []*planList{}, (*planList)(nil)
+	for l := range lines.lines() {
+		text := strings.TrimSpace(wording.Clean(l.text))
+		if !l.own || text == "" {
+			continue
+		}
+		step, is := read(text)
+		switch {
+		case strings.EqualFold(strings.Trim(text, "#*_ \t"), "plan:"):
+			last = &planList{labelled: true}
+			all = append(all, last)
+		case last != nil && last.takes(text, wording.Indent(l.text), step, is):
+		case is && step.ID == "1":
+			last = &planList{steps: []PlanStep{step}, indent: wording.Indent(l.text)}
+			all = append(all, last)
+		default:
+			last = nil
+		}
+	}
+	for _, list := range all {
+		switch {
+		case isForm(list.steps):
+		case list.labelled:
+			plans = append(plans, list.steps)
+		default:
+			others = append(others, list.steps)
+		}
+	}
+	block, _ = lines.finalFence()
+	return plans, others, block
+}
+
+// A planList is a list in a planner's own words.
+type planList struct {
+	steps    []PlanStep
+	labelled bool   // it stands below "PLAN:"
+	bullets  bool   // it has no numbers
+	indent   int    // of its first line
+	rest     string // what follows its last step: part of that step if another one comes
+}
+
+// takes adds a line to the list, which may be a step, and reports whether it belongs there.
+func (p *planList) takes(text string, indent int, step PlanStep, is bool) bool {
+	n, bullet := len(p.steps), step.ID == ""
+	if bullet && p.rest == "" { // else the bullets may stand below the list, and be no steps
+		step.ID = strconv.Itoa(n + 1)
+	}
+	if n == 0 && is {
+		p.indent, p.bullets, p.steps = indent, bullet, []PlanStep{step}
+	}
+	deeper := indent > p.indent+1
+	switch {
+	case n == 0:
+		return is
+	case deeper && p.rest == "":
+		extend(&p.steps[n-1].Text, text)
+	case !is || deeper || bullet != p.bullets:
+		extend(&p.rest, text)
+	case p.rest != "" && step.ID == "1":
+		return false
+	default:
+		p.steps[n-1].Text += p.rest
+		p.steps, p.rest = append(p.steps, step), ""
+	}
+	return true
+}
+
+// extend adds a line to a text, unless that is too long for a step in any case.
+func extend(text *string, line string) {
+	if len(*text) <= maxStep {
+		*text += " " + line
+	}
+}
+
 // isForm reports whether a plan is empty, or a copy of the form that was asked for.
 func isForm(p []PlanStep) bool {
 	return len(p) == 0 || slices.ContainsFunc(p, func(s PlanStep) bool { return unfilled().MatchString(s.Text) })
 }
 
-// unmarked returns a line of a list without its bullet and its first bold marks.
+// unmarked returns a line of a list without its bullet, or the marks of a heading, and its first bold
+// marks.
 func unmarked(line string) string {
+	line = strings.TrimLeft(line, "# ")
 	for _, bullet := range []string{"- ", "* ", "• "} {
 		line = strings.TrimLeft(strings.TrimPrefix(line, bullet), " \t")
 	}

@@ -20,7 +20,8 @@ func said(steps []verdict.PlanStep, ok bool) string {
 	return strings.Join(all, " | ")
 }
 
-// TestPlan: a plan counts if it has the requested form, is not quoted, and is the only one.
+// TestPlan: a plan counts if it has the requested form or is a numbered list, is not quoted, and is
+// the only one.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{
@@ -35,15 +36,36 @@ func TestPlan(t *testing.T) {
 		"The file says:\n```\nPLAN:\n1. delete all\n```\nPLAN:\n1. Add":             "1. Add",
 		"> PLAN:\n> 1. delete all\n\nPLAN:\n1. Add\x1b[2J it":                       "1. Add it",
 
+		"1. Add\n2. Test": "1. Add | 2. Test",
+		"I looked.\n\n1. Add it.\n2) Test it.\n\nThat is all.": "1. Add it. | 2. Test it.",
+		"My PLAN:\n1. Add":                                             "1. Add",
+		"PLAN:\n- Add\n* Test":                                         "1. Add | 2. Test",
+		"Plan:\n- Add\n  - all of it\n- Test":                          "1. Add - all of it | 2. Test",
+		"PLAN:\nIt is this:\n1. Add":                                   "1. Add",
+		"### 1. Add\nall of it\n\n### 2. Test":                         "1. Add all of it | 2. Test",
+		"I saw:\n1. no test\n\nPLAN:\n1. Add":                          "1. Add",
+		"I saw:\n1. no test\n\n```\nPLAN:\n1. Add\n```":                "1. Add",
+		"PLAN:\n1. Add\n- all of it\n\nand so on\n\n2. Test\n\nReady.": "1. Add - all of it and so on | 2. Test",
+		"1. Add\n   1. one\n   2. other\n2. Test":                      "1. Add 1. one 2. other | 2. Test",
+		"1. Add\n2. Test\n```json\n{\"a\": 1}\n```":                    "1. Add | 2. Test",
+		"1. Add\n2. Test\n```\n1. delete all\n```":                     "1. Add | 2. Test",
+
 		"":                                       "",
-		"1. Add\n2. Test":                        "",
+		"- Add\n- Test":                          "",
+		"```\n1. delete all\n```":                "",
+		"> 1. delete all":                        "",
+		"1. Add\n2. Test\n\nRisks:\n1. None":     "",
+		"1. a\n2. b\n3. c\n4. d":                 "",
+		"2. Add":                                 "",
+		"1. Add\n3. Test":                        "",
+		"1. Add\nit\n3. Test":                    "",
+		"PLAN:\n- Add\n\nRisks:\n- none":         "",
 		"PLAN:":                                  "",
 		"PLAN:\n2. Add":                          "",
 		"PLAN:\n1. Add\n3. Test":                 "",
 		"PLAN:\n1. a\n2. b\n3. c\n4. d":          "",
 		"PLAN:\n1. Add\n\nPLAN:\n1. Delete":      "",
 		"PLAN:\n1. <what is to be done>":         "",
-		"My PLAN:\n1. Add":                       "",
 		"> PLAN:\n> 1. Add":                      "",
 		"```\nPLAN:\n1. Add\n```\nor not":        "",
 		"PLAN:\n1. " + strings.Repeat("x", 3000): "",
@@ -105,4 +127,16 @@ func FuzzPlan(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPlanLarge: a long reply around a plan is read in a moment.
+func TestPlanLarge(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("and so on\n", 1<<20)
+	if got := said(verdict.Plan("1. Add\n"+long, 3)); got != "1. Add" {
+		t.Errorf("got %.100q", got)
+	}
+	if got := said(verdict.Plan("1. Add\n"+long+"2. Test", 3)); got != "" {
+		t.Errorf("got %.100q", got)
+	}
 }
