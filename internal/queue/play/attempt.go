@@ -27,10 +27,9 @@ type post struct {
 	base, onto func(context.Context) (string, error)
 	// settings returns the settings of a run in a work tree.
 	settings func(tree string) (run.Settings, error)
-	sessions *session.Store // with the sessions of earlier attempts
-	moved    bool           // the last attempt was on another machine
-	dir      string         // for the output of the setup command
-	upload   *upload        // sends the work home; nil at home
+	moved    bool    // the last attempt was on another machine
+	dir      string  // for the output of the setup command
+	upload   *upload // sends the work home; nil at home
 	end      func()
 }
 
@@ -41,12 +40,6 @@ type attempt struct {
 	player *Player
 	job    *board.Job
 	gate   *budgetGate // of the run
-}
-
-// begun reports whether the session of an earlier attempt exists here, and can be resumed.
-func (a *attempt) begun() bool {
-	id := a.job.Progress.Session
-	return id != "" && session.Look(a.sessions.Path(id)).Err == nil
 }
 
 // make runs the attempt, and returns the change of the task's record.
@@ -122,8 +115,11 @@ func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) st
 // catchUp merges the current target into the work tree, for a result that could not be merged. The branch is then based
 // on that, unless the target has lost what it was based on before.
 func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
-	if a.job.Feedback == "" || a.begun() {
+	if a.job.Feedback == "" {
 		return nil
+	}
+	if _, store, err := a.earlier(here.Dir); err != nil || store != nil {
+		return err
 	}
 	tip, err := a.onto(ctx)
 	if err == nil {
@@ -186,21 +182,19 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 	}
 	return a.site.Open(ctx, place.Task{
 		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: setupLog(a.dir, j.Task.ID),
-		Fill: func(ctx context.Context, dir string) error {
-			if !a.begun() {
-				return nil
-			}
-			return a.restore(ctx, dir)
-		},
+		Fill: a.restore,
 	})
 }
 
-// restore restores a work tree from the session's last checkpoint. If later work is lost with the old work tree,
+// restore restores a work tree from the last checkpoint of an earlier session, if there is one. If later work is lost with the old work tree,
 // the session is abandoned, as it would not do that work again.
 func (a *attempt) restore(ctx context.Context, dir string) error {
-	store, id := a.sessions, a.job.Progress.Session
+	one, store, err := a.earlier(dir)
+	if err != nil || store == nil {
+		return err
+	}
 	var settled session.Settled
-	if err := settled.Read(store.Path(id)); err != nil || settled.Checkpoint == "" {
+	if err := settled.Read(one.Path); err != nil || settled.Checkpoint == "" {
 		return err
 	}
 	if settled.Lacks() {
@@ -233,7 +227,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	}
 	defer done()
 	keep := &restore.Keep{Dir: kept, Now: h.Now}
-	gone, err := keep.Restore(ctx, tree.Root(), restore.Plan{Title: "the last checkpoint of session " + id, Changes: way.Changes})
+	gone, err := keep.Restore(ctx, tree.Root(), restore.Plan{Title: "the last checkpoint of session " + one.ID, Changes: way.Changes})
 	if err == nil && len(gone.Stayed) > 0 {
 		err = errors.New("something else has appeared in the work tree: " + worktree.Names(gone.Stayed))
 	}

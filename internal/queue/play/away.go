@@ -115,7 +115,7 @@ func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
 		err = c.goOn(ctx, one, store, site.Dir(v.job.Task.ID))
 	}
 	return &post{
-		site: site, sessions: store, settings: v.settings, moved: true, dir: v.parcelDir.dir, upload: c, end: v.parcelDir.close,
+		site: site, settings: v.settings, moved: true, dir: v.parcelDir.dir, upload: c, end: v.parcelDir.close,
 		base: func(context.Context) (string, error) { return v.answer.Base, nil },
 		onto: func(context.Context) (string, error) { return v.answer.Onto, nil },
 	}, err

@@ -61,14 +61,10 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 		return nil, err
 	}
 	at := &post{site: g.site, dir: p.Home.In("trees"), moved: j.Parcels.Count > 0, end: func() {}}
-	if err := g.bring(ctx, &j.Record, j.Change); err != nil {
-		return nil, err
-	}
 	at.base = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }
 	at.onto = at.base
 	at.settings = func(tree string) (run.Settings, error) { return g.settings(&j.Task, tree) }
-	at.sessions, err = g.sessions(&j.Task)
-	return at, err
+	return at, g.bring(ctx, &j.Record, j.Change)
 }
 
 // settings returns the settings of a run in a work tree. The project's file is trusted there if it equals the one

@@ -64,7 +64,7 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 // plan resumes the session of an earlier attempt if possible, or else plans a new one. done is its outcome where
 // it has already succeeded.
 func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done *loop.Outcome, err error) {
-	one, logs, err := a.earlier(o)
+	one, store, err := a.earlier(o.Host.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,24 +79,27 @@ func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done
 	if o.Settings, err = more(o.Settings, &one, a.job); err != nil {
 		return nil, nil, err
 	}
-	plan, err = run.Resume(ctx, o, run.Earlier{ID: one.ID, Logs: logs, Trusted: true, AcceptChanges: true, Moved: a.moved})
+	plan, err = run.Resume(ctx, o, run.Earlier{ID: one.ID, Logs: store.Dir(), Trusted: true, AcceptChanges: true, Moved: a.moved})
 	return plan, nil, err
 }
 
-// earlier reads the session of an earlier attempt, if there is one.
-func (a *attempt) earlier(o run.Options) (one session.Overview, logs string, err error) {
+// earlier reads the session of an earlier attempt in a work tree; store is nil if there is none.
+func (a *attempt) earlier(tree string) (one session.Overview, store *session.Store, err error) {
 	id := a.job.Progress.Session
 	if id == "" {
-		return one, "", nil
+		return one, nil, nil
 	}
-	store, err := sessionsOf(o.Host, o.Host.Dir, o.Settings)
+	settings, err := a.settings(tree)
+	if err == nil {
+		store, err = sessionsOf(a.player.Host, tree, settings)
+	}
 	if err != nil {
-		return one, "", err
+		return one, nil, err
 	}
-	if found := session.Look(store.Path(id)); found.Err == nil { // otherwise it is gone, and a new one begins
-		one = found
+	if one = session.Look(store.Path(id)); one.Err == nil {
+		return one, store, nil
 	}
-	return one, store.Dir(), nil
+	return session.Overview{}, nil, nil // it is gone, and a new one begins
 }
 
 // sessionsOf returns the store of the sessions of runs in a work tree.
