@@ -43,7 +43,7 @@ func (r *report) configures(f *file) bool {
 		r.configured(f, RunnerChanged, "the configuration of the tests")
 	case r.Linter.match(f.Path):
 		r.configured(f, ConfigChanged, "the configuration of a linter")
-	case r.Stands.match(f.Path):
+	case r.Stands.match(f.Path), r.ofTests(r.Vendored, f.Path):
 		r.addf(RunnerChanged, f, 0, "a file that runs the tests, or that they use, was %s", f.fate())
 	case r.Mixed.match(f.Path):
 		r.sectioned(f)
@@ -60,6 +60,31 @@ func (r *report) configures(f *file) bool {
 		return false
 	}
 	return true
+}
+
+// ofTests reports whether a name in a text, the group of the expression that is not empty,
+// is that of a library that tests use.
+func (r *report) ofTests(named *probe, text string) bool {
+	return slices.ContainsFunc(named.expression().FindAllStringSubmatch(text, -1), func(m []string) bool {
+		name := strings.Join(m[1:], "")
+		again := strings.Contains(text, "=> "+name+" v") // the same module in Go, in another version
+		return !again && r.Library.match(name)
+	})
+}
+
+// swapped reports libraries of the tests that now come from elsewhere: a hollow one lets
+// every assertion pass.
+func swapped(r *report) {
+	for _, f := range r.files {
+		if !r.Sources.match(f.Path) {
+			continue
+		}
+		for l := range f.alone("+", "-") {
+			if r.ofTests(r.Elsewhere, l.text) {
+				r.addf(RunnerChanged, f, l.at, "a library that tests use is taken from elsewhere")
+			}
+		}
+	}
 }
 
 // configured reports a pure configuration file. A new one is harmless unless it overrides

@@ -18,6 +18,7 @@ type tables struct {
 	settings
 	failures
 	recipes
+	libraries
 	Values values
 }
 
@@ -46,7 +47,15 @@ type places struct {
 	Mixed     *probe // files with such configuration among other things
 	Builds    *probe // builds that declare tests one by one
 	Stands    *probe // files that are found instead of a test runner, or of what it uses
+	Vendored  *probe // copied libraries; the path below is the group
+	Sources   *probe // files that say where libraries come from
 	Checks    *probe // scripts that check something
+}
+
+// libraries match what tests use besides the tested code.
+type libraries struct {
+	Library   *probe
+	Elsewhere *probe // a line that takes a library from elsewhere; its name is the one group that is not empty
 }
 
 // settings match lines of configuration files, and sections.
