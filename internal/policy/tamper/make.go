@@ -114,7 +114,7 @@ func (r *report) variables(f *file) {
 			continue
 		}
 		switch word, _, _ := strings.Cut(text, " "); word {
-		case "include", "-include", "sinclude", "import":
+		case "include", "-include", "sinclude", "import", "load", "-load":
 			r.addf(RunnerChanged, f, l.at, "another file is included, whose targets may replace those here")
 			continue
 		}
@@ -124,15 +124,15 @@ func (r *report) variables(f *file) {
 			}
 		}
 		if m := r.Assigned.groups(l.text); m != nil {
-			r.variable(f, l.at, m[1], strings.TrimSpace(m[2]), were[m[1]] > 0)
+			r.variable(f, l.at, m[1], m[2], were[m[1]] > 0)
 		}
 	}
 }
 
 func (r *report) variable(f *file, at int, name, value string, known bool) {
-	switch {
+	switch value = strings.Trim(value, " \t\"'"); {
 	case r.Decides.match(name) && !r.Harmless.match(name+"="+value):
-		r.addf(FailureHidden, f, at, "`%s` was set, which decides how recipes are run", name)
+		r.addf(FailureHidden, f, at, "`%s` was set, which decides how commands are run", name)
 	case known && (r.Runs.match(name) || r.Nothing.match(value)):
 		r.addf(CIChanged, f, at, "the variable %s was changed", Quote(name, maxName))
 	}

@@ -180,6 +180,11 @@ func script(r *report, f *file) {
 	if checks && !f.test && f.Status == loop.FileModified {
 		lost(r, f, r.Runs, false, "what this script runs was changed")
 		lenient(r, f)
+		for l := range f.alone("+", "-") {
+			if m := r.Assigned.groups(l.text); m != nil {
+				r.variable(f, l.at, m[1], m[2], false)
+			}
+		}
 	}
 }
 
