@@ -186,8 +186,8 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 	})
 }
 
-// restore restores a work tree from the last checkpoint of an earlier session, if there is one. If later work is lost with the old work tree,
-// the session is abandoned, as it would not do that work again.
+// restore restores a work tree from the last checkpoint of an earlier session, if there is one. If later work is lost
+// with the old work tree, the session is abandoned, as it would not do that work again.
 func (a *attempt) restore(ctx context.Context, dir string) error {
 	one, store, err := a.earlier(dir)
 	if err != nil || store == nil {
