@@ -48,6 +48,7 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("find the working directory: %w", err)
 	}
 	root := newRootCmd(a) //nolint:contextcheck // commands get theirs from ExecuteContext
+	addCompletion(root)
 	a.args = args
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)

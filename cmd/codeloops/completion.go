@@ -56,6 +56,17 @@ func addCompletions(a *app, root *cobra.Command) {
 	})
 }
 
+// addCompletion adds cobra's command for completion scripts, which ignores an unknown shell, with our
+// messages.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	cmd, _, _ := root.Find([]string{"completion"}) // it has just been added
+	for _, shell := range cmd.Commands() {
+		shell.Args = command.NoArgs
+	}
+	cmd.Args, cmd.RunE = command.OwnCommands, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
 // offer completes a flag with fixed words.
 func offer(words []string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)

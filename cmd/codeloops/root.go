@@ -81,7 +81,22 @@ The prompt comes from the command line, --prompt, --prompt-file, --prompt-name o
 	root.AddCommand(newManCmd(a), newVersionCmd(a), newScriptedAgentCmd(a))
 	a.teach(root)
 	addCompletions(a, root)
+	visit(root, wantValues)
 	return root
+}
+
+// wantValues lets a command reject flags with an empty value, before anything else.
+func wantValues(cmd *cobra.Command) {
+	wants := cmd.Args
+	if wants == nil {
+		wants = cobra.ArbitraryArgs
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := command.RejectEmptyFlags(cmd.Flags()); err != nil {
+			return err
+		}
+		return wants(cmd, args)
+	}
 }
 
 // newRunCmd returns `codeloops run`, which does the same as `codeloops` without a command.

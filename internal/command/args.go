@@ -52,6 +52,20 @@ func OneSession(cmd *cobra.Command, args []string) error {
 	return RejectEmpty(args)
 }
 
+// RejectEmptyFlags rejects flags with an empty value, as from an unset variable, unless that means
+// something.
+func RejectEmptyFlags(flags *pflag.FlagSet) (err error) {
+	meant := []string{"prompt", "actor-agent", "critic-agent", "model", "actor-model", "critic-model", "fallback"}
+	flags.Visit(func(f *pflag.Flag) {
+		several, isList := f.Value.(pflag.SliceValue)
+		empty := f.Value.String() == "" || isList && len(several.GetSlice()) == 0
+		if err == nil && empty && !slices.Contains(meant, f.Name) {
+			err = hint.Errorf("give it a value, or leave it out", "--%s must not be empty", f.Name)
+		}
+	})
+	return err
+}
+
 // RejectEmpty rejects an empty reference, as from an unset variable: it would mean the latest
 // session.
 func RejectEmpty(refs []string) error {

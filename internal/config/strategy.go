@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -132,7 +134,7 @@ func strategySchema() schema {
 func valueOf(p strategy.Parameter) kind {
 	switch p.Default.(type) {
 	case int:
-		return count(p.Least)
+		return countTo(p.Least, cmp.Or(p.Most, math.MaxInt32))
 	case float64:
 		return fraction()
 	case bool:

@@ -28,7 +28,9 @@ type fault struct {
 type word string
 
 // count reads a whole number.
-func count(least int) kind {
+func count(least int) kind { return countTo(least, math.MaxInt32) }
+
+func countTo(least, most int) kind {
 	return func(raw any) (any, *fault) {
 		var n int64
 		switch v := raw.(type) {
@@ -50,8 +52,8 @@ func count(least int) kind {
 			return nil, &fault{problem: fmt.Sprintf("must not be negative, but is %d", n)}
 		case n < int64(least):
 			return nil, &fault{problem: fmt.Sprintf("must be at least %d, but is %d", least, n)}
-		case n > math.MaxInt32:
-			return nil, &fault{problem: fmt.Sprintf("must be at most %d, but is %d", math.MaxInt32, n)}
+		case n > int64(most):
+			return nil, &fault{problem: fmt.Sprintf("must be at most %d, but is %d", most, n)}
 		}
 		return int(n), nil
 	}

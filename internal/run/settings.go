@@ -171,6 +171,9 @@ func NewSettings(flags []loop.Flag) (Settings, error) {
 	if err := s.bestOf(); err != nil {
 		return s, err
 	}
+	if s.values["strategy.jobs"] == 0 {
+		return s, hint.Errorf("leave it out for no limit", "--jobs cannot be 0")
+	}
 	if !s.on("no-wait") {
 		return s, nil
 	}
@@ -199,8 +202,8 @@ func (s Settings) bestOf() error {
 		return nil
 	}
 	n, err := strconv.Atoi(s.text("best-of"))
-	if err != nil || n < 1 {
-		return hint.Errorf("give a number from 1", "--best-of is %q", s.text("best-of"))
+	if err != nil || n < 1 || n > strategy.MostAtOnce {
+		return hint.Errorf(fmt.Sprintf("give a number from 1 to %d", strategy.MostAtOnce), "--best-of is %q", s.text("best-of"))
 	}
 	if name, said := s.values["strategy.name"]; said && name != strategy.NameTree {
 		return hint.Errorf("leave one of them out", "--best-of is of the strategy %s, and contradicts --strategy %s", strategy.NameTree, name)

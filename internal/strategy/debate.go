@@ -53,7 +53,7 @@ func debate() Kind {
 		Base: NameActorCritic,
 		Parameters: []Parameter{
 			baseOf(),
-			{Key: "debaters", Default: 3, Least: 2},
+			{Key: "debaters", Default: 3, Least: 2, Most: MostAtOnce},
 			{Key: "rounds", Default: 2, Least: 1},
 			{Key: "convergence_check", Default: true},
 			{Key: "convergence_similarity", Default: 0.85},

@@ -15,10 +15,14 @@ type Parameter struct {
 	Key     string
 	Default any      // an int, a float64 from 0 to 1, a bool, a string or a []string; all values have its type
 	Least   int      // of an int
+	Most    int      // of an int; 0: no limit of its own
 	OneOf   []string // the valid strings; empty: any that is not blank
 	Scheme  string   // scheme of URLs that are also valid; "": none
 	Flag    string   // of the command line; "": none
 }
+
+// MostAtOnce is how many agents a strategy may be told to let work at the same time.
+const MostAtOnce = 1000
 
 // read parses a logged value.
 func (p Parameter) read(text string) (is any, err error) {

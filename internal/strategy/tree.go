@@ -37,7 +37,7 @@ func treeOfThoughts() Kind {
 		Name: NameTree, About: "several candidates work at the same time, each in a copy of the work tree; the best ones continue, and the critic judges the best of all",
 		When: "there are many approaches, and the results show which one is good", Turns: "branch_factor of candidates and as many of the evaluator, for each state",
 		Parameters: []Parameter{
-			{Key: "branch_factor", Default: 3, Least: 1},
+			{Key: "branch_factor", Default: 3, Least: 1, Most: MostAtOnce},
 			{Key: "max_depth", Default: 3, Least: 1},
 			{Key: "beam_width", Default: 2, Least: 1},
 			{Key: "solved_threshold", Default: 1.0},
