@@ -69,7 +69,7 @@ type decimal struct {
 }
 
 func dollars() kind {
-	return decimal{"a number of US dollars", "a number from 0", math.MaxFloat64, "$", "2.50"}.read
+	return decimal{"a number of US dollars", "a number from 0 to a billion", 1e9, "$", "2.50"}.read
 }
 
 func percent() kind {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 // An Amount is a cost. In a limit, 0 means no limit.
@@ -217,7 +218,11 @@ func tokens(n float64) string {
 }
 
 func span(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+	unit := time.Second
+	if seconds < 60 {
+		unit = time.Second / 10
+	}
+	return wording.Duration(time.Duration(seconds * float64(time.Second)).Round(unit))
 }
 
 // parts says what is spent of each limit; "" where there is none.

@@ -194,7 +194,10 @@ func TestBudgetSays(t *testing.T) {
 	t.Parallel()
 	b := Budget{Limit: Amount{Dollars: 20, Tokens: 2e6, Seconds: 7200}, Spent: Amount{Dollars: 12.3, Tokens: 812_000, Seconds: 3600}}
 	b.Reserved = []Reservation{{ID: "1", Task: "a", Attempt: 1, Amount: Amount{Dollars: 1.2}}}
-	if got, want := b.String(), "$12.30 of $20.00 ($1.20 reserved), 812 k tokens of 2 M tokens, 1h0m0s of 2h0m0s of agents' time"; got != want {
+	if got, want := b.String(), "$12.30 of $20.00 ($1.20 reserved), 812 k tokens of 2 M tokens, 1h of 2h of agents' time"; got != want {
+		t.Errorf("got %s", got)
+	}
+	if got, want := (&Budget{Limit: Amount{Seconds: 1.5}}).String(), "0s of 1.5s of agents' time"; got != want {
 		t.Errorf("got %s", got)
 	}
 	b.Reserved, b.Most = nil, map[string]Amount{"actor a": {Dollars: 8}}

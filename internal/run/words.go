@@ -10,6 +10,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/strategy"
+	"codeloops/internal/wording"
 )
 
 // Spelled returns settings as they are typed, word by word.
@@ -108,7 +109,7 @@ func limit(d time.Duration) string {
 	if d <= 0 {
 		return "none"
 	}
-	return d.String()
+	return wording.Duration(d)
 }
 
 // courseOf describes the strategy and how many turns it can take.

@@ -3,6 +3,7 @@ package wording
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Count returns a number with a noun, which gets an s unless the number is 1.
@@ -32,4 +33,15 @@ func Bytes[N int | int64](n N) string {
 		value, names = value/unit, names[1:]
 	}
 	return fmt.Sprintf("%.1f %ciB", value, names[0])
+}
+
+// Duration writes a duration as people do: 90 minutes are 1h30m.
+func Duration(d time.Duration) string {
+	said := d.String()
+	for _, nothing := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(said, nothing) {
+			said = said[:len(said)-2]
+		}
+	}
+	return said
 }

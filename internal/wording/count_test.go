@@ -2,6 +2,7 @@ package wording_test
 
 import (
 	"testing"
+	"time"
 
 	"codeloops/internal/wording"
 )
@@ -32,6 +33,18 @@ func TestList(t *testing.T) {
 	} {
 		if got := wording.List(c.texts, 2); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestDuration: a duration is written in full, without zeros.
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		time.Hour: "1h", 90 * time.Minute: "1h30m", 20 * time.Minute: "20m", 10 * time.Hour: "10h", 100 * time.Second: "1m40s", 30 * time.Second: "30s", 1500 * time.Millisecond: "1.5s", time.Hour + time.Second: "1h0m1s",
+	} {
+		if got := wording.Duration(d); got != want {
+			t.Errorf("%s is shown as %s", want, got)
 		}
 	}
 }

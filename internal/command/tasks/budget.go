@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -27,22 +26,23 @@ func (f *budgetFlags) add(cmd *cobra.Command) {
 	manual.Group("Queue", flags, "budget-cost", "budget-tokens", "budget-time")
 }
 
-// change parses the flags that are set. An empty value is an unset shell variable, and an error.
+// change parses the flags that are set.
 func (f *budgetFlags) change(set func(flag string) bool) (c queue.BudgetChange, err error) {
 	for _, part := range []struct {
 		flag, said, like, example string
 		read                      func(string) (float64, error)
+		most                      float64 // that people can read
 		to                        **float64
 	}{
-		{"budget-cost", f.cost, "a number of US dollars", "20", number, &c.Dollars},
-		{"budget-tokens", f.tokens, "a number of tokens, such as 500k or 2M", "500k", tokens, &c.Tokens},
-		{"budget-time", f.time, "a span of time, such as 8h", "8h", seconds, &c.Seconds},
+		{"budget-cost", f.cost, "a number of US dollars", "20", number, 1e9, &c.Dollars},
+		{"budget-tokens", f.tokens, "a number of tokens, such as 500k or 2M", "500k", tokens, 1e12, &c.Tokens},
+		{"budget-time", f.time, "a span of time, such as 8h", "8h", seconds, 1e12, &c.Seconds},
 	} {
 		if !set(part.flag) {
 			continue
 		}
 		n, err := part.read(part.said)
-		if err != nil || !(n >= 0) || math.IsInf(n, 0) {
+		if err != nil || !(n >= 0 && n <= part.most) {
 			return c, hint.Errorf("such as --"+part.flag+" "+part.example+"; 0 is no limit", "--%s must be %s, not %q", part.flag, part.like, part.said)
 		}
 		*part.to = &n
@@ -83,7 +83,7 @@ func spell(a queue.Amount) string {
 		all = append(all, "--budget-tokens "+strconv.FormatFloat(a.Tokens, 'f', -1, 64))
 	}
 	if a.Seconds > 0 {
-		all = append(all, "--budget-time "+wording.Shell((time.Duration(a.Seconds)*time.Second).String()))
+		all = append(all, "--budget-time "+wording.Duration(time.Duration(a.Seconds*float64(time.Second))))
 	}
 	return strings.Join(all, " ")
 }

@@ -20,7 +20,6 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
-	"codeloops/internal/screen/render"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -275,18 +274,6 @@ func golden(t *testing.T, name, got string) {
 	want, err := os.ReadFile(path)
 	if err != nil || string(want) != got {
 		t.Errorf("%s: %v: got\n%s", name, err, got)
-	}
-}
-
-// TestLimit: a limit is shown in full.
-func TestLimit(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		time.Hour: "1h", 90 * time.Minute: "1h30m", 20 * time.Minute: "20m", 10 * time.Hour: "10h", 100 * time.Second: "1m40s", 30 * time.Second: "30s", time.Hour + time.Second: "1h0m1s",
-	} {
-		if got := render.Limit(d); got != want {
-			t.Errorf("%s is shown as %s", want, got)
-		}
 	}
 }
 

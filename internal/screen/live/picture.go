@@ -201,7 +201,7 @@ func (b *board) turn(t progress.Step) (parts []string) {
 	parts = []string{"  " + b.strong(fmt.Sprintf("%-8s", term.Line(name))) + " " + who}
 	took := render.Clock(b.Now().Sub(began))
 	if b.Limits.Turn > 0 {
-		took += " of " + render.Limit(b.Limits.Turn)
+		took += " of " + wording.Duration(b.Limits.Turn)
 	}
 	parts = append(parts, took)
 	if d := b.doing[t.Path]; d != nil {
@@ -341,7 +341,7 @@ func (b *board) foot() []string {
 	}
 	all := render.Clock(b.Now().Sub(b.state.Began))
 	if b.Limits.Whole > 0 {
-		all += " of " + render.Limit(b.Limits.Whole)
+		all += " of " + wording.Duration(b.Limits.Whole)
 	}
 	parts = append(parts, all+" in all")
 	parts[0] = "  " + parts[0]

@@ -105,17 +105,6 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
-// Limit writes a time limit.
-func Limit(d time.Duration) string {
-	said := d.String()
-	for _, nothing := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(said, nothing) {
-			said = said[:len(said)-2]
-		}
-	}
-	return said
-}
-
 // waiting says what a run waits for, and until when.
 func waiting(w loop.Wait, zone *time.Location) string {
 	what := "the rate limit is reached"

@@ -11,6 +11,7 @@ import (
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session/standing"
+	"codeloops/internal/wording"
 )
 
 // Running says in three lines what runs, where it stands, and what it has used. where is the work
@@ -83,7 +84,7 @@ func used(at standing.Standing, now time.Time) (parts []string) {
 	parts = append(parts, render.Stat(loop.Shape{Files: at.Change.Files, Insertions: at.Change.Insertions, Deletions: at.Change.Deletions}))
 	took := render.Clock(now.Sub(at.Began))
 	if most := at.Limits.DurationSecs; most > 0 {
-		took += " of " + render.Limit(time.Duration(most*float64(time.Second)))
+		took += " of " + wording.Duration(time.Duration(most*float64(time.Second)))
 	}
 	parts = append(parts, took+" in all")
 	if at.Asked.Stop {
