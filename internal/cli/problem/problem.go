@@ -65,6 +65,9 @@ func hintFor(err error) string {
 		{proc.ErrInterpreter, "the program named in its first line (#!…) does not exist"},
 		{proc.ErrFormat, "a script must begin with a line such as #!/bin/sh"},
 		{fs.ErrPermission, "check its permissions"},
+		{syscall.EISDIR, "name a file, not a directory"},
+		{syscall.ENOTDIR, "a part of its path is a file, and no directory"},
+		{syscall.ENAMETOOLONG, "use a shorter name"},
 		{syscall.EROFS, "codeloops has to write there: is it mounted read-only?"},
 		{syscall.EMFILE, "raise the limit of open files: ulimit -n 1024"},
 	} {
