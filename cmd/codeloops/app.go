@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,9 @@ import (
 	"codeloops/internal/queue/board"
 	"codeloops/internal/redact"
 	"codeloops/internal/run/crew"
+	"codeloops/internal/screen/pager"
 	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
 )
 
 // An app runs one command line.
@@ -33,7 +36,7 @@ func (a *app) run(args []string) int {
 	ctx, stop := a.signals.Watch(context.Background())
 	defer stop()
 	err := interrupted(ctx, a.execute(ctx, args))
-	if err == nil {
+	if err == nil || a.unread(args, err) {
 		return command.ExitDone
 	}
 	a.complain(args, err)
@@ -45,13 +48,21 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 		a.Dir, err = filepath.EvalSymlinks(a.Dir) // the shell may have a path with links in PWD
 	}
 	if err != nil {
-		return fmt.Errorf("find the working directory: %w", err)
+		return hint.Add(fmt.Errorf("find the working directory: %w", err), "it may have been removed: go to another one")
 	}
 	root := newRootCmd(a) //nolint:contextcheck // commands get theirs from ExecuteContext
 	addCompletion(root)
 	a.args = args
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
+}
+
+// unread reports whether an error only says that the reader of standard output has gone away, as head
+// does. The JSON object of a run has to be read.
+func (a *app) unread(args []string, err error) bool {
+	lost, ok := errors.AsType[*fs.PathError](err)
+	out, isFile := a.Out.(*os.File)
+	return ok && isFile && lost.Path == out.Name() && pager.UnlessGone(lost) == nil && !wantsJSON(args)
 }
 
 // complain tells the user what went wrong, unless the run has done so. With

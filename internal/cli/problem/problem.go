@@ -61,6 +61,7 @@ func hintFor(err error) string {
 		{session.ErrRunning, "wait for it, or stop it with Ctrl+C in its terminal"},
 		{proc.ErrTooLong, "pass the prompt through standard input: prompt = \"stdin\" in the agent's table"},
 		{proc.ErrDirectory, "name the program in it"},
+		{proc.ErrNotFound, "install it, or add its directory to the PATH"},
 		{proc.ErrNotExecutable, "make it executable (chmod +x), or name the program that runs it"},
 		{proc.ErrInterpreter, "the program named in its first line (#!…) does not exist"},
 		{proc.ErrFormat, "a script must begin with a line such as #!/bin/sh"},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/proc"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
@@ -26,6 +27,7 @@ func TestHints(t *testing.T) {
 		{syscall.EROFS, "mounted read-only"},
 		{syscall.EMFILE, "ulimit -n"},
 		{syscall.EACCES, "check its permissions"},
+		{proc.ErrNotFound, "add its directory to the PATH"},
 		{&fs.PathError{Op: "read", Path: "/a", Err: syscall.EISDIR}, "name a file"},
 		{&fs.PathError{Op: "mkdir", Path: "/a", Err: syscall.ENOTDIR}, "is a file, and no directory"},
 		{&fs.PathError{Op: "open", Path: "/a", Err: syscall.ENAMETOOLONG}, "shorter"},
