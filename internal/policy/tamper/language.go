@@ -43,6 +43,8 @@ type declaring struct {
 	Part    *probe // a function that is a part of the test around it
 	Only    *probe // everything below is tests
 	Unrun   *probe // declares a test, or a class of tests, in a way that keeps it from being run
+	Awaits  *probe // what has an async test run
+	Plugin  *probe // a plugin of a test runner that does so
 	Module  *probe // makes a file a part of the program; its name is the group
 }
 

@@ -43,7 +43,7 @@ func (r *report) configures(f *file) bool {
 		r.configured(f, RunnerChanged, "the configuration of the tests")
 	case r.Linter.match(f.Path):
 		r.configured(f, ConfigChanged, "the configuration of a linter")
-	case r.Stands.match(f.Path), r.ofTests(r.Vendored, f.Path):
+	case r.Stands.match(f.Path), r.ofTests(r.Vendored, f.Path), r.Programs.match(f.Path) && f.runs() && !r.Golden.match(f.Path):
 		r.addf(RunnerChanged, f, 0, "a file that runs the tests, or that they use, was %s", f.fate())
 	case r.Mixed.match(f.Path):
 		r.sectioned(f)

@@ -10,7 +10,7 @@ import (
 
 // skips reports what keeps existing tests from being run; in a new test nothing is lost.
 func skips(r *report) {
-	d := skipping{r, map[*file]map[int]bool{}}
+	d := skipping{r, map[*file]map[int]bool{}, map[*file]awaiting{}}
 	for _, t := range r.tests.added {
 		if r.tests.arrived[t] {
 			continue
@@ -43,6 +43,7 @@ func skips(r *report) {
 type skipping struct {
 	*report
 	fresh map[*file]map[int]bool // the lines with declarations of new tests
+	async map[*file]awaiting
 }
 
 // removed counts the removed lines of all files that have a marker. A marker that is
@@ -218,11 +219,68 @@ func (n *newLoop) step(l *line, fresh bool, begins *probe) {
 func (d skipping) unrun(f *file, h hunk) {
 	for i := range h.lines {
 		l := &h.lines[i]
-		inClass := f.lang.has("x.py") && d.existing(f, l) && l.in.class && l.in.indent == 0 && f.lang.Unrun.match(l.code)
-		if l.op == '+' && !d.had[normal(l.text)] && (inClass || l.unrun && !d.fresh[f][l.at]) {
+		inClass := f.lang.has("x.py") && d.existing(f, l) && l.in.class && l.in.indent == 0 && f.lang.Unrun.match(l.code) && l.declares == ""
+		if l.op == '+' && !d.had[normal(l.text)] && (inClass || l.unrun && !d.fresh[f][l.at] && !d.awaited(f, h.lines[:i])) {
 			d.addf(TestSkipped, f, l.at, "a test is declared here in a way that keeps it from being run")
 		}
 	}
+}
+
+// awaiting says how a Python file has its async tests run. Without a plugin, pytest skips them.
+type awaiting struct {
+	plugin bool
+	all    bool // even without a mark above the test
+}
+
+// awaited reports whether the async test of Python below some lines is run.
+func (d skipping) awaited(f *file, lines []line) bool {
+	if f.lang.Awaits == nil {
+		return false
+	}
+	if _, known := d.async[f]; !known {
+		d.async[f] = d.awaits(f)
+	}
+	by := d.async[f]
+	for i := len(lines) - 1; i >= 0 && (above(lines[i]) || lines[i].op == '-') && !by.all; i-- {
+		by.all = lines[i].op != '-' && f.lang.Awaits.match(lines[i].code)
+	}
+	return by.plugin && by.all
+}
+
+// awaits looks for what runs the async tests of a file: the project's settings, its
+// classes and its older async tests.
+func (d skipping) awaits(f *file) (by awaiting) {
+	for file := range strings.FieldsSeq("pyproject.toml setup.cfg setup.py tox.ini pytest.ini Pipfile requirements.txt requirements-dev.txt requirements-test.txt dev-requirements.txt") {
+		content, _ := d.content(file)
+		by.plugin = by.plugin || f.lang.Plugin.match(content)
+		by.all = by.all || f.lang.Awaits.match(content)
+	}
+	older := false
+	for l := range f.all() {
+		older = older || l.op != '+' && f.lang.Unrun.match(l.code) && l.declares != ""
+		by.plugin = by.plugin || older || l.op != '-' && f.lang.Plugin.match(l.code)
+	}
+	some, all := f.marked()
+	by.all = by.all || all || older && !some
+	return by
+}
+
+// marked reports whether a Python file asks for async tests, and whether it does so for
+// all in it or in a class.
+func (f *file) marked() (some, all bool) {
+	held := false // the lines right above ask for it
+	for l := range f.all() {
+		switch {
+		case l.op == '-':
+		case f.lang.Awaits.match(l.code):
+			some, held = true, true
+			all = all || !above(*l)
+		case held && !above(*l):
+			held = false
+			all = all || strings.HasPrefix(l.code, "class ")
+		}
+	}
+	return some, all
 }
 
 // guarded reports conditions that were added around existing assertions.

@@ -47,6 +47,7 @@ type places struct {
 	Mixed     *probe // files with such configuration among other things
 	Builds    *probe // builds that declare tests one by one
 	Stands    *probe // files that are found instead of a test runner, or of what it uses
+	Programs  *probe // the same, if they can be run
 	Vendored  *probe // copied libraries; the path below is the group
 	Sources   *probe // files that say where libraries come from
 	Checks    *probe // scripts that check something

@@ -41,8 +41,12 @@ func side(tree map[string]string, path string) patch.Side {
 	if !there {
 		return patch.Side{}
 	}
+	mode := patch.Regular
+	if strings.HasPrefix(content, "#!") {
+		mode = patch.Executable
+	}
 	return patch.Side{
-		Mode: patch.Regular, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content)),
+		Mode: mode, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content)),
 	}
 }
 
