@@ -50,7 +50,7 @@ type line struct {
 // meaning of a line may depend on one far above it.
 func (d *detector) read(f loop.FileChange, in Tree) *file {
 	x := &file{FileChange: f, lang: d.of(f.Path)}
-	x.test = d.isTest(f.Path, x.lang) || x.lang != nil && d.Setup.match(f.Path)
+	x.test = d.isTest(f.Path, x.lang) || x.lang != nil && (d.Setup.match(f.Path) || x.lang.Hooks.match(f.Patch))
 	x.hunks = hunks(f.Patch[:min(len(f.Patch), maxPatch)])
 	x.whole = f.Status != loop.FileModified
 	if !x.whole && in.Read != nil && (x.test || d.positional(f.Path)) {

@@ -31,6 +31,7 @@ type notation struct {
 type placement struct {
 	Test     *probe
 	Passes   *probe // exceptions: no test runner runs them
+	Hooks    *probe // the lines of a patch that make a file part of the test runner
 	Collects *probe // where a runner looks, by convention; see [language.lost]
 }
 

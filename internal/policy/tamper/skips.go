@@ -35,6 +35,7 @@ func skips(r *report) {
 			d.leaves(f, h)
 			d.unrun(f, h)
 			d.guarded(f, h)
+			d.wrapped(f, h)
 		}
 	}
 }
@@ -126,7 +127,7 @@ func (f *file) ofCode(lines []line, at int) bool {
 // so may precede anything.
 func conditional(marker string) bool {
 	_, what, ok := strings.Cut(marker, "cfg(")
-	return ok && !strings.HasPrefix(what, "any()") && !strings.HasPrefix(what, "not(test)") && !strings.HasPrefix(strings.ToLower(what), "false")
+	return ok && !strings.HasPrefix(what, "any()") && !strings.HasPrefix(what, "all(test") && !strings.HasPrefix(what, "not(test)") && !strings.HasPrefix(strings.ToLower(what), "false")
 }
 
 // attributed reports whether a Rust attribute applies to a whole file, to a test or to a
@@ -293,13 +294,45 @@ func (d skipping) guarded(f *file, h hunk) {
 		}
 		had := d.had[normal(l.text)]
 		if at > 0 && l.op == '+' && had && (d.Values.expect(l) && !l.says || d.Values.Asks.match(l.code)) {
-			d.addf(TestSkipped, f, at, "an assertion was put under a condition, or into a function")
+			d.addf(TestSkipped, f, at, guardedText)
 		}
 		at = 0
 		if l.op == '+' && !had && d.guards(f, l) {
 			at = l.at
 		}
 	}
+}
+
+const guardedText = "an assertion was put under a condition, or into a function"
+
+// wrapped reports the same on a single line.
+func (d skipping) wrapped(f *file, h hunk) {
+	var asserted []string // removed right above
+	for i := range h.lines {
+		l := &h.lines[i]
+		switch {
+		case l.op == ' ':
+			asserted = nil
+		case l.op == '-' && l.asserts:
+			asserted = append(asserted, strings.TrimPrefix(strings.TrimRight(normal(l.code), "; "), "await "))
+		case l.op == '+' && d.wraps(f, l, asserted):
+			d.addf(TestSkipped, f, l.at, guardedText)
+		}
+	}
+}
+
+// wraps reports whether a line of an existing test is one of some assertions with something
+// before it that may keep it from being run.
+func (d skipping) wraps(f *file, l *line, asserted []string) bool {
+	if !d.existing(f, l) || l.declares != "" || f.Insertions*f.Deletions > 1<<20 {
+		return false
+	}
+	text := normal(l.code)
+	return slices.ContainsFunc(asserted, func(old string) bool {
+		before, _, same := strings.Cut(text, old)
+		before = strings.TrimSuffix(before, "await ")
+		return same && d.Values.Wraps.match(before) && !slices.ContainsFunc(words(before), func(w string) bool { return w == "await" || w == "return" })
+	})
 }
 
 // guards reports whether a line of an existing test is a condition and nothing else.

@@ -16,6 +16,7 @@ type values struct {
 	Reason  *probe // a Python assertion with its failure message
 	Asks    *probe // a condition
 	Guards  *probe // a condition, a function, or a loop over nothing
+	Wraps   *probe // what ends before code that may run later, or not at all
 	Narrows *probe // a part of what a loop goes through
 	Loops   *probe // a loop
 	Breaks  *probe // what a break ends
