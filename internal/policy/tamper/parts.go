@@ -55,19 +55,21 @@ func hasTests(r *report, f *file, module string) bool {
 // gain words.
 func lost(r *report, f *file, about *probe, grow bool, what string) {
 	for l := range f.alone("-", "+") {
-		if key := normal(l.text); about.match(l.text) && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, "//") && !(grow && f.grown(l)) {
+		if key := normal(l.text); about.match(l.text) && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, "//") && !(grow && r.grown(f, l)) {
 			r.addf(RunnerChanged, f, l.at, "%s", what)
 		}
 	}
 }
 
-// grown reports whether a removed line was replaced by one that has all of its words.
-func (f *file) grown(old *line) bool {
+// grown reports whether a removed line was replaced by one that has all of its words, and
+// selects no less.
+func (r *report) grown(f *file, old *line) bool {
 	if f.Insertions*f.Deletions > 1<<20 { // too many to compare each with each
 		return false
 	}
 	for l := range f.each("+") {
-		if len(without(words(old.text), words(l.text))) == 0 {
+		narrower := strings.Count(l.text, "*") < strings.Count(old.text, "*") || r.narrowed(l.text) && !r.narrowed(old.text)
+		if !narrower && len(without(words(old.text), words(l.text))) == 0 {
 			return true
 		}
 	}
@@ -83,13 +85,48 @@ func (r *report) partOut(f *file, l *line, in section) bool {
 	case in.name == "workspace" && l.op == '+':
 		return !in.fresh && slices.Contains([]string{"exclude", "default-members"}, key(l.text))
 	case in.name == "workspace":
-		return r.Member.match(l.text) && !f.grown(l)
+		return r.Member.match(l.text) && !r.grown(f, l)
 	}
-	return strings.HasPrefix(in.name, "workspaces") && l.op == '-' && !f.grown(l)
+	return strings.HasPrefix(in.name, "workspaces") && l.op == '-' && !r.grown(f, l)
 }
 
 // parted reports whether a file lists the parts of a project, and nothing else that
 // matters here.
 func parted(file string) bool {
 	return slices.Contains([]string{"settings.gradle", "settings.gradle.kts", "pnpm-workspace.yaml", "go.work", "lerna.json"}, path.Base(file))
+}
+
+// left reports directories that a Go module now leaves out, with their tests.
+func (r *report) left(f *file) {
+	for l := range f.alone("+", "-") {
+		if r.Ignored.match(l.text) && !strings.Contains(l.text, "node_modules") && strings.TrimSpace(l.text) != "ignore (" {
+			r.addf(RunnerChanged, f, l.at, "a directory was taken out of the module, with its tests")
+		}
+	}
+}
+
+// forgiven reports properties that let a test of CMake fail. In a new test they may be right.
+func (r *report) forgiven(f *file) {
+	var news []string
+	for l := range f.alone("+", "-") {
+		if m := r.Registers.groups(l.text); m != nil {
+			news = append(news, m[1])
+		}
+	}
+	call := ""
+	for l := range f.all() {
+		if l.op == '-' {
+			continue
+		}
+		if len(call) > 1<<10 || strings.Contains(l.text, "(") {
+			call = ""
+		}
+		call += " " + normal(l.text)
+		if m := r.Forgives.groups(call); m != nil && l.op == '+' && len(without(strings.Fields(m[1]), news)) > 0 {
+			r.addf(RunnerChanged, f, l.at, "a test may fail now, or is not run")
+		}
+		if strings.Contains(l.text, ")") {
+			call = ""
+		}
+	}
 }

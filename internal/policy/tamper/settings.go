@@ -22,6 +22,8 @@ func configurations(r *report) {
 		switch {
 		case f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
 			script(r, f)
+		case path.Base(f.Path) == "go.mod" && whole:
+			r.left(f)
 		case path.Base(f.Path) == "go.mod" && !whole && path.Dir(f.Path) != ".":
 			r.addf(RunnerChanged, f, 0, "a module was added: what is below it is not tested from above")
 		case r.Golden.match(f.Path) && !f.test && whole && !r.tests.renamedFile(f):
@@ -54,6 +56,7 @@ func (r *report) configures(f *file) bool {
 	case r.Builds.match(f.Path):
 		lost(r, f, r.Tested, true, "what is built or run as a test was changed")
 		hidden(r, f, true)
+		r.forgiven(f)
 	case parted(f.Path):
 		lost(r, f, r.Member, true, "a part of the project was taken out, with its tests")
 	default:

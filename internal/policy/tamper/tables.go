@@ -69,6 +69,9 @@ type settings struct {
 	Anywhere   *probe // what hides failures or keeps tests from being run
 	Targets    *probe // the same in a Cargo target
 	Tested     *probe // names of tests
+	Ignored    *probe // what a Go module leaves out
+	Registers  *probe // declares a test of CMake; its name is the group
+	Forgives   *probe // properties that let tests of CMake fail; their names are the group
 	Member     *probe // what makes something a part of a project
 }
 
