@@ -98,6 +98,10 @@ func memberCourses(t *testing.T) map[string]course {
 			newStrategy(t, "swarm", "entry_agent", "coder", "roles.tester.accepts", `{"type": "object", "required": ["files"]}`),
 			say("turn_1.coder", "HANDOFF: tester\n{}", "turn_1.coder.2", "HANDOFF: tester\n```json\n{\"files\": []}\n```"), loop.StopDone, "turn_1.coder turn_1.coder.2 turn_2.tester", nil,
 		},
+		"swarm without an object": {
+			newStrategy(t, "swarm", "entry_agent", "tester"), say("turn_1.tester", "No test passes.\n\nHANDOFF: coder"), loop.StopDone, "turn_1.tester turn_2.coder",
+			[]string{"checkpoint turn_1.tester.state", "checks", "swarm.handoff tester to coder: {}", "checkpoint turn_2.coder.state", "checks", "rejudge"},
+		},
 		"swarm that cannot be read": {
 			newStrategy(t, "swarm", "entry_agent", "coder"), say("turn_1.coder", "HANDOFF: nobody\n{}", "turn_1.coder.2", "HANDOFF: tester\nplease"), loop.StopDone, "turn_1.coder turn_1.coder.2", nil,
 		},

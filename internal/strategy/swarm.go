@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -176,12 +177,12 @@ func (s Swarm) handoff(answer string, r *relay, shown []saying) (to verdict.Orde
 		return to, ""
 	}
 	seen := floor{said: append([]saying{{text: r.matter.Task}, {text: r.payload}}, shown...)}
-	to, problem = verdict.Ordered(answer, seen.texts(), verdict.Form{Word: wordHandoff, Names: s.names(), Text: true})
+	to, problem = verdict.Ordered(answer, seen.texts(), verdict.Form{Word: wordHandoff, Names: s.names(), Text: true, Bare: true})
 	if problem != "" {
 		return to, problem
 	}
 	w, _ := s.find(to.Name)
-	to.Text = verdict.Unfenced(to.Text)
+	to.Text = cmp.Or(verdict.Unfenced(to.Text), "{}")
 	switch state, was := r.left[to.Name]; {
 	case w.Role == r.at.Role:
 		return to, "nobody hands over to themselves"

@@ -20,6 +20,7 @@ type Form struct {
 	Word  string
 	Names []string // the names it may have; none: the word stands alone
 	Text  bool     // a text follows, to the end of the reply; otherwise nothing does
+	Bare  bool     // the text may be missing
 }
 
 // Ordered reads the order at the end of a reply. The problem is a sentence that says why
@@ -36,7 +37,7 @@ func Ordered(reply string, shown []string, forms ...Form) (o Order, problem stri
 		problem = "it repeats a part of the prompt without both of its boundary lines"
 	case o.Word == "":
 		problem = "it has no order in the form that was asked for"
-	case last.form.Text && (o.Text == "" || isPlaceholder(o.Text)):
+	case last.form.Text && (o.Text == "" && !last.form.Bare || isPlaceholder(o.Text)):
 		problem = fmt.Sprintf("nothing stands below %s: %s", o.Word, o.Name)
 	case !last.form.Text && o.Text != "":
 		problem = "something stands behind " + o.Word
