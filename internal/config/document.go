@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
@@ -51,7 +52,7 @@ func readFile(name string) ([]byte, *Error) {
 	}
 	switch {
 	case status.IsDir():
-		return nil, &Error{File: name, Problem: "it is a directory, not a file"}
+		return nil, &Error{File: name, Problem: "it is a directory, not a file", err: syscall.EISDIR}
 	case !status.Mode().IsRegular():
 		return nil, &Error{File: name, Problem: "not a regular file"}
 	}

@@ -106,6 +106,7 @@ func (o Options) candidate(name string) (Paths, []byte, error) {
 	if paths.Project == "" {
 		return Paths{}, nil, &Error{
 			Problem: fmt.Sprintf("no %s here or above, up to the repository's root", projectFile),
+			Hint:    "codeloops init writes one",
 			err:     fs.ErrNotExist,
 		}
 	}

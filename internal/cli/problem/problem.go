@@ -2,6 +2,7 @@
 package problem
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -29,7 +30,7 @@ func Of(err error) []Problem {
 	if many, ok := errors.AsType[config.Errors](err); ok {
 		all := make([]Problem, 0, len(many))
 		for _, e := range many {
-			all = append(all, Problem{e.Error(), e.Hint})
+			all = append(all, Problem{e.Error(), cmp.Or(e.Hint, hintFor(e))})
 		}
 		return all
 	}
@@ -38,7 +39,7 @@ func Of(err error) []Problem {
 		c.Message = strings.ReplaceAll(c.Message, named.Path, wording.OSPath(named.Path))
 	}
 	if one, ok := errors.AsType[*config.Error](err); ok {
-		c.Hint = one.Hint
+		c.Hint = cmp.Or(one.Hint, hintFor(one))
 	} else if text, ok := hint.Of(err); ok {
 		c.Hint = text
 	} else {
