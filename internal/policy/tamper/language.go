@@ -54,6 +54,8 @@ type skippers struct {
 	Skip    *probe // a marker, for one test or all
 	Exclude *probe // the same in a comment
 	Sweep   *probe // affects all tests around it, even from within a new test
+	Trusted *probe // imports a package that is known to run the tests
+	Runs    *probe // has it do so
 	Leave   *probe // leaves a function, a loop or one turn of it without a failure
 	Catch   *probe // catches a failed assertion
 }

@@ -64,9 +64,12 @@ func (r *report) removed(marker func(l *line) string) map[string]int {
 // sweeps reports additions, in new files and tests too, that can keep existing tests from
 // being run or from failing.
 func (d skipping) sweeps(f *file) {
-	runs := false
+	known, runs := false, false
 	for l := range f.all() {
-		runs = runs || l.op != '-' && strings.Contains(l.bare, ".Run()")
+		if l.op != '-' {
+			known = known || f.lang.Trusted.match(strings.TrimSpace(l.code))
+			runs = runs || strings.Contains(l.bare, ".Run()") || known && f.lang.Runs.match(l.bare)
+		}
 	}
 	for l := range f.each("+") {
 		marker := l.sweeps
