@@ -23,6 +23,7 @@ type notation struct {
 	Line      string // begins a comment to the end of the line
 	Block     bool   // has /* */ comments
 	Quotes    string
+	Joins     bool   // a backslash at the end of a line takes the next one into it
 	Spans     []span // other comments and strings that may span lines
 	Documents bool   // a string literal used as a statement is a comment
 }

@@ -183,6 +183,11 @@ func script(r *report, f *file) {
 	if checks && !f.test && f.Status == loop.FileModified {
 		lost(r, f, r.Runs, false, "what this script runs was changed")
 		lenient(r, f)
+		for l, by := range f.enclosed(r.Opens, r.Closes) {
+			if r.Runs.match(l.text) && !strings.HasPrefix(strings.TrimSpace(l.text), "#") {
+				r.addf(RunnerChanged, f, by.at, "what this script runs was put under a condition, or into a function")
+			}
+		}
 		for l := range f.alone("+", "-") {
 			if m := r.Assigned.groups(l.text); m != nil {
 				r.variable(f, l.at, m[1], m[2], false)

@@ -82,6 +82,7 @@ type failures struct {
 	Pipes             *probe // a command whose exit code is lost
 	Exits             *probe // the same in a script that is known to check something
 	Runs              *probe // lines that check something
+	Opens, Closes     *probe // a block of a script
 }
 
 // recipes match lines of makefiles.
@@ -90,6 +91,8 @@ type recipes struct {
 	Assigned      *probe // a variable
 	Decides       *probe // what affects all recipes
 	Nothing       *probe // a value that does nothing
+	Defines       *probe // begins a condition or a definition
+	Defined       *probe // ends it
 	Harmless      *probe // what affects all recipes but hides nothing
 }
 

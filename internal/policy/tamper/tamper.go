@@ -103,7 +103,7 @@ func Inspect(c loop.Change, in Tree) []Sign {
 		}
 	}
 	for _, look := range []func(*report){
-		cut, lostTests, detached, skips, assertions, expectations, suppressions, configurations, swapped, scripts, instructions,
+		cut, lostTests, detached, skips, assertions, expectations, suppressions, configurations, swapped, joined, split, scripts, instructions,
 	} {
 		look(r)
 	}
