@@ -207,8 +207,8 @@ func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
 // readable reports whether individual tests of the file can be recognized.
 func (f *file) readable() bool { return f.test && f.lang != nil && f.lang.Declare != nil }
 
-// runs reports whether the file is now a program, or a link that may lead to one.
-func (f *file) runs() bool { return f.NewMode == 0o100755 || f.NewMode == 0o120000 }
+// executable reports whether the file is now a program, or a link that may lead to one.
+func executable(f *file) bool { return f.NewMode == 0o100755 || f.NewMode == 0o120000 }
 
 // fate says what happened to a file as a whole.
 func (f *file) fate() string {

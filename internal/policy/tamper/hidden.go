@@ -19,19 +19,19 @@ func joined(r *report) {
 		case !r.positional(f.Path) && !r.Builds.match(f.Path) && !r.Checks.match(f.Path) && !r.deciding(f.Path):
 			continue
 		}
-		for _, l := range f.joining() {
+		for _, l := range joining(f) {
 			r.addf(kind, f, l.at, "a line was added that takes the next one into it")
 		}
 	}
 }
 
 // joining returns the added lines above an old one that go on in it.
-func (f *file) joining() (all []*line) {
+func joining(f *file) (all []*line) {
 	for _, h := range f.hunks {
 		var old, now *line // the lines above, on each side
 		for i := range h.lines {
 			l := &h.lines[i]
-			if l.op == ' ' && now != nil && now.op == '+' && f.joins(now) && !f.joins(old) && normal(l.text) != "" {
+			if l.op == ' ' && now != nil && now.op == '+' && joins(f, now) && !joins(f, old) && normal(l.text) != "" {
 				all = append(all, now)
 			}
 			if l.op != '+' {
@@ -46,7 +46,7 @@ func (f *file) joining() (all []*line) {
 }
 
 // joins reports whether a line ends in a backslash that is not escaped.
-func (f *file) joins(l *line) bool {
+func joins(f *file, l *line) bool {
 	if l == nil {
 		return false
 	}
@@ -74,7 +74,7 @@ func split(r *report) {
 
 // enclosed returns lines that were there before and that an added line now encloses, with
 // that line: in a condition, a function or a definition.
-func (f *file) enclosed(opens, closes *probe) map[*line]*line {
+func enclosed(f *file, opens, closes *probe) map[*line]*line {
 	all, had := map[*line]*line{}, counted(f.texts("-"))
 	for _, h := range f.hunks {
 		depth, from := 0, 0 // of open blocks, and of the outermost one that by opened

@@ -21,7 +21,7 @@ func makefile(r *report, f *file) {
 	}
 	r.rules(f)
 	r.redeclared(f)
-	for l, by := range f.enclosed(r.Defines, r.Defined) {
+	for l, by := range enclosed(f, r.Defines, r.Defined) {
 		if name := r.checking(r.targetsOf(l.text)); name != "" {
 			r.addf(CIChanged, f, by.at, "the target %s was put under a condition, or into a definition", Quote(name, maxName))
 		}

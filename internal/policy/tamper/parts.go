@@ -55,7 +55,7 @@ func hasTests(r *report, f *file, module string) bool {
 // gain words.
 func lost(r *report, f *file, about *probe, grow bool, what string) {
 	for l := range f.alone("-", "+") {
-		if key := normal(l.text); about.match(l.text) && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, "//") && !(grow && r.grown(f, l)) {
+		if key := normal(l.text); about.match(l.text) && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, "//") && !(grow && grown(r, f, l)) {
 			r.addf(RunnerChanged, f, l.at, "%s", what)
 		}
 	}
@@ -63,7 +63,7 @@ func lost(r *report, f *file, about *probe, grow bool, what string) {
 
 // grown reports whether a removed line was replaced by one that has all of its words, and
 // selects no less.
-func (r *report) grown(f *file, old *line) bool {
+func grown(r *report, f *file, old *line) bool {
 	if f.Insertions*f.Deletions > 1<<20 { // too many to compare each with each
 		return false
 	}
@@ -85,9 +85,9 @@ func (r *report) partOut(f *file, l *line, in section) bool {
 	case in.name == "workspace" && l.op == '+':
 		return !in.fresh && slices.Contains([]string{"exclude", "default-members"}, key(l.text))
 	case in.name == "workspace":
-		return r.Member.match(l.text) && !r.grown(f, l)
+		return r.Member.match(l.text) && !grown(r, f, l)
 	}
-	return strings.HasPrefix(in.name, "workspaces") && l.op == '-' && !r.grown(f, l)
+	return strings.HasPrefix(in.name, "workspaces") && l.op == '-' && !grown(r, f, l)
 }
 
 // parted reports whether a file lists the parts of a project, and nothing else that
@@ -97,7 +97,7 @@ func parted(file string) bool {
 }
 
 // left reports directories that a Go module now leaves out, with their tests.
-func (r *report) left(f *file) {
+func left(r *report, f *file) {
 	for l := range f.alone("+", "-") {
 		if r.Ignored.match(l.text) && !strings.Contains(l.text, "node_modules") && strings.TrimSpace(l.text) != "ignore (" {
 			r.addf(RunnerChanged, f, l.at, "a directory was taken out of the module, with its tests")
@@ -106,7 +106,7 @@ func (r *report) left(f *file) {
 }
 
 // forgiven reports properties that let a test of CMake fail. In a new test they may be right.
-func (r *report) forgiven(f *file) {
+func forgiven(r *report, f *file) {
 	var news []string
 	for l := range f.alone("+", "-") {
 		if m := r.Registers.groups(l.text); m != nil {

@@ -23,7 +23,7 @@ func configurations(r *report) {
 		case f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
 			script(r, f)
 		case path.Base(f.Path) == "go.mod" && whole:
-			r.left(f)
+			left(r, f)
 		case path.Base(f.Path) == "go.mod" && !whole && path.Dir(f.Path) != ".":
 			r.addf(RunnerChanged, f, 0, "a module was added: what is below it is not tested from above")
 		case r.Golden.match(f.Path) && !f.test && whole && !r.tests.renamedFile(f):
@@ -45,7 +45,7 @@ func (r *report) configures(f *file) bool {
 		r.configured(f, RunnerChanged, "the configuration of the tests")
 	case r.Linter.match(f.Path):
 		r.configured(f, ConfigChanged, "the configuration of a linter")
-	case r.Stands.match(f.Path), r.ofTests(r.Vendored, f.Path), r.Programs.match(f.Path) && f.runs() && !r.Golden.match(f.Path):
+	case r.Stands.match(f.Path), ofTests(r, r.Vendored, f.Path), r.Programs.match(f.Path) && executable(f) && !r.Golden.match(f.Path):
 		r.addf(RunnerChanged, f, 0, "a file that runs the tests, or that they use, was %s", f.fate())
 	case r.Mixed.match(f.Path):
 		r.sectioned(f)
@@ -56,7 +56,7 @@ func (r *report) configures(f *file) bool {
 	case r.Builds.match(f.Path):
 		lost(r, f, r.Tested, true, "what is built or run as a test was changed")
 		hidden(r, f, true)
-		r.forgiven(f)
+		forgiven(r, f)
 	case parted(f.Path):
 		lost(r, f, r.Member, true, "a part of the project was taken out, with its tests")
 	default:
@@ -67,7 +67,7 @@ func (r *report) configures(f *file) bool {
 
 // ofTests reports whether a name in a text, the group of the expression that is not empty,
 // is that of a library that tests use.
-func (r *report) ofTests(named *probe, text string) bool {
+func ofTests(r *report, named *probe, text string) bool {
 	return slices.ContainsFunc(named.expression().FindAllStringSubmatch(text, -1), func(m []string) bool {
 		name := strings.Join(m[1:], "")
 		again := strings.Contains(text, "=> "+name+" v") // the same module in Go, in another version
@@ -83,7 +83,7 @@ func swapped(r *report) {
 			continue
 		}
 		for l := range f.alone("+", "-") {
-			if r.ofTests(r.Elsewhere, l.text) {
+			if ofTests(r, r.Elsewhere, l.text) {
 				r.addf(RunnerChanged, f, l.at, "a library that tests use is taken from elsewhere")
 			}
 		}
@@ -183,7 +183,7 @@ func script(r *report, f *file) {
 	if checks && !f.test && f.Status == loop.FileModified {
 		lost(r, f, r.Runs, false, "what this script runs was changed")
 		lenient(r, f)
-		for l, by := range f.enclosed(r.Opens, r.Closes) {
+		for l, by := range enclosed(f, r.Opens, r.Closes) {
 			if r.Runs.match(l.text) && !strings.HasPrefix(strings.TrimSpace(l.text), "#") {
 				r.addf(RunnerChanged, f, by.at, "what this script runs was put under a condition, or into a function")
 			}

@@ -19,6 +19,7 @@ type tables struct {
 	failures
 	recipes
 	libraries
+	calls
 	Values values
 }
 
@@ -48,14 +49,14 @@ type places struct {
 	Builds    *probe // builds that declare tests one by one
 	Stands    *probe // files that are found instead of a test runner, or of what it uses
 	Programs  *probe // the same, if they can be run
-	Vendored  *probe // copied libraries; the path below is the group
-	Sources   *probe // files that say where libraries come from
 	Checks    *probe // scripts that check something
 }
 
 // libraries match what tests use besides the tested code.
 type libraries struct {
 	Library   *probe
+	Vendored  *probe // paths of copied libraries; what is below is the group
+	Sources   *probe // files that say where libraries come from
 	Elsewhere *probe // a line that takes a library from elsewhere; its name is the one group that is not empty
 }
 
@@ -70,9 +71,13 @@ type settings struct {
 	Targets    *probe // the same in a Cargo target
 	Tested     *probe // names of tests
 	Ignored    *probe // what a Go module leaves out
-	Registers  *probe // declares a test of CMake; its name is the group
-	Forgives   *probe // properties that let tests of CMake fail; their names are the group
 	Member     *probe // what makes something a part of a project
+}
+
+// calls match calls in files of CMake. The names of tests are their group.
+type calls struct {
+	Registers *probe // declares a test
+	Forgives  *probe // sets properties that let tests fail
 }
 
 // failures match lines that hide a failure.
