@@ -45,21 +45,27 @@ func (e *Editor) Edit(ctx context.Context, text, comments string) (d Draft, err 
 		return d, fmt.Errorf("make a directory for the text: %w", err)
 	}
 	d.File = filepath.Join(dir, "PROMPT.md")
-	if err := os.WriteFile(d.File, []byte(template(text, comments)), 0o600); err != nil {
+	begun := template(text, comments)
+	if err := os.WriteFile(d.File, []byte(begun), 0o600); err != nil {
 		d.Drop()
 		return d, fmt.Errorf("write the text to edit: %w", err)
 	}
 	// As in git, the shell parses the command, so it may have arguments. The editor handles Ctrl+C.
 	tool := proc.Tool{Argv: []string{"sh", "-c", command + ` "$@"`, command, d.File}, Stdin: e.In, Stdout: e.Err, Stderr: e.Err}
-	switch code, err := tool.Run(context.WithoutCancel(ctx)); {
-	case err != nil:
+	code, err := tool.Run(context.WithoutCancel(ctx))
+	if err != nil {
 		d.Drop()
 		return d, fmt.Errorf("run the editor: %w", err)
-	case code != 0:
-		return d, hint.Errorf("your text is in "+d.File, "the editor (%s) exited with %d, and nothing was run", command, code)
 	}
 	written, err := os.ReadFile(d.File)
-	if err != nil {
+	switch what := "your text is in " + d.File; {
+	case code != 0:
+		if string(written) == begun {
+			d.Drop()
+			what = "set EDITOR to use another one"
+		}
+		return d, hint.Errorf(what, "the editor (%s) exited with %d, and nothing was run", command, code)
+	case err != nil:
 		return d, fmt.Errorf("read the edited text: %w", err)
 	}
 	d.Text, _, _ = strings.Cut("\n"+strings.ReplaceAll(string(written), "\r\n", "\n"), "\n"+below)
