@@ -65,7 +65,7 @@ func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 func (s Blackboard) next(ctx context.Context, steps *loop.Steps, step loop.Step, b *board) (name string, err error) {
 	names, also := s.names(), ""
 	if b.matter != nil {
-		names, also = append(names, string(RoleDecider)), choosable
+		names, also = append(names, string(RoleDecider), nobody), choosable
 	}
 	question := paragraphs(fmt.Sprintf(choose, s.list(), also, prompt.Fenced(steps.FullTask())), b.shown(RoleCoordinator))
 	_, err = ask(ctx, steps, loop.Call{Step: step, Role: RoleCoordinator, Prompt: question, Case: b.matter}, func(reply string) string {
@@ -84,14 +84,14 @@ func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step
 	if err != nil {
 		return err
 	}
-	entries := verdict.Entries(answer, wordPost, wordNote)
+	entries := verdict.Entries(answer, wordPost, wordNote, wordPrivate)
 	if len(entries) == 0 { // without entries, all of it is for everybody
 		entries = []verdict.Order{{Word: wordPost, Text: answer}}
 	}
 	for i, e := range entries {
 		step, one := round.Sub(fmt.Sprintf("entry_%d", i+1)), saying{string(w.Role), prompt.Clip(e.Text, maxSaying, maxSaying/2)}
 		name := NotePost
-		if e.Word == wordNote {
+		if e.Word != wordPost {
 			name = NoteNote
 			b.private[w.Role] = append(b.private[w.Role], one)
 		} else {
@@ -129,9 +129,12 @@ const (
 const (
 	wordPost     = "POST"
 	wordNote     = "NOTE"
+	wordPrivate  = "PRIVATE" // the same
 	wordNext     = "NEXT"
 	wordFinished = "FINISHED"
 )
+
+const nobody = "none" // the decider is next
 
 const choose = `Several workers do the task below, in the git repository that is your working directory. They share a board. Do not do the work yourself: look at the work and at the board, and say who shall work next.
 

@@ -252,16 +252,27 @@ func TestToldToMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 		}
 	}
 
+	for _, word := range []string{"NOTE", "PRIVATE"} {
+		w = newWorld()
+		w.replies["round_1.coordinator"], w.replies["round_1.coder"] = "NEXT: coder", "POST: for all\n"+word+": for me"
+		w.replies["round_2.coordinator"], w.replies["round_3.coordinator"] = "NEXT: tester", "NEXT: coder"
+		if _, err := w.loop(newStrategy(t, "blackboard", "max_rounds", "3")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
+			t.Fatal(err)
+		}
+		for step, private := range map[loop.Step]bool{"round_2.tester": false, "round_2.coordinator": false, "round_3.coder": true} {
+			if told := w.prompts[step]; !strings.Contains(told, "coder:\n```\nfor all\n```") || strings.Contains(told, "for me") != private {
+				t.Errorf("%s: %s is told %s", word, step, told)
+			}
+		}
+	}
+
 	w = newWorld()
-	w.replies["round_1.coordinator"], w.replies["round_1.coder"] = "NEXT: coder", "POST: for all\nNOTE: for me"
-	w.replies["round_2.coordinator"], w.replies["round_3.coordinator"] = "NEXT: tester", "NEXT: coder"
-	if _, err := w.loop(newStrategy(t, "blackboard", "max_rounds", "3")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
+	w.replies["round_1.coordinator"], w.replies["round_2.coordinator"] = "NEXT: coder", "NEXT: none"
+	if _, err := w.loop(newStrategy(t, "blackboard")).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
 		t.Fatal(err)
 	}
-	for step, private := range map[loop.Step]bool{"round_2.tester": false, "round_2.coordinator": false, "round_3.coder": true} {
-		if told := w.prompts[step]; !strings.Contains(told, "coder:\n```\nfor all\n```") || strings.Contains(told, "for me") != private {
-			t.Errorf("%s is told %s", step, told)
-		}
+	if told, again := w.prompts["round_2.coordinator.2"]; again || w.prompts["round_2.decider"] == "" {
+		t.Errorf("after NEXT: none the coordinator is told %s", told)
 	}
 }
 
