@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"codeloops/internal/cli/editor"
@@ -125,7 +127,7 @@ func (r *runCommand) options(ref string) run.Options {
 	asks := &asker{Console: a.Console, ref: ref, yes: r.opts.yes, lend: r.lend}
 	return run.Options{
 		Host: &a.Host, Version: command.Version(), Dir: r.opts.workingDir, Settings: r.opts.settings,
-		Dropped: r.dropped,
+		Outputs: r.outputs(), Dropped: r.dropped,
 		User: run.User{
 			Ask: asks.ask, Alone: !a.CanAsk(), Tell: a.Tell,
 			Debug: func(sentence string) {
@@ -135,6 +137,21 @@ func (r *runCommand) options(ref string) run.Options {
 			},
 		},
 	}
+}
+
+// outputs returns the files that are written during the run: the debug log, and the one that progress is
+// redirected to, as far as the system tells.
+func (r *runCommand) outputs() map[string]string {
+	files := map[string]string{}
+	if r.opts.logFile != "" {
+		files[r.app.Path(r.opts.logFile)] = "the debug log"
+	}
+	if f, ok := r.app.Err.(*os.File); ok && !r.opts.quiet && !r.opts.dryRun {
+		if file, err := filepath.EvalSymlinks(f.Name()); err == nil {
+			files[file] = "the progress"
+		}
+	}
+	return files
 }
 
 // silent reports whether only the run's own output is shown.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/scan"
@@ -63,4 +65,16 @@ func (t *Tree) OutOfScope(path string) bool {
 		return false
 	}
 	return t.rules != nil && t.ignores(path)
+}
+
+// Counts reports whether what is written into a file, given its absolute path, would count as work: it
+// is in the work tree, and git does not ignore it. It can be asked before any scan.
+func (t *Tree) Counts(file string) (bool, error) {
+	name, err := filepath.Rel(t.Root(), file)
+	if first, _, _ := strings.Cut(filepath.ToSlash(name), "/"); err != nil || !filepath.IsLocal(name) || first == ".git" {
+		return false, nil //nolint:nilerr // it is elsewhere
+	}
+	o, err := originOf(t.repo)
+	o.WorkTree = t.Root()
+	return err == nil && !ignore.New(o).Ignored(filepath.ToSlash(name)), err
 }

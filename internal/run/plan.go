@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"codeloops/internal/agent"
@@ -34,6 +35,10 @@ type Options struct {
 	Around func(crew.TurnInfo, agent.Player) agent.Player
 	// MaxWait is an upper limit for max_wait in the configuration; 0: none.
 	MaxWait time.Duration
+
+	// Outputs are the files that the front end writes during the run: absolute paths, with what
+	// goes there.
+	Outputs map[string]string
 
 	User
 	// Dropped is called for a sink that failed, or that hung when the run was to stop: it gets no
@@ -131,6 +136,9 @@ func (p *Plan) settle(ctx context.Context) error {
 	if err := checkLogDir(p.tree, p.Logs); err != nil {
 		return err
 	}
+	if err := p.checkOutputs(); err != nil {
+		return err
+	}
 	return p.cast(ctx)
 }
 
@@ -211,6 +219,22 @@ func checkLogDir(tree *worktree.Tree, dir string) error {
 		if worktree.Below(of, dir) {
 			return hint.Errorf("keep them elsewhere: --session-dir DIR",
 				"session logs in %s would lie in %s, where the agents can write", dir, of)
+		}
+	}
+	return nil
+}
+
+// checkOutputs rejects files of the front end that would count as work: they grow after each capture, so
+// no DONE could ever count.
+func (p *Plan) checkOutputs() error {
+	for file, what := range p.options.Outputs {
+		counts, err := p.tree.Counts(worktree.Followed(file))
+		if err != nil {
+			return err
+		}
+		if st, err := os.Stat(file); counts && (err != nil || st.Mode().IsRegular()) {
+			return hint.Errorf("write it elsewhere, or into a file that git ignores",
+				"%s would go to %s in the work tree, and count as work", what, file)
 		}
 	}
 	return nil
