@@ -58,7 +58,7 @@ func RejectEmptyFlags(flags *pflag.FlagSet) (err error) {
 	meant := []string{"prompt", "actor-agent", "critic-agent", "model", "actor-model", "critic-model", "fallback"}
 	flags.Visit(func(f *pflag.Flag) {
 		several, isList := f.Value.(pflag.SliceValue)
-		empty := f.Value.String() == "" || isList && len(several.GetSlice()) == 0
+		empty := strings.TrimSpace(f.Value.String()) == "" || isList && len(several.GetSlice()) == 0
 		if err == nil && empty && !slices.Contains(meant, f.Name) {
 			err = hint.Errorf("give it a value, or leave it out", "--%s must not be empty", f.Name)
 		}

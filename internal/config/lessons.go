@@ -12,7 +12,7 @@ type Lessons struct {
 func lessonsSchema() schema {
 	return schema{
 		{key: "lessons.embeddings_url", value: text(orEmpty(webAddress)), byDefault: ""},
-		{key: "lessons.embeddings_model", value: text(plain), byDefault: ""},
+		{key: "lessons.embeddings_model", value: text(orEmpty(notBlank)), byDefault: ""},
 		{key: "lessons.embeddings_key_env", value: text(orEmpty(globPattern)), byDefault: ""},
 	}.guard()
 }

@@ -32,11 +32,11 @@ func (q *Queue) CommitRemote() string {
 // commands to workers.
 func queueSchema() schema {
 	s := schema{
-		{key: "queue.hub", value: text(plain), byDefault: "", flag: "--hub"},
-		{key: "queue.ca", value: text(plain), byDefault: "", directory: true},
-		{key: "queue.cert", value: text(plain), byDefault: "", directory: true},
-		{key: "queue.key", value: text(plain), byDefault: "", directory: true},
-		{key: "queue.creds", value: text(plain), byDefault: "", directory: true},
+		{key: "queue.hub", value: text(orEmpty(notBlank)), byDefault: "", flag: "--hub"},
+		{key: "queue.ca", value: text(orEmpty(notBlank)), byDefault: "", directory: true},
+		{key: "queue.cert", value: text(orEmpty(notBlank)), byDefault: "", directory: true},
+		{key: "queue.key", value: text(orEmpty(notBlank)), byDefault: "", directory: true},
+		{key: "queue.creds", value: text(orEmpty(notBlank)), byDefault: "", directory: true},
 		{key: "queue.replicas", value: count(1), byDefault: 1},
 		{key: "queue.transport", value: choice(TransportBundle, TransportRemote), byDefault: TransportBundle},
 		{key: "queue.remote", value: text(notBlank), byDefault: "origin"},

@@ -77,7 +77,7 @@ func general() schema {
 		{key: "ci", value: choice("auto", "none", "github", "gitlab"), byDefault: "auto", flag: "--ci", guarded: true},
 		{key: "notify", value: choice("none", "bell", "osc9", "osc777"), byDefault: "none", flag: "--notify", guarded: true},
 		{key: "title", value: toggle, byDefault: true, flag: "--title", guarded: true},
-		{key: "session_dir", value: text(plain), byDefault: "", flag: "--session-dir", guarded: true, directory: true},
+		{key: "session_dir", value: text(orEmpty(notBlank)), byDefault: "", flag: "--session-dir", guarded: true, directory: true},
 		{key: "keep", value: count(0), byDefault: 20, guarded: true},
 		{key: "keep_for", value: duration, byDefault: 30 * 24 * time.Hour, guarded: true},
 		{key: "env_deny", value: list(globPattern), byDefault: []string{}, guarded: true, loosens: lacks},

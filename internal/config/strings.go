@@ -87,7 +87,7 @@ func agentName(s string) *fault {
 // modelName rejects what an agent could take for one of its flags, because a project file
 // may set the model without being trusted.
 func modelName(s string) *fault {
-	if strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+	if strings.HasPrefix(s, "-") || s != "" && strings.TrimSpace(s) == "" || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return &fault{problem: fmt.Sprintf("must be a model's name, not %q", short(s))}
 	}
 	return nil
