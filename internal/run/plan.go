@@ -136,7 +136,7 @@ func (p *Plan) settle(ctx context.Context) error {
 	if err := checkLogDir(p.tree, p.Logs); err != nil {
 		return err
 	}
-	if err := p.checkOutputs(); err != nil {
+	if err := checkOutputs(p.tree, p.options.Outputs); err != nil {
 		return err
 	}
 	return p.cast(ctx)
@@ -226,9 +226,9 @@ func checkLogDir(tree *worktree.Tree, dir string) error {
 
 // checkOutputs rejects files of the front end that would count as work: they grow after each capture, so
 // no DONE could ever count.
-func (p *Plan) checkOutputs() error {
-	for file, what := range p.options.Outputs {
-		counts, err := p.tree.Counts(worktree.Followed(file))
+func checkOutputs(tree *worktree.Tree, files map[string]string) error {
+	for file, what := range files {
+		counts, err := tree.Counts(worktree.Followed(file))
 		if err != nil {
 			return err
 		}
