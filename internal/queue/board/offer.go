@@ -217,5 +217,6 @@ func (r *contact) ago(now time.Time) time.Duration {
 	return now.Sub(r.since)
 }
 
-// settling is how long after a reconnect nobody is considered lost: by then, every live worker has sent a heartbeat.
-func settling(beat time.Duration) time.Duration { return beat / 2 }
+// settling is how long after a reconnect nobody is considered lost: by then, every live worker has sent a heartbeat. The
+// one that it sends when it reconnects may come before the task is offered to others, and is then of no use.
+func settling(beat time.Duration) time.Duration { return beat + beat/4 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/hub"
 )
 
 // TestTakeInterrupted: a task that was taken while the worker is told to stop is either given to the worker, which
@@ -52,5 +54,56 @@ func TestTakeInterrupted(t *testing.T) {
 			t.Fatalf("task %d cannot be taken any more: %v", n, err)
 		}
 		j.Release()
+	}
+}
+
+// TestTakeFromALiveWorker: whoever has just reached the hub, and is offered a task whose lease is over, leaves it to its
+// worker until that has had time for a heartbeat.
+func TestTakeFromALiveWorker(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	served, err := h.Serve(t.Context(), hub.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = served.Close() })
+	const lease, beat = 2 * time.Second, 3 * time.Second // so the lease ends, as while a hub is away
+	open := func() *board.Board {
+		conn, err := h.Dial(served.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Close)
+		on, err := board.Open(t.Context(), conn, board.Options{AckWait: lease, Beat: beat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return on
+	}
+	on := open()
+	task := queue.Task{Prompt: "a task", Added: time.Now()}
+	task.Name()
+	r, err := on.Add(t.Context(), task)
+	if err == nil {
+		err = on.Offer(t.Context(), r, r.Revision, on.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := on.Take(t.Context(), queue.Repository{}, queue.Worker{}, on.Now())
+	if err != nil || j == nil {
+		t.Fatal(j, err)
+	}
+	defer j.Release()
+	began := time.Now()
+	time.Sleep(beat + beat/15) // its heartbeat comes just before the other worker
+	for other := open(); time.Since(began) < 2*beat+beat/2; time.Sleep(beat / 60) {
+		switch stolen, err := other.Take(t.Context(), queue.Repository{}, queue.Worker{}, other.Now()); {
+		case err != nil:
+			t.Fatal(err)
+		case stolen != nil:
+			stolen.Release()
+			t.Fatalf("it was taken after %s", time.Since(began))
+		}
 	}
 }
