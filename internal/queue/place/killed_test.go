@@ -63,6 +63,7 @@ func life(s scene) {
 	if err != nil && strings.Contains(err.Error(), "it was being removed") {
 		all, err := s.site.List()
 		s.must(err)
+		s.unlock()
 		s.must(all[0].Remove(s.Context(), "done"))
 		return
 	}
@@ -85,11 +86,16 @@ func life(s scene) {
 	}
 	head, err := p.Commit(s.Context(), "merged")
 	s.must(err)
-	for _, lock := range []string{"refs/heads/done.lock", "packed-refs.lock"} { // left by a killed git
-		_ = os.Remove(filepath.Join(s.CommonDir, lock))
-	}
+	s.unlock()
 	s.Git("branch", "--force", "done", head)
 	s.must(p.Remove(s.Context(), "done"))
+}
+
+// unlock removes what a killed git has left, as git itself and the hint advise. It could be of another git.
+func (s scene) unlock() {
+	for _, lock := range []string{"refs/heads/done.lock", "packed-refs.lock"} {
+		_ = os.Remove(filepath.Join(s.CommonDir, lock))
+	}
 }
 
 // TestKilledAnywhere: after a kill before or during any command, the next process completes the task, and nothing is
