@@ -175,12 +175,19 @@ func (l *lines) consumer(ctx context.Context, stream, name string, c jetstream.C
 	return made, err
 }
 
-// soon is how long to wait for a message. A server needs a moment to see one that it has just acknowledged.
-const soon = 20 * time.Millisecond
+// soon is how long to wait for a message. Without a wait, a server that may deliver only one result at a time
+// would still make the caller wait for its default.
+const soon = 50 * time.Millisecond
 
 // next returns a message; nil where there is none.
 func next(c jetstream.Consumer) (jetstream.Msg, error) {
-	batch, err := c.Fetch(1, jetstream.FetchMaxWait(soon))
+	var batch jetstream.MessageBatch
+	var err error
+	if c.CachedInfo().Config.MaxAckPending == 1 {
+		batch, err = c.Fetch(1, jetstream.FetchMaxWait(soon))
+	} else {
+		batch, err = c.FetchNoWait(1)
+	}
 	if err != nil {
 		return nil, err
 	}
