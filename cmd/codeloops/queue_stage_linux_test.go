@@ -448,6 +448,7 @@ func (s *queueStage) settled(on *board.Board, ids []string) {
 			}
 		case r.State == queue.NeedsHuman:
 			left[id] = true
+			s.Logf("%s needs a person after %d attempts: %s\n%+v", id, r.Attempt, r.Why, r.Course)
 		default:
 			s.Errorf("%s is %s after %d attempts: %s\n%+v", id, r.State, r.Attempt, r.Why, r.Course)
 		}
