@@ -168,8 +168,9 @@ func TestRewritten(t *testing.T) {
 			s.notOffered(h.removed...)
 			res := s.merged("three")
 			s.removed(res, h.removed...)
-			if files := strings.Fields(s.Git("ls-tree", "--name-only", queue)); strings.Join(files, " ") != h.files || res.Partial || s.Untouched() != before {
-				t.Errorf("it has %q: %+v", files, res)
+			s.holds(queue, h.files)
+			if res.Partial || s.Untouched() != before {
+				t.Errorf("%+v", res)
 			}
 			if name == "amended" && s.Git("cat-file", "blob", queue+":own") != "better" {
 				t.Error("the old version came back")
@@ -205,10 +206,16 @@ func TestRewrittenOld(t *testing.T) {
 		s.Git("reset", "-q", "--hard", "HEAD~1")
 		res := s.merged("three")
 		s.removed(res, "own")
-		if files := strings.Fields(s.Git("ls-tree", "--name-only", queue)); strings.Join(files, " ") != "first one three two" {
-			t.Errorf("it has %q: %+v", files, res)
-		}
+		s.holds(queue, "first one three two")
 		s.clean()
+	}
+}
+
+// holds checks the files of a commit.
+func (s scene) holds(ref, files string) {
+	s.Helper()
+	if got := strings.Join(strings.Fields(s.Git("ls-tree", "--name-only", ref)), " "); got != files {
+		s.Errorf("%s has %q, not %q", ref, got, files)
 	}
 }
 
@@ -225,9 +232,7 @@ func TestUnrelated(t *testing.T) {
 	s.Git("branch", "-q", "-M", "anew", "main")
 	res := s.merged("two")
 	s.removed(res, "first")
-	if files := strings.Fields(s.Git("ls-tree", "--name-only", queue)); strings.Join(files, " ") != "anew one two" {
-		t.Errorf("it has %q: %+v", files, res)
-	}
+	s.holds(queue, "anew one two")
 	s.clean()
 }
 
@@ -268,8 +273,9 @@ func TestRemovedBelow(t *testing.T) {
 	s.Git("merge", "-q", queue)
 	s.Git("revert", "--no-edit", "-m", "1", "HEAD")
 	res = s.merged("three")
-	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\none\nthree" || len(res.Removed) > 0 {
-		t.Errorf("it has %q: %+v", files, res)
+	s.holds(res.Ref, "first one three")
+	if len(res.Removed) > 0 {
+		t.Errorf("%+v", res)
 	}
 	s.clean()
 }
@@ -357,8 +363,9 @@ func TestTriedBranch(t *testing.T) {
 	s.Branch("more", "two", "more", "more\n")
 	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "more", Base: base, Message: "Merge more\n", Check: green})
 	s.must(err)
-	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\nmore\ntwo" || len(res.Removed) > 0 || res.Partial {
-		t.Errorf("it has %q: %+v", files, res)
+	s.holds(res.Ref, "first more two")
+	if len(res.Removed) > 0 || res.Partial {
+		t.Errorf("%+v", res)
 	}
 	s.contains(res.Ref, "more")
 	s.clean()
@@ -386,8 +393,9 @@ func TestRebased(t *testing.T) {
 	if in, err := s.Contains(t.Context(), queue, one); err != nil || in {
 		t.Errorf("the old commit came back: %v", err)
 	}
-	if files := s.Git("ls-tree", "--name-only", queue); files != "first\none\nown\nthree\ntwo" || s.Git("rev-parse", "main") != tip {
-		t.Errorf("it has %q", files)
+	s.holds(queue, "first one own three two")
+	if s.Git("rev-parse", "main") != tip {
+		t.Error("main has moved")
 	}
 	s.clean()
 }
@@ -431,9 +439,7 @@ func TestTriedBranchWaits(t *testing.T) {
 			t.Errorf("%s: %+v", head, res)
 		}
 	}
-	if files := s.Git("ls-tree", "--name-only", queue); files != "first\nfour\nthree\ntwo" {
-		t.Errorf("it has %q", files)
-	}
+	s.holds(queue, "first four three two")
 	s.clean()
 }
 
@@ -452,8 +458,9 @@ func TestRebasedReverted(t *testing.T) {
 	res, err := s.merge("two")
 	s.must(err)
 	s.removed(res, "one")
-	if files := s.Git("ls-tree", "--name-only", queue); res.Outcome != merge.Merged || files != "first\nown\ntwo" {
-		t.Errorf("it has %q: %+v", files, res)
+	s.holds(queue, "first own two")
+	if res.Outcome != merge.Merged {
+		t.Errorf("%+v", res)
 	}
 	s.clean()
 }
@@ -473,8 +480,9 @@ func TestSquashed(t *testing.T) {
 	s.Git("reset", "-q", "--soft", "HEAD~2")
 	s.Git("commit", "-q", "-m", "squashed")
 	res := s.merged("three")
-	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\none\nown\nthree\ntwo" || len(res.Removed) > 0 || !res.Partial {
-		t.Errorf("it has %q: %+v", files, res)
+	s.holds(res.Ref, "first one own three two")
+	if len(res.Removed) > 0 || !res.Partial {
+		t.Errorf("%+v", res)
 	}
 	s.clean()
 }
@@ -516,8 +524,9 @@ func TestRemovedUnderRebased(t *testing.T) {
 	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "two", Base: base, Message: "Merge two\n", Check: green})
 	s.must(err)
 	s.removed(res, "own")
-	if files := s.Git("ls-tree", "--name-only", queue); res.Outcome != merge.Merged || !res.Partial || files != "first\ntwo" {
-		t.Errorf("it has %q: %+v", files, res)
+	s.holds(queue, "first two")
+	if res.Outcome != merge.Merged || !res.Partial {
+		t.Errorf("%+v", res)
 	}
 	s.clean()
 }
@@ -614,9 +623,7 @@ func TestRemovedOnceThere(t *testing.T) {
 			h.remove(s)
 			res := s.merged("two")
 			s.removed(res, h.removed...)
-			if files := strings.Fields(s.Git("ls-tree", "--name-only", res.Ref)); strings.Join(files, " ") != h.files {
-				t.Errorf("it has %q: %+v", files, res)
-			}
+			s.holds(res.Ref, h.files)
 			if in, err := s.Contains(t.Context(), res.Ref, "one"); err != nil || in {
 				t.Errorf("the removed commit came back: %v", err)
 			}
