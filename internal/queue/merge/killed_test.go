@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -168,10 +169,34 @@ func TestKilledGit(t *testing.T) {
 	}
 	s.merged("two")
 	s.Git("rev-parse", "--verify", dropped)
-	s.Put(s.CommonDir, "refs/heads/main.lock", "") // may be the user's
+	s.clean()
+}
+
+// TestUsersLock: what waits for a branch moves while the user's git has locked the branch, and the other way round. A
+// branch that nobody has checked out does not move then.
+func TestUsersLock(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	for _, name := range []string{"one", "two", "three"} {
+		s.Branch(name, "main", name, name+"\n")
+	}
+	lock := filepath.Join(s.CommonDir, "refs/heads/main.lock")
+	locked := func(head string) error {
+		s.Put("", lock, "")
+		defer os.Remove(lock)
+		_, err := s.merge(head)
+		return err
+	}
+	if err := locked("one"); err != nil {
+		t.Error(err)
+	}
+	s.Git("merge", "-q", "--ff-only", queue)
+	if err := locked("two"); err != nil { // also forgets what the user has taken
+		t.Error(err)
+	}
 	s.Git("switch", "-q", "--detach")
-	if _, err := s.merge("two"); err == nil {
-		t.Error("somebody else's lock is gone")
+	if err := locked("three"); err == nil {
+		t.Error("a branch with a lock of the user's has moved")
 	}
 	s.clean()
 }

@@ -188,15 +188,15 @@ func (m *Merger) publish(ctx context.Context, at position, commit, why string, c
 	if at.tree == "" {
 		return m.change(ctx, at, why, slices.Concat(changes, at.without(), []string{"update " + heads + at.target + " " + commit + " " + at.tip})...)
 	}
+	// To verify the tip as well would lock the branch, and the user's own commit might find it locked.
 	return m.change(ctx, at, why, append(changes,
-		"verify "+heads+at.target+" "+at.tip,
 		"update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, strings.Repeat("0", len(commit))),
 		"update "+bases+at.target+" "+at.tip)...)
 }
 
 // taken removes the waiting ref, which the user has taken. What the target does not contain is kept.
 func (m *Merger) taken(ctx context.Context, at position) error {
-	changes := append(at.without(), "verify "+heads+at.target+" "+at.tip)
+	changes := at.without()
 	if in, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil {
 		return err
 	} else if !in {
