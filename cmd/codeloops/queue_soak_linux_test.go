@@ -83,20 +83,20 @@ func TestQueueLongKills(t *testing.T) {
 		}
 	}
 	took := time.Since(began)
-	s.settled(on, ids)
+	merged := s.settled(on, ids)
 	again := s.again()
 	if again > len(killed) {
 		t.Errorf("%d turns were repeated after %d kills", again, len(killed))
 	}
-	s.turnsOf(ids)
+	s.turnsOf(merged)
 	s.stop(all...)
 	hub.stop()
 	s.noLeftovers()
 	if s.Untouched() != before {
 		t.Error("the user's files have changed")
 	}
-	t.Logf("%d tasks, %d workers, %d kills of workers, %d of the hub: %s, %d turns begun, %d of them again; %d tasks lost three workers and were tried again; load %s",
-		tasks, workers, len(killed), hubsKilled, took.Round(time.Second), strings.Count(s.Text(s.dir, "counts"), "begin "), again, dead, load(t))
+	t.Logf("%d tasks, %d workers, %d kills of workers, %d of the hub: %s, %d turns begun, %d of them again; %d tasks lost three workers and were tried again, %d need a person; load %s",
+		tasks, workers, len(killed), hubsKilled, took.Round(time.Second), strings.Count(s.Text(s.dir, "counts"), "begin "), again, dead, tasks-len(merged), load(t))
 }
 
 // progress counts the tasks that are over, and retries those that have lost too many workers.
@@ -116,12 +116,12 @@ func (s *queueStage) progress(on *board.Board, killed map[string]bool) (over, de
 }
 
 // turnsOf checks that the work of each turn was merged.
-func (s *queueStage) turnsOf(ids []string) {
+func (s *queueStage) turnsOf(merged []*queue.Record) {
 	s.Helper()
-	for _, id := range ids {
+	for _, r := range merged {
 		for n := 1; n <= 2; n++ {
-			if got := s.Git("show", fmt.Sprintf("%s:%s.%d", waitingForMain, id, n)); got != fmt.Sprintf("turn %d", n) {
-				s.Errorf("%s has %q", id, got)
+			if got, err := s.Run(s.Context(), s.Root, "show", fmt.Sprintf("%s:%s.%d", waitingForMain, r.Task.ID, n)); err != nil || got != fmt.Sprintf("turn %d", n) {
+				s.Errorf("turn %d of %s has %q, %v\n%+v", n, r.Task.ID, got, err, r.Course)
 			}
 		}
 	}

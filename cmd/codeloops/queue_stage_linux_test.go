@@ -429,8 +429,8 @@ const (
 )
 
 // settled checks a finished backlog: each task is merged exactly once or needs a person, and merged
-// tasks leave nothing behind.
-func (s *queueStage) settled(on *board.Board, ids []string) {
+// tasks leave nothing behind. It returns the merged ones.
+func (s *queueStage) settled(on *board.Board, ids []string) (done []*queue.Record) {
 	s.Helper()
 	all, merged := s.all(on), s.merged(waitingForMain)
 	if len(all) != len(ids) {
@@ -443,7 +443,7 @@ func (s *queueStage) settled(on *board.Board, ids []string) {
 		case r == nil:
 			s.Errorf("%s is lost", id)
 		case r.State == queue.Merged:
-			if merged[id] != 1 {
+			if done = append(done, r); merged[id] != 1 {
 				s.Errorf("%s was merged %d times", id, merged[id])
 			}
 		case r.State == queue.NeedsHuman:
@@ -461,6 +461,7 @@ func (s *queueStage) settled(on *board.Board, ids []string) {
 		}
 	}
 	s.await("no message to be left", func() bool { return s.messages() == 0 })
+	return done
 }
 
 // messages counts the remaining offers and results.
