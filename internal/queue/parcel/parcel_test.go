@@ -4,14 +4,21 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/git/gittest"
 	"codeloops/internal/queue/hub"
@@ -198,8 +205,61 @@ func TestHalfSent(t *testing.T) {
 	}
 }
 
+// A valve is a dialer whose connections receive no more than so many bytes.
+type valve struct {
+	net.Dialer
+
+	left atomic.Int64
+}
+
+func (v *valve) Dial(network, address string) (net.Conn, error) {
+	conn, err := v.Dialer.Dial(network, address)
+	return &narrow{conn, v}, err
+}
+
+type narrow struct {
+	net.Conn
+
+	valve *valve
+}
+
+func (n *narrow) Read(p []byte) (int, error) {
+	for {
+		count, err := n.Conn.Read(p)
+		if err != nil || n.valve.left.Add(-int64(count)) >= 0 {
+			return count, err
+		}
+	}
+}
+
+// A hub that falls silent while it sends a parcel was away, so the download can be tried again. Several timeouts of the
+// client expire at that moment, in any order.
+func TestSilentHub(t *testing.T) {
+	t.Parallel()
+	v := &valve{}
+	v.left.Store(math.MaxInt64)
+	s, _ := openStore(t, nats.SetCustomDialer(v))
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, make([]byte, 4<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context(), "parcel", file); err != nil {
+		t.Fatal(err)
+	}
+	v.left.Store(1 << 20)
+	var gets sync.WaitGroup
+	for n := range 10 {
+		gets.Go(func() {
+			if err := s.Get(t.Context(), "parcel", file+strconv.Itoa(n)); !board.Unreachable(err) {
+				t.Error(err)
+			}
+		})
+	}
+	gets.Wait()
+}
+
 // openStore starts a hub and opens a store on it.
-func openStore(t *testing.T) (*parcel.Store, jetstream.JetStream) {
+func openStore(t *testing.T, options ...nats.Option) (*parcel.Store, jetstream.JetStream) {
 	t.Helper()
 	home, err := hub.Open(t.TempDir())
 	if err != nil {
@@ -210,7 +270,7 @@ func openStore(t *testing.T) (*parcel.Store, jetstream.JetStream) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = served.Close() })
-	conn, err := home.Dial(served.URL())
+	conn, err := home.Dial(served.URL(), options...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,7 +136,8 @@ var ErrNone = errors.New("there is no such parcel")
 // most is the largest parcel that is accepted.
 const most = 64 << 30
 
-// Get downloads a parcel to a file, and verifies its digest.
+// Get downloads a parcel to a file, and verifies its digest. The error is [nats.ErrTimeout] where the hub falls silent
+// for some seconds meanwhile.
 func (s *Store) Get(ctx context.Context, name, file string) (err error) {
 	defer func() {
 		if err != nil {
@@ -158,7 +159,9 @@ func (s *Store) Get(ctx context.Context, name, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, o)
+	if _, err = io.Copy(f, o); errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nats.ErrTimeout // the client names the timeout of its own pipe
+	}
 	return errors.Join(err, f.Close())
 }
 
