@@ -114,9 +114,6 @@ func clockOf(r *repo.Repository, of func(dir string) scan.Clock) scan.Clock {
 	return c
 }
 
-// Since returns the earliest time that a file written from now on can have.
-func (p *place) Since() time.Time { return p.options.Now().Add(-p.clock.Slack) }
-
 // Root returns the absolute path of the work tree, free of symbolic links.
 func (p *place) Root() string { return p.repo.WorkTree }
 

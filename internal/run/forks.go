@@ -35,13 +35,13 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 	place := f.from.Views(f.runner)
 	copied, start := place.Replica(home), filepath.Join(home, "start")
 	began, err := os.ReadFile(start) // written when the copy is complete
-	var state string
+	earlier := err == nil            // a run has left it
 	if errors.Is(err, fs.ErrNotExist) {
 		if f.opened(step) {
 			return nil, worktree.Vanished(step, "is gone")
 		}
 		if err = copied.Remove(); err == nil { // remains of an incomplete copy
-			copied, state, began, err = f.make(ctx, place, home, step)
+			copied, began, err = f.make(ctx, place, home, step)
 		}
 		if err == nil {
 			err = file.Write(start, began, 0o600)
@@ -51,11 +51,11 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 		return nil, fmt.Errorf("fork %s: %w", f.from.Root(), err)
 	}
 	k := &fork{forker: f, home: home, copied: copied, step: step, start: string(began), dir: copied.Path(f.dir)}
-	if err := k.open(ctx, state); err != nil {
+	if err := k.open(ctx); err != nil {
 		if k.tree != nil {
 			_ = k.tree.Close() // it was only read
 		}
-		if state == "" { // an earlier run left it
+		if earlier {
 			err = worktree.Lost(step, copied.Root, err)
 		}
 		return nil, fmt.Errorf("open the fork of %s in %s: %w", f.from.Root(), copied.Root, err)
@@ -70,22 +70,22 @@ func (f *forker) opened(step loop.Step) bool {
 	return f.earlier != nil && slices.Contains(f.earlier.Tally.Forks(), step)
 }
 
-// make copies the work tree, and returns the copied state and its checkpoint.
-func (f *forker) make(ctx context.Context, place *view.Place, home string, step loop.Step) (copied *view.Replica, state string, commit []byte, err error) {
-	how := view.Replication{Dir: home, Since: f.from.Since()}
+// make copies the work tree, and returns the checkpoint of the copied state.
+func (f *forker) make(ctx context.Context, place *view.Place, home string, step loop.Step) (copied *view.Replica, commit []byte, err error) {
+	how := view.Replication{Dir: home}
 	now, err := f.from.Capture(ctx)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, nil, err
 	}
 	id, err := f.from.Checkpoint(ctx, step.Sub("start"), now)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, nil, err
 	}
 	if f.layers(ctx) {
 		how.Unseen = f.from.Unseen()
 	}
 	copied, err = place.Replicate(ctx, how)
-	return copied, now.State, []byte(id), err
+	return copied, []byte(id), err
 }
 
 // layers reports whether agents can see a fork as a layer above the user's work tree.
@@ -109,8 +109,8 @@ type fork struct {
 }
 
 // open opens the copy as a work tree in which everything counts that has changed since the
-// session began. state is the captured state that was copied; "" if unknown.
-func (k *fork) open(ctx context.Context, state string) (err error) {
+// session began.
+func (k *fork) open(ctx context.Context) (err error) {
 	if k.tree, err = worktree.Open(ctx, k.options.Host, k.dir, k.options.Tell); err != nil {
 		return err
 	}
@@ -124,9 +124,6 @@ func (k *fork) open(ctx context.Context, state string) (err error) {
 	}
 	if err != nil {
 		return err
-	}
-	if state != "" {
-		k.tree.CopyOf(k.from.Tree, state, k.copied.Changed())
 	}
 	s := site{tree: k.tree, deciders: k.deciders.in(k.tree.Root(), k.dir), dir: k.dir, starter: k.runner}
 	var sight *view.Sight

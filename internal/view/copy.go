@@ -28,10 +28,8 @@ type copied struct {
 	lent    string           // for a replica: a directory at which commands find the user's objects
 	beneath *beneath         // what is not copied, or nil
 
-	busy    atomic.Int32 // goroutines that copy
-	since   time.Time    // see [Replica.Changed]
-	mu      sync.Mutex   // guards what follows, and the directory lent
-	changed []string
+	busy atomic.Int32 // goroutines that copy
+	mu   sync.Mutex   // guards the directory lent
 }
 
 // A tree is a directory with its copy.
@@ -178,18 +176,14 @@ func (c *copied) copyFile(from, to string) error {
 	case !info.Mode().IsRegular():
 		return nil
 	}
-	was := info
 	if c.sharing {
-		if err = share(from, to); err == nil {
-			was, err = os.Lstat(from)
-		}
+		err = share(from, to)
 	} else {
-		was, err = copyContent(from, to, info)
+		err = copyContent(from, to, info.Mode().Perm())
 	}
 	if err != nil {
 		return err
 	}
-	c.compare(from, info, was)
 	if perm := info.Mode().Perm(); c.sharing || perm&scan.Umask() != 0 {
 		if err := os.Chmod(to, perm); err != nil {
 			return err
@@ -198,37 +192,19 @@ func (c *copied) copyFile(from, to string) error {
 	return os.Chtimes(to, time.Time{}, info.ModTime())
 }
 
-// compare records a file that may have changed since the copy was begun. Was is its state after its
-// content was copied.
-func (c *copied) compare(from string, info, was fs.FileInfo) {
-	stamp := file.StampOf(was)
-	if c.since.IsZero() || stamp.Ctime != 0 && stamp.Before(c.since) && stampOf(info) == stampOf(was) {
-		return
-	}
-	if rel, err := filepath.Rel(c.trees[0].from, from); err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.changed = append(c.changed, filepath.ToSlash(rel))
-	}
-}
-
-// copyContent copies a file to a new one with the same permissions, less umask. It returns the state
-// of the file after its content was copied.
-func copyContent(from, to string, known fs.FileInfo) (was fs.FileInfo, err error) {
+// copyContent copies a file to a new one with the given permissions, less umask.
+func copyContent(from, to string, perm fs.FileMode) error {
 	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO by now
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, known.Mode().Perm())
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, err = io.Copy(out, in)
-	if err == nil {
-		was, err = in.Stat()
-	}
-	return was, errors.Join(err, out.Close())
+	return errors.Join(err, out.Close())
 }
 
 // recordStamps records the stamps of all files.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
 // A Replica is a copy of a work tree that exists until it is removed. Links keep their targets.
@@ -22,9 +21,6 @@ type Replica struct {
 // A Replication says how to make a replica.
 type Replication struct {
 	Dir string // to make, for the replica
-	// Since makes [Replica.Changed] list the files that may have been written at that time or
-	// later.
-	Since time.Time
 	// Unseen reports whether something need not be copied, given its slash-separated path from the
 	// root. Only commands that see the replica at the path of the work tree, by [Replica.Sight],
 	// will find it. Nil means that everything is copied.
@@ -42,7 +38,7 @@ func (p *Place) Replicate(ctx context.Context, how Replication) (*Replica, error
 		err = os.MkdirAll(c.of.lent, 0o700)
 	}
 	if err == nil {
-		c.of.sharing, c.of.since = tryClone(p.Root, how.Dir) == nil, how.Since
+		c.of.sharing = tryClone(p.Root, how.Dir) == nil
 		if how.Unseen != nil {
 			c.of.beneath = &beneath{unseen: how.Unseen, Open: make(map[string][]string)}
 		}
@@ -94,9 +90,6 @@ func (p *Place) Replica(dir string) *Replica {
 	c.lent = filepath.Join(dir, "objects")
 	return &Replica{Root: c.trees[0].to, home: dir, of: c}
 }
-
-// Changed returns the files that may have changed while the replica was made.
-func (c *Replica) Changed() []string { return c.of.changed }
 
 // Path returns the path in the copy of a path in the work tree.
 func (c *Replica) Path(of string) string { return c.of.path(of) }

@@ -98,7 +98,7 @@ func (c *candidate) find(ctx context.Context, st Stat, is uint32) (File, error) 
 		sources[1] = c.index
 	}
 	for _, known := range sources {
-		if known != nil && (known.Mode == Symlink) == (mode == Symlink) && known.matches(st) && (known.trust != copied || c.willShow(st, c.Since)) {
+		if known != nil && (known.Mode == Symlink) == (mode == Symlink) && known.matches(st) {
 			return File{Name: known.Name, Mode: mode, ID: known.ID, stat: st, trust: exact}, nil
 		}
 	}

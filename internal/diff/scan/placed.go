@@ -105,26 +105,3 @@ func (d *Dir) set(f File) {
 	}
 	d.files = slices.Replace(slices.Clone(d.files), from, to, f)
 }
-
-// Copied returns the state of a copy of the work tree. Its files have the same sizes, times and
-// permissions, except for those at some paths, of which nothing is known.
-func (d *Dir) Copied(but []string) *Dir {
-	c := *d
-	c.Dirs, c.files = slices.Clone(d.Dirs), slices.Clone(d.files)
-	for i, child := range c.Dirs {
-		c.Dirs[i] = child.Copied(nil)
-	}
-	for i := range c.files {
-		if f := &c.files[i]; f.trust == exact {
-			f.trust = copied
-		} else {
-			f.trust = doubtful
-		}
-	}
-	for _, path := range but {
-		if f := c.Find(path); f != nil {
-			f.trust = doubtful
-		}
-	}
-	return &c
-}

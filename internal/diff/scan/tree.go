@@ -41,7 +41,6 @@ const (
 	doubtful  trust = iota // it cannot
 	exact                  // every field must be equal
 	fromIndex              // as exact, but sizes and inodes are cut to 32 bits
-	copied                 // the file is a copy: size, modification time and permissions must be equal
 )
 
 // matches reports whether st proves that the file still has the content of f.
@@ -49,8 +48,6 @@ func (f *File) matches(st Stat) bool {
 	switch f.trust {
 	case exact:
 		return f.stat == st
-	case copied:
-		return f.stat.Size == st.Size && f.stat.Modified == st.Modified && f.stat.Perm == st.Perm
 	case fromIndex:
 		return uint32(f.stat.Size) == uint32(st.Size) && uint32(f.stat.Inode) == uint32(st.Inode) &&
 			f.stat.Modified == st.Modified && f.stat.Changed == st.Changed
