@@ -23,7 +23,6 @@ import (
 
 // tracked is what is used of an index.
 type tracked struct {
-	from    index.Mark
 	root    *scan.Dir // nil when nothing is tracked
 	partial bool      // git may be unable to make a tree of it
 	// ignores are the .gitignore files that a sparse checkout leaves out.
@@ -114,16 +113,13 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 		})
 }
 
-// readIndex reads the index, and parses it if it has changed.
 func (w *watcher) readIndex(ctx context.Context) error {
-	x, mark, err := index.ReadNew(w.repo.IndexFile(), w.tracked.from)
+	x, err := index.Read(w.repo.IndexFile())
 	if errors.Is(err, index.ErrExtension) {
 		x, err = w.git.listIndex(ctx)
-		mark = index.Mark{} // a part of it is in another file
 	}
-	if err == nil && x != nil {
+	if err == nil {
 		w.tracked = trackedIn(x)
-		w.tracked.from = mark
 	}
 	return err
 }
