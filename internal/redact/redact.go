@@ -40,16 +40,11 @@ func New(environ []string) *Redactor {
 	return &Redactor{matcher: newMatcher(patterns)}
 }
 
-// String replaces every secret in s with [Mark], in linear time. Secrets that overlap or touch
-// share one mark.
+// String replaces every secret in s with [Mark]. Secrets that overlap or touch share one mark.
 func (r *Redactor) String(s string) string {
-	if r.matcher == nil {
+	if r.matcher == nil || !r.matcher.in(s) {
 		return s
 	}
-	f := finder{matcher: r.matcher}
-	if find(&f, s); len(f.spans) == 0 {
-		return s
-	}
-	text := r.stream()
-	return string(append(text.next([]byte(s)), text.rest()...))
+	text := stream{matcher: r.matcher}
+	return string(append(text.next(s), text.rest()...))
 }

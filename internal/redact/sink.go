@@ -60,7 +60,7 @@ func (s *sink) hear(at loop.Stamp, a loop.Activity) error {
 	a.Text = ""
 	clean, _ := s.clean(a)
 	v.at, v.last = at, clean.(loop.Activity)
-	return s.say(v, v.stream.next([]byte(text)))
+	return s.say(v, v.stream.next(text))
 }
 
 // silence passes on what is held back of every voice in a step; parallel turns continue.
@@ -88,7 +88,7 @@ func (s *sink) voice(step loop.Step, a loop.Activity) *voice {
 			return v
 		}
 	}
-	v := &voice{stream: s.stream()}
+	v := &voice{stream: stream{matcher: s.matcher}}
 	s.voices = append(s.voices, v)
 	return v
 }

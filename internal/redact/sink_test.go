@@ -247,7 +247,7 @@ func TestSinkTellsTurnsApart(t *testing.T) {
 		}
 	}
 	want := record{
-		say("one "), say("two "), say("three "), say("s3"), loop.TurnFinished{Role: "debater"}, say(Mark), say(Mark), loop.Finished{},
+		say("one "), say("two "), say(Mark), say("three "), say("s3"), loop.TurnFinished{Role: "debater"}, say(Mark), loop.Finished{},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -13,9 +13,9 @@ import (
 // secrets that are split over several writes: it holds back text that may be the beginning of
 // a secret until more is written, or until Close. Close leaves w open. The writer is not safe
 // for concurrent use.
-func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
-	return &writer{out: w, stream: r.stream()}
-}
+func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return r.writer(w) }
+
+func (r *Redactor) writer(w io.Writer) *writer { return &writer{w, stream{matcher: r.matcher}} }
 
 type writer struct {
 	out    io.Writer
@@ -23,7 +23,10 @@ type writer struct {
 }
 
 func (w *writer) Write(p []byte) (int, error) {
-	if _, err := w.out.Write(w.stream.next(p)); err != nil {
+	if w.stream.matcher == nil {
+		return w.out.Write(p)
+	}
+	if _, err := w.out.Write(w.stream.next(string(p))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -36,48 +39,38 @@ func (w *writer) Close() error {
 
 // stream redacts a text that comes in pieces.
 type stream struct {
-	finder         // its spans begin in held
-	held    []byte // not passed on yet
-	start   int64  // the offset of held in the text
-	covered int64  // the end of the last redacted span; -1: there was none
+	*matcher
+	held    string // not passed on yet
+	covered int    // how many bytes of held belong to secrets that were found
+	within  bool   // the byte before held belongs to one
+	found   bool   // there was one
 }
 
-func (r *Redactor) stream() stream { return stream{finder: finder{matcher: r.matcher}, covered: -1} }
-
-// next takes a piece and returns what can be passed on; the result is valid until the next
-// call.
-func (s *stream) next(piece []byte) []byte {
-	if s.matcher == nil {
-		return piece
-	}
-	find(&s.finder, piece)
-	s.held = append(s.held, piece...)
-	return s.upTo(s.open())
-}
+// next takes a piece and returns what can be passed on.
+func (s *stream) next(piece string) []byte { return s.pass(piece, false) }
 
 // rest returns what was held back at the end of the text.
-func (s *stream) rest() []byte { return s.upTo(s.length) }
+func (s *stream) rest() []byte { return s.pass("", true) }
 
-// upTo removes and returns the redacted text before an offset.
-func (s *stream) upTo(safe int64) []byte {
-	var out []byte
-	at := max(s.start, s.covered)
+func (s *stream) pass(piece string, end bool) (out []byte) {
+	s.held += piece
 	n := 0
-	for ; n < len(s.spans) && s.spans[n].start < safe; n++ {
-		sp := s.spans[n]
-		if sp.start > s.covered {
-			out = append(out, s.held[at-s.start:sp.start-s.start]...)
+	for ; n < len(s.held); n++ {
+		length, open := s.at(s.held[n:])
+		if open && !end {
+			break
+		}
+		s.covered = max(s.covered, length)
+		switch {
+		case s.covered == 0:
+			out = append(out, s.held[n])
+		case !s.within:
 			out = append(out, Mark...)
 		}
-		s.covered = max(s.covered, sp.end)
-		at = max(at, s.covered)
+		s.within, s.found = s.covered > 0, s.found || s.covered > 0
+		s.covered = max(0, s.covered-1)
 	}
-	s.spans = append(s.spans[:0], s.spans[n:]...)
-	if at < safe {
-		out = append(out, s.held[at-s.start:safe-s.start]...)
-	}
-	s.held = append(s.held[:0], s.held[safe-s.start:]...)
-	s.start = safe
+	s.held = s.held[n:]
 	return out
 }
 
@@ -109,7 +102,9 @@ func (r *Redactor) file(path string) error {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	if found, err := r.inside(in); err != nil || !found {
+	look := r.writer(io.Discard)
+	_, err = io.Copy(look, in)
+	if err = errors.Join(err, look.Close()); err != nil || !look.stream.found {
 		return err
 	}
 	return file.Replace(path, st.Mode().Perm(), func(out io.Writer) error {
@@ -120,22 +115,4 @@ func (r *Redactor) file(path string) error {
 		}
 		return errors.Join(err, w.Close(), in.Close()) // closed before it is replaced: some systems insist
 	})
-}
-
-// inside reports whether the input holds a secret.
-func (r *Redactor) inside(in io.Reader) (bool, error) {
-	buf := make([]byte, 64<<10)
-	f := finder{matcher: r.matcher}
-	for {
-		n, err := in.Read(buf)
-		if find(&f, buf[:n]); len(f.spans) > 0 {
-			return true, nil
-		}
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
 }
