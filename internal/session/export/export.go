@@ -70,7 +70,7 @@ func Write(w io.Writer, entries sessionview.Entries, o Options) error {
 	if o.Format == JSON {
 		return sessionview.Document(w, o.Session, entries, 0)
 	}
-	return follow(entries, o, newPage(w, o))
+	return follow(w, entries, o)
 }
 
 // An iteration is a round with what belongs to it.
@@ -91,7 +91,7 @@ type turn struct {
 func turnOf(at loop.Stamp, e loop.TurnFinished) turn {
 	t := e.Reply.Turn
 	what := fmt.Sprintf("%s, %s (%s)", render.Span(t.Duration), render.TurnSummary(t)+render.Decided(e), render.StepName(at, e.Iteration))
-	return turn{Role: line(string(e.Role)), What: line(what), Notes: cleaned(render.FailedTries(t)), reply: e.Reply}
+	return turn{Role: line(string(e.Role)), What: line(what), Notes: render.FailedTries(t), reply: e.Reply}
 }
 
 // An ending is what is known at the end of the log.
@@ -105,8 +105,8 @@ type ending struct {
 }
 
 // follow reads a log from its first line to its last.
-func follow(entries sessionview.Entries, o Options, p *page) error {
-	f := follower{page: p}
+func follow(w io.Writer, entries sessionview.Entries, o Options) error {
+	f := follower{layout: layoutOf(o)}
 	for entry, err := range entries {
 		if err != nil {
 			return err
@@ -116,18 +116,18 @@ func follow(entries sessionview.Entries, o Options, p *page) error {
 		if f.Forks().Takes(entry.At, entry.Event) {
 			f.change = f.before
 		}
-		if err := p.flush(p.out); err != nil {
+		if err := f.flush(w); err != nil {
 			return err
 		}
 	}
 	f.brokeOff(o.Session.Status == session.Running)
-	p.finish(f.ending)
-	return p.flush(p.out)
+	f.end(f.ending)
+	return f.flush(w)
 }
 
 type follower struct {
+	layout
 	ending
-	page   *page
 	begun  bool
 	before loop.Change // of the last iteration
 }
@@ -136,22 +136,22 @@ func (f *follower) event(entry session.Entry) {
 	if !f.begun {
 		f.begun = true
 		start, _ := entry.Event.(loop.Started) // of a log without its first line, nothing is known
-		f.page.start(start.Session)
+		f.head(start.Session)
 	}
 	switch e := entry.Event.(type) {
 	case loop.IterationStarted:
 		f.turns = nil
 	case loop.TurnFinished:
 		f.working += e.Reply.Duration
-		if turns := []turn{turnOf(entry.At, e)}; e.Iteration == 0 {
-			f.page.alone(f.page.turns(turns))
+		if t := turnOf(entry.At, e); e.Iteration == 0 {
+			f.alone(t)
 		} else {
-			f.turns = append(f.turns, turns...)
+			f.turns = append(f.turns, t)
 		}
 	case loop.ReviewRejected:
-		f.notes = append(f.notes, "the critic was asked again: "+line(e.Review.Problem))
+		f.notes = append(f.notes, "the critic was asked again: "+e.Review.Problem)
 	case loop.Warned:
-		f.notes = append(f.notes, line(e.Text))
+		f.notes = append(f.notes, e.Text)
 	case loop.Steered:
 		f.notes = append(f.notes, render.Steered(e))
 	case loop.IterationFinished:
@@ -159,7 +159,7 @@ func (f *follower) event(entry session.Entry) {
 	case loop.Resumed:
 		f.brokeOff(false)
 		f.outcome = nil
-		f.page.resumed(e)
+		f.resumed(e)
 	case loop.Finished:
 		f.outcome = &e.Outcome
 		f.brokeOff(false)
@@ -171,12 +171,12 @@ func (f *follower) event(entry session.Entry) {
 func (f *follower) round(r loop.Round) {
 	own, missing := logpatch.Own(f.before, r)
 	for _, m := range missing {
-		f.notes = append(f.notes, line(m.Error()))
+		f.notes = append(f.notes, m.Error())
 	}
 	f.before = r.Change
 	of := f.under()
 	of.Round, of.own, of.notes = r, own, append(of.notes, r.Change.Warnings...)
-	f.page.round(of)
+	f.iteration(of)
 }
 
 // brokeOff writes an iteration that is not whole.
@@ -193,14 +193,15 @@ func (f *follower) brokeOff(running bool) {
 		what += " in the " + words.Phase(open.Phase)
 	}
 	of := f.under()
-	f.page.unfinished(unfinished{open.Number, what, f.page.turns(of.turns), cleaned(of.notes)})
+	of.Iteration = open.Number
+	f.unfinished(of, what)
 }
 
 // under takes what belongs to the iteration under way.
 func (f *follower) under() iteration {
 	of := iteration{turns: f.turns, notes: f.notes}
 	if text := render.Waited(f.Open.Waits); text != "" {
-		of.notes = append(of.notes, line(text))
+		of.notes = append(of.notes, text)
 	}
 	f.turns, f.notes = nil, nil
 	return of
@@ -281,20 +282,4 @@ func class(status string) ours {
 		return "bad"
 	}
 	return "warn"
-}
-
-// after says when a session was resumed.
-func after(e loop.Resumed) string {
-	return "Resumed after " + render.Count(e.Iterations, "iteration", "iterations")
-}
-
-// took says how long a turn took and how it ended.
-func took(t loop.Turn) string { return render.Span(t.Duration) + ", " + render.Ending(t) }
-
-// acted says the same of the actor's part of an iteration.
-func acted(a loop.Attempt) string {
-	if a.Rejudged {
-		return render.ActorSummary(a.Agent, a)
-	}
-	return took(a.Turn)
 }

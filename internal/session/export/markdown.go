@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/words"
 )
 
 // Limits of a pull request's description, of which GitHub takes 64 KiB: the bytes of all
@@ -27,11 +29,11 @@ func (m *markdown) in(before ours, said string, behind ours) {
 	m.put(behind)
 }
 
-func (m *markdown) head(h head) {
-	m.in("### codeloops: ", h.Outcome, "\n\n")
-	m.facts(h.Facts)
-	m.in("- Session: ", h.ID, "\n\n<details><summary>Prompt</summary>\n")
-	m.text(h.Prompt)
+func (m *markdown) head(s loop.Session) {
+	m.in("### codeloops: ", words.Outcome(string(m.opts.Session.Status)), "\n\n")
+	m.facts(facts(s, m.opts))
+	m.in("- Session: ", m.id, "\n\n<details><summary>Prompt</summary>\n")
+	m.text(m.words("", s.Prompt))
 	m.put("\n</details>\n")
 }
 
@@ -61,66 +63,75 @@ func (m *markdown) facts(all []fact) {
 	}
 }
 
-func (m *markdown) alone(turns []shownTurn) {
-	for _, t := range turns {
-		m.in("\nTurn of ", t.Role, ": ")
-		m.in("", t.What, "\n")
-		m.text(t.Reply)
-		m.notes(t.Notes)
+func (m *markdown) alone(t turn) {
+	m.in("\nTurn of ", t.Role, ": ")
+	m.in("", t.What, "\n")
+	m.text(m.words("", t.reply.Text))
+	m.notes(t.Notes)
+}
+
+func (m *markdown) turns(all []turn) {
+	for _, t := range all {
+		m.alone(t)
 	}
 }
 
-func (m *markdown) iteration(r round) {
-	m.put("\n<details><summary>Iteration ", ours(strconv.Itoa(r.Number)), ": ", known(r.Decision), ", ", ours(r.Stat), "</summary>\n")
-	m.alone(r.Turns)
-	m.in("\nActor: ", r.Actor.What, "\n")
-	m.text(r.Actor.Words)
-	m.notes(r.Notes)
-	m.checks(r.Checks)
-	m.in("\nCritic: ", r.Critic.What, "\n")
-	m.text(r.Critic.Words)
+func (m *markdown) iteration(s iteration) {
+	m.put("\n<details><summary>Iteration ", ours(strconv.Itoa(s.Iteration)), ": ", known(s.Verdict.Word()), ", ", ours(render.Stat(s.own.Shape())), "</summary>\n")
+	m.turns(s.turns)
+	said, guidance := m.essence(s.Round)
+	m.in("\nActor: ", acted(s.Attempt), "\n")
+	m.text(said)
+	m.notes(s.notes)
+	m.checks(s.Checks)
+	m.in("\nCritic: ", judged(s.Round), "\n")
+	m.text(guidance)
 	m.put("\n</details>\n")
 }
 
-func (m *markdown) checks(all []check) {
+func (m *markdown) checks(all []loop.CheckResult) {
 	if len(all) > 0 {
 		m.put("\n")
 	}
 	for _, c := range all {
 		came := ours(" passed\n")
-		if !c.Passed {
+		if !c.Passed() {
 			came = " **failed**\n"
 		}
 		m.in("- check ", c.Command, came)
-		for _, remark := range c.Remarks {
+		for _, remark := range c.Remarks() {
 			m.in("  - ", remark, "\n")
 		}
-		if !c.Passed {
-			m.text(c.Output())
+		if !c.Passed() {
+			m.text(m.output("output", c.Output))
 		}
 	}
 }
 
-func (m *markdown) unfinished(u unfinished) {
-	m.put("\nIteration ", ours(strconv.Itoa(u.Number)), " ", ours(u.What), "\n")
-	m.alone(u.Turns)
-	m.notes(u.Notes)
+func (m *markdown) unfinished(s iteration, what string) {
+	m.put("\nIteration ", ours(strconv.Itoa(s.Iteration)), " ", ours(what), "\n")
+	m.turns(s.turns)
+	m.notes(s.notes)
 }
 
 func (m *markdown) resumed(r loop.Resumed) { m.put("\n", ours(after(r)), "\n") }
 
-func (m *markdown) end(e end) {
-	m.put("\n#### Changes: ", ours(e.Stat), "\n\n")
-	for _, f := range e.Named {
-		m.in("- "+ours(f.Letter)+" ", f.Path, " "+ours(f.Stat)+"\n")
+func (m *markdown) end(e ending) {
+	m.put("\n#### Changes: ", ours(render.Stat(e.change.Shape())), "\n\n")
+	files := e.change.Files
+	for _, f := range files[:min(len(files), mostNamed)] {
+		one := titled(f)
+		m.in("- "+ours(one.Letter)+" ", one.Path, " "+ours(one.Stat)+"\n")
 	}
-	if e.More > 0 {
-		m.put("- … ", ours(strconv.Itoa(e.More)), " more\n")
+	if more := len(files) - mostNamed; more > 0 {
+		m.put("- … ", ours(strconv.Itoa(more)), " more\n")
 	}
 	m.put("\n#### End\n\n")
-	m.facts(e.Facts)
-	m.notes(e.Notes)
-	m.text(e.Summary)
+	m.facts(e.facts())
+	m.notes(e.notes)
+	if e.outcome != nil {
+		m.text(m.words("", e.outcome.Summary))
+	}
 }
 
 // fence is the delimiter of a code block that nothing in it can end.

@@ -6,8 +6,11 @@ import (
 	"encoding/base64"
 	"html"
 	"strconv"
+	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/words"
 )
 
 //go:embed style.css
@@ -34,7 +37,8 @@ func policy() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-func (m *markup) head(h head) {
+func (m *markup) head(s loop.Session) {
+	status := string(m.opts.Session.Status)
 	m.put(`<!doctype html>
 <html lang="en">
 <head>
@@ -46,14 +50,14 @@ func (m *markup) head(h head) {
 <meta name="robots" content="noindex">
 <meta name="generator" content="codeloops">
 `)
-	m.in("<title>", h.Title, "</title>\n")
+	m.in("<title>", title(s), "</title>\n")
 	m.put("<style>", style, "</style>\n</head>\n<body>\n<header>\n")
-	m.in("<h1>", h.Title, "</h1>\n")
-	m.in(`<p><span class="badge `+h.Class+`">`, h.Outcome, `</span> `)
-	m.in(`<span class="faint">`, h.ID, "</span></p>\n")
-	m.facts(h.Facts)
+	m.in("<h1>", title(s), "</h1>\n")
+	m.in(`<p><span class="badge `+class(status)+`">`, line(words.Outcome(status)), `</span> `)
+	m.in(`<span class="faint">`, line(m.id), "</span></p>\n")
+	m.facts(facts(s, m.opts))
 	m.put("</header>\n<section>\n<h2>Prompt</h2>\n")
-	m.text(h.Prompt)
+	m.text(m.words("", s.Prompt))
 	m.put("</section>\n")
 }
 
@@ -86,61 +90,70 @@ func (m *markup) text(t text) {
 
 func (m *markup) notes(all []string) {
 	for _, note := range all {
-		m.in(`<p class="warn">`, note, "</p>\n")
+		m.in(`<p class="warn">`, line(note), "</p>\n")
 	}
 }
 
-func (m *markup) turns(all []shownTurn) {
+func (m *markup) turns(all []turn) {
 	for _, t := range all {
 		m.in("<h3>", t.Role, "</h3>\n")
 		m.faint(t.What)
 		m.put("\n")
 		m.notes(t.Notes)
-		m.text(t.Reply)
+		reply := m.words("", t.reply.Text)
+		reply.Long = reply.Long || len(all) > mostOpen
+		m.text(reply)
 	}
 }
 
-func (m *markup) alone(turns []shownTurn) {
+func (m *markup) alone(t turn) {
 	m.put("<section>\n")
-	m.turns(turns)
+	m.turns([]turn{t})
 	m.put("</section>\n")
 }
 
-func (m *markup) iteration(r round) {
-	n := ours(strconv.Itoa(r.Number))
+func (m *markup) iteration(s iteration) {
+	n := ours(strconv.Itoa(s.Iteration))
 	m.put(`<section id="i`, n, `">
 <div class="head"><h2>Iteration `, n, "</h2>")
-	m.in(`<span class="badge `+r.Class+`">`, r.Decision, "</span>")
-	m.in(`<span class="faint">`, r.Took, "</span></div>\n")
-	m.turns(r.Turns)
+	m.in(`<span class="badge `+class(string(s.Verdict.Decision))+`">`, line(s.Verdict.Word()), "</span>")
+	m.in(`<span class="faint">`, render.Span(s.Attempt.Duration+s.Review.Duration), "</span></div>\n")
+	m.turns(s.turns)
+	said, guidance := m.essence(s.Round) // what matters most takes its room first
 	m.put("<h3>Actor</h3>\n")
-	m.faint(r.Actor.What)
+	m.faint(acted(s.Attempt))
 	m.put("\n")
-	m.text(r.Actor.Words)
-	m.text(r.Actor.Rest())
-	m.notes(r.Notes)
+	m.text(said)
+	m.text(m.output("standard error", s.Attempt.Stderr))
+	m.notes(s.notes)
 	m.put("<h3>Changes</h3>\n")
-	m.faint(r.Stat)
+	m.faint(render.Stat(s.own.Shape()))
 	m.put("\n")
-	m.diff(r.Diff())
-	m.checks(r.Checks)
+	m.diff(m.patches(s.own, true))
+	m.checks(s.Checks)
 	m.put("<h3>Critic</h3>\n")
-	m.faint(r.Critic.What)
+	m.faint(judged(s.Round))
 	m.put("\n")
-	m.text(r.Critic.Rest())
-	m.text(r.Critic.Words)
+	reply := m.words("the whole reply", s.Review.Reply)
+	reply.Long = true // the essential part is shown below it
+	m.text(reply)
+	m.text(guidance)
 	m.put("</section>\n")
 }
 
-func (m *markup) checks(all []check) {
+func (m *markup) checks(all []loop.CheckResult) {
 	if len(all) > 0 {
 		m.put("<h3>Checks</h3>\n")
 	}
 	for _, c := range all {
-		m.in(`<p><span class="`+c.Class+`">`, c.Result, "</span> ")
-		m.in("<code>", c.Command, "</code> ")
-		m.in(`<span class="faint">`, c.Took, "</span></p>\n")
-		m.text(c.Output())
+		kind, result := ours("good"), "passed"
+		if !c.Passed() {
+			kind, result = "bad", strings.Join(append([]string{render.Failure(c)}, c.Remarks()...), "; ")
+		}
+		m.in(`<p><span class="`+kind+`">`, line(result), "</span> ")
+		m.in("<code>", line(c.Command), "</code> ")
+		m.in(`<span class="faint">`, render.Span(c.Duration), "</span></p>\n")
+		m.text(m.output("output", c.Output))
 	}
 }
 
@@ -173,11 +186,11 @@ func (m *markup) left(note string) {
 	}
 }
 
-func (m *markup) unfinished(u unfinished) {
-	m.put(`<section><div class="head"><h2>Iteration `, ours(strconv.Itoa(u.Number)), "</h2>")
-	m.in(`<span class="badge warn">`, u.What, "</span></div>\n")
-	m.turns(u.Turns)
-	m.notes(u.Notes)
+func (m *markup) unfinished(s iteration, what string) {
+	m.put(`<section><div class="head"><h2>Iteration `, ours(strconv.Itoa(s.Iteration)), "</h2>")
+	m.in(`<span class="badge warn">`, what, "</span></div>\n")
+	m.turns(s.turns)
+	m.notes(s.notes)
 	m.put("</section>\n")
 }
 
@@ -187,20 +200,24 @@ func (m *markup) resumed(r loop.Resumed) {
 	m.put("</section>\n")
 }
 
-func (m *markup) end(e end) {
-	if d := e.Diff(); len(d.Files) > 0 {
+func (m *markup) end(e ending) {
+	status, summary := string(m.opts.Session.Status), text{}
+	if e.outcome != nil {
+		status, summary = string(e.outcome.Result), m.words("", e.outcome.Summary)
+	}
+	if len(e.Closed) != 1 && len(e.change.Files) > 0 { // else the iteration's diff shows all of it
 		m.put("<section>\n<h2>Everything that changed</h2>\n")
-		m.faint(e.Stat)
+		m.faint(render.Stat(e.change.Shape()))
 		m.put("\n")
-		m.diff(d)
+		m.diff(m.patches(e.change, false))
 		m.put("</section>\n")
 	}
 	m.put("<section>\n")
-	m.in(`<div class="head"><h2>End</h2><span class="badge `+e.Class+`">`, e.Outcome, "</span></div>\n")
-	m.notes(e.Notes)
-	m.facts(e.Facts)
-	m.text(e.Summary)
+	m.in(`<div class="head"><h2>End</h2><span class="badge `+class(status)+`">`, line(words.Outcome(status)), "</span></div>\n")
+	m.notes(e.notes)
+	m.facts(e.facts())
+	m.text(summary)
 	m.put("</section>\n")
-	m.in("<footer>Written by codeloops ", e.Version, " from the log of session ")
-	m.in("", e.ID, ". Values of secret variables read [redacted].</footer>\n</body>\n</html>\n")
+	m.in("<footer>Written by codeloops ", line(m.opts.Session.Session.Version), " from the log of session ")
+	m.in("", line(m.id), ". Values of secret variables read [redacted].</footer>\n</body>\n</html>\n")
 }

@@ -75,7 +75,7 @@ type text struct {
 	Note string
 }
 
-func (b *budget) text(name, said string) text {
+func (b *budget) words(name, said string) text {
 	body, note := b.take(strings.Trim(said, "\r\n"), b.most)
 	body = strings.Trim(body, "\n")
 	if strings.TrimSpace(body) == "" {
@@ -90,7 +90,7 @@ func (b *budget) text(name, said string) text {
 
 // output is what an agent or a check printed; the log may not have all of it.
 func (b *budget) output(name string, o loop.Output) text {
-	t := b.text(name, o.Text)
+	t := b.words(name, o.Text)
 	if o.Omitted > 0 {
 		t.Note = strings.TrimSpace(t.Note + " " + fmt.Sprintf("Of %s that were printed, %s are not in the log.", wording.Bytes(o.Total), wording.Bytes(o.Omitted)))
 	}
@@ -117,7 +117,7 @@ type run struct {
 	lines strings.Builder
 }
 
-func (b *budget) diff(c loop.Change, open bool) (d diff) {
+func (b *budget) patches(c loop.Change, open bool) (d diff) {
 	room := mostOfDiff
 	for i, f := range c.Files {
 		if i == mostOfFiles {
