@@ -31,8 +31,8 @@ type Audit struct {
 
 // A Requirement is a change that the critic required by name, looked up in the work.
 type Requirement struct {
-	Text     string // as the critic wrote it
-	Enforced bool   // the work contains it
+	Text     string `json:"text"`     // as the critic wrote it
+	Enforced bool   `json:"enforced"` // the work contains it
 }
 
 // A Ruling is what the rules of a run decide about a verdict.
@@ -52,15 +52,15 @@ type Ruling struct {
 
 // A Finding is a point that a critic has raised, tracked over the iterations.
 type Finding struct {
-	ID    string
-	Text  string
-	State FindingState
-	Since int // the iteration that first raised it
+	ID    string       `json:"id"`
+	Text  string       `json:"text"`
+	State FindingState `json:"state"`
+	Since int          `json:"since"` // the iteration that first raised it
 	// May: optional, the critic says that the task is done without it.
-	May bool
+	May bool `json:"may,omitempty"`
 	// Check is the command of the check that the finding is about, "" for none; the check itself
 	// then shows whether it is settled.
-	Check string
+	Check string `json:"-"`
 }
 
 // Due reports whether a DONE has to mention the finding.

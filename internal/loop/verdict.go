@@ -51,8 +51,8 @@ type Answer struct {
 
 // A Risk is a risk that a critic names in a structured reply.
 type Risk struct {
-	Type   string
-	Detail string
+	Type   string `json:"type"`
+	Detail string `json:"detail"`
 }
 
 // Word is the verdict in one word, for people.

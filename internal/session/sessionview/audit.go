@@ -43,48 +43,13 @@ type Audited struct {
 	Score    *float64 `json:"score"`
 	Severity string   `json:"severity,omitempty"`
 
-	Risks    []AuditedRisk     `json:"risks"`
-	Required []AuditedRequired `json:"required_changes"` // changes that this iteration had to keep
-	Demands  []string          `json:"demands"`          // required changes for the next one
-	Concerns []AuditedConcern  `json:"concerns"`
-	Findings []AuditedFinding  `json:"findings"`
-	Checks   []AuditedCheck    `json:"checks"`
-	Trace    []AuditedPhase    `json:"trace"`
-}
-
-// AuditedRisk is a risk that the critic named.
-type AuditedRisk struct {
-	Type   string `json:"type"`
-	Detail string `json:"detail"`
-}
-
-// AuditedRequired is a required change that was looked for in the work.
-type AuditedRequired struct {
-	Text     string `json:"text"`
-	Enforced bool   `json:"enforced"`
-}
-
-// AuditedConcern is something that a rule objected to.
-type AuditedConcern struct {
-	Rule   string         `json:"rule"`
-	Kind   string         `json:"kind,omitempty"`
-	Text   string         `json:"text"`
-	Places []AuditedPlace `json:"places"`
-}
-
-// AuditedPlace is where something was found, and what.
-type AuditedPlace struct {
-	At   string `json:"at"`
-	What string `json:"what,omitempty"`
-}
-
-// AuditedFinding is a finding of the critic, followed over the iterations.
-type AuditedFinding struct {
-	ID    string `json:"id"`
-	Text  string `json:"text"`
-	State string `json:"state"`
-	Since int    `json:"since"`
-	May   bool   `json:"may,omitempty"` // optional: the task is done without it
+	Risks    []loop.Risk        `json:"risks"`
+	Required []loop.Requirement `json:"required_changes"` // changes that this iteration had to keep
+	Demands  []string           `json:"demands"`          // required changes for the next one
+	Concerns []loop.Concern     `json:"concerns"`
+	Findings []loop.Finding     `json:"findings"`
+	Checks   []AuditedCheck     `json:"checks"`
+	Trace    []AuditedPhase     `json:"trace"`
 }
 
 // AuditedCheck is one of the project's own checks.
@@ -126,16 +91,13 @@ func audited(r loop.Round) Audited {
 	one := Audited{
 		Iteration: r.Iteration, Before: r.Inspection.Audit.Before, After: r.Change.State,
 		Decision: v.Word(), Rule: r.Rule, Unjudged: r.Unjudged, Stop: string(r.Stop), Why: r.Why, Score: v.Score, Severity: v.Severity,
-		Demands:  append([]string{}, v.RequiredChanges...),
-		Risks:    each(v.Risks, func(x loop.Risk) AuditedRisk { return AuditedRisk(x) }),
-		Required: each(r.Inspection.Audit.Required, func(x loop.Requirement) AuditedRequired { return AuditedRequired(x) }),
-		Concerns: each(r.Inspection.Concerns, func(x loop.Concern) AuditedConcern {
-			return AuditedConcern{x.Rule, x.Kind, x.Text, each(x.Places, func(p loop.Place) AuditedPlace { return AuditedPlace(p) })}
+		Risks: each(v.Risks, same), Required: each(r.Inspection.Audit.Required, same), Demands: each(v.RequiredChanges, same),
+		Concerns: each(r.Inspection.Concerns, func(c loop.Concern) loop.Concern {
+			c.Places = each(c.Places, same)
+			return c
 		}),
-		Findings: each(r.Findings, func(x loop.Finding) AuditedFinding {
-			return AuditedFinding{ID: x.ID, Text: x.Text, State: string(x.State), Since: x.Since, May: x.May}
-		}),
-		Checks: each(r.Checks, func(x loop.CheckResult) AuditedCheck { return AuditedCheck{x.Command, x.Passed()} }),
+		Findings: each(r.Findings, same),
+		Checks:   each(r.Checks, func(x loop.CheckResult) AuditedCheck { return AuditedCheck{x.Command, x.Passed()} }),
 		Trace: each(r.Trace, func(x loop.Phase) AuditedPhase {
 			return AuditedPhase{State: x.State.String(), DurationSecs: x.Duration.Seconds(), WaitedSecs: x.Waited.Seconds(), Turns: x.Turns}
 		}),
@@ -155,6 +117,8 @@ func each[T, U any](list []T, turn func(T) U) []U {
 	}
 	return out
 }
+
+func same[T any](x T) T { return x }
 
 // Text writes the audit for a person.
 func (a Audit) Text(w io.Writer, s Screen) error {
@@ -228,7 +192,7 @@ func (r *auditText) evidence(a Audited) {
 	for _, x := range a.Concerns {
 		r.rowf("concern", "%s: %s", x.Rule, x.Text)
 		for _, at := range x.Places {
-			r.rowf("", "- %s", loop.Place(at))
+			r.rowf("", "- %s", at)
 		}
 	}
 	for _, x := range a.Findings {
