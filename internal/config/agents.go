@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -26,10 +25,19 @@ func (r *fileReader) takeAgents(doc *document) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.layer.agents)) {
 		own := r.layer.agents[name]
-		own.Prompt, own.Output = cmp.Or(own.Prompt, "stdin"), cmp.Or(own.Output, "text")
+		own.Prompt, own.Output = r.orDefault("agents."+name+".prompt", "stdin"), r.orDefault("agents."+name+".output", "text")
 		r.layer.agents[name] = own
 		r.checkAgent("agents."+name, own)
 	}
+}
+
+// orDefault returns the value of an agent's key, which it sets if it is not set yet.
+func (r *fileReader) orDefault(key, is string) string {
+	if set, ok := r.layer.values[key]; ok {
+		return set.is.(string)
+	}
+	r.layer.values[key] = value{is, Origin{Layer: Default}}
+	return is
 }
 
 func (r *fileReader) checkAgent(table string, own CustomAgent) {

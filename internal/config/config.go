@@ -126,7 +126,7 @@ type Logs struct {
 
 // A provenance is where a configuration came from.
 type provenance struct {
-	origins map[string]Origin
+	values  values // of all keys, for their origins
 	paths   Paths
 	trusted string // digest of a project file that needs trust and has it
 }
@@ -149,8 +149,8 @@ type CustomAgent struct {
 // Origin returns where a key's value came from. The key is spelled as in a file, with dots
 // for tables ("actor.timeout").
 func (c *Config) Origin(key string) Origin {
-	if origin, ok := c.origins[key]; ok {
-		return origin
+	if v, ok := c.values[key]; ok {
+		return v.origin
 	}
 	return Origin{Layer: Default}
 }

@@ -48,42 +48,33 @@ func hidden(address string) string {
 }
 
 func (c *Config) entries() []Entry {
-	held := map[string]any{}
-	hold := func(key string, is reflect.Value) { held[key] = is.Interface() }
-	walk(reflect.ValueOf(*c), "", "key", hold)
-	c.Strategy.visit(hold)
-	for name, own := range c.Agents {
-		walk(reflect.ValueOf(own), "agents."+name+".", "toml", hold)
-	}
 	var all []Entry
-	for _, known := range newSchema(nil) {
-		if is, ok := held[known.key]; ok {
-			all = append(all, Entry{known.key, fileForm(is), c.Origin(known.key)})
-			delete(held, known.key)
+	rest := maps.Clone(c.values)
+	add := func(key string) {
+		if v, ok := rest[key]; ok {
+			all = append(all, Entry{key, fileForm(v.is), v.origin})
+			delete(rest, key)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(held)) {
-		if is := reflect.ValueOf(held[key]); !strings.HasPrefix(key, "agents.") || is.Len() > 0 { // of strings and lists
-			all = append(all, Entry{key, fileForm(held[key]), c.Origin(key)})
-		}
+	for _, known := range newSchema(nil) {
+		add(known.key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(rest)) {
+		add(key)
 	}
 	return all
 }
 
-// walk visits the fields of a struct that have the tag, with their keys.
-func walk(of reflect.Value, prefix, tag string, visit func(key string, is reflect.Value)) {
+// walk visits the fields of a struct that have a key.
+func walk(of reflect.Value, prefix string, visit func(key string, is reflect.Value)) {
 	for field, is := range of.Fields() {
-		name, ok := field.Tag.Lookup(tag)
+		name, ok := field.Tag.Lookup("key")
 		switch {
 		case field.Anonymous && field.IsExported():
-			walk(is, prefix, tag, visit)
+			walk(is, prefix, visit)
 		case !ok:
 		case is.Kind() == reflect.Struct:
-			walk(is, prefix+name+".", tag, visit)
-		case is.Kind() == reflect.Map:
-			for key, element := range is.Seq2() {
-				visit(prefix+name+"."+toml.Key{key.String()}.String(), element)
-			}
+			walk(is, prefix+name+".", visit)
 		default:
 			visit(prefix+name, is)
 		}

@@ -58,30 +58,24 @@ func Load(o Options) (*Config, error) {
 // merge merges the layers, lowest first.
 func merge(layers []layer) *Config {
 	c := &Config{}
-	c.Agents, c.origins = map[string]CustomAgent{}, map[string]Origin{}
-	c.Strategy.values, c.Strategy.roles = map[string]any{}, map[string]map[string]any{}
-	fields := map[string]reflect.Value{}
-	walk(reflect.ValueOf(c).Elem(), "", "key", func(key string, is reflect.Value) { fields[key] = is })
+	c.Agents, c.values = map[string]CustomAgent{}, values{}
 	agents := map[string]any{}
 	for _, l := range layers {
 		l.inherit()
 		l.dropModels(agents)
 		for name, own := range l.agents {
 			// A lower layer's agent of that name is replaced as a whole.
-			maps.DeleteFunc(c.origins, func(key string, _ Origin) bool {
+			maps.DeleteFunc(c.values, func(key string, _ value) bool {
 				return strings.HasPrefix(key, "agents."+name+".")
 			})
 			c.Agents[name] = own
 		}
-		for key, v := range l.values {
-			if field, ok := fields[key]; ok {
-				field.Set(reflect.ValueOf(v.is))
-			} else { // of a strategy, or of an agent, which set ignores
-				c.Strategy.set(key, v.is)
-			}
-			c.origins[key] = v.origin
-		}
+		maps.Copy(c.values, l.values)
 	}
+	walk(reflect.ValueOf(c).Elem(), "", func(key string, field reflect.Value) {
+		field.Set(reflect.ValueOf(c.values[key].is))
+	})
+	c.Strategy.values = c.values
 	return c
 }
 

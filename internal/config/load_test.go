@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -44,11 +43,11 @@ func TestDefaults(t *testing.T) {
 		},
 		Convergence: Convergence{WarnAfter: 2, StopAfter: 4, Similarity: 0.8},
 		Course: Course{Strategy: Strategy{
-			Name: "actor-critic", values: map[string]any{}, roles: map[string]map[string]any{},
+			Name: "actor-critic", values: values{},
 		}, Queue: Queue{Replicas: 1, Transport: "bundle", Remote: "origin"}},
 	}
 	for _, p := range strategy.AllParameters() {
-		want.Strategy.values[p.Key] = p.Default
+		want.Strategy.values[p.Key] = value{is: p.Default}
 	}
 	if got := settingsOf(c); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -60,36 +59,40 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// settingsOf returns a copy without origins, paths and trust.
+// settingsOf returns a copy without origins, paths and trust. Its strategy has the parameters only.
 func settingsOf(c *Config) Config {
 	bare := *c
-	bare.provenance = provenance{}
+	bare.provenance, bare.Strategy.values = provenance{}, values{}
+	for _, p := range strategy.AllParameters() {
+		bare.Strategy.values[p.Key] = value{is: c.Strategy.Values().Set[p.Key]}
+	}
 	return bare
 }
 
 // The schema and the structs have the same keys, and every default can be read.
 func TestSchemaIsComplete(t *testing.T) {
 	t.Parallel()
-	held := map[string]any{}
-	hold := func(key string, is reflect.Value) { held[key] = is.Interface() }
-	walk(reflect.ValueOf(Config{}), "", "key", hold)
-	var driven Strategy
-	driven.values, driven.roles = map[string]any{}, map[string]map[string]any{"*": {"about": "", "instructions": "", "strategy": "", "accepts": ""}}
+	var got, want []string
+	hold := func(key string, _ reflect.Value) { got = append(got, key) }
+	walk(reflect.ValueOf(Config{}), "", hold)
 	for _, p := range strategy.AllParameters() {
-		driven.values[p.Key] = p.Default
+		got = append(got, "strategy."+p.Key)
 	}
-	walk(reflect.ValueOf(Role{}), "", "key", func(key string, is reflect.Value) { driven.roles["*"][key] = is.Interface() })
-	driven.visit(hold)
-	walk(reflect.ValueOf(CustomAgent{Env: map[string]string{"VARIABLE": ""}}), "agents.*.", "toml", hold)
-	got := slices.Sorted(maps.Keys(held))
-	var want []string
+	walk(reflect.ValueOf(Role{}), roleKeys+"*.", hold)
+	for _, key := range []string{"about", "instructions", "strategy", "accepts"} {
+		got = append(got, roleKeys+"*."+key)
+	}
+	for field := range reflect.TypeFor[CustomAgent]().Fields() {
+		got = append(got, "agents.*."+field.Tag.Get("toml"))
+	}
 	for _, s := range newSchema(nil) {
-		want = append(want, strings.Replace(s.key, "env.*", "env.VARIABLE", 1))
+		want = append(want, strings.Replace(s.key, ".env.*", ".env", 1))
 		raw := fileForm(s.byDefault)
 		if is, f := s.value(raw); f != nil || !reflect.DeepEqual(is, s.byDefault) {
 			t.Errorf("%s: its default %v reads as %v, %v", s.key, raw, is, f)
 		}
 	}
+	slices.Sort(got)
 	if slices.Sort(want); !slices.Equal(got, want) {
 		t.Errorf("structs hold %q\nschema holds %q", got, want)
 	}

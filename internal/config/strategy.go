@@ -15,55 +15,47 @@ import (
 
 // A Strategy is how the agents are driven.
 type Strategy struct {
-	Name   string         `key:"name"`
-	Jobs   int            `key:"jobs"` // 0: no limit
-	values map[string]any // the parameters of all strategies, by key
-	// roles are the settings of roles other than actor and critic, by name and key.
-	roles map[string]map[string]any
+	Name   string `key:"name"`
+	Jobs   int    `key:"jobs"` // 0: no limit
+	values values // of the whole configuration: the parameters of all strategies, and the roles
 }
 
 const roleKeys = "strategy.roles."
 
-// set sets a parameter, or a key of a role.
-func (s *Strategy) set(key string, is any) {
-	if of, ok := strings.CutPrefix(key, roleKeys); ok {
-		name, key, _ := strings.Cut(of, ".")
-		if s.roles[name] == nil {
-			s.roles[name] = map[string]any{}
+// below returns the values of a table, by the rest of their keys.
+func (s *Strategy) below(table string) map[string]any {
+	all := map[string]any{}
+	for key, v := range s.values {
+		if rest, ok := strings.CutPrefix(key, table); ok {
+			all[rest] = v.is
 		}
-		s.roles[name][key] = is
-	} else if parameter, ok := strings.CutPrefix(key, "strategy."); ok {
-		s.values[parameter] = is
 	}
+	return all
 }
 
-// visit visits the parameters and the keys of roles.
-func (s *Strategy) visit(visit func(key string, is reflect.Value)) {
-	for key, is := range s.values {
-		visit("strategy."+key, reflect.ValueOf(is))
-	}
-	for name, keys := range s.roles {
-		for key, is := range keys {
-			visit(roleKeys+name+"."+key, reflect.ValueOf(is))
-		}
-	}
-}
+// role returns the settings of a role other than actor and critic, by key.
+func (s *Strategy) role(name string) map[string]any { return s.below(roleKeys + name + ".") }
 
 // Roles returns the roles that have settings of their own, sorted.
-func (s *Strategy) Roles() []string { return slices.Sorted(maps.Keys(s.roles)) }
+func (s *Strategy) Roles() (names []string) {
+	for key := range s.below(roleKeys) {
+		name, _, _ := strings.Cut(key, ".")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 // Values returns the parameters of all strategies, and the roles that have a description.
 func (s *Strategy) Values() strategy.Values {
-	all := strategy.Values{Set: s.values}
-	word := func(role, key string) string {
-		is, _ := s.roles[role][key].(string)
-		return is
-	}
+	all := strategy.Values{Set: s.below("strategy.")}
 	for _, name := range s.Roles() {
-		if about := word(name, "about"); about != "" {
+		own := s.role(name)
+		word := func(key string) string { is, _ := own[key].(string); return is }
+		if about := word("about"); about != "" {
 			all.Members = append(all.Members, strategy.Member{
 				Role: loop.Role(name), About: about,
-				Instructions: word(name, "instructions"), Strategy: word(name, "strategy"), Accepts: word(name, "accepts"),
+				Instructions: word("instructions"), Strategy: word("strategy"), Accepts: word("accepts"),
 			})
 		}
 	}
@@ -72,23 +64,21 @@ func (s *Strategy) Values() strategy.Values {
 
 // Names reports whether a role has an agent, a model or a fallback of its own.
 func (s *Strategy) Names(role string) bool {
-	return slices.ContainsFunc([]string{"agent", "model", "fallback"}, func(key string) bool {
-		_, ok := s.roles[role][key]
-		return ok
-	})
+	own := s.role(role)
+	return own["agent"] != nil || own["model"] != nil || own["fallback"] != nil
 }
 
 // Role returns how a role of a strategy is played: like another role, except for its own
 // settings. With an agent of its own it does not get the other role's model and fallback.
 func (s *Strategy) Role(name string, like Role) Role {
-	own := s.roles[name]
+	own := s.role(name)
 	if _, set := own["agent"]; set {
 		like.Player, like.PriceInput, like.PriceOutput = Player{}, 0, 0
 	}
 	if len(own) > 0 {
 		like.Budget = Budget{}
 	}
-	walk(reflect.ValueOf(&like).Elem(), "", "key", func(key string, field reflect.Value) {
+	walk(reflect.ValueOf(&like).Elem(), "", func(key string, field reflect.Value) {
 		if is, ok := own[key]; ok {
 			field.Set(reflect.ValueOf(is))
 		}
@@ -99,11 +89,12 @@ func (s *Strategy) Role(name string, like Role) Role {
 // unknownRoles reports roles that no strategy has, for example misspelled ones.
 func (c *Config) unknownRoles() (problems Errors) {
 	for _, name := range c.Strategy.Roles() {
-		if _, says := c.Strategy.roles[name]["about"]; says || strategy.HasRole(loop.Role(name)) {
+		own := c.Strategy.role(name)
+		if own["about"] != nil || strategy.HasRole(loop.Role(name)) {
 			continue
 		}
-		keys := slices.Sorted(maps.Keys(c.Strategy.roles[name]))
-		problems = append(problems, c.contradiction(roleKeys+name+"."+keys[0], "is for a role that no strategy has",
+		first := slices.Sorted(maps.Keys(own))[0]
+		problems = append(problems, c.contradiction(roleKeys+name+"."+first, "is for a role that no strategy has",
 			"`codeloops strategies` lists the roles; a role of your own needs the key about, which says what it is for")...)
 	}
 	return problems
