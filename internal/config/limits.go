@@ -20,7 +20,7 @@ func limits() schema {
 		{key: "policy.max_bytes", value: size(0), byDefault: Size(0), loosens: moreThanLimit},
 		{key: "policy.max_growth", value: percent(), byDefault: 0.0, loosens: moreThanLimit},
 		{key: "policy.min_similarity", value: fraction(), byDefault: 0.0, loosens: lessOf},
-		{key: "policy.no_new_dependencies", value: toggle, byDefault: false, loosens: turnedOff},
+		{key: "policy.no_new_dependencies", value: toggle, byDefault: false, loosens: lower(false, true)},
 	}
 }
 

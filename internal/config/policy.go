@@ -43,14 +43,14 @@ func verdicts() schema {
 	return schema{
 		{key: "profile", value: choice("default", "strict"), byDefault: "default", flag: "--profile", guarded: true, loosens: lower("default", "strict")},
 		{key: "approval_threshold", value: fraction(), byDefault: 0.0, flag: "--approval-threshold", guarded: true, loosens: lessOf},
-		{key: "require_change", value: toggle, byDefault: false, flag: "--require-change", guarded: true, loosens: turnedOff},
+		{key: "require_change", value: toggle, byDefault: false, flag: "--require-change", guarded: true, loosens: lower(false, true)},
 	}
 }
 
 func policy() schema {
 	s := schema{
 		{key: "policy.on_violation", value: choice("stop", "revise"), byDefault: "stop", loosens: lower("revise", "stop")},
-		{key: "policy.auto_revise", value: toggle, byDefault: true, loosens: turnedOn},
+		{key: "policy.auto_revise", value: toggle, byDefault: true, loosens: lower(true, false)},
 		{key: "policy.open_findings", value: choice("ask", "refuse"), byDefault: "ask", loosens: lower("ask", "refuse")},
 		{key: "policy.critic_decisions", value: list(oneOf(Decisions()...)), byDefault: Decisions(), loosens: differs},
 		{key: "policy.critique", value: choice("free", "structured"), byDefault: "free", loosens: lower("free", "structured")},

@@ -20,17 +20,11 @@ const TrustRule = "trust"
 type Loosening struct {
 	Key    string
 	Origin string // where it was set
-	Was    string // as TOML
-	Now    string // as TOML; "" if the rule is gone
+	said   string
 }
 
 // String returns it as the end of a sentence.
-func (l Loosening) String() string {
-	if l.Key == TrustRule {
-		return l.Origin + " was not trusted as it is now"
-	}
-	return fmt.Sprintf("%s = %s (%s) is %s now", l.Key, l.Was, l.Origin, cmp.Or(l.Now, "gone"))
-}
+func (l Loosening) String() string { return l.said }
 
 // A looser reports whether a value constrains a run less than an earlier one. Both have
 // the types that [Config] holds. Keys without one affect neither whether work counts as
@@ -85,51 +79,35 @@ func texts(key string, is any) []string {
 
 // Loosened compares the rules of two runs and returns those that are weaker in the second
 // one.
-func Loosened(was, now []loop.Rule) []Loosening {
-	var all []Loosening
-	for _, then := range was {
-		is, there := find(now, then.Key)
-		if !there {
-			is, there = byDefault(then.Key) // none for an agent, or a key of another version of codeloops
-		}
-		if then.Key != TrustRule && (!there || weaker(then, is)) {
-			all = append(all, loosening(then, is))
-		}
-	}
-	// A rule that the first run did not keep had its default value.
-	for _, is := range now {
-		_, kept := find(was, is.Key)
-		then, ok := byDefault(is.Key)
+func Loosened(was, now []loop.Rule) (all []Loosening) {
+	seen := map[string]bool{}
+	for _, r := range slices.Concat(was, now) {
+		then, is := ruleOf(was, r.Key), ruleOf(now, r.Key)
 		switch {
-		case is.Key == TrustRule:
-			if !slices.ContainsFunc(was, func(r loop.Rule) bool { return r.Key == TrustRule && slices.Equal(r.Values, is.Values) }) {
-				all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.Values[0]})
+		case seen[r.Key]:
+		case r.Key == TrustRule:
+			if is.Key != "" && !slices.Equal(then.Values, is.Values) {
+				all = append(all, Loosening{r.Key, is.Origin, is.Origin + " was not trusted as it is now"})
 			}
-		case kept:
-		case strings.HasPrefix(is.Key, "agents."): // another agent judges
-			all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: tomlOf(is)})
-		case ok && weaker(then, is):
-			all = append(all, loosening(then, is))
+		case weaker(then, is):
+			origin := cmp.Or(then.Origin, is.Origin)
+			all = append(all, Loosening{r.Key, origin, fmt.Sprintf("%s = %s (%s) is %s now", r.Key, tomlOf(then, "none"), origin, tomlOf(is, "gone"))})
 		}
+		seen[r.Key] = true
 	}
 	return all
 }
 
-func find(rules []loop.Rule, key string) (loop.Rule, bool) {
-	i := slices.IndexFunc(rules, func(r loop.Rule) bool { return r.Key == key })
-	if i < 0 {
-		return loop.Rule{}, false
+// ruleOf returns the rule for a key, or that for its default value. The zero value is neither, as for an agent or a
+// key of another version of codeloops.
+func ruleOf(rules []loop.Rule, key string) loop.Rule {
+	if i := slices.IndexFunc(rules, func(r loop.Rule) bool { return r.Key == key }); i >= 0 {
+		return rules[i]
 	}
-	return rules[i], true
-}
-
-// byDefault returns the rule for a key's default value.
-func byDefault(key string) (loop.Rule, bool) {
-	v, ok := newSchema(nil).defaults().values[key]
-	if !ok {
-		return loop.Rule{}, false
+	if v, ok := newSchema(nil).defaults().values[key]; ok {
+		return loop.Rule{Key: key, Values: texts(key, fileForm(v.is)), Origin: v.origin.String()}
 	}
-	return loop.Rule{Key: key, Values: texts(key, fileForm(v.is)), Origin: v.origin.String()}, true
+	return loop.Rule{}
 }
 
 func weaker(was, is loop.Rule) bool {
@@ -140,15 +118,6 @@ func weaker(was, is loop.Rule) bool {
 		return !slices.Equal(was.Values, is.Values)
 	}
 	return s.loosens(before, after)
-}
-
-// loosening describes a rule that is weaker; the zero value is none.
-func loosening(was, is loop.Rule) Loosening {
-	l := Loosening{Key: was.Key, Origin: was.Origin, Was: tomlOf(was)}
-	if is.Key != "" {
-		l.Now = tomlOf(is)
-	}
-	return l
 }
 
 // valueIn returns a rule's value in the type that [Config] holds.
@@ -170,9 +139,13 @@ func valueIn(r loop.Rule) (any, bool) {
 	return is, f == nil
 }
 
-func tomlOf(r loop.Rule) string {
+// tomlOf returns a rule's value as TOML, or otherwise if there is no rule.
+func tomlOf(r loop.Rule, otherwise string) string {
 	is, ok := valueIn(r)
-	if !ok {
+	switch {
+	case r.Key == "":
+		return otherwise
+	case !ok:
 		return tomlText(r.Values)
 	}
 	if list, isList := is.([]string); isList && list == nil {
@@ -183,17 +156,9 @@ func tomlOf(r loop.Rule) string {
 
 func differs(was, is any) bool { return !reflect.DeepEqual(was, is) }
 
-func turnedOff(was, is any) bool { return was == true && is == false }
-
-func turnedOn(was, is any) bool { return was == false && is == true }
-
 // lower is for ordered choices, the loosest first.
-func lower(order ...string) looser {
-	return func(was, is any) bool {
-		before, _ := was.(string)
-		after, _ := is.(string)
-		return slices.Index(order, after) < slices.Index(order, before)
-	}
+func lower(order ...any) looser {
+	return func(was, is any) bool { return slices.Index(order, is) < slices.Index(order, was) }
 }
 
 // becomes is for a choice with one value that is weaker than all others.
