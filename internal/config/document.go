@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"codeloops/internal/file"
 )
 
 // These limits are far beyond what any configuration needs. They keep a hostile project
@@ -45,24 +46,16 @@ func (n node) at(line int) int {
 // readFile returns the content of a configuration file, which must be text. For a missing
 // file the error wraps fs.ErrNotExist.
 func readFile(name string) ([]byte, *Error) {
-	// Stat comes first because opening a named pipe would wait for a writer.
-	status, err := os.Stat(name)
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	switch {
-	case status.IsDir():
+	content, _, err := file.Read(name, file.Options{Max: maxFileSize})
+	switch status, _ := os.Stat(name); {
+	case err == nil:
+	case errors.Is(err, file.ErrTooLarge):
+		return nil, &Error{File: name, Problem: fmt.Sprintf("the file is larger than %v", Size(maxFileSize))}
+	case status != nil && status.IsDir():
 		return nil, &Error{File: name, Problem: "it is a directory, not a file", err: syscall.EISDIR}
-	case !status.Mode().IsRegular():
+	case errors.Is(err, file.ErrNotRegular):
 		return nil, &Error{File: name, Problem: "not a regular file"}
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	defer func() { _ = f.Close() }() // only read
-	content, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
-	if err != nil {
+	default:
 		return nil, unreadable(name, err)
 	}
 	if problem := checkText(name, content); problem != nil {
@@ -80,9 +73,6 @@ func unreadable(name string, err error) *Error {
 }
 
 func checkText(name string, content []byte) *Error {
-	if len(content) > maxFileSize {
-		return &Error{File: name, Problem: fmt.Sprintf("the file is larger than %v", Size(maxFileSize))}
-	}
 	n := 0
 	for line := range bytes.Lines(content) {
 		switch n++; {

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"codeloops/internal/file"
 )
 
 // Options are everything that a configuration depends on. The zero value gives the
@@ -95,7 +97,7 @@ func (o Options) global(keys schema, paths Paths) (layer, Errors) {
 	}
 	content, problem := readFile(paths.Global)
 	if problem != nil {
-		if absent(problem) {
+		if file.Missing(problem) {
 			return layer{}, nil
 		}
 		return layer{}, Errors{problem}

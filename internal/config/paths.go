@@ -1,13 +1,12 @@
 package config
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
+
+	"codeloops/internal/file"
 )
 
 // projectFile is the name of a project's configuration file.
@@ -119,7 +118,7 @@ func findProject(dir, root string) (string, error) {
 		switch {
 		case err == nil:
 			return candidate, nil
-		case !absent(err):
+		case !file.Missing(err):
 			return "", unreadable(candidate, err)
 		case dir == root || dir == filepath.Dir(dir):
 			return "", nil
@@ -137,12 +136,6 @@ func resolved(name string) string {
 		return target
 	}
 	return filepath.Clean(name)
-}
-
-// absent reports whether err means that there is no such file, also because a parent is
-// not a directory (HOME=/dev/null).
-func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // absolute resolves a directory in a setting against base. It expands "~/", because no
