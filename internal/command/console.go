@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 
@@ -148,15 +146,8 @@ func (c *Console) UsersCommand(cmd *cobra.Command, _ []string) error {
 // Live puts a screen in front of standard error and passes keys to a steerer, until closed is
 // called.
 func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (keys *live.Keyboard, closed func()) {
-	// The pager and the size need the terminal itself, not the screen in front of it.
-	own := &term.Streams{In: c.In, Out: c.Out, Err: c.Err, OutTTY: c.OutTTY, ErrTTY: c.ErrTTY, Columns: c.Columns}
-	resized := make(chan os.Signal, 1)
-	term.NotifyResize(resized)
-	o.Terminal = live.Terminal{
-		Out: own.Err, Size: own.Size, Resized: resized, Style: c.ErrRenderer(),
-		ASCII: c.ASCII, Plain: c.Plain || !c.ErrTTY, Reflows: c.Reflows,
-	}
-	o.Now, o.Title = c.Now, o.Title && notice.SupportsEscapes(c.Getenv("TERM"))
+	terminal, own, release := live.Over(c.Streams)
+	o.Terminal, o.Now, o.Title = terminal, c.Now, o.Title && notice.SupportsEscapes(c.Getenv("TERM"))
 	screen := live.New(o)
 	c.Err = screen
 	keys = &live.Keyboard{Screen: screen, Streams: c.Streams, To: to, Pager: func(text string) error {
@@ -170,7 +161,7 @@ func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (ke
 	return keys, func() {
 		keys.Close()
 		_ = screen.Close() // its error has been the sink's
-		signal.Stop(resized)
+		release()
 	}
 }
 

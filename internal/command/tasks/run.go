@@ -215,15 +215,11 @@ func (s *shift) alone(here queue.Repository) {
 // show starts to report changes: on a terminal with a line for each busy task, elsewhere with a line for each
 // change.
 func (s *shift) show(ctx context.Context) (shown func(), err error) {
-	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only}
-	if !s.ErrTTY || s.Plain {
-		s.worker.Watch, shown = p.Lines()
-		return shown, nil
-	}
 	all, err := s.on.All(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only}
 	s.worker.Watch, shown = p.Draw(all, s.on.Now, s.worker.Holds)
 	return shown, nil
 }

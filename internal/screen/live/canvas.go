@@ -3,10 +3,8 @@ package live
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -17,10 +15,10 @@ import (
 
 // A canvas is a terminal with a title, permanent lines and, below them, lines that are redrawn.
 type canvas struct {
-	pump    *pump
-	size    func() (w, h int)
-	now     func() time.Time
-	reflows bool
+	Terminal
+
+	pump *pump
+	now  func() time.Time
 
 	drawn  []string // the redrawn lines, as they are on the terminal
 	width  int      // the terminal's width at that time
@@ -28,10 +26,6 @@ type canvas struct {
 	titled string   // the title that was set; "": none
 	held   held
 	wrote  time.Time // when something was last written
-}
-
-func newCanvas(t Terminal, now func() time.Time) canvas {
-	return canvas{pump: &pump{out: t.Out}, size: t.Size, now: now, reflows: t.Reflows, wrote: now()}
 }
 
 // held is what waits while somebody else uses the terminal.
@@ -100,7 +94,7 @@ func (c *canvas) draw(lines []string) (again bool) {
 	if c.held.hidden > 0 || lines != nil && (c.begun || c.held.still > 0) {
 		return false
 	}
-	width, _ := c.size()
+	width, _ := c.Size()
 	if width == c.width && slices.Equal(lines, c.drawn) {
 		return false
 	}
@@ -119,12 +113,9 @@ func (c *canvas) draw(lines []string) (again bool) {
 }
 
 // fitted cuts lines to the terminal's width, in ASCII if need be.
-func fitted(lines []string, width int, ascii bool) []string {
+func (t Terminal) fitted(lines []string, width int) []string {
 	for i, line := range lines {
-		if ascii {
-			line = term.ASCII(line)
-		}
-		if lines[i] = term.Fit(line, width-1); ascii {
+		if lines[i] = term.Fit(t.inASCII(line), width-1); t.ASCII {
 			lines[i] = term.Narrow(lines[i])
 		}
 	}
@@ -135,61 +126,9 @@ func fitted(lines []string, width int, ascii bool) []string {
 func (c *canvas) rows(width int) (n int) {
 	for _, line := range c.drawn {
 		n++
-		if w := ansi.StringWidth(line); c.reflows && width > 0 && w > width {
+		if w := ansi.StringWidth(line); c.Reflows && width > 0 && w > width {
 			n += (w - 1) / width
 		}
 	}
 	return n
-}
-
-// frame is the least time between two redraws.
-const frame = 200 * time.Millisecond
-
-type frames struct {
-	stop    chan struct{}
-	changed chan struct{} // a redraw is due
-	over    sync.WaitGroup
-}
-
-func newFrames() frames {
-	return frames{stop: make(chan struct{}), changed: make(chan struct{}, 1)}
-}
-
-// run redraws when something has changed, and every second, after tick, so that clocks move on.
-// draw reports whether to try again.
-func (f *frames) run(resized <-chan os.Signal, tick func(), draw func() (again bool)) {
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	var rest <-chan time.Time // no redraw before it fires
-	for due := false; ; {
-		select {
-		case <-f.stop:
-			return
-		case <-second.C:
-			tick()
-			due = true
-		case <-f.changed:
-			due = true
-		case <-resized:
-			due = true
-		case <-rest:
-			rest = nil
-		}
-		if due && rest == nil {
-			due = draw()
-			rest = time.After(frame)
-		}
-	}
-}
-
-func (f *frames) change() {
-	select {
-	case f.changed <- struct{}{}:
-	default: // one is requested already
-	}
-}
-
-func (f *frames) end() {
-	close(f.stop)
-	f.over.Wait()
 }

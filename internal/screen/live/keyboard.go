@@ -90,7 +90,7 @@ func (k *Keyboard) lend(away func() func()) (back func()) {
 func (k *Keyboard) page(text string) {
 	defer k.lend(k.Hide)()
 	if err := k.Pager(text); err != nil {
-		defer k.change()
+		defer k.Change()
 		k.Screen.mu.Lock()
 		defer k.Screen.mu.Unlock()
 		k.say(err.Error())

@@ -50,7 +50,7 @@ type talk struct {
 // Press handles a key: a character or an escape sequence, as the terminal sent it. pager is called
 // in another goroutine with a text to read.
 func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
-	defer s.change()
+	defer s.Change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.talk.input != nil {
@@ -91,7 +91,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 // Paste adds pasted text to the line being typed. Without one it is ignored: it was not meant as
 // keys.
 func (s *Screen) Paste(text string) {
-	defer s.change()
+	defer s.Change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -126,7 +126,7 @@ func (s *Screen) showDiff(pager func(text string)) {
 
 // diffRead ends a look at the work tree, and reports whether there is something to page.
 func (s *Screen) diffRead(text, as string) bool {
-	defer s.change()
+	defer s.Change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.talk.looks, s.talk.notice = false, ""

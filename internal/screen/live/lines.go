@@ -1,56 +1,95 @@
 package live
 
 import (
+	"os"
 	"sync"
 	"time"
+
+	"codeloops/internal/screen/notice"
 )
 
-// LinesOptions say where lines are shown, and which.
-type LinesOptions struct {
-	Terminal
-	Now func() time.Time
-	// Picture returns the lines to draw. beat grows each second.
-	Picture func(width, height, beat int) []string
-}
+// frame is the least time between two redraws.
+const frame = 200 * time.Millisecond
 
 // Lines is an [io.Writer] for a terminal that keeps a few redrawn lines at its end. It is safe for
 // concurrent use, and a hanging terminal blocks nobody. [Lines.Close] must be called.
 type Lines struct {
-	LinesOptions
-	frames
+	picture func(width, height, beat int) []string
+	stop    chan struct{}
+	changed chan struct{} // a redraw is due
+	over    sync.WaitGroup
 
 	mu sync.Mutex // guards what follows
 	canvas
 	beat int
 }
 
-// NewLines begins to draw.
-func NewLines(o LinesOptions) *Lines {
-	l := &Lines{LinesOptions: o, frames: newFrames(), canvas: newCanvas(o.Terminal, o.Now)}
-	l.change()
-	l.over.Go(func() { l.run(o.Resized, l.tick, l.redraw) })
+// NewLines begins to draw the lines that picture returns; beat grows each second.
+func NewLines(t Terminal, now func() time.Time, picture func(width, height, beat int) []string) *Lines {
+	l := newLines(t, now, picture)
+	l.begin()
 	return l
 }
 
-func (l *Lines) tick() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.beat++
+func newLines(t Terminal, now func() time.Time, picture func(width, height, beat int) []string) *Lines {
+	return &Lines{
+		picture: picture, stop: make(chan struct{}), changed: make(chan struct{}, 1),
+		canvas: canvas{Terminal: t, now: now, pump: &pump{out: t.Out}, wrote: now()},
+	}
 }
 
+func (l *Lines) begin() {
+	l.Change()
+	l.over.Go(func() { l.run(l.Resized) })
+}
+
+// run redraws when something has changed, and every second, so that clocks move on.
+func (l *Lines) run(resized <-chan os.Signal) {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	var rest <-chan time.Time // no redraw before it fires
+	for due := false; ; {
+		select {
+		case <-l.stop:
+			return
+		case <-second.C:
+			l.mu.Lock()
+			l.beat++
+			l.mu.Unlock()
+			due = true
+		case <-l.changed:
+			due = true
+		case <-resized:
+			due = true
+		case <-rest:
+			rest = nil
+		}
+		if due && rest == nil {
+			due = l.redraw()
+			rest = time.After(frame)
+		}
+	}
+}
+
+// redraw reports whether to try again.
 func (l *Lines) redraw() (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	width, height := l.Size()
-	return l.draw(fitted(l.Picture(width, height, l.beat), width, l.ASCII))
+	return l.draw(l.fitted(l.picture(width, height, l.beat), width))
 }
 
 // Change requests a redraw.
-func (l *Lines) Change() { l.change() }
+func (l *Lines) Change() {
+	select {
+	case l.changed <- struct{}{}:
+	default: // one is requested already
+	}
+}
 
 // Write shows permanent lines.
 func (l *Lines) Write(text []byte) (int, error) {
-	defer l.change()
+	defer l.Change()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.write(text)
@@ -59,9 +98,15 @@ func (l *Lines) Write(text []byte) (int, error) {
 
 // Close removes the redrawn lines and stops drawing.
 func (l *Lines) Close() error {
-	l.end()
+	close(l.stop)
+	l.over.Wait()
 	l.mu.Lock()
+	l.held.hidden = 0 // a pager may still be open; text that waits for it would be lost
+	l.flush()
 	l.draw(nil)
+	if l.titled != "" {
+		l.print([]byte(notice.Restore))
+	}
 	l.mu.Unlock()
 	return l.pump.drain()
 }

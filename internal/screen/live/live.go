@@ -6,6 +6,7 @@ package live
 import (
 	"io"
 	"os"
+	"os/signal"
 	"sync"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
-	"codeloops/internal/screen/notice"
 	"codeloops/internal/screen/term"
 )
 
@@ -26,6 +26,18 @@ type Terminal struct {
 	Plain   bool               // nothing is redrawn: a line now and then says what is under way
 	ASCII   bool               // it cannot show other characters
 	Reflows bool               // it wraps lines again when it gets narrower
+}
+
+// Over returns the terminal on standard error, and streams that reach it past whatever is put in front of it, until it
+// is released.
+func Over(s *term.Streams) (t Terminal, own *term.Streams, release func()) {
+	own = &term.Streams{In: s.In, Out: s.Out, Err: s.Err, OutTTY: s.OutTTY, ErrTTY: s.ErrTTY, Columns: s.Columns}
+	resized := make(chan os.Signal, 1)
+	term.NotifyResize(resized)
+	return Terminal{
+		Out: own.Err, Size: own.Size, Resized: resized, Style: s.ErrRenderer(),
+		ASCII: s.ASCII, Plain: s.Plain || !s.ErrTTY, Reflows: s.Reflows,
+	}, own, func() { signal.Stop(resized) }
 }
 
 // Fd returns the terminal's descriptor.
@@ -61,10 +73,8 @@ const (
 // [Screen.Close] must be called.
 type Screen struct {
 	Options
-	frames
+	*Lines // its mutex guards what follows
 
-	mu sync.Mutex // guards what follows
-	canvas
 	board board
 	talk  talk
 }
@@ -74,24 +84,10 @@ func New(o Options) *Screen {
 	if o.Style == nil {
 		o.Style = lipgloss.NewRenderer(io.Discard)
 	}
-	s := &Screen{Options: o, frames: newFrames(), canvas: newCanvas(o.Terminal, o.Now)}
-	s.board = board{Options: o, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}
-	s.over.Go(func() { s.run(o.Resized, s.tick, s.redraw) })
+	s := &Screen{Options: o, board: board{Options: o, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}}
+	s.Lines = newLines(o.Terminal, o.Now, s.picture)
+	s.begin()
 	return s
-}
-
-// Close removes the redrawn lines and stops drawing. Later writes go straight to the terminal.
-func (s *Screen) Close() error {
-	s.end()
-	s.mu.Lock()
-	s.held.hidden = 0 // a pager may still be open; text that waits for it would be lost
-	s.flush()
-	s.draw(nil)
-	if s.titled != "" {
-		s.print([]byte(notice.Restore))
-	}
-	s.mu.Unlock()
-	return s.pump.drain()
 }
 
 // SyncedWriter returns a writer to w that first waits until everything shown is on the terminal.
@@ -107,21 +103,8 @@ func (b syncedWriter) Write(text []byte) (int, error) {
 	return b.then.Write(text)
 }
 
-func (s *Screen) tick() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.board.beat++
-	s.signOfLife()
-}
-
-func (s *Screen) redraw() (again bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.draw(s.picture())
-}
-
 // Write shows permanent lines. They must not contain control sequences other than styles. While
-// somebody else uses the terminal, they wait.
+// somebody else uses the terminal, they wait. After Close they go straight to the terminal.
 func (s *Screen) Write(text []byte) (int, error) {
 	select {
 	case <-s.stop:
@@ -130,10 +113,7 @@ func (s *Screen) Write(text []byte) (int, error) {
 	default:
 	}
 	err := s.pump.room(s.stop)
-	defer s.change()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.write(text)
+	_, _ = s.Lines.Write(text) // never fails
 	return len(text), err
 }
 
@@ -161,7 +141,7 @@ func (s *Screen) away(count *int) (back func()) {
 	s.mu.Unlock()
 	_ = s.pump.drain() // the screen reports its error
 	return sync.OnceFunc(func() {
-		defer s.change()
+		defer s.Change()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		*count--
@@ -171,7 +151,7 @@ func (s *Screen) away(count *int) (back func()) {
 
 // Handle takes the next event. The error is the terminal's.
 func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
-	defer s.change()
+	defer s.Change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch e := e.(type) {
@@ -202,8 +182,9 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 	return err
 }
 
-func (s *Screen) picture() []string {
-	width, height := s.Size()
+func (s *Screen) picture(width, height, beat int) []string {
+	s.board.beat = beat
+	s.signOfLife()
 	if s.Plain || !s.board.goesOn() || width <= 0 {
 		return nil
 	}
@@ -218,5 +199,5 @@ func (s *Screen) picture() []string {
 	if len(lines) > room {
 		lines = lines[len(lines)-room:]
 	}
-	return fitted(lines, width, s.ASCII)
+	return lines
 }

@@ -387,13 +387,13 @@ func TestBorrowed(t *testing.T) {
 // TestNarrower: lines that the terminal has rewrapped are erased, and nothing above them.
 func TestNarrower(t *testing.T) {
 	t.Parallel()
-	s := &canvas{reflows: true, drawn: []string{"", strings.Repeat("x", 79), "yy"}, width: 80}
+	s := &canvas{Terminal: Terminal{Reflows: true}, drawn: []string{"", strings.Repeat("x", 79), "yy"}, width: 80}
 	for width, want := range map[int]int{80: 3, 79: 3, 40: 4, 20: 6} {
 		if got := s.rows(width); got != want {
 			t.Errorf("in %d columns: %d rows, want %d", width, got, want)
 		}
 	}
-	if s.reflows = false; s.rows(20) != 3 {
+	if s.Reflows = false; s.rows(20) != 3 {
 		t.Error("rows are counted as if the terminal reflowed")
 	}
 }

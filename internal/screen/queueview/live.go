@@ -2,14 +2,11 @@ package queueview
 
 import (
 	"fmt"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/queue"
@@ -17,15 +14,22 @@ import (
 	"codeloops/internal/screen/term"
 )
 
+// A Progress reports on tasks on standard error.
+type Progress struct {
+	Streams *term.Streams
+	Now     func() time.Time
+	Of      func(queue.Repository) bool // whether to report on tasks of this repository
+}
+
 // A drawing shows on a terminal how tasks progress: a line for each one under way, redrawn as it
-// changes, and above them permanent lines about finished ones.
+// changes, and above them permanent lines about finished ones. Elsewhere each change is a permanent line.
 type drawing struct {
 	*Progress
 
-	now   func() time.Time // the hub's clock
-	holds func() *queue.Holds
-	style *lipgloss.Renderer
-	lines *live.Lines
+	now      func() time.Time // the hub's clock
+	holds    func() *queue.Holds
+	terminal live.Terminal
+	lines    *live.Lines
 
 	mu   sync.Mutex
 	all  queue.Backlog
@@ -36,22 +40,19 @@ type drawing struct {
 // clock of the tasks' records.
 func (p *Progress) Draw(all queue.Backlog, now func() time.Time, holds func() *queue.Holds) (watch func(queue.Record), shown func()) {
 	s := p.Streams
-	d := &drawing{Progress: p, now: now, holds: holds, style: s.ErrRenderer(), all: queue.Backlog{}, said: map[string]string{}}
+	terminal, own, release := live.Over(s)
+	d := &drawing{Progress: p, now: now, holds: holds, terminal: terminal, all: queue.Backlog{}, said: map[string]string{}}
 	for id, r := range all {
-		if p.Of(r.Task.Repository) {
+		if p.Of(r.Task.Repository) && !terminal.Plain {
 			d.all[id], d.said[id] = r, permanentLine(r)
 		}
 	}
-	own := &term.Streams{In: s.In, Out: s.Out, Err: s.Err, OutTTY: s.OutTTY, ErrTTY: s.ErrTTY, Columns: s.Columns}
-	resized := make(chan os.Signal, 1)
-	term.NotifyResize(resized)
-	terminal := live.Terminal{Out: own.Err, Size: own.Size, Resized: resized, ASCII: s.ASCII, Reflows: s.Reflows}
-	d.lines = live.NewLines(live.LinesOptions{Terminal: terminal, Now: p.Now, Picture: d.picture})
+	d.lines = live.NewLines(terminal, p.Now, d.picture)
 	s.Err = d.lines
 	return d.watch, func() {
 		_ = d.lines.Close() // there is nobody left to tell
 		s.Err = own.Err
-		signal.Stop(resized)
+		release()
 	}
 }
 
@@ -62,8 +63,11 @@ func (d *drawing) watch(r queue.Record) {
 	d.mu.Lock()
 	d.all[r.Task.ID] = &r
 	text := permanentLine(&r)
+	if d.terminal.Plain {
+		text = statusLine(&r)
+	}
 	told := text == "" || d.said[r.Task.ID] == text
-	if text != "" || r.Progress.Phase != "" || r.NotBefore.IsZero() {
+	if text != "" || !d.terminal.Plain && (r.Progress.Phase != "" || r.NotBefore.IsZero()) {
 		d.said[r.Task.ID] = text
 	}
 	d.mu.Unlock()
@@ -71,11 +75,14 @@ func (d *drawing) watch(r queue.Record) {
 		d.lines.Change()
 		return
 	}
-	fmt.Fprintf(d.lines, "%s  %s  %s\n", d.style.NewStyle().Faint(true).Render(d.Now().Format(time.TimeOnly)), r.Task.ID, inColour(d.style, r.State, text)) //nolint:errcheck // it never fails
+	fmt.Fprintf(d.lines, "%s  %s  %s\n", d.terminal.Style.NewStyle().Faint(true).Render(d.Now().Format(time.TimeOnly)), r.Task.ID, inColour(d.terminal.Style, r.State, text)) //nolint:errcheck // it never fails
 }
 
 // picture has a line for each task under way, and one for all others.
 func (d *drawing) picture(_, height, beat int) (lines []string) {
+	if d.terminal.Plain {
+		return nil
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now, holds := d.now(), d.holds()
@@ -101,7 +108,7 @@ func (d *drawing) picture(_, height, beat int) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("%s %-*s  %s", live.Spinner(beat, d.Streams.ASCII), wide, r.Task.ID, d.doing(r, now)))
 	}
-	lines = append(lines, d.style.NewStyle().Faint(true).Render(d.foot(number, held, holds)))
+	lines = append(lines, d.terminal.Style.NewStyle().Faint(true).Render(d.foot(number, held, holds)))
 	return lines
 }
 
@@ -127,7 +134,7 @@ func (d *drawing) doing(r *queue.Record, now time.Time) string {
 	if r.Progress.Dollars > 0 {
 		parts = append(parts, dollars(r.Progress.Dollars))
 	}
-	return inColour(d.style, r.State, parts[0]) + strings.Join(append([]string{""}, parts[1:]...), " · ")
+	return inColour(d.terminal.Style, r.State, parts[0]) + strings.Join(append([]string{""}, parts[1:]...), " · ")
 }
 
 // foot counts the other tasks and says what was spent.
@@ -143,41 +150,4 @@ func (d *drawing) foot(number map[queue.State]int, held string, holds *queue.Hol
 		parts = append(parts, "budget: "+budgets[0].String())
 	}
 	return "  " + strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
-}
-
-// A Progress reports on tasks on standard error.
-type Progress struct {
-	Streams *term.Streams
-	Now     func() time.Time
-	Of      func(queue.Repository) bool // whether to report on tasks of this repository
-}
-
-// Lines reports each change on a line. Lines that a hanging terminal does not take are dropped.
-// shown waits a moment for the rest.
-func (p *Progress) Lines() (watch func(queue.Record), shown func()) {
-	last, lines, done := map[string]string{}, make(chan string, 1_000), make(chan struct{})
-	go func() {
-		defer close(done)
-		for text := range lines {
-			fmt.Fprintln(p.Streams.Err, text) //nolint:errcheck // a courtesy
-		}
-	}()
-	watch = func(r queue.Record) {
-		what := statusLine(&r)
-		if what == "" || last[r.Task.ID] == what || !p.Of(r.Task.Repository) {
-			return
-		}
-		last[r.Task.ID] = what
-		select {
-		case lines <- p.Now().Format(time.TimeOnly) + "  " + r.Task.ID + "  " + what:
-		default:
-		}
-	}
-	return watch, func() {
-		close(lines)
-		select {
-		case <-done:
-		case <-time.After(time.Second):
-		}
-	}
 }

@@ -13,19 +13,15 @@ import (
 // TestWaitsOn: the reason why a task waits is shown once, however often it is retried.
 func TestWaitsOn(t *testing.T) {
 	t.Parallel()
-	for name, begin := range map[string]func(*Progress) (func(queue.Record), func()){
-		"lines": (*Progress).Lines,
-		"drawn": func(p *Progress) (func(queue.Record), func()) {
-			return p.Draw(queue.Backlog{}, p.Now, func() *queue.Holds { return &queue.Holds{} })
-		},
-	} {
+	for name, drawn := range map[string]bool{"lines": false, "drawn": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-			watch, shown := begin(&Progress{
-				Streams: &term.Streams{Err: &out, Columns: 80}, Now: now, Of: func(queue.Repository) bool { return true },
-			})
+			p := &Progress{
+				Streams: &term.Streams{Err: &out, ErrTTY: drawn, Columns: 80}, Now: now, Of: func(queue.Repository) bool { return true },
+			}
+			watch, shown := p.Draw(queue.Backlog{}, now, func() *queue.Holds { return &queue.Holds{} })
 			r := queue.Record{Task: queue.Task{ID: "one"}, State: queue.Waiting}
 			try := func(why string) {
 				for _, step := range []func() error{
