@@ -50,13 +50,7 @@ func (e *Error) Unwrap() error { return e.err }
 type Errors []*Error
 
 // Error returns a line for each problem.
-func (e Errors) Error() string {
-	lines := make([]string, len(e))
-	for i, problem := range e {
-		lines[i] = problem.Error()
-	}
-	return strings.Join(lines, "\n")
-}
+func (e Errors) Error() string { return errors.Join(e.Unwrap()...).Error() }
 
 // Unwrap returns the problems one by one.
 func (e Errors) Unwrap() []error {

@@ -60,11 +60,10 @@ func readAs(origin Layer, content []byte) (*Config, Errors) {
 	}
 	keys := newSchema(nil)
 	r := fileReader{name: name, origin: origin, schema: keys, home: string(filepath.Separator)}
-	l, problems := r.read(content)
-	if len(problems) > 0 {
+	if problems := r.read(content); len(problems) > 0 {
 		return nil, problems
 	}
-	return merge([]layer{keys.defaults(), l}), nil
+	return merge([]layer{keys.defaults(), r.layer}), nil
 }
 
 func valuesOf(c *Config) map[string]any {

@@ -78,15 +78,16 @@ type fileReader struct {
 	home     string
 	layer    layer
 	problems Errors
+	digest   string   // of the content
 	guarded  []*Error // the first use of each key that needs trust
 }
 
-// read returns the layer of content, with all problems.
-func (r *fileReader) read(content []byte) (layer, Errors) {
+// read reads the layer, and returns all problems.
+func (r *fileReader) read(content []byte) Errors {
 	r.layer = layer{values: values{}}
 	doc, problem := parseDocument(r.name, content)
 	if problem != nil {
-		return r.layer, Errors{problem}
+		return Errors{problem}
 	}
 	var refused []toml.Key
 	for _, n := range doc.nodes() {
@@ -105,7 +106,7 @@ func (r *fileReader) read(content []byte) (layer, Errors) {
 		r.takeAgents(doc)
 		slices.SortStableFunc(r.problems, func(a, b *Error) int { return a.Line - b.Line })
 	}
-	return r.layer, r.problems
+	return r.problems
 }
 
 // take reads one key, and reports whether the schema accepts it.

@@ -40,17 +40,23 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	keys := newSchema(o.Outputs)
-	global, inGlobal := o.global(keys, paths)
-	project, trusted, inProject := o.project(keys, paths)
+	global, inGlobal := o.file(keys, paths.Global, Global)
+	project, inProject := o.file(keys, paths.Project, Project)
+	if len(inProject) == 0 {
+		inProject = o.distrust(project, paths.Trust)
+	}
 	env, inEnv := o.variables(keys)
 	flags, inFlags := o.flags(keys)
 	if err := slices.Concat(inGlobal, inProject, inEnv, inFlags).orNil(); err != nil {
 		return nil, err
 	}
-	layers := []layer{keys.defaults(), global, project, env, flags} // lowest first
+	layers := []layer{keys.defaults(), global.layer, project.layer, env, flags} // lowest first
 	layers = slices.Insert(layers, 1, profile(profileOf(layers)))
 	c := merge(layers)
-	c.paths, c.trusted = paths, trusted
+	c.paths = paths
+	if len(project.guarded) > 0 {
+		c.trusted = project.digest
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -91,47 +97,36 @@ func (s schema) defaults() layer {
 	return l
 }
 
-func (o Options) global(keys schema, paths Paths) (layer, Errors) {
-	if paths.Global == "" {
-		return layer{}, nil
+// file reads a configuration file. The name "" means none, and the global one may be missing.
+func (o Options) file(keys schema, name string, origin Layer) (*fileReader, Errors) {
+	r := &fileReader{name: name, origin: origin, schema: keys, home: o.Home}
+	if name == "" {
+		return r, nil
 	}
-	content, problem := readFile(paths.Global)
+	content, problem := readFile(name)
 	if problem != nil {
-		if file.Missing(problem) {
-			return layer{}, nil
+		if origin == Global && file.Missing(problem) {
+			return r, nil
 		}
-		return layer{}, Errors{problem}
+		return r, Errors{problem}
 	}
-	r := fileReader{name: paths.Global, origin: Global, schema: keys, home: o.Home}
-	return r.read(content)
+	r.digest = digest(content)
+	return r, r.read(content)
 }
 
-// project reads the project file. If it has keys that need trust, and is trusted, its
-// digest is returned, too.
-func (o Options) project(keys schema, paths Paths) (_ layer, trusted string, _ Errors) {
-	if paths.Project == "" {
-		return layer{}, "", nil
+// distrust reports a project file with keys that need trust, if it is not trusted.
+func (o Options) distrust(r *fileReader, store string) Errors {
+	if len(r.guarded) == 0 || o.TrustProject {
+		return nil
 	}
-	content, problem := readFile(paths.Project)
-	if problem != nil {
-		return layer{}, "", Errors{problem}
-	}
-	r := fileReader{name: paths.Project, origin: Project, schema: keys, home: o.Home}
-	l, problems := r.read(content)
-	if len(problems) > 0 || len(r.guarded) == 0 {
-		return l, "", problems
-	}
-	if o.TrustProject {
-		return l, digest(content), nil
-	}
-	known, problem := trustStore{paths.Trust}.holds(paths.Project, content)
+	known, problem := trustStore{store}.holds(r.name, r.digest)
 	switch {
 	case problem != nil:
-		return layer{}, "", Errors{problem}
+		return Errors{problem}
 	case !known:
-		return layer{}, "", Errors{untrusted(r.guarded)}
+		return Errors{untrusted(r.guarded)}
 	}
-	return l, digest(content), nil
+	return nil
 }
 
 // flags reads what the user gave on the command line.

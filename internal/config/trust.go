@@ -15,26 +15,31 @@ import (
 )
 
 // Trust records that the user trusts a project file with its current content; the name ""
-// is that of the one that applies in the working directory. It returns the keys that need trust,
-// in the order of the file ("checks", "agents.mine"). A file with problems cannot be
+// is that of the one that applies in the working directory. It returns the file's name, and the keys that need
+// trust, in the order of the file ("checks", "agents.mine"). A file with problems cannot be
 // trusted.
-func Trust(o Options, name string) ([]string, error) {
-	paths, content, err := o.candidate(name)
-	if err != nil {
-		return nil, err
+func Trust(o Options, name string) (trusted string, keys []string, _ error) {
+	paths, err := Locate(o)
+	switch {
+	case name != "":
+		paths.Project = filepath.Clean(name)
+	case err != nil:
+		return "", nil, err
+	case paths.Project == "":
+		return "", nil, &Error{
+			Problem: fmt.Sprintf("no %s here or above, up to the repository's root", projectFile),
+			Hint:    "codeloops init writes one",
+			err:     fs.ErrNotExist,
+		}
 	}
-	r := fileReader{name: paths.Project, origin: Project, schema: newSchema(o.Outputs), home: o.Home}
-	_, problems := r.read(content)
+	r, problems := o.file(newSchema(o.Outputs), paths.Project, Project)
 	if err := problems.orNil(); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if paths.Trust == "" {
-		return nil, noHome("keep what is trusted", "XDG_DATA_HOME")
+		return "", nil, noHome("keep what is trusted", "XDG_DATA_HOME")
 	}
-	if err := (trustStore{paths.Trust}).add(paths.Project, content); err != nil {
-		return nil, err
-	}
-	return keysOf(r.guarded), nil
+	return paths.Project, keysOf(r.guarded), trustStore{paths.Trust}.add(paths.Project, r.digest)
 }
 
 func keysOf(guarded []*Error) []string {
@@ -60,61 +65,40 @@ func TrustedIn(o Options, dir string) (bool, error) {
 // TrustedDigest returns the [ProjectDigest] of the project file that applies in the
 // working directory; "" if there is none or the user does not trust it.
 func TrustedDigest(o Options) (string, error) {
-	paths, content, err := o.candidate("")
-	if err != nil {
-		return "", unlessAbsent(err)
+	paths, is, err := o.digest()
+	if err != nil || is == "" {
+		return "", err
 	}
-	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, content)
+	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, is)
 	switch {
 	case problem != nil:
 		return "", problem
 	case !trusted:
 		return "", nil
 	}
-	return digest(content), nil
+	return is, nil
 }
 
 // ProjectDigest returns a digest of the project file that applies in the working
 // directory; "" if there is none.
 func ProjectDigest(o Options) (string, error) {
-	_, content, err := o.candidate("")
-	if err != nil {
-		return "", unlessAbsent(err)
-	}
-	return digest(content), nil
+	_, is, err := o.digest()
+	return is, err
 }
 
-func unlessAbsent(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// candidate returns a project file's content; paths.Project is its name.
-func (o Options) candidate(name string) (Paths, []byte, error) {
+func (o Options) digest() (Paths, string, error) {
 	paths, err := Locate(o)
-	if name != "" {
-		paths.Project, err = filepath.Join(o.WorkingDir, name), nil
-		if filepath.IsAbs(name) {
-			paths.Project = filepath.Clean(name)
-		}
-	}
-	if err != nil {
-		return Paths{}, nil, err
-	}
-	if paths.Project == "" {
-		return Paths{}, nil, &Error{
-			Problem: fmt.Sprintf("no %s here or above, up to the repository's root", projectFile),
-			Hint:    "codeloops init writes one",
-			err:     fs.ErrNotExist,
-		}
+	if err != nil || paths.Project == "" {
+		return paths, "", err
 	}
 	content, problem := readFile(paths.Project)
-	if problem != nil {
-		return Paths{}, nil, problem
+	switch {
+	case problem == nil:
+		return paths, digest(content), nil
+	case errors.Is(problem, fs.ErrNotExist): // a broken link
+		return paths, "", nil
 	}
-	return paths, content, nil
+	return paths, "", problem
 }
 
 // untrusted is the error for a file with keys that need trust.
@@ -141,21 +125,21 @@ type trustFile struct {
 	Files   map[string]string `json:"files"` // path to the content's SHA-256, in hex
 }
 
-func (s trustStore) holds(name string, content []byte) (bool, *Error) {
+func (s trustStore) holds(name, digest string) (bool, *Error) {
 	known, problem := s.read()
 	if problem != nil {
 		return false, problem
 	}
-	return known.Files[resolved(name)] == digest(content), nil
+	return known.Files[resolved(name)] == digest, nil
 }
 
-func (s trustStore) add(name string, content []byte) error {
+func (s trustStore) add(name, digest string) error {
 	known, problem := s.read()
 	if problem != nil {
 		return problem
 	}
 	known.Version = 1
-	known.Files[resolved(name)] = digest(content)
+	known.Files[resolved(name)] = digest
 	text, err := json.MarshalIndent(known, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(s.file), 0o700)

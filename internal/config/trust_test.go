@@ -100,11 +100,11 @@ func TestTrust(t *testing.T) {
 	if isTrusted("") {
 		t.Fatal("trusted from the start")
 	}
-	keys, err := Trust(o, "")
-	if want := []string{"checks", "agents.mine"}; err != nil || !reflect.DeepEqual(keys, want) {
-		t.Fatalf("trusted %q, %v; want %q", keys, err, want)
+	trusted, keys, err := Trust(o, "")
+	if want := []string{"checks", "agents.mine"}; err != nil || trusted != file || !reflect.DeepEqual(keys, want) {
+		t.Fatalf("trusted %s for %q, %v; want %q", trusted, keys, err, want)
 	}
-	if mustLoad(t, o); !isTrusted("") || !isTrusted(file) || !isTrusted(projectFile) {
+	if mustLoad(t, o); !isTrusted("") || !isTrusted(file) {
 		t.Error("not trusted after all")
 	}
 
@@ -120,7 +120,7 @@ func TestTrust(t *testing.T) {
 	if isTrusted(other) {
 		t.Error("a copy is trusted")
 	}
-	if _, err := Trust(o, filepath.Join("other", projectFile)); err != nil {
+	if _, _, err := Trust(o, other); err != nil {
 		t.Fatal(err)
 	}
 	if !isTrusted(other) || !isTrusted("") {
@@ -135,7 +135,7 @@ func TestTrustSeesThroughLinks(t *testing.T) {
 	link := filepath.Join(p.repo, projectFile)
 	symlink(t, target, link)
 	o := p.options()
-	if _, err := Trust(o, link); err != nil {
+	if _, _, err := Trust(o, link); err != nil {
 		t.Fatal(err)
 	}
 	mustLoad(t, o)
@@ -152,7 +152,7 @@ func TestTrustStoreIsPrivate(t *testing.T) {
 	}
 	p := newPlace(t)
 	p.project(guardedProject)
-	if _, err := Trust(p.options(), ""); err != nil {
+	if _, _, err := Trust(p.options(), ""); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(p.home, ".local", "share", "codeloops")
@@ -175,18 +175,18 @@ func TestTrustRefuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	o := p.options()
-	if _, err := Trust(o, ""); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Trust(o, ""); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %v", err)
 	}
-	if _, err := Trusted(o, "none.toml"); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Trust(o, filepath.Join(p.repo, "none.toml")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without that file: %v", err)
 	}
 	p.project("checks = 5")
-	if _, err := Trust(o, ""); err == nil || !strings.Contains(err.Error(), "must be a list") {
+	if _, _, err := Trust(o, ""); err == nil || !strings.Contains(err.Error(), "must be a list") {
 		t.Errorf("a file with problems: %v", err)
 	}
 	p.project(guardedProject)
-	if _, err := Trust(Options{WorkingDir: p.repo}, ""); !errors.Is(err, ErrNoHome) {
+	if _, _, err := Trust(Options{WorkingDir: p.repo}, ""); !errors.Is(err, ErrNoHome) {
 		t.Errorf("without a home: %v", err)
 	}
 	if _, err := Load(Options{WorkingDir: p.repo}); !errors.Is(err, ErrUntrusted) {
@@ -202,7 +202,7 @@ func TestBrokenTrustStore(t *testing.T) {
 		store := p.write(filepath.Join(p.home, ".local", "share", "codeloops", "trust.json"), content)
 		for name, use := range map[string]func() error{
 			"Load":    func() error { _, err := Load(p.options()); return err },
-			"Trust":   func() error { _, err := Trust(p.options(), ""); return err },
+			"Trust":   func() error { _, _, err := Trust(p.options(), ""); return err },
 			"Trusted": func() error { _, err := Trusted(p.options(), ""); return err },
 		} {
 			err := use()
@@ -218,7 +218,7 @@ func TestBrokenTrustStore(t *testing.T) {
 		p := newPlace(t)
 		p.project(guardedProject)
 		p.write(filepath.Join(p.home, ".local", "share", "codeloops", "trust.json"), content)
-		if _, err := Trust(p.options(), ""); err != nil {
+		if _, _, err := Trust(p.options(), ""); err != nil {
 			t.Errorf("%q: %v", content, err)
 		}
 	}
@@ -227,11 +227,18 @@ func TestBrokenTrustStore(t *testing.T) {
 // Trusted reports whether the user trusts a project file as it is now. "" is the file
 // that applies in the working directory.
 func Trusted(o Options, file string) (bool, error) {
-	paths, content, err := o.candidate(file)
+	paths, err := Locate(o)
 	if err != nil {
 		return false, err
 	}
-	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, content)
+	if file != "" {
+		paths.Project = file
+	}
+	content, problem := readFile(paths.Project)
+	if problem != nil {
+		return false, problem
+	}
+	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, digest(content))
 	if problem != nil {
 		return false, problem
 	}

@@ -48,7 +48,7 @@ func (p *Place) Write(file string, o Answers) error {
 		return hint.Errorf("edit it, or replace it with --force", "%s already exists", file)
 	}
 	if err == nil && len(o.Checks) > 0 && !o.Global {
-		_, err = config.Trust(p.Settings(p.Host.Dir), file)
+		_, _, err = config.Trust(p.Settings(p.Host.Dir), file)
 	}
 	return err
 }

@@ -177,32 +177,22 @@ When it changes it needs trust again.`,
 }
 
 func runTrust(c *command.Console, o config.Options, args []string) error {
-	file := ""
+	file, dir := "", o.WorkingDir
 	if len(args) == 1 {
 		file = c.Path(args[0])
-	}
-	dir := o.WorkingDir
-	if file != "" {
 		dir = filepath.Dir(file)
 	}
 	if held := worktree.Held(&c.Host, dir); held != nil { // trust would not apply to that session, and whoever asks may be part of it
 		return hint.Errorf("wait for its end: what is trusted while it runs does not count for it", "%v", held)
 	}
-	keys, err := config.Trust(o, file)
+	file, keys, err := config.Trust(o, file)
 	if err != nil {
 		return err
-	}
-	if file == "" {
-		paths, err := config.Locate(o)
-		if err != nil {
-			return err
-		}
-		file = paths.Project
 	}
 	what := "it has no key that needs trust"
 	if len(keys) > 0 {
 		what = "for " + strings.Join(keys, ", ")
 	}
-	_, err = fmt.Fprintf(c.Out, "trusted: %s (%s)\n", filepath.Clean(file), what)
+	_, err = fmt.Fprintf(c.Out, "trusted: %s (%s)\n", file, what)
 	return err
 }
