@@ -37,43 +37,13 @@ func (s Screen) Markdown(page string) string {
 	return b.String()
 }
 
-// blocks splits a page into blocks of lines. Each heading and each fenced block is a block of
+// blocks splits a page into blocks of lines. Each heading, each fenced block and each table is a block of
 // its own.
 func blocks(page string) (all [][]string) {
-	var part []string
-	fenced := false
-	end := func() {
-		if len(part) > 0 {
-			all, part = append(all, part), nil
-		}
+	block := regexp.MustCompile("(?m)^```.*\n(?:.*\n)*?```.*$|^#.*$|(?:^[|].*\n?)+|(?:^(?:[^\\s#|`]|`{1,2}[^`\n]|[ \t]+\\S).*\n?)+")
+	for _, text := range block.FindAllString(strings.ReplaceAll(page, "\r\n", "\n"), -1) {
+		all = append(all, strings.Split(strings.TrimRight(text, "\n"), "\n"))
 	}
-	for line := range strings.Lines(page) {
-		line = strings.TrimRight(line, "\r\n")
-		switch {
-		case strings.HasPrefix(line, "```"):
-			if !fenced {
-				end()
-			}
-			part, fenced = append(part, line), !fenced
-			if !fenced {
-				end()
-			}
-		case fenced:
-			part = append(part, line)
-		case strings.TrimSpace(line) == "":
-			end()
-		case strings.HasPrefix(line, "#"):
-			end()
-			part = append(part, line)
-			end()
-		case len(part) > 0 && strings.HasPrefix(line, "|") != strings.HasPrefix(part[0], "|"):
-			end()
-			part = append(part, line)
-		default:
-			part = append(part, line)
-		}
-	}
-	end()
 	return all
 }
 
