@@ -141,8 +141,7 @@ func (f *file) outside(op string, tests []*test) (all []*line) {
 	}
 	for _, h := range f.hunks {
 		inside := false
-		for i := range h.lines {
-			l := &h.lines[i]
+		for _, l := range h.lines {
 			if l.op != ' ' && l.op != op[0] {
 				continue
 			}
@@ -169,8 +168,7 @@ func weaker(r *report, f *file, h hunk) {
 		}
 		exact, loose, first, decided = 0, 0, 0, false
 	}
-	for i := range h.lines {
-		l := &h.lines[i]
+	for _, l := range h.lines {
 		if l.op == ' ' {
 			flush()
 			continue

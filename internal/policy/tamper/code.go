@@ -17,8 +17,7 @@ func (l *language) read(f *file) {
 	for _, h := range f.hunks {
 		var was, is *span
 		opened := 0 // the line that opened a span on the new side only
-		for i := range h.lines {
-			x := &h.lines[i]
+		for _, x := range h.lines {
 			if is == nil || was != nil {
 				opened = 0
 			} else if opened == 0 {
@@ -30,7 +29,7 @@ func (l *language) read(f *file) {
 			} else if x.op == '+' && is != nil && opened == 0 {
 				opened = x.at
 			}
-			x.sense = l.senseOf(*x, f.test)
+			x.sense = l.senseOf(x, f.test)
 		}
 		if f.readable() {
 			l.statements(h)
@@ -42,20 +41,19 @@ func (l *language) read(f *file) {
 // may be in a later line.
 func (l *language) statements(h hunk) {
 	const most = 12 // lines
-	for i := range h.lines {
-		x := &h.lines[i]
+	for i, x := range h.lines {
 		open := depth(x.bare)
 		if !x.asserts || open <= 0 {
 			continue
 		}
 		whole := *x
 		for n := i + 1; n < len(h.lines) && n < i+most && open > 0; n++ {
-			if next := &h.lines[n]; next.op == x.op || next.op == ' ' {
+			if next := h.lines[n]; next.op == x.op || next.op == ' ' {
 				whole.code, whole.bare = whole.code+" "+strings.TrimSpace(next.code), whole.bare+" "+strings.TrimSpace(next.bare)
 				open += depth(next.bare)
 			}
 		}
-		x.claim = l.claimOf(whole)
+		x.claim = l.claimOf(&whole)
 	}
 }
 

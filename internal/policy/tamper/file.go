@@ -26,7 +26,7 @@ type file struct {
 type hunk struct {
 	heading string // what git shows after the "@@"
 	from    int    // its first line in the new file
-	lines   []line
+	lines   []*line
 }
 
 // A line is one line of a hunk.
@@ -71,10 +71,10 @@ func (d *detector) read(f loop.FileChange, in Tree) *file {
 // content does not match the patch.
 func (f *file) spread(content string) {
 	texts := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
-	all := make([]line, 0, len(texts))
+	all := make([]*line, 0, len(texts))
 	upTo := func(next, at int) int {
 		for ; next < at && next <= len(texts); next++ {
-			all = append(all, line{op: ' ', at: next, text: strings.TrimRight(texts[next-1], "\r"), far: true})
+			all = append(all, &line{op: ' ', at: next, text: strings.TrimRight(texts[next-1], "\r"), far: true})
 		}
 		return next
 	}
@@ -115,7 +115,7 @@ func hunks(patch string) []hunk {
 		if len(all) == 0 || text == "" || strings.IndexByte(" -+", text[0]) < 0 {
 			continue
 		}
-		l := line{op: text[0], at: after, text: text[1:]}
+		l := &line{op: text[0], at: after, text: text[1:]}
 		if l.op == '-' {
 			l.at = before
 		}
@@ -145,8 +145,8 @@ func start(s string) int {
 func (f *file) all() iter.Seq[*line] {
 	return func(yield func(*line) bool) {
 		for _, h := range f.hunks {
-			for i := range h.lines {
-				if !yield(&h.lines[i]) {
+			for _, l := range h.lines {
+				if !yield(l) {
 					return
 				}
 			}

@@ -29,8 +29,7 @@ func joined(r *report) {
 func joining(f *file) (all []*line) {
 	for _, h := range f.hunks {
 		var old, now *line // the lines above, on each side
-		for i := range h.lines {
-			l := &h.lines[i]
+		for _, l := range h.lines {
 			if l.op == ' ' && now != nil && now.op == '+' && joins(f, now) && !joins(f, old) && normal(l.text) != "" {
 				all = append(all, now)
 			}
@@ -80,8 +79,7 @@ func enclosed(f *file, opens, closes *probe) map[*line]*line {
 		depth, from := 0, 0 // of open blocks, and of the outermost one that by opened
 		gone := 0           // openings that were removed right above, for which others came
 		var by *line
-		for i := range h.lines {
-			l := &h.lines[i]
+		for _, l := range h.lines {
 			step := deeper(l.text, opens, closes)
 			if l.op == '-' {
 				gone += max(0, step)

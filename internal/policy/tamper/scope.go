@@ -29,8 +29,7 @@ func (f *file) scopes() {
 		if s, ok := f.lang.above(h.heading); ok {
 			old.open, now.open = []*scope{s}, []*scope{s}
 		}
-		for i := range h.lines {
-			x := &h.lines[i]
+		for _, x := range h.lines {
 			switch x.op {
 			case '-':
 				x.in = old.step(x)
@@ -50,7 +49,7 @@ func (l *language) above(heading string) (*scope, bool) {
 	if heading == "" {
 		return nil, false
 	}
-	x := line{text: heading, op: ' '}
+	x := &line{text: heading, op: ' '}
 	x.parts, _ = l.split(heading, nil)
 	s := l.senseOf(x, true)
 	return &scope{test: s.declares}, s.begins

@@ -27,7 +27,7 @@ type claim struct {
 
 // senseOf reads a line. Most of it matters only in a file with tests, and for a line far
 // from any change only what it declares.
-func (l *language) senseOf(x line, test bool) (s sense) {
+func (l *language) senseOf(x *line, test bool) (s sense) {
 	if !x.far {
 		s.silences = l.silencer(x)
 	}
@@ -52,7 +52,7 @@ func (l *language) senseOf(x line, test bool) (s sense) {
 }
 
 // claimOf reads what a line asserts.
-func (l *language) claimOf(x line) (c claim) {
+func (l *language) claimOf(x *line) (c claim) {
 	c.asserts, c.exact = l.Assert.match(x.bare), l.Exact.match(x.bare) && !l.Inexact.match(x.bare)
 	c.loose = !c.exact && l.Loose.match(x.bare)
 	c.idle = x.op == '+' && (c.asserts || c.exact || c.loose) && (l.Idle.match(x.bare) || comparesWithItself(x.parts))
@@ -60,7 +60,7 @@ func (l *language) claimOf(x line) (c claim) {
 }
 
 // declared returns the name of the test that a line declares, "" for none.
-func (l *language) declared(x line) string {
+func (l *language) declared(x *line) string {
 	m := l.Declare.groups(x.code)
 	if m == nil || l.Call.match(x.code) {
 		return ""
@@ -69,7 +69,7 @@ func (l *language) declared(x line) string {
 }
 
 // skipper returns the marker in a line that keeps tests from being run, "" for none.
-func (l *language) skipper(x line) string {
+func (l *language) skipper(x *line) string {
 	if m := l.Skip.find(x.bare); m != "" {
 		return quoted(m)
 	}
@@ -80,7 +80,7 @@ func (l *language) skipper(x line) string {
 }
 
 // silencer returns the marker in a line that silences a tool, "" for none.
-func (l *language) silencer(x line) string {
+func (l *language) silencer(x *line) string {
 	if m := l.Silence.find(x.comment); m != "" {
 		return quoted(m)
 	}

@@ -121,8 +121,8 @@ func (d skipping) skipsIn(f *file, h hunk, before map[string]int) {
 }
 
 // ofCode reports whether a Rust attribute is about code and not about tests.
-func (f *file) ofCode(lines []line, at int) bool {
-	l := &lines[at]
+func (f *file) ofCode(lines []*line, at int) bool {
+	l := lines[at]
 	return strings.Contains(l.skips, "not(test)") && !f.tests(l) || conditional(l.skips) && !attributed(lines, at)
 }
 
@@ -135,11 +135,11 @@ func conditional(marker string) bool {
 
 // attributed reports whether a Rust attribute applies to a whole file, to a test or to a
 // module of tests.
-func attributed(lines []line, at int) bool {
+func attributed(lines []*line, at int) bool {
 	if strings.HasPrefix(lines[at].skips, "`#!") {
 		return true
 	}
-	marks := func(l line) bool { return l.op != '-' && (l.marks || l.tests) }
+	marks := func(l *line) bool { return l.op != '-' && (l.marks || l.tests) }
 	first, last := at, at
 	for first > 0 && above(lines[first-1]) {
 		first--
@@ -151,13 +151,13 @@ func attributed(lines []line, at int) bool {
 }
 
 // above reports whether a marker applies to what follows it.
-func above(l line) bool {
+func above(l *line) bool {
 	code := strings.TrimSpace(l.code)
 	return strings.HasPrefix(code, "@") || strings.HasPrefix(code, "#[") || strings.HasPrefix(code, "[")
 }
 
 // nextFresh reports whether the next test below a marker is new.
-func nextFresh(below []line, fresh map[int]bool) bool {
+func nextFresh(below []*line, fresh map[int]bool) bool {
 	for _, l := range below {
 		if l.op != '-' && l.declares != "" {
 			return fresh[l.at]
@@ -189,8 +189,8 @@ func (d skipping) leaves(f *file, h hunk) {
 		case strings.TrimSpace(l.code) == "":
 		default:
 			fresh := l.op == '+' && !d.had[normal(l.text)]
-			within.step(&l, fresh, d.Values.Breaks)
-			if fresh && d.existing(f, &l) {
+			within.step(l, fresh, d.Values.Breaks)
+			if fresh && d.existing(f, l) {
 				if l.leaves != "" && !asserted && (within.indent == none || leaving(l.leaves) != "break") {
 					d.addf(TestSkipped, f, l.at, "%s was added to a test, and what is below it may not run", quoted(leaving(l.leaves)))
 				}
@@ -221,8 +221,7 @@ func (n *newLoop) step(l *line, fresh bool, begins *probe) {
 // unrun reports changed declarations because of which a test, or a class of tests, is no
 // longer run.
 func (d skipping) unrun(f *file, h hunk) {
-	for i := range h.lines {
-		l := &h.lines[i]
+	for i, l := range h.lines {
 		inClass := f.lang.has("x.py") && d.existing(f, l) && l.in.class && l.in.indent == 0 && f.lang.Unrun.match(l.code) && l.declares == ""
 		if l.op == '+' && !d.had[normal(l.text)] && (inClass || l.unrun && !d.fresh[f][l.at] && !d.awaited(f, h.lines[:i])) {
 			d.addf(TestSkipped, f, l.at, "a test is declared here in a way that keeps it from being run")
@@ -237,7 +236,7 @@ type awaiting struct {
 }
 
 // awaited reports whether the async test of Python below some lines is run.
-func (d skipping) awaited(f *file, lines []line) bool {
+func (d skipping) awaited(f *file, lines []*line) bool {
 	if f.lang.Awaits == nil {
 		return false
 	}
@@ -278,8 +277,8 @@ func (f *file) marked() (some, all bool) {
 		case l.op == '-':
 		case f.lang.Awaits.match(l.code):
 			some, held = true, true
-			all = all || !above(*l)
-		case held && !above(*l):
+			all = all || !above(l)
+		case held && !above(l):
 			held = false
 			all = all || strings.HasPrefix(l.code, "class ")
 		}
@@ -290,8 +289,7 @@ func (f *file) marked() (some, all bool) {
 // guarded reports conditions that were added around existing assertions.
 func (d skipping) guarded(f *file, h hunk) {
 	at := 0 // of a condition added right above
-	for i := range h.lines {
-		l := &h.lines[i]
+	for _, l := range h.lines {
 		if l.op == '-' || strings.TrimSpace(l.code) == "" {
 			continue
 		}
@@ -311,8 +309,7 @@ const guardedText = "an assertion was put under a condition, or into a function"
 // wrapped reports the same on a single line.
 func (d skipping) wrapped(f *file, h hunk) {
 	var asserted []string // removed right above
-	for i := range h.lines {
-		l := &h.lines[i]
+	for _, l := range h.lines {
 		switch {
 		case l.op == ' ':
 			asserted = nil

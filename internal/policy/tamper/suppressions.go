@@ -20,8 +20,7 @@ func suppressions(r *report) {
 // only the code was changed.
 func suppressionsIn(r *report, f *file, h hunk, before map[string]int) {
 	var replaced []*line // removed lines with a marker, right above
-	for i := range h.lines {
-		l := &h.lines[i]
+	for _, l := range h.lines {
 		switch {
 		case l.op == ' ':
 			replaced = nil

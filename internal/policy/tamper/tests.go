@@ -100,8 +100,7 @@ func (f *file) declared(skip byte) []*test {
 	for _, h := range f.hunks {
 		var current *test
 		marked := 0 // lines for which a mark still counts
-		for i := range h.lines {
-			l := &h.lines[i]
+		for _, l := range h.lines {
 			if l.op == skip {
 				continue
 			}
