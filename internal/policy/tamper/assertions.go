@@ -15,7 +15,7 @@ func assertions(r *report) {
 		whole := len(m.to.body) > 0 || m.to.file.Status == loop.FileAdded // else what is in it may be context
 		if lost := m.from.size - m.to.size; lost > 0 && len(m.from.body) > 0 && whole {
 			r.addf(Loosened, m.to.file, m.to.at, "the test %s, which stood in %s, has %s fewer than before",
-				Quote(m.to.name, maxName), Quote(m.from.file.Path, maxPath), wording.Count(lost, "assertion"))
+				Quote(m.to.declares, maxName), Quote(m.from.file.Path, maxPath), wording.Count(lost, "assertion"))
 		}
 	}
 	arrived := r.addedAssertions()
@@ -96,15 +96,14 @@ func (r *report) addedAssertions() map[string]int {
 func fewer(r *report, f *file, arrived map[string]int) {
 	ours := map[string]int{} // added to this file, by text
 	gone, news, first := 0, 0, 0
-	removed, added := f.outsideNewAndGone()
-	for _, l := range added {
-		if l.asserts {
+	for l := range f.each("+") {
+		if l.asserts && l.outside() {
 			ours[normal(l.code)]++
 			news++
 		}
 	}
-	for _, l := range removed {
-		if !l.asserts {
+	for l := range f.each("-") {
+		if !l.asserts || !l.outside() {
 			continue
 		}
 		key := normal(l.code)
@@ -124,36 +123,6 @@ func fewer(r *report, f *file, arrived map[string]int) {
 		r.addf(Loosened, f, 0, "%s fewer than before (%d gone, the first from line %d of the old file; %d new)",
 			wording.Count(gone-news, "assertion"), gone, first, news)
 	}
-}
-
-// outsideNewAndGone returns the removed and added lines that are neither in a removed
-// test nor in a new one.
-func (f *file) outsideNewAndGone() (removed, added []*line) {
-	old, now := differ(f.declared('+'), f.declared('-'))
-	return f.outside("-", old), f.outside("+", now)
-}
-
-// outside returns the changed lines of one side that are in none of the tests.
-func (f *file) outside(op string, tests []*test) (all []*line) {
-	declarations := map[int]bool{}
-	for _, t := range tests {
-		declarations[t.at] = true
-	}
-	for _, h := range f.hunks {
-		inside := false
-		for _, l := range h.lines {
-			if l.op != ' ' && l.op != op[0] {
-				continue
-			}
-			if l.declares != "" {
-				inside = l.op != ' ' && declarations[l.at]
-			}
-			if l.op == op[0] && !inside {
-				all = append(all, l)
-			}
-		}
-	}
-	return all
 }
 
 // weaker reports lines that replaced others and have fewer exact comparisons and more

@@ -11,7 +11,7 @@ import (
 // lines that replaced others.
 func expectations(r *report) {
 	for _, m := range r.tests.moved {
-		if m.from.file != m.to.file || m.from.name != m.to.name {
+		if m.from.file != m.to.file || m.from.declares != m.to.declares {
 			rewrite{r, m.to.file}.compare(m.from.body, m.to.body)
 		}
 	}
@@ -31,13 +31,6 @@ func expectations(r *report) {
 func (f *file) groups() (removed, added [][]*line) {
 	out, in := f.texts("-"), f.texts("+")
 	were, are := counted(out), counted(in)
-	ours := map[*line]bool{}
-	if f.readable() {
-		gone, news := f.outsideNewAndGone()
-		for _, l := range slices.Concat(gone, news) {
-			ours[l] = f.tests(l)
-		}
-	}
 	var a, b []*line
 	flush := func() {
 		if len(a) > 0 || slices.ContainsFunc(b, func(l *line) bool { return l.quoted }) {
@@ -50,7 +43,7 @@ func (f *file) groups() (removed, added [][]*line) {
 		switch {
 		case l.op == ' ':
 			flush()
-		case f.readable() && !ours[l]:
+		case f.readable() && !(l.outside() && f.tests(l)):
 		case l.op == '-' && take(are, key):
 		case l.op == '-':
 			a = append(a, l)

@@ -17,6 +17,7 @@ type file struct {
 	loop.FileChange
 	lang      *language // nil: an unknown language
 	test      bool      // a test runner runs it
+	receives  bool      // tests that were somewhere else before are in it
 	hunks     []hunk
 	whole     bool           // the one hunk holds every line of the file
 	were, are map[string]int // the words of each side, filled by renames
@@ -39,6 +40,8 @@ type line struct {
 	parts
 	sense
 
+	of        *test  // the test that it is in, or that it declares, on its side of the patch
+	fresh     bool   // it declares a new test
 	quoted    bool   // it begins within a string literal
 	swallowed int    // the line that opened the span around it, which only the new side has; 0: none
 	in        *scope // the function around it

@@ -9,7 +9,7 @@ import (
 // A scope is a function, from its declaration to the end of its indentation.
 type scope struct {
 	test   string // its name, if it is a test
-	at     int    // the line of its declaration
+	begin  *line  // its declaration
 	indent int
 	class  bool
 }
@@ -52,7 +52,7 @@ func (l *language) above(heading string) (*scope, bool) {
 	x := &line{text: heading, op: ' '}
 	x.parts, _ = l.split(heading, nil)
 	s := l.senseOf(x, true)
-	return &scope{test: s.declares}, s.begins
+	return &scope{test: s.declares, begin: x}, s.begins
 }
 
 // A walk goes down one side of a file.
@@ -92,7 +92,7 @@ func goesOn(text string) bool {
 // begun returns the scope that a line begins.
 func (w *walk) begun(x *line) *scope {
 	text := strings.TrimSpace(x.code)
-	s := &scope{at: x.at, indent: wording.Indent(x.text), class: strings.HasPrefix(text, "class ")}
+	s := &scope{begin: x, indent: wording.Indent(x.text), class: strings.HasPrefix(text, "class ")}
 	switch {
 	case strings.HasPrefix(text, "func init("):
 		s.test = "init"

@@ -10,41 +10,28 @@ import (
 
 // skips reports what keeps existing tests from being run; in a new test nothing is lost.
 func skips(r *report) {
-	d := skipping{r, map[*file]map[int]bool{}, map[*file]awaiting{}}
 	for _, t := range r.tests.added {
-		if r.tests.arrived[t] {
-			continue
-		}
-		if d.fresh[t.file] == nil {
-			d.fresh[t.file] = map[int]bool{}
-		}
-		d.fresh[t.file][t.at] = true
+		t.fresh = !t.arrived
 	}
 	before := r.removed(func(l *line) string { return l.skips })
 	for _, f := range r.files {
 		if !f.readable() {
 			continue
 		}
-		d.sweeps(f)
-		if f.Status == loop.FileAdded && !r.tests.receives[f] && !r.Setup.match(f.Path) {
+		sweeps(r, f)
+		if f.Status == loop.FileAdded && !f.receives && !r.Setup.match(f.Path) {
 			continue
 		}
+		by := r.awaits(f)
 		for _, h := range f.hunks {
-			d.skipsIn(f, h, before)
+			skipsIn(r, f, h, before)
 			swallowed(r, f, h)
-			d.leaves(f, h)
-			d.unrun(f, h)
-			d.guarded(f, h)
-			d.wrapped(f, h)
+			leaves(r, f, h)
+			unrun(r, f, h, by)
+			guarded(r, f, h)
+			wrapped(r, f, h)
 		}
 	}
-}
-
-// skipping looks for what keeps tests from being run.
-type skipping struct {
-	*report
-	fresh map[*file]map[int]bool // the lines with declarations of new tests
-	async map[*file]awaiting
 }
 
 // removed counts the removed lines of all files that have a marker. A marker that is
@@ -63,7 +50,7 @@ func (r *report) removed(marker func(l *line) string) map[string]int {
 
 // sweeps reports additions, in new files and tests too, that can keep existing tests from
 // being run or from failing.
-func (d skipping) sweeps(f *file) {
+func sweeps(r *report, f *file) {
 	known, runs := false, false
 	for l := range f.all() {
 		if l.op != '-' {
@@ -73,7 +60,7 @@ func (d skipping) sweeps(f *file) {
 	}
 	for l := range f.each("+") {
 		marker := l.sweeps
-		if marker == "" || d.had[normal(l.text)] || !f.tests(l) || !d.reaches(f, l) {
+		if marker == "" || r.had[normal(l.text)] || !f.tests(l) || !r.reaches(f, l) {
 			continue
 		}
 		if strings.HasPrefix(marker, "func TestMain") {
@@ -82,7 +69,7 @@ func (d skipping) sweeps(f *file) {
 			}
 			marker = "TestMain without Run"
 		}
-		d.addf(TestSkipped, f, l.at, "%s was added, which decides over all tests around it", quoted(marker))
+		r.addf(TestSkipped, f, l.at, "%s was added, which decides over all tests around it", quoted(marker))
 	}
 }
 
@@ -94,18 +81,18 @@ func (f *file) tests(l *line) bool {
 
 // reaches reports whether a line takes effect on the tests themselves, and not only in a
 // function that they may call.
-func (d skipping) reaches(f *file, l *line) bool {
-	return l.in == nil || l.in.test != "" || d.Setup.match(f.Path) || strings.Contains(l.sweeps, "def ")
+func (r *report) reaches(f *file, l *line) bool {
+	return l.in == nil || l.in.test != "" || r.Setup.match(f.Path) || strings.Contains(l.sweeps, "def ")
 }
 
-func (d skipping) skipsIn(f *file, h hunk, before map[string]int) {
-	fresh, inFresh := d.fresh[f], false
+func skipsIn(r *report, f *file, h hunk, before map[string]int) {
+	inFresh := false
 	for i, l := range h.lines {
 		if l.op == '-' {
 			continue
 		}
 		if l.declares != "" {
-			inFresh = fresh[l.at]
+			inFresh = l.fresh
 		}
 		if l.op != '+' || l.skips == "" || l.sweeps != "" {
 			continue
@@ -113,10 +100,10 @@ func (d skipping) skipsIn(f *file, h hunk, before map[string]int) {
 		if take(before, normal(l.text)) {
 			continue
 		}
-		if f.ofCode(h.lines, i) || inFresh && !above(l) || above(l) && nextFresh(h.lines[i:], fresh) {
+		if f.ofCode(h.lines, i) || inFresh && !above(l) || above(l) && nextFresh(h.lines[i:]) {
 			continue
 		}
-		d.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", l.skips)
+		r.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", l.skips)
 	}
 }
 
@@ -157,10 +144,10 @@ func above(l *line) bool {
 }
 
 // nextFresh reports whether the next test below a marker is new.
-func nextFresh(below []*line, fresh map[int]bool) bool {
+func nextFresh(below []*line) bool {
 	for _, l := range below {
 		if l.op != '-' && l.declares != "" {
-			return fresh[l.at]
+			return l.fresh
 		}
 	}
 	return false
@@ -180,7 +167,7 @@ func swallowed(r *report, f *file, h hunk) {
 
 // leaves reports additions to an existing test that leave it, or one of its loops,
 // without a failure, and those that catch a failure.
-func (d skipping) leaves(f *file, h hunk) {
+func leaves(r *report, f *file, h hunk) {
 	asserted := false // the line above reported a failure, so leaving is harmless
 	within := newLoop{none}
 	for _, l := range h.lines {
@@ -188,14 +175,14 @@ func (d skipping) leaves(f *file, h hunk) {
 		case l.op == '-':
 		case strings.TrimSpace(l.code) == "":
 		default:
-			fresh := l.op == '+' && !d.had[normal(l.text)]
-			within.step(l, fresh, d.Values.Breaks)
-			if fresh && d.existing(f, l) {
+			fresh := l.op == '+' && !r.had[normal(l.text)]
+			within.step(l, fresh, r.Values.Breaks)
+			if fresh && l.existing() {
 				if l.leaves != "" && !asserted && (within.indent == none || leaving(l.leaves) != "break") {
-					d.addf(TestSkipped, f, l.at, "%s was added to a test, and what is below it may not run", quoted(leaving(l.leaves)))
+					r.addf(TestSkipped, f, l.at, "%s was added to a test, and what is below it may not run", quoted(leaving(l.leaves)))
 				}
 				if l.catches != "" {
-					d.addf(Loosened, f, l.at, "%s was added to a test, which catches what would make it fail", quoted(word(l.catches)))
+					r.addf(Loosened, f, l.at, "%s was added to a test, which catches what would make it fail", quoted(word(l.catches)))
 				}
 			}
 			asserted = l.asserts && l.says
@@ -220,11 +207,11 @@ func (n *newLoop) step(l *line, fresh bool, begins *probe) {
 
 // unrun reports changed declarations because of which a test, or a class of tests, is no
 // longer run.
-func (d skipping) unrun(f *file, h hunk) {
+func unrun(r *report, f *file, h hunk, by awaiting) {
 	for i, l := range h.lines {
-		inClass := f.lang.has("x.py") && d.existing(f, l) && l.in.class && l.in.indent == 0 && f.lang.Unrun.match(l.code) && l.declares == ""
-		if l.op == '+' && !d.had[normal(l.text)] && (inClass || l.unrun && !d.fresh[f][l.at] && !d.awaited(f, h.lines[:i])) {
-			d.addf(TestSkipped, f, l.at, "a test is declared here in a way that keeps it from being run")
+		inClass := f.lang.has("x.py") && l.existing() && l.in.class && l.in.indent == 0 && f.lang.Unrun.match(l.code) && l.declares == ""
+		if l.op == '+' && !r.had[normal(l.text)] && (inClass || l.unrun && !l.fresh && !by.awaited(f, h.lines[:i])) {
+			r.addf(TestSkipped, f, l.at, "a test is declared here in a way that keeps it from being run")
 		}
 	}
 }
@@ -236,14 +223,7 @@ type awaiting struct {
 }
 
 // awaited reports whether the async test of Python below some lines is run.
-func (d skipping) awaited(f *file, lines []*line) bool {
-	if f.lang.Awaits == nil {
-		return false
-	}
-	if _, known := d.async[f]; !known {
-		d.async[f] = d.awaits(f)
-	}
-	by := d.async[f]
+func (by awaiting) awaited(f *file, lines []*line) bool {
 	for i := len(lines) - 1; i >= 0 && (above(lines[i]) || lines[i].op == '-') && !by.all; i-- {
 		by.all = lines[i].op != '-' && f.lang.Awaits.match(lines[i].code)
 	}
@@ -252,9 +232,12 @@ func (d skipping) awaited(f *file, lines []*line) bool {
 
 // awaits looks for what runs the async tests of a file: the project's settings, its
 // classes and its older async tests.
-func (d skipping) awaits(f *file) (by awaiting) {
+func (r *report) awaits(f *file) (by awaiting) {
+	if f.lang.Awaits == nil {
+		return by
+	}
 	for file := range strings.FieldsSeq("pyproject.toml setup.cfg setup.py tox.ini pytest.ini Pipfile requirements.txt requirements-dev.txt requirements-test.txt dev-requirements.txt") {
-		content, _ := d.content(file)
+		content, _ := r.content(file)
 		by.plugin = by.plugin || f.lang.Plugin.match(content)
 		by.all = by.all || f.lang.Awaits.match(content)
 	}
@@ -287,18 +270,18 @@ func (f *file) marked() (some, all bool) {
 }
 
 // guarded reports conditions that were added around existing assertions.
-func (d skipping) guarded(f *file, h hunk) {
+func guarded(r *report, f *file, h hunk) {
 	at := 0 // of a condition added right above
 	for _, l := range h.lines {
 		if l.op == '-' || strings.TrimSpace(l.code) == "" {
 			continue
 		}
-		had := d.had[normal(l.text)]
-		if at > 0 && l.op == '+' && had && (d.Values.expect(l) && !l.says || d.Values.Asks.match(l.code)) {
-			d.addf(TestSkipped, f, at, guardedText)
+		had := r.had[normal(l.text)]
+		if at > 0 && l.op == '+' && had && (r.Values.expect(l) && !l.says || r.Values.Asks.match(l.code)) {
+			r.addf(TestSkipped, f, at, guardedText)
 		}
 		at = 0
-		if l.op == '+' && !had && d.guards(f, l) {
+		if l.op == '+' && !had && r.guards(l) {
 			at = l.at
 		}
 	}
@@ -307,7 +290,7 @@ func (d skipping) guarded(f *file, h hunk) {
 const guardedText = "an assertion was put under a condition, or into a function"
 
 // wrapped reports the same on a single line.
-func (d skipping) wrapped(f *file, h hunk) {
+func wrapped(r *report, f *file, h hunk) {
 	var asserted []string // removed right above
 	for _, l := range h.lines {
 		switch {
@@ -315,34 +298,34 @@ func (d skipping) wrapped(f *file, h hunk) {
 			asserted = nil
 		case l.op == '-' && l.asserts:
 			asserted = append(asserted, strings.TrimPrefix(strings.TrimRight(normal(l.code), "; "), "await "))
-		case l.op == '+' && d.wraps(f, l, asserted):
-			d.addf(TestSkipped, f, l.at, guardedText)
+		case l.op == '+' && r.wraps(f, l, asserted):
+			r.addf(TestSkipped, f, l.at, guardedText)
 		}
 	}
 }
 
 // wraps reports whether a line of an existing test is one of some assertions with something
 // before it that may keep it from being run.
-func (d skipping) wraps(f *file, l *line, asserted []string) bool {
-	if !d.existing(f, l) || l.declares != "" || f.Insertions*f.Deletions > 1<<20 {
+func (r *report) wraps(f *file, l *line, asserted []string) bool {
+	if !l.existing() || l.declares != "" || f.Insertions*f.Deletions > 1<<20 {
 		return false
 	}
 	text := normal(l.code)
 	return slices.ContainsFunc(asserted, func(old string) bool {
 		before, _, same := strings.Cut(text, old)
 		before = strings.TrimSuffix(before, "await ")
-		return same && d.Values.Wraps.match(before) && !slices.ContainsFunc(words(before), func(w string) bool { return w == "await" || w == "return" })
+		return same && r.Values.Wraps.match(before) && !slices.ContainsFunc(words(before), func(w string) bool { return w == "await" || w == "return" })
 	})
 }
 
 // guards reports whether a line of an existing test is a condition and nothing else.
-func (d skipping) guards(f *file, l *line) bool {
-	return d.existing(f, l) && !l.asserts && l.skips == "" && d.Values.Guards.match(l.code)
+func (r *report) guards(l *line) bool {
+	return l.existing() && !l.asserts && l.skips == "" && r.Values.Guards.match(l.code)
 }
 
 // existing reports whether a line is in a test that is not new.
-func (d skipping) existing(f *file, l *line) bool {
-	return l.in.name() != "" && !d.fresh[f][l.in.at]
+func (l *line) existing() bool {
+	return l.in.name() != "" && !l.in.begin.fresh
 }
 
 // leaving returns the keyword by which a line leaves, which a condition may precede.

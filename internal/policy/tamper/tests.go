@@ -11,11 +11,14 @@ import (
 
 // A test is the declaration of a test on one side of a patch.
 type test struct {
-	file *file
-	name string
-	at   int
-	body []*line // the changed lines up to the next test
-	size int     // the number of assertions in the body
+	*line // its declaration
+	file  *file
+	body  []*line // the changed lines up to the next test
+	size  int     // the number of assertions in the body
+
+	alone   bool // the other side has no test of this name
+	gone    bool // it was removed for good
+	arrived bool // it was somewhere else before
 }
 
 // A move is a test that was moved or renamed.
@@ -25,12 +28,7 @@ type move struct{ from, to *test }
 type whereabouts struct {
 	*report
 	removed, added []*test
-	gone           map[*test]bool // removed for good
 	moved          []move
-	// arrived are the tests that were somewhere else before, and receives the files
-	// that they are in now.
-	arrived  map[*test]bool
-	receives map[*file]bool
 
 	byEnd, byBase map[string][]*file // see like
 	tried, work   int                // the effort so far for moved files, and that left for moved tests
@@ -38,11 +36,11 @@ type whereabouts struct {
 
 // trace finds out where the tests went.
 func trace(r *report) *whereabouts {
-	w := &whereabouts{report: r, gone: map[*test]bool{}, arrived: map[*test]bool{}, receives: map[*file]bool{}}
+	w := &whereabouts{report: r}
 	for _, f := range r.files {
 		if f.readable() {
-			out, in := differ(f.declared('+'), f.declared('-'))
-			w.removed, w.added = append(w.removed, out...), append(w.added, in...)
+			old, now := f.declared('+'), f.declared('-')
+			w.removed, w.added = append(w.removed, beyond(old, now)...), append(w.added, beyond(now, old)...)
 		}
 	}
 	w.match(w.removed, w.added)
@@ -53,7 +51,7 @@ func trace(r *report) *whereabouts {
 func lostTests(r *report) {
 	emptied := map[*file]int{}
 	for _, t := range r.tests.removed {
-		if r.tests.gone[t] {
+		if t.gone {
 			emptied[t.file]++
 		}
 	}
@@ -73,8 +71,8 @@ func lostTests(r *report) {
 		}
 	}
 	for _, t := range r.tests.removed {
-		if r.tests.gone[t] && emptied[t.file] > 0 {
-			r.addf(TestRemoved, t.file, t.at, "the test %s is gone", Quote(t.name, maxName))
+		if t.gone && emptied[t.file] > 0 {
+			r.addf(TestRemoved, t.file, t.at, "the test %s is gone", Quote(t.declares, maxName))
 		}
 	}
 }
@@ -107,24 +105,24 @@ func (f *file) declared(skip byte) []*test {
 			if l.marks {
 				marked = 8
 			}
+			marked--
 			if l.declares != "" {
 				current = nil
-				if (f.lang.Mark == nil || marked > 0) && !f.lang.unreached(l) {
-					current = &test{file: f, name: l.declares, at: l.at}
+				if (f.lang.Mark == nil || marked >= 0) && !f.lang.unreached(l) {
+					current = &test{line: l, file: f}
 					all = append(all, current)
-					if l.asserts && l.op != ' ' { // all of it in one line
-						current.size++
-					}
 				}
 				marked = 0
+			}
+			if current == nil || l.op == ' ' {
 				continue
 			}
-			marked--
-			if current != nil && l.op != ' ' && strings.TrimSpace(l.text) != "" {
+			l.of = current
+			if l.declares == "" && strings.TrimSpace(l.text) != "" {
 				current.body = append(current.body, l)
-				if l.asserts {
-					current.size++
-				}
+			}
+			if l.asserts {
+				current.size++
 			}
 		}
 	}
@@ -136,37 +134,32 @@ func (l *language) unreached(x *line) bool {
 	return l.has("x.py") && x.in != nil && !x.in.class
 }
 
-// differ removes from two lists the tests that both have.
-func differ(a, b []*test) (onlyA, onlyB []*test) {
-	names, both := map[string]int{}, map[string]int{}
-	for _, t := range b {
-		names[t.name]++
+// beyond returns the tests that the other side of a file does not have.
+func beyond(tests, others []*test) (alone []*test) {
+	names := map[string]int{}
+	for _, t := range others {
+		names[t.declares]++
 	}
-	for _, t := range a {
-		if take(names, t.name) {
-			both[t.name]++
-		} else {
-			onlyA = append(onlyA, t)
+	for _, t := range tests {
+		if t.alone = !take(names, t.declares); t.alone {
+			alone = append(alone, t)
 		}
 	}
-	for _, t := range b {
-		if !take(both, t.name) {
-			onlyB = append(onlyB, t)
-		}
-	}
-	return onlyA, onlyB
+	return alone
 }
+
+// outside reports whether a changed line is neither in a removed test nor in a new one.
+func (l *line) outside() bool { return l.of == nil || !l.of.alone || l.of.op == ' ' }
 
 // match looks for the removed tests among the added ones, first by name, then by body.
 func (w *whereabouts) match(removed, added []*test) {
 	byName := map[string][]*test{}
 	for _, now := range added {
-		byName[now.name] = append(byName[now.name], now)
+		byName[now.declares] = append(byName[now.declares], now)
 	}
-	taken := map[*test]bool{}
 	var lost []*test
 	for _, old := range removed {
-		if !w.pair(old, byName[old.name], taken, alike) {
+		if !w.pair(old, byName[old.declares], alike) {
 			lost = append(lost, old)
 		}
 	}
@@ -174,19 +167,16 @@ func (w *whereabouts) match(removed, added []*test) {
 	const most = 1 << 18
 	w.work = 1 << 22
 	for _, old := range lost {
-		if len(lost)*len(added) > most || !w.pair(old, added, taken, w.renamed) {
-			w.gone[old] = true
-		}
+		old.gone = len(lost)*len(added) > most || !w.pair(old, added, w.renamed)
 	}
 }
 
 // pair records where a test went, if that is one of the candidates.
-func (w *whereabouts) pair(old *test, candidates []*test, taken map[*test]bool, same func(a, b *test) bool) bool {
+func (w *whereabouts) pair(old *test, candidates []*test, same func(a, b *test) bool) bool {
 	for _, now := range candidates {
-		if !taken[now] && same(old, now) {
-			taken[now] = true
+		if !now.arrived && same(old, now) {
 			w.moved = append(w.moved, move{old, now})
-			w.arrived[now], w.receives[now.file] = true, true
+			now.arrived, now.file.receives = true, true
 			return true
 		}
 	}
@@ -227,7 +217,7 @@ func vocabulary(lines []*line) (all []string) {
 }
 
 // method reports whether a test is a method of a suite, which some test has to run.
-func method(t *test) bool { return strings.HasPrefix(t.name, "(") }
+func method(t *test) bool { return strings.HasPrefix(t.declares, "(") }
 
 // suites reports whether the run of a suite was added.
 func (w *whereabouts) suites() bool {
