@@ -31,7 +31,7 @@ func (o object) against() string {
 			"analysis", "severity":
 			continue
 		}
-		if m.key == "risks" && o.grave(m.key) || speaksAgainst(m.name, o.value(m.key), false) {
+		if m.key == "risks" && o.grave(m.key) || speaksAgainst(m.name, m.value, false) {
 			return m.key
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // A field is a label with its value: the rest of the label's line, and the lines up to the
 // next label.
 type field struct {
-	name     label
+	name     string
 	first    string
 	from, to int // the offsets of the lines that follow
 }
@@ -47,7 +47,7 @@ func (b *block) settle(text string) {
 		b.said, below = cutLine(below)
 		b.heading = titled(b.said)
 	}
-	word, remark, _ := decide(b.said)
+	word, remark := decide(b.said)
 	b.word = word
 	b.rest = strings.TrimSpace(remark + "\n" + strings.TrimSpace(below))
 }
@@ -55,15 +55,14 @@ func (b *block) settle(text string) {
 // verdict converts the block to a verdict. Text without a label becomes the decision's
 // main text.
 func (b *block) verdict(text string, fields []field, outer prompt.Boundary) loop.Verdict {
-	joined := func(name label) string { return strings.Join(values(fields, name, len(b.fields), text), "\n") }
-	last := func(name label) (n *float64) {
+	joined := func(name string) string { return strings.Join(values(fields, name, len(b.fields), text), "\n") }
+	last := func(name string) (n *float64) {
 		for _, v := range values(fields, name, len(b.fields), text) {
 			n = fraction(v)
 		}
 		return n
 	}
 	v := loop.Verdict{
-		Decision: b.word,
 		Summary:  joined(labelSummary),
 		Rating:   loop.Rating{Confidence: last(labelConfidence), Score: last(labelScore)},
 		Feedback: joined(labelFeedback),
@@ -76,28 +75,20 @@ func (b *block) verdict(text string, fields []field, outer prompt.Boundary) loop
 		found = append(found, more...)
 	}
 	v.Answers = settle(found)
-	own := &v.Feedback
-	switch v.Decision {
+	switch b.word {
 	case loop.Done:
-		own = &v.Summary
 		_, v.Summary = answers(v.Summary, outer)
-	case loop.Error, escalate:
-		own = &v.Analysis
-	case loop.Continue:
+	case escalate:
+		v.Analysis = cmp.Or(v.Analysis, rest)
+		rest = v.Analysis
+	case loop.Continue, loop.Error:
 	}
-	if *own == "" {
-		*own = rest
-	}
-	if v.Decision == escalate {
-		v.Decision = loop.Error
-		v.Escalation = cmp.Or(v.Analysis, v.Guidance(), NoReason)
-	}
-	return v
+	return decided(v, b.word, rest)
 }
 
 // values returns the texts of a label: those below the decision, which are the first own
 // fields, or else those above it.
-func values(fields []field, name label, own int, text string) (out []string) {
+func values(fields []field, name string, own int, text string) (out []string) {
 	for i, f := range fields {
 		if i == own && len(out) > 0 {
 			break
@@ -117,18 +108,18 @@ func (b *block) end(text string) int {
 		last = b.fields[n-1]
 	}
 	value := text[last.from:last.to]
+	if last.first == "" {
+		value = strings.TrimLeft(value, "\n")
+	}
+	at := last.to - len(value)
 	switch {
-	case last.first != "" && !last.prose():
-		return last.from
-	case last.first != "":
-		return last.from + paragraph(value)
+	case last.prose():
+		return at + paragraph(value)
+	case last.first == "":
+		first, _, _ := strings.Cut(value, "\n")
+		return at + len(first)
 	}
-	skipped := len(value) - len(strings.TrimLeft(value, "\n"))
-	if !last.prose() {
-		first, _, _ := strings.Cut(value[skipped:], "\n")
-		return last.from + skipped + len(first)
-	}
-	return last.from + skipped + paragraph(value[skipped:])
+	return at
 }
 
 // paragraph returns the length of a text up to its first blank line.

@@ -41,12 +41,7 @@ func ContractOf(p loop.Policy) Contract {
 }
 
 // Word returns the decision of a verdict as a policy spells it.
-func Word(v loop.Verdict) string {
-	if v.Escalation != "" {
-		return "escalate"
-	}
-	return strings.ToLower(string(v.Decision))
-}
+func Word(v loop.Verdict) string { return strings.ToLower(v.Word()) }
 
 // May reports whether a decision is allowed.
 func (c Contract) May(word string) bool {

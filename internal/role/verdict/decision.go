@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,23 +12,52 @@ import (
 
 // decide reads a line as a decision, perhaps followed by a remark. It accepts a DONE only
 // without any doubt.
-func decide(line string) (d loop.Decision, remark string, ok bool) {
-	core, symbols := trim(line)
-	for _, d := range decisions() {
-		if strings.EqualFold(core, string(d)) && (d != loop.Done || glad(symbols)) {
-			return d, "", true
-		}
+func decide(line string) (d loop.Decision, remark string) {
+	if d, ok := decisionWord(line); ok {
+		return d, ""
 	}
+	core, _ := trim(line)
 	for _, d := range []loop.Decision{loop.Continue, loop.Error, escalate} {
 		if remark, ok := cutRemark(core, d); ok {
-			return d, remark, true
+			return d, remark
 		}
 	}
-	return "", "", false
+	return "", ""
 }
+
+// decisionWord reads a text that is one of the decisions.
+func decisionWord(text string) (loop.Decision, bool) {
+	core, symbols := trim(text)
+	for _, d := range decisions() {
+		if strings.EqualFold(core, string(d)) {
+			return d, d != loop.Done || glad(symbols)
+		}
+	}
+	return "", false
+}
+
+// escalate is a decision only in replies: in a verdict it is an ERROR with a reason for a person.
+const escalate loop.Decision = loop.Escalate
 
 func decisions() []loop.Decision {
 	return []loop.Decision{loop.Done, loop.Continue, loop.Error, escalate}
+}
+
+// decided sets the decision of a verdict. The reason is its main text if it has none.
+func decided(v loop.Verdict, word loop.Decision, reason string) loop.Verdict {
+	v.Decision = word
+	switch word {
+	case loop.Done:
+		v.Summary = cmp.Or(v.Summary, reason)
+	case loop.Continue:
+		v.Feedback = cmp.Or(v.Feedback, reason)
+	case loop.Error:
+		v.Analysis = cmp.Or(v.Analysis, reason)
+	case escalate:
+		v.Decision = loop.Error
+		v.Escalation = cmp.Or(reason, v.Guidance(), NoReason)
+	}
+	return v
 }
 
 // trim removes what may surround a decision: blanks, emphasis, quotation marks, emoji and

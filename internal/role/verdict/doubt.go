@@ -87,7 +87,7 @@ func openPoint(text string) string {
 			said, _ = cutLine(strings.Join(lines[i+1:], "\n"))
 		}
 		_, more := answers(said, "")
-		if name, _ := splitLabel(said); name == noLabel && more != "" && !nothing(more) {
+		if name, _ := splitLabel(said); name == "" && more != "" && !nothing(more) {
 			return title + ": " + said
 		}
 	}

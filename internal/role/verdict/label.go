@@ -9,40 +9,37 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A label begins a line of a verdict.
-type label uint8
-
+// The labels that begin the lines of a verdict.
 const (
-	noLabel label = iota
-	labelDecision
-	labelSummary
-	labelConfidence
-	labelScore
-	labelFeedback
-	labelAnalysis
-	labelRecovery
-	labelSeal
+	labelDecision   = "DECISION"
+	labelSummary    = "SUMMARY"
+	labelConfidence = "CONFIDENCE"
+	labelScore      = "SCORE"
+	labelFeedback   = "FEEDBACK"
+	labelAnalysis   = "ANALYSIS"
+	labelRecovery   = "RECOVERY"
+	labelSeal       = "SEAL"
 )
 
-func (l label) String() string {
-	return [...]string{"", "DECISION", "SUMMARY", "CONFIDENCE", "SCORE", "FEEDBACK", "ANALYSIS", "RECOVERY", "SEAL"}[l]
+func labels() []string {
+	return []string{labelDecision, labelSummary, labelConfidence, labelScore, labelFeedback, labelAnalysis, labelRecovery, labelSeal}
 }
 
 // maxPrefix bounds the Markdown before a label, in bytes.
 const maxPrefix = 64
 
-// splitLabel splits a line into its label and the rest; noLabel if it begins with none.
-func splitLabel(line string) (label, string) {
+// splitLabel splits a line into its label and the rest; "" if it begins with none.
+func splitLabel(line string) (name, value string) {
 	if wording.Indent(line) > maxIndent {
-		return noLabel, ""
+		return "", ""
 	}
-	for name := labelDecision; name <= labelSeal; name++ {
-		value, ok := labelled(line, name.String())
+	for _, name := range labels() {
+		value, ok := labelled(line, name)
 		if ok && (name != labelSeal || value == "" || sealOf(value) != "") { // else SEAL is a word of a sentence
 			return name, value
 		}
 	}
-	return noLabel, ""
+	return "", ""
 }
 
 // labelled returns the text after a label and a colon, if a line begins with them.

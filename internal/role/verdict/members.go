@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,19 +10,13 @@ import (
 )
 
 // value returns the last value of a key, nil for none.
-func (o object) value(key string) (v any) {
-	for _, m := range o {
-		if m.key != key {
-			continue
-		}
-		dec := json.NewDecoder(strings.NewReader(string(m.value)))
-		dec.UseNumber()
-		v = nil
-		if dec.Decode(&v) != nil {
-			v = nil
+func (o object) value(key string) any {
+	for _, m := range slices.Backward(o) {
+		if m.key == key {
+			return m.value
 		}
 	}
-	return v
+	return nil
 }
 
 func (o object) text(key string) string {

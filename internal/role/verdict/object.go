@@ -68,7 +68,8 @@ func escapeRaw(src string) string {
 type member struct {
 	name  string // as it is written
 	key   string // the same in lower case
-	value json.RawMessage
+	value any
+	raw   string // the value as it is written
 }
 
 func members(src string) (object, error) {
@@ -76,6 +77,7 @@ func members(src string) (object, error) {
 		src = escapeRaw(src)
 	}
 	dec := json.NewDecoder(strings.NewReader(src))
+	dec.UseNumber()
 	if _, err := dec.Token(); err != nil {
 		return nil, err
 	}
@@ -86,9 +88,11 @@ func members(src string) (object, error) {
 			return nil, err
 		}
 		m := member{name: fmt.Sprint(key), key: strings.ToLower(fmt.Sprint(key))}
+		from := dec.InputOffset()
 		if err := dec.Decode(&m.value); err != nil {
 			return nil, err
 		}
+		m.raw = strings.TrimLeft(src[from:dec.InputOffset()], ": \t\r\n")
 		out = append(out, m)
 	}
 	return out, nil
@@ -120,7 +124,7 @@ func parseObject(src string, s Seal) (c claim, ok bool, err error) {
 			return c, true, problem("the JSON object is not filled in: it holds %s", quote(text))
 		}
 	}
-	if word == approve || word == loop.Done {
+	if word == loop.Done {
 		if len(v.RequiredChanges) > 0 {
 			return c, true, problem("the JSON object approves the work and requires changes")
 		}
@@ -155,30 +159,21 @@ func (o object) seals() []Seal {
 // lines returns the members in the form of lines of a block.
 func (o object) lines() (all []string) {
 	for _, m := range o {
-		all = append(all, m.key+" "+string(m.value))
+		all = append(all, m.key+" "+m.raw)
 	}
 	return all
 }
 
 // given returns the numbers of the object.
-func (o object) given() (n numbers) {
+func (o object) given() numbers {
+	n := numbers{}
 	for _, m := range o {
-		switch m.key {
-		case "score":
-			n.score = append(n.score, o.fraction(m.key))
-		case "confidence":
-			n.confidence = append(n.confidence, o.fraction(m.key))
+		if name := strings.ToUpper(m.key); name == labelScore || name == labelConfidence {
+			n[name] = append(n[name], o.fraction(m.key))
 		}
 	}
 	return n
 }
-
-// Decisions that only occur in replies, with the alternative names in JSON objects.
-const (
-	approve  loop.Decision = "APPROVE"
-	revise   loop.Decision = "REVISE"
-	escalate loop.Decision = "ESCALATE"
-)
 
 // decision returns the value of "decision", or of "type" in its place.
 func (o object) decision() (word loop.Decision, ok bool, err error) {
@@ -186,15 +181,12 @@ func (o object) decision() (word loop.Decision, ok bool, err error) {
 		if m.key != "decision" && m.key != "type" {
 			continue
 		}
-		var text string
-		said, known := loop.Decision(""), false
-		if json.Unmarshal(m.value, &text) == nil {
-			said, known = decisionWord(text)
-		}
+		text, _ := m.value.(string)
+		said, known := objectWord(text)
 		switch {
 		case m.key == "type" && (!known || !o.typed(said)):
 		case !known:
-			return "", true, problem("the decision of the JSON object is %s, which is none of done, continue, error and escalate", quote(string(m.value)))
+			return "", true, problem("the decision of the JSON object is %s, which is none of done, continue, error and escalate", quote(m.raw))
 		case ok && said != word:
 			return "", true, problem("the JSON object holds two decisions that contradict each other")
 		default:
@@ -209,8 +201,7 @@ func (o object) decision() (word loop.Decision, ok bool, err error) {
 // other members are those of a verdict, and one of them belongs to this decision.
 func (o object) typed(word loop.Decision) bool {
 	of := map[loop.Decision][]string{
-		loop.Done: {"summary", "confidence"}, approve: {"summary", "confidence"},
-		loop.Continue: {"feedback", "issues", "remaining_issues", "required_changes"}, revise: {"feedback", "issues", "required_changes"},
+		loop.Done: {"summary", "confidence"}, loop.Continue: {"feedback", "issues", "remaining_issues", "required_changes"},
 		loop.Error: {"analysis", "recovery", "error_description", "recovery_suggestion"}, escalate: {"reason"},
 	}
 	members := slices.Concat([]string{"type", "score", "severity", "risks", "findings", "seal"}, of[loop.Done], of[loop.Continue], of[loop.Error], of[word])
@@ -222,7 +213,7 @@ func (o object) typed(word loop.Decision) bool {
 		case !slices.Contains(members, m.key):
 			return false
 		case slices.Contains(of[word], m.key) && !m.empty():
-			belongs = belongs || word != loop.Done && word != approve || !takesBack(o.text(m.key))
+			belongs = belongs || word != loop.Done || !takesBack(o.text(m.key))
 		}
 	}
 	return belongs
@@ -230,17 +221,18 @@ func (o object) typed(word loop.Decision) bool {
 
 // empty reports whether the member has no content.
 func (m member) empty() bool {
-	return slices.Contains([]string{"null", `""`, "[]", "{}", "false"}, string(m.value))
+	return slices.Contains([]string{"null", `""`, "[]", "{}", "false"}, m.raw)
 }
 
-func decisionWord(text string) (loop.Decision, bool) {
-	core, symbols := trim(text)
-	for _, d := range append(decisions(), approve, revise) {
-		if strings.EqualFold(core, string(d)) {
-			return d, glad(symbols) || d != loop.Done && d != approve
-		}
+// objectWord reads a decision, which has other names in JSON objects.
+func objectWord(text string) (loop.Decision, bool) {
+	switch core, symbols := trim(text); {
+	case strings.EqualFold(core, "approve"):
+		return loop.Done, glad(symbols)
+	case strings.EqualFold(core, "revise"):
+		return loop.Continue, true
 	}
-	return "", false
+	return decisionWord(text)
 }
 
 // verdict reads all members but the decision.
@@ -261,23 +253,8 @@ func (o object) verdict() loop.Verdict {
 // decided sets the decision of a verdict, and uses the reason and the lists of the object
 // where the decision needs a text.
 func (o object) decided(v loop.Verdict, word loop.Decision) loop.Verdict {
-	reason := o.text("reason")
-	v.Decision = word
-	switch word {
-	case loop.Done, approve:
-		v.Decision = loop.Done
-		v.Summary = cmp.Or(v.Summary, reason)
-		return v
-	case loop.Continue, revise:
-		v.Decision = loop.Continue
-		v.Feedback = cmp.Or(v.Feedback, reason)
-	case loop.Error:
-		v.Analysis = cmp.Or(v.Analysis, reason)
-	case escalate:
-		v.Decision = loop.Error
-		v.Escalation = cmp.Or(reason, v.Guidance(), NoReason)
-	}
-	if v.Guidance() == "" {
+	v = decided(v, word, o.text("reason"))
+	if word != loop.Done && v.Guidance() == "" {
 		v.Feedback = bullets(slices.Concat(v.RequiredChanges, v.Issues))
 	}
 	return v

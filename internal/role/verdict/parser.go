@@ -164,20 +164,22 @@ func chosen(all []claim, structured bool) (c claim, ok bool) {
 // unanimous requires that all claims agree. A block and a JSON object that are sealed alike
 // fill each other's gaps.
 func unanimous(c claim, all []claim) (claim, error) {
-	var given numbers
+	given := numbers{}
 	gaps := c.verdict
 	for _, other := range all {
 		if !agree(c.verdict, other.verdict) {
-			return claim{}, problem("the reply decides %s and also %s; decide once, and repeat no other decision", word(c.verdict), word(other.verdict))
+			return claim{}, problem("the reply decides %s and also %s; decide once, and repeat no other decision", c.verdict.Word(), other.verdict.Word())
 		}
 		if other.object != c.object && other.sealed == c.sealed {
 			gaps = other.verdict
 		}
-		given = given.and(other.given)
+		for name, numbers := range other.given {
+			given[name] = append(given[name], numbers...)
+		}
 	}
-	for name, numbers := range map[label][]*float64{labelScore: given.score, labelConfidence: given.confidence} {
+	for name, numbers := range given {
 		if differ(numbers) {
-			return claim{}, problem("the reply gives its %s more than once, and not the same; give it once", strings.ToLower(name.String()))
+			return claim{}, problem("the reply gives its %s more than once, and not the same; give it once", strings.ToLower(name))
 		}
 	}
 	if c.sealed != loop.SealRight {
@@ -194,9 +196,6 @@ func unanimous(c claim, all []claim) (claim, error) {
 func agree(a, b loop.Verdict) bool {
 	return a.Decision == b.Decision && (a.Escalation == "") == (b.Escalation == "")
 }
-
-// word returns the decision of a verdict as the prompt spells it.
-func word(v loop.Verdict) string { return strings.ToUpper(Word(v)) }
 
 // differ reports whether not all of the numbers are the same.
 func differ(numbers []*float64) bool {
@@ -215,12 +214,14 @@ func (r *reading) fenced(structured bool) (c claim, ok bool, err error) {
 	if content = clean(content); strings.HasPrefix(content, "{") {
 		c, ok, err = wholeObject(content, r.seal)
 	} else {
+		first, _, _ := strings.Cut(content, "\n")
+		name, _ := splitLabel(first)
 		var inner *reading
-		inner, err = read(content, "", r.seal)
-		if err == nil && (inner.first == noLabel || len(inner.blocks) == 0) {
+		switch inner, err = read(content, "", r.seal); {
+		case err != nil:
+		case name == "" || len(inner.blocks) == 0:
 			return c, false, nil
-		}
-		if err == nil {
+		default:
 			c, err = inner.decide(structured)
 		}
 	}

@@ -122,7 +122,7 @@ func leadIn(text string) (said string, introduces, title bool) {
 	}
 	first, _, _ := strings.Cut(text, "\n")
 	last := text[strings.LastIndexByte(text, '\n')+1:]
-	if name, _ := splitLabel(first); name != noLabel || strings.HasPrefix(last, "<") && strings.HasSuffix(last, ">") {
+	if name, _ := splitLabel(first); name != "" || strings.HasPrefix(last, "<") && strings.HasSuffix(last, ">") {
 		return "", false, false // a value of the block itself, or a tag
 	}
 	whole := strings.TrimRight(text, ".!")

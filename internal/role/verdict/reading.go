@@ -13,13 +13,11 @@ type reading struct {
 	scanner
 	seal Seal
 
-	open    field   // the label whose value continues; noLabel for none
+	open    field   // the label whose value continues
 	before  []field // above the first decision
 	blocks  []*block
-	labels  int   // lines with a label other than DECISION
-	first   label // on the first line that is not blank
-	started bool  // that line has been seen
-	closeAt int   // the offset of the next closing tag; see tagged
+	labels  int // lines with a label other than DECISION
+	closeAt int // the offset of the next closing tag; see tagged
 	objects []claim
 }
 
@@ -40,25 +38,17 @@ type claim struct {
 }
 
 // numbers are the values of the labels that take a number; nil is an invalid one.
-type numbers struct{ score, confidence []*float64 }
-
-func (n numbers) and(m numbers) numbers {
-	return numbers{append(n.score, m.score...), append(n.confidence, m.confidence...)}
-}
+type numbers map[string][]*float64
 
 // read parses a clean text. The error is a [ReplyError].
 func read(text string, b prompt.Boundary, s Seal) (*reading, error) {
 	r := &reading{scanner: scanner{text: text, boundary: b}, seal: s}
 	for l := range r.lines() {
-		if l.text == "" {
-			continue
-		}
-		if l.own {
+		if l.own && l.text != "" {
 			if err := r.take(l); err != nil {
 				return nil, err
 			}
 		}
-		r.started = true
 	}
 	r.torn = r.torn || r.within
 	r.push(len(text))
@@ -74,14 +64,11 @@ const maxLabels = 10_000
 // take reads a line of the critic's own words.
 func (r *reading) take(l line) error {
 	name, value := splitLabel(l.text)
-	if name == noLabel {
+	if name == "" {
 		return r.line(l)
 	}
 	if r.labels+len(r.blocks) > maxLabels {
 		return problem("the reply holds more than %d lines with labels; answer with one block", maxLabels)
-	}
-	if !r.started {
-		r.first = name
 	}
 	r.push(l.start)
 	if name == labelDecision {
@@ -100,7 +87,7 @@ func (r *reading) push(end int) {
 	f.to = max(f.from, end)
 	r.open = field{}
 	switch {
-	case f.name == noLabel:
+	case f.name == "":
 	case len(r.blocks) == 0:
 		r.before = append(r.before, f)
 	case f.name == labelDecision:
@@ -177,14 +164,11 @@ func seals(fields []field, text string) (all []Seal) {
 }
 
 // given returns the numbers among the fields.
-func given(fields []field, text string) (n numbers) {
+func given(fields []field, text string) numbers {
+	n := numbers{}
 	for _, f := range fields {
-		switch f.name {
-		case labelScore:
-			n.score = append(n.score, fraction(f.value(text)))
-		case labelConfidence:
-			n.confidence = append(n.confidence, fraction(f.value(text)))
-		case noLabel, labelDecision, labelSummary, labelFeedback, labelAnalysis, labelRecovery, labelSeal:
+		if f.name == labelScore || f.name == labelConfidence {
+			n[f.name] = append(n[f.name], fraction(f.value(text)))
 		}
 	}
 	return n
