@@ -5,36 +5,25 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"codeloops/internal/wording"
 )
 
 // This file tells whether a sentence plans, quotes or takes something back. It knows
 // English only, and finds nothing in other languages.
 
+// clauseEnd matches what ends a clause.
+var clauseEnd = wording.Pattern(`[.,:;!?\n…。！？]`)
+
 // words returns the words of a folded text, without apostrophes and with "will" and the
 // like in full. A "." stands for whatever ends a clause.
-func words(text string) (all []string) {
-	var b strings.Builder
-	flush := func() {
-		if b.Len() > 0 {
-			all = append(all, b.String())
-			b.Reset()
-		}
-	}
-	long := strings.NewReplacer("'ll", " will", "'d", " would", "'m", " am", "'re", " are")
-	for _, r := range long.Replace(fold(strings.ReplaceAll(text, "’", "'"))) {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r):
-			b.WriteRune(r)
-		case r == '\'':
-		default:
-			flush()
-			if strings.ContainsRune(".,:;!?\n…。！？", r) && (len(all) == 0 || all[len(all)-1] != ".") {
-				all = append(all, ".")
-			}
-		}
-	}
-	flush()
-	return all
+func words(text string) []string {
+	text = fold(strings.ReplaceAll(text, "’", "'"))
+	text = strings.NewReplacer("'ll", " will", "'d", " would", "'m", " am", "'re", " are", "'", "").Replace(text)
+	all := strings.FieldsFunc(clauseEnd().ReplaceAllString(text, " . "), func(r rune) bool {
+		return r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	return slices.CompactFunc(all, func(a, b string) bool { return a == "." && b == "." })
 }
 
 // phrase returns the words of a text, without the ends of clauses.
@@ -202,22 +191,15 @@ func stands(line string, texts []string) bool {
 func spelled(text string) string {
 	var b strings.Builder
 	b.WriteByte(' ')
-	gap, escaped := true, false
-	for _, r := range text {
-		breaks := escaped && (r == 'n' || r == 'r' || r == 't')
-		escaped = r == '\\'
-		switch {
-		case breaks:
-		case unicode.IsLetter(r), unicode.IsDigit(r):
-			gap = false
-			b.WriteRune(unicode.ToLower(r))
-		case !gap && !invisible(r):
-			gap = true
-			b.WriteByte(' ')
+	text = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ").Replace(text)
+	text = strings.Map(func(r rune) rune {
+		if invisible(r) {
+			return -1
 		}
-	}
-	if !gap {
-		b.WriteByte(' ')
+		return unicode.ToLower(r)
+	}, text)
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		b.WriteString(w + " ")
 	}
 	return b.String()
 }
