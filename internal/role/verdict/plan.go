@@ -33,10 +33,11 @@ const ToolCommand = "command"
 // maxStep bounds the text of a step, in bytes.
 const maxStep = 2000
 
+// The groups of a step are its ID, its tool and its text.
 var (
-	numbered  = wording.Pattern(`^()(\d{1,3})[.)][ \t]+(.+)$`)
-	bulleted  = wording.Pattern(`^[-*•][ \t]+(.+)$`)
+	numbered  = wording.Pattern(`^(\d{1,3})()[.)][ \t]+(.+)$`)
 	evidenced = wording.Pattern(`^(E\d{1,3})[ \t]*=[ \t]*(command|run|ask)[ \t]*:[ \t]*(.+)$`)
+	bulleted  = wording.Pattern(`^[-*•][ \t]+(.+)$`)
 	stepID    = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
 	unfilled  = wording.Pattern(`^<[^<>]*>$`) // a placeholder of the form
 )
@@ -44,67 +45,34 @@ var (
 // Plan reads a plan of at most so many steps: the line "PLAN:" in the planner's own words with a
 // list below it, or {"steps": [{"id", "description"}]}, or else a numbered list. ok is false if
 // there is none, or if there are two that differ.
-func Plan(reply string, most int) (steps []PlanStep, ok bool) {
-	return readPlan(reply, most, func(line string) (PlanStep, bool) {
-		if m := numbered().FindStringSubmatch(unmarked(line)); m != nil {
-			return PlanStep{ID: m[2], Text: m[3]}, true
-		}
-		m := bulleted().FindStringSubmatch(line)
-		if m == nil {
-			return PlanStep{}, false
-		}
-		return PlanStep{Text: m[1]}, true
-	}, func(i int, s PlanStep) bool {
-		n, err := strconv.Atoi(s.ID)
-		return s.Tool == "" && (err != nil || n == i+1)
-	})
-}
+func Plan(reply string, most int) (steps []PlanStep, ok bool) { return readPlan(reply, most, false) }
 
 // Evidence reads a plan of evidence: the line "PLAN:" with lines like "E1 = ask: where is it
 // tested?" below it, or {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}.
-func Evidence(reply string, most int) (steps []PlanStep, ok bool) {
-	return readPlan(reply, most, func(line string) (PlanStep, bool) {
-		m := evidenced().FindStringSubmatch(unmarked(line))
-		if m == nil {
-			return PlanStep{}, false
-		}
-		return PlanStep{ID: m[1], Tool: strings.Replace(m[2], "run", ToolCommand, 1), Text: m[3]}, true
-	}, func(_ int, s PlanStep) bool {
-		return evidenced().MatchString(s.String())
-	})
-}
+func Evidence(reply string, most int) (steps []PlanStep, ok bool) { return readPlan(reply, most, true) }
 
-// readPlan reads a plan. read parses a line, and sound reports whether a step is valid at its
-// index.
-func readPlan(reply string, most int, read func(line string) (PlanStep, bool), sound func(int, PlanStep) bool) ([]PlanStep, bool) {
-	plans, others, block := listsIn(reply, read)
-	if len(plans) == 0 {
-		plans, _, _ = listsIn(block, read)
-	}
-	if text := strings.TrimSpace(cmp.Or(block, reply)); len(plans) == 0 && strings.HasPrefix(text, "{") {
-		if steps := planObject(text); steps != nil {
-			plans = append(plans, steps)
+func readPlan(reply string, most int, evidence bool) (steps []PlanStep, ok bool) {
+	labelled, others, block := listsIn(reply, evidence)
+	inBlock, _, _ := listsIn(block, evidence)
+	for _, plans := range [][][]PlanStep{labelled, inBlock, planObject(cmp.Or(block, reply)), others} {
+		if len(plans) > 0 {
+			differ := slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) })
+			return plans[0], wellMade(plans[0], most, evidence) && !differ
 		}
 	}
-	if len(plans) == 0 {
-		plans = others
-	}
-	if len(plans) == 0 || slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) }) {
-		return nil, false
-	}
-	return plans[0], wellMade(plans[0], most, sound)
+	return nil, false
 }
 
 // listsIn returns the lists below a line "PLAN:", the other numbered lists, and the content of a
 // fence at the end of the reply.
-func listsIn(reply string, read func(line string) (PlanStep, bool)) (plans, others [][]PlanStep, block string) {
+func listsIn(reply string, evidence bool) (labelled, others [][]PlanStep, block string) {
 	lines, all, last := scanner{text: reply}, []*planList{}, (*planList)(nil)
 	for l := range lines.lines() {
 		text := strings.TrimSpace(wording.Clean(l.text))
 		if !l.own || text == "" {
 			continue
 		}
-		step, is := read(text)
+		step, is := stepIn(text, evidence)
 		switch {
 		case strings.EqualFold(strings.Trim(text, "#*_ \t"), "plan:"):
 			last = &planList{labelled: true}
@@ -121,13 +89,28 @@ func listsIn(reply string, read func(line string) (PlanStep, bool)) (plans, othe
 		switch {
 		case isForm(list.steps):
 		case list.labelled:
-			plans = append(plans, list.steps)
+			labelled = append(labelled, list.steps)
 		default:
 			others = append(others, list.steps)
 		}
 	}
 	block, _ = lines.finalFence()
-	return plans, others, block
+	return labelled, others, block
+}
+
+// stepIn reads a line as a step, which has no ID in a list of bullets.
+func stepIn(line string, evidence bool) (s PlanStep, ok bool) {
+	form := numbered()
+	if evidence {
+		form = evidenced()
+	}
+	if m := form.FindStringSubmatch(unmarked(line)); m != nil {
+		return PlanStep{m[1], strings.Replace(m[2], "run", ToolCommand, 1), m[3]}, true
+	}
+	if m := bulleted().FindStringSubmatch(line); m != nil && !evidence {
+		return PlanStep{Text: m[1]}, true
+	}
+	return s, false
 }
 
 // A planList is a list in a planner's own words.
@@ -190,8 +173,8 @@ func unmarked(line string) string {
 	return line
 }
 
-// planObject reads a plan that is a JSON object, nil for none.
-func planObject(text string) (steps []PlanStep) {
+// planObject reads a plan that is a JSON object.
+func planObject(text string) (plans [][]PlanStep) {
 	var plan struct {
 		Steps []struct {
 			ID          any    `json:"id"`
@@ -200,9 +183,10 @@ func planObject(text string) (steps []PlanStep) {
 			Args        any    `json:"args"`
 		} `json:"steps"`
 	}
-	if json.Unmarshal([]byte(escapeRaw(text)), &plan) != nil { // duplicate names are an error, too
+	if json.Unmarshal([]byte(escapeRaw(text)), &plan) != nil || len(plan.Steps) == 0 { // duplicate names are an error, too
 		return nil
 	}
+	var steps []PlanStep
 	for i, s := range plan.Steps {
 		if s.ID == nil {
 			s.ID = i + 1
@@ -212,27 +196,31 @@ func planObject(text string) (steps []PlanStep) {
 				s.Args = only
 			}
 		}
-		if args, ok := s.Args.(string); ok {
-			s.Description += args
-		}
-		if s.Tool == "run" {
-			s.Tool = ToolCommand
-		}
-		steps = append(steps, PlanStep{fmt.Sprint(s.ID), s.Tool, s.Description})
+		args, _ := s.Args.(string)
+		steps = append(steps, PlanStep{fmt.Sprint(s.ID), strings.Replace(s.Tool, "run", ToolCommand, 1), s.Description + args})
 	}
-	return steps
+	return [][]PlanStep{steps}
 }
 
 // wellMade puts each text of a plan on one line, and reports whether the plan is valid.
-func wellMade(plan []PlanStep, most int, sound func(int, PlanStep) bool) bool {
+func wellMade(plan []PlanStep, most int, evidence bool) bool {
 	seen := map[string]bool{}
-	for i, s := range plan {
-		plan[i].Text = wording.Line(s.Text)
-		s = plan[i]
-		if s.Text == "" || len(s.Text) > maxStep || unfilled().MatchString(s.Text) || !stepID().MatchString(s.ID) || seen[s.ID] || !sound(i, s) {
+	for i := range plan {
+		s := &plan[i]
+		s.Text = wording.Line(s.Text)
+		if s.Text == "" || len(s.Text) > maxStep || unfilled().MatchString(s.Text) || !stepID().MatchString(s.ID) || seen[s.ID] || !s.sound(i, evidence) {
 			return false
 		}
 		seen[s.ID] = true
 	}
-	return len(plan) > 0 && len(plan) <= most
+	return len(plan) <= most
+}
+
+// sound reports whether a step is one of its kind of plan, at its index.
+func (s PlanStep) sound(i int, evidence bool) bool {
+	n, err := strconv.Atoi(s.ID)
+	if evidence {
+		return evidenced().MatchString(s.String())
+	}
+	return s.Tool == "" && (err != nil || n == i+1)
 }
