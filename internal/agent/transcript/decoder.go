@@ -3,8 +3,7 @@ package transcript
 import (
 	"bytes"
 	"fmt"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"slices"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
@@ -105,7 +104,7 @@ func (d *Decoder) take(line []byte) {
 	if line = bytes.TrimSpace(line); len(line) == 0 {
 		return
 	}
-	if kind, whole := kindOf(line); whole && kind != "" {
+	if kind := kindOf(line); kind != "" {
 		d.hear(kind, line)
 		return
 	}
@@ -124,16 +123,17 @@ func (d *Decoder) hear(kind string, object []byte) {
 // broken off.
 var brokenOff = wording.Pattern(`(?i)^(?:(?:turn|session|run|thread|agent)[._-]?)?(?:abort(?:ed)?|cancell?ed|interrupted|failed|failure|error)$`)
 
-// long handles a line that is too long: it is an event without fields, if its type stands
+// opening matches the beginning of an event up to its type, after simple members.
+var opening = wording.Pattern(`^\{(?:\s*"[^"\\]*"\s*:\s*(?:"[^"\\]*"|[\d.]+)\s*,)*\s*"type"\s*:\s*"[^"\\]+"`)
+
+// long handles a line that is too long: it is an event without other fields, if its type stands
 // at the beginning.
 func (d *Decoder) long(head []byte) {
 	d.turn.notice(loop.NoticeProblem, fmt.Sprintf("skipped a line of %d bytes: it is too long", d.size))
-	kind, _ := kindOf(head)
-	if kind == "" {
-		return
+	if start := opening().Find(head); start != nil {
+		object := append(slices.Clone(start), '}')
+		d.hear(kindOf(object), object)
 	}
-	object, _ := jsontext.AppendQuote([]byte(`{"type":`), kind) // kind is UTF-8
-	d.hear(kind, append(object, '}'))
 }
 
 // Report ends the output and returns the report. A last line without a line end counts.

@@ -30,8 +30,11 @@ func FuzzJSON(f *testing.F) {
 			Type string `json:"type"`
 		}
 		want := bytes.HasPrefix(line, []byte{'{'}) && standard(line, &head)
-		if kind, whole := kindOf(line); whole != want || whole && kind != head.Type {
-			t.Errorf("whole: %t, want %t; type %q, want %q", whole, want, kind, head.Type)
+		if !want {
+			head.Type = ""
+		}
+		if kind := kindOf(line); kind != head.Type {
+			t.Errorf("type %q, want %q", kind, head.Type)
 		}
 		if !want {
 			return
