@@ -86,8 +86,7 @@ func (a *app) complain(args []string, err error) {
 // refused is the outcome of a run that could not start.
 func refused(err error, code int) loop.Outcome {
 	out := loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}
-	_, missing := errors.AsType[*agent.NotFoundError](err)
-	if _, nobody := errors.AsType[*crew.NobodyError](err); missing || nobody {
+	if errors.Is(err, agent.ErrNotInstalled) || errors.Is(err, crew.ErrNobody) {
 		out.Reason = loop.StopAgentNotFound
 	}
 	if code == command.ExitInterrupted {

@@ -14,6 +14,7 @@ import (
 	"codeloops/internal/agent/transcript"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/wording/hint"
 )
 
 // maxArg is the longest argument that Linux accepts: MAX_ARG_STRLEN in linux/binfmts.h
@@ -190,25 +191,11 @@ func (a *Agent) argv(r Request, name string) ([]string, error) {
 	for i, arg := range args {
 		args[i] = fill.Replace(arg)
 		if a.spec.Prompt == Arg && len(args[i]) > maxArg {
-			return nil, &longPromptError{a.spec.Name, len(args[i])}
+			return nil, hint.Errorf("put the long part into a file, and name that file in the prompt",
+				"the agent %s takes its prompt as an argument, which has room for %d bytes, not %d", a.spec.Name, maxArg, len(args[i]))
 		}
 	}
 	return args, nil
-}
-
-// A longPromptError says that a prompt is too long for an argument.
-type longPromptError struct {
-	agent string
-	size  int // bytes of the argument
-}
-
-func (e *longPromptError) Error() string {
-	return fmt.Sprintf("the agent %s takes its prompt as an argument, which has room for %d bytes, not %d", e.agent, maxArg, e.size)
-}
-
-// Hint says what to do about it.
-func (e *longPromptError) Hint() string {
-	return "put the long part into a file, and name that file in the prompt"
 }
 
 func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, error) {

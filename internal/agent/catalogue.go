@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
 )
 
 //go:embed catalogue.toml
@@ -67,37 +68,20 @@ func readCatalogue() ([]Spec, error) {
 	return all, nil
 }
 
-// An UnknownError is a name that no agent has.
-type UnknownError struct {
-	Name    string
-	Nearest string   // the known name that was probably meant; "" when none is close
-	Known   []string // all names, without aliases
-}
-
-// Error implements error.
-func (e *UnknownError) Error() string { return fmt.Sprintf("no agent is named %q", e.Name) }
-
-// Hint returns what to do about it.
-func (e *UnknownError) Hint() string {
-	if e.Nearest != "" {
-		return fmt.Sprintf("did you mean %q?", e.Nearest)
-	}
-	return "the agents are " + strings.Join(e.Known, ", ")
-}
-
 // Find returns the agent with a name or alias. The user's own agents come before those of
-// the catalogue. The error is an [*UnknownError].
+// the catalogue. The error is [ErrUnknown].
 func Find(name string, own ...Spec) (Spec, error) {
-	unknown := &UnknownError{Name: name}
-	var names []string
+	var all, names []string // without aliases, and with them
 	for _, s := range append(slices.Clone(own), Catalogue()...) {
 		known := append([]string{s.Name}, s.Aliases...)
 		if slices.Contains(known, name) {
 			return s, nil
 		}
-		unknown.Known = append(unknown.Known, s.Name)
-		names = append(names, known...)
+		all, names = append(all, s.Name), append(names, known...)
 	}
-	unknown.Nearest, _ = wording.Nearest(name, names)
-	return Spec{}, unknown
+	advice := "the agents are " + strings.Join(all, ", ")
+	if nearest, ok := wording.Nearest(name, names); ok {
+		advice = fmt.Sprintf("did you mean %q?", nearest)
+	}
+	return Spec{}, hint.Errorf(advice, "%w %q", ErrUnknown, name)
 }

@@ -10,54 +10,29 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/wording/hint"
 )
 
-// A NotFoundError is an agent whose program is missing.
-type NotFoundError struct {
-	Agent   string
-	Binary  string // as it was looked up
-	Install string // what to do about it; "" when the agent does not say
-}
+// What keeps an agent from playing.
+var (
+	ErrUnknown      = errors.New("no agent is named")
+	ErrNotInstalled = errors.New("is not installed")
+	ErrUnset        = errors.New("needs the variable")
+)
 
-// Error implements error.
-func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("the agent %s is not installed: no program %q found", e.Agent, e.Binary)
-}
-
-// Hint returns how to install it.
-func (e *NotFoundError) Hint() string {
-	return cmp.Or(e.Install, "install it, or choose another agent")
-}
-
-// An UnsetError is an agent without a variable that it needs.
-type UnsetError struct {
-	Agent     string
-	Variables []string // any one of them is enough
-}
-
-// Error implements error.
-func (e *UnsetError) Error() string {
-	return fmt.Sprintf("the agent %s needs the variable %s", e.Agent, strings.Join(e.Variables, " or "))
-}
-
-// Hint returns what to do about it.
-func (e *UnsetError) Hint() string {
-	return "set it where you start codeloops: export " + e.Variables[0] + "=…"
-}
-
-// Equipped returns an [*UnsetError] when the environment lacks a variable that the agent
+// Equipped returns [ErrUnset] when the environment lacks a variable that the agent
 // needs.
 func (s Spec) Equipped(env []string) error {
 	for _, names := range s.Requires {
 		if !slices.ContainsFunc(names, func(name string) bool { return proc.LookEnv(env, name) != "" }) {
-			return &UnsetError{Agent: s.Name, Variables: names}
+			return hint.Errorf("set it where you start codeloops: export "+names[0]+"=…", "the agent %s %w %s", s.Name, ErrUnset, strings.Join(names, " or "))
 		}
 	}
 	return nil
 }
 
 // Resolve returns the absolute path of the program to start. dir is the working
-// directory, absolute; env holds the PATH. The error is a [*NotFoundError] when there is
+// directory, absolute; env holds the PATH. The error is [ErrNotInstalled] when there is
 // no such program, and wraps a [*proc.StartError] when it cannot be run.
 func (s Spec) Resolve(access loop.Access, dir string, env []string) (string, error) {
 	var unusable error
@@ -73,7 +48,8 @@ func (s Spec) Resolve(access loop.Access, dir string, env []string) (string, err
 	if unusable != nil {
 		return "", unusable
 	}
-	return "", &NotFoundError{Agent: s.Name, Binary: s.binaries(access)[0], Install: s.Setup()}
+	return "", hint.Errorf(cmp.Or(s.Setup(), "install it, or choose another agent"),
+		"the agent %s %w: no program %q found", s.Name, ErrNotInstalled, s.binaries(access)[0])
 }
 
 // Setup says what to do when the program is missing.

@@ -2,12 +2,14 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/wording/hint"
 )
 
 func TestFind(t *testing.T) {
@@ -16,7 +18,7 @@ func TestFind(t *testing.T) {
 	if got, err := Find("codex", own); err != nil || got.Install != "ours" {
 		t.Errorf("the user's own agent does not come first: %+v, %v", got, err)
 	}
-	for name, hint := range map[string]string{
+	for name, want := range map[string]string{
 		"cluade":       `did you mean "claude"?`,
 		"Codex":        `did you mean "codex"?`,
 		"opencod":      `did you mean "opencode"?`,
@@ -26,9 +28,8 @@ func TestFind(t *testing.T) {
 			"cn, droid, kilo, claude-gateway, amp, auggie, goose, crush",
 	} {
 		_, err := Find(name, Spec{Name: "mine"})
-		unknown, ok := errors.AsType[*UnknownError](err)
-		if !ok || unknown.Hint() != hint {
-			t.Errorf("Find(%q): %v, want the hint %s", name, err, hint)
+		if got, _ := hint.Of(err); !errors.Is(err, ErrUnknown) || got != want {
+			t.Errorf("Find(%q): %v, want the hint %s", name, err, want)
 		}
 	}
 }
@@ -96,9 +97,9 @@ func TestResolveMissing(t *testing.T) {
 	t.Parallel()
 	for _, s := range append(Catalogue(), Spec{Name: "mine", Program: Program{Binaries: []string{"./gone"}}, Needs: Needs{Install: "build it"}}) {
 		_, err := s.Resolve(loop.ReadOnly, t.TempDir(), []string{"PATH=" + t.TempDir()})
-		got, ok := errors.AsType[*NotFoundError](err)
-		if want := (NotFoundError{Agent: s.Name, Binary: s.Binaries[0], Install: s.Setup()}); !ok || *got != want {
-			t.Errorf("%s: got the error %v, want %v", s.Name, err, &want)
+		want := fmt.Sprintf("the agent %s is not installed: no program %q found", s.Name, s.Binaries[0])
+		if got, _ := hint.Of(err); !errors.Is(err, ErrNotInstalled) || err.Error() != want || got != s.Setup() {
+			t.Errorf("%s: got the error %v with the hint %q, want %s", s.Name, err, got, want)
 		}
 	}
 }

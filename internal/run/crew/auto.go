@@ -37,7 +37,7 @@ func (c *Casting) auto(ctx context.Context, role loop.Role, r config.Role) (Cast
 	for _, entry := range order {
 		name, model, _ := strings.Cut(entry, ":")
 		p, err := c.Player(role, name, model)
-		if _, unknown := errors.AsType[*agent.UnknownError](err); unknown {
+		if errors.Is(err, agent.ErrUnknown) {
 			return nil, fmt.Errorf("agent_order: %w", err)
 		}
 		if err != nil {
@@ -56,7 +56,7 @@ func (c *Casting) auto(ctx context.Context, role loop.Role, r config.Role) (Cast
 		}
 	}
 	if players = append(players, actors...); len(players) == 0 {
-		return nil, &NobodyError{role: role, unsigned: unsigned, silent: silent, order: order}
+		return nil, nobody(role, unsigned, silent, order)
 	}
 	return players, nil
 }
@@ -104,32 +104,19 @@ func (c *Casting) signedIn(ctx context.Context, p Player) string {
 	return how
 }
 
-// A NobodyError says that automatic choice found no agent.
-type NobodyError struct {
-	role     loop.Role
-	unsigned []string // installed, but not signed in
-	silent   []string // without cost reports, although the cost is limited
-	order    []string
-}
+// ErrNobody says that automatic choice found no agent.
+var ErrNobody = errors.New("no agent for the")
 
-// Error implements error.
-func (e *NobodyError) Error() string {
-	if len(e.unsigned) > 0 {
-		return fmt.Sprintf("no agent for the %s: none of those installed seems to be signed in (%s)", e.role, strings.Join(e.unsigned, ", "))
+// nobody returns [ErrNobody]. Agents may be installed but unsigned: not signed in; or silent: they
+// do not say what their turns cost, although the cost is limited.
+func nobody(role loop.Role, unsigned, silent, order []string) error {
+	switch {
+	case len(unsigned) > 0:
+		return hint.Errorf("sign in to one, or name it if it is: --agent "+unsigned[0],
+			"%w %s: none of those installed seems to be signed in (%s)", ErrNobody, role, strings.Join(unsigned, ", "))
+	case len(silent) > 0:
+		return hint.Errorf("limit tokens instead: max_tokens",
+			"%w %s: none of those installed says what its turns cost, which max_cost needs (%s)", ErrNobody, role, strings.Join(silent, ", "))
 	}
-	if len(e.silent) > 0 {
-		return fmt.Sprintf("no agent for the %s: none of those installed says what its turns cost, which max_cost needs (%s)", e.role, strings.Join(e.silent, ", "))
-	}
-	return fmt.Sprintf("no agent for the %s: none of %s is installed", e.role, strings.Join(e.order, ", "))
-}
-
-// Hint returns what to do about it.
-func (e *NobodyError) Hint() string {
-	if len(e.unsigned) > 0 {
-		return "sign in to one, or name it if it is: --agent " + e.unsigned[0]
-	}
-	if len(e.silent) > 0 {
-		return "limit tokens instead: max_tokens"
-	}
-	return "`codeloops agents` tells how to install one"
+	return hint.Errorf("`codeloops agents` tells how to install one", "%w %s: none of %s is installed", ErrNobody, role, strings.Join(order, ", "))
 }

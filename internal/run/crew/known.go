@@ -107,10 +107,7 @@ func Names(h *host.Host, cfg *config.Config) []string {
 // Elsewhere reports whether an error of [Casting.Find] only says that an agent cannot play on
 // this machine as it is.
 func Elsewhere(err error) bool {
-	_, missing := errors.AsType[*agent.NotFoundError](err)
-	_, unset := errors.AsType[*agent.UnsetError](err)
-	_, nobody := errors.AsType[*NobodyError](err)
-	return missing || unset || nobody
+	return errors.Is(err, agent.ErrNotInstalled) || errors.Is(err, agent.ErrUnset) || errors.Is(err, ErrNobody)
 }
 
 // CheckNames rejects unknown agents; they need not be installed.
