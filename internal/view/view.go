@@ -21,6 +21,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
+	"codeloops/internal/wording/hint"
 )
 
 // A Kind is how views are made.
@@ -58,26 +59,8 @@ type Place struct {
 	made atomic.Int32
 }
 
-// An UnavailableError is a kind of views that is not possible on this system or in this place.
-type UnavailableError struct {
-	Kind Kind
-	Err  error
-}
-
-func (e *UnavailableError) Error() string {
-	return fmt.Sprintf("the critic's view cannot be of the kind %q here: %v", e.Kind, e.Err)
-}
-
-func (e *UnavailableError) Unwrap() error { return e.Err }
-
-// Hint tells the user what to do.
-func (e *UnavailableError) Hint() string {
-	return `set critic_view = "auto": it takes the best kind there is`
-}
-
 // Use chooses a kind of views and returns it: the one asked for, if it works, or for Auto the first
-// one that works. The error is an [*UnavailableError], or the context's. It also removes what
-// a killed process has left in the place's home.
+// one that works. It also removes what a killed process has left in the place's home.
 func (p *Place) Use(ctx context.Context, asked Kind) (Kind, error) {
 	if p.kind = Tree; asked == Tree {
 		return Tree, nil
@@ -99,7 +82,7 @@ func (p *Place) Use(ctx context.Context, asked Kind) (Kind, error) {
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", &UnavailableError{Kind: p.kind, Err: err}
+		return "", hint.Errorf(`set critic_view = "auto": it takes the best kind there is`, "the critic's view cannot be of the kind %q here: %w", p.kind, err)
 	}
 	return p.kind, nil
 }

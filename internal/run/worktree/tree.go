@@ -21,6 +21,7 @@ import (
 	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/view"
+	"codeloops/internal/wording/hint"
 )
 
 // A Tree is the [loop.Tree] of a run. Each note is reported once, with the next change.
@@ -218,27 +219,20 @@ func (t *Tree) Peek(ctx context.Context, since diff.Mark, was diff.Glance) (diff
 	return t.Tree.Peek(ctx, since, was)
 }
 
+// putBack is the hint for a work tree that is no longer in its place.
+const putBack = "it was another one when the run began: was it the agent? Put that one back, then `codeloops resume`"
+
 // check returns an error if the run would continue in another directory than it began in:
 // agents, checks and captures find the work tree by its path. A missing directory is reported by
 // the capture.
 func (p place) check(root string) error {
 	if now, err := os.Lstat(root); err == nil && !os.SameFile(now, p.root) {
-		return &movedError{"another directory is in the place of the work tree " + root}
+		return hint.Errorf(putBack, "another directory is in the place of the work tree %s", root)
 	}
 	if there, err := filepath.EvalSymlinks(p.dir); err == nil && there != p.dir {
-		return &movedError{fmt.Sprintf("the working directory %s leads to %s now", p.dir, there)}
+		return hint.Errorf(putBack, "the working directory %s leads to %s now", p.dir, there)
 	}
 	return nil
-}
-
-// A movedError is a work tree that is no longer in its place.
-type movedError struct{ problem string }
-
-func (e *movedError) Error() string { return e.problem }
-
-// Hint returns what to do about it.
-func (e *movedError) Hint() string {
-	return "it was another one when the run began: was it the agent? Put that one back, then `codeloops resume`"
 }
 
 // Views returns the place for views of the work tree.
