@@ -19,24 +19,19 @@ func MayBuild(cfg *config.Config) bool {
 func (c Cast) Reading(cfg *config.Config) Cast {
 	c = slices.Clone(c)
 	for i := range c {
-		c[i].Access = loop.ReadOnly
-	}
-	if MayBuild(cfg) {
-		c = c.asActors(cfg)
+		c[i].reads(cfg)
 	}
 	return c
 }
 
-// asActors has critics started like actors, because most agents cannot build with read-only
-// access. The user's own agents keep their command for critics.
-func (c Cast) asActors(cfg *config.Config) Cast {
-	c = slices.Clone(c)
-	for i, who := range c {
-		if _, own := cfg.Agents[who.Spec.Name]; !own {
-			c[i].Spec.ReadOnly = who.Spec.Write
-		}
+// reads gives the player turns in which it may not write. Critics that may build are started like
+// actors, because most agents cannot build with read-only access. The user's own agents keep their
+// command for critics.
+func (p *Player) reads(cfg *config.Config) {
+	p.Access = loop.ReadOnly
+	if _, own := cfg.Agents[p.Spec.Name]; !own && MayBuild(cfg) {
+		p.Spec.ReadOnly = p.Spec.Write
 	}
-	return c
 }
 
 // Lacks explains that a critic cannot run tests, and what to do about it; "" if it can.

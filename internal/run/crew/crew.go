@@ -134,12 +134,6 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 	if err := errors.Join(c.checkCost(p.Actor), c.checkCost(p.Critic)); err != nil {
 		return p, err
 	}
-	if MayBuild(c.cfg) {
-		p.Critic = p.Critic.asActors(c.cfg)
-		for i := range p.Panel {
-			p.Panel[i] = p.Panel[i].asActors(c.cfg)
-		}
-	}
 	p.Others = map[loop.Role]Cast{}
 	for _, name := range c.cfg.Strategy.Roles() {
 		role := loop.Role(name)
@@ -184,9 +178,6 @@ func (c *Casting) Panel() (all []Cast, err error) {
 func (c *Casting) other(ctx context.Context, role loop.Role, p Players) (players Cast, err error) {
 	if c.cfg.Strategy.Names(string(role)) {
 		players, err = c.Role(ctx, role)
-		if err == nil && MayBuild(c.cfg) && c.roles[role] == loop.ReadOnly {
-			players = players.asActors(c.cfg)
-		}
 	} else {
 		like := p.Actor
 		if c.roles[role] == loop.ReadOnly {
@@ -268,6 +259,9 @@ func (c *Casting) Player(role loop.Role, name, model string) (p Player, err erro
 	p = Player{Role: role, Access: c.roles[role], Model: model}
 	if p.Spec, err = agent.Find(name, c.own...); err != nil {
 		return p, fmt.Errorf("find the %s: %w", role, err)
+	}
+	if p.Access == loop.ReadOnly {
+		p.reads(c.cfg)
 	}
 	p.limits = c.limits(p)
 	if p.Path, err = p.Spec.Resolve(p.Access, c.dir, c.host.Environ); err == nil {
