@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -18,6 +17,7 @@ import (
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/file"
 	"codeloops/internal/repo"
 )
 
@@ -128,11 +128,6 @@ func (g *gitRunner) hash(ctx context.Context, files []scan.Unconverted) ([]plumb
 // hashBeside stores files whose previous version has CRLF. Git may then keep their line ends,
 // depending on the index, so it gets one that holds just the previous versions.
 func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Unconverted) (map[string]plumbing.Hash, error) {
-	dir, err := os.MkdirTemp("", "codeloops-index-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
 	var before, paths bytes.Buffer
 	for _, f := range files {
 		if err := g.store.Persist(f.Before.ID); err != nil {
@@ -141,16 +136,7 @@ func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Un
 		fmt.Fprintf(&before, "%o %s\t%s\x00", f.Before.Mode, f.Before.ID, f.Path)
 		paths.WriteString(f.Path + "\x00")
 	}
-	plain := []string{"-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	_, err = git.inTree(ctx, before.Bytes(), env, append(plain, "update-index", "-z", "--index-info")...)
-	if err == nil {
-		_, err = git.inTree(ctx, paths.Bytes(), env, append(plain, "update-index", "-z", "--stdin")...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	x, err := index.Read(filepath.Join(dir, "index"))
+	x, err := git.updateIndex(ctx, nil, update{"--index-info", before.Bytes()}, update{"--stdin", paths.Bytes()})
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +145,39 @@ func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Un
 		ids[e.Path] = e.ID
 	}
 	return ids, nil
+}
+
+// An update is one run of git update-index.
+type update struct {
+	option string
+	stdin  []byte
+}
+
+// updateIndex lets git update a copy of an index, or an empty one, and returns its entries.
+func (p purpose) updateIndex(ctx context.Context, content []byte, updates ...update) (*index.Index, error) {
+	dir, err := os.MkdirTemp("", "codeloops-index-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+	path := filepath.Join(dir, "index")
+	if content != nil {
+		err = os.WriteFile(path, content, 0o600)
+	}
+	plain := []string{"-c", "core.splitIndex=false", "-c", "index.sparse=false", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}
+	for _, u := range updates {
+		if err == nil {
+			_, err = p.inTree(ctx, u.stdin, []string{"GIT_INDEX_FILE=" + path}, append(plain, "update-index", "--no-split-index", "-z", u.option)...)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	x, err := index.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return &index.Index{Entries: x.Entries}, nil
 }
 
 func (g *gitRunner) hashObjects(ctx context.Context, git purpose, files []scan.Unconverted) ([]plumbing.Hash, error) {
@@ -189,44 +208,12 @@ func (g *gitRunner) checkedOut(ctx context.Context, why, name string, id plumbin
 	return g.purpose(why).inTree(ctx, nil, nil, "cat-file", "--filters", "--path="+name, id.String())
 }
 
-// listIndex lets git read an index that package index cannot. The entries have no stat, so each
-// file is compared by content.
-func (g *gitRunner) listIndex(ctx context.Context) (*index.Index, error) {
-	out, err := g.purpose("to read an unusual index").
-		Run(ctx, GitCall{Dir: g.root, Args: []string{"ls-files", "-v", "--stage", "-z"}})
-	x := &index.Index{}
-	for record := range bytes.SplitSeq(out, []byte{0}) {
-		if len(record) == 0 {
-			continue
-		}
-		e, err := parseStage(string(record))
-		if err != nil {
-			return nil, err
-		}
-		x.Entries = append(x.Entries, e)
+// readIndex lets git rewrite an index that package index cannot read. The stats do not count, so
+// each file is compared by content.
+func (g *gitRunner) readIndex(ctx context.Context, path string) (*index.Index, error) {
+	content, _, err := file.Read(path, file.Options{Max: math.MaxInt64})
+	if err != nil {
+		return nil, err
 	}
-	return x, err
-}
-
-// parseStage parses a record of `git ls-files -v --stage -z`: "H 100644 <id> 0\t<path>". The tag
-// is in lower case if the file is assumed unchanged, and S if a sparse checkout leaves it out.
-func parseStage(record string) (e index.Entry, err error) {
-	about, path, _ := strings.Cut(record, "\t")
-	fields := strings.Split(about, " ")
-	if len(fields) != 4 || len(fields[0]) != 1 || path == "" || !plumbing.IsHash(fields[2]) {
-		return e, fmt.Errorf("git ls-files printed %q", record)
-	}
-	if tag := fields[0][0]; 'a' <= tag && tag <= 'z' {
-		e.Flags |= index.AssumeValid
-	}
-	if strings.EqualFold(fields[0], "S") {
-		e.Flags |= index.SkipWorktree
-	}
-	mode, errMode := strconv.ParseUint(fields[1], 8, 32)
-	stage, errStage := strconv.ParseUint(fields[3], 10, 2)
-	if err = errors.Join(errMode, errStage); err != nil {
-		return e, fmt.Errorf("git ls-files printed %q: %w", record, err)
-	}
-	e.Path, e.ID, e.Mode, e.Stage = path, plumbing.NewHash(fields[2]), uint32(mode), uint8(stage)
-	return e, nil
+	return g.purpose("to read an unusual index").updateIndex(ctx, content, update{"--force-write-index", nil})
 }

@@ -114,9 +114,10 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 }
 
 func (w *watcher) readIndex(ctx context.Context) error {
-	x, err := index.Read(w.repo.IndexFile())
+	path := w.repo.IndexFile()
+	x, err := index.Read(path)
 	if errors.Is(err, index.ErrExtension) {
-		x, err = w.git.listIndex(ctx)
+		x, err = w.git.readIndex(ctx, path)
 	}
 	if err == nil {
 		w.tracked = trackedIn(x)
