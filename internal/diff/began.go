@@ -32,12 +32,8 @@ const (
 
 // recordStart records the start of a session.
 func (w *watcher) recordStart(state scan.State) begun {
-	b := begun{ignored: w.ignoredOf(state)}
-	if w.rules != nil {
-		o := w.rules.origin
-		b.outside, b.ignoreCase = []string{rulesIn(o.ExcludesFile), rulesIn(o.InfoExclude)}, o.IgnoreCase
-	}
-	return b
+	o := w.rules.Options()
+	return begun{ignored: w.ignoredOf(state), outside: []string{rulesIn(o.ExcludesFile), rulesIn(o.InfoExclude)}, ignoreCase: o.IgnoreCase}
 }
 
 // readStart reads the start of a session from a checkpoint. That has only digests of the rules

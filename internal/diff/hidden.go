@@ -47,7 +47,7 @@ func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 	defer root.Close() //nolint:errcheck // only read
 	l := &look{root: root, state: c.state.Root, nests: c.nests.rules}
 	l.wholes = slices.DeleteFunc(slices.Clone(c.state.SelfIgnored), c.hiddenThen)
-	begun := make(map[*rules]string) // the last start with each set of rules
+	begun := make(map[*ignore.Rules]string) // the last start with each set of rules
 	for _, start := range starts {
 		in, rest := c.rulesOf(start)
 		if above, known := begun[in]; known && strings.HasPrefix(start, above) {
@@ -101,10 +101,10 @@ func (c *capture) hiddenThen(dir string) bool {
 // rulesThen returns the ignore rules at the start of the session, of the work tree ("") or a nest,
 // given the current ones. The rule files are in the state of that time, except those of
 // directories that ignored themselves.
-func (c *capture) rulesThen(ctx context.Context, area string, now *rules) *ignore.Rules {
+func (c *capture) rulesThen(ctx context.Context, area string, now *ignore.Rules) *ignore.Rules {
 	base, outside := c.contents(ctx, c.base), c.began.outside
 	if now != c.rules {
-		outside = []string{c.began.outside[0], rulesIn(now.origin.InfoExclude)} // its own do not change
+		outside = []string{c.began.outside[0], rulesIn(now.Options().InfoExclude)} // its own do not change
 	}
 	return ignore.New(ignore.Options{
 		Outside: outside, IgnoreCase: c.began.ignoreCase,
@@ -126,10 +126,10 @@ func (c *capture) rulesThen(ctx context.Context, area string, now *rules) *ignor
 type look struct {
 	root   *os.Root
 	state  *scan.Dir
-	wholes []string          // see scan.State.SelfIgnored
-	nests  map[string]*rules // by their paths
-	single []string          // files hidden in a directory that is not hidden as a whole
-	whole  []loop.Unshown    // directories that are hidden as a whole, or their files if they are few
+	wholes []string                 // see scan.State.SelfIgnored
+	nests  map[string]*ignore.Rules // by their paths
+	single []string                 // files hidden in a directory that is not hidden as a whole
+	whole  []loop.Unshown           // directories that are hidden as a whole, or their files if they are few
 }
 
 // directory searches a directory, given the rules in it now and those of the start, which do not

@@ -31,8 +31,8 @@ import (
 // names in its index count, and nothing is written into its git directory.
 type nests struct {
 	at    *place
-	begun map[string]bool   // paths of those that the session began with; nil before that
-	rules map[string]*rules // of the nests of the last scan, by path
+	begun map[string]bool          // paths of those that the session began with; nil before that
+	rules map[string]*ignore.Rules // of the nests of the last scan, by path
 
 	// Several goroutines of a scan write these.
 	mu    sync.Mutex
@@ -75,7 +75,7 @@ func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner
 		Now: w.options.Now, Since: w.since, Clock: w.clock, Blobs: w.store, Inside: inside{&w.nests, path + "/"}, Alone: w.alone,
 	}
 	tracked, rules, warnings := w.prepareNest(path, s)
-	s.Rules, w.nests.rules[path] = rules.Rules, rules
+	s.Rules, w.nests.rules[path] = rules, rules
 	known = scan.Known{Base: known.Base.Dir(path), Index: tracked, Names: true, Last: known.Last.Dir(path), Also: known.Also.Dir(path)}
 	state, err := s.Scan(ctx, known)
 	switch {
@@ -87,13 +87,13 @@ func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner
 	default:
 		return scan.State{}, err
 	}
-	state.Warnings = append(append(state.Warnings, warnings...), rules.unread()...)
+	state.Warnings = append(append(state.Warnings, warnings...), unread(rules)...)
 	return state, nil
 }
 
 // prepareNest reads the index and the ignore rules of a nest.
-func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, _ *rules, warnings []string) {
-	o := ignore.Options{WorkTree: s.Root, ExcludesFile: w.rules.origin.ExcludesFile, IgnoreCase: s.IgnoreCase}
+func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, _ *ignore.Rules, warnings []string) {
+	o := ignore.Options{WorkTree: s.Root, ExcludesFile: w.rules.Options().ExcludesFile, IgnoreCase: s.IgnoreCase}
 	r, _ := w.openNest(path) // the scan around it has warned about the error
 	if r != nil && w.nests.atStart(path) {
 		if w.base == nil || digestOf(r.InfoExclude()) == w.setupThen[w.nameOf(r.InfoExclude())] {
@@ -107,7 +107,7 @@ func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, 
 			tracked = scan.Tracked(x)
 		}
 	}
-	return tracked, newRules(o), warnings
+	return tracked, ignore.New(o), warnings
 }
 
 // An inside tells the scan of a work tree, or of a nest, about the repositories in it. It
@@ -184,7 +184,7 @@ func (n *nests) atStart(path string) bool { return n.begun == nil || n.begun[pat
 
 // rulesOf returns the rules of the last scan for a path: those of the innermost nest around it,
 // with the path from there, or those of the work tree.
-func (s *seen) rulesOf(path string) (in *rules, rest string) {
+func (s *seen) rulesOf(path string) (in *ignore.Rules, rest string) {
 	in, rest = s.rules, path
 	for i := range path {
 		if path[i] == '/' && s.nests.rules[path[:i]] != nil {

@@ -16,6 +16,7 @@ import (
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
@@ -60,7 +61,7 @@ func (s *start) BaseCommit() string { return s.head.Commit }
 type seen struct {
 	last        *scan.Dir
 	tracked     tracked
-	rules       *rules
+	rules       *ignore.Rules
 	how         attr.Conversion // of files
 	config      *repo.Config
 	setup       setup

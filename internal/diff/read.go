@@ -14,6 +14,7 @@ import (
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/index"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/file"
@@ -75,8 +76,8 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 		return scan.State{}, err
 	}
 	o.WorkTree, o.FromIndex = w.Root(), w.leftOut(ctx)
-	w.rules = newRules(o)
-	s.Rules = w.rules.Rules
+	w.rules = ignore.New(o)
+	s.Rules = w.rules
 	known := scan.Known{Base: w.base, Index: w.tracked.root, Then: w.trackedThen, Last: w.last, Also: also}
 	state, err := w.scanAll(ctx, s, known)
 	if err == nil && w.last != nil && w.reconverted(s.Conversion.Settings, state.Root) {
@@ -94,12 +95,12 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 }
 
 func (w *watcher) scanAll(ctx context.Context, s *scan.Scanner, known scan.Known) (scan.State, error) {
-	w.nests.found, w.nests.gits, w.nests.rules = nil, make(map[string]gitDir), make(map[string]*rules)
+	w.nests.found, w.nests.gits, w.nests.rules = nil, make(map[string]gitDir), make(map[string]*ignore.Rules)
 	state, err := s.Scan(ctx, known)
 	if err != nil {
 		return state, err
 	}
-	state.Warnings = append(state.Warnings, w.rules.unread()...)
+	state.Warnings = append(state.Warnings, unread(w.rules)...)
 	return w.scanNests(ctx, s, state, known)
 }
 
@@ -114,10 +115,10 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 }
 
 func (w *watcher) readIndex(ctx context.Context) error {
-	path := w.repo.IndexFile()
-	x, err := index.Read(path)
+	at := w.repo.IndexFile()
+	x, err := index.Read(at)
 	if errors.Is(err, index.ErrExtension) {
-		x, err = w.git.readIndex(ctx, path)
+		x, err = w.git.readIndex(ctx, at)
 	}
 	if err == nil {
 		w.tracked = trackedIn(x)

@@ -93,7 +93,7 @@ func (w *restorePlanner) find(ctx context.Context, known *memory, to string, oth
 	}
 	w.now.state = state.Root
 	for _, state := range states {
-		o := w.watcher.rules.origin
+		o := w.watcher.rules.Options()
 		o.WorkTree, o.FromIndex = "", w.contents(ctx, known.states[state])
 		w.rules = append(w.rules, ignore.New(o))
 	}

@@ -15,14 +15,6 @@ import (
 	"codeloops/internal/wording"
 )
 
-// rules are ignore rules with their sources.
-type rules struct {
-	*ignore.Rules
-	origin ignore.Options
-}
-
-func newRules(o ignore.Options) *rules { return &rules{ignore.New(o), o} }
-
 // originOf returns the sources of ignore rules outside the work tree.
 func originOf(r *repo.Repository) (o ignore.Options, err error) {
 	o.InfoExclude = r.InfoExclude()
@@ -47,11 +39,10 @@ func (w *watcher) leftOut(ctx context.Context) func(name string) ([]byte, bool) 
 }
 
 // unread returns warnings about rules that could not be read.
-func (r *rules) unread() []string {
-	var warnings []string
-	unread := r.Unread()
-	for _, path := range slices.Sorted(maps.Keys(unread)) {
-		warnings = append(warnings, wording.NameIn(fmt.Sprintf("cannot read ignore rules: %v", unread[path]), path))
+func unread(r *ignore.Rules) (warnings []string) {
+	errs := r.Unread()
+	for _, name := range slices.Sorted(maps.Keys(errs)) {
+		warnings = append(warnings, wording.NameIn(fmt.Sprintf("cannot read ignore rules: %v", errs[name]), name))
 	}
 	return warnings
 }
@@ -59,13 +50,13 @@ func (r *rules) unread() []string {
 // OutOfScope reports whether a file is ignored under the rules of the last scan, given its
 // slash-separated path from the root. A file that is tracked, that was in scope when the session
 // began, or that decides what is ignored is not.
-func (t *Tree) OutOfScope(path string) bool {
+func (t *Tree) OutOfScope(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if scan.Decides(path) || t.base.Find(path) != nil || t.last.Find(path) != nil || t.tracked.root.Find(path) != nil {
+	if scan.Decides(name) || t.base.Find(name) != nil || t.last.Find(name) != nil || t.tracked.root.Find(name) != nil {
 		return false
 	}
-	return t.rules != nil && t.ignores(path)
+	return t.rules != nil && t.ignores(name)
 }
 
 // Counts reports whether what is written into a file, given its absolute path, would count as work: it

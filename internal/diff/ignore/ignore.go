@@ -51,6 +51,9 @@ func New(o Options) *Rules {
 	return r
 }
 
+// Options returns where the rules are.
+func (r *Rules) Options() Options { return r.o }
+
 // A Dir is the rules in force in one directory. It is safe for concurrent use.
 type Dir struct {
 	rules  *Rules
