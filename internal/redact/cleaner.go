@@ -26,6 +26,14 @@ func (r *Redactor) Rules(rules []loop.Rule) []loop.Rule {
 	return c.value(reflect.ValueOf(rules)).Interface().([]loop.Rule)
 }
 
+// Event returns a redacted event.
+func (r *Redactor) Event(e loop.Event) loop.Event {
+	if r.matcher != nil {
+		e, _ = r.clean(e)
+	}
+	return e
+}
+
 // clean returns a redacted event, and the files of the outputs that it names.
 func (r *Redactor) clean(e loop.Event) (clean loop.Event, files []string) {
 	c := cleaner{Redactor: r}

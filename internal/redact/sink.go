@@ -8,22 +8,28 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Sink returns a sink that redacts the events of a run and passes them on to next, and redacts
-// the files that outputs name. It redacts every free text, but not the fixed words, ids,
-// versions and hashes of codeloops itself. It does not modify the events that it receives. The
-// end of an [loop.Activity] that may be the beginning of a secret is passed on later, with the
-// same stamp.
-func (r *Redactor) Sink(next loop.Sink) loop.Sink {
+// Sink returns a sink that redacts events and passes them on to next. It redacts every free
+// text, but not the fixed words, ids, versions and hashes of codeloops itself. It does not modify
+// the events that it receives. The end of an [loop.Activity] that may be the beginning of a secret
+// is passed on later, with the same stamp.
+func (r *Redactor) Sink(next loop.Sink) loop.Sink { return r.sink(next, false) }
+
+// Recording is Sink for a run that is under way: it also redacts the files that its outputs name.
+// Those that a log names may be anybody's.
+func (r *Redactor) Recording(next loop.Sink) loop.Sink { return r.sink(next, true) }
+
+func (r *Redactor) sink(next loop.Sink, records bool) loop.Sink {
 	if r.matcher == nil {
 		return next
 	}
-	return &sink{Redactor: r, next: next}
+	return &sink{Redactor: r, next: next, records: records}
 }
 
 type sink struct {
 	*Redactor
-	next   loop.Sink
-	voices []*voice // in the order in which they were first heard
+	next    loop.Sink
+	records bool
+	voices  []*voice // in the order in which they were first heard
 }
 
 // A voice is one stream of activity.
@@ -46,7 +52,7 @@ func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
 	}
 	clean, files := s.clean(e)
 	// The files of an iteration were redacted with its earlier events.
-	if _, again := e.(loop.IterationFinished); !again {
+	if _, again := e.(loop.IterationFinished); s.records && !again {
 		if err := s.files(files); err != nil {
 			return err
 		}

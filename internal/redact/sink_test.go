@@ -308,7 +308,7 @@ func TestSinkRedactsFiles(t *testing.T) {
 		return loop.Turn{Execution: loop.Execution{Stdout: output(name + ".out"), Stderr: output(name + ".err")}}
 	}
 	var got record
-	s := New([]string{"X_SECRET=" + secret}).Sink(&got)
+	s := New([]string{"X_SECRET=" + secret}).Recording(&got)
 	for _, e := range []loop.Event{
 		loop.ActorFinished{Attempt: loop.Attempt{Turn: turn("actor")}},
 		loop.ChecksFinished{Checks: []loop.CheckResult{{Output: output("check")}}},

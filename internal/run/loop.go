@@ -32,7 +32,7 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 	}
 	shown := &audience{sinks: slices.Clone(sinks), stopped: ctx.Done(), dropped: r.options.Dropped}
 	secrets := r.options.Host.Secrets
-	l.Sink = secrets.Sink(loop.Tee(r.own.log, r.board, &r.own.last, shown))
+	l.Sink = secrets.Recording(loop.Tee(r.own.log, r.board, &r.own.last, shown))
 	if r.options.Say != "" {
 		if err := r.control.Steer(loop.SteerSay, r.options.Say); err != nil {
 			return loop.Outcome{}, err

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"codeloops/internal/loop"
 	"codeloops/internal/redact"
 	"codeloops/internal/session"
 	"codeloops/internal/session/sessionview"
@@ -12,22 +11,13 @@ func Redacted(entries sessionview.Entries, secrets *redact.Redactor) sessionview
 	return func(yield func(session.Entry, error) bool) {
 		for entry, err := range entries {
 			if err == nil {
-				err = secrets.Sink(taken{&entry}).Handle(entry.At, entry.Event)
+				entry.Event = secrets.Event(entry.Event)
 			}
 			if !yield(entry, err) {
 				return
 			}
 		}
 	}
-}
-
-// taken is a sink that keeps the event it is given.
-type taken struct{ entry *session.Entry }
-
-// Handle implements [loop.Sink].
-func (t taken) Handle(_ loop.Stamp, e loop.Event) error {
-	t.entry.Event = e
-	return nil
 }
 
 // RedactedOverview replaces the values of secrets in what an overview says.
