@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"codeloops/internal/file"
@@ -24,7 +23,7 @@ import (
 // remembered of the logs, encoded by encoding/gob.
 const (
 	indexName    = ".index"
-	indexVersion = "23" // increased with every change of the format
+	indexVersion = "24" // increased with every change of the format
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
 	indexLimit   = 512 << 20 // bytes; a larger file is not ours
 	textLimit    = 64 << 10  // bytes; a log with longer texts is not remembered
@@ -47,21 +46,16 @@ type indexed struct {
 
 // A badLine is what is wrong with a line; the reader knows the file.
 type badLine struct {
-	Line, Kind int
-	Text       string
+	Line int
+	Text string
 }
-
-// problems are the errors of a line that callers may ask for with [errors.Is]; nil stands for
-// any other.
-func problems() []error { return []error{nil, ErrEmpty, errNoStart, ErrTorn, ErrLineTooLong} }
 
 func badOf(err error) *badLine {
 	line, ok := errors.AsType[*LineError](err)
 	if !ok {
 		return nil
 	}
-	kind := slices.IndexFunc(problems(), func(known error) bool { return known != nil && errors.Is(err, known) })
-	return &badLine{Line: line.Line, Kind: max(0, kind), Text: line.Err.Error()}
+	return &badLine{line.Line, line.Err.Error()}
 }
 
 // in returns the error for the log at path; nil if nothing is wrong.
@@ -69,18 +63,8 @@ func (b *badLine) in(path string) error {
 	if b == nil {
 		return nil
 	}
-	known := problems()
-	return &LineError{File: path, Line: b.Line, Err: &recalledError{text: b.Text, is: known[max(0, min(b.Kind, len(known)-1))]}}
+	return &LineError{File: path, Line: b.Line, Err: errors.New(b.Text)}
 }
-
-// A recalledError is an error that an index remembers.
-type recalledError struct {
-	text string
-	is   error
-}
-
-func (e *recalledError) Error() string { return e.text }
-func (e *recalledError) Unwrap() error { return e.is }
 
 // remember returns what an index holds of a log; nil if the log must not be remembered.
 func remember(o Overview, at file.Stamp) *indexed {
