@@ -52,15 +52,11 @@ state that the session, or the iteration, began with:
 		Example: `  codeloops sessions diff --stat --find-renames
   codeloops sessions diff latest~1 --until-iteration 2 > work.patch
   codeloops sessions diff --iteration 2`,
-		Args:              command.OneSession,
-		ValidArgsFunction: l.Complete,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(cmd.Flags()); err != nil {
-				return err
-			}
-			return runSessionsDiff(cmd.Context(), l, o, command.First(args))
-		},
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return o.validate(cmd.Flags()) },
 	}
+	onSession(cmd, l, "Show the diff of which session?", func(ctx context.Context, one session.Overview) error {
+		return runSessionsDiff(ctx, l, o, one)
+	})
 	f := cmd.Flags()
 	o.addFlags(f, "only what iteration `n` changed")
 	f.IntVar(&o.until, "until-iteration", 0, "what had changed when iteration `n` was over")
@@ -71,11 +67,7 @@ state that the session, or the iteration, began with:
 	return cmd
 }
 
-func runSessionsDiff(ctx context.Context, l *command.Logs, o *diffOptions, ref string) error {
-	one, err := l.FindOrAsk(ctx, ref, "Show the diff of which session?")
-	if err != nil {
-		return err
-	}
+func runSessionsDiff(ctx context.Context, l *command.Logs, o *diffOptions, one session.Overview) error {
 	change, err := o.change(ctx, l, one)
 	if err != nil {
 		return err

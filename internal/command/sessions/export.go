@@ -11,6 +11,7 @@ import (
 
 	"codeloops/internal/command"
 	"codeloops/internal/screen/pager"
+	"codeloops/internal/session"
 	"codeloops/internal/session/export"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/sessionview"
@@ -46,15 +47,11 @@ that were not secret, or not set, when the session ran.
 		Example: `  codeloops sessions export
   codeloops sessions export latest -o report.html
   codeloops sessions export --format markdown | gh pr create --title "…" --body-file -`,
-		Args:              command.OneSession,
-		ValidArgsFunction: l.Complete,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.setFormat(cmd.Flags()); err != nil {
-				return err
-			}
-			return runSessionsExport(cmd.Context(), l, o, command.First(args))
-		},
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return o.setFormat(cmd.Flags()) },
 	}
+	onSession(cmd, l, "Export which session?", func(ctx context.Context, one session.Overview) error {
+		return runSessionsExport(ctx, l, o, one)
+	})
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", string(export.HTML), "format of the file: `html|markdown|json` (default: what the name of the file says, else html)")
@@ -74,11 +71,7 @@ func (o *exportOptions) setFormat(flags *pflag.FlagSet) error {
 	return lookup.OneOf("--format", o.format, export.Formats())
 }
 
-func runSessionsExport(ctx context.Context, l *command.Logs, o *exportOptions, ref string) error {
-	one, err := l.FindOrAsk(ctx, ref, "Export which session?")
-	if err != nil {
-		return err
-	}
+func runSessionsExport(ctx context.Context, l *command.Logs, o *exportOptions, one session.Overview) error {
 	c := l.Console
 	one = export.RedactedOverview(one, c.Secrets)
 	write := func(w io.Writer) error {

@@ -2,9 +2,12 @@
 package sessions
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/command"
+	"codeloops/internal/session"
 	"codeloops/internal/session/sessionview"
 )
 
@@ -22,6 +25,19 @@ func Commands(r *Restorer) []*cobra.Command {
 func addLogFlags(cmd *cobra.Command, l *command.Logs) {
 	cmd.PersistentFlags().StringVar(&l.Dir, "session-dir", "", "look for session logs in `dir`")
 	cmd.PersistentFlags().BoolVar(&l.All, "all", false, "look for \"latest\" in all directories; include demonstrations in lists and totals")
+}
+
+// onSession has a command act on the session that its argument names or, without one, that the
+// answer to the question names.
+func onSession(cmd *cobra.Command, l *command.Logs, question string, act func(context.Context, session.Overview) error) {
+	cmd.Args, cmd.ValidArgsFunction = command.OneSession, l.Complete
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		one, err := l.FindOrAsk(cmd.Context(), command.First(args), question)
+		if err != nil {
+			return err
+		}
+		return act(cmd.Context(), one)
+	}
 }
 
 func newSessionsCmd(r *Restorer) *cobra.Command {

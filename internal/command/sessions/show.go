@@ -48,30 +48,25 @@ leaves out the iterations, and takes no longer for a log of any length.
 ` + refHelp,
 		Example: `  codeloops sessions show
   codeloops sessions show latest~1 --iteration 2 --full`,
-		Args:              command.OneSession,
-		ValidArgsFunction: l.Complete,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(cmd.Flags()); err != nil {
-				return err
-			}
-			one, err := l.FindOrAsk(cmd.Context(), command.First(args), "Show which session?")
-			if err != nil {
-				return err
-			}
-			switch {
-			case brief && (full || asJSON || o.iteration > 0):
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if brief && (full || asJSON || o.iteration > 0) {
 				return hint.Errorf("leave --brief out to see iterations", "--brief cannot be combined with --full, --json or --iteration")
-			case brief:
-				return l.Console.Print(func(w io.Writer) error {
-					d := sessionview.Details{Page: sessionview.Page{Out: w, Screen: l.Console.Screen()}, Zone: l.Console.Now().Location()}
-					return d.Brief(one)
-				})
-			case asJSON:
-				return o.document(cmd.Context(), l, one)
 			}
-			return o.show(cmd.Context(), l, one, full)
+			return o.validate(cmd.Flags())
 		},
 	}
+	onSession(cmd, l, "Show which session?", func(ctx context.Context, one session.Overview) error {
+		switch {
+		case brief:
+			return l.Console.Print(func(w io.Writer) error {
+				d := sessionview.Details{Page: sessionview.Page{Out: w, Screen: l.Console.Screen()}, Zone: l.Console.Now().Location()}
+				return d.Brief(one)
+			})
+		case asJSON:
+			return o.document(ctx, l, one)
+		}
+		return o.show(ctx, l, one, full)
+	})
 	f := cmd.Flags()
 	o.addFlags(f, "only iteration `n`")
 	f.BoolVar(&brief, "brief", false, "only how it began and how it ended")
@@ -133,29 +128,23 @@ rules of the run pointed at, which rule decided, and what each phase took.
 ` + refHelp,
 		Example: `  codeloops sessions audit
   codeloops sessions audit --json latest~1`,
-		Args:              command.OneSession,
-		ValidArgsFunction: l.Complete,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := l.FindOrAsk(cmd.Context(), command.First(args), "Audit which session?")
-			if err != nil {
-				return err
-			}
-			var audit sessionview.Audit
-			err = lookup.Read(cmd.Context(), one, l.Tell, func(entries sessionview.Entries) error {
-				audit, err = sessionview.NewAudit(one, entries)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return l.Console.Print(func(w io.Writer) error { return command.WriteJSON(w, audit) })
-			}
-			return l.Console.Page(cmd.Context(), noPager, func(_ context.Context, w io.Writer) error {
-				return audit.Text(w, l.Console.Screen())
-			})
-		},
 	}
+	onSession(cmd, l, "Audit which session?", func(ctx context.Context, one session.Overview) error {
+		var audit sessionview.Audit
+		err := lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) (err error) {
+			audit, err = sessionview.NewAudit(one, entries)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return l.Console.Print(func(w io.Writer) error { return command.WriteJSON(w, audit) })
+		}
+		return l.Console.Page(ctx, noPager, func(_ context.Context, w io.Writer) error {
+			return audit.Text(w, l.Console.Screen())
+		})
+	})
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVar(&noPager, "no-pager", false, "do not use a pager, even on a terminal")
