@@ -16,7 +16,7 @@ func TestParseDuration(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "d", "7", "-1d", "-1h", "1d2", "1y", "99999999d", "NaNd", "Infd", "1hd", "1h1d", "1d-1h", "1d1w", "+1d", "1d ", "400000d"} {
+	for _, text := range []string{"", "d", "7", "-1d", "-1h", "1d2", "1y", "99999999d", "NaNd", "Infd", "1hd", "1h1d", "1d-1h", "1d1w", "+1d", "1d ", "1d\n", "400000d"} {
 		if got, err := config.ParseDuration(text); err == nil {
 			t.Errorf("%s: %v", text, got)
 		}

@@ -113,11 +113,9 @@ func (r *fileReader) read(content []byte) Errors {
 func (r *fileReader) take(n node) bool {
 	key := []string(n.key)
 	if key[0] == "defaults" {
-		if !r.mayDefault(key[1:]) {
-			r.refuseDefault(n)
+		if key = key[1:]; !r.mayDefault(n, key) {
 			return false
 		}
-		key = key[1:]
 	}
 	if r.schema.isTable(key) {
 		return r.takeTable(n, key)
@@ -166,20 +164,17 @@ func (r *fileReader) takeTable(n node, key []string) bool {
 	return true
 }
 
-// mayDefault reports whether a key may be in [defaults], a table of the global file.
-func (r *fileReader) mayDefault(key []string) bool {
-	if r.origin != Global {
-		return false
-	}
-	return len(key) == 0 || slices.Contains([]string{"agent", "model", "fallback", "max_iterations", "actor", "critic"}, key[0])
-}
-
-func (r *fileReader) refuseDefault(n node) {
+// mayDefault rejects a key that may not be in [defaults], a table of the global file.
+func (r *fileReader) mayDefault(n node, key []string) bool {
 	hint := "[defaults] takes agent, model, fallback, max_iterations, actor and critic; write other keys at the top level"
-	if r.origin != Global {
+	switch {
+	case r.origin != Global:
 		hint = "[defaults] belongs in the global file; here, write its keys at the top level"
+	case len(key) == 0 || slices.Contains([]string{"agent", "model", "fallback", "max_iterations", "actor", "critic"}, key[0]):
+		return true
 	}
 	r.fail(n, fmt.Sprintf("unknown key %q", n.key.String()), hint)
+	return false
 }
 
 // set records a value. Setting a key both in [defaults] and outside is a problem if the

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"codeloops/internal/wording"
 )
 
 // checkString applies check to a string. Flags and variables may hold any bytes, so it
@@ -39,8 +41,7 @@ func addressOr(scheme string, names []string) func(string) *fault {
 		if strings.HasPrefix(s, scheme+"://") {
 			return address(scheme, s)
 		}
-		_, f := choice(append(names, scheme+"://…")...)(s)
-		return f
+		return oneOf(append(names, scheme+"://…")...)(s)
 	}
 }
 
@@ -116,16 +117,8 @@ func globPattern(s string) *fault {
 	return notBlank(s)
 }
 
+var bareName = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
 // isName reports whether s can be a bare TOML key, and a command-line argument that is not
 // taken for a flag.
-func isName(s string) bool {
-	for i, r := range s {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-		case i > 0 && (r == '-' || r == '_'):
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
+func isName(s string) bool { return bareName().MatchString(s) }
