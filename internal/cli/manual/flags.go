@@ -36,33 +36,35 @@ type group struct {
 // first occur, then the others, then inherited flags.
 func groups(cmd *cobra.Command) (all []group) {
 	cmd.InitDefaultHelpFlag() // as cobra does when it runs the command
-	rest := group{heading: "Options"}
+	put := func(heading string, f *pflag.Flag) {
+		i := slices.IndexFunc(all, func(g group) bool { return g.heading == heading })
+		if i < 0 {
+			i, all = len(all), append(all, group{heading: heading})
+		}
+		all[i].flags = append(all[i].flags, f)
+	}
+	var rest []*pflag.Flag
 	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-		heading := f.Annotations[groupKey]
-		switch i := slices.IndexFunc(all, func(g group) bool { return heading != nil && g.heading == heading[0] }); {
+		switch heading := f.Annotations[groupKey]; {
 		case f.Hidden:
 		case heading == nil:
-			rest.flags = append(rest.flags, f)
-		case i >= 0:
-			all[i].flags = append(all[i].flags, f)
+			rest = append(rest, f)
 		default:
-			all = append(all, group{heading[0], []*pflag.Flag{f}})
+			put(heading[0], f)
 		}
 	})
+	others := "Options"
 	if len(all) > 0 {
-		rest.heading = "Other options"
+		others = "Other options"
 	}
-	common := group{heading: "Common options"}
+	for _, f := range rest {
+		put(others, f)
+	}
 	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
-			common.flags = append(common.flags, f)
+			put("Common options", f)
 		}
 	})
-	for _, g := range []group{rest, common} {
-		if len(g.flags) > 0 {
-			all = append(all, g)
-		}
-	}
 	return all
 }
 

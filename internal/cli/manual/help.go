@@ -45,8 +45,10 @@ func (s Screen) Help(w io.Writer, cmd *cobra.Command, more string) error {
 		section("Examples")
 		b.WriteString(strings.TrimRight(cmd.Example, "\n") + "\n")
 	}
-	for _, g := range commands(cmd) {
-		section(g.heading)
+	for _, g := range chapters(cmd) {
+		if g.commands != nil {
+			section(g.heading)
+		}
 		for _, below := range g.commands {
 			b.WriteString(s.row("  "+below.Name(), 14, below.Short))
 		}
@@ -149,26 +151,20 @@ type chapter struct {
 	commands []*cobra.Command
 }
 
-// commands returns the subcommands by group.
-func commands(cmd *cobra.Command) (all []chapter) {
-	for _, g := range cmd.Groups() {
-		all = append(all, chapter{heading: g.Title})
+// chapters returns the subcommands by group.
+func chapters(cmd *cobra.Command) (all []chapter) {
+	rest := &cobra.Group{Title: "Commands"}
+	if len(cmd.Groups()) > 0 {
+		rest.Title = "Other commands"
 	}
-	rest := chapter{heading: "Commands"}
-	if len(all) > 0 {
-		rest.heading = "Other commands"
-	}
-	for _, below := range cmd.Commands() {
-		if !below.IsAvailableCommand() && below.Name() != "help" {
-			continue
-		}
-		to := &rest
-		for i, g := range cmd.Groups() {
-			if g.ID == below.GroupID {
-				to = &all[i]
+	for _, g := range append(slices.Clip(cmd.Groups()), rest) {
+		c := chapter{heading: g.Title}
+		for _, below := range cmd.Commands() {
+			if below.GroupID == g.ID && (below.IsAvailableCommand() || below.Name() == "help") {
+				c.commands = append(c.commands, below)
 			}
 		}
-		to.commands = append(to.commands, below)
+		all = append(all, c)
 	}
-	return slices.DeleteFunc(append(all, rest), func(c chapter) bool { return len(c.commands) == 0 })
+	return all
 }

@@ -35,17 +35,7 @@ func harmless(text string) bool {
 
 // Line is Clean for text that has to fit on one line: each run of white space becomes one
 // space.
-func Line(text string) string {
-	var line strings.Builder
-	line.Grow(len(text))
-	for word := range strings.FieldsSeq(Clean(text)) {
-		if line.Len() > 0 {
-			line.WriteByte(' ')
-		}
-		line.WriteString(word)
-	}
-	return line.String()
-}
+func Line(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
 
 // ASCII replaces the non-ASCII signs of codeloops' own output, for a terminal that cannot
 // show them. Some get wider.
