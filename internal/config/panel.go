@@ -12,6 +12,14 @@ type Panel struct {
 	Rounds  int      `key:"panel_rounds"` // at most, while members disagree
 }
 
+func panel() schema {
+	return schema{
+		{key: "critic.panel", value: list(agentAndModel), byDefault: []string{}, flag: "--critic-panel", guarded: true, loosens: otherPanel},
+		{key: "critic.quorum", value: quorum, byDefault: "all", flag: "--critic-quorum", guarded: true, loosens: lowerQuorum},
+		{key: "critic.panel_rounds", value: count(1), byDefault: 1, guarded: true, loosens: lessOf},
+	}
+}
+
 // Needs returns how many members have to say DONE.
 func (p Panel) Needs() int {
 	switch p.Quorum {

@@ -35,21 +35,10 @@ type schema []setting
 // newSchema returns the schema; outputs are the output formats that an agent may have
 // besides "text".
 func newSchema(outputs []string) schema {
-	s := append(general(), verdicts()...)
-	s = append(s, templates()...)
-	s = append(s, roleSchema("actor", "--actor-")...)
-	s = append(s, roleSchema("critic", "--critic-")...)
-	s = append(s, schema{
-		{key: "critic.panel", value: list(agentAndModel), byDefault: []string{}, flag: "--critic-panel", guarded: true, loosens: otherPanel},
-		{key: "critic.quorum", value: quorum, byDefault: "all", flag: "--critic-quorum", guarded: true, loosens: lowerQuorum},
-		{key: "critic.panel_rounds", value: count(1), byDefault: 1, guarded: true, loosens: lessOf},
-	}...)
-	s = append(s, strategySchema()...)
-	s = append(s, lessonsSchema()...)
-	s = append(s, queueSchema()...)
-	s = append(s, policy()...)
-	s = append(s, convergence()...)
-	return append(s, agent(outputs)...)
+	return slices.Concat(
+		general(), verdicts(), templates(), roleSchema("actor", "--actor-"), roleSchema("critic", "--critic-"), panel(),
+		strategySchema(), lessonsSchema(), queueSchema(), policy(), convergence(), agent(outputs),
+	)
 }
 
 func general() schema {

@@ -107,13 +107,13 @@ func strategySchema() schema {
 	for _, p := range strategy.AllParameters() {
 		s = append(s, setting{key: "strategy." + p.Key, value: valueOf(p), byDefault: p.Default, flag: p.Flag})
 	}
-	s = append(s, setting{key: "strategy.jobs", value: count(0), byDefault: 0, flag: "--jobs"})
-	s = append(s,
-		setting{key: roleKeys + "*.about", value: text(notBlank), byDefault: "writes the tests"},
-		setting{key: roleKeys + "*.instructions", value: text(notBlank), byDefault: "Write tests, and nothing else."},
-		setting{key: roleKeys + "*.strategy", value: choice(strategy.Loops()...), byDefault: strategy.NameActorCritic},
-		setting{key: roleKeys + "*.accepts", value: text(jsonSchema), byDefault: `{"type": "object", "required": ["files"]}`},
-	)
+	s = append(s, schema{
+		{key: "strategy.jobs", value: count(0), byDefault: 0, flag: "--jobs"},
+		{key: roleKeys + "*.about", value: text(notBlank), byDefault: "writes the tests"},
+		{key: roleKeys + "*.instructions", value: text(notBlank), byDefault: "Write tests, and nothing else."},
+		{key: roleKeys + "*.strategy", value: choice(strategy.Loops()...), byDefault: strategy.NameActorCritic},
+		{key: roleKeys + "*.accepts", value: text(jsonSchema), byDefault: `{"type": "object", "required": ["files"]}`},
+	}...)
 	for _, of := range roleSchema(roleKeys+"*", "") {
 		of.flag, of.loosens = "", nil
 		s = append(s, of)
