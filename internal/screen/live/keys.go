@@ -113,10 +113,8 @@ func (s *Screen) showDiff(pager func(text string)) {
 	s.say("looking at the work tree")
 	text, as := s.board.change.Patch(), ", as of the last look"
 	go func() {
-		if s.Diff != nil {
-			if now, err := s.Diff(); err == nil {
-				text, as = now, ""
-			}
+		if now, err := s.Diff(); err == nil {
+			text, as = now, ""
 		}
 		if s.diffRead(text, as) {
 			pager(text)
@@ -138,9 +136,6 @@ func (s *Screen) diffRead(text, as string) bool {
 
 // toggle asks for something, or takes it back.
 func (s *Screen) toggle(to Steerer, is func(stop, pause bool) bool, kind loop.SteerKind) {
-	if s.Asked == nil {
-		return
-	}
 	if stop, pause, _ := s.Asked(); is(stop, pause) {
 		kind = loop.SteerGoOn
 	}
@@ -202,9 +197,6 @@ func (s *Screen) footer(room int) (lines []string) {
 
 // pending lists the user's requests that have not taken effect yet.
 func (b *board) pending() (asked []string) {
-	if b.Asked == nil {
-		return nil
-	}
 	stop, pause, words := b.Asked()
 	if stop {
 		asked = append(asked, "stops after this iteration (s: no)")

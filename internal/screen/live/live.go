@@ -20,12 +20,12 @@ import (
 // A Terminal is where a run is shown.
 type Terminal struct {
 	Out     io.Writer
-	Size    func() (w, h int)  // columns and lines
-	Resized <-chan os.Signal   // a resize; nil: never
-	Style   *lipgloss.Renderer // nil: none
-	Plain   bool               // nothing is redrawn: a line now and then says what is under way
-	ASCII   bool               // it cannot show other characters
-	Reflows bool               // it wraps lines again when it gets narrower
+	Size    func() (w, h int) // columns and lines
+	Resized <-chan os.Signal  // a resize; nil: never
+	Style   *lipgloss.Renderer
+	Plain   bool // nothing is redrawn: a line now and then says what is under way
+	ASCII   bool // it cannot show other characters
+	Reflows bool // it wraps lines again when it gets narrower
 }
 
 // Over returns the terminal on standard error, and streams that reach it past whatever is put in front of it, until it
@@ -50,10 +50,10 @@ type Options struct {
 	Root   string                               // the work tree: paths in it are shown relative to it
 	Past   progress.Tally                       // the totals of a resumed session so far
 	Limits Limits                               // of the run
-	Asked  func() (stop, pause bool, words int) // requests that are pending; nil: the run cannot be steered
+	Asked  func() (stop, pause bool, words int) // requests that are pending
 	Keys   bool                                 // keys are read
 	Title  bool                                 // show the state of the run in the terminal's title
-	Diff   func() (string, error)               // returns the current change; nil: unknown
+	Diff   func() (string, error)               // returns the current change
 	Leave  func()                               // stops watching a run of another process; nil: it is this process's own
 }
 
@@ -81,9 +81,6 @@ type Screen struct {
 
 // New begins to show a run.
 func New(o Options) *Screen {
-	if o.Style == nil {
-		o.Style = lipgloss.NewRenderer(io.Discard)
-	}
 	s := &Screen{Options: o, board: board{Options: o, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}}
 	s.Lines = newLines(o.Terminal, o.Now, s.picture)
 	s.begin()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
@@ -115,12 +117,24 @@ func newTold(t *testing.T, out *fakeTerminal, width int, to *steers) *shownRun {
 
 func newToldIn(t *testing.T, ascii bool, out *fakeTerminal, width int, to *steers) *shownRun {
 	t.Helper()
-	s := New(Options{
+	s := newScreen(Options{
 		Terminal: Terminal{ASCII: ascii, Out: out, Size: func() (int, int) { return width, 30 }},
 		Now:      time.Now, Root: "/home/u/project",
 		Limits: Limits{Turn: time.Hour, Whole: 90 * time.Minute, Cost: 5, Tokens: 200_000}, Asked: to.Asked, Keys: true,
 	})
 	return &shownRun{Screen: s, t: t}
+}
+
+// newScreen shows a run of which nothing is asked, and whose changes are unknown, unless the options say more.
+func newScreen(o Options) *Screen {
+	o.Style = lipgloss.NewRenderer(io.Discard)
+	if o.Asked == nil {
+		o.Asked = (&steers{}).Asked
+	}
+	if o.Diff == nil {
+		o.Diff = func() (string, error) { return "", errors.New("unknown") }
+	}
+	return New(o)
 }
 
 var claude = loop.AgentRef{Agent: "claude", Model: "opus"}
@@ -299,7 +313,7 @@ func TestTitles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := New(Options{Terminal: Terminal{Out: &out, Size: func() (int, int) { return 80, 24 }}, Now: time.Now, Title: true})
+		s := newScreen(Options{Terminal: Terminal{Out: &out, Size: func() (int, int) { return 80, 24 }}, Now: time.Now, Title: true})
 		r := &shownRun{Screen: s, t: t}
 		r.atWork()
 		r.tell("1.actor", loop.WaitStarted{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{Cause: loop.EndOverloaded, Until: time.Now().Add(time.Hour)}})
@@ -404,7 +418,7 @@ func TestPlain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := &fakeTerminal{}
-		s := New(Options{Terminal: Terminal{Out: out, Size: func() (int, int) { return 80, 24 }, Plain: true}, Now: time.Now})
+		s := newScreen(Options{Terminal: Terminal{Out: out, Size: func() (int, int) { return 80, 24 }, Plain: true}, Now: time.Now})
 		r := &shownRun{Screen: s, t: t}
 		r.atWork()
 		time.Sleep(29 * time.Second)
@@ -432,7 +446,7 @@ func TestFewLines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out, to := &fakeTerminal{}, &steers{}
-		s := New(Options{
+		s := newScreen(Options{
 			Terminal: Terminal{Out: out, Size: func() (int, int) { return 24, 5 }}, Now: time.Now, Asked: to.Asked, Keys: true,
 		})
 		r := &shownRun{Screen: s, t: t}
@@ -455,7 +469,7 @@ func (brokenTerminal) Write([]byte) (int, error) { return 0, errors.New("gone") 
 func TestTerminalGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Terminal: Terminal{Out: brokenTerminal{}, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
+		s := newScreen(Options{Terminal: Terminal{Out: brokenTerminal{}, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
 		_, _ = s.Write([]byte("x\n"))
 		synctest.Wait()
 		if _, err := s.Write([]byte("y\n")); err == nil {
@@ -487,7 +501,7 @@ func TestNobodyReads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := &blockedTerminal{let: make(chan struct{})}
-		s := New(Options{Terminal: Terminal{Out: out, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
+		s := newScreen(Options{Terminal: Terminal{Out: out, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
 		r := &shownRun{Screen: s, t: t}
 		_, _ = s.Write([]byte("a line\n"))
 		r.atWork()
