@@ -3,6 +3,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -76,13 +77,7 @@ func WriteJSON(w io.Writer, v any) error {
 func (c *Console) Print(write func(io.Writer) error) error {
 	clean := c.Secrets.Writer(c.Out)
 	w := bufio.NewWriterSize(clean, 64<<10)
-	err := write(w)
-	for _, end := range []func() error{w.Flush, clean.Close} {
-		if again := end(); err == nil { // later errors repeat the first one
-			err = again
-		}
-	}
-	return pager.UnlessGone(err)
+	return pager.UnlessGone(cmp.Or(write(w), w.Flush(), clean.Close())) // later errors repeat the first one
 }
 
 // Page shows a text in the user's pager.

@@ -2,6 +2,7 @@
 package pager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -36,11 +37,7 @@ type Pager struct {
 func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
 	show := func(ctx context.Context, out io.Writer) error {
 		safe := p.Secrets.Writer(out)
-		err := write(ctx, safe)
-		if again := safe.Close(); err == nil { // Close repeats an earlier error
-			err = again
-		}
-		return err
+		return cmp.Or(write(ctx, safe), safe.Close()) // Close repeats an earlier error
 	}
 	command := ""
 	if !noPager && p.OutTTY {
