@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -30,16 +29,10 @@ type Error struct {
 // Error returns one line without the hint. Control characters, which may come from a file,
 // are replaced.
 func (e *Error) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		b.WriteString(e.File)
-		if e.Line > 0 {
-			b.WriteString(":" + strconv.Itoa(e.Line))
-		}
-		b.WriteString(": ")
+	if e.File == "" {
+		return printable(e.Problem)
 	}
-	b.WriteString(e.Problem)
-	return printable(b.String())
+	return printable(Origin{File: e.File, Line: e.Line}.String() + ": " + e.Problem)
 }
 
 // Unwrap returns the cause: a sentinel of this package, a file system error, or nil.

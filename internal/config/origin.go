@@ -1,6 +1,9 @@
 package config
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // A Layer is one of the sources of configuration.
 type Layer string
@@ -25,20 +28,10 @@ type Origin struct {
 	Name string `json:"name,omitempty"`
 }
 
-// String names the origin in a few words.
+// String names the origin in a few words: the line of a file, or else the flag, variable or profile.
 func (o Origin) String() string {
-	switch o.Layer {
-	case Flag, Env:
-		return o.Name
-	case Project, Global:
-		if o.Line > 0 {
-			return o.File + ":" + strconv.Itoa(o.Line)
-		}
-		return o.File
-	case Default:
-		if o.Name != "" { // a profile
-			return o.Name
-		}
+	if o.Line > 0 {
+		return o.File + ":" + strconv.Itoa(o.Line)
 	}
-	return string(Default)
+	return cmp.Or(o.File, o.Name, string(Default))
 }
