@@ -131,24 +131,18 @@ func (p *page) options(all []group) {
 
 func (p *page) seeAlso(cmd *cobra.Command) {
 	var pages []string
+	add := func(of *cobra.Command) { pages = append(pages, fmt.Sprintf(`.BR %s (1)`, roff(Name(of)))) }
 	if cmd.HasParent() {
-		pages = append(pages, Name(cmd.Parent()))
+		add(cmd.Parent())
 	}
 	for _, below := range cmd.Commands() {
 		if below.IsAvailableCommand() {
-			pages = append(pages, Name(below))
+			add(below)
 		}
 	}
-	if len(pages) == 0 {
-		return
-	}
-	p.section("See also")
-	for i, one := range pages {
-		comma := ","
-		if i == len(pages)-1 {
-			comma = ""
-		}
-		p.linef(`.BR %s (1)%s`, roff(one), comma)
+	if len(pages) > 0 {
+		p.section("See also")
+		p.linef("%s", strings.Join(pages, ",\n"))
 	}
 }
 
