@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"io"
 	"sync"
 	"time"
@@ -42,9 +43,7 @@ func (p *pump) write() {
 		p.mu.Unlock()
 		_, err := p.out.Write(text)
 		p.mu.Lock()
-		if p.err == nil {
-			p.err = err
-		}
+		p.err = cmp.Or(p.err, err)
 		p.tell()
 	}
 	p.busy = false

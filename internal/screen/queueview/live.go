@@ -2,7 +2,6 @@ package queueview
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -149,5 +148,5 @@ func (d *drawing) foot(number map[queue.State]int, held string, holds *queue.Hol
 	if len(budgets) == 1 {
 		parts = append(parts, "budget: "+budgets[0].String())
 	}
-	return "  " + strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+	return "  " + strings.Join(parts, ", ")
 }

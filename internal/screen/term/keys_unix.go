@@ -26,6 +26,7 @@ type Keys struct {
 	all   bool // keys that send signals are read, too
 	there cancelreader.CancelReader
 	hold  *Hold // nil: somebody else handles signals
+	stops <-chan os.Signal
 	quits chan os.Signal
 	ended sync.WaitGroup
 
@@ -46,6 +47,7 @@ func (s *Streams) ReadKeys(l Listener) (k *Keys, ok bool) {
 		return nil, false
 	}
 	k.from, k.guesses, k.hold, k.quits = l, l.Paste != nil, s.Jobs.Hold(), make(chan os.Signal, 1)
+	k.stops = k.hold.Signals()
 	signal.Notify(k.quits, unix.SIGQUIT)
 	k.prepare()
 	k.ended.Go(k.run)
@@ -109,7 +111,7 @@ func (k *Keys) run() {
 		select {
 		case <-k.stop:
 			return
-		case s := <-k.signals():
+		case s := <-k.stops:
 			k.obey(s)
 		case <-k.quits:
 			k.quit()
@@ -130,13 +132,6 @@ func (k *Keys) await(typed chan<- struct{}, more <-chan struct{}) {
 		}
 		typed <- struct{}{}
 	}
-}
-
-func (k *Keys) signals() <-chan os.Signal {
-	if k.hold == nil {
-		return nil
-	}
-	return k.hold.Signals()
 }
 
 // obey stops the process if a signal asks for it. SIGCONT after a SIGSTOP needs nothing: run
