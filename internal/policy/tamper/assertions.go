@@ -60,18 +60,17 @@ func stem(file string) string {
 func unfailing(r *report, f *file) {
 	equality := false // the line above declares an equality method
 	for l := range f.each("+") {
-		text := strings.ToLower(normal(l.code))
+		text, idle := strings.ToLower(normal(l.code)), false
 		if r.had[normal(l.text)] {
 			continue
 		}
-		if l.idle && f.tests(l) || equality && strings.Contains(text, "return true") {
-			r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
-		}
 		if text != "" && text != "{" {
-			equality = strings.Contains(text, "def __eq__(") || strings.Contains(text, " equals(")
-			if equality && strings.Contains(text, "return true") {
-				r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
-			}
+			declared := strings.Contains(text, "def __eq__(") || strings.Contains(text, " equals(")
+			idle = (equality || declared) && strings.Contains(text, "return true")
+			equality = declared
+		}
+		if idle || l.idle && f.tests(l) {
+			r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
 		}
 	}
 }

@@ -166,38 +166,29 @@ func (s *splitter) take(code, bare string) {
 // within reads to the end of the open span or of the line; begin is the text that opened
 // the span, "" when an earlier line did.
 func (s *splitter) within(begin string) bool {
-	rest := s.text[s.at:]
-	length, ended := strings.Index(rest, s.open.End), true
-	if length < 0 {
-		length, ended = len(rest), false
-	}
-	inner, end := rest[:length], ""
+	inner, _, ended := strings.Cut(s.text[s.at:], s.open.End)
+	open, end := s.open, ""
 	if ended {
-		end = s.open.End
+		s.open, end = nil, open.End
 	}
-	s.at += length + len(end)
-	switch {
-	case !s.open.Quoted:
+	s.at += len(inner) + len(end)
+	if !open.Quoted {
 		s.comment += inner + " "
-	case begin != "" || ended:
-		if begin == "" {
-			inner = ""
-		}
-		s.code.WriteString(begin + inner + end)
-		s.bare.WriteString(begin + strings.Repeat(" ", len(inner)) + end)
+		return ended
 	}
-	if ended {
-		s.open = nil
+	if begin == "" {
+		inner = ""
 	}
+	s.code.WriteString(begin + inner + end)
+	s.bare.WriteString(begin + strings.Repeat(" ", len(inner)) + end)
 	return ended
 }
 
 // literal reads a string literal that ends in its line.
 func (s *splitter) literal(rest string) {
 	end := literalEnd(rest)
-	inner := rest[1:end]
-	tail := rest[end:min(end+1, len(rest))]
-	s.take(rest[:1]+inner+tail, rest[:1]+strings.Repeat(" ", len(inner))+tail)
+	whole := rest[:min(end+1, len(rest))]
+	s.take(whole, whole[:1]+strings.Repeat(" ", end-1)+whole[end:])
 }
 
 // literalEnd returns the offset of the closing quote of the string literal that a text

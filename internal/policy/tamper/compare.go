@@ -3,33 +3,21 @@ package tamper
 import (
 	"slices"
 	"strings"
+
+	"codeloops/internal/wording"
 )
 
-// operator returns the comparison operator that the code begins with, "" for none.
-func operator(code string) string {
-	for _, o := range [...]string{"===", "!==", "==", "!=", "<=", ">=", "<", ">"} {
-		if strings.HasPrefix(code, o) {
-			return o
-		}
-	}
-	return ""
-}
+// operator matches a comparison operator. In ->, => and := there is none.
+var operator = wording.Pattern(`(?:^|[^-=<>:])(===|!==|==|!=|<=|>=|<|>)`)
 
 // compared splits a line at its first comparison operator. Operators inside strings do
 // not count.
 func compared(x parts) (left, by, right string, ok bool) {
-	if len(x.code) != len(x.bare) {
+	at := operator().FindStringSubmatchIndex(x.bare)
+	if at == nil || len(x.code) != len(x.bare) {
 		return "", "", "", false
 	}
-	for i := range len(x.bare) {
-		if strings.IndexByte("=!<>", x.bare[i]) < 0 {
-			continue
-		}
-		if by = operator(x.bare[i:]); by != "" && (i == 0 || strings.IndexByte("-=<>:", x.bare[i-1]) < 0) {
-			return x.code[:i], by, x.code[i+len(by):], true
-		}
-	}
-	return "", "", "", false
+	return x.code[:at[2]], x.code[at[2]:at[3]], x.code[at[3]:], true
 }
 
 // matched splits a line at its first matcher call, such as .toBe( or .isEqualTo(: the

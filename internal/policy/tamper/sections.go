@@ -78,15 +78,14 @@ func (p *plugins) step(l *line) section {
 // section.
 type braced struct {
 	*language
-	open  *span
-	names []section
-	below int // braces that are open beyond those
+	open *span
+	in   []section // the sections around a place, the innermost last
 }
 
 func (b *braced) step(l *line) section {
 	var x parts
 	x, b.open = b.split(l.text, b.open)
-	in := b.path()
+	in := b.innermost()
 	from := 0
 	for i := range min(len(x.bare), len(x.code)) {
 		switch x.bare[i] {
@@ -94,45 +93,36 @@ func (b *braced) step(l *line) section {
 			b.enter(section{label(x.code[from:i]), l.op == '+'})
 			from = i + 1
 		case '}', ']':
-			b.leave()
+			b.in = b.in[:max(0, len(b.in)-1)]
 			from = i + 1
 		case ',', ';':
 			from = i + 1
 		}
-		if from == i+1 && len(b.names) > 0 {
-			if deeper := b.path(); len(deeper.name) > len(in.name) {
-				in = deeper // {"jest": {"testMatch": []}} on one line
-			}
+		if deeper := b.innermost(); len(deeper.name) > len(in.name) {
+			in = deeper // {"jest": {"testMatch": []}} on one line
 		}
 	}
 	return in
 }
 
+// enter begins a section, whose name is added to those around it unless they are absurdly long.
 func (b *braced) enter(s section) {
-	const most = 32
-	if len(b.names) == most {
-		b.below++
-		return
+	const most = 1 << 10
+	around := b.innermost()
+	if s.name == "" || len(around.name) > most {
+		s.name = around.name
+	} else if around.name != "" {
+		s.name = around.name + "." + s.name
 	}
-	b.names = append(b.names, s)
+	s.fresh = s.fresh || around.fresh
+	b.in = append(b.in, s)
 }
 
-func (b *braced) leave() {
-	if b.below > 0 {
-		b.below--
-		return
+func (b *braced) innermost() section {
+	if len(b.in) == 0 {
+		return section{}
 	}
-	b.names = b.names[:max(0, len(b.names)-1)]
-}
-
-func (b *braced) path() (in section) {
-	for _, s := range b.names {
-		if s.name != "" {
-			in.name = strings.TrimPrefix(in.name+"."+s.name, ".")
-		}
-		in.fresh = in.fresh || s.fresh
-	}
-	return in
+	return b.in[len(b.in)-1]
 }
 
 // label returns the name before a brace.
