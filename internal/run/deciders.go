@@ -14,7 +14,7 @@ import (
 // deciders are the files that influence the verdict, as they were when the session began.
 type deciders struct {
 	tree  deciding.Tree
-	files []deciding.File
+	files []loop.Decider
 }
 
 // Changed returns the files that have changed since the session began.
@@ -43,15 +43,6 @@ func (d *deciders) in(root, dir string) *deciders {
 	return &deciders{tree: deciding.Tree{Root: root, Dir: dir}, files: d.files}
 }
 
-// logged returns the files as the log keeps them.
-func (d *deciders) logged() []loop.Decider {
-	var all []loop.Decider
-	for _, f := range d.files {
-		all = append(all, loop.Decider{Path: f.Path, Role: string(f.Role), SHA256: f.SHA256})
-	}
-	return all
-}
-
 // findDeciders finds the files that influence the verdict. For a resumed session, those from its
 // beginning count, as they were then.
 func (r *running) findDeciders() *deciders {
@@ -65,15 +56,13 @@ func (r *running) findDeciders() *deciders {
 		files = append(files, d.tree.Settings()...)
 	}
 	if r.earlier != nil {
-		for _, was := range r.earlier.Session.Deciders {
-			d.files = append(d.files, deciding.File{Path: was.Path, Role: deciding.Role(was.Role), SHA256: was.SHA256})
-		}
+		d.files = slices.Clone(r.earlier.Session.Deciders)
 	}
 	known := map[string]bool{}
 	for _, f := range d.files {
 		known[f.Path] = true
 	}
-	files = slices.DeleteFunc(files, func(f deciding.File) bool {
+	files = slices.DeleteFunc(files, func(f loop.Decider) bool {
 		twice := known[f.Path]
 		known[f.Path] = true
 		return twice
@@ -83,7 +72,7 @@ func (r *running) findDeciders() *deciders {
 }
 
 // criticFiles returns the files that critics are started from.
-func criticFiles(t deciding.Tree, critics crew.Cast) (files []deciding.File) {
+func criticFiles(t deciding.Tree, critics crew.Cast) (files []loop.Decider) {
 	for _, who := range critics {
 		binaries := who.Spec.ReadOnlyBinaries
 		if len(binaries) == 0 {
@@ -100,7 +89,7 @@ func criticFiles(t deciding.Tree, critics crew.Cast) (files []deciding.File) {
 
 // checkFiles returns the files that checks run, and those that they would run if they existed:
 // PATH may lead into the work tree.
-func checkFiles(t deciding.Tree, checks []string, path string) (files []deciding.File) {
+func checkFiles(t deciding.Tree, checks []string, path string) (files []loop.Decider) {
 	for _, command := range checks {
 		named := deciding.Shell(command)
 		for _, dir := range filepath.SplitList(path) {
@@ -114,14 +103,14 @@ func checkFiles(t deciding.Tree, checks []string, path string) (files []deciding
 }
 
 // in returns the files that are in the work tree.
-func in(t deciding.Tree, role deciding.Role, named []string) (files []deciding.File) {
+func in(t deciding.Tree, role string, named []string) (files []loop.Decider) {
 	for i, name := range named {
 		if name = filepath.FromSlash(name); filepath.IsAbs(name) { // like the root, without links
 			named[i] = filepath.ToSlash(filepath.Join(worktree.Followed(filepath.Dir(name)), filepath.Base(name)))
 		}
 	}
 	for _, path := range deciding.Within(t.Root, t.Dir, named) {
-		files = append(files, deciding.File{Path: path, Role: role})
+		files = append(files, loop.Decider{Path: path, Role: role})
 	}
 	return files
 }

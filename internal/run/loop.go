@@ -69,7 +69,7 @@ func (r *running) session(checkpoint string) loop.Session {
 		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name},
 		Terms: loop.Terms{
 			MaxIterations: r.Config.MaxIterations, Policy: policyOf(r.Config), Rules: r.Config.Rules(),
-			Deciders: r.deciders.logged(), Templates: templatesOf(r.Config), Flags: r.settings.logged(),
+			Deciders: r.deciders.files, Templates: templatesOf(r.Config), Flags: r.settings.logged(),
 		},
 	}
 	if r.earlier != nil {

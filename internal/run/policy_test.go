@@ -130,8 +130,8 @@ func TestEveryRuleMatters(t *testing.T) {
 		if set != nil {
 			set(cfg)
 		}
-		other := deciding.File{Path: "a.txt", Role: deciding.Critic, SHA256: "of another content"}
-		known := &deciders{tree: deciding.Tree{Root: dir, Dir: dir}, files: []deciding.File{other}}
+		other := loop.Decider{Path: "a.txt", Role: deciding.Critic, SHA256: "of another content"}
+		known := &deciders{tree: deciding.Tree{Root: dir, Dir: dir}, files: []loop.Decider{other}}
 		return gate(cfg, &worktree.Tree{Tree: tree}, known)
 	}
 	cases := breakings()

@@ -14,29 +14,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"codeloops/internal/loop"
 )
 
-// A Role says how a file decides about the work.
-type Role string
-
-// The roles.
+// The roles of files.
 const (
-	Critic Role = "critic" // the critic's program
-	Check  Role = "check"  // a check runs it
-	Agents Role = "agents" // agents read it before they work, perhaps the critic too
-	Rules  Role = "rules"  // it holds rules for later runs
+	Critic = "critic" // the critic's program
+	Check  = "check"  // a check runs it
+	Agents = "agents" // agents read it before they work, perhaps the critic too
+	Rules  = "rules"  // it holds rules for later runs
 )
-
-// A File is a file that decides about the work of a session.
-type File struct {
-	Path   string // relative to the root of the work tree, slash-separated
-	Role   Role
-	SHA256 string // of its content when the session began; "": it did not exist
-}
 
 // A ChangedFile is a file that has changed since the session began.
 type ChangedFile struct {
-	File
+	loop.Decider
 	Fate string // "added", "changed" or "removed"
 }
 
@@ -53,7 +45,7 @@ type Tree struct {
 }
 
 // Take returns the files with the digests of their present content.
-func (t Tree) Take(files []File) []File {
+func (t Tree) Take(files []loop.Decider) []loop.Decider {
 	files = slices.Clone(files)
 	t.open(func(root *os.Root) {
 		for i := range files {
@@ -64,7 +56,7 @@ func (t Tree) Take(files []File) []File {
 }
 
 // Changed compares files with their present content. It includes new files that agents read.
-func (t Tree) Changed(files []File) []ChangedFile {
+func (t Tree) Changed(files []loop.Decider) []ChangedFile {
 	known := map[string]bool{}
 	for _, f := range files {
 		known[f.Path] = true
@@ -91,7 +83,7 @@ func (t Tree) Changed(files []File) []ChangedFile {
 
 // Settings returns the instructions and settings that agents read when they work in the
 // tree's directory: those in it and above, up to the root, ignored by git or not.
-func (t Tree) Settings() (files []File) {
+func (t Tree) Settings() (files []loop.Decider) {
 	dirs := []string{"."}
 	if rel, err := filepath.Rel(t.Root, t.Dir); err == nil && filepath.IsLocal(rel) && rel != "." {
 		for i, part := range strings.Split(filepath.ToSlash(rel), "/") {
@@ -116,11 +108,11 @@ func (t Tree) Settings() (files []File) {
 	return files
 }
 
-func setting(name string) File {
+func setting(name string) loop.Decider {
 	if path.Base(name) == "codeloops.toml" {
-		return File{Path: name, Role: Rules}
+		return loop.Decider{Path: name, Role: Rules}
 	}
-	return File{Path: name, Role: Agents}
+	return loop.Decider{Path: name, Role: Agents}
 }
 
 // maxSettings limits how many files of a directory of settings are read.
@@ -128,7 +120,7 @@ const maxSettings = 1000
 
 // within lists the settings in a directory, without what agents write there themselves, such
 // as logs and data.
-func within(root *os.Root, dir string, pattern *regexp.Regexp) (files []File) {
+func within(root *os.Root, dir string, pattern *regexp.Regexp) (files []loop.Decider) {
 	_ = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

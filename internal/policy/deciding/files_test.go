@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"codeloops/internal/loop"
 )
 
 func put(t *testing.T, dir, name, text string) {
@@ -68,7 +70,7 @@ func TestChanged(t *testing.T) {
 			} {
 				put(t, tree.Root, file, text)
 			}
-			files := tree.Take(append(tree.Settings(), File{Path: "judge.sh"}, File{Path: "GNUmakefile"}, File{Path: "tools"}, File{Path: "package.json"}, File{Path: "../judge.sh"}))
+			files := tree.Take(append(tree.Settings(), loop.Decider{Path: "judge.sh"}, loop.Decider{Path: "GNUmakefile"}, loop.Decider{Path: "tools"}, loop.Decider{Path: "package.json"}, loop.Decider{Path: "../judge.sh"}))
 			c.change(t, tree.Root)
 			var got []string
 			for _, changed := range tree.Changed(files) {
@@ -89,7 +91,7 @@ func TestSettings(t *testing.T) {
 	for _, name := range []string{"CLAUDE.md", "codeloops.toml", ".claude/hooks/x.sh", ".claude/worktrees/a/x.md", ".cursorrules", "README.md", ".github/workflows/x.yml", ".github/prompts/x.md", ".codex/log.jsonl"} {
 		put(t, tree.Root, name, "")
 	}
-	want := []File{
+	want := []loop.Decider{
 		{Path: ".claude/hooks/x.sh", Role: Agents},
 		{Path: ".cursorrules", Role: Agents},
 		{Path: ".github/prompts/x.md", Role: Agents},
@@ -99,7 +101,7 @@ func TestSettings(t *testing.T) {
 	if got := tree.Settings(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
-	if got := (Tree{Root: filepath.Join(tree.Root, "nowhere")}).Changed([]File{{Path: "x"}}); got != nil {
+	if got := (Tree{Root: filepath.Join(tree.Root, "nowhere")}).Changed([]loop.Decider{{Path: "x"}}); got != nil {
 		t.Errorf("of no tree: %v", got)
 	}
 }

@@ -64,7 +64,6 @@ func became(c deciding.ChangedFile) string {
 		return "a check runs it, and it was " + c.Fate
 	case deciding.Rules:
 		return "it holds rules, and was " + c.Fate + ": this session keeps those that it began with"
-	case deciding.Agents:
 	}
 	return "agents read it before they work, perhaps the critic too, and it was " + c.Fate
 }

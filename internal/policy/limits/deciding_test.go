@@ -10,8 +10,8 @@ import (
 
 type changes = []deciding.ChangedFile
 
-func changed(path string, role deciding.Role, fate string) deciding.ChangedFile {
-	return deciding.ChangedFile{File: deciding.File{Path: path, Role: role}, Fate: fate}
+func changed(path, role, fate string) deciding.ChangedFile {
+	return deciding.ChangedFile{Decider: loop.Decider{Path: path, Role: role}, Fate: fate}
 }
 
 func TestDeciding(t *testing.T) {
