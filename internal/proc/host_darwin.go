@@ -59,23 +59,20 @@ func (c *child) sweep() { close(c.swept) }
 // mind waits for the command and ends what it leaves.
 func (c *child) mind(p *os.Process) {
 	state, err := c.wait(p)
-	r := report{exitCode: -1, stopped: c.end()}
+	r := report{Result: Result{ExitCode: -1}, Stopped: c.end()}
 	if err != nil {
 		r.err = err
 	} else {
 		status := state.Sys().(syscall.WaitStatus)
-		r.exitCode = status.ExitStatus()
+		r.ExitCode = status.ExitStatus()
 		if status.Signaled() {
-			r.signal = status.Signal().String()
+			r.Signal = status.Signal().String()
 		}
 	}
 	c.exited <- nil
 	<-c.swept
 	gone := func() bool { return len(c.list()) == 0 }
-	var survivors []Process
-	if r.leftovers, survivors = c.job.sweep(gone); len(survivors) > 0 {
-		r.err = &SurvivorError{Processes: survivors}
-	}
+	r.Leftovers, r.Survivors = c.job.sweep(gone)
 	c.ended <- r
 }
 

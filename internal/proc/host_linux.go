@@ -112,10 +112,10 @@ func (h *host) await(c *child, path string) report {
 		if survivors := endOrphans(); len(survivors) > 0 {
 			err = fmt.Errorf("%w: %w", ErrKeeper, &SurvivorError{Processes: survivors})
 		}
-		// stopped: the supervisor knows whether it was told to end.
-		return report{exitCode: -1, stopped: true, err: err}
+		// Stopped: the supervisor knows whether it was told to end.
+		return report{Result: Result{ExitCode: -1}, Stopped: true, err: err}
 	}
-	if _, stuck := errors.AsType[*SurvivorError](r.err); stuck || r.spent {
+	if len(r.Survivors) > 0 || r.spent {
 		k.close()
 	} else {
 		h.keep(k)

@@ -91,17 +91,14 @@ func (c *child) mind(p *os.Process) {
 	state, err := p.Wait()
 	c.mu.Lock()
 	c.over = true
-	r := report{exitCode: -1, stopped: c.stopped, err: err}
+	r := report{Result: Result{ExitCode: -1}, Stopped: c.stopped, err: err}
 	c.mu.Unlock()
 	if err == nil {
-		r.exitCode = state.ExitCode()
+		r.ExitCode = state.ExitCode()
 	}
 	c.exited <- nil
 	<-c.swept
-	var survivors []Process
-	if r.leftovers, survivors = c.clear(); len(survivors) > 0 {
-		r.err = &SurvivorError{Processes: survivors}
-	}
+	r.Leftovers, r.Survivors = c.clear()
 	c.mu.Lock()
 	c.closed = true
 	c.job.close()

@@ -150,7 +150,7 @@ func (t *task) run(send func(message)) (end message) {
 	}
 	send(message{Kind: msgStarted, PIDs: []int{t.leader}})
 	status, outlived := waitFor(t.leader)
-	e := &ended{ExitCode: status.ExitStatus(), Stopped: t.end()}
+	e := &report{Result: Result{ExitCode: status.ExitStatus()}, Stopped: t.end()}
 	if !reap(func(pid int) { outlived = append(outlived, pid) }) {
 		outlived = append(outlived, t.list()...)
 	}

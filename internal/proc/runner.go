@@ -74,14 +74,11 @@ func (r *Runner) run(ctx context.Context, cmd Command, sp spawn, killed <-chan s
 	if oe, ok := errors.AsType[*OverlayError](rep.err); ok {
 		return Result{}, oe
 	}
-	res := Result{
-		ExitCode:  rep.exitCode,
-		Signal:    rep.signal,
-		Stop:      stop,
-		Duration:  took,
-		Late:      late,
-		Leftovers: rep.leftovers,
+	if len(rep.Survivors) > 0 {
+		rep.err = &SurvivorError{Processes: rep.Survivors}
 	}
+	res := rep.Result
+	res.Stop, res.Duration, res.Late = stop, took, late
 	return res, errors.Join(rep.err, err, res.take(sp.io))
 }
 

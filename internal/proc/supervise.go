@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A report is what a host says about a command that has ended.
+// A report is what a host says about a command that has ended. The Result lacks what the host
+// does not know.
 type report struct {
-	exitCode  int
-	signal    string
-	stopped   bool // it was told to end before its own process had exited
-	leftovers []Process
-	spent     bool // the keeper cannot run another command
+	Result
+	Stopped   bool      // it was told to end before its own process had exited
+	Survivors []Process // that could not be ended
+	spent     bool      // the keeper cannot run another command
 	err       error
 }
 
@@ -50,7 +50,7 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 			s.child.sweep()
 		case rep := <-s.child.ended:
 			s.io.cut(nil) // a no-op if exited came first
-			if !rep.stopped {
+			if !rep.Stopped {
 				s.stop = StopNone // it ended by itself before it was told to
 			}
 			return rep, s.stop

@@ -14,7 +14,7 @@ type message struct {
 	Errno syscall.Errno // for msgFailed
 	Why   string        // for msgUnmounted
 	PIDs  []int         // for msgStarted the command's own; for msgExited those that outlived it
-	Ended *ended        // for msgEnded
+	Ended *report       // for msgEnded
 	Spent bool          // the keeper cannot run another command
 }
 
@@ -35,29 +35,20 @@ const (
 	msgEnded     kind = 'E'
 )
 
-// An ended command has no running processes but the survivors.
-type ended struct {
-	ExitCode             int
-	Signal               string
-	Stopped              bool
-	Leftovers, Survivors []Process
-}
-
 var errMessage = errors.New("malformed message between host and keeper")
 
 // report turns a keeper's last message into a report on the program at path.
-func (m message) report(path string) (report, error) {
+func (m message) report(path string) (r report, err error) {
 	switch {
 	case m.Kind == msgFailed:
-		return report{spent: m.Spent, err: startError(path, m.Errno)}, nil
+		r.err = startError(path, m.Errno)
 	case m.Kind == msgUnmounted:
-		return report{spent: m.Spent, err: &OverlayError{Err: errors.New(m.Why)}}, nil
+		r.err = &OverlayError{Err: errors.New(m.Why)}
 	case m.Kind == msgEnded && m.Ended != nil:
-		r := report{exitCode: m.Ended.ExitCode, signal: m.Ended.Signal, stopped: m.Ended.Stopped, leftovers: m.Ended.Leftovers, spent: m.Spent}
-		if len(m.Ended.Survivors) > 0 {
-			r.err = &SurvivorError{Processes: m.Ended.Survivors}
-		}
-		return r, nil
+		r = *m.Ended
+	default:
+		err = errMessage
 	}
-	return report{}, errMessage
+	r.spent = m.Spent
+	return r, err
 }

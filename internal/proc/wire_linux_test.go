@@ -46,22 +46,19 @@ func TestEndedMessage(t *testing.T) {
 	t.Parallel()
 	left := []Process{{PID: 7, Command: "sleep 300"}, {PID: 8}}
 	stuck := []Process{{PID: 8, Command: "mount"}}
-	for _, tt := range []struct {
-		ended ended
-		want  report
-	}{
-		{ended{}, report{}},
-		{ended{ExitCode: -1, Signal: "killed", Stopped: true}, report{exitCode: -1, signal: "killed", stopped: true}},
-		{ended{ExitCode: 3, Leftovers: left}, report{exitCode: 3, leftovers: left}},
-		{ended{Leftovers: left, Survivors: stuck}, report{leftovers: left, err: &SurvivorError{Processes: stuck}}},
-		{ended{Survivors: stuck}, report{err: &SurvivorError{Processes: stuck}}},
+	for _, want := range []report{
+		{},
+		{Result: Result{ExitCode: -1, Signal: "killed"}, Stopped: true},
+		{Result: Result{ExitCode: 3, Leftovers: left}},
+		{Result: Result{Leftovers: left}, Survivors: stuck},
+		{Survivors: stuck},
 	} {
-		m, err := decode(encode(message{Kind: msgEnded, Ended: &tt.ended}))
+		m, err := decode(encode(message{Kind: msgEnded, Ended: &want}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := m.report("/bin/sh"); err != nil || !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("got %+v, %v, want %+v", got, err, tt.want)
+		if got, err := m.report("/bin/sh"); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	}
 }
@@ -81,7 +78,7 @@ func TestFailedMessage(t *testing.T) {
 
 func FuzzMessages(f *testing.F) {
 	f.Add(encode(message{Kind: msgStart, Start: &spawn{Path: "/bin/sh", Invocation: Invocation{Dir: "/", Argv: []string{"sh", "-c"}, Env: []string{"A=b"}}}}))
-	f.Add(encode(message{Kind: msgEnded, Ended: &ended{ExitCode: 3, Leftovers: []Process{{PID: 1, Command: "x"}}, Survivors: []Process{{PID: 2}}}}))
+	f.Add(encode(message{Kind: msgEnded, Ended: &report{Result: Result{ExitCode: 3, Leftovers: []Process{{PID: 1, Command: "x"}}}, Survivors: []Process{{PID: 2}}}}))
 	f.Add(encode(message{Kind: msgFailed, Errno: syscall.ENOENT}))
 	f.Add(encode(message{Kind: msgExited, PIDs: []int{1, 2}}))
 	f.Add(encode(message{Kind: msgStart}))
