@@ -3,8 +3,8 @@ package strategy
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -24,38 +24,25 @@ type Parameter struct {
 // MostAtOnce is how many agents a strategy may be told to let work at the same time.
 const MostAtOnce = 1000
 
-// read parses a logged value.
-func (p Parameter) read(text string) (is any, err error) {
-	switch p.Default.(type) {
-	case int:
-		is, err = strconv.Atoi(text)
-	case float64:
-		is, err = strconv.ParseFloat(text, 64)
-	case bool:
-		is, err = strconv.ParseBool(text)
-	case []string:
-		var list []string
-		err = json.Unmarshal([]byte(text), &list)
-		is = list
-	default:
-		is = text
+// read parses a logged value: a string as it is, anything else as JSON.
+func (p Parameter) read(text string) (any, error) {
+	if _, is := p.Default.(string); is {
+		return text, nil
 	}
-	if err != nil {
+	is := reflect.New(reflect.TypeOf(p.Default))
+	if err := json.Unmarshal([]byte(text), is.Interface()); err != nil {
 		return nil, fmt.Errorf("%s is %q: %w", p.Key, text, err)
 	}
-	return is, nil
+	return is.Elem().Interface(), nil
 }
 
 // text formats a value for the log.
 func text(is any) string {
-	switch is := is.(type) {
-	case float64:
-		return strconv.FormatFloat(is, 'g', -1, 64)
-	case []string:
-		list, _ := json.Marshal(is) // strings can always be marshalled
-		return string(list)
+	if s, ok := is.(string); ok {
+		return s
 	}
-	return fmt.Sprint(is)
+	text, _ := json.Marshal(is) // all of them can be marshalled
+	return string(text)
 }
 
 // Parameters of more than one strategy.
