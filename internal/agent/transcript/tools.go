@@ -10,28 +10,34 @@ import (
 	"codeloops/internal/loop"
 )
 
-// An input holds those arguments of a tool that are worth showing, under the names that
-// the CLIs use.
+// An input holds the arguments of a tool.
 type input struct {
-	Command      loose `json:"command"`
-	Cmd          loose `json:"cmd"`
-	Commands     loose `json:"commands"`
-	FilePath     loose `json:"file_path"`
-	FilePathToo  loose `json:"filePath"`
-	NotebookPath loose `json:"notebook_path"`
-	Path         loose `json:"path"`
-	Pattern      loose `json:"pattern"`
-	Query        loose `json:"query"`
-	URL          loose `json:"url"`
-	Description  loose `json:"description"`
-
-	edits
+	arguments
+	edits []arguments // of a tool that makes several changes
 }
 
-func (i input) command() string { return string(cmp.Or(i.Command, i.Cmd, i.Commands)) }
+// UnmarshalJSON never fails.
+func (i *input) UnmarshalJSON(raw []byte) error {
+	var several struct {
+		Edits []arguments `json:"edits"`
+	}
+	decode(raw, &i.arguments)
+	decode(raw, &several)
+	i.edits = several.Edits
+	return nil
+}
 
-func (i input) path() string {
-	return string(cmp.Or(i.FilePath, i.FilePathToo, i.NotebookPath, i.Path))
+// arguments are texts by their names.
+type arguments map[string]loose
+
+// first returns the first argument that is not empty. Each CLI has its own name for the same thing.
+func (a arguments) first(names ...string) string {
+	for _, name := range names {
+		if a[name] != "" {
+			return string(a[name])
+		}
+	}
+	return ""
 }
 
 // A loose text reads the forms in which CLIs write the same thing: a string, a list of
@@ -72,13 +78,14 @@ func editing() []string {
 // tool reports the use of a tool.
 func (r *record) tool(name string, in input) {
 	r.gotOver()
-	switch path, command := in.path(), in.command(); {
+	path, command := in.first("file_path", "filePath", "notebook_path", "path"), in.first("command", "cmd", "commands")
+	switch {
 	case slices.Contains(editing(), strings.ToLower(name)):
 		added, removed := in.lines()
 		r.tell(loop.Notice{Kind: loop.NoticeEdit, Text: cmp.Or(path, name), Added: added, Removed: removed})
 	case command != "":
 		r.notice(loop.NoticeCommand, command)
 	default:
-		r.notice(loop.NoticeTool, name+" "+cmp.Or(path, string(cmp.Or(in.Pattern, in.Query, in.URL, in.Description))))
+		r.notice(loop.NoticeTool, name+" "+cmp.Or(path, in.first("pattern", "query", "url", "description")))
 	}
 }
