@@ -78,7 +78,7 @@ func (d *directory) try(use func(*filesystem.ObjectStorage) error) (err error) {
 				filesystem.Options{LargeObjectThreshold: Large, MaxOpenDescriptors: maxOpen})
 		}
 		err = use(d.objects)
-		odd := err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) && !errors.Is(err, ErrLarge)
+		odd := err != nil && !errors.Is(err, plumbing.ErrObjectNotFound)
 		if err == nil || d.stamp == d.look() && (attempt > 0 || !odd) {
 			break
 		}
@@ -99,8 +99,35 @@ func (d *directory) size(id plumbing.Hash) (size int64, err error) {
 	return size, err
 }
 
-func (d *directory) object(kind plumbing.ObjectType, id plumbing.Hash, use func(plumbing.EncodedObject) error) error {
-	return d.try(func(o *filesystem.ObjectStorage) error {
+// content returns the content of an object. The error is [ErrLarge] if the object is too large and
+// its content matches its id: a forged header alone must not keep a text from being shown.
+func (d *directory) content(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+	r, err := d.stream(ctx, kind, id)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	var content []byte
+	if r.left <= Large {
+		content = make([]byte, r.left)
+		_, err = io.ReadFull(r, content)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case content == nil:
+		return nil, ErrLarge
+	}
+	return content, nil
+}
+
+// stream returns a reader of an object of any size. It ends with an error if the content does not
+// match the id.
+func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (r *checked, err error) {
+	err = d.try(func(o *filesystem.ObjectStorage) error {
 		object, err := o.EncodedObject(plumbing.AnyObject, id)
 		if err == nil && object.Type() != kind {
 			err = errKind
@@ -108,45 +135,9 @@ func (d *directory) object(kind plumbing.ObjectType, id plumbing.Hash, use func(
 		if err != nil {
 			return err
 		}
-		return use(object)
-	})
-}
-
-// content returns the content of an object. The error is [ErrLarge] if the object is too large and
-// its content matches its id: a forged header alone must not keep a text from being shown.
-func (d *directory) content(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
-	err = d.object(kind, id, func(o plumbing.EncodedObject) error {
-		r, err := o.Reader()
-		if err != nil {
-			return err
-		}
-		r = check(file.Until(ctx, r), r, kind, o.Size(), id)
-		if o.Size() > Large {
-			if _, err = io.Copy(io.Discard, r); err == nil {
-				err = ErrLarge
-			}
-			_ = r.Close() // it was only read
-			return err
-		}
-		content = make([]byte, o.Size())
-		if _, err = io.ReadFull(r, content); err == nil {
-			_, err = io.Copy(io.Discard, r)
-		}
-		return errors.Join(err, r.Close())
-	})
-	if err != nil {
-		content = nil
-	}
-	return content, err
-}
-
-// stream returns a reader of an object of any size. It ends with an error if the content does not
-// match the id.
-func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (r io.ReadCloser, err error) {
-	err = d.object(kind, id, func(o plumbing.EncodedObject) error {
-		from, err := o.Reader()
+		from, err := object.Reader()
 		if err == nil {
-			r = check(file.Until(ctx, from), from, kind, o.Size(), id)
+			r = &checked{from, file.Until(ctx, from), newHash(kind, object.Size()), object.Size(), id}
 		}
 		return err
 	})

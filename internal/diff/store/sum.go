@@ -49,10 +49,6 @@ type checked struct {
 	want plumbing.Hash
 }
 
-func check(from io.Reader, of io.Closer, kind plumbing.ObjectType, size int64, want plumbing.Hash) io.ReadCloser {
-	return &checked{of, from, newHash(kind, size), size, want}
-}
-
 func (c *checked) Read(b []byte) (int, error) {
 	n, err := c.from.Read(b)
 	_, _ = c.hash.Write(b[:n])
