@@ -53,12 +53,8 @@ func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.Sta
 			return state, err
 		}
 		state.Warnings = append(state.Warnings, below.Warnings...)
-		for _, dir := range below.SelfIgnored {
-			state.SelfIgnored = append(state.SelfIgnored, path+"/"+dir)
-		}
-		for _, dir := range below.IgnoredDirs {
-			state.IgnoredDirs = append(state.IgnoredDirs, path+"/"+dir)
-		}
+		state.SelfIgnored = append(state.SelfIgnored, below.SelfIgnored...)
+		state.IgnoredDirs = append(state.IgnoredDirs, below.IgnoredDirs...)
 		if below.Root != nil {
 			state.Root = state.Root.Graft(path, below.Root)
 		}
@@ -72,7 +68,7 @@ func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.Sta
 func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner, known scan.Known) (scan.State, error) {
 	s := &scan.Scanner{
 		Root: w.absolute(path), Within: path + "/", FileSystem: outer.FileSystem,
-		Now: w.options.Now, Since: w.since, Clock: w.clock, Blobs: w.store, Inside: inside{&w.nests, path + "/"}, Alone: w.alone,
+		Now: w.options.Now, Since: w.since, Clock: w.clock, Blobs: w.store, Inside: &w.nests, Alone: w.alone,
 	}
 	tracked, rules, warnings := w.prepareNest(path, s)
 	s.Rules, w.nests.rules[path] = rules, rules
@@ -110,36 +106,27 @@ func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, 
 	return tracked, ignore.New(o), warnings
 }
 
-// An inside tells the scan of a work tree, or of a nest, about the repositories in it. It
-// implements [scan.Repositories].
-type inside struct {
-	*nests
-	within string // the path of the nest, ending in a slash; "" for the work tree
+// Head implements [scan.Repositories]. It records the nest of a gitlink.
+func (n *nests) Head(path string) (scan.Head, error) {
+	n.find(path)
+	return n.headOf(path)
 }
 
-func (i inside) full(path string) string { return i.within + strings.TrimSuffix(path, "/") }
-
-// Head records the nest of a gitlink.
-func (i inside) Head(path string) (scan.Head, error) {
-	i.find(i.full(path))
-	return i.headOf(i.full(path))
-}
-
-// Embedded records a nest when the session begins. Later, a repository is treated like any other
-// directory.
-func (i inside) Embedded(path string, scoped bool) (scan.Head, error) {
-	head, err := i.headOf(i.full(path))
-	if scoped || i.begun != nil {
+// Embedded implements [scan.Repositories]. It records a nest when the session begins. Later, a
+// repository is treated like any other directory.
+func (n *nests) Embedded(path string, scoped bool) (scan.Head, error) {
+	head, err := n.headOf(path)
+	if scoped || n.begun != nil {
 		return scan.Head{}, nil
 	}
 	if head.Repository {
-		i.find(i.full(path))
+		n.find(path)
 	}
 	return head, err
 }
 
-// Nest reports whether the session began with a nest there.
-func (i inside) Nest(path string) bool { return i.begun[i.full(path)] }
+// Nest implements [scan.Repositories]. It reports whether the session began with a nest there.
+func (n *nests) Nest(path string) bool { return n.begun[path] }
 
 // headOf opens the repository of a directory of the work tree and reads its HEAD.
 func (n *nests) headOf(path string) (scan.Head, error) {

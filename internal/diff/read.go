@@ -67,7 +67,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	}
 	s := &scan.Scanner{
 		Root: w.Root(), Now: w.options.Now, Since: w.since, Clock: w.clock, Alone: w.alone,
-		Blobs: w.store, Inside: inside{&w.nests, ""}, Hash: w.git.hash,
+		Blobs: w.store, Inside: &w.nests, Hash: w.git.hash,
 	}
 	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
 		return scan.State{}, err

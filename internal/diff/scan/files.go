@@ -159,7 +159,7 @@ func (v *visit) hide(dirs []*Dir) {
 	v.found = nil
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.hidden = append(v.hidden, v.path)
+	v.hidden = append(v.hidden, v.Within+v.path)
 }
 
 // Empty reports whether a directory, which may be nil, has no file at any depth.

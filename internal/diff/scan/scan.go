@@ -39,7 +39,7 @@ type Head struct {
 // A Scanner finds the states of one work tree. Its fields must not change during a scan.
 type Scanner struct {
 	Root   string // absolute path of the work tree
-	Within string // prefix of paths in warnings: "", or the path of a nest with a slash at the end
+	Within string // prefix of paths in what is found and asked: "", or the path of a nest with a slash at the end
 	FileSystem
 
 	// Since is when the session began; zero before that. Files written since then are read each
@@ -77,8 +77,8 @@ func FileSystemOf(c *repo.Config) (f FileSystem, err error) {
 	return f, nil
 }
 
-// Repositories know the repositories inside the work tree. Paths are from the root and end in a
-// slash. Several goroutines call the methods.
+// Repositories know the repositories inside the work tree. Paths begin with [Scanner.Within]. Several
+// goroutines call the methods.
 type Repositories interface {
 	// Head opens the repository in the directory of a gitlink.
 	Head(path string) (Head, error)

@@ -40,9 +40,12 @@ func (w *walk) warn(path string, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	path = w.Within + strings.TrimSuffix(path, "/")
+	path = w.full(path)
 	w.warnings = append(w.warnings, wording.NameIn(fmt.Sprintf("cannot read %s: %v; changes there are not seen", path, err), path))
 }
+
+// full returns the path from the root of the outermost work tree.
+func (w *walk) full(path string) string { return w.Within + strings.TrimSuffix(path, "/") }
 
 // A place is a directory to visit with what is known of it. Any known part may be nil.
 type place struct {
@@ -90,7 +93,7 @@ func (w *walk) visitPlace(ctx context.Context, p place, above *visit) (found, er
 	}
 	defer v.handle.close()
 	if v.hasGit && v.path != "" {
-		if head, err := v.Inside.Embedded(v.path, v.scoped()); err != nil || head.Repository {
+		if head, err := v.Inside.Embedded(v.full(v.path), v.scoped()); err != nil || head.Repository {
 			return found{commit: v.commitOf(v.path, plumbing.ZeroHash, head, err)}, nil
 		}
 	}
@@ -155,7 +158,7 @@ func (v *visit) unreadable(err error) (found, error) {
 func (v *visit) places() (places []place) {
 	for _, name := range v.dirs {
 		p := place{name: name, path: v.path + name + "/", base: v.base.subdir(name), index: v.index.subdir(name), also: v.also.subdir(name), last: v.last.subdir(name)}
-		nest := v.Inside.Nest(p.path)
+		nest := v.Inside.Nest(v.full(p.path))
 		if p.index != nil && !nest {
 			places = append(places, p)
 			continue
@@ -167,16 +170,16 @@ func (v *visit) places() (places []place) {
 			if p.index != nil { // its files are tracked here: it is a directory if it has no repository
 				known = plumbing.ZeroHash
 			}
-			head, err := v.Inside.Head(p.path)
+			head, err := v.Inside.Head(v.full(p.path))
 			v.link(name, v.commitOf(p.path, known, head, err))
 		case p.scoped(), !v.rules.Ignored(name, true):
 			places = append(places, p)
 		case base != nil || index != nil: // git does not ask the rules
-			head, err := v.Inside.Embedded(p.path, false)
+			head, err := v.Inside.Embedded(v.full(p.path), false)
 			v.link(name, v.commitOf(p.path, plumbing.ZeroHash, head, err))
 		default:
 			v.mu.Lock()
-			v.passed = append(v.passed, p.path)
+			v.passed = append(v.passed, v.Within+p.path)
 			v.mu.Unlock()
 		}
 	}
