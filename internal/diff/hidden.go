@@ -54,14 +54,9 @@ func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 			continue
 		}
 		begun[in] = start
-		now, then := in.Root(), c.rulesThen(ctx, strings.TrimSuffix(start, rest), in).Root()
-		for name := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
-			if name != "" {
-				now, then = now.Sub(name), then.Sub(name)
-			}
-		}
+		then := c.rulesThen(ctx, strings.TrimSuffix(start, rest), in).Dir(rest)
 		if !then.Excluded() {
-			l.directory(ctx, start, now, then)
+			l.directory(ctx, start, in.Dir(rest), then)
 		}
 	}
 	return l.report(), ctx.Err()

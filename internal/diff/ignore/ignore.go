@@ -76,16 +76,21 @@ func (d *Dir) Sub(name string) *Dir {
 	return &Dir{rules: d.rules, parent: d, name: name, path: d.path + name + "/"}
 }
 
+// Dir returns the rules of a directory, given its path from the root: "", or with a slash at the end.
+func (r *Rules) Dir(path string) *Dir {
+	dir := r.Root()
+	for name := range strings.SplitAfterSeq(path, "/") {
+		if name != "" {
+			dir = dir.Sub(strings.TrimSuffix(name, "/"))
+		}
+	}
+	return dir
+}
+
 // Ignored reports whether git ignores an untracked file, given its path from the root.
 func (r *Rules) Ignored(path string) bool {
-	dir := r.Root()
-	for {
-		first, rest, deeper := strings.Cut(path, "/")
-		if !deeper {
-			return dir.Ignored(path, false)
-		}
-		dir, path = dir.Sub(first), rest
-	}
+	end := strings.LastIndexByte(path, '/') + 1
+	return r.Dir(path[:end]).Ignored(path[end:], false)
 }
 
 // Ignored reports whether git ignores an untracked file or directory of that name in the directory.

@@ -33,15 +33,10 @@ func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error
 		return nil, err
 	}
 	for entry := range strings.SplitSeq(out, "\x00") {
-		if path, ignored := strings.CutPrefix(entry, "!! "); ignored {
-			rules := named.Root()
-			path, isDir := strings.CutSuffix(path, "/")
-			parts := strings.Split(path, "/")
-			last := len(parts) - 1
-			for _, part := range parts[:last] {
-				rules = rules.Sub(part)
-			}
-			paths = append(paths, s.named(rules, path, parts[last], isDir)...)
+		if entry, ignored := strings.CutPrefix(entry, "!! "); ignored {
+			path, isDir := strings.CutSuffix(entry, "/")
+			end := strings.LastIndexByte(path, '/') + 1
+			paths = append(paths, s.named(named.Dir(path[:end]), path, path[end:], isDir)...)
 		}
 	}
 	for path, err := range named.Unread() {
