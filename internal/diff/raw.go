@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"os"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -56,28 +55,22 @@ func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how attr.C
 		return err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	var work []scan.PathFile
 	for _, f := range scan.Moved(d.state, state) {
 		if in, _ := w.rulesOf(f.Path); in != w.rules || f.Mode == scan.Symlink || f.Mode == scan.Gitlink {
 			continue
 		}
 		delete(d.raw, f.Path)
-		if how.Alters(f.Path) {
-			work = append(work, f)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !how.Alters(f.Path) {
+			continue
+		}
+		if raw, content, differs := rawOf(root, f); differs {
+			d.take(f.Path, raw, content, w.store)
 		}
 	}
-	var mu sync.Mutex
-	each(len(work), func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
-		if raw, content, differs := rawOf(root, work[i]); differs {
-			mu.Lock()
-			defer mu.Unlock()
-			d.take(work[i].Path, raw, content, w.store)
-		}
-	})
-	return ctx.Err()
+	return nil
 }
 
 // rawOf returns the content of a file on the disk, and whether it differs from the blob. Raw is
