@@ -66,7 +66,6 @@ type restorePlanner struct {
 	both        []string
 	target, now version
 	rules       []*ignore.Rules // that count besides the current ones
-	nested      map[string]bool // whether directories are repositories
 	fs          scan.FileSystem
 	root        *os.Root
 }
@@ -80,7 +79,7 @@ type version struct {
 // find works out the plan. The ignore rules of the target and of the other states count. Those outside
 // the work tree are the current ones.
 func (w *restorePlanner) find(ctx context.Context, known *memory, to string, others ...string) error {
-	w.target, w.nested = known.version(to), make(map[string]bool)
+	w.target = known.version(to)
 	states := append(others, to)
 	for _, state := range states {
 		if known.states[state] == nil {
@@ -158,13 +157,7 @@ func (w *restorePlanner) remove(c scan.Difference) {
 // belowRepository reports whether a file is in a nested repository.
 func (w *restorePlanner) belowRepository(name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		is, known := w.nested[dir]
-		if !known {
-			_, err := w.root.Lstat(dir + "/.git")
-			is = err == nil || w.isBare(dir)
-			w.nested[dir] = is
-		}
-		if is {
+		if _, err := w.root.Lstat(dir + "/.git"); err == nil || w.isBare(dir) {
 			return true
 		}
 	}
@@ -212,7 +205,7 @@ func (w *restorePlanner) put(ctx context.Context, c scan.Difference) error {
 			return err
 		}
 	}
-	if raw := w.raw(c); raw != nil && !raw.Kept() {
+	if raw, converted := w.raw(c); converted && !raw.Kept() {
 		w.Converted = append(w.Converted, c.Path)
 	}
 	w.Changes = append(w.Changes, change)
@@ -238,27 +231,23 @@ func (w *restorePlanner) perm(c scan.Difference, there fs.FileInfo) fs.FileMode 
 	return there.Mode().Perm() &^ 0o111
 }
 
-// raw returns what is known of the bytes of a file that git converts, or nil for any other.
-func (w *restorePlanner) raw(c scan.Difference) *checkpoint.Raw {
-	if in, _ := w.rulesOf(c.Path); in != w.watcher.rules || c.After.Mode == scan.Symlink {
-		return nil
+// raw returns what is known of the bytes of a file that git converts, and reports false for any other.
+func (w *restorePlanner) raw(c scan.Difference) (raw checkpoint.Raw, converted bool) {
+	switch in, _ := w.rulesOf(c.Path); {
+	case in != w.watcher.rules || c.After.Mode == scan.Symlink:
+		return raw, false
+	case w.target.disk != nil:
+		raw, converted = w.target.disk.Raw[c.Path]
+		return raw, converted
 	}
-	if w.target.disk != nil {
-		if raw, ok := w.target.disk.Raw[c.Path]; ok {
-			return &raw
-		}
-		return nil
-	}
-	if w.how.Alters(c.Path) {
-		return &checkpoint.Raw{}
-	}
-	return nil
+	return raw, w.how.Alters(c.Path)
 }
 
 // content sets where the bytes of a file come from.
 func (w *restorePlanner) content(ctx context.Context, c scan.Difference, to *restore.State) error {
-	id, raw := c.After.ID, w.raw(c)
-	if raw != nil && !raw.Kept() {
+	id := c.After.ID
+	raw, converted := w.raw(c)
+	if converted && !raw.Kept() {
 		content, err := w.git.checkedOut(ctx, "to convert files that are put back", c.Path, id)
 		if err != nil {
 			to.Err = fmt.Errorf("cannot tell what git makes of it: %w", err)
@@ -266,8 +255,7 @@ func (w *restorePlanner) content(ctx context.Context, c scan.Difference, to *res
 		to.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
 		return ctx.Err()
 	}
-	crlf := raw != nil && raw.CRLF
-	if raw != nil && !crlf {
+	if converted && !raw.CRLF {
 		id = raw.ID
 	}
 	if _, err := w.store.Size(ctx, id); err != nil {
@@ -275,7 +263,7 @@ func (w *restorePlanner) content(ctx context.Context, c scan.Difference, to *res
 	}
 	to.Open = func(ctx context.Context) (io.ReadCloser, error) {
 		content, err := w.store.Blob(ctx, id)
-		if crlf {
+		if raw.CRLF {
 			content = inCRLF(content)
 		} else if errors.Is(err, store.ErrLarge) {
 			return w.store.Open(ctx, id)
