@@ -92,7 +92,7 @@ func Tracked(x *index.Index) *Dir {
 	if len(x.Entries) == 0 {
 		return nil
 	}
-	t := tracking{index: x, left: x.Entries, empty: store.Sum(plumbing.BlobObject, nil)}
+	t := tracking{index: x, left: x.Entries}
 	root := t.dir("", "")
 	root.Seal()
 	return root
@@ -102,7 +102,6 @@ func Tracked(x *index.Index) *Dir {
 type tracking struct {
 	index *index.Index
 	left  []index.Entry
-	empty plumbing.Hash
 }
 
 // dir builds the directory of the entries below a path, which is "" or ends in a slash.
@@ -131,7 +130,7 @@ func (t *tracking) file(name string, e *index.Entry) File {
 		ID:   e.ID,
 		stat: Stat{Size: int64(e.Size), Modified: e.Mtime, Changed: e.Ctime, Inode: uint64(e.Ino)},
 	}
-	smudged := e.Size == 0 && e.ID != t.empty // git marks racy entries like this
+	smudged := e.Size == 0 && e.ID != store.Sum(plumbing.BlobObject, nil) // git marks racy entries like this
 	if e.Stage == 0 && e.Flags&index.IntentToAdd == 0 && !smudged && !t.index.Racy(e) {
 		f.trust = fromIndex
 	}
