@@ -164,7 +164,11 @@ func StaleDoors(dir string) (stale []string) {
 // use that socket. The error is [ErrRunning] if a run does.
 func AtDoor(path string, do func() error) error {
 	name := strings.TrimSuffix(filepath.Base(path), doorEnding) + lockEnding
-	p := place{dir: filepath.Dir(path), name: name, own: true, mode: 0o600}
+	return place{dir: filepath.Dir(path), name: name, own: true, mode: 0o600}.alone(do)
+}
+
+// alone calls do while it has the lock. The error is [ErrRunning] if a run has it.
+func (p place) alone(do func() error) error {
 	f, err := p.take(HeldError{PID: os.Getpid()})
 	if _, held := errors.AsType[*HeldError](err); held {
 		return ErrRunning
@@ -187,27 +191,11 @@ func (p place) signed() bool {
 
 // RemoveLock removes a lock file, unless somebody has taken the lock meanwhile.
 func RemoveLock(path string) error {
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer root.Close() //nolint:errcheck // it was only read
-	f, err := root.OpenFile(filepath.Base(path), os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) { // somebody has taken and released it
+	err := place{dir: filepath.Dir(path), name: filepath.Base(path), mode: 0o600}.alone(func() error { return nil })
+	if errors.Is(err, ErrRunning) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	free, _, err := tryAlone(f)
-	if err == nil {
-		err = ours(f)
-	}
-	if err == nil && free && stands(f) {
-		return giveBack(f)
-	}
-	unlock(f)
-	return errors.Join(err, f.Close())
+	return err
 }
 
 // StaleGitLock returns the lock file of a work tree in its git directory if nobody holds it,
