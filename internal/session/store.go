@@ -146,31 +146,25 @@ func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
 		}
 		group := s.newest(ids[begin:end], counts)
 		if n < len(group) {
-			return group[n], nil
+			return group[n].ID, nil
 		}
 		n, end = n-len(group), begin
 	}
 	return "", err
 }
 
-// newest returns those of some ids that count and whose logs are not empty, the newest first.
+// newest returns those of some sessions that count and whose logs are not empty, the newest first.
 // Ids tell the second in which a session began; within one second, the log tells the order.
-func (s *Store) newest(ids []string, counts func(Summary) bool) (begun []string) {
-	started := map[string]time.Time{}
+func (s *Store) newest(ids []string, counts func(Summary) bool) (begun []Summary) {
 	for _, id := range slices.Backward(ids) {
 		if st, err := os.Stat(s.Path(id)); err != nil || st.Size() == 0 {
 			continue
 		}
-		if len(ids) > 1 || counts != nil {
-			sum, _ := summarize(s.Path(id))
-			if counts != nil && !counts(sum) {
-				continue
-			}
-			started[id] = sum.Started
+		if sum, _ := summarize(s.Path(id)); counts == nil || counts(sum) {
+			begun = append(begun, sum)
 		}
-		begun = append(begun, id)
 	}
-	slices.SortStableFunc(begun, func(a, b string) int { return started[b].Compare(started[a]) })
+	slices.SortStableFunc(begun, func(a, b Summary) int { return b.Started.Compare(a.Started) })
 	return begun
 }
 
