@@ -49,7 +49,7 @@ type decoder struct {
 	// Where the object is, for errors: in a field of its parent, at an index
 	// from 0 in it or, where the field is not a list, -1.
 	parent *decoder
-	field  string
+	tag    string
 	index  int
 }
 
@@ -84,8 +84,9 @@ func torn(err error) error {
 
 func (d *decoder) has(name string) bool { return d.members[name] != nil }
 
-// read unmarshals a field into p, unless it is missing or null.
-func (d *decoder) read(name string, p any) {
+// value unmarshals a field into p, unless it is missing or null.
+func (d *decoder) value(tag string, p any) {
+	name, _ := splitTag(tag)
 	raw := d.members[name]
 	if raw == nil || raw.Kind() == jsontext.KindNull || unmarshal(raw, p) == nil {
 		return
@@ -109,29 +110,30 @@ func (d *decoder) fail(name string, err error) {
 
 // path is the prefix of a field's name in errors.
 func (d *decoder) path() string {
-	switch {
-	case d.parent == nil:
+	if d.parent == nil {
 		return ""
-	case d.index < 0:
-		return d.parent.path() + d.field + "."
 	}
-	return fmt.Sprintf("%s%s[%d].", d.parent.path(), d.field, d.index)
+	field, _ := splitTag(d.tag)
+	if d.index < 0 {
+		return d.parent.path() + field + "."
+	}
+	return fmt.Sprintf("%s%s[%d].", d.parent.path(), field, d.index)
 }
 
 // inner returns the decoder of an object in a field.
-func (d *decoder) inner(o rawObject, field string, index int) *decoder {
-	return &decoder{members: o, care: d.care, err: d.err, parent: d, field: field, index: index}
+func (d *decoder) inner(o rawObject, tag string, index int) *decoder {
+	return &decoder{members: o, care: d.care, err: d.err, parent: d, tag: tag, index: index}
 }
 
 func (d *decoder) text(tag string, p *string) {
 	name, _ := splitTag(tag)
 	if d.has(name + exactSuffix) {
 		var b []byte
-		d.read(name+exactSuffix, &b)
+		d.value(name+exactSuffix, &b)
 		*p = string(b)
 		return
 	}
-	d.read(name, p)
+	d.value(name, p)
 }
 
 func (d *decoder) textUnless(tag string, p *string, other string) {
@@ -156,38 +158,31 @@ func (d *decoder) texts(tag string, p *[]string) {
 	*p = nil
 	if d.has(name + exactSuffix) {
 		var list [][]byte
-		d.read(name+exactSuffix, &list)
+		d.value(name+exactSuffix, &list)
 		for _, s := range list {
 			*p = append(*p, string(s))
 		}
 		return
 	}
-	d.read(name, p)
+	d.value(name, p)
 	if len(*p) == 0 {
 		*p = nil
 	}
 }
 
-func (d *decoder) value(tag string, p any) {
-	name, _ := splitTag(tag)
-	d.read(name, p)
-}
-
 func (d *decoder) list(tag string, _ int, item func(int, fields)) {
-	name, _ := splitTag(tag)
 	var objects []rawObject
-	d.read(name, &objects)
+	d.value(tag, &objects)
 	for i, o := range objects {
-		item(i, d.inner(o, name, i))
+		item(i, d.inner(o, tag, i))
 	}
 }
 
 func (d *decoder) object(tag string, _ bool, inner func(fields)) bool {
-	name, _ := splitTag(tag)
 	var o rawObject
-	if d.read(name, &o); o == nil {
+	if d.value(tag, &o); o == nil {
 		return false
 	}
-	inner(d.inner(o, name, -1))
+	inner(d.inner(o, tag, -1))
 	return true
 }

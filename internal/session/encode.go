@@ -29,24 +29,28 @@ func (w *encoder) comma() {
 	}
 }
 
-// skip handles a zero value: it writes null if the option says so, and reports whether the
-// value needs no more.
-func (w *encoder) skip(name, option string) bool {
-	if option == "null" {
-		w.key(name)
-		w.buf = append(w.buf, "null"...)
+// begin writes a field's name, and reports whether the value follows: of a zero value, the option
+// may leave out both, or say that it is null.
+func (w *encoder) begin(tag string, zero bool) bool {
+	name, option := splitTag(tag)
+	if zero && option == "omitempty" {
+		return false
 	}
-	return option != ""
+	w.key(name)
+	if zero && option == "null" {
+		w.buf = append(w.buf, "null"...)
+		return false
+	}
+	return true
 }
 
 func (w *encoder) text(tag string, p *string) {
-	name, option := splitTag(tag)
-	if *p == "" && w.skip(name, option) {
+	if !w.begin(tag, *p == "") {
 		return
 	}
-	w.key(name)
 	w.buf = appendString(w.buf, *p)
 	if !utf8.ValidString(*p) {
+		name, _ := splitTag(tag)
 		w.key(name + exactSuffix)
 		w.buf = appendBase64(w.buf, *p)
 	}
@@ -64,21 +68,21 @@ func (w *encoder) bulk(tag string, p *string, _ string) bool {
 }
 
 func (w *encoder) texts(tag string, p *[]string) {
-	name, option := splitTag(tag)
-	if len(*p) == 0 && w.skip(name, option) {
+	if !w.begin(tag, len(*p) == 0) {
 		return
 	}
-	w.strings(name, *p, appendString)
+	w.strings(*p, appendString)
 	for _, s := range *p {
 		if !utf8.ValidString(s) {
-			w.strings(name+exactSuffix, *p, appendBase64)
+			name, _ := splitTag(tag)
+			w.key(name + exactSuffix)
+			w.strings(*p, appendBase64)
 			return
 		}
 	}
 }
 
-func (w *encoder) strings(name string, list []string, appendTo func([]byte, string) []byte) {
-	w.key(name)
+func (w *encoder) strings(list []string, appendTo func([]byte, string) []byte) {
 	w.open('[')
 	for _, s := range list {
 		w.comma()
@@ -88,21 +92,16 @@ func (w *encoder) strings(name string, list []string, appendTo func([]byte, stri
 }
 
 func (w *encoder) value(tag string, p any) {
-	name, option := splitTag(tag)
-	if reflect.ValueOf(p).Elem().IsZero() && w.skip(name, option) {
-		return
+	if w.begin(tag, reflect.ValueOf(p).Elem().IsZero()) {
+		raw, _ := json.Marshal(p) // cannot fail: p is a number, a boolean or a type of this package
+		w.buf = append(w.buf, raw...)
 	}
-	w.key(name)
-	raw, _ := json.Marshal(p) // cannot fail: p is a number, a boolean or a type of this package
-	w.buf = append(w.buf, raw...)
 }
 
 func (w *encoder) list(tag string, n int, item func(int, fields)) {
-	name, option := splitTag(tag)
-	if n == 0 && w.skip(name, option) {
+	if !w.begin(tag, n == 0) {
 		return
 	}
-	w.key(name)
 	w.open('[')
 	for i := range n {
 		w.comma()
@@ -114,11 +113,9 @@ func (w *encoder) list(tag string, n int, item func(int, fields)) {
 }
 
 func (w *encoder) object(tag string, present bool, inner func(fields)) bool {
-	name, option := splitTag(tag)
-	if !present && w.skip(name, option) {
+	if !w.begin(tag, !present) {
 		return false
 	}
-	w.key(name)
 	w.open('{')
 	inner(w)
 	w.buf = append(w.buf, '}')
