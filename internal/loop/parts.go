@@ -156,7 +156,6 @@ func (s *Steps) Check(ctx context.Context, step Step) ([]CheckResult, error) {
 		if n.Checks, err = s.check(ctx, step); err != nil {
 			return n, fmt.Errorf("run the checks: %w", err)
 		}
-		s.markOldFailures(n.Checks)
 		return n, nil
 	})
 	return n.Checks, err

@@ -19,19 +19,10 @@ func (it *Iteration) Verify(ctx context.Context) (err error) {
 	if it.c.Checks, err = it.run.check(ctx, step); err != nil {
 		return fmt.Errorf("run the checks: %w", err)
 	}
-	it.run.markOldFailures(it.c.Checks)
 	return it.run.emit(step, ChecksFinished{Iteration: it.c.Iteration, Checks: it.c.Checks})
 }
 
-// markOldFailures marks the checks that failed before the session as well.
-func (m *memory) markOldFailures(checks []CheckResult) {
-	for i, c := range checks {
-		checks[i].FailedBefore = slices.ContainsFunc(m.baseline, func(before CheckResult) bool {
-			return before.Command == c.Command && !before.Passed()
-		})
-	}
-}
-
+// check runs the checks, and marks those that failed before the session as well.
 func (s *section) check(ctx context.Context, step Step) (results []CheckResult, err error) {
 	for result, err := range s.at.Checker.Check(ctx, step) {
 		if err != nil {
@@ -40,6 +31,9 @@ func (s *section) check(ctx context.Context, step Step) (results []CheckResult, 
 		if err := s.tell(step, "the check "+strings.Join(strings.Fields(result.Command), " "), result.Written); err != nil {
 			return results, err
 		}
+		result.FailedBefore = slices.ContainsFunc(s.baseline, func(before CheckResult) bool {
+			return before.Command == result.Command && !before.Passed()
+		})
 		results = append(results, result)
 		if s.loop.Checks.FailFast && !result.Passed() {
 			break
@@ -82,6 +76,5 @@ func (it *Iteration) checkAgain(ctx context.Context, unseen []string) (err error
 	if it.c.Checks, err = it.run.check(ctx, step); err != nil {
 		return err
 	}
-	it.run.markOldFailures(it.c.Checks)
 	return it.run.emit(step, ChecksFinished{Iteration: it.c.Iteration, Checks: it.c.Checks})
 }

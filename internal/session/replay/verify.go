@@ -109,7 +109,7 @@ func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
 	}
 	if p := v.setting.session.Policy.Panel; p != nil {
 		for range p.Members {
-			l.Panel = append(l.Panel, over{})
+			l.Panel = append(l.Panel, past{})
 		}
 	}
 	v.at = l.Workplace
@@ -284,11 +284,8 @@ func (v *verifier) member(at loop.Stamp, e loop.Event) loop.Event {
 	return turn
 }
 
-// over is a member of a panel of which the log holds no more.
-type over struct{}
-
-// Judge implements [loop.Critic].
-func (over) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
+// Judge implements [loop.Critic] for the members of a panel.
+func (past) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
 	return loop.Review{}, errOver
 }
 
