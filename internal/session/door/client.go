@@ -118,9 +118,6 @@ func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
 		return a, c.failed(err)
 	}
 	defer conn.Close() //nolint:errcheck // it served one question
-	if until, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(until) // else ctx ends it
-	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	_, asked := conn.Write(line.Bytes()) // a refusal may come before all of it was read
 	text, err := bufio.NewReader(io.LimitReader(conn, mostAnswered)).ReadBytes('\n')
