@@ -256,12 +256,7 @@ one with the same prompt in the same directory.`,
 			}
 			c := l.Console
 			st := sessionview.NewStats(q.Pick(slices.Clone(all)), all, c.Now().Location())
-			return c.Print(func(w io.Writer) error {
-				if asJSON {
-					return command.WriteJSON(w, st)
-				}
-				return sessionview.Charts(w, st, c.Screen(), c.OutTTY)
-			})
+			return c.Show(asJSON, st, sessionview.Charts(st, c.Screen(), c.OutTTY))
 		},
 	}
 	f := cmd.Flags()

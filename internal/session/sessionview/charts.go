@@ -2,7 +2,6 @@ package sessionview
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -15,9 +14,9 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// Charts writes stats for a person. With bars, it draws bars for the groups and a sparkline for the
+// Charts shows stats to a person. With bars, it draws bars for the groups and a sparkline for the
 // periods; without, or in ASCII, it writes numbers only.
-func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
+func Charts(st Stats, s Screen, bars bool) string {
 	c := &charts{screen: s, bars: bars && !s.ASCII, priced: st.Cost.Sessions > 0}
 	c.totals(st)
 	c.groups("Outcome", inWords(st.Outcomes, func(g Group) string { return words.Outcome(g.Name) }), true)
@@ -28,8 +27,7 @@ func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
 	c.groups("Actor + critic", st.Agents, false)
 	c.periods(st)
 	c.confidence(st.Confidence)
-	_, err := io.WriteString(w, s.own(c.b.String()))
-	return err
+	return s.own(c.b.String())
 }
 
 // inWords renames groups for people.

@@ -1,7 +1,6 @@
 package sessionview_test
 
 import (
-	"bytes"
 	"io"
 	"reflect"
 	"strings"
@@ -125,11 +124,8 @@ func TestWhyTheyEnded(t *testing.T) {
   the evaluator gave no decision                1  ████
 `,
 	} {
-		var out bytes.Buffer
-		if err := sessionview.Charts(&out, sessionview.NewStats(list, list, time.UTC), sessionview.Screen{Width: width, Style: colours()}, true); err != nil {
-			t.Fatal(err)
-		}
-		if got := ansi.Strip(out.String()); !strings.Contains(got, want) {
+		out := sessionview.Charts(sessionview.NewStats(list, list, time.UTC), sessionview.Screen{Width: width, Style: colours()}, true)
+		if got := ansi.Strip(out); !strings.Contains(got, want) {
 			t.Errorf("width %d:\n%s", width, got)
 		}
 	}
@@ -156,23 +152,20 @@ func TestChartsFit(t *testing.T) {
 	list := many()
 	list[0].Session.WorkingDir = "/home/\x1b[2Ju/" + strings.Repeat("deep/", 30)
 	for width := 60; width < 120; width++ {
-		var out bytes.Buffer
 		st := sessionview.NewStats(list, list, time.UTC)
-		if err := sessionview.Charts(&out, st, sessionview.Screen{Width: width, Style: colours()}, true); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(out.String(), "2J") {
+		out := sessionview.Charts(st, sessionview.Screen{Width: width, Style: colours()}, true)
+		if strings.Contains(out, "2J") {
 			t.Fatal("not cleaned")
 		}
-		for line := range strings.Lines(out.String()) {
+		for line := range strings.Lines(out) {
 			if ansi.StringWidth(strings.TrimSuffix(line, "\n")) > width {
 				t.Errorf("width %d: %q", width, line)
 			}
 		}
 	}
-	var none bytes.Buffer
-	if err := sessionview.Charts(&none, sessionview.NewStats(nil, nil, time.UTC), sessionview.Screen{Width: 80, Style: colours()}, true); err != nil || none.String() != "0 sessions, 0 of them ended; success -\n" {
-		t.Errorf("%q, %v", none.String(), err)
+	none := sessionview.Charts(sessionview.NewStats(nil, nil, time.UTC), sessionview.Screen{Width: 80, Style: colours()}, true)
+	if none != "0 sessions, 0 of them ended; success -\n" {
+		t.Errorf("%q", none)
 	}
 }
 
@@ -184,15 +177,12 @@ func TestChartsNarrow(t *testing.T) {
 	list[0].Session.WorkingDir = "/home/u/" + strings.Repeat("deep/", 30)
 	list[1].Tally = &progress.Tally{Actor: progress.Part{Turns: 1, Usage: progress.Usage{CostUSD: 1, Priced: 1}}}
 	for width := 20; width < 80; width++ {
-		var out bytes.Buffer
 		screen := sessionview.Screen{Width: width, Style: lipgloss.NewRenderer(io.Discard), ASCII: true}
-		if err := sessionview.Charts(&out, sessionview.NewStats(list, list, time.UTC), screen, true); err != nil {
-			t.Fatal(err)
+		out := sessionview.Charts(sessionview.NewStats(list, list, time.UTC), screen, true)
+		if strings.ContainsFunc(out, func(r rune) bool { return r > unicode.MaxASCII }) || !strings.Contains(out, ">=$1.00") {
+			t.Errorf("width %d: not ASCII:\n%s", width, out)
 		}
-		if strings.ContainsFunc(out.String(), func(r rune) bool { return r > unicode.MaxASCII }) || !strings.Contains(out.String(), ">=$1.00") {
-			t.Errorf("width %d: not ASCII:\n%s", width, out.String())
-		}
-		_, groups, _ := strings.Cut(out.String(), "\nOutcome\n")
+		_, groups, _ := strings.Cut(out, "\nOutcome\n")
 		groups, _, _ = strings.Cut(groups, "\nSessions for")
 		for line := range strings.Lines(groups) {
 			if len(line)-1 > width {
@@ -230,8 +220,7 @@ func TestStatsCost(t *testing.T) {
 	if sum != 1.75 {
 		t.Errorf("over time %v", sum)
 	}
-	var out bytes.Buffer
-	if err := sessionview.Charts(&out, st, sessionview.Screen{Width: 80, Style: colours()}, false); err != nil || strings.Count(out.String(), "$1.75") != 4 {
-		t.Errorf("%v\n%s", err, out.String())
+	if out := sessionview.Charts(st, sessionview.Screen{Width: 80, Style: colours()}, false); strings.Count(out, "$1.75") != 4 {
+		t.Errorf("%s", out)
 	}
 }
