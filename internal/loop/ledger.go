@@ -12,7 +12,6 @@ type ledger struct {
 	roles roleSpending
 	most  map[Role]Spent // the most that one turn of each role has used
 	open  map[Role]int   // running turns
-	freed chan struct{}  // closed when one of them finishes; nil: nobody waits
 }
 
 // add adds a finished turn.
@@ -62,23 +61,11 @@ func (l *ledger) begin(role Role) {
 	l.open[role]++
 }
 
-// end records that a turn has finished, and wakes those who wait for it.
+// end records that a turn has finished.
 func (l *ledger) end(role Role) {
 	if l.open[role]--; l.open[role] == 0 {
 		delete(l.open, role)
 	}
-	if l.freed != nil {
-		close(l.freed)
-		l.freed = nil
-	}
-}
-
-// nextEnd returns a channel that is closed when the next running turn finishes.
-func (l *ledger) nextEnd() <-chan struct{} {
-	if l.freed == nil {
-		l.freed = make(chan struct{})
-	}
-	return l.freed
 }
 
 // reserve waits until a turn may start, and counts it as running until it is released. Running
@@ -92,40 +79,33 @@ func (s *section) reserve(ctx context.Context, next Role, judges bool) error {
 // admit waits until the gate permits a turn, and returns a [*stopError] if it does not. begins
 // counts the turn as running.
 func (s *section) admit(ctx context.Context, next Role, judges, begins bool) error {
-	for {
-		over, err := s.admits(ctx, next, judges, begins)
-		if over == nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-over:
-		}
-	}
-}
-
-// admits asks the gate once. If a running turn may be the reason for a refusal, it returns a
-// channel that is closed when one finishes.
-func (s *section) admits(ctx context.Context, next Role, judges, begins bool) (over <-chan struct{}, err error) {
-	if ctx.Err() != nil {
-		return nil, cancelled(ctx)
-	}
+	defer context.AfterFunc(ctx, s.wake)()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.progress
-	now.Next, now.Judges = next, judges
-	now.Spent, now.Roles = s.ledger.expected()
-	reason, why := s.at.Gate.Stop(now)
-	switch {
-	case reason == StopNone:
-		if begins {
-			s.ledger.begin(next)
+	for ctx.Err() == nil {
+		now := s.progress
+		now.Next, now.Judges = next, judges
+		now.Spent, now.Roles = s.ledger.expected()
+		reason, why := s.at.Gate.Stop(now)
+		switch {
+		case reason == StopNone:
+			if begins {
+				s.ledger.begin(next)
+			}
+			return nil
+		case len(s.ledger.open) == 0:
+			return &stopError{reason: reason, sentence: why}
 		}
-		return nil, nil
-	case len(s.ledger.open) > 0:
-		return s.ledger.nextEnd(), nil
+		s.freed.Wait() // for a running turn, which may be the reason
 	}
-	return nil, &stopError{reason: reason, sentence: why}
+	return cancelled(ctx)
+}
+
+// wake has those who wait for the end of a turn look again.
+func (c *course) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.freed.Broadcast()
 }
 
 // spend adds the cost of a turn.
@@ -140,4 +120,5 @@ func (c *course) release(role Role) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ledger.end(role)
+	c.freed.Broadcast()
 }

@@ -82,6 +82,7 @@ func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Out
 		},
 		journal: j, at: l.Workplace, errand: errand{prompt: s.Prompt},
 	}}
+	steps.freed.L = &steps.mu
 	ctx, steps.abort = context.WithCancelCause(ctx)
 	defer steps.abort(nil)
 	var out Outcome

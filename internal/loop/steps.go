@@ -59,6 +59,7 @@ type course struct {
 	own      bool       // the strategy has taken a step of its own since the last iteration
 	progress Progress   // without the figures of the ledger
 	ledger   ledger
+	freed    sync.Cond // a running turn has finished
 }
 
 // memory is what later iterations need of earlier ones.
