@@ -16,7 +16,6 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/hub"
-	"codeloops/internal/queue/play"
 	"codeloops/internal/queue/work"
 	"codeloops/internal/screen/queueview"
 	"codeloops/internal/screen/render"
@@ -168,7 +167,6 @@ type shift struct {
 	*backlog
 
 	worker *work.Worker
-	plays  *play.Player
 	end    func()
 }
 
@@ -192,7 +190,7 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 		b.Tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue uses the hub's", render.Span(ahead.Abs()), way))
 	}
 	name, _ := os.Hostname() // "" will do
-	return &shift{backlog: b, plays: player, worker: &work.Worker{
+	return &shift{backlog: b, worker: &work.Worker{
 		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
 		Player: player, Only: player.Reachable, Tell: b.Tell,
 	}, end: func() { answered(); kill(); _ = runner.Close() }}, nil // it leaves nothing behind
@@ -250,12 +248,10 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 
 // taking says how to take the merges that wait for a task's target.
 func (s *shift) taking(ctx context.Context, r queue.Record) {
-	take, err := s.plays.Take(ctx, &r)
-	if err != nil {
+	if err := s.asItStands(ctx, &r); err != nil {
 		s.Report(err)
 	}
-	if r.Merge.Take = take; take == "" {
-		return
+	if r.Merge.Take != "" {
+		fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // only information
 	}
-	fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // only information
 }
