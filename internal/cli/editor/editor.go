@@ -2,6 +2,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -85,21 +86,14 @@ func template(text, comments string) string {
 
 // command finds the editor as git does: $GIT_EDITOR, core.editor, $VISUAL, $EDITOR, vi.
 func (e *Editor) command(ctx context.Context) (string, error) {
-	if command := e.Getenv("GIT_EDITOR"); command != "" {
-		return command, nil
+	configured, _ := (worktree.Git{Environ: e.Environ}).UserSetting(ctx, e.Dir, "core.editor")
+	visual, last := e.Getenv("VISUAL"), "vi"
+	if kind := e.Getenv("TERM"); kind == "" || kind == "dumb" { // it can show neither
+		visual, last = "", ""
 	}
-	if command, _ := (worktree.Git{Environ: e.Environ}).UserSetting(ctx, e.Dir, "core.editor"); command != "" {
-		return command, nil
-	}
-	dumb := e.Getenv("TERM") == "" || e.Getenv("TERM") == "dumb"
-	if command := e.Getenv("VISUAL"); command != "" && !dumb {
-		return command, nil
-	}
-	if command := e.Getenv("EDITOR"); command != "" {
-		return command, nil
-	}
-	if dumb {
+	command := cmp.Or(e.Getenv("GIT_EDITOR"), configured, visual, e.Getenv("EDITOR"), last)
+	if command == "" {
 		return "", hint.Errorf("set EDITOR", "the terminal is too simple for vi, and no editor is set")
 	}
-	return "vi", nil
+	return command, nil
 }
