@@ -19,7 +19,7 @@ const maxGuessed = 3
 // A Habit is a command that users know from other tools.
 type Habit struct {
 	Words   string // synonyms
-	Command string // the equivalent here; "" if there is none
+	Command string // the whole equivalent here; "" if there is none
 	Instead string // what to do, for the hint
 }
 
@@ -78,10 +78,10 @@ func (c Command) find(path string) (below Command, ok bool) {
 
 // A Guess is the command that a few words were probably meant to be.
 type Guess struct {
-	word    string // the first word
-	Command string // the whole command; "" if there is none
-	Instead string // what to do, for the hint
-	prompt  string // all words
+	Habit
+
+	word   string // the first word
+	prompt string // all words
 }
 
 // Find looks for a command in the words of a prompt. A mistyped command must not start
@@ -108,7 +108,7 @@ func Find(root Command, words []string) (g Guess, ok bool) {
 	if !ok || among(plainVerbs, name) && !about(known, words[1:]) {
 		return g, false
 	}
-	g.Command, g.Instead = known[name].Command, known[name].Instead
+	g.Habit = known[name]
 	g.refine(root, words[1:])
 	return g, true
 }
