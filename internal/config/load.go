@@ -15,7 +15,7 @@ import (
 // defaults.
 type Options struct {
 	// Flags are the values of the flags that the user gave, by key
-	// ("actor.timeout"): string, int, time.Duration, []string.
+	// ("actor.timeout"): string, int, bool, []string.
 	Flags map[string]any
 	// Env is the environment as os.Environ returns it.
 	Env []string

@@ -113,7 +113,7 @@ func sources() []source { // the lowest first
 				o.Env = append(o.Env, fmt.Sprintf("%s=%v", s.variable(), is))
 			}
 		}},
-		{Flag, func(_ place, o *Options, s setting, is any) { o.Flags = map[string]any{s.key: is} }},
+		{Flag, func(_ place, o *Options, s setting, is any) { o.Flags = map[string]any{s.key: fileForm(is)} }},
 	}
 }
 
@@ -235,7 +235,7 @@ func TestOrigins(t *testing.T) {
 	global := p.global("model = \"m\"\ncritic_retries = 5\n")
 	project := p.project("\n\n[actor]\ntimeout = \"5m\"\n")
 	o := p.options("CODELOOPS_MAX_OUTPUT=1GB")
-	o.Flags = map[string]any{"critic.timeout": 5 * time.Second, "max_iterations": 3}
+	o.Flags = map[string]any{"critic.timeout": "5s", "max_iterations": 3}
 	c := mustLoad(t, o)
 	want := map[string]Origin{
 		"agent":          {Layer: Default},
@@ -425,7 +425,7 @@ func TestFlags(t *testing.T) {
 	t.Parallel()
 	_, err := Load(Options{Flags: map[string]any{
 		"max_iterations": -1,
-		"actor.timeout":  -time.Second,
+		"actor.timeout":  "-1s",
 		"checks":         []string{"make", ""},
 		"agent":          "caf\xe9",
 		"session_dir":    7,

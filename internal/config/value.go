@@ -162,26 +162,22 @@ func oneOf(names ...string) func(string) *fault {
 // duration reads "15m" or "2d" as [ParseDuration] does; 0 needs no unit.
 func duration(raw any) (any, *fault) {
 	const hint = `write it like "90s", "1h30m" or "2d"`
-	d, isDuration := raw.(time.Duration)
-	if !isDuration {
-		if n, ok := raw.(int64); ok {
-			return nil, &fault{
-				problem: "must be a duration with a unit, not a bare number",
-				hint:    fmt.Sprintf(`write it like "%ds" or "%dm"`, n, n),
-			}
+	if n, ok := raw.(int64); ok {
+		return nil, &fault{
+			problem: "must be a duration with a unit, not a bare number",
+			hint:    fmt.Sprintf(`write it like "%ds" or "%dm"`, n, n),
 		}
-		s, ok := asText(raw)
-		if !ok {
-			return nil, &fault{problem: "must be a duration, not " + typeName(raw), hint: hint}
-		}
-		parsed, err := time.ParseDuration(s) // first, because it accepts negative ones, which have their own message
-		if err != nil {
-			parsed, err = ParseDuration(s)
-		}
-		if err != nil {
-			return nil, &fault{problem: fmt.Sprintf("must be a duration, not %q", short(s)), hint: hint}
-		}
-		d = parsed
+	}
+	s, ok := asText(raw)
+	if !ok {
+		return nil, &fault{problem: "must be a duration, not " + typeName(raw), hint: hint}
+	}
+	d, err := time.ParseDuration(s) // first, because it accepts negative ones, which have their own message
+	if err != nil {
+		d, err = ParseDuration(s)
+	}
+	if err != nil {
+		return nil, &fault{problem: fmt.Sprintf("must be a duration, not %q", short(s)), hint: hint}
 	}
 	if d < 0 {
 		return nil, &fault{problem: "must not be negative, but is " + formatDuration(d)}

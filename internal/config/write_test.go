@@ -17,7 +17,7 @@ func TestWrite(t *testing.T) {
 	p := newPlace(t)
 	file := filepath.Join(p.home, ".config", "codeloops", "config.toml")
 	err := Write(file, map[string]any{
-		"critic.model": "m \"2\"", "max_iterations": 5, "agent": "codex", "actor.timeout": 90 * time.Minute, "checks": []string{"a", "b"},
+		"critic.model": "m \"2\"", "max_iterations": 5, "agent": "codex", "actor.timeout": "90m", "checks": []string{"a", "b"},
 	}, false)
 	if err != nil {
 		t.Fatal(err)
