@@ -211,9 +211,8 @@ func (f *Found) Sum() string {
 	return fmt.Sprintf("%s, %s", wording.Count(len(f.Things), "thing"), wording.Bytes(bytes))
 }
 
-// List lists what was found, each line with the prefix done. It shows only the first few of each
-// kind.
-func (f *Found) List(done string) string {
+// List lists what was found, but only the first few of each kind.
+func (f *Found) List() string {
 	const most = 10 // of a kind
 	var b strings.Builder
 	named, more := map[string]int{}, &Found{}
@@ -222,10 +221,10 @@ func (f *Found) List(done string) string {
 			more.Things = append(more.Things, t)
 			continue
 		}
-		fmt.Fprintf(&b, "%s %s  %s  (%s)\n", done, wording.Line(t.Path), wording.Bytes(t.Bytes), t.What)
+		fmt.Fprintf(&b, "found %s  %s  (%s)\n", wording.Line(t.Path), wording.Bytes(t.Bytes), t.What)
 	}
 	if len(more.Things) > 0 {
-		fmt.Fprintf(&b, "%s more of these: %s\n", done, more.Sum())
+		fmt.Fprintf(&b, "found more of these: %s\n", more.Sum())
 	}
 	for _, sentence := range f.Kept {
 		fmt.Fprintf(&b, "not removed: %s\n", wording.Line(sentence))

@@ -16,7 +16,7 @@ func TestList(t *testing.T) {
 		f.Things = append(f.Things, Thing{What: "a temporary file", Path: fmt.Sprint("/tmp/\x1b[31m", n), Bytes: 1024})
 	}
 	f.Things = append(f.Things, Thing{What: "a draft", Path: "/logs/.index-1", Bytes: 5})
-	got := f.List("found")
+	got := f.List()
 	for _, line := range []string{"found /tmp/9  1.0 KiB  (a temporary file)", "found /logs/.index-1  5 B  (a draft)", "found more of these: 2 things, 2.0 KiB", "not removed: a run is active"} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("%q is missing:\n%s", line, got)

@@ -91,7 +91,7 @@ func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
 	if err != nil {
 		return err
 	}
-	text := found.List("found")
+	text := found.List()
 	if len(found.Things) == 0 {
 		text += "nothing to clean\n"
 	}
