@@ -31,9 +31,8 @@ type runCommand struct {
 	opts   *runOptions
 	plan   *run.Plan
 	prompt string
-	from   string       // where the prompt came from, for messages
-	screen *live.Screen // nil: nothing is drawn
-	keys   *live.Keyboard
+	from   string         // where the prompt came from, for messages
+	keys   *live.Keyboard // nil: nothing is drawn
 	job    *ci.Log
 
 	debug    *debuglog.Log // nil: there is none

@@ -40,7 +40,6 @@ func (r *runCommand) open(ctx context.Context) (closed func()) {
 	if a.ErrTTY {
 		r.plan.Control().Show()
 	}
-	r.screen = r.keys.Screen
 	return closed
 }
 
@@ -78,7 +77,7 @@ func (r *runCommand) lend() (back func()) {
 // sinks returns the sinks that show the run. The returned function closes them.
 func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(), err error) {
 	display, err := r.display()
-	if shown = []loop.Sink{display}; r.screen != nil {
+	if shown = []loop.Sink{display}; r.keys != nil {
 		shown = []loop.Sink{r.keys, display}
 	}
 	if err != nil {
@@ -112,12 +111,12 @@ func (r *runCommand) dropped(s loop.Sink, err error) {
 func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
 	o := a.RenderOptions(r.plan.Log)
-	o.Live = r.screen != nil && a.ErrTTY && !a.Plain
+	o.Live = r.keys != nil && a.ErrTTY && !a.Plain
 	o.Asks = a.CanAsk()
 	o.Past, o.Kept = r.plan.Tally(), r.plan.Kept()
 	o.Verbose, o.Quiet, o.After = r.opts.verbose, r.opts.quiet, render.After{Now: r.now, Next: r.next}
-	if r.screen != nil {
-		if o.Out = r.screen.SyncedWriter(a.Out); o.Width > 0 { // otherwise lines are not cut
+	if r.keys != nil {
+		if o.Out = r.keys.SyncedWriter(a.Out); o.Width > 0 { // otherwise lines are not cut
 			o.Columns = a.ErrRoom
 		}
 	}
