@@ -120,40 +120,28 @@ func waiting(w loop.Wait, zone *time.Location) string {
 // Waited sums up the waits of a turn by agent: "waited 12m 03s for claude (rate limit)"; "" if
 // there were none.
 func Waited(waits []loop.Wait) string {
-	type pause struct {
-		who, why string
-		took     time.Duration
-		times    int
-		end      loop.WaitEnd
-	}
-	var pauses []*pause
-	for _, w := range waits {
-		who, why := Who(w.Agent), obstacle(w.Cause)
-		last := len(pauses) - 1
-		if last < 0 || pauses[last].who != who || pauses[last].why != why {
-			pauses = append(pauses, &pause{who: who, why: why})
-			last++
+	var said []string
+	for len(waits) > 0 {
+		who, why := Who(waits[0].Agent), obstacle(waits[0].Cause)
+		n, took := 0, time.Duration(0)
+		for ; n < len(waits) && Who(waits[n].Agent) == who && obstacle(waits[n].Cause) == why; n++ {
+			took += waits[n].Duration
 		}
-		p := pauses[last]
-		p.took, p.times, p.end = p.took+w.Duration, p.times+1, w.End
-	}
-	if len(pauses) == 0 {
-		return ""
-	}
-	said := make([]string, len(pauses))
-	for i, p := range pauses {
-		how := p.why
-		if p.times > 1 {
-			how += fmt.Sprintf(", %d times", p.times)
+		if n > 1 {
+			why += fmt.Sprintf(", %d times", n)
 		}
-		switch p.end {
+		switch waits[n-1].End {
 		case loop.WaitHurried:
-			how += ", cut short"
+			why += ", cut short"
 		case loop.WaitInterrupted:
-			how += ", interrupted"
+			why += ", interrupted"
 		case loop.WaitOver:
 		}
-		said[i] = fmt.Sprintf("%s for %s (%s)", Span(p.took), p.who, how)
+		said = append(said, fmt.Sprintf("%s for %s (%s)", Span(took), who, why))
+		waits = waits[n:]
+	}
+	if said == nil {
+		return ""
 	}
 	return "waited " + strings.Join(said, ", ")
 }
