@@ -230,26 +230,28 @@ func size(least Size) kind {
 // list reads strings that each pass check.
 func list(check func(string) *fault) kind {
 	return func(raw any) (any, *fault) {
-		items, ok := asList(raw)
-		if !ok {
+		given, ok := raw.([]string)
+		mixed, isMixed := raw.([]any)
+		if !ok && !isMixed {
 			f := &fault{problem: "must be a list of strings, not " + typeName(raw)}
 			if s, isText := raw.(string); isText {
 				f.hint = fmt.Sprintf("write it in brackets: [%q]", short(s))
 			}
 			return nil, f
 		}
-		result := make([]string, 0, len(items))
-		for i, item := range items {
+		for i, item := range mixed {
 			s, ok := item.(string)
 			if !ok {
 				return nil, &fault{problem: fmt.Sprintf("must be a list of strings, but item %d is %s", i+1, typeName(item))}
 			}
+			given = append(given, s)
+		}
+		for i, s := range given {
 			if f := checkString(s, check); f != nil {
 				return nil, &fault{problem: fmt.Sprintf("has a bad item %d: it %s", i+1, f.problem), hint: f.hint}
 			}
-			result = append(result, s)
 		}
-		return result, nil
+		return append([]string{}, given...), nil
 	}
 }
 
@@ -261,20 +263,6 @@ func asText(raw any) (string, bool) {
 		return string(v), true
 	}
 	return "", false
-}
-
-func asList(raw any) ([]any, bool) {
-	switch v := raw.(type) {
-	case []any:
-		return v, true
-	case []string:
-		items := make([]any, len(v))
-		for i, s := range v {
-			items[i] = s
-		}
-		return items, true
-	}
-	return nil, false
 }
 
 // typeName names the type of a raw value in TOML's terms.
