@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"codeloops/internal/loop"
 )
@@ -193,15 +192,11 @@ func moreThanLimit(was, is any) bool {
 }
 
 func number(is any) float64 {
-	switch v := is.(type) {
-	case int:
-		return float64(v)
-	case float64:
-		return v
-	case time.Duration:
-		return float64(v)
-	case Size:
-		return float64(v)
+	switch v := reflect.ValueOf(is); {
+	case v.CanInt():
+		return float64(v.Int())
+	case v.CanFloat():
+		return v.Float()
 	}
 	return 0
 }
