@@ -111,7 +111,7 @@ func (f follower) Handle(at loop.Stamp, e loop.Event) error {
 	f.show(at, e)
 	_ = f.state.Handle(at, e) // never fails
 	if c, ok := f.state.Forks().Captured(at, e); ok {
-		f.keepFiles(c)
+		f.files = c.Files
 	}
 	return f.err
 }
@@ -153,7 +153,7 @@ type page struct {
 	ends  styles // of the result
 	state progress.State
 
-	files   []loop.FileChange // that differ as of the last look, without patches
+	files   []loop.FileChange // that differ as of the last look
 	applied []loop.Step       // whose work was applied to the user's tree
 	err     error             // the first one of an event; nothing is written after it
 }

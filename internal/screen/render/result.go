@@ -75,15 +75,6 @@ func (p *page) summary(text string) []string {
 	return each(lines, func(line string) string { return "  " + line })
 }
 
-// keepFiles keeps the changed files, without their patches.
-func (p *page) keepFiles(c loop.Change) {
-	p.files = p.files[:0]
-	for _, f := range c.Files {
-		f.Patch, f.BinaryPatch = "", ""
-		p.files = append(p.files, f)
-	}
-}
-
 // currentSize returns the size of the current change; nil: it is unknown.
 func (p *page) currentSize(o loop.Outcome) *loop.Shape {
 	if o.Reason == loop.StopConflict { // the tree holds somebody else's changes, too
@@ -96,7 +87,7 @@ func (p *page) currentSize(o loop.Outcome) *loop.Shape {
 	if !ok {
 		return nil
 	}
-	p.keepFiles(c)
+	p.files = c.Files
 	return new(c.Shape())
 }
 
