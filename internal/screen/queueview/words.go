@@ -1,6 +1,7 @@
 package queueview
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -40,12 +41,9 @@ func permanentLine(r *queue.Record) string {
 }
 
 func inColour(style *lipgloss.Renderer, s queue.State, text string) string {
-	colour := map[queue.State]string{
+	colour := cmp.Or(map[queue.State]string{
 		queue.Merged: "2", queue.Failed: "1", queue.Dead: "1", queue.NeedsHuman: "1", queue.Running: "4", queue.Finished: "4",
-	}[s]
-	if colour == "" {
-		colour = "3"
-	}
+	}[s], "3")
 	return style.NewStyle().Foreground(lipgloss.Color(colour)).Render(text)
 }
 
