@@ -15,14 +15,9 @@ const groupKey = "group"
 // Group groups flags below a heading in help and manual pages.
 func Group(heading string, flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
-		f := flags.Lookup(name)
-		if f == nil {
-			panic("no flag is called " + name)
+		if err := flags.SetAnnotation(name, groupKey, []string{heading}); err != nil {
+			panic(err) // there is no such flag
 		}
-		if f.Annotations == nil {
-			f.Annotations = map[string][]string{}
-		}
-		f.Annotations[groupKey] = []string{heading}
 	}
 }
 
