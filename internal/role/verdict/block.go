@@ -127,10 +127,8 @@ func paragraph(text string) int {
 	if strings.HasPrefix(text, "\n") {
 		return 0
 	}
-	if i := strings.Index(text, "\n\n"); i >= 0 {
-		return i
-	}
-	return len(text)
+	first, _, _ := strings.Cut(text, "\n\n")
+	return len(first)
 }
 
 // cutLine splits a text after its first line that is not blank.

@@ -237,7 +237,7 @@ func led(_ *reading, c claim) error {
 // followed rejects a DONE that is followed by more than a closing remark. If the DONE is
 // sealed, the remark may have any length.
 func followed(_ *reading, c claim) error {
-	_, remark := answers(binding(closing(c.tail)), "")
+	_, remark := answers(binding(behind(c.tail)), "")
 	if remark == "" {
 		return nil
 	}
@@ -248,8 +248,8 @@ func followed(_ *reading, c claim) error {
 	return nil
 }
 
-// closing returns the text after a decision, without the end of its tag or fence.
-func closing(tail string) string {
+// behind returns the text after a decision, without the end of its tag or fence.
+func behind(tail string) string {
 	tail = strings.TrimLeft(tail, "*_` \n")
 	if hasPrefixFold(tail, closeTag) {
 		tail = tail[len(closeTag):]

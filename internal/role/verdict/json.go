@@ -15,6 +15,8 @@ const (
 	closeTag = "</decision>"
 )
 
+var closing = wording.Pattern("(?i)" + closeTag)
+
 func tagLine(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.EqualFold(text, openTag) || strings.EqualFold(text, closeTag)
@@ -43,7 +45,10 @@ func (r *reading) line(l line) error {
 func (r *reading) tagged(l line, from int) error {
 	r.push(l.start)
 	if r.closeAt < from {
-		r.closeAt = indexFold(r.text, from, closeTag)
+		r.closeAt = len(r.text)
+		if at := closing().FindStringIndex(r.text[from:]); at != nil {
+			r.closeAt = from + at[0]
+		}
 	}
 	to := r.closeAt
 	content := strings.TrimSpace(unfence(r.text[from:to]))
@@ -75,10 +80,6 @@ func (r *reading) bareObject(at int) error {
 	src := text[:n]
 	after, _, _ := strings.Cut(text[n:], "\n")
 	after = strings.TrimSpace(after)
-	if !mentions(src) {
-		r.skipTo(at + n)
-		return nil
-	}
 	c, ok, err := parseObject(src, r.seal)
 	switch {
 	case err != nil:
@@ -138,18 +139,4 @@ func unfence(text string) string {
 		return rest[:i]
 	}
 	return rest
-}
-
-// indexFold returns the offset of an ASCII word in any case, at or after from, or the length
-// of the text.
-func indexFold(text string, from int, word string) int {
-	for i := from; ; i++ {
-		n := strings.IndexByte(text[i:], word[0])
-		if n < 0 {
-			return len(text)
-		}
-		if i += n; hasPrefixFold(text[i:], word) {
-			return i
-		}
-	}
 }

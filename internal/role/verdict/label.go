@@ -86,14 +86,12 @@ func spaceAfter(s string) bool {
 	return n > 0 && unicode.IsSpace(r)
 }
 
+var listNumber = wording.Pattern(`^[0-9]{1,3}[.)]`)
+
 // number returns the length of a list number such as "1.", 0 for none.
 func number(s string) int {
-	n := 0
-	for n < len(s) && n < 3 && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	if n < len(s) && (s[n] == '.' || s[n] == ')') && spaceAfter(s[n+1:]) {
-		return n + 1
+	if n := len(listNumber().FindString(s)); spaceAfter(s[n:]) {
+		return n
 	}
 	return 0
 }

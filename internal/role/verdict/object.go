@@ -34,11 +34,8 @@ func objectEnd(text string) int {
 
 // mentions reports whether a text can hold a decision at all.
 func mentions(src string) bool {
-	plain := strings.ToLower(src)
-	if strings.Contains(plain, `"decision"`) || strings.Contains(plain, `"type"`) {
-		return true
-	}
-	return strings.Contains(src, `\u`) && strings.Contains(fold(src), "decision")
+	text := fold(src)
+	return strings.Contains(text, `"decision"`) || strings.Contains(text, `"type"`)
 }
 
 // escapeRaw escapes the line breaks and tabs that models leave inside strings.

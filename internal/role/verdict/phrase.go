@@ -53,14 +53,7 @@ func plans(all []string) bool {
 		"placeholder", "provisional", "provisionally", "preliminary", "tentative", "tentatively")
 }
 
-// conditional reports whether words state a condition, or a point in time.
-func conditional(all []string) bool {
-	return hangs(all) || has(all, "when")
-}
-
-// hangs reports whether words state a condition, or what would be.
-func hangs(all []string) bool { return depends(all) || has(all, "would") }
-
+// depends reports whether words state a condition.
 func depends(all []string) bool {
 	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "conditional on", "subject to", "awaiting", "pending", "at best")
 }
@@ -72,7 +65,7 @@ func planned(said string, introduces, title bool) bool {
 	if !introduces {
 		return (depends(all) || has(all, "when")) && has(all, "i will", "i shall", "i would", "i can say", "i can answer", "i can approve", "i may say", "my answer", "my reply", "my verdict", "my decision")
 	}
-	if plans(all) || conditional(all) {
+	if plans(all) || depends(all) || has(all, "would", "when") {
 		return true
 	}
 	if !title { // a sentence without its end: "It is not", "I refuse to say"
@@ -136,7 +129,7 @@ func takesBack(remark string) bool {
 	harmless := strings.NewReplacer("error handling", "handling", "error message", "message", "previously failing", "former", "formerly failing", "former")
 	all := strings.Fields(harmless.Replace(strings.Join(words(remark), " ")))
 	all = without(all, "i did not change", "i did not modify", "i have not changed", "i have not modified", "let me know", "let us know", "feel free", "happy to", "glad to", "if you have", "if you need", "if you want", "if you would", "i hope", "hope this")
-	if plans(all) || hangs(all) || admission(remark) != "" || has(all, "second thought", "second thoughts", "another round", "the above", "above is", "is a bug", "please fix", "fix the") {
+	if plans(all) || depends(all) || admission(remark) != "" || has(all, "would", "second thought", "second thoughts", "another round", "the above", "above is", "is a bug", "please fix", "fix the") {
 		return true
 	}
 	denied := 0 // words that a "no" before them still covers

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"codeloops/internal/role/prompt"
+	"codeloops/internal/wording"
 )
 
 // A line is one line of a reply, by offsets into it.
@@ -120,6 +121,9 @@ func (f fence) closes(text string) bool {
 	return len(text) >= f.size && strings.Trim(text, string(f.mark)) == ""
 }
 
+// ticks matches a run of back-ticks that may open a fence.
+var ticks = wording.Pattern("```+")
+
 // opening returns the mark and size of the fence that a line opens, at its start (first) or
 // with an unpaired run of back-ticks at its end; size is 0 for none.
 func opening(text string) (mark byte, size int, first bool) {
@@ -134,21 +138,9 @@ func opening(text string) (mark byte, size int, first bool) {
 		}
 	}
 	last := strings.LastIndex(text, "```")
-	if last < 0 || strings.ContainsAny(text[last+3:], " \t`") || runs(text)%2 == 0 {
+	if last < 0 || strings.ContainsAny(text[last+3:], " \t`") || len(ticks().FindAllStringIndex(text, -1))%2 == 0 {
 		return 0, 0, false
 	}
 	head := strings.TrimRight(text[:last], "`")
 	return '`', last + 3 - len(head), false
-}
-
-// runs counts the runs of three or more back-ticks.
-func runs(text string) (n int) {
-	for {
-		_, rest, found := strings.Cut(text, "```")
-		if !found {
-			return n
-		}
-		n++
-		text = strings.TrimLeft(rest, "`")
-	}
 }

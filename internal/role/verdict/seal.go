@@ -7,6 +7,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/prompt"
+	"codeloops/internal/wording"
 )
 
 // A Seal is the random word of a prompt, which the decision repeats. The authors of the
@@ -19,12 +20,13 @@ const (
 	sealLength  = 6
 )
 
+// sealed matches what may be a seal, or was meant as one.
+var sealed = wording.Pattern(`^[0-9A-Za-z]{6,24}$`)
+
 // sealOf reads the value of a SEAL label; "" is no seal.
 func sealOf(value string) Seal {
 	word, _ := trim(value)
-	if len(word) < sealLength || len(word) > 4*sealLength || strings.ContainsFunc(word, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) {
+	if !sealed().MatchString(word) {
 		return ""
 	}
 	return Seal(strings.ToLower(word))
