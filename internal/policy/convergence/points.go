@@ -8,6 +8,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/verdict"
+	"codeloops/internal/wording"
 )
 
 // points returns the faults that a round finds, one per line and without duplicates: the
@@ -96,9 +97,10 @@ type block struct {
 func blocks(text string) []block {
 	var all []block
 	open := false // the last block continues
-	for _, l := range unfenced(text) {
+	for l := range strings.SplitSeq(fenced().ReplaceAllString(text, ""), "\n") {
 		body := strings.TrimSpace(l)
-		rest, is := item(body)
+		mark := bullet().FindString(body)
+		rest, is := body[len(mark):], mark != ""
 		if w, _ := verdict.Mark(rest); w != verdict.Unmarked {
 			is = true
 		}
@@ -116,28 +118,8 @@ func blocks(text string) []block {
 	return all
 }
 
-// unfenced returns the lines of a text outside of fences. A fence that is never closed does
-// not count.
-func unfenced(text string) []string {
-	lines := strings.Split(text, "\n")
-	mark := func(l string) string {
-		l = strings.TrimSpace(l)
-		if l = l[:min(3, len(l))]; l == "```" || l == "~~~" {
-			return l
-		}
-		return ""
-	}
-	for i := 0; i < len(lines); i++ {
-		m := mark(lines[i])
-		if m == "" {
-			continue
-		}
-		if n := slices.IndexFunc(lines[i+1:], func(l string) bool { return mark(l) == m }); n >= 0 {
-			lines = slices.Replace(lines, i, i+n+2, "")
-		}
-	}
-	return lines
-}
+// fenced matches a fence. One that is never closed does not count.
+var fenced = wording.Pattern("(?ms)^[ \\t]*```[^\n]*\n.*?^[ \\t]*```[^\n]*$|^[ \\t]*~~~[^\n]*\n.*?^[ \\t]*~~~[^\n]*$")
 
 // bulleted returns the list items among the blocks.
 func bulleted(all []block) (texts []string) {
@@ -149,19 +131,8 @@ func bulleted(all []block) (texts []string) {
 	return texts
 }
 
-// item removes the bullet or the number of a list item.
-func item(l string) (rest string, is bool) {
-	for _, bullet := range []string{"- ", "* ", "+ ", "• "} {
-		if rest, is = strings.CutPrefix(l, bullet); is {
-			return rest, true
-		}
-	}
-	rest = strings.TrimLeft(l, "0123456789")
-	if rest == l || len(rest) < 3 || rest[0] != '.' && rest[0] != ')' || rest[1] != ' ' {
-		return l, false
-	}
-	return rest[2:], true
-}
+// bullet matches the bullet or the number of a list item.
+var bullet = wording.Pattern(`^(?:[-*+•]|[0-9]+[.)]) `)
 
 // sentences splits a paragraph. A sentence that makes no sense without the one before it
 // stays with it, if both fit on a line.

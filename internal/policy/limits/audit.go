@@ -2,7 +2,6 @@ package limits
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
@@ -63,7 +62,7 @@ func excerpt(c loop.Change) string {
 			lines++
 			if room := excerptBytes - b.Len(); len(line) > room {
 				if b.Len() == 0 || room > excerptBytes/4 {
-					b.WriteString(characters(line, room))
+					b.WriteString(strings.ToValidUTF8(line[:room], ""))
 				}
 				return b.String()
 			}
@@ -71,12 +70,4 @@ func excerpt(c loop.Change) string {
 		}
 	}
 	return b.String()
-}
-
-// characters returns the whole characters in the first n bytes of s.
-func characters(s string, n int) string {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
