@@ -8,29 +8,32 @@ import (
 	"codeloops/internal/wording"
 )
 
-// assertions reports files and moved tests that assert less than before, and
-// comparisons that became weaker.
-func assertions(r *report) {
+// rewritten reports moved tests that assert less than before, or something else.
+func rewritten(r *report) {
 	for _, m := range r.tests.moved {
 		whole := len(m.to.body) > 0 || m.to.file.Status == loop.FileAdded // else what is in it may be context
 		if lost := m.from.size - m.to.size; lost > 0 && len(m.from.body) > 0 && whole {
 			r.addf(Loosened, m.to.file, m.to.at, "the test %s, which stood in %s, has %s fewer than before",
 				Quote(m.to.declares, maxName), Quote(m.from.file.Path, maxPath), wording.Count(lost, "assertion"))
 		}
-	}
-	arrived := r.addedAssertions()
-	for _, f := range r.files {
-		if !f.readable() || f.Status == loop.FileDeleted {
-			continue
+		if m.from.file != m.to.file || m.from.declares != m.to.declares {
+			rewrite{r, m.to.file}.compare(m.from.body, m.to.body)
 		}
-		fewer(r, f, arrived)
-		for _, h := range f.hunks {
-			weaker(r, f, h)
-		}
-		unfailing(r, f)
-		mocked(r, f)
-		bound(r, f)
 	}
+}
+
+// assertions reports files that assert less than before, and comparisons that became weaker.
+func assertions(r *report, f *file) {
+	if !f.readable() || f.Status == loop.FileDeleted {
+		return
+	}
+	fewer(r, f)
+	for _, h := range f.hunks {
+		weaker(r, f, h)
+	}
+	unfailing(r, f)
+	mocked(r, f)
+	bound(r, f)
 }
 
 // mocked reports an existing test file that now replaces the whole module it tests,
@@ -92,7 +95,7 @@ func (r *report) addedAssertions() map[string]int {
 // fewer reports a file with fewer assertions. Those of removed and moved tests are
 // reported with the tests, and assertions in a new test do not make up for those that
 // an old test lost.
-func fewer(r *report, f *file, arrived map[string]int) {
+func fewer(r *report, f *file) {
 	ours := map[string]int{} // added to this file, by text
 	gone, news, first := 0, 0, 0
 	for l := range f.each("+") {
@@ -108,10 +111,10 @@ func fewer(r *report, f *file, arrived map[string]int) {
 		key := normal(l.code)
 		switch {
 		case take(ours, key): // it moved within the file
-			arrived[key]--
+			r.asserted[key]--
 			news--
 			continue
-		case take(arrived, key):
+		case take(r.asserted, key):
 			continue
 		}
 		if gone++; first == 0 {

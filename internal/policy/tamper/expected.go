@@ -9,20 +9,13 @@ import (
 
 // expectations reports changed values that existing tests compare with or work on, in
 // lines that replaced others.
-func expectations(r *report) {
-	for _, m := range r.tests.moved {
-		if m.from.file != m.to.file || m.from.declares != m.to.declares {
-			rewrite{r, m.to.file}.compare(m.from.body, m.to.body)
-		}
+func expectations(r *report, f *file) {
+	if !f.test || f.Status != loop.FileModified {
+		return
 	}
-	for _, f := range r.files {
-		if !f.test || f.Status != loop.FileModified {
-			continue
-		}
-		removed, added := f.groups()
-		for i := range removed {
-			rewrite{r, f}.compare(removed[i], added[i])
-		}
+	removed, added := f.groups()
+	for i := range removed {
+		rewrite{r, f}.compare(removed[i], added[i])
 	}
 }
 

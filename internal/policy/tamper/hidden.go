@@ -8,20 +8,18 @@ import (
 
 // joined reports added lines that take the next one, which was there before, into their own
 // command, comment or value.
-func joined(r *report) {
-	for _, f := range r.files {
-		kind := RunnerChanged
-		switch {
-		case f.Status != loop.FileModified, f.lang != nil && !f.lang.Joins:
-			continue
-		case f.test:
-			kind = TestSkipped
-		case !r.positional(f.Path) && !r.Builds.match(f.Path) && !r.Checks.match(f.Path) && !r.deciding(f.Path):
-			continue
-		}
-		for _, l := range joining(f) {
-			r.addf(kind, f, l.at, "a line was added that takes the next one into it")
-		}
+func joined(r *report, f *file) {
+	kind := RunnerChanged
+	switch {
+	case f.Status != loop.FileModified, f.lang != nil && !f.lang.Joins:
+		return
+	case f.test:
+		kind = TestSkipped
+	case !r.positional(f.Path) && !r.Builds.match(f.Path) && !r.Checks.match(f.Path) && !r.deciding(f.Path):
+		return
+	}
+	for _, l := range joining(f) {
+		r.addf(kind, f, l.at, "a line was added that takes the next one into it")
 	}
 }
 
@@ -58,15 +56,13 @@ func joins(f *file, l *line) bool {
 
 // split reports added lines of tests and scripts with a character that ends a line, and so a
 // comment, for a compiler but not in a diff.
-func split(r *report) {
-	for _, f := range r.files {
-		if f.lang == nil || !f.test && !r.Checks.match(f.Path) {
-			continue
-		}
-		for l := range f.alone("+", "-") {
-			if strings.ContainsAny(l.text, "\r\u0085\u2028\u2029") || f.lang.has("x.java") && strings.Contains(strings.ToLower(l.text), `\u000`) {
-				r.addf(TestSkipped, f, l.at, "a line was added with the end of a line in it that no diff shows")
-			}
+func split(r *report, f *file) {
+	if f.lang == nil || !f.test && !r.Checks.match(f.Path) {
+		return
+	}
+	for l := range f.alone("+", "-") {
+		if strings.ContainsAny(l.text, "\r\u0085\u2028\u2029") || f.lang.has("x.java") && strings.Contains(strings.ToLower(l.text), `\u000`) {
+			r.addf(TestSkipped, f, l.at, "a line was added with the end of a line in it that no diff shows")
 		}
 	}
 }

@@ -13,22 +13,18 @@ func (p places) positional(file string) bool { return p.Mixed.match(file) || isM
 
 // configurations reports changes to what watches over the project, and to the files that
 // its tests compare with.
-func configurations(r *report) {
-	for _, f := range r.files {
-		if r.configures(f) {
-			continue
-		}
-		whole := f.Status != loop.FileAdded
-		switch {
-		case f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
-			script(r, f)
-		case path.Base(f.Path) == "go.mod" && whole:
-			left(r, f)
-		case path.Base(f.Path) == "go.mod" && !whole && path.Dir(f.Path) != ".":
-			r.addf(RunnerChanged, f, 0, "a module was added: what is below it is not tested from above")
-		case r.Golden.match(f.Path) && !f.test && whole && !r.tests.renamedFile(f):
-			r.addf(GoldenChanged, f, 0, "what tests compare their results with was %s", f.fate())
-		}
+func configurations(r *report, f *file) {
+	whole := f.Status != loop.FileAdded
+	switch {
+	case r.configures(f):
+	case f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
+		script(r, f)
+	case path.Base(f.Path) == "go.mod" && whole:
+		left(r, f)
+	case path.Base(f.Path) == "go.mod" && path.Dir(f.Path) != ".":
+		r.addf(RunnerChanged, f, 0, "a module was added: what is below it is not tested from above")
+	case r.Golden.match(f.Path) && !f.test && whole && !r.tests.renamedFile(f):
+		r.addf(GoldenChanged, f, 0, "what tests compare their results with was %s", f.fate())
 	}
 }
 
@@ -77,15 +73,13 @@ func ofTests(r *report, named *probe, text string) bool {
 
 // swapped reports libraries of the tests that now come from elsewhere: a hollow one lets
 // every assertion pass.
-func swapped(r *report) {
-	for _, f := range r.files {
-		if !r.Sources.match(f.Path) {
-			continue
-		}
-		for l := range f.alone("+", "-") {
-			if ofTests(r, r.Elsewhere, l.text) {
-				r.addf(RunnerChanged, f, l.at, "a library that tests use is taken from elsewhere")
-			}
+func swapped(r *report, f *file) {
+	if !r.Sources.match(f.Path) {
+		return
+	}
+	for l := range f.alone("+", "-") {
+		if ofTests(r, r.Elsewhere, l.text) {
+			r.addf(RunnerChanged, f, l.at, "a library that tests use is taken from elsewhere")
 		}
 	}
 }
@@ -167,11 +161,9 @@ func (r *report) narrowed(text string) bool {
 
 // instructions reports changes to files that agents read before they work: through them
 // an actor can tell the critic what to say.
-func instructions(r *report) {
-	for _, f := range r.files {
-		if r.agents.MatchString(f.Path) {
-			r.addf(AgentsChanged, f, 0, "instructions for agents, perhaps for the critic too: the file was %s", f.fate())
-		}
+func instructions(r *report, f *file) {
+	if r.agents.MatchString(f.Path) {
+		r.addf(AgentsChanged, f, 0, "instructions for agents, perhaps for the critic too: the file was %s", f.fate())
 	}
 }
 
@@ -362,17 +354,15 @@ func (w *whereabouts) renamedFile(f *file) bool {
 
 // scripts reports changes to the files that the run's own checks run. In files that also
 // serve other purposes, and in tests, only changes to existing lines count.
-func scripts(r *report) {
-	for _, f := range r.files {
-		if !r.deciding(f.Path) {
-			continue
-		}
-		fine := r.Mixed.match(f.Path) || isMakefile(f.Path) || f.readable() && f.Status == loop.FileModified
-		if at := firstLost(f); !fine {
-			r.addf(CheckChanged, f, 0, "a check runs this file, which was %s", f.fate())
-		} else if at > 0 && !r.Mixed.match(f.Path) {
-			r.addf(CheckChanged, f, at, "a check runs this file, and lines of it were changed")
-		}
+func scripts(r *report, f *file) {
+	if !r.deciding(f.Path) {
+		return
+	}
+	fine := r.Mixed.match(f.Path) || isMakefile(f.Path) || f.readable() && f.Status == loop.FileModified
+	if at := firstLost(f); !fine {
+		r.addf(CheckChanged, f, 0, "a check runs this file, which was %s", f.fate())
+	} else if at > 0 && !r.Mixed.match(f.Path) {
+		r.addf(CheckChanged, f, at, "a check runs this file, and lines of it were changed")
 	}
 }
 

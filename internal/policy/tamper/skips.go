@@ -9,28 +9,22 @@ import (
 )
 
 // skips reports what keeps existing tests from being run; in a new test nothing is lost.
-func skips(r *report) {
-	for _, t := range r.tests.added {
-		t.fresh = !t.arrived
+func skips(r *report, f *file) {
+	if !f.readable() {
+		return
 	}
-	before := r.removed(func(l *line) string { return l.skips })
-	for _, f := range r.files {
-		if !f.readable() {
-			continue
-		}
-		sweeps(r, f)
-		if f.Status == loop.FileAdded && !f.receives && !r.Setup.match(f.Path) {
-			continue
-		}
-		by := r.awaits(f)
-		for _, h := range f.hunks {
-			skipsIn(r, f, h, before)
-			swallowed(r, f, h)
-			leaves(r, f, h)
-			unrun(r, f, h, by)
-			guarded(r, f, h)
-			wrapped(r, f, h)
-		}
+	sweeps(r, f)
+	if f.Status == loop.FileAdded && !f.receives && !r.Setup.match(f.Path) {
+		return
+	}
+	by := r.awaits(f)
+	for _, h := range f.hunks {
+		skipsIn(r, f, h)
+		swallowed(r, f, h)
+		leaves(r, f, h)
+		unrun(r, f, h, by)
+		guarded(r, f, h)
+		wrapped(r, f, h)
 	}
 }
 
@@ -85,7 +79,7 @@ func (r *report) reaches(f *file, l *line) bool {
 	return l.in == nil || l.in.test != "" || r.Setup.match(f.Path) || strings.Contains(l.sweeps, "def ")
 }
 
-func skipsIn(r *report, f *file, h hunk, before map[string]int) {
+func skipsIn(r *report, f *file, h hunk) {
 	inFresh := false
 	for i, l := range h.lines {
 		if l.op == '-' {
@@ -97,7 +91,7 @@ func skipsIn(r *report, f *file, h hunk, before map[string]int) {
 		if l.op != '+' || l.skips == "" || l.sweeps != "" {
 			continue
 		}
-		if take(before, normal(l.text)) {
+		if take(r.skipped, normal(l.text)) {
 			continue
 		}
 		if f.ofCode(h.lines, i) || inFresh && !above(l) || above(l) && nextFresh(h.lines[i:]) {

@@ -7,18 +7,15 @@ import (
 
 // suppressions reports added comments and attributes that silence linters, type checkers
 // or coverage, in any file.
-func suppressions(r *report) {
-	before := r.removed(func(l *line) string { return l.silences })
-	for _, f := range r.files {
-		for _, h := range f.hunks {
-			suppressionsIn(r, f, h, before)
-		}
+func suppressions(r *report, f *file) {
+	for _, h := range f.hunks {
+		suppressionsIn(r, f, h)
 	}
 }
 
 // suppressionsIn ignores a marker that moved with its line, and one on a line of which
 // only the code was changed.
-func suppressionsIn(r *report, f *file, h hunk, before map[string]int) {
+func suppressionsIn(r *report, f *file, h hunk) {
 	var replaced []*line // removed lines with a marker, right above
 	for _, l := range h.lines {
 		switch {
@@ -28,7 +25,7 @@ func suppressionsIn(r *report, f *file, h hunk, before map[string]int) {
 		case l.op == '-':
 			replaced = append(replaced, l)
 		default:
-			if take(before, normal(l.text)) {
+			if take(r.silenced, normal(l.text)) {
 				continue
 			}
 			if n := kept(replaced, l); n >= 0 {

@@ -97,25 +97,31 @@ func Inspect(c loop.Change, in Tree) []Sign {
 		}
 	}
 	r.tests = trace(r)
+	r.skipped = r.removed(func(l *line) string { return l.skips })
+	r.silenced = r.removed(func(l *line) string { return l.silences })
+	r.asserted = r.addedAssertions()
 	for _, u := range c.Unshown {
 		if u.Why == loop.TurnedBinary {
 			r.signs = append(r.signs, Sign{Kind: TurnedBinary, Path: u.Path, Text: "the text turned binary, so that no diff shows it"})
 		}
 	}
-	for _, look := range []func(*report){
-		cut, lostTests, detached, skips, assertions, expectations, suppressions, configurations, swapped, joined, split, scripts, instructions,
-	} {
-		look(r)
+	lostTests(r)
+	detached(r)
+	rewritten(r)
+	for _, f := range r.files {
+		for _, look := range []func(*report, *file){
+			cut, skips, assertions, expectations, suppressions, configurations, swapped, joined, split, scripts, instructions,
+		} {
+			look(r, f)
+		}
 	}
 	return ordered(r.signs)
 }
 
 // cut reports test and configuration files that are too large to be read whole.
-func cut(r *report) {
-	for _, f := range r.files {
-		if len(f.Patch) > maxPatch && (f.test || r.positional(f.Path)) {
-			r.addf(Loosened, f, 0, "the change is too large to be read whole")
-		}
+func cut(r *report, f *file) {
+	if len(f.Patch) > maxPatch && (f.test || r.positional(f.Path)) {
+		r.addf(Loosened, f, 0, "the change is too large to be read whole")
 	}
 }
 
@@ -158,8 +164,12 @@ type report struct {
 	files  []*file
 	tests  *whereabouts
 	signs  []Sign
-	had    map[string]bool // the lines removed from tests, which may have moved
-	looked int             // how often the work tree was searched for a module
+	looked int // how often the work tree was searched for a module
+
+	// Lines that may have moved:
+	had               map[string]bool // removed from tests
+	skipped, silenced map[string]int  // removed, with such a marker; how often is left
+	asserted          map[string]int  // added assertions
 }
 
 func (r *report) addf(k Kind, f *file, line int, format string, args ...any) {

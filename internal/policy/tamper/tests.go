@@ -44,6 +44,9 @@ func trace(r *report) *whereabouts {
 		}
 	}
 	w.match(w.removed, w.added)
+	for _, t := range w.added {
+		t.fresh = !t.arrived
+	}
 	return w
 }
 
