@@ -1,6 +1,7 @@
 package deciding
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -29,18 +30,9 @@ type splitter struct {
 	all    []simple
 	now    simple
 	word   strings.Builder
-	inWord bool // set for an empty word, too: ''
-	target redirect
+	inWord bool      // set for an empty word, too: ''
+	into   *[]string // where a redirected word goes; nil: it is none
 }
-
-// A redirect says how the next word is redirected.
-type redirect int
-
-const (
-	noTarget redirect = iota
-	readFrom
-	otherTarget
-)
 
 func (s *splitter) step() {
 	c := s.rest[0]
@@ -149,9 +141,9 @@ func (s *splitter) redirected() {
 		s.inWord = false
 	}
 	s.endWord()
-	s.target = otherTarget
+	s.into = new([]string) // of no interest
 	if from {
-		s.target = readFrom
+		s.into = &s.now.input
 	}
 	s.skip(len(s.rest) - len(strings.TrimLeft(s.rest, "<>&|")))
 }
@@ -173,21 +165,15 @@ func (s *splitter) endWord() {
 	if !s.inWord {
 		return
 	}
-	word := s.word.String()
-	switch s.target {
-	case readFrom:
-		s.now.input = append(s.now.input, word)
-	case noTarget:
-		s.now.words = append(s.now.words, word)
-	case otherTarget:
-	}
+	into := cmp.Or(s.into, &s.now.words)
+	*into = append(*into, s.word.String())
 	s.word.Reset()
-	s.inWord, s.target = false, noTarget
+	s.inWord, s.into = false, nil
 }
 
 func (s *splitter) end() {
 	s.endWord()
-	s.target = noTarget
+	s.into = nil
 	if len(s.now.words) > 0 {
 		s.all = append(s.all, s.now)
 	}
