@@ -7,6 +7,7 @@ package limits
 
 import (
 	"iter"
+	"slices"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
@@ -30,12 +31,10 @@ const (
 // paths returns the paths of a change without duplicates.
 func paths(c loop.Change) []string {
 	var all []string
-	for i, f := range c.Files {
-		if i == 0 || c.Files[i-1].Path != f.Path { // a change of type has two entries
-			all = append(all, f.Path)
-		}
+	for _, f := range c.Files {
+		all = append(all, f.Path)
 	}
-	return all
+	return slices.Compact(all) // a change of type has two entries
 }
 
 // texts yields the patches of a change by path, followed by those that the diff does not

@@ -22,8 +22,7 @@ func expectations(r *report, f *file) {
 // groups returns the lines that were removed and added side by side, without those in
 // removed, new or moved tests, and without lines that only moved.
 func (f *file) groups() (removed, added [][]*line) {
-	out, in := f.texts("-"), f.texts("+")
-	were, are := counted(out), counted(in)
+	were, are := counted(f.texts("-")), counted(f.texts("+"))
 	var a, b []*line
 	flush := func() {
 		if len(a) > 0 || slices.ContainsFunc(b, func(l *line) bool { return l.quoted }) {

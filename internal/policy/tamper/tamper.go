@@ -198,9 +198,6 @@ func Quote(s string, most int) string {
 }
 
 func clipped(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
 	all := []rune(s)
 	if len(all) <= most {
 		return s

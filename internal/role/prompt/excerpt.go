@@ -131,22 +131,12 @@ func wholeLines(hunk string, room int) int {
 // split splits a patch at the lines that begin a hunk.
 func split(patch string) (header string, hunks []string) {
 	const mark = "\n@@ "
-	for {
-		i := strings.Index(patch, mark)
-		part := patch[:i+1]
-		if i < 0 {
-			part = patch
-		}
-		if header == "" {
-			header = part
-		} else {
-			hunks = append(hunks, part)
-		}
-		if i < 0 {
-			return header, hunks
-		}
-		patch = patch[i+1:]
+	parts := strings.Split(patch, mark)
+	for i := range parts[1:] {
+		parts[i] += mark[:1]
+		parts[i+1] = mark[1:] + parts[i+1]
 	}
+	return parts[0], parts[1:]
 }
 
 // list writes one line per file, as many as the budget allows, and counts the rest.
