@@ -46,22 +46,13 @@ func answers(text string, b prompt.Boundary) (found []loop.Answer, rest string) 
 func spoken(line string) (found []loop.Answer) {
 	line, _ = skipMarkup(line)
 	line = strings.TrimLeft(strings.NewReplacer("*", "", "_", "", "`", "").Replace(line), "|[( ")
-	all := said().FindAllStringSubmatchIndex(line, -1)
-	if len(all) == 0 || all[0][0] > 0 {
+	at := said().FindAllStringIndex(line, -1)
+	if len(at) == 0 || at[0][0] > 0 {
 		return nil
 	}
-	part := func(m []int, n int) string {
-		if m[2*n] < 0 {
-			return ""
-		}
-		return line[m[2*n]:m[2*n+1]]
-	}
-	for i, m := range all {
-		end := len(line)
-		if i+1 < len(all) {
-			end = all[i+1][0]
-		}
-		found = append(found, answer(part(m, 1), part(m, 2), part(m, 3), line[m[1]:end])...)
+	at = append(at, []int{len(line)})
+	for i, m := range said().FindAllStringSubmatch(line, -1) {
+		found = append(found, answer(m[1], m[2], m[3], line[at[i][1]:at[i+1][0]])...)
 	}
 	return found
 }

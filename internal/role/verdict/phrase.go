@@ -123,12 +123,15 @@ func listed(line string) bool {
 	return mark == '|' || decoration(mark) || number(line) > 0 || strings.ContainsRune("*-+•–", mark) && spaceAfter(line[n:])
 }
 
+// courtesies matches courtesies among words, each to the end of its clause.
+var courtesies = wording.Pattern(`(?:^| )(?:i did not (?:change|modify)|i have not (?:changed|modified)|let (?:me|us) know|feel free|(?:happy|glad) to` +
+	`|if you (?:have|need|want|would)|i hope|hope this)(?: [^.]*|$)`)
+
 // takesBack reports whether a remark after a decision announces more work, or says that
 // something is not as it should be.
 func takesBack(remark string) bool {
 	harmless := strings.NewReplacer("error handling", "handling", "error message", "message", "previously failing", "former", "formerly failing", "former")
-	all := strings.Fields(harmless.Replace(strings.Join(words(remark), " ")))
-	all = without(all, "i did not change", "i did not modify", "i have not changed", "i have not modified", "let me know", "let us know", "feel free", "happy to", "glad to", "if you have", "if you need", "if you want", "if you would", "i hope", "hope this")
+	all := strings.Fields(courtesies().ReplaceAllString(harmless.Replace(strings.Join(words(remark), " ")), " "))
 	if plans(all) || depends(all) || admission(remark) != "" || has(all, "would", "second thought", "second thoughts", "another round", "the above", "above is", "is a bug", "please fix", "fix the") {
 		return true
 	}
@@ -152,24 +155,6 @@ func takesBack(remark string) bool {
 		}
 	}
 	return false
-}
-
-// without removes courtesies from words, each to the end of its clause.
-func without(all []string, courtesies ...string) (rest []string) {
-	for i := 0; i < len(all); i++ {
-		begins := func(c string) bool {
-			parts := strings.Fields(c)
-			return len(all)-i >= len(parts) && slices.Equal(all[i:i+len(parts)], parts)
-		}
-		if slices.ContainsFunc(courtesies, begins) {
-			for i < len(all) && all[i] != "." {
-				i++
-			}
-			continue
-		}
-		rest = append(rest, all[i])
-	}
-	return rest
 }
 
 // stands reports whether a line is in one of the texts, which are [spelled]. Only letters

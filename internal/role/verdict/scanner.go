@@ -92,13 +92,9 @@ func (s *scanner) own(l line) bool {
 
 // cross handles a line with the boundary's name in it.
 func (s *scanner) cross(text string) {
-	switch {
-	case s.boundary.Opens(text):
-		s.torn = s.torn || s.within
-		s.within = true
-	case s.boundary.Closes(text):
-		s.torn = s.torn || !s.within
-		s.within = false
+	if opens := s.boundary.Opens(text); opens || s.boundary.Closes(text) {
+		s.torn = s.torn || s.within == opens
+		s.within = opens
 	}
 }
 
