@@ -129,35 +129,22 @@ func (c *claude) limit(object []byte) {
 
 // claudeResult is the closing event.
 type claudeResult struct {
-	IsError  bool          `json:"is_error"`
-	Subtype  string        `json:"subtype"`
-	Result   *string       `json:"result"`
-	Errors   []string      `json:"errors"`
-	Error    loose         `json:"error"` // Qwen Code and Amp use it where Claude Code uses result
-	Status   int           `json:"api_error_status"`
-	Stop     string        `json:"stop_reason"`
-	Terminal string        `json:"terminal_reason"`
-	Session  string        `json:"session_id"`
-	Rounds   *int          `json:"num_turns"`
-	Cost     *float64      `json:"total_cost_usd"`
-	Usage    *claudeTokens `json:"usage"`
-	Models   map[string]struct {
-		Input      int64 `json:"inputTokens"`
-		Output     int64 `json:"outputTokens"`
-		CacheRead  int64 `json:"cacheReadInputTokens"`
-		CacheWrite int64 `json:"cacheCreationInputTokens"`
-		Reasoning  int64 `json:"thinkingTokens"`
-	} `json:"modelUsage"`
-	Denials []struct {
+	IsError  bool              `json:"is_error"`
+	Subtype  string            `json:"subtype"`
+	Result   *string           `json:"result"`
+	Errors   []string          `json:"errors"`
+	Error    loose             `json:"error"` // Qwen Code and Amp use it where Claude Code uses result
+	Status   int               `json:"api_error_status"`
+	Stop     string            `json:"stop_reason"`
+	Terminal string            `json:"terminal_reason"`
+	Session  string            `json:"session_id"`
+	Rounds   *int              `json:"num_turns"`
+	Cost     *float64          `json:"total_cost_usd"`
+	Usage    counts            `json:"usage"`
+	Models   map[string]counts `json:"modelUsage"`
+	Denials  []struct {
 		Tool string `json:"tool_name"`
 	} `json:"permission_denials"`
-}
-
-type claudeTokens struct {
-	Input      int64 `json:"input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	CacheRead  int64 `json:"cache_read_input_tokens"`
-	CacheWrite int64 `json:"cache_creation_input_tokens"`
 }
 
 func (c *claude) result(object []byte) {
@@ -208,18 +195,12 @@ func (e claudeResult) badEnd() string {
 func (c *claude) tokens(e claudeResult) {
 	c.report.Usage.Tokens = nil
 	for _, m := range e.Models {
-		c.add(loop.Tokens{
-			Input: m.Input, Output: m.Output, CacheRead: m.CacheRead,
-			CacheWrite: m.CacheWrite, Reasoning: m.Reasoning,
-		})
+		c.add(m.tokens())
 	}
 	if e.Usage == nil || len(e.Models) > 0 {
 		return
 	}
-	t := loop.Tokens{
-		Input: e.Usage.Input, Output: e.Usage.Output,
-		CacheRead: e.Usage.CacheRead, CacheWrite: e.Usage.CacheWrite,
-	}
+	t := e.Usage.tokens()
 	if c.openAI {
 		t.Input -= t.CacheRead
 	}

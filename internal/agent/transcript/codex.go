@@ -31,13 +31,7 @@ func (c *codex) event(kind string, object []byte) bool {
 		Item    codexItem `json:"item"`
 		Message string    `json:"message"`
 		Error   loose     `json:"error"`
-		Usage   *struct {
-			Input      int64 `json:"input_tokens"`
-			CacheRead  int64 `json:"cached_input_tokens"`
-			CacheWrite int64 `json:"cache_write_input_tokens"`
-			Output     int64 `json:"output_tokens"`
-			Reasoning  int64 `json:"reasoning_output_tokens"`
-		} `json:"usage"`
+		Usage   counts    `json:"usage"`
 	}
 	decode(object, &e)
 	switch kind {
@@ -65,11 +59,9 @@ func (c *codex) event(kind string, object []byte) bool {
 		return false
 	}
 	if e.Usage != nil {
-		u := *e.Usage
-		c.add(loop.Tokens{
-			Input: u.Input - u.CacheRead - u.CacheWrite, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-			Output: u.Output, Reasoning: u.Reasoning,
-		})
+		t := e.Usage.tokens()
+		t.Input -= t.CacheRead + t.CacheWrite
+		c.add(t)
 	}
 	return true
 }

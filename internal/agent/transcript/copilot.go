@@ -80,13 +80,7 @@ func Counts(format string, document []byte) *loop.Tokens {
 	}
 	var all struct {
 		Models map[string]struct {
-			Usage struct {
-				Input      int64 `json:"inputTokens"`
-				Output     int64 `json:"outputTokens"`
-				CacheRead  int64 `json:"cacheReadTokens"`
-				CacheWrite int64 `json:"cacheWriteTokens"`
-				Reasoning  int64 `json:"reasoningTokens"`
-			} `json:"usage"`
+			Usage counts `json:"usage"`
 		} `json:"modelMetrics"`
 	}
 	if !decode(document, &all) || len(all.Models) == 0 {
@@ -94,11 +88,9 @@ func Counts(format string, document []byte) *loop.Tokens {
 	}
 	var r record
 	for _, m := range all.Models {
-		u := m.Usage
-		r.add(loop.Tokens{
-			Input: u.Input - u.CacheRead - u.CacheWrite, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-			Output: u.Output, Reasoning: u.Reasoning,
-		})
+		t := m.Usage.tokens()
+		t.Input -= t.CacheRead + t.CacheWrite
+		r.add(t)
 	}
 	return r.report.Usage.Tokens
 }

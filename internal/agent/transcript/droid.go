@@ -8,17 +8,17 @@ type droid struct{ *record }
 
 func (d *droid) event(kind string, object []byte) bool {
 	var e struct {
-		Session string        `json:"session_id"`
-		Role    string        `json:"role"`
-		Text    string        `json:"text"`
-		Tool    string        `json:"toolName"`
-		Input   input         `json:"parameters"`
-		Message string        `json:"message"`
-		Final   string        `json:"finalText"`
-		IsError bool          `json:"is_error"`
-		Result  string        `json:"result"`
-		Rounds  *int          `json:"numTurns"`
-		Usage   *claudeTokens `json:"usage"`
+		Session string `json:"session_id"`
+		Role    string `json:"role"`
+		Text    string `json:"text"`
+		Tool    string `json:"toolName"`
+		Input   input  `json:"parameters"`
+		Message string `json:"message"`
+		Final   string `json:"finalText"`
+		IsError bool   `json:"is_error"`
+		Result  string `json:"result"`
+		Rounds  *int   `json:"numTurns"`
+		Usage   counts `json:"usage"`
 	}
 	decode(object, &e)
 	switch kind {
@@ -50,9 +50,9 @@ func (d *droid) event(kind string, object []byte) bool {
 	if e.Rounds != nil {
 		d.report.Usage.Rounds = e.Rounds
 	}
-	if u := e.Usage; u != nil {
+	if e.Usage != nil {
 		d.report.Usage.Tokens = nil
-		d.add(loop.Tokens{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite})
+		d.add(e.Usage.tokens())
 	}
 	return true
 }

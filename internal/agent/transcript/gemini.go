@@ -22,12 +22,7 @@ func (g *gemini) event(kind string, object []byte) bool {
 		Status  string `json:"status"`
 		Message string `json:"message"`
 		Error   loose  `json:"error"`
-		Stats   *struct {
-			Total     int64 `json:"total_tokens"`
-			AllInput  int64 `json:"input_tokens"`
-			Output    int64 `json:"output_tokens"`
-			CacheRead int64 `json:"cached"`
-		} `json:"stats"`
+		Stats   counts `json:"stats"`
 	}
 	decode(object, &e)
 	if kind != "message" {
@@ -57,13 +52,13 @@ func (g *gemini) event(kind string, object []byte) bool {
 				g.answered()
 			}
 		}
-		if s := e.Stats; s != nil {
+		if e.Stats != nil {
+			t := e.Stats.tokens()
 			// Tokens that are neither input nor output are reasoning.
-			thought := max(0, s.Total-s.AllInput-s.Output)
-			g.add(loop.Tokens{
-				Input: s.AllInput - s.CacheRead, CacheRead: s.CacheRead,
-				Output: s.Output + thought, Reasoning: thought,
-			})
+			t.Reasoning = max(0, e.Stats["total_tokens"]-t.Input-t.Output)
+			t.Input -= t.CacheRead
+			t.Output += t.Reasoning
+			g.add(t)
 		}
 	default:
 		return false

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -183,6 +184,26 @@ func (r *record) plainLine(line []byte) {
 		r.report.Plain = r.report.Plain[1:]
 	}
 	r.report.Plain = append(r.report.Plain, text)
+}
+
+// counts are numbers of tokens by their names.
+type counts map[string]int64
+
+// tokens returns the counts. Each CLI has its own names for them.
+func (c counts) tokens() loop.Tokens {
+	first := func(names ...string) (n int64) {
+		for _, name := range names {
+			n = cmp.Or(n, c[name])
+		}
+		return n
+	}
+	return loop.Tokens{
+		Input:      first("input_tokens", "inputTokens"),
+		Output:     first("output_tokens", "outputTokens"),
+		CacheRead:  first("cache_read_input_tokens", "cached_input_tokens", "cacheReadInputTokens", "cacheReadTokens", "cached"),
+		CacheWrite: first("cache_creation_input_tokens", "cache_write_input_tokens", "cacheCreationInputTokens", "cacheWriteTokens"),
+		Reasoning:  first("reasoning_output_tokens", "reasoningTokens", "thinkingTokens"),
+	}
 }
 
 // add adds to the counts of tokens.
