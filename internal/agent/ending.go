@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"codeloops/internal/agent/transcript"
@@ -19,58 +18,45 @@ import (
 // failure.
 const lastLines = 32
 
-// An end is how a turn ended.
-type end struct {
-	ending  loop.Ending
-	reason  string
-	resetAt time.Time
-}
-
-// judge returns how a turn ended. What codeloops did to it comes first, then the agent's
+// judge returns how a turn ended, and why. What codeloops did to it comes first, then the agent's
 // own events, then its exit code and the exact lines that the agent is known to print.
 // Other text does not count: an agent that works on rate limits is not rate limited.
-func (s Spec) judge(access loop.Access, res proc.Result, said *transcript.Report) end {
+func (s Spec) judge(access loop.Access, res proc.Result, said *transcript.Report) (e loop.Ending, reason string) {
 	if e, ok := ending.Of(res.Stop); ok {
 		return cut(e, said)
 	}
-	if said != nil && said.Spoken {
-		e := end{said.Ending, said.Reason, said.ResetAt}
-		good := e.ending == loop.EndCompleted || e.ending == loop.EndEmpty
-		if good && res.ExitCode == 0 {
-			return e
-		}
-		if !good && e.ending != loop.EndFailed {
-			return e
-		}
-		return s.failed(res, said, e.reason)
-	}
-	if res.ExitCode != 0 {
-		return s.failed(res, said, "")
-	}
 	switch {
+	case said != nil && said.Spoken:
+		good := said.Ending == loop.EndCompleted || said.Ending == loop.EndEmpty
+		if good && res.ExitCode == 0 || !good && said.Ending != loop.EndFailed {
+			return said.Ending, said.Reason
+		}
+		return s.failed(res, said, said.Reason)
+	case res.ExitCode != 0:
+		return s.failed(res, said, "")
 	case said != nil:
-		return end{ending: said.Ending, reason: said.Reason}
+		return said.Ending, said.Reason
 	case access == loop.ReadOnly && res.Stdout.Omitted == 0 && strings.TrimSpace(string(res.Stdout.Text)) == "":
-		return end{ending: loop.EndEmpty}
+		return loop.EndEmpty, ""
 	}
-	return end{ending: loop.EndCompleted}
+	return loop.EndCompleted, ""
 }
 
 // cut is the end of a turn that codeloops stopped. If the agent was silent because it was
 // retrying, the reason for retrying is the ending.
-func cut(e loop.Ending, said *transcript.Report) end {
+func cut(e loop.Ending, said *transcript.Report) (loop.Ending, string) {
 	switch {
 	case said == nil:
-		return end{ending: e}
+		return e, ""
 	case e == loop.EndIdle && said.Coping.Stuck():
 		e = said.Coping
 	}
-	return end{ending: e, reason: said.Problem}
+	return e, said.Problem
 }
 
 // failed finds the cause of a failed turn. reason is what the agent's events say, if
 // anything.
-func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) end {
+func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) (loop.Ending, string) {
 	errors := tailLines(string(res.Stderr.Text))
 	var plain []string
 	if said == nil {
@@ -81,17 +67,14 @@ func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) en
 	for _, known := range s.Sayings {
 		for _, line := range slices.Concat([]string{reason}, errors, plain) {
 			if strings.HasPrefix(line, known.Line) {
-				return end{ending: known.Ending, reason: known.reason(line)}
+				return known.Ending, known.reason(line)
 			}
 		}
 	}
 	if reason = cmp.Or(reason, lastWords(errors)); reason == "" && res.ExitCode > 0 {
 		reason = fmt.Sprintf("it ended with exit code %d", res.ExitCode)
 	}
-	if e, ok := s.Exits[strconv.Itoa(res.ExitCode)]; ok {
-		return end{ending: e, reason: reason}
-	}
-	return end{ending: loop.EndFailed, reason: reason}
+	return cmp.Or(s.Exits[strconv.Itoa(res.ExitCode)], loop.EndFailed), reason
 }
 
 func (k Saying) reason(line string) string {

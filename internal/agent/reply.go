@@ -11,15 +11,14 @@ import (
 // reply converts a result. Of a structured output the turn holds the agent's messages
 // instead of the events; said is nil for text.
 func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report) Reply {
-	e := s.judge(access, res, said)
+	ending, reason := s.judge(access, res, said)
 	r := Reply{Turn: loop.Turn{
 		Execution: loop.Execution{
 			Stdout: output(res.Stdout), Stderr: output(res.Stderr),
 			ExitCode: res.ExitCode, Duration: res.Duration,
 			Late: loop.Late{Total: res.Late.Total, File: res.Late.File},
 		},
-		Try:     loop.Try{Ending: e.ending, Reason: e.reason},
-		ResetAt: e.resetAt,
+		Try: loop.Try{Ending: ending, Reason: reason},
 	}}
 	for _, p := range res.Leftovers {
 		r.Leftovers = append(r.Leftovers, loop.Process{PID: p.PID, Command: p.Command})
@@ -28,7 +27,9 @@ func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report
 		r.Text = string(final(res.Stdout))
 		return r
 	}
-	r.Answered = said.Answered
+	if r.Answered = said.Answered; ending == loop.EndRateLimited {
+		r.ResetAt = said.ResetAt
+	}
 	r.Text, r.Conversation, r.Usage = said.Text, said.Conversation, said.Usage
 	r.Stdout.Text, r.Stdout.Total, r.Stdout.Omitted = said.Said.Text, said.Said.Total, said.Said.Omitted
 	return r
