@@ -41,41 +41,27 @@ func Spelled(flags []loop.Flag) (words []string) {
 type Fact struct{ About, Text string }
 
 // Describe says what a plan would do.
-func Describe(p *Plan) (facts []Fact) {
-	say := func(about, format string, args ...any) {
-		facts = append(facts, Fact{about, fmt.Sprintf(format, args...)})
-	}
-	say("directory", "%s", p.Dir)
-	say("work tree", "%s", p.Root())
-	facts = append(facts, playersOf(p)...)
+func Describe(p *Plan) []Fact {
+	facts := append([]Fact{{"directory", p.Dir}, {"work tree", p.Root()}}, playersOf(p)...)
 	if set := PanelOf(p.Config); set != nil {
-		say("panel", "%d of %d have to say DONE", set.Quorum, len(set.Members))
+		facts = append(facts, Fact{"panel", fmt.Sprintf("%d of %d have to say DONE", set.Quorum, len(set.Members))})
 	}
-	for _, line := range courseOf(p) {
-		say(line.About, "%s", line.Text)
-	}
-	say("session", "%s", p.Config.ActorSession)
+	facts = append(append(facts, courseOf(p)...), Fact{"session", p.Config.ActorSession})
 	for _, t := range templatesOf(p.Config) {
-		say("template", "%s of %s", t.Key, t.Origin)
+		facts = append(facts, Fact{"template", t.Key + " of " + t.Origin})
 	}
 	for _, c := range p.Config.Checks {
-		say("check", "%s", c)
+		facts = append(facts, Fact{"check", c})
 	}
 	most := "no limit"
 	if n := p.Config.MaxIterations; n > 0 {
 		most = fmt.Sprintf("at most %d", n)
 	}
-	say("iterations", "%s", most)
-	say("duration", "%s", limit(p.Config.MaxDuration))
-	say("log", "%s", p.Logs)
-	return facts
+	return append(facts, Fact{"iterations", most}, Fact{"duration", limit(p.Config.MaxDuration)}, Fact{"log", p.Logs})
 }
 
 // playersOf describes who plays; the critic only if one is asked.
 func playersOf(p *Plan) (facts []Fact) {
-	say := func(about, format string, args ...any) {
-		facts = append(facts, Fact{about, fmt.Sprintf(format, args...)})
-	}
 	all := []crew.Cast{p.Actor}
 	if kind, values, err := strategy.Read(p.strategy()); err != nil || kind.Judged(values) {
 		if all = append(all, p.Critic); len(p.Panel) > 0 {
@@ -91,14 +77,13 @@ func playersOf(p *Plan) (facts []Fact) {
 			if i > 0 {
 				about = "  fallback"
 			}
-			say(about, "%s", strings.Join(who.CommandLine(), " "))
 			how := fmt.Sprintf("time limit %s, prompt by %s", limit(who.Timeout()), who.Spec.Prompt)
 			if who.Chosen != "" {
 				how = "auto: " + who.Spec.Name + ", " + who.Chosen + "; " + how
 			}
-			say("", "%s", how)
+			facts = append(facts, Fact{about, strings.Join(who.CommandLine(), " ")}, Fact{"", how})
 			if lack := who.Lacks(p.Config); lack != "" {
-				say("", "%s", lack)
+				facts = append(facts, Fact{"", lack})
 			}
 		}
 	}

@@ -33,9 +33,12 @@ func (p Player) diagnosis(h *host.Host) func(context.Context) (loop.Ending, stri
 	}
 }
 
-// invocation returns a call of the player's program for information about itself.
-func (p Player) invocation(h *host.Host, args []string) proc.Invocation {
-	return proc.Invocation{Argv: append([]string{p.Path}, args...), Dir: h.Dir, Env: h.Environ}
+// says runs the player's program for information about itself.
+func (p Player) says(ctx context.Context, h *host.Host, within time.Duration, call proc.Call, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	call.Invocation = proc.Invocation{Argv: append([]string{p.Path}, args...), Dir: h.Dir, Env: h.Environ}
+	return proc.Output(ctx, call)
 }
 
 // VersionTimeout is how long an agent may take to print its version.
@@ -46,11 +49,7 @@ func (p Player) Version(ctx context.Context, h *host.Host) (string, error) {
 	if len(p.Spec.VersionArgs) == 0 {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, VersionTimeout)
-	defer cancel()
-	out, err := proc.Output(ctx, proc.Call{
-		Invocation: p.invocation(h, p.Spec.VersionArgs), MaxOutput: 64 << 10, Either: true,
-	})
+	out, err := p.says(ctx, h, VersionTimeout, proc.Call{MaxOutput: 64 << 10, Either: true}, p.Spec.VersionArgs...)
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return term.Line(first), err
 }
@@ -69,9 +68,7 @@ func Models(ctx context.Context, h *host.Host, cfg *config.Config, name string) 
 	if err != nil || len(p.Spec.ModelsArgs) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, ModelsTimeout)
-	defer cancel()
-	out, err := proc.Output(ctx, proc.Call{Invocation: p.invocation(h, p.Spec.ModelsArgs), MaxOutput: 1 << 20})
+	out, err := p.says(ctx, h, ModelsTimeout, proc.Call{MaxOutput: 1 << 20}, p.Spec.ModelsArgs...)
 	if err != nil {
 		return nil
 	}
@@ -98,9 +95,7 @@ func (p Player) Login(ctx context.Context, h *host.Host) (in bool, how string) {
 	if len(p.Spec.StatusArgs) == 0 {
 		return false, unknown
 	}
-	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
-	defer cancel()
-	_, err := proc.Output(ctx, proc.Call{Invocation: p.invocation(h, p.Spec.StatusArgs), MaxOutput: 64 << 10})
+	_, err := p.says(ctx, h, loginTimeout, proc.Call{MaxOutput: 64 << 10}, p.Spec.StatusArgs...)
 	asked := fmt.Sprintf("as `%s %s` says", filepath.Base(p.Path), strings.Join(p.Spec.StatusArgs, " "))
 	if err == nil {
 		return true, "signed in, " + asked
