@@ -132,58 +132,52 @@ func (t *table) table(key string) (*table, bool) {
 	return &table{source: t.source, path: join(t.path, key), values: m}, ok
 }
 
+// parsed reads a string that means something else; want says what it must be.
+func parsed[T any](t *table, key, want string, parse func(string) (v T, ok bool)) (v T) {
+	s, ok := value[string](t, key, "a string")
+	if !ok {
+		return v
+	}
+	if v, ok = parse(s); !ok {
+		t.failf(key, "%s must be %s, not %q", key, want, s)
+	}
+	return v
+}
+
 // file reads a path inside the working directory, with slashes.
 func (t *table) file(key string) string {
-	p := t.text(key)
-	if t.has(key) && !filepath.IsLocal(filepath.FromSlash(p)) {
-		t.failf(key, "%s must be a path inside the working directory, not %q", key, p)
-	}
-	return p
+	return parsed(t, key, "a path inside the working directory", func(s string) (string, bool) {
+		return s, filepath.IsLocal(filepath.FromSlash(s))
+	})
 }
 
 func (t *table) duration(key string) time.Duration {
-	s := t.text(key)
-	if !t.has(key) {
-		return 0
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		t.failf(key, "%s must be a duration such as \"50ms\" or \"2s\", not %q", key, s)
-	}
-	return d
+	return parsed(t, key, `a duration such as "50ms" or "2s"`, func(s string) (time.Duration, bool) {
+		d, err := time.ParseDuration(s)
+		return d, err == nil && d >= 0
+	})
 }
 
 // mode reads permission bits, in octal.
 func (t *table) mode(key string) uint32 {
-	s := t.text(key)
-	if !t.has(key) {
-		return 0
-	}
-	m, err := strconv.ParseUint(s, 8, 32)
-	if err != nil || m > 0o777 {
-		t.failf(key, "%s must be permission bits such as \"755\", not %q", key, s)
-	}
-	return uint32(m)
+	return parsed(t, key, `permission bits such as "755"`, func(s string) (uint32, bool) {
+		m, err := strconv.ParseUint(s, 8, 9)
+		return uint32(m), err == nil
+	})
 }
 
 // size reads a number of bytes, in decimal units.
 func (t *table) size(key string) int64 {
-	s := t.text(key)
-	if !t.has(key) {
-		return 0
-	}
-	digits, factor := strings.TrimSuffix(s, "B"), int64(1)
-	if n := len(digits) - 1; n > 0 {
-		if power := strings.IndexByte("KMG", digits[n]); power >= 0 {
-			digits, factor = digits[:n], []int64{1e3, 1e6, 1e9}[power]
+	return parsed(t, key, `a size such as "60MB"`, func(s string) (int64, bool) {
+		digits, factor := strings.TrimSuffix(s, "B"), int64(1)
+		if n := len(digits) - 1; n > 0 {
+			if power := strings.IndexByte("KMG", digits[n]); power >= 0 {
+				digits, factor = digits[:n], []int64{1e3, 1e6, 1e9}[power]
+			}
 		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/factor {
-		t.failf(key, "%s must be a size such as \"60MB\", not %q", key, s)
-		return 0
-	}
-	return n * factor
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		return n * factor, err == nil && n >= 0 && n <= math.MaxInt64/factor
+	})
 }
 
 func (t *table) texts(key string) []string {
