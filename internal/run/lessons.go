@@ -111,21 +111,18 @@ func (m *memory) ask(ctx context.Context, about func(ctx context.Context, s less
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	store, err := LessonsIn(within, p.options.Host, p.Root(), where, remark)
-	if err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
+	if err == nil {
+		defer store.Close() //nolint:errcheck // each change was whole
+		if files, ok := store.(*lesson.Files); ok && both {
+			files.Also = []lesson.Place{lesson.InTree(p.Root())}
 		}
-		remark(err)
-		return b.String(), nil
+		err = about(within, ByMeaning(store, p.options.Host, p.Config.Lessons, remark), project)
 	}
-	defer store.Close() //nolint:errcheck // each change was whole
-	if files, ok := store.(*lesson.Files); ok && both {
-		files.Also = []lesson.Place{lesson.InTree(p.Root())}
-	}
-	if err := about(within, ByMeaning(store, p.options.Host, p.Config.Lessons, remark), project); err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	default:
 		remark(err)
 	}
 	return b.String(), nil
