@@ -213,8 +213,19 @@ func (w *Worker) take(ctx context.Context) error {
 			begin(ctx, w, w.hands.jobs, j.Task.ID, j, w.Player.Play)
 		}
 	}
+	now := w.Board.Now()
+	late := w.sight.pick(func(r *queue.Record) bool {
+		return r.State == queue.Offered && w.mine(r.Task.Repository) && now.Sub(r.Since) < tick
+	})
+	if len(late) > 0 && w.hands.free(w.Slots, now) > 0 {
+		time.AfterFunc(moment, w.sight.signal)
+	}
 	return nil
 }
+
+// moment is the pause before a worker looks again for an offer that it knows of but did not get: the server gives a
+// message to others a moment after it has acknowledged it, which is longer on a busy machine.
+const moment = 10 * time.Millisecond
 
 // merge merges results, one at a time for each repository of this home.
 func (w *Worker) merge(ctx context.Context) error {

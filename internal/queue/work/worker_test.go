@@ -210,6 +210,50 @@ func (b *bench) removeOffered(on *board.Board, id string) {
 	}
 }
 
+// An offer that the hub gives to nobody yet when a worker learns of it is taken a moment later, not only when the board
+// is polled again.
+func TestOfferThatComesLate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	never := b.add(on, "what the others wait for, so that the worker itself offers none", nil)
+	if _, err := on.Change(t.Context(), never, func(r *queue.Record) error { return r.Move(queue.Cancelled, on.Now(), "") }); err != nil {
+		t.Fatal(err)
+	}
+	played := make(chan time.Time)
+	w := b.worker("worker", 1, func(ctx context.Context, j *board.Job) error {
+		played <- time.Now()
+		return finish(ctx, j)
+	})
+	w.Until = nil
+	ctx, stop := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	ended.Go(func() { _ = w.Run(ctx) })
+	var waited time.Duration
+	const tasks = 5
+	for n := range tasks {
+		id := b.add(on, fmt.Sprintf("task %d", n), func(task *queue.Task) { task.After = []string{never} })
+		r, err := on.Change(t.Context(), id, func(r *queue.Record) error {
+			r.Offers++
+			return r.Move(queue.Offered, on.Now(), "")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // it finds nothing
+		sent := time.Now()
+		if err := on.Send(t.Context(), &r); err != nil {
+			t.Fatal(err)
+		}
+		waited += (<-played).Sub(sent)
+	}
+	stop()
+	ended.Wait()
+	if each := waited / tasks; each > 400*time.Millisecond { // it polls once a second, and the last task has just ended
+		t.Errorf("it waited for %s each time", each)
+	}
+}
+
 // The result of a worker that was believed dead is refused, so that a task is done once.
 func TestLateWorkerIsRefused(t *testing.T) {
 	t.Parallel()
