@@ -154,8 +154,10 @@ func (t *task) run(send func(message)) (end message) {
 	if !reap(func(pid int) { outlived = append(outlived, pid) }) {
 		outlived = append(outlived, t.list()...)
 	}
-	send(message{Kind: msgExited, PIDs: outlived})
-	<-t.released // the outputs must be cut first: a process that is told to end may print something
+	if len(outlived) > 0 {
+		send(message{Kind: msgExited, PIDs: outlived})
+		<-t.released // the outputs must be cut first: a process that is told to end may print something
+	}
 	if status.Signaled() {
 		e.Signal = status.Signal().String()
 	}
