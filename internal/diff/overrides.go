@@ -37,7 +37,7 @@ func (w *watcher) overridesOf(r *repo.Repository) overrides {
 		}
 	}
 	w.addHooks(all, r)
-	for name, id := range r.RefsBelow(replacements) {
+	for name, id := range r.Refs(replacements) {
 		all.add(name, checkpoint.Digest(id), ", which is shown as "+wording.Name(id))
 	}
 	for _, name := range []string{"info/grafts", "shallow", "info/sparse-checkout"} {

@@ -175,7 +175,7 @@ const (
 // position returns where the repository stood at the last scan.
 func (w *watcher) position() loop.Position {
 	var all strings.Builder
-	refs := w.repo.RefsBelow(tags)
+	refs := w.repo.Refs(tags)
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		fmt.Fprintf(&all, "%q %q\n", name, refs[name])
 	}

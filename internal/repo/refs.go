@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -146,26 +147,52 @@ func validRef(name string) bool {
 // startsWithID reports whether a text begins with an object id.
 func startsWithID(text string) bool { return len(text) >= idLen && plumbing.IsHash(text[:idLen]) }
 
-// RefsBelow returns the references with a prefix, as in "refs/tags/", by name. The value is an
-// object id, the name of another reference, or the error if it cannot be read.
-func (r *Repository) RefsBelow(prefix string) map[string]string {
-	refs := r.looseBelow(prefix) // first, because git may move some to packed-refs meanwhile
-	err := r.eachPacked(func(name, id string) {
-		if _, loose := refs[name]; !loose && strings.HasPrefix(name, prefix) {
-			refs[name] = id
+// Refs returns references by name: those with the given names, and those below them, as below "refs/tags/". The value
+// is an object id, the name of another reference, or the error if it cannot be read.
+func (r *Repository) Refs(names ...string) map[string]string {
+	refs := make(map[string]string)
+	for _, name := range names { // first, because git may move some to packed-refs meanwhile
+		r.looseAt(name, refs)
+	}
+	err := r.eachPacked(func(packed, id string) {
+		wanted := slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasPrefix(packed+"/", strings.TrimSuffix(name, "/")+"/")
+		})
+		if _, loose := refs[packed]; wanted && !loose {
+			refs[packed] = id
 		}
 	})
 	if err != nil {
-		refs[prefix] = err.Error()
+		refs[names[0]] = err.Error()
 	}
 	return refs
 }
 
-// looseBelow reads the references with a prefix that have their own files.
-func (r *Repository) looseBelow(prefix string) map[string]string {
-	refs := make(map[string]string)
-	root := r.dirOf(prefix)
-	_ = filepath.WalkDir(filepath.Join(root, filepath.FromSlash(prefix)), func(path string, d fs.DirEntry, err error) error {
+// Resolved is Refs with only object ids: those of a symbolic reference are those of the one that it stands for. Broken
+// references are left out, as git does, unless they are given by name.
+func (r *Repository) Resolved(names ...string) (map[string]string, error) {
+	refs := r.Refs(names...)
+	for name, is := range refs {
+		if strings.HasPrefix(is, "refs/") {
+			at, _ := r.follow(name) // an error means that it stands for nothing
+			is = at.Commit
+		}
+		switch {
+		case plumbing.IsHash(is):
+			refs[name] = is
+		case is != "" && slices.Contains(names, name):
+			return nil, fmt.Errorf("read %s in %s: %s", name, r.CommonDir, is)
+		default:
+			delete(refs, name)
+		}
+	}
+	return refs, nil
+}
+
+// looseAt adds the references with a name, and below it, that have their own files.
+func (r *Repository) looseAt(name string, refs map[string]string) {
+	root := r.dirOf(name)
+	_ = filepath.WalkDir(filepath.Join(root, filepath.FromSlash(name)), func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(root, path)
 		name := filepath.ToSlash(rel)
 		var v ref
@@ -182,5 +209,4 @@ func (r *Repository) looseBelow(prefix string) map[string]string {
 		}
 		return nil
 	})
-	return refs
 }

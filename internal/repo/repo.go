@@ -70,6 +70,9 @@ func Open(dir string, env Env) (*Repository, error) {
 	return r, nil
 }
 
+// At is a repository of which only the references are read: those that work trees share.
+func At(commonDir string) *Repository { return &Repository{GitDir: commonDir, CommonDir: commonDir} }
+
 // workTree returns the root of the work tree of the repository at p.
 func workTree(p place, f format, env Env) (string, error) {
 	root := p.root

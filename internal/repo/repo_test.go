@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -361,8 +362,45 @@ func TestBranch(t *testing.T) {
 	}
 }
 
-// RefsBelow always finds a reference, even while it is being packed.
-func TestRefsBelowWhilePacked(t *testing.T) {
+// TestResolved: references are those that git lists, loose or packed, also beside broken ones.
+func TestResolved(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.commit(dir)
+	for _, name := range []string{"a", "b/c", "b/c-d", "main-2", "packed"} {
+		s.git(dir, "branch", name)
+	}
+	s.git(dir, "tag", "-a", "-m", "a tag", "annotated")
+	s.git(dir, "pack-refs", "--all")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "second")
+	s.git(dir, "branch", "-f", "a")
+	s.git(dir, "branch", "b/e")
+	s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/packed")
+	s.git(dir, "symbolic-ref", "refs/heads/nothing", "refs/heads/none")
+	s.write("r/.git/refs/heads/b/empty", "")
+	s.write("r/.git/refs/heads/b/held.lock", "")
+	for _, names := range []string{
+		"refs/heads/", "refs/heads", "refs/heads/b", "refs/heads/b/c", "refs/heads/main", "refs/heads/alias", "refs/heads/nothing",
+		"refs/heads/none/", "refs/heads/none refs/heads/packed", "refs/tags/ refs/heads/a",
+	} {
+		want := make(map[string]string)
+		for line := range strings.Lines(s.git(dir, append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, strings.Fields(names)...)...)) {
+			name, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+			want[name] = id
+		}
+		if is, err := At(filepath.Join(dir, ".git")).Resolved(strings.Fields(names)...); err != nil || !maps.Equal(is, want) {
+			t.Errorf("%q: %q, %v; want %q", names, is, err, want)
+		}
+	}
+	s.write("r/.git/refs/heads/main", "rubbish\n")
+	if is, err := At(filepath.Join(dir, ".git")).Resolved("refs/heads/main"); err == nil || !strings.Contains(err.Error(), "refs/heads/main") {
+		t.Errorf("a broken one is %q, %v", is, err)
+	}
+}
+
+// Refs always finds a reference, even while it is being packed.
+func TestRefsWhilePacked(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	dir := s.init("r")
@@ -385,7 +423,7 @@ func TestRefsBelowWhilePacked(t *testing.T) {
 		}
 	}()
 	for looks, over := 0, false; !over; looks++ {
-		if is := r.RefsBelow("refs/tags/")["refs/tags/moved"]; len(is) != idLen {
+		if is := r.Refs("refs/tags/")["refs/tags/moved"]; len(is) != idLen {
 			t.Errorf("after %d looks the tag is at %q", looks, is)
 		}
 		select {

@@ -151,16 +151,9 @@ func (r *Repo) Object(ctx context.Context, name string) (id string, ok bool, err
 	return id, err == nil, err
 }
 
-// Refs returns the refs below some prefixes, or with exactly those names.
-func (r *Repo) Refs(ctx context.Context, prefixes ...string) (map[string]string, error) {
-	out, err := r.Run(ctx, r.Root, append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, prefixes...)...)
-	refs := make(map[string]string)
-	for line := range strings.Lines(out) {
-		name, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-		refs[name] = id
-	}
-	delete(refs, "")
-	return refs, err
+// Refs returns the refs with some names, and those below them, as below "refs/heads/".
+func (r *Repo) Refs(names ...string) (map[string]string, error) {
+	return repo.At(r.CommonDir).Resolved(names...)
 }
 
 // Identity returns variables that give git an author and a committer; none where the user has configured them.

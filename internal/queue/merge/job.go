@@ -159,7 +159,7 @@ func (j *job) renew(ctx context.Context, at position, lost string) (Result, erro
 
 // bringHead merges the head, or only its own changes where it is based on what the target has no more.
 func (j *job) bringHead(ctx context.Context, at position) (ok bool, res Result, err error) {
-	if err := j.crowded(ctx, at); err != nil {
+	if err := j.crowded(at); err != nil {
 		return false, Result{}, err
 	}
 	since, mingled, err := j.fork(ctx, at, j.head, j.Base)

@@ -30,7 +30,7 @@ type position struct {
 
 // look returns the position of a target.
 func (m *Merger) look(ctx context.Context, target string) (at position, err error) {
-	refs, err := m.repo.Refs(ctx, heads+target, waiting+target, bases+target)
+	refs, err := m.repo.Refs(heads+target, waiting+target, bases+target)
 	if err != nil {
 		return at, err
 	}
@@ -55,7 +55,7 @@ func (m *Merger) missing(ctx context.Context, target string) error {
 		return hint.Errorf("git branch "+wording.Shell(target)+" "+wording.Shell(name)+" makes one of the old name for what is in the queue, and codeloops queue retry goes on; new tasks: codeloops queue add --target "+wording.Shell(name),
 			"there is no branch %s any more: it is called %s", wording.Name(target), wording.Name(name))
 	}
-	refs, err := m.repo.Refs(ctx, heads)
+	refs, err := m.repo.Refs(heads)
 	if err != nil {
 		return err
 	}
@@ -156,11 +156,11 @@ func (m *Merger) stale(ctx context.Context, at position, lost string) error {
 
 // crowded explains why nothing can wait for a target; nil: it can. Git has no ref x/y beside a ref x, nor branches of such
 // names, so the other one is what waits for a branch that is gone.
-func (m *Merger) crowded(ctx context.Context, at position) error {
+func (m *Merger) crowded(at position) error {
 	if at.tree == "" || at.ahead != "" {
 		return nil
 	}
-	refs, err := m.repo.Refs(ctx, waiting, bases)
+	refs, err := m.repo.Refs(waiting, bases)
 	var beside, room []string
 	for _, ref := range slices.Sorted(maps.Keys(refs)) {
 		branch := strings.TrimPrefix(strings.TrimPrefix(ref, waiting), bases)

@@ -134,9 +134,9 @@ func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 }
 
 // free returns an error if the name of a task cannot be used, and reports whether its branch exists.
-func (s *Site) free(ctx context.Context, task string) (begun bool, err error) {
+func (s *Site) free(task string) (begun bool, err error) {
 	name, all := branches+task, strings.TrimSuffix("refs/heads/"+branches, "/")
-	refs, err := s.repo.Refs(ctx, all) // the branch itself, or those below it
+	refs, err := s.repo.Refs(all) // the branch itself, or those below it
 	if _, taken := refs[all]; taken {
 		return false, hint.Errorf("give it another name: git branch -m codeloops NAME",
 			"there is a branch codeloops, so there can be none called %s", name)
@@ -172,7 +172,7 @@ func (p *Place) open(ctx context.Context, t Task) error {
 	if err := p.tree.remove(p.tree.twin()); err != nil {
 		return err
 	}
-	begun, err := p.site.free(ctx, p.Task)
+	begun, err := p.site.free(p.Task)
 	if err == nil {
 		err = p.tree.unused(ctx)
 	}

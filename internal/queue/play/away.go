@@ -129,7 +129,7 @@ func (v *remoteAttempt) moveIn(ctx context.Context) error {
 		return err
 	}
 	q := question{Task: t.ID, Attempt: v.job.Attempt}
-	if q.Have, err = m.has(ctx); err != nil {
+	if q.Have, err = m.has(); err != nil {
 		return err
 	}
 	if v.answer, err = q.ask(ctx, p.Conn, t.Repository.Home); err != nil {

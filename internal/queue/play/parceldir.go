@@ -127,8 +127,8 @@ func (m *mirror) lock() (unlock func(), err error) {
 func (m *mirror) objects() string { return filepath.Join(m.CommonDir, "objects") }
 
 // has lists the commits that the mirror was last updated to.
-func (m *mirror) has(ctx context.Context) ([]string, error) {
-	refs, err := m.Refs(ctx, "refs/codeloops/")
+func (m *mirror) has() ([]string, error) {
+	refs, err := m.Refs("refs/codeloops/")
 	return slices.Collect(maps.Values(refs)), err
 }
 

@@ -26,13 +26,16 @@ func OrphansOf(ctx context.Context, r Repository) (all []Orphans, err error) {
 		return nil, err
 	}
 	for _, r.Dir = range dirs {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if info, err := os.Lstat(r.Dir); err != nil || !info.IsDir() {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(r.Dir, "HEAD")); err != nil {
 			continue // it is not a repository, or not yet
 		}
-		of, err := r.orphans(ctx)
+		of, err := r.orphans()
 		if errors.Is(err, session.ErrInUse) {
 			continue
 		}
@@ -46,14 +49,14 @@ func OrphansOf(ctx context.Context, r Repository) (all []Orphans, err error) {
 	return all, nil
 }
 
-func (r Repository) orphans(ctx context.Context) (Orphans, error) {
+func (r Repository) orphans() (Orphans, error) {
 	of := Orphans{Repository: r, All: true}
 	alone, err := session.OwnCheckpoints(r.Dir)
 	if err != nil {
 		return of, err
 	}
 	defer alone.Close() //nolint:errcheck // the process's end releases it in any case
-	refs, err := r.refs(ctx)
+	refs, err := r.refs()
 	for id, all := range refs {
 		if _, err := os.Lstat(r.Store.Path(id)); errors.Is(err, fs.ErrNotExist) {
 			of.Refs = append(of.Refs, all...)

@@ -41,7 +41,7 @@ func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []str
 	}
 	for dir, ids := range kept {
 		r := Repository{Git: git, Store: store, Dir: dir}
-		if all, err := r.list(ctx); err == nil { // else it was removed, or is empty
+		if all, err := r.list(); err == nil { // else it was removed, or is empty
 			refs := c.take(ids, all)
 			c.remove = append(c.remove, func(ctx context.Context) error { return r.dissolve(ctx, refs) })
 		}
@@ -73,13 +73,12 @@ func (c *Kept) take(ids, all []string) (taken []string) {
 	return taken
 }
 
-// ListRefs returns all references to checkpoints in the repository of a directory. The arguments are
-// git's own, before its command.
-func ListRefs(ctx context.Context, git diff.Git, dir string, args ...string) ([]string, error) {
+// ListRefs returns all references to checkpoints in the user's repository of a directory.
+func ListRefs(ctx context.Context, git diff.Git, dir string) ([]string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
-	out, err := git.Run(ctx, diff.GitCall{Dir: dir, Args: append(args, "for-each-ref", "--format=%(refname)", Refs)})
+	out, err := git.Run(ctx, diff.GitCall{Dir: dir, Args: []string{"for-each-ref", "--format=%(refname)", Refs}})
 	return strings.Fields(string(out)), err
 }
 
@@ -113,7 +112,7 @@ func Drop(ctx context.Context, git diff.Git, dir string, refs []string) error {
 	return nil
 }
 
-// drop removes references from the repository of a directory. The arguments are as in [ListRefs].
+// drop removes references from the repository of a directory. The arguments are git's own, before its command.
 func drop(ctx context.Context, git diff.Git, dir string, refs []string, args ...string) error {
 	if len(refs) == 0 {
 		return nil

@@ -17,6 +17,7 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/loop"
+	"codeloops/internal/repo"
 	"codeloops/internal/session"
 )
 
@@ -59,7 +60,7 @@ func (r Repository) Tidy(ctx context.Context, last int, before time.Time) error 
 		return err
 	}
 	defer alone.Close() //nolint:errcheck // the system takes it back in any case
-	refs, err := r.refs(ctx)
+	refs, err := r.refs()
 	if err != nil {
 		return err
 	}
@@ -74,13 +75,17 @@ func (r Repository) Tidy(ctx context.Context, last int, before time.Time) error 
 }
 
 // list returns all references to checkpoints.
-func (r Repository) list(ctx context.Context) ([]string, error) {
-	return ListRefs(ctx, r.Git, r.Dir, "--git-dir="+r.Dir)
+func (r Repository) list() ([]string, error) {
+	if _, err := os.Stat(filepath.Join(r.Dir, "HEAD")); err != nil {
+		return nil, err
+	}
+	refs, err := repo.At(r.Dir).Resolved(Refs)
+	return slices.Sorted(maps.Keys(refs)), err
 }
 
 // refs returns the references to checkpoints by session, in the order in which they were made.
-func (r Repository) refs(ctx context.Context) (map[string][]string, error) {
-	list, err := r.list(ctx)
+func (r Repository) refs() (map[string][]string, error) {
+	list, err := r.list()
 	all := map[string][]string{}
 	for _, ref := range list {
 		id, _, _ := strings.Cut(strings.TrimPrefix(ref, Refs), "/")
@@ -144,7 +149,7 @@ func (r Repository) dissolve(ctx context.Context, refs []string) error {
 		return err
 	}
 	defer alone.Close() //nolint:errcheck // the system takes it back in any case
-	left, err := r.refs(ctx)
+	left, err := r.refs()
 	if err != nil || len(left) > 0 {
 		return errors.Join(err, r.collect(ctx))
 	}
