@@ -198,13 +198,11 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	if err := errors.Join(p.rec.save(), p.tree.unlock(), p.tree.remove(p.Dir)); err != nil {
 		return err
 	}
-	var err error
+	what := []string{p.Dir, p.branch.name}
 	if !begun {
-		_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", p.branch.ref(), p.rec.Base, "") // rejects what is no commit
+		what = []string{"-b", p.branch.name, p.Dir, p.rec.Base} // git rejects what is no commit
 	}
-	if err == nil {
-		err = p.repo.Trees().Add(ctx, p.Dir, p.branch.name)
-	}
+	err := p.repo.Trees().Add(ctx, what...)
 	if err == nil {
 		err = p.repo.Trees().CheckOut(ctx, p.Dir)
 	}
