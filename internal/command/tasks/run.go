@@ -190,10 +190,12 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 		b.Tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue uses the hub's", render.Span(ahead.Abs()), way))
 	}
 	name, _ := os.Hostname() // "" will do
-	return &shift{backlog: b, worker: &work.Worker{
+	worker := &work.Worker{
 		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
 		Player: player, Only: player.Reachable, Tell: b.Tell,
-	}, end: func() { answered(); kill(); _ = runner.Close() }}, nil // it leaves nothing behind
+	}
+	player.Holds = worker.Holds
+	return &shift{backlog: b, worker: worker, end: func() { answered(); kill(); _ = runner.Close() }}, nil // it leaves nothing behind
 }
 
 // alone limits the shift to one repository, until its tasks make no more progress by themselves.

@@ -25,15 +25,13 @@ type budgetGate struct {
 	key    string // of the repository
 
 	mu      sync.Mutex
-	known   *queue.Holds // last known
 	over    string       // why the budget stopped a turn
 	limited *queue.Limit // the limit that stopped a turn last
 }
 
 // budgetGate returns the budgetGate of a job.
-func (p *Player) budgetGate(ctx context.Context, j *board.Job) (*budgetGate, error) {
-	known, err := p.Board.Ledger.Holds(ctx, p.Home.ID())
-	return &budgetGate{player: p, job: j, key: j.Task.Repository.Key(), known: known}, err
+func (p *Player) budgetGate(j *board.Job) *budgetGate {
+	return &budgetGate{player: p, job: j, key: j.Task.Repository.Key()}
 }
 
 // around implements [run.Options.Around].
@@ -110,12 +108,10 @@ func (t *budgetGate) holds(ctx context.Context) *queue.Holds {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	now, err := t.player.Board.Ledger.Holds(ctx, t.player.Home.ID())
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err == nil {
-		t.known = now
+	if err != nil {
+		return t.player.Holds()
 	}
-	return t.known
+	return now
 }
 
 // until is the time until a limit ends, by the clock here; 0 is unknown.

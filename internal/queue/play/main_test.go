@@ -118,6 +118,7 @@ func (m *machine) worker(ctx context.Context, url string, slots int) (*work.Work
 		Board: on, Who: queue.Worker{Name: filepath.Base(m.dir), Home: m.home.ID()}, Slots: slots, Only: p.Reachable,
 		Player: p, Tell: m.tell,
 	}
+	p.Holds = w.Holds
 	return w, func() {
 		answers()
 		_ = runner.Close()

@@ -34,6 +34,8 @@ type Player struct {
 	// Tell reports a sentence about a task to the user.
 	Tell func(task, sentence string)
 
+	// Holds returns the last known budgets and limits, for while the hub is away.
+	Holds func() *queue.Holds
 	// Board and Conn lead to the hub.
 	Board *board.Board
 	Conn  *nats.Conn

@@ -19,9 +19,7 @@ import (
 // run plays the session of a task, or resumes that of an earlier attempt.
 func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (out loop.Outcome, err error) {
 	p, j, task := a.player, a.job, a.job.Task.ID // the record may change concurrently
-	if a.gate, err = p.budgetGate(ctx, j); err != nil {
-		return out, err
-	}
+	a.gate = p.budgetGate(j)
 	h := *p.Host
 	h.Dir = dir
 	o := run.Options{
