@@ -14,11 +14,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/index"
-	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/file"
 	"codeloops/internal/repo"
+	"codeloops/internal/wording"
 )
 
 var errNoGit = errors.New("the git program is needed for this")
@@ -108,41 +108,36 @@ func (p purpose) inTree(ctx context.Context, stdin []byte, env []string, args ..
 	return p.Run(ctx, GitCall{Dir: p.root, Env: append(objects, env...), Args: args, Stdin: stdin})
 }
 
-// hash stores files as git converts them, and returns the ids of the blobs.
+// hash stores files as git converts them, and returns the ids of the blobs. Git may keep line ends,
+// depending on the index, so it gets one that holds just the previous versions with CRLF.
 func (g *gitRunner) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.Hash, error) {
-	withCRLF := slices.DeleteFunc(slices.Clone(files), func(f scan.Unconverted) bool { return f.Before == nil })
-	git := g.purpose("to convert files (filter, ident or encoding)")
-	ids, err := g.hashObjects(ctx, git, files)
-	if err != nil || len(withCRLF) == 0 {
-		return ids, err
-	}
-	kept, err := g.hashBeside(ctx, git, withCRLF)
-	for i, f := range files {
-		if id, ok := kept[f.Path]; ok {
-			ids[i] = id
-		}
-	}
-	return ids, err
-}
-
-// hashBeside stores files whose previous version has CRLF. Git may then keep their line ends,
-// depending on the index, so it gets one that holds just the previous versions.
-func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Unconverted) (map[string]plumbing.Hash, error) {
 	var before, paths bytes.Buffer
 	for _, f := range files {
+		paths.WriteString(f.Path + "\x00")
+		if f.Before == nil {
+			continue
+		}
 		if err := g.store.Persist(f.Before.ID); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(&before, "%o %s\t%s\x00", f.Before.Mode, f.Before.ID, f.Path)
-		paths.WriteString(f.Path + "\x00")
 	}
+	git := g.purpose("to convert files (filter, ident or encoding)")
 	x, err := git.updateIndex(ctx, nil, update{"--index-info", before.Bytes()}, update{"--stdin", paths.Bytes()})
 	if err != nil {
 		return nil, err
 	}
-	ids := make(map[string]plumbing.Hash)
+	found := make(map[string]plumbing.Hash)
 	for _, e := range x.Entries {
-		ids[e.Path] = e.ID
+		found[e.Path] = e.ID
+	}
+	ids := make([]plumbing.Hash, len(files))
+	for i, f := range files {
+		id, known := found[f.Path]
+		if !known {
+			return nil, fmt.Errorf("git update-index left out %s", wording.Name(f.Path))
+		}
+		ids[i] = id
 	}
 	return ids, nil
 }
@@ -164,10 +159,13 @@ func (p purpose) updateIndex(ctx context.Context, content []byte, updates ...upd
 	if content != nil {
 		err = os.WriteFile(path, content, 0o600)
 	}
-	plain := []string{"-c", "core.splitIndex=false", "-c", "index.sparse=false", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}
+	args := []string{
+		"-c", "core.splitIndex=false", "-c", "index.sparse=false", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
+		"update-index", "--no-split-index", "--add", "-z",
+	}
 	for _, u := range updates {
 		if err == nil {
-			_, err = p.inTree(ctx, u.stdin, []string{"GIT_INDEX_FILE=" + path}, append(plain, "update-index", "--no-split-index", "-z", u.option)...)
+			_, err = p.inTree(ctx, u.stdin, []string{"GIT_INDEX_FILE=" + path}, append(args, u.option)...)
 		}
 	}
 	if err != nil {
@@ -178,26 +176,6 @@ func (p purpose) updateIndex(ctx context.Context, content []byte, updates ...upd
 		return nil, err
 	}
 	return &index.Index{Entries: x.Entries}, nil
-}
-
-func (g *gitRunner) hashObjects(ctx context.Context, git purpose, files []scan.Unconverted) ([]plumbing.Hash, error) {
-	var stdin bytes.Buffer
-	for _, f := range files {
-		stdin.WriteString(patch.Quote(f.Path) + "\n")
-	}
-	out, err := git.inTree(ctx, stdin.Bytes(), nil, "hash-object", "-w", "--stdin-paths")
-	if err != nil {
-		return nil, err
-	}
-	lines := bytes.Fields(out)
-	if len(lines) != len(files) {
-		return nil, fmt.Errorf("git hash-object named %d of %d files", len(lines), len(files))
-	}
-	ids := make([]plumbing.Hash, len(lines))
-	for i, line := range lines {
-		ids[i] = plumbing.NewHash(string(line))
-	}
-	return ids, nil
 }
 
 // checkedOut returns what a checkout would write for a blob.
