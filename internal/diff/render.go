@@ -1,13 +1,11 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -19,25 +17,24 @@ import (
 )
 
 // render returns the patches of changes, in the same order.
-func render(ctx context.Context, objects *store.Store, changes []scan.Difference) ([]loop.FileChange, error) {
+func render(ctx context.Context, objects *store.Store, changes []scan.Difference) (files []loop.FileChange, err error) {
 	fetch(ctx, objects, changes)
-	texts := make([][]loop.FileChange, len(changes))
-	errs := make([]error, len(changes))
-	each(len(changes), func(i int) {
-		if ctx.Err() == nil {
-			before, after, err := sidesOf(ctx, objects, changes[i])
-			if errs[i] = err; err == nil {
-				texts[i] = patch.File(changes[i].Path, before, after)
-			}
+	var errs []error
+	for _, c := range changes {
+		if ctx.Err() != nil {
+			break
 		}
-	})
-	if err := ctx.Err(); err != nil {
+		before, after, err := sidesOf(ctx, objects, c)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		files = append(files, patch.File(c.Path, before, after)...)
+	}
+	if err := cmp.Or(ctx.Err(), several(errs)); err != nil {
 		return nil, err
 	}
-	if err := several(errs); err != nil {
-		return nil, err
-	}
-	return slices.Concat(texts...), nil
+	return files, nil
 }
 
 // fetch makes the store read in one go what the patches will need. Errors show up again when a
@@ -52,24 +49,6 @@ func fetch(ctx context.Context, objects *store.Store, changes []scan.Difference)
 		}
 	}
 	_ = objects.Fetch(ctx, ids)
-}
-
-// each calls do for 0 to n-1, in parallel.
-func each(n int, do func(i int)) {
-	var (
-		next    atomic.Int64
-		workers sync.WaitGroup
-	)
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(i)
-		}
-	}
-	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
-		workers.Go(work)
-	}
-	work()
-	workers.Wait()
 }
 
 func sidesOf(ctx context.Context, objects *store.Store, c scan.Difference) (before, after patch.Side, err error) {
@@ -101,10 +80,9 @@ func sideOf(ctx context.Context, objects *store.Store, f *scan.File) (side patch
 	return side, err
 }
 
-// several joins the first errors that are not nil, and counts the rest.
+// several joins the first errors, and counts the rest.
 func several(errs []error) (joined error) {
 	const most = 3
-	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	if more := len(errs) - most; more > 0 {
 		errs = append(errs[:most], fmt.Errorf("and %d more", more))
 	}
