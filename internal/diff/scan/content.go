@@ -19,7 +19,7 @@ func (c *candidate) readLink(st Stat) (File, error) {
 	if err != nil {
 		return File{}, unreadable(err)
 	}
-	f := c.fresh(Symlink, st, c.Clock.settled(st, at))
+	f := c.fresh(Symlink, st, at)
 	err = c.identify(&f, []byte(target))
 	return f, err
 }
@@ -35,7 +35,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		return File{}, unreadable(err)
 	}
 	defer in.Close() //nolint:errcheck // opened for reading: nothing to lose
-	f := c.fresh(mode, st, c.willShow(st, at))
+	f := c.fresh(mode, st, at)
 	var attrs attr.Attrs
 	raw := mode == Symlink || c.Conversion.Reader == nil
 	if !raw {
@@ -69,14 +69,6 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	return f, err
 }
 
-// willShow reports whether any later change of the file will change its stat.
-func (c *candidate) willShow(st Stat, at time.Time) bool {
-	if !c.Since.IsZero() && st.Size <= store.Large {
-		at = c.Since
-	}
-	return c.Clock.settled(st, at)
-}
-
 // isBase reports whether a file whose line ends git would convert is still, byte for byte, the
 // blob of the baseline. Git calls such a file changed if its stat proves nothing, as in a resumed
 // session, but nobody has changed it.
@@ -84,10 +76,14 @@ func (c *candidate) isBase(f *File, content []byte) bool {
 	return c.base != nil && c.base.ID != f.ID && c.base.ID == store.Sum(plumbing.BlobObject, content)
 }
 
-// fresh returns a file without an id yet.
-func (c *candidate) fresh(mode uint32, st Stat, settled bool) File {
+// fresh returns a file without an id yet, given when it was read. Its stat is trusted if any later
+// change of the file will change it.
+func (c *candidate) fresh(mode uint32, st Stat, at time.Time) File {
+	if !c.Since.IsZero() && st.Size <= store.Large {
+		at = c.Since
+	}
 	f := File{Name: c.name, Mode: mode, stat: st}
-	if settled {
+	if c.Clock.settled(st, at) {
 		f.trust = exact
 	}
 	return f
