@@ -31,7 +31,7 @@ import (
 // names in its index count, and nothing is written into its git directory.
 type nests struct {
 	at    *place
-	begun map[string]bool          // paths of those that the session began with; nil before that
+	begun []string                 // paths of those that the session began with; nil before that
 	rules map[string]*ignore.Rules // of the nests of the last scan, by path
 
 	// Several goroutines of a scan write these.
@@ -126,7 +126,7 @@ func (n *nests) Embedded(path string, scoped bool) (scan.Head, error) {
 }
 
 // Nest implements [scan.Repositories]. It reports whether the session began with a nest there.
-func (n *nests) Nest(path string) bool { return n.begun[path] }
+func (n *nests) Nest(path string) bool { return slices.Contains(n.begun, path) }
 
 // headOf opens the repository of a directory of the work tree and reads its HEAD.
 func (n *nests) headOf(path string) (scan.Head, error) {
@@ -158,16 +158,9 @@ func (n *nests) find(path string) {
 	n.found = append(n.found, path)
 }
 
-// begin sets the nests that the session began with. Before that, every repository is one.
-func (n *nests) begin(paths []string) {
-	n.begun = make(map[string]bool)
-	for _, path := range paths {
-		n.begun[path] = true
-	}
-}
-
-// atStart reports whether the session began, or begins, with a nest.
-func (n *nests) atStart(path string) bool { return n.begun == nil || n.begun[path] }
+// atStart reports whether the session began, or begins, with a nest. Before that, every repository is
+// one.
+func (n *nests) atStart(path string) bool { return n.begun == nil || n.Nest(path) }
 
 // rulesOf returns the rules of the last scan for a path: those of the innermost nest around it,
 // with the path from there, or those of the work tree.
@@ -188,8 +181,9 @@ func (s *seen) ignores(name string) bool {
 	return in.Ignored(rest)
 }
 
+// keptNests returns the paths of the nests that a checkpoint has kept, which are not nil.
 func keptNests(kept checkpoint.Kept) []string {
-	paths := kept.Nested()
+	paths := append([]string{}, kept.Nested()...)
 	for name, digest := range kept.Setup {
 		if dir, ok := strings.CutSuffix(name, "/.git"); ok && digest == checkpoint.Digest(isNest) {
 			paths = append(paths, dir)

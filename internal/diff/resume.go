@@ -117,8 +117,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	t.base, t.found, t.trackedThen = base, nil, nil
 	t.begin(base)
 	t.since = t.options.Now()
-	t.nests = nests{at: &t.place}
-	t.nests.begin(keptNests(kept))
+	t.nests = nests{at: &t.place, begun: keptNests(kept)}
 	t.last, t.session, t.setupThen = nil, commit, then
 	return nil
 }

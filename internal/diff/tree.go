@@ -164,7 +164,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.since = began
 	t.setupThen, t.overridesThen = t.setup, t.overrides.setup
 	t.began = t.recordStart(state)
-	t.nests.begin(t.nests.found)
+	t.nests.begun = append([]string{}, t.nests.found...)
 	return nil
 }
 
