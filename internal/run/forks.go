@@ -72,7 +72,6 @@ func (f *forker) opened(step loop.Step) bool {
 
 // make copies the work tree, and returns the checkpoint of the copied state.
 func (f *forker) make(ctx context.Context, place *view.Place, home string, step loop.Step) (copied *view.Replica, commit []byte, err error) {
-	how := view.Replication{Dir: home}
 	now, err := f.from.Capture(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -81,10 +80,11 @@ func (f *forker) make(ctx context.Context, place *view.Place, home string, step 
 	if err != nil {
 		return nil, nil, err
 	}
+	var unseen func(string) bool
 	if f.layers(ctx) {
-		how.Unseen = f.from.Unseen()
+		unseen = f.from.Unseen()
 	}
-	copied, err = place.Replicate(ctx, how)
+	copied, err = place.Replicate(ctx, home, unseen)
 	return copied, []byte(id), err
 }
 

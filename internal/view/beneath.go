@@ -12,7 +12,7 @@ import (
 // layer of an overlay above the original work tree. Nothing else of that tree may show through: the
 // rest must look as it did when the copy was made.
 type beneath struct {
-	unseen func(path string) bool // see [Replication]
+	unseen func(path string) bool // see [Place.Replicate]
 
 	mu sync.Mutex
 	// Open are the directories of the copy in which something shows through, by their paths from

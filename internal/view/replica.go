@@ -18,29 +18,24 @@ type Replica struct {
 	of   *copied
 }
 
-// A Replication says how to make a replica.
-type Replication struct {
-	Dir string // to make, for the replica
-	// Unseen reports whether something need not be copied, given its slash-separated path from the
-	// root. Only commands that see the replica at the path of the work tree, by [Replica.Sight],
-	// will find it. Nil means that everything is copied.
-	Unseen func(path string) bool
-}
-
-// Replicate copies the work tree with its repository. The files share their blocks with the user's
-// if the file system can do that. On failure it removes the incomplete copy, which may be what
-// fills the disk.
-func (p *Place) Replicate(ctx context.Context, how Replication) (*Replica, error) {
-	c := p.Replica(how.Dir)
-	err := os.MkdirAll(filepath.Dir(how.Dir), 0o700)
+// Replicate copies the work tree with its repository into a new directory. The files share their blocks
+// with the user's if the file system can do that. On failure it removes the incomplete copy, which may
+// be what fills the disk.
+//
+// Unseen reports whether something need not be copied, given its slash-separated path from the root.
+// Only commands that see the replica at the path of the work tree, by [Replica.Sight], will find it.
+// Nil means that everything is copied.
+func (p *Place) Replicate(ctx context.Context, dir string, unseen func(path string) bool) (*Replica, error) {
+	c := p.Replica(dir)
+	err := os.MkdirAll(filepath.Dir(dir), 0o700)
 	if err == nil {
-		spread(filepath.Dir(how.Dir))
+		spread(filepath.Dir(dir))
 		err = os.MkdirAll(c.of.lent, 0o700)
 	}
 	if err == nil {
-		c.of.sharing = tryClone(p.Root, how.Dir) == nil
-		if how.Unseen != nil {
-			c.of.beneath = &beneath{unseen: how.Unseen, Open: make(map[string][]string)}
+		c.of.sharing = tryClone(p.Root, dir) == nil
+		if unseen != nil {
+			c.of.beneath = &beneath{unseen: unseen, Open: make(map[string][]string)}
 		}
 		err = c.of.make(ctx, p)
 	}
