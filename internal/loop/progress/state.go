@@ -144,7 +144,7 @@ func (s *State) open(at loop.Stamp, iteration int) {
 func (s *State) enter(at loop.Stamp, e loop.PhaseEntered) {
 	s.open(at, e.Iteration)
 	s.Open.Phase, s.Open.Since = e.State, at.Time
-	role := roleIn(e.State)
+	role := map[loop.State]loop.Role{loop.ActorExecuting: loop.RoleActor, loop.CriticEvaluating: loop.RoleCritic}[e.State]
 	if role == loop.RoleActor && s.Rejudge {
 		role = "" // there is no turn
 	}

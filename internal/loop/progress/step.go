@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -150,27 +151,8 @@ func pathOf(at loop.Stamp, iteration int, phase loop.State) loop.Step {
 	if at.Step != "" {
 		return at.Step
 	}
-	name := "capture"
-	switch phase {
-	case loop.ActorExecuting, loop.CriticEvaluating:
-		name = string(roleIn(phase))
-	case loop.Verifying:
-		name = "checks"
-	case loop.Start, loop.CapturingDiff, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
-	}
-	return iterationPath(iteration).Sub(name)
-}
-
-// roleIn returns who plays in a phase; "" if nobody does.
-func roleIn(phase loop.State) loop.Role {
-	switch phase {
-	case loop.ActorExecuting:
-		return loop.RoleActor
-	case loop.CriticEvaluating:
-		return loop.RoleCritic
-	case loop.Start, loop.CapturingDiff, loop.Verifying, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
-	}
-	return ""
+	name := map[loop.State]string{loop.ActorExecuting: "actor", loop.Verifying: "checks", loop.CriticEvaluating: "critic"}[phase]
+	return iterationPath(iteration).Sub(cmp.Or(name, "capture"))
 }
 
 // again returns the path of the next try at a turn.

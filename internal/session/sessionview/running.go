@@ -64,13 +64,9 @@ func underWay(at standing.Standing, now time.Time) (parts []string) {
 
 // busy says what is happening while no agent is at work.
 func busy(at standing.Standing, now time.Time) string {
-	since := " for " + render.Clock(now.Sub(at.Now.Since))
-	switch phase, _ := loop.ParseState(at.Now.Phase); phase {
-	case loop.CapturingDiff:
-		return "looks at what has changed" + since
-	case loop.Verifying:
-		return "runs the checks" + since
-	case loop.Start, loop.ActorExecuting, loop.CriticEvaluating, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
+	phase, _ := loop.ParseState(at.Now.Phase)
+	if what := map[loop.State]string{loop.CapturingDiff: "looks at what has changed", loop.Verifying: "runs the checks"}[phase]; what != "" {
+		return what + " for " + render.Clock(now.Sub(at.Now.Since))
 	}
 	if at.Now.Iteration == 0 {
 		return "begins"
