@@ -26,9 +26,9 @@ func (s Screen) Running(at standing.Standing, now time.Time, where string) []str
 		head = append(head, term.Line(at.Prompt))
 	}
 	return []string{
-		s.fits(s.sign() + " " + strings.Join(head, s.dot())),
-		s.fits("  " + strings.Join(underWay(at, now), s.dot())),
-		s.fits("  " + strings.Join(used(at, now), s.dot())),
+		s.fits(s.sign() + " " + strings.Join(head, render.Dot)),
+		s.fits("  " + strings.Join(underWay(at, now), render.Dot)),
+		s.fits("  " + strings.Join(used(at, now), render.Dot)),
 	}
 }
 

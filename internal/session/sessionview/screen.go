@@ -43,13 +43,6 @@ func (s Screen) own(text string) string {
 	return text
 }
 
-func (s Screen) dot() string {
-	if s.ASCII {
-		return " - "
-	}
-	return render.Dot
-}
-
 func (s Screen) sign() string {
 	if s.ASCII {
 		return ">"
