@@ -89,10 +89,13 @@ func (l *Logs) ID(store *session.Store, ref string) (string, error) {
 	}
 	here := Here(l.Host)
 	id, err := store.Resolve(ref, here.LatestFilter(store))
-	if errors.Is(err, session.ErrNotFound) && here.OnlyForeign(store) {
-		return "", cmp.Or(none(store), here.NotFound(store))
+	if !errors.Is(err, session.ErrNotFound) || !here.onlyForeign(store) {
+		return id, explain(store, err)
 	}
-	return id, explain(store, err)
+	return "", cmp.Or(none(store), hint.Errorf(
+		"name one (`codeloops sessions list` shows what there is), or take the latest of any directory: --all",
+		"%w: %s holds none of this repository", session.ErrNotFound, store.Dir(),
+	))
 }
 
 // Begin says how to begin a first session.

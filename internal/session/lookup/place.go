@@ -3,7 +3,6 @@ package lookup
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"codeloops/internal/config/host"
 	"codeloops/internal/repo"
 	"codeloops/internal/session"
-	"codeloops/internal/wording/hint"
 )
 
 // A Place identifies the user's work tree, so that its sessions can be told from those of
@@ -83,19 +81,11 @@ func inside(dir, root string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// OnlyForeign reports whether there are sessions, but none of this repository.
-func (p *Place) OnlyForeign(store *session.Store) bool {
+// onlyForeign reports whether there are sessions, but none of this repository.
+func (p *Place) onlyForeign(store *session.Store) bool {
 	_, own := store.Latest(p.Shares)
 	_, other := store.Latest(nil)
 	return own != nil && other == nil
-}
-
-// NotFound is the error for a search for the latest session if none is of this repository.
-func (*Place) NotFound(store *session.Store) error {
-	return hint.Add(
-		fmt.Errorf("%w: %s holds none of this repository", session.ErrNotFound, store.Dir()),
-		"name one (`codeloops sessions list` shows what there is), or take the latest of any directory: --all",
-	)
 }
 
 // LatestFilter returns the sessions among which "latest" is looked up: those of the work tree or, if
