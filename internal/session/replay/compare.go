@@ -27,11 +27,11 @@ func (v *verifier) compare(today loop.Round) {
 	told("the critic", said(log.Review), said(today.Review))
 	told("the decision that counts", string(log.Verdict.Decision), string(today.Verdict.Decision))
 	if v.setting.ours {
-		told("why it counts as an error", reason(log.Failure), reason(today.Failure))
+		told("why it counts as an error", quoted(log.Failure, words.Stop), quoted(today.Failure, words.Stop))
 	}
 	if log.Rule != "" { // older logs do not name it
-		told("the rule that decided", ruled(log.Rule), ruled(today.Rule))
-		told("what the rule ends the session with", reason(log.Stop), reason(today.Stop))
+		told("the rule that decided", quoted(log.Rule, words.Rule), quoted(today.Rule, words.Rule))
+		told("what the rule ends the session with", quoted(log.Stop, words.Stop), quoted(today.Stop, words.Stop))
 	}
 	if log.Review.Problem != "" || today.Review.Problem != "" {
 		return
@@ -132,18 +132,12 @@ func number(n *float64) string {
 // nothing stands for an empty word.
 const nothing = "nothing"
 
-func reason(r loop.StopReason) string {
-	if r == loop.StopNone {
-		return nothing
-	}
-	return strconv.Quote(words.Stop(r))
-}
-
-func ruled(name string) string {
+// quoted quotes what stands for a name in words.
+func quoted[T ~string](name T, inWords func(T) string) string {
 	if name == "" {
 		return nothing
 	}
-	return strconv.Quote(words.Rule(name))
+	return strconv.Quote(inWords(name))
 }
 
 // short quotes the beginning of a text.
