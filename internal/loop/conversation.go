@@ -1,5 +1,7 @@
 package loop
 
+import "cmp"
+
 // A Conversation is an agent's own session over several turns.
 type Conversation struct {
 	ID    string   // the agent's own name for it; "": none
@@ -37,13 +39,7 @@ func (u Usage) Plus(v Usage) Usage {
 // because no agent accumulates them over its turns.
 func (u Usage) Less(v Usage) Usage {
 	if u.Tokens != nil && v.Tokens != nil {
-		u.Tokens = &Tokens{
-			Input:      max(0, u.Tokens.Input-v.Tokens.Input),
-			Output:     max(0, u.Tokens.Output-v.Tokens.Output),
-			CacheRead:  max(0, u.Tokens.CacheRead-v.Tokens.CacheRead),
-			CacheWrite: max(0, u.Tokens.CacheWrite-v.Tokens.CacheWrite),
-			Reasoning:  max(0, u.Tokens.Reasoning-v.Tokens.Reasoning),
-		}
+		u.Tokens = new(u.Tokens.with(*v.Tokens, func(a, b int64) int64 { return max(0, a-b) }))
 	}
 	if u.CostUSD != nil && v.CostUSD != nil {
 		u.CostUSD = new(max(0, *u.CostUSD-*v.CostUSD))
@@ -52,20 +48,22 @@ func (u Usage) Less(v Usage) Usage {
 }
 
 func addKnown[T any](a, b *T, sum func(T, T) T) *T {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
 	}
 	return new(sum(*a, *b))
 }
 
 // Plus returns the sum of t and o.
 func (t Tokens) Plus(o Tokens) Tokens {
+	return t.with(o, func(a, b int64) int64 { return a + b })
+}
+
+// with calculates each count from those of t and o.
+func (t Tokens) with(o Tokens, of func(a, b int64) int64) Tokens {
 	return Tokens{
-		Input: t.Input + o.Input, Output: t.Output + o.Output,
-		CacheRead: t.CacheRead + o.CacheRead, CacheWrite: t.CacheWrite + o.CacheWrite,
-		Reasoning: t.Reasoning + o.Reasoning,
+		Input: of(t.Input, o.Input), Output: of(t.Output, o.Output),
+		CacheRead: of(t.CacheRead, o.CacheRead), CacheWrite: of(t.CacheWrite, o.CacheWrite),
+		Reasoning: of(t.Reasoning, o.Reasoning),
 	}
 }

@@ -22,12 +22,6 @@ func (t Try) failsAs(o Try) bool {
 		t.Reason != "" && withoutIDs(t.Reason) == withoutIDs(o.Reason)
 }
 
-// failsAsTried reports whether a turn failed the same way as its last miss.
-func (t Turn) failsAsTried() bool {
-	n := len(t.Misses)
-	return n > 0 && t.failsAs(t.Misses[n-1])
-}
-
 // withoutIDs removes words that look like IDs or times: long ones with several digits.
 func withoutIDs(text string) string {
 	const long, several = 8, 3
@@ -49,7 +43,9 @@ func withoutIDs(text string) string {
 // failedTwice returns a [*stopError] if the actor failed the same way twice, within the turn or in
 // two turns, and left the work tree unchanged: paying for reviews of nothing helps nobody.
 func failedTwice(it *Iteration) error {
-	now, still, again := it.c.Attempt, it.c.Change.Empty(), it.c.Attempt.failsAsTried()
+	now, still := it.c.Attempt, it.c.Change.Empty()
+	n := len(now.Misses)
+	again := n > 0 && now.failsAs(now.Misses[n-1])
 	if last := it.run.previous; last != nil {
 		still = it.c.Change.State == last.Change.State
 		again = again || now.ExitCode == last.Attempt.ExitCode && now.failsAs(last.Attempt.Try)
