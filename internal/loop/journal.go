@@ -144,13 +144,6 @@ func (j *Journal) worked(e ActorFinished) {
 	}
 }
 
-// takeWords returns what the user said for an actor turn that was not finished.
-func (j *Journal) takeWords() []string {
-	words := j.words
-	j.words = nil
-	return words
-}
-
 // turned does the same for a turn of the strategy's own.
 func (j *Journal) turned(step Step, e TurnFinished) {
 	j.untouched = false

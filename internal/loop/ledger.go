@@ -50,22 +50,7 @@ func (l *ledger) expected() (Spending, map[Role]Spent) {
 
 // clone returns a copy without running turns.
 func (l *ledger) clone() ledger {
-	return ledger{spent: l.spent, roles: maps.Clone(l.roles), most: maps.Clone(l.most)}
-}
-
-// begin records that a turn has started.
-func (l *ledger) begin(role Role) {
-	if l.open == nil {
-		l.open = map[Role]int{}
-	}
-	l.open[role]++
-}
-
-// end records that a turn has finished.
-func (l *ledger) end(role Role) {
-	if l.open[role]--; l.open[role] == 0 {
-		delete(l.open, role)
-	}
+	return ledger{spent: l.spent, roles: maps.Clone(l.roles), most: maps.Clone(l.most), open: map[Role]int{}}
 }
 
 // reserve waits until a turn may start, and counts it as running until it is released. Running
@@ -90,7 +75,7 @@ func (s *section) admit(ctx context.Context, next Role, judges, begins bool) err
 		switch {
 		case reason == StopNone:
 			if begins {
-				s.ledger.begin(next)
+				s.ledger.open[next]++
 			}
 			return nil
 		case len(s.ledger.open) == 0:
@@ -119,6 +104,8 @@ func (c *course) spend(role Role, t Turn) {
 func (c *course) release(role Role) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ledger.end(role)
+	if c.ledger.open[role]--; c.ledger.open[role] == 0 {
+		delete(c.ledger.open, role)
+	}
 	c.freed.Broadcast()
 }

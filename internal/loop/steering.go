@@ -187,7 +187,8 @@ func (c *course) await(ctx context.Context, step Step, mayStop bool) error {
 // told returns what the user has said for the actor's turn, in this run or in one that broke off
 // during the turn.
 func (it *Iteration) told(step Step) ([]string, error) {
-	said := it.run.journal.takeWords()
+	said := it.run.journal.words
+	it.run.journal.words = nil
 	for _, words := range it.run.loop.Steering.take() {
 		if err := it.run.emit(step, Steered{Iteration: it.c.Iteration, Kind: SteerSay, Text: words}); err != nil {
 			return nil, err
