@@ -34,7 +34,7 @@ func NewLines(t Terminal, now func() time.Time, picture func(width, height, beat
 func newLines(t Terminal, now func() time.Time, picture func(width, height, beat int) []string) *Lines {
 	return &Lines{
 		picture: picture, stop: make(chan struct{}), changed: make(chan struct{}, 1),
-		canvas: canvas{Terminal: t, now: now, pump: &pump{out: t.Out}, wrote: now()},
+		canvas: canvas{Terminal: t, now: now, pump: &pump{out: t.Out, moved: make(chan struct{})}, wrote: now()},
 	}
 }
 

@@ -51,19 +51,14 @@ func (p *pump) write() {
 }
 
 func (p *pump) tell() {
-	if p.moved != nil {
-		close(p.moved)
-		p.moved = nil
-	}
+	close(p.moved)
+	p.moved = make(chan struct{})
 }
 
 // look returns the state of the queue, and a channel that is closed when it changes.
 func (p *pump) look() (waiting int, idle bool, moved <-chan struct{}, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.moved == nil {
-		p.moved = make(chan struct{})
-	}
 	return len(p.text), !p.busy, p.moved, p.err
 }
 
