@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 )
+
+var plainly = lipgloss.NewRenderer(io.Discard)
 
 const markdown = `# What is *missing* ##
 1. the **password** has no ` + "`**minimum**`" + `, see [the rules](https://example.com/rules "title") and [https://a.b](https://a.b)
@@ -25,7 +28,7 @@ if a < b {
 // TestProse: the Markdown that agents write, laid out.
 func TestProse(t *testing.T) {
 	t.Parallel()
-	plain := strings.Join(newStyles(nil).prose(markdown, Whole), "\n")
+	plain := strings.Join(newStyles(plainly).prose(markdown, Whole), "\n")
 	const want = `What is *missing*
 1. the password has no ` + "`**minimum**`" + `, see the rules (https://example.com/rules) and https://a.b
    - nested, with a rather long text that has to be broken
@@ -40,7 +43,7 @@ a picture (pic.png) 2 ** 3 ** 4 and [left](alone [x]
 	if plain != want {
 		t.Errorf("got\n%s", plain)
 	}
-	narrow := strings.Join(newStyles(nil).prose(markdown, 40), "\n")
+	narrow := strings.Join(newStyles(plainly).prose(markdown, 40), "\n")
 	for _, want := range []string{
 		"   - nested, with a rather long text\n     that has to be broken\n",
 		"> quoted words of somebody else, which\n> are long as well\n",
@@ -59,7 +62,7 @@ func TestProseStyled(t *testing.T) {
 	r := lipgloss.NewRenderer(&bytes.Buffer{})
 	r.SetColorProfile(termenv.ANSI)
 	text := markdown + "\n**" + strings.Repeat("bold ", 40) + "end** `" + strings.Repeat("code ", 40) + "`"
-	styled, plain := newStyles(r).prose(text, 40), newStyles(nil).prose(text, 40)
+	styled, plain := newStyles(r).prose(text, 40), newStyles(plainly).prose(text, 40)
 	for i, line := range styled {
 		all := styling().FindAllString(line, -1)
 		if len(all) > 0 && all[len(all)-1] != "\x1b[0m" {
@@ -80,7 +83,7 @@ func FuzzProse(f *testing.F) {
 	f.Add("> > >\n```\n`` ` **a\x1b[2J** [a](b)\n#")
 	f.Add("漢字 **漢字漢字漢字漢字漢字漢字** `x` \u202e")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, line := range newStyles(nil).prose(text, 40) {
+		for _, line := range newStyles(plainly).prose(text, 40) {
 			if strings.ContainsAny(line, "\x1b\r\n") {
 				t.Errorf("%q", line)
 			}

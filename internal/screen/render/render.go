@@ -40,7 +40,7 @@ type Options struct {
 	Width    int                  // columns; 0: no terminal, lines are not cut
 	Columns  func() int           // the current columns, instead of Width; nil: they do not change
 	ASCII    bool                 // replace signs that are not ASCII
-	Zone     *time.Location       // of times of day; nil is UTC
+	Zone     *time.Location       // of times of day
 	Past     progress.Tally       // the totals of a resumed session so far
 	Kept     map[string]loop.Step // checkpoints of a resumed session, and their steps
 	Detail
@@ -61,7 +61,7 @@ type Result struct {
 	Out    io.Writer          // usually standard output
 	Ending *lipgloss.Renderer // of Out
 	Room   int                // columns; 0: no terminal, lines are not cut
-	Log    func() string      // the path of the session log; nil: there is none
+	Log    func() string      // the path of the session log
 }
 
 // After adds to the end of a run what its events do not tell. It is empty in a replay.
@@ -121,9 +121,6 @@ type styles struct {
 }
 
 func newStyles(r *lipgloss.Renderer) styles {
-	if r == nil {
-		r = lipgloss.NewRenderer(io.Discard)
-	}
 	colour := func(c string) lipgloss.Style { return r.NewStyle().Foreground(lipgloss.Color(c)) }
 	return styles{
 		strong: r.NewStyle().Bold(true),
@@ -161,9 +158,6 @@ type page struct {
 func newPage(o Options) page {
 	if o.Quiet {
 		o.Progress = io.Discard
-	}
-	if o.Zone == nil {
-		o.Zone = time.UTC
 	}
 	if o.Width == 0 {
 		o.Width = Whole

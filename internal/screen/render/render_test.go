@@ -2,9 +2,11 @@ package render_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +24,8 @@ import (
 	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
 )
+
+var plainly = lipgloss.NewRenderer(io.Discard)
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
@@ -130,7 +134,8 @@ func story() []stamped {
 func show(t *testing.T, f render.Format, o render.Options, events []stamped) string {
 	t.Helper()
 	var progress, result bytes.Buffer
-	o.Progress, o.Room = &progress, o.Width
+	o.Progress, o.Room, o.Zone = &progress, o.Width, time.UTC
+	o.Style, o.Ending = cmp.Or(o.Style, plainly), cmp.Or(o.Ending, plainly)
 	o.Out, o.Log = &result, func() string { return "/sessions/x.jsonl" }
 	sink, err := render.Run(f, o)
 	if err != nil {
@@ -458,7 +463,10 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 func TestWriteErrorsAreTold(t *testing.T) {
 	t.Parallel()
 	for _, f := range []render.Format{render.Pretty, render.Compact, render.JSON} {
-		sink, err := render.Run(f, render.Options{Progress: full{}, Result: render.Result{Out: full{}}, Width: 80})
+		sink, err := render.Run(f, render.Options{
+			Progress: full{}, Style: plainly, Zone: time.UTC, Width: 80,
+			Result: render.Result{Out: full{}, Ending: plainly, Log: func() string { return "" }},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

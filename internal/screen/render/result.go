@@ -41,9 +41,7 @@ func (p *page) end(o loop.Outcome) {
 		lines = append(lines, "  findings: "+text)
 	}
 	lines = append(lines, p.totals()...)
-	if p.Log != nil {
-		lines = append(lines, "  "+p.ends.faint.Render("log: "+p.Log()))
-	}
+	lines = append(lines, "  "+p.ends.faint.Render("log: "+p.Log()))
 	if p.Next != nil && !p.Quiet {
 		for _, step := range p.Next(o, changed != nil && changed.Files > 0) {
 			lines = append(lines, "  "+p.ends.faint.Render(step.For+": ")+step.Command)
