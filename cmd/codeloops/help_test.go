@@ -47,7 +47,7 @@ func TestReference(t *testing.T) {
 			return
 		}
 		var help strings.Builder
-		if err := (manual.Screen{Columns: 100}).Help(&help, cmd, ""); err != nil {
+		if err := (manual.Screen{Columns: 100, Heading: strings.TrimSpace}).Help(&help, cmd, ""); err != nil {
 			t.Fatal(err)
 		}
 		path := cmd.CommandPath()
@@ -130,7 +130,7 @@ func TestTopics(t *testing.T) {
 			t.Errorf("%s has no section %q", one.page, one.part)
 		}
 		for _, columns := range []int{40, 80, 120} {
-			shown := manual.Screen{Columns: columns}.Markdown(string(page))
+			shown := manual.Screen{Columns: columns, Heading: strings.TrimSpace}.Markdown(string(page))
 			if mark := regexp.MustCompile("(?m)\\]\\(|^#+ \\w|\\|---|^```|\\*\\*").FindString(regexp.MustCompile(`(?m)^    .*$`).ReplaceAllString(shown, "")); mark != "" {
 				t.Errorf("%s at %d columns: the markup %q is left", one.name, columns, mark)
 			}

@@ -16,23 +16,15 @@ const widest = 100
 // A Screen lays out help.
 type Screen struct {
 	Columns int
-	// Heading styles a heading; nil leaves it plain.
-	Heading func(string) string
+	Heading func(string) string // styles a heading
 }
 
 func (s Screen) width() int { return min(max(s.Columns, 40), widest) }
 
-func (s Screen) heading(text string) string {
-	if s.Heading == nil {
-		return text
-	}
-	return s.Heading(text)
-}
-
 // Help writes the help of a command, with the paragraph more at its end unless that is empty.
 func (s Screen) Help(w io.Writer, cmd *cobra.Command, more string) error {
 	var b strings.Builder
-	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", s.heading(title+":")) }
+	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", s.Heading(title+":")) }
 	b.WriteString(s.prose(longHelp(cmd)))
 	section("Usage")
 	if cmd.Runnable() {

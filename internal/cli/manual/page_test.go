@@ -83,7 +83,7 @@ a_rather_long_name
     kind: another_of_them
     says: what it is
 `
-	if got := (Screen{Columns: 40}).Markdown(page); got != want {
+	if got := (Screen{40, strings.TrimSpace}).Markdown(page); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -153,7 +153,7 @@ and more
 `,
 	} {
 		var b strings.Builder
-		if err := (Screen{Columns: columns}).Help(&b, cmd, "and more"); err != nil {
+		if err := (Screen{columns, strings.TrimSpace}).Help(&b, cmd, "and more"); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != want {

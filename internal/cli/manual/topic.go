@@ -18,7 +18,7 @@ func (s Screen) Markdown(page string) string {
 		switch {
 		case strings.HasPrefix(first, "#"):
 			for _, line := range wrap(plain(strings.TrimLeft(first, "# ")), s.width()) {
-				b.WriteString(s.heading(line) + "\n")
+				b.WriteString(s.Heading(line) + "\n")
 			}
 		case strings.HasPrefix(first, "```"):
 			for _, line := range part {
