@@ -49,42 +49,32 @@ func DataDir(env []string, home string) string {
 }
 
 func dataDir(env map[string]string, home, goos string) string {
-	if dir := dataHome(env, home, goos); dir != "" {
+	if dir := base(env, goos, "XDG_DATA_HOME", "LOCALAPPDATA", home, ".local", "share"); dir != "" {
 		return filepath.Join(dir, "codeloops")
 	}
 	return ""
 }
 
-// configHome follows the XDG base directory specification, or the conventions of the
-// system if the XDG variable is not set.
 func configHome(env map[string]string, home, goos string) string {
-	if dir := env["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) { // XDG says to ignore a relative one
-		return dir
+	below := []string{home, ".config"}
+	if goos == "darwin" {
+		below = []string{home, "Library", "Application Support"}
 	}
+	return base(env, goos, "XDG_CONFIG_HOME", "APPDATA", below...)
+}
+
+// base follows the XDG base directory specification, or the conventions of the
+// system if the XDG variable is not set: the place below home is the last resort.
+func base(env map[string]string, goos, xdg, windows string, place ...string) string {
 	switch {
-	case goos == "windows" && filepath.IsAbs(env["APPDATA"]):
-		return env["APPDATA"]
-	case goos == "darwin":
-		return below(home, "Library", "Application Support")
-	}
-	return below(home, ".config")
-}
-
-func dataHome(env map[string]string, home, goos string) string {
-	if dir := env["XDG_DATA_HOME"]; filepath.IsAbs(dir) {
-		return dir
-	}
-	if goos == "windows" && filepath.IsAbs(env["LOCALAPPDATA"]) {
-		return env["LOCALAPPDATA"]
-	}
-	return below(home, ".local", "share")
-}
-
-func below(home string, parts ...string) string {
-	if !filepath.IsAbs(home) {
+	case filepath.IsAbs(env[xdg]): // XDG says to ignore a relative one
+		return env[xdg]
+	case goos == "windows" && filepath.IsAbs(env[windows]):
+		return env[windows]
+	case !filepath.IsAbs(place[0]):
 		return ""
 	}
-	return filepath.Join(append([]string{home}, parts...)...)
+	return filepath.Join(place...)
 }
 
 // environment converts a list of NAME=value to a map; the last entry of a name counts. On
