@@ -153,10 +153,14 @@ func (o Options) variables(keys schema) (layer, Errors) {
 		if !strings.HasPrefix(name, variablePrefix) || env[name] == "" {
 			continue
 		}
-		if s, ok := keys.byVariable(name); ok {
-			problems = append(problems, o.set(l, s, word(env[name]), Origin{Layer: Env, Name: name})...)
-		} else {
+		i := slices.IndexFunc(keys, func(s setting) bool { return !s.named() && s.variable() == name })
+		switch {
+		case i < 0:
 			problems = append(problems, keys.suspect(name)...)
+		case !keys[i].scalar():
+			problems = append(problems, &Error{Key: keys[i].key, Problem: name + " cannot be set: " + keys[i].key + " is a list", Hint: "write it in a configuration file"})
+		default:
+			problems = append(problems, o.set(l, keys[i], word(env[name]), Origin{Layer: Env, Name: name})...)
 		}
 	}
 	return l, problems
