@@ -1,7 +1,6 @@
 package live
 
 import (
-	"os"
 	"sync"
 	"time"
 
@@ -40,11 +39,11 @@ func newLines(t Terminal, now func() time.Time, picture func(width, height, beat
 
 func (l *Lines) begin() {
 	l.Change()
-	l.over.Go(func() { l.run(l.Resized) })
+	l.over.Go(l.run)
 }
 
 // run redraws when something has changed, and every second, so that clocks move on.
-func (l *Lines) run(resized <-chan os.Signal) {
+func (l *Lines) run() {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	var rest <-chan time.Time // no redraw before it fires
@@ -59,7 +58,7 @@ func (l *Lines) run(resized <-chan os.Signal) {
 			due = true
 		case <-l.changed:
 			due = true
-		case <-resized:
+		case <-l.Resized:
 			due = true
 		case <-rest:
 			rest = nil
