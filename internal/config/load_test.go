@@ -229,6 +229,16 @@ func entry(t *testing.T, c *Config, key string) Entry {
 	return all[i]
 }
 
+// An agent's variable that is set to nothing is listed, like every key that is set.
+func TestEmptyTextIsListed(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.global("[agents.mine]\ncommand = [\"mine\"]\nenv = { PAGER = \"\" }\n")
+	if got := entry(t, mustLoad(t, p.options()), "agents.mine.env.PAGER"); got.Value != "" || got.Origin.Layer != Global {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
