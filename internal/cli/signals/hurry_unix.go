@@ -13,16 +13,5 @@ import (
 func (s *Signals) Hurry(now func()) (stop func()) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGUSR1)
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-got:
-				now()
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() { close(done) }
+	return each(got, func(os.Signal) { now() })
 }

@@ -49,23 +49,31 @@ func (s *Signals) Watch(parent context.Context) (context.Context, func()) {
 	// A closed pipe is an error of the write, not a reason to die between two
 	// lines of the log.
 	signal.Ignore(syscall.SIGPIPE)
+	stop := each(ch, func(sig os.Signal) {
+		s.call(ctx.Err() == nil)
+		cancel(&Error{sig})
+	})
+	return ctx, func() {
+		signal.Stop(ch)
+		stop()
+		cancel(nil)
+	}
+}
+
+// each calls do with each signal, until stop is called.
+func each(ch <-chan os.Signal, do func(os.Signal)) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		for {
 			select {
 			case sig := <-ch:
-				s.call(ctx.Err() == nil)
-				cancel(&Error{sig})
+				do(sig)
 			case <-done:
 				return
 			}
 		}
 	}()
-	return ctx, func() {
-		signal.Stop(ch)
-		close(done)
-		cancel(nil)
-	}
+	return func() { close(done) }
 }
 
 // On registers what the first signal does before it cancels the context, and what
