@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/policy/convergence"
 )
 
 // RuleFindings is the rule that a run is not done while findings are open.
@@ -31,7 +30,7 @@ func (Findings) Name() string { return RuleFindings }
 
 // Rule implements [Ruler].
 func (f Findings) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
-	so.Findings = f.ledger(c, r, so)
+	so.Findings = look(f.Convergence, c, r, so).Findings
 	if f.Mode == "" || so.Verdict.Decision != loop.Done {
 		return so
 	}
@@ -45,14 +44,8 @@ func (f Findings) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	}
 	so.Rule = RuleFindings
 	so.Verdict.Decision, so.Verdict.Feedback, so.Verdict.RequiredChanges = loop.Continue, unsettled(missing, open), missing
-	so.Findings = f.ledger(c, r, so)
+	so.Findings = look(f.Convergence, c, r, so).Findings
 	return so
-}
-
-// ledger returns the findings after a ruling.
-func (f Findings) ledger(c loop.Case, r loop.Review, so loop.Ruling) []loop.Finding {
-	now := loop.Round{Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so}
-	return convergence.Look(f.Convergence, c.History, now).Findings
 }
 
 // unmentioned returns the names of due findings that a verdict which would end the run does
@@ -61,7 +54,7 @@ func (f Findings) unmentioned(c loop.Case, r loop.Review, so loop.Ruling) (names
 	if f.Mode == "" || so.Verdict.Decision != loop.Done || len(lacking(c)) > 0 {
 		return nil
 	}
-	for _, x := range overdue(c, f.ledger(c, r, so)) {
+	for _, x := range overdue(c, look(f.Convergence, c, r, so).Findings) {
 		names = append(names, x.ID)
 	}
 	return names

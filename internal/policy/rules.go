@@ -117,6 +117,13 @@ func (a AutoRevise) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling
 	return so
 }
 
+// look looks at the rounds of a session, of which the last one is a case with its ruling so far.
+func look(p *loop.ConvergencePolicy, c loop.Case, r loop.Review, so loop.Ruling) convergence.Report {
+	return convergence.Look(p, c.History, loop.Round{
+		Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so,
+	})
+}
+
 // RuleConvergence is the rule that a loop must make progress.
 const RuleConvergence = convergence.Rule
 
@@ -129,9 +136,7 @@ func (Convergence) Name() string { return RuleConvergence }
 
 // Rule implements [Ruler].
 func (v Convergence) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
-	report := convergence.Look(v.Policy, c.History, loop.Round{
-		Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so,
-	})
+	report := look(v.Policy, c, r, so)
 	so.Warnings = append(so.Warnings, report.Warnings...)
 	if report.Stuck != "" {
 		so.Rule, so.Stop, so.Why = RuleConvergence, loop.StopStuck, report.Stuck

@@ -10,14 +10,18 @@ import (
 
 // rewritten reports moved tests that assert less than before, or something else.
 func rewritten(r *report) {
-	for _, m := range r.tests.moved {
-		whole := len(m.to.body) > 0 || m.to.file.Status == loop.FileAdded // else what is in it may be context
-		if lost := m.from.size - m.to.size; lost > 0 && len(m.from.body) > 0 && whole {
-			r.addf(Loosened, m.to.file, m.to.at, "the test %s, which stood in %s, has %s fewer than before",
-				Quote(m.to.declares, maxName), Quote(m.from.file.Path, maxPath), wording.Count(lost, "assertion"))
+	for _, now := range r.tests.added {
+		old := now.from
+		if old == nil {
+			continue
 		}
-		if m.from.file != m.to.file || m.from.declares != m.to.declares {
-			rewrite{r, m.to.file}.compare(m.from.body, m.to.body)
+		whole := len(now.body) > 0 || now.file.Status == loop.FileAdded // else what is in it may be context
+		if lost := old.size - now.size; lost > 0 && len(old.body) > 0 && whole {
+			r.addf(Loosened, now.file, now.at, "the test %s, which stood in %s, has %s fewer than before",
+				Quote(now.declares, maxName), Quote(old.file.Path, maxPath), wording.Count(lost, "assertion"))
+		}
+		if old.file != now.file || old.declares != now.declares {
+			rewrite{r, now.file}.compare(old.body, now.body)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package tamper
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,19 +17,15 @@ type test struct {
 	body  []*line // the changed lines up to the next test
 	size  int     // the number of assertions in the body
 
-	alone   bool // the other side has no test of this name
-	gone    bool // it was removed for good
-	arrived bool // it was somewhere else before
+	alone bool  // the other side has no test of this name
+	gone  bool  // it was removed for good
+	from  *test // what it was before it was moved or renamed
 }
-
-// A move is a test that was moved or renamed.
-type move struct{ from, to *test }
 
 // whereabouts say where the tests of a change went.
 type whereabouts struct {
 	*report
 	removed, added []*test
-	moved          []move
 
 	byEnd, byBase map[string][]*file // see like
 	tried, work   int                // the effort so far for moved files, and that left for moved tests
@@ -45,7 +42,7 @@ func trace(r *report) *whereabouts {
 	}
 	w.match(w.removed, w.added)
 	for _, t := range w.added {
-		t.fresh = !t.arrived
+		t.fresh = t.from == nil
 	}
 	return w
 }
@@ -65,11 +62,8 @@ func lostTests(r *report) {
 		if !f.test || f.Status != loop.FileDeleted || emptied[f] == 0 && !f.apart() {
 			continue
 		}
-		if to, why := r.tests.elsewhere(f, emptied[f]); to == nil {
-			r.addf(TestFileRemoved, f, 0, "the file with tests is gone%s", with(emptied[f]))
-			emptied[f] = -1
-		} else if why != "" {
-			r.addf(TestFileRemoved, f, 0, "the file with tests is gone%s; its content is in %s, %s", with(emptied[f]), Quote(to.Path, maxPath), why)
+		if there, but := r.tests.elsewhere(f, emptied[f]); !there || but != "" {
+			r.addf(TestFileRemoved, f, 0, "the file with tests is gone%s%s", with(emptied[f]), but)
 			emptied[f] = -1
 		}
 	}
@@ -177,9 +171,8 @@ func (w *whereabouts) match(removed, added []*test) {
 // pair records where a test went, if that is one of the candidates.
 func (w *whereabouts) pair(old *test, candidates []*test, same func(a, b *test) bool) bool {
 	for _, now := range candidates {
-		if !now.arrived && same(old, now) {
-			w.moved = append(w.moved, move{old, now})
-			now.arrived, now.file.receives = true, true
+		if now.from == nil && same(old, now) {
+			now.from, now.file.receives = old, true
 			return true
 		}
 	}
@@ -278,32 +271,26 @@ func twice(r *report, f *file) {
 	}
 }
 
-// elsewhere returns another file of the change that holds what a deleted file held, all
-// its tests or most of its lines; nil for none. why says what keeps a runner from the
-// tests there.
-func (w *whereabouts) elsewhere(f *file, gone int) (to *file, why string) {
-	tests := 0
-	for _, m := range w.moved {
-		if m.from.file == f {
-			tests, to = tests+1, m.to.file
-		}
+// elsewhere reports whether another file of the change holds what a deleted file held, all its
+// tests or most of its lines. but says what keeps a runner from the tests there.
+func (w *whereabouts) elsewhere(f *file, gone int) (there bool, but string) {
+	moved := slices.ContainsFunc(w.added, func(t *test) bool { return t.from != nil && t.from.file == f })
+	if moved && gone == 0 {
+		return true, ""
 	}
-	if tests > 0 && gone == 0 {
-		return to, ""
-	}
-	if to = w.resembles(f); to == nil {
-		return nil, ""
-	}
+	to, why := w.resembles(f), ""
 	switch {
+	case to == nil:
+		return false, ""
 	case !to.test:
 		why = "where no test runner looks"
 	case f.lang != nil:
 		why = f.lang.lost(f.Path, to.Path)
 	}
-	if why == "" && gone > 0 {
-		return nil, ""
+	if why == "" {
+		return gone == 0, ""
 	}
-	return to, why
+	return true, "; its content is in " + Quote(to.Path, maxPath) + ", " + why
 }
 
 // resembles returns a file that has most of the lines of a deleted one.

@@ -32,14 +32,14 @@ func (v values) of(f *file, l *line) (form string, all []string) {
 	if l.quoted || printed(l) {
 		return "¤", []string{strconv.Quote(normal(l.text))}
 	}
-	if f.lang != nil && f.lang.has("x.py") {
+	if f.lang.has("x.py") {
 		text = v.Reason.expression().ReplaceAllString(text, "$1")
 	}
 	var b strings.Builder
 	from := 0
 	for _, at := range v.Literal.expression().FindAllStringIndex(text, -1) {
 		value := text[at[0]:at[1]]
-		if value[0] == ':' && (f.lang == nil || !f.lang.has("x.rb")) {
+		if value[0] == ':' && !f.lang.has("x.rb") {
 			continue
 		}
 		if !name(value) || v.expect(l) && standsAlone(text[at[1]:]) {
