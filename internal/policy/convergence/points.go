@@ -38,8 +38,10 @@ func points(r loop.Round) (all []string) {
 			all = append(all, p)
 		}
 	}
-	if r.Rule != "" {
-		all = append(all, bulleted(blocks(r.Verdict.Feedback))...)
+	for _, b := range blocks(r.Verdict.Feedback) {
+		if b.item && r.Rule != "" {
+			all = append(all, b.text)
+		}
 	}
 	return few(all)
 }
@@ -120,16 +122,6 @@ func blocks(text string) []block {
 
 // fenced matches a fence. One that is never closed does not count.
 var fenced = wording.Pattern("(?ms)^[ \\t]*```[^\n]*\n.*?^[ \\t]*```[^\n]*$|^[ \\t]*~~~[^\n]*\n.*?^[ \\t]*~~~[^\n]*$")
-
-// bulleted returns the list items among the blocks.
-func bulleted(all []block) (texts []string) {
-	for _, b := range all {
-		if b.item {
-			texts = append(texts, b.text)
-		}
-	}
-	return texts
-}
 
 // bullet matches the bullet or the number of a list item.
 var bullet = wording.Pattern(`^(?:[-*+•]|[0-9]+[.)]) `)

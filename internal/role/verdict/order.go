@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"codeloops/internal/role/prompt"
@@ -93,11 +94,9 @@ func ordering(l line, forms []Form) (f Form, name string, ok bool) {
 
 // among returns the name that a text is, "" for none.
 func among(text string, names []string) string {
-	text = strings.Trim(strings.TrimFunc(text, blank), "*_`\"'.<>")
-	for _, name := range names {
-		if strings.EqualFold(name, text) {
-			return name
-		}
+	text = strings.Trim(strings.TrimFunc(text, blank), "*_`\"'.!<>")
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, text) }); i >= 0 {
+		return names[i]
 	}
 	return ""
 }

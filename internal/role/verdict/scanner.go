@@ -123,9 +123,6 @@ var ticks = wording.Pattern("```+")
 // opening returns the mark and size of the fence that a line opens, at its start (first) or
 // with an unpaired run of back-ticks at its end; size is 0 for none.
 func opening(text string) (mark byte, size int, first bool) {
-	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
-		return 0, 0, false
-	}
 	start := strings.TrimLeft(text, " \t")
 	for _, mark := range []byte("`~") {
 		n := len(start) - len(strings.TrimLeft(start, string(mark)))

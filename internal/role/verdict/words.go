@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -43,12 +42,8 @@ func Score(reply string) (score float64, ok bool) {
 // is false if it is none of them, or if there are two.
 func Choice(reply, label string, of ...string) (name string, ok bool) {
 	said, _ := Said(reply, label, true)
-	said = strings.TrimRight(said, ".!*_`")
-	i := slices.IndexFunc(of, func(name string) bool { return strings.EqualFold(name, said) })
-	if i < 0 || said == "" {
-		return "", false
-	}
-	return of[i], true
+	name = among(said, of)
+	return name, name != ""
 }
 
 // EndsWithPhrase reports whether a reply ends with a phrase, in the writer's own words and alone in
