@@ -143,14 +143,13 @@ func (n *names) line(line string, depth int) {
 	for _, c := range split(line) {
 		n.sets(c.words)
 		n.command(c.words, depth)
-		if len(c.words) == 1 && interpreter(c.words[0]) != notOne && len(before) > 1 && before[0] == "cat" { // cat check.sh | sh
-			for _, file := range before[1:] {
-				n.add(file)
-			}
+		input := c.input                                                // sh <check.sh
+		if len(c.words) == 1 && len(before) > 1 && before[0] == "cat" { // cat check.sh | sh
+			input = append(input, before[1:]...)
 		}
 		before = c.words
-		for _, file := range c.input { // sh <check.sh
-			if len(c.words) > 0 && interpreter(c.words[0]) != notOne {
+		for _, file := range input {
+			if interpreter(c.words[0]) != notOne {
 				n.add(file)
 			}
 		}
@@ -178,16 +177,12 @@ func (n *names) command(words []string, depth int) {
 	switch {
 	case name == "cd":
 		n.enter(args)
-	case name == "." || name == "source":
-		if len(args) > 0 {
-			n.add(args[0])
-		}
+	case (name == "." || name == "source") && len(args) > 0:
+		n.add(args[0])
 	case name == "eval":
 		n.line(strings.Join(args, " "), depth+1)
-	case name == "go":
-		if len(args) > 1 && args[0] == "run" {
-			n.script(other, args[1:], depth)
-		}
+	case name == "go" && len(args) > 1 && args[0] == "run":
+		n.script(other, args[1:], depth)
 	case n.another(name, args, depth):
 	default:
 		n.script(interpreter(name), args, depth)

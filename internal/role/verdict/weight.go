@@ -36,20 +36,10 @@ func Mark(point string) (Weight, string) {
 // to the next one, or to a blank line. If nothing is marked as a must, all of it is binding:
 // a critic that asks for more work means some of it.
 func Split(feedback string) (musts, mays string) {
-	var binds, free strings.Builder
-	must := false
-	for line, w := range weighed(feedback) {
-		must = must || w == Must
-		if w == May {
-			free.WriteString(line)
-		} else {
-			binds.WriteString(line)
-		}
-	}
-	if !must {
+	if Required(feedback) == "" {
 		return feedback, ""
 	}
-	return strings.TrimSpace(binds.String()), strings.TrimSpace(free.String())
+	return strings.TrimSpace(binding(feedback)), strings.TrimSpace(part(feedback, true))
 }
 
 // Mays returns the points of a text that are marked as optional, without their marks.
@@ -66,10 +56,13 @@ func Mays(text string) (all []string) {
 }
 
 // binding returns a text without its optional points.
-func binding(text string) string {
+func binding(text string) string { return part(text, false) }
+
+// part returns the lines of a text that belong to optional points, or the others.
+func part(text string, optional bool) string {
 	var b strings.Builder
 	for line, w := range weighed(text) {
-		if w != May {
+		if (w == May) == optional {
 			b.WriteString(line)
 		}
 	}
