@@ -19,7 +19,6 @@ type tables struct {
 	failures
 	recipes
 	libraries
-	calls
 	Values values
 }
 
@@ -74,12 +73,6 @@ type settings struct {
 	Member     *probe // what makes something a part of a project
 }
 
-// calls match calls in files of CMake. The names of tests are their group.
-type calls struct {
-	Registers *probe // declares a test
-	Forgives  *probe // sets properties that let tests fail
-}
-
 // failures match lines that hide a failure.
 type failures struct {
 	Swallows, Ignores *probe // by the command, and by an option
@@ -90,7 +83,7 @@ type failures struct {
 	Opens, Closes     *probe // a block of a script
 }
 
-// recipes match lines of makefiles.
+// recipes match lines of makefiles, and of files of CMake.
 type recipes struct {
 	Target, Check *probe // any target, and one that checks something
 	Assigned      *probe // a variable
@@ -99,6 +92,8 @@ type recipes struct {
 	Defines       *probe // begins a condition or a definition
 	Defined       *probe // ends it
 	Harmless      *probe // what affects all recipes but hides nothing
+	Registers     *probe // a call in CMake that declares a test; its name is the group
+	Forgives      *probe // a call in CMake that lets tests fail; their names are the group
 }
 
 // AgentSettings returns the files, and the directories of files, from which agents read

@@ -129,26 +129,24 @@ func cut(r *report, f *file) {
 // file.
 func ordered(signs []Sign) []Sign {
 	kinds := Kinds()
-	slices.SortStableFunc(signs, func(a, b Sign) int {
-		if a.fresh != b.fresh && a.Kind == b.Kind {
-			if b.fresh {
-				return -1
-			}
-			return 1
+	rank := func(s Sign) int {
+		n := 2 * slices.Index(kinds, s.Kind)
+		if s.fresh {
+			n++
 		}
-		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Path, b.Path), slices.Compare(a.Lines, b.Lines))
-	})
-	type saying struct {
-		kind       Kind
-		path, text string
+		return n
 	}
-	first := map[saying]int{}
+	slices.SortStableFunc(signs, func(a, b Sign) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Path, b.Path), slices.Compare(a.Lines, b.Lines))
+	})
+	first := map[[3]string]int{} // by what is said of which file
 	all := signs[:0]
 	for _, s := range signs {
-		at, said := first[saying{s.Kind, s.Path, s.Text}]
+		saying := [3]string{string(s.Kind), s.Path, s.Text}
+		at, said := first[saying]
 		switch {
 		case !said:
-			first[saying{s.Kind, s.Path, s.Text}] = len(all)
+			first[saying] = len(all)
 			all = append(all, s)
 		case !slices.Equal(all[at].Lines[max(0, len(all[at].Lines)-1):], s.Lines):
 			all[at].Lines = append(all[at].Lines, s.Lines...)

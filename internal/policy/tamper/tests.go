@@ -33,8 +33,12 @@ type whereabouts struct {
 
 // trace finds out where the tests went.
 func trace(r *report) *whereabouts {
-	w := &whereabouts{report: r}
+	w := &whereabouts{report: r, byEnd: map[string][]*file{}, byBase: map[string][]*file{}}
 	for _, f := range r.files {
+		if f.Status != loop.FileDeleted {
+			end, base := path.Ext(f.Path), path.Base(f.Path)
+			w.byEnd[end], w.byBase[base] = append(w.byEnd[end], f), append(w.byBase[base], f)
+		}
 		if f.readable() {
 			old, now := f.declared('+'), f.declared('-')
 			w.removed, w.added = append(w.removed, beyond(old, now)...), append(w.added, beyond(now, old)...)
@@ -308,15 +312,6 @@ func (w *whereabouts) resembles(f *file) *file {
 // like returns the files that a deleted one may have become: those with the same
 // extension or, if there are many, the same base name.
 func (w *whereabouts) like(f *file) []*file {
-	if w.byEnd == nil {
-		w.byEnd, w.byBase = map[string][]*file{}, map[string][]*file{}
-		for _, other := range w.files {
-			if other.Status != loop.FileDeleted {
-				end, base := path.Ext(other.Path), path.Base(other.Path)
-				w.byEnd[end], w.byBase[base] = append(w.byEnd[end], other), append(w.byBase[base], other)
-			}
-		}
-	}
 	const many, tries = 50, 1 << 13
 	all := w.byEnd[path.Ext(f.Path)]
 	if w.tried += len(all); len(all) > many || w.tried > tries {

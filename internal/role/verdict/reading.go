@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -101,11 +102,8 @@ func (r *reading) push(end int) {
 // claims returns the decisions of a reply, in order. A block with nothing but the
 // placeholders of the instructions is skipped, unless it is the last.
 func (r *reading) claims() (all []claim, err error) {
-	objects := r.objects
+	all = slices.Clone(r.objects)
 	for i, b := range r.blocks {
-		for len(objects) > 0 && objects[0].at < b.at {
-			all, objects = append(all, objects[0]), objects[1:]
-		}
 		if b.heading {
 			continue
 		}
@@ -122,7 +120,8 @@ func (r *reading) claims() (all []claim, err error) {
 		}
 		all = append(all, r.spoken(b, fields))
 	}
-	return append(all, objects...), nil
+	slices.SortFunc(all, func(a, b claim) int { return cmp.Compare(a.at, b.at) })
+	return all, nil
 }
 
 // fields returns the labels that belong to a block: those below its decision line and, if it
