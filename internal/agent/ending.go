@@ -67,7 +67,7 @@ func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) (l
 	for _, known := range s.Sayings {
 		for _, line := range slices.Concat([]string{reason}, errors, plain) {
 			if strings.HasPrefix(line, known.Line) {
-				return known.Ending, known.reason(line)
+				return known.Ending, strings.TrimSuffix(line+"; "+known.Hint, "; ")
 			}
 		}
 	}
@@ -75,13 +75,6 @@ func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) (l
 		reason = fmt.Sprintf("it ended with exit code %d", res.ExitCode)
 	}
 	return cmp.Or(s.Exits[strconv.Itoa(res.ExitCode)], loop.EndFailed), reason
-}
-
-func (k Saying) reason(line string) string {
-	if k.Hint != "" {
-		line += "; " + k.Hint
-	}
-	return line
 }
 
 // tailLines returns the last lines of a text, without terminal control sequences.
