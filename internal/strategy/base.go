@@ -62,13 +62,8 @@ func judging(base loop.Strategy) loop.Strategy {
 }
 
 // bases returns the names of the strategies that it can drive.
-func (k Kind) bases() (names []string) {
-	for _, other := range All() {
-		if other.Name != k.Name && (k.Around || other.plain()) {
-			names = append(names, other.Name)
-		}
-	}
-	return names
+func (k Kind) bases() []string {
+	return named(func(other Kind) bool { return other.Name != k.Name && (k.Around || other.plain()) })
 }
 
 // mostOfBase is the largest number of turns of the base when it is driven this many times within

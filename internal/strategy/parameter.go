@@ -90,14 +90,7 @@ func AllParameters() (all []Parameter) {
 }
 
 // Loops returns the names of the strategies that a member can work with.
-func Loops() (names []string) {
-	for _, k := range All() {
-		if k.plain() {
-			names = append(names, k.Name)
-		}
-	}
-	return names
-}
+func Loops() []string { return named(Kind.plain) }
 
 // A Member is a role that the user has named, for strategies that choose who works.
 type Member struct {

@@ -56,9 +56,14 @@ func All() []Kind {
 }
 
 // Names returns the names of all strategies.
-func Names() (names []string) {
+func Names() []string { return named(func(Kind) bool { return true }) }
+
+// named returns the names of some strategies.
+func named(which func(Kind) bool) (names []string) {
 	for _, k := range All() {
-		names = append(names, k.Name)
+		if which(k) {
+			names = append(names, k.Name)
+		}
 	}
 	return names
 }
