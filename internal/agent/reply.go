@@ -6,19 +6,20 @@ import (
 	"codeloops/internal/agent/transcript"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/proc/ending"
 )
 
 // reply converts a result. Of a structured output the turn holds the agent's messages
 // instead of the events; said is nil for text.
 func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report) Reply {
-	ending, reason := s.judge(access, res, said)
+	how, reason := s.judge(access, res, said)
 	r := Reply{Turn: loop.Turn{
 		Execution: loop.Execution{
-			Stdout: output(res.Stdout), Stderr: output(res.Stderr),
+			Stdout: ending.Output(res.Stdout), Stderr: ending.Output(res.Stderr),
 			ExitCode: res.ExitCode, Duration: res.Duration,
 			Late: loop.Late{Total: res.Late.Total, File: res.Late.File},
 		},
-		Try: loop.Try{Ending: ending, Reason: reason},
+		Try: loop.Try{Ending: how, Reason: reason},
 	}}
 	for _, p := range res.Leftovers {
 		r.Leftovers = append(r.Leftovers, loop.Process{PID: p.PID, Command: p.Command})
@@ -27,18 +28,12 @@ func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report
 		r.Text = string(final(res.Stdout))
 		return r
 	}
-	if r.Answered = said.Answered; ending == loop.EndRateLimited {
+	if r.Answered = said.Answered; how == loop.EndRateLimited {
 		r.ResetAt = said.ResetAt
 	}
 	r.Text, r.Conversation, r.Usage = said.Text, said.Conversation, said.Usage
 	r.Stdout.Text, r.Stdout.Total, r.Stdout.Omitted = said.Said.Text, said.Said.Total, said.Said.Omitted
 	return r
-}
-
-// output names the file even when nothing is omitted: its secrets must be redacted as
-// long as it exists.
-func output(c proc.Captured) loop.Output {
-	return loop.Output{Text: string(c.Text), Total: c.Total, Omitted: c.Omitted, File: c.File}
 }
 
 // final returns a whole stream, or whole lines from its end if the middle was omitted:

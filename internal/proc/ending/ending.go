@@ -1,4 +1,4 @@
-// Package ending maps the reason why a process was stopped to an ending of package loop.
+// Package ending says in the words of package loop how a process ended, and what it printed.
 package ending
 
 import (
@@ -21,4 +21,10 @@ func Of(why proc.Stop) (e loop.Ending, ok bool) {
 	case proc.StopNone:
 	}
 	return "", false
+}
+
+// Output returns what a process printed. It names the file even when nothing is omitted: its
+// secrets must be redacted as long as it exists.
+func Output(c proc.Captured) loop.Output {
+	return loop.Output{Text: string(c.Text), Total: c.Total, Omitted: c.Omitted, File: c.File}
 }

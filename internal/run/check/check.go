@@ -178,10 +178,7 @@ func (r *Runner) run(ctx context.Context, v View, command, out string) (loop.Che
 		ExitCode: res.ExitCode,
 		Ending:   endingOf(res),
 		Duration: res.Duration,
-		Output: loop.Output{
-			Text: string(res.Stdout.Text), Total: res.Stdout.Total,
-			Omitted: res.Stdout.Omitted, File: res.Stdout.File,
-		},
+		Output:   ending.Output(res.Stdout),
 	}, nil
 }
 
