@@ -91,7 +91,7 @@ func (f *forker) make(ctx context.Context, place *view.Place, home string, step 
 // layers reports whether agents can see a fork as a layer above the user's work tree.
 func (f *forker) layers(ctx context.Context) bool {
 	f.layersOnce.Do(func() {
-		f.hasLayers = f.views.place.Layers(ctx, filepath.Join(f.outputs(), "forks", "trial"))
+		f.hasLayers = f.views.Layers(ctx, filepath.Join(f.outputs(), "forks", "trial"))
 	})
 	return f.hasLayers
 }
@@ -127,7 +127,7 @@ func (k *fork) open(ctx context.Context) (err error) {
 	}
 	s := site{tree: k.tree, deciders: k.deciders.in(k.tree.Root(), k.dir), dir: k.dir, starter: k.runner}
 	var sight *view.Sight
-	if k.views.kind == view.Overlay {
+	if k.views.Kind() == view.Overlay {
 		if sight, err = k.copied.Sight(k.running.tree.Root(), k.sight); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 // session is what the log says of the run.
 func (r *running) session(checkpoint string) loop.Session {
 	s := loop.Session{
-		ID: r.ID(), Task: r.options.Task, Prompt: r.options.Prompt, WorkingDir: r.Dir, Version: r.options.Version, View: string(r.views.kind), Strategy: r.strategy(),
+		ID: r.ID(), Task: r.options.Task, Prompt: r.options.Prompt, WorkingDir: r.Dir, Version: r.options.Version, View: string(r.views.Kind()), Strategy: r.strategy(),
 		Cast: r.Logged(),
 		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name},
 		Terms: loop.Terms{
@@ -90,7 +90,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 		Strategy:      r.Strategy,
 		Clock:         r.options.Host.Now,
 		CriticRetries: r.Config.CriticRetries,
-		InPlace:       r.views.kind == view.Tree,
+		InPlace:       r.views.Kind() == view.Tree,
 		Checks:        loop.CheckRules{Before: r.Config.CheckBefore, FailFast: r.Config.FailFast},
 		Ask:           r.options.asked,
 		Steering:      &r.control.Steering,
@@ -101,7 +101,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 // A site is a work tree of the run: the user's, or a fork.
 type site struct {
 	tree     *worktree.Tree
-	views    *views
+	views    *view.Place
 	deciders *deciders
 	dir      string // the agents' working directory
 	starter  agent.Starter
@@ -145,7 +145,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Gate:     gate(cfg, s.tree, s.deciders),
 	}
 	commands := &check.Runner{
-		Starter: s.starter, Open: s.views.forChecks(), Commands: cfg.Checks, Dir: s.dir, Env: h.Environ, Outputs: r.outputs(),
+		Starter: s.starter, Open: forChecks(s.views), Commands: cfg.Checks, Dir: s.dir, Env: h.Environ, Outputs: r.outputs(),
 		Timeout: cfg.CheckTimeout, Keep: int64(cfg.LogOutput), Max: int64(cfg.MaxOutput),
 	}
 	at.Commander = commands
@@ -198,7 +198,7 @@ func (r *running) worker(place agent.Place) (*actor.Actor, error) {
 }
 
 // panel returns the critics of a run that form a panel.
-func (r *running) panel(place agent.Place, v *views) (all []loop.Critic, err error) {
+func (r *running) panel(place agent.Place, v *view.Place) (all []loop.Critic, err error) {
 	for i, cast := range r.Panel {
 		one, err := r.judge(cast, place, v)
 		if err != nil {
@@ -211,7 +211,7 @@ func (r *running) panel(place agent.Place, v *views) (all []loop.Critic, err err
 }
 
 // judge returns a critic for a cast.
-func (r *running) judge(of crew.Cast, place agent.Place, v *views) (*critic.Critic, error) {
+func (r *running) judge(of crew.Cast, place agent.Place, v *view.Place) (*critic.Critic, error) {
 	judge, err := r.casting.Bind(of, place, r.control)
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (r *running) judge(of crew.Cast, place agent.Place, v *views) (*critic.Crit
 		return nil, err
 	}
 	return &critic.Critic{
-		ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: judge, Open: v.forReaders(), Place: place.Dir},
+		ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: judge, Open: forReaders(v), Place: place.Dir},
 		Dir:            place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Free: crew.MayBuild(r.Config),
 	}, nil
 }

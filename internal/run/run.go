@@ -90,7 +90,7 @@ type running struct {
 	*Plan
 
 	runner   *proc.Runner
-	views    *views
+	views    *view.Place
 	deciders *deciders
 	kept     keptIn
 	board    *standing.Board // tracks where the run stands

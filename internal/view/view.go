@@ -87,6 +87,9 @@ func (p *Place) Use(ctx context.Context, asked Kind) (Kind, error) {
 	return p.kind, nil
 }
 
+// Kind returns the kind that Use has chosen.
+func (p *Place) Kind() Kind { return p.kind }
+
 // settle makes an empty home, after checking that it is not in a directory to view.
 func (p *Place) settle() error {
 	if err := p.outside(); err != nil {
