@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -285,22 +284,17 @@ func ActorSummary(expected loop.AgentRef, a loop.Attempt) string {
 // Quoted returns a path as git prints it: one with special characters as a C string. Letters of any
 // language are not special.
 func Quoted(path string) string {
-	odd := strings.ContainsFunc(path, func(r rune) bool {
-		return r == '"' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r)
-	})
-	if !odd {
+	odd := func(r rune) bool { return r == '"' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r) }
+	if !strings.ContainsFunc(path, odd) {
 		return path
 	}
 	var b strings.Builder
-	b.WriteByte('"')
 	for len(path) > 0 {
 		r, n := utf8.DecodeRuneInString(path)
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + path[:n])
-		case r == '\n' || r == '\t' || r == '\r':
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		case r == utf8.RuneError || !unicode.IsPrint(r):
+		switch at := strings.IndexRune("\"\\\n\t\r", r); {
+		case at >= 0:
+			b.WriteString(`\` + `"\ntr`[at:at+1])
+		case odd(r):
 			for i := range n {
 				fmt.Fprintf(&b, `\%03o`, path[i])
 			}
@@ -309,6 +303,5 @@ func Quoted(path string) string {
 		}
 		path = path[n:]
 	}
-	b.WriteByte('"')
-	return b.String()
+	return `"` + b.String() + `"`
 }
