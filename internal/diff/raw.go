@@ -41,8 +41,10 @@ func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoi
 		}
 	}
 	maps.DeleteFunc(d.raw, func(path string, _ checkpoint.Raw) bool { return state.Find(path) == nil })
-	if err := d.read(ctx, w, state, how); err != nil {
-		return nil, err
+	if how.AutoCRLF || how.Outside() || state.Has(".gitattributes") || len(d.raw) > 0 {
+		if err := d.read(ctx, w, state, how); err != nil {
+			return nil, err
+		}
 	}
 	d.state = state
 	found.Raw = maps.Clone(d.raw)

@@ -24,6 +24,7 @@ import (
 
 // tracked is what is used of an index.
 type tracked struct {
+	from    index.Mark
 	root    *scan.Dir // nil when nothing is tracked
 	partial bool      // git may be unable to make a tree of it
 	// ignores are the .gitignore files that a sparse checkout leaves out.
@@ -114,14 +115,17 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 		})
 }
 
+// readIndex reads the index, and parses it if it has changed.
 func (w *watcher) readIndex(ctx context.Context) error {
 	at := w.repo.IndexFile()
-	x, err := index.Read(at)
+	x, mark, err := index.ReadNew(at, w.tracked.from)
 	if errors.Is(err, index.ErrExtension) {
 		x, err = w.git.readIndex(ctx, at)
+		mark = index.Mark{} // a part of it is in another file
 	}
-	if err == nil {
+	if err == nil && x != nil {
 		w.tracked = trackedIn(x)
+		w.tracked.from = mark
 	}
 	return err
 }

@@ -100,6 +100,9 @@ func (r *Reader) Of(path string) Attrs {
 	return found
 }
 
+// Outside reports whether files outside the work tree define any attributes.
+func (r *Reader) Outside() bool { return len(r.above)+len(r.below) > 0 }
+
 // rules returns the rules of a directory of the work tree.
 func (r *Reader) rules(dir string) []rule {
 	r.mu.Lock()

@@ -6,6 +6,7 @@ package index
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -58,22 +59,38 @@ type Index struct {
 	Trailer plumbing.Hash // the checksum at the end; zero under index.skipHash
 }
 
+// A Mark identifies a version of an index file by its content and stat.
+type Mark struct {
+	sum   [sha256.Size]byte
+	stamp file.Stamp
+}
+
 // Read reads the index at path. A missing file is an empty index. The error wraps ErrCorrupt or
 // ErrExtension, or says why the file could not be read.
 func Read(path string) (*Index, error) {
+	x, _, err := ReadNew(path, Mark{})
+	return x, err
+}
+
+// ReadNew is [Read], but returns nil if the file has not changed since it had a known mark. It
+// returns the current mark even with an error.
+func ReadNew(path string, known Mark) (*Index, Mark, error) {
 	data, stamp, err := file.Read(path, file.Options{Max: maxIndex})
+	mark := Mark{sha256.Sum256(data), stamp}
 	switch {
-	case file.Missing(err):
-		return &Index{}, nil
+	case err != nil && !file.Missing(err):
+		return nil, mark, err
+	case mark == known:
+		return nil, mark, nil
 	case err != nil:
-		return nil, err
+		return &Index{}, mark, nil //nolint:nilerr // there is no file
 	}
 	x, err := decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, mark, fmt.Errorf("read %s: %w", path, err)
 	}
 	x.Stamp = stamp
-	return x, nil
+	return x, mark, nil
 }
 
 // Racy reports whether the file of e may have been written after git looked at it without a

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -273,4 +274,37 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
+}
+
+// TestMark: a mark recognizes an unchanged index file, and no other file.
+func TestMark(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "index")
+	mark := func() Mark {
+		t.Helper()
+		_, m, err := ReadNew(path, Mark{})
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Fatal(err)
+		}
+		if x, again, err := ReadNew(path, m); x != nil || again != m || err != nil {
+			t.Errorf("an unchanged file: %+v, %v", x, err)
+		}
+		return m
+	}
+	at := time.Unix(1_600_000_000, 0)
+	write := func(text string) Mark {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		return mark()
+	}
+	none := mark()
+	one := write("one")
+	if again := mark(); again != one {
+		t.Error("an unchanged file has another mark")
+	}
+	if none == one || none == (Mark{}) || write("two") == one || write("") == none {
+		t.Error("different files have the same mark")
+	}
 }

@@ -65,3 +65,16 @@ func appendMoved(moved []PathFile, path string, before, after *Dir) []PathFile {
 	}
 	return moved
 }
+
+// Has reports whether any directory has a file of that name.
+func (d *Dir) Has(name string) bool {
+	if d.file(name) != nil {
+		return true
+	}
+	for _, child := range d.Dirs {
+		if child.Has(name) {
+			return true
+		}
+	}
+	return false
+}
