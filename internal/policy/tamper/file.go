@@ -41,7 +41,6 @@ type line struct {
 	sense
 
 	of        *test  // the test that it is in, or that it declares, on its side of the patch
-	fresh     bool   // it declares a new test
 	quoted    bool   // it begins within a string literal
 	swallowed int    // the line that opened the span around it, which only the new side has; 0: none
 	in        *scope // the function around it

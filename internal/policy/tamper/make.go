@@ -19,15 +19,15 @@ func makefile(r *report, f *file) {
 	if f.Status == loop.FileAdded && r.standsIn(f.Path) {
 		r.addf(RunnerChanged, f, 0, "a makefile was added, which is read instead of another one")
 	}
-	r.rules(f)
-	r.redeclared(f)
+	recipesIn(r, f)
+	redeclared(r, f)
 	for l, by := range enclosed(f, r.Defines, r.Defined) {
 		if name := r.checking(r.targetsOf(l.text)); name != "" {
 			r.addf(CIChanged, f, by.at, "the target %s was put under a condition, or into a definition", Quote(name, maxName))
 		}
 	}
-	r.variables(f)
-	r.phony(f)
+	variables(r, f)
+	phony(r, f)
 }
 
 // standsIn reports whether make reads a new makefile instead of an existing one.
@@ -42,9 +42,9 @@ func (r *report) standsIn(file string) bool {
 	return false
 }
 
-// rules reports changes in the recipes of targets that check something. A new target
+// recipesIn reports changes in the recipes of targets that check something. A new target
 // is harmless, except in a file that others include.
-func (r *report) rules(f *file) {
+func recipesIn(r *report, f *file) {
 	included := path.Ext(f.Path) == ".mk"
 	for _, h := range f.hunks {
 		current, known := r.targetsOf(h.heading), true
@@ -90,7 +90,7 @@ func (p recipes) checking(targets []string) string {
 
 // redeclared reports existing targets that are declared once more: make uses the last
 // recipe.
-func (r *report) redeclared(f *file) {
+func redeclared(r *report, f *file) {
 	if f.Status == loop.FileAdded {
 		return
 	}
@@ -106,7 +106,7 @@ func (r *report) redeclared(f *file) {
 
 // variables reports includes, special targets and variables that affect how recipes and
 // tests are run.
-func (r *report) variables(f *file) {
+func variables(r *report, f *file) {
 	were, _ := f.tally(func(l *line) []string {
 		if m := r.Assigned.groups(l.text); m != nil {
 			return m[1:2]
@@ -129,12 +129,12 @@ func (r *report) variables(f *file) {
 			}
 		}
 		if m := r.Assigned.groups(l.text); m != nil {
-			r.variable(f, l.at, m[1], m[2], were[m[1]] > 0)
+			variable(r, f, l.at, m[1], m[2], were[m[1]] > 0)
 		}
 	}
 }
 
-func (r *report) variable(f *file, at int, name, value string, known bool) {
+func variable(r *report, f *file, at int, name, value string, known bool) {
 	switch value = strings.Trim(value, " \t\"'"); {
 	case r.Decides.match(name) && !r.Harmless.match(name+"="+value):
 		r.addf(FailureHidden, f, at, "`%s` was set, which decides how commands are run", name)
@@ -145,7 +145,7 @@ func (r *report) variable(f *file, at int, name, value string, known bool) {
 
 // phony reports targets that check something and are no longer .PHONY: a file of that
 // name would keep them from being run.
-func (r *report) phony(f *file) {
+func phony(r *report, f *file) {
 	declared := func(l *line) []string {
 		names, ok := strings.CutPrefix(strings.TrimSpace(l.text), ".PHONY")
 		if !ok {

@@ -182,7 +182,7 @@ func script(r *report, f *file) {
 		}
 		for l := range f.alone("+", "-") {
 			if m := r.Assigned.groups(l.text); m != nil {
-				r.variable(f, l.at, m[1], m[2], false)
+				variable(r, f, l.at, m[1], m[2], false)
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func skipsIn(r *report, f *file, h hunk) {
 			continue
 		}
 		if l.declares != "" {
-			inFresh = l.fresh
+			inFresh = l.fresh()
 		}
 		if l.op != '+' || l.skips == "" || l.sweeps != "" {
 			continue
@@ -141,7 +141,7 @@ func above(l *line) bool {
 func nextFresh(below []*line) bool {
 	for _, l := range below {
 		if l.op != '-' && l.declares != "" {
-			return l.fresh
+			return l.fresh()
 		}
 	}
 	return false
@@ -204,7 +204,7 @@ func (n *newLoop) step(l *line, fresh bool, begins *probe) {
 func unrun(r *report, f *file, h hunk, by awaiting) {
 	for i, l := range h.lines {
 		inClass := f.lang.has("x.py") && l.existing() && l.in.class && l.in.indent == 0 && f.lang.Unrun.match(l.code) && l.declares == ""
-		if l.op == '+' && !r.had[normal(l.text)] && (inClass || l.unrun && !l.fresh && !by.awaited(f, h.lines[:i])) {
+		if l.op == '+' && !r.had[normal(l.text)] && (inClass || l.unrun && !l.fresh() && !by.awaited(f, h.lines[:i])) {
 			r.addf(TestSkipped, f, l.at, "a test is declared here in a way that keeps it from being run")
 		}
 	}
@@ -319,7 +319,7 @@ func (r *report) guards(l *line) bool {
 
 // existing reports whether a line is in a test that is not new.
 func (l *line) existing() bool {
-	return l.in.name() != "" && !l.in.begin.fresh
+	return l.in.name() != "" && !l.in.begin.fresh()
 }
 
 // leaving returns the keyword by which a line leaves, which a condition may precede.

@@ -45,9 +45,6 @@ func trace(r *report) *whereabouts {
 		}
 	}
 	w.match(w.removed, w.added)
-	for _, t := range w.added {
-		t.fresh = t.from == nil
-	}
 	return w
 }
 
@@ -147,6 +144,11 @@ func beyond(tests, others []*test) (alone []*test) {
 		}
 	}
 	return alone
+}
+
+// fresh reports whether a line declares a new test.
+func (l *line) fresh() bool {
+	return l.op != '-' && l.of != nil && l.of.line == l && l.of.alone && l.of.from == nil
 }
 
 // outside reports whether a changed line is neither in a removed test nor in a new one.
