@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/agent"
 	"codeloops/internal/agent/scripted"
+	"codeloops/internal/agent/transcript"
 	"codeloops/internal/cli/demo"
 	"codeloops/internal/command"
 	"codeloops/internal/config"
@@ -67,7 +67,7 @@ func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep bool)
 			return err
 		}
 	}
-	cfg, err := config.Load(config.Options{Env: a.Environ, Home: a.Home(), WorkingDir: dir, Outputs: agent.Formats()})
+	cfg, err := config.Load(config.Options{Env: a.Environ, Home: a.Home(), WorkingDir: dir, Outputs: transcript.Formats()})
 	if err != nil {
 		return err
 	}

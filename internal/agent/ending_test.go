@@ -335,9 +335,8 @@ func dump(t *testing.T, v any) string {
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	equal(t, "formats", Formats(), append([]string{"text"}, transcript.Formats()...))
 	for _, spec := range Catalogue() {
-		if !slices.Contains(Formats(), string(spec.Output)) {
+		if spec.Output != Text && !slices.Contains(transcript.Formats(), string(spec.Output)) {
 			t.Errorf("%s prints %q", spec.Name, spec.Output)
 		}
 		if _, err := os.Stat(filepath.Join("testdata", "samples", spec.Binaries[0])); err != nil && len(spec.Sayings)+len(spec.Exits) > 0 {

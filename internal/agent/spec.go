@@ -27,9 +27,6 @@ type Format string
 // Text is output for people: standard output is the final text.
 const Text Format = "text"
 
-// Formats returns the names of all formats, [Text] first.
-func Formats() []string { return append([]string{string(Text)}, transcript.Formats()...) }
-
 // TellsCost reports whether the CLI reports the cost of its turns.
 func (s Spec) TellsCost() bool { return transcript.TellsCost(string(s.Output)) }
 

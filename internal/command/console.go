@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/agent"
+	"codeloops/internal/agent/transcript"
 	"codeloops/internal/cli/problem"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
@@ -101,7 +101,7 @@ func (c *Console) Interactive() bool {
 // dir itself may hold a project file.
 func (c *Console) Settings(dir string) config.Options {
 	o := config.Options{
-		Env: c.Environ, Home: c.Home(), WorkingDir: dir, Outputs: agent.Formats(),
+		Env: c.Environ, Home: c.Home(), WorkingDir: dir, Outputs: transcript.Formats(),
 	}
 	if r, err := repo.Open(dir, c.LookupEnv); err == nil {
 		o.RepositoryRoot = r.WorkTree
