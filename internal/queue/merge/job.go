@@ -106,7 +106,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 			err = j.taken(ctx, at)
 		}
 	case is.inTip:
-		res = Result{Outcome: Merged, Ref: heads + j.Target, Tip: at.tip}
+		res, err = j.found(ctx, Result{Ref: heads + j.Target, Tip: at.tip})
 	case is.lost != "":
 		res, err = j.renew(ctx, at, is.lost)
 	case is.apart:
@@ -115,7 +115,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 			res.Outcome = Merged
 		}
 	case is.inAhead && at.tree != "":
-		res = Result{Outcome: Merged, Ref: at.ref(), Tip: at.ahead, Take: j.take(at, "--ff-only ")}
+		res, err = j.found(ctx, Result{Ref: at.ref(), Tip: at.ahead, Take: j.take(at, "--ff-only ")})
 	case is.inAhead:
 		ok, err = j.publish(ctx, at, at.ahead, "take what waited")
 	default:
@@ -123,6 +123,18 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	}
 	if ok {
 		return j.verified(ctx, at)
+	}
+	return res, err
+}
+
+// found is the result where the target contains the head already: an earlier job was killed after its merge, or
+// somebody else has merged it, perhaps the task's own agent. So what has changes of its own is checked here, too.
+func (j *job) found(ctx context.Context, res Result) (_ Result, err error) {
+	if j.head != j.Base {
+		res.Failure, err = j.check(ctx, res.Tip)
+	}
+	if res.Outcome = Merged; res.Failure != nil {
+		res.Outcome, res.Take = Red, ""
 	}
 	return res, err
 }

@@ -94,7 +94,7 @@ type Result struct {
 // rounds limits how often a merge starts over because the target has moved.
 const rounds = 20
 
-// Merge merges a commit into a target. If it is there already, the outcome is [Merged].
+// Merge merges a commit into a target. If it is there already, it is only checked.
 func (m *Merger) Merge(ctx context.Context, r Request) (res Result, err error) {
 	defer func() {
 		if err != nil {

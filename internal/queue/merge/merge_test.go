@@ -524,3 +524,39 @@ func TestSubmodule(t *testing.T) {
 	}
 	s.clean()
 }
+
+// TestMergedByTheAgent: a branch that somebody else has merged already, perhaps its own agent, is checked all the same.
+func TestMergedByTheAgent(t *testing.T) {
+	t.Parallel()
+	for _, out := range []bool{false, true} {
+		for _, ref := range []string{"refs/heads/main", queue} {
+			if ref == queue && !out {
+				continue // nothing waits for a branch that is not checked out
+			}
+			s := newScene(t, out)
+			s.Branch("bad", "main", "bad", "red")
+			s.Git("update-ref", ref, "bad")
+			res, err := s.merge("bad")
+			s.must(err)
+			if res.Outcome != merge.Red || res.Ref != ref || res.Tip != s.Git("rev-parse", "bad") || res.Failure.Output != "bad red" {
+				t.Errorf("%s: %+v", ref, res)
+			}
+			s.clean()
+			s.Branch("good", "bad", "bad", "mended")
+			s.Git("update-ref", ref, "good")
+			s.merged("good")
+			s.clean()
+		}
+	}
+}
+
+// TestNothingToMerge: a branch without a commit of its own is not checked.
+func TestNothingToMerge(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Write("bad", "red")
+	s.Save("bad")
+	if res, err := s.mergeFrom(s.Git("rev-parse", "main"), s.Git("rev-parse", "main")); err != nil || res.Outcome != merge.Merged {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
