@@ -20,7 +20,8 @@ import (
 )
 
 // The benchmarks time whole processes of the program that CODELOOPS names, in a repository of ten
-// files, as `make bench` does. Besides ns/op they report the peak memory of the largest process.
+// files, as `make bench` does. Besides ns/op they report the peak memory of the largest process, or of
+// this one if that is larger: Linux counts the memory of the parent, too, until a child has called exec.
 
 func program(b *testing.B) string {
 	b.Helper()
