@@ -120,8 +120,8 @@ func (m *markdown) end(e ending) {
 	m.put("\n#### Changes: ", ours(render.Stat(e.change.Shape())), "\n\n")
 	files := e.change.Files
 	for _, f := range files[:min(len(files), mostNamed)] {
-		one := titled(f)
-		m.in("- "+ours(one.Letter)+" ", one.Path, " "+ours(one.Stat)+"\n")
+		letter, path, stat := titled(f)
+		m.in("- "+ours(letter)+" ", path, " "+ours(stat)+"\n")
 	}
 	if more := len(files) - mostNamed; more > 0 {
 		m.put("- … ", ours(strconv.Itoa(more)), " more\n")

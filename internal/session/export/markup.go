@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // the style
 	"encoding/base64"
+	"fmt"
 	"html"
 	"strconv"
 	"strings"
@@ -129,7 +130,7 @@ func (m *markup) iteration(s iteration) {
 	m.put("<h3>Changes</h3>\n")
 	m.faint(render.Stat(s.own.Shape()))
 	m.put("\n")
-	m.diff(m.patches(s.own, true))
+	m.diff(s.own, true)
 	m.checks(s.Checks)
 	m.put("<h3>Critic</h3>\n")
 	m.faint(judged(s.Round))
@@ -157,25 +158,58 @@ func (m *markup) checks(all []loop.CheckResult) {
 	}
 }
 
-func (m *markup) diff(d diff) {
-	for _, f := range d.Files {
+// diff writes a change file by file. With open, the first small ones are unfolded.
+func (m *markup) diff(c loop.Change, open bool) {
+	room := mostOfDiff
+	for i, f := range c.Files {
+		if i == mostOfFiles {
+			m.left(fmt.Sprintf("%d more files are left out here; all of them are in %s.jsonl", len(c.Files)-i, line(m.id)))
+			break
+		}
+		patch, note := m.take(f.Patch, max(room, mostOfRest))
+		room -= len(patch)
 		m.put("<details")
-		if f.Open {
+		if open && i < mostOpen && len(patch) < openFile {
 			m.put(" open")
 		}
-		m.in("><summary><code>", f.Letter+" "+f.Path, "</code> ")
-		m.in(`<span class="faint">`, f.Stat, "</span></summary>\n")
-		if len(f.Runs) > 0 {
-			m.put(`<pre class="diff">`)
-			for _, r := range f.Runs {
-				m.in(`<span class="`+r.Class+`">`, r.lines.String(), "</span>")
-			}
-			m.put("</pre>\n")
-		}
-		m.left(f.Note)
+		letter, path, stat := titled(f)
+		m.in("><summary><code>", letter+" "+path, "</code> ")
+		m.in(`<span class="faint">`, stat, "</span></summary>\n")
+		m.hunks(patch)
+		m.left(note)
 		m.put("</details>\n")
 	}
-	m.left(d.Note)
+}
+
+// hunks writes a patch without its header, as the file's name is shown above. Consecutive lines
+// of one class share an element.
+func (m *markup) hunks(patch string) {
+	last := ours("")
+	for text := range strings.Lines(patch) {
+		class := ours("same")
+		switch {
+		case strings.HasPrefix(text, "@@ "):
+			class = "hunk"
+		case last == "": // in the header
+			continue
+		case text[0] == '+':
+			class = "add"
+		case text[0] == '-':
+			class = "del"
+		}
+		switch last {
+		case class:
+		case "":
+			m.put(`<pre class="diff"><span class="`, class, `">`)
+		default:
+			m.put(`</span><span class="`, class, `">`)
+		}
+		m.say(text)
+		last = class
+	}
+	if last != "" {
+		m.put("</span></pre>\n")
+	}
 }
 
 // left says what is left out of a diff.
@@ -209,7 +243,7 @@ func (m *markup) end(e ending) {
 		m.put("<section>\n<h2>Everything that changed</h2>\n")
 		m.faint(render.Stat(e.change.Shape()))
 		m.put("\n")
-		m.diff(m.patches(e.change, false))
+		m.diff(e.change, false)
 		m.put("</section>\n")
 	}
 	m.put("<section>\n")

@@ -97,72 +97,11 @@ func (b *budget) output(name string, o loop.Output) text {
 	return t
 }
 
-// A diff is a change, as it is shown.
-type diff struct {
-	Files []fileDiff
-	Note  string
-}
-
-// A fileDiff is one file's part of a diff.
-type fileDiff struct {
-	Letter, Path, Stat string
-	Runs               []*run
-	Note               string
-	Open               bool
-}
-
-// A run is a sequence of lines of the same kind.
-type run struct {
-	Class ours
-	lines strings.Builder
-}
-
-func (b *budget) patches(c loop.Change, open bool) (d diff) {
-	room := mostOfDiff
-	for i, f := range c.Files {
-		if i == mostOfFiles {
-			d.Note = fmt.Sprintf("%d more files are left out here; all of them are in %s.jsonl", len(c.Files)-i, line(b.id))
-			break
-		}
-		patch, note := b.take(f.Patch, max(room, mostOfRest))
-		room -= len(patch)
-		one := titled(f)
-		one.Note, one.Runs, one.Open = note, runs(patch), open && i < mostOpen && len(patch) < openFile
-		d.Files = append(d.Files, one)
-	}
-	return d
-}
-
-// titled is a file without its diff.
-func titled(f loop.FileChange) fileDiff {
-	stat := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
+// titled is what a list says of a file besides its diff.
+func titled(f loop.FileChange) (letter, path, stat string) {
+	stat = fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
 	if f.Binary {
 		stat = "binary"
 	}
-	return fileDiff{Letter: render.Letter(f.Status), Path: line(render.Quoted(f.Path)), Stat: stat}
-}
-
-// runs returns the hunks of a patch. The header is left out: the file's name is shown above.
-func runs(patch string) (all []*run) {
-	inHunk := false
-	for text := range strings.Lines(patch) {
-		class := ours("same")
-		switch {
-		case strings.HasPrefix(text, "@@ "):
-			inHunk, class = true, "hunk"
-		case !inHunk:
-			continue
-		case text[0] == '+':
-			class = "add"
-		case text[0] == '-':
-			class = "del"
-		}
-		if n := len(all); n > 0 && all[n-1].Class == class {
-			all[n-1].lines.WriteString(text)
-			continue
-		}
-		all = append(all, &run{Class: class})
-		all[len(all)-1].lines.WriteString(text)
-	}
-	return all
+	return render.Letter(f.Status), line(render.Quoted(f.Path)), stat
 }
