@@ -20,13 +20,13 @@ func (v *verifier) compare(today loop.Round) {
 			v.differf("iteration %d: %s: %s in the log, %s today", log.Iteration, what, then, now)
 		}
 	}
-	if v.setting.ours && !slices.Equal(v.now.phases, v.phases) {
+	if v.run.ours && !slices.Equal(v.now.phases, v.phases) {
 		told("its phases", names(v.now.phases), names(v.phases))
 	}
-	told("replies of the critic that could not be used", strconv.Itoa(len(v.now.rejected)), strconv.Itoa(v.rejected))
+	told("replies of the critic that could not be used", strconv.Itoa(len(v.now.replies)-1), strconv.Itoa(v.rejected))
 	told("the critic", said(log.Review), said(today.Review))
 	told("the decision that counts", string(log.Verdict.Decision), string(today.Verdict.Decision))
-	if v.setting.ours {
+	if v.run.ours {
 		told("why it counts as an error", quoted(log.Failure, words.Stop), quoted(today.Failure, words.Stop))
 	}
 	if log.Rule != "" { // older logs do not name it
@@ -47,19 +47,19 @@ func (v *verifier) compare(today loop.Round) {
 
 // end compares how the run ended, unless a loop does not decide that.
 func (v *verifier) end(today loop.Outcome, over bool) {
-	v.report.Outcome = v.setting.end
-	then := v.setting.end
+	v.report.Outcome = v.run.end
+	then := v.run.end
 	if over {
 		v.astray()
 	}
 	if v.report.Partly = v.foreign(); v.report.Partly != "" {
-		if !over && v.played < v.setting.whole {
+		if !over && v.played < v.run.whole {
 			v.differf("today the loop ends after iteration %d (%s); the recorded session went on", v.report.Iterations, ended(today))
 		}
 		return
 	}
 	if over {
-		if v.played < v.setting.whole {
+		if v.played < v.run.whole {
 			return // reported already
 		}
 		v.differf("the recorded session ended after iteration %d (%s); today the loop goes on", v.report.Iterations, ended(*then))
@@ -71,24 +71,32 @@ func (v *verifier) end(today loop.Outcome, over bool) {
 	if then.Result != today.Result || then.Reason != today.Reason || then.Iterations != today.Iterations {
 		v.differf("the end: %s after %d in the log, %s after %d today", ended(*then), then.Iterations, ended(today), today.Iterations)
 	}
-	if then.Result == loop.Success && number(then.Confidence) != number(today.Confidence) && v.setting.ours {
+	if then.Result == loop.Success && number(then.Confidence) != number(today.Confidence) && v.run.ours {
 		v.differf("the confidence of the end: %s in the log, %s today", number(then.Confidence), number(today.Confidence))
 	}
 }
 
 // astray reports that the loop has departed from the log, if no other difference shows it.
 func (v *verifier) astray() {
-	if v.played < v.setting.whole && v.script.broken == "" && len(v.report.Differences) == 0 {
+	if v.played < v.run.whole && v.broken() == "" && len(v.report.Differences) == 0 {
 		v.differf("after iteration %d the loop makes a step today that is not in the log", v.report.Iterations)
 	}
 }
 
+// broken says why the log does not hold the iteration that is being played, "" if it should not.
+func (v *verifier) broken() string {
+	if v.over {
+		return v.run.broken
+	}
+	return ""
+}
+
 // foreign says why a loop does not decide the end, "" if it does.
 func (v *verifier) foreign() string {
-	end := v.setting.end
+	end := v.run.end
 	switch {
-	case v.script.broken != "":
-		return v.script.broken
+	case v.broken() != "":
+		return v.broken()
 	case end == nil:
 		return "the log has no end"
 	case end.Reason == loop.StopNone && (end.Result == loop.Success || end.Result == loop.MaxIterations):

@@ -1,108 +1,26 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/role/verdict"
 	"codeloops/internal/session"
 )
 
-// A course is one whole iteration, as a log tells it.
-type course struct {
-	phases   []loop.State
-	rejected []loop.Review // replies that could not be used, in order
-	round    loop.Round
-}
-
-// script reads a log run by run: the first one, and each that resumed the session.
-type script struct {
-	next func() (session.Entry, error, bool)
-	stop func()
-
-	journal *loop.Journal // of what has been read
-	open    course        // the part of the next iteration that was read
-	count   int           // iterations read
-	resumed *session.Entry
-	// broken says why the rest cannot be read, "" if it can.
+// A run is one run of a session, as the log tells it: the first one, or one that resumed the
+// session.
+type run struct {
+	setting
+	before *loop.Journal // of the session before the run; nil: the first run
+	rounds []course      // whole iterations, in order
+	open   course        // what was read of the next one
+	next   int           // its number
+	// broken says why no iterations follow the last one, "" if the log has no more.
 	broken string
-}
-
-func newScript(entries Entries) *script {
-	s := &script{journal: &loop.Journal{}}
-	s.next, s.stop = iter.Pull2(session.Sound(entries, nil)) // a missing iteration shows in the numbers
-	return s
-}
-
-// iteration returns the next whole iteration of a run; ok is false if there is none, or if one
-// is missing before it.
-func (s *script) iteration() (c course, ok bool, err error) {
-	for s.broken == "" && s.resumed == nil {
-		entry, err, more := s.next()
-		if !more {
-			return course{}, false, nil
-		}
-		if err != nil {
-			return course{}, false, err
-		}
-		if _, resumed := entry.Event.(loop.Resumed); resumed {
-			s.resumed = &entry
-			break
-		}
-		s.journal.Add(entry.At, entry.Event)
-		if s.take(entry.Event) {
-			c, s.open = s.open, course{}
-			s.count++
-			if c.round.Iteration == s.count {
-				return c, true, nil
-			}
-			s.broken = fmt.Sprintf("iteration %d cannot be read in the log", s.count)
-		}
-	}
-	return course{}, false, nil
-}
-
-// run advances to the next run of the session, and returns the journal of the session before
-// it; nil if there is no further run.
-func (s *script) run() (*loop.Journal, error) {
-	for {
-		if _, more, err := s.iteration(); err != nil || !more {
-			if err != nil || s.resumed == nil {
-				return nil, err
-			}
-			break
-		}
-	}
-	before := s.journal.Clone()
-	s.journal.Add(s.resumed.At, s.resumed.Event)
-	s.open, s.resumed = course{}, nil // a run repeats what was begun after the actor's turn
-	return before, nil
-}
-
-// take adds an event to the open iteration and reports whether that is now whole.
-func (s *script) take(e loop.Event) bool {
-	switch e := e.(type) {
-	case loop.IterationStarted:
-		s.open = course{}
-	case loop.PhaseEntered:
-		s.open.phases = append(s.open.phases, e.State)
-	case loop.ReviewRejected:
-		s.open.rejected = append(s.open.rejected, e.Review)
-	case loop.IterationFinished:
-		// The loop needs what the actor wrote only if nobody else judged the iteration. The
-		// critic's reply is parsed again.
-		s.open.round = e.Round.Outline()
-		if e.Round.Unjudged && e.Round.Rule == "" {
-			s.open.round.Attempt.Stdout.Text = e.Round.Attempt.Stdout.Text
-		}
-		s.open.round.Review.Reply = e.Round.Review.Reply
-		return true
-	case loop.Started, loop.Resumed, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
-		loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
-	}
-	return false
 }
 
 // A setting is what a run depended on, as far as its log tells. The log does not hold how many
@@ -125,28 +43,32 @@ type setting struct {
 	own []session.Entry // results of the strategy's steps
 }
 
-// settings reads a whole log for the settings of its runs.
-func settings(entries Entries) (runs []setting, err error) {
-	for entry, err := range session.Sound(entries, nil) {
+// A course is one iteration. It holds the texts of agents only as far as a loop may still need
+// them.
+type course struct {
+	phases  []loop.State
+	replies []loop.Review // of the critic, in order, as they are read today
+	round   loop.Round
+}
+
+// recorded reads the runs of a log.
+func recorded(entries Entries) (runs []*run, err error) {
+	journal := &loop.Journal{}
+	for entry, err := range session.Sound(entries, nil) { // a missing iteration shows in the numbers
 		if err != nil {
 			return nil, err
 		}
-		if e, ok := entry.Event.(loop.Started); ok {
-			runs = append(runs, setting{session: e.Session, ours: entry.At.Seq > 0})
+		if e, ok := entry.Event.(loop.Started); ok && len(runs) == 0 {
+			runs = append(runs, &run{setting: setting{session: e.Session, ours: entry.At.Seq > 0}, next: 1})
 		}
-		if len(runs) == 0 {
-			continue
-		}
-		if e, ok := entry.Event.(loop.Resumed); ok {
+		if e, ok := entry.Event.(loop.Resumed); ok && len(runs) > 0 {
 			e.Session.Prompt = runs[0].session.Prompt
-			runs = append(runs, setting{session: e.Session, ours: true})
+			next := runs[len(runs)-1].next
+			runs = append(runs, &run{setting: setting{session: e.Session, ours: true}, before: journal.Clone(), next: next})
 		}
-		run := &runs[len(runs)-1]
-		run.take(entry.At.Step, entry.Event)
-		_, turn := entry.Event.(loop.TurnFinished)
-		_, note := entry.Event.(loop.Noted)
-		if turn || note {
-			run.own = append(run.own, entry)
+		journal.Add(entry.At, entry.Event)
+		if len(runs) > 0 {
+			runs[len(runs)-1].take(entry)
 		}
 	}
 	if len(runs) == 0 {
@@ -155,31 +77,56 @@ func settings(entries Entries) (runs []setting, err error) {
 	return runs, nil
 }
 
-// take processes the next event of the run.
-func (s *setting) take(step loop.Step, e loop.Event) {
-	switch e := e.(type) {
+// take adds the next event of the run.
+func (r *run) take(entry session.Entry) {
+	switch e := entry.Event.(type) {
 	case loop.TurnFinished:
-		s.heard(step, e)
+		r.heard(entry.At.Step, e)
+		r.own = append(r.own, entry)
+	case loop.Noted:
+		r.own = append(r.own, entry)
 	case loop.IterationStarted:
-		s.asked = 0
+		r.open, r.asked = course{}, 0
+	case loop.PhaseEntered:
+		r.open.phases = append(r.open.phases, e.State)
 	case loop.ReviewRejected:
 		if len(e.Review.Unmentioned) == 0 { // asking about open findings does not count as a retry
-			s.asked++
+			r.asked++
 		}
-		s.retries = max(s.retries, s.asked)
+		r.retries = max(r.retries, r.asked)
+		r.open.replies = append(r.open.replies, r.reread(e.Review))
 	case loop.IterationFinished:
-		s.whole++
-		s.asked = 0
-		s.checks = s.checks || len(e.Round.Checks) > 0
-		if s.row++; !s.failed(e.Round) {
-			s.row = 0
-		}
-		s.longest = max(s.longest, s.row)
+		r.finished(e.Round)
 	case loop.Finished:
-		s.end = &e.Outcome
-	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
+		r.end = &e.Outcome
+	case loop.Started, loop.Resumed, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
 		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
+}
+
+// finished completes the open iteration.
+func (r *run) finished(round loop.Round) {
+	r.whole++
+	r.asked = 0
+	r.checks = r.checks || len(round.Checks) > 0
+	if r.row++; !r.failed(round) {
+		r.row = 0
+	}
+	r.longest = max(r.longest, r.row)
+	c := r.open
+	c.replies, c.round = append(c.replies, r.reread(round.Review)), round.Outline()
+	if said := round.Attempt.Stdout.Text; round.Unjudged && round.Rule == "" {
+		if _, decides := verdict.ReadActor(said); decides { // without a decision, it makes no difference
+			c.round.Attempt.Stdout.Text = said
+		}
+	}
+	if round.Iteration != r.next {
+		r.broken = cmp.Or(r.broken, fmt.Sprintf("iteration %d cannot be read in the log", r.next))
+	}
+	if r.broken == "" {
+		r.rounds = append(r.rounds, c)
+	}
+	r.open, r.next = course{}, r.next+1
 }
 
 // A member is a member of a panel in one hearing.

@@ -20,18 +20,24 @@ import (
 
 // Verify runs today's loop on a recorded session, each run of it over the journal of those
 // before. The actor and the work tree answer as recorded, and the critic's replies are parsed
-// again. The entries are read twice. A session that ended for a reason that no loop decides (an
-// interruption, a fault, a budget) is compared as far as it goes. Decisions are compared, but
-// not codeloops' own words about them. An error means that nothing could be compared.
+// again. A session that ended for a reason that no loop decides (an interruption, a fault, a
+// budget) is compared as far as it goes. Decisions are compared, but not codeloops' own words
+// about them. An error means that nothing could be compared.
 func Verify(ctx context.Context, entries Entries) (Report, error) {
-	runs, err := settings(entries)
+	runs, err := recorded(entries)
 	if err != nil {
 		return Report{}, err
 	}
-	v := &verifier{script: newScript(entries)}
-	defer v.script.stop()
-	err = v.play(ctx, runs)
-	return v.report, err
+	v := &verifier{}
+	for _, r := range runs {
+		if err := v.play(ctx, r); err != nil {
+			return v.report, err
+		}
+		if r.broken != "" {
+			break
+		}
+	}
+	return v.report, nil
 }
 
 // errOver is the answer to a turn that the log does not hold.
@@ -40,16 +46,15 @@ var errOver = errors.New("the recording is over")
 // verifier implements every port of a loop with answers from a log, and the sink that
 // compares. Its methods run in the loop's goroutine.
 type verifier struct {
-	setting setting
-	at      loop.Workplace
-	script  *script
-	report  Report
+	run    *run
+	at     loop.Workplace
+	report Report
 
 	mu sync.Mutex // guards the differences: parts of a strategy run concurrently
 
-	played int   // iterations of the run
-	over   bool  // the log holds no more of them
-	broke  error // an error of reading the log
+	left   []course // iterations of the run in the log that have not been played
+	played int      // how many have
+	over   bool     // one more is being played
 	iteration
 }
 
@@ -63,38 +68,21 @@ type iteration struct {
 	stale    bool // the work tree had changed when the critic had decided
 }
 
-// play plays the runs of the session.
-func (v *verifier) play(ctx context.Context, runs []setting) error {
-	for i, run := range runs {
-		var before *loop.Journal
-		if i > 0 {
-			var err error
-			if before, err = v.script.run(); before == nil || err != nil {
-				return err
-			}
-		}
-		v.setting, v.played, v.current = run, 0, 0
-		if err := v.run(ctx, before); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// run plays one run, over the journal of the session before it; nil is the first run.
-func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
-	driven, err := strategy.New(v.setting.session.Strategy, unread{})
+// play plays one run, over the journal of the session before it.
+func (v *verifier) play(ctx context.Context, r *run) error {
+	v.run, v.left, v.played, v.over, v.current = r, r.rounds, 0, false, 0
+	driven, err := strategy.New(r.session.Strategy, unread{})
 	if err != nil {
 		return fmt.Errorf("play it again: %w", err)
 	}
-	journal := cmp.Or(before, &loop.Journal{})
-	for _, own := range v.setting.own {
+	journal := cmp.Or(r.before, &loop.Journal{})
+	for _, own := range r.own {
 		journal.Know(own.At, v.member(own.At, own.Event))
 	}
 	journal.Differs = v.noted
 	l := &loop.Loop{
 		Workplace: loop.Workplace{Actor: v, Tree: v, Critic: v, Player: past{}, Forker: v, Restorer: past{}, Commander: past{}, Gate: &gate{
-			Gate: policy.Gate{MaxIterations: v.setting.session.MaxIterations, MaxConsecutiveErrors: v.setting.errors()},
+			Gate: policy.Gate{MaxIterations: r.session.MaxIterations, MaxConsecutiveErrors: r.errors()},
 			v:    v,
 		}},
 		Strategy: driven,
@@ -102,26 +90,24 @@ func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
 		Sink:     v,
 		Clock:    func() time.Time { return time.Time{} },
 		// no limit of time is played
-		CriticRetries: v.setting.retries,
+		CriticRetries: r.retries,
 	}
-	if v.setting.checks {
+	if r.checks {
 		l.Checker = v
 	}
-	if p := v.setting.session.Policy.Panel; p != nil {
+	if p := r.session.Policy.Panel; p != nil {
 		for range p.Members {
 			l.Panel = append(l.Panel, past{})
 		}
 	}
 	v.at = l.Workplace
 	var out loop.Outcome
-	if before == nil {
-		out, err = l.Play(ctx, v.setting.session, journal)
+	if r.before == nil {
+		out, err = l.Play(ctx, r.session, journal)
 	} else {
-		out, err = l.Resume(ctx, v.setting.session, before)
+		out, err = l.Resume(ctx, r.session, journal)
 	}
 	switch {
-	case v.broke != nil:
-		return v.broke
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && !errors.Is(err, errOver):
@@ -131,12 +117,12 @@ func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
 	return nil
 }
 
-// next advances to the next recorded iteration.
-func (v *verifier) next(iteration int) {
-	c, ok, err := v.script.iteration()
-	v.now, v.asks, v.stale, v.over = c, 0, false, !ok
-	v.current, v.phases, v.rejected = iteration, nil, 0
-	v.broke = errors.Join(v.broke, err)
+// begin advances to the next recorded iteration.
+func (v *verifier) begin(number int) {
+	v.iteration = iteration{current: number}
+	if v.over = len(v.left) == 0; !v.over {
+		v.now, v.left = v.left[0], v.left[1:]
+	}
 }
 
 // Act implements [loop.Actor].
@@ -146,8 +132,8 @@ func (v *verifier) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, e
 
 // ended is the error if the log holds no more.
 func (v *verifier) ended() error {
-	if v.over || v.broke != nil {
-		return errors.Join(v.broke, errOver)
+	if v.over {
+		return errOver
 	}
 	return nil
 }
@@ -232,34 +218,30 @@ func (f forked) Discard() error { return errOver }
 // Judge implements [loop.Critic] with the replies that the critic gave.
 func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
 	ask := v.asks
-	v.asks++
-	switch {
-	case ask < len(v.now.rejected):
-		return v.reread(v.now.rejected[ask]), nil
-	case ask == len(v.now.rejected):
-		return v.reread(v.now.round.Review), nil
+	if v.asks++; ask >= len(v.now.replies) {
+		v.differf("iteration %d: the critic's last reply cannot be used today: it would be asked again", v.now.round.Iteration)
+		return loop.Review{}, errOver
 	}
-	v.differf("iteration %d: the critic's last reply cannot be used today: it would be asked again", v.now.round.Iteration)
-	return loop.Review{}, errOver
+	r := v.now.replies[ask]
+	v.stale, r.Stale = len(r.Stale) > 0, nil
+	return r, nil
 }
 
-// reread parses a reply as it is parsed today. If the log has no reply, as the original's, its
-// verdict is used.
-func (v *verifier) reread(r loop.Review) loop.Review {
-	v.stale, r.Stale = len(r.Stale) > 0, nil
+// reread reads a reply as it is read today. Its text is kept only if it has no verdict. If the
+// log has no reply, as the original's, its verdict is used.
+func (s *setting) reread(r loop.Review) loop.Review {
+	r.Stdout.Text, r.Stderr.Text = "", ""
 	blank := strings.TrimSpace(r.Reply) == ""
-	if blank && r.Problem == "" {
-		return r
+	switch {
+	case blank && r.Problem == "":
+	case blank || r.Ending != loop.EndCompleted || r.ExitCode != 0:
+		r.Verdict, r.Problem = loop.Verdict{}, cmp.Or(r.Problem, "the critic's turn failed")
+	default:
+		verdict.Reread(&r, verdict.ContractOf(s.session.Policy))
 	}
-	said := r.Problem
-	r.Verdict, r.Problem = loop.Verdict{}, ""
-	if blank || r.Ending != loop.EndCompleted || r.ExitCode != 0 {
-		if r.Problem = said; said == "" {
-			r.Problem = "the critic's turn failed"
-		}
-		return r
+	if r.Problem == "" {
+		r.Reply = ""
 	}
-	verdict.Reread(&r, verdict.ContractOf(v.setting.session.Policy))
 	return r
 }
 
@@ -271,7 +253,8 @@ func (v *verifier) member(at loop.Stamp, e loop.Event) loop.Event {
 	}
 	log := *turn.Review
 	log.Turn, log.Reply = turn.Reply.Turn, turn.Reply.Text
-	today := v.reread(log)
+	today := v.run.reread(log)
+	today.Stale = nil
 	if w := log.Written; today.Problem == "" && today.Verdict.Decision == loop.Done && len(w.Files())+len(w.Settings) > 0 {
 		today.Problem = log.Problem // its DONE was rejected because it wrote files
 	}
@@ -294,10 +277,10 @@ func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
 	switch e := e.(type) {
 	case loop.PhaseEntered: // the first event of an iteration, in whichever phase a run resumes it
 		if e.Iteration != v.current {
-			v.next(e.Iteration)
+			v.begin(e.Iteration)
 		}
 		v.phases = append(v.phases, e.State)
-		if e.State == loop.CriticEvaluating && v.setting.session.Policy.Panel != nil {
+		if e.State == loop.CriticEvaluating && v.run.session.Policy.Panel != nil {
 			v.stale = len(v.now.round.Review.Stale) > 0
 		}
 	case loop.ReviewRejected:
@@ -345,12 +328,12 @@ func (g *gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) {
 
 // Ends implements [loop.Gate].
 func (g *gate) Ends(c loop.Case, r loop.Review) (done bool, unmentioned []string) {
-	return policy.Gate{Rulers: policy.Rulers(g.v.setting.session.Policy)}.Ends(c, r)
+	return policy.Gate{Rulers: policy.Rulers(g.v.run.session.Policy)}.Ends(c, r)
 }
 
 // Rule implements [loop.Gate].
 func (g *gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
-	g.Rulers = policy.Rulers(g.v.setting.session.Policy)
+	g.Rulers = policy.Rulers(g.v.run.session.Policy)
 	for i, ruler := range g.Rulers {
 		g.Rulers[i] = quoting{ruler, g.v.now.round.Verdict}
 	}
