@@ -6,7 +6,6 @@ import (
 	"encoding/gob"
 	"errors"
 	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -103,16 +102,8 @@ type index struct {
 // loadIndex reads the index in a directory. An index that is missing, old, damaged or not ours
 // is empty.
 func loadIndex(dir string, racy time.Duration) index {
-	f, st, err := openLog(filepath.Join(dir, indexName))
+	text, st, err := file.Read(filepath.Join(dir, indexName), file.Options{Max: indexLimit})
 	if err != nil {
-		return index{}
-	}
-	defer f.Close() //nolint:errcheck // only read
-	if st.Size > indexLimit {
-		return index{}
-	}
-	text := make([]byte, st.Size)
-	if _, err := io.ReadFull(f, text); err != nil {
 		return index{}
 	}
 	return index{logs: logsOf(text), until: st.Changed().Add(-racy)}

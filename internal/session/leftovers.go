@@ -28,14 +28,14 @@ const soon = time.Hour
 
 // Leftovers returns what nobody needs any more: the activities of agents in sessions that are
 // not running, the forks of sessions that cannot be resumed, folders of logs that are gone,
-// and drafts. It follows no links.
-func (s *Store) Leftovers(now time.Time) ([]Leftover, error) {
+// and drafts. It follows no links. waiting are the sessions that have forks and can be resumed.
+func (s *Store) Leftovers(now time.Time) (all []Leftover, waiting []string, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for leftovers: %w", err)
+		return nil, nil, fmt.Errorf("look for leftovers: %w", err)
 	}
 	c := collector{store: s, now: now}
 	for _, e := range entries {
@@ -48,14 +48,15 @@ func (s *Store) Leftovers(now time.Time) ([]Leftover, error) {
 			c.add("a draft", path, "")
 		}
 	}
-	return c.all, nil
+	return c.all, c.waiting, nil
 }
 
 // A collector collects leftovers.
 type collector struct {
-	store *Store
-	now   time.Time
-	all   []Leftover
+	store   *Store
+	now     time.Time
+	all     []Leftover
+	waiting []string
 }
 
 func (c *collector) add(what, path, of string) { c.all = append(c.all, Leftover{what, path, of}) }
@@ -93,9 +94,10 @@ func (c *collector) beside(id, folder string) {
 		case c.drafted(e):
 			c.add("a draft", path, id)
 		case e.Name() != forksDir || !e.IsDir():
-		case succeeded(c.store.Path(id)):
+		case Look(c.store.Path(id)).Status == Status(loop.Success): // it will not be resumed
 			c.add("copies of the work tree", path, id)
 		default:
+			c.waiting = append(c.waiting, id)
 			c.half(id, path)
 		}
 	}
@@ -113,27 +115,6 @@ func (c *collector) half(id, forks string) {
 
 // forksDir is where the forks of a session are, in its folder. Resuming the session uses them.
 const forksDir = "forks"
-
-// succeeded reports whether the session of a log was successful, so that it will not be resumed.
-func succeeded(log string) bool { return Look(log).Status == Status(loop.Success) }
-
-// Waiting returns the sessions that have forks and can be resumed.
-func (s *Store) Waiting() (ids []string) {
-	entries, _ := os.ReadDir(s.dir) // no directory, no sessions
-	for _, e := range entries {
-		id, folder := strings.CutSuffix(e.Name(), folderEnding)
-		if !folder || !e.IsDir() {
-			continue
-		}
-		if info, err := os.Lstat(filepath.Join(s.dir, e.Name(), forksDir)); err != nil || !info.IsDir() {
-			continue
-		}
-		if at, err := s.Running(id); err == nil && !at && !succeeded(s.Path(id)) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
 
 // StaleLocks returns the lock files in a user's directory for locks that nobody holds, and
 // whether anybody holds another one.
@@ -181,7 +162,7 @@ func (p place) alone(do func() error) error {
 
 // signed reports whether the file is a lock of ours.
 func (p place) signed() bool {
-	f, err := os.Open(filepath.Join(p.dir, p.name))
+	f, err := p.look()
 	if err != nil {
 		return false
 	}
@@ -201,10 +182,8 @@ func RemoveLock(path string) error {
 // StaleGitLock returns the lock file of a work tree in its git directory if nobody holds it,
 // else "".
 func StaleGitLock(gitDir string) string {
-	p := place{dir: gitDir, name: gitLock}
-	path := filepath.Join(gitDir, gitLock)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || p.held("") != nil || !p.signed() {
-		return ""
+	if p := (place{dir: gitDir, name: gitLock}); p.held("") == nil && p.signed() {
+		return filepath.Join(gitDir, gitLock)
 	}
-	return path
+	return ""
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"codeloops/internal/file"
 )
 
 // A place is the location of a lock file. Releasing the lock removes the file; one that a
@@ -176,13 +179,15 @@ func ours(f *os.File) error {
 	return nil
 }
 
+// look opens the file to read it.
+func (p place) look() (*os.File, error) {
+	f, _, err := file.Open(filepath.Join(p.dir, p.name), file.Options{NoFollow: true, Max: math.MaxInt64})
+	return f, err
+}
+
 // held returns who has the lock of the file, nil if nobody has.
 func (p place) held(tree string) *HeldError {
-	name := filepath.Join(p.dir, p.name)
-	if st, err := os.Lstat(name); err != nil || !st.Mode().IsRegular() {
-		return nil // opening a pipe would wait for its other end
-	}
-	f, err := os.Open(name)
+	f, err := p.look()
 	if err != nil {
 		return nil
 	}

@@ -54,7 +54,7 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 		return nil, err
 	}
 	f := &Found{Things: []Thing{}}
-	of, err := store.Leftovers(p.Host.Now())
+	of, waiting, err := store.Leftovers(p.Host.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 	if err := p.checkpoints(ctx, store, f); err != nil {
 		return nil, err
 	}
-	for _, id := range store.Waiting() {
+	for _, id := range waiting {
 		f.Kept = append(f.Kept, fmt.Sprintf("session %s has copies of the work tree and can be resumed; codeloops sessions rm %s removes both", id, id))
 	}
 	for _, path := range session.StaleDoors(p.Host.Data("locks")) {
