@@ -17,17 +17,8 @@ const (
 )
 
 // A markdown writes the description of a pull request, without the diff, which is shown beside
-// it. Strings reach the file only through say and text, as code that they cannot end.
+// it. Strings reach the file only through in and text, as code that they cannot end.
 type markdown struct{ sheet }
-
-func (m *markdown) say(said string) { m.buf.WriteString(code(said)) }
-
-// in writes a string between texts of ours.
-func (m *markdown) in(before ours, said string, behind ours) {
-	m.put(before)
-	m.say(said)
-	m.put(behind)
-}
 
 func (m *markdown) head(s loop.Session) {
 	m.in("### codeloops: ", words.Outcome(string(m.opts.Session.Status)), "\n\n")

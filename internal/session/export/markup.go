@@ -5,7 +5,6 @@ import (
 	_ "embed" // the style
 	"encoding/base64"
 	"fmt"
-	"html"
 	"strconv"
 	"strings"
 
@@ -17,19 +16,10 @@ import (
 //go:embed style.css
 var style ours
 
-// A markup is an HTML page. Strings reach it only through say, which escapes them, between
+// A markup is an HTML page. Strings reach it only through in, which escapes them, between
 // tags or in an attribute in double quotes. Should something slip through, the page's content
 // security policy lets a browser load nothing at all and use no style but the page's own.
 type markup struct{ sheet }
-
-func (m *markup) say(said string) { m.buf.WriteString(html.EscapeString(said)) }
-
-// in writes a string between tags.
-func (m *markup) in(opening ours, said string, closing ours) {
-	m.put(opening)
-	m.say(said)
-	m.put(closing)
-}
 
 func (m *markup) faint(said string) { m.in(`<p class="faint">`, said, "</p>") }
 
@@ -204,7 +194,7 @@ func (m *markup) hunks(patch string) {
 		default:
 			m.put(`</span><span class="`, class, `">`)
 		}
-		m.say(text)
+		m.in("", text, "")
 		last = class
 	}
 	if last != "" {

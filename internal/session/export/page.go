@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"io"
 	"strings"
 
@@ -23,19 +24,20 @@ type layout interface {
 
 func layoutOf(o Options) layout {
 	if o.Format == Markdown {
-		return &markdown{sheet{opts: o, budget: budget{id: o.Session.ID, left: markdownSize, most: mostOfMarkdown}}}
+		return &markdown{sheet{quote: code, opts: o, budget: budget{id: o.Session.ID, left: markdownSize, most: mostOfMarkdown}}}
 	}
-	return &markup{sheet{opts: o, budget: budget{id: o.Session.ID, left: mostOfAll, most: mostOfText}}}
+	return &markup{sheet{quote: html.EscapeString, opts: o, budget: budget{id: o.Session.ID, left: mostOfAll, most: mostOfText}}}
 }
 
 // ours is text that is written unescaped. Constants convert to it implicitly, strings do not:
 // the compiler keeps out what agents say, unless it is converted explicitly.
 type ours string
 
-// A sheet collects unescaped text.
+// A sheet collects the text of a file.
 type sheet struct {
-	buf  bytes.Buffer
-	opts Options
+	buf   bytes.Buffer
+	quote func(string) string // makes a string one that the format shows as it is
+	opts  Options
 	budget
 }
 
@@ -43,6 +45,11 @@ func (s *sheet) put(all ...ours) {
 	for _, text := range all {
 		s.buf.WriteString(string(text))
 	}
+}
+
+// in writes a string, quoted, between texts of ours.
+func (s *sheet) in(before ours, said string, behind ours) {
+	s.put(before, ours(s.quote(said)), behind)
 }
 
 func (s *sheet) flush(w io.Writer) error {
