@@ -7,10 +7,12 @@
 package logpatch
 
 import (
+	"cmp"
 	"crypto/sha1" //nolint:gosec // git's object ids are SHA-1
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,7 @@ import (
 
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 var (
@@ -62,27 +65,65 @@ type Part struct {
 	told             bool // the patch tells the modes
 }
 
+// A patch is parsed without names, which do not matter to it and are hard to read if they are odd:
+// plain are the other lines of a header, and moved names the old side of a rename or a copy.
+var (
+	plain = wording.Pattern(`^(old mode|new mode|new file mode|deleted file mode|index|Binary files) `)
+	moved = wording.Pattern(`^(rename|copy) from (.*)`)
+)
+
 // Parse reads one file's part of a diff, as git writes it.
 func Parse(f loop.FileChange) (Part, error) {
-	p := Part{Path: f.Path, Old: Version{Mode: patch.Regular}, New: Version{Mode: patch.Regular}} // unless the patch tells others
-	text := f.Patch
-	if f.BinaryPatch != "" {
-		text = f.BinaryPatch
-	}
+	p := Part{Path: f.Path}
+	var nameless strings.Builder
+	text := cmp.Or(f.BinaryPatch, f.Patch)
 	for text != "" {
 		line, rest, _ := strings.Cut(text, "\n")
 		if strings.HasPrefix(line, "@@ ") || line == "GIT binary patch" {
 			break
 		}
-		if err := p.header(line); err != nil {
-			return p, fmt.Errorf("%s: %w", f.Path, err)
+		if plain().MatchString(line) {
+			nameless.WriteString(line + "\n")
+		} else if from := moved().FindStringSubmatch(line); from != nil {
+			p.Copy, p.From = from[1] == "copy", unquoted(from[2])
 		}
 		text = rest
 	}
-	if err := p.body(text); err != nil {
+	file, err := parse(nameless.String() + text)
+	if err != nil {
 		return p, fmt.Errorf("%s: %w", f.Path, err)
 	}
+	p.text, p.forward, p.reverse = file.TextFragments, file.BinaryFragment, file.ReverseBinaryFragment
+	p.missing = file.IsBinary && p.forward == nil
+	p.told = file.OldMode != 0 || file.NewMode != 0
+	was := cmp.Or(file.OldMode, fs.FileMode(patch.Regular))
+	if !file.IsNew {
+		p.Old = Version{uint32(was), file.OldOIDPrefix}
+	}
+	if !file.IsDelete {
+		p.New = Version{uint32(cmp.Or(file.NewMode, was)), file.NewOIDPrefix}
+	}
 	return p, nil
+}
+
+// unquoted returns a path without git's quoting.
+func unquoted(name string) string {
+	if path, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
+		return path
+	}
+	return name
+}
+
+// parse parses the patch of one file, without the lines that name it.
+func parse(nameless string) (*gitdiff.File, error) {
+	files, _, err := gitdiff.Parse(strings.NewReader("diff --git a/f b/f\n" + nameless))
+	if err != nil {
+		return nil, fmt.Errorf("read the diff: %w", err)
+	}
+	if len(files) != 1 {
+		return nil, errors.New("read the diff: it is not of one file")
+	}
+	return files[0], nil
 }
 
 // Only returns the only side of a file that was added or deleted. whole is false if the patch
@@ -107,88 +148,4 @@ func Only(f loop.FileChange) (only patch.Side, whole bool) {
 		}
 	}
 	return sideOf(version, nil), false
-}
-
-func (p *Part) header(line string) (err error) {
-	for _, field := range []struct {
-		prefix string
-		take   func(string) error
-	}{
-		{"old mode ", p.modeInto(&p.Old.Mode)},
-		{"new mode ", p.modeInto(&p.New.Mode)},
-		{"new file mode ", func(s string) error { p.Old = Version{}; return p.modeInto(&p.New.Mode)(s) }},
-		{"deleted file mode ", func(s string) error { p.New = Version{}; return p.modeInto(&p.Old.Mode)(s) }},
-		{"rename from ", p.from},
-		{"copy from ", func(s string) error { p.Copy = true; return p.from(s) }},
-		{"index ", p.index},
-		{"Binary files ", func(string) error { p.missing = true; return nil }},
-	} {
-		if value, ok := strings.CutPrefix(line, field.prefix); ok {
-			return field.take(value)
-		}
-	}
-	return nil
-}
-
-func (p *Part) modeInto(mode *uint32) func(string) error {
-	return func(text string) error {
-		bits, err := strconv.ParseUint(text, 8, 32)
-		*mode, p.told = uint32(bits), true
-		if err != nil {
-			return fmt.Errorf("%q is not a file mode", text)
-		}
-		return nil
-	}
-}
-
-func (p *Part) from(name string) error {
-	p.From = name
-	if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
-		p.From = plain
-	}
-	return nil
-}
-
-// index reads "<old>..<new>", followed by the mode if that is the same on both sides.
-func (p *Part) index(text string) error {
-	ids, mode, same := strings.Cut(text, " ")
-	before, after, ok := strings.Cut(ids, "..")
-	if !ok {
-		return fmt.Errorf("%q is not a pair of object ids", ids)
-	}
-	if p.Old.Exists() {
-		p.Old.ID = before
-	}
-	if p.New.Exists() {
-		p.New.ID = after
-	}
-	if !same {
-		return nil
-	}
-	if err := p.modeInto(&p.Old.Mode)(mode); err != nil {
-		return err
-	}
-	p.New.Mode = p.Old.Mode
-	return nil
-}
-
-// body reads the hunks. It replaces the names: they do not matter here, and odd ones are hard
-// to parse.
-func (p *Part) body(hunks string) error {
-	if hunks == "" {
-		return nil
-	}
-	files, _, err := gitdiff.Parse(strings.NewReader("diff --git a/f b/f\n--- a/f\n+++ b/f\n" + hunks))
-	if strings.HasPrefix(hunks, "GIT") {
-		files, _, err = gitdiff.Parse(strings.NewReader("diff --git a/f b/f\nindex 0000000..1111111 100644\n" + hunks))
-	}
-	if err != nil {
-		return fmt.Errorf("read the diff: %w", err)
-	}
-	if len(files) != 1 {
-		return errors.New("read the diff: it is not of one file")
-	}
-	p.text, p.forward, p.reverse = files[0].TextFragments, files[0].BinaryFragment, files[0].ReverseBinaryFragment
-	p.missing = files[0].IsBinary && p.forward == nil
-	return nil
 }

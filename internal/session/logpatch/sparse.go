@@ -168,12 +168,12 @@ func without(hunks, standIn string) (string, error) {
 	if !strings.Contains(hunks, "\n "+standIn) {
 		return hunks, nil
 	}
-	var p Part
-	if err := p.body(hunks); err != nil {
+	file, err := parse(hunks)
+	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	for _, hunk := range p.text {
+	for _, hunk := range file.TextFragments {
 		for _, piece := range pieces(hunk, standIn) {
 			b.WriteString(piece.String())
 		}
