@@ -74,7 +74,7 @@ var (
 
 // Parse reads one file's part of a diff, as git writes it.
 func Parse(f loop.FileChange) (Part, error) {
-	p := Part{Path: f.Path}
+	p := Part{Path: f.Path, Old: Version{Mode: patch.Regular}, New: Version{Mode: patch.Regular}} // unless the header tells others
 	var nameless strings.Builder
 	text := cmp.Or(f.BinaryPatch, f.Patch)
 	for text != "" {
@@ -89,20 +89,26 @@ func Parse(f loop.FileChange) (Part, error) {
 		}
 		text = rest
 	}
-	file, err := parse(nameless.String() + text)
+	header, err := parse(nameless.String())
 	if err != nil {
+		return p, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	p.told = header.OldMode != 0 || header.NewMode != 0
+	was := cmp.Or(header.OldMode, fs.FileMode(patch.Regular))
+	p.Old = Version{uint32(was), header.OldOIDPrefix}
+	p.New = Version{uint32(cmp.Or(header.NewMode, was)), header.NewOIDPrefix}
+	if header.IsNew {
+		p.Old = Version{}
+	}
+	if header.IsDelete {
+		p.New = Version{}
+	}
+	file, err := parse(nameless.String() + text)
+	if err != nil { // what the header tells is known all the same
 		return p, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	p.text, p.forward, p.reverse = file.TextFragments, file.BinaryFragment, file.ReverseBinaryFragment
 	p.missing = file.IsBinary && p.forward == nil
-	p.told = file.OldMode != 0 || file.NewMode != 0
-	was := cmp.Or(file.OldMode, fs.FileMode(patch.Regular))
-	if !file.IsNew {
-		p.Old = Version{uint32(was), file.OldOIDPrefix}
-	}
-	if !file.IsDelete {
-		p.New = Version{uint32(cmp.Or(file.NewMode, was)), file.NewOIDPrefix}
-	}
 	return p, nil
 }
 

@@ -319,6 +319,18 @@ func TestNotHeld(t *testing.T) {
 	if got := find(other); len(got) != 2 {
 		t.Errorf("another: %+v", got)
 	}
+	broken := func(id byte) patch.Side {
+		return patch.Side{Mode: patch.Regular, ID: [20]byte{id}, Content: []byte("one\ntwo\n")}
+	}
+	for id, want := range map[byte]int{1: 1, 2: 2} {
+		c := loop.Change{Files: slices.Concat(patch.File("a", broken(1), patch.Side{}), patch.File("b", patch.Side{}, broken(id)))}
+		for i := range c.Files {
+			c.Files[i].Patch = strings.Replace(c.Files[i].Patch, "1,2", "1,9", 1)
+		}
+		if got := rename.Find(c).Files; len(got) != want {
+			t.Errorf("with broken patches: %+v", got)
+		}
+	}
 }
 
 func FuzzFind(f *testing.F) {
