@@ -57,37 +57,39 @@ func (l *Logs) Runs(ctx context.Context, patience time.Duration) []Run {
 
 // RunHere returns the session that runs in the user's work tree. It reads no log.
 func (l *Logs) RunHere(ctx context.Context, patience time.Duration) (r Run, ok bool) {
-	at, err := repo.Open(l.Host.Dir, l.Host.LookupEnv)
-	if err != nil {
+	if r.Holder, ok = l.holder(l.Host.Data("locks")); !ok {
 		return r, false
 	}
-	tree := session.WorkTree{Root: at.WorkTree, GitDir: at.GitDir, Own: l.Host.Data("locks")}
-	held := tree.Held()
-	if held == nil {
-		return r, false
-	}
-	r.Holder = session.Holder{Lock: *held}
-	r.Holder.Door, _ = tree.Door() // it is a run even if it cannot be asked
-	r.Client = &door.Client{Path: r.Holder.Door, Session: held.Session, Patience: patience}
+	r.Client = &door.Client{Path: r.Holder.Door, Session: r.Holder.Lock.Session, Patience: patience}
 	if r.At, r.Err = r.Client.Look(ctx); r.Err != nil {
-		r.At = known(*held)
+		r.At = known(r.Holder.Lock)
 	}
 	return r, true
 }
 
 // stranger returns the session that runs in the user's work tree but under another home
 // directory: only the lock in the git directory tells of it.
-func (l *Logs) stranger(known []session.Holder) (h session.Holder, ok bool) {
+func (l *Logs) stranger(known []session.Holder) (stranger session.Holder, ok bool) {
+	stranger, ok = l.holder("")
+	return stranger, ok && !slices.ContainsFunc(known, func(h session.Holder) bool { return h.Lock.WorkTree == stranger.Lock.WorkTree })
+}
+
+// holder returns the session that holds the lock of the user's work tree. own is the user's
+// directory for locks.
+func (l *Logs) holder(own string) (h session.Holder, ok bool) {
 	at, err := repo.Open(l.Host.Dir, l.Host.LookupEnv)
 	if err != nil {
 		return h, false
 	}
-	held := session.WorkTree{Root: at.WorkTree, GitDir: at.GitDir}.Held()
-	if held == nil || slices.ContainsFunc(known, func(h session.Holder) bool { return h.Lock.WorkTree == at.WorkTree }) {
+	tree := session.WorkTree{Root: at.WorkTree, GitDir: at.GitDir, Own: own}
+	held := tree.Held()
+	if held == nil {
 		return h, false
 	}
-	_, ok = session.Began(held.Session)
-	return session.Holder{Lock: *held}, ok
+	h.Lock = *held
+	h.Door, _ = tree.Door()             // it is a run even if it cannot be asked
+	_, ok = session.Began(held.Session) // other commands hold it for a moment
+	return h, ok
 }
 
 // holds reports whether a work tree belongs to the repository.
