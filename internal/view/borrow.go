@@ -19,7 +19,7 @@ func isGitDir(dir string) bool {
 // gitrepository-layout(5).
 func (c *copied) borrow(objects, to string) error {
 	from := filepath.ToSlash(objects) + "\n"
-	if c.lent != "" && below(c.trees[0].from, objects) {
+	if c.lent != "" && below(c.trees[0].dir, objects) {
 		at, err := c.lend(objects)
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ func (c *copied) lend(objects string) (at string, err error) {
 // lead makes git in the copy use the copy of the repository, if that is outside the work tree or
 // names its path.
 func (c *copied) lead(p *Place) error {
-	root := c.trees[0].to
+	root := c.trees[0].own
 	dotGit := filepath.Join(root, ".git")
 	if info, err := os.Lstat(dotGit); err != nil || !info.IsDir() {
 		if err := os.RemoveAll(dotGit); err != nil {

@@ -17,7 +17,7 @@ func Bring(ctx context.Context, from, to string, paths []string) error {
 		return nil
 	}
 	probe := to + ".probe"
-	c := &copied{trees: []tree{{from: from, to: to}}}
+	c := &copied{trees: []*layer{{dir: from, own: to}}}
 	c.sharing = tryClone(filepath.Join(from, paths[0]), probe) == nil
 	defer os.RemoveAll(probe) //nolint:errcheck // an empty directory
 	root, err := os.OpenRoot(to)
@@ -38,7 +38,7 @@ func Bring(ctx context.Context, from, to string, paths []string) error {
 
 // bring copies one path.
 func (c *copied) bring(ctx context.Context, root *os.Root, path string) error {
-	from, dir := filepath.Join(c.trees[0].from, path), filepath.Join(c.trees[0].to, filepath.Dir(path))
+	from, dir := filepath.Join(c.trees[0].dir, path), filepath.Join(c.trees[0].own, filepath.Dir(path))
 	info, err := os.Lstat(from)
 	if err != nil {
 		return err

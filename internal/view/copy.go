@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,20 +21,14 @@ import (
 // A copied is a copy of the work tree and its repository. It uses the objects of the user's
 // repository as alternates.
 type copied struct {
-	trees   []tree
-	stamps  map[string]stamp // of each file after copying, by its path in the copy
-	sharing bool             // files share their blocks
-	lent    string           // for a replica: a directory at which commands find the user's objects
-	beneath *beneath         // what is not copied, or nil
+	trees   []*layer
+	stamps  map[spot]stamp // of each file after copying
+	sharing bool           // files share their blocks
+	lent    string         // for a replica: a directory at which commands find the user's objects
+	beneath *beneath       // what is not copied, or nil
 
 	busy atomic.Int32 // goroutines that copy
 	mu   sync.Mutex   // guards the directory lent
-}
-
-// A tree is a directory with its copy.
-type tree struct {
-	from, to string
-	git      bool // it is a git directory outside the work tree
 }
 
 // A stamp changes with every change of a file.
@@ -48,11 +41,11 @@ func stampOf(info fs.FileInfo) stamp { return stamp{file.StampOf(info), info.Mod
 
 // copied returns the layout of a copy of the work tree in a directory.
 func (p *Place) copied(dir string) *copied {
-	c := &copied{stamps: make(map[string]stamp)}
+	c := &copied{stamps: make(map[spot]stamp)}
 	for i, from := range p.dirs() {
-		t := tree{from: from, to: filepath.Join(dir, fmt.Sprintf(".git%d", i)), git: i > 0}
+		t := &layer{dir: from, own: filepath.Join(dir, fmt.Sprintf(".git%d", i)), git: i > 0}
 		if !t.git { // some tools use the name of the work tree
-			t.to = filepath.Join(dir, filepath.Base(from))
+			t.own = filepath.Join(dir, filepath.Base(from))
 		}
 		c.trees = append(c.trees, t)
 	}
@@ -71,10 +64,10 @@ func (p *Place) copy(ctx context.Context, dir string, sharing bool) (*copied, er
 
 func (c *copied) make(ctx context.Context, p *Place) error {
 	for _, t := range c.trees {
-		if err := os.MkdirAll(filepath.Dir(t.to), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(t.own), 0o700); err != nil {
 			return err
 		}
-		if err := c.copyTree(ctx, t.from, t.to, t.git || t.from == p.GitDir); err != nil {
+		if err := c.copyTree(ctx, t.dir, t.own, t.git || t.dir == p.GitDir); err != nil {
 			return err
 		}
 	}
@@ -84,8 +77,8 @@ func (c *copied) make(ctx context.Context, p *Place) error {
 // path returns the path in the copy of a path in the original.
 func (c *copied) path(of string) string {
 	for _, t := range c.trees {
-		if rel, err := filepath.Rel(t.from, of); err == nil && (rel == "." || filepath.IsLocal(rel)) {
-			return filepath.Join(t.to, rel)
+		if rel, err := filepath.Rel(t.dir, of); err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(t.own, rel)
 		}
 	}
 	return of
@@ -106,7 +99,7 @@ func (c *copied) copyTree(ctx context.Context, from, to string, git bool) error 
 		return err
 	}
 	if !git {
-		entries = c.beneath.filter(c.trees[0].from, from, entries)
+		entries = c.beneath.filter(c.trees[0].dir, from, entries)
 	}
 	if err := c.copyEntries(ctx, from, to, entries, git); err != nil {
 		return err
@@ -209,16 +202,16 @@ func copyContent(from, to string, perm fs.FileMode) error {
 
 // recordStamps records the stamps of all files.
 func (c *copied) recordStamps(ctx context.Context) error {
-	return c.each(func(_ tree, name string, info fs.FileInfo) error {
-		c.stamps[name] = stampOf(info)
+	return c.each(func(at spot, info fs.FileInfo) error {
+		c.stamps[at] = stampOf(info)
 		return ctx.Err()
 	})
 }
 
 // each calls do for each file of the copy.
-func (c *copied) each(do func(t tree, name string, info fs.FileInfo) error) error {
+func (c *copied) each(do func(at spot, info fs.FileInfo) error) error {
 	for _, t := range c.trees {
-		err := filepath.WalkDir(t.to, func(name string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(t.own, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -226,7 +219,7 @@ func (c *copied) each(do func(t tree, name string, info fs.FileInfo) error) erro
 			if err != nil {
 				return err
 			}
-			return do(t, name, info)
+			return do(spot{t, name[len(t.own)+1:]}, info)
 		})
 		if err != nil {
 			return err
@@ -237,45 +230,33 @@ func (c *copied) each(do func(t tree, name string, info fs.FileInfo) error) erro
 
 // changes lists the files that have changed since they were copied.
 func (c *copied) changes() (changes []change, err error) {
-	there := make(map[string]bool, len(c.stamps))
-	err = c.each(func(t tree, name string, info fs.FileInfo) error {
-		there[name] = true
-		if was, known := c.stamps[name]; known && was == stampOf(info) {
-			return nil
+	there := make(map[spot]bool, len(c.stamps))
+	err = c.each(func(at spot, info fs.FileInfo) error {
+		there[at] = true
+		if was, known := c.stamps[at]; !known || was != stampOf(info) {
+			changes = append(changes, c.change(at, info))
 		}
-		found, err := c.change(t, name, info)
-		if err == nil {
-			changes = append(changes, found)
-		}
-		return err
+		return nil
 	})
-	for name := range c.stamps {
-		if err == nil && !there[name] {
-			i := slices.IndexFunc(c.trees, func(t tree) bool { return below(t.to, name) })
-			var found change
-			found, err = c.change(c.trees[i], name, nil)
-			changes = append(changes, found)
+	for at := range c.stamps {
+		if err == nil && !there[at] {
+			changes = append(changes, c.change(at, nil))
 		}
 	}
 	return changes, err
 }
 
 // change compares a file of the copy with the user's. Info is nil if the file is gone.
-func (c *copied) change(t tree, name string, info fs.FileInfo) (change, error) {
-	rel, err := filepath.Rel(t.to, name)
-	if err != nil {
-		return change{}, err
-	}
-	user := filepath.Join(t.from, rel)
-	_, was := c.stamps[name]
-	found := change{was: was, is: info != nil, user: user, view: name}
-	switch now, err := os.Lstat(user); {
+func (c *copied) change(at spot, info fs.FileInfo) change {
+	_, was := c.stamps[at]
+	found := change{spot: at, was: was, is: info != nil}
+	switch now, err := os.Lstat(at.user()); {
 	case info == nil:
 		found.same = err != nil || now.IsDir() // neither has a file there
 	case err == nil && !now.IsDir():
-		found.same = sameFile(user, now, name, info)
+		found.same = sameFile(at.user(), now, at.own(), info)
 	}
-	return newChange(filepath.ToSlash(rel), t.git, found), nil
+	return found
 }
 
 // discard makes files the same again as in the user's tree.
@@ -284,21 +265,21 @@ func (c *copied) discard(ctx context.Context, changes []change) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := remove(f.view); err != nil && !file.Missing(err) {
+		if err := remove(f.own()); err != nil && !file.Missing(err) {
 			return err
 		}
-		delete(c.stamps, f.view)
+		delete(c.stamps, f.spot)
 		if !f.was {
 			continue
 		}
-		if err := makeDirs(filepath.Dir(f.view)); err != nil {
+		if err := makeDirs(filepath.Dir(f.own())); err != nil {
 			return err
 		}
-		if err := c.copyFile(f.user, f.view); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := c.copyFile(f.user(), f.own()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if info, err := os.Lstat(f.view); err == nil {
-			c.stamps[f.view] = stampOf(info)
+		if info, err := os.Lstat(f.own()); err == nil {
+			c.stamps[f.spot] = stampOf(info)
 		}
 	}
 	return nil

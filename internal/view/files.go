@@ -13,26 +13,6 @@ import (
 	"codeloops/internal/wording"
 )
 
-// newChange completes a change, given its path: from the git directory if git is set, and otherwise
-// from the root of the work tree.
-func newChange(path string, git bool, c change) change {
-	c.path, c.git = path, git
-	inside := path
-	if !git {
-		if inside, c.git = inRepository(path); !c.git {
-			return c
-		}
-	}
-	switch c.part = partOf(inside); {
-	case c.same:
-	case c.part == partIndex && c.was && c.is:
-		c.part = indexPart(c.user, c.view)
-	case c.part != "" && config().MatchString(inside):
-		c.part = configPart(c.part, c.user, c.view)
-	}
-	return c
-}
-
 // sameFile reports whether two files have the same mode and content. It is false if one cannot be
 // read.
 func sameFile(a string, was fs.FileInfo, b string, is fs.FileInfo) bool {

@@ -16,14 +16,6 @@ import (
 	"codeloops/internal/proc"
 )
 
-// A layer is a directory of the user's, and above it what commands write there.
-type layer struct {
-	dir    string // the user's
-	upper  string // what is written
-	prefix string // the path of dir in the work tree or the git directory: "", or with a slash at the end
-	git    bool   // dir is in a git directory outside the work tree
-}
-
 // tryOverlay runs a command in a view.
 func (p *Place) tryOverlay(ctx context.Context) (err error) {
 	v, err := p.Open(ctx)
@@ -54,11 +46,11 @@ func (v *View) addLayers() error {
 			if rel = filepath.ToSlash(rel) + "/"; rel == "./" {
 				rel = ""
 			}
-			l := layer{dir: at, upper: filepath.Join(v.home, fmt.Sprintf("upper%d", len(v.layers))), prefix: rel, git: i > 0}
-			if err := os.Mkdir(l.upper, 0o700); err != nil {
+			l := &layer{dir: at, own: filepath.Join(v.home, fmt.Sprintf("upper%d", len(v.layers))), prefix: rel, git: i > 0}
+			if err := os.Mkdir(l.own, 0o700); err != nil {
 				return err
 			}
-			if err := copyMode(at, l.upper); err != nil {
+			if err := copyMode(at, l.own); err != nil {
 				return err
 			}
 			v.layers = append(v.layers, l)
@@ -90,12 +82,12 @@ func (v *View) written() (changes []change, err error) {
 }
 
 // walk calls tell for each file in a directory of the layer, and for each that it hides.
-func (l layer) walk(dir string, tell func(change)) error {
-	entries, err := os.ReadDir(filepath.Join(l.upper, dir))
+func (l *layer) walk(dir string, tell func(change)) error {
+	entries, err := os.ReadDir(filepath.Join(l.own, dir))
 	if err != nil {
 		return err
 	}
-	hides := dir != "" && opaque(filepath.Join(l.upper, dir))
+	hides := dir != "" && opaque(filepath.Join(l.own, dir))
 	if hides {
 		l.gone(dir, entries, tell)
 	}
@@ -109,7 +101,7 @@ func (l layer) walk(dir string, tell func(change)) error {
 			l.goneTree(name, tell)
 		case info.IsDir():
 			if user, err := os.Lstat(filepath.Join(l.dir, name)); err == nil && !user.IsDir() {
-				tell(l.change(name, true, false, false)) // a file became a directory
+				tell(change{spot: spot{l, name}, was: true}) // a file became a directory
 			}
 			if err := l.walk(name, tell); err != nil {
 				return err
@@ -124,26 +116,26 @@ func (l layer) walk(dir string, tell func(change)) error {
 }
 
 // file calls tell for a file of the layer.
-func (l layer) file(name string, info fs.FileInfo, tell func(change)) error {
+func (l *layer) file(name string, info fs.FileInfo, tell func(change)) error {
 	user, err := os.Lstat(filepath.Join(l.dir, name))
 	switch {
 	case file.Missing(err):
-		tell(l.change(name, false, true, false))
+		tell(change{spot: spot{l, name}, is: true})
 		return nil
 	case err != nil:
 		return err
 	case user.IsDir():
 		l.goneTree(name, tell)
-		tell(l.change(name, false, true, false))
+		tell(change{spot: spot{l, name}, is: true})
 		return nil
 	}
-	same := sameFile(filepath.Join(l.dir, name), user, filepath.Join(l.upper, name), info)
-	tell(l.change(name, true, true, same))
+	at := spot{l, name}
+	tell(change{at, true, true, sameFile(at.user(), user, at.own(), info)})
 	return nil
 }
 
 // gone calls tell for what an opaque directory hides, except for what it has itself.
-func (l layer) gone(dir string, except []os.DirEntry, tell func(change)) {
+func (l *layer) gone(dir string, except []os.DirEntry, tell func(change)) {
 	below, _ := os.ReadDir(filepath.Join(l.dir, dir)) // on error, it hides nothing
 	for _, e := range below {
 		if !slices.ContainsFunc(except, func(x os.DirEntry) bool { return x.Name() == e.Name() }) {
@@ -153,36 +145,24 @@ func (l layer) gone(dir string, except []os.DirEntry, tell func(change)) {
 }
 
 // goneTree calls tell for a file, or for all those in a directory, that the view does not show.
-func (l layer) goneTree(name string, tell func(change)) {
+func (l *layer) goneTree(name string, tell func(change)) {
 	_ = filepath.WalkDir(filepath.Join(l.dir, name), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil //nolint:nilerr // commands cannot remove what they cannot read
 		}
 		rel, err := filepath.Rel(l.dir, path)
 		if err == nil {
-			tell(l.change(rel, true, false, false))
+			tell(change{spot: spot{l, rel}, was: true})
 		}
 		return nil
 	})
 }
 
-func (l layer) change(name string, was, is, same bool) change {
-	return newChange(l.prefix+filepath.ToSlash(name), l.git, change{
-		was: was, is: is, same: same, user: filepath.Join(l.dir, name), view: filepath.Join(l.upper, name),
-	})
-}
-
 // discard removes changes from the layers, so that what is below shows again.
-func (v *View) discard(changes []change) error {
-	for _, l := range v.layers {
-		for _, c := range changes {
-			name, err := filepath.Rel(l.upper, c.view)
-			if err != nil || !filepath.IsLocal(name) {
-				continue
-			}
-			if err := l.uncover(name); err != nil {
-				return err
-			}
+func discard(changes []change) error {
+	for _, c := range changes {
+		if err := c.in.uncover(c.name); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -190,9 +170,9 @@ func (v *View) discard(changes []change) error {
 
 // uncover removes what hides a file: what has its path in the layer, and in the directories above
 // it, files and opaque marks.
-func (l layer) uncover(name string) error {
+func (l *layer) uncover(name string) error {
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
-		at := filepath.Join(l.upper, dir)
+		at := filepath.Join(l.own, dir)
 		info, err := os.Lstat(at)
 		switch {
 		case file.Missing(err):
@@ -208,7 +188,7 @@ func (l layer) uncover(name string) error {
 			}
 		}
 	}
-	return remove(filepath.Join(l.upper, name))
+	return remove(filepath.Join(l.own, name))
 }
 
 // mountsBelow lists the mounts in a directory, outer ones first, by proc_pid_mountinfo(5).

@@ -83,7 +83,7 @@ func (c *Replica) beneath() (*beneath, error) {
 func (p *Place) Replica(dir string) *Replica {
 	c := p.copied(filepath.Join(dir, "tree")) // in a directory of its own, since it may have any name
 	c.lent = filepath.Join(dir, "objects")
-	return &Replica{Root: c.trees[0].to, home: dir, of: c}
+	return &Replica{Root: c.trees[0].own, home: dir, of: c}
 }
 
 // Path returns the path in the copy of a path in the work tree.

@@ -56,6 +56,18 @@ func partOf(path string) string {
 	return ""
 }
 
+// part names what a change in a git directory has changed, given the path from there; see [partOf].
+func (c change) part(inside string) string {
+	switch part := partOf(inside); {
+	case part == partIndex && c.was && c.is:
+		return indexPart(c.user(), c.own())
+	case part != "" && config().MatchString(inside):
+		return configPart(part, c.user(), c.own())
+	default:
+		return part
+	}
+}
+
 // changesGit reports whether a change of a part can change what git shows.
 func changesGit(part string) bool { return part != partHead && part != partIndex && part != partRefs }
 

@@ -142,9 +142,9 @@ func (p *Place) home() string { return filepath.Join(p.Home, digest(p.Root)) }
 // A View is one version of the work tree. It must be used by one goroutine.
 type View struct {
 	place  *Place
-	home   string  // its own
-	layers []layer // of an overlay
-	copied *copied // of any other kind
+	home   string   // its own
+	layers []*layer // of an overlay
+	copied *copied  // of any other kind
 }
 
 // Open makes a view of the work tree. The caller closes it.
@@ -187,7 +187,7 @@ func (v *View) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 		if err != nil {
 			return proc.Result{}, fmt.Errorf("make a view of %s: %w", v.place.Root, err)
 		}
-		c.Overlays = append(c.Overlays, proc.Overlay{Dir: v.place.found(l.dir), Lower: lower, Upper: l.upper, Work: work})
+		c.Overlays = append(c.Overlays, proc.Overlay{Dir: v.place.found(l.dir), Lower: lower, Upper: l.own, Work: work})
 	}
 	if v.place.Sight != nil {
 		c.Binds = append(c.Binds, v.place.Sight.objects...)
@@ -209,11 +209,14 @@ func (v *View) Written() (loop.Written, error) {
 func (v *View) Discard(ctx context.Context) error {
 	changes, err := v.changes()
 	if err == nil {
-		changes = slices.DeleteFunc(changes, func(c change) bool { return !c.git && v.place.Ignored(c.path) })
+		changes = slices.DeleteFunc(changes, func(c change) bool {
+			_, git := c.inGit()
+			return !git && v.place.Ignored(c.path())
+		})
 		if v.copied != nil {
 			err = v.copied.discard(ctx, changes)
 		} else {
-			err = v.discard(changes)
+			err = discard(changes)
 		}
 	}
 	if err != nil {
@@ -251,16 +254,41 @@ func (v *View) look() ([]change, error) {
 	return v.written()
 }
 
+// A layer is a directory of the user's with what commands write above it, or with its copy.
+type layer struct {
+	dir    string // the user's
+	own    string // what is written, or the copy
+	prefix string // the path of dir in the work tree or the git directory: "", or with a slash at the end
+	git    bool   // dir is in a git directory outside the work tree
+}
+
+// A spot is a path in a layer.
+type spot struct {
+	in   *layer
+	name string
+}
+
+func (s spot) user() string { return filepath.Join(s.in.dir, s.name) }
+
+func (s spot) own() string { return filepath.Join(s.in.own, s.name) }
+
+// path returns the slash-separated path from the root of the work tree or the git directory.
+func (s spot) path() string { return s.in.prefix + filepath.ToSlash(s.name) }
+
+// inGit reports whether the spot is in a git directory, and returns its path from there.
+func (s spot) inGit() (path string, is bool) {
+	if s.in.git {
+		return s.path(), true
+	}
+	return inRepository(s.path())
+}
+
 // A change is a file of the view that was written, or one of the user's that is hidden.
 type change struct {
-	path string // slash-separated, from the root of the work tree or the git directory
-	was  bool   // the user has a file there
-	is   bool   // the view has a file there
-	same bool   // both are the same, or neither exists
-	git  bool   // it is in a git directory
-	part string // see [partOf]
-	user string // its path in the user's tree
-	view string // in the view, or in the layer
+	spot
+	was  bool // the user has a file there
+	is   bool // the view has a file there
+	same bool // both are the same, or neither exists
 }
 
 // summary sums up changes for a person.
@@ -271,17 +299,22 @@ func (p *Place) summary(changes []change) (w loop.Written) {
 		}
 	}
 	for _, c := range changes {
+		inside, git := c.inGit()
 		switch {
-		case c.same, c.git && c.part == "":
-		case c.git && changesGit(c.part):
-			add(&w.Settings, c.part)
-		case c.git:
-			add(&w.Repository, c.part)
-		case p.Ignored(c.path):
+		case c.same:
+		case git:
+			switch part := c.part(inside); {
+			case part == "":
+			case changesGit(part):
+				add(&w.Settings, part)
+			default:
+				add(&w.Repository, part)
+			}
+		case p.Ignored(c.path()):
 		case c.was:
-			w.Changed = append(w.Changed, c.path)
+			w.Changed = append(w.Changed, c.path())
 		default:
-			w.Added = append(w.Added, c.path)
+			w.Added = append(w.Added, c.path())
 		}
 	}
 	for _, list := range [][]string{w.Changed, w.Added, w.Repository, w.Settings} {
