@@ -95,7 +95,7 @@ func pointsTo(stored, content []byte) bool {
 
 // isCheckout reports whether a checkout of the file would write the bytes on the disk.
 func (c *capture) isCheckout(ctx context.Context, path string, f *scan.File, disk []byte, attrs attr.Attrs) bool {
-	out, err := c.git.checkedOut(ctx, "to see what a checkout would write", path, f.ID)
+	out, err := c.checkedOut(ctx, "to see what a checkout would write", path, f.ID)
 	return err == nil && bytes.Equal(plain(out, attrs), plain(disk, attrs))
 }
 

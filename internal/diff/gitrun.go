@@ -15,7 +15,6 @@ import (
 
 	"codeloops/internal/diff/index"
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/store"
 	"codeloops/internal/file"
 	"codeloops/internal/repo"
 	"codeloops/internal/wording"
@@ -23,12 +22,10 @@ import (
 
 var errNoGit = errors.New("the git program is needed for this")
 
-// A gitRunner runs the git program and notes each purpose once.
+// A gitRunner runs the git program in the user's repository, and notes each purpose once.
 type gitRunner struct {
-	git   Git
-	note  func(string)
-	root  string       // of the work tree
-	store *store.Store // that has what is read and written
+	git  Git
+	note func(string)
 	// global are arguments that name the repository, set if git would not find it from the
 	// root of the work tree. With them, git does not check who owns the repository
 	// (safe.directory), so it has to accept it first, from start, where the session began.
@@ -71,8 +68,7 @@ func (g *gitRunner) accept(ctx context.Context) error {
 	return err
 }
 
-// purpose returns the runner for one purpose, as in "to read objects". The purpose "" is not
-// noted, and is for repositories other than the user's.
+// purpose returns the runner for one purpose, as in "to read objects".
 func (g *gitRunner) purpose(why string) purpose { return purpose{g, why} }
 
 type purpose struct {
@@ -85,10 +81,6 @@ func (p purpose) Run(ctx context.Context, c GitCall) ([]byte, error) {
 	if p.git == nil {
 		return nil, errNoGit
 	}
-	if p.why == "" {
-		c.Args = slices.Concat([]string{"--no-replace-objects"}, c.Args)
-		return p.git.Run(ctx, c)
-	}
 	if _, noted := p.noted.LoadOrStore(p.why, true); !noted && p.note != nil {
 		p.note("ran the git program " + p.why)
 	}
@@ -99,31 +91,30 @@ func (p purpose) Run(ctx context.Context, c GitCall) ([]byte, error) {
 	return p.git.Run(ctx, c)
 }
 
-// inTree runs git at the root of the work tree, with the objects of the store.
-func (p purpose) inTree(ctx context.Context, stdin []byte, env []string, args ...string) ([]byte, error) {
+// runGit runs git at the root of the work tree, with the objects of the store.
+func (p *place) runGit(ctx context.Context, why string, stdin []byte, env []string, args ...string) ([]byte, error) {
 	objects, err := p.store.Environ()
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(ctx, GitCall{Dir: p.root, Env: append(objects, env...), Args: args, Stdin: stdin})
+	return p.git.purpose(why).Run(ctx, GitCall{Dir: p.Root(), Env: append(objects, env...), Args: args, Stdin: stdin})
 }
 
-// hash stores files as git converts them, and returns the ids of the blobs. Git may keep line ends,
+// hashByGit stores files as git converts them, and returns the ids of the blobs. Git may keep line ends,
 // depending on the index, so it gets one that holds just the previous versions with CRLF.
-func (g *gitRunner) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.Hash, error) {
+func (p *place) hashByGit(ctx context.Context, files []scan.Unconverted) ([]plumbing.Hash, error) {
 	var before, paths bytes.Buffer
 	for _, f := range files {
 		paths.WriteString(f.Path + "\x00")
 		if f.Before == nil {
 			continue
 		}
-		if err := g.store.Persist(f.Before.ID); err != nil {
+		if err := p.store.Persist(f.Before.ID); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(&before, "%o %s\t%s\x00", f.Before.Mode, f.Before.ID, f.Path)
 	}
-	git := g.purpose("to convert files (filter, ident or encoding)")
-	x, err := git.updateIndex(ctx, nil, update{"--index-info", before.Bytes()}, update{"--stdin", paths.Bytes()})
+	x, err := p.updateIndex(ctx, "to convert files (filter, ident or encoding)", nil, update{"--index-info", before.Bytes()}, update{"--stdin", paths.Bytes()})
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +140,7 @@ type update struct {
 }
 
 // updateIndex lets git update a copy of an index, or an empty one, and returns its entries.
-func (p purpose) updateIndex(ctx context.Context, content []byte, updates ...update) (*index.Index, error) {
+func (p *place) updateIndex(ctx context.Context, why string, content []byte, updates ...update) (*index.Index, error) {
 	dir, err := os.MkdirTemp("", "codeloops-index-")
 	if err != nil {
 		return nil, err
@@ -165,7 +156,7 @@ func (p purpose) updateIndex(ctx context.Context, content []byte, updates ...upd
 	}
 	for _, u := range updates {
 		if err == nil {
-			_, err = p.inTree(ctx, u.stdin, []string{"GIT_INDEX_FILE=" + path}, append(args, u.option)...)
+			_, err = p.runGit(ctx, why, u.stdin, []string{"GIT_INDEX_FILE=" + path}, append(args, u.option)...)
 		}
 	}
 	if err != nil {
@@ -179,19 +170,19 @@ func (p purpose) updateIndex(ctx context.Context, content []byte, updates ...upd
 }
 
 // checkedOut returns what a checkout would write for a blob.
-func (g *gitRunner) checkedOut(ctx context.Context, why, name string, id plumbing.Hash) ([]byte, error) {
-	if err := g.store.Persist(id); err != nil {
+func (p *place) checkedOut(ctx context.Context, why, name string, id plumbing.Hash) ([]byte, error) {
+	if err := p.store.Persist(id); err != nil {
 		return nil, err
 	}
-	return g.purpose(why).inTree(ctx, nil, nil, "cat-file", "--filters", "--path="+name, id.String())
+	return p.runGit(ctx, why, nil, nil, "cat-file", "--filters", "--path="+name, id.String())
 }
 
-// readIndex lets git rewrite an index that package index cannot read. The stats do not count, so
+// indexByGit lets git rewrite an index that package index cannot read. The stats do not count, so
 // each file is compared by content.
-func (g *gitRunner) readIndex(ctx context.Context, path string) (*index.Index, error) {
+func (p *place) indexByGit(ctx context.Context, path string) (*index.Index, error) {
 	content, _, err := file.Read(path, file.Options{Max: math.MaxInt64})
 	if err != nil {
 		return nil, err
 	}
-	return g.purpose("to read an unusual index").updateIndex(ctx, content, update{"--force-write-index", nil})
+	return p.updateIndex(ctx, "to read an unusual index", content, update{"--force-write-index", nil})
 }

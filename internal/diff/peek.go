@@ -63,9 +63,8 @@ func (t *Tree) snapshot(since Mark, abandon context.CancelCauseFunc) (w *watcher
 	w = &watcher{place: t.place, start: t.start}
 	w.seen = seen{last: t.last, how: t.how, nests: nests{at: &w.place, begun: t.nests.begun}}
 	w.alone = true
-	w.git = &gitRunner{git: t.git.git, root: t.git.root, global: t.git.global, start: t.git.start} // without note
-	w.store = t.store.Temporary(w.git.purpose(""), w.git.purpose("to read objects of a partial clone"))
-	w.git.store = w.store
+	w.git = &gitRunner{git: t.git.git, global: t.git.global, start: t.git.start} // without note
+	w.store = t.store.Temporary(w.git.purpose("to read objects of a partial clone"))
 	if from = t.base; since == Captured && t.last != nil {
 		from = t.last
 	}

@@ -68,7 +68,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	}
 	s := &scan.Scanner{
 		Root: w.Root(), Now: w.options.Now, Since: w.since, Clock: w.clock, Alone: w.alone,
-		Blobs: w.store, Inside: &w.nests, Hash: w.git.hash,
+		Blobs: w.store, Inside: &w.nests, Hash: w.hashByGit,
 	}
 	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
 		return scan.State{}, err
@@ -120,7 +120,7 @@ func (w *watcher) readIndex(ctx context.Context) error {
 	at := w.repo.IndexFile()
 	x, mark, err := index.ReadNew(at, w.tracked.from)
 	if errors.Is(err, index.ErrExtension) {
-		x, err = w.git.readIndex(ctx, at)
+		x, err = w.indexByGit(ctx, at)
 		mark = index.Mark{} // a part of it is in another file
 	}
 	if err == nil && x != nil {

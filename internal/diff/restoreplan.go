@@ -248,7 +248,7 @@ func (w *restorePlanner) content(ctx context.Context, c scan.Difference, to *res
 	id := c.After.ID
 	raw, converted := w.raw(c)
 	if converted && !raw.Kept() {
-		content, err := w.git.checkedOut(ctx, "to convert files that are put back", c.Path, id)
+		content, err := w.checkedOut(ctx, "to convert files that are put back", c.Path, id)
 		if err != nil {
 			to.Err = fmt.Errorf("cannot tell what git makes of it: %w", err)
 		}

@@ -119,7 +119,7 @@ func open(dir string, o Options) (*Tree, error) {
 		repo:    r,
 		shared:  mode,
 		clock:   clockOf(r, o.Clock),
-		git:     &gitRunner{git: o.Git, note: o.Note, root: r.WorkTree},
+		git:     &gitRunner{git: o.Git, note: o.Note},
 	}}}
 	t.states, t.recalled, t.disk.raw = make(map[string]*scan.Dir), make(map[string]checkpoint.Kept), make(map[string]checkpoint.Raw)
 	t.head, t.nests.at = head, &t.place
@@ -127,10 +127,9 @@ func open(dir string, o Options) (*Tree, error) {
 		t.git.lead(r, dir)
 	}
 	t.store = store.New(store.Options{
-		ObjectsDir: r.ObjectsDir(), Git: t.git.purpose(""), Sync: o.Sync,
+		ObjectsDir: r.ObjectsDir(), Git: o.Git, Sync: o.Sync,
 		Dir: r.WorkTree, Promised: t.git.purpose("to read objects of a partial clone"),
 	})
-	t.git.store = t.store
 	return t, nil
 }
 

@@ -81,11 +81,11 @@ func New(o Options) *Store {
 	return &Store{own: own, users: users{Options: o, own: own}, blobs: blobs{kept: make(map[plumbing.Hash][]byte)}}
 }
 
-// Temporary returns a temporary store on top of s. It has the objects of s, and never changes s. Git
-// and promised are as in [Options].
-func (s *Store) Temporary(git, promised Git) *Store {
+// Temporary returns a temporary store on top of s. It has the objects of s, and never changes s.
+// Promised is as in [Options].
+func (s *Store) Temporary(promised Git) *Store {
 	o := s.users.Options
-	o.Git, o.Promised, o.Sync = git, promised, func(*os.File) error { return nil }
+	o.Promised, o.Sync = promised, func(*os.File) error { return nil }
 	b := New(o)
 	b.beneath = s
 	if objects := s.own.directory(); objects != nil {

@@ -63,7 +63,7 @@ func (u *users) git(ctx context.Context, stdin []byte, args ...string) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	return u.Git.Run(ctx, Call{Dir: u.own.dir, Args: append([]string{"--git-dir=" + u.own.dir}, args...), Env: env, Stdin: stdin})
+	return u.Git.Run(ctx, Call{Dir: u.own.dir, Args: append([]string{"--no-replace-objects", "--git-dir=" + u.own.dir}, args...), Env: env, Stdin: stdin})
 }
 
 func lines(ids []plumbing.Hash) []byte {
