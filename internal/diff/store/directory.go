@@ -144,22 +144,18 @@ func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plu
 	return r, err
 }
 
-// files lets go-git read the files of a repository, whatever its directory of objects is called. It
-// does not block on pipes.
+// files lets go-git read a directory of objects, whatever it is called. It does not block on pipes.
 type files struct {
 	billy.Filesystem // no other methods are called
 
-	dir, objects string
+	objects string
 }
 
 func (f files) path(name string) string {
-	if filepath.IsAbs(name) {
+	if filepath.IsAbs(name) { // the name of an opened file
 		return name
 	}
-	if below, found := strings.CutPrefix(filepath.ToSlash(name), "objects"); found {
-		return filepath.Join(f.objects, below)
-	}
-	return filepath.Join(f.dir, name)
+	return filepath.Join(f.objects, strings.TrimPrefix(filepath.ToSlash(name), "objects"))
 }
 
 // Open opens a regular file. It hides the alternates file: go-git would read all indexes of the
@@ -183,8 +179,8 @@ func (f files) Open(name string) (billy.File, error) {
 
 func (f files) Stat(name string) (fs.FileInfo, error) { return os.Stat(f.path(name)) }
 
-// ReadDir implements [billy.Filesystem]. It leaves out stale locks, which are not references, and
-// packs without an index, whose writer may have been killed.
+// ReadDir implements [billy.Filesystem]. It leaves out packs without an index, whose writer may have
+// been killed.
 func (f files) ReadDir(name string) (list []fs.FileInfo, err error) {
 	entries, err := os.ReadDir(f.path(name))
 	indexed := map[string]bool{}
@@ -195,7 +191,7 @@ func (f files) ReadDir(name string) (list []fs.FileInfo, err error) {
 	}
 	for _, e := range entries {
 		pack, is := strings.CutSuffix(e.Name(), ".pack")
-		if strings.HasSuffix(e.Name(), ".lock") || is && !indexed[pack] {
+		if is && !indexed[pack] {
 			continue
 		}
 		if info, err := e.Info(); err == nil { // or it is gone by now

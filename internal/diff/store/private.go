@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,9 +16,9 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"codeloops/internal/file"
+	"codeloops/internal/repo"
 )
 
 // The first files of a private repository. They disable git's maintenance, and deltas of blobs
@@ -235,17 +236,15 @@ func (p *private) refer(name string, id plumbing.Hash) error {
 // with the highest number in the session whose name sorts last. It is zero if there is none. The
 // repository has everything that the target reaches.
 func (s *Store) Newest(namespace string) (id plumbing.Hash) {
-	p := s.own
-	if p.dir == "" {
+	if s.own.dir == "" {
 		return id
 	}
-	refs, err := dotgit.New(files{dir: p.dir, objects: p.objects.path}).Refs()
-	refs = slices.DeleteFunc(refs, func(r *plumbing.Reference) bool { return !strings.HasPrefix(r.Name().String(), namespace) })
+	refs, err := repo.At(s.own.dir).Resolved(namespace)
 	if err != nil || len(refs) == 0 {
 		return id
 	}
-	return slices.MaxFunc(refs, func(a, b *plumbing.Reference) int {
-		x, y := a.Name().String(), b.Name().String()
-		return cmp.Or(strings.Compare(path.Dir(x), path.Dir(y)), len(x)-len(y), strings.Compare(x, y))
-	}).Hash()
+	last := slices.MaxFunc(slices.Collect(maps.Keys(refs)), func(a, b string) int {
+		return cmp.Or(strings.Compare(path.Dir(a), path.Dir(b)), len(a)-len(b), strings.Compare(a, b))
+	})
+	return plumbing.NewHash(refs[last])
 }
