@@ -18,7 +18,7 @@ import (
 type begun struct {
 	outside    []string // ignore rules from outside the work tree, the user's first
 	ignoreCase bool
-	ignored    setup // digests of ignored files that matter, see [place.ignoredOf]
+	ignored    setup // digests of ignored files that matter, see [watcher.ignoredOf]
 	// at is the latest time at which the session can have begun, set where the stats that
 	// files had then are not known.
 	at time.Time
@@ -31,9 +31,9 @@ const (
 )
 
 // recordStart records the start of a session.
-func (w *watcher) recordStart(state scan.State) begun {
+func (w *watcher) recordStart() begun {
 	o := w.rules.Options()
-	return begun{ignored: w.ignoredOf(state), outside: []string{rulesIn(o.ExcludesFile), rulesIn(o.InfoExclude)}, ignoreCase: o.IgnoreCase}
+	return begun{ignored: w.ignoredOf(), outside: []string{rulesIn(o.ExcludesFile), rulesIn(o.InfoExclude)}, ignoreCase: o.IgnoreCase}
 }
 
 // readStart reads the start of a session from a checkpoint. That has only digests of the rules
@@ -96,14 +96,14 @@ func rulesIn(name string) string {
 
 // ignoredOf returns digests of ignored files by path: the rules of directories that ignore
 // themselves, and the settings of agents.
-func (p *place) ignoredOf(state scan.State) setup {
+func (w *watcher) ignoredOf() setup {
 	all := make(setup)
-	for _, dir := range state.SelfIgnored {
-		all[dir] = checkpoint.Digest(digestOf(p.absolute(dir + ".gitignore")))
+	for _, dir := range w.state.SelfIgnored {
+		all[dir] = checkpoint.Digest(digestOf(w.absolute(dir + ".gitignore")))
 	}
-	for _, below := range p.agentsLookIn() {
-		for _, name := range p.options.Settings {
-			p.addSettings(all, state.Root, below+name)
+	for _, below := range w.agentsLookIn() {
+		for _, name := range w.options.Settings {
+			w.addSettings(all, w.state.Root, below+name)
 		}
 	}
 	return all

@@ -61,12 +61,12 @@ func (t *Tree) snapshot(since Mark, abandon context.CancelCauseFunc) (w *watcher
 		return nil, nil, nil, ErrNoBaseline
 	}
 	w = &watcher{place: t.place, start: t.start}
-	w.seen = seen{last: t.last, how: t.how, nests: nests{at: &w.place, begun: t.nests.begun}}
+	w.seen = seen{state: t.state, how: t.how, nests: nests{at: &w.place, begun: t.nests.begun}}
 	w.alone = true
 	w.git = &gitRunner{git: t.git.git, global: t.git.global, start: t.git.start} // without note
 	w.store = t.store.Temporary(w.git.purpose("to read objects of a partial clone"))
-	if from = t.base; since == Captured && t.last != nil {
-		from = t.last
+	if from = t.base; since == Captured && t.state.Root != nil {
+		from = t.state.Root
 	}
 	t.peeks.all.Add(1)
 	t.peeks.cancels.Store(&abandon, abandon)
@@ -78,15 +78,15 @@ func (t *Tree) snapshot(since Mark, abandon context.CancelCauseFunc) (w *watcher
 }
 
 func (w *watcher) peek(ctx context.Context, from *scan.Dir, was Glance) (Glance, error) {
-	state, err := w.scan(ctx, nil)
-	if err != nil {
+	if err := w.scan(ctx, nil); err != nil {
 		return Glance{}, err
 	}
 	now := Glance{from: from}
-	if now.State = state.Root.ID().String(); was.from == from && was.State == now.State {
+	if now.State = w.state.Root.ID().String(); was.from == from && was.State == now.State {
 		return was, nil
 	}
-	now.Files, err = render(ctx, w.store, scan.Compare(from, state.Root))
+	var err error
+	now.Files, err = render(ctx, w.store, scan.Compare(from, w.state.Root))
 	now.Change = now.Counted()
 	return now, err
 }

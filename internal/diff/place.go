@@ -57,20 +57,18 @@ type start struct {
 // tree was opened, as 40 hexadecimal digits. It is "" on a branch without commits.
 func (s *start) BaseCommit() string { return s.head.Commit }
 
-// A seen is the result of the last scan: the state, and everything that it depends on.
+// A seen is the result of the last scan, and everything that it depends on.
 type seen struct {
-	last        *scan.Dir
-	tracked     tracked
-	rules       *ignore.Rules
-	how         attr.Conversion // of files
-	config      *repo.Config
-	setup       setup
-	overrides   overrides
-	nests       nests
-	selfIgnored []string            // see [scan.State.SelfIgnored]
-	passed      []string            // see [scan.State.IgnoredDirs]
-	fakes       map[string][]string // see [nests.setUp]
-	elsewhere   string              // the git directory that git finds, if it is another one
+	state     scan.State // zero if there is none since the session began, or was resumed
+	tracked   tracked
+	rules     *ignore.Rules
+	how       attr.Conversion // of files
+	config    *repo.Config
+	setup     setup
+	overrides overrides
+	nests     nests
+	fakes     map[string][]string // see [nests.setUp]
+	elsewhere string              // the git directory that git finds, if it is another one
 }
 
 // A watcher scans a work tree repeatedly.

@@ -54,45 +54,44 @@ func trackedIn(x *index.Index) tracked {
 
 // scan finds the state of the work tree, with the files of also in scope, too. It reads the settings
 // each time, because they can change like any file.
-func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
+func (w *watcher) scan(ctx context.Context, also *scan.Dir) error {
 	r, err := w.reopen()
 	if err != nil {
-		return scan.State{}, err
+		return err
 	}
 	if err := w.readIndex(ctx); err != nil {
-		return scan.State{}, fmt.Errorf("read the index: %w", err)
+		return fmt.Errorf("read the index: %w", err)
 	}
 	o, err := originOf(r)
 	if err != nil {
-		return scan.State{}, err
+		return err
 	}
 	s := &scan.Scanner{
 		Root: w.Root(), Now: w.options.Now, Since: w.since, Clock: w.clock, Alone: w.alone,
 		Blobs: w.store, Inside: &w.nests, Hash: w.hashByGit,
 	}
 	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
-		return scan.State{}, err
+		return err
 	}
 	if s.Conversion, err = w.conversion(ctx, r); err != nil {
-		return scan.State{}, err
+		return err
 	}
 	o.WorkTree, o.FromIndex = w.Root(), w.leftOut(ctx)
 	w.rules = ignore.New(o)
 	s.Rules = w.rules
-	known := scan.Known{Base: w.base, Index: w.tracked.root, Then: w.trackedThen, Last: w.last, Also: also}
+	known := scan.Known{Base: w.base, Index: w.tracked.root, Then: w.trackedThen, Last: w.state.Root, Also: also}
 	state, err := w.scanAll(ctx, s, known)
-	if err == nil && w.last != nil && w.reconverted(s.Conversion.Settings, state.Root) {
+	if err == nil && known.Last != nil && w.reconverted(s.Conversion.Settings, state.Root) {
 		known.Last = w.found
 		state, err = w.scanAll(ctx, s, known)
 	}
 	if err != nil {
-		return scan.State{}, err
+		return err
 	}
-	w.last, w.how, w.config = state.Root, s.Conversion, r.Config
+	w.state, w.how, w.config = state, s.Conversion, r.Config
 	w.setup, w.overrides = w.setupOf(r), w.overridesOf(r)
-	w.selfIgnored, w.passed = state.SelfIgnored, state.IgnoredDirs
 	w.fakes = w.nests.setUp(w.setup)
-	return state, nil
+	return nil
 }
 
 func (w *watcher) scanAll(ctx context.Context, s *scan.Scanner, known scan.Known) (scan.State, error) {
@@ -110,7 +109,7 @@ func (w *watcher) scanAll(ctx context.Context, s *scan.Scanner, known scan.Known
 // too.
 func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 	return !reflect.DeepEqual(now, s.how.Settings) ||
-		slices.ContainsFunc(scan.Compare(s.last, root), func(c scan.Difference) bool {
+		slices.ContainsFunc(scan.Compare(s.state.Root, root), func(c scan.Difference) bool {
 			return path.Base(c.Path) == ".gitattributes"
 		})
 }

@@ -86,16 +86,16 @@ func (w *restorePlanner) find(ctx context.Context, known *memory, to string, oth
 			return ErrUnknownState
 		}
 	}
-	state, err := w.scan(ctx, w.target.state)
-	if err != nil {
+	if err := w.scan(ctx, w.target.state); err != nil {
 		return err
 	}
-	w.now.state = state.Root
+	w.now.state = w.watcher.state.Root
 	for _, state := range states {
 		o := w.watcher.rules.Options()
 		o.WorkTree, o.FromIndex = "", w.contents(ctx, known.states[state])
 		w.rules = append(w.rules, ignore.New(o))
 	}
+	var err error
 	if w.now.disk, err = known.disk.look(ctx, w.watcher, w.now.state); err != nil {
 		return err
 	}

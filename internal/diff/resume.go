@@ -118,7 +118,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	t.begin(base)
 	t.since = t.options.Now()
 	t.nests = nests{at: &t.place, begun: keptNests(kept)}
-	t.last, t.session, t.setupThen = nil, commit, then
+	t.state, t.session, t.setupThen = scan.State{}, commit, then
 	return nil
 }
 
@@ -151,8 +151,8 @@ func (w *watcher) recall(ctx context.Context, commit string) (kept checkpoint.Ke
 
 // known returns a state in memory that others may share directories with, or nil.
 func (w *watcher) known(ctx context.Context) *scan.Dir {
-	if w.last != nil {
-		return w.last
+	if w.state.Root != nil {
+		return w.state.Root
 	}
 	if w.readIndex(ctx) != nil {
 		return nil // the error shows up again when the index is needed

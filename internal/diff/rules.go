@@ -53,7 +53,7 @@ func unread(r *ignore.Rules) (warnings []string) {
 func (t *Tree) OutOfScope(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if scan.Decides(name) || t.base.Find(name) != nil || t.last.Find(name) != nil || t.tracked.root.Find(name) != nil {
+	if scan.Decides(name) || t.base.Find(name) != nil || t.state.Root.Find(name) != nil || t.tracked.root.Find(name) != nil {
 		return false
 	}
 	return t.rules != nil && t.ignores(name)
@@ -77,7 +77,7 @@ func (t *Tree) Counts(file string) (bool, error) {
 func (t *Tree) Unseen() func(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	selfIgnored, passed, dirs := t.selfIgnored, t.passed, t.agentsLookIn()
+	state, dirs := t.state, t.agentsLookIn()
 	var settings []string
 	for _, dir := range dirs {
 		for _, name := range t.options.Settings {
@@ -86,8 +86,8 @@ func (t *Tree) Unseen() func(name string) bool {
 	}
 	return func(name string) bool {
 		dir := name + "/"
-		_, whole := slices.BinarySearch(passed, dir)
-		_, inside := slices.BinarySearch(selfIgnored, path.Dir(name)+"/") // except for its rules
+		_, whole := slices.BinarySearch(state.IgnoredDirs, dir)
+		_, inside := slices.BinarySearch(state.SelfIgnored, path.Dir(name)+"/") // except for its rules
 		if !whole && (!inside || scan.Decides(name)) {
 			return false
 		}

@@ -147,22 +147,21 @@ func (t *Tree) Close() error {
 func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.base, t.last, t.session, t.nests, t.since = nil, nil, "", nests{at: &t.place}, time.Time{}
+	t.base, t.state, t.session, t.nests, t.since = nil, scan.State{}, "", nests{at: &t.place}, time.Time{}
 	began := t.options.Now()
 	head, err := t.repo.Head()
 	if err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
 	t.head = head
-	state, err := t.scan(ctx, nil)
-	if err != nil {
+	if err := t.scan(ctx, nil); err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
-	t.base, t.found, t.trackedThen = state.Root, t.last, t.tracked.root
+	t.base, t.found, t.trackedThen = t.state.Root, t.state.Root, t.tracked.root
 	t.begin(t.base)
 	t.since = began
 	t.setupThen, t.overridesThen = t.setup, t.overrides.setup
-	t.began = t.recordStart(state)
+	t.began = t.recordStart()
 	t.nests.begun = append([]string{}, t.nests.found...)
 	return nil
 }
@@ -176,10 +175,10 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	}
 	t.peeks.abandon()
 	var c loop.Change
-	state, err := t.scan(ctx, nil)
+	err := t.scan(ctx, nil)
 	if err == nil {
-		t.states[state.Root.ID().String()] = state.Root // an equal state that was found earlier may have other permissions
-		c, err = (&capture{watcher: &t.watcher, state: state}).change(ctx)
+		t.states[t.state.Root.ID().String()] = t.state.Root // an equal state that was found earlier may have other permissions
+		c, err = (&capture{watcher: &t.watcher}).change(ctx)
 	}
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)

@@ -13,10 +13,9 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A capture is a state with its changes since the session began.
+// A capture is the state of the last scan with its changes since the session began.
 type capture struct {
 	*watcher
-	state   scan.State
 	changed []loop.FileChange
 }
 
@@ -50,7 +49,7 @@ func (c *capture) aboutGit() (sentences []string) {
 // unshown returns what no patch shows as it is, sorted by path.
 func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 	if c.began.ignored == nil { // an earlier version, which did not record it, began the session
-		c.began.ignored = c.ignoredOf(c.state)
+		c.began.ignored = c.ignoredOf()
 	}
 	var all []loop.Unshown
 	for _, find := range []func(context.Context) ([]loop.Unshown, error){c.hidden, c.converted, c.binaryTexts} {
@@ -73,7 +72,7 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 // began.
 func (c *capture) ignoredSettings() []loop.Unshown {
 	var all []loop.Unshown
-	now := c.ignoredOf(c.state)
+	now := c.ignoredOf()
 	for _, name := range now.differsFrom(c.began.ignored) {
 		if strings.HasSuffix(name, "/") || c.state.Root.Find(name) != nil {
 			continue
