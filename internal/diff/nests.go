@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/index"
@@ -66,11 +67,9 @@ func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.Sta
 
 // scanNest finds the state of a nest. Its root is nil if the nest is gone.
 func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner, known scan.Known) (scan.State, error) {
-	s := &scan.Scanner{
-		Root: w.absolute(path), Within: path + "/", FileSystem: outer.FileSystem,
-		Now: w.options.Now, Since: w.since, Clock: w.clock, Blobs: w.store, Inside: &w.nests, Alone: w.alone,
-	}
-	tracked, rules, warnings := w.prepareNest(path, s)
+	s := *outer
+	s.Root, s.Within, s.Conversion = w.absolute(path), path+"/", attr.Conversion{}
+	tracked, rules, warnings := w.prepareNest(path, &s)
 	s.Rules, w.nests.rules[path] = rules, rules
 	known = scan.Known{Base: known.Base.Dir(path), Index: tracked, Names: true, Last: known.Last.Dir(path), Also: known.Also.Dir(path)}
 	state, err := s.Scan(ctx, known)
@@ -90,7 +89,7 @@ func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner
 // prepareNest reads the index and the ignore rules of a nest.
 func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, _ *ignore.Rules, warnings []string) {
 	o := ignore.Options{WorkTree: s.Root, ExcludesFile: w.rules.Options().ExcludesFile, IgnoreCase: s.IgnoreCase}
-	r, _ := w.openNest(path) // the scan around it has warned about the error
+	r := w.nests.gits[path].repo // nil if it cannot be read, about which the scan around it has warned
 	if r != nil && w.nests.atStart(path) {
 		if w.base == nil || digestOf(r.InfoExclude()) == w.setupThen[w.nameOf(r.InfoExclude())] {
 			o.InfoExclude = r.InfoExclude() // no changed one may hide files
@@ -128,9 +127,11 @@ func (n *nests) Embedded(path string, scoped bool) (scan.Head, error) {
 // Nest implements [scan.Repositories]. It reports whether the session began with a nest there.
 func (n *nests) Nest(path string) bool { return slices.Contains(n.begun, path) }
 
-// headOf opens the repository of a directory of the work tree and reads its HEAD.
+// headOf opens the repository of a directory of the work tree and reads its HEAD. As in git, only its
+// layout makes it a repository.
 func (n *nests) headOf(path string) (scan.Head, error) {
-	r, err := n.at.openNest(path)
+	dir := n.at.absolute(path)
+	r, err := repo.Open(dir, n.at.environment(filepath.Join(dir, ".git"), dir))
 	n.mu.Lock()
 	n.gits[path] = gitDir{r, err}
 	n.mu.Unlock()
@@ -144,12 +145,6 @@ func (n *nests) headOf(path string) (scan.Head, error) {
 	}
 	head, err := r.Head()
 	return scan.Head{Repository: true, Commit: plumbing.NewHash(head.Commit)}, err
-}
-
-// openNest opens the repository of a directory. As in git, only its layout makes it one.
-func (p *place) openNest(path string) (*repo.Repository, error) {
-	dir := p.absolute(path)
-	return repo.Open(dir, p.environment(filepath.Join(dir, ".git"), dir))
 }
 
 func (n *nests) find(path string) {
