@@ -1,14 +1,12 @@
 package view
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/index"
+	"codeloops/internal/file"
 	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
@@ -90,8 +88,8 @@ func configPart(name, a, b string) string {
 }
 
 func settings(name string) (*repo.Config, error) {
-	text, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	text, _, err := file.Read(name, file.Options{})
+	if err != nil && !file.Missing(err) {
 		return nil, err
 	}
 	return repo.Parse(string(text))

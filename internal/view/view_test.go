@@ -221,6 +221,7 @@ func TestWritten(t *testing.T) {
 			want:   loop.Written{Settings: []string{"config: diff.external", "hooks/pre-commit", "info/attributes", "refs/replace/@"}},
 		},
 		"whose":        {script: `git config user.name Me; git config branch.x.remote origin`},
+		"config gone":  {script: `rm .git/config; mkfifo .git/config`, want: loop.Written{Settings: []string{"config"}}},
 		"locked":       {script: `mkdir new; echo >new/f; chmod 0 new; chmod 0 a.txt`, want: loop.Written{Changed: []string{"a.txt"}, Added: []string{"new/f"}}},
 		"odd module":   {script: `d=$(printf '.git/modules/a\nb'); mkdir -p "$d/hooks"; echo exit 1 >"$d/hooks/pre-push"`, want: loop.Written{Settings: []string{"modules/a\nb/hooks/pre-push"}}},
 		"hooks gone":   {script: `rm -rf .git/hooks .git/info`, setup: `rm -f .git/hooks/*; echo >.git/hooks/pre-push`, want: loop.Written{Settings: []string{"hooks/pre-push", "info/exclude"}}},
