@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/file"
 )
 
 // A begun is what else is known of the start of a session, besides the state and the setup.
@@ -33,7 +33,7 @@ const (
 // recordStart records the start of a session.
 func (w *watcher) recordStart() begun {
 	o := w.rules.Options()
-	return begun{ignored: w.ignoredOf(), outside: []string{rulesIn(o.ExcludesFile), rulesIn(o.InfoExclude)}, ignoreCase: o.IgnoreCase}
+	return begun{ignored: w.ignoredOf(), outside: o.Outside, ignoreCase: o.IgnoreCase}
 }
 
 // readStart reads the start of a session from a checkpoint. That has only digests of the rules
@@ -51,12 +51,11 @@ func (w *watcher) readStart(then setup, at time.Time) (b begun, err error) {
 		b.at = at.Add(-w.clock.Slack) // a file written then may have an earlier time
 	}
 	now := w.setupOf(r)
-	for _, name := range []string{o.ExcludesFile, o.InfoExclude} {
-		text := ""
-		if key := w.nameOf(name); now[key] == then[key] {
-			text = rulesIn(name)
+	b.outside = ignore.New(o).Options().Outside
+	for i, name := range []string{o.ExcludesFile, o.InfoExclude} {
+		if key := w.nameOf(name); now[key] != then[key] {
+			b.outside[i] = ""
 		}
-		b.outside = append(b.outside, text)
 	}
 	b.ignoreCase = o.IgnoreCase && now["core.ignorecase"] == then["core.ignorecase"]
 	return b, nil
@@ -86,12 +85,6 @@ func takeMarked(kept map[string]string, mark string) (digests map[string]string)
 	}
 	delete(digests, "")
 	return digests
-}
-
-// rulesIn returns the content of a file of ignore rules, or "" if there is none.
-func rulesIn(name string) string {
-	text, _, _ := file.Read(name, file.Options{})
-	return string(text)
 }
 
 // ignoredOf returns digests of ignored files by path: the rules of directories that ignore

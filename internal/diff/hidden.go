@@ -21,6 +21,7 @@ import (
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 )
 
@@ -99,7 +100,7 @@ func (c *capture) hiddenThen(dir string) bool {
 func (c *capture) rulesThen(ctx context.Context, area string, now *ignore.Rules) *ignore.Rules {
 	base, outside := c.contents(ctx, c.base), c.began.outside
 	if now != c.rules {
-		outside = []string{c.began.outside[0], rulesIn(now.Options().InfoExclude)} // its own do not change
+		outside = []string{c.began.outside[0], now.Options().Outside[1]} // its own do not change
 	}
 	return ignore.New(ignore.Options{
 		Outside: outside, IgnoreCase: c.began.ignoreCase,
@@ -111,7 +112,7 @@ func (c *capture) rulesThen(ctx context.Context, area string, now *ignore.Rules)
 			if dir, _ := path.Split(name); !c.hiddenThen(dir) {
 				return nil, false
 			}
-			text, err := os.ReadFile(c.absolute(name))
+			text, _, err := file.Read(c.absolute(name), file.Options{})
 			return text, err == nil
 		},
 	})
@@ -202,7 +203,7 @@ func (l *look) entries(dir string, most int) []fs.DirEntry {
 	return all
 }
 
-// report returns what was found. If too many files are hidden one by one, it names only the
+// report returns what was found, unsorted. If too many files are hidden one by one, it names only the
 // directories of the rest.
 func (l *look) report() (all []loop.Unshown) {
 	slices.SortStableFunc(l.single, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
@@ -225,7 +226,6 @@ func (l *look) report() (all []loop.Unshown) {
 			texts += len(u.Text)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b loop.Unshown) int { return strings.Compare(a.Path, b.Path) })
 	return all
 }
 

@@ -19,7 +19,8 @@ type Options struct {
 	InfoExclude  string // the repository's own rules; may be missing
 	ExcludesFile string // the user's rules; "" or missing: none
 	IgnoreCase   bool   // core.ignoreCase
-	// Outside are rules that count as the contents of ExcludesFile and InfoExclude.
+	// Outside are the contents of ExcludesFile and InfoExclude, or what is to count as them. Nil: New
+	// reads the files.
 	Outside []string
 
 	// FromIndex returns the content of a .gitignore file that is marked skip-worktree in the
@@ -40,18 +41,19 @@ type Rules struct {
 // New reads the rules outside the work tree. Those inside are read when needed.
 func New(o Options) *Rules {
 	r := &Rules{o: o, unread: make(map[string]error)}
-	for _, path := range []string{o.ExcludesFile, o.InfoExclude} {
-		if text, ok := r.read(path, file.Options{}); ok {
-			r.outside = append(r.outside, parse(text))
+	if o.Outside == nil {
+		for _, path := range []string{o.ExcludesFile, o.InfoExclude} {
+			text, _ := r.read(path, file.Options{})
+			r.o.Outside = append(r.o.Outside, text)
 		}
 	}
-	for _, text := range o.Outside {
+	for _, text := range r.o.Outside {
 		r.outside = append(r.outside, parse(text))
 	}
 	return r
 }
 
-// Options returns where the rules are.
+// Options returns where the rules are, with what is outside the work tree.
 func (r *Rules) Options() Options { return r.o }
 
 // A Dir is the rules in force in one directory. It is safe for concurrent use.
