@@ -193,7 +193,7 @@ func unseen(name string, why loop.UnshownWhy, files int) loop.Unshown {
 // entries returns the entries of a directory, as far as they can be read, and most of them at
 // most, if most is positive.
 func (l *look) entries(dir string, most int) []fs.DirEntry {
-	f, err := l.root.Open(cmp.Or(strings.TrimSuffix(dir, "/"), "."))
+	f, err := l.root.OpenFile(cmp.Or(strings.TrimSuffix(dir, "/"), "."), os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO by now
 	if err != nil {
 		return nil
 	}

@@ -38,6 +38,22 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
+// TestPipeForDirectory: a pipe in the place of a directory with ignore rules is not waited for.
+func TestPipeForDirectory(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("d/.gitignore", "x\n")
+	s.write("d/f", "f\n")
+	tree := s.begin()
+	s.must(os.RemoveAll(s.path("d")))
+	s.must(syscall.Mkfifo(s.path("d"), 0o644))
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if got, want := summary(c), "D d/.gitignore\nD d/f\n"; got != want {
+		t.Errorf("captured %q, want %q", got, want)
+	}
+}
+
 // TestUnreadable: an unreadable file or directory is reported, and keeps its last known
 // state. As root, who can read everything, the test runs itself as another user.
 func TestUnreadable(t *testing.T) {
