@@ -2,11 +2,12 @@ package view
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"codeloops/internal/file"
 )
 
 // isGitDir reports whether a directory has the layout of a git directory.
@@ -57,31 +58,36 @@ func (c *copied) lead(p *Place) error {
 	root := c.trees[0].own
 	dotGit := filepath.Join(root, ".git")
 	if info, err := os.Lstat(dotGit); err != nil || !info.IsDir() {
-		if err := os.RemoveAll(dotGit); err != nil {
-			return err
-		}
-		if err := os.WriteFile(dotGit, []byte("gitdir: "+filepath.ToSlash(c.path(p.GitDir))+"\n"), 0o600); err != nil {
+		if err := rewrite(dotGit, "gitdir: "+filepath.ToSlash(c.path(p.GitDir))+"\n"); err != nil {
 			return err
 		}
 	}
 	back := filepath.Join(c.path(p.GitDir), "gitdir") // of a linked work tree
 	if _, err := os.Stat(back); err == nil {
-		if err := os.WriteFile(back, []byte(filepath.ToSlash(dotGit)+"\n"), 0o600); err != nil {
+		if err := rewrite(back, filepath.ToSlash(dotGit)+"\n"); err != nil {
 			return err
 		}
 	}
-	return c.leadConfig(filepath.Join(c.path(p.GitDir), "config"), root)
+	return leadConfig(filepath.Join(c.path(p.GitDir), "config"), root)
 }
 
 // leadConfig makes a configuration file that names a work tree name the copy.
-func (c *copied) leadConfig(name, root string) error {
-	config, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
+func leadConfig(name, root string) error {
+	config, _, err := file.Read(name, file.Options{})
+	if file.Missing(err) || errors.Is(err, file.ErrNotRegular) {
 		return nil
 	}
 	if err != nil || !strings.Contains(strings.ToLower(string(config)), "worktree") {
 		return err
 	}
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.ToSlash(root))
-	return os.WriteFile(name, append(config, "\n[core]\n\tworktree = \""+quoted+"\"\n"...), 0o600)
+	return rewrite(name, string(config)+"\n[core]\n\tworktree = \""+quoted+"\"\n")
+}
+
+// rewrite replaces a file of the copy. It does not write through a link, which may lead elsewhere.
+func rewrite(name, content string) error {
+	if err := os.Remove(name); err != nil && !file.Missing(err) {
+		return err
+	}
+	return os.WriteFile(name, []byte(content), 0o600)
 }

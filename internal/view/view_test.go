@@ -365,6 +365,24 @@ func TestStaysInside(t *testing.T) {
 	})
 }
 
+// A configuration that is a link to a file elsewhere, and names the work tree, is not changed there.
+func TestLinkedConfiguration(t *testing.T) {
+	t.Parallel()
+	kinds(t, func(t *testing.T, kind view.Kind) {
+		u := newUser(t, kind, `git config core.worktree "$PWD"; mv .git/config ../config; ln -s "$PWD/../config" .git/config`)
+		before := state(t, filepath.Dir(u.root))
+		v := u.open()
+		defer v.Close()
+		u.run(v, `unset GIT_DIR GIT_WORK_TREE; test "$(git rev-parse --show-toplevel)" = "$PWD"; echo x >>a.txt; git add a.txt`)
+		if now := state(t, filepath.Dir(u.root)); now != before {
+			t.Errorf("the user's files have changed:\n%s", differing(before, now))
+		}
+		if got := u.written(v); !slices.Equal(got.Changed, []string{"a.txt"}) {
+			t.Errorf("written: %+v", got)
+		}
+	})
+}
+
 // What a killed process left behind is removed by the next one.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
