@@ -102,7 +102,7 @@ fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
 func TestForkApplied(t *testing.T) {
 	t.Parallel()
 	s, p := prepareFork(t)
-	p.Strategy = attempts{apply: true}
+	p.own.drive = attempts{apply: true}
 	head, log := s.git("rev-parse", "HEAD"), &kept{}
 	out, err := p.Run(t.Context(), log)
 	if err != nil || out.Summary != "good" || log.End() != nil {
@@ -133,7 +133,7 @@ func (s *stage) noForks(p *Plan) {
 func TestForkDiscarded(t *testing.T) {
 	t.Parallel()
 	s, p := prepareFork(t)
-	p.Strategy = attempts{}
+	p.own.drive = attempts{}
 	if out, err := p.Run(t.Context()); err != nil || out.Summary != "good" {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -148,7 +148,7 @@ func TestForkDiscarded(t *testing.T) {
 func TestForkAndUser(t *testing.T) {
 	t.Parallel()
 	s, p := prepareFork(t)
-	p.Strategy = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "mine"), []byte("again\n"), 0o600) }}
+	p.own.drive = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "mine"), []byte("again\n"), 0o600) }}
 	if out, err := p.Run(t.Context()); err != nil || out.Summary != "good, on another tree" {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -157,7 +157,7 @@ func TestForkAndUser(t *testing.T) {
 	}
 
 	s, p = prepareFork(t)
-	p.Strategy = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "old"), []byte("mine\n"), 0o600) }}
+	p.own.drive = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "old"), []byte("mine\n"), 0o600) }}
 	out, err := p.Run(t.Context())
 	if err != nil || !strings.HasSuffix(out.Summary, "since its copy was made, so nothing was applied: old") || out.Result != loop.Failed ||
 		out.Reason != loop.StopConflict || !strings.HasSuffix(out.Cause, "/attempt_1.end") {
@@ -215,7 +215,7 @@ fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
 			if kind, err := place.Use(t.Context(), view.Auto); err != nil || kind != view.Overlay {
 				t.Skip("there are no overlays here")
 			}
-			p.Strategy = strategy
+			p.own.drive = strategy
 			log := &kept{}
 			out, err := p.Run(t.Context(), log)
 			if err != nil || out.Summary != "good" || !strings.Contains(log.texts.String(), s.tree+"\nfirst\n") {
@@ -311,7 +311,7 @@ rm gone; echo more >> README; mv web/src web/lib; git add -A; git -c user.name=a
 				`test ! -e gone; test ! -e theirs; test ! -e web/theirs; test ! -e web/src; test -e web/lib/0; test ! -e web/node_modules; test -e node_modules/d/1; test ! -e node_modules/b; test ! -e node_modules/a/by-check
 grep -q more README; test -e a.log; test ! -e .venv/lib; test -e .venv/.gitignore; test -z "$(git status --porcelain)"; touch node_modules/by-critic`)
 			looked := 0
-			p.Strategy = forkOf{depth: depth, attempts: attempts{apply: true, acted: func() error {
+			p.own.drive = forkOf{depth: depth, attempts: attempts{apply: true, acted: func() error {
 				s.write("theirs", "theirs")
 				return os.MkdirAll(filepath.Join(s.tree, "web/theirs"), 0o755)
 			}, meanwhile: func() error {
@@ -383,7 +383,7 @@ func TestForkPutBack(t *testing.T) {
 	s, p := withDependencies(t, `if test -e node_modules/b; then rm -r node_modules/b README web .gitignore; mkdir README; touch README/x theirs; exit; fi
 grep read README; test -e web/src/0; test ! -e theirs; test -e web/node_modules/c/5; rm gone`,
 		`test ! -e theirs; test ! -e node_modules/b; test -e README/x || test -e web/src/0`)
-	p.Strategy = putBack{}
+	p.own.drive = putBack{}
 	log := &kept{}
 	out, err := p.Run(t.Context(), log)
 	if err != nil || out.Summary != "good" {

@@ -92,7 +92,7 @@ say = "DECISION: DONE\nSEAL: {seal}"
 	if _, err := diff(); !errors.Is(err, errNoTree) {
 		t.Errorf("before the run: %v", err)
 	}
-	p.Strategy = attempts{acted: func() error {
+	p.own.drive = attempts{acted: func() error {
 		if _, err := diff(); !errors.Is(err, errNoTree) {
 			t.Errorf("between turns: %v", err)
 		}

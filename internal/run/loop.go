@@ -18,7 +18,6 @@ import (
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
-	"codeloops/internal/strategy"
 	"codeloops/internal/view"
 )
 
@@ -87,7 +86,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 	at.Forker = &forker{running: r, began: checkpoint, from: r.tree, dir: r.Dir, seen: r.Dir}
 	return &loop.Loop{
 		Workplace:     at,
-		Strategy:      r.Strategy,
+		Strategy:      r.own.drive,
 		Clock:         r.options.Host.Now,
 		CriticRetries: r.Config.CriticRetries,
 		InPlace:       r.views.Kind() == view.Tree,
@@ -158,11 +157,8 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 // seats returns the agents of all roles. Those that write can also play for the actor.
 func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.ReadOnlyPlayer) (map[loop.Role]role.Seat, error) {
 	self := reader
-	kind, values, err := strategy.Read(r.strategy())
-	if err != nil {
-		return nil, err
-	}
-	if kind.Refines(values) {
+	if r.choice.Refines() {
+		var err error
 		if self.Agent, err = r.casting.Bind(r.Actor.Reading(r.Config), place, r.control); err != nil {
 			return nil, fmt.Errorf("set up the actor to look at its own work: %w", err)
 		}

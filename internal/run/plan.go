@@ -55,12 +55,11 @@ type Plan struct {
 	Config *config.Config
 	crew.Players
 	Logs string // directory of the session logs
-	// Strategy is how the agents are driven.
-	Strategy loop.Strategy
 
 	options  Options
 	settings Settings // given now and when the session began
 	tree     *worktree.Tree
+	choice   strategy.Choice // how the agents are driven
 	casting  *crew.Casting
 	control  *Control
 	earlier  *session.Course // the session to resume; nil for a new one
@@ -74,7 +73,8 @@ type own struct {
 	state  progress.State
 	last   last
 	memory memory
-	accept bool // resume whatever the work tree looks like
+	drive  loop.Strategy // with that memory
+	accept bool          // resume whatever the work tree looks like
 }
 
 // Prepare returns the plan of a new session. The caller closes it.
@@ -165,43 +165,42 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 		return err
 	}
 	p.casting.Around = p.options.Around
-	if p.Strategy, err = strategy.New(p.strategy(), &p.own.memory); err != nil {
+	if p.choice, err = strategy.Read(p.strategy()); err != nil {
 		return err
 	}
-	kind, values, err := strategy.Read(p.strategy())
-	if err != nil {
+	if p.own.drive, err = p.choice.New(&p.own.memory); err != nil {
 		return err
 	}
-	if err := cmp.Or(checkApproval(p, kind, values), checkThreshold(p, kind, values)); err != nil {
+	if err := cmp.Or(checkApproval(p), checkThreshold(p)); err != nil {
 		return err
 	}
-	if p.Players, err = p.casting.Find(ctx, kind.Cast(values)); err == nil && kind.Refines(values) {
+	if p.Players, err = p.casting.Find(ctx, p.choice.Cast()); err == nil && p.choice.Refines() {
 		err = p.casting.Fit(p.Actor.Reading(p.Config))
 	}
 	return err
 }
 
 // checkApproval rejects a plan approval if nobody can answer, or if the strategy makes no plan.
-func checkApproval(p *Plan, kind strategy.Kind, values strategy.Values) error {
-	makes, asks := kind.Plans(values)
+func checkApproval(p *Plan) error {
+	makes, asks := p.choice.Plans()
 	switch {
 	case asks && makes && p.options.Alone:
 		return hint.Errorf("run it on a terminal, or without --approve-plan", "you are to approve the plan, and there is no terminal to ask on")
 	case makes && p.settings.has("approve-plan") && p.settings.on("approve-plan") != asks: // as the log says
 		return hint.Errorf("leave out --approve-plan, or begin a new session", "session %s was begun with approve_plan = %t", p.earlier.Session.ID, asks)
 	case !makes && p.settings.on("approve-plan"):
-		return hint.Errorf("choose --strategy "+strategy.NamePlan+", or leave it out", "--approve-plan is of a strategy that plans, and %s does not", kind.Name)
+		return hint.Errorf("choose --strategy "+strategy.NamePlan+", or leave it out", "--approve-plan is of a strategy that plans, and %s does not", p.choice.Kind.Name)
 	}
 	return nil
 }
 
 // checkThreshold rejects a minimum score if no critic is asked for one: the run could never be done.
-func checkThreshold(p *Plan, kind strategy.Kind, values strategy.Values) error {
-	if p.Config.ApprovalThreshold <= 0 || kind.Judged(values) {
+func checkThreshold(p *Plan) error {
+	if p.Config.ApprovalThreshold <= 0 || p.choice.Judged() {
 		return nil
 	}
 	return hint.Errorf("choose a strategy or a base with a critic, such as "+strategy.NameActorCritic+", or set approval_threshold = 0",
-		"%s asks no critic for a score, and approval_threshold is %v", kind.Name, p.Config.ApprovalThreshold)
+		"%s asks no critic for a score, and approval_threshold is %v", p.choice.Kind.Name, p.Config.ApprovalThreshold)
 }
 
 // strategy is the strategy to play, with its parameters. A resumed session keeps its own.
@@ -210,7 +209,7 @@ func (p *Plan) strategy() (ref loop.StrategyRef) {
 		return p.earlier.Session.Strategy
 	}
 	k, _ := strategy.Find(p.Config.Strategy.Name)
-	return k.Ref(p.Config.Strategy.Values())
+	return k.With(p.Config.Strategy.Values()).Ref()
 }
 
 // checkLogDir rejects a log directory that the agents can write to: a log that an actor can

@@ -63,7 +63,7 @@ func Describe(p *Plan) []Fact {
 // playersOf describes who plays; the critic only if one is asked.
 func playersOf(p *Plan) (facts []Fact) {
 	all := []crew.Cast{p.Actor}
-	if kind, values, err := strategy.Read(p.strategy()); err != nil || kind.Judged(values) {
+	if p.choice.Judged() {
 		if all = append(all, p.Critic); len(p.Panel) > 0 {
 			all = append(all[:1], p.Panel...)
 		}
@@ -99,14 +99,9 @@ func limit(d time.Duration) string {
 
 // courseOf describes the strategy and how many turns it can take.
 func courseOf(p *Plan) (facts []Fact) {
-	ref := p.strategy()
-	k, values, err := strategy.Read(ref)
-	if err != nil {
-		return facts
-	}
-	facts = append(facts, Fact{"strategy", k.Name + ": " + k.About})
+	facts = append(facts, Fact{"strategy", p.choice.Kind.Name + ": " + p.choice.Kind.About})
 	var set []string
-	for _, x := range ref.Parameters {
+	for _, x := range p.strategy().Parameters {
 		if strategy.OfMember(x.Key) {
 			continue // listed below
 		}
@@ -115,7 +110,7 @@ func courseOf(p *Plan) (facts []Fact) {
 	if len(set) > 0 {
 		facts = append(facts, Fact{"", strings.Join(set, ", ")})
 	}
-	for _, m := range values.Members {
+	for _, m := range p.choice.Members {
 		who := fmt.Sprintf("%s: %s", m.Role, m.About)
 		if m.Strategy != "" {
 			who += ", with " + m.Strategy
@@ -123,7 +118,7 @@ func courseOf(p *Plan) (facts []Fact) {
 		facts = append(facts, Fact{"member", who})
 	}
 	most := "only the budgets limit the turns of agents"
-	if n := k.Most(values, p.Config.MaxIterations); n >= 0 {
+	if n := p.choice.Most(p.Config.MaxIterations); n >= 0 {
 		most = fmt.Sprintf("at most %d turns of agents, not counting those that are asked for again", n)
 	}
 	if n := len(p.Panel); n > 0 {

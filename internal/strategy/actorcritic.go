@@ -18,8 +18,8 @@ func actorCritic() Kind {
 	return Kind{
 		Name: NameActorCritic, About: "an actor works, a critic judges, and its feedback goes back until it says DONE",
 		When: "the default: somebody else than the author decides", Turns: "1 of the actor, 1 of the critic",
-		Most:  func(_ Values, n int) int { return times(n, 2) },
-		build: func(_ Kind, _ Values) (loop.Strategy, error) { return ActorCritic{}, nil },
+		most:  func(_ Choice, n int) int { return times(n, 2) },
+		build: func(Choice) (loop.Strategy, error) { return ActorCritic{}, nil },
 	}
 }
 

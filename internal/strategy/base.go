@@ -16,32 +16,27 @@ func (k Kind) nests() bool { return k.Base != "" }
 // plain reports whether any other strategy, and any member, can drive it.
 func (k Kind) plain() bool { return !k.nests() && !k.Members }
 
-// base returns the configured base.
-func (v Values) base() Kind {
-	k, _ := Find(v.word(keyBase))
-	return k
-}
-
-// ofBase returns the values of the base. If that drives a strategy as well, it is its default.
-func (v Values) ofBase() Values {
-	set := maps.Clone(v.given)
-	maps.Copy(set, v.inner)
+// base returns the configured base. If that drives a strategy as well, it is its default.
+func (c Choice) base() Choice {
+	k, _ := Find(c.word(keyBase))
+	set := maps.Clone(c.given)
+	maps.Copy(set, c.inner)
 	set[keyBase] = ""
-	return v.base().With(Values{Set: set, Members: v.Members, lessons: v.lessons})
+	return k.With(Values{Set: set, Members: c.Members})
 }
 
 // newBase creates the base of a strategy.
-func (v Values) newBase(k Kind) (loop.Strategy, error) {
-	base := v.base()
-	if base.build == nil || base.Name == k.Name || !base.plain() && !k.Around {
-		return nil, hint.Errorf("it can be one of "+strings.Join(k.bases(), ", "), "the base of %s cannot be %q", k.Name, v.word(keyBase))
+func (c Choice) newBase() (loop.Strategy, error) {
+	k, base := c.Kind, c.base()
+	if base.Kind.build == nil || base.Kind.Name == k.Name || !base.Kind.plain() && !k.Around {
+		return nil, hint.Errorf("it can be one of "+strings.Join(k.bases(), ", "), "the base of %s cannot be %q", k.Name, c.word(keyBase))
 	}
-	if base.Members {
-		if err := v.checkRoleNames(k); err != nil {
+	if base.Kind.Members {
+		if err := c.checkRoleNames(); err != nil {
 			return nil, err
 		}
 	}
-	return base.build(base, v.ofBase())
+	return base.New(c.lessons)
 }
 
 // judging returns the strategy that judges a base's work again and continues from there, without
@@ -68,8 +63,8 @@ func (k Kind) bases() []string {
 
 // mostOfBase is the largest number of turns of the base when it is driven this many times within
 // the iterations of the run.
-func (v Values) mostOfBase(times, iterations int) int {
-	most := v.base().Most(v.ofBase(), iterations)
+func (c Choice) mostOfBase(times, iterations int) int {
+	most := c.base().Most(iterations)
 	if most < 0 {
 		return most
 	}
@@ -78,29 +73,29 @@ func (v Values) mostOfBase(times, iterations int) int {
 
 // Chooses reports whether the strategy, or what it drives, uses the members that the user has
 // named.
-func (k Kind) Chooses(v Values) bool { return k.Members || k.nests() && v.base().Members }
+func (c Choice) Chooses() bool { return c.Kind.Members || c.Kind.nests() && c.base().Kind.Members }
 
 // Plans reports whether the strategy, or what it drives, makes a plan, and whether the user is to
 // approve it.
-func (k Kind) Plans(v Values) (plans, asks bool) {
-	if k.nests() && v.base().Name == NamePlan {
-		k, v = v.base(), v.ofBase()
+func (c Choice) Plans() (plans, asks bool) {
+	if c.drives(NamePlan) {
+		c = c.base()
 	}
-	return k.Name == NamePlan, v.on(KeyApprove)
+	return c.Kind.Name == NamePlan, c.on(KeyApprove)
 }
 
+func (c Choice) drives(name string) bool { return c.Kind.nests() && c.base().Kind.Name == name }
+
 // Judged reports whether a critic is asked.
-func (k Kind) Judged(v Values) bool {
-	switch {
+func (c Choice) Judged() bool {
+	switch k := c.Kind; {
 	case k.Name == NameReAct:
 		return false
 	case k.Name == NamePlan || !k.nests(): // a plan is judged as a whole
 		return true
 	}
-	return v.base().Judged(v.ofBase())
+	return c.base().Judged()
 }
 
 // Refines reports whether the actor's agent has turns in which it looks at its own work.
-func (k Kind) Refines(v Values) bool {
-	return k.Name == NameSelfRefine || k.nests() && v.base().Name == NameSelfRefine
-}
+func (c Choice) Refines() bool { return c.Kind.Name == NameSelfRefine || c.drives(NameSelfRefine) }

@@ -29,10 +29,10 @@ func blackboard() Kind {
 		When: "it is not known beforehand who is needed, and each member can contribute", Turns: "1 of the coordinator, 1 of a member or the decider, then 1 of the critic where that ends it",
 		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleCoordinator: loop.ReadOnly, RoleDecider: loop.ReadOnly},
-		Most: func(v Values, n int) int { return plus(v.bounded(v.count(keyMaxRounds), 3, n), 1) },
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			all, err := v.crew(k, nil)
-			return Blackboard{crew: all, MaxRounds: v.count(keyMaxRounds)}, err
+		most: func(c Choice, n int) int { return plus(c.bounded(c.count(keyMaxRounds), 3, n), 1) },
+		build: func(c Choice) (loop.Strategy, error) {
+			all, err := c.crew(nil)
+			return Blackboard{crew: all, MaxRounds: c.count(keyMaxRounds)}, err
 		},
 	}
 }

@@ -61,21 +61,21 @@ func debate() Kind {
 			maxTurns(),
 		},
 		Roles: map[loop.Role]loop.Access{RoleDebater + numbered: loop.ReadOnly, RoleJudge: loop.ReadOnly},
-		Seats: func(v Values) int { return v.count("debaters") },
-		Most: func(v Values, n int) int {
-			talk := v.count("debaters") * v.count("rounds")
-			if v.word("decide") == "majority" {
-				talk += v.count("debaters")
+		Seats: func(c Choice) int { return c.count("debaters") },
+		most: func(c Choice, n int) int {
+			talk := c.count("debaters") * c.count("rounds")
+			if c.word("decide") == "majority" {
+				talk += c.count("debaters")
 			} else {
 				talk++
 			}
-			return plus(v.mostOfBase(1, n), talk)
+			return plus(c.mostOfBase(1, n), talk)
 		},
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			over, err := v.newBase(k)
+		build: func(c Choice) (loop.Strategy, error) {
+			over, err := c.newBase()
 			return Debate{
-				Base: over, Debaters: v.count("debaters"), Rounds: v.count("rounds"), Converge: v.on("convergence_check"),
-				Similarity: v.fraction("convergence_similarity"), Vote: v.word("decide") == "majority",
+				Base: over, Debaters: c.count("debaters"), Rounds: c.count("rounds"), Converge: c.on("convergence_check"),
+				Similarity: c.fraction("convergence_similarity"), Vote: c.word("decide") == "majority",
 			}, err
 		},
 	}

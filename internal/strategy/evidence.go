@@ -103,8 +103,8 @@ func inLevels(plan []verdict.PlanStep, allowed []string) (levels [][]verdict.Pla
 
 // RunsCommands reports whether a logged strategy may run commands.
 func RunsCommands(ref loop.StrategyRef) bool {
-	_, values, err := Read(ref)
-	return err != nil || len(values.words(KeyCommands)) > 0
+	c, err := Read(ref)
+	return err != nil || len(c.words(KeyCommands)) > 0
 }
 
 // gatherOne gathers one piece of evidence. Earlier evidence is passed along with a question, but never

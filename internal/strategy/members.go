@@ -27,18 +27,18 @@ type worker struct {
 
 // crew returns the members that a strategy can choose from. Those without a strategy of their own
 // work with usual; nil is a single turn.
-func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
-	if err := v.checkRoleNames(k); err != nil {
+func (c Choice) crew(usual loop.Strategy) (all crew, err error) {
+	if err := c.checkRoleNames(); err != nil {
 		return nil, err
 	}
-	for _, m := range v.Members {
+	for _, m := range c.Members {
 		w := worker{Member: m, over: usual}
 		if m.Strategy != "" {
 			of, ok := Find(m.Strategy)
 			if !ok || !of.plain() {
 				return nil, fmt.Errorf("strategy.roles.%s cannot work with %q", m.Role, m.Strategy)
 			}
-			if w.over, err = of.build(of, v); err != nil {
+			if w.over, err = c.as(of).New(nil); err != nil {
 				return nil, err
 			}
 		}
@@ -51,17 +51,17 @@ func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
 	}
 	if len(all) == 0 {
 		return nil, hint.Errorf("name some in the configuration, each in a table [strategy.roles.NAME] whose about says what it is for; codeloops.toml.example has one",
-			"%s has nobody to choose from", k.Name)
+			"%s has nobody to choose from", c.Kind.Name)
 	}
 	return all, nil
 }
 
 // checkRoleNames returns an error if a member has the name of one of the strategy's own roles.
-func (v Values) checkRoleNames(k Kind) error {
-	for _, m := range v.Members {
-		if _, own := k.Roles[m.Role]; own {
+func (c Choice) checkRoleNames() error {
+	for _, m := range c.Members {
+		if _, own := c.Kind.Roles[m.Role]; own {
 			return hint.Errorf("take another name, or leave out its about",
-				"strategy.roles.%s is a member, and %s has a role of its own of that name", m.Role, k.Name)
+				"strategy.roles.%s is a member, and %s has a role of its own of that name", m.Role, c.Kind.Name)
 		}
 	}
 	return nil
@@ -101,11 +101,11 @@ func (all crew) list() string {
 
 // mostOf is the largest number of turns of the members' strategies; usual is the strategy of
 // members without one, "" for a single turn, which is not counted.
-func (v Values) mostOf(usual string, iterations int) (most int) {
-	for _, m := range v.Members {
+func (c Choice) mostOf(usual string, iterations int) (most int) {
+	for _, m := range c.Members {
 		name := cmp.Or(m.Strategy, usual)
 		if of, ok := Find(name); name != "" && ok {
-			n := of.Most(of.With(v), iterations)
+			n := c.as(of).Most(iterations)
 			if n < 0 {
 				return n
 			}
@@ -117,8 +117,8 @@ func (v Values) mostOf(usual string, iterations int) (most int) {
 
 // bounded is the largest number of turns when each round has so many besides those of the
 // members' strategies. All iterations count against the run's limit.
-func (v Values) bounded(rounds, turns, iterations int) int {
-	own := v.mostOf("", iterations)
+func (c Choice) bounded(rounds, turns, iterations int) int {
+	own := c.mostOf("", iterations)
 	if own <= 0 {
 		return plus(own, rounds*turns)
 	}

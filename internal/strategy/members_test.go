@@ -15,11 +15,20 @@ import (
 // newStrategy makes a strategy with the members coder and tester; set has further keys and values.
 func newStrategy(t *testing.T, name string, set ...string) loop.Strategy {
 	t.Helper()
-	s, err := strategy.New(ref(name, set...), nil)
+	s, err := made(ref(name, set...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// made makes the strategy of a log.
+func made(ref loop.StrategyRef, lessons strategy.Lessons) (loop.Strategy, error) {
+	c, err := strategy.Read(ref)
+	if err != nil {
+		return nil, err
+	}
+	return c.New(lessons)
 }
 
 func ref(name string, set ...string) loop.StrategyRef {
@@ -140,7 +149,7 @@ func TestMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 		if !k.Members {
 			continue
 		}
-		_, err := strategy.New(loop.StrategyRef{Name: k.Name}, nil)
+		_, err := made(loop.StrategyRef{Name: k.Name}, nil)
 		if err == nil || !strings.Contains(err.Error(), k.Name+" has nobody to choose from") {
 			t.Errorf("%s without members: %v", k.Name, err)
 		}
@@ -149,31 +158,31 @@ func TestMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 		}
 		for role := range k.Roles {
 			own := loop.StrategyRef{Name: k.Name, Parameters: []loop.Parameter{{Key: "roles." + string(role) + ".about", Value: "x"}}}
-			if _, err := strategy.New(own, nil); err == nil {
+			if _, err := made(own, nil); err == nil {
 				t.Errorf("%s: a member may have the name of the role %s", k.Name, role)
 			}
 		}
-		if _, err := strategy.New(ref(k.Name, "entry_agent", "coder", "roles.tester.strategy", k.Name), nil); err == nil {
+		if _, err := made(ref(k.Name, "entry_agent", "coder", "roles.tester.strategy", k.Name), nil); err == nil {
 			t.Errorf("%s drives itself", k.Name)
 		}
-		_, v, err := strategy.Read(ref(k.Name))
-		if err != nil || k.Most(v, 10) < 10 {
-			t.Errorf("%s: %v, at most %d turns", k.Name, err, k.Most(v, 10))
+		c, err := strategy.Read(ref(k.Name))
+		if err != nil || c.Most(10) < 10 {
+			t.Errorf("%s: %v, at most %d turns", k.Name, err, c.Most(10))
 		}
-		cast := k.Cast(v)
+		cast := c.Cast()
 		if cast["coder"] != loop.Write || len(cast) != 2+len(k.Roles) {
 			t.Errorf("%s: %v play", k.Name, cast)
 		}
-		again, _, err := strategy.Read(k.Ref(v))
-		if err != nil || again.Name != k.Name {
+		again, err := strategy.Read(c.Ref())
+		if err != nil || again.Kind.Name != k.Name {
 			t.Errorf("%s: %v", k.Name, err)
 		}
-		if _, w, _ := strategy.Read(k.Ref(v)); !reflect.DeepEqual(w.Set, v.Set) || !reflect.DeepEqual(w.Members, v.Members) {
-			t.Errorf("%s: %+v, want %+v", k.Name, w, v)
+		if !reflect.DeepEqual(again.Values, c.Values) {
+			t.Errorf("%s: %+v, want %+v", k.Name, again.Values, c.Values)
 		}
 	}
 	for name, set := range map[string][]string{"router": {"fallback_route", "painter"}, "swarm": {"entry_agent", "painter"}} {
-		if _, err := strategy.New(ref(name, set...), nil); err == nil || !strings.Contains(err.Error(), `"painter"`) {
+		if _, err := made(ref(name, set...), nil); err == nil || !strings.Contains(err.Error(), `"painter"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -85,7 +85,7 @@ func TestMemory(t *testing.T) { //nolint:gocyclo // a sequence of checks
 func TestMemoryOff(t *testing.T) {
 	t.Parallel()
 	for where, want := range map[string]bool{"off": false, "user": true, "postgres://db/x": true} {
-		s, err := strategy.New(loop.StrategyRef{Name: "reflexion", Parameters: []loop.Parameter{{Key: "lessons", Value: where}}}, &shelf{})
+		s, err := made(loop.StrategyRef{Name: "reflexion", Parameters: []loop.Parameter{{Key: "lessons", Value: where}}}, &shelf{})
 		if got := err == nil && s.(strategy.Reflexion).Lessons != nil; got != want {
 			t.Errorf("%s: %+v, %v", where, s, err)
 		}

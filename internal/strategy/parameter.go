@@ -106,14 +106,10 @@ func (m *Member) fields() map[string]*string {
 	return map[string]*string{"about": &m.About, "instructions": &m.Instructions, "strategy": &m.Strategy, "accepts": &m.Accepts}
 }
 
-// Values are the parameters of a strategy, by key.
+// Values are the parameters of all strategies, by key.
 type Values struct {
 	Set     map[string]any
 	Members []Member
-
-	given   map[string]any // Set before [Kind.With]
-	inner   map[string]any // those of the base, if a log has them
-	lessons Lessons
 }
 
 func (v Values) count(key string) int        { return v.Set[key].(int) }
@@ -145,27 +141,27 @@ func (v *Values) member(key, is string) {
 
 // Ref returns the strategy and its parameters as they are logged; the default strategy is the
 // zero value.
-func (k Kind) Ref(values Values) (ref loop.StrategyRef) {
-	if k.Name == NameActorCritic {
+func (c Choice) Ref() (ref loop.StrategyRef) {
+	if c.Kind.Name == NameActorCritic {
 		return ref
 	}
-	ref.Name, values = k.Name, k.With(values)
-	for _, p := range k.Parameters {
-		ref.Parameters = append(ref.Parameters, loop.Parameter{Key: p.Key, Value: text(values.Set[p.Key])})
+	ref.Name = c.Kind.Name
+	for _, p := range c.Kind.Parameters {
+		ref.Parameters = append(ref.Parameters, loop.Parameter{Key: p.Key, Value: text(c.Set[p.Key])})
 	}
-	if k.nests() {
-		inner := values.ofBase()
-		for _, p := range values.base().Parameters {
-			is := text(inner.Set[p.Key])
-			if p.Key != keyBase && (!k.has(p.Key) || text(values.Set[p.Key]) != is) {
+	if c.Kind.nests() {
+		base := c.base()
+		for _, p := range base.Kind.Parameters {
+			is := text(base.Set[p.Key])
+			if p.Key != keyBase && (!c.Kind.has(p.Key) || text(c.Set[p.Key]) != is) {
 				ref.Parameters = append(ref.Parameters, loop.Parameter{Key: baseKeys + p.Key, Value: is})
 			}
 		}
 	}
-	if !k.Chooses(values) {
+	if !c.Chooses() {
 		return ref
 	}
-	for _, m := range values.Members {
+	for _, m := range c.Members {
 		for _, key := range []string{"about", "instructions", "strategy", "accepts"} {
 			if is := *m.fields()[key]; is != "" {
 				ref.Parameters = append(ref.Parameters, loop.Parameter{Key: memberKeys + string(m.Role) + "." + key, Value: is})
@@ -177,28 +173,29 @@ func (k Kind) Ref(values Values) (ref loop.StrategyRef) {
 
 // Read returns a session's strategy and its parameters. Missing parameters have their defaults;
 // unknown ones, as from a later version, are ignored.
-func Read(ref loop.StrategyRef) (k Kind, values Values, err error) {
+func Read(ref loop.StrategyRef) (c Choice, err error) {
 	k, ok := Find(ref.Name)
 	if !ok {
-		return k, values, fmt.Errorf("there is no strategy %q", ref.Name)
+		return c, fmt.Errorf("there is no strategy %q", ref.Name)
 	}
-	known := map[string]Parameter{}
-	values.Set, values.inner = map[string]any{}, map[string]any{}
+	known, values, inner := map[string]Parameter{}, Values{Set: map[string]any{}}, map[string]any{}
 	for _, p := range AllParameters() {
 		known[p.Key], values.Set[p.Key] = p, p.Default
 	}
 	for _, x := range ref.Parameters {
 		set, of := values.Set, x.Key
-		if inner, ok := strings.CutPrefix(x.Key, baseKeys); ok {
-			set, of = values.inner, inner
+		if key, ok := strings.CutPrefix(x.Key, baseKeys); ok {
+			set, of = inner, key
 		}
 		if p, ok := known[of]; ok {
 			if set[of], err = p.read(x.Value); err != nil {
-				return k, values, fmt.Errorf("the strategy %s: %w", k.Name, err)
+				return c, fmt.Errorf("the strategy %s: %w", k.Name, err)
 			}
 		} else if key, ok := strings.CutPrefix(x.Key, memberKeys); ok {
 			values.member(key, x.Value)
 		}
 	}
-	return k, k.With(values), nil
+	c = k.With(values)
+	c.inner = inner
+	return c, nil
 }

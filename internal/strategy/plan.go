@@ -46,14 +46,14 @@ func planAndExecute() Kind {
 			maxTurns(),
 		},
 		Roles: map[loop.Role]loop.Access{RolePlanner: loop.ReadOnly},
-		Most: func(v Values, n int) int {
-			return plus(max(times(n, 2), v.mostOfBase(v.count("max_steps"), n)), 1+v.count(keyMaxReplans))
+		most: func(c Choice, n int) int {
+			return plus(max(times(n, 2), c.mostOfBase(c.count("max_steps"), n)), 1+c.count(keyMaxReplans))
 		},
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			over, err := v.newBase(k)
+		build: func(c Choice) (loop.Strategy, error) {
+			over, err := c.newBase()
 			return PlanAndExecute{
-				Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count(keyStepRounds),
-				MaxReplans: v.count(keyMaxReplans), Approve: v.on(KeyApprove),
+				Base: over, MaxSteps: c.count("max_steps"), StepRounds: c.count(keyStepRounds),
+				MaxReplans: c.count(keyMaxReplans), Approve: c.on(KeyApprove),
 			}, err
 		},
 	}

@@ -185,12 +185,12 @@ func TestCommandsOfEvidence(t *testing.T) {
 		}
 	}
 	for _, list := range []string{`["go test 'x'"]`, `["  "]`, `["a;b"]`, `"go"`} {
-		if s, err := strategy.New(loop.StrategyRef{Name: "rewoo", Parameters: []loop.Parameter{{Key: "evidence_commands", Value: list}}}, nil); err == nil {
+		if s, err := made(loop.StrategyRef{Name: "rewoo", Parameters: []loop.Parameter{{Key: "evidence_commands", Value: list}}}, nil); err == nil {
 			t.Errorf("%s makes %+v", list, s)
 		}
 	}
-	k, v, err := strategy.Read(loop.StrategyRef{Name: "rewoo", Parameters: []loop.Parameter{{Key: "evidence_commands", Value: `["go test","ls"]`}}})
-	if err != nil || !strategy.RunsCommands(k.Ref(v)) || strategy.RunsCommands(loop.StrategyRef{Name: "rewoo"}) {
-		t.Errorf("%+v, %v", v, err)
+	c, err := strategy.Read(loop.StrategyRef{Name: "rewoo", Parameters: []loop.Parameter{{Key: "evidence_commands", Value: `["go test","ls"]`}}})
+	if err != nil || !strategy.RunsCommands(c.Ref()) || strategy.RunsCommands(loop.StrategyRef{Name: "rewoo"}) {
+		t.Errorf("%+v, %v", c.Values, err)
 	}
 }

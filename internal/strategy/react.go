@@ -23,8 +23,8 @@ func react() Kind {
 	return Kind{
 		Name: NameReAct, About: "one agent works until the checks pass or, where there are none, until it says DONE; no critic is asked",
 		When: "the checks cover everything that matters", Turns: "1 of the actor", Parameters: []Parameter{maxTurns()},
-		Most:  func(v Values, n int) int { return fewer(n, v.count(keyMaxTurns)) },
-		build: func(_ Kind, v Values) (loop.Strategy, error) { return ReAct{MaxTurns: v.count(keyMaxTurns)}, nil },
+		most:  func(c Choice, n int) int { return fewer(n, c.count(keyMaxTurns)) },
+		build: func(c Choice) (loop.Strategy, error) { return ReAct{MaxTurns: c.count(keyMaxTurns)}, nil },
 	}
 }
 

@@ -54,14 +54,14 @@ func reflexion() Kind {
 			{Key: "top_k_lessons", Default: 5, Least: 1},
 		},
 		Roles: map[loop.Role]loop.Access{RoleEvaluator: loop.ReadOnly, RoleReflector: loop.ReadOnly},
-		Most: func(v Values, n int) int {
-			return plus(v.mostOfBase(v.count(keyMaxAttempts), n), 2*v.count(keyMaxAttempts))
+		most: func(c Choice, n int) int {
+			return plus(c.mostOfBase(c.count(keyMaxAttempts), n), 2*c.count(keyMaxAttempts))
 		},
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			over, err := v.newBase(k)
-			r := Reflexion{Base: over, MaxAttempts: v.count(keyMaxAttempts), Threshold: v.fraction("threshold"), Reset: v.on("reset")}
-			if v.word("lessons") != LessonsOff {
-				r.Memory = Memory{Lessons: v.lessons, Most: v.count("top_k_lessons"), Block: v.word("lessons_mode") == lessonsBlock}
+		build: func(c Choice) (loop.Strategy, error) {
+			over, err := c.newBase()
+			r := Reflexion{Base: over, MaxAttempts: c.count(keyMaxAttempts), Threshold: c.fraction("threshold"), Reset: c.on("reset")}
+			if c.word("lessons") != LessonsOff {
+				r.Memory = Memory{Lessons: c.lessons, Most: c.count("top_k_lessons"), Block: c.word("lessons_mode") == lessonsBlock}
 			}
 			return r, err
 		},

@@ -53,13 +53,13 @@ func rewoo() Kind {
 			maxSteps(), baseOf(), {Key: "parallel_levels", Default: true}, {Key: KeyCommands, Default: []string{}}, maxTurns(),
 		},
 		Roles: map[loop.Role]loop.Access{RolePlanner: loop.ReadOnly, RoleInformant: loop.ReadOnly},
-		Most:  func(v Values, n int) int { return plus(v.mostOfBase(1, n), 1+v.count("max_steps")) },
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			over, err := v.newBase(k)
+		most:  func(c Choice, n int) int { return plus(c.mostOfBase(1, n), 1+c.count("max_steps")) },
+		build: func(c Choice) (loop.Strategy, error) {
+			over, err := c.newBase()
 			if err == nil {
-				err = checkCommands(v.words(KeyCommands))
+				err = checkCommands(c.words(KeyCommands))
 			}
-			return ReWOO{Base: over, MaxSteps: v.count("max_steps"), Parallel: v.on("parallel_levels"), Commands: v.words(KeyCommands)}, err
+			return ReWOO{Base: over, MaxSteps: c.count("max_steps"), Parallel: c.on("parallel_levels"), Commands: c.words(KeyCommands)}, err
 		},
 	}
 }

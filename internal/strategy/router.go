@@ -42,10 +42,10 @@ func router() Kind {
 		When: "there are tasks of several kinds, and for each kind an agent that is best at it", Turns: "1 of the classifier, then those of the member's strategy",
 		Parameters: []Parameter{{Key: "fallback_route", Default: ""}, {Key: "require_confidence_above", Default: 0.0}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleClassifier: loop.ReadOnly},
-		Most: func(v Values, n int) int { return plus(max(times(n, 2), v.mostOf(NameActorCritic, n)), 1) },
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			all, err := v.crew(k, ActorCritic{})
-			r := Router{crew: all, FallbackRoute: v.word("fallback_route"), RequireConfidenceAbove: v.fraction("require_confidence_above")}
+		most: func(c Choice, n int) int { return plus(max(times(n, 2), c.mostOf(NameActorCritic, n)), 1) },
+		build: func(c Choice) (loop.Strategy, error) {
+			all, err := c.crew(ActorCritic{})
+			r := Router{crew: all, FallbackRoute: c.word("fallback_route"), RequireConfidenceAbove: c.fraction("require_confidence_above")}
 			if err == nil && r.FallbackRoute != "" {
 				err = all.checkMember("fallback_route", r.FallbackRoute)
 			}

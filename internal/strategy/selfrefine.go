@@ -36,10 +36,10 @@ func selfRefine() Kind {
 		Base: NameReAct, Around: true,
 		Parameters: []Parameter{baseOf(), {Key: keyMaxRounds, Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},
 		Roles:      map[loop.Role]loop.Access{RoleCritique: loop.ReadOnly},
-		Most:       func(v Values, n int) int { return plus(v.mostOfBase(v.count(keyMaxRounds), n), v.count(keyMaxRounds)) },
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			over, err := v.newBase(k)
-			return SelfRefine{Base: over, MaxRounds: v.count(keyMaxRounds), StopPhrase: v.word("stop_phrase")}, err
+		most:       func(c Choice, n int) int { return plus(c.mostOfBase(c.count(keyMaxRounds), n), c.count(keyMaxRounds)) },
+		build: func(c Choice) (loop.Strategy, error) {
+			over, err := c.newBase()
+			return SelfRefine{Base: over, MaxRounds: c.count(keyMaxRounds), StopPhrase: c.word("stop_phrase")}, err
 		},
 	}
 }

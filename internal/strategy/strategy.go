@@ -42,12 +42,10 @@ type Kind struct {
 	// Roles are the roles of its own turns, with their access to the work tree. If there are
 	// several of a kind, Seats says how many: "debater_N" stands for debater_1 and so on.
 	Roles map[loop.Role]loop.Access
-	Seats func(Values) int
-	// Most is the largest possible number of agent turns with this many iterations; -1 if there
-	// is no limit.
-	Most func(v Values, iterations int) int
+	Seats func(Choice) int
 
-	build func(Kind, Values) (loop.Strategy, error) // gets the Kind that it is a field of
+	most  func(c Choice, iterations int) int // see [Choice.Most]
+	build func(Choice) (loop.Strategy, error)
 }
 
 // All returns the strategies in the order in which they are listed.
@@ -81,60 +79,71 @@ func Find(name string) (Kind, bool) {
 	return all[i], true
 }
 
-// New returns the strategy of a session. Lessons are for a strategy that learns.
-func New(ref loop.StrategyRef, lessons Lessons) (loop.Strategy, error) {
-	k, values, err := Read(ref)
-	if err != nil {
-		return nil, err
-	}
-	values.lessons = lessons
-	return k.build(k, values)
-}
-
 // has reports whether the strategy uses a parameter.
 func (k Kind) has(key string) bool {
 	return slices.ContainsFunc(k.Parameters, func(p Parameter) bool { return p.Key == key })
 }
 
-// With fills in the strategy's own defaults where nothing else is set.
-func (k Kind) With(v Values) Values {
-	if v.given == nil {
-		v.given = v.Set
-	}
-	v.Set = maps.Clone(v.given)
-	if is, _ := v.Set[keyBase].(string); is == "" && k.nests() {
-		v.Set[keyBase] = k.Base
+// A Choice is a strategy and the values of its parameters.
+type Choice struct {
+	Kind Kind
+	Values
+
+	given   map[string]any // Set without the strategy's own defaults
+	inner   map[string]any // the values of the base, if a log has them
+	lessons Lessons
+}
+
+// With returns the strategy with these values, and with its own defaults where nothing is set.
+func (k Kind) With(v Values) Choice {
+	c := Choice{Kind: k, Values: v, given: v.Set}
+	c.Set = maps.Clone(v.Set)
+	if is, _ := c.Set[keyBase].(string); is == "" && k.nests() {
+		c.Set[keyBase] = k.Base
 	}
 	for _, p := range k.Parameters {
-		if n, ok := v.Set[p.Key].(int); ok && n < p.Least {
-			v.Set[p.Key] = p.Default
+		if n, ok := c.Set[p.Key].(int); ok && n < p.Least {
+			c.Set[p.Key] = p.Default
 		}
 	}
-	return v
+	return c
 }
+
+// as returns another strategy with the same values.
+func (c Choice) as(k Kind) Choice { return k.With(Values{Set: c.given, Members: c.Members}) }
+
+// New returns the strategy, ready to be run. Lessons are for one that learns.
+func (c Choice) New(lessons Lessons) (loop.Strategy, error) {
+	c.lessons = lessons
+	return c.Kind.build(c)
+}
+
+// Most is the largest possible number of agent turns with this many iterations; -1 if there is no
+// limit.
+func (c Choice) Most(iterations int) int { return c.Kind.most(c, iterations) }
 
 // numbered ends the names of roles that occur several times, each with a number.
 const numbered = "_N"
 
 // Cast returns all roles besides actor and critic, with their access to the work tree: the
 // strategy's own, those of its base, and those that the user has named.
-func (k Kind) Cast(v Values) map[loop.Role]loop.Access {
+func (c Choice) Cast() map[loop.Role]loop.Access {
 	all := map[loop.Role]loop.Access{}
-	for role, access := range k.Roles {
+	for role, access := range c.Kind.Roles {
 		kind, several := strings.CutSuffix(string(role), numbered)
 		if !several {
 			all[role] = access
 			continue
 		}
-		for i := range k.Seats(v) {
+		for i := range c.Kind.Seats(c) {
 			all[loop.Role(fmt.Sprintf("%s_%d", kind, i+1))] = access
 		}
 	}
-	if k.nests() {
-		maps.Copy(all, v.base().Cast(v.ofBase()))
+	if c.Kind.nests() {
+		maps.Copy(all, c.base().Cast())
 	}
-	if k.Members {
-		for _, m := range v.Members {
+	if c.Kind.Members {
+		for _, m := range c.Members {
 			all[m.Role] = loop.Write
 			if of, ok := Find(m.Strategy); ok {
 				maps.Copy(all, of.Roles)

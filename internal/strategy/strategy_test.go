@@ -463,14 +463,14 @@ func TestRoles(t *testing.T) {
 			t.Errorf("%q: %t", role, got)
 		}
 	}
-	k, v, err := strategy.Read(loop.StrategyRef{Name: "debate", Parameters: []loop.Parameter{{Key: "debaters", Value: "2"}}})
+	c, err := strategy.Read(loop.StrategyRef{Name: "debate", Parameters: []loop.Parameter{{Key: "debaters", Value: "2"}}})
 	want := map[loop.Role]loop.Access{"debater_1": loop.ReadOnly, "debater_2": loop.ReadOnly, "judge": loop.ReadOnly}
-	if got := k.Cast(v); err != nil || !reflect.DeepEqual(got, want) || k.Most(v, 10) != 25 {
-		t.Errorf("%v, %v, at most %d", got, err, k.Most(v, 10))
+	if got := c.Cast(); err != nil || !reflect.DeepEqual(got, want) || c.Most(10) != 25 {
+		t.Errorf("%v, %v, at most %d", got, err, c.Most(10))
 	}
-	made, err := strategy.New(k.Ref(v), nil)
-	if d, ok := made.(strategy.Debate); err != nil || !ok || d.Base != (strategy.ActorCritic{}) || d.Rounds != 2 || !d.Converge {
-		t.Errorf("%+v, %v", made, err)
+	again, err := made(c.Ref(), nil)
+	if d, ok := again.(strategy.Debate); err != nil || !ok || d.Base != (strategy.ActorCritic{}) || d.Rounds != 2 || !d.Converge {
+		t.Errorf("%+v, %v", again, err)
 	}
 }
 
@@ -499,7 +499,7 @@ func TestJobs(t *testing.T) {
 // TestNew: each strategy can be made from its description in a log.
 func TestNew(t *testing.T) {
 	t.Parallel()
-	got, err := strategy.New(loop.StrategyRef{Name: "reflexion", Parameters: []loop.Parameter{
+	got, err := made(loop.StrategyRef{Name: "reflexion", Parameters: []loop.Parameter{
 		{Key: "base", Value: "actor-critic"}, {Key: "max_attempts", Value: "5"}, {Key: "threshold", Value: "0.7"}, {Key: "reset", Value: "true"}, {Key: "later", Value: "x"},
 	}}, nil)
 	if want := (strategy.Reflexion{Base: strategy.ActorCritic{}, MaxAttempts: 5, Threshold: 0.7, Reset: true}); err != nil || !reflect.DeepEqual(got, want) {
@@ -512,7 +512,7 @@ func TestNew(t *testing.T) {
 		{Name: "debate", Parameters: []loop.Parameter{{Key: "base", Value: "reflexion"}}},
 		{Name: "rewoo", Parameters: []loop.Parameter{{Key: "base", Value: "magic"}}},
 	} {
-		if s, err := strategy.New(ref, nil); err == nil {
+		if s, err := made(ref, nil); err == nil {
 			t.Errorf("%+v makes %+v", ref, s)
 		}
 	}
@@ -521,11 +521,11 @@ func TestNew(t *testing.T) {
 			continue // see TestMembers
 		}
 		ref := loop.StrategyRef{Name: k.Name, Parameters: []loop.Parameter{{Key: "max_attempts", Value: "3"}, {Key: "max_rounds", Value: "3"}, {Key: "branch_factor", Value: "3"}, {Key: "max_depth", Value: "2"}, {Key: "beam_width", Value: "2"}}}
-		_, v, err := strategy.Read(ref)
-		if _, e := strategy.New(ref, nil); e != nil || err != nil || k.Most(v, 10) < 10 || k.Most(v, 0) != -1 {
-			t.Errorf("%s: %v, %v, at most %d turns", k.Name, e, err, k.Most(v, 10))
+		c, err := strategy.Read(ref)
+		if _, e := c.New(nil); e != nil || err != nil || c.Most(10) < 10 || c.Most(0) != -1 {
+			t.Errorf("%s: %v, %v, at most %d turns", k.Name, e, err, c.Most(10))
 		}
-		if again := k.Ref(v); k.Name != strategy.NameActorCritic && len(again.Parameters) != len(k.Parameters) {
+		if again := c.Ref(); k.Name != strategy.NameActorCritic && len(again.Parameters) != len(k.Parameters) {
 			t.Errorf("%s: from a log it is %v", k.Name, again)
 		}
 	}

@@ -64,10 +64,10 @@ func supervisor() Kind {
 		When: "the task has parts of different kinds, and what comes next depends on what came before", Turns: "1 of the coordinator, then 1 of a member or of the critic",
 		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleCoordinator: loop.ReadOnly},
-		Most: func(v Values, n int) int { return plus(v.bounded(v.count(keyMaxRounds), 2, n), 1) },
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			all, err := v.crew(k, nil)
-			return Supervisor{crew: all, MaxRounds: v.count(keyMaxRounds)}, err
+		most: func(c Choice, n int) int { return plus(c.bounded(c.count(keyMaxRounds), 2, n), 1) },
+		build: func(c Choice) (loop.Strategy, error) {
+			all, err := c.crew(nil)
+			return Supervisor{crew: all, MaxRounds: c.count(keyMaxRounds)}, err
 		},
 	}
 }

@@ -35,9 +35,9 @@ func swarm() Kind {
 			{Key: "entry_agent", Default: ""}, {Key: "max_handoffs", Default: 8}, {Key: "detect_cycles", Default: true}, {Key: "pass_full_history", Default: true},
 		},
 		Members: true,
-		Most:    func(v Values, n int) int { return plus(times(n, 2), v.count("max_handoffs")) },
-		build: func(k Kind, v Values) (loop.Strategy, error) {
-			all, err := v.crew(k, nil)
+		most:    func(c Choice, n int) int { return plus(times(n, 2), c.count("max_handoffs")) },
+		build: func(c Choice) (loop.Strategy, error) {
+			all, err := c.crew(nil)
 			if err != nil {
 				return nil, err
 			}
@@ -47,9 +47,9 @@ func swarm() Kind {
 				}
 			}
 			return Swarm{
-				crew: all, EntryAgent: v.word("entry_agent"), MaxHandoffs: v.count("max_handoffs"),
-				DetectCycles: v.on("detect_cycles"), PassFullHistory: v.on("pass_full_history"),
-			}, all.checkMember("entry_agent", v.word("entry_agent"))
+				crew: all, EntryAgent: c.word("entry_agent"), MaxHandoffs: c.count("max_handoffs"),
+				DetectCycles: c.on("detect_cycles"), PassFullHistory: c.on("pass_full_history"),
+			}, all.checkMember("entry_agent", c.word("entry_agent"))
 		},
 	}
 }

@@ -44,14 +44,14 @@ func treeOfThoughts() Kind {
 			{Key: "min_score", Default: 0.0},
 		},
 		Roles: map[loop.Role]loop.Access{RoleCandidate: loop.Write, RoleEvaluator: loop.ReadOnly},
-		Most: func(v Values, n int) int {
-			candidates := v.count("branch_factor") * (1 + (v.count("max_depth")-1)*v.count("beam_width"))
+		most: func(c Choice, n int) int {
+			candidates := c.count("branch_factor") * (1 + (c.count("max_depth")-1)*c.count("beam_width"))
 			return plus(times(n, 2), candidates*3)
 		},
-		build: func(_ Kind, v Values) (loop.Strategy, error) {
+		build: func(c Choice) (loop.Strategy, error) {
 			return TreeOfThoughts{
-				BranchFactor: v.count("branch_factor"), MaxDepth: v.count("max_depth"), BeamWidth: v.count("beam_width"),
-				SolvedThreshold: v.fraction("solved_threshold"), MinScore: v.fraction("min_score"),
+				BranchFactor: c.count("branch_factor"), MaxDepth: c.count("max_depth"), BeamWidth: c.count("beam_width"),
+				SolvedThreshold: c.fraction("solved_threshold"), MinScore: c.fraction("min_score"),
 			}, nil
 		},
 	}

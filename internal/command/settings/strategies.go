@@ -58,25 +58,25 @@ round, and the most turns that it can take with the configuration as it is.
 
 func strategyRows(cfg *config.Config) (rows []strategyRow) {
 	for _, k := range strategy.All() {
-		values := k.With(cfg.Strategy.Values())
+		choice := k.With(cfg.Strategy.Values())
 		r := strategyRow{
 			Name: k.Name, About: k.About, When: k.When, Turns: k.Turns, Parameters: map[string]any{}, Roles: map[loop.Role]string{}, Chosen: k.Name == cfg.Strategy.Name,
 		}
 		for _, p := range k.Parameters {
-			r.Parameters[p.Key] = values.Set[p.Key]
+			r.Parameters[p.Key] = choice.Set[p.Key]
 		}
 		for role, access := range k.Roles {
 			r.Roles[role] = access.String()
 		}
 		if k.Base != "" {
-			r.Base = values.Set["base"]
+			r.Base = choice.Set["base"]
 		}
-		if k.Chooses(values) {
-			for _, m := range values.Members {
+		if choice.Chooses() {
+			for _, m := range choice.Members {
 				r.Members = append(r.Members, m.Role)
 			}
 		}
-		if n := k.Most(values, cfg.MaxIterations); n >= 0 {
+		if n := choice.Most(cfg.MaxIterations); n >= 0 {
 			r.Most = &n
 		}
 		rows = append(rows, r)

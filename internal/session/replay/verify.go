@@ -71,7 +71,11 @@ type iteration struct {
 // play plays one run, over the journal of the session before it.
 func (v *verifier) play(ctx context.Context, r *run) error {
 	v.run, v.left, v.played, v.over, v.current = r, r.rounds, 0, false, 0
-	driven, err := strategy.New(r.session.Strategy, unread{})
+	choice, err := strategy.Read(r.session.Strategy)
+	if err != nil {
+		return fmt.Errorf("play it again: %w", err)
+	}
+	driven, err := choice.New(unread{})
 	if err != nil {
 		return fmt.Errorf("play it again: %w", err)
 	}
