@@ -19,8 +19,7 @@ type Iteration struct {
 	began time.Time
 	trail
 
-	instructions string  // for the actor, in this turn
-	overruled    *string // what the user said instead of a review; nil: there will be one
+	overruled *string // what the user said instead of a review; nil: there will be one
 }
 
 // A trail is the phases of an iteration.
@@ -75,16 +74,12 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	task := it.run.FullTask()
-	if it.instructions != "" {
-		task += "\n\n" + it.instructions
-	}
 	brief := Brief{
-		Iteration: it.c.Iteration, Step: step, ID: it.run.turnID(it.c.Iteration, RoleActor, 1), Task: task,
+		Iteration: it.c.Iteration, Step: step, ID: it.run.turnID(it.c.Iteration, RoleActor, 1), Task: it.run.FullTask(),
 		Role: it.run.actor, Previous: it.run.previous, Baseline: it.run.baseline, Conversation: it.run.conversation,
 		Said: said,
 	}
-	turn, over := it.run.loop.Steering.begin(ctx)
+	turn, over := it.run.steering.begin(ctx)
 	it.c.Attempt, err = it.run.at.Actor.Act(turn, brief, it.run.watch(step, RoleActor))
 	words, interrupted := over()
 	if err != nil {
@@ -120,13 +115,9 @@ func (it *Iteration) Capture(ctx context.Context) (err error) {
 	if err := it.enter(step, CapturingDiff); err != nil {
 		return err
 	}
-	it.c.Change, err = it.run.at.Tree.Capture(ctx)
-	if err != nil {
-		return fmt.Errorf("capture the diff: %w", err)
-	}
-	it.c.Change.Checkpoint, err = it.run.at.Tree.Checkpoint(ctx, it.step(""), it.c.Change)
-	if err != nil {
-		return fmt.Errorf("keep the state of the work tree: %w", err)
+	meanwhile := it.run.meanwhile
+	if it.c.Change, err = it.run.keep(ctx, it.step("")); err != nil {
+		return err
 	}
 	it.c.Delta = it.c.Change
 	if it.run.previous != nil {
@@ -135,11 +126,9 @@ func (it *Iteration) Capture(ctx context.Context) (err error) {
 			return fmt.Errorf("compare the work tree with the iteration before: %w", err)
 		}
 	}
-	it.run.position = it.c.Change.Position
-	if paths := it.run.since(it.c.Change); len(paths) > 0 {
+	if paths := it.c.Change.among(meanwhile); len(paths) > 0 {
 		it.c.Change.Warnings = append(slices.Clip(it.c.Change.Warnings), it.run.meantime()+listed(paths))
 	}
-	it.run.meanwhile = nil
 	if err := it.run.emit(step, DiffCaptured{Iteration: it.c.Iteration, Change: it.c.Change}); err != nil {
 		return err
 	}
@@ -177,9 +166,6 @@ func (it *Iteration) Case() Case { return it.c }
 // Checked reports whether the project has checks.
 func (it *Iteration) Checked() bool { return it.run.at.Checker != nil }
 
-// Instruct adds an instruction to the actor's task in this turn.
-func (it *Iteration) Instruct(text string) { it.instructions = text }
-
 // Conclude closes the iteration with a verdict that follows from its checks, or from what the
 // actor says of its own work; no critic is asked. The rules of the run decide what the verdict is
 // worth.
@@ -189,14 +175,7 @@ func (it *Iteration) Conclude(ctx context.Context, v Verdict) error {
 	if err := it.run.machine.To(CriticEvaluating); err != nil { // the verdict takes the critic's place
 		return err
 	}
-	if err := it.settle(ctx); err != nil {
-		return err
-	}
-	ruling, err := it.rule(ctx)
-	if err != nil {
-		return err
-	}
-	return it.decide(ruling)
+	return it.judged(ctx)
 }
 
 // Judge has the critic judge the work, and the rules decide what the verdict is worth. The critic
@@ -267,13 +246,15 @@ func asked(step Step, n int) Step {
 	return step.Sub(strconv.Itoa(n))
 }
 
-// judged closes the critic's part.
+// judged closes the iteration with the verdict of a critic, or with one in its place.
 func (it *Iteration) judged(ctx context.Context) error {
 	if err := it.settle(ctx); err != nil {
 		return err
 	}
-	if err := it.run.emit(it.c.Step, CriticFinished{Iteration: it.c.Iteration, Review: it.round.Review}); err != nil {
-		return err
+	if !it.round.Unjudged {
+		if err := it.run.emit(it.c.Step, CriticFinished{Iteration: it.c.Iteration, Review: it.round.Review}); err != nil {
+			return err
+		}
 	}
 	ruling, err := it.rule(ctx)
 	if err != nil {

@@ -53,16 +53,11 @@ func (l *ledger) clone() ledger {
 	return ledger{spent: l.spent, roles: maps.Clone(l.roles), most: maps.Clone(l.most), open: map[Role]int{}}
 }
 
-// reserve waits until a turn may start, and counts it as running until it is released. Running
+// admit waits until the gate permits a turn, and returns a [*stopError] if it does not. Running
 // turns count with their estimates: the most that one turn of the role has used so far. While the
-// gate would refuse the turn because of them, reserve waits for one to finish. Concurrent turns
-// thus exceed a budget by no more than a single turn would.
-func (s *section) reserve(ctx context.Context, next Role, judges bool) error {
-	return s.admit(ctx, next, judges, true)
-}
-
-// admit waits until the gate permits a turn, and returns a [*stopError] if it does not. begins
-// counts the turn as running.
+// gate would refuse the turn because of them, admit waits for one to finish. Concurrent turns thus
+// exceed a budget by no more than a single turn would. If begins is set, the turn counts as running
+// until it is released.
 func (s *section) admit(ctx context.Context, next Role, judges, begins bool) error {
 	defer context.AfterFunc(ctx, s.wake)()
 	s.mu.Lock()

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -78,7 +79,7 @@ func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Out
 	steps := &Steps{&section{
 		course: &course{
 			loop: l, record: &record{sink: l.Sink, clock: l.Clock, seq: j.seq},
-			session: s, began: l.Clock().Add(-j.Elapsed()),
+			steering: cmp.Or(l.Steering, &Steering{}), session: s, began: l.Clock().Add(-j.Elapsed()),
 		},
 		journal: j, at: l.Workplace, errand: errand{prompt: s.Prompt},
 	}}

@@ -99,10 +99,10 @@ func (c *course) meantime() string {
 	return "changed while no agent was at work: "
 }
 
-// since returns the paths of a change that had changed by then without the actor.
-func (m *memory) since(c Change) []string {
+// among returns those of some paths that the change has.
+func (c Change) among(paths []string) []string {
 	parts := c.byPath()
-	return slices.DeleteFunc(slices.Clone(m.meanwhile), func(path string) bool {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		_, is := parts[path]
 		return !is
 	})

@@ -34,7 +34,7 @@ type Steered struct {
 func (e Steered) iteration() int { return e.Iteration }
 
 // A Steering collects what the user asks of a run while it goes on. The zero value is ready to
-// use; a nil one accepts nothing. It is safe for concurrent use.
+// use. It is safe for concurrent use.
 type Steering struct {
 	mu    sync.Mutex
 	stop  bool
@@ -123,9 +123,6 @@ func (s *Steering) paused() <-chan struct{} {
 
 // take returns what the actor is to be told, and clears it.
 func (s *Steering) take() []string {
-	if s == nil {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	words := s.words
@@ -136,9 +133,6 @@ func (s *Steering) take() []string {
 // begin registers a turn of the actor that can be interrupted, until over is called.
 func (s *Steering) begin(ctx context.Context) (_ context.Context, over func() (words string, interrupted bool)) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	if s == nil {
-		return ctx, func() (string, bool) { cancel(nil); return "", false }
-	}
 	t := &actorTurn{cancel: cancel}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,17 +150,13 @@ func (s *Steering) begin(ctx context.Context) (_ context.Context, over func() (w
 // await holds a turn back while the run is paused. If mayStop is set, it also ends the run if the
 // user has asked for that.
 func (c *course) await(ctx context.Context, step Step, mayStop bool) error {
-	steering := c.loop.Steering
-	if steering == nil {
-		return nil
-	}
-	if stop, _, _ := steering.Asked(); stop && mayStop {
+	if stop, _, _ := c.steering.Asked(); stop && mayStop {
 		if err := c.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerStop}); err != nil {
 			return err
 		}
 		return &stopError{reason: StopInterrupted, sentence: "stopped between two turns, as you asked"}
 	}
-	on := steering.paused()
+	on := c.steering.paused()
 	if on == nil {
 		return nil
 	}
@@ -189,7 +179,7 @@ func (c *course) await(ctx context.Context, step Step, mayStop bool) error {
 func (it *Iteration) told(step Step) ([]string, error) {
 	said := it.run.journal.words
 	it.run.journal.words = nil
-	for _, words := range it.run.loop.Steering.take() {
+	for _, words := range it.run.steering.take() {
 		if err := it.run.emit(step, Steered{Iteration: it.c.Iteration, Kind: SteerSay, Text: words}); err != nil {
 			return nil, err
 		}

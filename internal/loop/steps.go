@@ -50,9 +50,10 @@ type bound struct {
 type course struct {
 	loop *Loop
 	*record
-	session Session
-	began   time.Time
-	machine Machine
+	steering *Steering
+	session  Session
+	began    time.Time
+	machine  Machine
 
 	mu       sync.Mutex // guards what follows
 	played   bool       // something was played: the journal is used up

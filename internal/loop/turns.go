@@ -100,7 +100,7 @@ func (s *section) play(ctx context.Context, calls []Call, due []int, replies []R
 		i := due[n]
 		err := s.await(ctx, calls[i].Step, true)
 		if err == nil {
-			err = s.reserve(ctx, calls[i].Role, calls[i].Judges)
+			err = s.admit(ctx, calls[i].Role, calls[i].Judges, true)
 		}
 		if err == nil {
 			replies[i], err = s.turn(ctx, calls[i])

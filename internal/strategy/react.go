@@ -31,18 +31,15 @@ func react() Kind {
 // Run implements [loop.Strategy].
 func (r ReAct) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
 	defer steps.Bound(r.MaxTurns, keyMaxTurns)()
-	return untilOver(ctx, steps, r.iterate)
-}
-
-// iterate is one turn and its verdict from the checks.
-func (r ReAct) iterate(ctx context.Context, it *loop.Iteration) error {
-	if !it.Checked() {
-		it.Instruct(sayDone)
-	}
-	if ruled, err := worked(ctx, it); ruled || err != nil {
-		return err
-	}
-	return it.Conclude(ctx, conclusion(it.Case()))
+	return untilOver(ctx, steps, func(ctx context.Context, it *loop.Iteration) error {
+		if !it.Checked() {
+			defer steps.Instruct(sayDone)()
+		}
+		if ruled, err := worked(ctx, it); ruled || err != nil {
+			return err
+		}
+		return it.Conclude(ctx, conclusion(it.Case()))
+	})
 }
 
 // conclusion returns the verdict that follows from the checks, or from what the actor says.
