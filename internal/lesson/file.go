@@ -156,10 +156,10 @@ func appendTo(f *os.File, lines []byte) error {
 
 // Files is a [Store] in files.
 type Files struct {
-	Data string  // the user's data directory
-	Into Place   // the file that is written to
-	Also []Place // other files to read
-	Tell func(error)
+	Data string      // the user's data directory
+	Into Place       // the file that is written to
+	Also []Place     // other files to read
+	Tell func(error) // gets what is wrong with the files; may be nil
 }
 
 var _ Store = &Files{}
@@ -179,14 +179,16 @@ func (s *Files) All(context.Context) (all []Lesson, err error) {
 		if err != nil {
 			return nil, err
 		}
-		bad := s.complaints(p)
+		bad := 0
 		for i, line := range linesOf(text) {
 			if len(line) == 0 {
 				continue
 			}
 			l, err := Decode(line)
 			if err != nil {
-				bad(i+1, err)
+				if bad++; bad <= maxTold {
+					s.tell("%s:%d: passed over: %w", p.Path(), i+1, err)
+				}
 				continue
 			}
 			if id := l.ID(); !known[id] {
@@ -194,26 +196,16 @@ func (s *Files) All(context.Context) (all []Lesson, err error) {
 				all = append(all, l)
 			}
 		}
-		bad(0, nil)
+		if bad > maxTold {
+			s.tell("%s: %d more lines are passed over", p.Path(), bad-maxTold)
+		}
 	}
 	return all, nil
 }
 
-// complaints returns a function that reports bad lines of a file, the first ones individually;
-// line 0 is the end of the file.
-func (s *Files) complaints(p Place) func(line int, err error) {
-	count := 0
-	return func(line int, err error) {
-		if line > 0 {
-			count++
-		}
-		switch {
-		case s.Tell == nil:
-		case line > 0 && count <= maxTold:
-			s.Tell(fmt.Errorf("%s:%d: passed over: %w", p.Path(), line, err))
-		case line == 0 && count > maxTold:
-			s.Tell(fmt.Errorf("%s: %d more lines are passed over", p.Path(), count-maxTold))
-		}
+func (s *Files) tell(format string, args ...any) {
+	if s.Tell != nil {
+		s.Tell(fmt.Errorf(format, args...))
 	}
 }
 

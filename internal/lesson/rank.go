@@ -10,32 +10,31 @@ import (
 	"unicode/utf8"
 )
 
-// common are words that tell nothing of a task.
-const common = "a an and are as at be but by can do for from has have how if in into is it its make no not of on or our " +
+// stopWords say nothing about a task.
+const stopWords = "a an and are as at be but by can do for from has have how if in into is it its make no not of on or our " +
 	"should so task that the then there this to up use want was we when which with you your"
 
-// maxTerms is how many words of a task count: a longer one has said by then what it is about.
+// maxTerms limits how many words of a task count; the first ones say what it is about.
 const maxTerms = 256
 
-// rank returns the numbers of the lines that share words with a task, the most fitting
-// first, by BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"). Lines
-// are read as they stand in a file: to decode ten thousand of them takes longer than to
-// look through them.
+// rank returns the indexes of the lines that share words with a task, the most relevant first, by
+// BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"). The lines are not
+// decoded: decoding ten thousand of them takes longer than searching them.
 func rank(lines [][]byte, task string) (order []int) {
 	terms := termsOf(task)
-	var maybe [1 << 12]bool // most words are none of the terms, and that is quickly told
-	for sum := range terms {
-		maybe[sum%uint32(len(maybe))] = true
+	var maybe [1 << 12]bool // rejects most words that are not terms faster than the map does
+	for hash := range terms {
+		maybe[hash%uint32(len(maybe))] = true
 	}
 	counts, among, size := make([]uint16, len(lines)*len(terms)), make([]int, len(terms)), 0
 	for i, line := range lines {
 		size += len(line)
 		count := counts[i*len(terms):][:len(terms)]
-		eachWord(line, func(sum uint32) {
-			if !maybe[sum%uint32(len(maybe))] {
+		eachWord(line, func(hash uint32) {
+			if !maybe[hash%uint32(len(maybe))] {
 				return
 			}
-			if t, ok := terms[sum]; ok {
+			if t, ok := terms[hash]; ok {
 				if count[t] == 0 {
 					among[t]++
 				}
@@ -57,20 +56,20 @@ func rank(lines [][]byte, task string) (order []int) {
 			order = append(order, i)
 		}
 	}
-	// Of two that fit alike, the later one has learned more.
+	// Of two equally relevant lines, the later one knows more.
 	slices.SortFunc(order, func(x, y int) int { return cmp.Or(cmp.Compare(score[y], score[x]), y-x) })
 	return order
 }
 
-// termsOf are the words by which lessons are looked for, by their sums, with their numbers.
+// termsOf numbers the words of a task that lessons are searched for, by their hashes.
 func termsOf(task string) map[uint32]int {
-	idle := map[uint32]bool{}
-	eachWord([]byte(common), func(sum uint32) { idle[sum] = true })
+	stop := map[uint32]bool{}
+	eachWord([]byte(stopWords), func(hash uint32) { stop[hash] = true })
 	terms := map[uint32]int{}
-	text, _ := json.Marshal(task) // lessons are encoded, too; a string always can be
-	eachWord(text, func(sum uint32) {
-		if _, known := terms[sum]; !known && !idle[sum] && len(terms) < maxTerms {
-			terms[sum] = len(terms)
+	text, _ := json.Marshal(task) // like the lessons; a string can always be encoded
+	eachWord(text, func(hash uint32) {
+		if _, known := terms[hash]; !known && !stop[hash] && len(terms) < maxTerms {
+			terms[hash] = len(terms)
 		}
 	})
 	return terms
@@ -79,22 +78,22 @@ func termsOf(task string) map[uint32]int {
 // FNV-1a.
 const offset, prime = 2166136261, 16777619
 
-// eachWord calls a function with a sum of each word of a text: letters and digits in a row,
-// in any case; of scripts without spaces, each letter. The text is JSON: the names of members
-// are no words, and what a backslash stands before is part of none.
-func eachWord(text []byte, word func(sum uint32)) {
-	sum, within := uint32(offset), false
+// eachWord calls a function with the hash of each word of a JSON text. A word is a run of letters
+// and digits, in upper or lower case; in scripts without spaces it is a single letter. Names of
+// members are not words, and an escaped character is not part of one.
+func eachWord(text []byte, word func(hash uint32)) {
+	hash, within := uint32(offset), false
 	end := func(i int) {
 		if within && !bytes.HasPrefix(text[i:], []byte(`":`)) {
-			word(sum)
+			word(hash)
 		}
-		sum, within = offset, false
+		hash, within = offset, false
 	}
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
 		case 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9':
-			sum, within = (sum^uint32(c|0x20))*prime, true // in lower case; digits have that bit
+			hash, within = (hash^uint32(c|0x20))*prime, true // in lower case; digits have that bit
 		case c < utf8.RuneSelf:
 			end(i)
 			if c == '\\' {
@@ -108,7 +107,7 @@ func eachWord(text []byte, word func(sum uint32)) {
 				end(i)
 			}
 			if unicode.In(r, unicode.L, unicode.N, unicode.M) {
-				sum, within = (sum^uint32(unicode.ToLower(r)))*prime, true
+				hash, within = (hash^uint32(unicode.ToLower(r)))*prime, true
 			}
 			if dense {
 				end(i)
@@ -118,7 +117,7 @@ func eachWord(text []byte, word func(sum uint32)) {
 	end(len(text))
 }
 
-// linesOf are the lines of a file, without their ends.
+// linesOf returns the lines of a file, without their ends.
 func linesOf(text []byte) [][]byte {
 	lines := make([][]byte, 0, bytes.Count(text, []byte{'\n'})+1)
 	for line := range bytes.Lines(text) {
