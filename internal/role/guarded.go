@@ -51,10 +51,26 @@ type Seat struct {
 	Reader ReadOnlyPlayer
 }
 
+// Seats are the agents of the actor, the critic, and the roles with an agent of their own.
+type Seats map[loop.Role]Seat
+
+// For returns the first seat that one of the roles has; else that of the actor for a turn that may
+// write, and of the critic for one that may not.
+func (s Seats) For(access loop.Access, roles ...loop.Role) Seat {
+	for _, role := range roles {
+		if seat, ok := s[role]; ok {
+			return seat
+		}
+	}
+	if access == loop.Write {
+		return s[loop.RoleActor]
+	}
+	return s[loop.RoleCritic]
+}
+
 // A Player is a [loop.Player]: it plays a strategy's own turns.
 type Player struct {
-	// Seats are the agents of the actor, the critic, and the roles with an agent of their own.
-	Seats map[loop.Role]Seat
+	Seats Seats
 	// Evidence writes the prompt for a question about a case.
 	Evidence func(question string, matter loop.Case) (string, error)
 }
@@ -77,24 +93,11 @@ func (p Player) Play(ctx context.Context, c loop.Call, watch loop.Watch) (loop.R
 			return loop.Reply{}, err
 		}
 	}
+	seat := p.Seats.For(c.Access, c.Role, c.As)
 	if c.Access == loop.Write {
-		reply, err = p.seat(c).Writer.Run(ctx, r)
-	} else if reply, written, err = p.seat(c).Reader.Play(ctx, r); err == nil {
+		reply, err = seat.Writer.Run(ctx, r)
+	} else if reply, written, err = seat.Reader.Play(ctx, r); err == nil {
 		err = context.Cause(ctx) // its reply decides something, so it must be complete
 	}
 	return loop.Reply{Turn: reply.Turn, Text: reply.Text, Written: written}, err
-}
-
-// seat returns the agent that plays a turn.
-func (p Player) seat(c loop.Call) Seat {
-	usual := loop.RoleCritic
-	if c.Access == loop.Write {
-		usual = loop.RoleActor
-	}
-	for _, role := range []loop.Role{c.Role, c.As} {
-		if seat, ok := p.Seats[role]; ok {
-			return seat
-		}
-	}
-	return p.Seats[usual]
 }

@@ -117,10 +117,6 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	if r.earlier != nil {
 		place.Run = r.earlier.Resumed + 1
 	}
-	worker, err := r.worker(place)
-	if err != nil {
-		return at, fmt.Errorf("set up the actor: %w", err)
-	}
 	judge, err := r.judge(r.Critic, place, s.views)
 	if err != nil {
 		return at, fmt.Errorf("set up the critic: %w", err)
@@ -129,9 +125,13 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	if err != nil {
 		return at, err
 	}
-	seats, err := r.seats(place, worker, judge.ReadOnlyPlayer)
+	seats, err := r.seats(place, judge.ReadOnlyPlayer)
 	if err != nil {
 		return at, err
+	}
+	worker := &actor.Actor{Seats: seats, Resume: cfg.ActorSession == crew.Resume}
+	if worker.Refine, err = prompt.ForRefinement(cfg.RefineTemplate); err != nil {
+		return at, fmt.Errorf("set up the actor: %w", err)
 	}
 	seen := onlooker{r, s.tree}
 	at = loop.Workplace{
@@ -155,16 +155,19 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 }
 
 // seats returns the agents of all roles. Those that write can also play for the actor.
-func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.ReadOnlyPlayer) (map[loop.Role]role.Seat, error) {
+func (r *running) seats(place agent.Place, reader role.ReadOnlyPlayer) (role.Seats, error) {
+	worker, err := r.casting.Bind(r.Actor, place, r.control)
+	if err != nil {
+		return nil, fmt.Errorf("set up the actor: %w", err)
+	}
 	self := reader
 	if r.choice.Refines() {
-		var err error
 		if self.Agent, err = r.casting.Bind(r.Actor.Reading(r.Config), place, r.control); err != nil {
 			return nil, fmt.Errorf("set up the actor to look at its own work: %w", err)
 		}
 	}
-	seats := map[loop.Role]role.Seat{
-		loop.RoleActor:  {Writer: worker.Agent, Reader: self},
+	seats := role.Seats{
+		loop.RoleActor:  {Writer: worker, Reader: self},
 		loop.RoleCritic: {Reader: reader},
 	}
 	for name, cast := range r.Others {
@@ -175,23 +178,12 @@ func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.Read
 		reading := reader
 		reading.Agent = other
 		seats[name] = role.Seat{Writer: other, Reader: reading}
-		worker.Others[name] = other
 	}
 	return seats, nil
 }
 
 // outputs is the directory beside the log for files that belong to it.
 func (r *running) outputs() string { return filepath.Dir(r.own.log.File(1, "")) }
-
-// worker returns the actor of a run.
-func (r *running) worker(place agent.Place) (*actor.Actor, error) {
-	worker, err := r.casting.Bind(r.Actor, place, r.control)
-	if err != nil {
-		return nil, err
-	}
-	refine, err := prompt.ForRefinement(r.Config.RefineTemplate)
-	return &actor.Actor{Agent: worker, Others: map[loop.Role]agent.Player{}, Resume: r.Config.ActorSession == crew.Resume, Refine: refine}, err
-}
 
 // panel returns the critics of a run that form a panel.
 func (r *running) panel(place agent.Place, v *view.Place) (all []loop.Critic, err error) {

@@ -7,14 +7,13 @@ import (
 
 	"codeloops/internal/agent"
 	"codeloops/internal/loop"
+	"codeloops/internal/role"
 	"codeloops/internal/role/prompt"
 )
 
 // An Actor is a [loop.Actor] that asks an agent. It keeps no state.
 type Actor struct {
-	Agent agent.Player
-	// Others are the agents of a strategy's other roles.
-	Others map[loop.Role]agent.Player
+	Seats role.Seats
 	// Resume continues the agent's conversation in later iterations. The prompt is the
 	// same either way, so that nothing is lost when a conversation cannot be continued.
 	Resume bool
@@ -31,10 +30,6 @@ func (a *Actor) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.A
 	if a.Resume {
 		r.Conversation = b.Conversation
 	}
-	who := a.Agent
-	if other, ok := a.Others[b.Role]; ok {
-		who = other
-	}
-	reply, err := who.Run(ctx, r)
+	reply, err := a.Seats.For(r.Access, b.Role).Writer.Run(ctx, r)
 	return loop.Attempt{Turn: reply.Turn}, err
 }

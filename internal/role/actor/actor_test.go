@@ -12,6 +12,7 @@ import (
 
 	"codeloops/internal/agent"
 	"codeloops/internal/loop"
+	"codeloops/internal/role"
 	"codeloops/internal/role/actor"
 )
 
@@ -33,6 +34,8 @@ func (l *listener) Run(_ context.Context, r agent.Request) (agent.Reply, error) 
 	return l.reply, l.err
 }
 
+func seats(l *listener) role.Seats { return role.Seats{loop.RoleActor: {Writer: l}} }
+
 // TestAct: an attempt is the agent's turn, even if that failed.
 func TestAct(t *testing.T) {
 	t.Parallel()
@@ -43,7 +46,7 @@ func TestAct(t *testing.T) {
 	l := &listener{reply: agent.Reply{Turn: turn, Text: "out"}}
 	heard := ""
 	watch := func(n loop.Notice) { heard += n.Stream + n.Text }
-	got, err := (&actor.Actor{Agent: l}).Act(t.Context(), loop.Brief{Iteration: 7, Task: "do it"}, watch)
+	got, err := (&actor.Actor{Seats: seats(l)}).Act(t.Context(), loop.Brief{Iteration: 7, Task: "do it"}, watch)
 	if err != nil || !reflect.DeepEqual(got, loop.Attempt{Turn: turn}) {
 		t.Errorf("got %+v and %v", got, err)
 	}
@@ -62,7 +65,7 @@ func TestActResumes(t *testing.T) {
 	var prompts []string
 	for _, resume := range []bool{false, true} {
 		l := &listener{}
-		if _, err := (&actor.Actor{Agent: l, Resume: resume}).Act(t.Context(), brief, nil); err != nil {
+		if _, err := (&actor.Actor{Seats: seats(l), Resume: resume}).Act(t.Context(), brief, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := l.request.Conversation.ID == "c-1"; got != resume {
@@ -79,7 +82,7 @@ func TestActResumes(t *testing.T) {
 func TestActFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	if _, err := (&actor.Actor{Agent: &listener{err: broken}}).Act(t.Context(), loop.Brief{}, nil); !errors.Is(err, broken) {
+	if _, err := (&actor.Actor{Seats: seats(&listener{err: broken})}).Act(t.Context(), loop.Brief{}, nil); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 }
@@ -90,7 +93,7 @@ func TestActInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	turn := loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: "half"}, ExitCode: -1}, Try: loop.Try{Ending: loop.EndInterrupted}}
 	l := &listener{reply: agent.Reply{Turn: turn}, during: cancel}
-	got, err := (&actor.Actor{Agent: l}).Act(ctx, loop.Brief{}, nil)
+	got, err := (&actor.Actor{Seats: seats(l)}).Act(ctx, loop.Brief{}, nil)
 	if err != nil || !reflect.DeepEqual(got, loop.Attempt{Turn: turn}) {
 		t.Errorf("got %+v and %v", got, err)
 	}
@@ -100,7 +103,7 @@ func TestActInterrupted(t *testing.T) {
 func asked(t *testing.T, b loop.Brief) string {
 	t.Helper()
 	l := &listener{}
-	if _, err := (&actor.Actor{Agent: l}).Act(t.Context(), b, nil); err != nil {
+	if _, err := (&actor.Actor{Seats: seats(l)}).Act(t.Context(), b, nil); err != nil {
 		t.Fatal(err)
 	}
 	return l.request.Prompt

@@ -20,7 +20,7 @@ func refined(t *testing.T, text string, b loop.Brief) string {
 		t.Fatal(err)
 	}
 	l := &listener{}
-	if _, err := (&actor.Actor{Agent: l, Refine: asked}).Act(t.Context(), b, nil); err != nil {
+	if _, err := (&actor.Actor{Seats: seats(l), Refine: asked}).Act(t.Context(), b, nil); err != nil {
 		t.Fatal(err)
 	}
 	return l.request.Prompt
