@@ -54,7 +54,7 @@ func (c *Config) Rules() []loop.Rule {
 // critic. Environment values are excluded: they stay out of every log.
 func (c *Config) judges(key string) bool {
 	for _, entry := range slices.Concat([]string{c.Critic.Agent}, c.Critic.Fallback, c.Panel.Members) {
-		name, _, _ := strings.Cut(entry, ":")
+		name := loop.ParseAgent(entry).Agent
 		if strings.HasPrefix(key, "agents."+name+".") && !strings.HasPrefix(key, "agents."+name+".env.") && key != "agents."+name+".install" {
 			return true
 		}

@@ -165,13 +165,7 @@ func opinions(votes []Vote) (all []Opinion) {
 }
 
 // Name is the member's name for people.
-func (v Vote) Name() string {
-	name := v.Agent.Agent
-	if v.Agent.Model != "" {
-		name += ":" + v.Agent.Model
-	}
-	return fmt.Sprintf("%s (%s)", name, v.Role)
-}
+func (v Vote) Name() string { return fmt.Sprintf("%s (%s)", v.Agent, v.Role) }
 
 // vote returns a member's vote.
 func (p PanelPolicy) vote(i int, r Review) Vote {

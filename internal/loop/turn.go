@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,20 @@ const (
 type AgentRef struct {
 	Agent string
 	Model string
+}
+
+// ParseAgent reads an agent as the configuration spells it: "claude" or "claude:haiku".
+func ParseAgent(entry string) (a AgentRef) {
+	a.Agent, a.Model, _ = strings.Cut(entry, ":")
+	return a
+}
+
+// String spells the agent like that.
+func (a AgentRef) String() string {
+	if a.Model == "" {
+		return a.Agent
+	}
+	return a.Agent + ":" + a.Model
 }
 
 // A Brief is what the actor is asked in one turn.

@@ -100,14 +100,6 @@ func (l *Limit) String() string {
 	return fmt.Sprintf("%s: limit until %s", l.Agent, at)
 }
 
-// AgentName is an agent and its model, as the configuration spells them.
-func AgentName(a loop.AgentRef) string {
-	if a.Model != "" {
-		return a.Agent + ":" + a.Model
-	}
-	return a.Agent
-}
-
 // CastOf lists who may play each role of a session, the preferred agent first; nil where nobody is known.
 func CastOf(c loop.Cast) (all [][]string) {
 	if c.Actor.Agent == "" {
@@ -116,7 +108,7 @@ func CastOf(c loop.Cast) (all [][]string) {
 	for _, role := range [][]loop.AgentRef{append([]loop.AgentRef{c.Actor}, c.ActorFallback...), append([]loop.AgentRef{c.Critic}, c.CriticFallback...)} {
 		var row []string
 		for _, who := range role {
-			row = append(row, AgentName(who))
+			row = append(row, who.String())
 		}
 		all = append(all, row)
 	}

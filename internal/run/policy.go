@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strings"
 
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
@@ -107,8 +106,7 @@ func PanelOf(c *config.Config) *loop.PanelPolicy {
 	}
 	p := &loop.PanelPolicy{Quorum: c.Panel.Needs(), Rounds: c.Panel.Rounds}
 	for _, entry := range c.Panel.Members {
-		name, model, _ := strings.Cut(entry, ":")
-		p.Members = append(p.Members, loop.AgentRef{Agent: name, Model: model})
+		p.Members = append(p.Members, loop.ParseAgent(entry))
 	}
 	return p
 }

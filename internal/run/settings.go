@@ -370,11 +370,7 @@ func (s Settings) isSet(role, what string) bool {
 func spellAgents(refs []loop.AgentRef) []string {
 	list := []string{}
 	for _, r := range refs {
-		entry := r.Agent
-		if r.Model != "" {
-			entry += ":" + r.Model
-		}
-		list = append(list, entry)
+		list = append(list, r.String())
 	}
 	return list
 }

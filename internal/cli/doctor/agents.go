@@ -100,7 +100,7 @@ func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (patients []p
 		patients = append(patients, patient{Player: p[0], what: string(p[0].Role)})
 	}
 	for _, spec := range append(c.Own(), agent.Catalogue()...) {
-		p, err := c.Player(loop.RoleActor, spec.Name, "")
+		p, err := c.Player(loop.RoleActor, loop.AgentRef{Agent: spec.Name})
 		if err == nil && !seen[spec.Name] {
 			patients = append(patients, patient{Player: p, what: "also here", aside: true})
 		}

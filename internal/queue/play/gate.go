@@ -48,7 +48,7 @@ type gatedAgent struct {
 
 // Run implements [agent.Player].
 func (a *gatedAgent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
-	name := queue.AgentName(a.who.Ref)
+	name := a.who.Ref.String()
 	holds := a.holds(ctx)
 	if l := holds.Limited(name, a.player.Board.Now()); l != nil {
 		a.meet(l)
@@ -74,7 +74,7 @@ func (a *gatedAgent) pay(ctx context.Context, holds *queue.Holds, r agent.Reques
 	if budget := holds.Budgets[a.key]; !budget.Any() {
 		return a.next.Run(ctx, r)
 	}
-	turn := queue.Turn{ID: rand.Text(), Who: string(r.Role) + " " + queue.AgentName(a.who.Ref), Bound: queue.Amount{
+	turn := queue.Turn{ID: rand.Text(), Who: string(r.Role) + " " + a.who.Ref.String(), Bound: queue.Amount{
 		Dollars: a.who.MaxCost, Tokens: float64(a.who.MaxTokens), Seconds: a.who.Timeout.Seconds(),
 	}}
 	over, err := a.job.Reserve(ctx, turn, a.fits)

@@ -35,8 +35,7 @@ func (c *Casting) auto(ctx context.Context, role loop.Role, r config.Role) (Cast
 	var players, actors Cast
 	var unsigned, silent []string
 	for _, entry := range order {
-		name, model, _ := strings.Cut(entry, ":")
-		p, err := c.Player(role, name, model)
+		p, err := c.Player(role, loop.ParseAgent(entry))
 		if errors.Is(err, agent.ErrUnknown) {
 			return nil, fmt.Errorf("agent_order: %w", err)
 		}
@@ -82,13 +81,12 @@ func (c *Casting) unnamed(role loop.Role, r config.Role) bool {
 // firstHere returns the first installed agent, or else the error of the default agent.
 func (c *Casting) firstHere(role loop.Role, r config.Role) (Player, error) {
 	for _, entry := range c.order() {
-		name, model, _ := strings.Cut(entry, ":")
-		if p, err := c.Player(role, name, model); err == nil {
+		if p, err := c.Player(role, loop.ParseAgent(entry)); err == nil {
 			p.Unnamed = true
 			return p, nil
 		}
 	}
-	return c.Player(role, r.Agent, r.Model)
+	return c.Player(role, loop.AgentRef{Agent: r.Agent, Model: r.Model})
 }
 
 // signedIn says how an agent seems to be signed in, "" if it does not. The user vouches for

@@ -153,8 +153,7 @@ func (c *Casting) Panel() (all []Cast, err error) {
 	r := c.settings(loop.RoleCritic)
 	var members Cast
 	for i, entry := range c.cfg.Panel.Members {
-		name, model, _ := strings.Cut(entry, ":")
-		who, err := c.Player(loop.Member(i), name, model)
+		who, err := c.Player(loop.Member(i), loop.ParseAgent(entry))
 		if err != nil {
 			return nil, err
 		}
@@ -227,7 +226,7 @@ func (c *Casting) Role(ctx context.Context, role loop.Role) (players Cast, err e
 		players[0], err = c.firstHere(role, r)
 	default:
 		players = make(Cast, 1)
-		players[0], err = c.Player(role, r.Agent, r.Model)
+		players[0], err = c.Player(role, loop.AgentRef{Agent: r.Agent, Model: r.Model})
 		players[0].prices = pricing.Prices{Input: r.PriceInput, Output: r.PriceOutput} // of this model, not of the fallbacks
 	}
 	if err != nil {
@@ -242,8 +241,7 @@ func (c *Casting) Role(ctx context.Context, role loop.Role) (players Cast, err e
 // withFallbacks adds the fallbacks of a role, except those who play already.
 func (c *Casting) withFallbacks(players Cast, role loop.Role, r config.Role, already Cast) (Cast, error) {
 	for _, entry := range r.Fallback {
-		name, model, _ := strings.Cut(entry, ":")
-		p, err := c.Player(role, name, model)
+		p, err := c.Player(role, loop.ParseAgent(entry))
 		if err != nil {
 			return nil, fmt.Errorf("fallback of the %s: %w", role, err)
 		}
@@ -255,9 +253,9 @@ func (c *Casting) withFallbacks(players Cast, role loop.Role, r config.Role, alr
 }
 
 // Player returns an agent for a role.
-func (c *Casting) Player(role loop.Role, name, model string) (p Player, err error) {
-	p = Player{Role: role, Access: c.roles[role], Model: model}
-	if p.Spec, err = agent.Find(name, c.own...); err != nil {
+func (c *Casting) Player(role loop.Role, who loop.AgentRef) (p Player, err error) {
+	p = Player{Role: role, Access: c.roles[role], Model: who.Model}
+	if p.Spec, err = agent.Find(who.Agent, c.own...); err != nil {
 		return p, fmt.Errorf("find the %s: %w", role, err)
 	}
 	if p.Access == loop.ReadOnly {

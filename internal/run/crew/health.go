@@ -64,7 +64,7 @@ func Models(ctx context.Context, h *host.Host, cfg *config.Config, name string) 
 	if err != nil {
 		return nil
 	}
-	p, err := c.Player(loop.RoleActor, name, "")
+	p, err := c.Player(loop.RoleActor, loop.AgentRef{Agent: name})
 	if err != nil || len(p.Spec.ModelsArgs) == 0 {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/agent/scripted"
@@ -82,8 +81,7 @@ func Named(cfg *config.Config) []string {
 	}
 	var names []string
 	for _, entry := range entries {
-		name, _, _ := strings.Cut(entry, ":")
-		names = append(names, name)
+		names = append(names, loop.ParseAgent(entry).Agent)
 	}
 	return names
 }
