@@ -42,8 +42,8 @@ const (
 	maxField = 512
 )
 
-// ErrEmpty says that a lesson has no sentence.
-var ErrEmpty = errors.New("the lesson is empty")
+// errEmpty says that a lesson has no sentence.
+var errEmpty = errors.New("the lesson is empty")
 
 // Clean returns the lesson in the form in which it may be kept and shown. redact, unless it is
 // nil, removes secrets.
@@ -64,7 +64,7 @@ func (l Lesson) Clean(redact func(string) string) (Lesson, error) {
 	bound(&l.Session, maxField)
 	l.Attempt = max(0, l.Attempt)
 	if l.Text == "" {
-		return l, ErrEmpty
+		return l, errEmpty
 	}
 	return l, nil
 }

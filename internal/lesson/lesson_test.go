@@ -32,7 +32,7 @@ func TestClean(t *testing.T) {
 	if err != nil || again.ID() != l.ID() {
 		t.Errorf("cleaned again: %+v, %v", again, err)
 	}
-	if _, err := (Lesson{Text: " \x1b[0m"}).Clean(nil); !errors.Is(err, ErrEmpty) {
+	if _, err := (Lesson{Text: " \x1b[0m"}).Clean(nil); !errors.Is(err, errEmpty) {
 		t.Error("an empty text was a lesson")
 	}
 }

@@ -147,7 +147,7 @@ func (j *Journal) worked(e ActorFinished) {
 // turned does the same for a turn of the strategy's own.
 func (j *Journal) turned(step Step, e TurnFinished) {
 	j.untouched = false
-	j.ledger.add(e.Pays(), e.Reply.Turn)
+	j.ledger.add(e.pays(), e.Reply.Turn)
 	j.drop(step)
 	if e.Reply.Ending != EndInterrupted && !e.Reply.Blocked() {
 		j.close(step, e)

@@ -1,14 +1,14 @@
 package loop
 
-// MaxSeen is how many files one [Look] lists.
-const MaxSeen = 20
+// maxSeen is how many files one [Look] lists.
+const maxSeen = 20
 
 // A Look says in the middle of a turn how the work tree differs from its last capture, whoever
 // changed it. It is for people who watch.
 type Look struct {
 	Files          int    // that differ
 	Added, Removed int    // lines in all of them
-	New            []Seen // files that differ from the look before, in order, at most MaxSeen
+	New            []Seen // files that differ from the look before, in order, at most maxSeen
 }
 
 // A Seen is one file in a Look.
@@ -42,7 +42,7 @@ func Looked(before, now Change) *Look {
 	if len(look.New) == 0 {
 		return nil
 	}
-	look.New = look.New[:min(len(look.New), MaxSeen)]
+	look.New = look.New[:min(len(look.New), maxSeen)]
 	return look
 }
 

@@ -39,7 +39,7 @@ func TestLooked(t *testing.T) {
 	for n := range 100 {
 		many.Files = append(many.Files, FileChange{Path: strconv.Itoa(n), Status: FileAdded})
 	}
-	if got := Looked(Change{}, many); got.Files != 100 || len(got.New) != MaxSeen {
+	if got := Looked(Change{}, many); got.Files != 100 || len(got.New) != maxSeen {
 		t.Errorf("many files: %d, %d named", got.Files, len(got.New))
 	}
 }

@@ -29,8 +29,8 @@ func Member(i int) Role { return Role(fmt.Sprintf("panel_%d", i+1)) }
 // IsMember reports whether the role is that of a panel member.
 func (r Role) IsMember() bool { return strings.HasPrefix(string(r), "panel_") }
 
-// Pays returns the role whose budget the turn counts against.
-func (e TurnFinished) Pays() Role {
+// pays returns the role whose budget the turn counts against.
+func (e TurnFinished) pays() Role {
 	if e.Review != nil {
 		return RoleCritic
 	}

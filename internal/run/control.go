@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/redact"
 )
 
-// ErrStopped is the cancellation cause of [Control.Stop].
-var ErrStopped = fmt.Errorf("the run was stopped: %w", context.Canceled)
+// errStopped is the cancellation cause of [Control.Stop].
+var errStopped = fmt.Errorf("the run was stopped: %w", context.Canceled)
 
 // A Control controls a run from outside. It is safe for concurrent use; requests made before the
 // run begins take effect when it does.
@@ -46,7 +46,7 @@ func (c *Control) Stop() {
 	defer c.mu.Unlock()
 	c.stopped = true
 	if c.stop != nil {
-		c.stop(ErrStopped)
+		c.stop(errStopped)
 	}
 }
 
@@ -87,7 +87,7 @@ func (c *Control) begin(ctx context.Context, kill func()) (_ context.Context, en
 	defer c.mu.Unlock()
 	c.stop, c.kill = stop, kill
 	if c.stopped {
-		stop(ErrStopped)
+		stop(errStopped)
 	}
 	return ctx, func() {
 		c.mu.Lock()

@@ -35,7 +35,7 @@ func TestStopBeforeItBegins(t *testing.T) {
 	c.Stop()
 	ctx, end := c.begin(t.Context(), func() {})
 	defer end()
-	if err := context.Cause(ctx); !errors.Is(err, ErrStopped) || !errors.Is(err, context.Canceled) {
+	if err := context.Cause(ctx); !errors.Is(err, errStopped) || !errors.Is(err, context.Canceled) {
 		t.Errorf("the run goes on: %v", err)
 	}
 }

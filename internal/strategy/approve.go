@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// KeyApprove is the parameter that has the user approve each plan.
-const KeyApprove = "approve_plan"
+// keyApprove is the parameter that has the user approve each plan.
+const keyApprove = "approve_plan"
 
 const (
 	howToEdit = `y: go on with it; n: refuse it. To change it: "2 TEXT" says step 2 in other words, "+2 TEXT" puts one in as step 2, "-2" takes step 2 out.`
@@ -30,7 +30,7 @@ func (w *project) approve(ctx context.Context, in *loop.Steps, step loop.Step) e
 			if n == 1 {
 				return nil
 			}
-			return in.Note(ctx, step.Sub("approved"), NotePlan, listed(w.plan))
+			return in.Note(ctx, step.Sub("approved"), notePlan, listed(w.plan))
 		}
 		lead = "The plan is now:"
 		changed, ok := edited(w.plan, answer)

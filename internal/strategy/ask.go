@@ -48,8 +48,8 @@ func askAll(ctx context.Context, steps *loop.Steps, calls []loop.Call, read func
 	return readable, nil
 }
 
-// RoleEvaluator scores the result of an attempt or a candidate.
-const RoleEvaluator loop.Role = "evaluator"
+// roleEvaluator scores the result of an attempt or a candidate.
+const roleEvaluator loop.Role = "evaluator"
 
 const evaluate = `You score the work of a coding agent on the task below, in the git repository that is your working directory. Verify what it says before you believe it. Be strict:
 - 1.0: the task is fully solved, and nothing is wrong
@@ -65,7 +65,7 @@ The lines after it say why.`
 // scored asks an evaluator to score a case. An unreadable reply is asked for once more, and then
 // counts as 0; answered reports whether there was any reply.
 func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, answered bool, err error) {
-	call := loop.Call{Step: step, Role: RoleEvaluator, Prompt: evaluate, Case: &c, Judges: true}
+	call := loop.Call{Step: step, Role: roleEvaluator, Prompt: evaluate, Case: &c, Judges: true}
 	ok, err := ask(ctx, in, call, func(reply string) string {
 		answered = true
 		s, ok := verdict.Score(reply)

@@ -81,7 +81,7 @@ func (c Choice) Plans() (plans, asks bool) {
 	if c.drives(NamePlan) {
 		c = c.base()
 	}
-	return c.Kind.Name == NamePlan, c.on(KeyApprove)
+	return c.Kind.Name == NamePlan, c.on(keyApprove)
 }
 
 func (c Choice) drives(name string) bool { return c.Kind.nests() && c.base().Kind.Name == name }

@@ -20,15 +20,15 @@ type Blackboard struct {
 	MaxRounds int // one member works, or the decider is asked, in each
 }
 
-// RoleDecider says whether the task is done.
-const RoleDecider loop.Role = "decider"
+// roleDecider says whether the task is done.
+const roleDecider loop.Role = "decider"
 
 func blackboard() Kind {
 	return Kind{
 		Name: NameBlackboard, About: "members work from a shared board; a coordinator chooses who is next, a decider ends the work, and the critic judges it",
 		When: "it is not known beforehand who is needed, and each member can contribute", Turns: "1 of the coordinator, 1 of a member or the decider, then 1 of the critic where that ends it",
 		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
-		Members:    true, Roles: map[loop.Role]loop.Access{RoleCoordinator: loop.ReadOnly, RoleDecider: loop.ReadOnly},
+		Members:    true, Roles: map[loop.Role]loop.Access{roleCoordinator: loop.ReadOnly, roleDecider: loop.ReadOnly},
 		most: func(c Choice, n int) int { return plus(c.bounded(c.count(keyMaxRounds), 3, n), 1) },
 		build: func(c Choice) (loop.Strategy, error) {
 			all, err := c.crew(nil)
@@ -42,7 +42,7 @@ func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 	b := &board{private: map[loop.Role][]saying{}}
 	for n := 1; n <= s.MaxRounds; n++ {
 		round := steps.Step("round_%d", n)
-		next, err := s.next(ctx, steps, round.Sub(string(RoleCoordinator)), b)
+		next, err := s.next(ctx, steps, round.Sub(string(roleCoordinator)), b)
 		w, chosen := s.find(next)
 		switch {
 		case err != nil:
@@ -50,7 +50,7 @@ func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		case chosen:
 			err = s.work(ctx, steps, round, b, w)
 		case b.matter == nil: // unreadable twice
-			return undecided(RoleCoordinator, "the coordinator chose nobody: its answer could not be read"), nil
+			return undecided(roleCoordinator, "the coordinator chose nobody: its answer could not be read"), nil
 		default:
 			err = s.decide(ctx, steps, round, b)
 		}
@@ -65,10 +65,10 @@ func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 func (s Blackboard) next(ctx context.Context, steps *loop.Steps, step loop.Step, b *board) (name string, err error) {
 	names, also := s.names(), ""
 	if b.matter != nil {
-		names, also = append(names, string(RoleDecider), nobody), choosable
+		names, also = append(names, string(roleDecider), nobody), choosable
 	}
-	question := paragraphs(fmt.Sprintf(choose, s.list(), also, prompt.Fenced(steps.FullTask())), b.shown(RoleCoordinator))
-	_, err = ask(ctx, steps, loop.Call{Step: step, Role: RoleCoordinator, Prompt: question, Case: b.matter}, func(reply string) string {
+	question := paragraphs(fmt.Sprintf(choose, s.list(), also, prompt.Fenced(steps.FullTask())), b.shown(roleCoordinator))
+	_, err = ask(ctx, steps, loop.Call{Step: step, Role: roleCoordinator, Prompt: question, Case: b.matter}, func(reply string) string {
 		o, problem := verdict.Ordered(reply, b.texts(), verdict.Form{Word: wordNext, Names: names})
 		name = o.Name
 		return problem
@@ -90,9 +90,9 @@ func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step
 	}
 	for i, e := range entries {
 		step, one := round.Sub(fmt.Sprintf("entry_%d", i+1)), saying{string(w.Role), prompt.Clip(e.Text, maxSaying, maxSaying/2)}
-		name := NotePost
+		name := notePost
 		if e.Word != wordPost {
-			name = NoteNote
+			name = noteNote
 			b.private[w.Role] = append(b.private[w.Role], one)
 		} else {
 			b.said = append(b.said, one)
@@ -106,23 +106,23 @@ func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step
 
 // decide asks the decider, and has the critic judge the work if the decider calls it finished.
 func (s Blackboard) decide(ctx context.Context, steps *loop.Steps, round loop.Step, b *board) error {
-	question := paragraphs(fmt.Sprintf(conclude, prompt.Fenced(steps.FullTask())), b.shown(RoleDecider))
-	replies, err := steps.Turns(ctx, loop.Call{Step: round.Sub(string(RoleDecider)), Role: RoleDecider, Prompt: question, Case: b.matter})
+	question := paragraphs(fmt.Sprintf(conclude, prompt.Fenced(steps.FullTask())), b.shown(roleDecider))
+	replies, err := steps.Turns(ctx, loop.Call{Step: round.Sub(string(roleDecider)), Role: roleDecider, Prompt: question, Case: b.matter})
 	if err != nil {
 		return err
 	}
 	if _, problem := verdict.Ordered(replies[0].Text, b.texts(), verdict.Form{Word: wordFinished}); problem == "" && replies[0].Ending == loop.EndCompleted {
 		return b.judge(ctx, steps, round)
 	}
-	missing := saying{string(RoleDecider), prompt.Clip(replies[0].Text, maxSaying, maxSaying/2)}
+	missing := saying{string(roleDecider), prompt.Clip(replies[0].Text, maxSaying, maxSaying/2)}
 	b.said = append(b.said, missing)
-	return steps.Note(ctx, round.Sub("entry_1"), NotePost, missing.by+": "+missing.text)
+	return steps.Note(ctx, round.Sub("entry_1"), notePost, missing.by+": "+missing.text)
 }
 
 // Notes of a [Blackboard]: for all, and for the author alone.
 const (
-	NotePost = "blackboard.post"
-	NoteNote = "blackboard.note"
+	notePost = "blackboard.post"
+	noteNote = "blackboard.note"
 )
 
 // The words that start an entry or an order.

@@ -26,14 +26,14 @@ type Debate struct {
 
 // The roles of a debate. A debater's role ends in its number.
 const (
-	RoleDebater loop.Role = "debater"
-	RoleJudge   loop.Role = "judge"
+	roleDebater loop.Role = "debater"
+	roleJudge   loop.Role = "judge"
 )
 
 // The notes of a [Debate].
 const (
-	NoteLikeness = "debate.likeness"
-	NoteDecision = "debate.decision"
+	noteLikeness = "debate.likeness"
+	noteDecision = "debate.decision"
 )
 
 const position = `You are %s, one of several who argue about how to do the task below, in the git repository that is your working directory. Another agent will do the work: you only say how. Look at the code before you say anything. Be concrete: name files, functions, the order of the steps, what to test, and what to leave alone.
@@ -57,10 +57,10 @@ func debate() Kind {
 			{Key: "rounds", Default: 2, Least: 1},
 			{Key: "convergence_check", Default: true},
 			{Key: "convergence_similarity", Default: 0.85},
-			{Key: "decide", Default: string(RoleJudge), OneOf: []string{string(RoleJudge), "majority"}},
+			{Key: "decide", Default: string(roleJudge), OneOf: []string{string(roleJudge), "majority"}},
 			maxTurns(),
 		},
-		Roles: map[loop.Role]loop.Access{RoleDebater + numbered: loop.ReadOnly, RoleJudge: loop.ReadOnly},
+		Roles: map[loop.Role]loop.Access{roleDebater + numbered: loop.ReadOnly, roleJudge: loop.ReadOnly},
 		Seats: func(c Choice) int { return c.count("debaters") },
 		most: func(c Choice, n int) int {
 			talk := c.count("debaters") * c.count("rounds")
@@ -158,11 +158,11 @@ func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, sai
 			least = min(least, convergence.Likeness(said[i].Says, other.Says))
 		}
 	}
-	return least >= d.Similarity, steps.Note(ctx, steps.Step("likeness.round_%d", round), NoteLikeness, fmt.Sprintf("%.2f", least))
+	return least >= d.Similarity, steps.Note(ctx, steps.Step("likeness.round_%d", round), noteLikeness, fmt.Sprintf("%.2f", least))
 }
 
 // debater returns the role of a debater; i counts from 0.
-func debater(i int) loop.Role { return loop.Role(fmt.Sprintf("%s_%d", RoleDebater, i+1)) }
+func debater(i int) loop.Role { return loop.Role(fmt.Sprintf("%s_%d", roleDebater, i+1)) }
 
 const judgement = `Several agents have argued about how to do the task below, in the git repository that is your working directory. Their last positions are below. Decide how it is to be done: look at the code where they differ, take the best of each, and contradict nothing that the task asks for. Another agent does the work, and sees nothing but your decision.
 
@@ -181,9 +181,9 @@ func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opini
 	case d.Vote:
 		by, decision, err = d.poll(ctx, steps, said)
 	default:
-		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(RoleJudge)), Role: RoleJudge, Prompt: judgement, Case: debateCase(steps, said)}, func(text string) string {
+		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(roleJudge)), Role: roleJudge, Prompt: judgement, Case: debateCase(steps, said)}, func(text string) string {
 			if decision = strings.TrimSpace(text); decision != "" {
-				by = string(RoleJudge)
+				by = string(roleJudge)
 			}
 			return blank(text)
 		})
@@ -191,7 +191,7 @@ func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opini
 	if err != nil {
 		return "", err
 	}
-	return decision, steps.Note(ctx, steps.Step("decision"), NoteDecision, by)
+	return decision, steps.Note(ctx, steps.Step("decision"), noteDecision, by)
 }
 
 // poll has the debaters vote. The position with the most votes wins, the first one in a tie. An

@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// KeyCommands is the parameter with the commands that a planner may use.
-const KeyCommands = "evidence_commands"
+// keyCommands is the parameter with the commands that a planner may use.
+const keyCommands = "evidence_commands"
 
 const inform = `Answer this question about the git repository that is your working directory. Read what you have to, and change nothing. Name files and lines; say so if you do not know. Your answer is handed on to an agent that does the task below, which is no task of yours.
 
@@ -31,7 +31,7 @@ var (
 func checkCommands(commands []string) error {
 	for _, c := range commands {
 		if !plainWords(c) {
-			return fmt.Errorf("%s has %q: only commands of plain words can be allowed, without quotes, variables and the like", KeyCommands, c)
+			return fmt.Errorf("%s has %q: only commands of plain words can be allowed, without quotes, variables and the like", keyCommands, c)
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func inLevels(plan []verdict.PlanStep, allowed []string) (levels [][]verdict.Pla
 // RunsCommands reports whether a logged strategy may run commands.
 func RunsCommands(ref loop.StrategyRef) bool {
 	c, err := Read(ref)
-	return err != nil || len(c.words(KeyCommands)) > 0
+	return err != nil || len(c.words(keyCommands)) > 0
 }
 
 // gatherOne gathers one piece of evidence. Earlier evidence is passed along with a question, but never
@@ -118,7 +118,7 @@ func gatherOne(ctx context.Context, part *loop.Steps, step loop.Step, s verdict.
 	for _, id := range referred(s.Text) {
 		c.Opinions = append(c.Opinions, found[id])
 	}
-	replies, err := part.Turns(ctx, loop.Call{Step: step.Sub(string(RoleInformant)), Role: RoleInformant, Prompt: fmt.Sprintf(inform, s.Text), Case: c})
+	replies, err := part.Turns(ctx, loop.Call{Step: step.Sub(string(roleInformant)), Role: roleInformant, Prompt: fmt.Sprintf(inform, s.Text), Case: c})
 	if err != nil {
 		return "", err
 	}

@@ -223,7 +223,7 @@ func TestCycle(t *testing.T) {
 		if _, err := w.loop(newStrategy(t, "swarm", "entry_agent", "coder", "detect_cycles", detect)).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
 			t.Fatal(err)
 		}
-		handed := strings.Count(strings.Join(w.notes, "\n"), strategy.NoteHandoff)
+		handed := strings.Count(strings.Join(w.notes, "\n"), "swarm.handoff")
 		refused := strings.Contains(w.prompts["turn_2.tester.2"], "coder has handed over already, and nothing has changed since")
 		if detect == "true" && (handed != 1 || !refused) || detect == "false" && (handed != 4 || refused) {
 			t.Errorf("detect_cycles = %s: %d handoffs; %q", detect, handed, w.notes)

@@ -50,7 +50,7 @@ func TestMemory(t *testing.T) { //nolint:gocyclo // a sequence of checks
 		over := crash > 0 && err == nil
 		asked := false
 		for _, n := range w.notes {
-			asked = asked || strings.HasPrefix(n, strategy.NoteRecall)
+			asked = asked || strings.HasPrefix(n, "reflexion.recall")
 		}
 		if errors.Is(err, errCrash) {
 			w.left = -1

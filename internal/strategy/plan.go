@@ -23,14 +23,14 @@ type PlanAndExecute struct {
 	Approve    bool // the user is asked about each plan
 }
 
-// RolePlanner writes the plan.
-const RolePlanner loop.Role = "planner"
+// rolePlanner writes the plan.
+const rolePlanner loop.Role = "planner"
 
 // The notes of [PlanAndExecute].
 const (
-	NotePlan       = "plan.made"
-	NoteStepDone   = "plan.step_done"
-	NoteStepFailed = "plan.step_failed"
+	notePlan       = "plan.made"
+	noteStepDone   = "plan.step_done"
+	noteStepFailed = "plan.step_failed"
 )
 
 func planAndExecute() Kind {
@@ -42,10 +42,10 @@ func planAndExecute() Kind {
 			maxSteps(), baseOf(),
 			{Key: keyStepRounds, Default: 3, Least: 1},
 			{Key: keyMaxReplans, Default: 2},
-			{Key: KeyApprove, Default: false, Flag: "--approve-plan"},
+			{Key: keyApprove, Default: false, Flag: "--approve-plan"},
 			maxTurns(),
 		},
-		Roles: map[loop.Role]loop.Access{RolePlanner: loop.ReadOnly},
+		Roles: map[loop.Role]loop.Access{rolePlanner: loop.ReadOnly},
 		most: func(c Choice, n int) int {
 			return plus(max(times(n, 2), c.mostOfBase(c.count("max_steps"), n)), 1+c.count(keyMaxReplans))
 		},
@@ -53,7 +53,7 @@ func planAndExecute() Kind {
 			over, err := c.newBase()
 			return PlanAndExecute{
 				Base: over, MaxSteps: c.count("max_steps"), StepRounds: c.count(keyStepRounds),
-				MaxReplans: c.count(keyMaxReplans), Approve: c.on(KeyApprove),
+				MaxReplans: c.count(keyMaxReplans), Approve: c.on(keyApprove),
 			}, err
 		},
 	}
@@ -136,13 +136,13 @@ func (w *project) finish(ctx context.Context, in *loop.Steps, step loop.Step, s 
 		return err
 	}
 	w.from, w.done = end.Checkpoint, append(w.done, s.Text)
-	return in.Note(ctx, step.Sub("done"), NoteStepDone, s.String())
+	return in.Note(ctx, step.Sub("done"), noteStepDone, s.String())
 }
 
 // replan discards a failed step and has the rest planned anew.
 func (w *project) replan(ctx context.Context, in *loop.Steps, step loop.Step, s verdict.PlanStep, why string) error {
 	c := in.Case()
-	if err := in.Note(ctx, step.Sub("failed"), NoteStepFailed, s.String()); err != nil {
+	if err := in.Note(ctx, step.Sub("failed"), noteStepFailed, s.String()); err != nil {
 		return err
 	}
 	if w.made > w.MaxReplans {
@@ -181,7 +181,7 @@ func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) er
 		question += planRest
 	}
 	c.Task = w.user.FullTask()
-	ok, err := ask(ctx, in, loop.Call{Step: step.Sub(string(RolePlanner)), Role: RolePlanner, Prompt: question, Case: c}, func(reply string) string {
+	ok, err := ask(ctx, in, loop.Call{Step: step.Sub(string(rolePlanner)), Role: rolePlanner, Prompt: question, Case: c}, func(reply string) string {
 		var ok bool
 		if w.plan, ok = verdict.Plan(reply, w.MaxSteps); !ok {
 			return fmt.Sprintf("it did not end with a plan of that form, or had more than one, or more than %d steps", w.MaxSteps)
@@ -192,7 +192,7 @@ func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) er
 		w.plan = []verdict.PlanStep{{ID: "1", Text: "Do all that is left of the whole task: no plan could be read."}}
 	}
 	if err == nil {
-		err = in.Note(ctx, step.Sub("made"), NotePlan, listed(w.plan))
+		err = in.Note(ctx, step.Sub("made"), notePlan, listed(w.plan))
 	}
 	if err != nil || !w.Approve {
 		return err

@@ -21,15 +21,15 @@ type Reflexion struct {
 	Memory
 }
 
-// RoleReflector says what is to be learned from an attempt.
-const RoleReflector loop.Role = "reflector"
+// roleReflector says what is to be learned from an attempt.
+const roleReflector loop.Role = "reflector"
 
 // The notes of [Reflexion].
 const (
-	NoteScore  = "reflexion.score"
-	NoteLesson = "reflexion.lesson"
-	NoteRecall = "reflexion.recall"
-	NoteKeep   = "reflexion.keep"
+	noteScore  = "reflexion.score"
+	noteLesson = "reflexion.lesson"
+	noteRecall = "reflexion.recall"
+	noteKeep   = "reflexion.keep"
 )
 
 const learn = `A coding agent has worked on the task below, in the git repository that is your working directory, and fell short. It will try once more. Read what it did and what came of it, then say the one thing that it should do differently next time. Be specific: name the mistake and the remedy, not a virtue.
@@ -53,7 +53,7 @@ func reflexion() Kind {
 			{Key: "lessons_mode", Default: "recall", OneOf: []string{"recall", lessonsBlock}},
 			{Key: "top_k_lessons", Default: 5, Least: 1},
 		},
-		Roles: map[loop.Role]loop.Access{RoleEvaluator: loop.ReadOnly, RoleReflector: loop.ReadOnly},
+		Roles: map[loop.Role]loop.Access{roleEvaluator: loop.ReadOnly, roleReflector: loop.ReadOnly},
 		most: func(c Choice, n int) int {
 			return plus(c.mostOfBase(c.count(keyMaxAttempts), n), 2*c.count(keyMaxAttempts))
 		},
@@ -122,26 +122,26 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 	if out.Reason == loop.StopPolicyEscalation {
 		return out, "", loop.Stop(out.Reason, out.Cause, out.Summary)
 	}
-	score, answered, err := scored(ctx, in, attempt.Sub(string(RoleEvaluator)), *in.Case())
+	score, answered, err := scored(ctx, in, attempt.Sub(string(roleEvaluator)), *in.Case())
 	if err == nil && !answered { // that says nothing about the attempt
-		err = loop.Stop(loop.StopNoDecision, string(RoleEvaluator), "the evaluator gave no answer: its agent failed twice")
+		err = loop.Stop(loop.StopNoDecision, string(roleEvaluator), "the evaluator gave no answer: its agent failed twice")
 	}
 	if err != nil {
 		return out, "", err
 	}
 	done := out.Reason == loop.StopDone
-	if err := in.Note(ctx, attempt.Sub("score"), NoteScore, fmt.Sprintf("%.2f, done: %t", score, done)); err != nil {
+	if err := in.Note(ctx, attempt.Sub("score"), noteScore, fmt.Sprintf("%.2f, done: %t", score, done)); err != nil {
 		return out, "", err
 	}
 	if done && score >= r.Threshold {
 		return out, "", nil
 	}
-	replies, err := in.Turns(ctx, loop.Call{Step: attempt.Sub(string(RoleReflector)), Role: RoleReflector, Prompt: learn, Case: in.Case()})
+	replies, err := in.Turns(ctx, loop.Call{Step: attempt.Sub(string(roleReflector)), Role: roleReflector, Prompt: learn, Case: in.Case()})
 	if err != nil {
 		return out, "", err
 	}
 	lesson = sentence(replies[0].Text)
-	return out, lesson, in.Note(ctx, attempt.Sub("lesson"), NoteLesson, lesson)
+	return out, lesson, in.Note(ctx, attempt.Sub("lesson"), noteLesson, lesson)
 }
 
 // unexplained is not a lesson for later sessions.
@@ -194,7 +194,7 @@ func (m Memory) recall(ctx context.Context, steps *loop.Steps) (string, error) {
 	if m.Lessons == nil {
 		return "", nil
 	}
-	text, err := steps.Record(ctx, steps.Step("recall"), NoteRecall, func(ctx context.Context) (string, error) {
+	text, err := steps.Record(ctx, steps.Step("recall"), noteRecall, func(ctx context.Context) (string, error) {
 		return m.Lessons.Recall(ctx, steps.Task(), m.Most, m.Block)
 	})
 	if err != nil {
@@ -221,7 +221,7 @@ func (m Memory) keep(ctx context.Context, in *loop.Steps, attempt loop.Step, sen
 	if m.Lessons == nil || sentence == unexplained {
 		return nil
 	}
-	_, err := in.Record(ctx, attempt.Sub("keep"), NoteKeep, func(ctx context.Context) (string, error) {
+	_, err := in.Record(ctx, attempt.Sub("keep"), noteKeep, func(ctx context.Context) (string, error) {
 		return m.Lessons.Keep(ctx, in.Task(), sentence, n)
 	})
 	return err

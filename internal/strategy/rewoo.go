@@ -20,13 +20,13 @@ type ReWOO struct {
 	Commands []string // prefixes of the commands that may be run
 }
 
-// RoleInformant answers a question about the repository.
-const RoleInformant loop.Role = "informant"
+// roleInformant answers a question about the repository.
+const roleInformant loop.Role = "informant"
 
 // The notes of [ReWOO].
 const (
-	NoteEvidence = "rewoo.plan"
-	NoteLeftOut  = "rewoo.left_out"
+	noteEvidence = "rewoo.plan"
+	noteLeftOut  = "rewoo.left_out"
 )
 
 const gatherings = `Another agent will do the task below, in the git repository that is your working directory. Name the evidence that it needs: at most %d pieces. Look around before you do, and change nothing. All of it is gathered by others and handed on; nobody thinks about it in between.
@@ -50,16 +50,16 @@ func rewoo() Kind {
 		When: "it is clear beforehand what must be found out, and much of it can be found at the same time", Turns: "1 of the planner, 1 of the informant for each question; then the base's",
 		Base: NameActorCritic,
 		Parameters: []Parameter{
-			maxSteps(), baseOf(), {Key: "parallel_levels", Default: true}, {Key: KeyCommands, Default: []string{}}, maxTurns(),
+			maxSteps(), baseOf(), {Key: "parallel_levels", Default: true}, {Key: keyCommands, Default: []string{}}, maxTurns(),
 		},
-		Roles: map[loop.Role]loop.Access{RolePlanner: loop.ReadOnly, RoleInformant: loop.ReadOnly},
+		Roles: map[loop.Role]loop.Access{rolePlanner: loop.ReadOnly, roleInformant: loop.ReadOnly},
 		most:  func(c Choice, n int) int { return plus(c.mostOfBase(1, n), 1+c.count("max_steps")) },
 		build: func(c Choice) (loop.Strategy, error) {
 			over, err := c.newBase()
 			if err == nil {
-				err = checkCommands(c.words(KeyCommands))
+				err = checkCommands(c.words(keyCommands))
 			}
-			return ReWOO{Base: over, MaxSteps: c.count("max_steps"), Parallel: c.on("parallel_levels"), Commands: c.words(KeyCommands)}, err
+			return ReWOO{Base: over, MaxSteps: c.count("max_steps"), Parallel: c.on("parallel_levels"), Commands: c.words(keyCommands)}, err
 		},
 	}
 }
@@ -98,7 +98,7 @@ func (r ReWOO) plan(ctx context.Context, steps *loop.Steps) (levels [][]verdict.
 		commands = fmt.Sprintf(allowedCommands, r.Commands[0], "  "+strings.Join(r.Commands, "\n  "))
 	}
 	call := loop.Call{
-		Step: steps.Step(string(RolePlanner)), Role: RolePlanner,
+		Step: steps.Step(string(rolePlanner)), Role: rolePlanner,
 		Prompt: fmt.Sprintf(gatherings, r.MaxSteps, commands), Case: &loop.Case{Task: steps.FullTask()},
 	}
 	wrong := []string{unreadable}
@@ -112,10 +112,10 @@ func (r ReWOO) plan(ctx context.Context, steps *loop.Steps) (levels [][]verdict.
 	if err != nil {
 		return nil, err
 	}
-	if err := steps.Note(ctx, steps.Step("plan"), NoteEvidence, listed(slices.Concat(levels...))); err != nil || len(wrong) == 0 {
+	if err := steps.Note(ctx, steps.Step("plan"), noteEvidence, listed(slices.Concat(levels...))); err != nil || len(wrong) == 0 {
 		return levels, err
 	}
-	return levels, steps.Note(ctx, steps.Step("left_out"), NoteLeftOut, strings.Join(wrong, "\n"))
+	return levels, steps.Note(ctx, steps.Step("left_out"), noteLeftOut, strings.Join(wrong, "\n"))
 }
 
 // gather gathers pieces of evidence concurrently.

@@ -17,11 +17,11 @@ type Router struct {
 	RequireConfidenceAbove float64
 }
 
-// RoleClassifier chooses who does the task.
-const RoleClassifier loop.Role = "classifier"
+// roleClassifier chooses who does the task.
+const roleClassifier loop.Role = "classifier"
 
-// NoteRoute records the choice.
-const NoteRoute = "router.route"
+// noteRoute records the choice.
+const noteRoute = "router.route"
 
 const classify = `Several specialists can do the task below, in the git repository that is your working directory. Choose the one that fits best. Do not do the task yourself.
 
@@ -41,7 +41,7 @@ func router() Kind {
 		Name: NameRouter, About: "a classifier chooses one of the members, which then does the whole task with its own agent, instructions and strategy",
 		When: "there are tasks of several kinds, and for each kind an agent that is best at it", Turns: "1 of the classifier, then those of the member's strategy",
 		Parameters: []Parameter{{Key: "fallback_route", Default: ""}, {Key: "require_confidence_above", Default: 0.0}},
-		Members:    true, Roles: map[loop.Role]loop.Access{RoleClassifier: loop.ReadOnly},
+		Members:    true, Roles: map[loop.Role]loop.Access{roleClassifier: loop.ReadOnly},
 		most: func(c Choice, n int) int { return plus(max(times(n, 2), c.mostOf(NameActorCritic, n)), 1) },
 		build: func(c Choice) (loop.Strategy, error) {
 			all, err := c.crew(ActorCritic{})
@@ -60,7 +60,7 @@ func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	var sure float64
 	step := steps.Step("route")
 	read, err := ask(ctx, steps, loop.Call{
-		Step: step.Sub(string(RoleClassifier)), Role: RoleClassifier, Prompt: fmt.Sprintf(classify, r.list(), prompt.Fenced(steps.FullTask())),
+		Step: step.Sub(string(roleClassifier)), Role: roleClassifier, Prompt: fmt.Sprintf(classify, r.list(), prompt.Fenced(steps.FullTask())),
 	}, func(reply string) (problem string) {
 		to, sure, problem = verdict.Route(reply, r.names())
 		return problem
@@ -71,11 +71,11 @@ func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	said := fmt.Sprintf("%s, confidence %.2f", to, sure)
 	if why := r.doubt(read, sure); why != "" {
 		if r.FallbackRoute == "" {
-			return undecided(RoleClassifier, "nobody was chosen to do the task: "+why+"; strategy.fallback_route names who does it then"), nil
+			return undecided(roleClassifier, "nobody was chosen to do the task: "+why+"; strategy.fallback_route names who does it then"), nil
 		}
 		to, said = r.FallbackRoute, fmt.Sprintf("%s: %s", r.FallbackRoute, why)
 	}
-	if err := steps.Note(ctx, step, NoteRoute, said); err != nil {
+	if err := steps.Note(ctx, step, noteRoute, said); err != nil {
 		return loop.Outcome{}, err
 	}
 	chosen, _ := r.find(to)

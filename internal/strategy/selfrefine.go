@@ -16,8 +16,8 @@ type SelfRefine struct {
 	StopPhrase string
 }
 
-// RoleCritique is the role of an agent that criticizes its own work.
-const RoleCritique loop.Role = "critique"
+// roleCritique is the role of an agent that criticizes its own work.
+const roleCritique loop.Role = "critique"
 
 const critique = `You have worked on the task below, in the git repository that is your working directory. Now look at your own work as somebody else would: find what is wrong, missing or weak in it, and what the task does not ask for. Verify what you can; be specific, and name files and lines.
 
@@ -35,7 +35,7 @@ func selfRefine() Kind {
 		When: "one agent is all you have, and its first answer is seldom its best", Turns: "1 of the critique, then the base's",
 		Base: NameReAct, Around: true,
 		Parameters: []Parameter{baseOf(), {Key: keyMaxRounds, Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},
-		Roles:      map[loop.Role]loop.Access{RoleCritique: loop.ReadOnly},
+		Roles:      map[loop.Role]loop.Access{roleCritique: loop.ReadOnly},
 		most:       func(c Choice, n int) int { return plus(c.mostOfBase(c.count(keyMaxRounds), n), c.count(keyMaxRounds)) },
 		build: func(c Choice) (loop.Strategy, error) {
 			over, err := c.newBase()
@@ -53,7 +53,7 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		case err != nil || good:
 			return out, err
 		case found == "":
-			return undecided(RoleCritique, "the work was not criticized: its agent gave no answer"), nil
+			return undecided(roleCritique, "the work was not criticized: its agent gave no answer"), nil
 		case n == s.MaxRounds:
 			return bounded(keyMaxRounds, "the last critique still finds issues, and max_rounds is reached"), nil
 		}
@@ -69,7 +69,7 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 // more, and then counts as findings.
 func (s SelfRefine) criticize(ctx context.Context, steps *loop.Steps, n int) (found string, good bool, err error) {
 	call := loop.Call{
-		Step: steps.Step("%s.round_%d", RoleCritique, n), Role: RoleCritique, As: loop.RoleActor,
+		Step: steps.Step("%s.round_%d", roleCritique, n), Role: roleCritique, As: loop.RoleActor,
 		Prompt: fmt.Sprintf(critique, s.StopPhrase), Case: steps.Case(), Judges: true,
 	}
 	_, err = ask(ctx, steps, call, func(reply string) string {

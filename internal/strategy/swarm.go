@@ -24,8 +24,8 @@ type Swarm struct {
 	PassFullHistory bool // else a member only knows what is handed over to it
 }
 
-// NoteHandoff records who hands over to whom, and what.
-const NoteHandoff = "swarm.handoff"
+// noteHandoff records who hands over to whom, and what.
+const noteHandoff = "swarm.handoff"
 
 func swarm() Kind {
 	return Kind{
@@ -119,7 +119,7 @@ func (s Swarm) turn(ctx context.Context, steps *loop.Steps, step loop.Step, r *r
 
 func (s Swarm) hand(ctx context.Context, steps *loop.Steps, step loop.Step, r *relay, to verdict.Order) error {
 	text := fmt.Sprintf("%s to %s: %s", r.at.Role, to.Name, wording.Line(to.Text))
-	if err := steps.Note(ctx, step.Sub("handoff"), NoteHandoff, text); err != nil {
+	if err := steps.Note(ctx, step.Sub("handoff"), noteHandoff, text); err != nil {
 		return err
 	}
 	r.left[string(r.at.Role)] = r.matter.Change.State

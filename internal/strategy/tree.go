@@ -18,11 +18,11 @@ type TreeOfThoughts struct {
 	SolvedThreshold, MinScore         float64
 }
 
-// RoleCandidate works in a copy.
-const RoleCandidate loop.Role = "candidate"
+// roleCandidate works in a copy.
+const roleCandidate loop.Role = "candidate"
 
-// NoteThought records a candidate's score.
-const NoteThought = "tree.thought"
+// noteThought records a candidate's score.
+const noteThought = "tree.thought"
 
 // A thought is the result of a candidate: a state of the work tree.
 type thought struct {
@@ -43,7 +43,7 @@ func treeOfThoughts() Kind {
 			{Key: "solved_threshold", Default: 1.0},
 			{Key: "min_score", Default: 0.0},
 		},
-		Roles: map[loop.Role]loop.Access{RoleCandidate: loop.Write, RoleEvaluator: loop.ReadOnly},
+		Roles: map[loop.Role]loop.Access{roleCandidate: loop.Write, roleEvaluator: loop.ReadOnly},
 		most: func(c Choice, n int) int {
 			candidates := c.count("branch_factor") * (1 + (c.count("max_depth")-1)*c.count("beam_width"))
 			return plus(times(n, 2), candidates*3)
@@ -124,7 +124,7 @@ func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Ste
 			return now, err
 		}
 	}
-	replies, err := in.Turns(ctx, loop.Call{Step: step.Sub("turn"), Role: RoleCandidate, Access: loop.Write, Prompt: prompt})
+	replies, err := in.Turns(ctx, loop.Call{Step: step.Sub("turn"), Role: roleCandidate, Access: loop.Write, Prompt: prompt})
 	if err != nil {
 		return now, err
 	}
@@ -134,13 +134,13 @@ func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Ste
 		return now, err
 	}
 	now.commit = c.Change.Checkpoint
-	if now.score, _, err = scored(ctx, in, step.Sub(string(RoleEvaluator)), c); err != nil {
+	if now.score, _, err = scored(ctx, in, step.Sub(string(roleEvaluator)), c); err != nil {
 		return now, err
 	}
 	if len(failing(c.Checks)) > 0 {
 		now.score /= 2
 	}
-	return now, in.Note(ctx, step.Sub("score"), NoteThought, fmt.Sprintf("%.2f", now.score))
+	return now, in.Note(ctx, step.Sub("score"), noteThought, fmt.Sprintf("%.2f", now.score))
 }
 
 // prune returns the best thoughts, best first.

@@ -17,9 +17,9 @@ type Budget struct {
 	Opinion int // the opinion of another agent
 }
 
-// DefaultBudget is about 290 KiB in total, some 80 000 tokens, which leaves room to work
+// defaultBudget is about 290 KiB in total, some 80 000 tokens, which leaves room to work
 // in the context of every model that agents use.
-func DefaultBudget() Budget {
+func defaultBudget() Budget {
 	return Budget{
 		Diff:    108 << 10,
 		Files:   16 << 10,

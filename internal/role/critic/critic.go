@@ -36,7 +36,7 @@ type Critic struct {
 	Contract verdict.Contract
 	// Template is the prompt; nil is codeloops' own.
 	Template prompt.Template
-	// Budget limits the prompt; the zero value is [DefaultBudget].
+	// Budget limits the prompt; the zero value is [defaultBudget].
 	Budget Budget
 	// Free allows the agent to build and test.
 	Free bool
@@ -87,7 +87,7 @@ func (c *Critic) prompt(matter loop.Case) (text string, asked loop.Review, err e
 	if c.Role != "" { // the other members write at the same time
 		name += "." + string(c.Role)
 	}
-	d := draft{budget: cmp.Or(c.Budget, DefaultBudget()), whole: filepath.Join(c.Dir, name)}
+	d := draft{budget: cmp.Or(c.Budget, defaultBudget()), whole: filepath.Join(c.Dir, name)}
 	c.compose(&d, matter)
 	if err := c.keep(d.kept); err != nil {
 		return "", asked, fmt.Errorf("write what is cut in the prompt for the critic: %w", err)
@@ -144,7 +144,7 @@ func lastWords(t loop.Turn) string {
 // Evidence writes a prompt with a question about a case, which is presented as for the
 // critic. It is safe for concurrent use.
 func (c *Critic) Evidence(question string, matter loop.Case) (string, error) {
-	d := draft{budget: cmp.Or(c.Budget, DefaultBudget()), whole: filepath.Join(c.Dir, string(matter.Step))}
+	d := draft{budget: cmp.Or(c.Budget, defaultBudget()), whole: filepath.Join(c.Dir, string(matter.Step))}
 	d.sayf("%s", question)
 	d.task(matter.Task)
 	if matter.Attempt.Ending != "" { // there is work

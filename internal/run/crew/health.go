@@ -54,9 +54,9 @@ func (p Player) Version(ctx context.Context, h *host.Host) (string, error) {
 	return term.Line(first), err
 }
 
-// ModelsTimeout is how long an agent may take to list its models while somebody waits at the
+// modelsTimeout is how long an agent may take to list its models while somebody waits at the
 // keyboard.
-const ModelsTimeout = 5 * time.Second
+const modelsTimeout = 5 * time.Second
 
 // Models asks an agent for its models; none if it cannot say.
 func Models(ctx context.Context, h *host.Host, cfg *config.Config, name string) (list []string) {
@@ -68,7 +68,7 @@ func Models(ctx context.Context, h *host.Host, cfg *config.Config, name string) 
 	if err != nil || len(p.Spec.ModelsArgs) == 0 {
 		return nil
 	}
-	out, err := p.says(ctx, h, ModelsTimeout, proc.Call{MaxOutput: 1 << 20}, p.Spec.ModelsArgs...)
+	out, err := p.says(ctx, h, modelsTimeout, proc.Call{MaxOutput: 1 << 20}, p.Spec.ModelsArgs...)
 	if err != nil {
 		return nil
 	}
