@@ -186,7 +186,7 @@ func (it *Iteration) Judge(ctx context.Context) error {
 	if err := it.run.await(ctx, it.step(""), false); err != nil {
 		return err
 	}
-	if err := it.run.admit(ctx, RoleCritic, true, false); err != nil {
+	if err := it.run.admit(ctx, true, ""); err != nil {
 		return err
 	}
 	it.c.Step = it.step(string(RoleCritic))

@@ -56,21 +56,21 @@ func (l *ledger) clone() ledger {
 // admit waits until the gate permits a turn, and returns a [*stopError] if it does not. Running
 // turns count with their estimates: the most that one turn of the role has used so far. While the
 // gate would refuse the turn because of them, admit waits for one to finish. Concurrent turns thus
-// exceed a budget by no more than a single turn would. If begins is set, the turn counts as running
-// until it is released.
-func (s *section) admit(ctx context.Context, next Role, judges, begins bool) error {
+// exceed a budget by no more than a single turn would. If begins names a role, its turn counts as
+// running until it is released.
+func (s *section) admit(ctx context.Context, judges bool, begins Role) error {
 	defer context.AfterFunc(ctx, s.wake)()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for ctx.Err() == nil {
 		now := s.progress
-		now.Next, now.Judges = next, judges
+		now.Judges = judges
 		now.Spent, now.Roles = s.ledger.expected()
 		reason, why := s.at.Gate.Stop(now)
 		switch {
 		case reason == StopNone:
-			if begins {
-				s.ledger.open[next]++
+			if begins != "" {
+				s.ledger.open[begins]++
 			}
 			return nil
 		case len(s.ledger.open) == 0:

@@ -235,7 +235,7 @@ func (l limit) Stop(p loop.Progress) (loop.StopReason, string) {
 	switch {
 	case p.ConsecutiveErrors >= 3:
 		return p.LastFailure, "errors"
-	case p.Iterations >= cmp.Or(l.iterations, 6) && p.Next != loop.RoleCritic:
+	case p.Iterations >= cmp.Or(l.iterations, 6) && !p.Judges:
 		return loop.StopMaxIterations, "limit"
 	}
 	return loop.StopNone, ""

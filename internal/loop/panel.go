@@ -97,7 +97,7 @@ func (it *Iteration) pollMembers(ctx context.Context, c Case, known map[Step]Tur
 // playMember plays one turn of a member. It is safe for concurrent use.
 func (s *section) playMember(ctx context.Context, i int, c Case) (review Review, err error) {
 	role := Member(i)
-	if err := s.admit(ctx, RoleCritic, true, true); err != nil {
+	if err := s.admit(ctx, true, RoleCritic); err != nil {
 		return review, err
 	}
 	defer s.release(RoleCritic)

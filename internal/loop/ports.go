@@ -93,8 +93,7 @@ type Progress struct {
 	ConsecutiveErrors int        // current run of iterations that count as errors
 	LastFailure       StopReason // of the last iteration; StopNone when it was none
 	LastProblem       string     // the message of that failure, "" if there was none
-	Next              Role       // the role whose turn is next
-	Judges            bool       // the turn judges existing work: it belongs to an iteration that was allowed
+	Judges            bool       // the next turn judges existing work: it belongs to an iteration that was allowed
 	Spent             Spending
 	Roles             map[Role]Spent // the parts of Spent.Others
 }

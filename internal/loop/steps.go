@@ -108,14 +108,10 @@ func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iterati
 	}
 	begun := len(s.journal.entries) > 0
 	if !begun { // an iteration that was begun before an interruption is always finished
-		next := RoleActor
-		if s.again != nil {
-			next = RoleCritic
-		}
 		if err := s.await(ctx, s.whole, true); err != nil {
 			return Round{}, err
 		}
-		if err := s.admit(ctx, next, next == RoleCritic, false); err != nil {
+		if err := s.admit(ctx, s.again != nil, ""); err != nil {
 			return Round{}, err
 		}
 	}

@@ -22,8 +22,6 @@ type Call struct {
 	// Judges: the turn judges the work of a finished iteration and counts as part of it, so a
 	// limit on iterations does not block it.
 	Judges bool
-	// Conversation is continued; the zero value begins another one.
-	Conversation Conversation
 }
 
 // A Reply is a finished turn and the agent's final text.
@@ -100,7 +98,7 @@ func (s *section) play(ctx context.Context, calls []Call, due []int, replies []R
 		i := due[n]
 		err := s.await(ctx, calls[i].Step, true)
 		if err == nil {
-			err = s.admit(ctx, calls[i].Role, calls[i].Judges, true)
+			err = s.admit(ctx, calls[i].Judges, calls[i].Role)
 		}
 		if err == nil {
 			replies[i], err = s.turn(ctx, calls[i])

@@ -41,8 +41,8 @@ func TestStop(t *testing.T) {
 		"no cost told":    {policy.Gate{Budget: policy.Budget{CostUSD: 2}}, spends(loop.Spent{CostBasis: loop.Unknown}, loop.Spent{}), loop.StopMaxCost, "max_cost cannot be held: an agent does not report what its turns cost, and it has no price_input and price_output"},
 		"no tokens told":  {policy.Gate{CriticBudget: policy.Budget{Tokens: 10}}, spends(loop.Spent{}, loop.Spent{TokensBasis: loop.Unknown}), loop.StopMaxTokens, "critic.max_tokens cannot be held: the tokens of a turn are not known"},
 		"no limits":       {policy.Gate{}, loop.Progress{Iterations: 1000, ConsecutiveErrors: 1000}, loop.StopNone, ""},
-		"judged":          {gate, loop.Progress{Iterations: 5, Next: "evaluator", Judges: true}, loop.StopNone, ""},
-		"critic's turn":   {gate, loop.Progress{Iterations: 4, Next: loop.RoleCritic, Judges: true}, loop.StopNone, ""},
+		"judged":          {gate, loop.Progress{Iterations: 5, Judges: true}, loop.StopNone, ""},
+		"critic's turn":   {gate, loop.Progress{Iterations: 4, Judges: true}, loop.StopNone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -80,8 +80,7 @@ var _ loop.Player = Player{}
 // Play implements [loop.Player]. When the context is done, the error is its cause.
 func (p Player) Play(ctx context.Context, c loop.Call, watch loop.Watch) (loop.Reply, error) {
 	r := agent.Request{
-		ID: c.ID, Step: c.Step, Role: c.Role, Access: c.Access, Iteration: c.Step.Iteration(), Prompt: c.Prompt,
-		Conversation: c.Conversation, Watch: watch,
+		ID: c.ID, Step: c.Step, Role: c.Role, Access: c.Access, Iteration: c.Step.Iteration(), Prompt: c.Prompt, Watch: watch,
 	}
 	var reply agent.Reply
 	var written loop.Written
