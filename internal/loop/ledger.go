@@ -9,21 +9,21 @@ import (
 // use. The zero value is the ledger of a new session.
 type ledger struct {
 	spent Spending
-	roles roleSpending
+	roles map[Role]Spent // the same by role
 	most  map[Role]Spent // the most that one turn of each role has used
 	open  map[Role]int   // running turns
 }
 
 // add adds a finished turn.
 func (l *ledger) add(role Role, t Turn) {
+	if l.roles == nil {
+		l.roles, l.most = map[Role]Spent{}, map[Role]Spent{}
+	}
 	cost := costOf(t)
 	l.spent.add(role, cost)
-	l.roles.add(role, cost)
+	l.roles[role] = l.roles[role].Plus(cost)
 	if t.Blocked() || t.Ending == EndInterrupted {
 		return // it says nothing about the cost of a whole turn
-	}
-	if l.most == nil {
-		l.most = map[Role]Spent{}
 	}
 	most := l.most[role]
 	l.most[role] = Spent{Tokens: max(most.Tokens, cost.Tokens), CostUSD: max(most.CostUSD, cost.CostUSD)}
@@ -34,7 +34,7 @@ func (l *ledger) expected() (Spending, map[Role]Spent) {
 	if len(l.open) == 0 {
 		return l.spent, l.roles
 	}
-	spent, roles := l.spent, maps.Clone(l.roles)
+	spent, roles := l.spent, maps.Collect(maps.All(l.roles))
 	for role, turns := range l.open {
 		each, known := l.most[role]
 		if !known { // more than any budget, and small enough to be added up
@@ -42,7 +42,7 @@ func (l *ledger) expected() (Spending, map[Role]Spent) {
 		}
 		for range turns {
 			spent.add(role, each)
-			roles.add(role, each)
+			roles[role] = roles[role].Plus(each)
 		}
 	}
 	return spent, roles

@@ -95,7 +95,7 @@ type Progress struct {
 	LastProblem       string     // the message of that failure, "" if there was none
 	Judges            bool       // the next turn judges existing work: it belongs to an iteration that was allowed
 	Spent             Spending
-	Roles             map[Role]Spent // the parts of Spent.Others
+	Roles             map[Role]Spent // the same by role
 }
 
 // A Gate holds the rules of a run: whether it may go on, what the actor's work must satisfy, and

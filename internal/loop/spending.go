@@ -101,19 +101,6 @@ func (s *Spending) add(role Role, spent Spent) {
 	}
 }
 
-// roleSpending is what turns of roles other than actor and critic have cost.
-type roleSpending map[Role]Spent
-
-func (s *roleSpending) add(role Role, spent Spent) {
-	if role == RoleActor || role == RoleCritic {
-		return
-	}
-	if *s == nil {
-		*s = roleSpending{}
-	}
-	(*s)[role] = (*s)[role].Plus(spent)
-}
-
 // costOf returns the cost of a turn including its misses. A miss whose agent reports no cost
 // counts as free.
 func costOf(t Turn) (spent Spent) {
