@@ -187,7 +187,7 @@ func (s *Files) All(context.Context) (all []Lesson, err error) {
 			l, err := Decode(line)
 			if err != nil {
 				if bad++; bad <= maxTold {
-					s.tell("%s:%d: passed over: %w", p.Path(), i+1, err)
+					s.tellf("%s:%d: passed over: %w", p.Path(), i+1, err)
 				}
 				continue
 			}
@@ -197,13 +197,13 @@ func (s *Files) All(context.Context) (all []Lesson, err error) {
 			}
 		}
 		if bad > maxTold {
-			s.tell("%s: %d more lines are passed over", p.Path(), bad-maxTold)
+			s.tellf("%s: %d more lines are passed over", p.Path(), bad-maxTold)
 		}
 	}
 	return all, nil
 }
 
-func (s *Files) tell(format string, args ...any) {
+func (s *Files) tellf(format string, args ...any) {
 	if s.Tell != nil {
 		s.Tell(fmt.Errorf(format, args...))
 	}

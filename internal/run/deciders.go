@@ -18,18 +18,10 @@ type deciders struct {
 }
 
 // Changed returns the files that have changed since the session began.
-func (d *deciders) Changed() []deciding.ChangedFile {
-	if d == nil { // the run has not begun
-		return nil
-	}
-	return d.tree.Changed(d.files)
-}
+func (d *deciders) Changed() []deciding.ChangedFile { return d.tree.Changed(d.files) }
 
 // checks returns the paths of those that checks run.
 func (d *deciders) checks() (paths []string) {
-	if d == nil {
-		return nil
-	}
 	for _, f := range d.files {
 		if f.Role == deciding.Check {
 			paths = append(paths, f.Path)

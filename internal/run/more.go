@@ -73,7 +73,7 @@ const MoreIterations = 5
 // more raises the limits that the session has used up; otherwise it would end at once. ok is
 // false if no setting can do that.
 func more(p *Plan, done loop.Progress) (flags []loop.Flag, ok bool) {
-	g, spent := gate(p.Config, p.tree, nil), done.Spent.Total()
+	g, spent := bounds(p.Config), done.Spent.Total()
 	cost, tokens := g.Budget.CostUSD, g.Budget.Tokens
 	raise := func(flag, value string) { flags = append(flags, loop.Flag{Name: flag, Values: []string{value}}) }
 	for range 4 { // three limits have a setting

@@ -15,6 +15,13 @@ import (
 
 // gate assembles the rules of the run, which docs/policy.md describes.
 func gate(c *config.Config, tree *worktree.Tree, d *deciders) policy.Gate {
+	g := bounds(c)
+	g.Inspectors, g.Rulers, g.Revise = inspectors(c, tree, d), policy.Rulers(policyOf(c)), c.Policy.OnViolation == "revise"
+	return g
+}
+
+// bounds is the part of the gate that ends a run: the limits on iterations, errors and costs.
+func bounds(c *config.Config) policy.Gate {
 	return policy.Gate{
 		MaxIterations:        c.MaxIterations,
 		MaxConsecutiveErrors: c.MaxConsecutiveErrors,
@@ -22,9 +29,6 @@ func gate(c *config.Config, tree *worktree.Tree, d *deciders) policy.Gate {
 		ActorBudget:          policy.Budget{CostUSD: c.Actor.MaxCost, Tokens: int64(c.Actor.MaxTokens)},
 		CriticBudget:         policy.Budget{CostUSD: c.Critic.MaxCost, Tokens: int64(c.Critic.MaxTokens)},
 		RoleBudgets:          roleBudgets(c.Strategy),
-		Inspectors:           inspectors(c, tree, d),
-		Rulers:               policy.Rulers(policyOf(c)),
-		Revise:               c.Policy.OnViolation == "revise",
 	}
 }
 
