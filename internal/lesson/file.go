@@ -159,7 +159,7 @@ type Files struct {
 	Data string      // the user's data directory
 	Into Place       // the file that is written to
 	Also []Place     // other files to read
-	Tell func(error) // gets what is wrong with the files; may be nil
+	Tell func(error) // gets what is wrong with the files
 }
 
 var _ Store = &Files{}
@@ -187,7 +187,7 @@ func (s *Files) All(context.Context) (all []Lesson, err error) {
 			l, err := Decode(line)
 			if err != nil {
 				if bad++; bad <= maxTold {
-					s.tellf("%s:%d: passed over: %w", p.Path(), i+1, err)
+					s.Tell(fmt.Errorf("%s:%d: passed over: %w", p.Path(), i+1, err))
 				}
 				continue
 			}
@@ -197,16 +197,10 @@ func (s *Files) All(context.Context) (all []Lesson, err error) {
 			}
 		}
 		if bad > maxTold {
-			s.tellf("%s: %d more lines are passed over", p.Path(), bad-maxTold)
+			s.Tell(fmt.Errorf("%s: %d more lines are passed over", p.Path(), bad-maxTold))
 		}
 	}
 	return all, nil
-}
-
-func (s *Files) tellf(format string, args ...any) {
-	if s.Tell != nil {
-		s.Tell(fmt.Errorf(format, args...))
-	}
 }
 
 var errLine = errors.New("the line is not a lesson, or incomplete")
