@@ -212,7 +212,7 @@ func (s *Store) rank(ctx context.Context, q lesson.Query, all []lesson.Lesson) (
 }
 
 // vectors returns the vectors of the lessons, by ID, as bytes from -127 to 127. Missing ones are
-// requested, the latest lessons first, and cached.
+// requested, the latest lessons first, and cached, even if the endpoint fails before it has sent all.
 func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[string][]byte, error) {
 	path := filepath.Join(s.Cache, "vectors-"+s.Endpoint.space()+".json")
 	var kept map[string][]byte
@@ -231,10 +231,11 @@ func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[stri
 			fresh = append(fresh, l)
 		}
 	}
+	var failed error
 	for part := range slices.Chunk(fresh, maxBatch) {
 		vectors, err := s.Endpoint.meanings(ctx, part)
-		if err != nil {
-			return nil, err
+		if failed = err; failed != nil {
+			break
 		}
 		for id, vector := range vectors {
 			v := make([]byte, len(vector))
@@ -247,7 +248,7 @@ func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[stri
 	if len(fresh) > 0 {
 		s.keep(path, known)
 	}
-	return known, nil
+	return known, failed
 }
 
 // keep caches vectors; if that fails, or if the file is damaged, they are requested again.

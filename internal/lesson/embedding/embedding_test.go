@@ -103,6 +103,40 @@ func TestRecall(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	}
 }
 
+// TestResumes: vectors that arrived before the endpoint failed are not requested again.
+func TestResumes(t *testing.T) {
+	t.Parallel()
+	var texts, requests atomic.Int32
+	server := endpoint(t, &texts)
+	fails := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 2 {
+			http.Error(w, "too slow", http.StatusGatewayTimeout)
+			return
+		}
+		server.Config.Handler.ServeHTTP(w, r)
+	}))
+	defer fails.Close()
+	data, told := t.TempDir(), ""
+	s := &Store{
+		Store:    &lesson.Files{Data: data, Into: lesson.Own(data)},
+		Endpoint: Endpoint{URL: fails.URL + "/v1", Model: "small", Key: "swordfish"},
+		Cache:    data, Tell: func(err error) { told += err.Error() },
+	}
+	for i := range maxBatch + 1 {
+		if _, err := s.Add(t.Context(), lesson.Lesson{Task: "mend the lexer", Text: fmt.Sprintf("Generate %d first.", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if found, err := s.Recall(t.Context(), lesson.Query{Task: "the lexer", Most: 1}); err != nil || len(found) != 1 {
+			t.Errorf("%+v, %v", found, err)
+		}
+	}
+	if !strings.Contains(told, "504 Gateway Timeout") || texts.Load() != maxBatch+1+1 { // the lessons, and the task
+		t.Errorf("told %q, and requested %d texts", told, texts.Load())
+	}
+}
+
 // TestFails: if the endpoint fails, lessons are found by their words, and the warning does not
 // contain the key.
 func TestFails(t *testing.T) {
