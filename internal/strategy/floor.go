@@ -3,7 +3,6 @@ package strategy
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -101,12 +100,7 @@ func (f *floor) judge(ctx context.Context, steps *loop.Steps, step loop.Step) er
 
 // remarks returns what a verdict and the checks object to.
 func remarks(r loop.Round) string {
-	text := r.Verdict.Guidance()
-	for _, item := range slices.Concat(r.Verdict.RequiredChanges, r.Verdict.Issues) {
-		if !strings.Contains(text, item) {
-			text += "\n- " + item
-		}
-	}
+	text := prompt.Guidance(r.Verdict)
 	if bad := failing(r.Checks); len(bad) > 0 {
 		text += "\nThese checks do not pass: " + strings.Join(bad, "; ")
 	}

@@ -100,7 +100,7 @@ func quoted(p *strings.Builder, words string) {
 // heard returns what was said about the last turn, and a sentence that introduces it
 // unless it is ordinary feedback.
 func heard(r loop.Round) (lead, words string) {
-	words = guidance(r.Verdict)
+	words = prompt.Guidance(r.Verdict)
 	switch {
 	case r.Review.Problem != "" && r.Verdict.Feedback == "" && r.Verdict.Recovery == "":
 		return "The review of your last turn failed, so there is no feedback on it. Check your work against the task and go on.", ""
@@ -116,22 +116,6 @@ func heard(r loop.Round) (lead, words string) {
 		return "Something went wrong in your last turn. The reviewer says what, and how to recover:", words
 	}
 	return "", words
-}
-
-// guidance returns the verdict's guidance, with the issues and required changes that it
-// does not mention.
-func guidance(v loop.Verdict) string {
-	words := strings.TrimSpace(wording.Clean(v.Guidance()))
-	if v.Decision == loop.Error && v.Recovery != "" { // which does not say what went wrong
-		words = strings.TrimSpace(strings.TrimSpace(wording.Clean(v.Analysis)) + "\n\n" + words)
-	}
-	for _, item := range slices.Concat(v.RequiredChanges, v.Issues) {
-		item = strings.TrimSpace(wording.Clean(item))
-		if !strings.Contains(words, item) {
-			words = strings.TrimLeft(words+"\n- "+item, "\n")
-		}
-	}
-	return words
 }
 
 // checks shows the project's failing checks; baseline is set for those that were run

@@ -8,6 +8,22 @@ import (
 	"codeloops/internal/wording"
 )
 
+// Guidance returns a verdict's guidance, with the issues and required changes that it does
+// not mention.
+func Guidance(v loop.Verdict) string {
+	words := strings.TrimSpace(wording.Clean(v.Guidance()))
+	if v.Decision == loop.Error && v.Recovery != "" { // which does not say what went wrong
+		words = strings.TrimSpace(strings.TrimSpace(wording.Clean(v.Analysis)) + "\n\n" + words)
+	}
+	for _, item := range slices.Concat(v.RequiredChanges, v.Issues) {
+		item = strings.TrimSpace(wording.Clean(item))
+		if !strings.Contains(words, item) {
+			words = strings.TrimLeft(words+"\n- "+item, "\n")
+		}
+	}
+	return words
+}
+
 // Bulleted lists what a verdict finds wrong: its required changes and issues or, if it
 // has neither, its guidance. The guidance of an ERROR always comes first. It returns ""
 // for a verdict that says nothing.
