@@ -2,23 +2,23 @@ package verdict
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/prompt"
 )
 
-// A field is a label with its value: the rest of the label's line, and the lines up to the
-// next label.
+// A field is a label with its value: the rest of the label's line, and the lines below it up
+// to the next label.
 type field struct {
-	name     string
-	first    string
-	from, to int // the offsets of the lines that follow
+	name  string
+	first string
+	below string
+	from  int // the offset of below
 }
 
-func (f field) value(text string) string {
-	return strings.TrimSpace(f.first + "\n" + text[f.from:f.to])
-}
+func (f field) value() string { return strings.TrimSpace(f.first + "\n" + f.below) }
 
 // prose reports whether the value is text of any length.
 func (f field) prose() bool {
@@ -30,6 +30,7 @@ type block struct {
 	at       int // the offset of the decision line
 	decision field
 	fields   []field
+	above    []field // above the decision line, if there is no other block
 
 	// Set by settle:
 	word     loop.Decision // "" for none
@@ -39,10 +40,11 @@ type block struct {
 	unfilled bool          // a copy of the form in the instructions; set by claims
 }
 
-// settle reads the block's decision once the block is complete.
-func (b *block) settle(text string) {
-	below := text[b.decision.from:b.decision.to]
-	b.said = b.decision.first
+// settle reads the decision of a complete decision line.
+func (b *block) settle(line field) {
+	b.decision = line
+	below := line.below
+	b.said = line.first
 	if b.said == "" {
 		b.said, below = cutLine(below)
 		b.heading = titled(b.said)
@@ -54,10 +56,10 @@ func (b *block) settle(text string) {
 
 // verdict converts the block to a verdict. Text without a label becomes the decision's
 // main text.
-func (b *block) verdict(text string, fields []field, outer prompt.Boundary) loop.Verdict {
-	joined := func(name string) string { return strings.Join(values(fields, name, len(b.fields), text), "\n") }
+func (b *block) verdict(outer prompt.Boundary) loop.Verdict {
+	joined := func(name string) string { return strings.Join(b.values(name), "\n") }
 	last := func(name string) (n *float64) {
-		for _, v := range values(fields, name, len(b.fields), text) {
+		for _, v := range b.values(name) {
 			n = fraction(v)
 		}
 		return n
@@ -70,8 +72,8 @@ func (b *block) verdict(text string, fields []field, outer prompt.Boundary) loop
 		Recovery: joined(labelRecovery),
 	}
 	found, rest := answers(b.rest, outer)
-	for _, f := range fields {
-		more, _ := answers(f.value(text), outer)
+	for _, f := range b.all() {
+		more, _ := answers(f.value(), outer)
 		found = append(found, more...)
 	}
 	v.Answers = settle(found)
@@ -86,32 +88,58 @@ func (b *block) verdict(text string, fields []field, outer prompt.Boundary) loop
 	return decided(v, b.word, rest)
 }
 
-// values returns the texts of a label: those below the decision, which are the first own
-// fields, or else those above it.
-func values(fields []field, name string, own int, text string) (out []string) {
-	for i, f := range fields {
-		if i == own && len(out) > 0 {
-			break
+// all returns the labels below and above the decision line.
+func (b *block) all() []field { return slices.Concat(b.fields, b.above) }
+
+// values returns the texts of a label: those below the decision line, or else those above.
+func (b *block) values(name string) (out []string) {
+	for _, fields := range [][]field{b.fields, b.above} {
+		for _, f := range fields {
+			if v := f.value(); f.name == name && v != "" {
+				out = append(out, v)
+			}
 		}
-		if v := f.value(text); f.name == name && v != "" {
-			out = append(out, v)
+		if len(out) > 0 {
+			break
 		}
 	}
 	return out
 }
 
+// seals returns the seals in the block.
+func (b *block) seals() (all []Seal) {
+	for _, f := range b.all() {
+		if f.name == labelSeal {
+			first, _ := cutLine(f.value())
+			all = append(all, sealOf(first))
+		}
+	}
+	return all
+}
+
+// given returns the numbers in the block.
+func (b *block) given() numbers {
+	n := numbers{}
+	for _, f := range b.all() {
+		if f.name == labelScore || f.name == labelConfidence {
+			n[f.name] = append(n[f.name], fraction(f.value()))
+		}
+	}
+	return n
+}
+
 // end returns the offset of the end of the block: after its last line, or after the first
 // paragraph of its last value.
-func (b *block) end(text string) int {
+func (b *block) end() int {
 	last := b.decision
 	if n := len(b.fields); n > 0 {
 		last = b.fields[n-1]
 	}
-	value := text[last.from:last.to]
+	value := last.below
 	if last.first == "" {
 		value = strings.TrimLeft(value, "\n")
 	}
-	at := last.to - len(value)
+	at := last.from + len(last.below) - len(value)
 	switch {
 	case last.prose():
 		return at + paragraph(value)
@@ -146,10 +174,10 @@ func titled(line string) bool {
 
 // placeholder returns a value that is still a placeholder of the instructions; form is set
 // if all values are.
-func placeholder(fields []field, text string) (mark string, form bool) {
+func (b *block) placeholder() (mark string, form bool) {
 	form = true
-	for _, f := range fields {
-		first, _ := cutLine(f.value(text))
+	for _, f := range b.all() {
+		first, _ := cutLine(f.value())
 		switch {
 		case f.name == labelSeal:
 		case isPlaceholder(first):

@@ -53,8 +53,8 @@ func read(text string, b prompt.Boundary, s Seal) (*reading, error) {
 	}
 	r.torn = r.torn || r.within
 	r.push(len(text))
-	for _, b := range r.blocks {
-		b.settle(text)
+	if len(r.blocks) == 1 {
+		r.blocks[0].above = r.before
 	}
 	return r, nil
 }
@@ -85,14 +85,14 @@ func (r *reading) take(l line) error {
 // push ends the open value and stores it.
 func (r *reading) push(end int) {
 	f := r.open
-	f.to = max(f.from, end)
+	f.below = r.text[f.from:max(f.from, end)]
 	r.open = field{}
 	switch {
 	case f.name == "":
 	case len(r.blocks) == 0:
 		r.before = append(r.before, f)
 	case f.name == labelDecision:
-		r.blocks[len(r.blocks)-1].decision = f
+		r.blocks[len(r.blocks)-1].settle(f)
 	default:
 		b := r.blocks[len(r.blocks)-1]
 		b.fields = append(b.fields, f)
@@ -107,8 +107,7 @@ func (r *reading) claims() (all []claim, err error) {
 		if b.heading {
 			continue
 		}
-		fields := r.fields(b)
-		mark, form := placeholder(fields, r.text)
+		mark, form := b.placeholder()
 		switch {
 		case form && i < len(r.blocks)-1:
 			b.unfilled = true
@@ -118,26 +117,17 @@ func (r *reading) claims() (all []claim, err error) {
 		case b.word == "":
 			return nil, problem("a DECISION line says %s, which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE", quote(b.said))
 		}
-		all = append(all, r.spoken(b, fields))
+		all = append(all, r.spoken(b))
 	}
 	slices.SortFunc(all, func(a, b claim) int { return cmp.Compare(a.at, b.at) })
 	return all, nil
 }
 
-// fields returns the labels that belong to a block: those below its decision line and, if it
-// is the only block, those above.
-func (r *reading) fields(b *block) []field {
-	if len(r.blocks) > 1 {
-		return b.fields
-	}
-	return slices.Concat(b.fields, r.before)
-}
-
 // spoken returns the claim of a block.
-func (r *reading) spoken(b *block, fields []field) claim {
-	end := b.end(r.text)
+func (r *reading) spoken(b *block) claim {
+	end := b.end()
 	c := claim{
-		at: b.at, verdict: b.verdict(r.text, fields, r.boundary), sealed: r.seal.on(seals(fields, r.text)), given: given(fields, r.text),
+		at: b.at, verdict: b.verdict(r.boundary), sealed: r.seal.on(b.seals()), given: b.given(),
 		core: r.text[b.at:end], lines: strings.Split(r.text[b.at:end], "\n"), tail: r.text[end:], lead: r.text[:b.at],
 	}
 	said := false // feedback
@@ -145,30 +135,8 @@ func (r *reading) spoken(b *block, fields []field) claim {
 		said = said || f.name == labelFeedback
 		c.late = c.late || said && f.name == labelScore
 		if f.name == labelScore {
-			c.rated, _ = cutLine(f.value(r.text))
+			c.rated, _ = cutLine(f.value())
 		}
 	}
 	return c
-}
-
-// seals returns the seals among the fields.
-func seals(fields []field, text string) (all []Seal) {
-	for _, f := range fields {
-		if f.name == labelSeal {
-			first, _ := cutLine(f.value(text))
-			all = append(all, sealOf(first))
-		}
-	}
-	return all
-}
-
-// given returns the numbers among the fields.
-func given(fields []field, text string) numbers {
-	n := numbers{}
-	for _, f := range fields {
-		if f.name == labelScore || f.name == labelConfidence {
-			n[f.name] = append(n[f.name], fraction(f.value(text)))
-		}
-	}
-	return n
 }
