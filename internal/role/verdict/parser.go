@@ -177,8 +177,8 @@ func unanimous(c claim, all []claim) (claim, error) {
 			given[name] = append(given[name], numbers...)
 		}
 	}
-	for name, numbers := range given {
-		if differ(numbers) {
+	for _, name := range []string{labelConfidence, labelScore} {
+		if differ(given[name]) {
 			return claim{}, problem("the reply gives its %s more than once, and not the same; give it once", strings.ToLower(name))
 		}
 	}

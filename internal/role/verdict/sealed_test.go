@@ -156,6 +156,7 @@ func TestParseDoubted(t *testing.T) {
 		"a look-alike key":     {`{"decision": "done", "dесision": "continue"}`, `the JSON object with the decision holds "dесision" more than once; give it once`},
 		"two confidences":      {doneOK + "\nCONFIDENCE: 0.2", "the reply gives its confidence more than once, and not the same; give it once"},
 		"two scores":           {"DECISION: DONE\nSCORE: 0.2\nSUMMARY: it prints\nScore: 0.95", "the reply gives its score more than once, and not the same; give it once"},
+		"two of each":          {doneOK + "\nSCORE: 0.9\nCONFIDENCE: 0.2\nSCORE: 0.8", "the reply gives its confidence more than once, and not the same; give it once"},
 		"a score that is none": {"DECISION: DONE\nSCORE: 0.9\nSCORE: 2/10", "the reply gives its score more than once, and not the same; give it once"},
 		"two scores, objects":  {"{\"decision\": \"done\", \"score\": 0.9}\n{\"decision\": \"done\", \"score\": 0.1}", "the reply gives its score more than once, and not the same; give it once"},
 		"event":                {`{"type": "done", "reason": "failed"}`, noDecision},
