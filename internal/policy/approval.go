@@ -22,9 +22,6 @@ type Approval struct {
 	Strict bool
 }
 
-// Name implements [Ruler].
-func (Approval) Name() string { return RuleApproval }
-
 // Rule implements [Ruler].
 func (a Approval) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	v := so.Verdict

@@ -124,12 +124,10 @@ func TestNoAutoRevise(t *testing.T) {
 // Rulers apply in a fixed order, so that a failing check outweighs a high score.
 func TestOrderOfRulers(t *testing.T) {
 	t.Parallel()
-	var got []string
-	for _, r := range policy.Rulers(loop.Policy{}) {
-		got = append(got, r.Name())
-	}
-	if want := []string{"approval_threshold", "checks", "require_change", "open_findings", "auto_revise", "convergence"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	got := policy.Rulers(loop.Policy{})
+	want := []policy.Ruler{policy.Approval{}, policy.Checks{}, policy.RequireChange{}, policy.Findings{}, policy.AutoRevise{}, policy.Convergence{}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %#v, want %#v", got, want)
 	}
 	failing := []loop.CheckResult{{Command: "make", Ending: loop.EndFailed, ExitCode: 2}}
 	high := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(1.0)}}}

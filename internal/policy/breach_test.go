@@ -118,8 +118,6 @@ type word struct {
 	stop bool
 }
 
-func (w word) Name() string { return w.name }
-
 func (w word) Rule(_ loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
 	so.Rule = w.name
 	so.Verdict.Feedback += w.name

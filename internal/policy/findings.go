@@ -25,9 +25,6 @@ type Findings struct {
 	Mode        string // AskFindings, RefuseFindings, or "" for neither
 }
 
-// Name implements [Ruler].
-func (Findings) Name() string { return RuleFindings }
-
 // Rule implements [Ruler].
 func (f Findings) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	so.Findings = look(f.Convergence, c, r, so).Findings

@@ -47,10 +47,8 @@ type Inspector interface {
 
 // A Ruler is a rule on a critic's verdict. It keeps no state.
 type Ruler interface {
-	// Name is the name of the rule in the policy and in stop reasons.
-	Name() string
 	// Rule returns the ruling after this rule; so is the ruling before it. A rule that
-	// changes the decision adds its name.
+	// changes the decision adds its name, which is that in the policy and in stop reasons.
 	Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling
 }
 

@@ -35,9 +35,6 @@ const RuleChecks = "checks"
 // an opinion.
 type Checks struct{}
 
-// Name implements [Ruler].
-func (Checks) Name() string { return RuleChecks }
-
 // Rule implements [Ruler].
 func (Checks) Rule(c loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
 	if so.Verdict.Decision != loop.Done {
@@ -79,9 +76,6 @@ const RuleChange = "require_change"
 // the start of the session.
 type RequireChange struct{ Required bool }
 
-// Name implements [Ruler].
-func (RequireChange) Name() string { return RuleChange }
-
 // Rule implements [Ruler].
 func (x RequireChange) Rule(c loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
 	if !x.Required || so.Verdict.Decision != loop.Done || !c.Change.Empty() {
@@ -100,9 +94,6 @@ const RuleAutoRevise = "auto_revise"
 // the actor. A DONE and an escalation pass, and so does a stale DONE, which the critic has to
 // repeat.
 type AutoRevise struct{ Denied bool }
-
-// Name implements [Ruler].
-func (AutoRevise) Name() string { return RuleAutoRevise }
 
 // Rule implements [Ruler].
 func (a AutoRevise) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
@@ -130,9 +121,6 @@ const RuleConvergence = convergence.Rule
 // Convergence warns both agents when the loop makes no progress, and ends the run if that
 // does not help.
 type Convergence struct{ Policy *loop.ConvergencePolicy }
-
-// Name implements [Ruler].
-func (Convergence) Name() string { return RuleConvergence }
 
 // Rule implements [Ruler].
 func (v Convergence) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
