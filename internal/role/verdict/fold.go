@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"codeloops/internal/wording"
 )
@@ -19,16 +20,16 @@ func fold(text string) string {
 		n, _ := strconv.ParseUint(escape[2:], 16, 16) // it is a number
 		return string(rune(n))
 	})
-	alike := lookAlikes()
 	return strings.Map(func(r rune) rune {
-		latin, known := alike[r]
-		switch {
-		case r < 0x80:
+		if r < 0x80 {
 			return unicode.ToLower(r)
+		}
+		alike := strings.IndexRune(lookAlikes, r)
+		switch {
 		case invisible(r), unicode.Is(unicode.Mn, r), strings.ContainsRune("\u115f\u1160\u3164\uffa0", r):
 			return -1
-		case known:
-			return rune(latin)
+		case alike >= 0:
+			return rune(lookAlikes[alike+utf8.RuneLen(r)])
 		case r >= 0xff01 && r <= 0xff5e: // full width
 			return unicode.ToLower(r - 0xfee0)
 		case r >= 0x1d400 && r <= 0x1d6a3: // letters of mathematics, alphabet after alphabet
@@ -40,18 +41,6 @@ func fold(text string) string {
 	}, text)
 }
 
-// lookAlikes returns the letters of other alphabets that look like Latin ones in most
-// fonts.
-func lookAlikes() map[rune]byte {
-	const (
-		foreign = "АВЕЅІЈКМНОРСТХУаеіјорсхуѕһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχιᴀᴄᴅᴇɪᴊᴋᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢⅾⅽⅰⅮⅭⅠıſ"
-		latin   = "abesijkmhopctxyaeijopcxyshdqwabezhikmnoptyxavopuxiacdeijkmnoprstuvwyzdcidciis"
-	)
-	alike := map[rune]byte{}
-	at := 0
-	for _, r := range foreign {
-		alike[r] = latin[at]
-		at++
-	}
-	return alike
-}
+// lookAlikes are letters of other alphabets that look like Latin ones in most fonts, each
+// followed by that one.
+const lookAlikes = "АaВbЕeЅsІiЈjКkМmНhОoРpСcТtХxУyаaеeіiјjоoрpсcхxуyѕsһhԁdԛqԝwΑaΒbΕeΖzΗhΙiΚkΜmΝnΟoΡpΤtΥyΧxαaνvοoρpυuχxιiᴀaᴄcᴅdᴇeɪiᴊjᴋkᴍmɴnᴏoᴘpʀrꜱsᴛtᴜuᴠvᴡwʏyᴢzⅾdⅽcⅰiⅮdⅭcⅠiıiſs"
