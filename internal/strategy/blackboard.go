@@ -84,7 +84,7 @@ func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step
 	if err != nil {
 		return err
 	}
-	entries := verdict.Entries(answer, wordPost, wordNote, wordPrivate)
+	_, entries := verdict.Entries(answer, wordPost, wordNote, wordPrivate)
 	if len(entries) == 0 { // without entries, all of it is for everybody
 		entries = []verdict.Order{{Word: wordPost, Text: answer}}
 	}

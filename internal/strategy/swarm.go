@@ -112,7 +112,7 @@ func (s Swarm) turn(ctx context.Context, steps *loop.Steps, step loop.Step, r *r
 			to = verdict.Order{}
 		}
 	}
-	text, _ := verdict.TextAbove(answer, wordHandoff)
+	text, _ := verdict.Entries(answer, wordHandoff)
 	r.said = append(r.said, saying{string(r.at.Role), text})
 	return to, nil
 }
@@ -173,7 +173,7 @@ func (s Swarm) handoff(answer string, r *relay, shown []saying) (to verdict.Orde
 	if last := r.matter.Attempt; last.Ending != loop.EndCompleted {
 		return to, "your turn " + prompt.Ended(last.Ending, last.ExitCode)
 	}
-	if _, is := verdict.TextAbove(answer, wordHandoff); !is {
+	if _, handoffs := verdict.Entries(answer, wordHandoff); handoffs == nil {
 		return to, ""
 	}
 	seen := floor{said: append([]saying{{text: r.matter.Task}, {text: r.payload}}, shown...)}

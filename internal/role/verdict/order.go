@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -29,8 +28,8 @@ type Form struct {
 // word for word is a quotation, and does not count, unless it has no text and is all that
 // the reply says.
 func Ordered(reply string, shown []string, forms ...Form) (o Order, problem string) {
-	text := clean(reply)
-	s := scanner{text: text, boundary: anyBoundary(text)}
+	s := scannerOf(reply)
+	text := s.text
 	last, problem := s.order(forms)
 	switch o = last.Order; {
 	case problem != "":
@@ -101,13 +100,16 @@ func among(text string, names []string) string {
 	return ""
 }
 
-// anyBoundary returns the boundary of the prompt that a reply repeats a part of, "" for none.
-func anyBoundary(text string) prompt.Boundary {
-	at := regexp.MustCompile(`\[([0-9a-f]{24}) (begin|end): `).FindStringSubmatch(text)
-	if at == nil {
-		return ""
+// promptPart matches a boundary line of a prompt.
+var promptPart = wording.Pattern(`\[([0-9a-f]{24}) (begin|end): `)
+
+// scannerOf returns the scanner of a reply, which may repeat a part of its prompt.
+func scannerOf(reply string) *scanner {
+	s := &scanner{text: clean(reply)}
+	if at := promptPart().FindStringSubmatch(s.text); at != nil {
+		s.boundary = prompt.Boundary(at[1])
 	}
-	return prompt.Boundary(at[1])
+	return s
 }
 
 // repeated reports whether an order occurs in one of the texts.
@@ -137,28 +139,31 @@ func Route(reply string, names []string) (name string, confidence float64, probl
 }
 
 // Entries returns the texts of a reply that begin with a word and a colon, such as
-// "POST: the parser is done", each up to the next one. Quotations do not count.
-func Entries(reply string, words ...string) (all []Order) {
-	text := clean(reply)
-	s := scanner{text: text, boundary: anyBoundary(text)}
-	begun := -1
+// "POST: the parser is done", each up to the next one, and the text above the first.
+// Quotations do not count.
+func Entries(reply string, words ...string) (above string, all []Order) {
+	s := scannerOf(reply)
+	above = s.text
+	begun := 0 // the end of the last entry's first line
 	for l := range s.lines() {
 		word, said := entry(l, words)
-		if word == "" {
+		switch n := len(all); {
+		case word == "":
 			continue
-		}
-		if begun >= 0 {
-			all[len(all)-1].Text += strings.TrimRight(text[begun:l.start], "\n")
+		case n == 0:
+			above = strings.TrimSpace(s.text[:l.start])
+		default:
+			all[n-1].Text += s.text[begun:l.start]
 		}
 		all, begun = append(all, Order{Word: word, Text: said}), l.end
 	}
-	if begun >= 0 {
-		all[len(all)-1].Text += text[begun:]
+	if n := len(all); n > 0 {
+		all[n-1].Text += s.text[begun:]
 	}
 	for i := range all {
 		all[i].Text = strings.TrimSpace(all[i].Text)
 	}
-	return all
+	return above, all
 }
 
 // entry reads the first line of an entry; word is "" for any other line.
@@ -172,19 +177,6 @@ func entry(l line, words []string) (word, said string) {
 		}
 	}
 	return "", ""
-}
-
-// TextAbove returns the text of a reply above the first line in the writer's own words that
-// begins with a word and a colon; ok is false if there is none.
-func TextAbove(reply, word string) (text string, ok bool) {
-	text = clean(reply)
-	s := scanner{text: text, boundary: anyBoundary(text)}
-	for l := range s.lines() {
-		if found, _ := entry(l, []string{word}); found != "" {
-			return strings.TrimSpace(text[:l.start]), true
-		}
-	}
-	return text, false
 }
 
 // Unfenced returns the content of a code fence if the text is nothing else.

@@ -97,10 +97,10 @@ func TestRoute(t *testing.T) {
 // TestEntries: each label begins an entry; quoted labels do not.
 func TestEntries(t *testing.T) {
 	t.Parallel()
-	got := verdict.Entries("I looked.\n\n**POST:** one\nmore\n\nNOTE: two\n> POST: quoted\n```\nPOST: code\n```\nPOST:\nthree\n", "POST", "NOTE")
+	above, got := verdict.Entries("I looked.\n\n**POST:** one\nmore\n\nNOTE: two\n> POST: quoted\n```\nPOST: code\n```\nPOST:\nthree\n", "POST", "NOTE")
 	want := []verdict.Order{{Word: "POST", Text: "one\nmore"}, {Word: "NOTE", Text: "two\n> POST: quoted\n```\nPOST: code\n```"}, {Word: "POST", Text: "three"}}
-	if len(got) != len(want) {
-		t.Fatalf("%q", got)
+	if above != "I looked." || len(got) != len(want) {
+		t.Fatalf("%q above %q", above, got)
 	}
 	for i := range want {
 		if got[i] != want[i] {
