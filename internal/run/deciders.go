@@ -83,9 +83,9 @@ func criticFiles(t deciding.Tree, critics crew.Cast) (files []loop.Decider) {
 // PATH may lead into the work tree.
 func checkFiles(t deciding.Tree, checks []string, path string) (files []loop.Decider) {
 	for _, command := range checks {
-		named := deciding.Shell(command)
+		named, programs := deciding.Shell(command)
 		for _, dir := range filepath.SplitList(path) {
-			for _, program := range deciding.Programs(command) {
+			for _, program := range programs {
 				named = append(named, filepath.ToSlash(filepath.Join(cmp.Or(dir, "."), program)))
 			}
 		}

@@ -13,20 +13,13 @@ import (
 )
 
 // Shell returns the files that a shell command line runs, such as tools/check.sh in
-// `cd tools && sh check.sh` and the Makefile in `make test`. The paths are relative to
-// where the line is run or absolute, slash-separated, clean and without duplicates.
-func Shell(line string) []string {
+// `cd tools && sh check.sh` and the Makefile in `make test`, and the programs that it finds
+// in PATH, including shell builtins and keywords. The paths are relative to where the line
+// is run or absolute, slash-separated, clean and without duplicates.
+func Shell(line string) (files, programs []string) {
 	var n names
 	n.line(line, 0)
-	return n.files
-}
-
-// Programs returns the programs that a shell command line finds in PATH, including shell
-// builtins and keywords.
-func Programs(line string) []string {
-	var n names
-	n.line(line, 0)
-	return n.programs
+	return n.files, n.programs
 }
 
 // Argv returns the files that a command, given as a list of arguments, runs. It includes
