@@ -82,20 +82,6 @@ func unfailing(r *report, f *file) {
 	}
 }
 
-// addedAssertions counts the assertions added anywhere in the change, by their text: a
-// removed assertion that is among them has only moved.
-func (r *report) addedAssertions() map[string]int {
-	all := map[string]int{}
-	for _, f := range r.files {
-		for l := range f.each("+") {
-			if l.asserts {
-				all[normal(l.code)]++
-			}
-		}
-	}
-	return all
-}
-
 // fewer reports a file with fewer assertions. Those of removed and moved tests are
 // reported with the tests, and assertions in a new test do not make up for those that
 // an old test lost.

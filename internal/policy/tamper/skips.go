@@ -28,20 +28,6 @@ func skips(r *report, f *file) {
 	}
 }
 
-// removed counts the removed lines of all files that have a marker. A marker that is
-// added again has only moved.
-func (r *report) removed(marker func(l *line) string) map[string]int {
-	all := map[string]int{}
-	for _, f := range r.files {
-		for l := range f.each("-") {
-			if marker(l) != "" {
-				all[normal(l.text)]++
-			}
-		}
-	}
-	return all
-}
-
 // sweeps reports additions, in new files and tests too, that can keep existing tests from
 // being run or from failing.
 func sweeps(r *report, f *file) {

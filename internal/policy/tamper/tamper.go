@@ -85,21 +85,12 @@ type Tree struct {
 // began, so that what one iteration did and a later one undid is no sign. Patches may
 // hold arbitrary bytes.
 func Inspect(c loop.Change, in Tree) []Sign {
-	r := &report{detector: theDetector(), in: in, had: map[string]bool{}}
+	r := &report{detector: theDetector(), in: in, had: map[string]bool{}, skipped: map[string]int{}, silenced: map[string]int{}, asserted: map[string]int{}}
 	for _, f := range filesOf(c) {
 		r.files = append(r.files, r.read(f, in))
 	}
-	for _, f := range r.files {
-		if f.test {
-			for l := range f.each("-") {
-				r.had[normal(l.text)] = true
-			}
-		}
-	}
+	r.count()
 	r.tests = trace(r)
-	r.skipped = r.removed(func(l *line) string { return l.skips })
-	r.silenced = r.removed(func(l *line) string { return l.silences })
-	r.asserted = r.addedAssertions()
 	for _, u := range c.Unshown {
 		if u.Why == loop.TurnedBinary {
 			r.signs = append(r.signs, Sign{Kind: TurnedBinary, Path: u.Path, Text: "the text turned binary, so that no diff shows it"})
@@ -164,10 +155,33 @@ type report struct {
 	signs  []Sign
 	looked int // how often the work tree was searched for a module
 
-	// Lines that may have moved:
+	// Lines anywhere in the change that may have moved, by their text:
 	had               map[string]bool // removed from tests
 	skipped, silenced map[string]int  // removed, with such a marker; how often is left
-	asserted          map[string]int  // added assertions
+	asserted          map[string]int  // added assertions; how often is left
+}
+
+// count counts the lines that may have moved.
+func (r *report) count() {
+	for _, f := range r.files {
+		for l := range f.each("-") {
+			text := normal(l.text)
+			if f.test {
+				r.had[text] = true
+			}
+			if l.skips != "" {
+				r.skipped[text]++
+			}
+			if l.silences != "" {
+				r.silenced[text]++
+			}
+		}
+		for l := range f.each("+") {
+			if l.asserts {
+				r.asserted[normal(l.code)]++
+			}
+		}
+	}
 }
 
 func (r *report) addf(k Kind, f *file, line int, format string, args ...any) {
