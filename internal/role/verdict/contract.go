@@ -11,11 +11,11 @@ import (
 // NoReason is the reason of an escalation that gives none.
 const NoReason = "the critic escalates and gives no reason"
 
-// The severities of a structured verdict; the default is [Medium].
+// The severities of a structured verdict; the default is medium.
 const (
-	Low    = "low"
-	Medium = "medium"
-	High   = "high"
+	low    = "low"
+	medium = "medium"
+	high   = "high"
 )
 
 // A Contract is what a policy requires of every verdict. The zero value requires nothing.
@@ -40,8 +40,8 @@ func ContractOf(p loop.Policy) Contract {
 	return c
 }
 
-// Word returns the decision of a verdict as a policy spells it.
-func Word(v loop.Verdict) string { return strings.ToLower(v.Word()) }
+// wordOf returns the decision of a verdict as a policy spells it.
+func wordOf(v loop.Verdict) string { return strings.ToLower(v.Word()) }
 
 // May reports whether a decision is allowed.
 func (c Contract) May(word string) bool {
@@ -51,75 +51,57 @@ func (c Contract) May(word string) bool {
 // Check says what is wrong with a verdict, in a sentence for people and for the critic
 // that is asked again; "" for a verdict that satisfies the contract.
 func (c Contract) Check(v loop.Verdict) string {
-	for _, t := range c.terms() {
-		if problem := t.broken(c, v); problem != "" {
-			return problem
+	for _, t := range c.terms(v) {
+		if t.broken != "" {
+			return t.broken
 		}
 	}
 	return ""
 }
 
-// A term is one requirement of a contract.
-type term struct {
-	name   string
-	broken func(Contract, loop.Verdict) string // says how; "" if it is not
-}
+// A term is one requirement of a contract, and how a verdict breaks it; "" if it does not.
+type term struct{ name, broken string }
 
-// terms returns the requirements that apply: first on each part of a verdict, then on the
-// parts together.
-func (c Contract) terms() []term {
-	all := []term{
-		{"critic_decisions", Contract.decision},
-		{"score", Contract.score},
-	}
+// terms holds a verdict against the requirements that apply: first on each part of it, then
+// on the parts together.
+func (c Contract) terms(v loop.Verdict) []term {
+	all := []term{{"critic_decisions", c.decision(v)}, {"score", c.score(v)}}
 	if c.Structured == nil {
 		return all
 	}
-	return append(all,
-		term{"severity", severity},
-		term{"max_risks", func(c Contract, v loop.Verdict) string { return tooMany("risks", len(v.Risks), c.Structured.MaxRisks) }},
-		term{"risk_types", Contract.riskTypes},
-		term{"risk_note", riskNotes},
-		term{"max_required_changes", func(c Contract, v loop.Verdict) string {
-			return tooMany("required changes", len(v.RequiredChanges), c.Structured.MaxRequiredChanges)
-		}},
-		never("approve_requires_nothing", "done", Contract.requires, "it approves the work and requires changes"),
-		never("approve_without_high_risk", "done", Contract.highRisk, "it approves the work and finds a high risk in it"),
-		never("revise_requires_changes", "continue", Contract.requiresNothing, "it asks for a revision and requires no changes"),
-		term{"changes_enforceable", enforceable},
-		never("high_risk_escalates", "continue", Contract.highRisk, "it finds a high risk, which it must escalate to a person"),
-		never("escalate_reason", "escalate", Contract.reasonless, "it escalates and gives no reason"),
-	)
-}
-
-// never is the term that a verdict with a decision must not be of a kind.
-func never(name, decision string, is func(Contract, loop.Verdict) bool, says string) term {
-	return term{name, func(c Contract, v loop.Verdict) string {
-		if Word(v) == decision && is(c, v) {
+	never := func(decision string, is bool, says string) string {
+		if is && wordOf(v) == decision {
 			return says
 		}
 		return ""
-	}}
+	}
+	return append(all,
+		term{"severity", severity(v)},
+		term{"max_risks", tooMany("risks", len(v.Risks), c.Structured.MaxRisks)},
+		term{"risk_types", c.riskTypes(v)},
+		term{"risk_note", riskNotes(v)},
+		term{"max_required_changes", tooMany("required changes", len(v.RequiredChanges), c.Structured.MaxRequiredChanges)},
+		term{"approve_requires_nothing", never("done", len(v.RequiredChanges) > 0, "it approves the work and requires changes")},
+		term{"approve_without_high_risk", never("done", c.highRisk(v), "it approves the work and finds a high risk in it")},
+		term{"revise_requires_changes", never("continue", len(v.RequiredChanges) == 0, "it asks for a revision and requires no changes")},
+		term{"changes_enforceable", never("continue", true, enforceable(v))},
+		term{"high_risk_escalates", never("continue", c.highRisk(v), "it finds a high risk, which it must escalate to a person")},
+		term{"escalate_reason", never("escalate", v.Escalation == NoReason, "it escalates and gives no reason")},
+	)
 }
-
-func (Contract) requires(v loop.Verdict) bool { return len(v.RequiredChanges) > 0 }
-
-func (Contract) requiresNothing(v loop.Verdict) bool { return len(v.RequiredChanges) == 0 }
-
-func (Contract) reasonless(v loop.Verdict) bool { return v.Escalation == NoReason }
 
 // highRisk reports whether the risk is so high that only a person may decide.
 func (c Contract) highRisk(v loop.Verdict) bool {
-	return severityOf(v) == High || slices.ContainsFunc(v.Risks, func(r loop.Risk) bool {
+	return severityOf(v) == high || slices.ContainsFunc(v.Risks, func(r loop.Risk) bool {
 		return slices.Contains(c.Structured.HighRiskTypes, r.Type)
 	})
 }
 
 func (c Contract) decision(v loop.Verdict) string {
-	if c.May(Word(v)) {
+	if c.May(wordOf(v)) {
 		return ""
 	}
-	return fmt.Sprintf("it decides %s, and this run lets a critic decide only %s", Word(v), strings.Join(c.Decisions, ", "))
+	return fmt.Sprintf("it decides %s, and this run lets a critic decide only %s", wordOf(v), strings.Join(c.Decisions, ", "))
 }
 
 func (c Contract) score(v loop.Verdict) string {
@@ -129,9 +111,9 @@ func (c Contract) score(v loop.Verdict) string {
 	return ""
 }
 
-func severity(_ Contract, v loop.Verdict) string {
+func severity(v loop.Verdict) string {
 	switch severityOf(v) {
-	case Low, Medium, High:
+	case low, medium, high:
 		return ""
 	}
 	return fmt.Sprintf("its severity is %.40q, which is none of low, medium and high", v.Severity)
@@ -140,7 +122,7 @@ func severity(_ Contract, v loop.Verdict) string {
 // severityOf returns the severity of a verdict, or whatever it gives in its place.
 func severityOf(v loop.Verdict) string {
 	if v.Severity == "" {
-		return Medium
+		return medium
 	}
 	return strings.ToLower(strings.TrimSpace(v.Severity))
 }
@@ -161,7 +143,7 @@ func (c Contract) riskTypes(v loop.Verdict) string {
 	return ""
 }
 
-func riskNotes(_ Contract, v loop.Verdict) string {
+func riskNotes(v loop.Verdict) string {
 	for _, r := range v.Risks {
 		if r.Detail == "" {
 			return fmt.Sprintf("it names a risk of the type %.40q without a note on it", r.Type)
@@ -170,12 +152,8 @@ func riskNotes(_ Contract, v loop.Verdict) string {
 	return ""
 }
 
-func enforceable(_ Contract, v loop.Verdict) string {
-	if Word(v) != "continue" {
-		return ""
-	}
-	_, err := ParseChanges(v.RequiredChanges)
-	if err != nil {
+func enforceable(v loop.Verdict) string {
+	if _, err := ParseChanges(v.RequiredChanges); err != nil {
 		return err.Error()
 	}
 	return ""
