@@ -8,9 +8,9 @@ import (
 	"codeloops/internal/loop"
 )
 
-// MaxTries is how often in a row a rule may be broken: before that the work is sent back,
+// maxTries is how often in a row a rule may be broken: before that the work is sent back,
 // and the last time ends the run.
-const MaxTries = 3
+const maxTries = 3
 
 // A Breach is what a rule finds wrong with the work.
 type Breach struct {
@@ -21,7 +21,7 @@ type Breach struct {
 	// Back sends the work back to the actor even if the policy ends the run on breaches.
 	Back bool
 	// Last is the rule under which the work is sent back once more after the rule was
-	// broken [MaxTries] times in a row; "" ends the run then.
+	// broken maxTries times in a row; "" ends the run then.
 	Last string
 	// Required are changes that the actor still has to make.
 	Required []string
@@ -38,10 +38,10 @@ func answer(c loop.Case, broken []Breach) *loop.Ruling {
 	so := loop.Ruling{Rule: broken[0].rule, Why: broken[0].Why}
 	var back, required []string
 	for _, b := range broken {
-		tried := b.Back && Tries(c.History, b.rule)+1 >= MaxTries
+		tried := b.Back && tries(c.History, b.rule)+1 >= maxTries
 		switch {
 		case b.Back && !tried:
-		case tried && b.Last != "" && Tries(c.History, b.Last) == 0:
+		case tried && b.Last != "" && tries(c.History, b.Last) == 0:
 			so.Rule, so.Why = b.Last, b.Why
 		default:
 			return end(b, tried)
@@ -67,9 +67,9 @@ func end(b Breach, tried bool) *loop.Ruling {
 	}
 }
 
-// Tries returns how often in a row a rule has sent the work back, ignoring other rules that
+// tries returns how often in a row a rule has sent the work back, ignoring other rules that
 // did so in between.
-func Tries(history []loop.Round, rule string) (n int) {
+func tries(history []loop.Round, rule string) (n int) {
 	for _, round := range slices.Backward(history) {
 		if !round.Unjudged || round.Stop != loop.StopNone { // after a stop the user has resumed the session
 			break
@@ -81,17 +81,17 @@ func Tries(history []loop.Round, rule string) (n int) {
 	return n
 }
 
-// PendingVerdict returns the verdict that the actor is working on: the critic's last one, unless it
-// asked for nothing.
+// PendingVerdict returns the verdict that the actor is working on: the critic's last one, unless
+// that asks for nothing.
 func PendingVerdict(history []loop.Round) loop.Verdict {
 	for _, round := range slices.Backward(history) {
-		if round.Unjudged {
-			continue
+		switch {
+		case round.Unjudged:
+		case round.Undecided():
+			return loop.Verdict{}
+		default:
+			return round.Verdict
 		}
-		if round.Verdict.Decision == loop.Done || round.Review.Problem != "" && round.Verdict.Decision == loop.Error {
-			break
-		}
-		return round.Verdict
 	}
 	return loop.Verdict{}
 }

@@ -25,7 +25,7 @@ type Gate struct {
 	// Rulers apply to the critic's verdict one after the other, until one of them ends
 	// the run.
 	Rulers []Ruler
-	// Revise sends work that breaks a rule back to the actor, up to [MaxTries], instead
+	// Revise sends work that breaks a rule back to the actor, up to maxTries, instead
 	// of ending the run.
 	Revise bool
 }

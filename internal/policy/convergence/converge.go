@@ -17,8 +17,8 @@ import (
 // Rule is the name of the rule that ends a run that is stuck.
 const Rule = "convergence"
 
-// DefaultSimilarity is used if the policy has none.
-const DefaultSimilarity = 0.8
+// defaultSimilarity is used if the policy has none.
+const defaultSimilarity = 0.8
 
 // A Report is the result of the rounds.
 type Report struct {
@@ -30,7 +30,7 @@ type Report struct {
 // Look folds the earlier rounds, oldest first, and the current one, with the verdict as it
 // stands so far. Without a policy it neither warns nor stops, but tracks the findings.
 func Look(p *loop.ConvergencePolicy, history []loop.Round, now loop.Round) Report {
-	f := fold{similarity: DefaultSimilarity, best: none()}
+	f := fold{similarity: defaultSimilarity, best: none()}
 	if p != nil {
 		f.ConvergencePolicy = *p
 		if p.Similarity != nil && *p.Similarity > 0 {

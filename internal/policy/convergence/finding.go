@@ -121,7 +121,7 @@ func (x *finding) again(r loop.Round, words string, similarity float64, may bool
 		return
 	}
 	x.Text, x.text = words, now
-	if x.Check == "" && !now.repeats(read(x.first), DefaultSimilarity) {
+	if x.Check == "" && !now.repeats(read(x.first), defaultSimilarity) {
 		first := []rune(x.first)
 		x.Text = line(string(first[:min(len(first), maxLine/2)]) + " Later: " + words)
 	}
@@ -201,7 +201,7 @@ func failing(r loop.Round, p string) string {
 // settled in the same review.
 func (f *fold) find(now *finding, taken map[*finding]bool, answers map[string]loop.FindingState) *finding {
 	var best *finding
-	most := max(f.similarity, DefaultSimilarity) * loosely
+	most := max(f.similarity, defaultSimilarity) * loosely
 	for _, x := range f.known {
 		if taken[x] || over(answers[x.ID]) || (x.Check == "") != (now.Check == "") {
 			continue

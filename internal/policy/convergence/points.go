@@ -50,7 +50,7 @@ func points(r loop.Round) (all []string) {
 func restates(p string, list []string) bool {
 	t := read(p)
 	return slices.ContainsFunc(list, func(other string) bool {
-		return line(other) == line(p) || t.repeats(read(other), DefaultSimilarity)
+		return line(other) == line(p) || t.repeats(read(other), defaultSimilarity)
 	})
 }
 
