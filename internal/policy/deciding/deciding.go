@@ -195,23 +195,23 @@ func (n *names) another(name string, args []string, depth int) bool {
 	case name == "env" && len(args) > 1 && (args[0] == "-C" || args[0] == "--chdir"):
 		from := n.in
 		n.enter(args[1:])
-		n.others(args[2:], depth)
+		n.inner(args[2:], depth)
 		n.in = from
 	case runsAnother(name):
-		n.others(args, depth)
+		n.inner(args, depth)
 	default:
 		return false
 	}
 	return true
 }
 
-// others collects what the command in a program's arguments runs. Its first word may be the
+// inner collects what the command in a program's arguments runs. Its first word may be the
 // value of a flag: env -u NAME sh check.sh.
-func (n *names) others(args []string, depth int) {
-	words, value := another(args)
+func (n *names) inner(args []string, depth int) {
+	words, value := innerCommand(args)
 	n.command(words, depth+1)
 	if value {
-		n.others(words[1:], depth)
+		n.inner(words[1:], depth)
 	}
 }
 

@@ -39,10 +39,10 @@ func runsAnother(program string) bool {
 	return false
 }
 
-// another returns the command that a program such as timeout or uv runs: what follows its
+// innerCommand returns the command that a program such as timeout or uv runs: what follows its
 // own flags, numbers and words such as run. value is set if it follows a flag, and may be the
 // value of that.
-func another(args []string) (words []string, value bool) {
+func innerCommand(args []string) (words []string, value bool) {
 	for i, arg := range args {
 		number := arg != "" && arg[0] >= '0' && arg[0] <= '9' // of seconds, of jobs
 		word := arg == "run" || arg == "exec" || arg == "-" || arg == "--"

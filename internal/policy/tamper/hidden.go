@@ -54,9 +54,9 @@ func joins(f *file, l *line) bool {
 	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
-// split reports added lines of tests and scripts with a character that ends a line, and so a
+// lineEnds reports added lines of tests and scripts with a character that ends a line, and so a
 // comment, for a compiler but not in a diff.
-func split(r *report, f *file) {
+func lineEnds(r *report, f *file) {
 	if f.lang == nil || !f.test && !r.Checks.match(f.Path) {
 		return
 	}

@@ -51,9 +51,9 @@ func hasTests(r *report, f *file, module string) bool {
 	return false
 }
 
-// lost reports removed or changed lines that an expression matches. With grow, lines may
+// reduced reports removed or changed lines that an expression matches. With grow, lines may
 // gain words.
-func lost(r *report, f *file, about *probe, grow bool, what string) {
+func reduced(r *report, f *file, about *probe, grow bool, what string) {
 	for l := range f.alone("-", "+") {
 		if key := normal(l.text); about.match(l.text) && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, "//") && !(grow && grown(r, f, l)) {
 			r.addf(RunnerChanged, f, l.at, "%s", what)
@@ -96,8 +96,8 @@ func parted(file string) bool {
 	return slices.Contains([]string{"settings.gradle", "settings.gradle.kts", "pnpm-workspace.yaml", "go.work", "lerna.json"}, path.Base(file))
 }
 
-// left reports directories that a Go module now leaves out, with their tests.
-func left(r *report, f *file) {
+// leftOut reports directories that a Go module now leaves out, with their tests.
+func leftOut(r *report, f *file) {
 	for l := range f.alone("+", "-") {
 		if r.Ignored.match(l.text) && !strings.Contains(l.text, "node_modules") && strings.TrimSpace(l.text) != "ignore (" {
 			r.addf(RunnerChanged, f, l.at, "a directory was taken out of the module, with its tests")

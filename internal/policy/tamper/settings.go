@@ -20,7 +20,7 @@ func configurations(r *report, f *file) {
 	case f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
 		script(r, f)
 	case path.Base(f.Path) == "go.mod" && whole:
-		left(r, f)
+		leftOut(r, f)
 	case path.Base(f.Path) == "go.mod" && path.Dir(f.Path) != ".":
 		r.addf(RunnerChanged, f, 0, "a module was added: what is below it is not tested from above")
 	case r.Golden.match(f.Path) && !f.test && whole && !r.tests.renamedFile(f):
@@ -50,11 +50,11 @@ func (r *report) configures(f *file) bool {
 		makefile(r, f)
 		hidden(r, f, true)
 	case r.Builds.match(f.Path):
-		lost(r, f, r.Tested, true, "what is built or run as a test was changed")
+		reduced(r, f, r.Tested, true, "what is built or run as a test was changed")
 		hidden(r, f, true)
 		forgiven(r, f)
 	case parted(f.Path):
-		lost(r, f, r.Member, true, "a part of the project was taken out, with its tests")
+		reduced(r, f, r.Member, true, "a part of the project was taken out, with its tests")
 	default:
 		return false
 	}
@@ -173,7 +173,7 @@ func script(r *report, f *file) {
 	checks := r.Checks.match(f.Path)
 	hidden(r, f, !checks && !r.deciding(f.Path))
 	if checks && !f.test && f.Status == loop.FileModified {
-		lost(r, f, r.Runs, false, "what this script runs was changed")
+		reduced(r, f, r.Runs, false, "what this script runs was changed")
 		lenient(r, f)
 		for l, by := range enclosed(f, r.Opens, r.Closes) {
 			if r.Runs.match(l.text) && !strings.HasPrefix(strings.TrimSpace(l.text), "#") {

@@ -101,7 +101,7 @@ func Inspect(c loop.Change, in Tree) []Sign {
 	rewritten(r)
 	for _, f := range r.files {
 		for _, look := range []func(*report, *file){
-			cut, skips, assertions, expectations, suppressions, configurations, swapped, joined, split, scripts, instructions,
+			cut, skips, assertions, expectations, suppressions, configurations, swapped, joined, lineEnds, scripts, instructions,
 		} {
 			look(r, f)
 		}

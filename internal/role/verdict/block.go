@@ -49,7 +49,7 @@ func (b *block) settle(line field) {
 		b.said, below = cutLine(below)
 		b.heading = titled(b.said)
 	}
-	word, remark := decide(b.said)
+	word, remark := decisionOf(b.said)
 	b.word = word
 	b.rest = strings.TrimSpace(remark + "\n" + strings.TrimSpace(below))
 }
@@ -85,7 +85,7 @@ func (b *block) verdict(outer prompt.Boundary) loop.Verdict {
 		rest = v.Analysis
 	case loop.Continue, loop.Error:
 	}
-	return decided(v, b.word, rest)
+	return withDecision(v, b.word, rest)
 }
 
 // all returns the labels below and above the decision line.

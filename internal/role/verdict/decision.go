@@ -10,9 +10,9 @@ import (
 	"codeloops/internal/loop"
 )
 
-// decide reads a line as a decision, perhaps followed by a remark. It accepts a DONE only
+// decisionOf reads a line as a decision, perhaps followed by a remark. It accepts a DONE only
 // without any doubt.
-func decide(line string) (d loop.Decision, remark string) {
+func decisionOf(line string) (d loop.Decision, remark string) {
 	if d, ok := decisionWord(line); ok {
 		return d, ""
 	}
@@ -43,8 +43,8 @@ func decisions() []loop.Decision {
 	return []loop.Decision{loop.Done, loop.Continue, loop.Error, escalate}
 }
 
-// decided sets the decision of a verdict. The reason is its main text if it has none.
-func decided(v loop.Verdict, word loop.Decision, reason string) loop.Verdict {
+// withDecision sets the decision of a verdict. The reason is its main text if it has none.
+func withDecision(v loop.Verdict, word loop.Decision, reason string) loop.Verdict {
 	v.Decision = word
 	switch word {
 	case loop.Done:

@@ -129,7 +129,7 @@ func parseObject(src string, s Seal) (c claim, ok bool, err error) {
 			return c, true, problem("the JSON object approves the work, and its member %s speaks against that", quote(key))
 		}
 	}
-	return claim{verdict: o.decided(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines()}, true, nil
+	return claim{verdict: o.withDecision(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines()}, true, nil
 }
 
 // twice returns a key that looks like another one, "" for none.
@@ -247,10 +247,10 @@ func (o object) verdict() loop.Verdict {
 	}
 }
 
-// decided sets the decision of a verdict, and uses the reason and the lists of the object
+// withDecision sets the decision of a verdict, and uses the reason and the lists of the object
 // where the decision needs a text.
-func (o object) decided(v loop.Verdict, word loop.Decision) loop.Verdict {
-	v = decided(v, word, o.text("reason"))
+func (o object) withDecision(v loop.Verdict, word loop.Decision) loop.Verdict {
+	v = withDecision(v, word, o.text("reason"))
 	if word != loop.Done && v.Guidance() == "" {
 		v.Feedback = bullets(slices.Concat(v.RequiredChanges, v.Issues))
 	}
