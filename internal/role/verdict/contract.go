@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -51,43 +52,41 @@ func (c Contract) May(word string) bool {
 // Check says what is wrong with a verdict, in a sentence for people and for the critic
 // that is asked again; "" for a verdict that satisfies the contract.
 func (c Contract) Check(v loop.Verdict) string {
-	for _, t := range c.terms(v) {
-		if t.broken != "" {
-			return t.broken
+	for _, problem := range c.terms(v) {
+		if problem != "" {
+			return problem
 		}
 	}
 	return ""
 }
 
-// A term is one requirement of a contract, and how a verdict breaks it; "" if it does not.
-type term struct{ name, broken string }
+// terms yields the name of each requirement that applies, and how a verdict breaks it, "" if
+// it does not: first on each part of a verdict, then on the parts together.
+func (c Contract) terms(v loop.Verdict) iter.Seq2[string, string] {
+	return func(yield func(name, problem string) bool) {
+		_ = yield("critic_decisions", c.decision(v)) &&
+			yield("score", c.score(v)) &&
+			c.Structured != nil &&
+			yield("severity", severity(v)) &&
+			yield("max_risks", tooMany("risks", len(v.Risks), c.Structured.MaxRisks)) &&
+			yield("risk_types", c.riskTypes(v)) &&
+			yield("risk_note", riskNotes(v)) &&
+			yield("max_required_changes", tooMany("required changes", len(v.RequiredChanges), c.Structured.MaxRequiredChanges)) &&
+			yield("approve_requires_nothing", never(v, "done", len(v.RequiredChanges) > 0, "it approves the work and requires changes")) &&
+			yield("approve_without_high_risk", never(v, "done", c.highRisk(v), "it approves the work and finds a high risk in it")) &&
+			yield("revise_requires_changes", never(v, "continue", len(v.RequiredChanges) == 0, "it asks for a revision and requires no changes")) &&
+			yield("changes_enforceable", enforceable(v)) &&
+			yield("high_risk_escalates", never(v, "continue", c.highRisk(v), "it finds a high risk, which it must escalate to a person")) &&
+			yield("escalate_reason", never(v, "escalate", v.Escalation == NoReason, "it escalates and gives no reason"))
+	}
+}
 
-// terms holds a verdict against the requirements that apply: first on each part of it, then
-// on the parts together.
-func (c Contract) terms(v loop.Verdict) []term {
-	all := []term{{"critic_decisions", c.decision(v)}, {"score", c.score(v)}}
-	if c.Structured == nil {
-		return all
+// never returns what is said of a verdict with a decision if it is as it must never be.
+func never(v loop.Verdict, decision string, is bool, says string) string {
+	if is && wordOf(v) == decision {
+		return says
 	}
-	never := func(decision string, is bool, says string) string {
-		if is && wordOf(v) == decision {
-			return says
-		}
-		return ""
-	}
-	return append(all,
-		term{"severity", severity(v)},
-		term{"max_risks", tooMany("risks", len(v.Risks), c.Structured.MaxRisks)},
-		term{"risk_types", c.riskTypes(v)},
-		term{"risk_note", riskNotes(v)},
-		term{"max_required_changes", tooMany("required changes", len(v.RequiredChanges), c.Structured.MaxRequiredChanges)},
-		term{"approve_requires_nothing", never("done", len(v.RequiredChanges) > 0, "it approves the work and requires changes")},
-		term{"approve_without_high_risk", never("done", c.highRisk(v), "it approves the work and finds a high risk in it")},
-		term{"revise_requires_changes", never("continue", len(v.RequiredChanges) == 0, "it asks for a revision and requires no changes")},
-		term{"changes_enforceable", never("continue", true, enforceable(v))},
-		term{"high_risk_escalates", never("continue", c.highRisk(v), "it finds a high risk, which it must escalate to a person")},
-		term{"escalate_reason", never("escalate", v.Escalation == NoReason, "it escalates and gives no reason")},
-	)
+	return ""
 }
 
 // highRisk reports whether the risk is so high that only a person may decide.
@@ -153,6 +152,9 @@ func riskNotes(v loop.Verdict) string {
 }
 
 func enforceable(v loop.Verdict) string {
+	if wordOf(v) != "continue" {
+		return ""
+	}
 	if _, err := ParseChanges(v.RequiredChanges); err != nil {
 		return err.Error()
 	}

@@ -4,8 +4,8 @@ import "codeloops/internal/loop"
 
 // Terms returns the names of all terms of contracts.
 func Terms() (names []string) {
-	for _, t := range (Contract{Structured: &loop.CritiquePolicy{}}).terms(loop.Verdict{}) {
-		names = append(names, t.name)
+	for name := range (Contract{Structured: &loop.CritiquePolicy{}}).terms(loop.Verdict{}) {
+		names = append(names, name)
 	}
 	return names
 }
@@ -21,9 +21,9 @@ type Lacking struct {
 
 // Check is [Contract.Check].
 func (l Lacking) Check(v loop.Verdict) string {
-	for _, t := range l.terms(v) {
-		if t.name != l.name && t.broken != "" {
-			return t.broken
+	for name, problem := range l.terms(v) {
+		if name != l.name && problem != "" {
+			return problem
 		}
 	}
 	return ""
