@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -76,14 +75,17 @@ func (c RequiredChange) Against(o RequiredChange) bool {
 // other are an error.
 func ParseChanges(texts []string) ([]RequiredChange, error) {
 	var all []RequiredChange
+	known := map[RequiredChange]bool{}
 	for _, text := range texts {
 		c, err := ParseChange(text)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(all, c.same) {
+		same := RequiredChange{Phrase: Normalize(c.Phrase), Remove: c.Remove}
+		if !known[same] {
 			all = append(all, c)
 		}
+		known[same] = true
 	}
 	for i, c := range all {
 		for _, o := range all[i+1:] {
@@ -93,10 +95,6 @@ func ParseChanges(texts []string) ([]RequiredChange, error) {
 		}
 	}
 	return all, nil
-}
-
-func (c RequiredChange) same(o RequiredChange) bool {
-	return c.Remove == o.Remove && Normalize(c.Phrase) == Normalize(o.Phrase)
 }
 
 // quoted returns the one phrase in quotation marks, and the text before it. The first

@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -235,6 +236,19 @@ func TestChanges(t *testing.T) {
 		if got, err := verdict.ParseChanges(bad); err == nil {
 			t.Errorf("%q: got %+v", bad, got)
 		}
+	}
+}
+
+// TestManyChanges: thousands of changes are read in a moment. Compared each with each they would
+// take half a minute.
+func TestManyChanges(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for n := range 3_000 {
+		texts = append(texts, fmt.Sprintf("ADD \"phrase %d\"", n), fmt.Sprintf("MUST_INCLUDE \"Phrase  %d.\"", n))
+	}
+	if all, err := verdict.ParseChanges(texts); err != nil || len(all) != 3_000 || all[1].Text != texts[2] {
+		t.Errorf("%d changes, %v", len(all), err)
 	}
 }
 
