@@ -499,6 +499,21 @@ func TestManyPoints(t *testing.T) {
 	}
 }
 
+// TestManyPointsBesideLists: a thousand sentences beside a thousand issues are told apart in a
+// moment. With every issue read again for every sentence it would take ten seconds.
+func TestManyPointsBesideLists(t *testing.T) {
+	t.Parallel()
+	v := loop.Verdict{Decision: loop.Continue}
+	for n := range 1000 {
+		v.Issues = append(v.Issues, fmt.Sprintf("the file number%d.go lacks a test for case %d", n, n))
+		v.Feedback += fmt.Sprintf("- in module%d there is something wrong with item %d\n", n, n)
+	}
+	report := convergence.Look(nil, nil, loop.Round{Iteration: 1, Review: loop.Review{Verdict: v}, Ruling: loop.Ruling{Verdict: v}})
+	if n := len(report.Findings); n != 51 || report.Findings[50].Text != "1950 more points, in the review of that iteration" {
+		t.Errorf("%d findings, the last one %q", n, report.Findings[n-1].Text)
+	}
+}
+
 // TestNamedPoints: a point that begins with a finding's ID is that finding; an answer is not a point.
 func TestNamedPoints(t *testing.T) {
 	t.Parallel()

@@ -29,12 +29,16 @@ func points(r loop.Round) (all []string) {
 		v = loop.Verdict{Issues: r.Verdict.Issues}
 	}
 	all = slices.Concat(v.RequiredChanges, v.Issues)
-	listed, text := len(all), v.Feedback
-	if v.Decision == loop.Continue {
-		text = v.Guidance() // as the actor sees it
+	var listed []point
+	for _, p := range all {
+		listed = append(listed, pointOf(p))
 	}
-	for _, p := range prose(text) {
-		if !restates(p, all[:listed]) {
+	said := v.Feedback
+	if v.Decision == loop.Continue {
+		said = v.Guidance() // as the actor sees it
+	}
+	for _, p := range prose(said) {
+		if !slices.ContainsFunc(listed, pointOf(p).restates) {
 			all = append(all, p)
 		}
 	}
@@ -46,12 +50,17 @@ func points(r loop.Round) (all []string) {
 	return few(all)
 }
 
-// restates reports whether a sentence only repeats an item of a list.
-func restates(p string, list []string) bool {
-	t := read(p)
-	return slices.ContainsFunc(list, func(other string) bool {
-		return line(other) == line(p) || t.repeats(read(other), defaultSimilarity)
-	})
+// A point is one point as it is compared with others.
+type point struct {
+	line string
+	text text
+}
+
+func pointOf(p string) point { return point{line(p), read(p)} }
+
+// restates reports whether a point only repeats another.
+func (p point) restates(other point) bool {
+	return p.line == other.line || p.text.repeats(other.text, defaultSimilarity)
 }
 
 // few puts each point on a line, without duplicates, and counts those beyond the limit.
