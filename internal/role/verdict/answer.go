@@ -123,9 +123,10 @@ func named(list string) (ids []string) {
 
 // settle leaves one answer per name. A finding with contradicting answers is open.
 func settle(all []loop.Answer) (one []loop.Answer) {
+	at := map[string]int{}
 	for _, a := range all {
-		i := slices.IndexFunc(one, func(b loop.Answer) bool { return b.ID == a.ID })
-		if i < 0 {
+		if i, known := at[a.ID]; !known {
+			at[a.ID] = len(one)
 			one = append(one, a)
 		} else if one[i].State != a.State {
 			one[i].State = loop.FindingOpen

@@ -72,9 +72,9 @@ func admitted(_ *reading, c claim) error {
 // openPoint returns a title of open points with the text after it, or a line that is
 // crossed out or not ticked off, "" for none.
 func openPoint(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if crossed(line) {
+	for text != "" {
+		var line string
+		if line, text, _ = strings.Cut(text, "\n"); crossed(line) {
 			return line
 		}
 		title, said, found := strings.Cut(strings.ReplaceAll(line, "：", ":"), ":")
@@ -84,7 +84,7 @@ func openPoint(text string) string {
 			continue
 		}
 		if strings.Trim(said, "*_` ") == "" {
-			said, _ = cutLine(strings.Join(lines[i+1:], "\n"))
+			said, _ = cutLine(text)
 		}
 		_, more := answers(said, "")
 		if name, _ := splitLabel(said); name == "" && more != "" && !nothing(more) {

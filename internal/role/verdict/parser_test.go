@@ -3,6 +3,7 @@ package verdict_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -67,6 +68,27 @@ func show(v loop.Verdict) string {
 		return err.Error()
 	}
 	return string(raw)
+}
+
+// TestParseMany: many different answers, and many titles without open points, are read in linear time, too.
+func TestParseMany(t *testing.T) {
+	t.Parallel()
+	const many = 10_000
+	var answers strings.Builder
+	for n := range many {
+		fmt.Fprintf(&answers, "F%d: settled\n", n+1)
+	}
+	began := time.Now()
+	v, err := verdict.Parse("DECISION: CONTINUE\nFEEDBACK: a\n" + answers.String())
+	if err != nil || len(v.Answers) != many {
+		t.Errorf("%d answers, %v", len(v.Answers), err)
+	}
+	if v, err = verdict.Parse("DECISION: DONE\nSUMMARY: a\n" + strings.Repeat("Open issues:\nnone\n", many)); err != nil || v.Decision != loop.Done {
+		t.Errorf("%q, %v", v.Decision, err)
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
 }
 
 // TestParseLarge: large replies are read in linear time. In quadratic time these would take minutes.
