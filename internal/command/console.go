@@ -37,9 +37,9 @@ type Console struct {
 	host.Host
 }
 
-// Tell writes a sentence to standard error.
+// Tell writes a sentence to standard error. It may quote what an agent or another program has said.
 func (c *Console) Tell(sentence string) {
-	fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(sentence)) //nolint:errcheck // a courtesy
+	fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(c.Secrets.String(sentence))) //nolint:errcheck // a courtesy
 }
 
 // Report writes an error and its hint, each on a line. The error may quote a repository, an agent
@@ -55,21 +55,23 @@ func (c *Console) Report(err error) {
 
 // Show writes v as JSON, or text for a person.
 func (c *Console) Show(asJSON bool, v any, text string) error {
+	if asJSON {
+		return c.JSON(v)
+	}
 	return c.Print(func(w io.Writer) error {
-		if asJSON {
-			return WriteJSON(w, v)
-		}
 		_, err := io.WriteString(w, text)
 		return err
 	})
 }
 
-// WriteJSON writes an indented JSON value, if somebody reads it.
-func WriteJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return pager.UnlessGone(enc.Encode(v))
+// JSON writes an indented JSON value to standard output.
+func (c *Console) JSON(v any) error {
+	return c.Print(func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	})
 }
 
 // Print lets write use standard output. Values of secrets are removed: the log of another program

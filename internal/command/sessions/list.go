@@ -95,7 +95,10 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 	}
 	none := len(all) == 0
 	picked := q.Pick(all)
-	if !o.json && !o.jsonl {
+	if o.json {
+		return l.Console.JSON(sessionview.Rows(picked))
+	}
+	if !o.jsonl {
 		defer func() {
 			if slices.ContainsFunc(picked, func(one session.Overview) bool { return one.Status == session.Crashed && one.Err == nil }) {
 				fmt.Fprintln(l.Console.Err, "hint: to continue a session that crashed: codeloops resume ID") //nolint:errcheck // a courtesy
@@ -104,8 +107,6 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 	}
 	return l.Console.Print(func(w io.Writer) error {
 		switch {
-		case o.json:
-			return command.WriteJSON(w, sessionview.Rows(picked))
 		case o.jsonl:
 			return jsonLines(w, sessionview.Rows(picked))
 		case len(picked) == 0:
@@ -216,10 +217,11 @@ func runSessionsSearch(ctx context.Context, l *command.Logs, o *searchOptions, w
 	if o.limit > 0 && len(found) > o.limit {
 		found = found[:o.limit]
 	}
+	if o.json {
+		return l.Console.JSON(sessionview.FoundRows(found))
+	}
 	return l.Console.Print(func(w io.Writer) error {
 		switch {
-		case o.json:
-			return command.WriteJSON(w, sessionview.FoundRows(found))
 		case l.Console.OutTTY && len(found) == 0:
 			_, err := fmt.Fprintf(l.Console.Err, "no session has %s\n", strings.Join(words, " and "))
 			return err

@@ -139,7 +139,7 @@ rules of the run pointed at, which rule decided, and what each phase took.
 			return err
 		}
 		if asJSON {
-			return l.Console.Print(func(w io.Writer) error { return command.WriteJSON(w, audit) })
+			return l.Console.JSON(audit)
 		}
 		return l.Console.Page(ctx, noPager, func(_ context.Context, w io.Writer) error {
 			return audit.Text(w, l.Console.Screen())

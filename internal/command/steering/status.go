@@ -107,10 +107,9 @@ func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
 	if asJSON {
 		all := make([]standing.Standing, 0, len(runs))
 		for _, r := range runs {
-			r.At.Prompt = c.Secrets.String(r.At.Prompt)
 			all = append(all, r.At)
 		}
-		return command.WriteJSON(c.Out, all)
+		return c.JSON(all)
 	}
 	if len(runs) == 0 {
 		return lastSession(l)

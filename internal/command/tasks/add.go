@@ -120,7 +120,7 @@ func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
 	}
 	o.warn(b, "the task")
 	if o.asJSON {
-		return command.WriteJSON(b.Out, r)
+		return b.JSON(r)
 	}
 	_, err = fmt.Fprintln(b.Out, t.ID)
 	return pager.UnlessGone(err)
@@ -254,7 +254,7 @@ that is merged. See docs/queue-sources.md.`,
 				if err != nil || !o.asJSON {
 					return err
 				}
-				return command.WriteJSON(q.Out, map[string]any{"added": added})
+				return q.JSON(map[string]any{"added": added})
 			})
 		},
 	}

@@ -29,7 +29,7 @@ func changeTask(q *Access, cmd *cobra.Command, change func(context.Context, *bac
 			case err != nil:
 				return err
 			case asJSON:
-				return command.WriteJSON(q.Out, r)
+				return q.JSON(r)
 			}
 			_, err = fmt.Fprintf(q.Out, "%s  %s\n", r.Task.ID, r.State)
 			return pager.UnlessGone(err)
@@ -123,7 +123,7 @@ without its result. Sessions stay.`,
 				gone := &removals{Removed: []string{}}
 				err := gone.all(cmd.Context(), b, args, force)
 				if asJSON {
-					return errors.Join(err, command.WriteJSON(q.Out, gone))
+					return errors.Join(err, q.JSON(gone))
 				}
 				for _, ref := range gone.Kept {
 					fmt.Fprintf(q.Out, "its work is kept at %s\n", ref) //nolint:errcheck // the reader may be gone

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"maps"
@@ -20,7 +21,6 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/run"
-	"codeloops/internal/screen/pager"
 	"codeloops/internal/session"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -72,7 +72,7 @@ func newQueueShowCmd(q *Access) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return q.withTask(cmd.Context(), args[0], func(b *backlog, r queue.Record) error {
 				if asJSON {
-					return command.WriteJSON(q.Out, r)
+					return q.JSON(r)
 				}
 				all, err := b.on.All(cmd.Context())
 				if err != nil {
@@ -85,7 +85,7 @@ func newQueueShowCmd(q *Access) *cobra.Command {
 				if err := b.asItStands(cmd.Context(), &r); err != nil {
 					return err
 				}
-				return pager.UnlessGone(v.Show(q.Out, &r, run.Spelled(r.Task.Flags), b.toTake(&r)))
+				return q.Print(func(w io.Writer) error { return v.Show(w, &r, run.Spelled(r.Task.Flags), b.toTake(&r)) })
 			})
 		},
 	}
@@ -181,9 +181,13 @@ func (b *backlog) list(ctx context.Context, all queue.Backlog, asJSON bool) erro
 		return err
 	}
 	if asJSON {
-		return command.WriteJSON(b.Out, v.Document())
+		return b.JSON(v.Document())
 	}
-	return pager.UnlessGone(v.List(b.Streams))
+	err = b.Print(func(w io.Writer) error { return v.List(w, b.Streams) })
+	for _, budget := range v.Budgets {
+		fmt.Fprintf(b.Err, "budget: %s\n", &budget) //nolint:errcheck // a courtesy
+	}
+	return err
 }
 
 // rest returns the events of a session whose log is here.

@@ -220,7 +220,11 @@ func (s *shift) show(ctx context.Context) (shown func(), err error) {
 		return nil, err
 	}
 	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only}
-	s.worker.Watch, shown = p.Draw(all, s.on.Now, s.worker.Holds)
+	watch, shown := p.Draw(all, s.on.Now, s.worker.Holds)
+	s.worker.Watch = func(r queue.Record) {
+		r.Why = s.Secrets.String(r.Why)
+		watch(r)
+	}
 	return shown, nil
 }
 

@@ -20,24 +20,21 @@ type View struct {
 	Now     time.Time
 }
 
-// List lists the tasks: for people if standard output is a terminal, otherwise for programs.
-func (v *View) List(s *term.Streams) error {
-	for _, budget := range v.Budgets {
-		defer fmt.Fprintf(s.Err, "budget: %s\n", &budget) //nolint:errcheck // a courtesy
-	}
+// List writes the tasks, which go to standard output: for people if that is a terminal, otherwise for programs.
+func (v *View) List(w io.Writer, s *term.Streams) error {
 	if s.OutTTY {
 		if len(v.Tasks) == 0 {
-			fmt.Fprintln(s.Out, `no tasks: codeloops queue add "what to do" adds one`) //nolint:errcheck // the reader may have gone
-			return nil
+			_, err := fmt.Fprintln(w, `no tasks: codeloops queue add "what to do" adds one`)
+			return err
 		}
-		return v.table(s)
+		return v.table(w, s)
 	}
 	for _, r := range v.Tasks.Sorted() {
 		cells := []string{
 			r.Task.ID, string(r.State), strconv.Itoa(r.Attempt), r.Worker.Name, strconv.Itoa(r.Progress.Iteration), r.Progress.Phase,
 			strconv.Itoa(int(v.Now.Sub(r.Since).Seconds())), dollars(r.Progress.Dollars), term.Line(r.Task.Title()),
 		}
-		if _, err := fmt.Fprintln(s.Out, strings.Join(cells, "\t")); err != nil {
+		if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
 			return err
 		}
 	}
@@ -125,7 +122,7 @@ const (
 )
 
 // table lists tasks for people, fitted to the terminal's width.
-func (v *View) table(s *term.Streams) error {
+func (v *View) table(w io.Writer, s *term.Streams) error {
 	sorted, style := v.Tasks.Sorted(), s.OutRenderer()
 	t := v.tasks(sorted)
 	t.Style = func(row, column int, cell string) string {
@@ -139,7 +136,7 @@ func (v *View) table(s *term.Streams) error {
 	}
 	t.ASCII = s.ASCII
 	for _, line := range t.Lines(s.OutWidth()) {
-		if _, err := fmt.Fprintln(s.Out, line); err != nil {
+		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
 	}
