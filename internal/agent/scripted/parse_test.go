@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"errors"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -219,7 +220,10 @@ func TestTurnSelection(t *testing.T) {
 
 // Any file is either a scenario, or an error that names a line of it.
 func FuzzParse(f *testing.F) {
-	_, demo := Demo()
+	demo, err := os.ReadFile(demoScript)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add(demo)
 	for _, block := range documentedScenarios(f) {
 		f.Add([]byte(block))

@@ -381,11 +381,27 @@ func await(t *testing.T, name string) string {
 	return ""
 }
 
+// What codeloops demo plays by default.
+const (
+	demoScript     = "../../cli/demo/scenes/actor-critic/scenario.toml"
+	demoRepository = "../../cli/demo/repository"
+)
+
 // The demo's first attempt fails its own test, and the second one passes.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	files, script := Demo()
-	cmd := agent(t, string(script))
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	files := map[string]string{}
+	for _, name := range []string{"prompt.md", "slug.sh", "test.sh"} {
+		files[name] = read(filepath.Join(demoRepository, name))
+	}
+	cmd := agent(t, read(demoScript))
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(cmd.Dir, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)

@@ -5,22 +5,25 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"codeloops/internal/agent/scripted"
 	"codeloops/internal/run/worktree"
-	"codeloops/internal/strategy"
 )
 
-// scenes has a directory for each strategy except the default one, with its scenario and
-// configuration.
+// scenes has a directory for each strategy, with its scenario and configuration.
 //
 //go:embed scenes
 var scenes embed.FS
+
+// repository is a small program with a task. Its test needs a POSIX shell.
+//
+//go:embed repository
+var repository embed.FS
 
 // ThrowAway is a file that marks a stage that may be deleted after the demonstration.
 const ThrowAway = ".throw-away"
@@ -54,26 +57,25 @@ func (s Stage) Environ(environ []string) []string {
 // Set writes the scene of a strategy and a repository with one commit. environ is the result
 // of [Stage.Environ].
 func (s Stage) Set(ctx context.Context, environ []string, strategyName string) error {
-	files, scenario := scripted.Demo()
-	var config []byte
-	if strategyName != strategy.NameActorCritic {
-		var err error
-		if scenario, err = scenes.ReadFile(path.Join("scenes", strategyName, "scenario.toml")); err != nil {
-			return fmt.Errorf("there is no demonstration of %s", strategyName)
-		}
-		if config, err = scenes.ReadFile(path.Join("scenes", strategyName, "config.toml")); err != nil {
-			return err
-		}
+	scenario, err := scenes.ReadFile(path.Join("scenes", strategyName, "scenario.toml"))
+	if err != nil {
+		return fmt.Errorf("there is no demonstration of %s", strategyName)
 	}
-	for name, text := range files {
-		if err := write(filepath.Join(s.Repository(), name), []byte(text)); err != nil {
-			return err
-		}
+	config, err := scenes.ReadFile(path.Join("scenes", strategyName, "config.toml"))
+	if err != nil {
+		return err
 	}
 	if err := write(s.Script(), scenario); err != nil {
 		return err
 	}
 	if err := write(filepath.Join(s.dir, "config", "codeloops", "config.toml"), config); err != nil {
+		return err
+	}
+	program, err := fs.Sub(repository, "repository")
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(s.Repository(), program); err != nil {
 		return err
 	}
 	return commit(ctx, environ, s.Repository())
