@@ -49,13 +49,13 @@ func (s *Store) Alone(id string, do func() error) error {
 	return errors.Join(err, log.Close())
 }
 
-// Space returns the size in bytes of a session's log and the files beside it. Files that
-// cannot be examined count as nothing.
-func (s *Store) Space(id string) (bytes int64) {
-	if st, err := os.Lstat(s.Path(id)); err == nil {
-		bytes = st.Size()
-	}
-	_ = filepath.WalkDir(folderOf(s.Path(id)), func(_ string, entry fs.DirEntry, err error) error {
+// Space returns the size of a session's log and the files beside it.
+func (s *Store) Space(id string) int64 { return Size(s.Path(id)) + Size(folderOf(s.Path(id))) }
+
+// Size returns the size in bytes of a file, or of all files in a directory. Files that cannot be
+// examined count as nothing.
+func Size(path string) (bytes int64) {
+	_ = filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // the total is for information
 		}

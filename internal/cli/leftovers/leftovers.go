@@ -136,7 +136,7 @@ func (p Place) checkpoints(ctx context.Context, store *session.Store, f *Found) 
 	for _, of := range all {
 		thing := Thing{What: wording.Count(len(of.Refs), "checkpoint") + " of deleted sessions", Path: of.Dir, remove: of.Remove}
 		if of.All {
-			thing.Bytes = size(of.Dir)
+			thing.Bytes = session.Size(of.Dir)
 		}
 		f.Things = append(f.Things, thing)
 	}
@@ -185,21 +185,7 @@ func kept(path string) bool {
 }
 
 func (f *Found) add(what, path string, remove func(context.Context) error) {
-	f.Things = append(f.Things, Thing{What: what, Path: path, Bytes: size(path), remove: remove})
-}
-
-// size returns the size of a file, or of all files in a directory.
-func size(path string) (bytes int64) {
-	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // the total is only for information
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
-		}
-		return nil
-	})
-	return bytes
+	f.Things = append(f.Things, Thing{What: what, Path: path, Bytes: session.Size(path), remove: remove})
 }
 
 // Sum says how much was found.
