@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/agent/scripted"
-	"codeloops/internal/agent/transcript"
 	"codeloops/internal/cli/demo"
 	"codeloops/internal/command"
 	"codeloops/internal/config"
@@ -67,7 +66,7 @@ func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep bool)
 			return err
 		}
 	}
-	cfg, err := config.Load(config.Options{Env: a.Environ, Home: a.Home(), WorkingDir: dir, Outputs: transcript.Formats()})
+	cfg, err := config.Load(config.Options{Env: a.Environ, Home: a.Home(), WorkingDir: dir})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/agent/transcript"
 	"codeloops/internal/cli/problem"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
@@ -102,9 +101,7 @@ func (c *Console) Interactive() bool {
 // Settings returns what the configuration depends on, seen from dir. Outside of a repository only
 // dir itself may hold a project file.
 func (c *Console) Settings(dir string) config.Options {
-	o := config.Options{
-		Env: c.Environ, Home: c.Home(), WorkingDir: dir, Outputs: transcript.Formats(),
-	}
+	o := config.Options{Env: c.Environ, Home: c.Home(), WorkingDir: dir}
 	if r, err := repo.Open(dir, c.LookupEnv); err == nil {
 		o.RepositoryRoot = r.WorkTree
 	}

@@ -138,7 +138,7 @@ type CustomAgent struct {
 	Command       []string          `toml:"command"`        // never empty
 	CriticCommand []string          `toml:"critic_command"` // read-only; empty: Command
 	Prompt        string            `toml:"prompt"`         // "stdin", "pipe", "arg" or "file"
-	Output        string            `toml:"output"`         // "text", or one of [Options.Outputs]
+	Output        string            `toml:"output"`         // "text", or one of [transcript.Formats]
 	ModelArgs     []string          `toml:"model_args"`     // appended when a model is set
 	SessionArgs   []string          `toml:"session_args"`   // appended to begin a conversation
 	ResumeArgs    []string          `toml:"resume_args"`    // appended to continue a conversation

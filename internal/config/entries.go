@@ -56,7 +56,7 @@ func (c *Config) entries() []Entry {
 			delete(rest, key)
 		}
 	}
-	for _, known := range newSchema(nil) {
+	for _, known := range newSchema() {
 		add(known.key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(rest)) {

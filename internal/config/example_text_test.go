@@ -17,7 +17,7 @@ func exampleText(tb testing.TB) string {
 	var b strings.Builder
 	b.WriteString(exampleHead)
 	table, known := "", descriptions(tb)
-	for _, s := range newSchema(nil) {
+	for _, s := range newSchema() {
 		parent, name := s.place()
 		b.WriteString("\n")
 		if parent != table {

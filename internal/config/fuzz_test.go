@@ -58,7 +58,7 @@ func readAs(origin Layer, content []byte) (*Config, Errors) {
 	if problem := checkText(name, content); problem != nil {
 		return nil, Errors{problem}
 	}
-	keys := newSchema(nil)
+	keys := newSchema()
 	r := fileReader{name: name, origin: origin, schema: keys, home: string(filepath.Separator)}
 	if problems := r.read(content); len(problems) > 0 {
 		return nil, problems

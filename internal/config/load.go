@@ -28,8 +28,6 @@ type Options struct {
 	RepositoryRoot string
 	// TrustProject trusts the project file for this run.
 	TrustProject bool
-	// Outputs are the structured formats that an agent's output may have.
-	Outputs []string
 }
 
 // Load returns the effective configuration. Errors are an [*Error] or, for several
@@ -39,7 +37,7 @@ func Load(o Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := newSchema(o.Outputs)
+	keys := newSchema()
 	global, inGlobal := o.file(keys, paths.Global, Global)
 	project, inProject := o.file(keys, paths.Project, Project)
 	if len(inProject) == 0 {

@@ -85,7 +85,7 @@ func TestSchemaIsComplete(t *testing.T) {
 	for field := range reflect.TypeFor[CustomAgent]().Fields() {
 		got = append(got, "agents.*."+field.Tag.Get("toml"))
 	}
-	for _, s := range newSchema(nil) {
+	for _, s := range newSchema() {
 		want = append(want, strings.Replace(s.key, ".env.*", ".env", 1))
 		raw := fileForm(s.byDefault)
 		if is, f := s.value(raw); f != nil || !reflect.DeepEqual(is, s.byDefault) {
@@ -191,7 +191,7 @@ func sample(t *testing.T, s setting, step int) any {
 
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
-	for _, s := range newSchema(nil) {
+	for _, s := range newSchema() {
 		if strings.Contains(s.key, "*") {
 			continue
 		}
@@ -383,8 +383,8 @@ func TestOutputs(t *testing.T) {
 	if _, err := Load(o); err == nil {
 		t.Error("an unknown output format was accepted")
 	}
-	o.Outputs = []string{"x-stream"}
-	if got := mustLoad(t, o).Agents["x"].Output; got != "x-stream" {
+	p.global("[agents.x]\ncommand = [\"x\"]\noutput = \"codex-json\"\n")
+	if got := mustLoad(t, o).Agents["x"].Output; got != "codex-json" {
 		t.Errorf("output is %q", got)
 	}
 }

@@ -34,7 +34,7 @@ type looser func(was, is any) bool
 // for the profile. The definitions of the user's own agents that judge follow, then the
 // trusted project file.
 func (c *Config) Rules() []loop.Rule {
-	keys := newSchema(nil)
+	keys := newSchema()
 	var all []loop.Rule
 	for _, e := range c.entries() {
 		s, _ := keys.find(strings.Split(e.Key, "."))
@@ -103,14 +103,14 @@ func ruleOf(rules []loop.Rule, key string) loop.Rule {
 	if i := slices.IndexFunc(rules, func(r loop.Rule) bool { return r.Key == key }); i >= 0 {
 		return rules[i]
 	}
-	if v, ok := newSchema(nil).defaults().values[key]; ok {
+	if v, ok := newSchema().defaults().values[key]; ok {
 		return loop.Rule{Key: key, Values: texts(key, fileForm(v.is)), Origin: v.origin.String()}
 	}
 	return loop.Rule{}
 }
 
 func weaker(was, is loop.Rule) bool {
-	s, _ := newSchema(nil).find(strings.Split(was.Key, "."))
+	s, _ := newSchema().find(strings.Split(was.Key, "."))
 	before, ok := valueIn(was)
 	after, readable := valueIn(is)
 	if s.loosens == nil || !ok || !readable {
@@ -121,7 +121,7 @@ func weaker(was, is loop.Rule) bool {
 
 // valueIn returns a rule's value in the type that [Config] holds.
 func valueIn(r loop.Rule) (any, bool) {
-	s, ok := newSchema(nil).find(strings.Split(r.Key, "."))
+	s, ok := newSchema().find(strings.Split(r.Key, "."))
 	if !ok {
 		return nil, false
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/agent/transcript"
 	"codeloops/internal/wording"
 )
 
@@ -32,12 +33,10 @@ type setting struct {
 // table by table. codeloops.toml.example explains each key; a test compares the two.
 type schema []setting
 
-// newSchema returns the schema; outputs are the output formats that an agent may have
-// besides "text".
-func newSchema(outputs []string) schema {
+func newSchema() schema {
 	return slices.Concat(
 		general(), verdicts(), templates(), roleSchema("actor", "--actor-"), roleSchema("critic", "--critic-"), panel(),
-		strategySchema(), lessonsSchema(), queueSchema(), policy(), convergence(), agent(outputs),
+		strategySchema(), lessonsSchema(), queueSchema(), policy(), convergence(), agent(),
 	)
 }
 
@@ -77,12 +76,12 @@ func general() schema {
 	}
 }
 
-func agent(outputs []string) schema {
+func agent() schema {
 	s := schema{
 		{key: "agents.*.command", value: list(plain), byDefault: []string{"mine", "--yes"}},
 		{key: "agents.*.critic_command", value: list(plain), byDefault: []string{"mine", "--read-only"}},
 		{key: "agents.*.prompt", value: choice("stdin", "pipe", "arg", "file"), byDefault: "stdin"},
-		{key: "agents.*.output", value: choice(append([]string{"text"}, outputs...)...), byDefault: "text"},
+		{key: "agents.*.output", value: choice(append([]string{"text"}, transcript.Formats()...)...), byDefault: "text"},
 		{key: "agents.*.model_args", value: list(plain), byDefault: []string{"--model", "{model}"}},
 		{key: "agents.*.session_args", value: list(plain), byDefault: []string{"--session-id", "{session_id}"}},
 		{key: "agents.*.resume_args", value: list(plain), byDefault: []string{"--resume", "{conversation}"}},

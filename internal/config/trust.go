@@ -32,7 +32,7 @@ func Trust(o Options, name string) (trusted string, keys []string, _ error) {
 			err:     fs.ErrNotExist,
 		}
 	}
-	r, problems := o.file(newSchema(o.Outputs), paths.Project, Project)
+	r, problems := o.file(newSchema(), paths.Project, Project)
 	if err := problems.orNil(); err != nil {
 		return "", nil, err
 	}

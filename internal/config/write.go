@@ -53,7 +53,7 @@ func createFile(name string, content []byte) error {
 
 // render returns the text of a file with the settings, in the schema's order.
 func render(settings map[string]any) (string, error) {
-	all := newSchema(nil)
+	all := newSchema()
 	var problems Errors
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		path := strings.Split(key, ".")

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"codeloops/internal/agent"
-	"codeloops/internal/agent/transcript"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
@@ -147,7 +146,7 @@ func (p *Plan) load() (err error) {
 	h := p.options.Host
 	p.Config, err = config.Load(config.Options{
 		Flags: p.settings.values, Env: h.Environ, Home: h.Home(), WorkingDir: p.Dir,
-		RepositoryRoot: p.tree.Root(), TrustProject: p.settings.Trusts(), Outputs: transcript.Formats(),
+		RepositoryRoot: p.tree.Root(), TrustProject: p.settings.Trusts(),
 	})
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/agent/transcript"
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/signals"
 	"codeloops/internal/command"
@@ -60,7 +59,7 @@ are told the command that takes them.`,
 
 // settings loads the queue's settings. Project files play no part in it.
 func (q *Access) settings() (config.Queue, error) {
-	o := config.Options{Env: q.Environ, Home: q.Home(), Outputs: transcript.Formats()}
+	o := config.Options{Env: q.Environ, Home: q.Home()}
 	if q.hub != "" {
 		o.Flags = map[string]any{"queue.hub": q.hub}
 	}

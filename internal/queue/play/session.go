@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"codeloops/internal/agent/transcript"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
@@ -116,7 +115,7 @@ func sessionsOf(h *host.Host, tree string, s run.Settings) (*session.Store, erro
 // configured loads the configuration of a run in a work tree.
 func configured(h *host.Host, tree string, s run.Settings) (*config.Config, error) {
 	o := options(h, tree)
-	o.Flags, o.TrustProject, o.Outputs = s.Values(), s.Trusts(), transcript.Formats()
+	o.Flags, o.TrustProject = s.Values(), s.Trusts()
 	return config.Load(o)
 }
 
