@@ -80,7 +80,7 @@ func (r *runCommand) confirm(ctx context.Context) error {
 	defer keys.Close()
 	judge, who := render.Judges(p.Critic[0].Ref(), run.PanelOf(p.Config))
 	fmt.Fprintf(a.Err, "%s\nin %s: actor %s, %s %s, %s\nrun it? [y/N] ", //nolint:errcheck // if it fails, no key will come either
-		term.Line(r.prompt), p.Dir, render.Who(p.Actor[0].Ref()), judge, who, iterations(p.Config.MaxIterations))
+		term.Line(a.Secrets.String(r.prompt)), p.Dir, render.Who(p.Actor[0].Ref()), judge, who, iterations(p.Config.MaxIterations))
 	select {
 	case key := <-keys.Pressed():
 		fmt.Fprintln(a.Err, term.Line(key)) //nolint:errcheck // as above

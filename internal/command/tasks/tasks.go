@@ -144,7 +144,7 @@ func (q *Access) complete(cmd *cobra.Command, args []string, _ string) (ids []co
 		_ = q.with(cmd.Context(), func(b *backlog) error { // without a queue there is nothing to offer
 			all, err := b.mine(cmd.Context(), false)
 			for _, r := range all.Sorted() {
-				ids = append(ids, cobra.CompletionWithDesc(r.Task.ID, string(r.State)+": "+term.Line(r.Task.Title())))
+				ids = append(ids, cobra.CompletionWithDesc(r.Task.ID, string(r.State)+": "+term.Line(q.Secrets.String(r.Task.Title()))))
 			}
 			return err
 		})
