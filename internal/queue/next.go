@@ -63,7 +63,7 @@ func touched(r *Record, others []*Record) *Record {
 func (b Backlog) Blocked(r *Record) string {
 	for _, id := range r.Task.After {
 		before, ok := b[id]
-		if !ok || before.State == Merged || before.State == Finished && before.Task.Unmerged {
+		if !ok || before.Done() {
 			continue
 		}
 		return id
@@ -74,7 +74,7 @@ func (b Backlog) Blocked(r *Record) string {
 // Dependents lists the tasks that wait for one, and would begin without its result if it were removed.
 func (b Backlog) Dependents(id string) (ids []string) {
 	before := b[id]
-	if before == nil || before.State == Merged || before.State == Finished && before.Task.Unmerged {
+	if before == nil || before.Done() {
 		return nil
 	}
 	for _, r := range b.Sorted() {
@@ -109,7 +109,7 @@ func (b Backlog) Pending(r *Record) bool {
 	case Offered, Running:
 		return true
 	case Finished:
-		return !r.Task.Unmerged
+		return r.AwaitsMerge()
 	case Merged, NeedsHuman, Failed, Dead, Cancelled:
 	}
 	return false

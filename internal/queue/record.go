@@ -101,6 +101,14 @@ type Record struct {
 	Revision uint64 `json:"-"`
 }
 
+// Done reports whether the result is where the user wants it: merged, or on the task's branch.
+func (r *Record) Done() bool {
+	return r.State == Merged || r.State == Finished && r.Task.Unmerged
+}
+
+// AwaitsMerge reports whether the result is to be merged.
+func (r *Record) AwaitsMerge() bool { return r.State == Finished && !r.Task.Unmerged }
+
 // A Worker identifies who works on a task.
 type Worker struct {
 	Name string `json:"name"` // for people: machine and process

@@ -232,7 +232,7 @@ func (s *shift) show(ctx context.Context) (shown func(), err error) {
 func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 	left, last := false, map[string]*queue.Record{} // by target
 	for _, r := range all {
-		left = left || r.State != queue.Merged && (r.State != queue.Finished || !r.Task.Unmerged)
+		left = left || !r.Done()
 		if r.Merge.Take != "" && (last[r.Task.Target] == nil || last[r.Task.Target].Since.Before(r.Since)) {
 			last[r.Task.Target] = r
 		}

@@ -46,7 +46,7 @@ func (b *Board) Send(ctx context.Context, r *queue.Record) error {
 	switch {
 	case r.State == queue.Offered:
 		subject = offerSubject
-	case r.State == queue.Finished && !r.Task.Unmerged && !b.Now().Before(r.NotBefore):
+	case r.AwaitsMerge() && !b.Now().Before(r.NotBefore):
 		subject = resultSubject
 	default:
 		return nil

@@ -79,8 +79,7 @@ func (w *Worker) home(r *queue.Record) bool {
 
 // unfetched reports whether a task has ended elsewhere and its result must be fetched from the hub, without a merge.
 func (w *Worker) unfetched(r *queue.Record) bool {
-	rests := r.State.Over() || r.State == queue.Finished && r.Task.Unmerged
-	return (r.Parcels.Count > 0 || r.Remote != "") && rests && w.home(r)
+	return (r.Parcels.Count > 0 || r.Remote != "") && (r.State.Over() || r.Done()) && w.home(r)
 }
 
 // hasErrands reports whether a result is being fetched, or one has not been tried yet, or an origin has not been told

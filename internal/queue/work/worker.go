@@ -230,7 +230,7 @@ const moment = 10 * time.Millisecond
 // merge merges results, one at a time for each repository of this home.
 func (w *Worker) merge(ctx context.Context) error {
 	for of := range w.sight.repositories(func(r *queue.Record) bool {
-		return r.State == queue.Finished && !r.Task.Unmerged && w.home(r) && !w.hands.merges(r.Task.Repository)
+		return r.AwaitsMerge() && w.home(r) && !w.hands.merges(r.Task.Repository)
 	}) {
 		j, err := w.Board.TakeResult(ctx, of, w.Board.Now())
 		if err != nil {

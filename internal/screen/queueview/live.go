@@ -90,7 +90,7 @@ func (d *drawing) picture(_, height, beat int) (lines []string) {
 	wide, held := 0, ""
 	for _, r := range d.all.Sorted() {
 		switch {
-		case r.State.Busy() && (r.State != queue.Finished || !r.Task.Unmerged):
+		case r.State.Busy() && !r.Done():
 			busy = append(busy, r)
 			wide = max(wide, ansi.StringWidth(r.Task.ID))
 			continue

@@ -34,7 +34,7 @@ func statusLine(r *queue.Record) string {
 
 // permanentLine is the permanent line about a task; "" while it is under way.
 func permanentLine(r *queue.Record) string {
-	if r.State == queue.Running || r.State == queue.Offered || r.State == queue.Finished && !r.Task.Unmerged && !r.Postponed() || r.State == queue.Waiting && r.Why == "" {
+	if r.State == queue.Running || r.State == queue.Offered || r.AwaitsMerge() && !r.Postponed() || r.State == queue.Waiting && r.Why == "" {
 		return ""
 	}
 	return statusLine(r)
