@@ -167,9 +167,8 @@ func (c *Config) Sessions() (string, error) {
 	return c.paths.Sessions, nil
 }
 
-// Validate checks the keys against each other. [Load] calls it; call it again after
-// changing a Config.
-func (c *Config) Validate() error {
+// validate checks the keys against each other.
+func (c *Config) validate() error {
 	critic := c.Agents[c.Critic.Agent]
 	key, args := "command", critic.Command
 	if len(critic.CriticCommand) > 0 {

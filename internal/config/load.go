@@ -55,7 +55,7 @@ func Load(o Options) (*Config, error) {
 	if len(project.guarded) > 0 {
 		c.trusted = project.digest
 	}
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -495,7 +495,7 @@ func TestValidateAfterChange(t *testing.T) {
 	p.global("model = \"m\"\n[agents.x]\ncommand = [\"x\", \"{model}\"]\n")
 	c := mustLoad(t, p.options())
 	c.Critic = Role{Player: Player{Agent: "x"}}
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "the critic has no model") {
+	if err := c.validate(); err == nil || !strings.Contains(err.Error(), "the critic has no model") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,21 +8,21 @@ type Queue struct {
 	Key      string `key:"key"`   // file with its key
 	Creds    string `key:"creds"` // file with NATS credentials; "": the home's key
 	Replicas int    `key:"replicas"`
-	// Transport is how commits get from machine to machine, and Remote the git remote for
-	// [TransportRemote]. Both apply to the repositories of this home.
+	// Transport is how commits get from machine to machine: "bundle", or "remote" through the git
+	// remote Remote. Both apply to the repositories of this home.
 	Transport string `key:"transport"`
 	Remote    string `key:"remote"`
 }
 
 // The ways in which the queue's commits get from machine to machine.
 const (
-	TransportBundle = "bundle" // the hub
-	TransportRemote = "remote" // a git remote
+	transportBundle = "bundle" // the hub
+	transportRemote = "remote" // a git remote
 )
 
 // CommitRemote returns the git remote for commits; "" if they go through the hub.
 func (q *Queue) CommitRemote() string {
-	if q.Transport == TransportRemote {
+	if q.Transport == transportRemote {
 		return q.Remote
 	}
 	return ""
@@ -38,7 +38,7 @@ func queueSchema() schema {
 		{key: "queue.key", value: text(orEmpty(notBlank)), byDefault: "", directory: true},
 		{key: "queue.creds", value: text(orEmpty(notBlank)), byDefault: "", directory: true},
 		{key: "queue.replicas", value: count(1), byDefault: 1},
-		{key: "queue.transport", value: choice(TransportBundle, TransportRemote), byDefault: TransportBundle},
+		{key: "queue.transport", value: choice(transportBundle, transportRemote), byDefault: transportBundle},
 		{key: "queue.remote", value: text(notBlank), byDefault: "origin"},
 	}
 	for i := range s {

@@ -30,9 +30,9 @@ func sizeUnits() []sizeUnit {
 	}
 }
 
-// ParseSize reads "256MiB", "10 KB" or "512". A bare number is in bytes; the case of the
+// parseSize reads "256MiB", "10 KB" or "512". A bare number is in bytes; the case of the
 // unit does not matter.
-func ParseSize(s string) (Size, error) {
+func parseSize(s string) (Size, error) {
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	number, unit := s[:digits], strings.TrimLeft(s[digits:], " ")
 	if number == "" {
@@ -51,7 +51,7 @@ func ParseSize(s string) (Size, error) {
 	return 0, fmt.Errorf("read size %q: unknown unit", s)
 }
 
-// String formats the size with the largest unit that leaves a whole number. [ParseSize]
+// String formats the size with the largest unit that leaves a whole number. parseSize
 // reads it back.
 func (s Size) String() string {
 	for _, u := range sizeUnits() {

@@ -209,7 +209,7 @@ func size(least Size) kind {
 		if bytes, ok := raw.(int64); ok {
 			n = Size(bytes)
 		} else if s, ok := asText(raw); ok {
-			parsed, err := ParseSize(s)
+			parsed, err := parseSize(s)
 			if err != nil {
 				return nil, &fault{problem: fmt.Sprintf("must be a size, not %q", short(s)), hint: hint}
 			}

@@ -101,16 +101,16 @@ func TestSize(t *testing.T) {
 		"0": 0, "512": 512, "1B": 1, "10KB": 10_000, "10 KiB": 10 << 10, "3mb": 3_000_000, "256MiB": 256 << 20,
 		"2gb": 2e9, "8GIB": 8 << 30, "8589934591GiB": 8589934591 << 30,
 	} {
-		got, err := ParseSize(text)
+		got, err := parseSize(text)
 		if err != nil || got != want {
 			t.Errorf("%q reads as %d, %v; want %d", text, got, err, want)
 		}
-		if again, err := ParseSize(got.String()); err != nil || again != got {
+		if again, err := parseSize(got.String()); err != nil || again != got {
 			t.Errorf("%d is written %q, which reads as %d, %v", got, got, again, err)
 		}
 	}
 	for _, text := range []string{"", "B", "-1", "1.5GB", "1 TB", "1K", "9223372036854775808", "8589934592GiB", "1e3", "1KB1", " 1KB", "1KB "} {
-		if got, err := ParseSize(text); err == nil {
+		if got, err := parseSize(text); err == nil {
 			t.Errorf("%q reads as %d", text, got)
 		}
 	}

@@ -32,7 +32,7 @@ func (b Backlog) Sorted() []*Record {
 func (b Backlog) Next(now time.Time, holds *Holds) *Record {
 	busy := b.busy()
 	for _, r := range b.Sorted() {
-		if r.State == Waiting && !now.Before(r.NotBefore) && b.Blocked(r) == "" && touched(r, busy) == nil && holds.Held(r, now) == "" {
+		if r.State == Waiting && !now.Before(r.NotBefore) && b.blocked(r) == "" && touched(r, busy) == nil && holds.Held(r, now) == "" {
 			return r
 		}
 	}
@@ -59,8 +59,8 @@ func touched(r *Record, others []*Record) *Record {
 	return nil
 }
 
-// Blocked returns the first dependency of r that is not merged yet; "" is none. A removed task blocks nobody.
-func (b Backlog) Blocked(r *Record) string {
+// blocked returns the first dependency of r that is not merged yet; "" is none. A removed task blocks nobody.
+func (b Backlog) blocked(r *Record) string {
 	for _, id := range r.Task.After {
 		before, ok := b[id]
 		if !ok || before.Done() {
@@ -85,11 +85,11 @@ func (b Backlog) Dependents(id string) (ids []string) {
 	return ids
 }
 
-// Stuck reports whether r waits, directly or not, for a task that has ended without being merged. Somebody must
+// stuck reports whether r waits, directly or not, for a task that has ended without being merged. Somebody must
 // look at that one, id.
-func (b Backlog) Stuck(r *Record) (id string, stuck bool) {
+func (b Backlog) stuck(r *Record) (id string, stuck bool) {
 	for range len(b) { // a record may hold a cycle, although none can be added
-		id := b.Blocked(r)
+		id := b.blocked(r)
 		if id == "" {
 			return "", false
 		}
@@ -104,7 +104,7 @@ func (b Backlog) Stuck(r *Record) (id string, stuck bool) {
 func (b Backlog) Pending(r *Record) bool {
 	switch r.State {
 	case Waiting:
-		_, stuck := b.Stuck(r)
+		_, stuck := b.stuck(r)
 		return !stuck
 	case Offered, Running:
 		return true
@@ -120,10 +120,10 @@ func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	if r.State != Waiting {
 		return ""
 	}
-	if id, stuck := b.Stuck(r); stuck {
+	if id, stuck := b.stuck(r); stuck {
 		return fmt.Sprintf("after %s, which is %s", id, b[id].State)
 	}
-	if id := b.Blocked(r); id != "" {
+	if id := b.blocked(r); id != "" {
 		return "after " + id
 	}
 	if other := touched(r, b.busy()); other != nil {

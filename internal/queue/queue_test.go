@@ -264,7 +264,7 @@ func TestStuck(t *testing.T) {
 		record("c", func(r *Record) { r.Task.After = []string{"b"} }),
 		record("d", nil),
 	)
-	if id, stuck := b.Stuck(b["c"]); !stuck || id != "a" {
+	if id, stuck := b.stuck(b["c"]); !stuck || id != "a" {
 		t.Errorf("c is stuck behind %q, %t", id, stuck)
 	}
 	for id, want := range map[string]bool{"a": false, "b": false, "c": false, "d": true} {

@@ -67,7 +67,7 @@ func (c *Chain) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 			r.Conversation = loop.Conversation{}
 		case p.futile == 1:
 			tell(r, fmt.Sprintf("%s failed at once without doing anything (%s): it is asked again", reply.Agent.Agent, why(reply.Turn)))
-		case !out && !Stops(reply.Turn):
+		case !out && !stops(reply.Turn):
 			return reply, nil
 		case p.at == len(c.Links)-1:
 			c.setNext(p.at, place{})
@@ -133,10 +133,10 @@ func (l Link) diagnose(ctx context.Context, reply *agent.Reply) bool {
 	return true
 }
 
-// Stops reports whether a turn ended so that its agent cannot go on but another one may:
+// stops reports whether a turn ended so that its agent cannot go on but another one may:
 // it is not signed in or not allowed to work, its limit or its service was not worth
 // waiting for, or the prompt is too long for its model.
-func Stops(t loop.Turn) bool {
+func stops(t loop.Turn) bool {
 	return t.Blocked() || t.Ending == loop.EndOverloaded || t.Ending == loop.EndContextTooLong
 }
 
@@ -160,7 +160,7 @@ func unasked(r agent.Reply) bool {
 // its misses.
 func settle(tries []agent.Reply) agent.Reply {
 	first := 0
-	for (lost(tries[first]) || !Stops(tries[first].Turn)) && first < len(tries)-1 {
+	for (lost(tries[first]) || !stops(tries[first].Turn)) && first < len(tries)-1 {
 		first++
 	}
 	chosen := tries[first]

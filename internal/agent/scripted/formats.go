@@ -28,7 +28,7 @@ func allFormats() map[string]format {
 		"gemini-stream-json": gemini(),
 		"opencode-json":      opencode(),
 		"pi-json":            pi(),
-		"qwen-stream-json":   claude(usage.AllInput),
+		"qwen-stream-json":   claude(usage.allInput),
 	}
 }
 
@@ -47,7 +47,7 @@ func claude(input func(usage) int) format {
 			}
 			result := event{"type": "result", "subtype": "success", "num_turns": 1, "is_error": c.Fault != "", "result": c.Final}
 			if c.Fault != "" {
-				result["result"], result["api_error_status"] = c.Reason, c.Status()
+				result["result"], result["api_error_status"] = c.Reason, c.status()
 			}
 			if u := c.Usage; u != nil {
 				result["usage"] = event{"input_tokens": input(*u), "output_tokens": u.Output, "cache_read_input_tokens": u.CacheRead}
@@ -81,7 +81,7 @@ func cline() format {
 				result["finishReason"], result["text"] = "error", c.Reason
 			}
 			if u := c.Usage; u != nil {
-				result["usage"] = event{"inputTokens": u.AllInput(), "outputTokens": u.Output, "cacheReadTokens": u.CacheRead, "totalCost": u.Cost}
+				result["usage"] = event{"inputTokens": u.allInput(), "outputTokens": u.Output, "cacheReadTokens": u.CacheRead, "totalCost": u.Cost}
 			}
 			return append(all, result)
 		},
@@ -97,14 +97,14 @@ func codex() format {
 		end: func(c closing) []event {
 			if c.Fault != "" {
 				reason := c.Reason
-				if c.Status() != 0 {
-					reason = "unexpected status " + c.Numbered()
+				if c.status() != 0 {
+					reason = "unexpected status " + c.numbered()
 				}
 				return []event{{"type": "turn.failed", "error": event{"message": reason}}}
 			}
 			done := event{"type": "turn.completed"}
 			if u := c.Usage; u != nil {
-				done["usage"] = event{"input_tokens": u.AllInput(), "cached_input_tokens": u.CacheRead, "output_tokens": u.Output}
+				done["usage"] = event{"input_tokens": u.allInput(), "cached_input_tokens": u.CacheRead, "output_tokens": u.Output}
 			}
 			return []event{done}
 		},
@@ -123,7 +123,7 @@ func copilot() format {
 				return []event{result}
 			}
 			result["exitCode"] = 1
-			return []event{{"type": "session.error", "data": event{"errorType": "query", "statusCode": c.Status(), "message": c.Reason}}, result}
+			return []event{{"type": "session.error", "data": event{"errorType": "query", "statusCode": c.status(), "message": c.Reason}}, result}
 		},
 	}
 }
@@ -136,7 +136,7 @@ func droid() format {
 		},
 		end: func(c closing) []event {
 			if c.Fault != "" {
-				return []event{{"type": "error", "message": c.Numbered(), "session_id": conversation}}
+				return []event{{"type": "error", "message": c.numbered(), "session_id": conversation}}
 			}
 			done := event{"type": "completion", "finalText": c.Final, "numTurns": 1, "session_id": conversation}
 			if u := c.Usage; u != nil {
@@ -159,10 +159,10 @@ func gemini() format {
 		end: func(c closing) []event {
 			result := event{"type": "result", "status": "success"}
 			if c.Fault != "" {
-				result["status"], result["error"] = "error", event{"message": "[API Error: " + c.Numbered() + "]"}
+				result["status"], result["error"] = "error", event{"message": "[API Error: " + c.numbered() + "]"}
 			}
 			if u := c.Usage; u != nil {
-				result["stats"] = event{"input_tokens": u.AllInput(), "output_tokens": u.Output, "cached": u.CacheRead, "total_tokens": u.Total()}
+				result["stats"] = event{"input_tokens": u.allInput(), "output_tokens": u.Output, "cached": u.CacheRead, "total_tokens": u.total()}
 			}
 			return []event{result}
 		},
@@ -180,7 +180,7 @@ func opencode() format {
 		end: func(c closing) []event {
 			if c.Fault != "" {
 				return []event{{"type": "error", "sessionID": conversation, "error": event{
-					"name": "APIError", "data": event{"message": c.Reason, "statusCode": c.Status()},
+					"name": "APIError", "data": event{"message": c.Reason, "statusCode": c.status()},
 				}}}
 			}
 			part := event{"type": "step-finish", "reason": "stop"}
@@ -207,7 +207,7 @@ func pi() format {
 			last := message(c.Final, "stop") // repeated, because usage comes only with a message
 			if c.Fault != "" {
 				last = message("", "error")
-				last["errorMessage"] = c.Numbered()
+				last["errorMessage"] = c.numbered()
 			}
 			if u := c.Usage; u != nil {
 				last["usage"] = event{"input": u.Input, "output": u.Output, "cacheRead": u.CacheRead, "cost": event{"total": u.Cost}}

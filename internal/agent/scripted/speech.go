@@ -26,17 +26,17 @@ type closing struct {
 	Reset  int64 // when a limit ends, in seconds since 1970; 0: unknown
 }
 
-// Status is the HTTP status that causes the fault, 0 if there is none.
-func (c closing) Status() int {
+// status is the HTTP status that causes the fault, 0 if there is none.
+func (c closing) status() int {
 	return map[string]int{"auth": 401, "rate_limited": 429, "overloaded": 529, "context_too_long": 413}[c.Fault]
 }
 
-// Numbered is the reason after its status, as many CLIs print it.
-func (c closing) Numbered() string {
-	if c.Status() == 0 {
+// numbered is the reason after its status, as many CLIs print it.
+func (c closing) numbered() string {
+	if c.status() == 0 {
 		return c.Reason
 	}
-	return fmt.Sprintf("%d %s", c.Status(), c.Reason)
+	return fmt.Sprintf("%d %s", c.status(), c.Reason)
 }
 
 // A usage holds the tokens and the cost of a turn.
@@ -46,11 +46,11 @@ type usage struct {
 	Priced                   bool
 }
 
-// AllInput is the input including tokens from a cache.
-func (u usage) AllInput() int { return u.Input + u.CacheRead }
+// allInput is the input including tokens from a cache.
+func (u usage) allInput() int { return u.Input + u.CacheRead }
 
-// Total is the number of all tokens.
-func (u usage) Total() int { return u.AllInput() + u.Output }
+// total is the number of all tokens.
+func (u usage) total() int { return u.allInput() + u.Output }
 
 // faults lists what an agent can report.
 func faults() []string {

@@ -129,8 +129,8 @@ func (r *Room) Unbundle(ctx context.Context, file string, refs ...string) error 
 	return err
 }
 
-// FetchInto lets another repository fetch refs of the room, in the syntax of [git fetch]. Git checks all objects.
-func (r *Room) FetchInto(ctx context.Context, to string, refs ...string) error {
+// fetchInto lets another repository fetch refs of the room, in the syntax of [git fetch]. Git checks all objects.
+func (r *Room) fetchInto(ctx context.Context, to string, refs ...string) error {
 	args := []string{
 		"-c", "transfer.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
 		r.CommonDir,

@@ -129,7 +129,7 @@ func (p *Parcel) GiveBranch(ctx context.Context, to, name string) error {
 	if err := p.room.Set(ctx, map[string]string{"refs/heads/" + name: p.Branch}); err != nil {
 		return err
 	}
-	return p.room.FetchInto(ctx, to, "+refs/heads/"+name+":refs/heads/"+name)
+	return p.room.fetchInto(ctx, to, "+refs/heads/"+name+":refs/heads/"+name)
 }
 
 // Unpack stores the session, as one of the work tree there. A session of another task with the same ID is not
@@ -250,7 +250,7 @@ func (p *Parcel) giveCheckpoints(ctx context.Context, store *session.Store, log 
 		all[i] = "+" + ref + ":" + ref
 	}
 	for some := range slices.Chunk(all, 500) { // limits the length of the command line
-		if err := p.room.FetchInto(ctx, private, some...); err != nil {
+		if err := p.room.fetchInto(ctx, private, some...); err != nil {
 			return err
 		}
 	}
