@@ -135,7 +135,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	if reply.Ending == loop.EndRateLimited && reply.ResetAt.IsZero() && a.at.Now != nil {
 		reply.ResetAt = resetIn(reply.Reason, a.at.Now())
 	}
-	reply.Reason = transcript.Line(reply.Reason) // only now: the end of a limit may stand at the end of a long text
+	reply.Reason = transcript.Line(reply.Reason) // not before: a long text may say at its end when a limit is over
 	if remedy := a.spec.Remedy(a.at.Environ); reply.Ending == loop.EndAuth && remedy != "" {
 		reply.Reason = strings.TrimPrefix(reply.Reason+"; "+remedy, "; ")
 	}

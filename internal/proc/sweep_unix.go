@@ -37,7 +37,7 @@ type sweep struct {
 // run returns when nothing is left: the processes that did not end by themselves, and
 // those that could not be ended.
 func (s sweep) run() (leftovers, survivors []Process) {
-	if poll(settle, time.Millisecond, s.hurry, s.gone) {
+	if s.within(settle, s.gone) {
 		return nil, nil
 	}
 	left, leftovers := s.look()
@@ -47,7 +47,7 @@ func (s sweep) run() (leftovers, survivors []Process) {
 				terminate(pid)
 			}
 		}
-		if poll(leftoverGrace, time.Millisecond, s.hurry, s.gone) {
+		if s.within(leftoverGrace, s.gone) {
 			return leftovers, nil
 		}
 	}
@@ -57,7 +57,7 @@ func (s sweep) run() (leftovers, survivors []Process) {
 // look returns what is left, and the part that can be named: a process that is just
 // starting or ending cannot.
 func (s sweep) look() (left []int, named []Process) {
-	poll(leftoverGrace, time.Millisecond, s.hurry, func() bool {
+	s.within(leftoverGrace, func() bool {
 		left = s.list()
 		named = name(left)
 		return len(named) > 0 || s.gone()
@@ -88,16 +88,16 @@ func (s sweep) kill() (survivors []Process) {
 	return nil
 }
 
-// poll calls done until it is true, the limit is over or enough is true. It returns the
+// within calls done until it is true, the limit is over or there is a hurry. It returns the
 // last result of done.
-func poll(limit, pause time.Duration, enough, done func() bool) bool {
+func (s sweep) within(limit time.Duration, done func() bool) bool {
 	left := newPatience(limit)
 	defer left.close()
 	for !done() {
-		if enough() || left.over() {
+		if s.hurry() || left.over() {
 			return false
 		}
-		left.wait(pause)
+		left.wait(time.Millisecond)
 	}
 	return true
 }
