@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 	"unicode/utf8"
 
+	"codeloops/internal/file"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -68,29 +68,19 @@ func (f *File) Done(ctx context.Context, key string, r Result) error {
 // read returns the file's contents.
 func (f *File) read() ([]byte, error) {
 	name := wording.Path(f.path)
-	info, err := os.Stat(f.path) // opening a named pipe would block
-	switch {
+	text, _, err := file.Read(f.path, file.Options{Max: largest})
+	switch info, _ := os.Stat(f.path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, hint.Errorf("name the file that holds the tasks", "%s does not exist", name)
-	case err != nil:
-		return nil, fmt.Errorf("read the tasks: %w", err)
-	case info.IsDir():
+	case info != nil && info.IsDir():
 		return nil, hint.Errorf("name a file in it", "%s is a directory, not a list of tasks", name)
-	case !info.Mode().IsRegular():
+	case errors.Is(err, file.ErrNotRegular):
 		return nil, hint.Errorf("write the tasks into a file, and name that", "%s is no regular file", name)
-	}
-	opened, err := os.Open(f.path)
-	if err != nil {
-		return nil, fmt.Errorf("read the tasks: %w", err)
-	}
-	defer opened.Close() //nolint:errcheck // it is only read
-	text, err := io.ReadAll(io.LimitReader(opened, largest+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read the tasks: %w", err)
-	case len(text) > largest:
+	case errors.Is(err, file.ErrTooLarge):
 		return nil, hint.Errorf("split it, or keep the tasks in a tracker", "%s is larger than %s, too large for a list of tasks",
 			name, wording.Bytes(largest))
+	case err != nil:
+		return nil, fmt.Errorf("read the tasks: %w", err)
 	case bytes.IndexByte(text, 0) >= 0:
 		return nil, hint.Errorf("name a text file", "%s is a binary file, not a list of tasks", name)
 	}
