@@ -2,11 +2,11 @@ package agent
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"codeloops/internal/file"
 	"codeloops/internal/proc"
 )
 
@@ -84,11 +84,7 @@ func (c Credential) path(env []string, home string) string {
 }
 
 func (c Credential) holds(path string) bool {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() || st.Size() == 0 || st.Size() > maxCredentials {
-		return false
-	}
-	data, err := os.ReadFile(path)
+	data, _, err := file.Read(path, file.Options{Max: maxCredentials})
 	if err != nil {
 		return false
 	}

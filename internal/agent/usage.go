@@ -1,10 +1,10 @@
 package agent
 
 import (
-	"io"
 	"os"
 
 	"codeloops/internal/agent/transcript"
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 )
 
@@ -13,18 +13,12 @@ const maxUsage = 1 << 20
 
 // addUsage reads the usage file of a CLI and removes it. There is none if the turn was cut
 // short.
-func (s Spec) addUsage(t *loop.Turn, file string) {
+func (s Spec) addUsage(t *loop.Turn, name string) {
 	if !mentions(s.Write, holdUsageFile) {
 		return
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return
-	}
-	document, err := io.ReadAll(io.LimitReader(f, maxUsage))
-	_ = f.Close() // opened for reading
-	if err == nil {
+	if document, _, err := file.Read(name, file.Options{Max: maxUsage}); err == nil {
 		t.Usage.Tokens = transcript.Counts(string(s.Output), document)
 	}
-	_ = os.Remove(file) // otherwise it is removed with the outputs
+	_ = os.Remove(name) // otherwise it is removed with the outputs
 }

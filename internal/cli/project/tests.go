@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"codeloops/internal/file"
 )
 
 // Tests returns the commands that test a project: the test target of a Makefile or
 // justfile if there is one, otherwise at most one command for each kind of manifest.
 func Tests(dir string) (checks []string) {
 	read := func(name string) []byte {
-		text, err := os.ReadFile(filepath.Join(dir, name))
+		text, _, err := file.Read(filepath.Join(dir, name), file.Options{}) // the project may be a stranger's
 		if err != nil {
 			return nil
 		}
