@@ -34,7 +34,7 @@ const maxCredentials = 8 << 20
 func (s Spec) SignedIn(env []string, home string) string {
 	for _, c := range s.Credentials {
 		if c.Env != "" {
-			if proc.LookEnv(env, c.Env) != "" {
+			if proc.Getenv(env, c.Env) != "" {
 				return c.Env
 			}
 			continue
@@ -51,7 +51,7 @@ func (s Spec) SignedIn(env []string, home string) string {
 func (s Spec) Remedy(env []string) string {
 	first := ""
 	for _, c := range s.Credentials {
-		if c.Env != "" && proc.LookEnv(env, c.Env) != "" {
+		if c.Env != "" && proc.Getenv(env, c.Env) != "" {
 			return "see whether " + c.Env + " is right"
 		}
 		if first == "" {
@@ -66,14 +66,14 @@ func (s Spec) Remedy(env []string) string {
 
 func (c Credential) path(env []string, home string) string {
 	if c.Home != "" {
-		if dir := proc.LookEnv(env, c.Home); dir != "" {
+		if dir := proc.Getenv(env, c.Home); dir != "" {
 			return filepath.Join(dir, filepath.Base(filepath.FromSlash(c.File)))
 		}
 	}
 	for below, name := range map[string]string{".local/share/": "XDG_DATA_HOME", ".config/": "XDG_CONFIG_HOME"} {
 		rest, ok := strings.CutPrefix(c.File, below)
 		// The XDG specification says to ignore relative paths.
-		if dir := proc.LookEnv(env, name); ok && filepath.IsAbs(dir) {
+		if dir := proc.Getenv(env, name); ok && filepath.IsAbs(dir) {
 			return filepath.Join(dir, filepath.FromSlash(rest))
 		}
 	}

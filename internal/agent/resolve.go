@@ -24,7 +24,7 @@ var (
 // needs.
 func (s Spec) Equipped(env []string) error {
 	for _, names := range s.Requires {
-		if !slices.ContainsFunc(names, func(name string) bool { return proc.LookEnv(env, name) != "" }) {
+		if !slices.ContainsFunc(names, func(name string) bool { return proc.Getenv(env, name) != "" }) {
 			return hint.Errorf("set it where you start codeloops: export "+names[0]+"=…", "the agent %s %w %s", s.Name, ErrUnset, strings.Join(names, " or "))
 		}
 	}

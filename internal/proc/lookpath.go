@@ -23,7 +23,7 @@ func LookPath(name, dir string, env []string) (string, error) {
 		return lookFile(filepath.Join(dir, name), env)
 	}
 	found := error(&StartError{Path: name, Err: ErrNotFound})
-	for _, dir := range filepath.SplitList(LookEnv(env, "PATH")) {
+	for _, dir := range filepath.SplitList(Getenv(env, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
@@ -87,13 +87,19 @@ func withoutPath(err error) error {
 	return err
 }
 
-// LookEnv returns the value of a variable in env. The last entry of a name counts.
-func LookEnv(env []string, name string) string {
+// LookupEnv returns the value of a variable in env, and whether it is there. The last entry
+// of a name counts.
+func LookupEnv(env []string, name string) (string, bool) {
 	for _, entry := range slices.Backward(env) {
-		key, value, ok := strings.Cut(entry, "=")
-		if ok && sameEnvName(key, name) {
-			return value
+		if key, value, ok := strings.Cut(entry, "="); ok && sameEnvName(key, name) {
+			return value, true
 		}
 	}
-	return ""
+	return "", false
+}
+
+// Getenv returns the value of a variable in env, "" if it is not there.
+func Getenv(env []string, name string) string {
+	value, _ := LookupEnv(env, name)
+	return value
 }

@@ -11,7 +11,7 @@ func isPath(name string) bool { return strings.ContainsAny(name, `:\/`) }
 
 // spellings adds the extensions of PATHEXT to a name that has none of them.
 func spellings(path string, env []string) []string {
-	exts := cmp.Or(LookEnv(env, "PATHEXT"), ".COM;.EXE;.BAT;.CMD")
+	exts := cmp.Or(Getenv(env, "PATHEXT"), ".COM;.EXE;.BAT;.CMD")
 	var all []string
 	for _, ext := range strings.Split(exts, ";") {
 		if ext == "" {

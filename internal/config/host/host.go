@@ -6,11 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"codeloops/internal/config"
+	"codeloops/internal/proc"
 	"codeloops/internal/redact"
 )
 
@@ -23,20 +22,10 @@ type Host struct {
 }
 
 // LookupEnv returns the value of a variable and whether it is set.
-func (h *Host) LookupEnv(name string) (string, bool) {
-	for _, entry := range slices.Backward(h.Environ) {
-		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
-			return value, true
-		}
-	}
-	return "", false
-}
+func (h *Host) LookupEnv(name string) (string, bool) { return proc.LookupEnv(h.Environ, name) }
 
 // Getenv returns the value of a variable, "" when it is not set.
-func (h *Host) Getenv(name string) string {
-	value, _ := h.LookupEnv(name)
-	return value
-}
+func (h *Host) Getenv(name string) string { return proc.Getenv(h.Environ, name) }
 
 // Home returns the user's home directory, "" if unknown.
 func (h *Host) Home() string {

@@ -58,8 +58,8 @@ var (
 // NewGitHub returns the API of a repository, named as OWNER/NAME or by a remote URL. It uses GITHUB_TOKEN and
 // GITHUB_API_URL of the environment. Without the latter the host must be github.com, as the token is for no other.
 func NewGitHub(name string, env []string, now func() time.Time) (GitHub, error) {
-	g := GitHub{token: strings.TrimSpace(proc.LookEnv(env, "GITHUB_TOKEN")), now: now}
-	api, host := proc.LookEnv(env, "GITHUB_API_URL"), "github.com"
+	g := GitHub{token: strings.TrimSpace(proc.Getenv(env, "GITHUB_TOKEN")), now: now}
+	api, host := proc.Getenv(env, "GITHUB_API_URL"), "github.com"
 	form := repositoryForm().FindStringSubmatch(name)
 	if remote := remoteForm().FindStringSubmatch(name); form == nil && remote != nil {
 		host = strings.ToLower(remote[1] + remote[2])
