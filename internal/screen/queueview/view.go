@@ -10,6 +10,7 @@ import (
 
 	"codeloops/internal/queue"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/wording"
 )
 
 // A View is the state of tasks at a moment.
@@ -69,6 +70,10 @@ func (v *View) Left() string {
 // command that takes its result.
 func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string) error {
 	var s strings.Builder
+	typed := make([]string, len(settings))
+	for i, word := range settings {
+		typed[i] = wording.Shell(word)
+	}
 	field := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&s, "%-10s %s\n", name, term.Line(value))
@@ -85,7 +90,7 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 	field("after", strings.Join(r.Task.After, ", "))
 	field("touches", strings.Join(r.Task.Touches, ", "))
 	field("setup", r.Task.Setup)
-	field("settings", strings.Join(settings, " "))
+	field("settings", strings.Join(typed, " "))
 	for _, id := range r.Sessions() {
 		field("session", id+": codeloops sessions show "+id)
 	}
