@@ -35,10 +35,15 @@ func topics() []topic {
 		{"config", "every key of the configuration with its default", "codeloops.toml.example", ""},
 		{"decisions", "how a critic's reply is read, and when a run is done", "docs/policy.md", ""},
 		{"exit-codes", "how a run ends, with exit codes and stop reasons", "docs/policy.md", "What ends a run"},
+		{"limits", "what an actor may change, and what codeloops cannot see or guarantee", "docs/limits.md", ""},
 		{"prompts", "how to write a task that a critic can judge", "docs/prompts.md", ""},
+		{"queue-sources", "where the tasks of a queue can come from", "docs/queue-sources.md", ""},
+		{"scripted-agent", "the scenario files of the built-in agent scripted", "docs/scripted-agent.md", ""},
 		{"session-format", "the lines and fields of a session log", "docs/session-format.md", ""},
 		{"steering", "how to watch and steer a run, from its keys or elsewhere", "docs/steering.md", ""},
 		{"strategies", "the ways to drive agents", "docs/strategies.md", ""},
+		{"templates", "your own wording for the agents' prompts", "docs/templates.md", ""},
+		{"troubleshooting", "what you see, why, and what to do", "docs/troubleshooting.md", ""},
 	}
 }
 

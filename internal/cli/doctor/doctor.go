@@ -97,7 +97,7 @@ func (d *Doctor) views(ctx context.Context, cfg *config.Config) []Finding {
 		view.Copy: "a copy of the work tree", view.Tree: "none: critics and checks work in the work tree itself",
 	}[kind]}
 	if kind == view.Copy && cfg.CriticView == string(view.Auto) {
-		f.Hint = "neither overlays nor clones work here; docs/limits.md says why"
+		f.Hint = "neither overlays nor clones work here; `codeloops help limits` says why"
 	}
 	return []Finding{f}
 }

@@ -36,7 +36,7 @@ func newSessionsExportCmd(l *command.Logs) *cobra.Command {
   html      a page with everything in it, readable on a phone, that loads nothing
             from anywhere
   markdown  for the description of a pull request: without the diff
-  json      the lines of the log in one document (docs/session-format.md)
+  json      the lines of the log in one document (codeloops help session-format)
 
 On a terminal the file is ID.html, ID.md or ID.json in the working directory;
 elsewhere it goes to standard output. An existing file is replaced only with

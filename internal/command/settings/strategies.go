@@ -37,7 +37,7 @@ func newStrategiesCmd(c *command.Console) *cobra.Command {
 		Short: "List the ways to drive agents, and what each can cost in turns",
 		Long: `List the ways to drive agents: what each does, when to use it, the turns of a
 round, and the most turns that it can take with the configuration as it is.
---strategy NAME chooses one; docs/strategies.md tells more.`,
+--strategy NAME chooses one; codeloops help strategies describes them.`,
 		Args: command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := config.Load(c.Settings(c.Dir))

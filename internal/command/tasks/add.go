@@ -225,7 +225,7 @@ func newQueueImportCmd(q *Access) *cobra.Command {
   --command PROGRAM     whatever a program of yours lists
 
 Codeloops reports results to the source: for example, it ticks the box of a task once
-that is merged. See docs/queue-sources.md.`,
+that is merged. See codeloops help queue-sources.`,
 		Example: `  codeloops queue import tasks.md --check "go test ./..."
   codeloops queue import --github acme/weeks#codeloops`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -310,7 +310,7 @@ func specs(h *host.Host, cfg *config.Config, script string) ([]agent.Spec, error
 		return specs, nil
 	}
 	if script == "" {
-		return nil, hint.Errorf("name its scenario with --script FILE; docs/scripted-agent.md tells the format",
+		return nil, hint.Errorf("name its scenario with --script FILE; `codeloops help scripted-agent` describes the format",
 			"the agent %q needs a scenario", scripted.Name)
 	}
 	spec, err := scriptedSpec(h.Path(script))
