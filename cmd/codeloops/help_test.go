@@ -19,6 +19,7 @@ import (
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/config"
 	"codeloops/internal/run/crew"
+	"codeloops/internal/session/sessionview"
 	"codeloops/internal/session/standing"
 )
 
@@ -147,7 +148,7 @@ func TestTopics(t *testing.T) {
 func TestJSONFields(t *testing.T) {
 	t.Parallel()
 	root := newRootCmd(unwatched())
-	for name, of := range map[string]any{"doctor": doctor.Finding{}, "agents": crew.Row{}, "config show": config.Entry{}, "status": standing.Standing{}} {
+	for name, of := range map[string]any{"doctor": doctor.Finding{}, "agents": crew.Row{}, "config show": config.Entry{}, "sessions list": sessionview.Row{}, "status": standing.Standing{}} {
 		cmd, _, err := root.Find(strings.Fields(name))
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +162,11 @@ func TestJSONFields(t *testing.T) {
 			for field := range of.Fields() {
 				tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 				if field.Type.Kind() == reflect.Struct && field.Type != reflect.TypeFor[time.Time]() {
-					list(field.Type, prefix+tag+".")
+					inner := prefix
+					if !field.Anonymous {
+						inner += tag + "."
+					}
+					list(field.Type, inner)
 					continue
 				}
 				fields = append(fields, prefix+tag)

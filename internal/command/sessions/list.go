@@ -62,7 +62,31 @@ Costs are as the agents report them: - means that none was reported, ≥$0.12 th
 some turns are missing.
 
 A session without an end is "running" while a process works on it, and
-"crashed" otherwise.`,
+"crashed" otherwise.
+
+--json prints a list of objects:
+
+  id             the session's id
+  log            the file
+  working_dir    where the agents worked
+  outcome        as in --outcome
+  stop_reason    why it ended, in one word; absent without an end
+  iterations     finished ones; null: unknown
+  started        when it began
+  duration_secs  how long it took
+  actor_agent    the agent of the actor
+  actor_model    absent: the agent's default
+  critic_agent   the agent of the critic
+  critic_model   absent: the agent's default
+  cost_usd       US dollars; null: no agent reports it
+  cost_partial   true if the cost of some turn is unknown
+  tokens         input, cache and output; null: no agent reports them
+  task           the task of the queue that it worked on; absent if none
+  confidence     the critic's, from 0 to 1; null: none
+  summary        what was done, or why it ended
+  prompt         the whole prompt
+  log_bytes      the size of the log
+  problem        what is wrong with the log, with file and line; absent if nothing`,
 		Example: `  codeloops sessions list --since 7d --outcome failed
   codeloops sessions list --project . --search parser --json`,
 		Args: command.NoArgs,
