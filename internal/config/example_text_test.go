@@ -76,17 +76,17 @@ func descriptions(tb testing.TB) map[string]string {
 	return all
 }
 
-const exampleHead = `# codeloops.toml: every key with its default. A test holds it to the code.
+const exampleHead = `# codeloops.toml: every key with its default.
 #
 # Copy what you want to change, without the "#" before it, to codeloops.toml in
 # your project or to $XDG_CONFIG_HOME/codeloops/config.toml, the global file.
-# What is set in a higher place wins:
+# The first of these that sets a value wins:
 #
 #   flag > CODELOOPS_* variable > project file > global file > default
 #
 # The variable of a key is its name in capitals, as in CODELOOPS_MAX_ITERATIONS
 # or CODELOOPS_ACTOR_TIMEOUT; an empty one counts as not set. In the global
-# file, agent, model, max_iterations, [actor] and [critic] may also stand in
+# file, agent, model, max_iterations, [actor] and [critic] may also be in
 # [defaults].
 `
 
@@ -95,16 +95,16 @@ func tableHead(table string) string {
 	case "agents.mine":
 	case roleKeys + "tester":
 		return `# A role of a strategy, with an agent and limits of its own. What is not set is
-# as for the actor where it writes, and as for the critic where it does not.
-# The values here are samples. codeloops strategies names the roles of each
-# strategy; those that choose who plays take any role that says what it is for.
+# taken from the actor if the role writes, and from the critic if it does not.
+# The values here are samples. ` + "`codeloops strategies`" + ` names the roles of each
+# strategy. Strategies with members also use every role that has an ` + "`about`" + `.
 #[` + table + "]\n"
 	default:
 		return "[" + table + "]\n"
 	}
 	return `# An agent of your own, used with agent = "mine". The values here are samples,
-# but for prompt and output, which show the defaults; only command must be set.
-# In a project file it needs trust.
+# except for prompt and output, which show the defaults; only command is
+# required. In a project file it needs trust.
 #[` + table + "]\n"
 }
 
