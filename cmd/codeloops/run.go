@@ -118,7 +118,7 @@ const howToAsk = `An empty text runs nothing.
 
 Say what should be true when the work is done, and how to verify it: a command
 that passes, a file that exists. The critic judges the work by these words.
-codeloops help prompts tells more.`
+codeloops help prompts says more.`
 
 // options returns the options of the command line; ref is the session to resume, as typed.
 func (r *runCommand) options(ref string) run.Options {
@@ -243,7 +243,11 @@ const promptShown = 2000
 // describe prints what the plan would do.
 func (r *runCommand) describe(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-12s %d bytes from %s\n", "prompt", len(r.prompt), r.from)
+	from := r.from
+	if from == task.FromWords {
+		from = "the command line"
+	}
+	fmt.Fprintf(&b, "%-12s %d bytes from %s\n", "prompt", len(r.prompt), from)
 	for _, f := range run.Describe(r.plan) {
 		fmt.Fprintf(&b, "%-12s %s\n", f.About, term.Line(f.Text))
 	}

@@ -153,7 +153,7 @@ func lastSession(l *command.Logs) error {
 	}
 	one := session.Look(store.Path(id))
 	line := fmt.Sprintf("nothing runs%s; the last session (%s) ended after %s: %s", where, words.Outcome(string(one.Status)), render.Span(one.Duration), term.Line(standing.Title(one.Session.Prompt)))
-	what := "codeloops sessions show " + id + " tells of it"
+	what := "codeloops sessions show " + id + " shows it"
 	if one.Status == session.Crashed {
 		line = fmt.Sprintf("nothing runs%s; the last session broke off: %s", where, term.Line(standing.Title(one.Session.Prompt)))
 		what = "codeloops resume " + id + " carries it on"
