@@ -29,7 +29,7 @@ func (c Choice) base() Choice {
 func (c Choice) newBase() (loop.Strategy, error) {
 	k, base := c.Kind, c.base()
 	if base.Kind.build == nil || base.Kind.Name == k.Name || !base.Kind.plain() && !k.Around {
-		return nil, hint.Errorf("it can be one of "+strings.Join(k.bases(), ", "), "the base of %s cannot be %q", k.Name, c.word(keyBase))
+		return nil, hint.Errorf("it can be one of "+strings.Join(k.Bases(), ", "), "the base of %s cannot be %q", k.Name, c.word(keyBase))
 	}
 	if base.Kind.Members {
 		if err := c.checkRoleNames(); err != nil {
@@ -56,8 +56,8 @@ func judging(base loop.Strategy) loop.Strategy {
 	return ActorCritic{}
 }
 
-// bases returns the names of the strategies that it can drive.
-func (k Kind) bases() []string {
+// Bases returns the names of the strategies that it can drive.
+func (k Kind) Bases() []string {
 	return named(func(other Kind) bool { return other.Name != k.Name && (k.Around || other.plain()) })
 }
 

@@ -25,6 +25,8 @@ type strategyRow struct {
 	Members    []loop.Role          `json:"members,omitempty"` // from which it chooses
 	Base       any                  `json:"base,omitempty"`    // the strategy that it drives
 	Chosen     bool                 `json:"chosen"`
+
+	bases []string // those that it can drive
 }
 
 func newStrategiesCmd(c *command.Console) *cobra.Command {
@@ -69,7 +71,7 @@ func strategyRows(cfg *config.Config) (rows []strategyRow) {
 			r.Roles[role] = access.String()
 		}
 		if k.Base != "" {
-			r.Base = choice.Set["base"]
+			r.Base, r.bases = choice.Set["base"], k.Bases()
 		}
 		if choice.Chooses() {
 			for _, m := range choice.Members {
@@ -94,8 +96,12 @@ func (r strategyRow) write(b *strings.Builder) {
 		most = fmt.Sprintf("at most %d", *r.Most)
 	}
 	fmt.Fprintf(b, "%s\n  %s\n  when:   %s\n  round:  %s\n  turns:  %s\n", name, r.About, r.When, r.Turns, most)
-	if r.Base != nil {
-		fmt.Fprintf(b, "  base:   %s\n", r.Base)
+	switch base, _ := r.Base.(string); {
+	case base == "":
+	case slices.Contains(r.bases, base):
+		fmt.Fprintf(b, "  base:   %s\n", base)
+	default:
+		fmt.Fprintf(b, "  base:   %s, which it cannot drive: choose one of %s\n", base, strings.Join(r.bases, ", "))
 	}
 	var roles []string
 	for _, role := range slices.Sorted(maps.Keys(r.Roles)) {
