@@ -50,8 +50,7 @@ sessions must exist, and none may be running; otherwise nothing is removed. On a
 terminal you are asked first, elsewhere --yes is needed.
 
 ` + refHelp + `
-To remove the latest session, name it: without an ID it is only shown, as with
---dry-run.`,
+Elsewhere than on a terminal, removing needs an ID; without one only --dry-run works.`,
 		Example:           "  codeloops sessions rm 2025-01-27T15 --dry-run",
 		ValidArgsFunction: l.Complete,
 		Args:              func(_ *cobra.Command, args []string) error { return command.RejectEmpty(args) },
