@@ -44,8 +44,8 @@ is needed. Files that ignore rules hide, or hid when the session began or the
 state was saved, are never removed, nor are files of nested repositories.
 
 The current files are first kept in codeloops' data directory: --undo brings them
-back, for the last restore here or the one named, and
-` + "`codeloops sessions prune --kept`" + ` removes them.
+back, for the last restore here or the one named. A strategy that applies an attempt
+or a candidate counts as a restore. ` + "`codeloops sessions prune --kept`" + ` removes them.
 
 ` + refHelp,
 		Example: `  codeloops sessions restore --iteration 1

@@ -156,7 +156,7 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 		}
 		return err
 	}
-	_, err = t.ApplyPlan(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes, Confirm: still})
+	_, err = t.ApplyPlan(ctx, restore.Plan{Title: "the work of session " + t.session, Changes: work.Changes, Confirm: still})
 	return t.asConflict(ctx, to, err)
 }
 

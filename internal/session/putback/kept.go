@@ -54,7 +54,7 @@ func (k Kept) Remove(context.Context) error {
 func (k Kept) List(done string) string {
 	var b strings.Builder
 	for _, one := range k.All {
-		fmt.Fprintf(&b, "%s %s: %s of %s, from before %s\n", done, one.Name, wording.Count(one.Files, "file"), wording.Line(one.WorkTree), wording.Line(one.Title))
+		fmt.Fprintf(&b, "%s %s: %s of %s, replaced by %s\n", done, one.Name, wording.Count(one.Files, "file"), wording.Line(one.WorkTree), wording.Line(one.Title))
 	}
 	return b.String()
 }

@@ -147,12 +147,12 @@ func (d *Restorer) Undo(ctx context.Context, name string) (told string, err erro
 	if err != nil {
 		return "", err
 	}
-	those := fmt.Sprintf("the files of %s are those from before they were put back to %s", wording.Line(tree.Root()), one.Title)
+	those := fmt.Sprintf("the files of %s are as they were before %s replaced them", wording.Line(tree.Root()), one.Title)
 	if len(p.Changes) == 0 {
 		return those + " already", nil
 	}
-	question := fmt.Sprintf("bring back %s of %s from before %s was put back to %s?",
-		wording.Count(len(p.Changes), "file"), tree.Root(), one.Name, one.Title)
+	question := fmt.Sprintf("bring back %s of %s, replaced by %s (%s)?",
+		wording.Count(len(p.Changes), "file"), tree.Root(), one.Title, one.Name)
 	if err := d.sure(ctx, question); err != nil {
 		return "", err
 	}
