@@ -34,7 +34,11 @@ func Bulleted(v loop.Verdict) string {
 	}
 	var b strings.Builder
 	for _, item := range items {
-		if item = strings.TrimSpace(wording.Clean(item)); item != "" {
+		switch item = strings.TrimSpace(wording.Clean(item)); {
+		case item == "":
+		case strings.HasPrefix(item, "- ") || strings.HasPrefix(item, "* "): // it is a list
+			b.WriteString(item + "\n")
+		default:
 			b.WriteString("- " + strings.ReplaceAll(item, "\n", "\n  ") + "\n")
 		}
 	}

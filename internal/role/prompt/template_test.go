@@ -75,6 +75,7 @@ func TestBulleted(t *testing.T) {
 	for want, v := range map[string]loop.Verdict{
 		"":                         {Decision: loop.Continue},
 		"- no test\n":              {Decision: loop.Continue, Feedback: " no test\n"},
+		"- one\n  b\n- two\n":      {Decision: loop.Continue, Feedback: "- one\n  b\n- two"},
 		"- ADD \"x\"\n- no\n  b\n": {Decision: loop.Continue, Feedback: "not said", Issues: []string{"no\nb", " "}, RequiredChanges: []string{"ADD \"x\""}},
 		"- go back\n- it broke\n":  {Decision: loop.Error, Recovery: "go back", Issues: []string{"it \x1b[1mbroke"}},
 	} {
