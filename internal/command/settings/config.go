@@ -159,8 +159,8 @@ func newConfigTrustCmd(c *command.Console, options func() config.Options) *cobra
 		Example: `  codeloops config trust
   codeloops config trust ../elsewhere/codeloops.toml`,
 		Short: "Trust a project's codeloops.toml as it is now, so that it may run commands",
-		Long: `Let a project's codeloops.toml, as it is now, run commands: its own agents,
-checks, and what else the configuration marks as guarded. Read the file first.
+		Long: `Let a project's codeloops.toml, as it is now, run commands and change the rules of
+a run: ` + "`codeloops help config`" + ` says which keys need trust. Read the file first.
 When it changes it needs trust again.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
