@@ -30,7 +30,8 @@ agent or another one, judge it. The critic's feedback goes back to the actor
 until the critic says DONE.
 
 The prompt comes from the command line, --prompt, --prompt-file, --prompt-name or
---edit, or else from prompt.md in the working directory.`,
+--edit; or else from standard input, if that is a pipe or a file; or else from
+prompt.md in the working directory.`,
 		Example: `  codeloops --max-iterations 5 "make the failing test in parser pass"
   codeloops --actor-agent codex --critic-agent claude --check "go test ./..." \
       --prompt-file task.md
