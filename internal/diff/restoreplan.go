@@ -43,6 +43,11 @@ type RestorePlan struct {
 func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (RestorePlan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for _, state := range append([]string{to}, others...) {
+		if then := t.recalled[state].Setup; then != nil && then[moves] != t.setup[moves] {
+			return RestorePlan{}, fmt.Errorf("put files back: %w", &MovedError{Root: t.Root()})
+		}
+	}
 	w := &restorePlanner{watcher: &t.watcher}
 	if err := w.find(ctx, &t.memory, to, others...); err != nil {
 		return RestorePlan{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
@@ -54,6 +59,21 @@ func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (Re
 		w.HeadThen = ""
 	}
 	return w.RestorePlan, nil
+}
+
+// moves is the setting that says where the work tree is.
+const moves = "core.worktree"
+
+// A MovedError says that the repository had another work tree when the session began.
+type MovedError struct{ Root string }
+
+func (e *MovedError) Error() string {
+	return moves + " was not what it is now when the session began, and names " + e.Root
+}
+
+// Hint returns what to do about it.
+func (e *MovedError) Hint() string {
+	return "was it the agent? `git config --show-origin " + moves + "` shows where it is set"
 }
 
 // A restorePlanner is a [RestorePlan] while it is worked out.

@@ -138,6 +138,9 @@ func (t *Tree) Recall(ctx context.Context, commit string) (state string, err err
 		return "", err
 	}
 	state = t.name(root)
+	if kept.Setup == nil { // another checkpoint of the same state may have it
+		kept.Setup = t.recalled[state].Setup
+	}
 	t.recalled[state] = kept
 	return state, nil
 }
