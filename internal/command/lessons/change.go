@@ -133,7 +133,7 @@ is added.`,
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // files
 		PreRunE:           l.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := l.read(args[0])
+			text, err := ask.Within(cmd.Context(), func() ([]byte, error) { return l.read(args[0]) })
 			if err != nil {
 				return fmt.Errorf("import lessons: %w", err)
 			}
@@ -150,9 +150,21 @@ is added.`,
 	}
 }
 
+// read reads a file, or standard input. Either can be a pipe, and without an end.
 func (l *lessons) read(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(l.In)
+	const most = 64 << 20
+	in := l.In
+	if name != "-" {
+		f, err := os.Open(l.Path(name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() //nolint:errcheck // only read
+		in = f
 	}
-	return os.ReadFile(l.Path(name))
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%s is larger than %d MiB", name, most>>20)
+	}
+	return text, err
 }
