@@ -76,6 +76,9 @@ func (p *Place) Changed(ctx context.Context, since, head string) ([]string, erro
 
 // stage stages everything that is to be committed.
 func (p *Place) stage(ctx context.Context) error {
+	if err := p.tree.unmark(ctx); err != nil {
+		return err
+	}
 	if _, err := p.tree.git(ctx, "add", "--all", ":/"); err != nil {
 		return err
 	}

@@ -120,6 +120,52 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+// TestCommitHidden: work is committed although an agent has kept git from looking at it. Files that a sparse checkout
+// leaves out are not taken for deleted.
+func TestCommitHidden(t *testing.T) {
+	t.Parallel()
+	const all = "M\tfirst\nA\tnew\nD\tsecond"
+	for name, c := range map[string]struct {
+		hide func(s scene, dir string)
+		want string
+	}{
+		"assumed": {func(s scene, dir string) { s.In(dir, "update-index", "--assume-unchanged", "first", "second") }, all},
+		"skipped": {func(s scene, dir string) { s.In(dir, "update-index", "--skip-worktree", "first", "second") }, all},
+		"both": {func(s scene, dir string) {
+			s.In(dir, "update-index", "--skip-worktree", "first")
+			s.In(dir, "update-index", "--assume-unchanged", "first")
+		}, all},
+		"elsewhere": {func(s scene, dir string) {
+			s.In(dir, "config", "extensions.worktreeConfig", "true")
+			s.In(dir, "config", "--worktree", "core.worktree", s.Root)
+		}, all},
+		"bare": {func(s scene, dir string) {
+			s.In(dir, "config", "extensions.worktreeConfig", "true")
+			s.In(dir, "config", "--worktree", "core.bare", "true")
+		}, all},
+		"sparse": {func(s scene, dir string) {
+			s.In(dir, "config", "extensions.worktreeConfig", "true")
+			s.In(dir, "config", "--worktree", "core.sparseCheckout", "true")
+			s.In(dir, "update-index", "--skip-worktree", "second")
+		}, "M\tfirst\nA\tnew"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.Write("second", "second\n")
+			s.Save("second")
+			p := s.open("t")
+			s.Put(p.Dir, "first", "changed\n")
+			s.Put(p.Dir, "new", "new\n")
+			s.must(os.Remove(filepath.Join(p.Dir, "second")))
+			c.hide(s, p.Dir)
+			if got := s.In(s.Root, "show", "--format=", "--name-status", s.commit(p)); got != c.want {
+				t.Errorf("committed %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 // TestNobodyKnown: without a user in git's configuration, codeloops is the author.
 func TestNobodyKnown(t *testing.T) {
 	t.Parallel()

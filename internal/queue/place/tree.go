@@ -24,7 +24,42 @@ type tree struct {
 
 // git runs git in the work tree.
 func (t tree) git(ctx context.Context, args ...string) (string, error) {
-	return t.repo.Run(ctx, t.dir, args...)
+	return t.do(ctx, git.Call{}, args...)
+}
+
+// do runs git in the work tree, also if an agent has set core.worktree.
+func (t tree) do(ctx context.Context, c git.Call, args ...string) (string, error) {
+	c.Dir, c.Env = t.dir, append(c.Env, "GIT_WORK_TREE="+t.dir)
+	return t.repo.Do(ctx, c, args...)
+}
+
+// unmark removes the marks in the index that hide files from git: an agent may have set them. Files that are
+// missing because of a sparse checkout keep theirs.
+func (t tree) unmark(ctx context.Context) error {
+	out, err := t.git(ctx, "ls-files", "-v", "-z")
+	if err != nil {
+		return err
+	}
+	sparse, err := t.git(ctx, "config", "--type=bool", "--default=false", "core.sparseCheckout")
+	if err != nil {
+		return err
+	}
+	marked := make(map[string]string)
+	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		mark, path, _ := strings.Cut(entry, " ")
+		if mark != strings.ToUpper(mark) {
+			marked["--no-assume-unchanged"] += path + "\x00"
+		}
+		if _, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(path))); strings.EqualFold(mark, "S") && (err == nil || sparse == "false") {
+			marked["--no-skip-worktree"] += path + "\x00"
+		}
+	}
+	for how, paths := range marked {
+		if _, err := t.do(ctx, git.Call{Stdin: []byte(paths)}, "update-index", how, "-z", "--stdin"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unlock removes locks that a killed git has left: nobody else uses the work tree.
@@ -101,8 +136,8 @@ func (t tree) write(ctx context.Context, message string) (head string, err error
 	if err != nil {
 		return "", err
 	}
-	c := git.Call{Dir: t.dir, Env: env, Stdin: []byte(message)}
-	if _, err := t.repo.Do(ctx, c, "commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"); err != nil {
+	c := git.Call{Env: env, Stdin: []byte(message)}
+	if _, err := t.do(ctx, c, "commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"); err != nil {
 		return "", err
 	}
 	return t.git(ctx, "rev-parse", t.branch.ref())
