@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"codeloops/internal/diff"
 	"codeloops/internal/diff/restore"
 	"codeloops/internal/loop"
 	"codeloops/internal/run/worktree"
@@ -78,11 +79,11 @@ func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force
 		}
 		kept = keptWords(done)
 	}
-	return rebuilt(ctx, tree, change, kept)
+	return rebuilt(ctx, tree, change, way, kept)
 }
 
 // rebuilt says what was done, and how the result compares with the recorded state.
-func rebuilt(ctx context.Context, tree *worktree.Tree, change loop.Change, kept string) (told string, err error) {
+func rebuilt(ctx context.Context, tree *worktree.Tree, change loop.Change, way diff.RestorePlan, kept string) (told string, err error) {
 	now, err := tree.Capture(ctx)
 	if err != nil {
 		return "", err
@@ -91,13 +92,17 @@ func rebuilt(ctx context.Context, tree *worktree.Tree, change loop.Change, kept 
 	switch {
 	case change.Empty():
 		text = "the iteration left everything as the session had found it: there is nothing to rebuild"
+	case change.State == now.State && len(way.Converted) > 0:
+		text += ": for git the work tree is what the iteration left"
 	case change.State == now.State:
 		text += ": the work tree is, byte for byte, what the iteration left"
 	case change.State != "":
 		text += ": these files are what the iteration left; others differ from those that the session began with"
 	}
-	if kept != "" {
-		text += "; " + kept
+	for _, sentence := range append(wayWords(diff.RestorePlan{Converted: way.Converted}), kept) {
+		if sentence != "" {
+			text += "; " + sentence
+		}
 	}
 	if n := logpatch.Commits(change); n > 0 {
 		stay := fmt.Sprintf("%d repositories inside stay at their commits", n)
