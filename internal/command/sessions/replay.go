@@ -205,7 +205,7 @@ func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions,
 		return err
 	}
 	told, err := r.desk(true).Rebuild(ctx, one, change, r.Path(o.dir), o.force)
-	return r.printAll(err, told)
+	return r.printAll(err, told...)
 }
 
 func runVerify(ctx context.Context, l *command.Logs, ref string) error {

@@ -3,6 +3,7 @@
 package putback
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,15 +91,22 @@ func (d *Restorer) To(ctx context.Context, store *session.Store, g Goal, mayWrit
 	if err := d.may(ctx, root, g, way); err != nil {
 		return nil, err
 	}
-	kept := "they already were"
-	if len(way.Changes) > 0 {
-		done, err := tree.ApplyPlan(ctx, restore.Plan{Title: g.Name, Changes: way.Changes})
-		if err != nil {
-			return nil, fmt.Errorf("put the files of %s back to %s: %w", root, g.Name, err)
-		}
-		kept = keptWords(done)
+	kept, err := apply(ctx, tree, g.Name, way)
+	if err != nil {
+		return nil, fmt.Errorf("put the files of %s back to %s: %w", root, g.Name, err)
 	}
+	kept = cmp.Or(kept, "they already were")
 	return append([]string{fmt.Sprintf("the files of %s are those of %s; %s", wording.Line(root), g.Name, kept)}, wayWords(way)...), nil
+}
+
+// apply makes the changes of a way, and says where the replaced files are kept; "" if there are no
+// changes.
+func apply(ctx context.Context, tree *worktree.Tree, title string, way diff.RestorePlan) (kept string, err error) {
+	if len(way.Changes) == 0 {
+		return "", nil
+	}
+	done, err := tree.ApplyPlan(ctx, restore.Plan{Title: title, Changes: way.Changes})
+	return keptWords(done), err
 }
 
 // sure asks the user to confirm, unless they have agreed beforehand.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/restore"
 	"codeloops/internal/loop"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
@@ -19,22 +18,22 @@ import (
 // Rebuild makes the files of a checkout, in a directory, those that a session's change left,
 // from its log alone, and says what was done. With force it also does so at another commit
 // than the session's, and replaces files that differ.
-func (d *Restorer) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string, force bool) (told string, err error) {
+func (d *Restorer) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string, force bool) (told []string, err error) {
 	tree, end, err := d.open(ctx, dir, "replay --apply")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer end()
 	if err := sameBase(one, tree, force); err != nil {
-		return "", err
+		return nil, err
 	}
 	store, err := session.NewStore(filepath.Dir(one.Path))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	shared, err := tree.RecallFrom(ctx, store, one.Session.Checkpoints)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer shared.Close() //nolint:errcheck // the process's end releases it in any case
 	return rebuild(ctx, tree, change, force)
@@ -51,13 +50,13 @@ func sameBase(one session.Overview, tree *worktree.Tree, force bool) error {
 }
 
 // rebuild makes all changes, or none.
-func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force bool) (told string, err error) {
+func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force bool) (told []string, err error) {
 	if err := tree.Baseline(ctx); err != nil {
-		return "", err
+		return nil, err
 	}
 	edits, err := logpatch.Edits(ctx, change, tree, force)
 	if err != nil {
-		return "", hint.Add(
+		return nil, hint.Add(
 			fmt.Errorf("nothing was changed in %s, because not all files can be rebuilt:\n%w", tree.Root(), err),
 			"a session that began with uncommitted changes can only be rebuilt on top of these"+
 				"; --force replaces files that have changed since",
@@ -65,44 +64,38 @@ func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force
 	}
 	state, err := tree.Edited(ctx, edits)
 	if err != nil {
-		return "", fmt.Errorf("nothing was changed in %s:\n%w", tree.Root(), err)
+		return nil, fmt.Errorf("nothing was changed in %s:\n%w", tree.Root(), err)
 	}
 	way, err := tree.PlanRestore(ctx, state)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	kept := ""
-	if len(way.Changes) > 0 {
-		done, err := tree.ApplyPlan(ctx, restore.Plan{Title: "what is rebuilt", Changes: way.Changes})
-		if err != nil {
-			return "", err
-		}
-		kept = keptWords(done)
+	kept, err := apply(ctx, tree, "what is rebuilt", way)
+	if err != nil {
+		return nil, err
 	}
-	return rebuilt(ctx, tree, change, way, kept)
+	now, err := tree.Capture(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{rebuilt(tree.Root(), change, now.State, kept, way)}, wayWords(way)...), nil
 }
 
 // rebuilt says what was done, and how the result compares with the recorded state.
-func rebuilt(ctx context.Context, tree *worktree.Tree, change loop.Change, way diff.RestorePlan, kept string) (told string, err error) {
-	now, err := tree.Capture(ctx)
-	if err != nil {
-		return "", err
-	}
-	text := fmt.Sprintf("rebuilt %s in %s", wording.Count(change.Shape().Files, "file"), tree.Root())
+func rebuilt(root string, change loop.Change, state, kept string, way diff.RestorePlan) string {
+	text := fmt.Sprintf("rebuilt %s in %s", wording.Count(change.Shape().Files, "file"), root)
 	switch {
 	case change.Empty():
 		text = "the iteration left everything as the session had found it: there is nothing to rebuild"
-	case change.State == now.State && len(way.Converted) > 0:
+	case change.State == state && len(way.Converted) > 0:
 		text += ": for git the work tree is what the iteration left"
-	case change.State == now.State:
+	case change.State == state:
 		text += ": the work tree is, byte for byte, what the iteration left"
-	case change.State != "":
+	case change.State != "" && len(wayWords(way)) == 0:
 		text += ": these files are what the iteration left; others differ from those that the session began with"
 	}
-	for _, sentence := range append(wayWords(diff.RestorePlan{Converted: way.Converted}), kept) {
-		if sentence != "" {
-			text += "; " + sentence
-		}
+	if kept != "" {
+		text += "; " + kept
 	}
 	if n := logpatch.Commits(change); n > 0 {
 		stay := fmt.Sprintf("%d repositories inside stay at their commits", n)
@@ -111,5 +104,5 @@ func rebuilt(ctx context.Context, tree *worktree.Tree, change loop.Change, way d
 		}
 		text += "; " + stay
 	}
-	return text, nil
+	return text
 }
