@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/wording"
@@ -144,12 +145,13 @@ func (f *follower) texts() error {
 	return err
 }
 
-// keptText reads a file that a line names as kept beside the log; "" is an empty text.
+// keptText reads a file that a line names as kept beside the log; "" is an empty text. Agents
+// can reach it: they may have put a pipe or a link there.
 func keptText(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(path)
+	text, _, err := file.Read(path, file.Options{NoFollow: true, Max: MaxLine})
 	if err != nil {
 		return "", fmt.Errorf("read what an agent wrote: %w", err)
 	}

@@ -187,3 +187,45 @@ func TestLockAloneWaits(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestKeptTextIsAFile: an agent that replaces what was kept of its turn cannot have another file
+// read instead, nor make resuming wait for ever.
+func TestKeptTextIsAFile(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(path string) error{
+		"a link": func(path string) error { return os.Symlink("/etc/hosts", path) },
+		"a pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, err := NewStore(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := store.Create("keep it", began)
+			if err != nil {
+				t.Fatal(err)
+			}
+			acted := loop.ActorFinished{Iteration: 1}
+			acted.Attempt.Ending, acted.Attempt.Stdout.Text = loop.EndCompleted, "done"
+			for seq, e := range []loop.Event{loop.Started{Session: loop.Session{Prompt: "keep it"}}, loop.IterationStarted{Iteration: 1}, acted} {
+				if err := r.Handle(stamped(seq+1), e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if c, err := store.Course(r.ID()); err != nil || c.Journal.Pending() == nil || c.Journal.Pending().Stdout.Text != "done" {
+				t.Fatalf("before: %v", err)
+			}
+			kept := r.File(1, "actor.stdout.kept")
+			if err := errors.Join(os.Remove(kept), replace(kept)); err != nil {
+				t.Fatal(err)
+			}
+			if c, err := store.Course(r.ID()); err == nil {
+				t.Errorf("the turn's text is %q", c.Journal.Pending().Stdout.Text)
+			}
+		})
+	}
+}
