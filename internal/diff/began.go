@@ -6,59 +6,45 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/scan"
 )
 
-// A begun is what else is known of the start of a session, besides the state and the setup.
-// It reveals what was later hidden, or changed, without a trace in git.
-type begun struct {
-	outside    []string // ignore rules from outside the work tree, the user's first
-	ignoreCase bool
-	ignored    setup // digests of ignored files that matter, see [watcher.ignoredOf]
-	// at is the latest time at which the session can have begun, set where the stats that
-	// files had then are not known.
-	at time.Time
-}
-
-// The prefixes of the names of begun.ignored, and of overrides, in a checkpoint.
+// The prefixes of the names of start.ignoredThen, and of overrides, in a checkpoint.
 const (
 	ignoredMark  = "ignored: "
 	overrideMark = "git: "
 )
 
-// recordStart records the start of a session.
-func (w *watcher) recordStart() begun {
-	o := w.rules.Options()
-	return begun{ignored: w.ignoredOf(), outside: o.Outside, ignoreCase: o.IgnoreCase}
-}
-
-// readStart reads the start of a session from a checkpoint. That has only digests of the rules
-// outside the work tree: if they have changed since, they do not count.
-func (w *watcher) readStart(then setup, at time.Time) (b begun, err error) {
+// startOf returns the start of the session that a checkpoint began. That has only digests of the
+// rules outside the work tree: if they have changed since, they do not count.
+func (w *watcher) startOf(kept checkpoint.Kept) (s start, err error) {
 	r, err := w.reopen()
 	if err != nil {
-		return b, err
+		return s, err
 	}
 	o, err := originOf(r)
 	if err != nil {
-		return b, err
+		return s, err
 	}
-	if b.ignored = takeMarked(then, ignoredMark); !at.IsZero() {
-		b.at = at.Add(-w.clock.Slack) // a file written then may have an earlier time
+	now, then := w.setupOf(r), setup(kept.Setup)
+	s.overridesThen, s.ignoredThen = takeMarked(then, overrideMark), takeMarked(then, ignoredMark)
+	if then == nil { // the checkpoint does not say how git was set up
+		then = now
 	}
-	now := w.setupOf(r)
-	b.outside = ignore.New(o).Options().Outside
+	if !kept.At.IsZero() {
+		s.beganBy = kept.At.Add(-w.clock.Slack) // a file written then may have an earlier time
+	}
+	s.outsideThen = ignore.New(o).Options().Outside
 	for i, name := range []string{o.ExcludesFile, o.InfoExclude} {
 		if key := w.nameOf(name); now[key] != then[key] {
-			b.outside[i] = ""
+			s.outsideThen[i] = ""
 		}
 	}
-	b.ignoreCase = o.IgnoreCase && now["core.ignorecase"] == then["core.ignorecase"]
-	return b, nil
+	s.setupThen, s.ignoreCaseThen = then, o.IgnoreCase && now["core.ignorecase"] == then["core.ignorecase"]
+	return s, nil
 }
 
 // keepMarked adds digests to what a checkpoint keeps, with a prefix before their names. The

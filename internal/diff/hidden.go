@@ -90,7 +90,7 @@ func (c *capture) whereRulesChanged() []string {
 // hiddenThen reports whether a directory ignored itself when the session began, by the rules that
 // it still has.
 func (c *capture) hiddenThen(dir string) bool {
-	was, known := c.began.ignored[dir]
+	was, known := c.ignoredThen[dir]
 	return known && was == checkpoint.Digest(digestOf(c.absolute(dir+".gitignore")))
 }
 
@@ -98,12 +98,12 @@ func (c *capture) hiddenThen(dir string) bool {
 // given the current ones. The rule files are in the state of that time, except those of
 // directories that ignored themselves.
 func (c *capture) rulesThen(ctx context.Context, area string, now *ignore.Rules) *ignore.Rules {
-	base, outside := c.contents(ctx, c.base), c.began.outside
+	base, outside := c.contents(ctx, c.base), c.outsideThen
 	if now != c.rules {
-		outside = []string{c.began.outside[0], now.Options().Outside[1]} // its own do not change
+		outside = []string{c.outsideThen[0], now.Options().Outside[1]} // its own do not change
 	}
 	return ignore.New(ignore.Options{
-		Outside: outside, IgnoreCase: c.began.ignoreCase,
+		Outside: outside, IgnoreCase: c.ignoreCaseThen,
 		FromIndex: func(name string) ([]byte, bool) {
 			name = area + name
 			if text, found := base(name); found {

@@ -36,7 +36,8 @@ type place struct {
 	alone   bool // scans use one processor, see [Tree.Peek]
 }
 
-// A start is what was recorded when the session began, to compare later scans with.
+// A start is what was recorded when the session began, to compare later scans with. It reveals what
+// was later hidden, or changed, without a trace in git.
 type start struct {
 	since time.Time // when the session began, or was resumed; zero before that
 	head  repo.Head // when the baseline was taken, or else when the tree was opened
@@ -46,11 +47,16 @@ type start struct {
 	found *scan.Dir
 	// trackedThen is the content of the index when the baseline was taken, nil if that was
 	// in another process.
-	trackedThen   *scan.Dir
-	setupThen     setup
-	overridesThen setup // nil if not known
-	began         begun
-	session       string // the first checkpoint of the session, or ""
+	trackedThen    *scan.Dir
+	setupThen      setup
+	overridesThen  setup    // nil if not known
+	ignoredThen    setup    // digests of ignored files that matter, see [watcher.ignoredOf]; nil if not known
+	outsideThen    []string // ignore rules from outside the work tree, the user's first
+	ignoreCaseThen bool
+	// beganBy is the latest time at which the session can have begun, set where the stats that
+	// files had then are not known.
+	beganBy time.Time
+	session string // the first checkpoint of the session, or ""
 }
 
 // BaseCommit returns the commit that HEAD was at when the baseline was taken, or else when the

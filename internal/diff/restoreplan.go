@@ -109,7 +109,7 @@ func (w *restorePlanner) find(ctx context.Context, known *memory, to string, oth
 	if err := w.scan(ctx, w.target.state); err != nil {
 		return err
 	}
-	w.now.state = w.watcher.state.Root
+	w.now.state = w.state.Root
 	for _, state := range states {
 		o := w.watcher.rules.Options()
 		o.WorkTree, o.FromIndex = "", w.contents(ctx, known.states[state])

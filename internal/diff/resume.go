@@ -57,7 +57,7 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (com
 	begins := t.session == "" && t.base != nil && root.ID() == t.base.ID()
 	if begins {
 		c.Setup = maps.Clone(t.setupThen)
-		keepMarked(c.Setup, t.began.ignored, ignoredMark)
+		keepMarked(c.Setup, t.ignoredThen, ignoredMark)
 		keepMarked(c.Setup, t.overridesThen, overrideMark)
 	}
 	id, err := t.commit(ctx, &t.watcher, c)
@@ -102,23 +102,13 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	then := setup(kept.Setup)
-	t.overridesThen = takeMarked(then, overrideMark)
-	if then == nil { // the checkpoint does not say how git was set up
-		r, err := t.reopen()
-		if err != nil {
-			return err
-		}
-		then = t.setupOf(r)
-	}
-	if t.began, err = t.readStart(then, kept.At); err != nil {
+	was, err := t.startOf(kept)
+	if err != nil {
 		return err
 	}
-	t.base, t.found, t.trackedThen = base, nil, nil
+	was.head, was.base, was.session, was.since = t.head, base, commit, t.options.Now()
+	t.start, t.state, t.nests = was, scan.State{}, nests{at: &t.place, begun: keptNests(kept)}
 	t.begin(base)
-	t.since = t.options.Now()
-	t.nests = nests{at: &t.place, begun: keptNests(kept)}
-	t.state, t.session, t.setupThen = scan.State{}, commit, then
 	return nil
 }
 

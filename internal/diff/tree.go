@@ -147,7 +147,7 @@ func (t *Tree) Close() error {
 func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.base, t.state, t.session, t.nests, t.since = nil, scan.State{}, "", nests{at: &t.place}, time.Time{}
+	t.start, t.state, t.nests = start{head: t.head}, scan.State{}, nests{at: &t.place}
 	began := t.options.Now()
 	head, err := t.repo.Head()
 	if err != nil {
@@ -160,8 +160,9 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.base, t.found, t.trackedThen = t.state.Root, t.state.Root, t.tracked.root
 	t.begin(t.base)
 	t.since = began
-	t.setupThen, t.overridesThen = t.setup, t.overrides.setup
-	t.began = t.recordStart()
+	o := t.rules.Options()
+	t.setupThen, t.overridesThen, t.ignoredThen = t.setup, t.overrides.setup, t.ignoredOf()
+	t.outsideThen, t.ignoreCaseThen = o.Outside, o.IgnoreCase
 	t.nests.begun = append([]string{}, t.nests.found...)
 	return nil
 }

@@ -48,8 +48,8 @@ func (c *capture) aboutGit() (sentences []string) {
 
 // unshown returns what no patch shows as it is, sorted by path.
 func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
-	if c.began.ignored == nil { // an earlier version, which did not record it, began the session
-		c.began.ignored = c.ignoredOf()
+	if c.ignoredThen == nil { // an earlier version, which did not record it, began the session
+		c.ignoredThen = c.ignoredOf()
 	}
 	var all []loop.Unshown
 	for _, find := range []func(context.Context) ([]loop.Unshown, error){c.hidden, c.converted, c.binaryTexts} {
@@ -73,14 +73,14 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 func (c *capture) ignoredSettings() []loop.Unshown {
 	var all []loop.Unshown
 	now := c.ignoredOf()
-	for _, name := range now.differsFrom(c.began.ignored) {
+	for _, name := range now.differsFrom(c.ignoredThen) {
 		if strings.HasSuffix(name, "/") || c.state.Root.Find(name) != nil {
 			continue
 		}
 		u := loop.Unshown{Path: name, Why: loop.IgnoredSettings, Status: loop.FileModified}
 		if now[name] == "" {
 			u.Status = loop.FileDeleted
-		} else if c.began.ignored[name] == "" {
+		} else if c.ignoredThen[name] == "" {
 			u.Status = loop.FileAdded
 		}
 		all = append(all, u)
