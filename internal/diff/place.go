@@ -68,13 +68,10 @@ type seen struct {
 	state     scan.State // zero if there is none since the session began, or was resumed
 	tracked   tracked
 	rules     *ignore.Rules
-	how       attr.Conversion // of files
-	config    *repo.Config
-	setup     setup
-	overrides overrides
+	how       attr.Conversion  // of files
+	opened    *repo.Repository // with the settings of then
 	nests     nests
-	fakes     map[string][]string // see [nests.setUp]
-	elsewhere string              // the git directory that git finds, if it is another one
+	elsewhere string // the git directory that git finds, if it is another one
 }
 
 // A watcher scans a work tree repeatedly.

@@ -88,9 +88,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) error {
 	if err != nil {
 		return err
 	}
-	w.state, w.how, w.config = state, s.Conversion, r.Config
-	w.setup, w.overrides = w.setupOf(r), w.overridesOf(r)
-	w.fakes = w.nests.setUp(w.setup)
+	w.state, w.how, w.opened = state, s.Conversion, r
 	return nil
 }
 

@@ -119,7 +119,7 @@ func (w *restorePlanner) find(ctx context.Context, known *memory, to string, oth
 	if w.now.disk, err = known.disk.look(ctx, w.watcher, w.now.state); err != nil {
 		return err
 	}
-	if w.fs, err = scan.FileSystemOf(w.config); err != nil {
+	if w.fs, err = scan.FileSystemOf(w.opened.Config); err != nil {
 		return err
 	}
 	if w.root, err = os.OpenRoot(w.Root()); err != nil {

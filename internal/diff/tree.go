@@ -161,7 +161,8 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.begin(t.base)
 	t.since = began
 	o := t.rules.Options()
-	t.setupThen, t.overridesThen, t.ignoredThen = t.setup, t.overrides.setup, t.ignoredOf()
+	t.setupThen, t.overridesThen, t.ignoredThen = t.setupOf(t.opened), t.overridesOf(t.opened).setup, t.ignoredOf()
+	t.nests.setUp(t.setupThen)
 	t.outsideThen, t.ignoreCaseThen = o.Outside, o.IgnoreCase
 	t.nests.begun = append([]string{}, t.nests.found...)
 	return nil

@@ -16,11 +16,14 @@ import (
 // A capture is the state of the last scan with its changes since the session began.
 type capture struct {
 	*watcher
+	setup   setup
 	changed []loop.FileChange
 }
 
 // change returns the difference from the baseline.
 func (c *capture) change(ctx context.Context) (to loop.Change, err error) {
+	c.setup = c.setupOf(c.opened)
+	fakes := c.nests.setUp(c.setup)
 	to.State, to.Position, to.Git = c.state.Root.ID().String(), c.position(), c.aboutGit()
 	if to.Files, err = render(ctx, c.store, scan.Compare(c.base, c.state.Root)); err != nil {
 		return to, err
@@ -29,16 +32,17 @@ func (c *capture) change(ctx context.Context) (to loop.Change, err error) {
 	if to.Unshown, err = c.unshown(ctx); err != nil {
 		return to, err
 	}
-	to.Warnings = slices.Concat(few(c.state.Warnings), to.Git, few(c.setup.fakes(c.setupThen, c.fakes)), unshownWarnings(to.Unshown))
+	to.Warnings = slices.Concat(few(c.state.Warnings), to.Git, few(c.setup.fakes(c.setupThen, fakes)), unshownWarnings(to.Unshown))
 	return to, nil
 }
 
 // aboutGit says what has changed since the session began in how git works.
 func (c *capture) aboutGit() (sentences []string) {
+	overrides := c.overridesOf(c.opened)
 	if c.overridesThen == nil {
-		c.overridesThen = c.overrides.setup
+		c.overridesThen = overrides.setup
 	}
-	for _, changed := range []string{c.setup.changedSince(c.setupThen, c.config), c.overrides.changedSince(c.overridesThen)} {
+	for _, changed := range []string{c.setup.changedSince(c.setupThen, c.opened.Config), overrides.changedSince(c.overridesThen)} {
 		if changed != "" {
 			sentences = append(sentences, changed)
 		}
