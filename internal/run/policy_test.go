@@ -106,6 +106,16 @@ func rule(g policy.Gate, b breaking) (found loop.Inspection, so loop.Ruling) {
 	return found, g.Rule(c, b.review)
 }
 
+// without returns a gate without one rule, by its index among the inspectors and then the rulers.
+func without(g policy.Gate, i int) policy.Gate {
+	if n := len(g.Inspectors); i < n {
+		g.Inspectors = slices.Delete(slices.Clone(g.Inspectors), i, i+1)
+	} else {
+		g.Rulers = slices.Delete(slices.Clone(g.Rulers), i-n, i-n+1)
+	}
+	return g
+}
+
 // TestEveryRuleMatters disables each rule of the gate and checks that a case ends differently. A
 // rule without a case fails the test.
 func TestEveryRuleMatters(t *testing.T) {
@@ -140,10 +150,9 @@ func TestEveryRuleMatters(t *testing.T) {
 	for _, i := range all.Inspectors {
 		names = append(names, i.Name)
 	}
-	rulers := len(names) // those from here on
 	names = append(names, policy.RuleApproval, policy.RuleChecks, policy.RuleChange, policy.RuleFindings, policy.RuleAutoRevise, policy.RuleConvergence)
-	if len(names) != rulers+len(all.Rulers) {
-		t.Fatalf("%d rules on verdicts, of which these have a name here: %q", len(all.Rulers), names[rulers:])
+	if len(names) != len(all.Inspectors)+len(all.Rulers) {
+		t.Fatalf("%d rules on verdicts, and not all have a name here: %q", len(all.Rulers), names)
 	}
 	for i, name := range names {
 		b, ok := cases[name]
@@ -156,13 +165,7 @@ func TestEveryRuleMatters(t *testing.T) {
 		if name != "audit" && so.Rule != name {
 			t.Errorf("%s: the rule %q decides: %s", name, so.Rule, so.Why)
 		}
-		lacking := whole
-		if i < rulers {
-			lacking.Inspectors = slices.Delete(slices.Clone(whole.Inspectors), i, i+1)
-		} else {
-			lacking.Rulers = slices.Delete(slices.Clone(whole.Rulers), i-rulers, i-rulers+1)
-		}
-		if f, s := rule(lacking, b); reflect.DeepEqual(f, found) && reflect.DeepEqual(s, so) {
+		if f, s := rule(without(whole, i), b); reflect.DeepEqual(f, found) && reflect.DeepEqual(s, so) {
 			t.Errorf("%s: the case ends the same without the rule", name)
 		}
 	}
