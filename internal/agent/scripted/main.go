@@ -90,7 +90,7 @@ func (in Invocation) turn() (u turn, format string, err error) {
 		return turn{}, "", err
 	}
 	if *script == "" || flags.NArg() > 0 {
-		return turn{}, "", errors.New("call it with --script FILE and nothing else")
+		return turn{}, "", errors.New("call it as codeloops scripted-agent --script FILE [--format NAME]")
 	}
 	role := cmp.Or(loop.Role(in.Env("CODELOOPS_ROLE")), loop.RoleActor)
 	n := numberOf(loop.Step(in.Env("CODELOOPS_STEP")), role)
