@@ -97,3 +97,43 @@ func asNobody(t *testing.T, dir string) func(args ...string) (*exec.Cmd, *bytes.
 		return cmd, &stdout, &stderr
 	}
 }
+
+// TestUnreadableFile: a restore does not claim to have put back a file that it cannot read.
+func TestUnreadableFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := asNobody(t, dir)
+	repo := filepath.Join(dir, "repo")
+	sh := func(script string) {
+		t.Helper()
+		cmd := exec.Command("sh", "-ec", script)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	sh(`mkdir -p repo .config/codeloops && cd repo && git init -q && echo old >file && git add file &&
+git -c user.name=u -c user.email=e commit -qm first && chmod -R u+rwX . && cat >../.config/codeloops/config.toml <<'END'
+[actor]
+agent = "act"
+[critic]
+agent = "judge"
+[agents.act]
+command = ["sh", "-c", "cat >../prompt; echo new >file; chmod 0 file"]
+[agents.judge]
+command = ["sh", "-c", "cat >../prompt; echo DECISION: DONE"]
+END`)
+	if os.Getuid() == 0 {
+		sh(fmt.Sprintf("chown -R %d:%d .", nobody, nobody))
+	}
+	expect := func(says string, args ...string) {
+		t.Helper()
+		cmd, stdout, stderr := run(args...)
+		cmd.Dir, cmd.Env = repo, append(cmd.Env, "PATH="+os.Getenv("PATH"))
+		if err := cmd.Run(); err != nil || !strings.Contains(stdout.String()+stderr.String(), says) {
+			t.Errorf("%v: %v, %s%s", args, err, stdout, stderr)
+		}
+	}
+	expect("cannot read file: permission denied; changes there are not seen", "-n", "1", "change the file, please")
+	expect("they already were, as far as they can be read\nnot put back: cannot read file: permission denied", "sessions", "restore", "--iteration", "0", "--yes")
+}

@@ -35,6 +35,9 @@ type RestorePlan struct {
 	// Converted are files whose original bytes are not known: they come out as git checks
 	// them out.
 	Converted []string
+	// Unread are sentences about files that cannot be read, which count as what they were when
+	// they last could.
+	Unread []string
 }
 
 // PlanRestore returns the changes that lead from the current files to a state that [Tree.Recall] or
@@ -43,8 +46,9 @@ type RestorePlan struct {
 func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (RestorePlan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	now := t.setupOf(t.opened)
 	for _, state := range append([]string{to}, others...) {
-		if then := t.recalled[state].Setup; then != nil && then[moves] != t.setup[moves] {
+		if then := t.recalled[state].Setup; then != nil && then[moves] != now[moves] {
 			return RestorePlan{}, fmt.Errorf("put files back: %w", &MovedError{Root: t.Root()})
 		}
 	}
@@ -109,7 +113,7 @@ func (w *restorePlanner) find(ctx context.Context, known *memory, to string, oth
 	if err := w.scan(ctx, w.target.state); err != nil {
 		return err
 	}
-	w.now.state = w.state.Root
+	w.now.state, w.Unread = w.state.Root, w.state.Warnings
 	for _, state := range states {
 		o := w.watcher.rules.Options()
 		o.WorkTree, o.FromIndex = "", w.contents(ctx, known.states[state])

@@ -3,7 +3,6 @@
 package putback
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +94,12 @@ func (d *Restorer) To(ctx context.Context, store *session.Store, g Goal, mayWrit
 	if err != nil {
 		return nil, fmt.Errorf("put the files of %s back to %s: %w", root, g.Name, err)
 	}
-	kept = cmp.Or(kept, "they already were")
+	if kept == "" {
+		kept = "they already were"
+		if len(way.Unread) > 0 {
+			kept += ", as far as they can be read"
+		}
+	}
 	return append([]string{fmt.Sprintf("the files of %s are those of %s; %s", wording.Line(root), g.Name, kept)}, wayWords(way)...), nil
 }
 
@@ -185,6 +189,9 @@ func wayWords(way diff.RestorePlan) (sentences []string) {
 		if len(what.paths) > 0 {
 			sentences = append(sentences, what.words+worktree.Names(slices.Sorted(slices.Values(what.paths))))
 		}
+	}
+	if len(way.Unread) > 0 {
+		sentences = append(sentences, "not put back: "+wording.List(way.Unread, 5))
 	}
 	return sentences
 }
