@@ -46,15 +46,15 @@ type RestorePlan struct {
 func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (RestorePlan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	w := &restorePlanner{watcher: &t.watcher}
+	if err := w.find(ctx, &t.memory, to, others...); err != nil {
+		return RestorePlan{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
+	}
 	now := t.setupOf(t.opened)
 	for _, state := range append([]string{to}, others...) {
 		if then := t.recalled[state].Setup; then != nil && then[moves] != now[moves] {
 			return RestorePlan{}, fmt.Errorf("put files back: %w", &MovedError{Root: t.Root()})
 		}
-	}
-	w := &restorePlanner{watcher: &t.watcher}
-	if err := w.find(ctx, &t.memory, to, others...); err != nil {
-		return RestorePlan{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
 	}
 	if then := t.recalled[to]; then.Head != "" {
 		w.HeadThen, w.HeadNow = whereIs(then.Head, then.Branch), t.where()
