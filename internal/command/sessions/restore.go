@@ -52,6 +52,7 @@ or a candidate counts as a restore. ` + "`codeloops sessions prune --kept`" + ` 
   codeloops sessions restore --undo`,
 		Args:              command.OneSession,
 		ValidArgsFunction: l.Complete,
+		PreRunE:           l.Console.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags().Changed("iteration")
 			if o.undo && o.given {
@@ -62,7 +63,7 @@ or a candidate counts as a restore. ` + "`codeloops sessions prune --kept`" + ` 
 	}
 	cmd.Flags().IntVar(&o.iteration, "iteration", 0, "the state after iteration `N`; 0 is the session's start")
 	cmd.Flags().BoolVar(&o.undo, "undo", false, "bring back what a restore has replaced")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().StringVarP(&o.dir, "working-dir", "d", "", "restore the work tree of `dir`, because that of the session was moved")
 	return cmd
 }

@@ -54,6 +54,7 @@ Elsewhere than on a terminal, removing needs an ID; without one only --dry-run w
 		Example:           "  codeloops sessions rm 2025-01-27T15 --dry-run",
 		ValidArgsFunction: l.Complete,
 		Args:              func(_ *cobra.Command, args []string) error { return command.RejectEmpty(args) },
+		PreRunE:           l.Console.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := l.Store()
 			if err != nil {
@@ -120,7 +121,8 @@ versions kept checkpoints. On a terminal you are asked first, elsewhere --yes is
 needed.`,
 		Example: `  codeloops sessions prune --older-than 30d --keep 50 --dry-run
   codeloops sessions prune --kept --older-than 30d`,
-		Args: command.NoArgs,
+		Args:    command.NoArgs,
+		PreRunE: l.Console.UsersCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runSessionsPrune(cmd.Context(), l, o, cmd.Flags())
 		},
