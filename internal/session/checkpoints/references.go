@@ -106,19 +106,20 @@ func (c *Kept) Remove(ctx context.Context) error {
 
 // Drop removes references from the user's repository.
 func Drop(ctx context.Context, git diff.Git, dir string, refs []string) error {
-	if err := drop(ctx, git, standing(dir), refs, "-c", "core.hooksPath="+os.DevNull); err != nil {
+	if err := drop(ctx, git, standing(dir), refs); err != nil {
 		return fmt.Errorf("remove checkpoints from the repository in %s: %w", dir, err)
 	}
 	return nil
 }
 
-// drop removes references from the repository of a directory. The arguments are git's own, before its command.
+// drop removes references from the repository of a directory. The arguments are git's own, before its command. No
+// hooks run, and the user's own configuration may have set some for all repositories.
 func drop(ctx context.Context, git diff.Git, dir string, refs []string, args ...string) error {
 	if len(refs) == 0 {
 		return nil
 	}
 	_, err := git.Run(ctx, diff.GitCall{
-		Dir: dir, Args: append(args, "update-ref", "--stdin"), Stdin: []byte("delete " + strings.Join(refs, "\ndelete ") + "\n"),
+		Dir: dir, Args: append(args, "-c", "core.hooksPath="+os.DevNull, "update-ref", "--stdin"), Stdin: []byte("delete " + strings.Join(refs, "\ndelete ") + "\n"),
 	})
 	return err
 }

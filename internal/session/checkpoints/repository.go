@@ -131,7 +131,7 @@ func (r Repository) collect(ctx context.Context) error {
 		}
 		return nil
 	})
-	args := []string{"--git-dir=" + r.Dir, "-c", "core.fsync=all", "gc", "--quiet", "--prune=now"}
+	args := []string{"--git-dir=" + r.Dir, "-c", "core.fsync=all", "-c", "core.hooksPath=" + os.DevNull, "gc", "--quiet", "--prune=now"}
 	_, err := r.Git.Run(ctx, diff.GitCall{Dir: r.Dir, Args: args})
 	return err
 }
