@@ -98,7 +98,8 @@ func asNobody(t *testing.T, dir string) func(args ...string) (*exec.Cmd, *bytes.
 	}
 }
 
-// TestUnreadableFile: a restore does not claim to have put back a file that it cannot read.
+// TestUnreadableFile: a file that an agent has made unreadable is part of the change, to which the
+// rules on paths apply, and a restore does not claim to have put it back.
 func TestUnreadableFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -118,6 +119,10 @@ git -c user.name=u -c user.email=e commit -qm first && chmod -R u+rwX . && cat >
 agent = "act"
 [critic]
 agent = "judge"
+[policy]
+deny_paths = ["secret/**"]
+[agents.hide]
+command = ["sh", "-c", "mkdir -p secret; echo evil >secret/s; chmod 0 secret"]
 [agents.act]
 command = ["sh", "-c", "cat >../prompt; echo new >file; chmod 0 file"]
 [agents.judge]
@@ -126,14 +131,19 @@ END`)
 	if os.Getuid() == 0 {
 		sh(fmt.Sprintf("chown -R %d:%d .", nobody, nobody))
 	}
-	expect := func(says string, args ...string) {
+	expect := func(code int, says string, args ...string) {
 		t.Helper()
 		cmd, stdout, stderr := run(args...)
 		cmd.Dir, cmd.Env = repo, append(cmd.Env, "PATH="+os.Getenv("PATH"))
-		if err := cmd.Run(); err != nil || !strings.Contains(stdout.String()+stderr.String(), says) {
-			t.Errorf("%v: %v, %s%s", args, err, stdout, stderr)
+		_ = cmd.Run() // the exit code is checked below
+		if cmd.ProcessState.ExitCode() != code || !strings.Contains(stdout.String()+stderr.String(), says) {
+			t.Errorf("%v: exit code %d, %s%s", args, cmd.ProcessState.ExitCode(), stdout, stderr)
 		}
 	}
-	expect("cannot read file: permission denied; changes there are not seen", "-n", "1", "change the file, please")
-	expect("they already were, as far as they can be read\nnot put back: cannot read file: permission denied", "sessions", "restore", "--iteration", "0", "--yes")
+	expect(0, "cannot read file: permission denied; changes there are not seen", "-n", "1", "change the file, please")
+	if asked, err := os.ReadFile(filepath.Join(dir, "prompt")); err != nil || !strings.Contains(string(asked), "modified  file: it cannot be read") {
+		t.Errorf("the critic was asked %s, %v", asked, err)
+	}
+	expect(0, "they already were, as far as they can be read\nnot put back: cannot read file: permission denied", "sessions", "restore", "--iteration", "0", "--yes")
+	expect(2, "secret/", "-n", "3", "--actor-agent", "hide", "change the file, please")
 }

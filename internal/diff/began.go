@@ -14,9 +14,12 @@ import (
 
 // The prefixes of the names of start.ignoredThen, and of overrides, in a checkpoint.
 const (
-	ignoredMark  = "ignored: "
+	ignoredMark  = "ignored: " // also of files that could not be read; see unreadMark
 	overrideMark = "git: "
 )
+
+// unreadMark is before the paths in start.ignoredThen that could not be read.
+const unreadMark = "unread: "
 
 // startOf returns the start of the session that a checkpoint began. That has only digests of the
 // rules outside the work tree: if they have changed since, they do not count.
@@ -73,10 +76,13 @@ func takeMarked(kept map[string]string, mark string) (digests map[string]string)
 	return digests
 }
 
-// ignoredOf returns digests of ignored files by path: the rules of directories that ignore
-// themselves, and the settings of agents.
+// ignoredOf returns digests of files that no diff shows by path: the rules of directories that
+// ignore themselves, the ignored settings of agents, and what cannot be read.
 func (w *watcher) ignoredOf() setup {
 	all := make(setup)
+	for _, path := range w.state.Unread {
+		all[unreadMark+path] = "unread"
+	}
 	for _, dir := range w.state.SelfIgnored {
 		all[dir] = checkpoint.Digest(digestOf(w.absolute(dir + ".gitignore")))
 	}

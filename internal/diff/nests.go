@@ -54,12 +54,14 @@ func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.Sta
 			return state, err
 		}
 		state.Warnings = append(state.Warnings, below.Warnings...)
+		state.Unread = append(state.Unread, below.Unread...)
 		state.SelfIgnored = append(state.SelfIgnored, below.SelfIgnored...)
 		state.IgnoredDirs = append(state.IgnoredDirs, below.IgnoredDirs...)
 		if below.Root != nil {
 			state.Root = state.Root.Graft(path, below.Root)
 		}
 	}
+	slices.Sort(state.Unread)
 	slices.Sort(state.SelfIgnored)
 	slices.Sort(state.IgnoredDirs)
 	return state, nil

@@ -63,7 +63,7 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 		}
 		all = append(all, found...)
 	}
-	for _, u := range c.ignoredSettings() {
+	for _, u := range slices.Concat(c.unread(), c.ignoredSettings()) {
 		if !slices.ContainsFunc(all, func(other loop.Unshown) bool { return other.Path == u.Path }) {
 			all = append(all, u)
 		}
@@ -72,13 +72,29 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 	return all, nil
 }
 
+// unread returns what could be read, or did not exist, when the session began, and cannot be read
+// now.
+func (c *capture) unread() (all []loop.Unshown) {
+	for _, name := range c.state.Unread {
+		if c.ignoredThen[unreadMark+name] != "" {
+			continue
+		}
+		u := loop.Unshown{Path: name, Why: loop.Unreadable, Status: loop.FileAdded}
+		if dir, is := strings.CutSuffix(name, "/"); c.base.Find(name) != nil || is && c.base.Dir(dir) != nil {
+			u.Status = loop.FileModified
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
 // ignoredSettings returns the ignored settings of agents that have changed since the session
 // began.
 func (c *capture) ignoredSettings() []loop.Unshown {
 	var all []loop.Unshown
 	now := c.ignoredOf()
 	for _, name := range now.differsFrom(c.ignoredThen) {
-		if strings.HasSuffix(name, "/") || c.state.Root.Find(name) != nil {
+		if strings.HasSuffix(name, "/") || strings.HasPrefix(name, unreadMark) || c.state.Root.Find(name) != nil {
 			continue
 		}
 		u := loop.Unshown{Path: name, Why: loop.IgnoredSettings, Status: loop.FileModified}

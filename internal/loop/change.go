@@ -211,6 +211,8 @@ const (
 	BinaryText UnshownWhy = "binary_text"
 	// TurnedBinary is BinaryText for a file that was text when the session began.
 	TurnedBinary UnshownWhy = "turned_binary"
+	// Unreadable: it cannot be read, but could be, or did not exist, when the session began.
+	Unreadable UnshownWhy = "unreadable"
 )
 
 // named returns a copy without the texts.

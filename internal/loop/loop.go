@@ -123,7 +123,7 @@ func (s *section) ended(ctx context.Context, out Outcome, err error) (Outcome, e
 	out.ActorError = s.complaint
 	if last := s.previous; out.Reason == StopDone && last != nil {
 		out.Unmentioned = len(last.Review.Unmentioned)
-		out.NothingChanged = last.Change.Empty() && len(last.Checks) == 0
+		out.NothingChanged = last.Change.Empty() && len(last.Change.Unshown) == 0 && len(last.Checks) == 0
 	}
 	return out, err
 }

@@ -113,9 +113,9 @@ type Known struct {
 // A State is what a scan found.
 type State struct {
 	Root *Dir
-	// Warnings are sentences about paths that could not be read, sorted. These are in the state
-	// as they were last known.
-	Warnings []string
+	// Unread are the paths that could not be read, sorted; directories end in a slash. They are in the
+	// state as they were last known. Warnings are sentences about them.
+	Unread, Warnings []string
 	// SelfIgnored are the directories, each with a slash at the end, that ignore themselves through
 	// .gitignore files inside. They are sorted.
 	SelfIgnored []string
@@ -147,9 +147,10 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	}
 	found.dir.Seal() // the directories that waited for git
 	slices.Sort(w.warnings)
+	slices.Sort(w.unread)
 	slices.Sort(w.hidden)
 	slices.Sort(w.passed)
-	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), SelfIgnored: w.hidden, IgnoredDirs: w.passed}, nil
+	return State{Root: found.dir, Unread: slices.Compact(w.unread), Warnings: slices.Compact(w.warnings), SelfIgnored: w.hidden, IgnoredDirs: w.passed}, nil
 }
 
 func (w *walk) hashByGit(ctx context.Context, root *Dir) error {

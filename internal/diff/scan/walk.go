@@ -29,6 +29,7 @@ type walk struct {
 
 	mu       sync.Mutex
 	warnings []string
+	unread   []string
 	hidden   []string      // see State.SelfIgnored
 	passed   []string      // see State.IgnoredDirs
 	pending  []Unconverted // files whose ids git has to compute
@@ -40,6 +41,7 @@ func (w *walk) warn(path string, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.unread = append(w.unread, w.Within+path)
 	path = w.full(path)
 	w.warnings = append(w.warnings, wording.NameIn(fmt.Sprintf("cannot read %s: %v; changes there are not seen", path, err), path))
 }

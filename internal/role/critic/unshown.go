@@ -65,6 +65,8 @@ func reason(u loop.Unshown) string {
 		return "text that git takes for binary"
 	case loop.TurnedBinary:
 		return "text that has turned binary since the session began"
+	case loop.Unreadable:
+		return "it cannot be read, but could be, or did not exist, when the session began"
 	}
 	return wording.Line(string(u.Why))
 }
