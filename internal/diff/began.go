@@ -80,8 +80,8 @@ func takeMarked(kept map[string]string, mark string) (digests map[string]string)
 // ignore themselves, the ignored settings of agents, and what cannot be read.
 func (w *watcher) ignoredOf() setup {
 	all := make(setup)
-	for _, path := range w.state.Unread {
-		all[unreadMark+path] = "unread"
+	for _, name := range w.state.Unread {
+		all[unreadMark+name] = "unread"
 	}
 	for _, dir := range w.state.SelfIgnored {
 		all[dir] = checkpoint.Digest(digestOf(w.absolute(dir + ".gitignore")))

@@ -238,8 +238,8 @@ func (b *Board) record(e jetstream.KeyValueEntry) (*queue.Record, error) {
 	return &r, nil
 }
 
-// A Change tells of one record that exists or has changed.
-type Change struct {
+// An Update tells of one record that exists or has changed.
+type Update struct {
 	ID     string        // "": all records that existed at first have been told
 	Record *queue.Record // nil: it was removed
 	Seen   uint64        // revision of the board
@@ -247,11 +247,11 @@ type Change struct {
 
 // Follow tells of all records, then that these were all, and then of each change. It returns the cause when ctx is
 // done, the error that changed returns, and [ErrAway] when the hub was away and has come back.
-func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
+func (b *Board) Follow(ctx context.Context, changed func(Update) error) error {
 	if err := b.look(ctx); err != nil { // after sleep, the machine has lost its connection, and its clock may be off
 		return fmt.Errorf("follow the backlog: %w", b.server.refused(err))
 	}
-	var c Change
+	var c Update
 	return b.records.watch(ctx, func(e jetstream.KeyValueEntry) (err error) {
 		c.ID, c.Record = "", nil
 		if e != nil {

@@ -26,7 +26,7 @@ func TestHubThatDoesNotAnswer(t *testing.T) {
 		"look for work: ":    func(ctx context.Context) error { _, err := on.Take(ctx, at, queue.Worker{}, on.Now()); return err },
 		"look for results: ": func(ctx context.Context) error { _, err := on.TakeResult(ctx, at, on.Now()); return err },
 		"read task ":         func(ctx context.Context) error { _, err := on.Get(ctx, ids[0]); return err },
-		"follow the backlog": func(ctx context.Context) error { return on.Follow(ctx, func(board.Change) error { return nil }) },
+		"follow the backlog": func(ctx context.Context) error { return on.Follow(ctx, func(board.Update) error { return nil }) },
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		err := ask(ctx)

@@ -76,7 +76,7 @@ func begin[K comparable](ctx context.Context, w *Worker, among map[K]*job, key K
 }
 
 // drop cancels the job that a change has made stale.
-func (h *hands) drop(c board.Change) {
+func (h *hands) drop(c board.Update) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	end := func(j *job) {

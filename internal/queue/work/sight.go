@@ -35,7 +35,7 @@ func (s *sight) clear() {
 }
 
 // change applies a change, and reports whether the backlog is complete.
-func (s *sight) change(c board.Change) (whole bool) {
+func (s *sight) change(c board.Update) (whole bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen = c.Seen

@@ -116,7 +116,7 @@ func (w *Worker) follow(ctx context.Context, read func() error) {
 }
 
 // changed applies a change, and cancels the job that it has made stale.
-func (w *Worker) changed(c board.Change) error {
+func (w *Worker) changed(c board.Update) error {
 	whole := w.sight.change(c)
 	w.hands.drop(c)
 	if whole {

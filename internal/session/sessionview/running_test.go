@@ -25,7 +25,7 @@ func atWork() standing.Standing {
 			Iteration: 2, Phase: "CRITIC_EVALUATING", Since: ago(70 * time.Second),
 			Turns: []standing.Turn{{Role: "critic", Agent: "codex", Model: "o9", Began: ago(65 * time.Second), Does: "command", What: "go test \x1b]0;x\a./..."}},
 		},
-		Change: standing.Change{Files: 3, Insertions: 12, Deletions: 4},
+		Change: standing.Diffstat{Files: 3, Insertions: 12, Deletions: 4},
 		Spent:  standing.Spent{Tokens: 1_200_000, CostUSD: 0.42},
 		Limits: standing.Limits{Iterations: 5, CostUSD: 2, Tokens: 5_000_000, DurationSecs: 7200},
 		Asked:  standing.Asked{Stop: true, Pause: true, Words: 2},

@@ -21,7 +21,7 @@ type Standing struct {
 	Strategy string    `json:"strategy"` // "": that of an actor and a critic
 	Began    time.Time `json:"began"`    // the run, which may have resumed an earlier one
 	Now      Now       `json:"now"`
-	Change   Change    `json:"change"`
+	Change   Diffstat  `json:"change"`
 	Spent    Spent     `json:"spent"`
 	Limits   Limits    `json:"limits"`
 	Asked    Asked     `json:"asked"`
@@ -47,8 +47,8 @@ type Turn struct {
 	Waiting time.Time `json:"waiting_until,omitzero"` // for a service
 }
 
-// A Change is the size of what has changed since the session began, as of the last capture.
-type Change struct {
+// A Diffstat is the size of what has changed since the session began, as of the last capture.
+type Diffstat struct {
 	Files      int `json:"files"`
 	Insertions int `json:"insertions"`
 	Deletions  int `json:"deletions"`
@@ -116,7 +116,7 @@ func (s *Standing) from(state *progress.State, acts map[loop.Step]loop.Notice) {
 	}
 	total := state.Spent.Total()
 	s.Spent = Spent{Tokens: total.Tokens, CostUSD: total.CostUSD}
-	s.Change = Change{Files: state.FilesChanged, Insertions: state.Insertions, Deletions: state.Deletions}
+	s.Change = Diffstat{Files: state.FilesChanged, Insertions: state.Insertions, Deletions: state.Deletions}
 }
 
 // Title is the beginning of a prompt.
