@@ -47,7 +47,7 @@ func (n *nests) setUp(s setup) (names map[string][]string) {
 		case !errors.Is(g.err, repo.ErrNotRepository):
 			s[git] = checkpoint.Digest(g.err.Error())
 		default:
-			if digest, list := n.at.contentsOf(git); digest != "" {
+			if digest, list := contentsOf(n.at.absolute(git)); digest != "" {
 				s[git], names[git] = digest, list
 			}
 		}
@@ -63,13 +63,13 @@ func (p *place) absolute(path string) string {
 	return filepath.Join(p.Root(), filepath.FromSlash(path))
 }
 
-// contentsOf returns a digest of everything in a directory, or of a file, and the first names in
+// contentsOf returns a digest of everything at a path, a directory or a file, and the first names in
 // it. The digest is "" if there is no file.
-func (p *place) contentsOf(path string) (digest string, names []string) {
+func contentsOf(path string) (digest string, names []string) {
 	const most = 10_000 // files: an agent can make any number
 	var all strings.Builder
 	count := 0
-	_ = filepath.WalkDir(p.absolute(path), func(name string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		fmt.Fprintf(&all, "%q %v\n", name, err)
 		if d == nil || d.IsDir() {
 			return nil
@@ -80,7 +80,7 @@ func (p *place) contentsOf(path string) (digest string, names []string) {
 		if info, err := d.Info(); err == nil {
 			fmt.Fprintf(&all, "%v %v\n", info.Mode(), file.StampOf(info))
 		}
-		if rel, err := filepath.Rel(p.absolute(path), name); err == nil && rel != "." {
+		if rel, err := filepath.Rel(path, name); err == nil && rel != "." {
 			names = append(names, wording.Name(filepath.ToSlash(rel)))
 		}
 		return nil
