@@ -130,6 +130,11 @@ func open(ctx context.Context, o Options, dir string) (*Plan, error) {
 
 // settle loads the configuration and derives the rest of the plan from it.
 func (p *Plan) settle(ctx context.Context) error {
+	if p.earlier == nil { // a resumed session compares with its own start, and tells the critic
+		if err := worktree.CheckDir(p.tree); err != nil {
+			return err
+		}
+	}
 	if err := p.load(); err != nil {
 		return err
 	}

@@ -86,14 +86,20 @@ func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence stri
 	if t.place.dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("look at the working directory: %w", err), tree.Close())
 	}
-	if !Below(tree.Root(), t.place.dir) {
-		return nil, errors.Join(hint.Errorf("core.worktree, or GIT_WORK_TREE, says so: go there, or unset it",
-			"%s is not in %s, which git takes for the work tree", t.place.dir, tree.Root()), tree.Close())
-	}
 	if t.place.root, err = os.Lstat(tree.Root()); err != nil {
 		return nil, errors.Join(fmt.Errorf("look at the work tree: %w", err), tree.Close())
 	}
 	return t, nil
+}
+
+// CheckDir returns an error if the directory that a tree was opened for is not in it: git then looks
+// at other files than agents who work there.
+func CheckDir(t *Tree) error {
+	if Below(t.Root(), t.place.dir) {
+		return nil
+	}
+	return hint.Errorf("core.worktree, or GIT_WORK_TREE, says so: go there, or unset it",
+		"%s is not in %s, which git takes for the work tree", t.place.dir, t.Root())
 }
 
 // Begin assigns the tree to a session, whose runner ends what git leaves running.

@@ -34,6 +34,9 @@ func (d *Restorer) open(ctx context.Context, dir, by string) (*worktree.Tree, fu
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := worktree.CheckDir(tree); err != nil {
+		return nil, nil, errors.Join(err, tree.Close())
+	}
 	lock, err := tree.Lock(ctx, by, d.Host.Now())
 	if err != nil {
 		return nil, nil, errors.Join(err, tree.Close())
