@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/lockedfile"
+
 	"codeloops/internal/file"
 )
 
@@ -134,6 +136,14 @@ func (s trustStore) holds(name, digest string) (bool, *Error) {
 }
 
 func (s trustStore) add(name, digest string) error {
+	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
+		return fmt.Errorf("trust %s: %w", name, err)
+	}
+	unlock, err := lockedfile.MutexAt(s.file + ".lock").Lock() // another process may add a file of its own
+	if err != nil {
+		return fmt.Errorf("trust %s: %w", name, err)
+	}
+	defer unlock()
 	known, problem := s.read()
 	if problem != nil {
 		return problem
@@ -141,9 +151,6 @@ func (s trustStore) add(name, digest string) error {
 	known.Version = 1
 	known.Files[resolved(name)] = digest
 	text, err := json.MarshalIndent(known, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(s.file), 0o700)
-	}
 	if err == nil {
 		err = file.Write(s.file, append(text, '\n'), 0o600)
 	}

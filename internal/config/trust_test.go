@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -166,7 +168,7 @@ func TestTrustStoreIsPrivate(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
+	if err != nil || len(entries) != 2 || entries[1].Name() != "trust.json.lock" {
 		t.Errorf("%s holds %v, %v", dir, entries, err)
 	}
 }
@@ -243,4 +245,26 @@ func Trusted(o Options, file string) (bool, error) {
 		return false, problem
 	}
 	return trusted, nil
+}
+
+// TestTrustAtOnce: of files that are trusted at the same time, none is lost.
+func TestTrustAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store := trustStore{filepath.Join(dir, "data", "trusted.json")}
+	const files = 20
+	var all sync.WaitGroup
+	for i := range files {
+		all.Go(func() {
+			if err := store.add(filepath.Join(dir, strconv.Itoa(i)), "digest"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for i := range files {
+		if held, err := store.holds(filepath.Join(dir, strconv.Itoa(i)), "digest"); !held || err != nil {
+			t.Errorf("file %d is not trusted: %v", i, err)
+		}
+	}
 }
