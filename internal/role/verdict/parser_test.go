@@ -89,18 +89,18 @@ func BenchmarkParseMany(b *testing.B) {
 	}
 }
 
-func parseMany(t testing.TB, many int) {
-	t.Helper()
+func parseMany(tb testing.TB, many int) {
+	tb.Helper()
 	var answers strings.Builder
 	for n := range many {
 		fmt.Fprintf(&answers, "F%d: settled\n", n+1)
 	}
 	v, err := verdict.Parse("DECISION: CONTINUE\nFEEDBACK: a\n" + answers.String())
 	if err != nil || len(v.Answers) != many {
-		t.Errorf("%d answers, %v", len(v.Answers), err)
+		tb.Errorf("%d answers, %v", len(v.Answers), err)
 	}
 	if v, err = verdict.Parse("DECISION: DONE\nSUMMARY: a\n" + strings.Repeat("Open issues:\nnone\n", many)); err != nil || v.Decision != loop.Done {
-		t.Errorf("%q, %v", v.Decision, err)
+		tb.Errorf("%q, %v", v.Decision, err)
 	}
 }
 
