@@ -2,6 +2,7 @@ package git_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,6 +124,28 @@ func TestWorkTreeWhileAnotherIsMade(t *testing.T) {
 	}); err != nil || tries != 3 {
 		t.Errorf("%v after %d tries", err, tries)
 	}
+}
+
+// TestWorkTreeWhileAnotherIsRemoved: adding a work tree is retried when the directory of all entries goes, as it does
+// with the last work tree of the user's.
+func TestWorkTreeWhileAnotherIsRemoved(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var remover sync.WaitGroup
+	remover.Go(func() {
+		for ctx.Err() == nil {
+			_ = os.Remove(filepath.Join(r.CommonDir, "worktrees")) // fails unless it is empty
+		}
+	})
+	for i := range 30 {
+		dir := filepath.Join(r.State, fmt.Sprintf("tree-%d", i))
+		if err := errors.Join(r.Trees().Add(t.Context(), "--detach", dir, "main"), r.Trees().Forget(dir)); err != nil {
+			t.Error(err)
+		}
+	}
+	cancel()
+	remover.Wait()
 }
 
 // Instead runs a shell script instead of each command.

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -69,7 +70,8 @@ func (t Trees) worktrees(ctx context.Context, args ...string) error {
 }
 
 // Alone runs do while no work tree of ours is made or removed: git commands that look at all work trees, such as
-// fetch, fail on a half-made one. If that is somebody else's, it retries.
+// fetch, fail on a half-made one. If that is somebody else's, it retries. So it does when somebody else's git removes
+// the directory of all entries, with its last one, just before an entry is made there.
 func (t Trees) Alone(do func() error) error {
 	unlock, err := t.lock()
 	if err != nil {
@@ -77,13 +79,16 @@ func (t Trees) Alone(do func() error) error {
 	}
 	defer unlock()
 	for range patience {
-		if err = do(); err == nil || !strings.Contains(err.Error(), "/commondir") {
+		if err = do(); err == nil || !disturbed().MatchString(err.Error()) {
 			return err
 		}
 		time.Sleep(moment)
 	}
 	return hint.Add(err, "if no git is running there, remove the entry that it names")
 }
+
+// disturbed matches git's errors about what another git is making or removing.
+var disturbed = wording.Pattern(`/commondir|could not create directory of '.*': No such file or directory`)
 
 // Git makes a work tree without files within milliseconds.
 const (
