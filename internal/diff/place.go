@@ -50,7 +50,7 @@ type start struct {
 	trackedThen    *scan.Dir
 	setupThen      setup
 	overridesThen  setup    // nil if not known
-	ignoredThen    setup    // digests of ignored files that matter, see [watcher.ignoredOf]; nil if not known
+	ignoredThen    setup    // digests of what no diff shows, see [watcher.ignoredOf]; nil if not known
 	outsideThen    []string // ignore rules from outside the work tree, the user's first
 	ignoreCaseThen bool
 	// beganBy is the latest time at which the session can have begun, set where the stats that
