@@ -46,19 +46,17 @@ func (c *claude) system(object []byte) {
 		SessionID string `json:"session_id"`
 		Attempt   int    `json:"attempt"`
 		Most      int    `json:"max_retries"`
-		Status    int    `json:"error_status"`
+		Status    number `json:"error_status"`
 		Error     loose  `json:"error"`
 		KeySource string `json:"apiKeySource"`
 	}
 	decode(object, &e)
-	if e.SessionID != "" {
-		c.report.Conversation = e.SessionID
-	}
 	switch e.Subtype {
 	case "init":
+		c.begins(e.SessionID)
 		c.fixedKey = e.KeySource == "ANTHROPIC_API_KEY"
 	case "api_retry":
-		ending := ofStatus(e.Status)
+		ending := ofStatus(int(e.Status))
 		c.retries(ending, fmt.Sprintf("%s (status %d), attempt %d of %d", e.Error, e.Status, e.Attempt, e.Most))
 		// A token may be renewed before the next attempt, a key stays the same.
 		c.lost = c.lost || ending == loop.EndAuth && (c.fixedKey || e.Attempt > 1)
@@ -129,12 +127,12 @@ func (c *claude) limit(object []byte) {
 
 // claudeResult is the closing event.
 type claudeResult struct {
-	IsError  bool              `json:"is_error"`
+	IsError  truth             `json:"is_error"`
 	Subtype  string            `json:"subtype"`
 	Result   *string           `json:"result"`
 	Errors   []string          `json:"errors"`
 	Error    loose             `json:"error"` // Qwen Code and Amp use it where Claude Code uses result
-	Status   int               `json:"api_error_status"`
+	Status   number            `json:"api_error_status"`
 	Stop     string            `json:"stop_reason"`
 	Terminal string            `json:"terminal_reason"`
 	Session  string            `json:"session_id"`
@@ -150,7 +148,7 @@ type claudeResult struct {
 func (c *claude) result(object []byte) {
 	var e claudeResult
 	decode(object, &e)
-	c.closed = true
+	defer c.close()
 	if e.Session != "" {
 		c.report.Conversation = e.Session
 	}
@@ -165,7 +163,7 @@ func (c *claude) result(object []byte) {
 		c.stopped(e.Stop)
 	}
 	switch bad := e.badEnd(); {
-	case e.IsError, e.Error != "", e.Result != nil && strings.HasPrefix(*e.Result, usageLimit):
+	case bool(e.IsError), e.Error != "", e.Result != nil && strings.HasPrefix(*e.Result, usageLimit):
 		c.report.ResetAt = c.resetAt
 		c.fault(c.faultOf(e))
 		if e.Status != 0 || strings.HasPrefix(string(e.Error), apiErrorMark) {
@@ -224,7 +222,7 @@ func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
 	case e.Terminal == "prompt_too_long":
 		ending = loop.EndContextTooLong
 	case e.Status != 0:
-		ending = ofStatus(e.Status)
+		ending = ofStatus(int(e.Status))
 	case c.ending != "":
 		ending = c.ending
 	case strings.HasPrefix(reason, usageLimit):

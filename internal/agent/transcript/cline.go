@@ -77,7 +77,7 @@ func (c *cline) result(object []byte) {
 		Aggregate *clineUsage `json:"aggregateUsage"` // with what subagents used
 	}
 	decode(object, &e)
-	c.closed = true
+	defer func() { c.closed = true }()
 	c.report.Usage = loop.Usage{Rounds: e.Rounds}
 	if e.Aggregate != nil {
 		e.Usage = e.Aggregate

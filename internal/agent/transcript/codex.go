@@ -36,11 +36,13 @@ func (c *codex) event(kind string, object []byte) bool {
 	decode(object, &e)
 	switch kind {
 	case "thread.started":
-		c.report.Conversation = e.Thread
+		c.begins(e.Thread)
 	case "item.started":
 		c.gotOver()
+		c.closed = false
 		c.started(e.Item)
 	case "item.completed":
+		c.closed = false
 		c.completed(e.Item)
 	case "error":
 		c.trouble(e.Message)

@@ -1,8 +1,9 @@
 package transcript
 
 import (
-	"fmt"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"codeloops/internal/loop"
 )
@@ -15,24 +16,26 @@ type copilot struct{ *record }
 // event handles few of the many events: what comes in pieces is repeated as a whole.
 func (c *copilot) event(kind string, object []byte) bool {
 	var e struct {
-		Session  string `json:"sessionId"`
-		ExitCode int    `json:"exitCode"`
-		Data     struct {
+		Session string          `json:"sessionId"`
+		Exit    json.RawMessage `json:"exitCode"`
+		Data    struct {
+			ID        string `json:"messageId"`
 			Content   string `json:"content"`
 			Tool      string `json:"toolName"`
 			Arguments input  `json:"arguments"`
 			ErrorType string `json:"errorType"`
 			InfoType  string `json:"infoType"`
 			Message   string `json:"message"`
-			Status    int    `json:"statusCode"`
+			Status    number `json:"statusCode"`
 		} `json:"data"`
 	}
 	decode(object, &e)
 	switch kind {
 	case "assistant.message":
-		c.round()
+		c.message(e.Data.ID)
 		c.say(e.Data.Content)
 	case "assistant.turn_start":
+		c.closed = false
 		c.asked()
 	case "tool.execution_start":
 		c.tool(e.Data.Tool, e.Data.Arguments)
@@ -41,15 +44,15 @@ func (c *copilot) event(kind string, object []byte) bool {
 			c.retries(ofMessage(e.Data.Message), e.Data.Message)
 		}
 	case "session.error":
-		c.fault(ofCopilot(e.Data.ErrorType, e.Data.Status, e.Data.Message), e.Data.Message)
+		c.fault(ofCopilot(e.Data.ErrorType, int(e.Data.Status), e.Data.Message), e.Data.Message)
 		if e.Data.Status != 0 {
 			c.answered()
 		}
 	case "result":
 		c.closed = true
 		c.report.Conversation = e.Session
-		if e.ExitCode != 0 && !c.failed {
-			c.fault(loop.EndFailed, fmt.Sprintf("it gave up with exit code %d", e.ExitCode))
+		if isTrue(e.Exit) && !c.failed {
+			c.fault(loop.EndFailed, "it gave up with exit code "+Line(unquoted(e.Exit)))
 		}
 	default:
 		return false

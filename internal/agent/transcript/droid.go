@@ -9,13 +9,14 @@ type droid struct{ *record }
 func (d *droid) event(kind string, object []byte) bool {
 	var e struct {
 		Session string `json:"session_id"`
+		ID      string `json:"id"`
 		Role    string `json:"role"`
 		Text    string `json:"text"`
 		Tool    string `json:"toolName"`
 		Input   input  `json:"parameters"`
 		Message string `json:"message"`
 		Final   string `json:"finalText"`
-		IsError bool   `json:"is_error"`
+		IsError truth  `json:"is_error"`
 		Result  string `json:"result"`
 		Rounds  *int   `json:"numTurns"`
 		Usage   counts `json:"usage"`
@@ -25,7 +26,7 @@ func (d *droid) event(kind string, object []byte) bool {
 	case "system", "tool_result":
 	case "message":
 		if e.Role == "assistant" {
-			d.round()
+			d.message(e.ID)
 			d.say(e.Text)
 		}
 	case "tool_call":
@@ -36,11 +37,11 @@ func (d *droid) event(kind string, object []byte) bool {
 			d.fault(ofMessage(e.Message), e.Message)
 		}
 	case "completion":
+		d.completion(bool(e.IsError), e.Final)
 		d.closed = true
-		d.completion(e.IsError, e.Final)
 	case "result":
+		d.result(bool(e.IsError), e.Result)
 		d.closed = true
-		d.result(e.IsError, e.Result)
 	default:
 		return false
 	}

@@ -30,7 +30,7 @@ func (g *gemini) event(kind string, object []byte) bool {
 	}
 	switch kind {
 	case "init":
-		g.report.Conversation = e.Session
+		g.begins(e.Session)
 	case "message":
 		g.message(e.Role, e.Content, e.Delta)
 	case "tool_use":

@@ -78,7 +78,7 @@ type openCodeError struct {
 	Name string `json:"name"`
 	Data struct {
 		Message string `json:"message"`
-		Status  int    `json:"statusCode"`
+		Status  number `json:"statusCode"`
 	} `json:"data"`
 }
 
@@ -93,7 +93,7 @@ func (e openCodeError) fault() (loop.Ending, string) {
 	case "ContextOverflowError":
 		return loop.EndContextTooLong, reason
 	}
-	if ending := ofStatus(e.Data.Status); ending != loop.EndFailed {
+	if ending := ofStatus(int(e.Data.Status)); ending != loop.EndFailed {
 		return ending, reason
 	}
 	return ofMessage(reason), reason

@@ -38,7 +38,7 @@ func (p *pi) event(kind string, object []byte) bool {
 			ID string `json:"id"`
 		}
 		decode(object, &e)
-		p.report.Conversation = e.ID
+		p.begins(e.ID)
 	case "message_end":
 		var e struct {
 			Message piMessage `json:"message"`

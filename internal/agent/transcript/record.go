@@ -31,6 +31,8 @@ type record struct {
 // A speech is what the agent has said.
 type speech struct {
 	text []byte           // the final text so far
+	kept int              // how much of it an earlier closing event has confirmed
+	id   string           // of the message that text ends with, if the events tell
 	said excerpt          // all messages
 	last string           // the last message
 	open excerpt          // a message that comes in pieces
@@ -43,13 +45,14 @@ func (r *record) say(text string) {
 		return
 	}
 	r.gotOver()
+	r.closed = false
 	r.last = text
 	if r.failed { // there was an error, but it did not keep the agent from working
 		r.report.Ending = loop.EndFailed
 	}
 	whole, left := r.uncut(text)
 	if len(r.text)+len(whole) >= maxLine {
-		r.text = r.text[:0] // nobody says as much in one round
+		r.text, r.kept = r.text[:0], 0 // nobody says as much in one round
 	}
 	if len(r.text) > 0 && left == 0 {
 		r.text = append(r.text, '\n')
@@ -99,18 +102,47 @@ func (r *record) whole() {
 // round starts a new round: what was said before is not the final text.
 func (r *record) round() {
 	r.whole()
-	r.text = r.text[:0]
+	r.closed = false
+	r.text = r.text[:r.kept]
 }
 
-// final sets the final text, which has usually been said already.
+// message starts a message, unless its ID is that of the last one: then it goes on.
+func (r *record) message(id string) {
+	if id == "" || id != r.id {
+		r.round()
+	}
+	r.id = id
+}
+
+// begins takes the agent's name for its conversation. In another one, what was said before
+// is not the final text.
+func (r *record) begins(id string) {
+	r.closed = false
+	if id != "" && id != r.report.Conversation {
+		r.report.Conversation, r.kept = id, 0
+	}
+}
+
+// final takes the closing event's copy of the final text. It adds to what the messages say,
+// but takes nothing away: some CLIs repeat only a part of it, or nothing.
 func (r *record) final(text string) {
 	r.whole()
+	whole, _ := r.uncut(text)
+	copied, said := strings.TrimSpace(whole), strings.TrimSpace(string(r.text))
+	if strings.Contains(said, copied) {
+		return
+	}
 	if text != r.last {
 		r.say(text)
 	}
-	whole, _ := r.uncut(text)
-	r.text = append(r.text[:0], whole...)
+	if strings.Contains(copied, said) {
+		r.text = append(r.text[:0], whole...)
+	}
 }
+
+// close takes the closing event. A conversation may go on after it, when something that
+// runs in the background ends: then what is said is a remark, and the answer stands.
+func (r *record) close() { r.closed, r.kept = true, len(r.text) }
 
 // stops takes the model's reason for ending its last message. own are the reasons of a
 // normal end; after any other one the message may not be whole.
