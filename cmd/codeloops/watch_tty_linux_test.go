@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -114,4 +115,65 @@ func TestWatchedAndKilled(t *testing.T) {
 		t.Errorf("modes %+v, want %+v", got, w.found)
 	}
 	run.end()
+}
+
+// TestWatchLeftInSilence: q ends the watching of a run from which nothing comes, and keys behind it do
+// nothing. Watching that is started together with a run finds it.
+func TestWatchLeftInSilence(t *testing.T) {
+	t.Parallel()
+	home, work := steeredRun(t)
+	run := onDesk(t, home, work, "--yes", "do it")
+	w := onDesk(t, home, work, "watch")
+	w.sees("f feedback")
+	pid := pidOf(t, home)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	w.types("qs")
+	if shown, code := w.end(); code != command.ExitDone || !strings.Contains(shown, "you have left; session ") {
+		t.Errorf("left: exit code %d: %q", code, shown)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	run.types("?")
+	run.sees("interrupt the actor's turn")
+	if shown := run.text(); strings.Contains(shown, "stops after this iteration (s: no)") {
+		t.Errorf("the key behind q was obeyed: %q", shown)
+	}
+	run.types("\x03\x03")
+	run.end()
+}
+
+// TestWatchOneOfSeveral: if several runs could be meant, the user chooses one.
+func TestWatchOneOfSeveral(t *testing.T) {
+	t.Parallel()
+	home, work := steeredRun(t)
+	var runs []*dialogue
+	for _, args := range [][]string{
+		{"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "start"},
+		{"worktree", "add", "-q", "../one"}, {"worktree", "add", "-q", "../two"},
+	} {
+		if out, err := exec.Command("git", append([]string{"-C", work}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for _, name := range []string{"one", "two"} {
+		run := onDesk(t, home, filepath.Join(home, name), "--yes", "do the work of tree "+name)
+		run.sees("iteration 1 of 10")
+		runs = append(runs, run)
+	}
+	w := onDesk(t, home, work, "watch")
+	w.sees("Watch which run?")
+	w.types("tree one")
+	w.types("\r")
+	w.sees("f feedback")
+	w.types("q")
+	if shown, code := w.end(); code != command.ExitDone {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+	for _, run := range runs {
+		run.types("\x03\x03")
+		run.end()
+	}
 }

@@ -29,6 +29,9 @@ import (
 // pollInterval is how often a watched run is asked for its pending requests.
 const pollInterval = 500 * time.Millisecond
 
+// startPatience is how long watch waits for a run that may be about to begin.
+const startPatience = 2 * time.Second
+
 func newWatchCmd(c *command.Console) *cobra.Command {
 	l := c.Logs()
 	var format string
@@ -45,7 +48,9 @@ func newWatchCmd(c *command.Console) *cobra.Command {
 to its end. On a terminal the same keys steer it: s stops it after the
 iteration, p pauses it, f tells the actor something, ? lists them. Ctrl+C and q
 end the watching; the run continues. Elsewhere, the same lines are written that
-the run itself writes. A finished session is shown as by codeloops replay.
+the run itself writes. A finished session is shown as by codeloops replay. A run
+that is about to begin is waited for. If several could be meant, you choose from
+a list on a terminal.
 
 It ends with the exit code of the run.
 
@@ -68,7 +73,7 @@ It ends with the exit code of the run.
 
 // Watch shows a session while it runs; one that is over is replayed.
 func Watch(ctx context.Context, l *command.Logs, format, ref string) error {
-	r, err := l.Run(ctx, ref)
+	r, err := find(ctx, l, ref)
 	if errors.Is(err, lookup.ErrNoRun) && ref != "" {
 		return watchFinished(ctx, l, format, ref, err)
 	}
@@ -76,6 +81,42 @@ func Watch(ctx context.Context, l *command.Logs, format, ref string) error {
 		return err
 	}
 	return (&watching{Logs: l, run: r}).watch(ctx, format)
+}
+
+// find finds the run to watch. One that has just been started is waited for, and the user chooses among several.
+func find(ctx context.Context, l *command.Logs, ref string) (lookup.Run, error) {
+	for wait := startPatience; ; wait -= pollInterval / 5 {
+		r, err := l.Run(ctx, ref)
+		if several, ok := errors.AsType[*lookup.SeveralError](err); ok && l.Console.Interactive() {
+			return choose(ctx, l, several)
+		}
+		begins := errors.Is(err, lookup.ErrNoRun) && ref == "" || err == nil && r.At.Log == ""
+		if !begins || wait <= 0 {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return r, context.Cause(ctx)
+		case <-time.After(pollInterval / 5):
+		}
+	}
+}
+
+// choose lets the user choose among runs.
+func choose(ctx context.Context, l *command.Logs, several *lookup.SeveralError) (lookup.Run, error) {
+	var logs []session.Overview
+	runs := map[string]lookup.Run{}
+	for _, r := range several.Runs {
+		if one := session.Look(r.At.Log); one.Err == nil {
+			runs[one.ID] = r
+			logs = append(logs, l.WithDuration(one))
+		}
+	}
+	if len(logs) == 0 { // they are beginning, or their logs are elsewhere
+		return lookup.Run{}, several
+	}
+	one, err := l.Choose(ctx, logs, "Watch which run?")
+	return runs[one.ID], err
 }
 
 // watchFinished shows a session without a lock. notRunning is the error if there is none.
@@ -121,8 +162,11 @@ func (e *KilledError) Error() string {
 	return "session " + e.Session + " has no end: its process was killed"
 }
 
+// A Source yields the events of a session until its context is done.
+type Source func(context.Context) iter.Seq2[session.Entry, error]
+
 // Follow shows a session on another machine, given its events.
-func Follow(ctx context.Context, l *command.Logs, format, id string, from iter.Seq2[session.Entry, error]) error {
+func Follow(ctx context.Context, l *command.Logs, format, id string, from Source) error {
 	w := &watching{Logs: l, run: lookup.Run{Client: &door.Client{}}, from: from}
 	w.run.Holder.Lock.Session = id
 	return w.watch(ctx, format)
@@ -132,7 +176,7 @@ type watching struct {
 	*command.Logs
 
 	run   lookup.Run
-	from  iter.Seq2[session.Entry, error] // of a run on another machine; nil: the log is here
+	from  Source // of a run on another machine; nil: the log is here
 	ended loop.Result
 }
 
@@ -161,7 +205,7 @@ func (w *watching) watch(ctx context.Context, format string) error {
 		if err != nil {
 			return err
 		}
-		from = store.Follow(ctx, id, 0)
+		from = func(ctx context.Context) iter.Seq2[session.Entry, error] { return store.Follow(ctx, id, 0) }
 	}
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -171,7 +215,7 @@ func (w *watching) watch(ctx context.Context, format string) error {
 		return err
 	}
 	p := replay.Player{Sink: loop.Tee(w, sink), OnBadLine: w.Tell}
-	_, err = p.Play(ctx, from)
+	_, err = p.Play(ctx, from(ctx)) // to leave also ends the wait for the next event
 	closed()
 	w.Console.Err = errs
 	switch {

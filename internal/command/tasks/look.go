@@ -119,9 +119,9 @@ exit code is that of the run.`,
 				task = r.Task.ID
 				busy := r.State == queue.Running || r.State == queue.Offered
 				if away = busy && r.Worker.Home != "" && r.Worker.Home != b.home.ID(); away && follow {
-					return steering.Follow(ctx, l, format, r.Progress.Session, play.Follow(ctx, b.link.Conn, b.on, r.Task.ID, func(id string) iter.Seq2[session.Entry, error] {
-						return rest(ctx, l, id)
-					}))
+					return steering.Follow(ctx, l, format, r.Progress.Session, func(ctx context.Context) iter.Seq2[session.Entry, error] {
+						return play.Follow(ctx, b.link.Conn, b.on, r.Task.ID, func(id string) iter.Seq2[session.Entry, error] { return rest(ctx, l, id) })
+					})
 				}
 				if id = r.Progress.Session; id == "" {
 					return hint.Errorf("codeloops queue show "+r.Task.ID+" tells its course", "no session of task %s has begun", r.Task.ID)

@@ -45,6 +45,7 @@ type talk struct {
 	all    bool // show what agents print
 	help   bool
 	looks  bool // the work tree is being read for a diff
+	left   bool // the user has left: keys do nothing more
 }
 
 // Press handles a key: a character or an escape sequence, as the terminal sent it. pager is called
@@ -53,6 +54,9 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	defer s.Change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.talk.left {
+		return
+	}
 	if s.talk.input != nil {
 		if sent := s.talk.press(key); sent != nil {
 			s.steer(to, sent.kind, strings.TrimSpace(sent.text))
@@ -81,6 +85,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 		to.Hurry()
 	case "q":
 		if s.Leave != nil {
+			s.talk.left = true
 			s.Leave()
 		}
 	case "?", "h":

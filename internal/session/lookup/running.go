@@ -150,6 +150,16 @@ func (r Run) still() bool {
 	})
 }
 
+// A SeveralError says that more than one running session could be meant.
+type SeveralError struct{ Runs []Run }
+
+func (e *SeveralError) Error() string {
+	return fmt.Sprintf("%d sessions run that could be meant", len(e.Runs))
+}
+
+// Hint returns what to do about it.
+func (e *SeveralError) Hint() string { return "name one: " + strings.Join(ids(e.Runs), ", ") }
+
 // ErrNoRun says that no session is running that could be meant.
 var ErrNoRun = errors.New("nothing runs")
 
@@ -171,7 +181,7 @@ func (l *Logs) Run(ctx context.Context, ref string) (Run, error) {
 	case len(runs) == 1:
 		return runs[0], nil
 	case len(runs) > 1:
-		return Run{}, hint.Errorf("name one: "+strings.Join(ids(runs), ", "), "%d sessions run that could be meant", len(runs))
+		return Run{}, &SeveralError{runs}
 	case ref != "":
 		return Run{}, hint.Add(fmt.Errorf("%w whose id begins with %q", ErrNoRun, ref), "`codeloops status --all` shows what runs")
 	case l.All:
