@@ -97,7 +97,10 @@ func (a *app) completeModels(flag string) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		said := func(flag string) string { name, _ := cmd.Flags().GetString(flag); return name } // "" where there is no such flag
+		said := func(flag string) string { // "" where there is no such flag
+			name, _ := cmd.Flags().GetString(flag)
+			return loop.ParseAgent(name).Agent
+		}
 		asked := map[string]bool{}
 		for role, configured := range map[string]string{"actor": cfg.Actor.Agent, "critic": cfg.Critic.Agent} {
 			if flag == "model" || strings.HasPrefix(flag, role) {

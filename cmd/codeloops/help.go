@@ -85,7 +85,7 @@ The topics are ` + strings.Join(topicNames(), ", ") + `.`,
 			if err != nil {
 				return err
 			}
-			return of.Help()
+			return a.showHelp(cmd.Context(), noPager, of)
 		},
 	}
 	cmd.Flags().BoolVar(&noPager, "no-pager", false, "do not use a pager, even on a terminal")
@@ -153,12 +153,24 @@ func (a *app) manualScreen() manual.Screen {
 func (a *app) teach(root *cobra.Command) {
 	root.SetHelpCommand(newHelpCmd(a))
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		tellDefaults(cmd)
-		more := ""
-		if cmd == cmd.Root() {
-			more = "codeloops COMMAND --help describes a command. codeloops help TOPIC shows a page on one of: " + strings.Join(topicNames(), ", ") + "."
+		if slices.Contains(a.args, "-h") {
+			_ = a.manualScreen().Short(a.Out, cmd) // there is nowhere left to report an error
+			return
 		}
-		_ = a.manualScreen().Help(a.Out, cmd, more) // there is nowhere left to report an error
+		_ = a.showHelp(cmd.Context(), false, cmd)
+	})
+}
+
+// showHelp shows the whole help of a command.
+func (a *app) showHelp(ctx context.Context, noPager bool, of *cobra.Command) error {
+	tellDefaults(of)
+	more := ""
+	if of == of.Root() {
+		more = "codeloops COMMAND --help describes a command. codeloops help config lists every setting, with the flags that are " +
+			"not listed here. codeloops help TOPIC shows a page on one of: " + strings.Join(topicNames(), ", ") + "."
+	}
+	return a.Page(ctx, noPager, func(_ context.Context, w io.Writer) error {
+		return a.manualScreen().Help(w, of, more)
 	})
 }
 

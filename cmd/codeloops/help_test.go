@@ -96,6 +96,23 @@ func TestHelpTeaches(t *testing.T) {
 	})
 }
 
+// TestShortHelp: the short help of every command fits on a screen, and what is left out is named.
+func TestShortHelp(t *testing.T) {
+	t.Parallel()
+	everyCommand(t, func(cmd *cobra.Command) {
+		var b strings.Builder
+		if err := (manual.Screen{Columns: 80, Heading: strings.TrimSpace}).Short(&b, cmd); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(b.String(), "\n"); lines > 30 {
+			t.Errorf("%s -h has %d lines:\n%s", cmd.CommandPath(), lines, b.String())
+		}
+		if whole := strings.Contains(b.String(), "Exit status:"); whole == strings.HasSuffix(b.String(), cmd.CommandPath()+" --help says everything.\n") {
+			t.Errorf("%s -h is neither whole nor says so:\n%s", cmd.CommandPath(), b.String())
+		}
+	})
+}
+
 // TestExamples: the commands and flags in the examples exist.
 func TestExamples(t *testing.T) {
 	t.Parallel()

@@ -45,6 +45,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before running a very short prompt")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, without running it")
 	manual.Group(string(run.AboutTask), f, "prompt", "prompt-file", "prompt-name", "edit", "working-dir", "yes", "dry-run")
+	manual.Usual(f, "prompt", "prompt-file", "working-dir")
 }
 
 // addRunFlags declares the flags of every run, new or resumed. The defaults of

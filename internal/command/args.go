@@ -106,7 +106,11 @@ func AddSetting(f *pflag.FlagSet, s run.Setting) {
 	case run.Lines:
 		f.StringArrayP(s.Flag, s.Short, nil, s.Usage)
 	}
+	f.Lookup(s.Flag).Hidden = s.Group == run.AboutFile
 	manual.Group(string(s.Group), f, s.Flag)
+	if s.Usual() {
+		manual.Usual(f, s.Flag)
+	}
 }
 
 // Given returns the settings among the flags, in the order in which they were typed.

@@ -2,12 +2,15 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"codeloops/internal/loop"
 )
 
 // A value is one setting of one layer.
@@ -24,6 +27,27 @@ type values map[string]value
 type layer struct {
 	values values
 	agents map[string]CustomAgent
+}
+
+// splitModels divides agents that are written with their model, as in claude:opus.
+func (l layer) splitModels() (problems Errors) {
+	for _, key := range slices.Sorted(maps.Keys(l.values)) {
+		of, isAgent := strings.CutSuffix(key, "agent")
+		whole := l.values[key]
+		name, _ := whole.is.(string)
+		if !isAgent || of != "" && !strings.HasSuffix(of, ".") || !strings.Contains(name, ":") {
+			continue
+		}
+		who, origin := loop.ParseAgent(name), whole.origin
+		if own, has := l.values[of+"model"]; has && own.is != "" && own.is != who.Model {
+			problems = append(problems, &Error{
+				File: origin.File, Line: origin.Line, Key: key,
+				Problem: fmt.Sprintf("%s %s has another model than %s %s", origin.Name, name, own.origin.Name, own.is), Hint: "leave one of the two models out",
+			})
+		}
+		l.values[key], l.values[of+"model"] = value{who.Agent, origin}, value{who.Model, origin}
+	}
+	return problems
 }
 
 // inherit gives the roles the layer's general agent, model and fallback unless the layer

@@ -45,10 +45,14 @@ func Load(o Options) (*Config, error) {
 	}
 	env, inEnv := o.variables(keys)
 	flags, inFlags := o.flags(keys)
-	if err := slices.Concat(inGlobal, inProject, inEnv, inFlags).orNil(); err != nil {
+	layers := []layer{keys.defaults(), global.layer, project.layer, env, flags} // lowest first
+	problems := slices.Concat(inGlobal, inProject, inEnv, inFlags)
+	for _, l := range layers {
+		problems = append(problems, l.splitModels()...)
+	}
+	if err := problems.orNil(); err != nil {
 		return nil, err
 	}
-	layers := []layer{keys.defaults(), global.layer, project.layer, env, flags} // lowest first
 	layers = slices.Insert(layers, 1, profile(profileOf(layers)))
 	c := merge(layers)
 	c.paths = paths

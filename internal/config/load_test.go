@@ -331,6 +331,10 @@ func TestModelsFollowTheirAgent(t *testing.T) {
 		"replaced with its own model": {`model = "m"`, "", map[string]any{"actor.agent": "f", "actor.model": "n"}, "n", "m"},
 		"the same agent again":        {`model = "m"`, `agent = "claude"`, nil, "m", "m"},
 		"a flag for both, two agents": {"", "", map[string]any{"actor.agent": "f", "critic.agent": "g", "model": "n"}, "n", "n"},
+		"written with the agent":      {`agent = "a:m"`, `critic.agent = "b:n"`, nil, "m", "n"},
+		"and for the same agent":      {`agent = "a:m"`, "", map[string]any{"critic.agent": "a:x/y:z"}, "m", "x/y:z"},
+		"and replaced by a flag":      {`agent = "a:m"`, "", map[string]any{"agent": "a", "model": "n"}, "n", "n"},
+		"said twice":                  {"agent = \"a:m\"\nmodel = \"m\"", "", nil, "m", "m"},
 		"set above for another agent": {`critic.agent = "b"`, `model = "m"`, nil, "m", "m"},
 	}
 	for name, test := range tests {

@@ -42,7 +42,7 @@ func newSchema() schema {
 
 func general() schema {
 	return schema{
-		{key: "agent", value: text(agentName), byDefault: "claude", flag: "--agent"},
+		{key: "agent", value: text(agentAndModel), byDefault: "claude", flag: "--agent"},
 		{key: "model", value: text(modelName), byDefault: "", flag: "--model"},
 		{key: "agent_order", value: list(agentAndModel), byDefault: []string{}, flag: "--agent-order"},
 		{key: "fallback", value: list(agentAndModel), byDefault: []string{}, flag: "--fallback"},

@@ -156,7 +156,7 @@ func jsonSchema(s string) *fault {
 // roleSchema are the keys of a role's player and limits.
 func roleSchema(table, flag string) schema {
 	return schema{
-		{key: table + ".agent", value: text(orEmpty(agentName)), byDefault: "", flag: flag + "agent"},
+		{key: table + ".agent", value: text(orEmpty(agentAndModel)), byDefault: "", flag: flag + "agent"},
 		{key: table + ".model", value: text(modelName), byDefault: "", flag: flag + "model"},
 		{key: table + ".fallback", value: list(agentAndModel), byDefault: []string{}},
 		{key: table + ".timeout", value: duration, byDefault: time.Hour, flag: flag + "timeout"},

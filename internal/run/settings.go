@@ -50,7 +50,14 @@ const (
 	AboutChecks   Group = "Checks and verdicts"
 	AboutOutput   Group = "Output"
 	AboutSession  Group = "Session"
+	// AboutFile: it is usually set in a file once, and no help lists its flag.
+	AboutFile Group = "Files"
 )
+
+// Usual reports whether even the shortest help lists the setting.
+func (s Setting) Usual() bool {
+	return slices.Contains([]string{"agent", "critic-agent", "model", "max-iterations", "max-cost", "check"}, s.Flag)
+}
 
 // A Keeping says what happens to a setting when the session is resumed.
 type Keeping int
@@ -70,20 +77,20 @@ const (
 // Table lists all settings in the order of the help text.
 func Table() []Setting {
 	return []Setting{
-		{"agent", "a", "agent", Text, Inherited, AboutAgents, "`name` of the agent for both roles (codeloops agents lists them); \"auto\" chooses one (default claude, or the first one installed)"},
+		{"agent", "a", "agent", Text, Inherited, AboutAgents, "`name` of the agent for both roles (codeloops agents lists them), with a model if you like: claude:opus; \"auto\" chooses one (default claude, or the first one installed)"},
 		{"actor-agent", "", "actor.agent", Text, Inherited, AboutAgents, "`name` of the agent that does the work (default: --agent)"},
 		{"critic-agent", "", "critic.agent", Text, Inherited, AboutAgents, "`name` of the agent that judges the work (default: --agent)"},
 		{"model", "m", "model", Text, Inherited, AboutAgents, "`model` for both roles (default: the agent's own)"},
 		{"actor-model", "", "actor.model", Text, Inherited, AboutAgents, "`model` of the actor (default: --model)"},
 		{"critic-model", "", "critic.model", Text, Inherited, AboutAgents, "`model` of the critic (default: --model)"},
 		{"critic-panel", "", "critic.panel", List, Logged, AboutAgents, "`agent`, or agent:model, of a panel that judges instead of one critic; may be repeated"},
-		{"critic-quorum", "", "critic.quorum", Text, Logged, AboutAgents, "how many members of the panel must say DONE: `all|majority|n`"},
-		{"agent-order", "", "agent_order", List, Inherited, AboutAgents, "`agent`, or agent:model, that \"auto\" may choose; may be repeated"},
+		{"critic-quorum", "", "critic.quorum", Text, Logged, AboutFile, "how many members of the panel must say DONE: `all|majority|n`"},
+		{"agent-order", "", "agent_order", List, Inherited, AboutFile, "`agent`, or agent:model, that \"auto\" may choose; may be repeated"},
 		{"fallback", "", "fallback", List, Inherited, AboutAgents, "`agent`, or agent:model, that takes over when another one cannot continue; may be repeated"},
-		{"actor-session", "", "actor_session", Text, Logged, AboutAgents, "whether the actor begins a new conversation in each iteration or continues the last one: `fresh|resume`"},
-		{"critic-access", "", "critic_access", Text, Logged, AboutAgents, "what critics may do in their view of the work tree: `full|read-only`"},
-		{"critic-env", "", "critic_env", Text, Logged, AboutAgents, "which variables critics get: `full|clean`; clean leaves out secrets that the model does not need"},
-		{"env-pass", "", "env_pass", Lines, Logged, AboutAgents, "secret `variable` that critics get even with --critic-env clean; may be repeated"},
+		{"actor-session", "", "actor_session", Text, Logged, AboutFile, "whether the actor begins a new conversation in each iteration or continues the last one: `fresh|resume`"},
+		{"critic-access", "", "critic_access", Text, Logged, AboutFile, "what critics may do in their view of the work tree: `full|read-only`"},
+		{"critic-env", "", "critic_env", Text, Logged, AboutFile, "which variables critics get: `full|clean`; clean leaves out secrets that the model does not need"},
+		{"env-pass", "", "env_pass", Lines, Logged, AboutFile, "secret `variable` that critics get even with --critic-env clean; may be repeated"},
 		{"script", "", "", File, Logged, AboutAgents, "scenario `file` of the built-in agent scripted"},
 
 		{"strategy", "", "strategy.name", Text, Inherited, AboutStrategy, "`name` of the strategy that drives the agents (codeloops strategies lists them)"},
@@ -109,9 +116,9 @@ func Table() []Setting {
 		{"require-change", "", "require_change", Switch, Logged, AboutChecks, "accept DONE only if something has changed"},
 
 		{"log-format", "", "log_format", Text, Shown, AboutOutput, "how progress is shown: `pretty|compact|json`; json prints the events as JSON lines"},
-		{"ci", "", "ci", Text, Shown, AboutOutput, "lay out the progress for the log of a CI job: `auto|none|github|gitlab`; auto looks at the environment"},
-		{"notify", "", "notify", Text, Shown, AboutOutput, "how the terminal announces the end of the run: `none|bell|osc9|osc777`"},
-		{"title", "", "title", Switch, Shown, AboutOutput, "show the state of the run in the title of the terminal; --title=false does not"},
+		{"ci", "", "ci", Text, Shown, AboutFile, "lay out the progress for the log of a CI job: `auto|none|github|gitlab`; auto looks at the environment"},
+		{"notify", "", "notify", Text, Shown, AboutFile, "how the terminal announces the end of the run: `none|bell|osc9|osc777`"},
+		{"title", "", "title", Switch, Shown, AboutFile, "show the state of the run in the title of the terminal; --title=false does not"},
 		{"session-dir", "", "session_dir", File, Said, AboutSession, "keep session logs in `dir` (default ~/.local/share/codeloops/sessions)"},
 		{"trust-project", "", "", Switch, Said, AboutSession, "trust the project's codeloops.toml, which may run commands, for this run"},
 	}

@@ -21,6 +21,18 @@ func Group(heading string, flags *pflag.FlagSet, names ...string) {
 	}
 }
 
+// usualKey is the annotation of the flags that short help lists.
+const usualKey = "usual"
+
+// Usual lets short help list these flags instead of all.
+func Usual(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		if err := flags.SetAnnotation(name, usualKey, []string{}); err != nil {
+			panic(err) // there is no such flag
+		}
+	}
+}
+
 // A group is a heading with its flags.
 type group struct {
 	heading string

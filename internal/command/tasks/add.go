@@ -51,6 +51,7 @@ func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
 	f.BoolVar(&o.unmerged, "no-merge", false, "leave the result on the branch of the task")
 	addJSON(cmd, &o.asJSON)
 	manual.Group("Queue", f, "target", "after", "touches", "priority", "setup", "no-merge", "json")
+	manual.Usual(f, "target", "after", "priority", "setup")
 	for _, s := range run.Table() {
 		if s.Group == run.AboutOutput || s.Flag == o.but {
 			continue
