@@ -182,14 +182,14 @@ func TestFaults(t *testing.T) {
 }
 
 // TestSilenceAfterALimit: an agent that is stopped for being idle after its service
-// reported a problem ends with that problem.
+// reported a problem ends with that problem. After its closing event, no limit cuts it short.
 func TestSilenceAfterALimit(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]loop.Ending{
-		"codex/fault-429-waits-json": loop.EndRateLimited,
-		"claude/fault-401-json":      loop.EndAuth,
-		"claude/fault-529-json":      loop.EndOverloaded,
-		"codex/actor-json-1":         loop.EndIdle,
+	for name, want := range map[string]struct{ idle, late loop.Ending }{
+		"codex/fault-429-waits-json": {loop.EndRateLimited, loop.EndTimedOut},
+		"claude/fault-401-json":      {loop.EndAuth, loop.EndTimedOut},
+		"claude/fault-529-json":      {loop.EndOverloaded, loop.EndOverloaded},
+		"codex/actor-json-1":         {loop.EndCompleted, loop.EndCompleted},
 	} {
 		cli, _, _ := strings.Cut(name, "/")
 		spec, err := Find(cli)
@@ -198,7 +198,7 @@ func TestSilenceAfterALimit(t *testing.T) {
 		}
 		res := recorded(t, name)
 		for stop, want := range map[proc.Stop]loop.Ending{
-			proc.StopIdle: want, proc.StopTimeout: loop.EndTimedOut, proc.StopCancelled: loop.EndInterrupted,
+			proc.StopIdle: want.idle, proc.StopTimeout: want.late, proc.StopCancelled: loop.EndInterrupted,
 		} {
 			if res.Stop = stop; played(spec, loop.Write, res).Ending != want {
 				t.Errorf("%s, stopped for %s: %s, want %s", name, stop, played(spec, loop.Write, res).Ending, want)
@@ -271,7 +271,10 @@ func TestJudge(t *testing.T) {
 		{name: "events", spec: events, stdout: good, want: loop.EndCompleted},
 		{name: "events, exit code", spec: events, stdout: good, exit: 2, stderr: "late trouble", want: loop.EndFailed, reason: "late trouble"},
 		{name: "events, known line", spec: events, stdout: good, exit: 2, stderr: "No key", want: loop.EndAuth, reason: "No key"},
-		{name: "cut", spec: events, stdout: good, exit: -1, stop: proc.StopTimeout, want: loop.EndTimedOut},
+		{name: "cut", spec: events, stdout: `{"type":"turn.started"}`, exit: -1, stop: proc.StopTimeout, want: loop.EndTimedOut},
+		{name: "does not exit", spec: events, stdout: good, exit: -1, stop: proc.StopTimeout, want: loop.EndCompleted},
+		{name: "does not exit, silent", spec: events, stdout: good, exit: -1, stop: proc.StopIdle, want: loop.EndCompleted},
+		{name: "does not exit, interrupted", spec: events, stdout: good, exit: -1, stop: proc.StopCancelled, want: loop.EndInterrupted},
 		{
 			name: "cut while it tries", spec: events, exit: -1, stop: proc.StopIdle, want: loop.EndIdle, reason: "Reconnecting... 2/5",
 			stdout: `{"type":"thread.started"}` + "\n" + `{"type":"error","message":"Reconnecting... 2/5"}`,

@@ -15,6 +15,9 @@ type listener struct {
 	giveUp  func()              // ends the turn
 	limited *time.Timer         // runs while the agent waits for the end of a limit; nil otherwise
 	hidden  *time.Timer         // runs while the agent does something it reports only afterwards; nil otherwise
+	silent  *time.Timer         // runs while the agent prints nothing after its closing event; nil otherwise
+	closed  *time.Timer         // runs since the closing event; nil before
+	left    sync.Once           // it has been ended for not exiting
 
 	mu    sync.Mutex // a watch is never called concurrently with itself
 	watch loop.Watch // nil: nobody watches, or the turn is over
@@ -26,6 +29,13 @@ const hiddenFor = 3 * time.Second
 // maxLimited is how long an agent may silently wait for the end of a limit that it has
 // reported. After that codeloops waits itself, or lets another agent play.
 const maxLimited = 5 * time.Minute
+
+// How long an agent may take to exit after its closing event: it may have to store its
+// conversation, or to report what it has used.
+const (
+	closingGrace = 10 * time.Second // without printing anything
+	longestGrace = time.Minute
+)
 
 func newListener(format Format, keep int64, watch loop.Watch, giveUp func()) *listener {
 	l := &listener{giveUp: giveUp, watch: watch}
@@ -54,6 +64,23 @@ func (l *listener) hear(stream string, chunk []byte) {
 	case l.lines != nil:
 		l.lines.write(stream, chunk)
 	}
+	if l.decoder != nil {
+		l.awaitExit()
+	}
+}
+
+// awaitExit gives an agent that has printed its closing event some time to exit: several
+// CLIs sometimes never do.
+func (l *listener) awaitExit() {
+	stop(&l.silent)
+	if !l.decoder.Closed() {
+		stop(&l.closed)
+		return
+	}
+	l.silent = time.AfterFunc(closingGrace, l.leave)
+	if l.closed == nil {
+		l.closed = time.AfterFunc(longestGrace, l.leave)
+	}
 }
 
 // react gives up when the events say that waiting is pointless.
@@ -61,7 +88,8 @@ func (l *listener) react() {
 	if l.decoder.Lost() {
 		l.giveUp()
 	}
-	l.stopTimers()
+	stop(&l.limited)
+	stop(&l.hidden)
 	if l.decoder.Limited() {
 		l.limited = time.AfterFunc(maxLimited, l.giveUp)
 	}
@@ -72,19 +100,27 @@ func (l *listener) react() {
 	}
 }
 
-func (l *listener) stopTimers() {
-	for _, timer := range []*time.Timer{l.limited, l.hidden} {
-		if timer != nil {
-			timer.Stop()
-		}
+// leave ends an agent that does not exit.
+func (l *listener) leave() {
+	l.left.Do(func() {
+		l.tell(loop.Notice{Kind: loop.NoticeProblem, Text: "it has finished, but does not exit: it is ended"})
+		l.giveUp()
+	})
+}
+
+func stop(timer **time.Timer) {
+	if *timer != nil {
+		(*timer).Stop()
 	}
-	l.limited, l.hidden = nil, nil
+	*timer = nil
 }
 
 // end is called when the turn is over. It returns the report of a structured output, nil
 // for text.
 func (l *listener) end() *transcript.Report {
-	l.stopTimers()
+	for _, timer := range []**time.Timer{&l.limited, &l.hidden, &l.silent, &l.closed} {
+		stop(timer)
+	}
 	defer l.close()
 	if l.lines != nil {
 		l.lines.flush()

@@ -97,6 +97,50 @@ func TestVainTriesAreEnded(t *testing.T) {
 	}
 }
 
+// Closing events, and what may follow them.
+const (
+	closes   = `{"type":"result","subtype":"success","is_error":false,"result":"DECISION: DONE"}` + "\n"
+	closeBad = `{"type":"result","subtype":"success","is_error":true,"result":"trouble"}` + "\n"
+	note     = `{"type":"system","subtype":"status"}` + "\n"
+	goesOn2  = `{"type":"assistant","message":{"content":[{"type":"text","text":"More."}]}}` + "\n"
+	taskRuns = `{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"t"}]}` + "\n"
+	served   = `{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"t","ambient":true}]}` + "\n"
+	noTask   = `{"type":"system","subtype":"background_tasks_changed","tasks":[]}` + "\n"
+)
+
+// TestUnexited: an agent that does not exit after its closing event is ended, and its reply
+// counts.
+func TestUnexited(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		says  string
+		want  loop.Ending
+		after time.Duration
+	}{
+		"closed":               {withKey + closes, loop.EndCompleted, time.Second + closingGrace},
+		"closed with an error": {withKey + closeBad, loop.EndFailed, time.Second + closingGrace},
+		"prints a little":      {withKey + closes + note + note, loop.EndCompleted, 3*time.Second + closingGrace},
+		"prints on and on":     {withKey + closes + strings.Repeat(note, 200), loop.EndCompleted, time.Second + longestGrace},
+		"goes on":              {withKey + closes + goesOn2, loop.EndInterrupted, time.Hour},
+		"goes on and closes":   {withKey + closes + goesOn2 + closes, loop.EndCompleted, 3*time.Second + closingGrace},
+		"waits for a task":     {withKey + taskRuns + closes, loop.EndInterrupted, time.Hour},
+		"has waited for it":    {withKey + taskRuns + closes + noTask, loop.EndCompleted, 3*time.Second + closingGrace},
+		"leaves a server":      {withKey + served + closes, loop.EndCompleted, 2*time.Second + closingGrace},
+		"not closed":           {withKey + goesOn2, loop.EndInterrupted, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reply, took := listens(t, "claude", test.says, time.Second)
+			if reply.Ending != test.want || took != test.after {
+				t.Errorf("it ended %s after %s, want %s after %s: %s", reply.Ending, took, test.want, test.after, reply.Reason)
+			}
+			if reply.Ending == loop.EndCompleted && (!strings.Contains(reply.Text, "DECISION: DONE") || reply.ExitCode != 0) {
+				t.Errorf("exit code %d, %q", reply.ExitCode, reply.Text)
+			}
+		})
+	}
+}
+
 // TestHiddenTool: if an agent reports a tool only after it has ended, silence is shown
 // once as a tool at work.
 func TestHiddenTool(t *testing.T) {
@@ -112,9 +156,9 @@ func TestHiddenTool(t *testing.T) {
 		pause time.Duration
 		want  []string
 	}{
-		"a slow tool":   {step + said + used + ended, 10 * time.Second, []string{"tool", "message", "tool", "command", "tool"}},
+		"a slow tool":   {step + said + used + ended, 9 * time.Second, []string{"tool", "message", "tool", "command", "tool"}},
 		"a quick one":   {step + said + used + ended, time.Second, []string{"message", "command"}},
-		"an end of one": {ended, time.Minute, nil},
+		"an end of one": {ended, time.Minute, []string{"problem"}}, // it does not exit
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ type claude struct {
 	// openAI is set if input tokens include those from a cache, as OpenAI counts them.
 	openAI bool
 
+	acts     bool        // the last message calls a tool
 	fixedKey bool        // its key cannot be renewed
 	ending   loop.Ending // of the service's last error
 	resetAt  time.Time
@@ -49,6 +50,9 @@ func (c *claude) system(object []byte) {
 		Status    number `json:"error_status"`
 		Error     loose  `json:"error"`
 		KeySource string `json:"apiKeySource"`
+		Tasks     []struct {
+			Ambient bool `json:"ambient"` // it never ends
+		} `json:"tasks"`
 	}
 	decode(object, &e)
 	switch e.Subtype {
@@ -60,6 +64,15 @@ func (c *claude) system(object []byte) {
 		c.retries(ending, fmt.Sprintf("%s (status %d), attempt %d of %d", e.Error, e.Status, e.Attempt, e.Most))
 		// A token may be renewed before the next attempt, a key stays the same.
 		c.lost = c.lost || ending == loop.EndAuth && (c.fixedKey || e.Attempt > 1)
+	case "task_notification":
+		if !c.acts {
+			c.kept = len(c.text) // an answer, not what was said before a tool
+		}
+	case "background_tasks_changed":
+		c.busy = false
+		for _, task := range e.Tasks {
+			c.busy = c.busy || !task.Ambient
+		}
 	case "retry":
 		c.cope("the model's answer could not be used, it is asked again")
 	}
@@ -70,6 +83,7 @@ func (c *claude) assistant(object []byte) {
 		Parent  string `json:"parent_tool_use_id"` // set inside a subagent
 		Error   string `json:"error"`              // set if this is not a message of the model
 		Message struct {
+			ID      string `json:"id"`
 			Stop    string `json:"stop_reason"`
 			Content []struct {
 				Type  string `json:"type"`
@@ -90,9 +104,14 @@ func (c *claude) assistant(object []byte) {
 	if e.Error != "" {
 		return
 	}
+	if e.Parent == "" {
+		c.acts = c.acts && e.Message.ID == c.id
+		c.message(e.Message.ID)
+	}
 	for _, part := range e.Message.Content {
 		switch {
 		case part.Type == "tool_use":
+			c.acts = c.acts || e.Parent == ""
 			c.tool(part.Name, part.Input)
 		case part.Type == "text" && e.Parent == "":
 			c.say(part.Text)

@@ -47,6 +47,10 @@ func (d *Decoder) Lost() bool { return d.turn.lost }
 // Limited reports whether the agent has hit a limit and done nothing since.
 func (d *Decoder) Limited() bool { return d.turn.coping == loop.EndRateLimited }
 
+// Closed reports whether the closing event has come, and nothing is left that the agent
+// waits for.
+func (d *Decoder) Closed() bool { return d.turn.closed && !d.turn.busy }
+
 // Hidden reports whether the agent is doing something that it reports only afterwards.
 func (d *Decoder) Hidden() bool { return d.turn.hidden }
 

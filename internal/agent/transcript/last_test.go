@@ -40,6 +40,13 @@ func TestLastMessage(t *testing.T) {
 		"the closing event says something else": {
 			"claude-stream-json", claudeBegins + claudeSays("m", "CONTINUE") + claudeEnds("DONE"), "CONTINUE\nDONE",
 		},
+		"a message without an ID": {
+			"claude-stream-json", claudeBegins + claudeSays("", "I look.") + claudeSays("", "DONE") + claudeEnds("DONE"), "DONE",
+		},
+		"a remark before the closing event": {
+			"claude-stream-json", claudeBegins + claudeSays("m", "CONTINUE") + claudeWakes + claudeSays("n", "The server has stopped.") +
+				claudeEnds("The server has stopped."), "CONTINUE\nThe server has stopped.",
+		},
 		"nothing but the closing event": {
 			"claude-stream-json", claudeBegins + claudeEnds("DONE"), "DONE",
 		},

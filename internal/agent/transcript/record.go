@@ -24,6 +24,7 @@ type record struct {
 	stop    string      // why the model stopped, if it did not finish by itself
 	problem string      // the last problem that the agent has not overcome yet
 	coping  loop.Ending // the ending that problem would be, if the agent retries a request; "" otherwise
+	busy    bool        // something runs in the background, at whose end the agent goes on
 	hidden  bool        // the agent is doing something that it reports only afterwards
 	lost    bool        // the agent retries what cannot succeed
 }
@@ -258,7 +259,7 @@ func (r *record) asked() { r.report.Usage = r.report.Usage.Plus(loop.Usage{Round
 func (r *record) end(format string) Report {
 	r.whole()
 	out := r.report
-	out.Said, out.Text, out.Problem, out.Coping = r.said.output(), string(r.text), r.problem, r.coping
+	out.Said, out.Text, out.Problem, out.Coping, out.Closed = r.said.output(), string(r.text), r.problem, r.coping, r.closed
 	switch {
 	case !out.Spoken:
 		return Report{

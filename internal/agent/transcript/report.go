@@ -31,6 +31,10 @@ type Report struct {
 	// Answered is set when the reason is an answer of the model's service.
 	Answered bool `json:",omitempty"`
 
+	// Closed is set when the closing event has come: whatever ends the agent after it does
+	// not cut the turn short.
+	Closed bool `json:"-"`
+
 	// Problem is a problem that the agent was still trying to overcome.
 	Problem string
 	// Coping is the ending that Problem would have been, if it was an answer of the
