@@ -108,7 +108,7 @@ func AddSetting(f *pflag.FlagSet, s run.Setting) {
 	}
 	f.Lookup(s.Flag).Hidden = s.Group == run.AboutFile
 	manual.Group(string(s.Group), f, s.Flag)
-	if s.Usual() {
+	if s.Brief {
 		manual.Usual(f, s.Flag)
 	}
 }

@@ -19,7 +19,12 @@ func (r *fileReader) takeAgents(doc *document) {
 	if !ok {
 		return
 	}
-	if err := doc.meta.PrimitiveDecode(table, &r.layer.agents); err != nil {
+	var tables map[string]any
+	err := doc.meta.PrimitiveDecode(table, &tables)
+	if err == nil {
+		err = decode(tables, &r.layer.agents)
+	}
+	if err != nil {
 		r.problems = append(r.problems, &Error{File: r.name, Key: "agents", Problem: err.Error(), err: err})
 		return
 	}

@@ -2,22 +2,6 @@ package config
 
 import "fmt"
 
-// Convergence says when agents that make no progress are warned and stopped: the table
-// [convergence]. docs/limits.md describes the signs.
-type Convergence struct {
-	WarnAfter  int     `key:"warn_after"` // 0: never
-	StopAfter  int     `key:"stop_after"` // 0: never
-	Similarity float64 `key:"similarity"` // 0 to 1
-}
-
-func convergence() schema {
-	return schema{
-		{key: "convergence.warn_after", value: times, byDefault: 2},
-		{key: "convergence.stop_after", value: times, byDefault: 4},
-		{key: "convergence.similarity", value: fraction(), byDefault: 0.8},
-	}
-}
-
 // times reads a number of repetitions, of which 1 would be none.
 func times(raw any) (any, *fault) {
 	n, f := count(0)(raw)

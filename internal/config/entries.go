@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,28 +56,12 @@ func (c *Config) entries() []Entry {
 		}
 	}
 	for _, known := range newSchema() {
-		add(known.key)
+		add(known.Name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(rest)) {
 		add(key)
 	}
 	return all
-}
-
-// walk visits the fields of a struct that have a key.
-func walk(of reflect.Value, prefix string, visit func(key string, is reflect.Value)) {
-	for field, is := range of.Fields() {
-		name, ok := field.Tag.Lookup("key")
-		switch {
-		case field.Anonymous && field.IsExported():
-			walk(is, prefix, visit)
-		case !ok:
-		case is.Kind() == reflect.Struct:
-			walk(is, prefix+name+".", visit)
-		default:
-			visit(prefix+name, is)
-		}
-	}
 }
 
 // fileForm returns a value in the form of a file.

@@ -1,79 +1,96 @@
 package config
 
 import (
-	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 const exampleFile = "../../codeloops.toml.example"
 
-// exampleText returns a configuration file with every key, its default, and its
-// description from the example. The keys are commented out, so that a copy changes
-// nothing and needs no trust: "# " begins a description, "#" a key or a line of a long
-// list.
+// exampleText returns a configuration file with every key, its default, and what its
+// declaration says. The keys are commented out, so that a copy changes nothing and needs no
+// trust: "# " begins a description, "#" a key or a line of a long list. The keys that
+// people set come first, then the others topic by topic, and the tables.
 func exampleText(tb testing.TB) string {
 	tb.Helper()
 	var b strings.Builder
 	b.WriteString(exampleHead)
-	table, known := "", descriptions(tb)
-	for _, s := range newSchema() {
-		parent, name := s.place()
-		b.WriteString("\n")
-		if parent != table {
-			table = parent
-			b.WriteString(tableHead(table) + "\n")
+	for _, k := range Keys() {
+		if k.Often {
+			b.WriteString(k.example())
 		}
-		if known[table+"."+name] == "" {
-			tb.Errorf("%s has no description", s.key)
+	}
+	topic, table := "", ""
+	for _, k := range Keys() {
+		if k.Help == "" {
+			tb.Errorf("%s has no help", k.Name)
 		}
-		b.WriteString(known[table+"."+name])
-		if s.flag != "" {
-			b.WriteString(flagLine + s.flag + "\n")
+		parent, _ := k.place()
+		switch {
+		case k.Often:
+			continue
+		case parent != table:
+			b.WriteString("\n" + tableHead(parent))
+		case parent == "" && k.Topic != topic:
+			b.WriteString("\n# " + k.Topic + "\n")
 		}
-		b.WriteString("#" + name + " = " + s.sample() + "\n")
+		table, topic = parent, k.Topic
+		b.WriteString("\n" + k.example())
 	}
 	return b.String()
 }
 
-// place returns the table of the setting, with sample names for "*", and its name there.
-func (s setting) place() (table, name string) {
-	parts := s.path()
-	if parts[0] == "agents" {
-		return "agents.mine", parts[2]
+// example returns a key with its description.
+func (k Key) example() string {
+	choices := make([]string, len(k.Choices))
+	for i, c := range k.Choices {
+		choices[i] = strconv.Quote(c)
 	}
-	if strings.HasPrefix(s.key, roleKeys) {
+	help := strings.NewReplacer("{}", alternatives(choices), "{", "", "}", "").Replace(k.Help)
+	told := func(choice string) bool { return strings.Contains(k.Help+k.More, choice) }
+	if !strings.Contains(k.Help, "{}") && slices.ContainsFunc(choices, func(c string) bool { return !told(c) }) {
+		help += ": " + alternatives(choices)
+	}
+	text := strings.ToUpper(help[:1]) + help[1:] + "."
+	if k.More != "" {
+		text += " " + k.More
+	}
+	if k.trust && !strings.Contains(k.Name, ".") {
+		text += " In a project file it needs trust."
+	}
+	text = wrapped(text)
+	if k.Flag != "" {
+		text += "# Flag: --" + k.Flag + "\n"
+	}
+	_, name := k.place()
+	return text + "#" + name + " = " + k.sample() + "\n"
+}
+
+// wrapped returns a text as comment lines.
+func wrapped(text string) string {
+	const width = 79
+	line, all := "#", ""
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > width {
+			all, line = all+line+"\n", "#"
+		}
+		line += " " + word
+	}
+	return all + line + "\n"
+}
+
+// place returns the table of the key, with sample names for "*", and its name there.
+func (k Key) place() (table, name string) {
+	parts := k.path()
+	switch {
+	case parts[0] == "agents":
+		return "agents.mine", parts[2]
+	case strings.HasPrefix(k.Name, roleKeys):
 		return roleKeys + "tester", parts[3]
 	}
 	return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
-}
-
-const flagLine = "# Flag: "
-
-// descriptions returns the comment lines above each key in the example, by table and
-// name.
-func descriptions(tb testing.TB) map[string]string {
-	tb.Helper()
-	text, err := os.ReadFile(exampleFile)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	all, table, above := map[string]string{}, "", ""
-	for line := range strings.Lines(string(text)) {
-		name, _, isKey := strings.Cut(strings.TrimPrefix(line, "#"), " = ")
-		switch head := strings.Trim(line, "#[]\n"); {
-		case strings.HasPrefix(line, flagLine):
-		case strings.HasPrefix(line, "# "):
-			above += line
-		case strings.HasPrefix(line, "[") || strings.HasPrefix(line, "#["):
-			table, above = head, ""
-		case isKey && line[0] == '#':
-			all[table+"."+name], above = above, ""
-		default:
-			above = ""
-		}
-	}
-	return all
 }
 
 const exampleHead = `# codeloops.toml: every key with its default.
@@ -88,10 +105,14 @@ const exampleHead = `# codeloops.toml: every key with its default.
 # or CODELOOPS_ACTOR_TIMEOUT; an empty one counts as not set. In the global
 # file, agent, model, max_iterations, [actor] and [critic] may also be in
 # [defaults].
+
+# What people set:
 `
 
 func tableHead(table string) string {
 	switch table {
+	case "policy":
+		return "[policy] # in a project file this table needs trust\n"
 	case "agents.mine":
 	case roleKeys + "tester":
 		return `# A role of a strategy, with an agent and limits of its own. What is not set is
@@ -109,12 +130,12 @@ func tableHead(table string) string {
 }
 
 // sample returns the setting's default, or its sample value, as TOML.
-func (s setting) sample() string {
-	text := tomlText(fileForm(s.byDefault))
-	if strings.HasSuffix(s.key, ".env.*") {
+func (k Key) sample() string {
+	text := tomlText(fileForm(k.Default))
+	if strings.HasSuffix(k.Name, ".env.*") {
 		return "{ NAME = " + text + " }"
 	}
-	if items, isList := s.byDefault.([]string); isList && len(text) > listWidth {
+	if items, isList := k.Default.([]string); isList && len(text) > listWidth {
 		return folded(items)
 	}
 	return text

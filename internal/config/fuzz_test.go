@@ -63,7 +63,11 @@ func readAs(origin Layer, content []byte) (*Config, Errors) {
 	if problems := r.read(content); len(problems) > 0 {
 		return nil, problems
 	}
-	return merge([]layer{keys.defaults(), r.layer}), nil
+	c, err := merge([]layer{keys.defaults(), r.layer})
+	if err != nil {
+		return nil, Errors{{Problem: err.Error()}}
+	}
+	return c, nil
 }
 
 func valuesOf(c *Config) map[string]any {

@@ -153,8 +153,8 @@ func (r *fileReader) take(n node) bool {
 		r.fail(n, n.key.String()+" is allowed only in your own configuration", "`codeloops config path` says where that is")
 		return false
 	}
-	is, f := s.value(n.value)
-	if f == nil && s.directory {
+	is, f := s.read(n.value)
+	if f == nil && s.Directory {
 		is, f = absolute(is.(string), filepath.Dir(r.name), r.home)
 	}
 	if f != nil {
@@ -163,7 +163,7 @@ func (r *fileReader) take(n node) bool {
 		return false
 	}
 	r.set(n, toml.Key(key).String(), is)
-	if s.guarded {
+	if s.trust {
 		r.guard(n, key)
 	}
 	return true

@@ -3,10 +3,12 @@ package config
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
 
 	"codeloops/internal/file"
 )
@@ -54,7 +56,10 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	layers = slices.Insert(layers, 1, profile(profileOf(layers)))
-	c := merge(layers)
+	c, err := merge(layers)
+	if err != nil {
+		return nil, err
+	}
 	c.paths = paths
 	if len(project.guarded) > 0 {
 		c.trusted = project.digest
@@ -66,34 +71,77 @@ func Load(o Options) (*Config, error) {
 }
 
 // merge merges the layers, lowest first.
-func merge(layers []layer) *Config {
+func merge(layers []layer) (*Config, error) {
+	v := viper.New()
 	c := &Config{}
-	c.Agents, c.values = map[string]CustomAgent{}, values{}
+	c.values = values{}
+	own := map[string]CustomAgent{}
 	agents := map[string]any{}
 	for _, l := range layers {
 		l.inherit()
 		l.dropModels(agents)
-		for name, own := range l.agents {
+		for name, agent := range l.agents {
 			// A lower layer's agent of that name is replaced as a whole.
 			maps.DeleteFunc(c.values, func(key string, _ value) bool {
 				return strings.HasPrefix(key, "agents."+name+".")
 			})
-			c.Agents[name] = own
+			own[name] = agent
 		}
 		maps.Copy(c.values, l.values)
+		if err := v.MergeConfigMap(l.values.tables()); err != nil {
+			return nil, fmt.Errorf("merge the configuration: %w", err)
+		}
 	}
-	walk(reflect.ValueOf(c).Elem(), "", func(key string, field reflect.Value) {
-		field.Set(reflect.ValueOf(c.values[key].is))
-	})
-	c.Strategy.values = c.values
-	return c
+	// Names that the user chooses go past viper, which would write them in small letters.
+	roles := c.values.roles()
+	v.Set("agents", own)
+	v.Set("strategy.roles", roles)
+	if err := v.UnmarshalExact(c, asTagged); err != nil {
+		return nil, fmt.Errorf("read the merged configuration: %w", err)
+	}
+	c.Strategy.set = roles
+	return c, nil
+}
+
+// asTagged has fields named by their tags.
+func asTagged(d *mapstructure.DecoderConfig) { d.TagName, d.Squash, d.DecodeHook = "key", true, nil }
+
+// decode sets the fields of a struct that values have, by their tags.
+func decode(values, into any) error {
+	config := &mapstructure.DecoderConfig{Result: into}
+	asTagged(config)
+	d, err := mapstructure.NewDecoder(config)
+	if err != nil {
+		return err
+	}
+	return d.Decode(values)
+}
+
+// tables returns the values as a file would nest them, but for those below a name that the
+// user chose.
+func (v values) tables() map[string]any {
+	root := map[string]any{}
+	for key, is := range v {
+		if strings.HasPrefix(key, "agents.") || strings.HasPrefix(key, roleKeys) {
+			continue
+		}
+		table, name := root, key
+		for first, rest, ok := strings.Cut(name, "."); ok; first, rest, ok = strings.Cut(name, ".") {
+			if table[first] == nil {
+				table[first] = map[string]any{}
+			}
+			table, name = table[first].(map[string]any), rest
+		}
+		table[name] = is.is
+	}
+	return root
 }
 
 func (s schema) defaults() layer {
 	l := layer{values: values{}}
 	for _, known := range s {
 		if !known.named() {
-			l.values[known.key] = value{known.byDefault, Origin{Layer: Default}}
+			l.values[known.Name] = value{known.Default, Origin{Layer: Default}}
 		}
 	}
 	return l
@@ -141,7 +189,7 @@ func (o Options) flags(keys schema) (layer, Errors) {
 			problems = append(problems, &Error{Key: key, Problem: fmt.Sprintf("no flag sets the key %q", key)})
 			continue
 		}
-		problems = append(problems, o.set(l, s, o.Flags[key], Origin{Layer: Flag, Name: s.flagName()})...)
+		problems = append(problems, o.set(l, s, o.Flags[key], Origin{Layer: Flag, Name: s.said()})...)
 	}
 	return l, problems
 }
@@ -155,12 +203,12 @@ func (o Options) variables(keys schema) (layer, Errors) {
 		if !strings.HasPrefix(name, variablePrefix) || env[name] == "" {
 			continue
 		}
-		i := slices.IndexFunc(keys, func(s setting) bool { return !s.named() && s.variable() == name })
+		i := slices.IndexFunc(keys, func(s Key) bool { return !s.named() && s.variable() == name })
 		switch {
 		case i < 0:
 			problems = append(problems, keys.suspect(name)...)
 		case !keys[i].scalar():
-			problems = append(problems, &Error{Key: keys[i].key, Problem: name + " cannot be set: " + keys[i].key + " is a list", Hint: "write it in a configuration file"})
+			problems = append(problems, &Error{Key: keys[i].Name, Problem: name + " cannot be set: " + keys[i].Name + " is a list", Hint: "write it in a configuration file"})
 		default:
 			problems = append(problems, o.set(l, keys[i], word(env[name]), Origin{Layer: Env, Name: name})...)
 		}
@@ -169,9 +217,9 @@ func (o Options) variables(keys schema) (layer, Errors) {
 }
 
 // set reads the value of a flag or variable.
-func (o Options) set(l layer, s setting, raw any, origin Origin) Errors {
-	is, f := s.value(raw)
-	if f == nil && s.directory {
+func (o Options) set(l layer, s Key, raw any, origin Origin) Errors {
+	is, f := s.read(raw)
+	if f == nil && s.Directory {
 		is, f = absolute(is.(string), o.WorkingDir, o.Home)
 	}
 	if f != nil {
@@ -179,8 +227,8 @@ func (o Options) set(l layer, s setting, raw any, origin Origin) Errors {
 		if f.line > 1 {
 			problem += fmt.Sprintf(" in its line %d", f.line)
 		}
-		return Errors{{Key: s.key, Problem: problem, Hint: f.hint}}
+		return Errors{{Key: s.Name, Problem: problem, Hint: f.hint}}
 	}
-	l.values[s.key] = value{is, origin}
+	l.values[s.Name] = value{is, origin}
 	return nil
 }

@@ -18,36 +18,34 @@ import (
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, Options{})
-	player := Player{Agent: "claude", Fallback: []string{}}
-	role := Role{Player: player, Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
+	role := Role{Agent: "claude", Fallback: []string{}, Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
 	want := Config{
-		Cast:      Cast{Player: player, AgentOrder: []string{}, ActorSession: "fresh", Actor: role, Critic: role, Panel: Panel{Members: []string{}, Quorum: "all", Rounds: 1}, Agents: map[string]CustomAgent{}},
-		Limits:    Limits{MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2, MaxOutput: 256 << 20},
-		Checking:  Checking{Checks: []string{}, CheckTimeout: 10 * time.Minute},
-		Isolation: Isolation{CriticView: "auto", CriticAccess: "full", CriticEnv: "full", EnvPass: []string{}, EnvDeny: []string{}},
-		Approval:  Approval{Profile: "default"},
-		Logs:      Logs{LogFormat: "pretty", CI: "auto", Notify: "none", Title: true, LogOutput: 1 << 20, Keep: 20, KeepFor: 30 * 24 * time.Hour},
-		Confirm:   "short",
+		Agent: "claude", Fallback: []string{}, AgentOrder: []string{}, ActorSession: "fresh", Actor: role,
+		Critic:        Judge{Role: role, Members: []string{}, Quorum: "all", Rounds: 1},
+		Agents:        map[string]CustomAgent{},
+		MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2, MaxOutput: 256 << 20,
+		Checks: []string{}, CheckTimeout: 10 * time.Minute,
+		CriticView: "auto", CriticAccess: "full", CriticEnv: "full", EnvPass: []string{}, EnvDeny: []string{},
+		Profile:   "default",
+		LogFormat: "pretty", CI: "auto", Notify: "none", Title: true, LogOutput: 1 << 20, Keep: 20, KeepFor: 30 * 24 * time.Hour,
+		Confirm: "short",
 		Policy: Policy{
 			OnViolation: "stop", AutoRevise: true, OpenFindings: "ask", Fallback: "off",
-			Replies: Replies{
-				CriticDecisions: []string{"done", "continue", "error", "escalate"},
-				Critique:        "free", MaxRisks: 5, MaxChanges: 5,
-				RiskTypes: []string{
-					"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
-					"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",
-				},
-				HighRiskTypes: []string{"policy_violation", "legal_risk"},
+			CriticDecisions: []string{"done", "continue", "error", "escalate"},
+			Critique:        "free", MaxRisks: 5, MaxChanges: 5,
+			RiskTypes: []string{
+				"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
+				"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",
 			},
-			Bounds: Bounds{AllowPaths: []string{}, DenyPaths: []string{}, DenyPhrases: []string{}, Tamper: "report"},
+			HighRiskTypes: []string{"policy_violation", "legal_risk"},
+			AllowPaths:    []string{}, DenyPaths: []string{}, DenyPhrases: []string{}, Tamper: "report",
 		},
 		Convergence: Convergence{WarnAfter: 2, StopAfter: 4, Similarity: 0.8},
-		Course: Course{Strategy: Strategy{
-			Name: "actor-critic", values: values{},
-		}, Queue: Queue{Replicas: 1, Transport: "bundle", Remote: "origin"}},
+		Strategy:    Strategy{Name: "actor-critic", Set: map[string]any{}, Roles: map[string]Member{}},
+		Queue:       Queue{Replicas: 1, Transport: "bundle", Remote: "origin"},
 	}
 	for _, p := range strategy.AllParameters() {
-		want.Strategy.values[p.Key] = value{is: p.Default}
+		want.Strategy.Set[p.Key] = p.Default
 	}
 	if got := settingsOf(c); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -59,61 +57,45 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// settingsOf returns a copy without origins, paths and trust. Its strategy has the parameters only.
+// settingsOf returns a copy without origins, paths and trust.
 func settingsOf(c *Config) Config {
 	bare := *c
-	bare.provenance, bare.Strategy.values = provenance{}, values{}
-	for _, p := range strategy.AllParameters() {
-		bare.Strategy.values[p.Key] = value{is: c.Strategy.Values().Set[p.Key]}
-	}
+	bare.provenance, bare.Strategy.set, bare.Strategy.Roles = provenance{}, nil, map[string]Member{}
 	return bare
 }
 
-// The schema and the structs have the same keys, and every default can be read.
-func TestSchemaIsComplete(t *testing.T) {
+// Every default can be read, every key says what it does, and no two keys or flags have one name.
+func TestKeysAreComplete(t *testing.T) {
 	t.Parallel()
-	var got, want []string
-	hold := func(key string, _ reflect.Value) { got = append(got, key) }
-	walk(reflect.ValueOf(Config{}), "", hold)
-	for _, p := range strategy.AllParameters() {
-		got = append(got, "strategy."+p.Key)
-	}
-	walk(reflect.ValueOf(Role{}), roleKeys+"*.", hold)
-	for _, key := range []string{"about", "instructions", "strategy", "accepts"} {
-		got = append(got, roleKeys+"*."+key)
-	}
-	for field := range reflect.TypeFor[CustomAgent]().Fields() {
-		got = append(got, "agents.*."+field.Tag.Get("toml"))
-	}
-	for _, s := range newSchema() {
-		want = append(want, strings.Replace(s.key, ".env.*", ".env", 1))
-		raw := fileForm(s.byDefault)
-		if is, f := s.value(raw); f != nil || !reflect.DeepEqual(is, s.byDefault) {
-			t.Errorf("%s: its default %v reads as %v, %v", s.key, raw, is, f)
+	seen := map[string]bool{}
+	for _, k := range Keys() {
+		raw := fileForm(k.Default)
+		if is, f := k.read(raw); f != nil || !reflect.DeepEqual(is, k.Default) {
+			t.Errorf("%s: its default %v reads as %v, %v", k.Name, raw, is, f)
 		}
-	}
-	slices.Sort(got)
-	if slices.Sort(want); !slices.Equal(got, want) {
-		t.Errorf("structs hold %q\nschema holds %q", got, want)
+		if seen[k.Name] || k.Flag != "" && seen["--"+k.Flag] || k.Help == "" || k.Topic == "" {
+			t.Errorf("%s is declared twice, or without help or topic", k.Name)
+		}
+		seen[k.Name], seen["--"+k.Flag] = true, true
 	}
 }
 
 // A source sets a key in one layer.
 type source struct {
 	layer Layer
-	set   func(p place, o *Options, s setting, is any)
+	set   func(p place, o *Options, s Key, is any)
 }
 
 func sources() []source { // the lowest first
 	return []source{
-		{Global, func(p place, _ *Options, s setting, is any) { p.global(s.key + " = " + tomlText(is)) }},
-		{Project, func(p place, _ *Options, s setting, is any) { p.project(s.key + " = " + tomlText(is)) }},
-		{Env, func(_ place, o *Options, s setting, is any) {
+		{Global, func(p place, _ *Options, s Key, is any) { p.global(s.Name + " = " + tomlText(is)) }},
+		{Project, func(p place, _ *Options, s Key, is any) { p.project(s.Name + " = " + tomlText(is)) }},
+		{Env, func(_ place, o *Options, s Key, is any) {
 			if s.scalar() {
 				o.Env = append(o.Env, fmt.Sprintf("%s=%v", s.variable(), is))
 			}
 		}},
-		{Flag, func(_ place, o *Options, s setting, is any) { o.Flags = map[string]any{s.key: fileForm(is)} }},
+		{Flag, func(_ place, o *Options, s Key, is any) { o.Flags = map[string]any{s.Name: fileForm(is)} }},
 	}
 }
 
@@ -158,18 +140,18 @@ func chosen() map[string][2]any {
 
 // sample returns a value for a key, as in a file, that differs from those of the
 // neighbouring layers.
-func sample(t *testing.T, s setting, step int) any {
+func sample(t *testing.T, s Key, step int) any {
 	t.Helper()
-	if _, ok := s.byDefault.(float64); ok && strings.HasPrefix(s.key, "strategy.") {
+	if _, ok := s.Default.(float64); ok && strings.HasPrefix(s.Name, "strategy.") {
 		return []any{0.5, 0.75}[step%2]
 	}
-	if two, ok := chosen()[s.key]; ok {
+	if two, ok := chosen()[s.Name]; ok {
 		return two[step%2]
 	}
-	if s.directory {
+	if s.Directory {
 		return filepath.Join(filepath.VolumeName(t.TempDir())+string(filepath.Separator), "dir", strconv.Itoa(step))
 	}
-	switch s.byDefault.(type) {
+	switch s.Default.(type) {
 	case string:
 		return fmt.Sprintf("name-%d", step)
 	case int:
@@ -185,18 +167,18 @@ func sample(t *testing.T, s setting, step int) any {
 	case []string:
 		return []string{fmt.Sprintf("item-%d", step)}
 	}
-	t.Fatalf("%s has a type without a sample", s.key)
+	t.Fatalf("%s has a type without a sample", s.Name)
 	return nil
 }
 
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	for _, s := range newSchema() {
-		if strings.Contains(s.key, "*") {
+		if strings.Contains(s.Name, "*") {
 			continue
 		}
 		for highest := range sources() {
-			t.Run(s.key+"/"+string(sources()[highest].layer), func(t *testing.T) {
+			t.Run(s.Name+"/"+string(sources()[highest].layer), func(t *testing.T) {
 				t.Parallel()
 				p := newPlace(t)
 				o := p.options()
@@ -210,7 +192,7 @@ func TestPrecedence(t *testing.T) {
 					want, layer = sample(t, s, step), from.layer
 					from.set(p, &o, s, want)
 				}
-				got := entry(t, mustLoad(t, o), s.key)
+				got := entry(t, mustLoad(t, o), s.Name)
 				if !reflect.DeepEqual(got.Value, want) || got.Origin.Layer != layer {
 					t.Errorf("got %v from %v, want %v from %v", got.Value, got.Origin.Layer, want, layer)
 				}
@@ -498,7 +480,7 @@ func TestValidateAfterChange(t *testing.T) {
 	p := newPlace(t)
 	p.global("model = \"m\"\n[agents.x]\ncommand = [\"x\", \"{model}\"]\n")
 	c := mustLoad(t, p.options())
-	c.Critic = Role{Player: Player{Agent: "x"}}
+	c.Critic = Judge{Role: Role{Agent: "x"}}
 	if err := c.validate(); err == nil || !strings.Contains(err.Error(), "the critic has no model") {
 		t.Errorf("got %v", err)
 	}

@@ -5,23 +5,8 @@ import (
 	"strconv"
 )
 
-// A Panel is several critics instead of one.
-type Panel struct {
-	Members []string `key:"panel"`        // "agent" or "agent:model"; none: there is one critic
-	Quorum  string   `key:"quorum"`       // "all", "majority" or a number
-	Rounds  int      `key:"panel_rounds"` // at most, while members disagree
-}
-
-func panel() schema {
-	return schema{
-		{key: "critic.panel", value: list(agentAndModel), byDefault: []string{}, flag: "--critic-panel", guarded: true, loosens: otherPanel},
-		{key: "critic.quorum", value: quorum, byDefault: "all", flag: "--critic-quorum", guarded: true, loosens: lowerQuorum},
-		{key: "critic.panel_rounds", value: count(1), byDefault: 1, guarded: true, loosens: lessOf},
-	}
-}
-
 // Needs returns how many members have to say DONE.
-func (p Panel) Needs() int {
+func (p Judge) Needs() int {
 	switch p.Quorum {
 	case "all":
 		return len(p.Members)
@@ -52,10 +37,10 @@ func quorum(raw any) (any, *fault) {
 
 // checkQuorum reports a panel that can never agree.
 func (c *Config) checkQuorum() Errors {
-	if n := len(c.Panel.Members); n == 0 || c.Panel.Needs() <= n {
+	if n := len(c.Critic.Members); n == 0 || c.Critic.Needs() <= n {
 		return nil
 	}
-	return c.contradiction("critic.quorum", fmt.Sprintf("is %s, but the panel has %d members", c.Panel.Quorum, len(c.Panel.Members)), `set a lower one, or "all"`)
+	return c.contradiction("critic.quorum", fmt.Sprintf("is %s, but the panel has %d members", c.Critic.Quorum, len(c.Critic.Members)), `set a lower one, or "all"`)
 }
 
 // lowerQuorum reports whether a quorum may be lower than before. "all" is the highest;

@@ -38,8 +38,8 @@ func (c *Config) Rules() []loop.Rule {
 	var all []loop.Rule
 	for _, e := range c.entries() {
 		s, _ := keys.find(strings.Split(e.Key, "."))
-		if s.loosens == nil && (!c.judges(e.Key) || e.Origin.Layer == Default) ||
-			s.loosens != nil && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(s.byDefault)) {
+		if s.looser == nil && (!c.judges(e.Key) || e.Origin.Layer == Default) ||
+			s.looser != nil && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(s.Default)) {
 			continue
 		}
 		all = append(all, loop.Rule{Key: e.Key, Values: texts(e.Key, e.Value), Origin: e.Origin.String()})
@@ -53,7 +53,7 @@ func (c *Config) Rules() []loop.Rule {
 // judges reports whether a key defines one of the user's own agents that may play the
 // critic. Environment values are excluded: they stay out of every log.
 func (c *Config) judges(key string) bool {
-	for _, entry := range slices.Concat([]string{c.Critic.Agent}, c.Critic.Fallback, c.Panel.Members) {
+	for _, entry := range slices.Concat([]string{c.Critic.Agent}, c.Critic.Fallback, c.Critic.Members) {
 		name := loop.ParseAgent(entry).Agent
 		if strings.HasPrefix(key, "agents."+name+".") && !strings.HasPrefix(key, "agents."+name+".env.") && key != "agents."+name+".install" {
 			return true
@@ -113,10 +113,10 @@ func weaker(was, is loop.Rule) bool {
 	s, _ := newSchema().find(strings.Split(was.Key, "."))
 	before, ok := valueIn(was)
 	after, readable := valueIn(is)
-	if s.loosens == nil || !ok || !readable {
+	if s.looser == nil || !ok || !readable {
 		return !slices.Equal(was.Values, is.Values)
 	}
-	return s.loosens(before, after)
+	return s.looser(before, after)
 }
 
 // valueIn returns a rule's value in the type that [Config] holds.
@@ -125,7 +125,7 @@ func valueIn(r loop.Rule) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	if _, isList := s.byDefault.([]string); isList {
+	if _, isList := s.Default.([]string); isList {
 		return r.Values, true
 	}
 	if len(r.Values) != 1 {
@@ -134,7 +134,7 @@ func valueIn(r loop.Rule) (any, bool) {
 	if r.Key == "critique_template" {
 		return r.Values[0], true
 	}
-	is, f := s.value(word(r.Values[0]))
+	is, f := s.read(word(r.Values[0]))
 	return is, f == nil
 }
 
@@ -151,6 +151,23 @@ func tomlOf(r loop.Rule, otherwise string) string {
 		is = []string{}
 	}
 	return tomlText(fileForm(is))
+}
+
+// loosers are the comparisons by their names in the tag "looser". Choices are those of the
+// key, in the order in which they are declared.
+func loosers(choices []string) map[string]looser {
+	ordered := make([]any, len(choices))
+	for i, c := range choices {
+		ordered[i] = c
+	}
+	reversed := slices.Clone(ordered)
+	slices.Reverse(reversed)
+	return map[string]looser{
+		"ordered": lower(ordered...), "reversed": lower(reversed...), "tree": becomes("tree"),
+		"switch": lower(false, true), "unset": lower(true, false), "limit": moreThanLimit, "less": lessOf,
+		"differs": differs, "lacks": lacks, "exceptions": adds, "allowed": allowsMore,
+		"panel": otherPanel, "quorum": lowerQuorum,
+	}
 }
 
 func differs(was, is any) bool { return !reflect.DeepEqual(was, is) }

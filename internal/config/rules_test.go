@@ -27,8 +27,8 @@ func free() []string {
 func TestEveryKeyIsARuleOrFree(t *testing.T) {
 	t.Parallel()
 	for _, s := range newSchema() {
-		if isFree := slices.Contains(free(), s.key) || strings.HasPrefix(s.key, "strategy.") || strings.HasPrefix(s.key, "lessons.") || s.own; !s.named() && (s.loosens != nil) == isFree {
-			t.Errorf("%s: either the schema must make it a rule, or free, above, must list it", s.key)
+		if isFree := slices.Contains(free(), s.Name) || strings.HasPrefix(s.Name, "strategy.") || strings.HasPrefix(s.Name, "lessons.") || s.own; !s.named() && (s.looser != nil) == isFree {
+			t.Errorf("%s: either the schema must make it a rule, or free, above, must list it", s.Name)
 		}
 	}
 }

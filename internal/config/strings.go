@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -8,6 +9,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bmatcuk/doublestar/v4"
+
+	"codeloops/internal/agent/transcript"
+	"codeloops/internal/role/prompt"
+	"codeloops/internal/strategy"
 	"codeloops/internal/wording"
 )
 
@@ -122,3 +128,71 @@ var bareName = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 // isName reports whether s can be a bare TOML key, and a command-line argument that is not
 // taken for a flag.
 func isName(s string) bool { return bareName().MatchString(s) }
+
+// checks are the checks of strings by their names in the tag "is".
+func checks() map[string]func(string) *fault {
+	return map[string]func(string) *fault{
+		"agent": agentAndModel, "agents": agentAndModel, "model": modelName, "variable": globPattern,
+		"text": notBlank, "dir": orEmpty(notBlank), "path": pathPattern, "endpoint": webAddress,
+		"critique": asTemplate(prompt.ForCritique), "refinement": asTemplate(prompt.ForRefinement),
+		"schema": jsonSchema, "strategy": oneOf(strategy.Names()...), "loop": oneOf(strategy.Loops()...),
+		"output": oneOf(append([]string{"text"}, transcript.Formats()...)...), "decision": oneOf(Decisions()...),
+	}
+}
+
+// orEmpty allows the empty string as well.
+func orEmpty(check func(string) *fault) func(string) *fault {
+	return func(s string) *fault {
+		if s == "" {
+			return nil
+		}
+		return check(s)
+	}
+}
+
+// webAddress rejects what is not the URL of an endpoint.
+func webAddress(s string) *fault {
+	if address("http", s) == nil || address("https", s) == nil {
+		return nil
+	}
+	return &fault{
+		problem: "must be the URL of an endpoint, without a password",
+		hint:    `write it like "https://api.example.com/v1", and the name of the key's variable in embeddings_key_env`,
+	}
+}
+
+// asTemplate rejects what is not a template of a prompt. Its whole text is in the file, so trust in the
+// file covers it.
+func asTemplate(read func(string) (prompt.Template, error)) func(string) *fault {
+	return func(s string) *fault {
+		_, err := read(s)
+		if bad, ok := errors.AsType[*prompt.Error](err); ok {
+			return &fault{problem: bad.Problem, hint: bad.Hint, line: bad.Line}
+		}
+		return nil
+	}
+}
+
+// jsonSchema rejects a text that is not a valid JSON schema.
+func jsonSchema(s string) *fault {
+	if _, err := strategy.ReadSchema(s); err != nil {
+		return &fault{problem: "is not a JSON schema: " + err.Error(), hint: "write it as JSON, as in accepts = '{\"type\": \"object\"}'"}
+	}
+	return nil
+}
+
+// pathPattern rejects globs that cannot match a path in a repository.
+func pathPattern(s string) *fault {
+	const hint = `write it like "src/**" or "**/*.md"`
+	switch {
+	case strings.TrimSpace(s) == "":
+		return &fault{problem: "must not be empty", hint: hint}
+	case strings.HasPrefix(s, "/"), strings.Contains("/"+s+"/", "/../"):
+		return &fault{problem: fmt.Sprintf("must be a path within the repository, not %q", short(s)), hint: hint}
+	case strings.HasPrefix(s, "!"):
+		return &fault{problem: fmt.Sprintf("cannot be negated with \"!\", as in %q", short(s)), hint: "use deny_paths for what may not be changed"}
+	case !doublestar.ValidatePattern(s):
+		return &fault{problem: fmt.Sprintf("must be a glob, not %q", short(s)), hint: hint}
+	}
+	return nil
+}

@@ -67,21 +67,21 @@ func render(settings map[string]any) (string, error) {
 	b.WriteString("# Made by `codeloops init`. `codeloops config show` lists every key.\n")
 	table := ""
 	for _, s := range all {
-		raw, ok := settings[s.key]
+		raw, ok := settings[s.Name]
 		if !ok || s.named() {
 			continue
 		}
-		is, f := s.value(raw)
+		is, f := s.read(raw)
 		if f != nil {
-			problems = append(problems, &Error{Key: s.key, Problem: s.key + " " + f.problem, Hint: f.hint})
+			problems = append(problems, &Error{Key: s.Name, Problem: s.Name + " " + f.problem, Hint: f.hint})
 			continue
 		}
-		dot := strings.LastIndexByte(s.key, '.')
-		if dot > 0 && s.key[:dot] != table {
-			table = s.key[:dot]
+		dot := strings.LastIndexByte(s.Name, '.')
+		if dot > 0 && s.Name[:dot] != table {
+			table = s.Name[:dot]
 			b.WriteString("\n[" + table + "]\n")
 		}
-		b.WriteString(s.key[dot+1:] + " = " + tomlText(fileForm(is)) + "\n")
+		b.WriteString(s.Name[dot+1:] + " = " + tomlText(fileForm(is)) + "\n")
 	}
 	return b.String(), problems.orNil()
 }

@@ -35,7 +35,7 @@ func bounds(c *config.Config) policy.Gate {
 // roleBudgets returns the budgets of the roles besides actor and critic.
 func roleBudgets(s config.Strategy) map[loop.Role]policy.Budget {
 	all := map[loop.Role]policy.Budget{}
-	for _, name := range s.Roles() {
+	for name := range s.Roles {
 		of := s.Role(name, config.Role{})
 		all[loop.Role(name)] = policy.Budget{CostUSD: of.MaxCost, Tokens: int64(of.MaxTokens)}
 	}
@@ -105,11 +105,11 @@ func policyOf(c *config.Config) loop.Policy {
 
 // PanelOf returns the panel, nil if there is one critic.
 func PanelOf(c *config.Config) *loop.PanelPolicy {
-	if len(c.Panel.Members) == 0 {
+	if len(c.Critic.Members) == 0 {
 		return nil
 	}
-	p := &loop.PanelPolicy{Quorum: c.Panel.Needs(), Rounds: c.Panel.Rounds}
-	for _, entry := range c.Panel.Members {
+	p := &loop.PanelPolicy{Quorum: c.Critic.Needs(), Rounds: c.Critic.Rounds}
+	for _, entry := range c.Critic.Members {
 		p.Members = append(p.Members, loop.ParseAgent(entry))
 	}
 	return p

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,6 +37,7 @@ type Setting struct {
 	Kept  Keeping
 	Group Group
 	Usage string // for people; the part in back-quotes names the value, or lists all valid ones
+	Brief bool   // even the shortest help lists it
 }
 
 // A Group is what a setting is about.
@@ -54,11 +56,6 @@ const (
 	AboutFile Group = "Files"
 )
 
-// Usual reports whether even the shortest help lists the setting.
-func (s Setting) Usual() bool {
-	return slices.Contains([]string{"agent", "critic-agent", "model", "max-iterations", "max-cost", "check"}, s.Flag)
-}
-
 // A Keeping says what happens to a setting when the session is resumed.
 type Keeping int
 
@@ -74,54 +71,53 @@ const (
 	Shown
 )
 
-// Table lists all settings in the order of the help text.
+// Table lists all settings in the order of the help text: those that are keys of the configuration,
+// and a few that are not.
 func Table() []Setting {
-	return []Setting{
-		{"agent", "a", "agent", Text, Inherited, AboutAgents, "`name` of the agent for both roles (codeloops agents lists them), with a model if you like: claude:opus; \"auto\" chooses one (default claude, or the first one installed)"},
-		{"actor-agent", "", "actor.agent", Text, Inherited, AboutAgents, "`name` of the agent that does the work (default: --agent)"},
-		{"critic-agent", "", "critic.agent", Text, Inherited, AboutAgents, "`name` of the agent that judges the work (default: --agent)"},
-		{"model", "m", "model", Text, Inherited, AboutAgents, "`model` for both roles (default: the agent's own)"},
-		{"actor-model", "", "actor.model", Text, Inherited, AboutAgents, "`model` of the actor (default: --model)"},
-		{"critic-model", "", "critic.model", Text, Inherited, AboutAgents, "`model` of the critic (default: --model)"},
-		{"critic-panel", "", "critic.panel", List, Logged, AboutAgents, "`agent`, or agent:model, of a panel that judges instead of one critic; may be repeated"},
-		{"critic-quorum", "", "critic.quorum", Text, Logged, AboutFile, "how many members of the panel must say DONE: `all|majority|n`"},
-		{"agent-order", "", "agent_order", List, Inherited, AboutFile, "`agent`, or agent:model, that \"auto\" may choose; may be repeated"},
-		{"fallback", "", "fallback", List, Inherited, AboutAgents, "`agent`, or agent:model, that takes over when another one cannot continue; may be repeated"},
-		{"actor-session", "", "actor_session", Text, Logged, AboutFile, "whether the actor begins a new conversation in each iteration or continues the last one: `fresh|resume`"},
-		{"critic-access", "", "critic_access", Text, Logged, AboutFile, "what critics may do in their view of the work tree: `full|read-only`"},
-		{"critic-env", "", "critic_env", Text, Logged, AboutFile, "which variables critics get: `full|clean`; clean leaves out secrets that the model does not need"},
-		{"env-pass", "", "env_pass", Lines, Logged, AboutFile, "secret `variable` that critics get even with --critic-env clean; may be repeated"},
-		{"script", "", "", File, Logged, AboutAgents, "scenario `file` of the built-in agent scripted"},
-
-		{"strategy", "", "strategy.name", Text, Inherited, AboutStrategy, "`name` of the strategy that drives the agents (codeloops strategies lists them)"},
-		{"best-of", "", "", Number, Inherited, AboutStrategy, "let `n` candidates work at the same time, each in a copy, and continue with the best (tree-of-thoughts)"},
-		{"approve-plan", "", "strategy.approve_plan", Switch, Inherited, AboutStrategy, "ask on the terminal for approval of the plan before it is carried out (plan-and-execute)"},
-		{"jobs", "", "strategy.jobs", Number, Said, AboutStrategy, "run at most `n` agents at the same time"},
-
-		{"max-iterations", "n", "max_iterations", Number, Inherited, AboutLimits, "end after `n` iterations; 0 is no limit"},
-		{"max-duration", "", "max_duration", Text, Logged, AboutLimits, "end after this `time`, such as 90m or 2d (default: no limit)"},
-		{"max-cost", "", "max_cost", Text, Logged, AboutLimits, "end when the turns have cost this many US `dollars`, as the agents report it (default: no limit)"},
-		{"max-tokens", "", "max_tokens", Number, Logged, AboutLimits, "end when the turns have used `n` tokens, as the agents report them (default: no limit)"},
-		{"max-wait", "", "max_wait", Text, Logged, AboutLimits, "wait at most this `time` for a rate limit to end"},
-		{"no-wait", "", "", Switch, Logged, AboutLimits, "end the run at a rate limit, instead of waiting"},
-		{"actor-timeout", "", "actor.timeout", Text, Logged, AboutLimits, "end a turn of the actor after this `time`; 0s is no limit"},
-		{"critic-timeout", "", "critic.timeout", Text, Logged, AboutLimits, "end a turn of the critic after this `time`; 0s is no limit"},
-
-		{"check", "", "checks", Lines, Logged, AboutChecks, "shell `command` that must pass before the work is done; may be repeated"},
-		{"check-before", "", "check_before", Switch, Logged, AboutChecks, "also run the checks before the session, to know which of them fail already"},
-		{"fail-fast", "", "fail_fast", Switch, Logged, AboutChecks, "skip the remaining checks after one that fails"},
-		{"critic-view", "", "critic_view", Text, Logged, AboutChecks, "where critics and checks work: `auto|overlay|clone|copy|tree`; tree is the work tree itself"},
-		{"profile", "", "profile", Text, Logged, AboutChecks, "the defaults of the settings: `default|strict`; see codeloops help decisions"},
-		{"approval-threshold", "", "approval_threshold", Text, Logged, AboutChecks, "lowest `score` of the critic, 0 to 1, that approves the work, whatever the critic decides (default: none)"},
-		{"require-change", "", "require_change", Switch, Logged, AboutChecks, "accept DONE only if something has changed"},
-
-		{"log-format", "", "log_format", Text, Shown, AboutOutput, "how progress is shown: `pretty|compact|json`; json prints the events as JSON lines"},
-		{"ci", "", "ci", Text, Shown, AboutFile, "lay out the progress for the log of a CI job: `auto|none|github|gitlab`; auto looks at the environment"},
-		{"notify", "", "notify", Text, Shown, AboutFile, "how the terminal announces the end of the run: `none|bell|osc9|osc777`"},
-		{"title", "", "title", Switch, Shown, AboutFile, "show the state of the run in the title of the terminal; --title=false does not"},
-		{"session-dir", "", "session_dir", File, Said, AboutSession, "keep session logs in `dir` (default ~/.local/share/codeloops/sessions)"},
-		{"trust-project", "", "", Switch, Said, AboutSession, "trust the project's codeloops.toml, which may run commands, for this run"},
+	rows := []Setting{
+		{Flag: "script", Kind: File, Group: AboutAgents, Usage: "scenario `file` of the built-in agent scripted"},
+		{Flag: "best-of", Kind: Number, Kept: Inherited, Group: AboutStrategy, Usage: "let `n` candidates work at the same time, each in a copy, and continue with the best (tree-of-thoughts)"},
+		{Flag: "no-wait", Kind: Switch, Group: AboutLimits, Usage: "end the run at a rate limit, instead of waiting"},
+		{Flag: "trust-project", Kind: Switch, Kept: Said, Group: AboutSession, Usage: "trust the project's codeloops.toml, which may run commands, for this run"},
 	}
+	kept := map[string]Keeping{"inherited": Inherited, "said": Said, "shown": Shown}
+	keys := config.Keys()
+	for i := len(keys) - 1; i >= 0; i-- {
+		if k := keys[i]; k.Flag != "" && !strings.HasPrefix(k.Name, "queue.") {
+			rows = slices.Insert(rows, 0, Setting{k.Flag, k.Short, k.Name, kindOf(k), kept[k.Resume], groupOf(k), k.Usage(), k.Brief})
+		}
+	}
+	order := []Group{AboutTask, AboutAgents, AboutStrategy, AboutLimits, AboutChecks, AboutOutput, AboutSession}
+	slices.SortStableFunc(rows, func(a, b Setting) int {
+		return cmp.Compare(slices.Index(order, a.Group), slices.Index(order, b.Group))
+	})
+	return rows
+}
+
+func groupOf(k config.Key) Group {
+	if k.Unlisted {
+		return AboutFile
+	}
+	return Group(k.Topic)
+}
+
+// kindOf returns what values the flag of a key takes.
+func kindOf(k config.Key) Kind {
+	switch k.Default.(type) {
+	case int:
+		return Number
+	case bool:
+		return Switch
+	case []string:
+		if k.Agents {
+			return List
+		}
+		return Lines
+	}
+	if k.Directory {
+		return File
+	}
+	return Text
 }
 
 // Defaults are the default values of settings, by flag, as a file would spell them. Settings that

@@ -27,7 +27,7 @@ func blackboard() Kind {
 	return Kind{
 		Name: NameBlackboard, About: "members work from a shared board; a coordinator chooses who is next, a decider ends the work, and the critic judges it",
 		When: "it is not known beforehand who is needed, and each member can contribute", Turns: "1 of the coordinator, 1 of a member or the decider, then 1 of the critic where that ends it",
-		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
+		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1, Help: helpMaxRounds}},
 		Members:    true, Roles: map[loop.Role]loop.Access{roleCoordinator: loop.ReadOnly, roleDecider: loop.ReadOnly},
 		most: func(c Choice, n int) int { return plus(c.bounded(c.count(keyMaxRounds), 3, n), 1) },
 		build: func(c Choice) (loop.Strategy, error) {

@@ -18,7 +18,8 @@ type Parameter struct {
 	Most    int      // of an int; 0: no limit of its own
 	OneOf   []string // the valid strings; empty: any that is not blank
 	Scheme  string   // scheme of URLs that are also valid; "": none
-	Flag    string   // of the command line; "": none
+	Flag    string   // of the command line, without the dashes; "": none
+	Help    string   // what it does
 }
 
 // MostAtOnce is how many agents a strategy may be told to let work at the same time.
@@ -46,8 +47,12 @@ func text(is any) string {
 }
 
 // Parameters of more than one strategy.
-func baseOf() Parameter   { return Parameter{Key: keyBase, Default: ""} } // "": see [Kind.Base]
-func maxTurns() Parameter { return Parameter{Key: keyMaxTurns, Default: 0} }
+func baseOf() Parameter {
+	return Parameter{Key: keyBase, Default: "", Help: "what a strategy drives: self-refine and reflexion any other one, debate, rewoo and plan-and-execute a loop. \"\" is react for the first two, else actor-critic"}
+} // "": see [Kind.Base]
+func maxTurns() Parameter {
+	return Parameter{Key: keyMaxTurns, Default: 0, Help: "react: the most turns of the agent; 0 is no limit but max_iterations"}
+}
 
 // The parameters that limit how long a strategy goes on.
 const (
@@ -67,9 +72,14 @@ func bounded(key, why string) loop.Outcome {
 func undecided(role loop.Role, why string) loop.Outcome {
 	return loop.Outcome{Reason: loop.StopNoDecision, Cause: string(role), Summary: why}
 }
-func maxSteps() Parameter { return Parameter{Key: "max_steps", Default: 8, Least: 1} } // of a plan
+func maxSteps() Parameter {
+	return Parameter{Key: "max_steps", Default: 8, Least: 1, Help: "plan-and-execute, rewoo: the most steps of a plan"}
+} // of a plan
 
-const keyBase = "base"
+const (
+	keyBase       = "base"
+	helpMaxRounds = "self-refine: the most critiques; supervisor and blackboard: how often the coordinator is asked. 0 is 3 for self-refine, and 10 for the others"
+)
 
 // AllParameters returns those of all strategies, each once. A parameter whose default depends on
 // the strategy has the default 0 here; see [Kind.With].

@@ -40,9 +40,9 @@ func planAndExecute() Kind {
 		Base: NameActorCritic,
 		Parameters: []Parameter{
 			maxSteps(), baseOf(),
-			{Key: keyStepRounds, Default: 3, Least: 1},
-			{Key: keyMaxReplans, Default: 2},
-			{Key: keyApprove, Default: false, Flag: "--approve-plan"},
+			{Key: keyStepRounds, Default: 3, Least: 1, Help: "plan-and-execute: the most iterations of a step. If it is not done then, the planner is asked again"},
+			{Key: keyMaxReplans, Default: 2, Help: "plan-and-execute: how often the planner may be asked again"},
+			{Key: keyApprove, Default: false, Flag: "approve-plan", Help: "plan-and-execute: ask on the terminal for approval of the plan before it is carried out"},
 			maxTurns(),
 		},
 		Roles: map[loop.Role]loop.Access{rolePlanner: loop.ReadOnly},

@@ -50,7 +50,7 @@ func rewoo() Kind {
 		When: "it is clear beforehand what must be found out, and much of it can be found at the same time", Turns: "1 of the planner, 1 of the informant for each question; then the base's",
 		Base: NameActorCritic,
 		Parameters: []Parameter{
-			maxSteps(), baseOf(), {Key: "parallel_levels", Default: true}, {Key: keyCommands, Default: []string{}}, maxTurns(),
+			maxSteps(), baseOf(), {Key: "parallel_levels", Default: true, Help: "rewoo: whether independent pieces of evidence are collected concurrently"}, {Key: keyCommands, Default: []string{}, Help: "rewoo: the commands that a planner may have run, by their first words, such as [\"go test\", \"git log\"]. Any plain words may follow. [] allows only questions"}, maxTurns(),
 		},
 		Roles: map[loop.Role]loop.Access{rolePlanner: loop.ReadOnly, roleInformant: loop.ReadOnly},
 		most:  func(c Choice, n int) int { return plus(c.mostOfBase(1, n), 1+c.count("max_steps")) },

@@ -40,7 +40,7 @@ func router() Kind {
 	return Kind{
 		Name: NameRouter, About: "a classifier chooses one of the members, which then does the whole task with its own agent, instructions and strategy",
 		When: "there are tasks of several kinds, and for each kind an agent that is best at it", Turns: "1 of the classifier, then those of the member's strategy",
-		Parameters: []Parameter{{Key: "fallback_route", Default: ""}, {Key: "require_confidence_above", Default: 0.0}},
+		Parameters: []Parameter{{Key: "fallback_route", Default: "", Help: "router: the member that does the task if the classifier chooses nobody. With \"\" the run ends then"}, {Key: "require_confidence_above", Default: 0.0, Help: "router: how sure the classifier has to be, 0 to 1"}},
 		Members:    true, Roles: map[loop.Role]loop.Access{roleClassifier: loop.ReadOnly},
 		most: func(c Choice, n int) int { return plus(max(times(n, 2), c.mostOf(NameActorCritic, n)), 1) },
 		build: func(c Choice) (loop.Strategy, error) {

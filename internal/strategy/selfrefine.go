@@ -34,7 +34,7 @@ func selfRefine() Kind {
 		Name: NameSelfRefine, About: "the base strategy works; then its own agent criticizes the work and refines it, until it finds no issues",
 		When: "one agent is all you have, and its first answer is seldom its best", Turns: "1 of the critique, then the base's",
 		Base: NameReAct, Around: true,
-		Parameters: []Parameter{baseOf(), {Key: keyMaxRounds, Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},
+		Parameters: []Parameter{baseOf(), {Key: keyMaxRounds, Default: 3, Least: 1, Help: helpMaxRounds}, {Key: "stop_phrase", Default: "no issues", Help: "self-refine: a critique that consists of this phrase has found nothing"}, maxTurns()},
 		Roles:      map[loop.Role]loop.Access{roleCritique: loop.ReadOnly},
 		most:       func(c Choice, n int) int { return plus(c.mostOfBase(c.count(keyMaxRounds), n), c.count(keyMaxRounds)) },
 		build: func(c Choice) (loop.Strategy, error) {

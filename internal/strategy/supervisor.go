@@ -62,7 +62,7 @@ func supervisor() Kind {
 	return Kind{
 		Name: NameSupervisor, About: "a coordinator delegates work to the members, one after the other; at the end the critic judges all of it",
 		When: "the task has parts of different kinds, and what comes next depends on what came before", Turns: "1 of the coordinator, then 1 of a member or of the critic",
-		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
+		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1, Help: helpMaxRounds}},
 		Members:    true, Roles: map[loop.Role]loop.Access{roleCoordinator: loop.ReadOnly},
 		most: func(c Choice, n int) int { return plus(c.bounded(c.count(keyMaxRounds), 2, n), 1) },
 		build: func(c Choice) (loop.Strategy, error) {

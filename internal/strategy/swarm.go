@@ -32,7 +32,7 @@ func swarm() Kind {
 		Name: NameSwarm, About: "members hand the task over to each other, with data that the next one accepts; when one hands it to nobody, the critic judges",
 		When: "each part of the task shows who should do the next one", Turns: "1 of a member, then 1 of the critic where it hands over to nobody",
 		Parameters: []Parameter{
-			{Key: "entry_agent", Default: ""}, {Key: "max_handoffs", Default: 8}, {Key: "detect_cycles", Default: true}, {Key: "pass_full_history", Default: true},
+			{Key: "entry_agent", Default: "", Help: "swarm: the member that begins; required"}, {Key: "max_handoffs", Default: 8, Help: "swarm: how often members may hand over"}, {Key: "detect_cycles", Default: true, Help: "swarm: whether a handoff to a member that left the work exactly as it is now is rejected"}, {Key: "pass_full_history", Default: true, Help: "swarm: whether a member sees everything that was said so far, or only what it is handed"},
 		},
 		Members: true,
 		most:    func(c Choice, n int) int { return plus(times(n, 2), c.count("max_handoffs")) },

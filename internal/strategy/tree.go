@@ -37,11 +37,11 @@ func treeOfThoughts() Kind {
 		Name: NameTree, About: "several candidates work at the same time, each in a copy of the work tree; the best ones continue, and the critic judges the best of all",
 		When: "there are many approaches, and the results show which one is good", Turns: "branch_factor of candidates and as many of the evaluator, for each state",
 		Parameters: []Parameter{
-			{Key: "branch_factor", Default: 3, Least: 1, Most: MostAtOnce},
-			{Key: "max_depth", Default: 3, Least: 1},
-			{Key: "beam_width", Default: 2, Least: 1},
-			{Key: "solved_threshold", Default: 1.0},
-			{Key: "min_score", Default: 0.0},
+			{Key: "branch_factor", Default: 3, Least: 1, Most: MostAtOnce, Help: "tree-of-thoughts: how many candidates continue from each state"},
+			{Key: "max_depth", Default: 3, Least: 1, Help: "tree-of-thoughts: the most levels of candidates"},
+			{Key: "beam_width", Default: 2, Least: 1, Help: "tree-of-thoughts: how many states of a level go on to the next"},
+			{Key: "solved_threshold", Default: 1.0, Help: "tree-of-thoughts: the score, 0 to 1, that ends the search early"},
+			{Key: "min_score", Default: 0.0, Help: "tree-of-thoughts: candidates with a lower score are dropped"},
 		},
 		Roles: map[loop.Role]loop.Access{roleCandidate: loop.Write, roleEvaluator: loop.ReadOnly},
 		most: func(c Choice, n int) int {

@@ -135,7 +135,7 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 		return p, err
 	}
 	p.Others = map[loop.Role]Cast{}
-	for _, name := range c.cfg.Strategy.Roles() {
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.Strategy.Roles)) {
 		role := loop.Role(name)
 		if _, plays := roles[role]; !plays {
 			continue
@@ -152,7 +152,7 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 func (c *Casting) Panel() (all []Cast, err error) {
 	r := c.settings(loop.RoleCritic)
 	var members Cast
-	for i, entry := range c.cfg.Panel.Members {
+	for i, entry := range c.cfg.Critic.Members {
 		who, err := c.Player(loop.Member(i), loop.ParseAgent(entry))
 		if err != nil {
 			return nil, err
@@ -207,7 +207,7 @@ func table(role loop.Role) string {
 
 // settings returns the settings of a role.
 func (c *Casting) settings(role loop.Role) config.Role {
-	like := c.cfg.Critic
+	like := c.cfg.Critic.Role
 	if c.roles[role] == loop.Write {
 		like = c.cfg.Actor
 	}
