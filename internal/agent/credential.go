@@ -2,9 +2,12 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/BurntSushi/toml"
 
 	"codeloops/internal/file"
 	"codeloops/internal/proc"
@@ -21,7 +24,7 @@ type Credential struct {
 	// set, it replaces .local/share or .config in File.
 	File string
 	Home string
-	// Key is a key that File must hold, which is then a JSON object; "": anything.
+	// Key is a key that File must hold, which is then a JSON object, or TOML; "": anything.
 	Key string
 }
 
@@ -90,10 +93,15 @@ func (c Credential) holds(path string) bool {
 	}
 	if c.Key != "" {
 		var object map[string]json.RawMessage
-		if json.Unmarshal(data, &object) != nil {
+		var table map[string]any
+		switch {
+		case filepath.Ext(path) == ".toml" && toml.Unmarshal(data, &table) == nil && table[c.Key] != nil:
+			data = fmt.Append(nil, table[c.Key])
+		case json.Unmarshal(data, &object) == nil:
+			data = object[c.Key]
+		default:
 			return false
 		}
-		data = object[c.Key]
 	}
 	return !slices.Contains(nothing(), strings.TrimSpace(string(data)))
 }

@@ -67,7 +67,7 @@ func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) (l
 	for _, known := range s.Sayings {
 		for _, line := range slices.Concat([]string{reason}, errors, plain) {
 			if strings.HasPrefix(line, known.Line) {
-				return known.Ending, strings.TrimSuffix(line+"; "+known.Hint, "; ")
+				return cmp.Or(known.Ending, transcript.OfMessage(line)), strings.TrimSuffix(line+"; "+known.Hint, "; ")
 			}
 		}
 	}

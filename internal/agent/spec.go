@@ -32,7 +32,9 @@ func (s Spec) TellsCost() bool { return transcript.TellsCost(string(s.Output)) }
 
 // A Saying is a line with which a CLI reports a known fault.
 type Saying struct {
-	Line   string // how the line begins, exactly
+	Line string // how the line begins, exactly
+	// Ending is what it means; "": the line is an answer of the model's service, and says so
+	// itself.
 	Ending loop.Ending
 	Hint   string // what to do about it, appended after "; "; "" when the line says it
 }

@@ -94,7 +94,7 @@ func criticEnds(e loop.Ending) loop.StopReason {
 	case loop.EndTimedOut, loop.EndIdle:
 		return loop.StopCriticTimeout
 	case loop.EndCompleted, loop.EndEmpty, loop.EndFailed, loop.EndOutputLimit, loop.EndInterrupted, loop.EndPermissionDenied,
-		loop.EndOverloaded, loop.EndContextTooLong:
+		loop.EndOverloaded, loop.EndContextTooLong, loop.EndSpinning, loop.EndOutOfCredit:
 	}
 	return loop.StopNoDecision
 }

@@ -163,7 +163,9 @@ func ends(e loop.Ending) (loop.StopReason, int) {
 		return loop.StopAgentAuth, 2
 	case loop.EndRateLimited:
 		return loop.StopAgentRateLimited, 2
-	case loop.EndTimedOut, loop.EndIdle:
+	case loop.EndOutOfCredit:
+		return loop.StopAgentOutOfCredit, 2
+	case loop.EndTimedOut, loop.EndIdle, loop.EndSpinning:
 		return loop.StopActorTimeout, 2
 	case loop.EndOverloaded, loop.EndContextTooLong:
 		return loop.StopConsecutiveErrors, 2

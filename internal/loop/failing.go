@@ -66,6 +66,9 @@ func blocked(role Role, t Turn) error {
 	if t.Ending == EndPermissionDenied {
 		e.sentence = fmt.Sprintf("the %s's agent is not allowed to work", role)
 	}
+	if t.Ending == EndOutOfCredit {
+		e.reason, e.sentence = StopAgentOutOfCredit, fmt.Sprintf("the %s's agent is out of credit", role)
+	}
 	if t.Ending == EndRateLimited {
 		e.reason, e.sentence = StopAgentRateLimited, fmt.Sprintf("the %s's agent has reached its rate limit", role)
 		if !t.ResetAt.IsZero() {
@@ -109,11 +112,11 @@ func failureText(round Round) string {
 
 func cutReason(e Ending, timeout, other StopReason) StopReason {
 	switch e {
-	case EndTimedOut, EndIdle:
+	case EndTimedOut, EndIdle, EndSpinning:
 		return timeout
 	case EndOutputLimit:
 		return StopOutputLimit
-	case EndCompleted, EndEmpty, EndFailed, EndInterrupted, EndAuth, EndRateLimited,
+	case EndCompleted, EndEmpty, EndFailed, EndInterrupted, EndAuth, EndRateLimited, EndOutOfCredit,
 		EndOverloaded, EndContextTooLong, EndPermissionDenied:
 	}
 	return other

@@ -33,6 +33,7 @@ const (
 	StopAgentNotFound     StopReason = "agent_not_found"
 	StopAgentAuth         StopReason = "agent_auth"
 	StopAgentRateLimited  StopReason = "agent_rate_limited"
+	StopAgentOutOfCredit  StopReason = "agent_out_of_credit"
 	StopActorFailed       StopReason = "actor_failed"
 	StopActorTimeout      StopReason = "actor_timeout"
 	StopCriticTimeout     StopReason = "critic_timeout"
@@ -71,8 +72,8 @@ func (r StopReason) Result() Result {
 		return BudgetExhausted
 	case StopInterrupted:
 		return Interrupted
-	case StopNone, StopStuck, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopActorFailed, StopActorTimeout,
-		StopCriticTimeout, StopOutputLimit, StopNoDecision,
+	case StopNone, StopStuck, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopAgentOutOfCredit,
+		StopActorFailed, StopActorTimeout, StopCriticTimeout, StopOutputLimit, StopNoDecision,
 		StopPolicyEscalation, StopConflict, StopForkLost, StopInternal:
 	}
 	return Failed

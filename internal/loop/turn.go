@@ -64,12 +64,14 @@ const (
 	EndFailed      Ending = "failed"       // another exit code, a foreign signal, or the agent reports a failure
 	EndTimedOut    Ending = "timed_out"    // stopped: the turn's time limit
 	EndIdle        Ending = "idle"         // stopped: no output for the idle limit
+	EndSpinning    Ending = "spinning"     // stopped: its model was asked again and again, and nothing came of it
 	EndOutputLimit Ending = "output_limit" // stopped: more output than max_output
 	EndInterrupted Ending = "interrupted"  // stopped: the run was cancelled
 
 	// The agent itself reports what went wrong.
 	EndAuth             Ending = "auth"              // not signed in
 	EndRateLimited      Ending = "rate_limited"      // see Turn.ResetAt
+	EndOutOfCredit      Ending = "out_of_credit"     // nothing is left to pay the model with
 	EndOverloaded       Ending = "overloaded"        // the model's service is overloaded, or the network fails
 	EndContextTooLong   Ending = "context_too_long"  // the prompt is too long for the model
 	EndPermissionDenied Ending = "permission_denied" // not allowed to do its work
@@ -77,12 +79,17 @@ const (
 
 // Cut reports whether codeloops stopped the turn before the agent had finished.
 func (e Ending) Cut() bool {
-	return e == EndTimedOut || e == EndIdle || e == EndOutputLimit || e == EndInterrupted
+	return e == EndTimedOut || e == EndIdle || e == EndSpinning || e == EndOutputLimit || e == EndInterrupted
 }
 
 // Stuck reports whether the agent itself says that it could not work.
 func (e Ending) Stuck() bool {
-	return e == EndAuth || e == EndRateLimited || e == EndOverloaded || e == EndContextTooLong || e == EndPermissionDenied
+	switch e {
+	case EndAuth, EndRateLimited, EndOutOfCredit, EndOverloaded, EndContextTooLong, EndPermissionDenied:
+		return true
+	case EndCompleted, EndEmpty, EndFailed, EndTimedOut, EndIdle, EndSpinning, EndOutputLimit, EndInterrupted:
+	}
+	return false
 }
 
 // An Output is what is kept of one output stream: all of it, or its head and its tail with a line
@@ -152,7 +159,7 @@ type Execution struct {
 // Blocked reports whether the agent could not work at all, and cannot until something outside of
 // the run changes. Such a turn does not count and has to be played again.
 func (t Turn) Blocked() bool {
-	return t.Ending == EndAuth || t.Ending == EndRateLimited || t.Ending == EndPermissionDenied && t.Usage.Tokens == nil
+	return t.Ending == EndAuth || t.Ending == EndRateLimited || t.Ending == EndOutOfCredit || t.Ending == EndPermissionDenied && t.Usage.Tokens == nil
 }
 
 // An Attempt is one turn of the actor, without the change it made.

@@ -95,7 +95,7 @@ func (c *claude) assistant(object []byte) {
 	}
 	decode(object, &e)
 	if e.Error != "" {
-		c.ending = ofClaudesError(e.Error)
+		c.ending = cmp.Or(sayings().ofWord[e.Error], loop.EndFailed)
 	}
 	if e.Parent == "" {
 		c.closed = false // the model goes on after a result
@@ -240,8 +240,8 @@ func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
 	switch {
 	case e.Terminal == "prompt_too_long":
 		ending = loop.EndContextTooLong
-	case e.Status != 0:
-		ending = ofStatus(int(e.Status))
+	case e.Status != 0 && c.ending != loop.EndOutOfCredit:
+		ending = ofFault(int(e.Status), reason)
 	case c.ending != "":
 		ending = c.ending
 	case strings.HasPrefix(reason, usageLimit):
@@ -255,17 +255,4 @@ func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
 		c.report.ResetAt = time.Time{}
 	}
 	return ending, plain
-}
-
-// ofClaudesError maps the words with which Claude Code marks its own messages.
-func ofClaudesError(word string) loop.Ending {
-	switch word {
-	case "authentication_failed":
-		return loop.EndAuth
-	case "rate_limit":
-		return loop.EndRateLimited
-	case "server_error":
-		return loop.EndOverloaded
-	}
-	return loop.EndFailed
 }

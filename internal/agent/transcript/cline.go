@@ -104,7 +104,7 @@ func ofCline(class, reason string) loop.Ending {
 	switch {
 	case class == "auth":
 		return loop.EndAuth
-	case class == "context_window_exceeded", strings.HasPrefix(reason, "The request exceeds the model's context window"):
+	case class == "context_window_exceeded":
 		return loop.EndContextTooLong
 	}
 	return ofMessage(reason)

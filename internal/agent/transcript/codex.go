@@ -115,18 +115,5 @@ func ofCodex(message string) (loop.Ending, string) {
 	if ending, inner := answered(message); inner != "" {
 		return ending, inner
 	}
-	for prefix, ending := range map[string]loop.Ending{
-		"You've hit your usage limit":                         loop.EndRateLimited,
-		"You’ve hit your usage limit":                         loop.EndRateLimited,
-		"stream disconnected before completion":               loop.EndOverloaded,
-		"We’re currently experiencing high demand":            loop.EndOverloaded,
-		"exceeded retry limit, last status: 429":              loop.EndRateLimited,
-		"Codex ran out of room in the model's context window": loop.EndContextTooLong,
-		"Missing environment variable":                        loop.EndAuth,
-	} {
-		if strings.HasPrefix(message, prefix) {
-			return ending, message
-		}
-	}
 	return ofMessage(message), message
 }

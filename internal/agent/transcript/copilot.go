@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"strings"
-
 	json "github.com/go-json-experiment/json/v1"
 
 	"codeloops/internal/loop"
@@ -61,18 +59,10 @@ func (c *copilot) event(kind string, object []byte) bool {
 }
 
 func ofCopilot(errorType string, status int, message string) loop.Ending {
-	switch {
-	case errorType == "authentication":
+	if errorType == "authentication" {
 		return loop.EndAuth
-	case strings.HasPrefix(message, "The provider rejected the prompt as too long"):
-		return loop.EndContextTooLong
-	case ofStatus(status) != loop.EndFailed:
-		return ofStatus(status)
-	case strings.HasPrefix(message, "Failed to get response from the AI model; retried"),
-		strings.HasPrefix(message, "Could not connect to "):
-		return loop.EndOverloaded
 	}
-	return ofMessage(message)
+	return ofFault(status, message)
 }
 
 // Counts reads the file to which a CLI writes the tokens of a turn if its output does not

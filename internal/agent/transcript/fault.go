@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -20,6 +21,8 @@ func ofStatus(status int) loop.Ending {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return loop.EndAuth
+	case http.StatusPaymentRequired:
+		return loop.EndOutOfCredit
 	case http.StatusTooManyRequests:
 		return loop.EndRateLimited
 	case http.StatusRequestEntityTooLarge:
@@ -70,34 +73,24 @@ func ofMessage(message string) loop.Ending {
 	if ending, _ := answered(text); ending != loop.EndFailed {
 		return ending
 	}
-	for _, known := range []struct {
-		line   string // how it begins
-		ending loop.Ending
-	}{
-		{"prompt is too long", loop.EndContextTooLong},                         // Anthropic
-		{"This model's maximum context length is", loop.EndContextTooLong},     // OpenAI
-		{"Your input exceeds the context window", loop.EndContextTooLong},      // OpenAI
-		{"The input token count", loop.EndContextTooLong},                      // Google
-		{"API key not valid.", loop.EndAuth},                                   // Google, with the status of any bad request
-		{"Connection error.", loop.EndOverloaded},                              // OpenAI's client: nobody answers
-		{"fetch failed", loop.EndOverloaded},                                   // Node: nobody answers
-		{"exception TypeError: fetch failed", loop.EndOverloaded},              // Google's client on Node: nobody answers
-		{"terminated (", loop.EndOverloaded},                                   // Node: the answer breaks off
-		{"Connection reset by server", loop.EndOverloaded},                     // Kilo Code: the answer breaks off
-		{"Cannot connect to API: ", loop.EndOverloaded},                        // Vercel's SDK: nobody answers
-		{"Unable to connect.", loop.EndOverloaded},                             // Bun: nobody answers
-		{"The socket connection was closed unexpectedly.", loop.EndOverloaded}, // Bun: the answer breaks off
-		// These come without a status: from Google's services through Gemini CLI, from
-		// OpenAI's through Cline.
-		{"You have exhausted your capacity on this model.", loop.EndRateLimited},
-		{"You exceeded your current quota", loop.EndRateLimited},
-		{"Rate limit reached for ", loop.EndRateLimited},
-	} {
-		if strings.HasPrefix(text, known.line) || text+" (" == known.line {
-			return known.ending
-		}
+	if ending, known := said(text); known {
+		return ending
 	}
 	return ofStatus(status)
+}
+
+// ofFault is like ofMessage, for a message whose status is told beside it. What the message
+// says is more exact: a limit and an empty account have the same status.
+func ofFault(status int, message string) loop.Ending {
+	_, text := statusOf(message)
+	ending, known := said(text)
+	if told := ofStatus(status); told != loop.EndFailed && (!known || ending == loop.EndOverloaded) {
+		return told
+	}
+	if known {
+		return ending
+	}
+	return ofMessage(message)
 }
 
 // apiErrorMark is how Gemini CLI and its forks begin a service's answer.
@@ -138,10 +131,22 @@ func answered(body string) (loop.Ending, string) {
 	if answer.Error.Message != "" {
 		f = answer.Error
 	}
-	for _, told := range []json.RawMessage{f.Code, f.Status, f.Type} {
-		if ending := ofWord(told); ending != loop.EndFailed {
+	if ending, known := said(f.Message); known {
+		return ending, f.Message
+	}
+	all := []loop.Ending{ofWord(f.Type), ofWord(f.Code), ofWord(f.Status)}
+	for _, ending := range all {
+		if ending == loop.EndOutOfCredit { // it comes with the status of a limit
 			return ending, f.Message
 		}
+	}
+	for _, ending := range all[1:] {
+		if ending != loop.EndFailed {
+			return ending, f.Message
+		}
+	}
+	if all[0] != loop.EndFailed {
+		return all[0], f.Message
 	}
 	return ofMessage(f.Message), f.Message
 }
@@ -153,15 +158,5 @@ func ofWord(raw json.RawMessage) loop.Ending {
 	if status, err := strconv.Atoi(word); err == nil {
 		return ofStatus(status)
 	}
-	switch strings.ToLower(word) {
-	case "authentication_error", "invalid_api_key", "unauthenticated", "permission_error":
-		return loop.EndAuth
-	case "rate_limit_error", "rate_limit_exceeded", "insufficient_quota", "resource_exhausted":
-		return loop.EndRateLimited
-	case "overloaded_error", "unavailable":
-		return loop.EndOverloaded
-	case "context_length_exceeded":
-		return loop.EndContextTooLong
-	}
-	return loop.EndFailed
+	return cmp.Or(sayings().ofWord[strings.ToLower(word)], loop.EndFailed)
 }

@@ -29,9 +29,33 @@ func TestStatusOfMessages(t *testing.T) {
 		`{"type":"error","error":{"type":"authentication_error","message":"bad key"}}`:       loop.EndAuth,
 		`{"error":{"code":401,"message":"bad token","status":"UNAUTHENTICATED"}}`:            loop.EndAuth,
 		`{"error":{"type":"overloaded_error","message":"Overloaded"}}`:                       loop.EndOverloaded,
-		`{"error":{"code":"insufficient_quota","message":"no more"}}`:                        loop.EndRateLimited,
+		`{"error":{"code":"insufficient_quota","message":"no more"}}`:                        loop.EndOutOfCredit,
 		`{"message":"slowly","code":429}`:                                                    loop.EndRateLimited,
 		`{"code":401}`:                                                                       loop.EndAuth,
+		// Without a status, or with one that says less than the words.
+		"Selected model is at capacity. Please try a different model.":   loop.EndOverloaded,
+		"503 The engine is currently overloaded, please try again later": loop.EndOverloaded,
+		"The engine is currently overloaded, please try again later":     loop.EndOverloaded,
+		"terminated: other side closed":                                  loop.EndOverloaded,
+		"Model stream ended without a finish reason.":                    loop.EndOverloaded,
+		"Stream ended without finish_reason":                             loop.EndOverloaded,
+		"exception TypeError: terminated sending request":                loop.EndOverloaded,
+		"read ECONNRESET": loop.EndOverloaded,
+		"stream disconnected before completion: Incomplete response returned, reason: content_filter": loop.EndFailed,
+		"stream disconnected before completion: stream closed before response.completed":              loop.EndOverloaded,
+		"400 API key expired. Please renew the API key.":                                              loop.EndAuth,
+		"413 Payload Too Large":                                                                            loop.EndContextTooLong,
+		"Quota exceeded. Check your plan and billing details.":                                             loop.EndOutOfCredit,
+		"You exceeded your current quota, please check your plan and billing details.":                     loop.EndOutOfCredit,
+		"429 You exceeded your current quota, please check your plan and billing details.":                 loop.EndOutOfCredit,
+		"You exceeded your current quota, please check your plan and billing details. Please retry in 3s.": loop.EndRateLimited,
+		"Your credit balance is too low to access the Anthropic API.":                                      loop.EndOutOfCredit,
+		"402 Payment Required": loop.EndOutOfCredit,
+		`402 {"error":{"message":"This request requires more credits, or fewer max_tokens.","code":402}}`:      loop.EndOutOfCredit,
+		`429 {"error":{"message":"You exceeded it.","type":"insufficient_quota","code":"insufficient_quota"}}`: loop.EndOutOfCredit,
+		`{"error":{"message":"no money","type":"insufficient_quota","code":429}}`:                              loop.EndOutOfCredit,
+		`{"status":"error","message":"403 Forbidden"}`:                                                         loop.EndAuth,
+		`{"status":"error","message":"503 The engine is currently overloaded"}`:                                loop.EndOverloaded,
 		// These contain no status.
 		"":                           loop.EndFailed,
 		"4011 files":                 loop.EndFailed,
@@ -59,6 +83,25 @@ func TestInPlain(t *testing.T) {
 	} {
 		if got := inPlain(message); got != want {
 			t.Errorf("%q: %q, want %q", message, got, want)
+		}
+	}
+}
+
+// TestOutOfCredit: an account without credit is no limit that ends, whatever its status.
+func TestOutOfCredit(t *testing.T) {
+	t.Parallel()
+	for format, says := range map[string]string{
+		"claude-stream-json": `{"type":"assistant","error":"billing_error","message":{"content":[{"type":"text","text":"Credit balance is too low"}]}}
+{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"Credit balance is too low"}`,
+		"codex-json":         `{"type":"turn.failed","error":{"message":"Quota exceeded. Check your plan and billing details."}}`,
+		"copilot-json":       `{"type":"session.error","data":{"errorType":"rate_limit","statusCode":429,"message":"429 You exceeded your current quota, please check your plan and billing details."}}`,
+		"opencode-json":      `{"type":"error","error":{"name":"APIError","data":{"statusCode":429,"message":"You exceeded your current quota, please check your plan and billing details."}}}`,
+		"pi-json":            `{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"429 You exceeded your current quota, please check your plan and billing details."}}` + "\n" + `{"type":"agent_end"}`,
+		"cline-json":         `{"type":"run_result","finishReason":"error","text":"402 Payment Required"}`,
+		"gemini-stream-json": `{"type":"result","status":"error","error":{"message":"[API Error: {\"error\":{\"code\":402,\"message\":\"pay\"}}]"}}`,
+	} {
+		if got := hear(t, format, []byte(says), whole).Report; got.Ending != loop.EndOutOfCredit {
+			t.Errorf("%s: %s (%s)", format, got.Ending, got.Reason)
 		}
 	}
 }

@@ -93,8 +93,5 @@ func (e openCodeError) fault() (loop.Ending, string) {
 	case "ContextOverflowError":
 		return loop.EndContextTooLong, reason
 	}
-	if ending := ofStatus(int(e.Data.Status)); ending != loop.EndFailed {
-		return ending, reason
-	}
-	return ofMessage(reason), reason
+	return ofFault(int(e.Data.Status), reason), reason
 }

@@ -217,7 +217,7 @@ func probed(t loop.Turn) string {
 		if !t.ResetAt.IsZero() {
 			what += " until " + t.ResetAt.UTC().Format(time.RFC3339)
 		}
-	case loop.EndEmpty, loop.EndFailed, loop.EndIdle, loop.EndOutputLimit, loop.EndInterrupted, loop.EndAuth,
+	case loop.EndEmpty, loop.EndFailed, loop.EndIdle, loop.EndSpinning, loop.EndOutOfCredit, loop.EndOutputLimit, loop.EndInterrupted, loop.EndAuth,
 		loop.EndOverloaded, loop.EndContextTooLong, loop.EndPermissionDenied:
 	}
 	if t.Reason != "" {

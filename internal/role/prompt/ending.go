@@ -13,6 +13,8 @@ func Ended(e loop.Ending, exitCode int) string {
 		return "was cut off: it reached its time limit"
 	case loop.EndIdle:
 		return "was cut off: it printed nothing for too long"
+	case loop.EndSpinning:
+		return "was cut off: it asked its model again and again without doing anything"
 	case loop.EndOutputLimit:
 		return "was cut off: it printed too much"
 	case loop.EndInterrupted:
@@ -23,6 +25,8 @@ func Ended(e loop.Ending, exitCode int) string {
 		return "broke off: it is not signed in"
 	case loop.EndRateLimited:
 		return "broke off: it reached a rate limit"
+	case loop.EndOutOfCredit:
+		return "broke off: it is out of credit"
 	case loop.EndOverloaded:
 		return "broke off: the model could not be reached"
 	case loop.EndContextTooLong:

@@ -63,11 +63,13 @@ func endingName(e loop.Ending, exit int) string {
 	said, special := map[loop.Ending]string{
 		loop.EndTimedOut:         "stopped at its time limit",
 		loop.EndIdle:             "stopped: no output for too long",
+		loop.EndSpinning:         "stopped: asking its model without end",
 		loop.EndOutputLimit:      "stopped: too much output",
 		loop.EndInterrupted:      "interrupted",
 		loop.EndEmpty:            "exit 0, but no answer",
 		loop.EndAuth:             "not signed in",
 		loop.EndRateLimited:      "rate limited",
+		loop.EndOutOfCredit:      "out of credit",
 		loop.EndOverloaded:       "the model's service is overloaded",
 		loop.EndContextTooLong:   "the prompt is too long for the model",
 		loop.EndPermissionDenied: "not allowed to work",

@@ -148,6 +148,7 @@ func Stop(r loop.StopReason) string {
 		loop.StopAgentNotFound:     "an agent is not installed",
 		loop.StopAgentAuth:         "an agent is not signed in",
 		loop.StopAgentRateLimited:  "an agent is at its limit",
+		loop.StopAgentOutOfCredit:  "an agent is out of credit",
 		loop.StopActorFailed:       "the actor failed twice with the same words",
 		loop.StopActorTimeout:      "the actor took too long",
 		loop.StopCriticTimeout:     "the critic took too long",
