@@ -14,10 +14,10 @@ func TestGuessed(t *testing.T) {
 	for line, want := range map[string]string{
 		"session list": "sessions list", "sesions list": "sessions list", "sesion list": "sessions list", "session": "sessions",
 		"list": "sessions list", "lst": "sessions list", "lsit": "sessions list", "ls": "sessions list", "LIST": "sessions list",
-		"show latest": "sessions show latest", "diff latest": "sessions diff latest", "logs latest~1": "sessions show latest~1",
+		"show latest": "sessions show latest", "logs latest~1": "sessions show latest~1",
 		"stats": "sessions stats", "ps": "status", "logs": "sessions show", "trust": "config trust",
 		"codeloops stats": "sessions stats", "vresion": "version", "docter": "doctor", "comfig show": "config show",
-		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "undo": "sessions restore", "resum": "resume",
+		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "resum": "resume",
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
 		"search": "sessions search", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue lst": "queue list", "queues": "queue", "-": "",
 		"runn": "run", "hubb": "hub", "runs": "sessions list",

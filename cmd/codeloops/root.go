@@ -69,6 +69,7 @@ prompt.md in the working directory.`,
 	}{
 		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newDemoCmd(a)}},
 		{"Many tasks", queue.Commands()},
+		{"The last run here", sessions.LastRun(restorer)},
 		{"Watch and steer", steering.Commands(a.Console)},
 		{"Look back", append(sessions.Commands(restorer), lessons.New(a.Console))},
 		{"Set up", settings.Commands(a.Console)},

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/session/lookup"
 	"codeloops/internal/wording"
 )
 
@@ -17,7 +19,8 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 		return nil
 	}
 	n := &nextSteps{app: r.app, plan: r.plan}
-	if _, said := r.opts.settings.Values()["session_dir"]; said {
+	_, said := r.opts.settings.Values()["session_dir"]
+	if said || r.plan.Dir != r.app.Dir && r.plan.Config.Origin("session_dir").Layer == config.Project {
 		n.elsewhere = []string{"--session-dir", r.plan.Logs}
 	}
 	switch {
@@ -56,27 +59,22 @@ func (n *nextSteps) add(what string, commands ...[]string) {
 	n.steps = append(n.steps, render.Step{For: what, Command: strings.Join(lines, " && ")})
 }
 
-// work adds commands to look at, keep and undo the work.
+// work adds commands to look at, keep and undo the work. What the actor has committed is kept.
 func (n *nextSteps) work(keep bool) {
-	base, moved := n.plan.Moved()
-	if moved { // the work was committed, so a plain git diff would not show it
-		n.add("look", n.git("diff", base))
-	} else {
-		n.add("look", n.git("diff"))
+	n.add("look", n.last("diff"))
+	if keep && !n.plan.Moved() {
+		n.add("keep it", n.last("accept"))
 	}
-	n.add("all of it", n.session("diff"))
-	if keep && !moved {
-		n.add("keep it", n.git("add", "--all"), n.git("commit"))
-	}
-	n.add("take it back", n.session("restore", "--iteration", "0"))
+	n.add("take it back", n.last("undo"))
 }
 
-// git returns a git command for the work tree.
-func (n *nextSteps) git(words ...string) []string {
-	if n.plan.Dir == n.app.Dir {
-		return slices.Concat([]string{"git"}, words)
+// last returns a command about the last run here; elsewhere it names the session.
+func (n *nextSteps) last(word string) []string {
+	words := []string{"codeloops", word}
+	if n.elsewhere == nil && n.plan.Root() == lookup.Here(&n.app.Host).Root() {
+		return words
 	}
-	return slices.Concat([]string{"git", "-C", n.plan.Dir}, words)
+	return slices.Concat(words, []string{n.plan.ID()}, n.elsewhere)
 }
 
 // session returns a sessions command for this session.

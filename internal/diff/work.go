@@ -16,6 +16,8 @@ type Work struct {
 	// Conflicts are the paths that were changed here, too. They include files whose permissions
 	// were changed differently in both places, of which git may see nothing.
 	Conflicts []string
+	// Left is what stays different, without Changes.
+	Left RestorePlan
 }
 
 // Same reports whether two works make the same changes of the same files.
@@ -44,6 +46,8 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 			done.Conflicts = append(done.Conflicts, c.Path)
 		}
 	}
+	done.Left = w.RestorePlan
+	done.Left.Changes = nil
 	return done, nil
 }
 

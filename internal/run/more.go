@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
+	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
 )
 
@@ -22,15 +24,24 @@ func (p *Plan) Now() (loop.Change, error) {
 	return p.tree.Capture(ctx)
 }
 
-// Moved reports whether HEAD has moved from base, the commit at which the session began.
-func (p *Plan) Moved() (base string, moved bool) {
-	const short = 12
-	base = p.tree.BaseCommit()
+// Moved reports whether HEAD has moved since the session began.
+func (p *Plan) Moved() bool {
+	base := p.tree.BaseCommit()
 	if p.earlier != nil {
 		base = p.earlier.Session.BaseCommit
 	}
 	head, _, err := p.tree.Head()
-	return base[:min(len(base), short)], err == nil && base != "" && head != base
+	return err == nil && base != "" && head != base
+}
+
+// Dirty counts the files that the user has changed and not committed, as git status does.
+func (p *Plan) Dirty(ctx context.Context) int {
+	git := worktree.Git{Environ: p.options.Host.Environ}
+	out, err := git.In(ctx, p.Root(), "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
+	if err != nil {
+		return 0 // what needs git says so
+	}
+	return bytes.Count(out, []byte{0})
 }
 
 // ResumeFlags returns the flags with which the session can be resumed after such an end: first higher

@@ -118,10 +118,35 @@ func (r *running) end(out loop.Outcome) error {
 	if r.own.log != nil {
 		r.tidyForks(out.Final())
 	}
+	if out.Result != "" && out.Result != loop.Success {
+		r.keepEnd()
+	}
 	if r.kept.shared != nil {
 		_ = r.kept.shared.Close() // the system releases it in any case
 	}
 	return r.runner.Close()
+}
+
+// keepEnd keeps the state in which the run leaves the work tree, if an agent worked there after the last capture: what
+// the user does from now on is not the run's.
+func (r *running) keepEnd() {
+	store, err := session.NewStore(filepath.Dir(r.Log()))
+	if err != nil {
+		return
+	}
+	course, err := store.Course(r.ID())
+	if err != nil || course.Checkpoint != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
+	defer cancel()
+	now, err := r.tree.Capture(ctx)
+	if err == nil {
+		_, err = r.tree.Checkpoint(ctx, checkpoints.StepEnd, now)
+	}
+	if err != nil && r.options.Debug != nil { // the commands that need it say so
+		r.options.Debug("could not keep the state at the end of the run: " + err.Error())
+	}
 }
 
 // tidyForks removes forks left by earlier runs of the session that were killed. If the session

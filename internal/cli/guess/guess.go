@@ -32,7 +32,7 @@ func Habits() []Habit {
 		{Words: "attach", Command: "watch"},
 		{Words: "log logs view open last", Command: "sessions show"},
 		{Words: "remove delete clean", Command: "sessions rm"},
-		{Words: "undo rollback revert", Command: "sessions restore"},
+		{Words: "rollback revert", Command: "undo"},
 		{Words: "start exec", Command: "run"},
 		{Words: "continue", Command: "resume"},
 		{Words: "setup configure", Command: "init"},
@@ -53,7 +53,7 @@ func Habits() []Habit {
 const (
 	// plainVerbs count as a guess only if they stand alone or all other words are ourWords:
 	// "remove latest" is a guess, "remove dead code" is not.
-	plainVerbs = "add clean commit delete get import install open prompt remove revert rollback search set start strategy undo uninstall update upgrade"
+	plainVerbs = "add clean commit delete get import install open prompt remove revert rollback search set start strategy uninstall update upgrade"
 	ourWords   = "agent all codeloops it latest loop model self session version"
 )
 

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,9 +28,10 @@ type diffOptions struct {
 	nameOnly bool
 	nul      bool
 	renames  bool
+	whole    bool // up to the end of the run, not of its last finished iteration
 }
 
-func newSessionsDiffCmd(l *command.Logs) *cobra.Command {
+func newSessionsDiffCmd(l *command.Logs, r *Restorer) *cobra.Command {
 	o := &diffOptions{}
 	cmd := &cobra.Command{
 		Use:         "diff [ID|FILE]",
@@ -55,20 +57,24 @@ state that the session, or the iteration, began with:
 		PreRunE: func(cmd *cobra.Command, _ []string) error { return o.validate(cmd.Flags()) },
 	}
 	onSession(cmd, l, "Show the diff of which session?", func(ctx context.Context, one session.Overview) error {
-		return runSessionsDiff(ctx, l, o, one)
+		return runSessionsDiff(ctx, l, r, o, one)
 	})
 	f := cmd.Flags()
 	o.addFlags(f, "only what iteration `n` changed")
 	f.IntVar(&o.until, "until-iteration", 0, "what had changed when iteration `n` was over")
+	o.addOutputFlags(f)
+	return cmd
+}
+
+func (o *diffOptions) addOutputFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.stat, "stat", false, "only how much changed in each file")
 	f.BoolVar(&o.nameOnly, "name-only", false, "only the names of the files")
 	f.BoolVar(&o.renames, "find-renames", false, "show files that are at least half alike as renamed, as git diff does")
 	f.BoolVarP(&o.nul, "null", "z", false, "with --name-only: do not quote names, and end each with a zero byte")
-	return cmd
 }
 
-func runSessionsDiff(ctx context.Context, l *command.Logs, o *diffOptions, one session.Overview) error {
-	change, err := o.change(ctx, l, one)
+func runSessionsDiff(ctx context.Context, l *command.Logs, r *Restorer, o *diffOptions, one session.Overview) error {
+	change, err := o.change(ctx, l, r, one)
 	if err != nil {
 		return err
 	}
@@ -105,7 +111,30 @@ func (o *diffOptions) validate(flags *pflag.FlagSet) error {
 	return o.viewOptions.validate(flags)
 }
 
-func (o *diffOptions) change(ctx context.Context, l *command.Logs, one session.Overview) (change loop.Change, err error) {
+// change returns the change to show. What is not in the log is taken from the states that the run has kept, and the
+// other way round.
+func (o *diffOptions) change(ctx context.Context, l *command.Logs, r *Restorer, one session.Overview) (change loop.Change, err error) {
+	if !o.whole {
+		change, err = o.logged(ctx, l, one)
+		if missing, ok := errors.AsType[*sessionview.MissingError](err); !ok || missing.Last > 0 || missing.Iteration > 0 || one.Status == session.Running {
+			return change, err
+		}
+	}
+	kept, e := r.change(ctx, one)
+	switch {
+	case e == nil:
+		return kept, nil
+	case o.whole:
+		change, err = o.logged(ctx, l, one)
+	}
+	if err != nil {
+		err = e
+	}
+	return change, err
+}
+
+// logged returns the change that is in the log.
+func (o *diffOptions) logged(ctx context.Context, l *command.Logs, one session.Overview) (change loop.Change, err error) {
 	var before loop.Change
 	var round loop.Round
 	err = lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) (err error) {

@@ -200,7 +200,7 @@ func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions,
 	if err != nil {
 		return err
 	}
-	change, err := (&diffOptions{until: o.until}).change(ctx, l, one)
+	change, err := (&diffOptions{until: o.until}).logged(ctx, l, one)
 	if err != nil {
 		return err
 	}

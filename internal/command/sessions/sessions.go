@@ -62,7 +62,7 @@ func newSessionsCmd(r *Restorer) *cobra.Command {
 		newSessionsSearchCmd(l),
 		newSessionsShowCmd(l),
 		newSessionsAuditCmd(l),
-		newSessionsDiffCmd(l),
+		newSessionsDiffCmd(l, r),
 		newSessionsStatsCmd(l),
 		newSessionsRmCmd(l),
 		newSessionsPruneCmd(l),

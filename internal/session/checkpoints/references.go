@@ -1,8 +1,10 @@
 package checkpoints
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,12 +12,27 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/wording"
 )
 
 // Refs is the prefix of references to checkpoints.
 const Refs = checkpoint.Namespace
+
+// StepEnd is the step of the state in which a run left the work tree, if it ended after its last capture.
+const StepEnd = "end"
+
+// End returns the checkpoint of the state in which the last run of a session left the work tree; "" if there is none.
+func End(dir, session string) string {
+	refs, _ := repo.At(dir).Resolved(Refs + session + "/") // an error is that of a reference that nobody asked for
+	maps.DeleteFunc(refs, func(ref, _ string) bool { return !strings.HasPrefix(ref, Refs+session+"/"+StepEnd) })
+	names := slices.SortedFunc(maps.Keys(refs), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
+	if len(names) == 0 {
+		return ""
+	}
+	return refs[names[len(names)-1]]
+}
 
 // Kept are the references of some sessions: in private repositories and, for sessions of
 // earlier versions, in the repositories they worked in.

@@ -28,8 +28,8 @@ type Restorer struct {
 	Recovered bool
 }
 
-// open opens and locks a work tree; the caller calls the returned function.
-func (d *Restorer) open(ctx context.Context, dir, by string) (*worktree.Tree, func(), error) {
+// Open opens and locks a work tree; the caller calls the returned function.
+func (d *Restorer) Open(ctx context.Context, dir, by string) (*worktree.Tree, func(), error) {
 	tree, err := worktree.Open(ctx, d.Host, dir, d.Tell)
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +72,7 @@ func (d *Restorer) Recover(ctx context.Context) error {
 // To restores the files of a work tree to a goal, and says what was done. It first calls
 // mayWrite with the work tree's root.
 func (d *Restorer) To(ctx context.Context, store *session.Store, g Goal, mayWrite func(root string) error) (told []string, err error) {
-	tree, end, err := d.open(ctx, g.Dir, "restore")
+	tree, end, err := d.Open(ctx, g.Dir, "restore")
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (d *Restorer) may(ctx context.Context, root string, g Goal, way diff.Restor
 
 // Undo reverts a restore, the last one here or the one named, and says what was done.
 func (d *Restorer) Undo(ctx context.Context, name string) (told string, err error) {
-	tree, end, err := d.open(ctx, d.Host.Dir, "restore --undo")
+	tree, end, err := d.Open(ctx, d.Host.Dir, "restore --undo")
 	if err != nil {
 		return "", err
 	}

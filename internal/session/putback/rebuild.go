@@ -19,7 +19,7 @@ import (
 // from its log alone, and says what was done. With force it also does so at another commit
 // than the session's, and replaces files that differ.
 func (d *Restorer) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string, force bool) (told []string, err error) {
-	tree, end, err := d.open(ctx, dir, "replay --apply")
+	tree, end, err := d.Open(ctx, dir, "replay --apply")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,191 @@
+package accept
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/lines"
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/wording/hint"
+)
+
+const gitlink = 0o160000
+
+func trimmed(out []byte) string { return strings.TrimRight(string(out), "\n") }
+
+// list returns the files of a tree.
+func (k *committer) list(ctx context.Context, tree string) (map[string]diff.Blob, error) {
+	out, err := k.run(ctx, nil, nil, "ls-tree", "-r", "-z", "--full-tree", tree)
+	if err != nil {
+		return nil, fmt.Errorf("list the files of %s: %w", tree, err)
+	}
+	files := map[string]diff.Blob{}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		facts, path, _ := strings.Cut(entry, "\t")
+		if words := strings.Fields(facts); len(words) == 3 {
+			mode, _ := strconv.ParseUint(words[0], 8, 32)
+			files[path] = diff.Blob{Mode: uint32(mode), ID: words[2]}
+		}
+	}
+	return files, nil
+}
+
+// merge returns a file with the run's change. It reports false if that cannot be told from what the user had changed.
+func (k *committer) merge(ctx context.Context, c diff.BlobChange, file diff.Blob) (merged diff.Blob, ok bool, err error) {
+	switch {
+	case file == c.Before:
+		return c.After, true, nil
+	case file == c.After:
+		return file, true, nil
+	case !regular(c.Before) || !regular(c.After) || !regular(file):
+		return file, false, nil
+	}
+	merged = c.After
+	if c.Before.Mode == c.After.Mode {
+		merged.Mode = file.Mode
+	}
+	switch {
+	case file.ID == c.Before.ID || file.ID == c.After.ID:
+		return merged, true, nil
+	case c.Before.ID == c.After.ID:
+		merged.ID = file.ID
+		return merged, true, nil
+	}
+	var texts [3][]byte
+	for i, id := range []string{c.Before.ID, file.ID, c.After.ID} {
+		if texts[i], err = k.tree.Content(ctx, id); err != nil {
+			return file, false, fmt.Errorf("read %s: %w", c.Path, err)
+		}
+		if texts[i] == nil || patch.Binary(texts[i]) {
+			return file, false, nil
+		}
+	}
+	if without, ok := lines.Merge(texts[2], texts[1], texts[0], true); ok && !bytes.Equal(without, texts[1]) {
+		if again, ok := lines.Merge(texts[0], without, texts[2], true); ok && bytes.Equal(again, texts[1]) {
+			merged.ID = file.ID // it has the change already
+			return merged, true, nil
+		}
+	}
+	text, ok := lines.Merge(texts[0], texts[1], texts[2], k.inHead[c.Path] == k.atBase[c.Path])
+	merged.ID = plumbing.ComputeHash(plumbing.BlobObject, text).String()
+	k.made[merged.ID] = text
+	return merged, ok, nil
+}
+
+func regular(b diff.Blob) bool { return b.Mode == 0o100644 || b.Mode == 0o100755 }
+
+// store writes what HEAD and the index are to hold into the user's repository.
+func (k *committer) store(ctx context.Context) error {
+	var kept []string
+	names := map[string]string{}
+	for _, all := range []map[string]diff.Blob{k.forHead, k.forIndex} {
+		for path, b := range all {
+			text, made := k.made[b.ID]
+			switch {
+			case b.Mode == 0 || b.Mode == gitlink:
+			case made:
+				if _, err := k.run(ctx, text, nil, "hash-object", "-w", "--no-filters", "--stdin"); err != nil {
+					return fmt.Errorf("keep %s: %w", path, err)
+				}
+			default:
+				kept, names[b.ID] = append(kept, b.ID), path
+			}
+		}
+	}
+	slices.Sort(kept)
+	pack, missing, err := k.tree.Pack(ctx, slices.Compact(kept))
+	if err == nil && pack != nil {
+		_, err = k.run(ctx, pack, nil, "unpack-objects", "-q")
+	}
+	if err != nil {
+		return err
+	}
+	for _, id := range missing { // too large to be kept: it is in the work tree
+		out, err := k.run(ctx, nil, nil, "hash-object", "-w", "--", names[id])
+		if err != nil || trimmed(out) != id {
+			return errors.Join(hint.Errorf("commit it by hand: git add "+names[id], "nothing was committed: %s is too large to be kept, and has changed since the run", names[id]), err)
+		}
+	}
+	return nil
+}
+
+// ownIndex makes an index that holds HEAD with the run's change. It begins as a copy of the user's, so that git knows
+// the files.
+func (k *committer) ownIndex(ctx context.Context, users string) (name string, err error) {
+	name = filepath.Join(k.tree.GitDir(), fmt.Sprintf("codeloops-accept-%d", os.Getpid()))
+	content, err := os.ReadFile(users)
+	if err == nil {
+		err = os.WriteFile(name, content, 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return name, fmt.Errorf("copy the index: %w", err)
+	}
+	args := []string{"read-tree", "--reset", "-i", k.head}
+	if k.head == "" {
+		args = []string{"read-tree", "--empty"}
+	}
+	env := []string{"GIT_INDEX_FILE=" + name}
+	if _, err := k.run(ctx, nil, env, args...); err != nil {
+		return name, fmt.Errorf("read HEAD: %w", err)
+	}
+	return name, k.update(ctx, env, k.forHead)
+}
+
+// update puts files into an index. Those that go come first: a directory may take their place.
+func (k *committer) update(ctx context.Context, env []string, files map[string]diff.Blob) error {
+	if len(files) == 0 {
+		return nil
+	}
+	var goes, comes bytes.Buffer
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if b := files[path]; b.Mode == 0 {
+			fmt.Fprintf(&goes, "0 %s\t%s\x00", plumbing.ZeroHash, path)
+		} else {
+			fmt.Fprintf(&comes, "%o %s\t%s\x00", b.Mode, b.ID, path)
+		}
+	}
+	if _, err := k.run(ctx, append(goes.Bytes(), comes.Bytes()...), env, "update-index", "-z", "--index-info"); err != nil {
+		return fmt.Errorf("update the index: %w", err)
+	}
+	return nil
+}
+
+// follow has the index follow what a hook of the user has changed in the commit, where nothing of the user's was staged.
+func (k *committer) follow(ctx context.Context, meant, commit string) error {
+	out, err := k.run(ctx, nil, nil, "rev-parse", "--verify", commit+"^{tree}")
+	if err != nil || trimmed(out) == meant {
+		return err
+	}
+	was, err := k.list(ctx, meant)
+	if err != nil {
+		return err
+	}
+	is, err := k.list(ctx, commit)
+	if err != nil {
+		return err
+	}
+	for _, files := range []map[string]diff.Blob{was, is} {
+		for path := range files {
+			index, planned := k.forIndex[path]
+			if !planned {
+				index = k.inIndex[path]
+			}
+			if was[path] != is[path] && index == was[path] {
+				k.forIndex[path] = is[path]
+			}
+		}
+	}
+	return nil
+}
