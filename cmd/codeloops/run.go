@@ -200,7 +200,7 @@ func (r *runCommand) run(ctx context.Context) error {
 	}, control.Kill)
 	out, err = r.plan.Run(ctx, shown...)
 	if control.Untold() {
-		r.app.Tell("the run ended before the actor had another turn: it was not told your words")
+		r.app.Tell("the actor had no turn after your last words: they are in the log, and part of the task when the session is resumed")
 	}
 	if out.Result == "" {
 		return err

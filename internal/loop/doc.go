@@ -48,7 +48,7 @@
 // of these, iterations may follow even an iteration that ended with DONE.
 //
 // During an agent's turn, pairs of WaitStarted and WaitFinished tell when it was
-// waiting. [Activity] and [Warned] may come anywhere between Started and Finished.
+// waiting. [Activity], [Warned] and [Steered] may come anywhere between Started and Finished.
 // The last iteration may break off at any point, when the run is interrupted
 // or fails; Finished follows at once. There is exactly one Finished on every
 // path, and nothing comes after it. Iterations are numbered from 1 without gaps.

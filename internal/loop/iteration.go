@@ -63,21 +63,16 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	if err := it.run.journal.rest(); err != nil {
 		return err
 	}
-	if err := it.enter(step, ActorExecuting); err != nil {
+	if err := cmp.Or(it.run.hear(), it.enter(step, ActorExecuting)); err != nil {
 		return err
 	}
 	if it.run.again != nil {
 		it.c.Attempt = *it.run.again
 		return it.run.emit(step, ActorFinished{Iteration: it.c.Iteration, Attempt: it.c.Attempt})
 	}
-	said, err := it.told(step)
-	if err != nil {
-		return err
-	}
 	brief := Brief{
-		Iteration: it.c.Iteration, Step: step, ID: it.run.turnID(it.c.Iteration, RoleActor, 1), Task: it.run.FullTask(),
+		Iteration: it.c.Iteration, Step: step, ID: it.run.turnID(it.c.Iteration, RoleActor, 1), Task: it.run.add(it.run.FullTask()),
 		Role: it.run.actor, Previous: it.run.previous, Baseline: it.run.baseline, Conversation: it.run.conversation,
-		Said: said,
 	}
 	turn, over := it.run.steering.begin(ctx)
 	it.c.Attempt, err = it.run.at.Actor.Act(turn, brief, it.run.watch(step, RoleActor))
@@ -90,17 +85,15 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	it.run.spend(RoleActor, it.c.Attempt.Turn)
 	it.run.conversation = it.run.conversation.After(it.c.Attempt.Turn)
 	err = cmp.Or(
+		it.run.hear(),
 		it.run.emit(step, ActorFinished{Iteration: it.c.Iteration, Attempt: it.c.Attempt}),
 		it.run.late(step, RoleActor, it.c.Attempt.Turn),
 	)
 	if err != nil {
 		return err
 	}
-	if interrupted { // even if the run ends here: the words are passed on when it is resumed
+	if interrupted {
 		it.overruled = &words
-		if err := it.run.emit(step, Steered{Iteration: it.c.Iteration, Kind: SteerInterrupt, Text: words}); err != nil {
-			return err
-		}
 	}
 	if err := context.Cause(ctx); err != nil || interrupted {
 		return err
@@ -193,6 +186,10 @@ func (it *Iteration) Judge(ctx context.Context) error {
 	if err := it.enter(it.c.Step, CriticEvaluating); err != nil {
 		return err
 	}
+	if err := it.run.hear(); err != nil {
+		return err
+	}
+	it.c.Task = it.run.add(it.run.Task())
 	if it.run.session.Policy.Panel != nil {
 		return it.judgeByPanel(ctx)
 	}

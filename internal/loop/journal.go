@@ -20,8 +20,8 @@ type Journal struct {
 	ledger       ledger
 	conversation Conversation // of the actor's last turn, even if that has to be played again
 	seq          int
-	words        []string // what the user said for the actor's next turn
-	ended        bool     // the session had ended, and is continued all the same
+	words
+	ended bool // the session had ended, and is continued all the same
 
 	hours
 	untouched bool   // no agent has worked since the last whole iteration
@@ -67,6 +67,7 @@ func (j *Journal) Know(at Stamp, e Event) {
 // Add adds the next event of the session.
 func (j *Journal) Add(at Stamp, e Event) {
 	j.seq = max(j.seq, at.Seq)
+	j.words.follow(e)
 	switch e := e.(type) {
 	case Started, Resumed:
 		j.hours = hours{j.Elapsed(), at.Time, at.Time}
@@ -92,11 +93,7 @@ func (j *Journal) Add(at Stamp, e Event) {
 		j.turned(at.Step, e)
 	case Noted:
 		j.noted(at.Step, e)
-	case Steered:
-		if e.Text != "" {
-			j.words = append(j.words, e.Text)
-		}
-	case PhaseEntered, TurnStarted, Activity, WaitStarted, WaitFinished, DiffCaptured, Inspected, ChecksFinished, Warned:
+	case PhaseEntered, TurnStarted, Activity, WaitStarted, WaitFinished, DiffCaptured, Inspected, ChecksFinished, Warned, Steered:
 	}
 	j.last = at.Time
 }
@@ -140,7 +137,6 @@ func (j *Journal) worked(e ActorFinished) {
 	j.ledger.add(RoleActor, e.Attempt.Turn)
 	if e.Attempt.Ending != EndInterrupted && !e.Attempt.Blocked() {
 		j.close(actorStep(e.Iteration), e)
-		j.words = nil
 	}
 }
 
@@ -169,7 +165,7 @@ func (j *Journal) round(r Round) {
 		}
 	}
 	j.close(iterationStep(r.Iteration), IterationFinished{Round: r})
-	j.untouched, j.rejudges, j.words = true, r.JudgedAgain(), nil
+	j.untouched, j.rejudges = true, r.JudgedAgain()
 }
 
 // close records that a step has finished.

@@ -76,10 +76,11 @@ func (l *Loop) Resume(ctx context.Context, s Session, j *Journal) (Outcome, erro
 }
 
 func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Outcome, error) {
+	steering := cmp.Or(l.Steering, &Steering{})
 	steps := &Steps{&section{
 		course: &course{
-			loop: l, record: &record{sink: l.Sink, clock: l.Clock, seq: j.seq},
-			steering: cmp.Or(l.Steering, &Steering{}), session: s, began: l.Clock().Add(-j.Elapsed()),
+			loop: l, record: &record{sink: l.Sink, clock: l.Clock, seq: j.seq, heeds: steering.follow},
+			steering: steering, session: s, began: l.Clock().Add(-j.Elapsed()),
 		},
 		journal: j, at: l.Workplace, errand: errand{prompt: s.Prompt},
 	}}
@@ -88,6 +89,7 @@ func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Out
 	defer steps.abort(nil)
 	var out Outcome
 	err := steps.emit("", first)
+	deaf := steps.listen(j.words)
 	if err == nil {
 		_, fresh := first.(Started)
 		err = steps.checkBaseline(ctx, fresh)
@@ -100,6 +102,9 @@ func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Out
 	}
 	out, err = steps.ended(ctx, out, err)
 	err = errors.Join(err, steps.machine.To(Ended))
+	steering.close(true)
+	deaf()
+	err = cmp.Or(err, steps.hear())
 	// Whatever broke before, the end is offered to the sink once.
 	if e := steps.emit("", Finished{Outcome: out}); e != nil && err == nil {
 		err = e

@@ -12,9 +12,13 @@ type record struct {
 	sink  Sink
 	clock func() time.Time
 	abort func(error) // ends the running turns
+	heeds func(Event) // follows what the user has said
+
+	hearing sync.Mutex // what the user says is logged in order
 
 	mu     sync.Mutex // guards what follows, and the sink
 	seq    int
+	at     int // the latest iteration
 	broken error
 	waited map[Step]time.Duration // by the running turns
 }
@@ -27,12 +31,21 @@ func (r *record) emit(step Step, e Event) error {
 	if _, end := e.(Finished); r.broken != nil && !end {
 		return r.broken
 	}
+	r.at = max(r.at, e.iteration())
+	r.heeds(e)
 	if err := r.sink.Handle(Stamp{Seq: r.seq + 1, Time: r.clock(), Step: step}, e); err != nil {
 		r.broken = err
 		return err
 	}
 	r.seq++
 	return nil
+}
+
+// latest returns the number of the latest iteration.
+func (r *record) latest() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.at
 }
 
 // unwritten returns the sink's first error.

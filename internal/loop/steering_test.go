@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,9 +16,11 @@ import (
 // A steered run is one whose user may give a command at each event.
 type steered struct {
 	*script
+	drive    loop.Strategy
 	steering loop.Steering
 	at       func(*steered, loop.Event)
 	briefs   []loop.Brief
+	judged   []string // the tasks that the critic was shown
 	turn     func(context.Context, *steered) loop.Ending // nil means that the turn completes
 	left     int                                         // events until the power fails
 	whole    []loop.Event
@@ -34,7 +37,8 @@ func (s *steered) Act(ctx context.Context, b loop.Brief, _ loop.Watch) (loop.Att
 	return loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: ending}}}, nil
 }
 
-func (s *steered) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
+func (s *steered) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review, error) {
+	s.judged = append(s.judged, c.Task)
 	v := loop.Verdict{Decision: loop.Continue, Feedback: "more"}
 	if len(s.briefs) >= 3 {
 		v = loop.Verdict{Decision: loop.Done}
@@ -58,16 +62,18 @@ func (s *steered) Handle(at loop.Stamp, e loop.Event) error {
 func (s *steered) play(ctx context.Context, resumed bool) (loop.Outcome, error) {
 	l := loop.Loop{
 		Workplace: loop.Workplace{Actor: s, Tree: s, Critic: s, Gate: limit{}},
-		Strategy:  strategy.ActorCritic{}, Sink: s, Clock: s.clock, Steering: &s.steering,
+		Strategy:  s.drive, Sink: s, Clock: s.clock, Steering: &s.steering,
 	}
 	if resumed {
-		return l.Resume(ctx, loop.Session{}, s.journal.Clone())
+		return l.Resume(ctx, loop.Session{Prompt: "do it"}, s.journal.Clone())
 	}
 	return l.Run(ctx, loop.Session{Prompt: "do it"})
 }
 
 func newSteered() *steered {
-	return &steered{script: &script{rnd: rand.New(rand.NewPCG(1, 1)), now: time.Unix(0, 0)}, left: 1 << 20}
+	choice, _ := strategy.Read(loop.StrategyRef{})
+	drive, _ := choice.Drive(nil)
+	return &steered{script: &script{rnd: rand.New(rand.NewPCG(1, 1)), now: time.Unix(0, 0)}, drive: drive, left: 1 << 20}
 }
 
 // kinds returns the kinds of the commands that took effect, in order.
@@ -92,12 +98,12 @@ func finished(e loop.Event, n int) bool {
 	return ok && whole.Round.Iteration == n
 }
 
-// TestSay: a message from the user goes to the actor's next turn, once.
+// TestSay: what the user says is part of the task from then on, for both agents.
 func TestSay(t *testing.T) {
 	t.Parallel()
 	s := newSteered()
 	s.at = func(s *steered, e loop.Event) {
-		if _, judged := e.(loop.CriticFinished); judged && len(s.briefs) == 1 {
+		if entered, ok := e.(loop.PhaseEntered); ok && entered.State == loop.CapturingDiff && len(s.briefs) == 1 {
 			must(t, s.steering.Steer(loop.SteerSay, " use B\n"))
 			must(t, s.steering.Steer(loop.SteerSay, "and C"))
 			if err := s.steering.Steer(loop.SteerSay, " "); !errors.Is(err, loop.ErrNoWords) {
@@ -109,43 +115,55 @@ func TestSay(t *testing.T) {
 	if err != nil || out.Reason != loop.StopDone {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if len(s.briefs) != 3 || s.briefs[0].Said != nil || !slices.Equal(s.briefs[1].Said, []string{"use B", "and C"}) || s.briefs[2].Said != nil {
-		t.Errorf("%+v", s.briefs)
+	if len(s.briefs) != 3 || len(s.judged) != 3 || s.briefs[0].Task != "do it" {
+		t.Fatalf("%+v, %q", s.briefs, s.judged)
+	}
+	for _, task := range []string{s.judged[0], s.briefs[1].Task, s.judged[1], s.briefs[2].Task, s.judged[2]} {
+		if !strings.HasSuffix(task, "\n\nuse B\n\nand C") {
+			t.Errorf("%q", task)
+		}
+	}
+	if err := s.steering.Steer(loop.SteerSay, "more"); !errors.Is(err, loop.ErrOver) {
+		t.Errorf("after the end: %v", err)
 	}
 }
 
-// TestSaidBeforeTheCrash: a message for an interrupted turn is sent again when that turn is
-// repeated, whatever the last event was.
-func TestSaidBeforeTheCrash(t *testing.T) {
+// TestSaidInTime: whatever the last event was when the user said something, and wherever the power
+// failed after that, the actor is told before the run is done, unless the run did not hear it.
+func TestSaidInTime(t *testing.T) {
 	t.Parallel()
-	for left := 3; ; left++ {
-		s := newSteered()
-		s.left = left
-		s.at = func(s *steered, e loop.Event) {
-			if finished(e, 1) && len(s.briefs) == 1 {
-				must(t, s.steering.Steer(loop.SteerSay, "use B"))
+	for said := 1; ; said++ {
+		for left := said; ; left++ {
+			s, heard := newSteered(), false
+			s.left = left
+			s.at = func(s *steered, _ loop.Event) {
+				if len(s.whole) == said {
+					heard = s.steering.Steer(loop.SteerSay, "use B") == nil
+				}
 			}
-		}
-		_, err := s.play(t.Context(), false)
-		if err == nil {
-			return
-		}
-		played := len(s.briefs)
-		said := slices.Contains(s.kinds(), loop.SteerSay)
-		s.left, s.at, s.steering = 1<<20, nil, loop.Steering{}
-		if _, err := s.play(t.Context(), true); err != nil {
-			t.Fatalf("after %d events: %v", left, err)
-		}
-		again := 0
-		for _, b := range s.briefs[played:] {
-			again += len(b.Said)
-		}
-		over := slices.ContainsFunc(s.whole[:left], func(e loop.Event) bool {
-			acted, ok := e.(loop.ActorFinished)
-			return ok && acted.Iteration == 2
-		})
-		if want := said && !over; (again == 1) != want || again > 1 {
-			t.Errorf("after %d events: sent %d times, want %v", left, again, want)
+			out, err := s.play(t.Context(), false)
+			crashed := err != nil
+			s.left = 1 << 20
+			heard = heard && (!crashed || slices.Contains(s.kinds(), loop.SteerSay))
+			if crashed {
+				s.steering = loop.Steering{}
+				if out, err = s.play(t.Context(), true); err != nil {
+					t.Fatalf("said after %d events, resumed after %d: %v", said, left, err)
+				}
+			}
+			told := slices.ContainsFunc(s.briefs, func(b loop.Brief) bool { return strings.HasSuffix(b.Task, "use B") })
+			if out.Reason != loop.StopDone || told != heard || heard && !strings.HasSuffix(s.judged[len(s.judged)-1], "use B") {
+				t.Fatalf("said after %d events, crashed after %d: heard %t, told %t, %+v", said, left, heard, told, out)
+			}
+			if s.steering.Untold() {
+				t.Fatalf("said after %d events, crashed after %d: it counts as untold", said, left)
+			}
+			if !crashed {
+				if len(s.whole) < said {
+					return
+				}
+				break
+			}
 		}
 	}
 }
@@ -271,8 +289,5 @@ func TestInterruptAtTheEnd(t *testing.T) {
 	}
 }
 
-// hears reports whether the actor is told the user's message, at the end of its brief or instead of
-// a review.
-func hears(b loop.Brief, words string) bool {
-	return slices.Contains(b.Said, words) || b.Previous != nil && b.Previous.Rule == loop.RuleUser && b.Previous.Verdict.Feedback == words
-}
+// hears reports whether the actor is told the user's message.
+func hears(b loop.Brief, words string) bool { return strings.HasSuffix(b.Task, "\n\n"+words) }

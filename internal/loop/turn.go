@@ -40,13 +40,11 @@ type Brief struct {
 	Iteration int
 	Step      Step   // of the turn
 	ID        string // of the turn; see [Turn.ID]
-	Task      string // the user's prompt, or the current part of it
+	Task      string // the user's prompt, or the current part of it, and what the user has said since
 	Role      Role   // whose agent plays; "": the actor's
 	// Conversation is that of the actor's last turn, which may be continued; the zero value is
 	// none.
 	Conversation Conversation
-	// Said is what the user has said for this turn while the run went on.
-	Said []string
 	// Previous is the round before this one; nil in the first iteration.
 	Previous *Round
 	// Baseline holds the results of the checks before the session, if they were run then.

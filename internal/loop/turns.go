@@ -115,13 +115,16 @@ func (s *section) play(ctx context.Context, calls []Call, due []int, replies []R
 // turn plays one turn. It is safe for concurrent use.
 func (s *section) turn(ctx context.Context, call Call) (Reply, error) {
 	n := call.Step.Iteration()
+	if err := s.hear(); err != nil {
+		return Reply{}, err
+	}
 	if err := s.emit(call.Step, TurnStarted{Iteration: n, Role: call.Role, Access: call.Access}); err != nil {
 		return Reply{}, err
 	}
 	if call.As == "" && call.Access == Write {
 		call.As = s.actor
 	}
-	call.ID = s.idOf(call.Step)
+	call.ID, call.Prompt = s.idOf(call.Step), s.add(call.Prompt)
 	reply, err := s.at.Player.Play(ctx, call, s.watch(call.Step, call.Role))
 	if err != nil {
 		return reply, fmt.Errorf("run the %s: %w", call.Role, err)

@@ -172,7 +172,7 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	if p.choice, err = strategy.Read(p.strategy()); err != nil {
 		return err
 	}
-	if p.own.drive, err = p.choice.New(&p.own.memory); err != nil {
+	if p.own.drive, err = p.choice.Drive(&p.own.memory); err != nil {
 		return err
 	}
 	if err := cmp.Or(checkApproval(p), checkThreshold(p)); err != nil {

@@ -240,6 +240,20 @@ type reachable struct {
 	now func() time.Time
 }
 
+// Steer implements [door.Run].
+func (r reachable) Steer(kind loop.SteerKind, text string) error {
+	if err := r.Control.Steer(kind, text); err != nil {
+		return err
+	}
+	if logged := r.Logged(); logged != nil {
+		select {
+		case <-logged:
+		case <-time.After(time.Second): // its disk is slow
+		}
+	}
+	return nil
+}
+
 // Watched implements [door.Run].
 func (r reachable) Watched() { r.watched(r.now()) }
 

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -116,6 +117,40 @@ func (c Choice) as(k Kind) Choice { return k.With(Values{Set: c.given, Members: 
 func (c Choice) New(lessons Lessons) (loop.Strategy, error) {
 	c.lessons = lessons
 	return c.Kind.build(c)
+}
+
+// Drive returns the strategy of a whole run, which is not done while the user waits to be heard.
+func (c Choice) Drive(lessons Lessons) (loop.Strategy, error) {
+	s, err := c.New(lessons)
+	if err != nil {
+		return nil, err
+	}
+	h := hearing{Strategy: s, rest: judging(s)}
+	if !c.Judged() {
+		h.rest = ReAct{}
+	}
+	return h, nil
+}
+
+type hearing struct {
+	loop.Strategy
+
+	rest loop.Strategy // does what is said after that
+}
+
+// Run implements [loop.Strategy].
+func (h hearing) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	out, err := h.Strategy.Run(ctx, steps)
+	for n := 1; err == nil && out.Reason == loop.StopDone; n++ {
+		more, e := steps.Waits(ctx, n)
+		if e != nil || !more {
+			return out, e
+		}
+		leave := steps.Within(steps.Step("said_%d", n))
+		out, err = h.rest.Run(ctx, steps)
+		leave()
+	}
+	return out, err
 }
 
 // Most is the largest possible number of agent turns with this many iterations; -1 if there is no

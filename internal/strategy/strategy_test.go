@@ -35,6 +35,12 @@ type world struct {
 	beside  bool                   // the user writes a file during an attempt
 	person  loop.Step              // the step at which the critic asks for a person
 
+	steering loop.Steering
+	at       func() // called at each event; may be nil
+	logged   bool   // the log has what the user said
+	told     bool   // somebody who works was told what the user said
+	judging  string // the task as the last critic was told it
+
 	left    int // events until the power fails; negative means never
 	over    map[loop.Step]bool
 	twice   []loop.Step
@@ -64,6 +70,9 @@ func (w *world) Handle(at loop.Stamp, e loop.Event) error {
 	}
 	w.left--
 	w.journal.Add(at, e)
+	if w.at != nil {
+		w.at()
+	}
 	switch e := e.(type) {
 	case loop.TurnFinished:
 		w.over[at.Step] = true
@@ -71,6 +80,8 @@ func (w *world) Handle(at loop.Stamp, e loop.Event) error {
 		w.over[at.Step] = true
 	case loop.CriticFinished:
 		w.over[at.Step] = true
+	case loop.Steered:
+		w.logged = true
 	case loop.Noted:
 		if e.Name == loop.NoteCommand {
 			w.over[at.Step] = true
@@ -90,7 +101,7 @@ type tree struct {
 func (w *world) loop(s loop.Strategy) *loop.Loop {
 	return &loop.Loop{
 		Workplace: tree{w, "", ""}.Workplace(), Strategy: s, Sink: w, CriticRetries: 1,
-		Clock: func() time.Time { return time.Unix(0, 0) }, Ask: w.ask,
+		Clock: func() time.Time { return time.Unix(0, 0) }, Ask: w.ask, Steering: &w.steering,
 	}
 }
 
@@ -131,6 +142,7 @@ func (t tree) plays(step loop.Step, write bool, prompt string) {
 		t.twice = append(t.twice, step)
 	}
 	t.prompts[step] = prompt
+	t.told = t.told || write && strings.Contains(prompt, said)
 	if text := string(step); write && !t.idle && !slices.Contains(t.trees[t.name], text) {
 		t.trees[t.name] = append(t.trees[t.name], text)
 	}
@@ -185,6 +197,7 @@ func (t tree) Command(_ context.Context, step loop.Step, command string) (loop.C
 func (t tree) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review, error) {
 	t.plays(c.Step, false, c.Task)
 	defer t.rests()
+	t.judging = c.Task
 	v := loop.Verdict{Decision: loop.Continue, Feedback: "more"}
 	if c.Step == t.person {
 		v = loop.Verdict{Decision: loop.Error, Escalation: "who knows?"}

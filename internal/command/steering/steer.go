@@ -71,11 +71,11 @@ func newSayCmd(c *command.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "say [ID] words…",
 		Annotations: command.Exits("the run was told", ""),
-		Short:       "Tell the actor of a run something",
-		Long: `Tell the actor of a run something in its next turn, as the key f does on the
-run's own screen. With --now its turn ends at once, as with the key i: nobody
-judges it, and the next one begins with your words. They are logged, and the
-agent gets them as words of the user.
+		Short:       "Add something to the task of a run",
+		Long: `Add something to the task of a run, as the key f does on the run's own screen.
+The actor gets it in its next turn, and the critic judges by it, also after a
+resume; the run is not done before. With --now the actor's turn ends at once, as
+with the key i: nobody judges it, and the next one begins with your words.
 
 After an ID the words need no quotes; without one, give them as one argument. A
 single argument, or a first argument with a space in it, is never taken for an
@@ -136,6 +136,9 @@ func runSteer(ctx context.Context, c *command.Console, s steer) error {
 	at, err := r.Client.Ask(ctx, s.kind, s.text)
 	if errors.Is(err, loop.ErrNoTurn) {
 		return hint.Errorf("without --now it will be told in its next turn", "the actor of session %s is not at work", r.Holder.Lock.Session)
+	}
+	if errors.Is(err, loop.ErrOver) {
+		return hint.Errorf("if the work was not done: codeloops resume "+r.Holder.Lock.Session+" '…' says it", "session %s was not told: %w", r.Holder.Lock.Session, err)
 	}
 	if long, ok := errors.AsType[*door.LongError](err); ok {
 		return hint.Errorf("write it to a file, and say which", "session %s was not told: %w", r.Holder.Lock.Session, long)

@@ -226,8 +226,9 @@ func (g *Grammar) still(e loop.Event) error {
 	_, ends := e.(loop.WaitFinished)
 	_, says := e.(loop.Activity)
 	_, warns := e.(loop.Warned)
+	_, steers := e.(loop.Steered)
 	_, breaks := e.(loop.Finished) // the end of the wait could not be recorded
-	if ends != g.waits && !says && !warns && !breaks {
+	if ends != g.waits && !says && !warns && !steers && !breaks {
 		return fmt.Errorf("%T where waiting is %t", e, g.waits)
 	}
 	return nil

@@ -58,7 +58,8 @@ func (s *Stage) follow(at loop.Stamp, e loop.Event) {
 	case loop.ChecksFinished:
 		s.end(at, e.Iteration, loop.Verifying)
 	case loop.Steered:
-		s.Paused = e.Kind == loop.SteerPause || s.Paused && e.Kind == loop.SteerSay
+		says := e.Kind == loop.SteerSay || e.Kind == loop.SteerInterrupt
+		s.Paused = e.Kind == loop.SteerPause || s.Paused && says
 	case loop.Finished:
 		s.Paused = false
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected,

@@ -32,7 +32,6 @@ func (a *Actor) prompt(b loop.Brief) string {
 	case b.Previous == nil:
 		task(&p, b.Task)
 		checks(&p, b.Baseline, true)
-		added(&p, b.Said)
 		return p.String()
 	case a.Refine != nil:
 		refine(&p, a.Refine, b)
@@ -45,15 +44,7 @@ func (a *Actor) prompt(b loop.Brief) string {
 	findings(&p, b.Previous.Findings)
 	warnings(&p, b.Previous.Warnings)
 	checks(&p, b.Previous.Checks, false)
-	added(&p, b.Said)
 	return p.String()
-}
-
-// added passes on what the user has said during the run.
-func added(p *strings.Builder, words []string) {
-	if len(words) > 0 {
-		fmt.Fprintf(p, "\nThe user, who follows your work, adds to the task:\n\n%s\n", strings.Join(words, "\n\n"))
-	}
 }
 
 func task(p *strings.Builder, text string) {
@@ -102,6 +93,8 @@ func quoted(p *strings.Builder, words string) {
 func heard(r loop.Round) (lead, words string) {
 	words = prompt.Guidance(r.Verdict)
 	switch {
+	case r.Verdict.Decision == loop.Done:
+		return "The reviewer found the task finished as it stood then. It has been added to since: do what is new in it.", ""
 	case r.Review.Problem != "" && r.Verdict.Feedback == "" && r.Verdict.Recovery == "":
 		return "The review of your last turn failed, so there is no feedback on it. Check your work against the task and go on.", ""
 	case r.Rule == loop.RuleUser && words == "":

@@ -61,6 +61,7 @@ const (
 	stranger     word = "stranger"
 	noTurn       word = "no_turn"
 	noWords      word = "no_words"
+	over         word = "over"
 )
 
 // ErrShut says that no run listens on the socket.
@@ -90,6 +91,8 @@ func refusal(err error) answer {
 		a.Refused = noTurn
 	case errors.Is(err, loop.ErrNoWords):
 		a.Refused = noWords
+	case errors.Is(err, loop.ErrOver):
+		a.Refused = over
 	}
 	return a
 }
@@ -103,6 +106,8 @@ func (a answer) err() error {
 		return loop.ErrNoTurn
 	case noWords:
 		return loop.ErrNoWords
+	case over:
+		return loop.ErrOver
 	case badQuestion, otherSession, stranger:
 	}
 	return &RefusedError{Why: a.Why}

@@ -20,7 +20,7 @@ import (
 )
 
 // A Run takes the requests. It is safe for concurrent use, and its methods never block, except
-// Diff.
+// Diff, and Steer for a moment: when it returns, the log has what was said.
 type Run interface {
 	Steer(kind loop.SteerKind, text string) error
 	Hurry()

@@ -75,7 +75,7 @@ func (v *verifier) play(ctx context.Context, r *run) error {
 	if err != nil {
 		return fmt.Errorf("play it again: %w", err)
 	}
-	driven, err := choice.New(unread{})
+	driven, err := choice.Drive(unread{})
 	if err != nil {
 		return fmt.Errorf("play it again: %w", err)
 	}
