@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ type Options struct {
 	RepositoryRoot string
 	// TrustProject trusts the project file for this run.
 	TrustProject bool
+	// Project is a project file that was read earlier, and applies instead of any that is there now; nil is none.
+	Project *ProjectFile
 }
 
 // Load returns the effective configuration. Errors are an [*Error] or, for several
@@ -38,6 +41,11 @@ func Load(o Options) (*Config, error) {
 	paths, err := Locate(o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Project != nil {
+		if paths.Project = ""; o.Project.Path != "" {
+			paths.Project = filepath.Join(o.RepositoryRoot, filepath.FromSlash(o.Project.Path))
+		}
 	}
 	keys := newSchema()
 	global, inGlobal := o.file(keys, paths.Global, Global)
@@ -152,6 +160,10 @@ func (o Options) file(keys schema, name string, origin Layer) (*fileReader, Erro
 	r := &fileReader{name: name, origin: origin, schema: keys, home: o.Home}
 	if name == "" {
 		return r, nil
+	}
+	if o.Project != nil && origin == Project {
+		r.digest = digest([]byte(o.Project.Text))
+		return r, r.read([]byte(o.Project.Text))
 	}
 	content, problem := readFile(name)
 	if problem != nil {

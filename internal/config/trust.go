@@ -52,55 +52,29 @@ func keysOf(guarded []*Error) []string {
 	return keys
 }
 
-// TrustedIn reports whether the project file that applies in dir has the same content as
-// the one that applies in the working directory and that the user trusts there.
-func TrustedIn(o Options, dir string) (bool, error) {
-	trusted, err := TrustedDigest(o)
-	if err != nil || trusted == "" {
-		return false, err
-	}
-	o.WorkingDir, o.RepositoryRoot = dir, dir
-	other, err := ProjectDigest(o)
-	return other == trusted, err
+// A ProjectFile is a project file as it was at one time.
+type ProjectFile struct {
+	Path    string `json:"path"` // from the root of the repository, with slashes; "": there was none
+	Text    string `json:"text"`
+	Trusted bool   `json:"trusted,omitempty"` // by the user, at that time
 }
 
-// TrustedDigest returns the [ProjectDigest] of the project file that applies in the
-// working directory; "" if there is none or the user does not trust it.
-func TrustedDigest(o Options) (string, error) {
-	paths, is, err := o.digest()
-	if err != nil || is == "" {
-		return "", err
-	}
-	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, is)
-	switch {
-	case problem != nil:
-		return "", problem
-	case !trusted:
-		return "", nil
-	}
-	return is, nil
-}
-
-// ProjectDigest returns a digest of the project file that applies in the working
-// directory; "" if there is none.
-func ProjectDigest(o Options) (string, error) {
-	_, is, err := o.digest()
-	return is, err
-}
-
-func (o Options) digest() (Paths, string, error) {
+// ReadProject reads the project file that applies in the working directory.
+func ReadProject(o Options) (*ProjectFile, error) {
 	paths, err := Locate(o)
 	if err != nil || paths.Project == "" {
-		return paths, "", err
+		return &ProjectFile{}, err
 	}
 	content, problem := readFile(paths.Project)
-	switch {
-	case problem == nil:
-		return paths, digest(content), nil
-	case errors.Is(problem, fs.ErrNotExist): // a broken link
-		return paths, "", nil
+	if problem != nil {
+		return nil, problem
 	}
-	return paths, "", problem
+	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, digest(content))
+	if problem != nil {
+		return nil, problem
+	}
+	path, err := filepath.Rel(resolved(o.RepositoryRoot), paths.Project)
+	return &ProjectFile{Path: filepath.ToSlash(path), Text: string(content), Trusted: trusted || o.TrustProject}, err
 }
 
 // untrusted is the error for a file with keys that need trust.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
 )
 
@@ -25,6 +26,11 @@ type Task struct {
 	Prompt string `json:"prompt"`
 	// Repository is where the work is done.
 	Repository Repository `json:"repository"`
+	// Dir is where it was added, relative to the root, with slashes; "" is the root. Agents, checks and the setup
+	// command run there, with the project's configuration that applies there.
+	Dir string `json:"dir,omitempty"`
+	// Project is the project's configuration file that applied there; what agents make of it meanwhile does not count.
+	Project *config.ProjectFile `json:"project,omitempty"`
 	// Target is the branch that the result is merged into, without refs/heads/.
 	Target string      `json:"target"`
 	Flags  []loop.Flag `json:"flags,omitempty"` // settings of its run, by the names of run.Table
@@ -74,10 +80,13 @@ func (t *Task) Title() string {
 // Branch is the task's own branch, without refs/heads/.
 func (t *Task) Branch() string { return "codeloops/" + t.ID }
 
-// Name sets the task's ID, from its title and a hash: the same prompt for the same repository, or the same task of
+// Name sets the task's ID, from its title and a hash: the same prompt for the same directory, or the same task of
 // the same origin, gets the same ID.
 func (t *Task) Name() {
 	what := t.Prompt
+	if t.Dir != "" {
+		what = t.Dir + "\x00" + what
+	}
 	if t.Origin.Key != "" {
 		what = strings.Join([]string{t.Origin.Kind, t.Origin.Name, t.Origin.Key}, "\x00")
 	}

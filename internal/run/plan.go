@@ -29,6 +29,9 @@ type Options struct {
 	Task     string // the queue's task that the session works on; "": none
 	Say      string // what the actor is told in its next turn when a session is resumed; "": nothing
 	Settings Settings
+	// Project is a project's configuration file that was read earlier, and applies instead of any that is there now; nil
+	// is none.
+	Project *config.ProjectFile
 
 	// Around wraps each of the run's agents. It is asked each time a process would be started for
 	// a turn, and may refuse it with [loop.Stop]. May be nil.
@@ -151,7 +154,7 @@ func (p *Plan) load() (err error) {
 	h := p.options.Host
 	p.Config, err = config.Load(config.Options{
 		Flags: p.settings.values, Env: h.Environ, Home: h.Home(), WorkingDir: p.Dir,
-		RepositoryRoot: p.tree.Root(), TrustProject: p.settings.Trusts(),
+		RepositoryRoot: p.tree.Root(), TrustProject: p.settings.Trusts(), Project: p.options.Project,
 	})
 	if err != nil {
 		return err

@@ -150,9 +150,11 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	if err != nil {
 		return t, err
 	}
-	host := b.Host
-	host.Dir = here.Root
-	cast, lack, err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, User: run.User{Alone: true}})
+	dir, project, err := b.project(settings.Trusts())
+	if err != nil {
+		return t, err
+	}
+	cast, lack, err := run.Fit(cmd.Context(), run.Options{Host: &b.Host, Settings: settings, Project: project, User: run.User{Alone: true}})
 	if err != nil {
 		return t, err
 	}
@@ -170,7 +172,7 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 		after = append(after, r.Task.ID)
 	}
 	return queue.Task{
-		Repository: here, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: after, Touches: o.touches, Setup: o.setup,
+		Repository: here, Dir: dir, Project: project, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: after, Touches: o.touches, Setup: o.setup,
 		Priority: o.priority, Unmerged: o.unmerged, Added: b.on.Now().UTC(),
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"codeloops/internal/command"
+	"codeloops/internal/config"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
@@ -46,6 +47,26 @@ func (b *backlog) repository() (queue.Repository, error) {
 		}
 	}
 	return queue.Repository{Home: b.home.ID(), Root: main}, nil
+}
+
+// project returns the directory that the user is in, relative to the root, and the configuration file that applies there.
+func (b *backlog) project(trusts bool) (dir string, file *config.ProjectFile, err error) {
+	at, err := repo.Open(b.Dir, b.LookupEnv)
+	if err != nil {
+		return "", nil, err
+	}
+	in, err := filepath.EvalSymlinks(b.Dir)
+	if err == nil {
+		dir, err = filepath.Rel(at.WorkTree, in)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if dir == "." {
+		dir = ""
+	}
+	file, err = config.ReadProject(config.Options{Env: b.Environ, Home: b.Home(), WorkingDir: in, RepositoryRoot: at.WorkTree, TrustProject: trusts})
+	return filepath.ToSlash(dir), file, err
 }
 
 // mine returns the tasks of the repository that the user is in, or all tasks.

@@ -25,12 +25,12 @@ func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	want := []scan.PathFile{placed(t, "plain"), placed(t, "d/e/\xff\n\"\u00e9 \\")}
 	message := (&Checkpoint{Message: "Subject\n\nLeft-out: 100644 no\n"}).message(want)
-	if got := parseLeftOut(message); !reflect.DeepEqual(got, want) {
+	if got := LeftOut(message); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q is read as %v, want %v", message, got, want)
 	}
 	spoof := strings.TrimSpace(leftOutText(want[:1])) + "\n"
 	for _, message := range []string{(&Checkpoint{Message: spoof}).message(nil), (&Checkpoint{Message: "a\n\n" + spoof}).message(nil)} {
-		if got := parseLeftOut(message); got != nil {
+		if got := LeftOut(message); got != nil {
 			t.Errorf("the caller's message %q is read as %v", message, got)
 		}
 	}
@@ -43,13 +43,13 @@ func FuzzParseLeftOut(f *testing.F) {
 	f.Add("Left-out: 100644 " + id + " 5 a/b\n")
 	f.Add("Subject\n\nBody\n")
 	f.Fuzz(func(t *testing.T, message string) {
-		files := parseLeftOut(message)
+		files := LeftOut(message)
 		for _, f := range files {
 			if strings.HasPrefix(f.Path, "/") || strings.Contains("/"+f.Path+"/", "/../") || strings.Contains(f.Path, "\x00") {
 				t.Errorf("%q names %q", message, f.Path)
 			}
 		}
-		if again := parseLeftOut(leftOutText(files)); !reflect.DeepEqual(again, files) {
+		if again := LeftOut(leftOutText(files)); !reflect.DeepEqual(again, files) {
 			t.Errorf("%q is read as %v, then as %v", message, files, again)
 		}
 	})

@@ -223,8 +223,8 @@ func leftOutText(files []scan.PathFile) string {
 	return b.String()
 }
 
-// parseLeftOut returns the files that a message says were left out. It skips malformed lines.
-func parseLeftOut(message string) []scan.PathFile {
+// LeftOut returns the files that the message of a checkpoint says were left out. It skips malformed lines.
+func LeftOut(message string) []scan.PathFile {
 	var files []scan.PathFile
 	for what, path := range lines(message, leftOut) {
 		fields := strings.Split(what, " ")

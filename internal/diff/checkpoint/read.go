@@ -47,7 +47,7 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept
 	}
 	return Kept{
 		At: writtenAt(rest), Setup: parseSetup(text), Disk: DiskOf(text), Head: field(text, headLine), Branch: field(text, branchLine),
-		commit: commit, tree: plumbing.NewHash(tree), leftOut: parseLeftOut(text),
+		commit: commit, tree: plumbing.NewHash(tree), leftOut: LeftOut(text),
 	}, nil
 }
 

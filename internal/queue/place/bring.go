@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,13 +64,34 @@ func (s *Site) named(rules *ignore.Dir, path, name string, isDir bool) (paths []
 	return paths
 }
 
+// Enter makes sure that a work tree has a directory, which git may ignore or have no file in, and returns its path.
+func Enter(tree, dir string) (string, error) {
+	at := filepath.Join(tree, filepath.FromSlash(dir))
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close() //nolint:errcheck // only a directory is made through it
+	if err := root.MkdirAll(filepath.Join(".", filepath.FromSlash(dir)), 0o755); err != nil {
+		return "", fmt.Errorf("make the directory of the task: %w", err)
+	}
+	if is, err := filepath.EvalSymlinks(at); err != nil || is != at {
+		return "", cmp.Or(err, hint.Errorf("add the task in a directory that no link leads to", "the directory of the task, %s, leads elsewhere", at))
+	}
+	return at, nil
+}
+
 // keepOutput is how much of a failed setup command's output is shown.
 const keepOutput = 4 << 10
 
 // setup runs the setup command of a task in its new work tree.
 func (s *Site) setup(ctx context.Context, t Task) error {
+	dir, err := Enter(s.Dir(t.Name), t.Dir)
+	if err != nil {
+		return err
+	}
 	res, err := s.repo.Starter.Run(ctx, proc.Command{
-		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: s.Dir(t.Name), Env: s.repo.Environ},
+		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: dir, Env: s.repo.Environ},
 		Records:    proc.Records{Stdout: t.Log, Stderr: t.Log},
 		Limits:     proc.Limits{Keep: keepOutput},
 	})

@@ -105,7 +105,7 @@ func TestBroughtStaysOut(t *testing.T) {
 	s.In(p.Dir, "commit", "-qm", "all")
 	s.In(p.Dir, "rm", "-rq", "--cached", "node_modules")
 	s.In(p.Dir, "commit", "-qm", "not any more")
-	_, err := p.Commit(t.Context(), "m")
+	_, err := p.Commit(t.Context(), "m", nil)
 	s.refused(err, "node_modules/a", "the user's own")
 }
 
@@ -133,4 +133,34 @@ func TestSetup(t *testing.T) {
 	if log := s.Text(s.State, "log"); log != "here\n" {
 		t.Errorf("the log is %q", log)
 	}
+}
+
+// TestSetupStaysOut: what the setup command leaves is not part of the result, unless the session goes on from there, and
+// is in the way of neither an update nor the removal.
+func TestSetupStaysOut(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Write("lock", "lock\n")
+	s.Write("other", "other\n")
+	base := s.Save("rules")
+	p, err := s.site.Open(t.Context(), place.Task{
+		Name: "t", Base: base, Dir: "pkg/a", Setup: "echo more >>../../lock; echo more >>../../other; echo stray >stray; ln -s nowhere ../../node_modules",
+	})
+	s.must(err)
+	start := s.state(p.Dir)
+	s.Put(p.Dir, "new", "new\n")
+	s.Put(p.Dir, "other", "whole\n")
+	head, err := p.Commit(t.Context(), "m", s.judged(start, s.state(p.Dir)))
+	s.must(err)
+	if got := s.Git("show", "--format=", "--name-status", head); got != "A\tnew\nM\tother" {
+		t.Errorf("committed %q", got)
+	}
+	s.is(p, "pkg/a/stray", "stray\n")
+	s.Write("lock", "newer\n")
+	_, err = p.Update(t.Context(), s.Save("newer"))
+	s.must(err)
+	s.is(p, "lock", "newer\n")
+	head = s.In(p.Dir, "rev-parse", "HEAD")
+	s.Git("merge", "--quiet", "--ff-only", head)
+	s.must(p.Remove(t.Context(), "main"))
 }

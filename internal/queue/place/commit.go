@@ -14,11 +14,11 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Commit commits everything in the place that git does not ignore, and concludes a merge in progress. Files that
-// were brought are never committed. It returns the branch's last commit, which is the old one if nothing has
-// changed.
-func (p *Place) Commit(ctx context.Context, message string) (head string, err error) {
-	head, err = p.commit(ctx, message)
+// Commit commits what a critic has approved, and concludes a merge in progress; nil approves everything that git does
+// not ignore. What the setup command has left, and files that were brought, are never committed. It returns the
+// branch's last commit, which is the old one if nothing has changed.
+func (p *Place) Commit(ctx context.Context, message string, j *Judged) (head string, err error) {
+	head, err = p.commit(ctx, message, j)
 	if errors.Is(err, ErrConflicts) { // the caller reports it to the actor
 		return "", err
 	}
@@ -28,7 +28,7 @@ func (p *Place) Commit(ctx context.Context, message string) (head string, err er
 	return head, nil
 }
 
-func (p *Place) commit(ctx context.Context, message string) (string, error) {
+func (p *Place) commit(ctx context.Context, message string, j *Judged) (string, error) {
 	if err := p.settle(ctx); err != nil { // the agent may have renamed its branch, or been killed in a git command
 		return "", err
 	}
@@ -40,10 +40,13 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := p.approve(ctx, j); err != nil {
+		return "", err
+	}
 	if err := p.resolved(ctx, head, theirs); err != nil {
 		return "", err
 	}
-	if err := p.stage(ctx); err != nil {
+	if err := p.stage(ctx, j); err != nil {
 		return "", err
 	}
 	same, err := p.repo.Tells(ctx, p.Dir, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--")
@@ -58,11 +61,11 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 	if err := errors.Join(p.noneBrought(ctx, head), p.whole(ctx)); err != nil {
 		return "", err
 	}
-	if len(p.rec.conflicts()) > 0 {
+	if p.rec.Approved = nil; p.rec.Update != nil {
 		p.rec.Update.Files = nil
-		return head, p.rec.save()
 	}
-	return head, nil
+	p.head = head
+	return head, p.rec.save()
 }
 
 // Changed lists the files that differ between head and its merge base with since.
@@ -72,27 +75,6 @@ func (p *Place) Changed(ctx context.Context, since, head string) ([]string, erro
 		return nil, fmt.Errorf("list what task %s has changed: %w", p.Task, err)
 	}
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), nil
-}
-
-// stage stages everything that is to be committed.
-func (p *Place) stage(ctx context.Context) error {
-	if err := p.tree.unmark(ctx); err != nil {
-		return err
-	}
-	if _, err := p.tree.git(ctx, "add", "--all", ":/"); err != nil {
-		return err
-	}
-	var brought strings.Builder // an agent may have staged them, or changed .gitignore
-	for _, path := range p.rec.Brought {
-		brought.WriteString(":(top,literal)" + path + "\x00")
-	}
-	if brought.Len() > 0 {
-		c := git.Call{Dir: p.Dir, Stdin: []byte(brought.String())}
-		if _, err := p.repo.Do(ctx, c, "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-			return err
-		}
-	}
-	return p.tree.nested(ctx, p.rec.Base)
 }
 
 // noneBrought returns an error for brought files that an agent has committed.
@@ -126,7 +108,7 @@ func (p *Place) whole(ctx context.Context) error {
 	}
 	var paths []string
 	for entry := range strings.SplitSeq(out, "\x00") {
-		if len(entry) > 3 && !p.rec.brings(entry[3:]) {
+		if len(entry) > 3 && !p.rec.beside(entry[3:]) {
 			paths = append(paths, wording.Path(entry[3:]))
 		}
 	}

@@ -75,7 +75,7 @@ func life(s scene) {
 		s.Put(p.Dir, "mine", "mine\n")
 		s.Put(p.Dir, "both", "mine\n")
 	}
-	_, err = p.Commit(s.Context(), "mine")
+	_, err = p.Commit(s.Context(), "mine", nil)
 	if err != nil && !strings.Contains(err.Error(), "not resolved") {
 		s.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func life(s scene) {
 	if len(files) > 0 {
 		s.Put(p.Dir, "both", "mine and theirs\n")
 	}
-	head, err := p.Commit(s.Context(), "merged")
+	head, err := p.Commit(s.Context(), "merged", nil)
 	s.must(err)
 	s.unlock()
 	s.Git("branch", "--force", "done", head)

@@ -49,6 +49,9 @@ func New(r *git.Repo, dir string) (*Site, error) {
 	return &Site{repo: r, trees: trees, records: records}, err
 }
 
+// Repository is the repository of the places.
+func (s *Site) Repository() *git.Repo { return s.repo }
+
 // Dir is the path of a task's work tree, whether it exists or not.
 func (s *Site) Dir(task string) string { return filepath.Join(s.trees, task) }
 
@@ -62,13 +65,16 @@ type Place struct {
 	branch branch
 	tree   tree
 	rec    record
+	head   string // the last result; "" is none
 }
 
 // A Task describes the place to open.
 type Task struct {
 	Name  string
 	Base  string // the ID of the commit that a new branch begins at
+	Head  string // the task's last result, whose branch is made already; "" is none
 	Setup string // a shell command that prepares a new place; "" is none
+	Dir   string // where it runs, relative to the root, with slashes
 	Log   string // a file for its output
 	// Fill writes files into a new work tree, before the setup command; nil writes none.
 	Fill func(ctx context.Context, dir string) error
@@ -125,6 +131,7 @@ func (s *Site) List() (all []*Place, err error) {
 func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 	p, err := s.place(t.Name)
 	if err == nil {
+		p.head = t.Head
 		err = p.open(ctx, t)
 	}
 	if err != nil {
@@ -194,7 +201,7 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	if _, err := os.Lstat(p.Dir); err == nil && !p.rec.kept {
 		return hint.Errorf("move it away", "%s was not made by codeloops: there is no record of it", p.Dir)
 	}
-	p.rec.Ready, p.rec.Brought, p.rec.Update = false, nil, nil
+	p.rec.Ready, p.rec.Brought, p.rec.Beside, p.rec.Update = false, nil, nil, nil
 	if err := errors.Join(p.rec.save(), p.tree.unlock(), p.tree.remove(p.Dir)); err != nil {
 		return err
 	}
@@ -221,7 +228,27 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 		if err := p.site.setup(ctx, t); err != nil {
 			return err
 		}
+		if err := p.setAside(ctx); err != nil {
+			return err
+		}
 	}
 	p.rec.Ready = true
 	return p.rec.save()
+}
+
+// setAside records what the setup command has left, which is not the task's work.
+func (p *Place) setAside(ctx context.Context) error {
+	tree, err := p.everything(ctx)
+	if err != nil {
+		return err
+	}
+	left, err := p.differences(ctx, nil, "HEAD", tree)
+	p.rec.Beside = map[string]string{}
+	for _, c := range left {
+		p.rec.Beside[c.path] = c.now
+	}
+	if err == nil {
+		_, err = p.tree.git(ctx, "reset", "--quiet") // nothing stays staged
+	}
+	return err
 }

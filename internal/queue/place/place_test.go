@@ -77,7 +77,7 @@ func (s scene) refused(err error, words ...string) {
 
 func (s scene) commit(p *place.Place) string {
 	s.Helper()
-	head, err := p.Commit(s.Context(), "# work\n\nthe rest\n")
+	head, err := p.Commit(s.Context(), "# work\n\nthe rest\n", nil)
 	s.must(err)
 	return head
 }
@@ -129,12 +129,6 @@ func TestCommitHidden(t *testing.T) {
 		hide func(s scene, dir string)
 		want string
 	}{
-		"assumed": {func(s scene, dir string) { s.In(dir, "update-index", "--assume-unchanged", "first", "second") }, all},
-		"skipped": {func(s scene, dir string) { s.In(dir, "update-index", "--skip-worktree", "first", "second") }, all},
-		"both": {func(s scene, dir string) {
-			s.In(dir, "update-index", "--skip-worktree", "first")
-			s.In(dir, "update-index", "--assume-unchanged", "first")
-		}, all},
 		"elsewhere": {func(s scene, dir string) {
 			s.In(dir, "config", "extensions.worktreeConfig", "true")
 			s.In(dir, "config", "--worktree", "core.worktree", s.Root)
@@ -186,7 +180,7 @@ func TestOtherEncoding(t *testing.T) {
 	s.Git("config", "i18n.commitEncoding", "latin1")
 	p := s.open("t")
 	s.Put(p.Dir, "new", "new\n")
-	_, err := p.Commit(t.Context(), "é\n")
+	_, err := p.Commit(t.Context(), "é\n", nil)
 	s.must(err)
 	if message := s.Git("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%s", "codeloops/t"); message != "é" {
 		t.Errorf("the message is %q", message)
@@ -208,7 +202,7 @@ func TestOwnCommits(t *testing.T) {
 		t.Errorf("the branch has %q", names)
 	}
 	s.In(p.Dir, "checkout", "-q", "--detach", "main")
-	_, err := p.Commit(t.Context(), "m")
+	_, err := p.Commit(t.Context(), "m", nil)
 	s.refused(err, "is no longer on its branch codeloops/t")
 	s.refused(p.Remove(t.Context(), "main"), "is no longer on its branch")
 }
@@ -424,7 +418,7 @@ func TestManyAtOnce(t *testing.T) {
 				return
 			}
 			s.Put(p.Dir, name, "new\n")
-			head, err := p.Commit(t.Context(), name)
+			head, err := p.Commit(t.Context(), name, nil)
 			if err == nil {
 				_, err = s.Run(t.Context(), s.Root, "branch", "done-"+name, head)
 			}

@@ -21,6 +21,10 @@ type record struct {
 	Removing bool     `json:"removing,omitempty"` // its contents are no longer needed
 	Brought  []string `json:"brought,omitempty"`  // copied from the user's work tree; with slashes
 	Update   *update  `json:"update,omitempty"`   // the last one
+	// Beside are the entries of what is not part of the work, such as what the setup command has left, by path.
+	Beside map[string]string `json:"beside,omitempty"`
+	// Approved are the paths that a critic has approved since the last commit.
+	Approved []string `json:"approved,omitempty"`
 
 	file string // its path
 	kept bool   // whether the file exists
@@ -69,6 +73,12 @@ func (r *record) brings(path string) bool {
 		}
 	}
 	return false
+}
+
+// beside reports whether something in the work tree is not to be committed.
+func (r *record) beside(path string) bool {
+	_, is := r.Beside[path]
+	return is || r.brings(path)
 }
 
 // conflicts lists the files with conflicts in the last update, until they are committed without.

@@ -97,7 +97,7 @@ func (p *Place) Discard(ctx context.Context) (ref string, err error) {
 
 // keep returns a commit of everything in the place. Its parents are the branch and, if different, HEAD.
 func (p *Place) keep(ctx context.Context) (string, error) {
-	if err := p.stage(ctx); err != nil {
+	if err := p.stage(ctx, nil); err != nil {
 		return "", err
 	}
 	tree, err := p.tree.git(ctx, "write-tree")

@@ -52,7 +52,7 @@ func TestCleanUpDeletesWork(t *testing.T) {
 	s.In(p.Dir, "init", "-q", "inner")
 	s.In(filepath.Join(p.Dir, "inner"), "commit", "-qm", "inside", "--allow-empty")
 	for range 2 {
-		_, err := p.Commit(t.Context(), "m")
+		_, err := p.Commit(t.Context(), "m", nil)
 		s.refused(err, "inner is a git repository of its own")
 		_, err = p.Discard(t.Context())
 		s.refused(err, "inner is a git repository of its own")
@@ -76,11 +76,11 @@ func TestDirtySubmodule(t *testing.T) {
 	s.commit(p) // without the submodule's files
 	s.In(p.Dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
 	s.Put(p.Dir, "lib/new", "new\n")
-	_, err := p.Commit(t.Context(), "m")
+	_, err := p.Commit(t.Context(), "m", nil)
 	s.refused(err, "not committed: lib")
 	s.In(filepath.Join(p.Dir, "lib"), "add", ".")
 	s.In(filepath.Join(p.Dir, "lib"), "commit", "-qm", "new")
-	_, err = p.Commit(t.Context(), "m")
+	_, err = p.Commit(t.Context(), "m", nil)
 	s.refused(err, "lib is a git repository of its own")
 	s.In(filepath.Join(p.Dir, "lib"), "push", "-q", "origin", "HEAD:refs/heads/more")
 	s.commit(p)

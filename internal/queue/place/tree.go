@@ -33,35 +33,6 @@ func (t tree) do(ctx context.Context, c git.Call, args ...string) (string, error
 	return t.repo.Do(ctx, c, args...)
 }
 
-// unmark removes the marks in the index that hide files from git: an agent may have set them. Files that are
-// missing because of a sparse checkout keep theirs.
-func (t tree) unmark(ctx context.Context) error {
-	out, err := t.git(ctx, "ls-files", "-v", "-z")
-	if err != nil {
-		return err
-	}
-	sparse, err := t.git(ctx, "config", "--type=bool", "--default=false", "core.sparseCheckout")
-	if err != nil {
-		return err
-	}
-	marked := make(map[string]string)
-	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		mark, path, _ := strings.Cut(entry, " ")
-		if mark != strings.ToUpper(mark) {
-			marked["--no-assume-unchanged"] += path + "\x00"
-		}
-		if _, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(path))); strings.EqualFold(mark, "S") && (err == nil || sparse == "false") {
-			marked["--no-skip-worktree"] += path + "\x00"
-		}
-	}
-	for how, paths := range marked {
-		if _, err := t.do(ctx, git.Call{Stdin: []byte(paths)}, "update-index", how, "-z", "--stdin"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // unlock removes locks that a killed git has left: nobody else uses the work tree.
 func (t tree) unlock() error {
 	locks := []string{filepath.Join(t.repo.CommonDir, filepath.FromSlash(t.branch.ref())+".lock")}
@@ -144,8 +115,8 @@ func (t tree) write(ctx context.Context, message string) (head string, err error
 }
 
 // nested returns an error for nested repositories, whose files or commits would not be merged, unless they are
-// unchanged since base: git stores only their commit IDs.
-func (t tree) nested(ctx context.Context, base string) error {
+// unchanged since another tree: git stores only their commit IDs.
+func (t tree) nested(ctx context.Context, since string) error {
 	out, err := t.git(ctx, "ls-files", "--stage", "-z")
 	if err != nil {
 		return err
@@ -157,7 +128,7 @@ func (t tree) nested(ctx context.Context, base string) error {
 			continue
 		}
 		dir := filepath.Join(t.dir, filepath.FromSlash(path))
-		if stays, err := t.staysBehind(ctx, dir, base+":"+path, link[1]); err != nil {
+		if stays, err := t.staysBehind(ctx, dir, since+":"+path, link[1]); err != nil {
 			return err
 		} else if stays {
 			// Otherwise git would go on treating it as a repository.
@@ -169,8 +140,8 @@ func (t tree) nested(ctx context.Context, base string) error {
 	return nil
 }
 
-// staysBehind reports whether a nested repository has contents that exist only there. was names its entry when the
-// branch began.
+// staysBehind reports whether a nested repository has contents that exist only there. was names its entry
+// before the task.
 func (t tree) staysBehind(ctx context.Context, dir, was, commit string) (bool, error) {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		entries, _ := os.ReadDir(dir)

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"codeloops/internal/proc"
@@ -51,6 +53,11 @@ func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
 	p.rec.Update = &update{Ours: head, Theirs: theirs, Files: m.Files, Begun: true}
 	if err := p.rec.save(); err != nil {
 		return nil, err
+	}
+	if len(p.rec.Beside) > 0 { // what the setup command has changed would keep git from merging
+		if _, err := p.tree.git(ctx, "reset", "--hard", "--quiet"); err != nil {
+			return nil, err
+		}
 	}
 	return m.Files, p.merge(ctx, theirs)
 }
@@ -118,7 +125,7 @@ func (p *Place) settle(ctx context.Context) error {
 	}
 	args := []string{"clean", "-d", "--force", "--quiet"}
 	escape := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
-	for _, path := range p.rec.Brought {
+	for _, path := range slices.Concat(p.rec.Brought, slices.Collect(maps.Keys(p.rec.Beside))) {
 		args = append(args, "--exclude=/"+escape.Replace(path))
 	}
 	if _, err := p.tree.git(ctx, args...); err != nil {

@@ -73,7 +73,7 @@ func TestUpdateConflict(t *testing.T) {
 		t.Errorf("the file is %q", text)
 	}
 	s.update()("both", "title")
-	_, err := p.Commit(t.Context(), "m")
+	_, err := p.Commit(t.Context(), "m", nil)
 	if s.refused(err, "both:2, title:1"); strings.Count(err.Error(), "both:2") != 1 {
 		t.Errorf("a line is named twice: %v", err)
 	}
@@ -114,13 +114,13 @@ func TestMarkersCommitted(t *testing.T) {
 			s.In(p.Dir, strings.Fields(command)...)
 		}
 		p = s.open("t")
-		_, err := p.Commit(t.Context(), "m")
+		_, err := p.Commit(t.Context(), "m", nil)
 		s.refused(err, "both:2")
 		s.Write("next", "next\n")
 		s.Save("next")
 		s.update()("both", "title") // the old conflicts come first
 		s.Put(p.Dir, "both", "a\n>>>>>>> more\nc\n")
-		_, err = p.Commit(t.Context(), "m")
+		_, err = p.Commit(t.Context(), "m", nil)
 		s.refused(err, "both:2")
 		s.Put(p.Dir, "both", "a\nours\nc\n")
 		s.Put(p.Dir, "title", "Our\n=======\n")
@@ -140,7 +140,7 @@ func TestOwnMerge(t *testing.T) {
 	if _, err := s.Run(t.Context(), p.Dir, "merge", "main"); err == nil {
 		t.Fatal("no conflict")
 	}
-	_, err := p.Commit(t.Context(), "m")
+	_, err := p.Commit(t.Context(), "m", nil)
 	if s.refused(err, "both:1"); !errors.Is(err, place.ErrConflicts) {
 		t.Errorf("error %v", err)
 	}
@@ -184,6 +184,6 @@ func TestRebaseInProgress(t *testing.T) {
 		t.Fatal("no conflict")
 	}
 	p = s.open("t")
-	_, err := p.Commit(t.Context(), "m")
+	_, err := p.Commit(t.Context(), "m", nil)
 	s.refused(err, "a rebase is in progress")
 }

@@ -33,10 +33,9 @@ type answer struct {
 	// Remote is the URL of the git remote that carries commits in both directions; "": they travel in bundles.
 	Remote string `json:"remote,omitempty"`
 	// State is a parcel with earlier work on the task; "": the record's parcels hold it.
-	State  string `json:"state,omitempty"`
-	Config string `json:"config,omitempty"` // digest of the project's configuration that the user trusts
-	Name   string `json:"name,omitempty"`   // the user's git identity
-	Email  string `json:"email,omitempty"`
+	State string `json:"state,omitempty"`
+	Name  string `json:"name,omitempty"` // the user's git identity
+	Email string `json:"email,omitempty"`
 
 	refusal
 }

@@ -25,12 +25,11 @@ type post struct {
 	site *place.Site
 	// base is the commit at which a new task begins, onto the current commit of its target.
 	base, onto func(context.Context) (string, error)
-	// settings returns the settings of a run in a work tree.
-	settings func(tree string) (run.Settings, error)
-	moved    bool    // the last attempt was on another machine
-	dir      string  // for the output of the setup command
-	upload   *upload // sends the work home; nil at home
-	end      func()
+	settings   func() (run.Settings, error) // of its run
+	moved      bool                         // the last attempt was on another machine
+	dir        string                       // for the output of the setup command
+	upload     *upload                      // sends the work home; nil at home
+	end        func()
 }
 
 // An attempt is one attempt at a task.
@@ -51,19 +50,21 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	if err := a.catchUp(ctx, here); err != nil {
 		return nil, err
 	}
-	settings, err := a.settings(here.Dir)
-	if err != nil {
-		return nil, err
-	}
-	out, err := a.run(ctx, here.Dir, settings)
+	out, log, err := a.run(ctx, here.Dir)
 	if err != nil {
 		return nil, err
 	}
 	head, beyond := "", ""
 	if out.Result == loop.Success {
-		head, err = here.Commit(context.WithoutCancel(ctx), message(&a.job.Record))
-		if errors.Is(err, place.ErrConflicts) {
+		approved, e := judged(log, a.site.Repository())
+		if err = e; err == nil {
+			head, err = here.Commit(context.WithoutCancel(ctx), message(&a.job.Record), approved)
+		}
+		switch {
+		case errors.Is(err, place.ErrConflicts):
 			return rework(a.player.Board.Now(), hint.Sentence(err)), nil
+		case errors.Is(err, place.ErrUnjudged):
+			return to(queue.NeedsHuman, a.player.Board.Now(), hint.Sentence(err)), nil
 		}
 		if err != nil {
 			return nil, err
@@ -181,7 +182,7 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 		return nil, err
 	}
 	return a.site.Open(ctx, place.Task{
-		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: setupLog(a.dir, j.Task.ID),
+		Name: j.Task.ID, Base: j.Base, Head: j.Head, Dir: j.Task.Dir, Setup: j.Task.Setup, Log: setupLog(a.dir, j.Task.ID),
 		Fill: a.restore,
 	})
 }

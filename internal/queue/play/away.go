@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"codeloops/internal/config"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
@@ -112,7 +111,7 @@ func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
 	c := v.upload()
 	one, err := v.earlier(ctx)
 	if err == nil && one != nil {
-		err = c.goOn(ctx, one, store, site.Dir(v.job.Task.ID))
+		err = c.goOn(ctx, one, store, within(site.Dir(v.job.Task.ID), &v.job.Task))
 	}
 	return &post{
 		site: site, settings: v.settings, moved: true, dir: v.parcelDir.dir, upload: c, end: v.parcelDir.close,
@@ -184,13 +183,9 @@ func (v *remoteAttempt) earlier(ctx context.Context) (*parcel.Parcel, error) {
 	return v.parcelDir.open(ctx, v.job.Task.ID, v.answer.State)
 }
 
-// settings returns the settings of a run in a work tree.
-func (v *remoteAttempt) settings(tree string) (run.Settings, error) {
-	is, err := config.ProjectDigest(options(v.player.Host, tree))
-	if err != nil {
-		return run.Settings{}, err
-	}
-	return settings(&v.job.Task, v.answer.Config != "" && is == v.answer.Config, "session-dir="+v.parcelDir.file("sessions"))
+// settings returns the settings of a run.
+func (v *remoteAttempt) settings() (run.Settings, error) {
+	return settings(&v.job.Task, "session-dir="+v.parcelDir.file("sessions"))
 }
 
 // upload prepares the parcels that the attempt sends home.

@@ -75,5 +75,5 @@ func (g *ground) keep(ctx context.Context, r *queue.Record, one *parcel.Parcel) 
 	if err != nil {
 		return err
 	}
-	return one.Unpack(ctx, store, tree)
+	return one.Unpack(ctx, store, within(tree, &r.Task))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"codeloops/internal/config"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/session"
@@ -28,7 +27,7 @@ type departure struct {
 	over      *parcel.Remote // carries commits; nil is the hub
 }
 
-// begins says where a task begins, with which configuration and author.
+// begins says where a task begins, and with which author.
 func (g *ground) begins(ctx context.Context, r *queue.Record) (a answer, err error) {
 	if shallow, err := g.repo.Run(ctx, g.repo.Root, "rev-parse", "--is-shallow-repository"); err != nil || shallow == "true" {
 		return a, errors.Join(err, hint.Errorf("git fetch --unshallow, in "+g.repo.Root,
@@ -39,9 +38,6 @@ func (g *ground) begins(ctx context.Context, r *queue.Record) (a answer, err err
 	}
 	if a.Base = r.Base; a.Base == "" {
 		a.Base = a.Onto
-	}
-	if a.Config, err = config.TrustedDigest(options(g.player.Host, g.repo.Root)); err != nil {
-		return a, err
 	}
 	a.Name, _ = g.repo.Run(ctx, g.repo.Root, "config", "user.name") // without either, codeloops is the author
 	a.Email, _ = g.repo.Run(ctx, g.repo.Root, "config", "user.email")

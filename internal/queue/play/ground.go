@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
@@ -63,23 +62,14 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 	at := &post{site: g.site, dir: p.Home.In("trees"), moved: j.Parcels.Count > 0, end: func() {}}
 	at.base = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }
 	at.onto = at.base
-	at.settings = func(tree string) (run.Settings, error) { return g.settings(&j.Task, tree) }
+	at.settings = func() (run.Settings, error) { return settings(&j.Task) }
 	return at, g.bring(ctx, &j.Record, j.Change)
 }
 
-// settings returns the settings of a run in a work tree. The project's file is trusted there if it equals the one
-// that the user trusts in the repository.
-func (g *ground) settings(t *queue.Task, tree string) (run.Settings, error) {
-	trusted, err := config.TrustedIn(options(g.player.Host, g.repo.Root), tree)
-	if err != nil {
-		return run.Settings{}, err
-	}
-	return settings(t, trusted)
-}
-
-// settings returns the settings of a task's run: its own flags, trust, and flags of the form name=value.
-func settings(t *queue.Task, trusted bool, more ...string) (run.Settings, error) {
-	if trusted {
+// settings returns the settings of a task's run: its own flags, trust in the configuration that the user trusted when it
+// was added, and flags of the form name=value.
+func settings(t *queue.Task, more ...string) (run.Settings, error) {
+	if t.Project != nil && t.Project.Trusted {
 		more = append(more, "trust-project=true")
 	}
 	flags := slices.Clone(t.Flags)
@@ -92,11 +82,11 @@ func settings(t *queue.Task, trusted bool, more ...string) (run.Settings, error)
 
 // sessions returns the store of a task's sessions.
 func (g *ground) sessions(t *queue.Task) (*session.Store, error) {
-	settings, err := g.settings(t, g.repo.Root)
+	settings, err := settings(t)
 	if err != nil {
 		return nil, err
 	}
-	return sessionsOf(g.player.Host, g.repo.Root, settings)
+	return sessionsOf(g.player.Host, g.repo.Root, t, settings)
 }
 
 // claim tells the origin that work on the task has begun.

@@ -136,17 +136,20 @@ func said(r *merge.Result) string {
 
 // check runs the setup command and the checks of a task on the merged result.
 func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *merge.Failure, err error) {
-	settings, err := g.settings(t, dir)
+	settings, err := settings(t)
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := configured(g.player.Host, dir, settings)
+	cfg, err := configured(g.player.Host, dir, t, settings)
 	if err != nil || len(cfg.Checks) == 0 {
 		return nil, err
 	}
 	commands := cfg.Checks
 	if t.Setup != "" {
 		commands = slices.Concat([]string{t.Setup}, commands)
+	}
+	if dir, err = place.Enter(dir, t.Dir); err != nil {
+		return nil, err
 	}
 	outputs, err := os.MkdirTemp("", "codeloops-checks-")
 	if err != nil {

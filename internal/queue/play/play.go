@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
-	"codeloops/internal/config"
 	"codeloops/internal/config/host"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
@@ -226,10 +226,8 @@ func held(h *host.Host, dir string) error {
 	return nil
 }
 
-// options returns the configuration options of a work tree.
-func options(h *host.Host, root string) config.Options {
-	return config.Options{Env: h.Environ, Home: h.Home(), WorkingDir: root, RepositoryRoot: root}
-}
+// within is the path of a task's directory in a work tree.
+func within(root string, t *queue.Task) string { return filepath.Join(root, filepath.FromSlash(t.Dir)) }
 
 // diskFull reports whether codeloops or git ran out of disk space. Other text in an error may come from an agent,
 // so only the errors of git commands are read.

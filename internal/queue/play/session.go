@@ -4,34 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/place"
 	"codeloops/internal/run"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
 
-// run plays the session of a task, or resumes that of an earlier attempt.
-func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (out loop.Outcome, err error) {
+// run plays the session of a task, or resumes that of an earlier attempt. It also returns the path of the log.
+func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log string, err error) {
 	p, j, task := a.player, a.job, a.job.Task.ID // the record may change concurrently
 	a.gate = p.budgetGate(j)
+	settings, err := a.settings()
+	if err != nil {
+		return out, "", err
+	}
 	h := *p.Host
-	h.Dir = dir
+	if h.Dir, err = place.Enter(tree, j.Task.Dir); err != nil {
+		return out, "", err
+	}
 	o := run.Options{
-		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Settings: settings,
+		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Settings: settings, Project: j.Task.Project,
 		Around: a.gate.around, MaxWait: mostWait,
 		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(task, sentence) }},
 	}
-	plan, done, err := a.plan(ctx, o)
-	if done != nil || err != nil {
-		if done != nil {
-			out = *done
-		}
-		return out, err
+	plan, done, err := a.plan(ctx, tree, o)
+	if err != nil {
+		return out, "", err
+	}
+	if done != nil {
+		return *done.Outcome, done.Path, nil
 	}
 	defer plan.Close() //nolint:errcheck // every line is synced already
 	if p.Killed != nil {
@@ -47,27 +56,46 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 	}
 	out, err = plan.Run(ctx, sinks...)
 	if _, held := errors.AsType[*session.HeldError](err); held || session.DiskFull(err) {
-		return out, err
+		return out, "", err
 	}
 	if out.Result == "" || out.Result == loop.Success {
-		return out, err
+		return out, plan.Log(), err
 	}
 	if err != nil {
 		out.Summary = hint.Sentence(err)
 	}
-	return out, nil
+	return out, plan.Log(), nil
 }
 
-// plan resumes the session of an earlier attempt if possible, or else plans a new one. done is its outcome where
+// judged returns what the critic of a successful session has approved.
+func judged(log string, of *git.Repo) (*place.Judged, error) {
+	var settled session.Settled
+	if err := settled.Read(log); err != nil {
+		return nil, err
+	}
+	store, err := session.NewStore(filepath.Dir(log))
+	if err != nil {
+		return nil, err
+	}
+	j := &place.Judged{Start: settled.Session.Checkpoint, End: settled.Checkpoint}
+	for _, name := range []string{settled.Session.Checkpoints, session.CheckpointsFor(of.CommonDir)} {
+		if dir := store.Checkpoints(name); dir != "" {
+			j.Repositories = append(j.Repositories, dir)
+		}
+	}
+	return j, nil
+}
+
+// plan resumes the session of an earlier attempt if possible, or else plans a new one. done is the session where
 // it has already succeeded.
-func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done *loop.Outcome, err error) {
-	one, store, err := a.earlier(o.Host.Dir)
+func (a *attempt) plan(ctx context.Context, tree string, o run.Options) (plan *run.Plan, done *session.Overview, err error) {
+	one, store, err := a.earlier(tree)
 	if err != nil {
 		return nil, nil, err
 	}
 	switch {
 	case one.Outcome != nil && one.Outcome.Result == loop.Success:
-		return nil, one.Outcome, nil
+		return nil, &one, nil
 	case one.Session.Checkpoint == "", // no session, or nothing done in it
 		one.Outcome != nil && one.Outcome.Final(): // it would end the same way again
 		plan, err = run.Prepare(ctx, o)
@@ -86,9 +114,9 @@ func (a *attempt) earlier(tree string) (one session.Overview, store *session.Sto
 	if id == "" {
 		return one, nil, nil
 	}
-	settings, err := a.settings(tree)
+	settings, err := a.settings()
 	if err == nil {
-		store, err = sessionsOf(a.player.Host, tree, settings)
+		store, err = sessionsOf(a.player.Host, tree, &a.job.Task, settings)
 	}
 	if err != nil {
 		return one, nil, err
@@ -100,8 +128,8 @@ func (a *attempt) earlier(tree string) (one session.Overview, store *session.Sto
 }
 
 // sessionsOf returns the store of the sessions of runs in a work tree.
-func sessionsOf(h *host.Host, tree string, s run.Settings) (*session.Store, error) {
-	cfg, err := configured(h, tree, s)
+func sessionsOf(h *host.Host, tree string, t *queue.Task, s run.Settings) (*session.Store, error) {
+	cfg, err := configured(h, tree, t, s)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +140,12 @@ func sessionsOf(h *host.Host, tree string, s run.Settings) (*session.Store, erro
 	return session.NewStore(dir)
 }
 
-// configured loads the configuration of a run in a work tree.
-func configured(h *host.Host, tree string, s run.Settings) (*config.Config, error) {
-	o := options(h, tree)
-	o.Flags, o.TrustProject = s.Values(), s.Trusts()
-	return config.Load(o)
+// configured loads the configuration of a task in a work tree.
+func configured(h *host.Host, tree string, t *queue.Task, s run.Settings) (*config.Config, error) {
+	return config.Load(config.Options{
+		Env: h.Environ, Home: h.Home(), WorkingDir: within(tree, t), RepositoryRoot: tree, Project: t.Project,
+		Flags: s.Values(), TrustProject: s.Trusts(),
+	})
 }
 
 // more allows a session that has used up its iterations some more, as the user has asked to retry it.
@@ -124,7 +153,7 @@ func more(s run.Settings, one *session.Overview, j *board.Job) (run.Settings, er
 	if one.Outcome == nil || one.Outcome.Result != loop.MaxIterations {
 		return s, nil
 	}
-	return settings(&j.Task, s.Trusts(), fmt.Sprintf("max-iterations=%d", one.Outcome.Iterations+run.MoreIterations))
+	return settings(&j.Task, fmt.Sprintf("max-iterations=%d", one.Outcome.Iterations+run.MoreIterations))
 }
 
 // prompt is the prompt of a task's session.

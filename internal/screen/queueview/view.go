@@ -85,6 +85,7 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 		field("waits", waits)
 	}
 	field("repository", r.Task.Repository.Root)
+	field("directory", r.Task.Dir)
 	field("target", r.Task.Target)
 	field("branch", r.Task.Branch())
 	field("after", strings.Join(r.Task.After, ", "))

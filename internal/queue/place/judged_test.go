@@ -1,0 +1,153 @@
+package place_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/place"
+)
+
+// state returns a commit of a work tree as it is, whatever its index says.
+func (s scene) state(dir string) string {
+	s.Helper()
+	index := filepath.Join(s.State, "index")
+	s.must(os.RemoveAll(index))
+	var out string
+	for _, args := range [][]string{{"read-tree", "HEAD"}, {"add", "--all"}, {"write-tree"}} {
+		var err error
+		out, err = s.Do(s.Context(), git.Call{Dir: dir, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + dir}}, args...)
+		s.must(err)
+	}
+	return s.In(dir, "commit-tree", "-m", "state", out)
+}
+
+func (s scene) judged(start, end string) *place.Judged {
+	return &place.Judged{Start: start, End: end, Repositories: []string{s.CommonDir}}
+}
+
+// TestJudged: only what the critic has approved is committed.
+func TestJudged(t *testing.T) {
+	t.Parallel()
+	const all = "M\tfirst\nA\tnew\nD\tsecond"
+	for name, c := range map[string]struct {
+		before, after func(s scene, dir string) // the session, and between its end and the commit
+		want          string                    // "" is an error
+	}{
+		"as approved": {want: all},
+		"assumed":     {after: func(s scene, dir string) { s.In(dir, "update-index", "--assume-unchanged", "first") }},
+		"skipped":     {after: func(s scene, dir string) { s.In(dir, "update-index", "--skip-worktree", "first") }},
+		"excluded":    {after: func(s scene, _ string) { s.Put(s.CommonDir, "info/exclude", "new\n") }},
+		"changed":     {after: func(s scene, dir string) { s.Put(dir, "first", "other\n") }},
+		"added":       {after: func(s scene, dir string) { s.Put(dir, "hidden", "hidden\n") }},
+		"filtered": {after: func(s scene, dir string) {
+			s.Put(s.CommonDir, "info/attributes", "new filter=x\n")
+			s.In(dir, "config", "filter.x.clean", "tr n m")
+		}},
+		"from before": {before: func(s scene, dir string) { s.Put(dir, "hidden", "hidden\n") }},
+		"committed before": {before: func(s scene, dir string) {
+			s.Put(dir, "hidden", "hidden\n")
+			s.In(dir, "add", "hidden")
+			s.In(dir, "commit", "-qm", "hidden")
+		}},
+		"committed": {after: func(s scene, dir string) {
+			s.In(dir, "add", "--all")
+			s.In(dir, "commit", "-qm", "all")
+		}, want: all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.Write("second", "second\n")
+			base := s.Save("second")
+			p := s.open("t")
+			if c.before != nil {
+				c.before(s, p.Dir)
+			}
+			start := s.state(p.Dir)
+			s.Put(p.Dir, "first", "changed\n")
+			s.Put(p.Dir, "new", "new\n")
+			s.must(os.Remove(filepath.Join(p.Dir, "second")))
+			end := s.state(p.Dir)
+			if c.after != nil {
+				c.after(s, p.Dir)
+			}
+			head, err := p.Commit(t.Context(), "m", s.judged(start, end))
+			if c.want == "" {
+				if s.refused(err); !errors.Is(err, place.ErrUnjudged) {
+					t.Errorf("committed %s: %v", head, err)
+				}
+				return
+			}
+			s.must(err)
+			if got := s.Git("diff", "--name-status", "--no-renames", base, head); got != c.want {
+				t.Errorf("committed %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestJudgedAgain: a second session builds on the first one's result and on the update, and its conflicts may take
+// several sessions.
+func TestJudgedAgain(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	base := s.Git("rev-parse", "main")
+	p := s.open("t")
+	start := s.state(p.Dir)
+	s.Put(p.Dir, "first", "mine\n")
+	first, err := p.Commit(t.Context(), "m", s.judged(start, s.state(p.Dir)))
+	s.must(err)
+	s.Write("first", "theirs\n")
+	s.Write("other", "other\n")
+	tip := s.Save("theirs")
+	p, err = s.site.Open(t.Context(), place.Task{Name: "t", Base: base, Head: first})
+	s.must(err)
+	_, err = p.Update(t.Context(), tip)
+	s.must(err)
+	start = s.state(p.Dir)
+	s.Put(p.Dir, "more", "more\n")
+	_, err = p.Commit(t.Context(), "m", s.judged(start, s.state(p.Dir)))
+	if !errors.Is(err, place.ErrConflicts) {
+		t.Fatalf("%v, want conflicts", err)
+	}
+	start = s.state(p.Dir)
+	s.Put(p.Dir, "first", "both\n")
+	head, err := p.Commit(t.Context(), "m", s.judged(start, s.state(p.Dir)))
+	s.must(err)
+	if got := s.Git("diff", "--name-status", tip, head); got != "M\tfirst\nA\tmore" {
+		t.Errorf("committed %q", got)
+	}
+	if got := s.Git("rev-list", "--count", head, "^"+first, "^"+tip); got != "1" {
+		t.Errorf("%s commits, want one merge", got)
+	}
+}
+
+// TestSubmodulePointer: a submodule that a work tree has at an older commit does not take the user's newer one back.
+func TestSubmodulePointer(t *testing.T) {
+	t.Parallel()
+	s, lib := newScene(t), newScene(t)
+	s.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Root, "lib")
+	base := s.Save("lib")
+	p, err := s.site.Open(t.Context(), place.Task{
+		Name: "t", Base: base, Setup: "git -c protocol.file.allow=always submodule --quiet update --init",
+	})
+	s.must(err)
+	lib.Write("newer", "newer\n")
+	newer := lib.Save("newer")
+	s.In(filepath.Join(s.Root, "lib"), "pull", "-q")
+	tip := s.Save("newer lib")
+	_, err = p.Update(t.Context(), tip)
+	s.must(err)
+	start := s.state(p.Dir)
+	s.Put(p.Dir, "new", "new\n")
+	head, err := p.Commit(t.Context(), "m", s.judged(start, s.state(p.Dir)))
+	s.must(err)
+	if got := s.Git("rev-parse", head+":lib"); got != newer {
+		t.Errorf("the submodule is at %s, want %s", got, newer)
+	}
+	s.Git("merge", "--quiet", "--ff-only", head)
+	s.must(p.Remove(t.Context(), "main"))
+}
