@@ -56,6 +56,7 @@ var settings = []string{ //nolint:gochecknoglobals // a constant
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "rerere.enabled=false", "-c", "core.logAllRefUpdates=true",
 	"-c", "advice.addEmbeddedRepo=false", "-c", "advice.mergeConflict=false", "-c", "i18n.commitEncoding=UTF-8",
+	"-c", "core.safecrlf=false", "-c", "merge.verifySignatures=false",
 }
 
 // maxOutput limits git's output; keepErrors limits what is kept of stderr when stdout goes to a file.
@@ -66,9 +67,10 @@ const (
 
 // A Call is one run of git.
 type Call struct {
-	Dir   string
-	Env   []string // added to the repository's environment
-	Stdin []byte
+	Dir      string
+	Env      []string // added to the repository's environment
+	Settings []string // "-c", "key=value"
+	Stdin    []byte
 	// Stdout is a file for the output, of any size; "" returns the output.
 	Stdout string
 }
@@ -84,7 +86,7 @@ func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
 		limits = proc.Limits{Keep: keepErrors}
 	}
 	res, err := r.Starter.Run(ctx, proc.Command{
-		Invocation: proc.Invocation{Argv: slices.Concat([]string{"git"}, settings, args), Dir: c.Dir, Env: env, Stdin: c.Stdin},
+		Invocation: proc.Invocation{Argv: slices.Concat([]string{"git"}, settings, c.Settings, args), Dir: c.Dir, Env: env, Stdin: c.Stdin},
 		Records:    proc.Records{Stdout: c.Stdout},
 		Limits:     limits,
 	})
@@ -186,9 +188,28 @@ type Merged struct {
 	Text  string   // git's messages about them
 }
 
-// MergeTree merges two commits.
+// textMerge is git's own merge of texts, as a merge driver.
+const textMerge = "git merge-file --quiet --marker-size=%L -L ours -L base -L theirs %A %O %B || exit 1"
+
+// Undriven returns settings that replace all merge drivers by git's own merge: an agent can choose one, or write one.
+func (r *Repo) Undriven(ctx context.Context) (settings []string, err error) {
+	out, err := r.Run(ctx, r.Root, "config", "-z", "--name-only", "--get-regexp", `^merge\..*\.driver$`)
+	if exit, failed := errors.AsType[*proc.ExitError](err); failed && exit.ExitCode == 1 {
+		return nil, nil // there are none
+	}
+	for key := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		settings = append(settings, "-c", key+"="+textMerge)
+	}
+	return settings, err
+}
+
+// MergeTree merges two commits. It runs no merge driver of the user's.
 func (r *Repo) MergeTree(ctx context.Context, ours, theirs string) (m Merged, err error) {
-	out, err := r.Run(ctx, r.Root, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
+	undriven, err := r.Undriven(ctx)
+	if err != nil {
+		return m, err
+	}
+	out, err := r.Do(ctx, Call{Dir: r.Root, Settings: undriven}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
 	exit, failed := errors.AsType[*proc.ExitError](err)
 	if err != nil && (!failed || exit.ExitCode != 1) {
 		return m, err

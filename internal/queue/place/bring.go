@@ -51,17 +51,41 @@ func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error
 
 // named returns the paths that the rules select, of an ignored path or below it.
 func (s *Site) named(rules *ignore.Dir, path, name string, isDir bool) (paths []string) {
-	if rules.Ignored(name, isDir) {
+	at := filepath.Join(s.repo.Root, filepath.FromSlash(path))
+	if isDir && linked(at) {
+		return nil
+	}
+	whole := rules.Ignored(name, isDir)
+	if whole && !(isDir && holdsLinked(at)) {
 		return []string{path}
 	}
 	if !isDir {
 		return nil
 	}
-	entries, _ := os.ReadDir(filepath.Join(s.repo.Root, filepath.FromSlash(path))) // unreadable directories are skipped
+	entries, _ := os.ReadDir(at) // unreadable directories are skipped
 	for _, e := range entries {
 		paths = append(paths, s.named(rules.Sub(name), path+"/"+e.Name(), e.Name(), e.IsDir())...)
 	}
 	return paths
+}
+
+// linked reports whether a directory is a work tree of a repository elsewhere, as agents make them: git commands in a
+// copy of it would change the original.
+func linked(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// holdsLinked reports whether there is such a work tree below a directory.
+func holdsLinked(dir string) (found bool) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // unreadable directories are skipped
+		if err == nil && e.IsDir() && linked(path) {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // Enter makes sure that a work tree has a directory, which git may ignore or have no file in, and returns its path.

@@ -109,6 +109,24 @@ func TestBroughtStaysOut(t *testing.T) {
 	s.refused(err, "node_modules/a", "the user's own")
 }
 
+// TestBroughtWithoutWorkTrees: what is copied leaves out work trees that agents have made below ignored directories.
+func TestBroughtWithoutWorkTrees(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Write(".gitignore", ".env\n.agent/\n")
+	s.Write(".worktreeinclude", ".env\n.agent/\n")
+	s.Write(".env", "secret\n")
+	s.Write(".agent/settings", "settings\n")
+	s.Save("rules")
+	s.Git("worktree", "add", "--quiet", "--detach", ".agent/trees/x")
+	s.Write(".agent/trees/x/.env", "other\n")
+	p := s.open("t")
+	s.is(p, ".env", "secret\n")
+	s.is(p, ".agent/settings", "settings\n")
+	s.is(p, ".agent/trees/x/.git", "-")
+	s.is(p, ".agent/trees/x/.env", "-")
+}
+
 // TestSetup: a failed setup command is an error and runs again; after it succeeded, it is not repeated.
 func TestSetup(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,7 @@ func (d difference) nested() bool {
 
 // differences compares two trees, which may be in the repository with the checkpoints, too.
 func (p *Place) differences(ctx context.Context, j *Judged, was, now string) (all []difference, err error) {
-	out, err := p.tree.do(ctx, j.call(), "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", was, now)
+	out, err := p.tree.do(ctx, j.call(), "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", was, now)
 	fields := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 { // ":100644 100644 ID ID M", path
 		if about := strings.Fields(strings.TrimPrefix(fields[i], ":")); len(about) > 3 {

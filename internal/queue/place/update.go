@@ -88,7 +88,11 @@ func (p *Place) merge(ctx context.Context, theirs string) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env}, "-c", "merge.conflictStyle=merge",
+	undriven, err := p.repo.Undriven(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env, Settings: append(undriven, "-c", "merge.conflictStyle=merge")},
 		"merge", "--quiet", "--ff", "--no-edit", "--no-verify", "--no-autostash", "--strategy=ort", theirs)
 	if exit, ok := errors.AsType[*proc.ExitError](err); ok && exit.ExitCode == 1 && len(p.rec.Update.Files) > 0 {
 		if _, merging, _ := p.tree.merging(ctx); merging {
