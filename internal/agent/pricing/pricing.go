@@ -36,7 +36,12 @@ func (e *Estimator) Run(ctx context.Context, r agent.Request) (agent.Reply, erro
 		return reply, err
 	}
 	u := &reply.Usage
-	if u.Tokens == nil {
+	switch {
+	case u.Tokens != nil:
+	case unanswered(reply):
+		u.Tokens = &loop.Tokens{}
+		u.TokensEstimated = true
+	default:
 		u.Tokens = &loop.Tokens{Input: tokens(int64(len(r.Prompt))), Output: tokens(printed(reply))}
 		u.TokensEstimated = true
 	}
@@ -45,6 +50,11 @@ func (e *Estimator) Run(ctx context.Context, r agent.Request) (agent.Reply, erro
 		u.CostUSD, u.CostEstimated = &cost, true
 	}
 	return reply, nil
+}
+
+// unanswered reports whether a turn failed before the model said anything.
+func unanswered(r agent.Reply) bool {
+	return (r.Ending == loop.EndFailed || r.Ending.Stuck()) && printed(r) == 0
 }
 
 func printed(r agent.Reply) int64 {

@@ -61,6 +61,10 @@ func TestUsage(t *testing.T) {
 				TokensEstimated: true,
 			},
 		},
+		"never answered": {
+			loop.Turn{Try: loop.Try{Ending: loop.EndOverloaded}}, prices,
+			loop.Usage{Tokens: &loop.Tokens{}, CostUSD: new(0.0), TokensEstimated: true, CostEstimated: true},
+		},
 		"blocked": {loop.Turn{Try: loop.Try{Ending: loop.EndAuth}}, prices, loop.Usage{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,7 @@ type Retrier struct {
 // Run plays a turn, repeating it until the service accepts it. The watch is told of every
 // wait. If ctx is done during a wait, the turn was interrupted.
 func (x *Retrier) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
-	began := x.Now()
+	var waited time.Duration // the turns' own time does not count
 	var met obstacles
 	for ; ; r.Try++ {
 		reply, err := x.Player.Run(ctx, r)
@@ -57,13 +57,15 @@ func (x *Retrier) Run(ctx context.Context, r agent.Request) (agent.Reply, error)
 			return reply, err
 		}
 		until := x.again(reply.Turn, &met)
-		if until.IsZero() || until.Sub(began) > x.MaxWait {
+		began := x.Now()
+		if until.IsZero() || waited+until.Sub(began) > x.MaxWait {
 			return reply, nil
 		}
 		if !x.wait(ctx, r, reply, until) {
 			reply.Ending = loop.EndInterrupted
 			return reply, nil
 		}
+		waited += x.Now().Sub(began)
 	}
 }
 

@@ -20,6 +20,7 @@ type service struct {
 	turns []loop.Turn
 	calls int
 	err   error
+	took  time.Duration // of each turn
 }
 
 func (s *service) Run(_ context.Context, r agent.Request) (agent.Reply, error) {
@@ -28,6 +29,7 @@ func (s *service) Run(_ context.Context, r agent.Request) (agent.Reply, error) {
 	}
 	turn := s.turns[min(s.calls, len(s.turns)-1)]
 	s.calls++
+	time.Sleep(s.took)
 	turn.Agent = tired
 	return agent.Reply{Turn: turn}, s.err
 }
@@ -73,6 +75,17 @@ func TestWaitsForAStatedEnd(t *testing.T) {
 		want := []loop.Wait{begun, over}
 		if !reflect.DeepEqual(waits, want) {
 			t.Errorf("waits %+v, want %+v", waits, want)
+		}
+	})
+}
+
+// TestLongTurns: only waits count towards the longest one, not the turns' own time.
+func TestLongTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{limited(time.Now().Add(45 * time.Minute)), limited(time.Now().Add(90 * time.Minute)), done}, took: 40 * time.Minute}
+		if ending, _, waits := play(t.Context(), t, s, &retry.Retrier{MaxWait: 20 * time.Minute}); ending != loop.EndCompleted || len(waits) != 4 {
+			t.Errorf("%s after %d calls, %+v", ending, s.calls, waits)
 		}
 	})
 }

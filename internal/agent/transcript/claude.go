@@ -160,7 +160,8 @@ type claudeResult struct {
 	Usage    counts            `json:"usage"`
 	Models   map[string]counts `json:"modelUsage"`
 	Denials  []struct {
-		Tool string `json:"tool_name"`
+		Tool  string `json:"tool_name"`
+		Input input  `json:"tool_input"`
 	} `json:"permission_denials"`
 }
 
@@ -176,7 +177,7 @@ func (c *claude) result(object []byte) {
 	c.pay(e.Cost)
 	c.tokens(e)
 	for _, d := range e.Denials {
-		c.cope("it was not allowed to use " + d.Tool)
+		c.denied(purpose(d.Tool, d.Input))
 	}
 	if c.stop == "" { // the last message's own reason takes precedence
 		c.stopped(e.Stop)

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+
 	json "github.com/go-json-experiment/json/v1"
 
 	"codeloops/internal/loop"
@@ -9,7 +11,10 @@ import (
 // copilot reads the JSONL of GitHub Copilot CLI. The last line is a result with the exit
 // code; a session.error before it says what went wrong. The token counts are in a separate
 // file, see [Counts].
-type copilot struct{ *record }
+type copilot struct {
+	*record
+	calls map[string]string // what running tools are for, by the IDs of the calls
+}
 
 // event handles few of the many events: what comes in pieces is repeated as a whole.
 func (c *copilot) event(kind string, object []byte) bool {
@@ -17,9 +22,13 @@ func (c *copilot) event(kind string, object []byte) bool {
 		Session string          `json:"sessionId"`
 		Exit    json.RawMessage `json:"exitCode"`
 		Data    struct {
-			ID        string `json:"messageId"`
-			Content   string `json:"content"`
-			Tool      string `json:"toolName"`
+			ID      string `json:"messageId"`
+			Content string `json:"content"`
+			Call    string `json:"toolCallId"`
+			Tool    string `json:"toolName"`
+			Error   struct {
+				Code string `json:"code"`
+			} `json:"error"`
 			Arguments input  `json:"arguments"`
 			ErrorType string `json:"errorType"`
 			InfoType  string `json:"infoType"`
@@ -37,6 +46,12 @@ func (c *copilot) event(kind string, object []byte) bool {
 		c.asked()
 	case "tool.execution_start":
 		c.tool(e.Data.Tool, e.Data.Arguments)
+		c.calls[e.Data.Call] = purpose(e.Data.Tool, e.Data.Arguments)
+	case "tool.execution_complete":
+		if e.Data.Error.Code == "denied" {
+			c.denied(cmp.Or(c.calls[e.Data.Call], "use a tool"))
+		}
+		delete(c.calls, e.Data.Call)
 	case "session.info":
 		if e.Data.InfoType == "model_retry" {
 			c.retries(ofMessage(e.Data.Message), e.Data.Message)

@@ -141,3 +141,35 @@ func TestSpelledTruth(t *testing.T) {
 		}
 	}
 }
+
+// TestDenied: a turn that says nothing names what it was not allowed to do.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	const hint = "; allow it in the agent's settings, or in its command"
+	for name, test := range map[string]struct{ format, says, want string }{
+		"a command": {
+			"claude-stream-json", `{"type":"result","subtype":"success","is_error":false,"result":"","permission_denials":[` +
+				`{"tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"npm test"}},{"tool_name":"Bash","tool_input":{"command":"true"}}]}`,
+			"it was not allowed to run `npm test`" + hint,
+		},
+		"a file": {
+			"claude-stream-json", `{"type":"result","subtype":"success","is_error":false,"result":"","permission_denials":[{"tool_name":"Write","tool_input":{"file_path":"/a.txt"}}]}`,
+			"it was not allowed to change /a.txt" + hint,
+		},
+		"another tool": {
+			"claude-stream-json", `{"type":"result","subtype":"success","is_error":false,"result":"","permission_denials":[{"tool_name":"WebFetch"}]}`,
+			"it was not allowed to use WebFetch" + hint,
+		},
+		"copilot's": {
+			"copilot-json", `{"type":"tool.execution_start","data":{"toolCallId":"c","toolName":"bash","arguments":{"command":"npm test"}}}
+{"type":"tool.execution_complete","data":{"toolCallId":"c","success":false,"error":{"message":"Permission denied because no interactive user response was available.","code":"denied"}}}
+{"type":"result","exitCode":0}`,
+			"it was not allowed to run `npm test`" + hint,
+		},
+		"none": {"copilot-json", `{"type":"result","exitCode":0}`, ""},
+	} {
+		if got := hear(t, test.format, []byte(test.says), whole).Report; got.Ending != loop.EndEmpty || got.Reason != test.want {
+			t.Errorf("%s: %s, %q, want %q", name, got.Ending, got.Reason, test.want)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type record struct {
 	stop    string      // why the model stopped, if it did not finish by itself
 	problem string      // the last problem that the agent has not overcome yet
 	coping  loop.Ending // the ending that problem would be, if the agent retries a request; "" otherwise
+	refused string      // the first thing that it was not allowed to do
 	busy    bool        // something runs in the background, at whose end the agent goes on
 	hidden  bool        // the agent is doing something that it reports only afterwards
 	lost    bool        // the agent retries what cannot succeed
@@ -276,6 +277,9 @@ func (r *record) end(format string) Report {
 		out.Ending, out.Reason = loop.EndFailed, "the model stopped before it had finished: "+Line(r.stop)
 	case strings.TrimSpace(out.Text) == "":
 		out.Ending = loop.EndEmpty
+		if r.refused != "" {
+			out.Reason = r.refused + "; allow it in the agent's settings, or in its command"
+		}
 	default:
 		out.Ending = loop.EndCompleted
 	}

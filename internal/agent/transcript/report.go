@@ -57,7 +57,7 @@ func dialects() map[string]func(*record) dialect {
 		"claude-stream-json": func(r *record) dialect { return &claude{record: r} },
 		"cline-json":         func(r *record) dialect { return &cline{record: r} },
 		"codex-json":         func(r *record) dialect { return &codex{record: r} },
-		"copilot-json":       func(r *record) dialect { return &copilot{record: r} },
+		"copilot-json":       func(r *record) dialect { return &copilot{record: r, calls: map[string]string{}} },
 		"droid-stream-json":  func(r *record) dialect { return &droid{record: r} },
 		"gemini-stream-json": func(r *record) dialect { return &gemini{record: r} },
 		"opencode-json":      func(r *record) dialect { return &opencode{record: r} },

@@ -75,6 +75,27 @@ func editing() []string {
 	}
 }
 
+// purpose completes "it was not allowed to".
+func purpose(tool string, in input) string {
+	path, command := in.first("file_path", "filePath", "notebook_path", "path"), in.first("command", "cmd", "commands")
+	switch {
+	case command != "":
+		return "run `" + Line(command) + "`"
+	case path != "" && slices.Contains(editing(), strings.ToLower(tool)):
+		return "change " + Line(path)
+	}
+	return "use " + Line(tool)
+}
+
+// denied takes what the agent was not allowed to do. If nothing comes of the turn, that is
+// why.
+func (r *record) denied(purpose string) {
+	r.cope("it was not allowed to " + purpose)
+	if r.refused == "" {
+		r.refused = r.problem
+	}
+}
+
 // tool reports the use of a tool.
 func (r *record) tool(name string, in input) {
 	r.gotOver()
