@@ -3,7 +3,6 @@ package agent
 import (
 	"testing"
 	"time"
-	_ "time/tzdata"
 
 	"codeloops/internal/loop"
 )
@@ -33,6 +32,23 @@ func TestResetIn(t *testing.T) {
 		"You exceeded your current quota, see https://x. * limit: 10 Please retry in 594.055333560s. Suggested retry after 594.055333560s.":     "2026-03-10T19:39:54.05533356Z",
 		"429 Rate limit reached for gpt-5 in organization o on requests per min (RPM): Limit 3. Please try again in 9m58.106s. Visit https://x": "2026-03-10T19:39:58.106Z",
 		"You've hit your 5-hour limit · resets 10:08pm (UTC)":                                                                                   "2026-03-10T22:09:00Z",
+		// With a date, a weekday or a zone.
+		"You've hit your weekly limit · resets Nov 30 at 3pm (Europe/Berlin)":            "2026-11-30T14:01:00Z",
+		"You've hit your Opus limit · resets Mar 12, 3:30pm (America/New_York)":          "2026-03-12T19:31:00Z",
+		"You’ve reached your weekly limit ∙ resets Monday 9am UTC":                       "2026-03-16T09:01:00Z",
+		"Weekly limit reached ∙ resets Tue at 9pm":                                       "2026-03-10T20:01:00Z",
+		"Weekly limit reached ∙ resets Tue at 8pm":                                       "2026-03-17T19:01:00Z",
+		"Usage limit exceeded, try again on 2026-12-01 at 09:00 CET":                     "2026-12-01T08:01:00Z",
+		"Usage limit reached. Your limit resets on 2026-12-01T09:00:30+02:00":            "2026-12-01T07:00:30Z",
+		"Rate limit exceeded. Try again on Friday, 13 March 2026 at 17:05:06 UTC+1.":     "2026-03-13T16:05:06Z",
+		"You've hit your limit · resets Mar 12 at 3 p.m. PST":                            "2026-03-12T22:01:00Z",
+		"You've hit your limit · resets tomorrow at 9:00 (UTC)":                          "2026-03-11T09:01:00Z",
+		"You've hit your limit · resets Wednesday":                                       "2026-03-10T23:00:00Z",
+		"You've hit your limit · resets Apr 1":                                           "2026-03-31T22:00:00Z",
+		"You've reached your usage limit. Please try again in 3 days":                    "2026-03-13T19:30:00Z",
+		"You have hit your weekly usage limit. Try again in 1 week, 2 hours and 5 mins.": "2026-03-17T21:35:00Z",
+		"429 Too many requests, please retry after 1500ms":                               "2026-03-10T19:30:01.5Z",
+		"Try again at 09:30 -05:00":                                                      "2026-03-11T14:31:00Z",
 		// The stated minute has begun, or is over.
 		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:31 PM.":                 "2026-03-10T19:32:00Z",
 		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:30 PM.":                 "2026-03-10T19:30:00Z",
@@ -42,7 +58,12 @@ func TestResetIn(t *testing.T) {
 		// These only resemble a stated end.
 		"Claude AI usage limit reached|17":                                   "",
 		"You've hit your limit · resets 9pm (Nowhere/Else)":                  "",
-		"You've hit your limit · resets Tuesday":                             "",
+		"You've hit your limit · resets Nov at 9pm":                          "",
+		"You've hit your limit · resets Feb 31 at 9pm":                       "",
+		"You've hit your limit · resets 9pm (XYZT)":                          "",
+		"You've hit your limit. Try again in 5 months.":                      "",
+		"You've hit your limit. Try again in a while, at 9pm.":               "",
+		"You've hit your limit · resets soon":                                "",
 		"You've hit your usage limit. Try again later.":                      "",
 		"The docs say: You've hit your usage limit. Try again at 3:28 PM.":   "",
 		"Your quota will reset after 5s.":                                    "",
@@ -96,6 +117,14 @@ func TestResetAroundMidnight(t *testing.T) {
 		if at := resetIn("You’ve hit your usage limit. Try again at "+clock+".", now); at.Format(time.RFC3339) != want {
 			t.Errorf("%s: %s, want %s", clock, at, want)
 		}
+	}
+}
+
+func TestResetInTheNewYear(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 12, 31, 20, 0, 0, 0, time.UTC)
+	if at := resetIn("You've hit your limit · resets Jan 2 at 3pm", now); at.Format(time.RFC3339) != "2027-01-02T15:01:00Z" {
+		t.Error(at)
 	}
 }
 
