@@ -56,6 +56,7 @@ type Reply struct {
 	Text string
 	// Answered is set when the turn failed with an answer of the model's service.
 	Answered bool
+	running  bool // its usage is that of its own messages
 }
 
 // An Agent is an installed CLI, bound to a model and a place. It is safe for concurrent
@@ -139,7 +140,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	if remedy := a.spec.Remedy(a.at.Environ); reply.Ending == loop.EndAuth && remedy != "" {
 		reply.Reason = strings.TrimPrefix(reply.Reason+"; "+remedy, "; ")
 	}
-	if reply.Resumed && a.spec.ResumeTotals {
+	if reply.Resumed && a.spec.ResumeTotals && !reply.running {
 		reply.Usage = reply.Usage.Less(r.Conversation.Spent)
 	}
 	return reply, err

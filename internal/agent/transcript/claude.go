@@ -17,9 +17,11 @@ type claude struct {
 	// openAI is set if input tokens include those from a cache, as OpenAI counts them.
 	openAI bool
 
-	acts     bool        // the last message calls a tool
-	fixedKey bool        // its key cannot be renewed
-	ending   loop.Ending // of the service's last error
+	spent    map[string]loop.Tokens // by the IDs of messages, until a closing event counts them
+	acts     bool                   // the last message calls a tool
+	ended    bool                   // there was a closing event
+	fixedKey bool                   // its key cannot be renewed
+	ending   loop.Ending            // of the service's last error
 	resetAt  time.Time
 }
 
@@ -85,6 +87,7 @@ func (c *claude) assistant(object []byte) {
 		Message struct {
 			ID      string `json:"id"`
 			Stop    string `json:"stop_reason"`
+			Usage   counts `json:"usage"`
 			Content []struct {
 				Type  string `json:"type"`
 				Text  string `json:"text"`
@@ -104,6 +107,7 @@ func (c *claude) assistant(object []byte) {
 	if e.Error != "" {
 		return
 	}
+	c.spends(e.Message.ID, e.Message.Usage)
 	if e.Parent == "" {
 		c.acts = c.acts && e.Message.ID == c.id
 		c.message(e.Message.ID)
@@ -117,6 +121,20 @@ func (c *claude) assistant(object []byte) {
 			c.say(part.Text)
 		}
 	}
+}
+
+// spends takes the tokens of a message, which each of its events repeats; the last one counts.
+// They are all that is known of a turn that is cut short.
+func (c *claude) spends(id string, usage counts) {
+	if usage == nil || id == "" {
+		return
+	}
+	t := c.counted(usage)
+	before := c.spent[id]
+	c.spent[id] = t
+	c.report.Usage = c.report.Usage.Less(loop.Usage{Tokens: &before})
+	c.add(t)
+	c.report.Running = !c.ended
 }
 
 // stopped takes the model's stop reason, which is empty while it is still writing.
@@ -211,18 +229,27 @@ func (e claudeResult) badEnd() string {
 // tokens prefers the counts by model: they include subagents, and the cost is based on
 // them.
 func (c *claude) tokens(e claudeResult) {
-	c.report.Usage.Tokens = nil
+	c.ended = true
+	if e.Usage == nil && len(e.Models) == 0 {
+		return
+	}
+	c.report.Usage.Tokens, c.report.Running = nil, false
+	clear(c.spent)
 	for _, m := range e.Models {
 		c.add(m.tokens())
 	}
 	if e.Usage == nil || len(e.Models) > 0 {
 		return
 	}
-	t := e.Usage.tokens()
+	c.add(c.counted(e.Usage))
+}
+
+func (c *claude) counted(usage counts) loop.Tokens {
+	t := usage.tokens()
 	if c.openAI {
 		t.Input -= t.CacheRead
 	}
-	c.add(t)
+	return t
 }
 
 // usageLimit is how Claude Code's message at the limit of a subscription begins; the time

@@ -49,6 +49,13 @@ type clineEvent struct {
 	Error   loose  `json:"error"`
 	Class   string `json:"errorClass"`
 	Copes   bool   `json:"recoverable"`
+	clineUsage
+}
+
+// spends takes the usage of a request, or of all.
+func (c *cline) spends(u clineUsage) {
+	c.pay(u.Cost)
+	c.add(loop.Tokens{Input: u.Input - u.CacheRead, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite})
 }
 
 func (c *cline) agent(e clineEvent) {
@@ -59,6 +66,9 @@ func (c *cline) agent(e clineEvent) {
 		c.tool(e.Tool, e.Input)
 	case e.Type == "content_end" && e.Content == "text":
 		c.say(e.Text)
+	case e.Type == "usage":
+		c.report.Usage.CostUSD = nil // it is told for all requests so far
+		c.spends(e.clineUsage)
 	case e.Type == "error":
 		c.class = e.Class
 		c.cope(string(e.Error))
@@ -82,12 +92,8 @@ func (c *cline) result(object []byte) {
 	if e.Aggregate != nil {
 		e.Usage = e.Aggregate
 	}
-	if u := e.Usage; u != nil {
-		c.pay(u.Cost)
-		c.add(loop.Tokens{
-			Input: u.Input - u.CacheRead, Output: u.Output,
-			CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-		})
+	if e.Usage != nil {
+		c.spends(*e.Usage)
 	}
 	if e.Reason == "completed" {
 		c.final(e.Text)

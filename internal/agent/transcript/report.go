@@ -20,6 +20,9 @@ type Report struct {
 
 	Conversation string // the agent's own name for its session
 	Usage        loop.Usage
+	// Running is set when Usage holds only what single messages have told, because the
+	// closing event is missing.
+	Running bool `json:"-"`
 
 	// Ending is EndCompleted, or what the agent says went wrong; Reason is then in its
 	// own words, as one line of at most 4 KiB. It is EndFailed for an output that breaks
@@ -54,7 +57,7 @@ type dialect interface {
 // dialects maps each format to the constructor of its dialect.
 func dialects() map[string]func(*record) dialect {
 	return map[string]func(*record) dialect{
-		"claude-stream-json": func(r *record) dialect { return &claude{record: r} },
+		"claude-stream-json": func(r *record) dialect { return &claude{record: r, spent: map[string]loop.Tokens{}} },
 		"cline-json":         func(r *record) dialect { return &cline{record: r} },
 		"codex-json":         func(r *record) dialect { return &codex{record: r} },
 		"copilot-json":       func(r *record) dialect { return &copilot{record: r, calls: map[string]string{}} },
@@ -62,7 +65,7 @@ func dialects() map[string]func(*record) dialect {
 		"gemini-stream-json": func(r *record) dialect { return &gemini{record: r} },
 		"opencode-json":      func(r *record) dialect { return &opencode{record: r} },
 		"pi-json":            func(r *record) dialect { return &pi{record: r} },
-		"qwen-stream-json":   func(r *record) dialect { return &claude{record: r, openAI: true} },
+		"qwen-stream-json":   func(r *record) dialect { return &claude{record: r, spent: map[string]loop.Tokens{}, openAI: true} },
 	}
 }
 
