@@ -10,13 +10,20 @@ export CGO_ENABLED ?= 0
 # Git waits for no disk in tests. Power cuts have tests that look at what was synced.
 export GIT_TEST_FSYNC = 0
 
-.PHONY: build demo test test-long lies users soak lint fuzz fuzz-diff diffcheck golden recording bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
+.PHONY: build demo install test test-long lies users soak lint fuzz fuzz-diff diffcheck golden recording bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
 
 demo: build
 	$(BIN) demo
+
+# The program and its manual pages, below PREFIX.
+PREFIX ?= $(HOME)/.local
+install: build
+	mkdir -p "$(DESTDIR)$(PREFIX)/bin"
+	cp $(BIN) "$(DESTDIR)$(PREFIX)/bin/codeloops"
+	$(BIN) man --dir "$(DESTDIR)$(PREFIX)/share/man/man1"
 
 # The tests, in short. RACE=1 plays them with the race detector, which needs a C compiler:
 # where there is none it plays them without it, and says so. Those that run whole programs

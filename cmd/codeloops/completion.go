@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 
@@ -63,9 +64,60 @@ func addCompletion(root *cobra.Command) {
 	cmd, _, _ := root.Find([]string{"completion"}) // it has just been added
 	for _, shell := range cmd.Commands() {
 		shell.Args = command.NoArgs
+		if shell.Name() == "bash" {
+			alone(shell)
+		}
 	}
 	cmd.Args, cmd.RunE = command.OwnCommands, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
+
+// alone lets the script for bash do without the package bash-completion.
+func alone(bash *cobra.Command) {
+	bash.Long = strings.Replace(bash.Long, `
+This script depends on the 'bash-completion' package.
+If it is not installed already, you can install it via your OS's package manager.
+`, "", 1)
+	script := bash.RunE
+	bash.RunE = func(cmd *cobra.Command, args []string) error {
+		if _, err := io.WriteString(cmd.OutOrStdout(), standIns); err != nil {
+			return err
+		}
+		return script(cmd, args)
+	}
+}
+
+// standIns are the functions of bash-completion that cobra's script calls. The package defines its own over
+// these, in whichever order the two are read.
+const standIns = `# These two are only for a shell without the package bash-completion.
+if ! declare -F _get_comp_words_by_ref >/dev/null; then
+    # Bash splits words at = and :, and the script wants them whole.
+    _get_comp_words_by_ref()
+    {
+        local rest=$COMP_LINE i word
+        words=() cword=-1
+        for ((i = 0; i <= COMP_CWORD; i++)); do
+            word=${COMP_WORDS[i]}
+            if ((i > 0)) && { [[ -n $word && $rest == "$word"* ]] || [[ -z $word && -z $rest && $COMP_LINE != *[[:space:]] ]]; }; then
+                words[cword]+=$word
+            else
+                words[++cword]=$word
+            fi
+            rest=${rest#*"$word"}
+        done
+        cur=${words[cword]} prev=${words[cword > 0 ? cword - 1 : 0]}
+    }
+fi
+if ! declare -F _filedir >/dev/null; then
+    _filedir()
+    {
+        local kind=-f name
+        [[ ${1-} != -d ]] || kind=-d
+        while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen "$kind" -- "$cur")
+        compopt -o filenames 2>/dev/null
+    }
+fi
+
+`
 
 // offer completes a flag with fixed words.
 func offer(words []string) cobra.CompletionFunc {

@@ -26,7 +26,7 @@ type Config struct {
 
 	CriticEnv string `key:"critic_env" is:"full|clean" default:"full" flag:"critic-env" trust:"needed" looser:"ordered" show:"file" help:"which variables critics get: {}; clean leaves out secrets that the model does not need"`
 
-	EnvPass []string `key:"env_pass" is:"variable" flag:"env-pass" trust:"needed" looser:"exceptions" show:"file" help:"secret {variable} that critics get even if critic_env is \"clean\"; may be repeated" more:"A name or a glob."`
+	EnvPass []string `key:"env_pass" is:"variable" flag:"env-pass" trust:"needed" looser:"exceptions" show:"file" help:"{variable} that is passed on all the same: a secret to critics with critic_env \"clean\", GITHUB_ENV and its like to agents and checks; may be repeated" more:"A name or a glob."`
 
 	EnvDeny []string `key:"env_deny" is:"variable" trust:"needed" looser:"lacks" help:"variables of the environment that agents do not get" more:"Names or globs, as in [\"AWS_*\"]."`
 

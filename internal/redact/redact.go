@@ -1,6 +1,8 @@
 // Package redact keeps the values of secret environment variables out of what codeloops writes
 // and shows.
 //
+// Passwords in URLs are secrets, too, whatever the name of the variable.
+//
 // A secret is found verbatim, escaped for JSON or a URL, and in base64 without line breaks; a
 // secret of several lines is also found line by line, so that it is found in diffs. Other
 // encodings, and parts of a secret, are not found.
@@ -26,6 +28,9 @@ func New(environ []string) *Redactor {
 	patterns := map[string]bool{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
+		for _, secret := range inURLs(value) {
+			addForms(patterns, secret)
+		}
 		if !secretname.Is(name) {
 			continue
 		}

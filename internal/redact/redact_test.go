@@ -37,6 +37,11 @@ func TestString(t *testing.T) {
 		"PIN_PASSWORD=482913",
 		"HOME=/home/somebody",
 		"NOT_A_PAIR",
+		"DATABASE_URL=postgres://app:x9%2Fkl-m2q@db.example/app",
+		"DEV_URL=postgres://postgres:postgres@localhost/app,redis://:secretly@localhost",
+		"HTTPS_PROXY=http://anna:Tr4vel-light@proxy:8080",
+		"REMOTE=https://glpat_0123456789abcdefghij@git.example/a.git",
+		"MAIL=mailto:anna@example.org see ssh://git@host:22/x",
 	}
 	quoted, err := json.Marshal("pass\"word<\\>")
 	if err != nil {
@@ -44,6 +49,10 @@ func TestString(t *testing.T) {
 	}
 	lines := strings.Split(pem, "\n")
 	for name, c := range map[string]struct{ in, want string }{
+		"password in a URL":  {"at x9%2Fkl-m2q or x9/kl-m2q", "at " + Mark + " or " + Mark},
+		"of a proxy":         {"http://anna:Tr4vel-light@proxy", "http://anna:" + Mark + "@proxy"},
+		"token as a user":    {"glpat_0123456789abcdefghij", Mark},
+		"words":              {"postgres secretly git anna", "postgres secretly git anna"},
 		"nothing":            {"plain text", "plain text"},
 		"empty":              {"", ""},
 		"whole":              {token, Mark},

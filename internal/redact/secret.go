@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,8 @@ const (
 	minLine = 16
 	// minBase64 is the same for base64 without its ends.
 	minBase64 = 8
+	// minToken is the minimal length of a user in a URL that is taken for a token.
+	minToken = 20
 )
 
 // secretValue reports whether a value can be a secret. Common words of configuration are not,
@@ -26,11 +29,35 @@ func secretValue(name, value string) bool {
 	if len(value) < minValue || slices.Contains([]string{
 		"always", "default", "disable", "disabled", "enable", "enabled", "ignore",
 		"optional", "prefer", "redacted", Mark, "required", "undefined",
+		"basic", "bearer", "digest", "kerberos", "negotiate", "oauth2", "password", // kinds of AUTH
 	}, strings.ToLower(value)) {
 		return false
 	}
 	count := strings.Trim(value, "0123456789") == ""
 	return !count || !strings.Contains(strings.ToUpper(name), "TOKENS")
+}
+
+// inURLs returns the passwords, and the tokens in place of a user, in the URLs of a value. What is as good as
+// a word, as in postgres://postgres:postgres@localhost, protects nothing and occurs in any text.
+func inURLs(value string) (secrets []string) {
+	if !strings.Contains(value, "://") {
+		return nil
+	}
+	for _, m := range regexp.MustCompile(`://([^/?#@:\s]*)(?::([^/?#@\s]*))?@`).FindAllStringSubmatch(value, -1) {
+		user, password := m[1], m[2]
+		if len(user) >= minToken {
+			secrets = append(secrets, user)
+		}
+		word := strings.Trim(password, "abcdefghijklmnopqrstuvwxyz-_") == "" && len(password) < minToken
+		if password == user || word || !secretValue("", password) {
+			continue
+		}
+		secrets = append(secrets, password)
+		if plain, err := url.PathUnescape(password); err == nil && plain != password {
+			secrets = append(secrets, plain)
+		}
+	}
+	return secrets
 }
 
 // addForms adds all forms in which a value may occur.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"codeloops/internal/agent"
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/role"
@@ -109,8 +110,9 @@ type site struct {
 // workplace returns the agents and services for a site.
 func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	cfg, h := r.Config, r.options.Host
+	environ := config.Environment(h.Environ, cfg.EnvPass)
 	place := agent.Place{
-		Starter: s.starter, Dir: s.dir, Environ: h.Environ, EnvDeny: cfg.EnvDeny,
+		Starter: s.starter, Dir: s.dir, Environ: environ, EnvDeny: cfg.EnvDeny,
 		HideSecrets: cfg.CriticEnv == "clean", EnvPass: cfg.EnvPass,
 		Outputs: r.outputs(), Session: r.ID(), Now: h.Now,
 	}
@@ -144,7 +146,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Gate:     gate(cfg, s.tree, s.deciders),
 	}
 	commands := &check.Runner{
-		Starter: s.starter, Open: forChecks(s.views), Commands: cfg.Checks, Dir: s.dir, Env: h.Environ, Outputs: r.outputs(),
+		Starter: s.starter, Open: forChecks(s.views), Commands: cfg.Checks, Dir: s.dir, Env: environ, Outputs: r.outputs(),
 		Timeout: cfg.CheckTimeout, Keep: int64(cfg.LogOutput), Max: int64(cfg.MaxOutput),
 	}
 	at.Commander = commands

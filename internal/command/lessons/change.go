@@ -11,9 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/command"
+	"codeloops/internal/config"
 	"codeloops/internal/lesson"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/ask"
+	"codeloops/internal/strategy"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -40,12 +42,32 @@ and for tasks that share words with it or with --task.`,
 		PreRunE: l.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one := lesson.Lesson{Task: task, Text: strings.Join(args, " "), At: l.Now().UTC()}
-			return l.add(cmd.Context(), !everywhere, one)
+			if err := l.add(cmd.Context(), !everywhere, one); err != nil {
+				return err
+			}
+			l.tellUntold()
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&task, "task", "", "the `task` on which it was learned")
 	cmd.Flags().BoolVar(&everywhere, "everywhere", false, "use it in every project")
 	return cmd
+}
+
+// tellUntold says why no run here will be told what is in the store, if that is so.
+func (l *lessons) tellUntold() {
+	cfg, err := config.Load(l.Settings(l.Dir))
+	if err != nil {
+		return // a run says what is wrong
+	}
+	from, _ := cfg.Strategy.Values().Set["lessons"].(string)
+	switch {
+	case cfg.Strategy.Name == strategy.NameReflexion && (from == l.in || from == run.LessonsOfProject && l.in == run.LessonsOfUser):
+	case cfg.Strategy.Name == strategy.NameReflexion && from != strategy.LessonsOff:
+		l.Tell(fmt.Sprintf("no run here will be told this: the configuration takes lessons from %q", from))
+	default:
+		l.Tell(fmt.Sprintf("no run here will be told this: below [strategy], set name = %q and lessons = %q", strategy.NameReflexion, l.in))
+	}
 }
 
 // add adds lessons; here means for this project only.

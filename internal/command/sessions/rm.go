@@ -64,7 +64,7 @@ Elsewhere than on a terminal, removing needs an ID; without one only --dry-run w
 			if err != nil {
 				return err
 			}
-			return o.remove(cmd.Context(), l, store, ids)
+			return o.remove(cmd.Context(), l, store, ids, 0)
 		},
 	}
 	o.addFlags(cmd.Flags())
@@ -101,6 +101,7 @@ type pruneOptions struct {
 	removeOptions
 	olderThan string
 	keep      int
+	resumable bool
 	kept      bool
 	refs      bool
 }
@@ -118,7 +119,7 @@ logs. --kept removes, instead of sessions, the files that restores have replaced
 and kept, in all work trees: those that --older-than and --keep select, or all
 of them. --refs removes refs/codeloops/ of this repository, where earlier
 versions kept checkpoints. On a terminal you are asked first, elsewhere --yes is
-needed.`,
+needed, which leaves the sessions that could be resumed, unless you add --resumable.`,
 		Example: `  codeloops sessions prune --older-than 30d --keep 50 --dry-run
   codeloops sessions prune --kept --older-than 30d`,
 		Args:    command.NoArgs,
@@ -130,6 +131,7 @@ needed.`,
 	f := cmd.Flags()
 	f.StringVar(&o.olderThan, "older-than", "", "only sessions that began longer ago than this `span`, such as 30d")
 	f.IntVar(&o.keep, "keep", 0, "keep the `n` newest sessions, however old")
+	f.BoolVar(&o.resumable, "resumable", false, "with --yes: also remove sessions that could be resumed")
 	f.BoolVar(&o.kept, "kept", false, "remove the files that restores have replaced and kept, instead of sessions")
 	f.BoolVar(&o.refs, "refs", false, "remove refs/codeloops/ of this repository, where earlier versions kept checkpoints, instead of sessions")
 	o.addFlags(f)
@@ -169,15 +171,22 @@ func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, fla
 	if err != nil {
 		return err
 	}
-	return o.remove(ctx, l, store, prune.Old(all, before, o.keep))
+	ids, open := prune.Old(all, before, o.keep)
+	if o.yes && !o.resumable && len(open) > 0 {
+		l.Console.Tell("kept, because resume could carry on: " + wording.Count(len(open), "session") + "; --resumable removes them, too")
+		ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(open, id) })
+		open = nil
+	}
+	return o.remove(ctx, l, store, ids, len(open))
 }
 
-func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *session.Store, ids []string) error {
+func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *session.Store, ids []string, open int) error {
 	git := &worktree.Git{Environ: repo.WithoutRepository(l.Console.Environ)}
 	r, err := prune.Of(ctx, git, store, ids)
 	if err != nil {
 		return err
 	}
+	r.Open = open
 	for _, sentence := range r.Checkpoints.Lost {
 		l.Tell(errors.New(sentence))
 	}

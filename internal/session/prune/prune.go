@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/loop"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"
 	"codeloops/internal/wording"
@@ -17,6 +18,7 @@ import (
 // A Removal is what is going to be removed.
 type Removal struct {
 	IDs         []string
+	Open        int   // how many of them could be resumed, if that matters
 	Space       int64 // in bytes
 	Checkpoints *checkpoints.Kept
 
@@ -63,7 +65,11 @@ func (r *Removal) counted(begin, end string) string {
 	if n := r.Checkpoints.Number(); n > 0 {
 		text += wording.Count(n, "checkpoint") + ", "
 	}
-	return text + wording.Bytes(r.Space) + end
+	text += wording.Bytes(r.Space) + end
+	if r.Open > 0 {
+		text += fmt.Sprintf(", of which %d could be resumed", r.Open)
+	}
+	return text
 }
 
 // List names what is removed, with a verb such as "remove" before each session, and adds it
@@ -79,9 +85,9 @@ func (r *Removal) List(done string) string {
 	return b.String() + r.counted(", ", "") + "\n"
 }
 
-// Old returns the ids of the sessions that began before a time, except the first keep ones.
-// All sessions are given, the newest first.
-func Old(all []session.Overview, before time.Time, keep int) (ids []string) {
+// Old returns the ids of the sessions that began before a time, except the first keep ones, and
+// those of them that could be resumed. All sessions are given, the newest first.
+func Old(all []session.Overview, before time.Time, keep int) (ids, open []string) {
 	for _, one := range all {
 		switch {
 		case one.Err != nil: // it may be a file of somebody else's
@@ -89,7 +95,10 @@ func Old(all []session.Overview, before time.Time, keep int) (ids []string) {
 			keep--
 		case one.Status != session.Running && one.Started.Before(before):
 			ids = append(ids, one.ID)
+			if one.Status != session.Status(loop.Success) {
+				open = append(open, one.ID)
+			}
 		}
 	}
-	return ids
+	return ids, open
 }
