@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"codeloops/internal/config"
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/proc"
 	"codeloops/internal/run/check"
@@ -115,7 +116,7 @@ func (s *Site) setup(ctx context.Context, t Task) error {
 		return err
 	}
 	res, err := s.repo.Starter.Run(ctx, proc.Command{
-		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: dir, Env: s.repo.Environ},
+		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: dir, Env: config.Environment(s.repo.Environ, nil)},
 		Records:    proc.Records{Stdout: t.Log, Stderr: t.Log},
 		Limits:     proc.Limits{Keep: keepOutput},
 	})

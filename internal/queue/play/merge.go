@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
@@ -157,7 +158,7 @@ func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(outputs)) }()
 	checks := &check.Runner{
-		Starter: g.player.Starter, Commands: commands, Dir: dir, Env: g.player.Host.Environ, Outputs: outputs,
+		Starter: g.player.Starter, Commands: commands, Dir: dir, Env: config.Environment(g.player.Host.Environ, cfg.EnvPass), Outputs: outputs,
 		Timeout: cfg.CheckTimeout, Keep: int64(cfg.LogOutput), Max: int64(cfg.MaxOutput),
 	}
 	for result, err := range checks.Check(ctx, loop.Step("0")) {
