@@ -33,6 +33,9 @@ func (c *Config) Sessions() (string, error) {
 	return c.paths.Sessions, nil
 }
 
+// GlobalFile is the user's configuration file, whether it exists or not; "" without a home directory.
+func (c *Config) GlobalFile() string { return c.paths.Global }
+
 // validate checks the keys against each other.
 func (c *Config) validate() error {
 	critic := c.Agents[c.Critic.Agent]

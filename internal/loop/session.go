@@ -57,10 +57,10 @@ type Rule struct {
 	Origin string   // where it was set
 }
 
-// A Decider is a file in the work tree that influences the verdict, such as the critic's own
+// A Decider is a file that influences the verdict, such as the critic's own
 // program, as it was when the session began.
 type Decider struct {
-	Path   string // relative to the root, slash-separated
+	Path   string // relative to the root, or absolute if it is outside, slash-separated
 	Role   string // what it decides
 	SHA256 string // of its content, in hex; "" if it did not exist
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -32,7 +33,7 @@ func (d *deciders) checks() (paths []string) {
 
 // in returns the same files in another work tree.
 func (d *deciders) in(root, dir string) *deciders {
-	return &deciders{tree: deciding.Tree{Root: root, Dir: dir}, files: d.files}
+	return &deciders{tree: deciding.Tree{Root: root, Dir: dir, Outside: d.tree.Outside}, files: d.files}
 }
 
 // findDeciders finds the files that influence the verdict. For a resumed session, those from its
@@ -43,7 +44,15 @@ func (r *running) findDeciders() *deciders {
 		dir = resolved // like the root
 	}
 	d := &deciders{tree: deciding.Tree{Root: r.tree.Root(), Dir: dir}}
-	files := append(criticFiles(d.tree, slices.Concat(r.Critic, slices.Concat(r.Panel...))), checkFiles(d.tree, r.Config.Checks, r.options.Host.Getenv("PATH"))...)
+	critics := slices.Concat(r.Critic, slices.Concat(r.Panel...))
+	d.tree.Outside = append(programs(d.tree, critics), deciding.Instructions(d.tree.Root, r.options.Host.Home())...)
+	if global := r.Config.GlobalFile(); global != "" {
+		d.tree.Outside = append(d.tree.Outside, loop.Decider{Path: filepath.ToSlash(global), Role: deciding.Rules})
+	}
+	d.tree.Outside = slices.DeleteFunc(d.tree.Outside, func(f loop.Decider) bool { // as in a repository of the home directory
+		return len(deciding.Within(d.tree.Root, dir, []string{f.Path})) > 0
+	})
+	files := append(criticFiles(d.tree, critics), checkFiles(d.tree, r.Config.Checks, r.options.Host.Getenv("PATH"))...)
 	if r.earlier == nil || len(r.earlier.Session.Rules) == 0 { // else its log has them
 		files = append(files, d.tree.Settings()...)
 	}
@@ -75,6 +84,24 @@ func criticFiles(t deciding.Tree, critics crew.Cast) (files []loop.Decider) {
 			named = append(named, deciding.Argv([]string{value})...)
 		}
 		files = append(files, in(t, deciding.Critic, named)...)
+	}
+	return files
+}
+
+// programs returns the files outside of the work tree that critics are started from: the program, and the
+// scripts on its command line.
+func programs(t deciding.Tree, critics crew.Cast) (files []loop.Decider) {
+	for _, who := range critics {
+		for _, name := range append(deciding.Argv(who.CommandLine()), filepath.ToSlash(who.Path)) {
+			abs := filepath.FromSlash(name)
+			if !filepath.IsAbs(abs) {
+				abs = filepath.Join(t.Dir, abs)
+			}
+			st, err := os.Stat(abs)
+			if err == nil && st.Mode().IsRegular() {
+				files = append(files, loop.Decider{Path: filepath.ToSlash(abs), Role: deciding.Critic})
+			}
+		}
 	}
 	return files
 }

@@ -38,10 +38,12 @@ func AgentFiles() *regexp.Regexp {
 		`|(?:^|/)\.(?:claude|codex|gemini|qwen|cursor|opencode|clinerules|continue|factory|kilocode|augment|amp|crush|pi|agents)/|^\.github/(?:copilot-instructions\.md$|instructions/|agents/|prompts/)`)
 }
 
-// A Tree reads files of a work tree. It reads nothing outside, even through links.
+// A Tree reads files of a work tree, and nothing outside through its links. Files with absolute paths are
+// outside of it.
 type Tree struct {
-	Root string // absolute
-	Dir  string // where commands are run, absolute
+	Root    string         // absolute
+	Dir     string         // where commands are run, absolute
+	Outside []loop.Decider // files that decide if they exist
 }
 
 // Take returns the files with the digests of their present content.
@@ -49,6 +51,10 @@ func (t Tree) Take(files []loop.Decider) []loop.Decider {
 	files = slices.Clone(files)
 	t.open(func(root *os.Root) {
 		for i := range files {
+			if filepath.IsAbs(files[i].Path) {
+				files[i].SHA256 = outside(files[i].Path)
+				continue
+			}
 			files[i].SHA256 = digest(root, files[i].Path)
 		}
 	})
@@ -82,12 +88,17 @@ func (t Tree) Changed(files []loop.Decider) []ChangedFile {
 }
 
 // Settings returns the instructions and settings that agents read when they work in the
-// tree's directory: those in it and above, up to the root, ignored by git or not.
+// tree's directory: those in it and above, up to the root, ignored by git or not, and those outside.
 func (t Tree) Settings() (files []loop.Decider) {
 	dirs := []string{"."}
 	if rel, err := filepath.Rel(t.Root, t.Dir); err == nil && filepath.IsLocal(rel) && rel != "." {
 		for i, part := range strings.Split(filepath.ToSlash(rel), "/") {
 			dirs = append(dirs, path.Join(dirs[i], part))
+		}
+	}
+	for _, f := range t.Outside {
+		if _, err := os.Stat(filepath.FromSlash(f.Path)); err == nil {
+			files = append(files, f)
 		}
 	}
 	pattern := AgentFiles()
