@@ -169,6 +169,7 @@ type Merge struct {
 	Commit string `json:"commit,omitempty"` // contains it
 	Ref    string `json:"ref,omitempty"`    // where that commit is
 	Take   string `json:"take,omitempty"`   // command that takes it into the target; "" where it is there
+	Ticked bool   `json:"ticked,omitempty"` // whether the commit ticks the task in its list
 }
 
 // A Moment is one entry in a task's history.

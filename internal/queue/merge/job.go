@@ -217,6 +217,11 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 	if there, e := j.has(ctx, at, onto, m, p); there || e != nil {
 		return false, Result{}, e
 	}
+	if j.Amend != nil && p.commit == j.head {
+		if m.Tree, err = j.Amend(ctx, m.Tree); err != nil {
+			return false, Result{}, err
+		}
+	}
 	call := git.Call{Dir: j.repo.Root, Env: env, Stdin: []byte(p.message)}
 	merged, err := j.repo.Do(ctx, call, slices.Concat([]string{"commit-tree", m.Tree}, parents, []string{"-F", "-"})...)
 	if err != nil {

@@ -46,6 +46,8 @@ type Request struct {
 	Message string
 	// Bring copies ignored files into the work tree for checks; nil copies none.
 	Bring func(ctx context.Context, dir string) (paths []string, err error)
+	// Amend returns the tree to merge instead of the merged one; nil leaves that as it is.
+	Amend func(ctx context.Context, tree string) (string, error)
 	// Check checks the merge in a work tree and returns what failed; nil is nothing. A nil Check checks nothing.
 	Check func(ctx context.Context, dir string) (*Failure, error)
 	// Tell reports what the merge waits for; nil reports nothing.

@@ -120,7 +120,11 @@ func (s scene) clean() {
 		s.Errorf("left %v, %v", entries, err)
 	}
 	left, _ := filepath.Glob(filepath.Join(s.State, "*", "merges", "*", "*"))
-	if left = slices.DeleteFunc(left, func(name string) bool { return filepath.Base(name) == "codeloops-lock" }); len(left) > 0 {
+	left = slices.DeleteFunc(left, func(name string) bool {
+		name = filepath.Base(name)
+		return name == "codeloops-lock" || strings.HasPrefix(name, "refs-") || strings.HasPrefix(name, ".codeloops-")
+	})
+	if len(left) > 0 {
 		s.Errorf("left %q", left)
 	}
 }
@@ -529,22 +533,57 @@ func TestSubmodule(t *testing.T) {
 func TestMergedByTheAgent(t *testing.T) {
 	t.Parallel()
 	for _, out := range []bool{false, true} {
-		for _, ref := range []string{"refs/heads/main", queue} {
-			if ref == queue && !out {
-				continue // nothing waits for a branch that is not checked out
-			}
+		const ref = "refs/heads/main"
+		s := newScene(t, out)
+		s.Branch("bad", "main", "bad", "red")
+		s.Git("update-ref", ref, "bad")
+		res, err := s.merge("bad")
+		s.must(err)
+		if res.Outcome != merge.Red || res.Ref != ref || res.Tip != s.Git("rev-parse", "bad") || res.Failure.Output != "bad red" {
+			t.Errorf("%+v", res)
+		}
+		s.clean()
+		s.Branch("good", "bad", "bad", "mended")
+		s.Git("update-ref", ref, "good")
+		s.merged("good")
+		s.clean()
+	}
+}
+
+// TestForeign: what somebody else, such as an agent, has set a ref of the merger to is not merged, until it is put back
+// or the target has it.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	for _, out := range []bool{false, true} {
+		for _, ref := range []string{queue, bases} {
 			s := newScene(t, out)
-			s.Branch("bad", "main", "bad", "red")
-			s.Git("update-ref", ref, "bad")
-			res, err := s.merge("bad")
+			base, err := s.merger.Onto(t.Context(), "main")
 			s.must(err)
-			if res.Outcome != merge.Red || res.Ref != ref || res.Tip != s.Git("rev-parse", "bad") || res.Failure.Output != "bad red" {
-				t.Errorf("%s: %+v", ref, res)
+			s.Branch("evil", "main", "evil", "1\n")
+			s.Branch("one", "main", "one", "1\n")
+			s.Branch("two", "main", "two", "2\n")
+			was := strings.Repeat("0", len(base))
+			for range 2 {
+				s.Git("update-ref", ref, "evil")
+				if _, err := s.merge("one"); !errors.Is(err, merge.ErrForeign) {
+					t.Errorf("%s, checked out %t: %v", ref, out, err)
+				}
+				if _, err := s.merger.Onto(t.Context(), "main"); !errors.Is(err, merge.ErrForeign) {
+					t.Errorf("%s, checked out %t: a new task: %v", ref, out, err)
+				}
+				s.Git("update-ref", ref, was)
+				s.merged("one")
+				if refs, err := s.Refs(ref); err != nil || refs[ref] != "" {
+					was = refs[ref]
+				}
 			}
-			s.clean()
-			s.Branch("good", "bad", "bad", "mended")
-			s.Git("update-ref", ref, "good")
-			s.merged("good")
+			s.Git("update-ref", ref, "evil")
+			s.Git("switch", "-q", "main")
+			s.Git("merge", "-q", "--no-edit", "evil")
+			if !out {
+				s.Git("switch", "-q", "--detach")
+			}
+			s.merged("two")
 			s.clean()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/file"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -42,7 +43,9 @@ func (m *Merger) look(ctx context.Context, target string) (at position, err erro
 		}
 		return at, err
 	}
-	at.tree, err = m.repo.Trees().InUse(ctx, target, "")
+	if at.tree, err = m.repo.Trees().InUse(ctx, target, ""); err == nil {
+		err = m.known(ctx, at)
+	}
 	return at, err
 }
 
@@ -187,6 +190,9 @@ func (m *Merger) publish(ctx context.Context, at position, commit, why string, c
 	}
 	if at.tree == "" {
 		return m.change(ctx, at, why, slices.Concat(changes, at.without(), []string{"update " + heads + at.target + " " + commit + " " + at.tip})...)
+	}
+	if err := m.note(at, mark{commit, at.tip}, file.Write); err != nil {
+		return false, err
 	}
 	// To verify the tip as well would lock the branch, and the user's own commit might find it locked.
 	return m.change(ctx, at, why, append(changes,

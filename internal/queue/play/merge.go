@@ -29,14 +29,22 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	if err := g.bring(ctx, &j.Record, j.Change); err != nil {
 		return nil, err
 	}
-	res, err := g.merger.Merge(ctx, merge.Request{
+	list, err := g.trackedList(ctx, &j.Task)
+	if err != nil {
+		return nil, err
+	}
+	request := merge.Request{
 		Target: j.Task.Target, Head: j.Head, Base: j.Base, Message: fmt.Sprintf("Merge %s\n\n%s", j.Task.Branch(), message(&j.Record)),
 		Bring: g.site.Bring,
 		Check: func(ctx context.Context, dir string) (*merge.Failure, error) {
 			return g.check(ctx, &j.Task, dir)
 		},
 		Tell: func(sentence string) { g.player.Tell(j.Task.ID, sentence) },
-	})
+	}
+	if list != nil {
+		request.Amend = list.tick
+	}
+	res, err := g.merger.Merge(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +52,13 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	gone := g.gone(ctx, j, &res)
 	switch {
 	case res.Outcome == merge.Merged:
-		err := g.leave(j.Task.ID, func(one *place.Place) error { return g.settled(ctx, one, &res) })
+		ticked := false
+		if list != nil {
+			if ticked, err = list.has(ctx, res.Tip); err != nil {
+				return nil, err
+			}
+		}
+		err = g.leave(j.Task.ID, func(one *place.Place) error { return g.settled(ctx, one, &res) })
 		if err != nil && ctx.Err() != nil {
 			return nil, err // the next merger finds it merged, and removes what is left
 		}
@@ -52,7 +66,7 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 			g.player.Tell(j.Task.ID, hint.Sentence(err))
 		}
 		return func(r *queue.Record) error {
-			r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take}
+			r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take, Ticked: ticked}
 			return r.Move(queue.Merged, now, strings.TrimSuffix("without "+gone, "without "))
 		}, nil
 	case res.Outcome == merge.BringsBack && res.UserCommits:

@@ -22,6 +22,9 @@ func (p *Player) Source(o queue.Origin, root string) (source.Source, error) {
 
 // Report tells the origin of a task its outcome.
 func (p *Player) Report(ctx context.Context, r queue.Record) error {
+	if r.State == queue.Merged && r.Merge.Ticked {
+		return nil
+	}
 	from, err := p.Source(r.Task.Origin, r.Task.Repository.Root)
 	if err != nil {
 		return err
@@ -64,7 +67,7 @@ func ReopenHints(all queue.Backlog, open []queue.Task) (sentences []string) {
 			continue
 		case !source.SameText(r.Task.Prompt, t.Prompt):
 			what = "with another text than " + t.Origin.Name + " has now"
-		case r.State == queue.Merged && r.Told == queue.Merged:
+		case r.State == queue.Merged && r.Told == queue.Merged && !r.Merge.Ticked:
 			what = "and " + t.Origin.Name + " has it open again"
 		default:
 			continue

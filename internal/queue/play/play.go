@@ -18,6 +18,7 @@ import (
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/merge"
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/queue/source"
@@ -78,6 +79,8 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		move = later(now, awayFor, hint.Sentence(err))
 	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
 		move = to(queue.Waiting, now, "interrupted")
+	case errors.Is(err, merge.ErrForeign):
+		move = to(queue.NeedsHuman, now, hint.Sentence(err))
 	case err != nil:
 		move = to(queue.Failed, now, hint.Sentence(err))
 	}

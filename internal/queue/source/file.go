@@ -56,13 +56,16 @@ func (*File) Failed(context.Context, string, Result) error { return nil }
 
 // Done implements [Source].
 func (f *File) Done(ctx context.Context, key string, r Result) error {
-	return f.edit(ctx, func(text []byte) ([]byte, error) {
-		items, _ := f.list(wording.Path(f.path), text) // other errors in the file do not matter here
-		if err := asked(wording.Path(f.path), items, key, r); err != nil {
-			return nil, err
-		}
-		return f.done(wording.Path(f.path), text, key)
-	})
+	return f.edit(ctx, func(text []byte) ([]byte, error) { return f.Tick(text, key, r) })
+}
+
+// Tick marks an item as done in a text of the file; it returns nil if it is marked already.
+func (f *File) Tick(text []byte, key string, r Result) ([]byte, error) {
+	items, _ := f.list(wording.Path(f.path), text) // other errors in the file do not matter here
+	if err := asked(wording.Path(f.path), items, key, r); err != nil {
+		return nil, err
+	}
+	return f.done(wording.Path(f.path), text, key)
 }
 
 // read returns the file's contents.

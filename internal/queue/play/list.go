@@ -1,0 +1,109 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/source"
+)
+
+// A trackedList is a file with tasks that git tracks. The merge of a task ticks it, rather than the user's own copy, which
+// would be in the way when the user takes the merge.
+type trackedList struct {
+	*ground
+	*source.File
+
+	task *queue.Task
+	path string // from the root, with slashes
+}
+
+// trackedList returns the list that a task came from; nil if git does not track it, or the user is changing it.
+func (g *ground) trackedList(ctx context.Context, t *queue.Task) (*trackedList, error) {
+	if t.Origin.Key == "" {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	from, err := g.player.Source(t.Origin, t.Repository.Root)
+	of, is := from.(*source.File)
+	if err != nil || !is {
+		return nil, err
+	}
+	name, _ := filepath.EvalSymlinks(of.Name()) // "" where it is gone
+	path, err := filepath.Rel(g.repo.Root, name)
+	if err != nil || !filepath.IsLocal(path) {
+		return nil, nil //nolint:nilerr,nilnil // it lies elsewhere
+	}
+	l := &trackedList{ground: g, File: of, task: t, path: filepath.ToSlash(path)}
+	tracked, err := g.repo.Run(ctx, g.repo.Root, "ls-files", "--", ":(top,literal)"+l.path)
+	if err != nil || tracked == "" {
+		return nil, err
+	}
+	changed, err := g.repo.Run(ctx, g.repo.Root, "status", "--porcelain", "--", ":(top,literal)"+l.path)
+	if err != nil || changed != "" {
+		return nil, err
+	}
+	return l, nil
+}
+
+// tick returns a tree in which the task is ticked. Where that cannot be done, it is the same tree.
+func (l *trackedList) tick(ctx context.Context, tree string) (string, error) {
+	entry, err := l.repo.Run(ctx, l.repo.Root, "ls-tree", "--full-tree", tree, "--", l.path)
+	about := strings.Fields(entry)
+	if err != nil || len(about) < 3 || about[1] != "blob" {
+		return tree, err
+	}
+	ticked, err := l.ticked(ctx, about[2])
+	if ticked == nil || err != nil {
+		return tree, err
+	}
+	id, err := l.repo.Do(ctx, git.Call{Dir: l.repo.Root, Stdin: ticked}, "hash-object", "-w", "--stdin")
+	if err != nil {
+		return tree, err
+	}
+	dir, done, err := l.player.tempDirs().room("tick." + l.task.ID)
+	if err != nil {
+		return tree, err
+	}
+	defer done()
+	call := git.Call{Dir: l.repo.Root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}}
+	made := ""
+	for _, args := range [][]string{{"read-tree", tree}, {"update-index", "--cacheinfo", fmt.Sprintf("%s,%s,%s", about[0], id, l.path)}, {"write-tree"}} {
+		if made, err = l.repo.Do(ctx, call, args...); err != nil {
+			return tree, err
+		}
+	}
+	return made, nil
+}
+
+// ticked returns the text of a blob with the task ticked; nil if it is ticked, or cannot be.
+func (l *trackedList) ticked(ctx context.Context, blob string) ([]byte, error) {
+	text, err := l.text(ctx, blob)
+	if text == nil || err != nil {
+		return nil, err
+	}
+	ticked, _ := l.Tick(text, l.task.Origin.Key, source.Result{Task: l.task.ID, Prompt: l.task.Prompt}) // Done reports an error
+	return ticked, nil
+}
+
+// has reports whether the task is ticked in a commit.
+func (l *trackedList) has(ctx context.Context, commit string) (bool, error) {
+	text, err := l.text(ctx, commit+":"+l.path)
+	if text == nil || err != nil {
+		return false, err
+	}
+	left, err := l.Tick(text, l.task.Origin.Key, source.Result{Task: l.task.ID, Prompt: l.task.Prompt})
+	return left == nil && err == nil, nil
+}
+
+// text returns the content of a blob; nil where there is none.
+func (l *trackedList) text(ctx context.Context, blob string) ([]byte, error) {
+	out, err := l.repo.Do(ctx, git.Call{Dir: l.repo.Root, Stdin: []byte(blob + "\n")}, "cat-file", "--batch")
+	about, text, _ := strings.Cut(out, "\n")
+	if err != nil || strings.HasSuffix(about, " missing") {
+		return nil, err
+	}
+	return []byte(text), nil
+}
