@@ -78,6 +78,7 @@ type Task struct {
 	Log   string // a file for its output
 	// Fill writes files into a new work tree, before the setup command; nil writes none.
 	Fill func(ctx context.Context, dir string) error
+	Tell func(sentence string) // what the setup command has done beside its work tree
 }
 
 // nameOfTask matches names that are valid for a branch, and for a directory on every system.
@@ -225,7 +226,7 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 		}
 	}
 	if t.Setup != "" {
-		if err := p.site.setup(ctx, t); err != nil {
+		if err := p.site.KeepSettings(ctx, t.Tell, func() error { return p.site.setup(ctx, t) }); err != nil {
 			return err
 		}
 		if err := p.setAside(ctx); err != nil {

@@ -183,7 +183,7 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 	}
 	return a.site.Open(ctx, place.Task{
 		Name: j.Task.ID, Base: j.Base, Head: j.Head, Dir: j.Task.Dir, Setup: j.Task.Setup, Log: setupLog(a.dir, j.Task.ID),
-		Fill: a.restore,
+		Fill: a.restore, Tell: func(sentence string) { a.player.Tell(j.Task.ID, sentence) },
 	})
 }
 
