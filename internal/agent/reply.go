@@ -35,7 +35,7 @@ func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report
 		r.ResetAt = said.ResetAt
 	}
 	r.Text, r.Conversation, r.Usage = said.Text, said.Conversation, said.Usage
-	r.running = said.Running
+	r.running, r.Failures = said.Running, said.Failures
 	r.Stdout.Text, r.Stdout.Total, r.Stdout.Omitted = said.Said.Text, said.Said.Total, said.Said.Omitted
 	return r
 }

@@ -152,6 +152,8 @@ type Execution struct {
 	Leftovers []Process
 	// Late is what they printed afterwards.
 	Late Late
+	// Failures are the agent's failed commands and denied actions, as far as its events tell.
+	Failures []Failure
 }
 
 // Blocked reports whether the agent could not work at all, and cannot until something outside of

@@ -151,7 +151,7 @@ func withoutPatches(c loop.Change) loop.Change {
 func loggedTurn(t loop.Turn) loop.Turn {
 	t.ResetAt = loggedTime(t.ResetAt)
 	t.Usage = loggedUsage(t.Usage)
-	t.Leftovers, t.Misses = orNil(t.Leftovers), orNil(slices.Clone(t.Misses))
+	t.Leftovers, t.Misses, t.Failures = orNil(t.Leftovers), orNil(slices.Clone(t.Misses)), orNil(t.Failures)
 	for i := range t.Misses {
 		t.Misses[i].Usage = loggedUsage(t.Misses[i].Usage)
 	}

@@ -50,6 +50,11 @@ func turn(f fields, prefix string, t *loop.Turn) {
 		f.value("pid", &p.PID)
 		f.text("command", &p.Command)
 	})
+	list(f, prefix+"failures,omitempty", &t.Failures, func(f fields, x *loop.Failure) {
+		f.text("act", &x.Act)
+		f.value("exit_code,omitempty", &x.ExitCode)
+		f.value("denied,omitempty", &x.Denied)
+	})
 	stream(f, prefix+"output", &t.Stdout)
 	stream(f, prefix+"stderr", &t.Stderr)
 	if t.Late.Total <= 0 {

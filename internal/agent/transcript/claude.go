@@ -48,6 +48,7 @@ func (c *claude) system(object []byte) {
 		Subtype   string `json:"subtype"`
 		SessionID string `json:"session_id"`
 		Attempt   int    `json:"attempt"`
+		Call      string `json:"tool_use_id"`
 		Most      int    `json:"max_retries"`
 		Status    number `json:"error_status"`
 		Error     loose  `json:"error"`
@@ -66,6 +67,8 @@ func (c *claude) system(object []byte) {
 		c.retries(ending, fmt.Sprintf("%s (status %d), attempt %d of %d", e.Error, e.Status, e.Attempt, e.Most))
 		// A token may be renewed before the next attempt, a key stays the same.
 		c.lost = c.lost || ending == loop.EndAuth && (c.fixedKey || e.Attempt > 1)
+	case "permission_denied":
+		c.done(e.Call, 0, true)
 	case "task_notification":
 		if !c.acts {
 			c.kept = len(c.text) // an answer, not what was said before a tool
@@ -91,6 +94,7 @@ func (c *claude) assistant(object []byte) {
 			Content []struct {
 				Type  string `json:"type"`
 				Text  string `json:"text"`
+				ID    string `json:"id"`
 				Name  string `json:"name"`
 				Input input  `json:"input"`
 			} `json:"content"`
@@ -117,6 +121,7 @@ func (c *claude) assistant(object []byte) {
 		case part.Type == "tool_use":
 			c.acts = c.acts || e.Parent == ""
 			c.tool(part.Name, part.Input)
+			c.call(part.ID, part.Name, part.Input)
 		case part.Type == "text" && e.Parent == "":
 			c.say(part.Text)
 		}
@@ -143,11 +148,35 @@ func (c *claude) stopped(why string) { c.stops(why, "", "end_turn", "stop_sequen
 // user takes what goes back to the model, mostly results of tools.
 func (c *claude) user(object []byte) {
 	var e struct {
-		Parent string `json:"parent_tool_use_id"`
+		Parent  string `json:"parent_tool_use_id"`
+		Message struct {
+			Content []struct {
+				Call    string `json:"tool_use_id"`
+				IsError truth  `json:"is_error"`
+				Content loose  `json:"content"`
+			} `json:"content"`
+		} `json:"message"`
 	}
 	if decode(object, &e); e.Parent == "" {
 		c.round()
 	}
+	for _, part := range e.Message.Content {
+		exit := exitCode(string(part.Content))
+		if part.IsError && exit == 0 { // no command, or it was not started
+			delete(c.calls, part.Call)
+		} else if part.IsError {
+			c.done(part.Call, exit, false)
+		} else {
+			c.done(part.Call, 0, false)
+		}
+	}
+}
+
+// exitCode reads the code of a failed command from the result of its tool, "Exit code 1" and
+// what it printed; 0 for other failures.
+func exitCode(result string) (code int) {
+	_, _ = fmt.Sscanf(result, "Exit code %d", &code)
+	return code
 }
 
 func (c *claude) limit(object []byte) {
@@ -195,7 +224,7 @@ func (c *claude) result(object []byte) {
 	c.pay(e.Cost)
 	c.tokens(e)
 	for _, d := range e.Denials {
-		c.denied(purpose(d.Tool, d.Input))
+		c.ends(loop.Failure{Act: purpose(d.Tool, d.Input), Denied: true})
 	}
 	if c.stop == "" { // the last message's own reason takes precedence
 		c.stopped(e.Stop)

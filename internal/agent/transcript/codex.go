@@ -17,6 +17,8 @@ type codexItem struct {
 	Text    string `json:"text"`
 	Message string `json:"message"`
 	Command loose  `json:"command"`
+	Status  string `json:"status"`
+	Exit    int    `json:"exit_code"`
 	Server  string `json:"server"`
 	Tool    string `json:"tool"`
 	Query   string `json:"query"`
@@ -98,6 +100,8 @@ func (c *codex) completed(item codexItem) {
 	case "agent_message":
 		c.round()
 		c.say(item.Text)
+	case "command_execution":
+		c.ends(loop.Failure{Act: purpose("", input{arguments: arguments{"command": item.Command}}), ExitCode: item.Exit, Denied: item.Status == "declined"})
 	case "file_change":
 		for _, change := range item.Changes {
 			c.notice(loop.NoticeEdit, change.Path)

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"cmp"
-
 	json "github.com/go-json-experiment/json/v1"
 
 	"codeloops/internal/loop"
@@ -11,10 +9,7 @@ import (
 // copilot reads the JSONL of GitHub Copilot CLI. The last line is a result with the exit
 // code; a session.error before it says what went wrong. The token counts are in a separate
 // file, see [Counts].
-type copilot struct {
-	*record
-	calls map[string]string // what running tools are for, by the IDs of the calls
-}
+type copilot struct{ *record }
 
 // event handles few of the many events: what comes in pieces is repeated as a whole.
 func (c *copilot) event(kind string, object []byte) bool {
@@ -29,6 +24,9 @@ func (c *copilot) event(kind string, object []byte) bool {
 			Error   struct {
 				Code string `json:"code"`
 			} `json:"error"`
+			Shell struct {
+				Exit int `json:"exitCode"`
+			} `json:"shellExecution"`
 			Arguments input  `json:"arguments"`
 			ErrorType string `json:"errorType"`
 			InfoType  string `json:"infoType"`
@@ -46,12 +44,9 @@ func (c *copilot) event(kind string, object []byte) bool {
 		c.asked()
 	case "tool.execution_start":
 		c.tool(e.Data.Tool, e.Data.Arguments)
-		c.calls[e.Data.Call] = purpose(e.Data.Tool, e.Data.Arguments)
+		c.call(e.Data.Call, e.Data.Tool, e.Data.Arguments)
 	case "tool.execution_complete":
-		if e.Data.Error.Code == "denied" {
-			c.denied(cmp.Or(c.calls[e.Data.Call], "use a tool"))
-		}
-		delete(c.calls, e.Data.Call)
+		c.done(e.Data.Call, e.Data.Shell.Exit, e.Data.Error.Code == "denied")
 	case "session.info":
 		if e.Data.InfoType == "model_retry" {
 			c.retries(ofMessage(e.Data.Message), e.Data.Message)

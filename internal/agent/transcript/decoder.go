@@ -36,7 +36,7 @@ func New(format string, keep int64, watch loop.Watch) (d *Decoder, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	r := &record{watch: watch, speech: speech{said: excerpt{Excerpt: proc.Excerpt{Keep: int(keep)}}}}
+	r := &record{watch: watch, calls: map[string]string{}, speech: speech{said: excerpt{Excerpt: proc.Excerpt{Keep: int(keep)}}}}
 	return &Decoder{format: format, turn: r, dialect: speak(r)}, true
 }
 

@@ -19,15 +19,15 @@ type record struct {
 	report Report
 
 	speech
-	closed  bool        // the closing event has come
-	failed  bool        // report.Ending and report.Reason are set
-	stop    string      // why the model stopped, if it did not finish by itself
-	problem string      // the last problem that the agent has not overcome yet
-	coping  loop.Ending // the ending that problem would be, if the agent retries a request; "" otherwise
-	refused string      // the first thing that it was not allowed to do
-	busy    bool        // something runs in the background, at whose end the agent goes on
-	hidden  bool        // the agent is doing something that it reports only afterwards
-	lost    bool        // the agent retries what cannot succeed
+	closed  bool              // the closing event has come
+	failed  bool              // report.Ending and report.Reason are set
+	stop    string            // why the model stopped, if it did not finish by itself
+	problem string            // the last problem that the agent has not overcome yet
+	coping  loop.Ending       // the ending that problem would be, if the agent retries a request; "" otherwise
+	calls   map[string]string // what running tools are for, by the IDs of the calls
+	busy    bool              // something runs in the background, at whose end the agent goes on
+	hidden  bool              // the agent is doing something that it reports only afterwards
+	lost    bool              // the agent retries what cannot succeed
 }
 
 // A speech is what the agent has said.
@@ -277,9 +277,7 @@ func (r *record) end(format string) Report {
 		out.Ending, out.Reason = loop.EndFailed, "the model stopped before it had finished: "+Line(r.stop)
 	case strings.TrimSpace(out.Text) == "":
 		out.Ending = loop.EndEmpty
-		if r.refused != "" {
-			out.Reason = r.refused + "; allow it in the agent's settings, or in its command"
-		}
+		out.Reason = loop.Execution{Failures: out.Failures}.Denied()
 	default:
 		out.Ending = loop.EndCompleted
 	}

@@ -31,6 +31,9 @@ type Report struct {
 	Reason  string
 	ResetAt time.Time // when a limit ends; zero if unknown
 
+	// Failures are commands that failed, and what was not allowed; a few at most.
+	Failures []loop.Failure `json:",omitempty"`
+
 	// Answered is set when the reason is an answer of the model's service.
 	Answered bool `json:",omitempty"`
 
@@ -60,7 +63,7 @@ func dialects() map[string]func(*record) dialect {
 		"claude-stream-json": func(r *record) dialect { return &claude{record: r, spent: map[string]loop.Tokens{}} },
 		"cline-json":         func(r *record) dialect { return &cline{record: r} },
 		"codex-json":         func(r *record) dialect { return &codex{record: r} },
-		"copilot-json":       func(r *record) dialect { return &copilot{record: r, calls: map[string]string{}} },
+		"copilot-json":       func(r *record) dialect { return &copilot{record: r} },
 		"droid-stream-json":  func(r *record) dialect { return &droid{record: r} },
 		"gemini-stream-json": func(r *record) dialect { return &gemini{record: r} },
 		"opencode-json":      func(r *record) dialect { return &opencode{record: r} },

@@ -75,25 +75,51 @@ func editing() []string {
 	}
 }
 
+// longestPurpose bounds a purpose, in bytes.
+const longestPurpose = 300
+
 // purpose completes "it was not allowed to".
 func purpose(tool string, in input) string {
 	path, command := in.first("file_path", "filePath", "notebook_path", "path"), in.first("command", "cmd", "commands")
 	switch {
 	case command != "":
-		return "run `" + Line(command) + "`"
+		return "run `" + line(command, longestPurpose) + "`"
 	case path != "" && slices.Contains(editing(), strings.ToLower(tool)):
-		return "change " + Line(path)
+		return "change " + line(path, longestPurpose)
 	}
-	return "use " + Line(tool)
+	return "use " + line(tool, longestPurpose)
 }
 
-// denied takes what the agent was not allowed to do. If nothing comes of the turn, that is
-// why.
-func (r *record) denied(purpose string) {
-	r.cope("it was not allowed to " + purpose)
-	if r.refused == "" {
-		r.refused = r.problem
+// maxFailures bounds [Report.Failures].
+const maxFailures = 16
+
+// call notes what a call of a tool is for, to be read when its result comes.
+func (r *record) call(id, name string, in input) {
+	if id != "" {
+		r.calls[id] = purpose(name, in)
 	}
+}
+
+// done takes the result of a call: the exit code of a command, or that it was denied.
+func (r *record) done(id string, exit int, denied bool) {
+	act, known := r.calls[id]
+	delete(r.calls, id)
+	if known || denied {
+		r.ends(loop.Failure{Act: cmp.Or(act, "use a tool"), ExitCode: exit, Denied: denied})
+	}
+}
+
+// ends takes how a command, or an attempt to do something, ended. Only the last end of the
+// same one counts.
+func (r *record) ends(f loop.Failure) {
+	if f.Denied {
+		r.cope("it was not allowed to " + f.Act)
+	}
+	all := slices.DeleteFunc(r.report.Failures, func(o loop.Failure) bool { return o.Act == f.Act })
+	if f.Denied || f.ExitCode != 0 {
+		all = append(all, f)
+	}
+	r.report.Failures = all[max(0, len(all)-maxFailures):]
 }
 
 // tool reports the use of a tool.

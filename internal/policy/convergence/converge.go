@@ -151,6 +151,9 @@ func (f *fold) report(now loop.Round) Report {
 		}
 	}
 	if len(stuck) > 0 && (f.warned || f.WarnAfter == 0) {
+		if why := now.Attempt.Denied(); why != "" && f.idle >= f.StopAfter {
+			stuck = append(stuck, "In the last one "+why+".")
+		}
 		return Report{Findings: r.Findings, Stuck: strings.Join(stuck, " ")}
 	}
 	return r

@@ -326,8 +326,15 @@ func TestWarnedFirst(t *testing.T) {
 		history = append(history, idle(n))
 		history[n-1].Warnings = got.Warnings
 	}
-	if got = convergence.Look(settings, history, idle(14)); got.Stuck != "The last 4 turns of the actor changed nothing in the work tree." {
+	const stuck = "The last 4 turns of the actor changed nothing in the work tree."
+	if got = convergence.Look(settings, history, idle(14)); got.Stuck != stuck {
 		t.Errorf("after another try: %+v", got)
+	}
+	// What the actor was not allowed to do is named.
+	denied := idle(14)
+	denied.Attempt.Failures = []loop.Failure{{Act: "run `make`", ExitCode: 2}, {Act: "run `npm test`", Denied: true}}
+	if got = convergence.Look(settings, history, denied); got.Stuck != stuck+" In the last one it was not allowed to run `npm test`; allow it in the agent's settings, or in its command." {
+		t.Errorf("denied: %+v", got)
 	}
 }
 

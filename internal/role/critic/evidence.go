@@ -19,7 +19,11 @@ func (d *draft) turn(a loop.Attempt) {
 	}
 	if len(a.Leftovers) > 0 {
 		d.sayf("It left processes running, which codeloops has ended:")
-		d.show("left running", prompt.Clip(leftovers(a.Leftovers), d.budget.Stderr, d.budget.Stderr))
+		d.show("left running", prompt.Clip(leftovers(a.Leftovers), d.budget.Stderr/2, d.budget.Stderr/2))
+	}
+	if len(a.Failures) > 0 {
+		d.sayf("Some of what it did failed, or was not allowed:")
+		d.show("failed", prompt.Clip(failures(a.Failures), d.budget.Stderr/2, d.budget.Stderr/2))
 	}
 	if a.Late.Total > 0 {
 		d.sayf("They printed %d bytes after the turn had ended. None of that is shown here.", a.Late.Total)
@@ -36,6 +40,14 @@ func leftovers(processes []loop.Process) string {
 	var b strings.Builder
 	for _, l := range processes {
 		fmt.Fprintf(&b, "%d %s\n", l.PID, wording.Clean(l.Command))
+	}
+	return b.String()
+}
+
+func failures(all []loop.Failure) string {
+	var b strings.Builder
+	for _, f := range all {
+		b.WriteString(wording.Clean(f.String()) + "\n")
 	}
 	return b.String()
 }

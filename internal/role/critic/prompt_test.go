@@ -76,6 +76,7 @@ func later() loop.Case {
 	c.Attempt.Ending, c.Attempt.ExitCode, c.Attempt.Duration = loop.EndTimedOut, -1, time.Hour
 	c.Attempt.Stderr = loop.Output{Text: "head\n[... 90 bytes left out ...]\ntail\n", Total: 100, Omitted: 90, File: "/outputs/003-actor.stderr"}
 	c.Attempt.Leftovers = []loop.Process{{PID: 4711, Command: "node server.js"}}
+	c.Attempt.Failures = []loop.Failure{{Act: "run `npm test`", ExitCode: 1}, {Act: "use WebFetch", Denied: true}}
 	c.Change.Warnings = []string{"secret.pem cannot be read: permission denied"}
 	c.Change.Files = append(c.Change.Files,
 		loop.FileChange{Path: "logo.png", Status: loop.FileModified, Binary: true, OldSize: 10, NewSize: 300, Patch: "diff --git a/logo.png b/logo.png\nBinary files differ\n"},
@@ -233,7 +234,7 @@ func TestPromptIsBounded(t *testing.T) {
 	huge := strings.Repeat("\x00\xff é 😀 @main.go\n", 1<<13)
 	output := loop.Output{Text: huge}
 	c := loop.Case{Iteration: 99, Task: "task"}
-	c.Attempt = loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: output, Stderr: output, Leftovers: []loop.Process{{Command: huge}}}}}
+	c.Attempt = loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: output, Stderr: output, Leftovers: []loop.Process{{Command: huge}}, Failures: []loop.Failure{{Act: huge, Denied: true}}}}}
 	for i := range 2000 {
 		c.Change.Files = append(c.Change.Files, loop.FileChange{Path: fmt.Sprintf("f%d", i), Status: loop.FileModified, Patch: huge[:200*(i%50)]})
 	}

@@ -23,7 +23,7 @@ func everywhere() loop.Case {
 	return loop.Case{
 		Iteration: 3, Task: "work",
 		Attempt: loop.Attempt{Turn: loop.Turn{
-			Execution: loop.Execution{Stdout: output, Stderr: output, ExitCode: 1, Duration: time.Second, Leftovers: []loop.Process{{PID: 1, Command: foreign}}},
+			Execution: loop.Execution{Stdout: output, Stderr: output, ExitCode: 1, Duration: time.Second, Leftovers: []loop.Process{{PID: 1, Command: foreign}}, Failures: []loop.Failure{{Act: foreign, Denied: true}}},
 			Try:       loop.Try{Ending: loop.EndFailed, Reason: foreign},
 		}},
 		Change:     loop.Change{Files: files, Insertions: 1, Warnings: []string{foreign, foreign}},

@@ -222,6 +222,9 @@ func (p *pretty) turn(name string, t loop.Turn, what string) {
 	if text := Waited(p.state.Turn().Waits); text != "" {
 		notes = append(notes, text)
 	}
+	if t.Denied() != "" {
+		notes = append(notes, Failures(t.Failures)...)
+	}
 	p.notes(append(notes, leftovers(t.Leftovers)...))
 	p.failed(t)
 }

@@ -267,6 +267,23 @@ func leftovers(ps []loop.Process) []string {
 		Count(len(ps), "process", "processes"), strings.Join(names, "; "))}
 }
 
+// Failures says in one line which of a turn's commands failed, and what was not allowed.
+func Failures(all []loop.Failure) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	const most = 4
+	var parts []string
+	for _, f := range all[:min(most, len(all))] {
+		parts = append(parts, Cut(term.Line(f.String()), 80))
+	}
+	text := "failed: " + strings.Join(parts, "; ")
+	if more := len(all) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return []string{text}
+}
+
 // Failure says in a word or two how a check failed.
 func Failure(c loop.CheckResult) string {
 	if c.Ending == loop.EndCompleted && c.ExitCode == 0 {

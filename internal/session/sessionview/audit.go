@@ -49,6 +49,7 @@ type Audited struct {
 	Concerns []loop.Concern     `json:"concerns"`
 	Findings []loop.Finding     `json:"findings"`
 	Checks   []AuditedCheck     `json:"checks"`
+	Failures []string           `json:"failures,omitempty"` // of the actor's commands, and what it was not allowed
 	Trace    []AuditedPhase     `json:"trace"`
 }
 
@@ -101,6 +102,9 @@ func audited(r loop.Round) Audited {
 		Trace: each(r.Trace, func(x loop.Phase) AuditedPhase {
 			return AuditedPhase{State: x.State.String(), DurationSecs: x.Duration.Seconds(), WaitedSecs: x.Waited.Seconds(), Turns: x.Turns}
 		}),
+	}
+	for _, f := range r.Attempt.Failures {
+		one.Failures = append(one.Failures, f.String())
 	}
 	if own := r.Inspection.Audit; own.After != "" {
 		one.Files, one.Insertions, one.Deletions, one.Bytes = &own.Files, &own.Insertions, &own.Deletions, &own.Bytes
@@ -201,6 +205,7 @@ func (r *auditText) evidence(a Audited) {
 	for _, x := range a.Checks {
 		r.rowf("check", "%s: %s", either(x.Passed, "passed", "failed"), x.Command)
 	}
+	r.rowf("failed", "%s", render.Cut(strings.Join(a.Failures, "; "), 4*max(20, r.width-auditIndent)))
 	for _, x := range a.Trace {
 		state, _ := loop.ParseState(x.State)
 		r.rowf("phase", "%s  %s%s%s", words.Phase(state), render.Span(seconds(x.DurationSecs)), render.WaitNote(seconds(x.WaitedSecs)), x.turns())

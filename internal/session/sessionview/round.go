@@ -53,6 +53,9 @@ func (d *Details) turned() {
 }
 
 func (d *Details) leftovers(t loop.Turn) {
+	for _, line := range render.Failures(t.Failures) {
+		d.rowf("", "%s", line)
+	}
 	for _, p := range t.Leftovers {
 		d.rowf("", "left running, ended: %s", term.Line(p.Command))
 	}

@@ -1,0 +1,32 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Failure is a command of the agent that failed and did not succeed later in the turn, or
+// something that the agent was not allowed to do.
+type Failure struct {
+	Act      string // "run `npm test`"
+	ExitCode int    // of a command; 0 if it was denied
+	Denied   bool
+}
+
+// String says in some words what failed.
+func (f Failure) String() string {
+	if f.Denied {
+		return "not allowed to " + f.Act
+	}
+	return fmt.Sprintf("%s ended with exit code %d", strings.TrimPrefix(f.Act, "run "), f.ExitCode)
+}
+
+// Denied says what the agent was not allowed to do, and what to change; "" if it was allowed all.
+func (e Execution) Denied() string {
+	for _, f := range e.Failures {
+		if f.Denied {
+			return "it was not allowed to " + f.Act + "; allow it in the agent's settings, or in its command"
+		}
+	}
+	return ""
+}
