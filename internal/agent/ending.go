@@ -48,6 +48,8 @@ func cut(e loop.Ending, said *transcript.Report) (loop.Ending, string) {
 	switch {
 	case said == nil:
 		return e, ""
+	case e == loop.EndIdle && said.Spinning:
+		e = loop.EndSpinning
 	case e == loop.EndIdle && said.Coping.Stuck():
 		e = said.Coping
 	}

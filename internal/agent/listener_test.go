@@ -214,3 +214,13 @@ func TestPolicyFile(t *testing.T) {
 		t.Errorf("the file is still there: %v", err)
 	}
 }
+
+// TestSpins: an agent that asks its model again and again is ended.
+func TestSpins(t *testing.T) {
+	t.Parallel()
+	says := strings.Repeat(`{"type":"step_start","part":{}}`+"\n"+`{"type":"step_finish","part":{"reason":"unknown"}}`+"\n", 30)
+	reply, took := listens(t, "opencode", says, time.Second)
+	if reply.Ending != loop.EndSpinning || !strings.Contains(reply.Reason, "20 requests") || took > time.Minute {
+		t.Errorf("%s after %v: %s", reply.Ending, took, reply.Reason)
+	}
+}

@@ -114,6 +114,9 @@ func (c *claude) assistant(object []byte) {
 	c.spends(e.Message.ID, e.Message.Usage)
 	if e.Parent == "" {
 		c.acts = c.acts && e.Message.ID == c.id
+		if e.Message.ID != c.id {
+			c.step()
+		}
 		c.message(e.Message.ID)
 	}
 	for _, part := range e.Message.Content {

@@ -61,6 +61,7 @@ func (c *cline) spends(u clineUsage) {
 func (c *cline) agent(e clineEvent) {
 	switch {
 	case e.Type == "iteration_start":
+		c.step()
 		c.round()
 	case e.Type == "content_start" && e.Content == "tool":
 		c.tool(e.Tool, e.Input)

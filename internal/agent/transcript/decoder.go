@@ -40,9 +40,9 @@ func New(format string, keep int64, watch loop.Watch) (d *Decoder, ok bool) {
 	return &Decoder{format: format, turn: r, dialect: speak(r)}, true
 }
 
-// Lost reports whether the agent keeps retrying what cannot succeed. Its turn may be
+// Lost reports whether the agent keeps retrying what cannot succeed, or spins. Its turn may be
 // ended: Report.Problem says why.
-func (d *Decoder) Lost() bool { return d.turn.lost }
+func (d *Decoder) Lost() bool { return d.turn.lost || d.turn.report.Spinning }
 
 // Limited reports whether the agent has hit a limit and done nothing since.
 func (d *Decoder) Limited() bool { return d.turn.coping == loop.EndRateLimited }

@@ -26,6 +26,9 @@ func (d *droid) event(kind string, object []byte) bool {
 	case "system", "tool_result":
 	case "message":
 		if e.Role == "assistant" {
+			if e.ID != d.id {
+				d.step()
+			}
 			d.message(e.ID)
 			d.say(e.Text)
 		}

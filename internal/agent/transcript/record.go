@@ -28,6 +28,7 @@ type record struct {
 	busy    bool              // something runs in the background, at whose end the agent goes on
 	hidden  bool              // the agent is doing something that it reports only afterwards
 	lost    bool              // the agent retries what cannot succeed
+	spins   int               // requests to the model in a row that brought nothing
 }
 
 // A speech is what the agent has said.
@@ -48,6 +49,9 @@ func (r *record) say(text string) {
 	}
 	r.gotOver()
 	r.closed = false
+	if text != r.last {
+		r.spins = 0
+	}
 	r.last = text
 	if r.failed { // there was an error, but it did not keep the agent from working
 		r.report.Ending = loop.EndFailed
@@ -255,7 +259,22 @@ func (r *record) pay(cost *float64) {
 }
 
 // asked counts a request to the model.
-func (r *record) asked() { r.report.Usage = r.report.Usage.Plus(loop.Usage{Rounds: new(1)}) }
+func (r *record) asked() {
+	r.report.Usage = r.report.Usage.Plus(loop.Usage{Rounds: new(1)})
+	r.step()
+}
+
+// maxSpins is how many requests to the model in a row may bring neither a tool call nor a new
+// text. Models that only think need a few.
+const maxSpins = 20
+
+// step notes a request to the model.
+func (r *record) step() {
+	if r.spins++; r.spins > maxSpins {
+		r.report.Spinning = true
+		r.problem = fmt.Sprintf("the last %d requests to its model brought no tool call and no new text", maxSpins)
+	}
+}
 
 func (r *record) end(format string) Report {
 	r.whole()

@@ -41,6 +41,10 @@ type Report struct {
 	// not cut the turn short.
 	Closed bool `json:"-"`
 
+	// Spinning is set when the agent asked its model again and again, and nothing came of it;
+	// Problem says so.
+	Spinning bool `json:"-"`
+
 	// Problem is a problem that the agent was still trying to overcome.
 	Problem string
 	// Coping is the ending that Problem would have been, if it was an answer of the

@@ -125,6 +125,7 @@ func (r *record) ends(f loop.Failure) {
 // tool reports the use of a tool.
 func (r *record) tool(name string, in input) {
 	r.gotOver()
+	r.spins = 0
 	path, command := in.first("file_path", "filePath", "notebook_path", "path"), in.first("command", "cmd", "commands")
 	switch {
 	case slices.Contains(editing(), strings.ToLower(name)):
