@@ -56,6 +56,8 @@ type Reply struct {
 	Text string
 	// Answered is set when the turn failed with an answer of the model's service.
 	Answered bool
+	// SealOnly: the answer may have been cut off without a word.
+	SealOnly bool
 	running  bool // its usage is that of its own messages
 }
 

@@ -24,6 +24,7 @@ func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report
 		},
 		Try: loop.Try{Ending: how, Reason: reason},
 	}}
+	r.SealOnly = s.Truncation == "silent"
 	for _, p := range res.Leftovers {
 		r.Leftovers = append(r.Leftovers, loop.Process{PID: p.PID, Command: p.Command})
 	}

@@ -117,6 +117,9 @@ type Protocol struct {
 	// Streams is set for a CLI that prints while it works, so that silence means
 	// something. The others are silent until they are done.
 	Streams bool
+	// Truncation is "silent" for a CLI that ends well although the service cut the model's
+	// answer off: a DONE of it counts only with its seal.
+	Truncation string
 	// Sayings are matched against the start of a failed turn's reason, as its events tell
 	// it, and of its last lines. The first match counts.
 	Sayings []Saying

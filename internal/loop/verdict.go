@@ -119,6 +119,9 @@ type Review struct {
 	Seal, Boundary string
 	// Sealed says whether the decision repeats the seal.
 	Sealed Sealed
+	// SealOnly: a DONE counts only with its seal, because the agent does not tell when an answer
+	// was cut off.
+	SealOnly bool
 	// Quoted: an unsealed DONE appears word for word in the evidence.
 	Quoted bool
 	// Verdict is only valid while Problem is empty.

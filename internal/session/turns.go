@@ -167,6 +167,7 @@ func reading(f fields, r *loop.Review) {
 	f.text("critic_seal,omitempty", &r.Seal)
 	f.text("critic_boundary,omitempty", &r.Boundary)
 	word(f, "critic_sealed,omitempty", &r.Sealed)
+	f.value("critic_seal_only,omitempty", &r.SealOnly)
 	f.value("critic_quoted,omitempty", &r.Quoted)
 	f.texts("critic_unmentioned,omitempty", &r.Unmentioned)
 	f.texts("critic_undone,omitempty", &r.Written.Changed)

@@ -57,7 +57,7 @@ func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) 
 	reply, written, err := c.Play(ctx, agent.Request{
 		ID: matter.ID, Step: matter.Step, Role: cmp.Or(c.Role, loop.RoleCritic), Access: loop.ReadOnly, Iteration: matter.Iteration, Repeat: agent.Repeat{Ask: c.ask(matter.Iteration)}, Prompt: text, Watch: watch,
 	})
-	review.Turn, review.Reply, review.Written = reply.Turn, reply.Text, written
+	review.Turn, review.Reply, review.Written, review.SealOnly = reply.Turn, reply.Text, written, reply.SealOnly
 	if ctx.Err() != nil {
 		return review, context.Cause(ctx)
 	}

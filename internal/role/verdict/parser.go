@@ -38,7 +38,7 @@ func Reread(r *loop.Review, c Contract) {
 }
 
 func readBy(r *loop.Review, c Contract, quoted func([]string) bool) {
-	p := Parser{Boundary: r.Boundary, Seal: r.Seal, Contract: c, Quoted: quoted}
+	p := Parser{Boundary: r.Boundary, Seal: r.Seal, SealOnly: r.SealOnly, Contract: c, Quoted: quoted}
 	r.Verdict, r.Sealed, r.Problem = p.Read(r.Reply)
 }
 
@@ -64,6 +64,8 @@ type Parser struct {
 	Boundary string
 	// Seal is the random word that a decision should repeat, "" for none.
 	Seal string
+	// SealOnly requires the seal of a DONE.
+	SealOnly bool
 	// Quoted reports whether all the lines are in the evidence; nil: there is none.
 	Quoted func(lines []string) bool
 	// Contract is what the verdicts must satisfy.
@@ -78,7 +80,7 @@ func (p Parser) Read(reply string) (v loop.Verdict, sealed loop.Sealed, problem 
 	if err != nil {
 		return v, sealed, err.Error()
 	}
-	if p.Contract.Sealed && p.Seal != "" && sealed != loop.SealRight {
+	if (p.Contract.Sealed || p.SealOnly && v.Decision == loop.Done) && p.Seal != "" && sealed != loop.SealRight {
 		return v, sealed, unsealed(sealed)
 	}
 	if broken := p.Contract.Check(v); broken != "" {

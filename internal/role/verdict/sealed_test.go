@@ -70,6 +70,11 @@ func TestParseSealed(t *testing.T) {
 			if v.Decision != c.decided || sealed != c.sealed || problem != c.problem {
 				t.Errorf("got  %q, %q, %q\nwant %q, %q, %q", v.Decision, sealed, problem, c.decided, c.sealed, c.problem)
 			}
+			p.SealOnly = true
+			_, _, problem = p.Read(strings.ReplaceAll(c.reply, "´", "`"))
+			if (problem == "") != (c.problem == "" && (c.sealed == loop.SealRight || c.decided != loop.Done)) {
+				t.Errorf("where a DONE needs the seal, the problem is %q", problem)
+			}
 			p.Contract.Sealed = true
 			_, _, problem = p.Read(strings.ReplaceAll(c.reply, "´", "`"))
 			if (problem == "") != (c.problem == "" && c.sealed == loop.SealRight) {
