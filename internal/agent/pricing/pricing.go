@@ -45,6 +45,9 @@ func (e *Estimator) Run(ctx context.Context, r agent.Request) (agent.Reply, erro
 		u.Tokens = &loop.Tokens{Input: tokens(int64(len(r.Prompt))), Output: tokens(printed(reply))}
 		u.TokensEstimated = true
 	}
+	if u.CostUSD != nil && *u.CostUSD == 0 && !u.TokensEstimated && u.Tokens.All() > 0 {
+		u.CostUSD = nil // CLIs say $0 of a model that they have no price for
+	}
 	if u.CostUSD == nil && e.Prices != (Prices{}) {
 		cost := e.Prices.of(*u.Tokens)
 		u.CostUSD, u.CostEstimated = &cost, true

@@ -41,6 +41,21 @@ func TestUsage(t *testing.T) {
 			prices,
 			loop.Usage{Tokens: &reported, CostUSD: new(0.009), CostEstimated: true},
 		},
+		"$0 for tokens": {
+			loop.Turn{Try: loop.Try{Usage: loop.Usage{Tokens: &reported, CostUSD: new(0.0)}}},
+			prices,
+			loop.Usage{Tokens: &reported, CostUSD: new(0.009), CostEstimated: true},
+		},
+		"$0 for tokens, no prices": {
+			loop.Turn{Try: loop.Try{Usage: loop.Usage{Tokens: &reported, CostUSD: new(0.0)}}},
+			pricing.Prices{},
+			loop.Usage{Tokens: &reported},
+		},
+		"$0 for nothing": {
+			loop.Turn{Try: loop.Try{Usage: loop.Usage{Tokens: &loop.Tokens{}, CostUSD: new(0.0)}}},
+			prices,
+			loop.Usage{Tokens: &loop.Tokens{}, CostUSD: new(0.0)},
+		},
 		"no prices": {
 			loop.Turn{Try: loop.Try{Usage: loop.Usage{Tokens: &reported}}},
 			pricing.Prices{},
