@@ -65,8 +65,6 @@ func answer(names, verb, word, rest string) (found []loop.Answer) {
 	switch {
 	case state == "", state == loop.FindingWithdrawn && !strings.ContainsFunc(why, unicode.IsLetter):
 		return nil
-	case state == loop.FindingClosed && hedged(rest):
-		return nil
 	}
 	for _, id := range named(names) {
 		found = append(found, loop.Answer{ID: id, State: state, Why: why})
@@ -89,19 +87,6 @@ func stateOf(word, verb string) loop.FindingState {
 		return ""
 	}
 	return loop.FindingOpen
-}
-
-// hedged reports whether what follows "settled" takes it back.
-func hedged(rest string) bool {
-	all := words(rest)
-	first := slices.IndexFunc(all, func(w string) bool { return w != "." })
-	return strings.HasPrefix(strings.TrimSpace(rest), "?") ||
-		first >= 0 && slices.Contains([]string{
-			"if", "once", "when", "after", "or", "apart", "mostly", "only", "pending", "later", "soon", "not", "until", "incorrectly", "wrongly", "badly", "poorly",
-		}, all[first]) ||
-		has(all, "but", "except", "excepting", "however", "although", "though", "unless", "partly", "partially", "in part",
-			"still broken", "still fails", "still failing", "still missing", "still open", "still there", "wont fix", "next iteration", "next round", "allegedly", "supposedly", "reportedly", "presumably", "probably", "perhaps", "maybe", "unverified", "not verified",
-			"i assume", "i believe", "i guess", "i hope", "i think")
 }
 
 // nameIn matches the name of a finding, or its number, and a dash or the like before it.
@@ -133,16 +118,6 @@ func settle(all []loop.Answer) (one []loop.Answer) {
 		}
 	}
 	return one
-}
-
-// openStill returns the name of a finding that a DONE itself calls open, "" for none.
-func openStill(v loop.Verdict) string {
-	for _, a := range v.Answers {
-		if v.Decision == loop.Done && a.State == loop.FindingOpen {
-			return a.ID
-		}
-	}
-	return ""
 }
 
 // answers reads the member "findings": a list of objects with "id", "state" and a reason,

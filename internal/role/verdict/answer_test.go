@@ -45,29 +45,18 @@ func TestAnswers(t *testing.T) {
 		"SUMMARY: fine\nFindings: F1: settled, F2: settled":                                 "F1 closed, F2 closed",
 		"SUMMARY: fine\nSEAL: abcdefgh\nF1: settled\nF2: withdrawn, it is not asked for":    "F1 closed, F2 withdrawn (it is not asked for)",
 		// No answers.
-		"SUMMARY: all findings are settled":                      "",
-		"SUMMARY: everything is settled, F1 too":                 "",
-		"SUMMARY: fine\nF1: withdrawn":                           "",
-		"SUMMARY: fine\nF1: withdrawn.":                          "",
-		"SUMMARY: fine\nF1: settled, but for the README":         "",
-		"SUMMARY: fine\nF1: settled?":                            "",
-		"SUMMARY: fine\nF1: settled once the test is back":       "",
-		"SUMMARY: fine\nF1: settled, the test is back but fails": "",
-		"SUMMARY: fine\nF1: resolved incorrectly":                "",
-		"SUMMARY: fine\nF1: fixed in part":                       "",
-		"SUMMARY: fine\nF1: nearly settled":                      "",
-		"SUMMARY: fine\nF1: to be settled":                       "",
-		"SUMMARY: fine\nF1: wrong":                               "",
-		"SUMMARY: fine\nF1: wrong output is printed":             "",
-		"SUMMARY: fine\nF1: settled, and still open":             "",
-		"SUMMARY: fine\nF1: settled, allegedly":                  "",
-		"SUMMARY: fine\nF1: done - I assume":                     "",
-		"SUMMARY: fine\nF1: closed as won't fix":                 "",
-		"SUMMARY: fine\nF1: fixed in the next iteration":         "",
-		"SUMMARY: fine\nF1: <settled, or withdrawn and why>":     "",
-		"SUMMARY: fine\n> F1: settled":                           "",
-		"SUMMARY: fine\n```\nF1: settled\n```":                   "",
-		"SUMMARY: fine\nthe actor says that F1: settled":         "",
+		"SUMMARY: all findings are settled":                  "",
+		"SUMMARY: everything is settled, F1 too":             "",
+		"SUMMARY: fine\nF1: withdrawn":                       "",
+		"SUMMARY: fine\nF1: withdrawn.":                      "",
+		"SUMMARY: fine\nF1: nearly settled":                  "",
+		"SUMMARY: fine\nF1: to be settled":                   "",
+		"SUMMARY: fine\nF1: wrong":                           "",
+		"SUMMARY: fine\nF1: wrong output is printed":         "",
+		"SUMMARY: fine\nF1: <settled, or withdrawn and why>": "",
+		"SUMMARY: fine\n> F1: settled":                       "",
+		"SUMMARY: fine\n```\nF1: settled\n```":               "",
+		"SUMMARY: fine\nthe actor says that F1: settled":     "",
 	} {
 		v, err := verdict.Parse("I looked. F1: settled\n\nDECISION: DONE\n" + text)
 		if err != nil {
@@ -103,12 +92,11 @@ func TestAnswersInObjects(t *testing.T) {
 		`["F1: settled", "F2: withdrawn, not asked for"]`:              "F1 closed, F2 withdrawn (not asked for)",
 		`{"F2": "settled", "F1": {"state": "settled"}}`:                "F1 closed, F2 closed",
 		`[{"id": "F1", "state": "withdrawn"}]`:                         "",
-		`[{"id": "F1", "state": "settled, except for the README"}]`:    "",
-		`[{"id": "F1"}]`:         "",
-		`[{"state": "settled"}]`: "",
-		`"all settled"`:          "",
-		`true`:                   "",
-		`[1, null, [], {}]`:      "",
+		`[{"id": "F1"}]`:                                               "",
+		`[{"state": "settled"}]`:                                       "",
+		`"all settled"`:                                                "",
+		`true`:                                                         "",
+		`[1, null, [], {}]`:                                            "",
 	} {
 		v, err := verdict.Parse(`{"decision": "done", "summary": "fine", "findings": ` + object + `}`)
 		if err != nil {
@@ -129,7 +117,6 @@ func TestDoneOverWhatItCallsOpen(t *testing.T) {
 		"DECISION: DONE\nSUMMARY: fine\nF1: settled\nF1: still missing",
 		"DECISION: DONE\nSUMMARY: fine\nF1: settled\nF1: withdrawn, it was not asked for",
 		`{"decision": "approve", "findings": [{"id": "F1", "state": "open"}]}`,
-		"DECISION: DONE\nSUMMARY: fine\nF1: settled\n\n" + `{"decision": "done", "findings": [{"id": "F1", "state": "open"}]}`,
 	} {
 		if v, err := verdict.Parse(reply); err == nil || !strings.Contains(err.Error(), `names what is open: "finding F1"`) {
 			t.Errorf("%q: %+v, %v", reply, v, err)

@@ -33,11 +33,10 @@ type block struct {
 	above    []field // above the decision line, if there is no other block
 
 	// Set by settle:
-	word     loop.Decision // "" for none
-	said     string        // the text that should be a decision
-	rest     string        // the remark, and the text up to the first label
-	heading  bool          // only a title above a JSON object or a fence
-	unfilled bool          // a copy of the form in the instructions; set by claims
+	word    loop.Decision // "" for none
+	said    string        // the text that should be a decision
+	rest    string        // the remark, and the text up to the first label
+	heading bool          // only a title above a JSON object or a fence
 }
 
 // settle reads the decision of a complete decision line.

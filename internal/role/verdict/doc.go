@@ -31,23 +31,16 @@
 // # One decision
 //
 // The prompt holds a random word, the seal. A block or an object that repeats it is sealed,
-// and decides; a wrong seal counts as none. If nothing is sealed, the last decision counts.
-// Either way, all decisions in the critic's own words must agree, and so must all scores
-// and all confidences. Otherwise there is no decision.
+// and decides, whatever else the reply says; sealed decisions that differ are none. A wrong
+// seal counts as none.
 //
-// CONTINUE, ERROR and ESCALATE need no more than that. A DONE is rejected if
+// If nothing is sealed, the one decision in the critic's own words counts. A DONE counts
+// then only if it is the last thing in the reply, if no other decision is named with its
+// label, and if it does not occur in the evidence word for word.
 //
-//   - the reply names another decision anywhere else, even quoted, in a tag, in
-//     look-alike letters or in the middle of a sentence (with a seal: only at the
-//     beginning of a line);
-//   - something open is named beside it: feedback, a recovery, issues;
-//   - it is introduced as a plan, or as somebody else's words;
-//   - it is followed by more than a closing remark: by a plan, by a word that takes it
-//     back or, without a seal, by anything long or with a title of its own;
-//   - it has no seal, and occurs in the evidence word for word.
-//
-// If a score decides, it must be above the feedback, alone in its line, and the only score
-// in the reply.
+// A DONE is rejected if it names something open: an issue, a required change, a point
+// marked as a must, a finding that it calls open. No other word decides, of any language.
+// Numbers that differ are none.
 //
 // If the policy of a run wants structured replies, only a JSON object decides, and the
 // [Contract] says what it must hold. The contract may also require that every decision is

@@ -24,25 +24,24 @@ func tagLine(text string) bool {
 
 // line reads the JSON object or the tag at the beginning of a line, if any, and continues
 // after it.
-func (r *reading) line(l line) error {
+func (r *reading) line(l line) {
 	if wording.Indent(l.text) > maxIndent {
-		return nil
+		return
 	}
 	body := strings.TrimLeft(l.text, " \t")
 	switch at := l.end - len(body); {
 	case hasPrefixFold(body, openTag):
-		return r.tagged(l, at+len(openTag))
+		r.tagged(l, at+len(openTag))
 	case hasPrefixFold(body, closeTag):
 		r.push(l.start)
 	case strings.HasPrefix(body, "{"):
-		return r.bareObject(at)
+		r.bareObject(at)
 	}
-	return nil
 }
 
 // tagged reads the text between the tags, which may be a JSON object in a fence. Tags
 // around anything else only end the value before them.
-func (r *reading) tagged(l line, from int) error {
+func (r *reading) tagged(l line, from int) {
 	r.push(l.start)
 	if r.closeAt < from {
 		r.closeAt = len(r.text)
@@ -53,63 +52,59 @@ func (r *reading) tagged(l line, from int) error {
 	to := r.closeAt
 	content := strings.TrimSpace(unfence(r.text[from:to]))
 	if !strings.HasPrefix(content, "{") {
-		return nil
+		return
 	}
-	c, ok, err := wholeObject(content, r.seal)
-	if err != nil {
-		return err
-	}
+	c, ok := wholeObject(content, r.seal)
 	if !ok || r.boundary.In(content) {
-		return problem("what stands in %s is no decision: %s", openTag, quote(content))
+		c.problem = problem("what stands in %s is no decision: %s", openTag, quote(content))
 	}
 	r.add(c, l.start, to)
 	r.skipTo(to)
-	return nil
 }
 
-// bareObject reads the JSON object at an offset.
-func (r *reading) bareObject(at int) error {
+// bareObject reads the JSON object at an offset. One that never ends is a decision that cannot be
+// read if it may be one.
+func (r *reading) bareObject(at int) {
 	text := r.text[at:]
-	if !strings.HasPrefix(strings.TrimLeft(text[1:], " \t\n"), `"`) {
-		return nil
+	if r.endless || !strings.HasPrefix(strings.TrimLeft(text[1:], " \t\n"), `"`) {
+		return
 	}
 	n := objectEnd(text)
 	if n < 0 {
-		return problem("a JSON object in the reply never ends: %s", quote(text))
+		if mentions(text) {
+			r.add(claim{problem: problem("a JSON object in the reply never ends: %s", quote(text))}, at, at)
+		}
+		r.endless = true // none below it is read: each would be searched to the end of the reply
+		return
 	}
 	src := text[:n]
 	after, _, _ := strings.Cut(text[n:], "\n")
 	after = strings.TrimSpace(after)
-	c, ok, err := parseObject(src, r.seal)
-	switch {
-	case err != nil:
-		return err
-	case ok && r.boundary.In(src):
-		return problem("a JSON object in the reply reaches into the evidence")
-	case ok && after != "" && !strings.EqualFold(after, closeTag):
-		return problem("a JSON object with a decision is followed by other text in its line: %s", quote(after))
-	case ok:
+	if c, ok := parseObject(src, r.seal); ok {
+		switch {
+		case r.boundary.In(src):
+			c.problem = problem("a JSON object in the reply reaches into the evidence")
+		case after != "" && !strings.EqualFold(after, closeTag):
+			c.problem = problem("a JSON object with a decision is followed by other text in its line: %s", quote(after))
+		}
 		r.add(c, at, at+n)
 	}
 	r.skipTo(at + n)
-	return nil
 }
 
 // add records the claim of an object between two offsets.
 func (r *reading) add(c claim, at, end int) {
-	c.at, c.tail, c.lead = at, r.text[end:], r.text[:at]
+	c.at, c.tail = at, r.text[end:]
 	r.objects = append(r.objects, c)
 }
 
-// wholeObject reads a text that is one JSON object and nothing else. It is an error if the
-// text is something else and mentions a decision.
-func wholeObject(text string, s Seal) (c claim, ok bool, err error) {
+// wholeObject reads a text that is one JSON object and nothing else. Anything else that mentions a
+// decision is one that cannot be read.
+func wholeObject(text string, s Seal) (c claim, ok bool) {
 	n := objectEnd(text)
 	if n < 0 || strings.TrimSpace(text[n:]) != "" {
-		if !mentions(text) {
-			return c, false, nil
-		}
-		return c, true, problem("the JSON of the reply cannot be read as one object: %s", quote(text))
+		c.problem = problem("the JSON of the reply cannot be read as one object: %s", quote(text))
+		return c, mentions(text)
 	}
 	return parseObject(text, s)
 }

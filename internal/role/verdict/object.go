@@ -34,7 +34,7 @@ func objectEnd(text string) int {
 
 // mentions reports whether a text can hold a decision at all.
 func mentions(src string) bool {
-	text := fold(src)
+	text := strings.ToLower(src)
 	return strings.Contains(text, `"decision"`) || strings.Contains(text, `"type"`)
 }
 
@@ -98,49 +98,38 @@ func members(src string) (object, error) {
 // An object is the members of a JSON object, in order: a key may come twice.
 type object []member
 
-// parseObject reads the claim of a JSON object. ok is false if it has no decision; an
-// invalid decision is an error.
-func parseObject(src string, s Seal) (c claim, ok bool, err error) {
+// parseObject reads the claim of a JSON object. ok is false if it has no decision.
+func parseObject(src string, s Seal) (c claim, ok bool) {
 	o, err := members(src)
 	if err != nil {
-		if !strings.Contains(strings.ToLower(src), `"decision"`) {
-			return c, false, nil
-		}
-		return c, true, problem("the JSON object with the decision cannot be read: %s", err.Error())
+		c.problem = problem("the JSON object with the decision cannot be read: %s", err.Error())
+		return c, strings.Contains(strings.ToLower(src), `"decision"`)
 	}
 	word, ok, err := o.decision()
-	if !ok || err != nil {
-		return c, ok, err
-	}
-	if key := o.twice(); key != "" {
-		return c, true, problem("the JSON object with the decision holds %s more than once; give it once", quote(key))
+	if !ok {
+		return c, false
 	}
 	v := o.verdict()
+	c = claim{verdict: o.withDecision(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines(), problem: err}
+	if key := o.twice(); key != "" {
+		c.problem = problem("the JSON object with the decision holds %s more than once; give it once", quote(key))
+	}
 	for _, text := range []string{v.Summary, v.Feedback, v.Analysis, v.Recovery} {
 		if isPlaceholder(text) {
-			return c, true, problem("the JSON object is not filled in: it holds %s", quote(text))
+			c.problem = problem("the JSON object is not filled in: it holds %s", quote(text))
 		}
 	}
-	if word == loop.Done {
-		if len(v.RequiredChanges) > 0 {
-			return c, true, problem("the JSON object approves the work and requires changes")
-		}
-		if key := o.against(); key != "" {
-			return c, true, problem("the JSON object approves the work, and its member %s speaks against that", quote(key))
-		}
-	}
-	return claim{verdict: o.withDecision(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines()}, true, nil
+	return c, true
 }
 
-// twice returns a key that looks like another one, "" for none.
+// twice returns a key that occurs twice, "" for none.
 func (o object) twice() string {
 	known := map[string]bool{}
 	for _, m := range o {
-		key := strings.TrimSpace(fold(m.key))
-		if known[key] {
+		if known[m.key] {
 			return m.key
 		}
-		known[key] = true
+		known[m.key] = true
 	}
 	return ""
 }
@@ -210,7 +199,7 @@ func (o object) typed(word loop.Decision) bool {
 		case !slices.Contains(members, m.key):
 			return false
 		case slices.Contains(of[word], m.key) && !m.empty():
-			belongs = belongs || word != loop.Done || !takesBack(o.text(m.key))
+			belongs = true
 		}
 	}
 	return belongs

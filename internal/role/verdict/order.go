@@ -116,9 +116,9 @@ func scannerOf(reply string) *scanner {
 func repeated(order string, texts []string) bool {
 	all := make([]string, len(texts))
 	for i, t := range texts {
-		all[i] = spelled(fold(wording.Clean(t)))
+		all[i] = spelled(wording.Clean(t))
 	}
-	return stands(fold(order), all)
+	return stands(order, all)
 }
 
 // Route reads which of the names a reply chooses, and its confidence from 0 to 1.

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,21 +41,6 @@ func Reread(r *loop.Review, c Contract) {
 func readBy(r *loop.Review, c Contract, quoted func([]string) bool) {
 	p := Parser{Boundary: r.Boundary, Seal: r.Seal, SealOnly: r.SealOnly, Contract: c, Quoted: quoted}
 	r.Verdict, r.Sealed, r.Problem = p.Read(r.Reply)
-}
-
-// evidence returns what others wrote about a case, uncut and [spelled].
-func evidence(matter loop.Case) []string {
-	texts := []string{matter.Task, matter.Attempt.Stdout.Text, matter.Attempt.Stderr.Text, matter.Attempt.Reason, matter.Change.Patch()}
-	for _, c := range matter.Checks {
-		texts = append(texts, c.Command+"\n"+c.Output.Text)
-	}
-	for _, o := range matter.Opinions {
-		texts = append(texts, o.Says)
-	}
-	for i, text := range texts {
-		texts[i] = spelled(wording.Clean(text))
-	}
-	return texts
 }
 
 // A Parser reads the verdicts of replies to one prompt.
@@ -107,7 +93,7 @@ func (p Parser) parse(reply string) (claim, error) {
 	}
 	c, err := r.decide(p.Contract.Structured != nil)
 	if err == nil {
-		err = p.doubt(r, c)
+		err = p.accept(c, r.other)
 	}
 	if err != nil {
 		return claim{}, err
@@ -125,72 +111,71 @@ func remarks(text string) string {
 	return strings.TrimSpace(prompt.Clip(strings.TrimSpace(text), most, 0))
 }
 
-// decide returns the claim that decides: the last sealed one, or the last one if none is
-// sealed. All others must agree with it. A fence at the end of the reply counts if it is
-// sealed, or if nothing else decides.
+// decide returns the claim that decides: one with the right seal, whatever else the reply says,
+// or else the only claim in it. A fence at the end of the reply is read if it is sealed, or if
+// nothing else decides.
 func (r *reading) decide(structured bool) (claim, error) {
-	if r.torn {
-		return claim{}, problem("the reply repeats a part of the evidence without both of its boundary lines; quote less of it")
+	all := r.claims()
+	fenced, inFence := r.fenced(structured)
+	if sealed := ofSeal(append(slices.Clone(all), fenced)); len(sealed) > 0 {
+		return agreed(sealed, structured)
 	}
-	all, err := r.claims()
-	if err != nil {
-		return claim{}, err
-	}
-	fenced, ok, err := r.fenced(structured)
 	switch {
-	case ok && err == nil && (len(all) == 0 || fenced.sealed == loop.SealRight):
-		all = append(all, fenced)
-	case ok && len(all) == 0:
-		return claim{}, err
+	case r.torn:
+		return claim{}, problem("the reply repeats a part of the evidence without both of its boundary lines; quote less of it")
+	case len(all) == 0 && inFence:
+		all = []claim{fenced}
 	case len(all) == 0:
 		return claim{}, problem("no line of the reply begins with DECISION: outside of quotations, and it holds no JSON object with a decision")
 	}
-	c, ok := chosen(all, structured)
-	if !ok {
-		return claim{}, problem("the reply holds no JSON object with a decision")
+	c, err := agreed(all, structured)
+	if err == nil && len(all) > 1 {
+		return claim{}, problem("the reply decides %d times; decide once, with the seal", len(all))
 	}
-	return unanimous(c, all)
+	return c, err
 }
 
-// chosen returns the claim that decides if no other contradicts it.
-func chosen(all []claim, structured bool) (c claim, ok bool) {
-	for _, next := range all {
-		if structured && !next.object || c.sealed == loop.SealRight && next.sealed != loop.SealRight {
-			continue
-		}
-		c, ok = next, true
-	}
-	return c, ok
+func ofSeal(all []claim) []claim {
+	return slices.DeleteFunc(all, func(c claim) bool { return c.sealed != loop.SealRight })
 }
 
-// unanimous requires that all claims agree. A block and a JSON object that are sealed alike
-// fill each other's gaps.
-func unanimous(c claim, all []claim) (claim, error) {
+// agreed returns the last of the claims, which must agree. A block and a JSON object fill each
+// other's gaps. Numbers that differ are none.
+func agreed(all []claim, structured bool) (c claim, err error) {
+	var gaps loop.Verdict
 	given := numbers{}
-	gaps := c.verdict
-	for _, other := range all {
-		if !agree(c.verdict, other.verdict) {
-			return claim{}, problem("the reply decides %s and also %s; decide once, and repeat no other decision", c.verdict.Word(), other.verdict.Word())
+	found := false
+	for _, next := range all {
+		switch {
+		case next.problem != nil:
+			return claim{}, next.problem
+		case structured && !next.object:
+			continue
+		case found && !agree(c.verdict, next.verdict):
+			return claim{}, problem("the reply decides %s and also %s; decide once, and repeat no other decision", c.verdict.Word(), next.verdict.Word())
+		case found && next.object != c.object:
+			gaps = c.verdict
 		}
-		if other.object != c.object && other.sealed == c.sealed {
-			gaps = other.verdict
-		}
-		for name, numbers := range other.given {
+		for name, numbers := range next.given {
 			given[name] = append(given[name], numbers...)
 		}
+		c, found = next, true
 	}
-	for _, name := range []string{labelConfidence, labelScore} {
-		if differ(given[name]) {
-			return claim{}, problem("the reply gives its %s more than once, and not the same; give it once", strings.ToLower(name))
-		}
+	if !found {
+		return claim{}, problem("the reply holds no JSON object with a decision")
 	}
-	if c.sealed != loop.SealRight {
-		c.tail = all[len(all)-1].tail
-	}
-	if c.object {
+	switch {
+	case gaps.Decision == "":
+	case c.object:
 		c.verdict = merge(gaps, c.verdict)
-	} else {
+	default:
 		c.verdict = merge(c.verdict, gaps)
+	}
+	if differ(given[labelConfidence]) {
+		c.verdict.Confidence = nil
+	}
+	if differ(given[labelScore]) {
+		c.verdict.Score = nil
 	}
 	return c, nil
 }
@@ -208,25 +193,29 @@ func differ(numbers []*float64) bool {
 }
 
 // fenced reads a fence at the end of a reply; ok is set if it holds a decision.
-func (r *reading) fenced(structured bool) (c claim, ok bool, err error) {
+func (r *reading) fenced(structured bool) (c claim, ok bool) {
 	content, ok := r.finalFence()
 	if !ok || len(r.blocks) == 0 && r.labels > 0 {
-		return c, false, nil
+		return c, false
 	}
 	if content = clean(content); strings.HasPrefix(content, "{") {
-		c, ok, err = wholeObject(content, r.seal)
+		c, ok = wholeObject(content, r.seal)
 	} else {
 		first, _, _ := strings.Cut(content, "\n")
 		name, _ := splitLabel(first)
-		var inner *reading
-		switch inner, err = read(content, "", r.seal); {
+		inner, err := read(content, "", r.seal)
+		switch {
 		case err != nil:
+			c.problem = err
 		case name == "" || len(inner.blocks) == 0:
-			return c, false, nil
+			return c, false
 		default:
-			c, err = inner.decide(structured)
+			if c, err = inner.decide(structured); err != nil {
+				c = claim{problem: err}
+			}
+			r.other = cmp.Or(r.other, inner.other)
 		}
 	}
-	c.at, c.lead = r.fence.at, r.text[:r.fence.at]
-	return c, ok, err
+	c.at = r.fence.at
+	return c, ok
 }

@@ -7,6 +7,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/prompt"
+	"codeloops/internal/wording"
 )
 
 // A reading is a parsed reply: its decision lines with their labels, and its JSON objects.
@@ -20,6 +21,8 @@ type reading struct {
 	labels  int // lines with a label other than DECISION
 	closeAt int // the offset of the next closing tag; see tagged
 	objects []claim
+	other   string // a decision other than DONE, with its label, anywhere in the critic's own words
+	endless bool   // a JSON object began and did not end
 }
 
 // A claim is one decision that a reply makes in the critic's own words.
@@ -30,12 +33,11 @@ type claim struct {
 	object  bool
 	given   numbers
 
-	core  string   // its text
-	lines []string // the lines of core, or the members of the object
-	tail  string   // the text after it
-	lead  string   // the text before it
-	rated string   // the line of its score
-	late  bool     // its score is below its feedback
+	lines []string // its lines, without paragraphs below its last label; or the members of the object
+	core  string   // its text, with everything below it
+	tail  string   // what follows it and is no value of it
+
+	problem error // a [ReplyError]: it cannot be read
 }
 
 // numbers are the values of the labels that take a number; nil is an invalid one.
@@ -59,14 +61,23 @@ func read(text string, b prompt.Boundary, s Seal) (*reading, error) {
 	return r, nil
 }
 
+// otherDecision matches a decision other than DONE with its label, also within a line, where two replies ran together.
+var otherDecision = wording.Pattern(`(?i)decision[^\pL\pN]{1,24}(?:continue|error|escalate|revise)\b`)
+
 // maxLabels bounds what is kept of a reply besides its text.
 const maxLabels = 10_000
 
 // take reads a line of the critic's own words.
 func (r *reading) take(l line) error {
 	name, value := splitLabel(l.text)
+	if name == labelDecision {
+		r.other = cmp.Or(otherDecision().FindString(value), r.other)
+	} else {
+		r.other = cmp.Or(otherDecision().FindString(l.text), r.other)
+	}
 	if name == "" {
-		return r.line(l)
+		r.line(l)
+		return nil
 	}
 	if r.labels+len(r.blocks) > maxLabels {
 		return problem("the reply holds more than %d lines with labels; answer with one block", maxLabels)
@@ -101,26 +112,24 @@ func (r *reading) push(end int) {
 
 // claims returns the decisions of a reply, in order. A block with nothing but the
 // placeholders of the instructions is skipped, unless it is the last.
-func (r *reading) claims() (all []claim, err error) {
+func (r *reading) claims() (all []claim) {
 	all = slices.Clone(r.objects)
 	for i, b := range r.blocks {
-		if b.heading {
-			continue
-		}
 		mark, form := b.placeholder()
-		switch {
-		case form && i < len(r.blocks)-1:
-			b.unfilled = true
+		if b.heading || form && i < len(r.blocks)-1 {
 			continue
-		case mark != "":
-			return nil, problem("a block is not filled in: it holds %s", quote(mark))
-		case b.word == "":
-			return nil, problem("a DECISION line says %s, which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE", quote(b.said))
 		}
-		all = append(all, r.spoken(b))
+		c := r.spoken(b)
+		switch {
+		case mark != "":
+			c.problem = problem("a block is not filled in: it holds %s", quote(mark))
+		case b.word == "":
+			c.problem = problem("a DECISION line says %s, which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE", quote(b.said))
+		}
+		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b claim) int { return cmp.Compare(a.at, b.at) })
-	return all, nil
+	return all
 }
 
 // spoken returns the claim of a block.
@@ -128,15 +137,10 @@ func (r *reading) spoken(b *block) claim {
 	end := b.end()
 	c := claim{
 		at: b.at, verdict: b.verdict(r.boundary), sealed: r.seal.on(b.seals()), given: b.given(),
-		core: r.text[b.at:end], lines: strings.Split(r.text[b.at:end], "\n"), tail: r.text[end:], lead: r.text[:b.at],
+		lines: strings.Split(r.text[b.at:end], "\n"), core: r.text[b.at:],
 	}
-	said := false // feedback
-	for _, f := range b.fields {
-		said = said || f.name == labelFeedback
-		c.late = c.late || said && f.name == labelScore
-		if f.name == labelScore {
-			c.rated, _ = cutLine(f.value())
-		}
+	if n := len(b.fields); n > 0 && !b.fields[n-1].prose() { // any other value extends to the end
+		c.tail = r.text[end:]
 	}
 	return c
 }

@@ -18,6 +18,8 @@ type replyCase struct {
 const (
 	noDecision = "no line of the reply begins with DECISION: outside of quotations, and it holds no JSON object with a decision"
 	notExactly = ", which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE"
+	namedOpen  = "the reply says DONE and also names what is open: \"a\"; say CONTINUE if anything is to be done, else repeat the seal"
+	twice      = "the reply decides 2 times; decide once, with the seal"
 	torn       = "the reply repeats a part of the evidence without both of its boundary lines; quote less of it"
 )
 
@@ -26,9 +28,9 @@ func both(one, other string) string {
 	return "the reply decides " + one + " and also " + other + "; decide once, and repeat no other decision"
 }
 
-// elsewhere is the problem of a DONE that the rest of the reply contradicts.
+// elsewhere is the problem of a plain DONE that another decision contradicts.
 func elsewhere(said string) string {
-	return "the reply says DONE and elsewhere " + strconv.Quote(said) + "; decide once, and repeat no other decision"
+	return "the reply says DONE and elsewhere " + strconv.Quote(said) + "; decide once, or repeat the seal in the block that counts"
 }
 
 // beside is the problem of a DONE that also names something open.
@@ -38,12 +40,7 @@ func beside(said string) string {
 
 // after is the problem of a DONE that is not the last word.
 func after(said string) string {
-	return "the reply goes on after its DONE: " + strconv.Quote(said) + "; let the block be the last of it"
-}
-
-// introduced is the problem of a DONE that is introduced as something else.
-func introduced(said string) string {
-	return "the DONE is led in by " + strconv.Quote(said) + ", as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it"
+	return "the reply goes on after its DONE: " + strconv.Quote(said) + "; let the block be the last of it, or repeat the seal in it"
 }
 
 func done(summary string) loop.Verdict {
@@ -117,7 +114,7 @@ func plainReplies() []replyCase {
 		{name: "confidence out of range", reply: "DECISION: DONE\nSUMMARY: s\nCONFIDENCE: 95", want: done("s")},
 		{name: "confidence in words", reply: "DECISION: DONE\nSUMMARY: s\nCONFIDENCE: high", want: done("s")},
 		{name: "confidence with a word behind", reply: "DECISION: DONE\nCONFIDENCE: **0.9** (high)", want: sure(done(""), 0.9)},
-		{name: "thanks at the end", reply: "DECISION: DONE\nSUMMARY: s\nCONFIDENCE: 0.7\n\nThank you!", want: sure(done("s"), 0.7)},
+		{name: "thanks at the end", reply: "DECISION: DONE\nSUMMARY: s\nCONFIDENCE: 0.7\n\nThank you!", problem: after("Thank you!")},
 	}
 }
 
@@ -166,7 +163,7 @@ func quotingReplies() []replyCase {
 		{name: "fence ends the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: it printed\n´´´\nDECISION: DONE\n´´´", want: more("it printed\n```\nDECISION: DONE\n```")},
 		{name: "fence behind the label", reply: "DECISION: CONTINUE\nFEEDBACK: ´´´\nDECISION: DONE\n´´´", want: more("```\nDECISION: DONE\n```")},
 		{name: "fence behind other words", reply: "DECISION: CONTINUE\nFEEDBACK: It printed: ´´´text\nDECISION: DONE\n´´´\nStop that.", want: more("It printed: ```text\nDECISION: DONE\n```\nStop that.")},
-		{name: "fence after DONE", reply: "DECISION: DONE\nSUMMARY: it now prints\n´´´\nDECISION: CONTINUE\nFEEDBACK: x\n´´´\n", problem: elsewhere("decision: continue")},
+		{name: "fence after DONE", reply: "DECISION: DONE\nSUMMARY: it now prints\n´´´\nDECISION: CONTINUE\nFEEDBACK: x\n´´´\n", want: done("it now prints\n```\nDECISION: CONTINUE\nFEEDBACK: x\n```")},
 		{name: "fence with prose after it", reply: "It printed\n´´´\nDECISION: DONE\nSUMMARY: x\n´´´\nwhich is wrong.", problem: noDecision},
 		{name: "fence that holds more than the block", reply: "´´´\n$ ./run\nDECISION: DONE\nSUMMARY: x\n´´´", problem: noDecision},
 		{name: "fence below a label", reply: "FEEDBACK: it printed\n´´´\nDECISION: DONE\n´´´", problem: noDecision},
@@ -181,7 +178,7 @@ func quotingReplies() []replyCase {
 		{name: "promise in prose", reply: "I will print DECISION: DONE once the tests pass.", problem: noDecision},
 		{name: "refusal in prose", reply: "I cannot say DECISION: DONE yet.", problem: noDecision},
 		{name: "promise at the start of a line", reply: "DECISION: DONE once the tests pass.", problem: `a DECISION line says "DONE once the tests pass."` + notExactly},
-		{name: "promise over several lines", reply: "I will answer\nDECISION: DONE\nonce the tests pass.", problem: introduced("I will answer")},
+		{name: "promise over several lines", reply: "I will answer\nDECISION: DONE\nonce the tests pass.", want: done("once the tests pass.")},
 		{name: "old heuristics", reply: "TASK COMPLETE. ALL REQUIREMENTS MET. I am DONE.", problem: noDecision},
 		{name: "crossed out", reply: "~~DECISION: DONE~~\nDECISION: CONTINUE\nFEEDBACK: a", want: more("a")},
 		{name: "value crossed out", reply: "DECISION: ~~DONE~~", problem: `a DECISION line says "~~DONE~~"` + notExactly},
@@ -218,20 +215,20 @@ func contradictoryReplies() []replyCase {
 		{name: "the choice itself", reply: "DECISION: DONE | CONTINUE | ERROR", problem: `a DECISION line says "DONE | CONTINUE | ERROR"` + notExactly},
 		{name: "the choice in brackets", reply: "DECISION: <DONE|CONTINUE|ERROR>", problem: `a DECISION line says "<DONE|CONTINUE|ERROR>"` + notExactly},
 		{name: "all on one line", reply: "DECISION: DONE SUMMARY: ok CONFIDENCE: 0.9", problem: `a DECISION line says "DONE SUMMARY: ok CONFIDENCE: 0.9"` + notExactly},
-		{name: "the choice as a list", reply: "- DECISION: DONE\n- DECISION: CONTINUE\n- DECISION: ERROR", problem: both("ERROR", "DONE")},
-		{name: "the choice below the label", reply: "DECISION:\nDONE\nCONTINUE\nERROR", problem: after("CONTINUE ERROR")},
-		{name: "two in a row", reply: "DECISION: DONE\nDECISION: CONTINUE\nFEEDBACK: a", problem: both("CONTINUE", "DONE")},
-		{name: "two in a row, DONE last", reply: "DECISION: CONTINUE\n\nDECISION: DONE\nSUMMARY: a", problem: both("DONE", "CONTINUE")},
-		{name: "three in a row", reply: "DECISION: ERROR\nDECISION: DONE\nDECISION: DONE\nSUMMARY: a", problem: both("DONE", "ERROR")},
-		{name: "the same in a row", reply: "DECISION: DONE\nDECISION: DONE\nSUMMARY: a", want: done("a")},
-		{name: "two blocks", reply: "DECISION: CONTINUE\nFEEDBACK: run the tests\n\nI ran them, they pass.\n\nDECISION: DONE\nSUMMARY: ok", problem: both("DONE", "CONTINUE")},
-		{name: "two blocks, DONE first", reply: "DECISION: DONE\nSUMMARY: ok\n\nNo, wait.\n\nDECISION: CONTINUE\nFEEDBACK: b", problem: both("CONTINUE", "DONE")},
-		{name: "two blocks, no gap", reply: "DECISION: CONTINUE\nFEEDBACK: a\nDECISION: DONE\nSUMMARY: ok", problem: both("DONE", "CONTINUE")},
-		{name: "two blocks, DONE in one line", reply: "DECISION: CONTINUE\nFEEDBACK: a\n\nDECISION: DONE\n", problem: both("DONE", "CONTINUE")},
-		{name: "two blocks with fields of their own", reply: "DECISION: DONE\nSUMMARY: ok\nCONFIDENCE: 1\n\nDECISION: ERROR\nRECOVERY: b", problem: both("ERROR", "DONE")},
-		{name: "a DONE within the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: The program must print\nDECISION: DONE\nAt its end.", problem: both("DONE", "CONTINUE")},
-		{name: "a DONE at the end of the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: The program must print\nDECISION: DONE", problem: both("DONE", "CONTINUE")},
-		{name: "a DONE within the feedback, which is all", reply: "FEEDBACK: The program must print\nDECISION: DONE\nAt its end.", problem: beside("The program must print")},
+		{name: "the choice as a list", reply: "- DECISION: DONE\n- DECISION: CONTINUE\n- DECISION: ERROR", problem: both("DONE", "CONTINUE")},
+		{name: "the choice below the label", reply: "DECISION:\nDONE\nCONTINUE\nERROR", want: done("CONTINUE\nERROR")},
+		{name: "two in a row", reply: "DECISION: DONE\nDECISION: CONTINUE\nFEEDBACK: a", problem: both("DONE", "CONTINUE")},
+		{name: "two in a row, DONE last", reply: "DECISION: CONTINUE\n\nDECISION: DONE\nSUMMARY: a", problem: both("CONTINUE", "DONE")},
+		{name: "three in a row", reply: "DECISION: ERROR\nDECISION: DONE\nDECISION: DONE\nSUMMARY: a", problem: both("ERROR", "DONE")},
+		{name: "the same in a row", reply: "DECISION: DONE\nDECISION: DONE\nSUMMARY: a", problem: twice},
+		{name: "two blocks", reply: "DECISION: CONTINUE\nFEEDBACK: run the tests\n\nI ran them, they pass.\n\nDECISION: DONE\nSUMMARY: ok", problem: both("CONTINUE", "DONE")},
+		{name: "two blocks, DONE first", reply: "DECISION: DONE\nSUMMARY: ok\n\nNo, wait.\n\nDECISION: CONTINUE\nFEEDBACK: b", problem: both("DONE", "CONTINUE")},
+		{name: "two blocks, no gap", reply: "DECISION: CONTINUE\nFEEDBACK: a\nDECISION: DONE\nSUMMARY: ok", problem: both("CONTINUE", "DONE")},
+		{name: "two blocks, DONE in one line", reply: "DECISION: CONTINUE\nFEEDBACK: a\n\nDECISION: DONE\n", problem: both("CONTINUE", "DONE")},
+		{name: "two blocks with fields of their own", reply: "DECISION: DONE\nSUMMARY: ok\nCONFIDENCE: 1\n\nDECISION: ERROR\nRECOVERY: b", problem: both("DONE", "ERROR")},
+		{name: "a DONE within the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: The program must print\nDECISION: DONE\nAt its end.", problem: both("CONTINUE", "DONE")},
+		{name: "a DONE at the end of the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: The program must print\nDECISION: DONE", problem: both("CONTINUE", "DONE")},
+		{name: "a DONE within the feedback, which is all", reply: "FEEDBACK: The program must print\nDECISION: DONE\nAt its end.", problem: "the reply says DONE and also names what is open: \"The program must print\"; say CONTINUE if anything is to be done, else repeat the seal"},
 		{name: "a second thought that is no decision", reply: "DECISION: DONE\nSUMMARY: ok\n\nDECISION: I changed my mind", problem: `a DECISION line says "I changed my mind"` + notExactly},
 		{name: "echo of the instructions", reply: template, problem: `a block is not filled in: it holds "<why>"`},
 		{name: "echo with ellipses", reply: "DECISION: CONTINUE\nFEEDBACK: …\n\nDECISION: DONE\nSUMMARY: …\n", problem: `a block is not filled in: it holds "…"`},
@@ -239,10 +236,10 @@ func contradictoryReplies() []replyCase {
 		{name: "echo, then the answer", reply: template + "\nHere it is:\n\nDECISION: DONE\nSUMMARY: ok", want: done("ok")},
 		{name: "echo in columns", reply: "DECISION: DONE      DECISION: CONTINUE\nSUMMARY: …    FEEDBACK: …", problem: `a DECISION line says "DONE DECISION: CONTINUE"` + notExactly},
 		{name: "run together", reply: "DECISION: CONTINDECISION: DONE\nSUMMADECISION: DONE\nSUMMARY: both files are there\nCONFIDENCE: 0.9", problem: `a DECISION line says "CONTINDECISION: DONE"` + notExactly},
-		{name: "run together, DONE torn", reply: "DECISION: DONE\nSUMMADECISION: CONTINUE\nFEEDBACK: a", problem: elsewhere("decision: continue")},
-		{name: "run together, bold", reply: "**DECISION:** DONE\n**SUMM**DECISION:** CONTINUE\n**FEEDBACK:** a", problem: elsewhere("decision:** continue")},
-		{name: "run together after a stop", reply: "DECISION: DONE\nSUMMARY: all of it.Decision: CONTINUE", problem: elsewhere("decision: continue")},
-		{name: "mentioned in the summary", reply: "DECISION: DONE\nSUMMARY: it prints DECISION: CONTINUE and ´DECISION: ERROR´", problem: elsewhere("decision: continue")},
+		{name: "run together, DONE torn", reply: "DECISION: DONE\nSUMMADECISION: CONTINUE\nFEEDBACK: a", problem: namedOpen},
+		{name: "run together, bold", reply: "**DECISION:** DONE\n**SUMM**DECISION:** CONTINUE\n**FEEDBACK:** a", problem: namedOpen},
+		{name: "run together after a stop", reply: "DECISION: DONE\nSUMMARY: all of it.Decision: CONTINUE", problem: elsewhere("Decision: CONTINUE")},
+		{name: "mentioned in the summary", reply: "DECISION: DONE\nSUMMARY: it prints DECISION: CONTINUE and ´DECISION: ERROR´", problem: elsewhere("DECISION: CONTINUE")},
 	}
 }
 
@@ -265,7 +262,7 @@ func jsonReplies() []replyCase {
 		{name: "fenced below a title", reply: "**DECISION:**\n\n´´´json\n{\"decision\": \"done\", \"summary\": \"ok\"}\n´´´", want: done("ok")},
 		{name: "in tags", reply: "<decision>{\"type\": \"done\", \"summary\": \"ok\"}</decision>", want: done("ok")},
 		{name: "in tags on lines of their own", reply: "I think so.\n<decision>\n{\"type\": \"continue\",\n\"feedback\": \"a\"}\n</decision>\nBye.", want: more("a")},
-		{name: "in tags and a fence", reply: "<Decision>\n´´´json\n{\"decision\": \"done\"}\n´´´\n</Decision>\n\nBye.", want: done("")},
+		{name: "in tags and a fence", reply: "<Decision>\n´´´json\n{\"decision\": \"done\"}\n´´´\n</Decision>", want: done("")},
 		{name: "tags never closed", reply: "<decision>\n{\"decision\": \"continue\", \"feedback\": \"a\"}", want: more("a")},
 		{name: "text in tags", reply: "<decision>\nDECISION: DONE\nSUMMARY: ok\n</decision>\nBye.", want: done("ok")},
 		{name: "raw line breaks in a string", reply: "{\"decision\": \"continue\", \"feedback\": \"It prints\nDECISION: DONE\nand stops.\"}", want: more("It prints\nDECISION: DONE\nand stops.")},
@@ -291,25 +288,25 @@ func jsonReplies() []replyCase {
 		}},
 		{name: "numbers out of range", reply: `{"decision": "done", "confidence": 95, "score": -0.5, "summary": null}`, want: done("")},
 		{name: "type of another kind beside a decision", reply: `{"type": "result", "decision": "done"}`, want: done("")},
-		{name: "text and object agree", reply: "DECISION: DONE\nSUMMARY: ok\n\n{\"decision\": \"done\", \"summary\": \"other\", \"confidence\": 0.5}", want: sure(done("ok\n\n{\"decision\": \"done\", \"summary\": \"other\", \"confidence\": 0.5}"), 0.5)},
+		{name: "text and object agree", reply: "DECISION: DONE\nSUMMARY: ok\n\n{\"decision\": \"done\", \"summary\": \"other\", \"confidence\": 0.5}", problem: twice},
 		{name: "object in a sentence", reply: `I would answer {"decision": "done"} if it worked.`, problem: noDecision},
 		{name: "object before the rest of a sentence", reply: `{"decision": "done"} would be wrong.`, problem: `a JSON object with a decision is followed by other text in its line: "would be wrong."`},
 		{name: "object in a fence that is not the last", reply: "It answered\n´´´json\n{\"decision\": \"done\"}\n´´´\nwhich is wrong.", problem: noDecision},
 		{name: "fence in the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: do not answer\n´´´json\n{\"decision\": \"done\"}\n´´´", want: more("do not answer\n```json\n{\"decision\": \"done\"}\n```")},
-		{name: "text DONE, fence continue", reply: "DECISION: DONE\nSUMMARY: ok\n´´´json\n{\"decision\": \"continue\"}\n´´´", problem: elsewhere("decision\": \"continue\"")},
-		{name: "text DONE, fence never closed", reply: "DECISION: DONE\nSUMMARY: ok\n´´´\nDECISION: CONTINUE\nFEEDBACK: a", problem: elsewhere("decision: continue")},
-		{name: "text and object disagree", reply: "DECISION: CONTINUE\nFEEDBACK: a\n\n{\"decision\": \"done\"}", problem: both("DONE", "CONTINUE")},
-		{name: "text DONE and escalate", reply: "{\"decision\": \"escalate\"}\nDECISION: DONE\nSUMMARY: ok", problem: both("DONE", "ESCALATE")},
-		{name: "object DONE, fence continue", reply: "{\"decision\": \"done\"}\n´´´json\n{\"decision\": \"continue\"}\n´´´", problem: elsewhere("decision\": \"continue\"")},
+		{name: "text DONE, fence continue", reply: "DECISION: DONE\nSUMMARY: ok\n´´´json\n{\"decision\": \"continue\"}\n´´´", want: done("ok\n```json\n{\"decision\": \"continue\"}\n```")},
+		{name: "text DONE, fence never closed", reply: "DECISION: DONE\nSUMMARY: ok\n´´´\nDECISION: CONTINUE\nFEEDBACK: a", want: done("ok\n```\nDECISION: CONTINUE\nFEEDBACK: a")},
+		{name: "text and object disagree", reply: "DECISION: CONTINUE\nFEEDBACK: a\n\n{\"decision\": \"done\"}", problem: both("CONTINUE", "DONE")},
+		{name: "text DONE and escalate", reply: "{\"decision\": \"escalate\"}\nDECISION: DONE\nSUMMARY: ok", problem: both("ESCALATE", "DONE")},
+		{name: "object DONE, fence continue", reply: "{\"decision\": \"done\"}\n´´´json\n{\"decision\": \"continue\"}\n´´´", problem: after("json {\"decision\": \"continue\"} ```")},
 		{name: "events of a stream", reply: "{\"type\": \"start\"}\n{\"type\": \"text\", \"text\": \"I doubt it.\"}\n{\"type\": \"done\"}", problem: noDecision},
 		{name: "error event", reply: `{"type": "error", "message": "overloaded"}`, problem: noDecision},
-		{name: "run together in a fence", reply: "´´´\nDECISION: DONE\nSUMMDECISION: CONTINUE\n´´´", problem: elsewhere("decision: continue")},
-		{name: "two objects disagree", reply: "{\"decision\": \"continue\"}\n\n{\"decision\": \"done\"}", problem: both("DONE", "CONTINUE")},
-		{name: "two objects agree", reply: "{\"decision\": \"done\", \"summary\": \"a\"}\n{\"decision\": \"done\", \"summary\": \"b\"}", want: done("b")},
-		{name: "two decisions in one", reply: `{"decision": "done", "decision": "continue"}`, problem: "the JSON object holds two decisions that contradict each other"},
+		{name: "run together in a fence", reply: "´´´\nDECISION: DONE\nSUMMDECISION: CONTINUE\n´´´", problem: elsewhere("DECISION: CONTINUE")},
+		{name: "two objects disagree", reply: "{\"decision\": \"continue\"}\n\n{\"decision\": \"done\"}", problem: both("CONTINUE", "DONE")},
+		{name: "two objects agree", reply: "{\"decision\": \"done\", \"summary\": \"a\"}\n{\"decision\": \"done\", \"summary\": \"b\"}", problem: twice},
+		{name: "two decisions in one", reply: `{"decision": "done", "decision": "continue"}`, problem: "the JSON object with the decision holds \"decision\" more than once; give it once"},
 		{name: "decision and type disagree", reply: `{"type": "continue", "decision": "done"}`, problem: "the JSON object holds two decisions that contradict each other"},
-		{name: "approves and requires changes", reply: `{"decision": "approve", "required_changes": ["ADD \"x\""]}`, problem: "the JSON object approves the work and requires changes"},
-		{name: "done and requires changes", reply: `{"decision": "done", "required_changes": "one more"}`, problem: "the JSON object approves the work and requires changes"},
+		{name: "approves and requires changes", reply: `{"decision": "approve", "required_changes": ["ADD \"x\""]}`, problem: beside(`ADD "x"`)},
+		{name: "done and requires changes", reply: `{"decision": "done", "required_changes": "one more"}`, problem: beside("one more")},
 		{name: "the choice itself", reply: `{"decision": "done|continue|error"}`, problem: `the decision of the JSON object is "\"done|continue|error\"", which is none of done, continue, error and escalate`},
 		{name: "not filled in", reply: `{"decision": "done", "summary": "<what was done>"}`, problem: `the JSON object is not filled in: it holds "<what was done>"`},
 		{name: "decision that is no text", reply: `{"decision": true}`, problem: `the decision of the JSON object is "true", which is none of done, continue, error and escalate`},
@@ -337,7 +334,7 @@ func foreignReplies() []replyCase {
 		{name: "no-break spaces", reply: "\u00a0DECISION:\u00a0DONE\u00a0\nSUMMARY:\u00a0ok\u00a0", want: done("ok")},
 		{name: "colours", reply: "\x1b[1mDECISION:\x1b[0m \x1b[32mDONE\x1b[0m\r\n\x1b[1mSUMMARY:\x1b[0m ok\x1b[K", want: done("ok")},
 		{name: "window title", reply: "\x1b]0;critic\aDECISION: DONE\nSUMMARY: ok", want: done("ok")},
-		{name: "torn control sequence", reply: "DECISION: DONE\nSUMMARY: ok\x1b]0;\nDECISION: CONTINUE\nFEEDBACK: a", problem: both("CONTINUE", "DONE")},
+		{name: "torn control sequence", reply: "DECISION: DONE\nSUMMARY: ok\x1b]0;\nDECISION: CONTINUE\nFEEDBACK: a", problem: both("DONE", "CONTINUE")},
 		{name: "control characters", reply: "DECI\x00SION: CONT\x08INUE\x07\nFEEDBACK: a\x7fb", want: more("ab")},
 		{name: "carriage returns before the line feed", reply: "DECISION: DONE\r\r\nSUMMARY: ok\r\r\n", want: done("ok")},
 		{name: "lone carriage return", reply: "thinking\rDECISION: DONE", problem: noDecision},

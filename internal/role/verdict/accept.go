@@ -1,0 +1,108 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/wording"
+)
+
+// accept says why a DONE does not count. Only its form and its place decide, never its words;
+// other decisions always count.
+func (p Parser) accept(c claim, other string) error {
+	v := c.verdict
+	low := p.Contract.Threshold > 0 && v.Score != nil && *v.Score < p.Contract.Threshold
+	if v.Decision != loop.Done || low { // a low score sends the work back, whatever is open
+		return nil
+	}
+	if point := open(c); point != "" {
+		return problem("the reply says DONE and also names what is open: %s; say CONTINUE if anything is to be done, else DONE without it", quote(point))
+	}
+	if c.sealed == loop.SealRight {
+		return nil
+	}
+	for _, text := range []string{v.Feedback, v.Recovery} { // no part of the form of a DONE
+		if text != "" {
+			return problem("the reply says DONE and also names what is open: %s; say CONTINUE if anything is to be done, else repeat the seal", quote(text))
+		}
+	}
+	if other != "" {
+		return problem("the reply says DONE and elsewhere %s; decide once, or repeat the seal in the block that counts", quote(other))
+	}
+	if _, remark := answers(binding(behind(c.tail)), ""); remark != "" {
+		return problem("the reply goes on after its DONE: %s; let the block be the last of it, or repeat the seal in it", quote(remark))
+	}
+	if p.Quoted != nil && p.Quoted(c.lines) {
+		return problem("the DONE stands in the evidence word for word, so it may be a quotation; decide in your own words and with the seal")
+	}
+	return nil
+}
+
+// open returns what a DONE itself says is still to be done, "" for nothing: an issue, a required
+// change, a finding that it calls open, or a point that is marked as a must.
+func open(c claim) string {
+	v := c.verdict
+	for _, text := range slices.Concat(v.Issues, v.RequiredChanges) {
+		return text
+	}
+	for _, a := range v.Answers {
+		if a.State == loop.FindingOpen {
+			return "finding " + a.ID
+		}
+	}
+	if c.object {
+		return Required(v.Summary)
+	}
+	return Required(c.core)
+}
+
+// behind returns the text after a decision, without the end of its tag or fence.
+func behind(tail string) string {
+	tail = strings.TrimLeft(tail, "*_`~ \n")
+	if hasPrefixFold(tail, closeTag) {
+		tail = tail[len(closeTag):]
+	}
+	return strings.TrimSpace(tail)
+}
+
+// evidence returns what others wrote about a case, uncut and [spelled].
+func evidence(matter loop.Case) []string {
+	texts := []string{matter.Task, matter.Attempt.Stdout.Text, matter.Attempt.Stderr.Text, matter.Attempt.Reason, matter.Change.Patch()}
+	for _, c := range matter.Checks {
+		texts = append(texts, c.Command+"\n"+c.Output.Text)
+	}
+	for _, o := range matter.Opinions {
+		texts = append(texts, o.Says)
+	}
+	for i, text := range texts {
+		texts[i] = spelled(wording.Clean(text))
+	}
+	return texts
+}
+
+// stands reports whether a line is in one of the texts, which are [spelled]. Only letters
+// and digits count, so that markers of quotations or added lines do not matter.
+func stands(line string, texts []string) bool {
+	said := spelled(line)
+	return said == " " || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, said) })
+}
+
+// spelled returns the letters and digits of a text, with one blank between words and at
+// both ends. An escaped line break such as \n separates words, too.
+func spelled(text string) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	text = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ").Replace(text)
+	text = strings.Map(func(r rune) rune {
+		if invisible(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		b.WriteString(w + " ")
+	}
+	return b.String()
+}
