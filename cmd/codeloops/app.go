@@ -15,6 +15,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/redact"
+	"codeloops/internal/repo"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/session"
@@ -50,7 +51,8 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return hint.Add(fmt.Errorf("find the working directory: %w", err), "it may have been removed: go to another one")
 	}
-	root := newRootCmd(a) //nolint:contextcheck // commands get theirs from ExecuteContext
+	a.Environ = repo.WithoutOwn(a.Dir, a.Environ) // of the hook, alias or rebase that started codeloops
+	root := newRootCmd(a)                         //nolint:contextcheck // commands get theirs from ExecuteContext
 	addCompletion(root)
 	a.args = args
 	root.SetArgs(args)

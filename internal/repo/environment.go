@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,4 +115,54 @@ func WithoutRepository(env []string) []string {
 		name, _, _ := strings.Cut(entry, "=")
 		return NamesRepository(name) || name == "PWD" || name == "OLDPWD"
 	})
+}
+
+// WithoutOwn returns an environment without the variables that name the repository which git finds in
+// dir anyway. Git sets them for hooks, aliases and `rebase --exec`, and in any other directory, such as a
+// test's repository, they would lead git back. If they name another repository, or objects or a work tree
+// of another, they stay.
+func WithoutOwn(dir string, env []string) []string {
+	without := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return setByGit(name)
+	})
+	if len(without) == len(env) {
+		return env
+	}
+	named, err := find(dir, lookup(env))
+	if err != nil {
+		return env
+	}
+	found, err := find(dir, lookup(without))
+	if err != nil || named.gitDir != found.gitDir || named.commonDir != found.commonDir || named.objects != found.objects {
+		return env
+	}
+	if tree := lookup(env).get("GIT_WORK_TREE"); tree != "" {
+		own, err := Open(dir, lookup(without))
+		if resolved, e := filepath.EvalSymlinks(join(named.start, tree)); err != nil || e != nil || own.WorkTree != resolved {
+			return env
+		}
+	}
+	return without
+}
+
+// setByGit reports whether git sets a variable for programs that it starts, to name their repository.
+func setByGit(variable string) bool {
+	switch variable {
+	case "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT", "GIT_NAMESPACE":
+		return false // the user's
+	}
+	return NamesRepository(variable)
+}
+
+// lookup looks a variable up; the last of a name counts.
+func lookup(env []string) Env {
+	return func(name string) (value string, ok bool) {
+		for _, entry := range env {
+			if rest, is := strings.CutPrefix(entry, name+"="); is {
+				value, ok = rest, true
+			}
+		}
+		return value, ok
+	}
 }

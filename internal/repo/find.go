@@ -16,11 +16,24 @@ type place struct {
 	root      string // of the work tree by default; "" if start is in a git directory
 	gitDir    string // without symbolic links
 	commonDir string // without symbolic links
+	objects   string // the object store
 	lexical   string // gitDir as the caller named it, perhaps through symbolic links
 }
 
 // maxLink is the largest .git file that git reads, in bytes.
 const maxLink = 1 << 20
+
+// A misleadError is a GIT_DIR that leads to no repository.
+type misleadError struct{ to string }
+
+func (e *misleadError) Error() string {
+	return fmt.Sprintf("GIT_DIR is %s: %v", e.to, ErrNotRepository)
+}
+
+func (e *misleadError) Unwrap() error { return ErrNotRepository }
+
+// Hint says what to do about it.
+func (e *misleadError) Hint() string { return "the variable GIT_DIR says so: unset it" }
 
 // find returns the place of the repository that git would use in dir.
 func find(dir string, env Env) (place, error) {
@@ -39,7 +52,7 @@ func find(dir string, env Env) (place, error) {
 		}
 		p := place{start: start, root: start, lexical: gitDir}
 		if !p.take(gitDir, env) {
-			return place{}, fmt.Errorf("GIT_DIR is %s: %w", gitDir, ErrNotRepository)
+			return place{}, &misleadError{gitDir}
 		}
 		return p, nil
 	}
@@ -111,7 +124,7 @@ func (p *place) take(gitDir string, env Env) bool {
 	if !isDir(objects) {
 		return false
 	}
-	p.gitDir, p.commonDir = resolved, common
+	p.gitDir, p.commonDir, p.objects = resolved, common, objects
 	return true
 }
 
