@@ -28,6 +28,18 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("git repository %s has the unsupported setting %s = %s", e.GitDir, e.Key, e.Value)
 }
 
+// Hint says what to do about it: a clone has the same hash function, but not the same ref storage.
+func (e *UnsupportedError) Hint() string {
+	switch e.Key {
+	case "extensions.objectformat":
+		return "work in a copy with SHA-1: git init --object-format=sha1 -b $(git branch --show-current) ../copy && " +
+			"git fast-export --all | git -C ../copy fast-import && git -C ../copy reset --hard"
+	case "extensions.refstorage":
+		return "convert it (git refs migrate --ref-format=files), or work in a clone: git clone --ref-format=files"
+	}
+	return "work in a clone of it: git clone"
+}
+
 // An Env looks up an environment variable, as [os.LookupEnv] does.
 type Env func(name string) (value string, ok bool)
 

@@ -12,7 +12,6 @@ import (
 	"codeloops/internal/config"
 	"codeloops/internal/diff"
 	"codeloops/internal/proc"
-	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -50,9 +49,6 @@ func Of(err error) []Problem {
 
 // hintFor returns a hint for an error that has none itself.
 func hintFor(err error) string {
-	if _, unsupported := errors.AsType[*repo.UnsupportedError](err); unsupported {
-		return "convert the repository, or work in a plain clone of it"
-	}
 	for _, known := range []struct {
 		err  error
 		hint string
