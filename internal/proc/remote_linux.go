@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"encoding/gob"
 	"fmt"
 	"net"
@@ -69,12 +70,32 @@ func startKeeper(views bool) (*remote, error) {
 	})
 	if err != nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("start a keeper: %w", err)
+		return nil, fmt.Errorf("start a keeper: %w", cmp.Or(Able(), err))
 	}
 	k := &remote{process: p, conn: conn, receive: gob.NewDecoder(conn), views: views}
 	k.send = gob.NewEncoder(k)
 	return k, nil
 }
+
+// Able returns an error if the system lacks what every runner needs.
+func Able() error {
+	if _, err := os.Stat("/proc/self/exe"); err != nil {
+		return &noProcError{err}
+	}
+	return nil
+}
+
+// A noProcError is a system without /proc, as in a bare chroot.
+type noProcError struct{ cause error }
+
+func (e *noProcError) Error() string {
+	return "nothing could end what agents leave running, because /proc is not mounted: " + e.cause.Error()
+}
+
+func (e *noProcError) Unwrap() error { return e.cause }
+
+// Hint says what to do about it.
+func (e *noProcError) Hint() string { return "mount it: mount -t proc proc /proc" }
 
 func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

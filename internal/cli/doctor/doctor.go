@@ -38,6 +38,9 @@ type Doctor struct {
 // Examine checks everything. probe says which agents play a turn: none (""), [Configured] or [All].
 func (d *Doctor) Examine(ctx context.Context, probe string) []Finding {
 	findings := []Finding{d.git(ctx), d.repository()}
+	if err := proc.Able(); err != nil {
+		findings = append(findings, failed("processes", err)...)
+	}
 	cfg, err := config.Load(d.Settings)
 	if err != nil {
 		return append(findings, failed("configuration", err)...)
