@@ -125,14 +125,14 @@ func (k *fork) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s := site{tree: k.tree, deciders: k.deciders.in(k.tree.Root(), k.dir), dir: k.dir, starter: k.runner}
+	s := site{tree: k.tree, deciders: k.deciders.in(k.tree.Root(), k.dir), root: k.tree.Root(), dir: k.dir, starter: k.runner}
 	var sight *view.Sight
 	if k.views.Kind() == view.Overlay {
 		if sight, err = k.copied.Sight(k.running.tree.Root(), k.sight); err != nil {
 			return err
 		}
 		k.tree.Ready = sight.Uncover
-		s.dir, s.starter = k.seen, view.SightStarter{Starter: k.runner, Sight: sight}
+		s.root, s.dir, s.starter = k.running.tree.Root(), k.seen, view.SightStarter{Starter: k.runner, Sight: sight}
 	}
 	if s.views, err = k.findViews(ctx, k.tree, sight); err != nil {
 		return err

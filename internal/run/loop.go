@@ -10,6 +10,7 @@ import (
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
+	"codeloops/internal/proc"
 	"codeloops/internal/role"
 	"codeloops/internal/role/actor"
 	"codeloops/internal/role/critic"
@@ -80,7 +81,7 @@ func (r *running) session(checkpoint string) loop.Session {
 
 // loop assembles a run, except for its sink.
 func (r *running) loop(checkpoint string) (*loop.Loop, error) {
-	at, err := r.workplace(site{tree: r.tree, views: r.views, deciders: r.deciders, dir: r.Dir, starter: r.runner})
+	at, err := r.workplace(site{tree: r.tree, views: r.views, deciders: r.deciders, root: r.Root(), dir: r.Dir, starter: r.runner})
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +104,20 @@ type site struct {
 	tree     *worktree.Tree
 	views    *view.Place
 	deciders *deciders
-	dir      string // the agents' working directory
+	root     string // where the agents see the tree
+	dir      string // their working directory in it
 	starter  agent.Starter
+}
+
+// Run starts a command in its directory or, if that is gone, in the nearest one above it.
+func (s site) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	if rel, err := filepath.Rel(s.root, c.Dir); err == nil {
+		own := s.tree.Root()
+		if rel, err = filepath.Rel(own, view.Standing(own, filepath.Join(own, rel))); err == nil {
+			c.Dir = filepath.Join(s.root, rel)
+		}
+	}
+	return s.starter.Run(ctx, c)
 }
 
 // workplace returns the agents and services for a site.
@@ -112,7 +125,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	cfg, h := r.Config, r.options.Host
 	environ := config.Environment(h.Environ, cfg.EnvPass)
 	place := agent.Place{
-		Starter: s.starter, Dir: s.dir, Environ: environ, EnvDeny: cfg.EnvDeny,
+		Starter: s, Dir: s.dir, Environ: environ, EnvDeny: cfg.EnvDeny,
 		HideSecrets: cfg.CriticEnv == "clean", EnvPass: cfg.EnvPass,
 		Outputs: r.outputs(), Session: r.ID(), Now: h.Now,
 	}
@@ -146,7 +159,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Gate:     gate(cfg, s.tree, s.deciders),
 	}
 	commands := &check.Runner{
-		Starter: s.starter, Open: forChecks(s.views), Commands: cfg.Checks, Dir: s.dir, Env: environ, Outputs: r.outputs(),
+		Starter: s, Open: forChecks(s.views), Commands: cfg.Checks, Dir: s.dir, Env: environ, Outputs: r.outputs(),
 		Timeout: cfg.CheckTimeout, Keep: int64(cfg.LogOutput), Max: int64(cfg.MaxOutput),
 	}
 	at.Commander = commands

@@ -42,7 +42,11 @@ func Resume(ctx context.Context, o Options, was Earlier) (*Plan, error) {
 	if one.Err != nil {
 		return nil, fmt.Errorf("resume session %s: %w", wording.Path(was.ID), one.Err)
 	}
-	p, err := open(ctx, o, one.Session.WorkingDir)
+	dir, err := worktree.SessionDir(one.Session)
+	if err != nil {
+		return nil, err
+	}
+	p, err := open(ctx, o, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +144,14 @@ func checkResumable(c session.Course) error {
 // left it.
 func (r *running) restoreBaseline(ctx context.Context) error {
 	c := r.earlier
+	if base := c.Session.BaseCommit; base != "" && !r.own.accept && !r.tree.Has(ctx, base) {
+		problem := fmt.Sprintf("the repository in %s is not the one that session %s began in: it has no commit %.12s", r.Root(), c.Session.ID, base)
+		err := r.options.ask(ctx, Question{Changed, problem + "\ncarry on in it all the same?"},
+			hint.Errorf("put that one back, or carry on in this one all the same: --accept-changes", "%s", problem))
+		if err != nil {
+			return err
+		}
+	}
 	if err := r.tree.Resume(ctx, c.Session.Checkpoint); err != nil {
 		return worktree.NoCheckpoint(fmt.Errorf("come back to the start of session %s: %w", c.Session.ID, err), c.Session.ID)
 	}

@@ -179,6 +179,15 @@ func (p *Place) found(of string) string {
 	return of
 }
 
+// own returns the path in the work tree of one at which commands find it.
+func (p *Place) own(found string) string {
+	if p.Sight != nil && below(p.Sight.at, found) {
+		rel, _ := filepath.Rel(p.Sight.at, found)
+		return filepath.Join(p.Sight.replica.Root, rel)
+	}
+	return found
+}
+
 // A SightStarter is a [Starter] that shows commands a sight.
 type SightStarter struct {
 	Starter

@@ -164,12 +164,26 @@ func (p *Place) Open(ctx context.Context) (*View, error) {
 	return v, nil
 }
 
-// Dir returns the path in the view of a directory of the work tree.
+// Dir returns the path in the view of a directory of the work tree or, if that is gone, of the nearest one
+// above it.
 func (v *View) Dir(dir string) string {
+	p := v.place
 	if v.copied == nil {
-		return dir
+		return p.found(Standing(p.Root, p.own(dir)))
 	}
-	return v.copied.path(dir)
+	return v.copied.path(Standing(p.Root, dir))
+}
+
+// Standing returns a directory of the work tree at root or, if it is gone, the nearest one above it: an agent
+// may rename the directory that it works in. Others are returned as they are.
+func Standing(root, dir string) string {
+	for below(root, dir) && dir != root {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
 }
 
 // Run runs a command in the view. Its directory must be one that Dir has returned.

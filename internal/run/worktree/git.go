@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"context"
+	"errors"
+	"os"
 	"slices"
 	"strings"
 
@@ -19,10 +21,20 @@ type Git struct {
 	note   func(string) // reports that
 }
 
+// settings and variables keep the user's and the repository's own from running anything (hooks, a monitor, a
+// background job, a prompt) and from making git refuse what it converts. Filters do run: package diff asks for them.
+var settings = []string{ //nolint:gochecknoglobals // a constant
+	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.safecrlf=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+}
+
+var variables = []string{ //nolint:gochecknoglobals // a constant
+	"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=0", "GIT_ICASE_PATHSPECS=0",
+}
+
 // Run implements [diff.Git].
 func (g Git) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
 	call := proc.Call{
-		Invocation: proc.Invocation{Argv: append([]string{"git"}, c.Args...), Dir: c.Dir, Env: slices.Concat(g.Environ, c.Env), Stdin: c.Stdin},
+		Invocation: proc.Invocation{Argv: slices.Concat([]string{"git"}, settings, c.Args), Dir: c.Dir, Env: slices.Concat(g.Environ, variables, c.Env), Stdin: c.Stdin},
 	}
 	if g.runner == nil {
 		return proc.Output(ctx, call)
@@ -45,6 +57,13 @@ func commands(left []proc.Process) string {
 // In runs the git program in a directory.
 func (g Git) In(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return g.Run(ctx, diff.GitCall{Dir: dir, Args: args})
+}
+
+// Has reports whether the repository has a commit. If git cannot tell, it has.
+func (t *Tree) Has(ctx context.Context, commit string) bool {
+	_, err := t.git.In(ctx, t.Root(), "--git-dir="+t.GitDir(), "cat-file", "-e", commit+"^{commit}")
+	_, said := errors.AsType[*proc.ExitError](err)
+	return !said
 }
 
 // UserSetting returns a setting of the user's or else the system's git configuration. That of the repository does not

@@ -1,10 +1,15 @@
 package worktree
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
+	"codeloops/internal/loop"
+	"codeloops/internal/repo"
+	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
 
@@ -23,6 +28,26 @@ func RealDir(dir string) (string, error) {
 		return "", hint.Errorf("name a directory", "the working directory %s is not a directory", dir)
 	}
 	return there, nil
+}
+
+// SessionDir is the working directory of a session. If that is gone, as after an agent has renamed it, it is the
+// nearest one above it that is in the same repository.
+func SessionDir(s loop.Session) (string, error) {
+	dir, err := RealDir(s.WorkingDir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return dir, err
+	}
+	for above := s.WorkingDir; above != filepath.Dir(above); {
+		above = filepath.Dir(above)
+		if info, err := os.Stat(above); err != nil || !info.IsDir() {
+			continue
+		}
+		if r, err := repo.Open(above, func(string) (string, bool) { return "", false }); err == nil && session.CheckpointsFor(r.CommonDir) == s.Checkpoints {
+			return RealDir(above)
+		}
+		break
+	}
+	return "", hint.Add(err, "was it moved? Put it back there, then try again")
 }
 
 // Below reports whether a path is in a directory, or is the directory itself, whatever symbolic

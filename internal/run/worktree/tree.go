@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/view"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -39,6 +41,7 @@ type Tree struct {
 	place   place
 	session string // the session's ID, for the names of checkpoints; "": none
 	private string // the checkpoints' repository; "": not set yet
+	shared  shared // when the session began, or was resumed
 	notes
 
 	tell      func(string) // reports an interrupted restore
@@ -182,8 +185,23 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 		return loop.Change{}, err
 	}
 	c, err := t.Tree.Capture(ctx)
-	c.Warnings = append(c.Warnings, t.take()...)
+	c.Warnings = slices.Concat(c.Warnings, t.take(), t.shared.since(ctx, t))
+	if now := view.Standing(t.Root(), t.place.dir); err == nil && now != t.place.dir {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the working directory %s is gone: agents and checks start in %s", t.place.dir, now))
+	}
 	return c, Lost(t.Fork, t.Root(), err)
+}
+
+// Baseline begins a session, as in package diff.
+func (t *Tree) Baseline(ctx context.Context) error {
+	t.shared = sharedOf(t)
+	return t.Tree.Baseline(ctx)
+}
+
+// Resume continues a session, as in package diff. What work trees share is compared with what it is now.
+func (t *Tree) Resume(ctx context.Context, commit string) error {
+	t.shared = sharedOf(t)
+	return t.Tree.Resume(ctx, commit)
 }
 
 // Gone reports whether an error says that a work tree, or its repository, no longer exists.
@@ -236,13 +254,29 @@ const putBack = "it was another one when the run began: was it the agent? Put th
 // agents, checks and captures find the work tree by its path. A missing directory is reported by
 // the capture.
 func (p place) check(root string) error {
-	if now, err := os.Lstat(root); err == nil && !os.SameFile(now, p.root) {
+	now, err := os.Lstat(root)
+	if err == nil && !os.SameFile(now, p.root) {
 		return hint.Errorf(putBack, "another directory is in the place of the work tree %s", root)
+	}
+	if there := p.renamed(root); err != nil && there != "" {
+		return hint.Errorf("put it back: mv "+wording.Shell(there)+" "+wording.Shell(root)+", then `codeloops resume` there",
+			"the work tree %s was renamed to %s during the run: was it the agent?", root, there)
 	}
 	if there, err := filepath.EvalSymlinks(p.dir); err == nil && there != p.dir {
 		return hint.Errorf(putBack, "the working directory %s leads to %s now", p.dir, there)
 	}
 	return nil
+}
+
+// renamed returns where the work tree is now, if it is in the same directory under another name.
+func (p place) renamed(root string) string {
+	entries, _ := os.ReadDir(filepath.Dir(root))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && os.SameFile(info, p.root) {
+			return filepath.Join(filepath.Dir(root), e.Name())
+		}
+	}
+	return ""
 }
 
 // Views returns the place for views of the work tree.

@@ -83,7 +83,7 @@ func Iteration(c session.Course, n int) (Goal, error) {
 		return g, hint.Errorf("its diff is in the log: codeloops sessions diff "+c.Session.ID, "no checkpoint was kept for %s", g.Name)
 	}
 	var err error
-	if g.Dir, err = worktree.RealDir(g.Dir); errors.Is(err, fs.ErrNotExist) {
+	if g.Dir, err = worktree.SessionDir(c.Session); errors.Is(err, fs.ErrNotExist) {
 		err = hint.Add(err, "was it moved? Say where it is: codeloops sessions restore -d DIR "+c.Session.ID)
 	}
 	return g, err
