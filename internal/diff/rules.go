@@ -59,6 +59,15 @@ func (t *Tree) OutOfScope(name string) bool {
 	return t.rules != nil && t.ignores(name)
 }
 
+// Worked reports whether the last scan found a file, given its slash-separated path from the root,
+// other than it was when the session began.
+func (t *Tree) Worked(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was, is := t.base.Find(name), t.state.Root.Find(name)
+	return (was == nil) != (is == nil) || was != nil && (was.ID != is.ID || was.Mode != is.Mode)
+}
+
 // Counts reports whether what is written into a file, given its absolute path, would count as work: it
 // is in the work tree, and git does not ignore it. It can be asked before any scan.
 func (t *Tree) Counts(file string) (bool, error) {

@@ -167,9 +167,10 @@ func shown(path string) string {
 // ignores are left out.
 type Written struct {
 	Changed    []string // existing files that were changed or removed, by path
-	Added      []string // new files
+	Added      []string // new files, and new directories instead of those in them, with a slash at the end
 	Repository []string // changed parts of the repository, such as "HEAD" or "index"
 	Settings   []string // changed git settings, such as "config" or "hooks/pre-commit"
+	Patch      string   // what was changed in the files, for reading; it is not logged, and has a limited size
 }
 
 // Files returns the paths of all files, unordered.

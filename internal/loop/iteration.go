@@ -173,8 +173,9 @@ func (it *Iteration) Conclude(ctx context.Context, v Verdict) error {
 
 // Judge has the critic judge the work, and the rules decide what the verdict is worth. The critic
 // is asked until its reply is usable or the retries are used up. A turn that codeloops had to cut
-// is not repeated: it would take the same time again. A verdict that would end the run without
-// mentioning open findings is queried once, in addition to the retries.
+// is not repeated: it would take the same time again. In addition to the retries, a verdict that
+// would end the run is queried once if it does not mention open findings, and once if the critic has
+// changed files in its view.
 func (it *Iteration) Judge(ctx context.Context) error {
 	if err := it.run.await(ctx, it.step(""), false); err != nil {
 		return err
@@ -194,12 +195,12 @@ func (it *Iteration) Judge(ctx context.Context) error {
 		return it.judgeByPanel(ctx)
 	}
 	asks := 0
-	review, err := it.run.loop.askCritic(it.c, func(c Case) (Review, error) {
+	review, err := it.run.loop.askCritic(it.c, func(c Case) (Review, string, error) {
 		asks++
 		it.c = c
 		it.c.ID = it.run.turnID(c.Iteration, RoleCritic, asks)
-		err := it.review(ctx)
-		return it.round.Review, err
+		doubt, err := it.review(ctx)
+		return it.round.Review, doubt, err
 	}, func(c Case, r Review) error {
 		return it.run.emit(c.Step, ReviewRejected{Iteration: c.Iteration, Review: r})
 	})
@@ -212,16 +213,19 @@ func (it *Iteration) Judge(ctx context.Context) error {
 
 // askCritic asks a critic about a case until its reply is usable or the retries are used up. It calls
 // rejected for each unusable reply.
-func (l *Loop) askCritic(c Case, ask func(Case) (Review, error), rejected func(Case, Review) error) (Review, error) {
-	first, reminded := c.Step, false
+func (l *Loop) askCritic(c Case, ask func(Case) (_ Review, doubt string, _ error), rejected func(Case, Review) error) (Review, error) {
+	first, reminded, doubted := c.Step, false, false
 	for n, retries := 1, 0; ; n++ {
 		c.Step = asked(first, n)
-		review, err := ask(c)
+		review, doubt, err := ask(c)
 		switch {
 		case err != nil:
 			return review, err
 		case review.Problem != "" && !review.Ending.Cut() && !review.Blocked() && retries < l.CriticRetries:
 			retries++
+		case review.Problem == "" && doubt != "" && !doubted:
+			doubted = true
+			review.Problem = doubt
 		case review.Problem == "" && len(review.Unmentioned) > 0 && !reminded:
 			reminded = true
 			review.Problem = "it decides DONE and does not mention these open findings: " + strings.Join(review.Unmentioned, ", ")
@@ -231,7 +235,7 @@ func (l *Loop) askCritic(c Case, ask func(Case) (Review, error), rejected func(C
 		if err := rejected(c, review); err != nil {
 			return review, err
 		}
-		c.Objection = &Objection{Problem: review.Problem, Reply: review.Reply}
+		c.Objection = &Objection{Problem: review.Problem, Reply: review.Reply, Changed: review.Written.Patch}
 	}
 }
 
@@ -260,33 +264,23 @@ func (it *Iteration) judged(ctx context.Context) error {
 	return it.decide(ruling)
 }
 
-// review plays one turn of the critic. A verdict that would end the run does not count if the
-// critic, in its view, has changed what it judged or what git shows it.
-func (it *Iteration) review(ctx context.Context) (err error) {
+// review plays one turn of the critic.
+func (it *Iteration) review(ctx context.Context) (doubt string, err error) {
 	step := it.c.Step
 	it.round.Review, err = it.run.at.Critic.Judge(ctx, it.c, it.run.watch(step, RoleCritic))
 	if err != nil {
-		return fmt.Errorf("run the critic: %w", err)
+		return "", fmt.Errorf("run the critic: %w", err)
 	}
 	review := &it.round.Review
 	it.countTurn(&review.Turn, it.c.ID)
 	it.run.spend(RoleCritic, review.Turn)
 	if err := cmp.Or(it.run.late(step, RoleCritic, review.Turn), context.Cause(ctx)); err != nil {
-		return err
+		return "", err
 	}
 	if err := it.run.tell(step, "the critic", review.Written); err != nil {
-		return err
+		return "", err
 	}
-	review.weigh(it.run.at.Gate, it.c)
-	return blocked(RoleCritic, review.Turn)
-}
-
-// weigh checks what the review would decide on its own.
-func (r *Review) weigh(gate Gate, c Case) {
-	done, unmentioned := gate.Ends(c, *r)
-	if r.Unmentioned = unmentioned; done {
-		r.rejectMeddled()
-	}
+	return review.weigh(it.run.at.Gate, it.c, it.run.strict()), blocked(RoleCritic, review.Turn)
 }
 
 // decide closes the iteration with the ruling that counts for the run.

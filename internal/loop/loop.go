@@ -32,6 +32,10 @@ type Loop struct {
 	// InPlace: the checks and the critic work in the user's own work tree, not in views.
 	InPlace bool
 
+	// Beside lists what was written to files that git ignores, which no diff, commit or restore has;
+	// nil lists nothing.
+	Beside func(context.Context) []string
+
 	// Jobs limits how many parts of a strategy play at the same time; 0: no limit.
 	Jobs int
 
@@ -99,6 +103,11 @@ func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Out
 	}
 	if err == nil {
 		err = j.rest()
+	}
+	if err == nil && l.Beside != nil {
+		if paths := l.Beside(ctx); len(paths) > 0 {
+			err = steps.warn("", "git ignores what was written to "+listed(paths)+": it is in no diff and no commit")
+		}
 	}
 	out, err = steps.ended(ctx, out, err)
 	err = errors.Join(err, steps.machine.To(Ended))

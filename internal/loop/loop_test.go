@@ -31,10 +31,13 @@ type script struct {
 	looked int   // the state at the last look
 	stale  int   // DONEs on a work tree that had changed by then
 	asked  int
-	events []loop.Event
-	broken error // the error that made a step fail, if any
-	stops  bool  // the context was cancelled
-	now    time.Time
+	// retried and doubted count the retries of the current review.
+	retried int
+	doubted bool
+	events  []loop.Event
+	broken  error // the error that made a step fail, if any
+	stops   bool  // the context was cancelled
+	now     time.Time
 
 	grammar looptest.Grammar
 }
@@ -162,19 +165,23 @@ func (s *script) Judge(_ context.Context, c loop.Case, watch loop.Watch) (loop.R
 	if (c.Objection != nil) != (s.asked > 1) {
 		return review, fmt.Errorf("objection %v at ask %d", c.Objection, s.asked)
 	}
-	if review.Problem == "" && !meddled(review) || review.Ending.Cut() {
-		s.asked = 0
-	}
-	if s.asked == 3 {
-		s.asked = 0
+	switch {
+	case review.Ending.Cut():
+		review.Problem = "cut"
+		s.asked, s.retried, s.doubted = 0, 0, false
+	case review.Problem != "" && s.retried < 2:
+		s.retried++
+	case review.Problem == "" && meddled(review) && !s.doubted:
+		s.doubted = true
+	default:
+		s.asked, s.retried, s.doubted = 0, 0, false
 	}
 	return review, s.fault()
 }
 
-// meddled reports whether a review is a DONE that cannot count because its critic has written to
-// the work.
+// meddled reports whether a review is a DONE after changes in the critic's view.
 func meddled(r loop.Review) bool {
-	return r.Verdict.Decision == loop.Done && len(r.Written.Changed)+len(r.Written.Added)+len(r.Written.Settings) > 0
+	return r.Verdict.Decision == loop.Done && len(r.Written.Changed)+len(r.Written.Settings) > 0
 }
 
 // Handle is a recorder whose disk is full now and then. An event that it refuses did not happen,
@@ -195,7 +202,7 @@ func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 // checkDone returns an error if a stale DONE counts, or if a DONE counts although the work tree has
-// changed or its critic has written to the work.
+// changed.
 func (s *script) checkDone(r loop.Round) error {
 	switch stale := len(r.Review.Stale) > 0; {
 	case stale && (r.Review.Problem == "" || r.Verdict.Decision != loop.Error || r.Failure == loop.StopNone):
@@ -207,8 +214,6 @@ func (s *script) checkDone(r loop.Round) error {
 		return nil
 	case r.Change.State != strconv.Itoa(s.looked) || s.looked != s.state:
 		return fmt.Errorf("%w: DONE on %s, and the work tree is at %d, last seen at %d", errUnseen, r.Change.State, s.state, s.looked)
-	case meddled(r.Review):
-		return fmt.Errorf("%w: DONE by %+v", errUnseen, r.Review)
 	}
 	return s.checkHead(r)
 }

@@ -74,11 +74,11 @@ func (it *Iteration) pollMembers(ctx context.Context, c Case, known map[Step]Tur
 	it.run.loop.concurrently(members, func(i int) {
 		mine := c
 		mine.Step = c.Step.Sub(string(Member(i)))
-		ask := func(c Case) (Review, error) {
+		ask := func(c Case) (Review, string, error) {
 			if was, ok := known[c.Step]; ok && was.State == c.Change.State {
 				review := *was.Review
 				review.Turn, review.Reply = was.Reply.Turn, was.Reply.Text
-				return review, nil
+				return review, review.weigh(it.run.at.Gate, c, it.run.strict()), nil
 			}
 			asks[i]++
 			return it.run.playMember(ctx, i, c)
@@ -95,28 +95,28 @@ func (it *Iteration) pollMembers(ctx context.Context, c Case, known map[Step]Tur
 }
 
 // playMember plays one turn of a member. It is safe for concurrent use.
-func (s *section) playMember(ctx context.Context, i int, c Case) (review Review, err error) {
+func (s *section) playMember(ctx context.Context, i int, c Case) (review Review, doubt string, err error) {
 	role := Member(i)
 	if err := s.admit(ctx, true, RoleCritic); err != nil {
-		return review, err
+		return review, "", err
 	}
 	defer s.release(RoleCritic)
 	if err := s.emit(c.Step, TurnStarted{Iteration: c.Iteration, Role: role}); err != nil {
-		return review, err
+		return review, "", err
 	}
 	c.ID = s.idOf(c.Step)
 	if review, err = s.at.Panel[i].Judge(ctx, c, s.watch(c.Step, role)); err != nil {
-		return review, fmt.Errorf("run the critic %s: %w", role, err)
+		return review, "", fmt.Errorf("run the critic %s: %w", role, err)
 	}
 	review.ID = c.ID
 	s.spend(RoleCritic, review.Turn)
 	if err := context.Cause(ctx); err != nil {
-		return review, err
+		return review, "", err
 	}
-	review.weigh(s.at.Gate, c)
+	doubt = review.weigh(s.at.Gate, c, s.strict())
 	only := review
 	only.Turn, only.Reply = Turn{}, ""
-	return review, cmp.Or(
+	return review, doubt, cmp.Or(
 		s.emit(c.Step, TurnFinished{
 			Iteration: c.Iteration, Role: role, State: c.Change.State, Review: &only,
 			Reply: Reply{Turn: review.Turn, Text: review.Reply, Written: review.Written},

@@ -21,6 +21,7 @@ type record struct {
 	at     int // the latest iteration
 	broken error
 	waited map[Step]time.Duration // by the running turns
+	told   map[string]bool        // new files in views, by path
 }
 
 // emit stamps an event and passes it to the sink. After the first failure it returns that error

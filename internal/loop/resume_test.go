@@ -60,7 +60,7 @@ func TestResumedRuns(t *testing.T) {
 			if attempt > 20 {
 				sink.left = 1 << 20
 			}
-			s.asked = 0
+			s.asked, s.retried, s.doubted = 0, 0, false
 			before := len(s.events)
 			out, err := resume(t.Context(), s, sink)
 			for _, e := range s.events[before:] {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// tell warns about what was written in a view and discarded.
+// tell warns about what was written in a view and discarded. New files are mentioned once in a run.
 func (r *record) tell(step Step, who string, w Written) error {
 	var parts []string
-	if files := w.Files(); len(files) > 0 {
+	if files := append(slices.Clip(w.Changed), r.untold(w.Added)...); len(files) > 0 {
 		parts = append(parts, listed(files))
 	}
 	if inside := slices.Concat(w.Repository, w.Settings); len(inside) > 0 {
@@ -20,6 +20,22 @@ func (r *record) tell(step Step, who string, w Written) error {
 		return nil
 	}
 	return r.warn(step, fmt.Sprintf("what %s changed in its view of the work tree is thrown away: %s", who, strings.Join(parts, ", and ")))
+}
+
+// untold returns those of some paths that it has not returned before.
+func (r *record) untold(paths []string) (fresh []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, path := range paths {
+		if !r.told[path] {
+			fresh = append(fresh, path)
+			if r.told == nil {
+				r.told = make(map[string]bool)
+			}
+			r.told[path] = true
+		}
+	}
+	return fresh
 }
 
 // A drift is what has changed in the work tree since the capture, while the checks and the critic

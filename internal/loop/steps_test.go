@@ -21,6 +21,7 @@ type play struct {
 	reviews  []loop.Review  // one per review
 	drifts   map[int]string // by review: how the work tree has changed by then
 	inPlace  bool
+	profile  string
 	limits   loop.Gate      // nil means limit
 	checker  loop.Checker   // also runs before the session; may be nil
 	empty    bool           // no change
@@ -96,7 +97,7 @@ func (p *play) run(t *testing.T) loop.Outcome {
 		InPlace:       p.inPlace,
 		Clock:         func() time.Time { now = now.Add(time.Second); return now },
 	}
-	out, err := l.Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"})
+	out, err := l.Run(t.Context(), loop.Session{ID: "s", Prompt: "do it", Terms: loop.Terms{Policy: loop.Policy{Profile: p.profile}}})
 	if err != nil {
 		t.Fatal(err)
 	}

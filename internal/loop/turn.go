@@ -191,6 +191,9 @@ type CheckResult struct {
 	// Changed lists what the check changed or removed of the work that it was to judge. Such a
 	// check has not passed, however it ended.
 	Changed []string
+	// Rewrites lists what it changed or removed of other files, each time that it is run: a lock
+	// file, generated code. That decides nothing.
+	Rewrites []string
 	// Written is everything that it wrote in its view of the work tree. It is not logged
 	// separately.
 	Written Written
@@ -207,6 +210,9 @@ func (c CheckResult) Passed() bool {
 func (c CheckResult) Remarks() (sentences []string) {
 	if len(c.Changed) > 0 {
 		sentences = append(sentences, "it changed what it was to judge: "+listed(c.Changed))
+	}
+	if len(c.Rewrites) > 0 {
+		sentences = append(sentences, "the check rewrites "+listed(c.Rewrites)+", which is thrown away")
 	}
 	if len(c.Lacked) > 0 {
 		sentences = append(sentences, "it may need files of an earlier check, which were removed ("+listed(c.Lacked)+

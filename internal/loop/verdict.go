@@ -1,6 +1,9 @@
 package loop
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Decision is the outcome of a critic's verdict.
 type Decision string
@@ -107,6 +110,7 @@ type Opinion struct {
 type Objection struct {
 	Problem string // a sentence
 	Reply   string
+	Changed string // a patch of what the critic had changed in its view
 }
 
 // A Review is one turn of the critic and its result.
@@ -131,8 +135,7 @@ type Review struct {
 	// Unmentioned are the IDs of open findings that the verdict would end the run without
 	// mentioning. A review is rejected once for that.
 	Unmentioned []string
-	// Written is what the critic wrote in its view of the work tree. A DONE on files that the
-	// critic changed is not a verdict on the work.
+	// Written is what the critic wrote in its view of the work tree, and what was discarded.
 	Written Written
 	// Stale is what had changed in the work tree by the time the critic decided DONE. Such a
 	// verdict does not count; the next iteration judges the work again.
@@ -141,20 +144,27 @@ type Review struct {
 	Votes []Vote
 }
 
-// rejectMeddled rejects a DONE on files or settings that the critic itself has changed.
-func (r *Review) rejectMeddled() {
-	switch files := r.Written.Files(); {
-	case len(files) > 0:
-		r.Problem = "the critic decides DONE on files that it changed in its view, which is discarded: judge the work tree as it is, " +
-			"and change only files that git ignores. Changed: " + listed(files)
-	case len(r.Written.Settings) > 0:
-		r.Problem = "git's settings were changed in the critic's view, and may have shown it something else: do not change them, " +
-			"and decide again. Changed: " + listed(r.Written.Settings)
-	default:
-		return
+// weigh checks what the review would decide on its own. A verdict that would end the run is queried
+// if the critic, or what it ran, has changed what was there: files, or git's settings, which may have
+// shown it something else. A strict run refuses it. New files, such as caches and builds, are no matter.
+// The doubt is the question, or "".
+func (r *Review) weigh(gate Gate, c Case, strict bool) (doubt string) {
+	var done bool
+	done, r.Unmentioned = gate.Ends(c, *r)
+	changed := slices.Concat(r.Written.Changed, r.Written.Settings)
+	if !done || len(changed) == 0 {
+		return ""
 	}
-	r.Unmentioned = nil
+	what := "it decides DONE, and its view was changed, by the critic or by what it ran: " + listed(changed) + ". That is thrown away. "
+	if strict {
+		r.Problem, r.Unmentioned = what+"Judge the work tree as it is, and change nothing that is there", nil
+		return ""
+	}
+	return what + "Look at the work tree as it is, and decide again: is the task done without these changes? The answer counts"
 }
+
+// strict reports whether the run takes nothing on trust.
+func (c *course) strict() bool { return c.session.Policy.Profile == ProfileStrict }
 
 // Sealed says whether a decision repeats the seal from its prompt. "" means that there was no
 // seal, or no decision.

@@ -28,7 +28,11 @@ func (s *section) check(ctx context.Context, step Step) (results []CheckResult, 
 		if err != nil {
 			return results, err
 		}
-		if err := s.tell(step, "the check "+strings.Join(strings.Fields(result.Command), " "), result.Written); err != nil {
+		written := result.Written
+		if len(result.Rewrites) > 0 {
+			written.Changed = result.Changed // a remark names the others
+		}
+		if err := s.tell(step, "the check "+strings.Join(strings.Fields(result.Command), " "), written); err != nil {
 			return results, err
 		}
 		result.FailedBefore = slices.ContainsFunc(s.baseline, func(before CheckResult) bool {

@@ -31,6 +31,11 @@ func (d *deciders) checks() (paths []string) {
 	return paths
 }
 
+// scripts returns the files of the work tree that a check runs by its command line.
+func (d *deciders) scripts(command string) []string {
+	return deciding.Within(d.tree.Root, d.tree.Dir, deciding.Scripts(command))
+}
+
 // in returns the same files in another work tree.
 func (d *deciders) in(root, dir string) *deciders {
 	return &deciders{tree: deciding.Tree{Root: root, Dir: dir, Outside: d.tree.Outside}, files: d.files}

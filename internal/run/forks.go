@@ -91,7 +91,8 @@ func (f *forker) make(ctx context.Context, place *view.Place, home string, step 
 // layers reports whether agents can see a fork as a layer above the user's work tree.
 func (f *forker) layers(ctx context.Context) bool {
 	f.layersOnce.Do(func() {
-		f.hasLayers = f.views.Layers(ctx, filepath.Join(f.outputs(), "forks", "trial"))
+		marked, err := f.views.Marked(ctx)
+		f.hasLayers = err == nil && len(marked) == 0 && f.views.Layers(ctx, filepath.Join(f.outputs(), "forks", "trial"))
 	})
 	return f.hasLayers
 }

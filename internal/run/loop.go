@@ -85,6 +85,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	began := r.options.Host.Now()
 	at.Forker = &forker{running: r, began: checkpoint, from: r.tree, dir: r.Dir, seen: r.Dir}
 	return &loop.Loop{
 		Workplace:     at,
@@ -92,6 +93,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 		Clock:         r.options.Host.Now,
 		CriticRetries: r.Config.CriticRetries,
 		InPlace:       r.views.Kind() == view.Tree,
+		Beside:        func(ctx context.Context) []string { return r.tree.WrittenBeside(ctx, began) },
 		Checks:        loop.CheckRules{Before: r.Config.CheckBefore, FailFast: r.Config.FailFast},
 		Ask:           r.options.asked,
 		Steering:      &r.control.Steering,
@@ -159,7 +161,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Gate:     gate(cfg, s.tree, s.deciders),
 	}
 	commands := &check.Runner{
-		Starter: s, Open: forChecks(s.views), Commands: cfg.Checks, Dir: s.dir, Env: environ, Outputs: r.outputs(),
+		Starter: s, Open: forChecks(s.views), Worked: s.tree.Worked, Scripts: s.deciders.scripts, Commands: cfg.Checks, Dir: s.dir, Env: environ, Outputs: r.outputs(),
 		Timeout: cfg.CheckTimeout, Keep: int64(cfg.LogOutput), Max: int64(cfg.MaxOutput),
 	}
 	at.Commander = commands

@@ -167,7 +167,7 @@ func loggedChange(c loop.Change) loop.Change {
 func loggedChecks(list []loop.CheckResult) []loop.CheckResult {
 	list = slices.Clone(orNil(list))
 	for i := range list {
-		list[i].Changed, list[i].Lacked = orNil(list[i].Changed), orNil(list[i].Lacked)
+		list[i].Changed, list[i].Rewrites, list[i].Lacked = orNil(list[i].Changed), orNil(list[i].Rewrites), orNil(list[i].Lacked)
 		list[i].Written = loop.Written{}
 	}
 	return list

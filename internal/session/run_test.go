@@ -183,7 +183,7 @@ func wholeRun() []loop.Event {
 	one, two := firstRound(), secondRound()
 	return []loop.Event{
 		loop.Started{Session: theSession("2025-01-27T15-30-45Z_5d2f60")},
-		loop.BaselineChecked{Checks: []loop.CheckResult{{Command: "go test ./...", ExitCode: 1, Ending: loop.EndFailed, Changed: []string{"go.sum"}, Lacked: []string{"dist/app", "dist/b"}}}},
+		loop.BaselineChecked{Checks: []loop.CheckResult{{Command: "go test ./...", ExitCode: 1, Ending: loop.EndFailed, Changed: []string{"go.sum"}, Rewrites: []string{"go.work"}, Lacked: []string{"dist/app", "dist/b"}}}},
 		loop.IterationStarted{Iteration: 1},
 		loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
 		loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Stream: "stdout", Text: "I did it.\n"}},

@@ -123,6 +123,7 @@ func check(f fields, c *loop.CheckResult) {
 	stream(f, "output", &c.Output)
 	f.value("failed_before,omitempty", &c.FailedBefore)
 	f.texts("changed,omitempty", &c.Changed)
+	f.texts("rewrites,omitempty", &c.Rewrites)
 	f.texts("lacked,omitempty", &c.Lacked)
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +24,7 @@ import (
 type copied struct {
 	trees   []*layer
 	stamps  map[spot]stamp // of each file after copying
+	dirs    map[spot]bool  // the directories
 	sharing bool           // files share their blocks
 	lent    string         // for a replica: a directory at which commands find the user's objects
 	beneath *beneath       // what is not copied, or nil
@@ -41,7 +43,7 @@ func stampOf(info fs.FileInfo) stamp { return stamp{file.StampOf(info), info.Mod
 
 // copied returns the layout of a copy of the work tree in a directory.
 func (p *Place) copied(dir string) *copied {
-	c := &copied{stamps: make(map[spot]stamp)}
+	c := &copied{stamps: make(map[spot]stamp), dirs: make(map[spot]bool)}
 	for i, from := range p.dirs() {
 		t := &layer{dir: from, own: filepath.Join(dir, fmt.Sprintf(".git%d", i)), git: i > 0}
 		if !t.git { // some tools use the name of the work tree
@@ -203,16 +205,20 @@ func copyContent(from, to string, perm fs.FileMode) error {
 // recordStamps records the stamps of all files.
 func (c *copied) recordStamps(ctx context.Context) error {
 	return c.each(func(at spot, info fs.FileInfo) error {
-		c.stamps[at] = stampOf(info)
+		if info.IsDir() {
+			c.dirs[at] = true
+		} else {
+			c.stamps[at] = stampOf(info)
+		}
 		return ctx.Err()
 	})
 }
 
-// each calls do for each file of the copy.
+// each calls do for each file and directory of the copy.
 func (c *copied) each(do func(at spot, info fs.FileInfo) error) error {
 	for _, t := range c.trees {
 		err := filepath.WalkDir(t.own, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
+			if err != nil || name == t.own {
 				return err
 			}
 			info, err := d.Info()
@@ -232,6 +238,9 @@ func (c *copied) each(do func(at spot, info fs.FileInfo) error) error {
 func (c *copied) changes() (changes []change, err error) {
 	there := make(map[spot]bool, len(c.stamps))
 	err = c.each(func(at spot, info fs.FileInfo) error {
+		if info.IsDir() {
+			return nil
+		}
 		there[at] = true
 		if was, known := c.stamps[at]; !known || was != stampOf(info) {
 			changes = append(changes, c.change(at, info))
@@ -259,8 +268,9 @@ func (c *copied) change(at spot, info fs.FileInfo) change {
 	return found
 }
 
-// discard makes files the same again as in the user's tree.
-func (c *copied) discard(ctx context.Context, changes []change) error {
+// discard makes files the same again as in the user's tree, and then removes new directories without
+// files.
+func (c *copied) discard(ctx context.Context, changes []change, keep func(spot) bool) error {
 	for _, f := range changes {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -282,7 +292,23 @@ func (c *copied) discard(ctx context.Context, changes []change) error {
 			c.stamps[f.spot] = stampOf(info)
 		}
 	}
-	return nil
+	var fresh []spot
+	there := make(map[spot]bool, len(c.dirs))
+	err := c.each(func(at spot, info fs.FileInfo) error {
+		if there[at] = info.IsDir(); there[at] && !c.dirs[at] && !keep(at) {
+			fresh = append(fresh, at)
+		}
+		return nil
+	})
+	for _, at := range slices.Backward(fresh) { // the inner ones come last
+		_ = os.Remove(at.own()) // ignored files may be in it
+	}
+	for at := range c.dirs {
+		if err == nil && !there[at] && !keep(at) {
+			err = os.MkdirAll(at.own(), 0o755)
+		}
+	}
+	return err
 }
 
 // makeDirs makes a directory. It removes a file that is in the way.

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,6 +44,27 @@ func sameContent(a, b string) bool {
 	defer y.Close() //nolint:errcheck // only read
 	same, err := file.Same(x, y)
 	return err == nil && same
+}
+
+// printOf identifies a file by its mode and its content; "" is none.
+func printOf(name string) (string, error) {
+	info, err := os.Lstat(name)
+	switch {
+	case err != nil, whiteout(info), info.IsDir():
+		return "", nil //nolint:nilerr // there is no file
+	case info.Mode()&fs.ModeSymlink != 0:
+		return os.Readlink(name)
+	case !info.Mode().IsRegular():
+		return info.Mode().String(), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return fmt.Sprintf("%v %x", info.Mode(), sum.Sum(nil)), err
 }
 
 // remove removes a directory with everything in it, including read-only directories, as in Go's module

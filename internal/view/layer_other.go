@@ -2,7 +2,10 @@
 
 package view
 
-import "io/fs"
+import (
+	"context"
+	"io/fs"
+)
 
 // There are no overlays here.
 
@@ -11,6 +14,9 @@ func whiteout(fs.FileInfo) bool { return false }
 func opaque(string) bool { return false }
 
 func unsetOpaque(string) error { return nil }
+
+// Marked lists nothing.
+func (*Place) Marked(context.Context) ([]string, error) { return nil, nil }
 
 func cover(_, _ string, _, _, _ []string) error { return nil }
 

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,14 +159,51 @@ func (l *layer) goneTree(name string, tell func(change)) {
 	})
 }
 
-// discard removes changes from the layers, so that what is below shows again.
-func discard(changes []change) error {
+// discard removes changes from the layers, so that what is below shows again, and then empty
+// directories.
+func (v *View) discard(changes []change) error {
 	for _, c := range changes {
 		if err := c.in.uncover(c.name); err != nil {
 			return err
 		}
 	}
+	for _, l := range v.layers {
+		if err := l.prune("", v.place.ignoredDir); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// prune removes from a directory of the layer directories without files, and what hides those of the
+// user.
+func (l *layer) prune(dir string, keep func(spot) bool) error {
+	entries, err := os.ReadDir(filepath.Join(l.own, dir))
+	for _, e := range entries {
+		at := spot{l, filepath.Join(dir, e.Name())}
+		info, gone := e.Info()
+		if err = cmp.Or(err, gone); err != nil {
+			break
+		}
+		hidden := false
+		switch user, none := os.Lstat(at.user()); {
+		case keep(at):
+			continue
+		case info.IsDir():
+			if err = cmp.Or(unsetOpaque(at.own()), l.prune(at.name, keep)); err != nil {
+				return err
+			}
+			below, _ := os.ReadDir(at.own())
+			hidden = len(below) == 0
+		case whiteout(info) && none == nil && user.IsDir():
+			hidden = true
+			l.goneTree(at.name, func(change) { hidden = false }) // ignored files
+		}
+		if hidden {
+			err = os.Remove(at.own())
+		}
+	}
+	return err
 }
 
 // uncover removes what hides a file: what has its path in the layer, and in the directories above

@@ -16,8 +16,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
@@ -55,8 +57,9 @@ type Place struct {
 	// must be Overlay or Tree then.
 	Sight *Sight
 
-	kind Kind
-	made atomic.Int32
+	kind  Kind
+	made  atomic.Int32
+	hides atomic.Bool // see Marked
 }
 
 // Use chooses a kind of views and returns it: the one asked for, if it works, or for Auto the first
@@ -153,7 +156,7 @@ func (p *Place) Open(ctx context.Context) (*View, error) {
 	err := os.MkdirAll(v.home, 0o700)
 	switch {
 	case err != nil:
-	case p.kind == Overlay:
+	case p.kind == Overlay && !p.hides.Load():
 		err = v.addLayers()
 	default:
 		v.copied, err = p.copy(ctx, filepath.Join(v.home, "tree"), p.kind == Clone)
@@ -216,10 +219,30 @@ func (v *View) Written() (loop.Written, error) {
 	if err != nil {
 		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
 	}
-	return v.place.summary(changes), nil
+	w := v.place.summary(changes)
+	w.Patch = patchOf(changes, w.Changed)
+	return w, nil
 }
 
-// Discard undoes what was written in the view, except for ignored files.
+// Prints returns for each of some files of the work tree what identifies it in the view: its mode and
+// its content.
+func (v *View) Prints(paths []string) ([]string, error) {
+	prints := make([]string, len(paths))
+	changes, err := v.changes()
+	for _, c := range changes {
+		if _, git := c.inGit(); !git && err == nil {
+			if i := slices.Index(paths, c.path()); i >= 0 {
+				prints[i], err = printOf(c.own())
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
+	}
+	return prints, nil
+}
+
+// Discard undoes what was written in the view, except for ignored files and directories.
 func (v *View) Discard(ctx context.Context) error {
 	changes, err := v.changes()
 	if err == nil {
@@ -228,9 +251,9 @@ func (v *View) Discard(ctx context.Context) error {
 			return !git && v.place.Ignored(c.path())
 		})
 		if v.copied != nil {
-			err = v.copied.discard(ctx, changes)
+			err = v.copied.discard(ctx, changes, v.place.ignoredDir)
 		} else {
-			err = discard(changes)
+			err = v.discard(changes)
 		}
 	}
 	if err != nil {
@@ -268,6 +291,12 @@ func (v *View) look() ([]change, error) {
 	return v.written()
 }
 
+// ignoredDir reports whether git ignores a directory, whatever is in it.
+func (p *Place) ignoredDir(s spot) bool {
+	_, git := s.inGit()
+	return !git && p.Ignored(s.path()+"/-")
+}
+
 // A layer is a directory of the user's with what commands write above it, or with its copy.
 type layer struct {
 	dir    string // the user's
@@ -289,6 +318,19 @@ func (s spot) own() string { return filepath.Join(s.in.own, s.name) }
 // path returns the slash-separated path from the root of the work tree or the git directory.
 func (s spot) path() string { return s.in.prefix + filepath.ToSlash(s.name) }
 
+// top returns the path of a new file, or of the uppermost new directory that it is in, with a slash
+// at the end.
+func (s spot) top() string {
+	names := strings.Split(filepath.ToSlash(s.name), "/")
+	for i := 1; i < len(names); i++ {
+		dir := strings.Join(names[:i], "/")
+		if _, err := os.Lstat(filepath.Join(s.in.dir, dir)); file.Missing(err) {
+			return s.in.prefix + dir + "/"
+		}
+	}
+	return s.path()
+}
+
 // inGit reports whether the spot is in a git directory, and returns its path from there.
 func (s spot) inGit() (path string, is bool) {
 	if s.in.git {
@@ -308,7 +350,7 @@ type change struct {
 // summary sums up changes for a person.
 func (p *Place) summary(changes []change) (w loop.Written) {
 	add := func(list *[]string, name string) {
-		if !slices.Contains(*list, name) {
+		if n := len(*list); n == 0 || (*list)[n-1] != name { // walks keep directories together
 			*list = append(*list, name)
 		}
 	}
@@ -328,12 +370,13 @@ func (p *Place) summary(changes []change) (w loop.Written) {
 		case c.was:
 			w.Changed = append(w.Changed, c.path())
 		default:
-			w.Added = append(w.Added, c.path())
+			add(&w.Added, c.top())
 		}
 	}
 	for _, list := range [][]string{w.Changed, w.Added, w.Repository, w.Settings} {
 		slices.Sort(list)
 	}
+	w.Added, w.Repository, w.Settings = slices.Compact(w.Added), slices.Compact(w.Repository), slices.Compact(w.Settings)
 	return w
 }
 

@@ -198,13 +198,13 @@ func TestWritten(t *testing.T) {
 		"in place":        {script: `echo more >>a.txt`, want: loop.Written{Changed: []string{"a.txt"}}},
 		"and back":        {script: `cp a.txt t; echo more >>a.txt; mv t a.txt`},
 		"stash and pop":   {script: `echo x >>a.txt; git stash -q; git stash pop -q; git checkout -q -f HEAD a.txt; git reset -q; git add staged.txt`},
-		"new":             {script: `mkdir -p x/y; echo >x/y/z; echo >n`, want: loop.Written{Added: []string{"n", "x/y/z"}}},
+		"new":             {script: `mkdir -p x/y; echo >x/y/z; echo >n`, want: loop.Written{Added: []string{"n", "x/"}}},
 		"new and gone":    {script: `mkdir x; echo >x/y; rm -r x`},
 		"ignored":         {script: `echo >b.o; echo >>ignored/cache; rm ignored/cache; rm -rf ignored; mkdir ignored; echo >ignored/x`},
 		"removed":         {script: `rm a.txt; rm -r src`, want: loop.Written{Changed: []string{"a.txt", "src/b.txt", "src/run.sh"}}},
 		"made anew":       {script: `rm -r src; mkdir src; echo two >src/b.txt; echo >src/c`, want: loop.Written{Changed: []string{"src/run.sh"}, Added: []string{"src/c"}}},
 		"mode":            {script: `chmod -x src/run.sh`, want: loop.Written{Changed: []string{"src/run.sh"}}},
-		"renamed":         {script: `mv a.txt c.txt; mv src lib`, want: loop.Written{Changed: []string{"a.txt", "src/b.txt", "src/run.sh"}, Added: []string{"c.txt", "lib/b.txt", "lib/run.sh"}}},
+		"renamed":         {script: `mv a.txt c.txt; mv src lib`, want: loop.Written{Changed: []string{"a.txt", "src/b.txt", "src/run.sh"}, Added: []string{"c.txt", "lib/"}}},
 		"link":            {script: `ln -sf new.txt link`, want: loop.Written{Changed: []string{"link"}}},
 		"file to link":    {script: `ln -sf b.txt a.txt`, want: loop.Written{Changed: []string{"a.txt"}}},
 		"file to dir":     {script: `rm a.txt; mkdir a.txt; echo >a.txt/b`, want: loop.Written{Changed: []string{"a.txt"}, Added: []string{"a.txt/b"}}},
@@ -222,11 +222,11 @@ func TestWritten(t *testing.T) {
 		},
 		"whose":        {script: `git config user.name Me; git config branch.x.remote origin`},
 		"config gone":  {script: `rm .git/config; mkfifo .git/config`, want: loop.Written{Settings: []string{"config"}}},
-		"locked":       {script: `mkdir new; echo >new/f; chmod 0 new; chmod 0 a.txt`, want: loop.Written{Changed: []string{"a.txt"}, Added: []string{"new/f"}}},
+		"locked":       {script: `mkdir new; echo >new/f; chmod 0 new; chmod 0 a.txt`, want: loop.Written{Changed: []string{"a.txt"}, Added: []string{"new/"}}},
 		"odd module":   {script: `d=$(printf '.git/modules/a\nb'); mkdir -p "$d/hooks"; echo exit 1 >"$d/hooks/pre-push"`, want: loop.Written{Settings: []string{"modules/a\nb/hooks/pre-push"}}},
 		"hooks gone":   {script: `rm -rf .git/hooks .git/info`, setup: `rm -f .git/hooks/*; echo >.git/hooks/pre-push`, want: loop.Written{Settings: []string{"hooks/pre-push", "info/exclude"}}},
 		"packed":       {script: `git gc -q`, want: loop.Written{Repository: []string{"refs"}}},
-		"a repository": {script: `env -u GIT_DIR -u GIT_WORK_TREE git init -q inner; echo >inner/f`, want: loop.Written{Added: []string{"inner/f"}, Repository: []string{"HEAD"}, Settings: []string{"config: core.bare", "info/exclude"}}},
+		"a repository": {script: `env -u GIT_DIR -u GIT_WORK_TREE git init -q inner; echo >inner/f`, want: loop.Written{Added: []string{"inner/"}, Repository: []string{"HEAD"}, Settings: []string{"config: core.bare", "info/exclude"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +241,12 @@ func TestWritten(t *testing.T) {
 						got.Settings[i] = "refs/replace/@"
 					}
 				}
-				if fmt.Sprint(got) != fmt.Sprint(c.want) {
+				for _, path := range got.Changed {
+					if !strings.Contains(got.Patch, "--- a/"+path+" (") {
+						t.Errorf("the patch lacks %s:\n%s", path, got.Patch)
+					}
+				}
+				if got.Patch = ""; fmt.Sprint(got) != fmt.Sprint(c.want) {
 					t.Errorf("written: %+v, want %+v", got, c.want)
 				}
 				// Discarded changes are not reported again, and ignored files are still
@@ -300,6 +305,61 @@ func TestIgnoredStays(t *testing.T) {
 	})
 }
 
+// Directories that a command made are gone after a discard, those that it removed are back, and ignored
+// ones stay as they are.
+func TestEmptyDirectories(t *testing.T) {
+	t.Parallel()
+	kinds(t, func(t *testing.T, kind view.Kind) {
+		u := newUser(t, kind, `mkdir -p empty hollow/deep ignored/old`)
+		v := u.open()
+		defer v.Close()
+		u.run(v, `mkdir -p out/deep src/new ignored/new objects; : >objects/x.o; rmdir empty ignored/old; rm -r hollow; mkdir hollow; chmod 700 src`)
+		if err := v.Discard(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := "empty hollow hollow/deep ignored ignored/new objects src"
+		if got := u.run(v, `find . -name .git -prune -o -type d ! -name . -print | sed 's,^\./,,' | sort | tr '\n' ' '`); strings.TrimSpace(got) != want {
+			t.Errorf("the view has %q, want %q", got, want)
+		}
+	})
+}
+
+// What an overlay shows cannot be changed with extended attributes of the user's files.
+func TestMarked(t *testing.T) {
+	t.Parallel()
+	for name, attributes := range map[string][][2]string{
+		"metacopy": {{"src/b.txt", "user.overlay.metacopy"}}, "redirect": {{"src", "user.overlay.redirect"}},
+		"whiteout": {{"src/b.txt", "user.overlay.whiteout"}, {"src", "user.overlay.opaque"}}, "one of ours": {{".git/HEAD", "user.overlay.x"}},
+		"another": {{"a.txt", "user.comment"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t, view.Overlay, "")
+			var want []string
+			for _, a := range attributes {
+				if err := mark(filepath.Join(u.root, a[0]), a[1]); err != nil {
+					t.Skip("no such attributes here: ", err)
+				}
+				if name != "another" {
+					want = append(want, a[0])
+				}
+			}
+			slices.Sort(want)
+			if got, err := u.place.Marked(t.Context()); err != nil || !slices.Equal(got, want) {
+				t.Errorf("marked: %q, %v; want %q", got, err, want)
+			}
+			v := u.open()
+			defer v.Close()
+			if got := u.run(v, `cat src/b.txt; echo x >>a.txt; git status --porcelain | wc -l`); strings.Fields(got)[0] != "two" {
+				t.Errorf("the view has %q", got)
+			}
+			if (v.Dir(u.root) == u.root) != (want == nil) {
+				t.Errorf("the view is at %s", v.Dir(u.root))
+			}
+		})
+	}
+}
+
 // In a linked work tree, git writes to a shared directory, which a view must not change.
 func TestLinkedWorkTree(t *testing.T) {
 	t.Parallel()
@@ -314,7 +374,7 @@ func TestLinkedWorkTree(t *testing.T) {
 		want := loop.Written{Changed: []string{"a.txt"}, Repository: []string{"refs", "index"}, Settings: []string{"config: diff.external"}}
 		got := u.written(v)
 		slices.Sort(want.Repository)
-		if fmt.Sprint(got) != fmt.Sprint(want) {
+		if got.Patch = ""; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("written: %+v, want %+v", got, want)
 		}
 		if err := v.Close(); err != nil {

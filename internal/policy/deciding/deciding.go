@@ -22,6 +22,14 @@ func Shell(line string) (files, programs []string) {
 	return n.files, n.programs
 }
 
+// Scripts returns those of the files that are run themselves: not a Makefile or a package.json, which
+// say what to run.
+func Scripts(line string) []string {
+	n := names{scripts: true}
+	n.line(line, 0)
+	return n.files
+}
+
 // Argv returns the files that a command, given as a list of arguments, runs. It includes
 // every argument that could be a path, because such a command has only the program and what
 // it needs.
@@ -61,6 +69,7 @@ type names struct {
 	programs []string
 	in       string              // the directory after `cd`, "" at the beginning
 	values   map[string][]string // of the variables that the line sets
+	scripts  bool                // recipes are left out
 }
 
 func (n *names) add(file string) {
@@ -164,7 +173,7 @@ func (n *names) command(words []string, depth int) {
 	} else if !slices.Contains(n.programs, words[0]) && !strings.ContainsAny(words[0], "$`*?\x00") {
 		n.programs = append(n.programs, words[0])
 	}
-	if recipes := recipesOf(name); recipes != nil {
+	if recipes := recipesOf(name); recipes != nil && !n.scripts {
 		n.recipes(recipes, args)
 	}
 	switch {

@@ -42,7 +42,7 @@ const judging = `How to judge:
 // What a critic may do in its working directory, which is the work tree or a view of it.
 const (
 	leaveAlone = `Leave the work tree as it is. Do not edit, create, delete, stage, commit or stash anything in it; use a temporary directory for what you need. A DONE does not count if you have changed files.`
-	ownView    = `Your working directory is a view of the work tree as the actor left it, with everything that git ignores, such as installed packages. What you write there is thrown away. %sDo not add files, do not change files that git does not ignore, and leave git's settings and hooks as they are: otherwise a DONE does not count. Use a temporary directory for what you need.`
+	ownView    = `Your working directory is a view of the work tree as the actor left it, with everything that git ignores, such as installed packages. What you write there is thrown away. %sFiles that builds and tests leave are no matter. Leave the files that are there, and git's settings and hooks, as they are: your decision is about them, not about changes of yours.`
 	mayBuild   = `You may build and test in it. `
 )
 
@@ -152,6 +152,9 @@ func (d *draft) objection(o *loop.Objection, stale verdict.Seal) {
 	}
 	d.sayf("Your last reply could not be used. The reason:")
 	d.show("why it could not be used", prompt.Clip(hide(wording.Line(o.Problem)), most, most))
+	if o.Changed != "" {
+		d.show("what was changed in your view", prompt.Clip(wording.Clean(o.Changed), d.budget.Reply, d.budget.Reply/4))
+	}
 	if reply := hide(strings.TrimSpace(wording.Clean(o.Reply))); reply != "" {
 		d.show("your last reply", prompt.Clip(reply, d.budget.Reply, d.budget.Reply/4))
 	}

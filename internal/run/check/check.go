@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"codeloops/internal/loop"
@@ -26,6 +27,7 @@ type View interface {
 	Starter
 	Dir(dir string) string
 	Written() (loop.Written, error)
+	Prints(paths []string) ([]string, error)
 	Discard(context.Context) error
 	Close() error
 }
@@ -37,7 +39,12 @@ type Runner struct {
 	Starter Starter
 	// Open opens a view for all checks of an iteration; nil: they run in Dir itself. What a check
 	// writes is undone before the next one begins, except in files that git ignores.
-	Open     func(context.Context) (View, error)
+	Open func(context.Context) (View, error)
+	// Worked reports whether a file of the work tree, given its path from the root, has changed since
+	// the session began; nil: none has.
+	Worked func(path string) bool
+	// Scripts returns the files of the work tree that a command runs by its command line; nil: none.
+	Scripts  func(command string) []string
 	Commands []string // run by the system's shell
 	Dir      string   // where they run, absolute
 	Env      []string // complete
@@ -109,7 +116,13 @@ func (r *Runner) each(ctx context.Context, again string, take func(loop.CheckRes
 		if result.Written, err = v.Written(); err != nil {
 			return err
 		}
-		if result.Changed = fewest(result.Written.Changed); !result.Passed() {
+		result.Changed = fewest(result.Written.Changed)
+		if len(result.Changed) > 0 && result.ExitCode == 0 && result.Ending == loop.EndCompleted {
+			if err := r.rerun(ctx, v, &result, strings.TrimSuffix(out, ".out")+"-rerun.out"); err != nil {
+				return err
+			}
+		}
+		if !result.Passed() {
 			result.Lacked = taken
 		}
 		for _, path := range fewest(result.Written.Added) {
@@ -123,6 +136,45 @@ func (r *Runner) each(ctx context.Context, again string, take func(loop.CheckRes
 	}
 	return nil
 }
+
+// rerun runs a check that has passed and changed files once more, without these changes. If it
+// passes again, it may rewrite files that are no part of the work, and those that come out different
+// each time. A check that the actor has rewritten may not: it could mend what it judges.
+func (r *Runner) rerun(ctx context.Context, v View, first *loop.CheckResult, out string) error {
+	paths := first.Written.Changed
+	was, err := v.Prints(paths)
+	if err == nil {
+		err = v.Discard(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	second, err := r.run(ctx, v, first.Command, out)
+	if err != nil {
+		return err
+	}
+	is, err := v.Prints(paths)
+	if err != nil {
+		return err
+	}
+	second.Duration += first.Duration
+	second.Written, second.Changed = first.Written, first.Changed
+	if *first = second; second.ExitCode != 0 || second.Ending != loop.EndCompleted || r.Scripts != nil && slices.ContainsFunc(r.Scripts(first.Command), r.worked) {
+		return nil
+	}
+	var changed, rewrites []string
+	for i, path := range paths {
+		if r.worked(path) && was[i] == is[i] {
+			changed = append(changed, path)
+		} else {
+			rewrites = append(rewrites, path)
+		}
+	}
+	first.Changed, first.Rewrites = fewest(changed), fewest(rewrites)
+	return nil
+}
+
+func (r *Runner) worked(path string) bool { return r.Worked != nil && r.Worked(path) }
 
 func (r *Runner) view(ctx context.Context) (View, error) {
 	if r.Open == nil {
@@ -157,6 +209,7 @@ type inPlace struct{ Starter }
 
 func (inPlace) Dir(dir string) string              { return dir }
 func (inPlace) Written() (w loop.Written, _ error) { return w, nil }
+func (inPlace) Prints([]string) ([]string, error)  { return nil, nil }
 func (inPlace) Discard(context.Context) error      { return nil }
 func (inPlace) Close() error                       { return nil }
 

@@ -91,6 +91,14 @@ func (d copyView) Written() (w loop.Written, err error) {
 	return w, errors.Join(err, other)
 }
 
+func (d copyView) Prints(paths []string) (prints []string, err error) {
+	is, err := files(d.copied)
+	for _, path := range paths {
+		prints = append(prints, is[path])
+	}
+	return prints, err
+}
+
 func (d copyView) Discard(context.Context) error {
 	if err := d.step("discard"); err != nil {
 		return err
@@ -148,8 +156,8 @@ func untouched(t *testing.T, dir string) {
 	}
 }
 
-// TestChecksLeaveTheWorkAlone: a check that changes the files it judges has not passed, and neither
-// the work tree nor the next check sees the changes.
+// TestChecksLeaveTheWorkAlone: neither the work tree nor the next check sees what a check changes. One
+// that passes and has changed files is run once more.
 func TestChecksLeaveTheWorkAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -176,16 +184,66 @@ func TestChecksLeaveTheWorkAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, failed := got[0], strings.Contains(c.does, "exit")
-			if want := (loop.Written{Changed: c.changed, Added: c.come}); !reflect.DeepEqual(first.Written, want) || !slices.Equal(first.Changed, c.changed) {
+			if want := (loop.Written{Changed: c.changed, Added: c.come}); !reflect.DeepEqual(first.Written, want) || !slices.Equal(slices.Concat(first.Changed, first.Rewrites), c.changed) {
 				t.Errorf("it has written %+v, and changed %q, want %+v", first.Written, first.Changed, want)
 			}
-			if first.Passed() != (c.changed == nil && !failed) || !got[1].Passed() || len(got[1].Written.Files()) > 0 {
+			if first.Passed() == failed || !got[1].Passed() || len(got[1].Written.Files()) > 0 {
 				t.Errorf("the checks are %+v", got)
 			}
-			if want := []string{"open", "run", "look", "discard", "run", "look", "close"}; !slices.Equal(*steps, want) {
+			want := []string{"open", "run", "look", "discard", "run", "look", "close"}
+			if c.changed != nil && !failed {
+				want = slices.Insert(want, 3, "discard", "run")
+			}
+			if !slices.Equal(*steps, want) {
 				t.Errorf("steps of the view: %v, want %v", *steps, want)
 			}
 			untouched(t, r.Dir)
+		})
+	}
+}
+
+// TestChecksThatRewrite: the exit code of a check that rewrites files counts if it passes twice, unless
+// the files are part of the work and come out the same, or its script was written in the session.
+func TestChecksThatRewrite(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		does   string
+		worked string // what has changed since the session began
+		script string
+		passes bool
+		runs   int
+	}{
+		"a lock file":              {"echo locked >old", "other", "", true, 2},
+		"generated anew":           {"rm sub/old; echo generated >sub/old", "other", "", true, 2},
+		"removed":                  {"rm old", "other", "", true, 2},
+		"never the same":           {"echo x >>../ran; cat ../ran >old", "old", "", true, 2},
+		"the work":                 {"echo neat >old", "old", "", false, 2},
+		"the work, among others":   {"echo neat | tee old >other", "old", "", false, 2},
+		"the work, back to before": {"rm old", "old", "", false, 2},
+		"by a script of the actor": {"echo locked >old", "check.sh", "check.sh", false, 2},
+		"by a script of the user":  {"echo locked >old", "other", "check.sh", true, 2},
+		"only the first time":      {"echo locked >old; mkdir ../once", "other", "", false, 2},
+		"only the second time":     {"echo locked >old; mkdir ../twice || exit 0; exit 3", "other", "", false, 1},
+		"nothing":                  {"echo as ever >old", "old", "", true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, steps := runnerWithViews(t, "", c.does)
+			r.Worked = func(path string) bool { return path == c.worked }
+			r.Scripts = func(string) []string { return []string{c.script} }
+			got, err := all(t, r, 1)
+			if err != nil || got[0].Passed() != c.passes {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			runs := 0
+			for _, step := range *steps {
+				if step == "run" {
+					runs++
+				}
+			}
+			if said := len(got[0].Remarks()) > 0; runs != c.runs || said != (name != "nothing") {
+				t.Errorf("it ran %d times: %q", runs, got[0].Remarks())
+			}
 		})
 	}
 }
@@ -232,8 +290,8 @@ func TestFewOfManyPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := got[0]; len(c.Changed) != 100 || len(c.Written.Changed) != 301 || len(c.Written.Added) != 300 || c.Passed() {
-		t.Errorf("%d of %d changed paths, %d new ones", len(c.Changed), len(c.Written.Changed), len(c.Written.Added))
+	if c := got[0]; len(c.Rewrites) != 100 || len(c.Written.Changed) != 301 || len(c.Written.Added) != 300 || !c.Passed() {
+		t.Errorf("%d of %d changed paths, %d new ones", len(c.Rewrites), len(c.Written.Changed), len(c.Written.Added))
 	}
 	if n := len(got[1].Lacked); n != 100 {
 		t.Errorf("the next check may be missing %d", n)

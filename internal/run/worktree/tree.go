@@ -33,6 +33,8 @@ type Tree struct {
 	Ready func() error
 	// Fork is the step of the fork that the tree belongs to; "": it is the user's own tree.
 	Fork loop.Step
+	// Marked, if set, lists what has attributes that would hide it in views.
+	Marked func(context.Context) ([]string, error)
 	// Aside is where files removed from the tree go; "": the user's directory for them.
 	Aside string
 
@@ -188,6 +190,12 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	c.Warnings = slices.Concat(c.Warnings, t.take(), t.shared.since(ctx, t))
 	if now := view.Standing(t.Root(), t.place.dir); err == nil && now != t.place.dir {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("the working directory %s is gone: agents and checks start in %s", t.place.dir, now))
+	}
+	if t.Marked != nil && err == nil {
+		var marked []string
+		if marked, err = t.Marked(ctx); len(marked) > 0 {
+			c.Warnings = append(c.Warnings, "extended attributes (user.overlay.*) would hide files from critics and checks, so these work in a copy: "+wording.List(marked, 5))
+		}
 	}
 	return c, Lost(t.Fork, t.Root(), err)
 }

@@ -125,7 +125,7 @@ func checks(l *zerolog.Event, results []loop.CheckResult) *zerolog.Event {
 	list := l.CreateArray()
 	for _, c := range results {
 		list.Dict(l.CreateDict().Str("command", c.Command).Int("exit", c.ExitCode).Dur("took_ms", c.Duration).
-			Strs("changed", c.Changed).Strs("lacked", c.Lacked))
+			Strs("changed", c.Changed).Strs("rewrites", c.Rewrites).Strs("lacked", c.Lacked))
 	}
 	return l.Array("checks", list)
 }

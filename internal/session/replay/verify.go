@@ -233,7 +233,8 @@ func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, e
 
 // reread reads a reply as it is read today. Its text is kept only if it has no verdict. If the
 // log has no reply, as the original's, its verdict is used.
-func (s *setting) reread(r loop.Review) loop.Review {
+func (s *setting) reread(log loop.Review) loop.Review {
+	r := log
 	r.Stdout.Text, r.Stderr.Text = "", ""
 	blank := strings.TrimSpace(r.Reply) == ""
 	switch {
@@ -243,6 +244,10 @@ func (s *setting) reread(r loop.Review) loop.Review {
 	default:
 		verdict.Reread(&r, verdict.ContractOf(s.session.Policy))
 	}
+	if r.Problem == "" && r.Verdict.Decision == loop.Done && len(log.Written.Files())+len(log.Written.Settings) > 0 {
+		r.Problem = log.Problem // what it wrote in its view was held against it, or not
+	}
+	r.Written = loop.Written{}
 	if r.Problem == "" {
 		r.Reply = ""
 	}
@@ -258,10 +263,7 @@ func (v *verifier) member(at loop.Stamp, e loop.Event) loop.Event {
 	log := *turn.Review
 	log.Turn, log.Reply = turn.Reply.Turn, turn.Reply.Text
 	today := v.run.reread(log)
-	today.Stale = nil
-	if w := log.Written; today.Problem == "" && today.Verdict.Decision == loop.Done && len(w.Files())+len(w.Settings) > 0 {
-		today.Problem = log.Problem // its DONE was rejected because it wrote files
-	}
+	today.Stale, today.Written = nil, log.Written
 	if then, now := said(log), said(today); then != now {
 		v.differf("%s: %s in the log, %s today", at.Step, then, now)
 	} else if then, now := log.Verdict.Guidance(), today.Verdict.Guidance(); today.Problem == "" && then != now {
