@@ -87,7 +87,7 @@ func (a *app) complain(args []string, err error) {
 
 // refused is the outcome of a run that could not start.
 func refused(err error, code int) loop.Outcome {
-	out := loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}
+	out := loop.Outcome{Result: loop.Failed, Reason: loop.StopUsage}
 	if errors.Is(err, agent.ErrNotInstalled) || errors.Is(err, crew.ErrNobody) {
 		out.Reason = loop.StopAgentNotFound
 	}

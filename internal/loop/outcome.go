@@ -43,6 +43,7 @@ const (
 	StopConflict          StopReason = "conflict"
 	StopForkLost          StopReason = "fork_lost"
 	StopInterrupted       StopReason = "interrupted"
+	StopUsage             StopReason = "usage" // it never began
 	StopInternal          StopReason = "internal"
 )
 
@@ -74,7 +75,7 @@ func (r StopReason) Result() Result {
 		return Interrupted
 	case StopNone, StopStuck, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopAgentOutOfCredit,
 		StopActorFailed, StopActorTimeout, StopCriticTimeout, StopOutputLimit, StopNoDecision,
-		StopPolicyEscalation, StopConflict, StopForkLost, StopInternal:
+		StopPolicyEscalation, StopConflict, StopForkLost, StopUsage, StopInternal:
 	}
 	return Failed
 }
@@ -84,6 +85,7 @@ func (r StopReason) Result() Result {
 //   - [StopNoDecision]: the role that gave no decision, "" for the critic
 //   - [StopConflict]: the reference that keeps the work that was not applied
 //   - [StopPolicyEscalation]: the fork that holds the work, "" for the user's tree
+//   - [StopInterrupted]: [SteerStop] if the user let the iteration end first
 type Outcome struct {
 	Result     Result
 	Reason     StopReason
@@ -104,6 +106,11 @@ type Outcome struct {
 
 // Bounded reports whether a limit of the strategy ended the run.
 func (o Outcome) Bounded() bool { return o.Reason == StopMaxIterations && o.Cause != "" }
+
+// Stopped reports whether the user had the run stop after an iteration.
+func (o Outcome) Stopped() bool {
+	return o.Reason == StopInterrupted && o.Cause == string(SteerStop)
+}
 
 // Final reports whether the session cannot be resumed: it would end the same way.
 func (o Outcome) Final() bool {

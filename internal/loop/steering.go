@@ -226,7 +226,7 @@ func (c *course) await(ctx context.Context, step Step, mayStop bool) error {
 		if err := c.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerStop}); err != nil {
 			return err
 		}
-		return &stopError{reason: StopInterrupted, sentence: "stopped between two turns, as you asked"}
+		return &stopError{reason: StopInterrupted, cause: string(SteerStop), sentence: "stopped between two turns, as you asked"}
 	}
 	on := c.steering.paused()
 	if on == nil {

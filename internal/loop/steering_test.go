@@ -20,7 +20,7 @@ type steered struct {
 	steering loop.Steering
 	at       func(*steered, loop.Event)
 	briefs   []loop.Brief
-	judged   []string // the tasks that the critic was shown
+	judged   []string                                    // the tasks that the critic was shown
 	turn     func(context.Context, *steered) loop.Ending // nil means that the turn completes
 	left     int                                         // events until the power fails
 	whole    []loop.Event

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -39,6 +40,9 @@ func (w *words) follow(e Event) {
 		ReviewRejected, CriticFinished, IterationFinished, TurnFinished, Noted, Warned, Finished:
 	}
 }
+
+// Said reports whether the user has said just that.
+func (w *words) Said(text string) bool { return slices.Contains(w.said, text) }
 
 // add adds what the user has said to a task, or to a prompt about it.
 func (c *course) add(text string) string {

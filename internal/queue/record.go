@@ -20,7 +20,7 @@ const (
 	Running    State = "running"     // somebody works on it
 	Finished   State = "finished"    // its result waits for the merge
 	Merged     State = "merged"      // the target contains its result
-	NeedsHuman State = "needs-human" // its result could not be merged
+	NeedsHuman State = "needs-human" // its result could not be merged, or the critic asks a person
 	Failed     State = "failed"      // its run did not end with DONE
 	Dead       State = "dead"        // too many workers were lost with it
 	Cancelled  State = "cancelled"
@@ -84,6 +84,7 @@ type Record struct {
 	Progress Progress `json:"progress,omitzero"`  // of its run
 	Reworks  int      `json:"reworks,omitempty"`  // how often the merge sent it back
 	Feedback string   `json:"feedback,omitempty"` // why it was last sent back
+	Words    []string `json:"words,omitempty"`    // what the user has said about it since it was added
 	Parcels  Parcels  `json:"parcels,omitzero"`
 	// Remote is the URL of a git remote that carries the task's commits to other machines; "" is none.
 	Remote string `json:"remote,omitempty"`
@@ -306,6 +307,13 @@ func (r *Record) Begin(w Worker, at time.Time) error {
 	r.Taken++
 	r.Worker = w
 	return r.Move(Running, at, why)
+}
+
+// Say adds to the task what the user says about it, unless that is known.
+func (r *Record) Say(words string) {
+	if words != "" && !slices.Contains(r.Words, words) {
+		r.Words = append(slices.Clip(r.Words), words)
+	}
 }
 
 // Retry puts a task that has ended back to waiting; it continues where its last attempt stopped.

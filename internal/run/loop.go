@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
@@ -34,8 +35,8 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 	shown := &audience{sinks: slices.Clone(sinks), stopped: ctx.Done(), dropped: r.options.Dropped}
 	secrets := r.options.Host.Secrets
 	l.Sink = secrets.Recording(loop.Tee(r.own.log, r.board, &r.own.last, shown))
-	if r.options.Say != "" {
-		if err := r.control.Steer(loop.SteerSay, r.options.Say); err != nil {
+	for _, words := range r.unsaid() {
+		if err := r.control.Steer(loop.SteerSay, words); err != nil {
 			return loop.Outcome{}, err
 		}
 	}
@@ -60,6 +61,20 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 		_ = shown.Handle(end, loop.Finished{Outcome: out}) // it never fails
 	}
 	return out, withLossHint(err)
+}
+
+// unsaid returns what the run is to be told when it begins.
+func (r *running) unsaid() (all []string) {
+	for _, words := range r.options.Words {
+		words = r.options.Host.Secrets.String(strings.TrimSpace(words))
+		if r.earlier == nil || !r.earlier.Journal.Said(words) {
+			all = append(all, words)
+		}
+	}
+	if r.options.Say != "" {
+		all = append(all, r.options.Say)
+	}
+	return all
 }
 
 // session is what the log says of the run.

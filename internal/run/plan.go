@@ -22,12 +22,15 @@ import (
 
 // Options are what a front end says about a run.
 type Options struct {
-	Host     *host.Host
-	Version  string // of codeloops, for the log
-	Dir      string // the agents' working directory, relative to the host's
-	Prompt   string // of a new session
-	Task     string // the queue's task that the session works on; "": none
-	Say      string // what the actor is told in its next turn when a session is resumed; "": nothing
+	Host    *host.Host
+	Version string // of codeloops, for the log
+	Dir     string // the agents' working directory, relative to the host's
+	Prompt  string // of a new session
+	Task    string // the queue's task that the session works on; "": none
+	Say     string // what the actor is told in its next turn when a session is resumed; "": nothing
+	// Words are what the user has said about the task before: all that the log of the session
+	// does not have is said when the run begins.
+	Words    []string
 	Settings Settings
 	// Project is a project's configuration file that was read earlier, and applies instead of any that is there now; nil
 	// is none.

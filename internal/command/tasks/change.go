@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
@@ -58,20 +60,24 @@ until ` + "`codeloops queue rm`" + `; ` + "`codeloops queue retry`" + ` continue
 }
 
 func newQueueRetryCmd(q *Access) *cobra.Command {
-	return changeTask(q, &cobra.Command{
-		Use:         "retry ID",
+	said := ""
+	cmd := changeTask(q, &cobra.Command{
+		Use:         "retry ID [words…]",
 		Annotations: command.Exits("the task waits for a worker again", ""),
 		Short:       "Retry a task that failed, was cancelled or needs a person",
 		Long: `Retry a task from where its last attempt stopped: its session is resumed, with more
-iterations if it has used them up. If the task waits for an agent's limit to end, the
+iterations if it has used them up. What you say, such as the answer to what the critic
+asked, is part of the task from then on. If the task waits for an agent's limit to end, the
 agent is tried again now: you may know that the limit is over.`,
-		Example: `  codeloops queue retry iso-weeks`,
+		Example: `  codeloops queue retry iso-weeks
+  codeloops queue retry iso-weeks "weeks begin on Monday"`,
 	}, func(ctx context.Context, b *backlog, r queue.Record) (queue.Record, error) {
 		limited, err := b.limited(ctx, &r)
 		if err != nil {
 			return r, err
 		}
 		r, err = b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
+			r.Say(said)
 			if r.NotBefore = (time.Time{}); len(limited) > 0 && r.State == queue.Waiting {
 				return nil
 			}
@@ -84,6 +90,14 @@ agent is tried again now: you may know that the limit is over.`,
 		}
 		return r, err
 	})
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) < 2 {
+			return oneTask(cmd, args)
+		}
+		said = strings.TrimSpace(strings.Join(args[1:], " "))
+		return task.Check(said, "what is said")
+	}
+	return cmd
 }
 
 // limited lists the agents whose limits a task waits for.

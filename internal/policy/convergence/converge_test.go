@@ -422,6 +422,7 @@ func TestPoints(t *testing.T) {
 		want     []string
 	}{
 		{gone, []string{gone}},
+		{"Das hier fehlt noch.\n\nMUST: " + back + "\nMAY: Mention --neg.", []string{back, "Mention --neg."}},
 		{gone + " " + back, []string{gone + " " + back}},
 		{gone + " " + back + "\n- Mention --neg in the README.", []string{gone + " " + back, "Mention --neg in the README."}},
 		{"- Mention --neg in the README.\n\n" + gone + " " + back, []string{"Mention --neg in the README.", gone + " " + back}},
@@ -544,7 +545,7 @@ func TestNamedPoints(t *testing.T) {
 	}
 }
 
-// TestAnsweredRanges: an answer to a range of IDs counts only if all of them are findings.
+// TestAnsweredRanges: an answer to a range of IDs is one to those findings in it that exist.
 func TestAnsweredRanges(t *testing.T) {
 	t.Parallel()
 	first := act{state: "1", failing: -1, feedback: "- The README lacks it.\n- No test at all.\n- Wrong exit code."}
@@ -554,7 +555,9 @@ func TestAnsweredRanges(t *testing.T) {
 	}{
 		{says("F1-F3 closed"), "F1 closed 1, F2 closed 1, F3 closed 1"},
 		{says("F1-F2 closed"), "F3 unmentioned 1, F1 closed 1, F2 closed 1"},
-		{says("F1-F99 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
+		{says("F2-F99 closed"), "F1 unmentioned 1, F2 closed 1, F3 closed 1"},
+		{says("F4-F99 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
+		{says("F1-F0 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
 		{says("F3-F1 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
 		{says("F0-F3 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
 		{says("F1-F3 closed", "F2 withdrawn"), "F2 unmentioned 1, F1 closed 1, F3 closed 1"},

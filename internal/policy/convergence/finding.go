@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -72,15 +73,17 @@ func (f *fold) raise(r loop.Round) {
 	}
 }
 
-// answered returns the states that a critic gives to findings, by name. It ignores ranges
-// that go beyond the known findings, and contradicting answers.
+// answered returns the states that a critic gives to findings, by name. A range means those
+// that exist. Contradicting answers are ignored.
 func (f *fold) answered(answers []loop.Answer) map[string]loop.FindingState {
 	states := map[string]loop.FindingState{}
 	for _, a := range answers {
 		first, last, several := strings.Cut(a.ID, "-")
-		from, to := f.index(first), f.index(last)
-		if !several {
-			to = from
+		from := f.index(first)
+		to := from
+		if several {
+			n, _ := strconv.Atoi(strings.TrimPrefix(last, "F")) // IDs are numbered from 1 without gaps
+			to = min(n, len(f.known)) - 1
 		}
 		if from < 0 || to < from {
 			continue

@@ -78,13 +78,21 @@ func few(points []string) []string {
 }
 
 // prose returns the points of a text: the items of its lists, and the sentences of its
-// paragraphs. Introductions do not count, unless there is nothing else.
+// paragraphs. Introductions do not count, unless there is nothing else: all that stands before
+// a list whose items are marked is one.
 func prose(text string) []string {
 	var points []string
-	for _, b := range blocks(strings.ToValidUTF8(text, "\uFFFD")) {
+	all := blocks(strings.ToValidUTF8(text, "\uFFFD"))
+	first := slices.IndexFunc(all, func(b block) bool { return b.item })
+	for i, b := range all {
 		if b.item {
 			points = append(points, b.text)
 			continue
+		}
+		if i < first {
+			if w, _ := verdict.Mark(all[first].text); w != verdict.Unmarked {
+				continue
+			}
 		}
 		for _, s := range sentences(b.text) {
 			if !framing(s) {

@@ -152,6 +152,9 @@ func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) err
 		return to(queue.Waiting, now, "interrupted")
 	case loop.MaxIterations, loop.BudgetExhausted, loop.Failed:
 	}
+	if out.Reason == loop.StopPolicyEscalation {
+		return to(queue.NeedsHuman, now, fmt.Sprintf("%s: %s (codeloops queue retry %s \"…\" answers)", words.Stop(out.Reason), out.Summary, a.job.Task.ID))
+	}
 	why := words.Outcome(string(out.Result))
 	if out.Bounded() {
 		why = words.End(out)

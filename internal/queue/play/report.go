@@ -2,6 +2,7 @@ package play
 
 import (
 	"context"
+	"slices"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
@@ -23,7 +24,8 @@ type reporter struct {
 // news is an update of the record.
 type news struct {
 	queue.Progress
-	cast [][]string
+	cast  [][]string
+	words []string // of the user, in this run
 }
 
 func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
@@ -43,6 +45,9 @@ func (r *reporter) tell(ctx context.Context) {
 	for n := range r.news {
 		_ = r.job.Change(ctx, func(rec *queue.Record) error { // if the hub is away, the next update does
 			rec.Progress, rec.Cast = n.Progress, n.cast
+			for _, words := range n.words {
+				rec.Say(words)
+			}
 			return nil
 		})
 	}
@@ -68,8 +73,13 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 		p.Iteration, p.Phase = e.Iteration, e.State.String()
 	case loop.Finished:
 		p.Phase = ""
+	case loop.Steered:
+		if e.Text == "" {
+			return nil
+		}
+		p.words = append(slices.Clip(p.words), e.Text)
 	case loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered,
+		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Warned,
 		loop.ChecksFinished, loop.IterationFinished:
 		return nil
 	}

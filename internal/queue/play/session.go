@@ -31,7 +31,7 @@ func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log s
 		return out, "", err
 	}
 	o := run.Options{
-		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Settings: settings, Project: j.Task.Project,
+		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Words: j.Words, Settings: settings, Project: j.Task.Project,
 		Around: a.gate.around, MaxWait: mostWait,
 		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(task, sentence) }},
 	}

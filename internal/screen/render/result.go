@@ -182,6 +182,9 @@ func (p *page) headline(o loop.Outcome) string {
 	case loop.BudgetExhausted:
 		return p.ends.warn.Bold(true).Render(fmt.Sprintf("Not done: out of budget (%s)", words.Stop(o.Reason)))
 	case loop.Interrupted:
+		if o.Stopped() {
+			return p.ends.warn.Bold(true).Render("Stopped")
+		}
 		return p.ends.warn.Bold(true).Render("Interrupted")
 	case loop.Failed:
 	}

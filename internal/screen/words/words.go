@@ -159,6 +159,7 @@ func Stop(r loop.StopReason) string {
 		loop.StopConflict:          "the same files were changed meanwhile",
 		loop.StopForkLost:          "a copy of the work tree is gone",
 		loop.StopInterrupted:       "it was interrupted",
+		loop.StopUsage:             "it could not begin",
 		loop.StopInternal:          "codeloops itself failed",
 	}[r], term.Line(string(r)))
 }
