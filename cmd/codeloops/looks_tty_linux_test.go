@@ -56,7 +56,7 @@ func watchesFiles(t *testing.T, d *dialogue, home string) {
 		d.sees(text)
 	}
 	d.types("d")
-	for _, text := range []string{term.PasteOff, "deleted file mode", "+c\n", "+new\n", "Binary files /dev/null and b/zeros differ", term.PasteOn} {
+	for _, text := range []string{term.PasteOff, "deleted file mode", "\x1b[32m+c\x1b[0m\n", "+new", "Binary files /dev/null and b/zeros differ", term.PasteOn} {
 		d.sees(text)
 	}
 	if err := os.WriteFile(filepath.Join(home, "go1"), nil, 0o600); err != nil {
@@ -65,7 +65,7 @@ func watchesFiles(t *testing.T, d *dialogue, home string) {
 	d.sees("3 files changed +4 −1")
 	d.sees("kept.txt +3 −0")
 	d.types("d")
-	d.sees("+d\n")
+	d.sees("+d\x1b[0m\n")
 	if strings.Contains(d.text(), "zeros") && strings.Contains(d.text(), "Binary files") {
 		t.Errorf("a removed file is in the diff: %q", d.text())
 	}

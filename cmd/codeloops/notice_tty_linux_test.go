@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestTitleAndNotice(t *testing.T) {
 		"a bell":         {[]string{"TERM=dumb"}, []string{"--notify", "bell"}, false, "\a"},
 		"a dumb one":     {[]string{"TERM=dumb"}, []string{"--notify", "osc9"}, false, ""},
 		"a console":      {[]string{"TERM=linux"}, []string{"--notify", "osc9"}, false, ""},
-		"no colours":     {[]string{"NO_COLOR=1", "CLICOLOR_FORCE=1"}, nil, false, ""},
+		"no colours":     {[]string{"NO_COLOR=1", "CLICOLOR_FORCE=1"}, nil, true, ""},
 		"a job":          {[]string{"CI=true"}, []string{"--notify", "bell"}, false, ""},
 		"with --quiet":   {nil, []string{"-q", "--notify", "bell"}, false, "\a"},
 		"with a program": {nil, []string{"--log-format", "json"}, false, ""},
@@ -52,9 +53,12 @@ func TestTitleAndNotice(t *testing.T) {
 			if entitled(shown) != c.titled || !c.titled && strings.Contains(shown, "\x1b]2;") {
 				t.Errorf("title, wanted %t: %q", c.titled, shown)
 			}
-			plain := slices.ContainsFunc(c.env, func(v string) bool { return v == "NO_COLOR=1" || v == "TERM=dumb" || v == "CI=true" })
+			plain := slices.ContainsFunc(c.env, func(v string) bool { return v == "TERM=dumb" || v == "CI=true" })
 			if rest := strings.TrimSuffix(shown, c.notice); plain && strings.Contains(rest, "\x1b") {
 				t.Errorf("no plain text: %q", rest)
+			}
+			if slices.Contains(c.env, "NO_COLOR=1") && (coloured.MatchString(shown) || !strings.Contains(shown, "\x1b[1m")) {
+				t.Errorf("colours, or nothing bold: %q", shown)
 			}
 			if c.notice == "" && noticed(shown) || !strings.HasSuffix(shown, c.notice) {
 				t.Errorf("notice: %q", shown)
@@ -62,6 +66,8 @@ func TestTitleAndNotice(t *testing.T) {
 		})
 	}
 }
+
+var coloured = regexp.MustCompile(`\x1b\[[0-9;]*[39][0-7][;m]`)
 
 // entitled reports whether the window had each title of the run, and then its own again.
 func entitled(shown string) bool {

@@ -58,7 +58,7 @@ prompt.md in the working directory.`,
 		return flagError(cmd, a.args, err)
 	})
 	flags := root.PersistentFlags()
-	flags.BoolVar(&a.Plain, "no-color", a.Plain, "no colour and no animation, even on a terminal")
+	flags.BoolVar(&a.NoColour, "no-color", a.NoColour, "no colour, even on a terminal")
 	flags.Lookup("no-color").DefValue = "false" // what the environment says is no default
 	flags.SortFlags = false
 	o.addFlags(root.Flags())

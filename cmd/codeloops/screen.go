@@ -110,7 +110,7 @@ func (r *runCommand) dropped(s loop.Sink, err error) {
 
 func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
-	o := a.RenderOptions(r.plan.Log)
+	o := a.RenderOptions(render.Format(r.plan.Config.LogFormat), r.plan.Log)
 	o.Live = r.keys != nil && a.ErrTTY && !a.Plain
 	o.Asks = a.CanAsk()
 	o.Past, o.Kept = r.plan.Tally(), r.plan.Kept()

@@ -215,7 +215,7 @@ func TestListOnATerminal(t *testing.T) {
 	if !strings.Contains(lines[1], "\x1b[32msuccess\x1b[0m") || strings.Contains(shown, "\x1b[2J") {
 		t.Errorf("colours or control sequences: %q", shown)
 	}
-	if plain, _ := terminal(t, dir, []string{"NO_COLOR=1"}, "", "sessions", "list"); plain != ansi.Strip(shown) {
+	if plain, _ := terminal(t, dir, []string{"NO_COLOR=1"}, "", "sessions", "list"); plain != strings.ReplaceAll(shown, "\x1b[32msuccess\x1b[0m", "success") {
 		t.Errorf("with NO_COLOR: %q", plain)
 	}
 }

@@ -262,9 +262,9 @@ func TestWaitInANarrowTerminal(t *testing.T) {
 	d.ends(command.ExitDone)
 }
 
-func TestWaitWithoutColour(t *testing.T) {
+func TestWaitOnADumbTerminal(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, "NO_COLOR=1")
+	d := newDesk(t, "TERM=dumb")
 	d.waits()
 	d.types("W")
 	d.ends(command.ExitDone)

@@ -20,6 +20,7 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/ci"
 	"codeloops/internal/screen/live"
 	"codeloops/internal/screen/notice"
 	"codeloops/internal/screen/pager"
@@ -38,16 +39,17 @@ type Console struct {
 
 // Tell writes a sentence to standard error. It may quote what an agent or another program has said.
 func (c *Console) Tell(sentence string) {
-	fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(c.Secrets.String(sentence))) //nolint:errcheck // a courtesy
+	fmt.Fprintf(c.shown(c.Err, false), "codeloops: %s\n", term.Clean(c.Secrets.String(sentence))) //nolint:errcheck // a courtesy
 }
 
 // Report writes an error and its hint, each on a line. The error may quote a repository, an agent
 // or the environment.
 func (c *Console) Report(err error) {
+	w := c.shown(c.Err, false)
 	for _, p := range problem.Of(err) {
-		fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(c.Secrets.String(p.Message))) //nolint:errcheck // there is nowhere else to report it
+		fmt.Fprintf(w, "codeloops: %s\n", term.Clean(c.Secrets.String(p.Message))) //nolint:errcheck // there is nowhere else to report it
 		if p.Hint != "" {
-			fmt.Fprintf(c.Err, "hint: %s\n", term.Clean(c.Secrets.String(p.Hint))) //nolint:errcheck // as above
+			fmt.Fprintf(w, "hint: %s\n", term.Clean(c.Secrets.String(p.Hint))) //nolint:errcheck // as above
 		}
 	}
 }
@@ -65,7 +67,7 @@ func (c *Console) Show(asJSON bool, v any, text string) error {
 
 // JSON writes an indented JSON value to standard output.
 func (c *Console) JSON(v any) error {
-	return c.Print(func(w io.Writer) error {
+	return c.print(c.shown(c.Out, true), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
@@ -76,14 +78,30 @@ func (c *Console) JSON(v any) error {
 // Print lets write use standard output. Values of secrets are removed: the log of another program
 // may hold them.
 func (c *Console) Print(write func(io.Writer) error) error {
-	clean := c.Secrets.Writer(c.Out)
+	return c.print(c.shown(c.Out, false), write)
+}
+
+// PrintJSON is Print for lines of JSON.
+func (c *Console) PrintJSON(write func(io.Writer) error) error {
+	return c.print(c.shown(c.Out, true), write)
+}
+
+func (c *Console) print(out io.Writer, write func(io.Writer) error) error {
+	clean := c.Secrets.Writer(out)
 	w := bufio.NewWriterSize(clean, 64<<10)
 	return pager.UnlessGone(cmp.Or(write(w), w.Flush(), clean.Close())) // later errors repeat the first one
 }
 
+// shown returns a stream for what people read. In the log of a CI job nothing in it is a command.
+func (c *Console) shown(w io.Writer, json bool) io.Writer {
+	return ci.New(ci.Of(ci.Auto, c.Getenv)).Writer(w, json)
+}
+
 // Page shows a text in the user's pager.
 func (c *Console) Page(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
-	p := &pager.Pager{Streams: c.Streams, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}}
+	streams := *c.Streams
+	streams.Out = c.shown(c.Out, false)
+	p := &pager.Pager{Streams: &streams, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}}
 	return p.Show(ctx, noPager, write)
 }
 
@@ -140,14 +158,15 @@ func (c *Console) UsersCommand(cmd *cobra.Command, _ []string) error {
 // Live puts a screen in front of standard error and passes keys to a steerer, until closed is
 // called.
 func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (keys *live.Keyboard, closed func()) {
+	c.Err = c.shown(c.Err, false)
 	terminal, own, release := live.Over(c.Streams)
 	o.Terminal, o.Now, o.Title = terminal, c.Now, o.Title && notice.SupportsEscapes(c.Getenv("TERM"))
 	screen := live.New(o)
 	c.Err = screen
 	keys = &live.Keyboard{Screen: screen, Streams: c.Streams, To: to, Pager: func(text string) error {
-		p := pager.Pager{Streams: own, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}}
+		p := pager.Pager{Streams: own, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}, Leaves: true}
 		return p.Show(ctx, false, func(_ context.Context, out io.Writer) error {
-			_, err := io.WriteString(out, text)
+			_, err := io.WriteString(out, sessionview.Screen{Style: c.ErrRenderer()}.Coloured(text))
 			return err
 		})
 	}}
@@ -159,11 +178,11 @@ func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (ke
 	}
 }
 
-// RenderOptions returns how the console shows a run. log returns the path of the log, which is shown at the
-// end.
-func (c *Console) RenderOptions(log func() string) render.Options {
+// RenderOptions returns how the console shows a run in a format. log returns the path of the log, which is
+// shown at the end.
+func (c *Console) RenderOptions(f render.Format, log func() string) render.Options {
 	return render.Options{
-		Progress: c.Err, Style: c.ErrRenderer(), Width: c.ErrRoom(), ASCII: c.ASCII && c.ErrTTY, Zone: c.Now().Location(),
-		Result: render.Result{Out: c.Out, Ending: c.OutRenderer(), Room: c.OutRoom(), Log: log},
+		Progress: c.shown(c.Err, f == render.JSON), Style: c.ErrRenderer(), Width: c.ErrRoom(), ASCII: c.ASCII && c.ErrTTY, Zone: c.Now().Location(),
+		Result: render.Result{Out: c.shown(c.Out, false), Ending: c.OutRenderer(), Room: c.OutRoom(), Log: log},
 	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	red   = lipgloss.Color("1")
-	green = lipgloss.Color("2")
+	red   = "1"
+	green = "2"
 )
 
 // A Sheet lays tables out for a person.
@@ -25,7 +25,7 @@ type Sheet struct {
 // Findings lays out findings with their hints, and a conclusion.
 func (s Sheet) Findings(findings []Finding) string {
 	findings = Merged(findings)
-	good, bad := s.Style.NewStyle().Foreground(green), s.Style.NewStyle().Foreground(red)
+	good, bad := s.Style.NewStyle().Foreground(term.Colour(green)), s.Style.NewStyle().Foreground(term.Colour(red))
 	var b strings.Builder
 	wide, lacking := 0, false
 	for _, f := range findings {

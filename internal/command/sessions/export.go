@@ -85,7 +85,11 @@ func runSessionsExport(ctx context.Context, l *command.Logs, o *exportOptions, o
 	if name == "" && c.OutTTY {
 		name = filepath.Base(one.ID) + export.Format(o.format).Ending()
 	}
-	if name == "" || name == "-" {
+	switch {
+	case name != "" && name != "-":
+	case export.Format(o.format) == export.JSON:
+		return c.PrintJSON(write)
+	default:
 		return c.Print(write)
 	}
 	size, err := export.WriteFile(c.Path(name), o.force, c.Secrets, write)

@@ -129,7 +129,11 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 			}
 		}()
 	}
-	return l.Console.Print(func(w io.Writer) error {
+	show := l.Console.Print
+	if o.jsonl {
+		show = l.Console.PrintJSON
+	}
+	return show(func(w io.Writer) error {
 		switch {
 		case o.jsonl:
 			return jsonLines(w, sessionview.Rows(picked))

@@ -187,7 +187,7 @@ func (o *replayOptions) display(l *command.Logs, one session.Overview) (loop.Sin
 	if err != nil {
 		return nil, err
 	}
-	options := c.RenderOptions(func() string { return one.Path })
+	options := c.RenderOptions(format, func() string { return one.Path })
 	options.Live = c.ErrTTY && !c.Plain
 	shown, err := render.Run(format, options)
 	return c.Secrets.Sink(shown), err

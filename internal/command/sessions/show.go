@@ -106,9 +106,9 @@ func (o *viewOptions) document(ctx context.Context, l *command.Logs, one session
 		if err != nil {
 			return err
 		}
-		return l.Console.Print(func(w io.Writer) error { _, err := doc.WriteTo(w); return err })
+		return l.Console.PrintJSON(func(w io.Writer) error { _, err := doc.WriteTo(w); return err })
 	}
-	return l.Console.Print(func(w io.Writer) error {
+	return l.Console.PrintJSON(func(w io.Writer) error {
 		return lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) error {
 			return sessionview.Document(w, one, entries, 0)
 		})

@@ -4,6 +4,7 @@ package steering
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -124,10 +125,9 @@ func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
 		if where == root {
 			where = ""
 		}
-		for _, line := range screen.Running(r.At, c.Now(), where) {
-			if _, err := fmt.Fprintln(c.Out, c.Secrets.String(line)); err != nil {
-				return err
-			}
+		lines := screen.Running(r.At, c.Now(), where)
+		if err := c.Show(false, nil, strings.Join(lines, "\n")+"\n"); err != nil {
+			return err
 		}
 		if r.Err != nil {
 			c.Tell(fmt.Sprintf("session %s does not answer; this is from its log: %v", r.Holder.Lock.Session, r.Err))
@@ -158,6 +158,5 @@ func lastSession(l *command.Logs) error {
 		line = fmt.Sprintf("nothing runs%s; the last session broke off: %s", where, term.Line(standing.Title(one.Session.Prompt)))
 		what = "codeloops resume " + id + " carries it on"
 	}
-	_, err = fmt.Fprintf(c.Out, "%s\nhint: %s\n", c.Secrets.String(line), what)
-	return err
+	return c.Show(false, nil, fmt.Sprintf("%s\nhint: %s\n", line, what))
 }

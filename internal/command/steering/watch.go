@@ -241,7 +241,7 @@ func (w *watching) open(ctx context.Context, said string, leave func()) (sink lo
 	if err != nil {
 		return nil, nil, err
 	}
-	out := c.RenderOptions(func() string { return w.run.At.Log })
+	out := c.RenderOptions(format, func() string { return w.run.At.Log })
 	sinks := []loop.Sink{}
 	closed = func() {}
 	if format == render.Pretty {
@@ -266,7 +266,7 @@ func (w *watching) open(ctx context.Context, said string, leave func()) (sink lo
 		}, run)
 		closed = func() { end(); attends.Wait(); shut() }
 		sinks = append(sinks, keys)
-		out.Progress, out.Out = c.Err, keys.SyncedWriter(c.Out)
+		out.Progress, out.Out = c.Err, keys.SyncedWriter(out.Out)
 		if out.Live = c.ErrTTY && !c.Plain; out.Width > 0 {
 			out.Columns = c.ErrRoom
 		}

@@ -20,7 +20,7 @@ type State struct {
 	Tally
 	Stage
 	Session loop.Session
-	Began   time.Time  // start of the session, or of the part that was seen
+	Began   time.Time  // start of the run, which may have resumed the session
 	At      loop.Stamp // of the last event
 	// Open is the current iteration, or the one that broke off; its number is 0 if there is none.
 	Open   Iteration
@@ -59,9 +59,7 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 		s.Began = at.Time
 		s.takeUp(e.Session)
 	case loop.Resumed:
-		if s.Began.IsZero() { // the beginning was not seen
-			s.Began = at.Time
-		}
+		s.Began = at.Time
 		s.takeUp(e.Session)
 		s.Rejudge = e.Rejudge
 	case loop.IterationStarted:

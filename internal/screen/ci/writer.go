@@ -10,9 +10,9 @@ import (
 )
 
 // Writer returns a writer to w that lets through only the commands of a [Log.Sink] and defuses all
-// others. In JSON the texts keep their meaning.
+// others. In JSON the texts keep their meaning. Such a writer is returned as it is.
 func (l *Log) Writer(w io.Writer, json bool) io.Writer {
-	if l.system == None {
+	if _, already := w.(*writer); already || l.system == None {
 		return w
 	}
 	return &writer{Log: l, out: w, json: json, line: line{blank: true}}

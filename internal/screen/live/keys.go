@@ -174,7 +174,7 @@ func (s *Screen) footer(room int) (lines []string) {
 	if asked := s.board.pending(); len(asked) > 0 {
 		asked[0] = "  " + asked[0]
 		for _, line := range s.flow(asked, 2) {
-			lines = append(lines, s.Style.NewStyle().Foreground(yellow).Render(line))
+			lines = append(lines, s.Style.NewStyle().Foreground(term.Colour(yellow)).Render(line))
 		}
 	}
 	switch {

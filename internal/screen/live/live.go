@@ -31,7 +31,7 @@ type Terminal struct {
 // Over returns the terminal on standard error, and streams that reach it past whatever is put in front of it, until it
 // is released.
 func Over(s *term.Streams) (t Terminal, own *term.Streams, release func()) {
-	own = &term.Streams{In: s.In, Out: s.Out, Err: s.Err, OutTTY: s.OutTTY, ErrTTY: s.ErrTTY, Columns: s.Columns}
+	own = &term.Streams{In: s.In, Out: s.Err, Err: s.Err, OutTTY: s.ErrTTY, ErrTTY: s.ErrTTY, Columns: s.Columns}
 	resized := make(chan os.Signal, 1)
 	term.NotifyResize(resized)
 	return Terminal{

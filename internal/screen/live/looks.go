@@ -12,10 +12,10 @@ import (
 
 // The colours are among the sixteen that every terminal has, in the user's own shades.
 const (
-	green  = lipgloss.Color("2")
-	yellow = lipgloss.Color("3")
-	blue   = lipgloss.Color("4")
-	cyan   = lipgloss.Color("6")
+	green  = "2"
+	yellow = "3"
+	blue   = "4"
+	cyan   = "6"
 )
 
 func (t Terminal) strong(text string) string { return t.Style.NewStyle().Bold(true).Render(text) }
@@ -35,13 +35,13 @@ func (t Terminal) style(k loop.NoticeKind) lipgloss.Style {
 	style := t.Style.NewStyle()
 	switch k {
 	case loop.NoticeTool:
-		style = style.Foreground(blue)
+		style = style.Foreground(term.Colour(blue))
 	case loop.NoticeCommand:
-		style = style.Foreground(cyan)
+		style = style.Foreground(term.Colour(cyan))
 	case loop.NoticeEdit:
-		style = style.Foreground(green)
+		style = style.Foreground(term.Colour(green))
 	case loop.NoticeProblem, loop.NoticeChange:
-		style = style.Foreground(yellow)
+		style = style.Foreground(term.Colour(yellow))
 	case loop.NoticeMessage, loop.NoticeOutput, loop.NoticeLook:
 	}
 	return style

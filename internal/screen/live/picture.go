@@ -302,7 +302,7 @@ func (b *board) waits(w loop.Wait) string {
 	if w.Cause == loop.EndOverloaded {
 		what = "waiting " + render.Clock(w.Until.Sub(b.Now())) + " for an overloaded service"
 	}
-	what = b.Style.NewStyle().Foreground(yellow).Render(what)
+	what = b.Style.NewStyle().Foreground(term.Colour(yellow)).Render(what)
 	if b.Keys {
 		what += render.Dot + tryAgain
 	}
@@ -343,7 +343,7 @@ func (b *board) foot() []string {
 	if b.Limits.Whole > 0 {
 		all += " of " + wording.Duration(b.Limits.Whole)
 	}
-	parts = append(parts, all+" in all")
+	parts = append(parts, all+" in this run")
 	parts[0] = "  " + parts[0]
 	lines := b.flow(parts, 2)
 	for i, line := range lines {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -28,7 +29,14 @@ type Pager struct {
 	Git interface { // of the user
 		UserSetting(ctx context.Context, dir, key string) (value string, set bool)
 	}
+
+	// Leaves: the text must not stay on the terminal when the user has read it. less then gets a
+	// screen of its own, even for a short text.
+	Leaves bool
 }
+
+// leaving are the options of less that undo others.
+const leaving = " -+F -+X"
 
 // Show pages what write writes if standard output is a terminal. As with git, the pager is a shell
 // command, and "cat" or an empty one means none. If the pager cannot be started, write is called
@@ -43,6 +51,9 @@ func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Conte
 	if !noPager && p.OutTTY {
 		command = p.command(ctx)
 	}
+	if words := strings.Fields(command); p.Leaves && len(words) > 1 && filepath.Base(words[0]) == "less" {
+		command += leaving // its options precede those of LESS
+	}
 	if command == "" {
 		return UnlessGone(show(ctx, p.Out))
 	}
@@ -50,7 +61,14 @@ func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Conte
 	paged := context.WithoutCancel(ctx)
 	tool := proc.Tool{Argv: []string{"sh", "-c", command}, Stdout: p.Out, Stderr: p.Err}
 	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {
-		if _, set := p.LookupEnv(name); !set {
+		own, set := p.LookupEnv(name)
+		if set {
+			value = own
+		}
+		if p.Leaves && name == "LESS" {
+			value, set = value+leaving, false
+		}
+		if !set {
 			tool.Env = append(tool.Env, name+"="+value)
 		}
 	}

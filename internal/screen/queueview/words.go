@@ -44,7 +44,7 @@ func inColour(style *lipgloss.Renderer, s queue.State, text string) string {
 	colour := cmp.Or(map[queue.State]string{
 		queue.Merged: "2", queue.Failed: "1", queue.Dead: "1", queue.NeedsHuman: "1", queue.Running: "4", queue.Finished: "4",
 	}[s], "3")
-	return style.NewStyle().Foreground(lipgloss.Color(colour)).Render(text)
+	return style.NewStyle().Foreground(term.Colour(colour)).Render(text)
 }
 
 func phase(r *queue.Record) string {

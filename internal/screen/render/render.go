@@ -121,7 +121,7 @@ type styles struct {
 }
 
 func newStyles(r *lipgloss.Renderer) styles {
-	colour := func(c string) lipgloss.Style { return r.NewStyle().Foreground(lipgloss.Color(c)) }
+	colour := func(c string) lipgloss.Style { return r.NewStyle().Foreground(term.Colour(c)) }
 	return styles{
 		strong: r.NewStyle().Bold(true),
 		faint:  r.NewStyle().Faint(true),

@@ -115,6 +115,18 @@ func Excerpt(text string, most, width int) []string {
 	return cutTo(width, all)
 }
 
+// Paragraphs is Excerpt with lines that are wrapped instead of cut.
+func Paragraphs(text string, most, width int) (lines []string) {
+	for _, line := range cleanLines(text) {
+		line = strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), " ")
+		lines = append(lines, wrapped(line, len(hanging().FindString(line)), max(width, 20))...)
+	}
+	if left := len(lines) - most; left > 1 {
+		return append(lines[:most:most], fmt.Sprintf("… %d more lines", left))
+	}
+	return lines
+}
+
 // Tail returns the last lines of a text, cut to width columns, and preceded by a count of the
 // others.
 func Tail(text string, most, width int) []string {

@@ -23,8 +23,10 @@ type Streams struct {
 	InTTY  bool
 	OutTTY bool
 	ErrTTY bool
-	// Plain forbids colour and animation.
+	// Plain forbids styles and animation.
 	Plain bool
+	// NoColour forbids colours, and nothing else.
+	NoColour bool
 	// ASCII: the terminal or the user's locale has no other characters.
 	ASCII bool
 	// Reflows: the terminal wraps its lines again when its width changes. All but xterm do.
@@ -35,17 +37,18 @@ type Streams struct {
 	Jobs Jobs
 }
 
-// New describes the streams of a process. getenv looks up an environment variable: NO_COLOR,
-// TERM=dumb and CI make the streams plain.
+// New describes the streams of a process. getenv looks up an environment variable: TERM=dumb
+// and CI make the streams plain, NO_COLOR takes their colours.
 func New(in io.Reader, out, err io.Writer, getenv func(string) string) *Streams {
 	return &Streams{
 		In: in, Out: out, Err: err,
-		InTTY:   isTerminal(in),
-		OutTTY:  isTerminal(out),
-		ErrTTY:  isTerminal(err),
-		Plain:   getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" || getenv("CI") != "",
-		Reflows: getenv("XTERM_VERSION") == "",
-		ASCII:   getenv("TERM") == "dumb" || !isUTF8(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))),
+		InTTY:    isTerminal(in),
+		OutTTY:   isTerminal(out),
+		ErrTTY:   isTerminal(err),
+		Plain:    getenv("TERM") == "dumb" || getenv("CI") != "",
+		NoColour: getenv("NO_COLOR") != "",
+		Reflows:  getenv("XTERM_VERSION") == "",
+		ASCII:    getenv("TERM") == "dumb" || !isUTF8(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))),
 	}
 }
 
@@ -129,21 +132,25 @@ func Fd(stream any) uintptr {
 // last row would be overwritten.
 func Fit(line string, width int) string { return ansi.Truncate(line, max(width, 1), "…") }
 
-// ErrRenderer returns the styles of standard error: colours only on a terminal that may have them.
-func (s *Streams) ErrRenderer() *lipgloss.Renderer { return renderer(s.Err, s.ErrTTY && !s.Plain) }
+// ErrRenderer returns the styles of standard error: only on a terminal that may have them.
+func (s *Streams) ErrRenderer() *lipgloss.Renderer { return s.renderer(s.Err, s.ErrTTY) }
 
 // OutRenderer is ErrRenderer for standard output.
-func (s *Streams) OutRenderer() *lipgloss.Renderer { return renderer(s.Out, s.OutTTY && !s.Plain) }
+func (s *Streams) OutRenderer() *lipgloss.Renderer { return s.renderer(s.Out, s.OutTTY) }
 
-func renderer(w io.Writer, colour bool) *lipgloss.Renderer {
+// Colour returns one of the sixteen colours that every terminal has, by its number. A renderer whose
+// streams have no colours shows none.
+func Colour(number string) lipgloss.TerminalColor { return lipgloss.AdaptiveColor{Dark: number} }
+
+func (s *Streams) renderer(w io.Writer, isTTY bool) *lipgloss.Renderer {
 	profile := termenv.Ascii
-	if colour {
+	if isTTY && !s.Plain {
 		profile = termenv.ANSI
 	}
 	r := lipgloss.NewRenderer(w, termenv.WithProfile(profile))
 	r.SetColorProfile(profile) // whatever the environment says, and a screen in front of the terminal
-	// Asking for the dark background writes to the terminal and waits for an answer; the sixteen
-	// colours in use do not need it.
-	r.SetHasDarkBackground(true)
+	// Asking for the dark background would write to the terminal and wait for an answer, and the
+	// sixteen colours do not need it. A [Colour] has no variant for a light one.
+	r.SetHasDarkBackground(!s.NoColour)
 	return r
 }

@@ -127,7 +127,7 @@ func same[T any](x T) T { return x }
 // Text writes the audit for a person.
 func (a Audit) Text(w io.Writer, s Screen) error {
 	one := a.Session
-	r := auditText{width: s.Width}
+	r := auditText{id: one.ID, width: s.Width}
 	fmt.Fprintf(&r.b, "%s  %s%s\n", s.strong(term.Line(one.ID)), s.outcome(term.Line(one.Outcome)), bracketed(loop.Outcome{Reason: loop.StopReason(one.StopReason)}))
 	if len(a.Iterations) == 0 {
 		r.b.WriteString("\nNo iteration was finished.\n")
@@ -150,6 +150,7 @@ func (a Audit) Text(w io.Writer, s Screen) error {
 
 // An auditText is an audit for a person, in rows that are wrapped at a width.
 type auditText struct {
+	id    string // of the session
 	b     strings.Builder
 	width int // columns
 }
@@ -167,7 +168,7 @@ func (r *auditText) ruling(a Audited) {
 	}
 	if size := a.size(); size != "" {
 		r.rowf("change", "%s", size)
-		r.excerpt(a.Excerpt)
+		r.excerpt(a)
 	}
 	if a.Score != nil {
 		r.rowf("score", "%.2f", *a.Score)
@@ -175,10 +176,27 @@ func (r *auditText) ruling(a Audited) {
 	r.rowf("severity", "%s", a.Severity)
 }
 
-// excerpt shows the beginning of a change, with long lines cut.
-func (r *auditText) excerpt(patch string) {
-	for line := range strings.Lines(patch) {
-		fmt.Fprintf(&r.b, "%*s%s\n", auditIndent, "", render.Cut(term.Line(line), r.width-auditIndent))
+// excerpt shows the beginning of a change, with long lines cut, and says how much of it there is.
+func (r *auditText) excerpt(a Audited) {
+	left := *a.Insertions + *a.Deletions
+	inHunk := false
+	for line := range strings.Lines(a.Excerpt) {
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			inHunk = true
+		case strings.HasPrefix(line, "diff --git "):
+			inHunk = false
+		case inHunk && (line[0] == '+' || line[0] == '-'):
+			left--
+		}
+		text, whole := strings.CutSuffix(line, "\n")
+		if text = term.Clean(text); !whole {
+			text += "…"
+		}
+		fmt.Fprintf(&r.b, "%*s%s\n", auditIndent, "", render.Cut(text, r.width-auditIndent))
+	}
+	if a.Excerpt != "" && left > 0 {
+		r.rowf("", "… %s changed: codeloops sessions diff %s --iteration %d shows them", render.Count(left, "more line", "more lines"), r.id, a.Iteration)
 	}
 }
 

@@ -129,7 +129,7 @@ func (d *Details) header(o session.Overview) {
 	}
 	d.rowf("log", "%s", term.Line(o.Path))
 	d.sayf("")
-	d.block("prompt", o.Session.Prompt, 20)
+	d.prose("prompt", o.Session.Prompt, 20)
 }
 
 func (d *Details) templates(s loop.Session) {
@@ -235,8 +235,8 @@ func (d *Details) end(o loop.Outcome) {
 		d.rowf("findings", "%s", text)
 	}
 	d.cost()
-	d.block("", o.Summary, 12)
-	d.block("", words.Remedy(o), 0)
+	d.prose("", o.Summary, 40)
+	d.prose("", words.Remedy(o), 40)
 }
 
 func (d *Details) cost() {

@@ -64,22 +64,23 @@ func Patch(w io.Writer, c loop.Change, s *Screen) error {
 		return err
 	}
 	for _, f := range c.Files {
-		if _, err := io.WriteString(w, s.coloured(f.Patch)); err != nil {
+		if _, err := io.WriteString(w, s.Coloured(f.Patch)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// coloured returns the patch of a file in git's colours, its content cleaned.
-func (s *Screen) coloured(patch string) string {
-	style := func(colour string) lipgloss.Style { return s.Style.NewStyle().Foreground(lipgloss.Color(colour)) }
+// Coloured returns a patch in git's colours, its content cleaned.
+func (s Screen) Coloured(patch string) string {
+	style := func(colour string) lipgloss.Style { return s.Style.NewStyle().Foreground(term.Colour(colour)) }
 	added, removed, place := style("2"), style("1"), style("6")
 	header := s.Style.NewStyle().Bold(true)
 	inHunk := false
 	var b strings.Builder
 	for line := range strings.Lines(patch) {
 		text := strings.ReplaceAll(term.Clean(strings.TrimRight(line, "\r\n")), "\n", "␍")
+		inHunk = inHunk && !strings.HasPrefix(text, "diff --git ") // the next file
 		switch {
 		case strings.HasPrefix(text, "@@ "):
 			inHunk = true
@@ -163,7 +164,7 @@ func DiffStat(w io.Writer, c loop.Change, s Screen) error {
 	}
 	name = min(name, max(20, s.Width/2))
 	bar := max(10, s.Width-name-number-6)
-	good, bad := s.Style.NewStyle().Foreground(lipgloss.Color("2")), s.Style.NewStyle().Foreground(lipgloss.Color("1"))
+	good, bad := s.Style.NewStyle().Foreground(term.Colour("2")), s.Style.NewStyle().Foreground(term.Colour("1"))
 	var b strings.Builder
 	for _, f := range c.Files {
 		plus, minus := share(f.Insertions, most, bar), share(f.Deletions, most, bar)

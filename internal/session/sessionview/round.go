@@ -15,7 +15,7 @@ func (d *Details) round(r loop.Round) {
 	d.turned()
 	d.rowf("actor", "%s", render.ActorSummary(d.session.Actor, r.Attempt))
 	d.missed(r.Attempt.Turn)
-	d.block("", r.Attempt.Stdout.Text, 6)
+	d.prose("", r.Attempt.Stdout.Text, 6)
 	d.omitted(r.Attempt.Stdout)
 	d.block("standard error", r.Attempt.Stderr.Text, 3)
 	d.omitted(r.Attempt.Stderr)
@@ -45,7 +45,7 @@ func (d *Details) turned() {
 		t := e.Reply.Turn
 		d.rowf(term.Line(string(e.Role)), "%s  %s  %s", render.Span(t.Duration), render.TurnSummary(t)+render.Decided(e), d.Screen.faint("("+render.StepName(entry.At, e.Iteration)+")"))
 		d.missed(t)
-		d.block("", e.Reply.Text, 6)
+		d.prose("", e.Reply.Text, 6)
 		d.omitted(t.Stdout)
 		d.leftovers(t)
 	}
@@ -76,8 +76,8 @@ func (d *Details) judged(r loop.Round) {
 		} else {
 			d.rowf("verdict", "%s; no critic was asked", decided)
 		}
-		d.block("", r.Why, 12)
-		d.block("", r.Verdict.Guidance(), 12)
+		d.prose("", r.Why, 40)
+		d.prose("", r.Verdict.Guidance(), 40)
 		return
 	}
 	decision := r.Review.Verdict.Word()
@@ -108,7 +108,7 @@ func (d *Details) judged(r loop.Round) {
 		d.rowf("confidence", "%.2f", *v.Confidence)
 	}
 	d.failure(r)
-	d.block("", v.Guidance(), 12)
+	d.prose("", v.Guidance(), 40)
 	if v.Escalation != "" {
 		d.rowf("escalation", "%s", term.Line(v.Escalation))
 	}
@@ -132,7 +132,7 @@ func (d *Details) reviewed(r loop.Review, decision string) {
 		for _, v := range votes {
 			if v.Decision != r.Verdict.Decision {
 				d.rowf("  dissent", "%s: %s", term.Line(v.Name()), term.Line(cmp.Or(string(v.Decision), "no verdict")))
-				d.block("", v.Says, 6)
+				d.prose("", v.Says, 12)
 			}
 		}
 	} else {

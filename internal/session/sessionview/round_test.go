@@ -44,3 +44,20 @@ func TestFailure(t *testing.T) {
 		}
 	}
 }
+
+// TestFeedbackIsWrapped: nothing of what the critic demands is cut at the width of the screen.
+func TestFeedbackIsWrapped(t *testing.T) {
+	t.Parallel()
+	const feedback = "- the first point is long enough to be broken at the end of a narrow line, LAST\n- second"
+	round := loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: feedback}}}
+	round.Review.Verdict = round.Verdict
+	var out bytes.Buffer
+	d := sessionview.Details{Page: sessionview.Page{Out: &out, Screen: sessionview.Screen{Width: 50, Style: lipgloss.NewRenderer(io.Discard)}}, Zone: time.UTC}
+	err := d.Show(session.Overview{}, func(yield func(session.Entry, error) bool) {
+		yield(session.Entry{Event: loop.IterationFinished{Round: round}}, nil)
+	})
+	const want = "    - the first point is long enough to be broken\n      at the end of a narrow line, LAST\n    - second\n"
+	if err != nil || !strings.Contains(out.String(), want) {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

@@ -57,7 +57,7 @@ func (s Screen) inColourOf(outcome, text string) string {
 	colour := cmp.Or(map[session.Status]string{
 		session.Status(loop.Success): "2", session.Status(loop.Failed): "1", session.Crashed: "1", session.Running: "4",
 	}[session.Status(outcome)], "3") // yellow: neither done nor broken
-	return s.Style.NewStyle().Foreground(lipgloss.Color(colour)).Render(text)
+	return s.Style.NewStyle().Foreground(term.Colour(colour)).Render(text)
 }
 
 // A Page is where a session is shown to a person, line by line.
@@ -86,6 +86,11 @@ func (p *Page) rowf(name, format string, args ...any) {
 // block writes the first lines of a text, or all of it, under a heading.
 func (p *Page) block(heading, text string, most int) {
 	p.lines(heading, text, render.Excerpt(text, most, p.Screen.Width-6))
+}
+
+// prose is block for what somebody wrote to be read: lines are wrapped, not cut.
+func (p *Page) prose(heading, text string, most int) {
+	p.lines(heading, text, render.Paragraphs(text, most, p.Screen.Width-6))
 }
 
 // ending writes the last lines of a text, or all of it.
