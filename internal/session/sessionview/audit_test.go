@@ -20,7 +20,7 @@ func TestAuditExcerpt(t *testing.T) {
 	var out bytes.Buffer
 	err := sessionview.Audit{Session: sessionview.Row{ID: "2025"}, Iterations: []sessionview.Audited{one}}.Text(&out, sessionview.Screen{Width: 60, Style: lipgloss.NewRenderer(io.Discard)})
 	for _, want := range []string{
-		"                 if x {\n", "             -        return  1\n", "long lo…\n", "             +    ha…\n",
+		"                 if x {\n", "             -        return  1\n", "long…\n", "             +    ha…\n",
 		"             … 29 more lines changed: codeloops sessions\n             diff 2025 --iteration 3 shows them\n",
 	} {
 		if err != nil || !strings.Contains(out.String(), want) {
