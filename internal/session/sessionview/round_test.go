@@ -56,7 +56,7 @@ func TestFeedbackIsWrapped(t *testing.T) {
 	err := d.Show(session.Overview{}, func(yield func(session.Entry, error) bool) {
 		yield(session.Entry{Event: loop.IterationFinished{Round: round}}, nil)
 	})
-	const want = "    - the first point is long enough to be broken\n      at the end of a narrow line, LAST\n    - second\n"
+	const want = "    - the first point is long enough to be\n      broken at the end of a narrow line, LAST\n    - second\n"
 	if err != nil || !strings.Contains(out.String(), want) {
 		t.Errorf("%v\n%s", err, out.String())
 	}
