@@ -71,7 +71,7 @@ var coloured = regexp.MustCompile(`\x1b\[[0-9;]*[39][0-7][;m]`)
 
 // entitled reports whether the window had each title of the run, and then its own again.
 func entitled(shown string) bool {
-	for _, title := range []string{"\x1b[22;2t\x1b]2;codeloops", "\x1b]2;codeloops 1/10 actor\x1b\\", "\x1b]2;codeloops 1/10 critic\x1b\\"} {
+	for _, title := range []string{"\x1b[22;2t\x1b]2;codeloops", "\x1b]2;codeloops 1/10 actor · do it\x1b\\", "\x1b]2;codeloops 1/10 critic · do it\x1b\\"} {
 		if !strings.Contains(shown, title) {
 			return false
 		}

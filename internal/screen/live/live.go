@@ -185,7 +185,8 @@ func (s *Screen) picture(width, height, beat int) []string {
 	if s.Plain || !s.board.goesOn() || width <= 0 {
 		return nil
 	}
-	lines := append([]string{""}, s.board.underWay()...)
+	lines := append([]string{""}, s.board.task()...)
+	lines = append(lines, s.board.underWay()...)
 	room := max(1, min(height-1, 14))
 	if s.talk.input != nil {
 		lines = append(lines, "  "+s.talk.input.line(s.ASCII, width-3))

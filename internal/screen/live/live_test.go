@@ -326,7 +326,7 @@ func TestTitles(t *testing.T) {
 		for _, m := range regexp.MustCompile(`\x1b\]2;([^\x1b]*)\x1b\\|\x1b\[(2[23]);2t`).FindAllStringSubmatch(out.String(), -1) {
 			titles = append(titles, m[1]+m[2])
 		}
-		if got := strings.Join(titles, "|"); got != "22|codeloops|codeloops 1/5|codeloops 1/5 actor|codeloops 1/5 waiting|codeloops 1/5 actor|23" {
+		if got := strings.Join(titles, "|"); got != "22|codeloops · do it|codeloops 1/5 · do it|codeloops 1/5 actor · do it|codeloops 1/5 waiting · do it|codeloops 1/5 actor · do it|23" {
 			t.Error(got)
 		}
 	})

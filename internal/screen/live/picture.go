@@ -27,17 +27,19 @@ type board struct {
 	beat   int // of the spinner
 	state  progress.State
 	doing  map[loop.Step]*doing
-	change loop.Change // the last captured one
-	done   []string    // finished parts of the current iteration
+	change loop.Change  // the last captured one
+	done   []string     // finished parts of the current iteration
+	worked loop.Attempt // the actor's turn among them
+	files  []loop.FileChange
 }
 
 // finished collects the finished parts of an iteration until its line is shown.
 func (b *board) finished(e loop.Event) {
 	switch e := e.(type) {
 	case loop.ActorFinished:
-		b.done = []string{render.PartActor(b.state.Session.Actor, e.Attempt)}
+		b.done, b.worked, b.files = []string{render.PartActor(b.state.Session.Actor, e.Attempt)}, e.Attempt, nil
 	case loop.DiffCaptured:
-		b.change = e.Change
+		b.change, b.files = e.Change, e.Change.Files
 		if len(b.done) > 0 {
 			b.done = append(b.done[:1:1], render.PartChange(e.Change.Shape()))
 		}
@@ -170,6 +172,10 @@ func (b *board) underWay() (lines []string) {
 		for _, line := range b.flow(append([]string{"  " + b.done[0]}, b.done[1:]...), 2) {
 			lines = append(lines, b.faint(line))
 		}
+		width, _ := b.Size()
+		for _, line := range render.Remains(b.worked, b.files, width-1) {
+			lines = append(lines, b.faint(line))
+		}
 	}
 	for i, t := range turns {
 		if i == mostTurns {
@@ -188,6 +194,14 @@ func (b *board) underWay() (lines []string) {
 		if what := b.phase(); what != "" {
 			lines = append(lines, "  "+Spinner(b.beat, b.ASCII)+" "+what)
 		}
+	}
+	return lines
+}
+
+// task is what the run is to do: the beginning of the screen may be far away.
+func (b *board) task() (lines []string) {
+	if task := render.Task(b.state.Session); task != "" && b.state.Open.Number > 1 {
+		lines = []string{"  " + b.faint("task     "+task)}
 	}
 	return lines
 }
@@ -257,6 +271,9 @@ func (b *board) title() string {
 	case b.state.Open.Phase == loop.Verifying:
 		words = append(words, "checks")
 	}
+	if task := render.Task(b.state.Session); task != "" {
+		words = append(words, "·", task)
+	}
 	return strings.Join(words, " ")
 }
 
@@ -272,6 +289,9 @@ func (b *board) phase() string {
 	case open.Phase == loop.CapturingDiff:
 		return "looking at what has changed" + render.Dot + since
 	case open.Phase == loop.Verifying:
+		if checks := render.Checks(b.state.Session); checks != "" {
+			return "running " + checks + render.Dot + since
+		}
 		return "running the checks" + render.Dot + since
 	}
 	return "at work"
@@ -343,7 +363,7 @@ func (b *board) foot() []string {
 	if b.Limits.Whole > 0 {
 		all += " of " + wording.Duration(b.Limits.Whole)
 	}
-	parts = append(parts, all+" in this run")
+	parts = append(parts, "run "+all)
 	parts[0] = "  " + parts[0]
 	lines := b.flow(parts, 2)
 	for i, line := range lines {

@@ -2,11 +2,14 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
 )
 
@@ -32,6 +35,46 @@ func (p *page) block(r loop.Round) (lines []string) {
 	}
 	parts[0] = "  " + parts[0]
 	return Flow(append(parts, decided), Dot, 4, p.Width)
+}
+
+// remains shows what is left of a finished turn.
+func (p *page) remains(r loop.Round) []string {
+	return each(Remains(r.Attempt, r.Change.Files, p.Width), func(line string) string { return p.faint.Render(line) })
+}
+
+// Remains says what is left of a finished turn: the actor's last words, and the files that differ.
+func Remains(a loop.Attempt, files []loop.FileChange, width int) (lines []string) {
+	if said := lastWords(a.Stdout.Text); said != "" && !a.Rejudged {
+		lines = append(lines, Cut("    says  "+said, width))
+	}
+	const most = 6 // files
+	var parts []string
+	for i, f := range files {
+		if i == most && len(files) > most+1 {
+			parts = append(parts, fmt.Sprintf("%d more", len(files)-most))
+			break
+		}
+		lines := Lines(f.Insertions, f.Deletions)
+		if f.Binary {
+			lines = "binary"
+		}
+		parts = append(parts, Quoted(f.Path)+" "+lines)
+	}
+	if len(parts) > 0 {
+		parts[0] = "    files " + parts[0]
+		lines = append(lines, Flow(parts, Dot, 10, width)...)
+	}
+	return lines
+}
+
+// lastWords returns the last line of a text that has words.
+func lastWords(text string) string {
+	for _, line := range slices.Backward(cleanLines(text)) {
+		if strings.ContainsFunc(line, unicode.IsLetter) {
+			return term.Line(line)
+		}
+	}
+	return ""
 }
 
 // Flow joins parts with dots, on as many lines as needed; all but the first are indented.

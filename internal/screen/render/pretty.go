@@ -129,6 +129,9 @@ func (p *pretty) start(s loop.Session) {
 	}
 	who := fmt.Sprintf("%s  %sactor %s%s, %s", p.strong.Render("codeloops"), driven, Who(s.Actor), judges, limit)
 	p.sayf("%s\n%s", strings.Join(wrapped(who, 2, p.Width), "\n"), p.faint.Render(term.Line(s.WorkingDir)))
+	if task := Task(s); task != "" {
+		p.sayf("%s", Cut("task: "+task, p.Width))
+	}
 	if len(s.Templates) > 0 {
 		for _, line := range wrapped("asked in your own words: "+strings.Join(Templates(s), ", "), 2, p.Width) {
 			p.sayf("%s", p.faint.Render(line))
@@ -184,6 +187,9 @@ func (p *pretty) working(s loop.State) {
 		}
 	case loop.Verifying:
 		name, what = "checks", "running …"
+		if checks := Checks(p.state.Session); checks != "" {
+			what = Cut(checks, p.Width-20) + "  " + what
+		}
 	case loop.Start, loop.CapturingDiff, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
 	}
 	if name != "" && !p.Live {
@@ -344,7 +350,7 @@ func (p *pretty) review(r loop.Review) {
 // one.
 func (p *pretty) verdict(r loop.Round) {
 	if p.Live {
-		p.sayf("%s", strings.Join(p.block(r), "\n"))
+		p.sayf("%s", strings.Join(append(p.block(r), p.remains(r)...), "\n"))
 	} else if r.Review.Problem == "" && r.Verdict.Word() != r.Review.Verdict.Word() {
 		what := p.decision(r.Verdict)
 		if r.Rule != "" {

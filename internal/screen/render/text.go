@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -11,6 +12,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/session/standing"
 )
 
 // Span writes a duration in at most two units.
@@ -209,6 +211,18 @@ func Poll(votes []loop.Vote) string {
 		return ""
 	}
 	return fmt.Sprintf("  %d of %d say DONE", n, len(votes))
+}
+
+// Task is what a session is to do, on one line.
+func Task(s loop.Session) string { return term.Line(standing.Title(s.Prompt)) }
+
+// Checks lists the check commands of a session; "" if there are none, or the log does not say.
+func Checks(s loop.Session) string {
+	i := slices.IndexFunc(s.Rules, func(r loop.Rule) bool { return r.Key == "checks" })
+	if i < 0 {
+		return ""
+	}
+	return term.Line(strings.Join(s.Rules[i].Values, ", "))
 }
 
 // Templates lists the user's own prompt templates, one line each.

@@ -82,7 +82,7 @@ func used(at standing.Standing, now time.Time) (parts []string) {
 	if most := at.Limits.DurationSecs; most > 0 {
 		took += " of " + wording.Duration(time.Duration(most*float64(time.Second)))
 	}
-	parts = append(parts, took+" in this run")
+	parts = append(parts, "run "+took)
 	if at.Asked.Stop {
 		parts = append(parts, "stops after this iteration")
 	}

@@ -48,7 +48,7 @@ func TestRunning(t *testing.T) {
 		"at work": {atWork(), []string{
 			"▶ 2026-01-27T11-50-00Z_abc123 · actor-critic · make it so",
 			"  iteration 2 of 5 · critic codex (o9) · at work for 1:05 · runs go test ./...",
-			"  1.2M of 5.0M tokens · $0.42 of $2.00 · 3 files, +12 -4 · 10:00 of 2h in this run · stops after this iteration · pauses after this turn · 2 words wait for the actor",
+			"  1.2M of 5.0M tokens · $0.42 of $2.00 · 3 files, +12 -4 · run 10:00 of 2h · stops after this iteration · pauses after this turn · 2 words wait for the actor",
 		}, "▶ 2/5 critic 1m"},
 		"paused": {paused, []string{"iteration 2 of 5 · paused (codeloops pause --off)"}, "▶ 2/5 paused"},
 		"checks": {checks, []string{"iteration 2 of 5 · runs the checks for 1:10"}, "▶ 2/5 checks 1m"},
