@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"codeloops/internal/command"
 )
 
@@ -53,7 +55,7 @@ func TestPlanIsApproved(t *testing.T) {
 				}
 				d.types(c.talk[i+1])
 			}
-			if text, code := d.end(); code != c.code || !strings.Contains(text, c.ends) {
+			if text, code := d.end(); code != c.code || !strings.Contains(ansi.Strip(text), c.ends) {
 				t.Errorf("exit code %d, it shows %q", code, text)
 			}
 			_, err := os.Stat(filepath.Join(s.dir, "work", "a"))

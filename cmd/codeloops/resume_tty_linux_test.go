@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"codeloops/internal/command"
 	"codeloops/internal/loop"
 )
@@ -85,7 +87,7 @@ func TestResumeAsks(t *testing.T) {
 			t.Fatalf("%q: something was changed:\n%s", no, now)
 		}
 	}
-	if shown, code := s.answer("y\n"); code != command.ExitDone || !strings.Contains(shown, "Done after 2 iterations") {
+	if shown, code := s.answer("y\n"); code != command.ExitDone || !strings.Contains(ansi.Strip(shown), "Done after 2 iterations") {
 		t.Errorf("yes: exit code %d: %q", code, shown)
 	}
 	if now := s.state(); !strings.Contains(now, "done.txt: first\nmine\nsecond\n\n") {
