@@ -219,7 +219,7 @@ func TestStateOfAResumedRun(t *testing.T) {
 	_ = s.Handle(stamp(1000), loop.Resumed{})
 	fresh := progress.State{}
 	_ = fresh.Handle(stamp(1000), loop.Resumed{})
-	if s.Began != began || fresh.Began != stamp(1000).Time {
+	if s.Began == began || s.Began != fresh.Began || fresh.Began != stamp(1000).Time { // the run began, not the session
 		t.Errorf("it began at %v, but at %v for a state without the start", s.Began, fresh.Began)
 	}
 
