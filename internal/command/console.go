@@ -99,9 +99,8 @@ func (c *Console) shown(w io.Writer, json bool) io.Writer {
 
 // Page shows a text in the user's pager.
 func (c *Console) Page(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
-	streams := *c.Streams
-	streams.Out = c.shown(c.Out, false)
-	p := &pager.Pager{Streams: &streams, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}}
+	streams := &term.Streams{Out: c.shown(c.Out, false), Err: c.Err, OutTTY: c.OutTTY}
+	p := &pager.Pager{Streams: streams, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}}
 	return p.Show(ctx, noPager, write)
 }
 
