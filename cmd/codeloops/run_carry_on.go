@@ -9,6 +9,7 @@ import (
 	"codeloops/internal/run"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/session/checkpoints"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/wording"
 )
@@ -18,11 +19,7 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 	if r.opts.demo { // its repository is deleted
 		return nil
 	}
-	n := &nextSteps{app: r.app, plan: r.plan}
-	_, said := r.opts.settings.Values()["session_dir"]
-	if said || r.plan.Dir != r.app.Dir && r.plan.Config.Origin("session_dir").Layer == config.Project {
-		n.elsewhere = []string{"--session-dir", r.plan.Logs}
-	}
+	n := r.suggest()
 	switch {
 	case out.Reason == loop.StopAgentAuth || out.Reason == loop.StopAgentNotFound:
 		n.add("what is wrong", []string{"codeloops", "doctor"})
@@ -40,12 +37,30 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 	return n.steps
 }
 
+// others returns the commands that look at a candidate that was not taken, and take it.
+func (r *runCommand) others(state loop.Step) []render.Step {
+	n := r.suggest()
+	ref := checkpoints.Refs + r.plan.ID() + "/" + string(state)
+	n.add("another candidate", slices.Concat([]string{"codeloops", "sessions", "diff", ref}, n.elsewhere))
+	n.add("take it instead", slices.Concat([]string{"codeloops", "sessions", "restore", ref}, n.elsewhere))
+	return n.steps
+}
+
 // nextSteps collects commands to suggest.
 type nextSteps struct {
 	app       *app
 	plan      *run.Plan
 	elsewhere []string // the flag that finds the session, if the run had --session-dir
 	steps     []render.Step
+}
+
+func (r *runCommand) suggest() *nextSteps {
+	n := &nextSteps{app: r.app, plan: r.plan}
+	_, said := r.opts.settings.Values()["session_dir"]
+	if said || r.plan.Dir != r.app.Dir && r.plan.Config.Origin("session_dir").Layer == config.Project {
+		n.elsewhere = []string{"--session-dir", r.plan.Logs}
+	}
+	return n
 }
 
 // add adds commands joined by &&, unless one of them cannot be shown.

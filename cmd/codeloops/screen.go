@@ -115,6 +115,9 @@ func (r *runCommand) display() (loop.Sink, error) {
 	o.Asks = a.CanAsk()
 	o.Past, o.Kept = r.plan.Tally(), r.plan.Kept()
 	o.Verbose, o.Quiet, o.After = r.opts.verbose, r.opts.quiet, render.After{Now: r.now, Next: r.next}
+	if !r.opts.demo { // its repository is deleted
+		o.Others = r.others
+	}
 	if r.keys != nil {
 		if o.Out = r.keys.SyncedWriter(a.Out); o.Width > 0 { // otherwise lines are not cut
 			o.Columns = a.ErrRoom

@@ -110,7 +110,7 @@ func newScene(t *testing.T, name string) *scene {
 		s.name, name = over, base
 		s.env = append(s.env, "CODELOOPS_STRATEGY_BASE="+base)
 	}
-	if err := s.at.Set(t.Context(), s.env, name); err != nil {
+	if err := s.at.Set(t.Context(), s.env, name, false); err != nil {
 		t.Fatal(err)
 	}
 	script, err := os.ReadFile(s.at.Script())

@@ -2,6 +2,8 @@ package strategy
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/prompt"
@@ -62,14 +64,24 @@ score: <a number from 0 to 1>
 
 The lines after it say why.`
 
+// noteUnread records that a reply held no score.
+const noteUnread = "score.unread"
+
 // scored asks an evaluator to score a case. An unreadable reply is asked for once more, and then
-// counts as 0; answered reports whether there was any reply.
+// counts as 0, which is noted; answered reports whether there was any reply.
 func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, answered bool, err error) {
 	call := loop.Call{Step: step, Role: roleEvaluator, Prompt: evaluate, Case: &c, Judges: true}
+	tries := 0
+	var unnoted error
 	ok, err := ask(ctx, in, call, func(reply string) string {
 		answered = true
 		s, ok := verdict.Score(reply)
 		if !ok {
+			what := "it is asked for again"
+			if tries++; tries > 1 {
+				what = "it counts as 0"
+			}
+			unnoted = errors.Join(unnoted, in.Note(ctx, step.Sub(fmt.Sprintf("unread_%d", tries)), noteUnread, what))
 			return "its first line was not of this form"
 		}
 		score = s
@@ -78,5 +90,5 @@ func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (s
 	if !ok {
 		score = 0
 	}
-	return score, answered, err
+	return score, answered, errors.Join(err, unnoted)
 }

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"codeloops/internal/command"
 	"codeloops/internal/loop"
+	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
+	"codeloops/internal/session/checkpoints"
 	"codeloops/internal/session/logpatch"
 	"codeloops/internal/session/logpatch/rename"
 	"codeloops/internal/session/lookup"
@@ -34,14 +37,15 @@ type diffOptions struct {
 func newSessionsDiffCmd(l *command.Logs, r *Restorer) *cobra.Command {
 	o := &diffOptions{}
 	cmd := &cobra.Command{
-		Use:         "diff [ID|FILE]",
+		Use:         "diff [ID|FILE|REF]",
 		Annotations: command.LookExits(),
 		Short:       "Print everything that a session changed",
 		Long: `Print everything that changed from the start of the session to the end of its
 last finished iteration. --until-iteration prints the change up to the end of
 another iteration, --iteration what that one alone changed. The work of a
 discarded attempt or candidate never reached the work tree; only these two flags
-show it.
+show it, or the reference of its state (refs/codeloops/ID/STEP), as the end of a
+run with several candidates names it.
 
 On a terminal the diff is coloured and goes through the pager that git uses:
 $GIT_PAGER, core.pager of the user's configuration, $PAGER, or less. Elsewhere it
@@ -59,6 +63,13 @@ state that the session, or the iteration, began with:
 	onSession(cmd, l, "Show the diff of which session?", func(ctx context.Context, one session.Overview) error {
 		return runSessionsDiff(ctx, l, r, o, one)
 	})
+	ofSession := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if ref := command.First(args); strings.HasPrefix(ref, checkpoints.Refs) {
+			return o.ofState(cmd.Context(), l, ref)
+		}
+		return ofSession(cmd, args)
+	}
 	f := cmd.Flags()
 	o.addFlags(f, "only what iteration `n` changed")
 	f.IntVar(&o.until, "until-iteration", 0, "what had changed when iteration `n` was over")
@@ -94,6 +105,37 @@ func runSessionsDiff(ctx context.Context, l *command.Logs, r *Restorer, o *diffO
 			return sessionview.DiffStat(w, change, screen)
 		}
 		return sessionview.Patch(w, change, &screen)
+	})
+}
+
+// ofState prints what differs between the start of a session and a state that it has kept.
+func (o *diffOptions) ofState(ctx context.Context, l *command.Logs, ref string) error {
+	if o.stat || o.nameOnly || o.renames || o.iteration > 0 || o.until > 0 {
+		return hint.Errorf("leave them out", "a reference has its whole diff, and takes no flags that select")
+	}
+	store, err := l.Store()
+	if err != nil {
+		return err
+	}
+	c := l.Console
+	id, _, _ := strings.Cut(strings.TrimPrefix(ref, checkpoints.Refs), "/")
+	gone := hint.Errorf("`codeloops sessions list` shows what there is", "there is no reference %s in session %s", ref, id)
+	dir := store.Checkpoints(session.Look(store.Path(id)).Session.Checkpoints)
+	if dir == "" {
+		return gone
+	}
+	patch, err := worktree.Git{Environ: c.Environ}.In(ctx, c.Dir, "--git-dir="+dir, "diff-tree", "-r", "-p", "--binary", "--full-index",
+		"--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options", checkpoints.Refs+id+"/0", ref)
+	if err != nil {
+		return gone
+	}
+	if !c.OutTTY {
+		_, err := c.Out.Write(patch)
+		return pager.UnlessGone(err)
+	}
+	return c.Page(ctx, o.noPager, func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, c.Screen().Coloured(string(patch)))
+		return err
 	})
 }
 

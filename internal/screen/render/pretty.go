@@ -67,7 +67,7 @@ func (p *pretty) report(at loop.Stamp, e loop.Noted) {
 	if said == "" {
 		return
 	}
-	if e.Name == loop.NoteChecks || at.Step.Name() == "score" { // several may run at the same time
+	if e.Name == loop.NoteChecks || e.Name == noteUnread || at.Step.Name() == "score" { // several may run at the same time
 		said += "  (" + term.Line(string(at.Step.Parent())) + ")"
 	}
 	p.sayf("%s", p.faint.Render("  "+Cut(said, p.Width-2)))

@@ -72,6 +72,9 @@ type After struct {
 	// Next returns the commands that make sense now. changed: the work tree differs from the start
 	// of the session.
 	Next func(o loop.Outcome, changed bool) []Step
+	// Others returns the commands that look at the state of a candidate that was not taken, and
+	// take it; nil: they would not work.
+	Others func(state loop.Step) []Step
 }
 
 // A Step is a command that the user may want to run next.
@@ -109,6 +112,7 @@ func (f follower) Handle(at loop.Stamp, e loop.Event) error {
 		f.narrow()
 	}
 	f.show(at, e)
+	f.tried.take(at, e)
 	_ = f.state.Handle(at, e) // never fails
 	if c, ok := f.state.Forks().Captured(at, e); ok {
 		f.files = c.Files
@@ -152,7 +156,8 @@ type page struct {
 
 	files   []loop.FileChange // that differ as of the last look
 	applied []loop.Step       // whose work was applied to the user's tree
-	err     error             // the first one of an event; nothing is written after it
+	tried   candidates
+	err     error // the first one of an event; nothing is written after it
 }
 
 func newPage(o Options) page {

@@ -37,6 +37,7 @@ func (p *page) end(o loop.Outcome) {
 		lines = append(lines, "  "+Stat(*changed))
 		lines = append(lines, p.named()...)
 	}
+	lines = append(lines, p.candidates()...)
 	if text := Findings(p.state.Tally); text != "" {
 		lines = append(lines, "  findings: "+text)
 	}
@@ -46,6 +47,9 @@ func (p *page) end(o loop.Outcome) {
 		for _, step := range p.Next(o, changed != nil && changed.Files > 0) {
 			lines = append(lines, "  "+p.ends.faint.Render(step.For+": ")+step.Command)
 		}
+	}
+	for _, step := range p.others() {
+		lines = append(lines, "  "+p.ends.faint.Render(step.For+": ")+step.Command)
 	}
 	p.print(p.Out, strings.Join(lines, "\n")+"\n")
 }

@@ -74,6 +74,7 @@ func Note(name string) string {
 		"router.route":         "route",
 		"supervisor.delegate":  "delegated to",
 		"supervisor.forward":   "forwarded from",
+		"score.unread":         "no score could be read",
 		"swarm.handoff":        "handed over",
 		"tree.thought":         "thought",
 	}[name], term.Line(name))
