@@ -22,7 +22,7 @@ import (
 )
 
 func newDemoCmd(a *app) *cobra.Command {
-	var keep bool
+	var keep, quick bool
 	name := strategy.NameActorCritic
 	o := &runOptions{}
 	cmd := &cobra.Command{
@@ -34,22 +34,25 @@ func newDemoCmd(a *app) *cobra.Command {
 		Long: `Show the whole loop on a throw-away repository, with the built-in scripted agent
 in all roles: a small program has a failing test, the first change is wrong,
 the critic runs the test and says why, the second change is right. Processes,
-git and the session log are real; no key and no network are needed.
+git and the session log are real; no key and no network are needed. On a terminal
+it takes about 15 seconds, elsewhere and with --quick one or two. The keys of a run
+work: ? lists them.
 
 --strategy NAME shows another way of driving agents on the same repository, such
 as learning a lesson for a second attempt, or the best of several candidates.`,
 		Args: command.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, o, name, keep) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, o, name, keep, quick) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&name, "strategy", name, "use the strategy `name`; codeloops strategies lists them")
 	f.BoolVar(&keep, "keep", false, "keep the repository, and say where it is")
+	f.BoolVar(&quick, "quick", false, "do not give people the time to watch")
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
 	return cmd
 }
 
-func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep bool) (err error) {
+func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep, quick bool) (err error) {
 	if _, ok := strategy.Find(name); !ok {
 		return hint.Errorf("--strategy takes one of "+strings.Join(strategy.Names(), ", "), "there is no strategy %q", name)
 	}
@@ -76,7 +79,7 @@ func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep bool)
 	}
 	// GIT_DIR and similar variables would point to another repository.
 	a.Environ = stage.Environ(repo.WithoutRepository(a.Environ))
-	if err := stage.Set(ctx, a.Environ, name); err != nil {
+	if err := stage.Set(ctx, a.Environ, name, a.ErrTTY && a.Getenv("CI") == "" && !quick); err != nil {
 		return fmt.Errorf("set up the demonstration: %w", err)
 	}
 	o.workingDir, o.demo = stage.Repository(), true

@@ -27,7 +27,7 @@ const recording = "../../docs/demo.svg"
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	canvas := &canvas{}
-	film := canvas.film(t, "demo")
+	film := canvas.film(t, "demo", "--quick")
 	last := film.text()
 	for _, want := range []string{"Iteration 1", "CONTINUE", "Iteration 2", "Done after 2 iterations"} {
 		if !strings.Contains(last, want) {

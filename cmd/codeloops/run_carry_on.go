@@ -16,10 +16,13 @@ import (
 
 // next returns the commands to suggest after a run, to be typed in the same directory.
 func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
-	if r.opts.demo { // its repository is deleted
-		return nil
-	}
 	n := r.suggest()
+	if r.opts.demo { // its repository is deleted
+		n.add("look at it again", []string{"codeloops", "sessions", "show", r.plan.ID()})
+		n.add("what a run would use", []string{"codeloops", "doctor"})
+		n.add("in a repository of yours", []string{"codeloops", "what should be true at the end"})
+		return n.steps
+	}
 	switch {
 	case out.Reason == loop.StopAgentAuth || out.Reason == loop.StopAgentNotFound:
 		n.add("what is wrong", []string{"codeloops", "doctor"})

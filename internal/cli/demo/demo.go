@@ -9,8 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"codeloops/internal/run/worktree"
 )
@@ -27,6 +29,9 @@ var repository embed.FS
 
 // ThrowAway is a file that marks a stage that may be deleted after the demonstration.
 const ThrowAway = ".throw-away"
+
+// unhurried is how much longer agents take where people watch them.
+const unhurried = 18
 
 // A Stage is the directory of a demonstration.
 type Stage struct{ dir string }
@@ -55,8 +60,8 @@ func (s Stage) Environ(environ []string) []string {
 }
 
 // Set writes the scene of a strategy and a repository with one commit. environ is the result
-// of [Stage.Environ].
-func (s Stage) Set(ctx context.Context, environ []string, strategyName string) error {
+// of [Stage.Environ]. watched: the agents take so long that people can follow.
+func (s Stage) Set(ctx context.Context, environ []string, strategyName string, watched bool) error {
 	scenario, err := scenes.ReadFile(path.Join("scenes", strategyName, "scenario.toml"))
 	if err != nil {
 		return fmt.Errorf("there is no demonstration of %s", strategyName)
@@ -64,6 +69,9 @@ func (s Stage) Set(ctx context.Context, environ []string, strategyName string) e
 	config, err := scenes.ReadFile(path.Join("scenes", strategyName, "config.toml"))
 	if err != nil {
 		return err
+	}
+	if watched {
+		scenario = slowed(scenario)
 	}
 	if err := write(s.Script(), scenario); err != nil {
 		return err
@@ -79,6 +87,18 @@ func (s Stage) Set(ctx context.Context, environ []string, strategyName string) e
 		return err
 	}
 	return commit(ctx, environ, s.Repository())
+}
+
+// slowed makes the pauses of a scenario longer.
+func slowed(scenario []byte) []byte {
+	return regexp.MustCompile(`\bsleep = "\w+"`).ReplaceAllFunc(scenario, func(pause []byte) []byte {
+		_, quoted, _ := strings.Cut(string(pause), " = ")
+		d, err := time.ParseDuration(strings.Trim(quoted, `"`))
+		if err != nil {
+			return pause
+		}
+		return fmt.Appendf(nil, "sleep = %q", d*unhurried)
+	})
 }
 
 func write(name string, text []byte) error {

@@ -43,3 +43,12 @@ func TestEnviron(t *testing.T) {
 		t.Errorf("got %s", all)
 	}
 }
+
+// TestSlowed: where people watch, every pause of a scene is longer, and nothing else differs.
+func TestSlowed(t *testing.T) {
+	t.Parallel()
+	got := string(slowed([]byte("step = [\n  { sleep = \"120ms\" },\n  { run = \"sh test.sh\" },\n  { sleep = \"1s\" },\n]")))
+	if want := "step = [\n  { sleep = \"2.16s\" },\n  { run = \"sh test.sh\" },\n  { sleep = \"18s\" },\n]"; got != want {
+		t.Errorf("got %s", got)
+	}
+}
