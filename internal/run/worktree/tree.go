@@ -290,12 +290,20 @@ func (p place) renamed(root string) string {
 // Views returns the place for views of the work tree.
 func (t *Tree) Views(starter view.Starter) *view.Place {
 	home := t.host.Cache("views")
-	for _, of := range t.Agents() {
-		if Below(of, home) { // the home directory may be a work tree
-			home = filepath.Join(os.TempDir(), fmt.Sprintf("codeloops-views-%d", os.Getuid()))
-		}
+	inside := func(of string) bool { return Below(of, home) }      // the home directory may be a work tree
+	if slices.ContainsFunc(t.Agents(), inside) || !canHold(home) { // or be read-only
+		home = filepath.Join(os.TempDir(), fmt.Sprintf("codeloops-views-%d", os.Getuid()))
 	}
 	return &view.Place{
 		Root: t.Root(), GitDir: t.GitDir(), CommonDir: t.CommonDir(), Home: home, Starter: starter, Ignored: t.OutOfScope,
 	}
+}
+
+// canHold reports whether something can be made in a directory, which is made if it is missing.
+func canHold(dir string) bool {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return false
+	}
+	made, err := os.MkdirTemp(dir, "probe-")
+	return err == nil && os.Remove(made) == nil
 }
