@@ -37,7 +37,7 @@ func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error)
 	defer root.Close() //nolint:errcheck // only read
 	for _, f := range touched {
 		was := c.base.Find(f.Path)
-		if f.Mode == scan.Symlink || f.Mode == scan.Gitlink || was != nil && was.ID == f.ID && f.UntouchedSince(c.beganBy) ||
+		if f.Mode == scan.Symlink || f.Mode == scan.Gitlink || c.withheld[f.Path] || was != nil && was.ID == f.ID && f.UntouchedSince(c.beganBy) ||
 			!c.how.NeedsGit(c.how.Of(f.Path)) {
 			continue
 		}

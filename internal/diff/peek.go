@@ -61,7 +61,7 @@ func (t *Tree) snapshot(since Mark, abandon context.CancelCauseFunc) (w *watcher
 		return nil, nil, nil, ErrNoBaseline
 	}
 	w = &watcher{place: t.place, start: t.start}
-	w.seen = seen{state: t.state, how: t.how, nests: nests{at: &w.place, begun: t.nests.begun}}
+	w.seen = seen{state: t.state, how: t.how, withheld: t.withheld, nests: nests{at: &w.place, begun: t.nests.begun}}
 	w.alone = true
 	w.git = &gitRunner{git: t.git.git, global: t.git.global, start: t.git.start} // without note
 	w.store = t.store.Temporary(w.git.purpose("to read objects of a partial clone"))
@@ -86,7 +86,7 @@ func (w *watcher) peek(ctx context.Context, from *scan.Dir, was Glance) (Glance,
 		return was, nil
 	}
 	var err error
-	now.Files, err = render(ctx, w.store, scan.Compare(from, w.state.Root))
+	now.Files, err = render(ctx, w.store, scan.Compare(from, w.state.Root), w.withheld)
 	now.Change = now.Counted()
 	return now, err
 }

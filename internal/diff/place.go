@@ -72,6 +72,8 @@ type seen struct {
 	opened    *repo.Repository // with the settings of then
 	nests     nests
 	elsewhere string // the git directory that git finds, if it is another one
+	// withheld are the files whose content is not shown, see [capture.exposed]. It is replaced, never changed.
+	withheld map[string]bool
 }
 
 // A watcher scans a work tree repeatedly.

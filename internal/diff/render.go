@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -16,8 +17,8 @@ import (
 	"codeloops/internal/wording"
 )
 
-// render returns the patches of changes, in the same order.
-func render(ctx context.Context, objects *store.Store, changes []scan.Difference) (files []loop.FileChange, err error) {
+// render returns the patches of changes, in the same order. They do not have the content of withheld files.
+func render(ctx context.Context, objects *store.Store, changes []scan.Difference, withheld map[string]bool) (files []loop.FileChange, err error) {
 	fetch(ctx, objects, changes)
 	var errs []error
 	for _, c := range changes {
@@ -29,7 +30,15 @@ func render(ctx context.Context, objects *store.Store, changes []scan.Difference
 			errs = append(errs, err)
 			continue
 		}
-		files = append(files, patch.File(c.Path, before, after)...)
+		if withheld[c.Path] {
+			after = patch.Side{Mode: after.Mode, ID: after.ID, Size: int64(len(after.Content)), TooLarge: true}
+		}
+		for _, f := range patch.File(c.Path, before, after) {
+			if withheld[c.Path] {
+				f.Patch = strings.Replace(f.Patch, "# too large to compare:", "# withheld:", 1)
+			}
+			files = append(files, f)
+		}
 	}
 	if err := cmp.Or(ctx.Err(), several(errs)); err != nil {
 		return nil, err

@@ -165,7 +165,7 @@ func (t *Tree) Between(ctx context.Context, from, to loop.Change) (loop.Change, 
 	}
 	var files []loop.FileChange
 	if err == nil {
-		files, err = render(ctx, t.store, scan.Compare(before, after))
+		files, err = render(ctx, t.store, scan.Compare(before, after), t.withheld)
 	}
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("compare two states of %s: %w", t.Root(), err)

@@ -3,9 +3,12 @@ package diff
 import (
 	"context"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
+	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/legible"
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
@@ -25,7 +28,9 @@ func (c *capture) change(ctx context.Context) (to loop.Change, err error) {
 	c.setup = c.setupOf(c.opened)
 	fakes := c.nests.setUp(c.setup)
 	to.State, to.Position, to.Git = c.state.Root.ID().String(), c.position(), c.aboutGit()
-	if to.Files, err = render(ctx, c.store, scan.Compare(c.base, c.state.Root)); err != nil {
+	differences := scan.Compare(c.base, c.state.Root)
+	c.withheld = c.exposed(ctx, differences)
+	if to.Files, err = render(ctx, c.store, differences, c.withheld); err != nil {
 		return to, err
 	}
 	c.changed = to.Files
@@ -62,6 +67,9 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 			return nil, err
 		}
 		all = append(all, found...)
+	}
+	for name := range c.withheld {
+		all = append(all, loop.Unshown{Path: name, Why: loop.WasIgnored, Status: loop.FileAdded})
 	}
 	for _, u := range slices.Concat(c.unread(), c.ignoredSettings()) {
 		if !slices.ContainsFunc(all, func(other loop.Unshown) bool { return other.Path == u.Path }) {
@@ -126,6 +134,7 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 		{loop.Hidden, "git ignores these paths by rules that are new since the session began, so that no diff shows them: %s"},
 		{loop.Converted, "git converts these files, so that no diff shows what they hold: %s"},
 		{loop.IgnoredSettings, "git ignores these settings of agents, which have changed since the session began: %s"},
+		{loop.WasIgnored, "git ignored these files when the session began and does not any more; what they hold is left out of the log and not shown to the critic: %s"},
 		{loop.TurnedBinary, "these files were text when the session began and are binary to git now: %s"},
 	} {
 		if names := named[s.why]; len(names) > 0 {
@@ -133,6 +142,28 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 		}
 	}
 	return sentences
+}
+
+// exposed returns the files with the name of a secret that git ignored when the session began and does not ignore
+// now, as a .env behind a changed .gitignore.
+func (c *capture) exposed(ctx context.Context, differences []scan.Difference) map[string]bool {
+	if maps.Equal(c.setup, c.setupThen) && !slices.ContainsFunc(differences, func(d scan.Difference) bool { return path.Base(d.Path) == ".gitignore" }) {
+		return nil
+	}
+	then, all := map[*ignore.Rules]*ignore.Rules{}, map[string]bool{}
+	for _, d := range differences {
+		if d.Before != nil || !secret(d.Path) {
+			continue
+		}
+		in, rest := c.rulesOf(d.Path)
+		if then[in] == nil {
+			then[in] = c.rulesThen(ctx, strings.TrimSuffix(d.Path, rest), in)
+		}
+		if then[in].Ignored(rest) {
+			all[d.Path] = true
+		}
+	}
+	return all
 }
 
 // maxLegible is the size up to which a binary file is searched for text.
@@ -143,7 +174,7 @@ const maxLegible = 4 << 20
 func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
 	var all []loop.Unshown
 	for _, f := range c.changed {
-		if !f.Binary {
+		if !f.Binary || c.withheld[f.Path] {
 			continue
 		}
 		d := scan.Difference{Path: f.Path}

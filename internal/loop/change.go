@@ -204,6 +204,9 @@ const (
 	// IgnoredSettings: git ignores it, as before, and it tells agents how to work. There is no
 	// Text, because such files hold users' own settings and keys.
 	IgnoredSettings UnshownWhy = "ignored_settings"
+	// WasIgnored: git ignored it when the session began, and does not any more, and it has the name
+	// of a secret. Neither the patch nor Text has the content.
+	WasIgnored UnshownWhy = "was_ignored"
 	// Converted: git converts the file, and the patch shows the converted form. Text shows how to
 	// get from there to the file on disk.
 	Converted UnshownWhy = "converted"

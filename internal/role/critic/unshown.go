@@ -59,6 +59,8 @@ func reason(u loop.Unshown) string {
 		return "hidden: in a directory that is marked as a cache"
 	case loop.IgnoredSettings:
 		return "ignored by git, as before; agents read settings or instructions from it, perhaps you do, too"
+	case loop.WasIgnored:
+		return "git ignored it when the session began; what it holds is left out here because it may be a secret of the user's"
 	case loop.Converted:
 		return "converted by git (" + wording.Line(u.Via) + "), so that the diff does not show what the file holds"
 	case loop.BinaryText:
