@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/guess"
+	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
 	"codeloops/internal/command/lessons"
 	"codeloops/internal/command/sessions"
@@ -31,7 +32,8 @@ until the critic says DONE.
 
 The prompt comes from the command line, --prompt, --prompt-file, --prompt-name or
 --edit; or else from standard input, if that is a pipe or a file; or else from
-prompt.md in the working directory.`,
+prompt.md in the working directory. Without any of them, a terminal shows what
+runs here, or the last session, and what to do next.`,
 		Example: `  codeloops --max-iterations 5 "make the failing test in parser pass"
   codeloops --actor-agent codex --critic-agent claude --check "go test ./..." \
       --prompt-file task.md
@@ -47,6 +49,9 @@ prompt.md in the working directory.`,
 			}
 			if g, ok := guess.Find(known(cmd.Root()), args); ok && cmd.ArgsLenAtDash() != 0 {
 				return g.Refusal()
+			}
+			if len(args) == 0 && cmd.Flags().NFlag() == 0 && a.Interactive() && !task.Written(a.Dir) {
+				return steering.Welcome(cmd.Context(), a.Console)
 			}
 			return o.run(a, cmd, args)
 		},

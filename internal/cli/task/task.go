@@ -48,6 +48,12 @@ func (p Sources) None() bool {
 	return len(p.Words) == 0 && p.Flag == nil && p.File == "" && p.Name == ""
 }
 
+// Written reports whether a prompt that no argument names is in a directory.
+func Written(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, file))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // unhurried is after what time the user is told that codeloops waits for the prompt.
 const unhurried = 2 * time.Second
 

@@ -103,18 +103,23 @@ quarter of a second for a run that does not answer, and always exits with 0.
 }
 
 func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
-	c := l.Console
 	runs := l.Runs(ctx, 0)
 	if asJSON {
 		all := make([]standing.Standing, 0, len(runs))
 		for _, r := range runs {
 			all = append(all, r.At)
 		}
-		return c.JSON(all)
+		return l.Console.JSON(all)
 	}
+	return show(l, runs)
+}
+
+// show shows what runs, or else the last session.
+func show(l *command.Logs, runs []lookup.Run) error {
 	if len(runs) == 0 {
 		return lastSession(l)
 	}
+	c := l.Console
 	root := lookup.Here(&c.Host).Root()
 	screen := c.Screen()
 	if !c.OutTTY {
