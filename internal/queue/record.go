@@ -82,6 +82,7 @@ type Record struct {
 	Base     string   `json:"base,omitempty"`     // commit at which work began, or that was merged into it since
 	Head     string   `json:"head,omitempty"`     // commit with its result
 	Progress Progress `json:"progress,omitzero"`  // of its run
+	Beside   []string `json:"beside,omitempty"`   // files with work that git ignores
 	Reworks  int      `json:"reworks,omitempty"`  // how often the merge sent it back
 	Feedback string   `json:"feedback,omitempty"` // why it was last sent back
 	Words    []string `json:"words,omitempty"`    // what the user has said about it since it was added

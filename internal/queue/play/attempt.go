@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"codeloops/internal/diff/restore"
@@ -39,6 +40,7 @@ type attempt struct {
 	player *Player
 	job    *board.Job
 	gate   *budgetGate // of the run
+	beside []string    // work of the run that git ignores
 }
 
 // make runs the attempt, and returns the change of the task's record.
@@ -81,6 +83,10 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 		if err == nil && beyond != "" {
 			r.Note(r.Since, beyond)
 		}
+		if len(a.beside) > 0 {
+			r.Beside = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Beside, a.beside))))
+			r.Note(r.Since, besides(r))
+		}
 		return err
 	}, nil
 }
@@ -111,6 +117,15 @@ func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) st
 	said := fmt.Sprintf("it has changed files other than those it may touch (%s): %s", strings.Join(t.Touches, ", "), wording.List(outside, 5))
 	a.player.Tell(t.ID, said)
 	return said
+}
+
+// besides says, for people, which work of a task git ignores.
+func besides(r *queue.Record) string {
+	names := make([]string, len(r.Beside))
+	for i, name := range r.Beside {
+		names[i] = wording.Path(name)
+	}
+	return "git ignores what it wrote to " + wording.List(names, 5) + ": no commit has it"
 }
 
 // catchUp merges the current target into the work tree, for a result that could not be merged. The branch is then based

@@ -63,7 +63,16 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 				return nil, err
 			}
 		}
-		err = g.leave(j.Task.ID, func(one *place.Place) error { return g.settled(ctx, one, &res) })
+		why := strings.TrimSuffix("without "+gone, "without ")
+		err = g.leave(j.Task.ID, func(one *place.Place) error {
+			if len(j.Beside) == 0 {
+				return g.settled(ctx, one, &res)
+			}
+			kept := besides(&j.Record) + ", so its work tree is kept: " + one.Dir
+			g.player.Tell(j.Task.ID, kept)
+			why = strings.TrimPrefix(why+"; "+kept, "; ")
+			return nil
+		})
 		if err != nil && ctx.Err() != nil {
 			return nil, err // the next merger finds it merged, and removes what is left
 		}
@@ -72,7 +81,7 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		}
 		return func(r *queue.Record) error {
 			r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take, Ticked: ticked}
-			return r.Move(queue.Merged, now, strings.TrimSuffix("without "+gone, "without "))
+			return r.Move(queue.Merged, now, why)
 		}, nil
 	case res.Outcome == merge.BringsBack && res.UserCommits:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("what waits for %s is based on %s: nothing is merged into it, so that nothing you removed comes back. "+

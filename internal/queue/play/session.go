@@ -54,7 +54,9 @@ func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log s
 	if a.upload != nil {
 		sinks = append(sinks, &shipper{upload: a.upload, plan: plan, ctx: ctx})
 	}
+	began := h.Now()
 	out, err = plan.Run(ctx, sinks...)
+	a.beside = plan.Beside(context.WithoutCancel(ctx), began)
 	if _, held := errors.AsType[*session.HeldError](err); held || session.DiskFull(err) {
 		return out, "", err
 	}
