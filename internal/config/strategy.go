@@ -52,6 +52,9 @@ func (s *Strategy) Role(name string, like Role) Role {
 	if _, set := own["agent"]; set {
 		like = Role{Timeout: like.Timeout, IdleTimeout: like.IdleTimeout}
 	}
+	if own["fallback"] != nil {
+		like.Fallback = nil // the decoder writes into a list that is there
+	}
 	if len(own) > 0 {
 		like.MaxCost, like.MaxTokens = 0, 0
 	}

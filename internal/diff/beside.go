@@ -25,7 +25,7 @@ const (
 func (t *Tree) WrittenBeside(ctx context.Context, since time.Time) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.base == nil || t.rules == nil {
+	if t.base == nil || t.rules == nil || t.state.Root == nil {
 		return nil
 	}
 	b := beside{Tree: t, ctx: ctx, since: since, kinds: map[string]bool{}, left: maxSearched}

@@ -138,6 +138,7 @@ func (k *fork) open(ctx context.Context) (err error) {
 	if s.views, err = k.findViews(ctx, k.tree, sight); err != nil {
 		return err
 	}
+	k.tree.Marked = s.views.Marked
 	if k.at, err = k.workplace(s); err != nil {
 		return err
 	}

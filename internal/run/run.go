@@ -178,6 +178,7 @@ func (r *running) start(ctx context.Context) (checkpoint string, err error) {
 	if err := <-found; err != nil {
 		return "", err
 	}
+	r.tree.Marked = r.views.Marked
 	if err != nil {
 		return "", err
 	}

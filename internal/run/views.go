@@ -14,7 +14,6 @@ func (r *running) findViews(ctx context.Context, of *worktree.Tree, sight *view.
 	place := of.Views(r.runner)
 	place.Sight = sight
 	_, err := place.Use(ctx, view.Kind(r.Config.CriticView))
-	of.Marked = place.Marked
 	return place, err
 }
 

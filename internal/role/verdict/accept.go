@@ -17,8 +17,8 @@ func (p Parser) accept(c claim, other string) error {
 	if v.Decision != loop.Done || low { // a low score sends the work back, whatever is open
 		return nil
 	}
-	if point := open(c); point != "" {
-		return problem("the reply says DONE and also names what is open: %s; say CONTINUE if anything is to be done, else DONE without it", quote(point))
+	if c.open != "" {
+		return problem("the reply says DONE and also names what is open: %s; say CONTINUE if anything is to be done, else DONE without it", quote(c.open))
 	}
 	if c.sealed == loop.SealRight {
 		return nil
@@ -52,10 +52,12 @@ func open(c claim) string {
 			return "finding " + a.ID
 		}
 	}
-	if c.object {
-		return Required(v.Summary)
+	for _, text := range []string{c.core, v.Summary, v.Feedback, v.Analysis, v.Recovery} {
+		if point := Required(text); point != "" && (text != c.core || !c.object) {
+			return point
+		}
 	}
-	return Required(c.core)
+	return ""
 }
 
 // behind returns the text after a decision, without the end of its tag or fence.

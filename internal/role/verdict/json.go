@@ -72,7 +72,7 @@ func (r *reading) bareObject(at int) {
 	n := objectEnd(text)
 	if n < 0 {
 		if mentions(text) {
-			r.add(claim{problem: problem("a JSON object in the reply never ends: %s", quote(text))}, at, at)
+			r.add(claim{sealed: r.seal.within(text), problem: problem("a JSON object in the reply never ends: %s", quote(text))}, at, at)
 		}
 		r.endless = true // none below it is read: each would be searched to the end of the reply
 		return

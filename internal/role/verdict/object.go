@@ -102,7 +102,7 @@ type object []member
 func parseObject(src string, s Seal) (c claim, ok bool) {
 	o, err := members(src)
 	if err != nil {
-		c.problem = problem("the JSON object with the decision cannot be read: %s", err.Error())
+		c.sealed, c.problem = s.within(src), problem("the JSON object with the decision cannot be read: %s", err.Error())
 		return c, strings.Contains(strings.ToLower(src), `"decision"`)
 	}
 	word, ok, err := o.decision()

@@ -143,16 +143,20 @@ func ofSeal(all []claim) []claim {
 // other's gaps. Numbers that differ are none.
 func agreed(all []claim, structured bool) (c claim, err error) {
 	var gaps loop.Verdict
+	left := "" // what any of them calls open
 	given := numbers{}
 	found := false
 	for _, next := range all {
 		switch {
 		case next.problem != nil:
 			return claim{}, next.problem
+		case !agree(all[0].verdict, next.verdict):
+			return claim{}, problem("the reply decides %s and also %s; decide once, and repeat no other decision", all[0].verdict.Word(), next.verdict.Word())
+		}
+		left = cmp.Or(left, open(next))
+		switch {
 		case structured && !next.object:
 			continue
-		case found && !agree(c.verdict, next.verdict):
-			return claim{}, problem("the reply decides %s and also %s; decide once, and repeat no other decision", c.verdict.Word(), next.verdict.Word())
 		case found && next.object != c.object:
 			gaps = c.verdict
 		}
@@ -161,6 +165,7 @@ func agreed(all []claim, structured bool) (c claim, err error) {
 		}
 		c, found = next, true
 	}
+	c.open = left
 	if !found {
 		return claim{}, problem("the reply holds no JSON object with a decision")
 	}

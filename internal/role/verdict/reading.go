@@ -37,7 +37,8 @@ type claim struct {
 	core  string   // its text, with everything below it
 	tail  string   // what follows it and is no value of it
 
-	problem error // a [ReplyError]: it cannot be read
+	open    string // what it calls open itself, see [open]
+	problem error  // a [ReplyError]: it cannot be read
 }
 
 // numbers are the values of the labels that take a number; nil is an invalid one.

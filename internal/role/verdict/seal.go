@@ -45,6 +45,14 @@ func (s Seal) on(repeated []Seal) loop.Sealed {
 	return loop.SealRight
 }
 
+// within says how an object is sealed that cannot be read: rightly if it holds the seal at all.
+func (s Seal) within(src string) loop.Sealed {
+	if s != "" && strings.Contains(src, `"`+string(s)) {
+		return loop.SealRight
+	}
+	return ""
+}
+
 // DrawSeal draws a seal that is not in the texts.
 func DrawSeal(random io.Reader, texts []string) (Seal, error) {
 	word, err := prompt.Draw(random, texts, func(random io.Reader) (string, error) {

@@ -266,7 +266,7 @@ func (p place) check(root string) error {
 	if err == nil && !os.SameFile(now, p.root) {
 		return hint.Errorf(putBack, "another directory is in the place of the work tree %s", root)
 	}
-	if there := p.renamed(root); err != nil && there != "" {
+	if there := p.renamed(root, err); there != "" {
 		return hint.Errorf("put it back: mv "+wording.Shell(there)+" "+wording.Shell(root)+", then `codeloops resume` there",
 			"the work tree %s was renamed to %s during the run: was it the agent?", root, there)
 	}
@@ -276,8 +276,11 @@ func (p place) check(root string) error {
 	return nil
 }
 
-// renamed returns where the work tree is now, if it is in the same directory under another name.
-func (p place) renamed(root string) string {
+// renamed returns where the work tree is now, if it is missing and in the same directory under another name.
+func (p place) renamed(root string, missing error) string {
+	if missing == nil {
+		return ""
+	}
 	entries, _ := os.ReadDir(filepath.Dir(root))
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && os.SameFile(info, p.root) {

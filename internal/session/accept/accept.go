@@ -214,13 +214,16 @@ func (k *committer) commit(ctx context.Context) (id string, err error) {
 		return "", err
 	}
 	meant, err := k.run(ctx, nil, []string{"GIT_INDEX_FILE=" + own}, "write-tree")
-	if err == nil {
-		err = k.callGit(ctx, own)
-	}
 	if err != nil {
 		return "", err
 	}
-	if id, _, err = k.tree.Head(); err != nil {
+	refused := k.callGit(ctx, own)
+	ctx = context.WithoutCancel(ctx) // git may have committed: HEAD and index belong together, even after Ctrl+C
+	id, _, err = k.tree.Head()
+	switch {
+	case refused != nil && (err != nil || id == k.head):
+		return "", refused
+	case err != nil:
 		return "", err
 	}
 	if err = k.follow(ctx, trimmed(meant), id); err == nil {
