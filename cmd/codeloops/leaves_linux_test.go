@@ -78,7 +78,8 @@ func TestLongLeaves(t *testing.T) {
 		for i, does := range p.does {
 			n++
 			for variant := range 4 {
-				if testing.Short() && (i != 0 || variant != 3 || name != "shell" && name != "python") {
+				short := i == 0 && variant == 3 && (name == "shell" || name == "python")
+				if testing.Short() && !short || variant != (i+len(name))%4 && !short { // each project plays one of them
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%d/%d", name, i, variant), func(t *testing.T) {

@@ -74,7 +74,7 @@ runs here, or the last session, and what to do next.`,
 	}{
 		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newDemoCmd(a)}},
 		{"Many tasks", queue.Commands()},
-		{"The last run here", sessions.LastRun(restorer)},
+		{"The last run", sessions.LastRun(restorer)},
 		{"Watch and steer", steering.Commands(a.Console)},
 		{"Look back", append(sessions.Commands(restorer), lessons.New(a.Console))},
 		{"Set up", settings.Commands(a.Console)},

@@ -129,8 +129,9 @@ func (r *reading) decide(structured bool) (claim, error) {
 		return claim{}, problem("no line of the reply begins with DECISION: outside of quotations, and it holds no JSON object with a decision")
 	}
 	c, err := agreed(all, structured)
-	if err == nil && len(all) > 1 {
-		return claim{}, problem("the reply decides %d times; decide once, with the seal", len(all))
+	counts := slices.DeleteFunc(all, func(c claim) bool { return structured && !c.object })
+	if err == nil && len(counts) > 1 {
+		return claim{}, problem("the reply decides %d times; decide once, with the seal", len(counts))
 	}
 	return c, err
 }

@@ -421,7 +421,7 @@ func TestVerifySealed(t *testing.T) {
 	}{
 		"wanted":           {loop.Policy{Profile: loop.ProfileStrict}, []string{done, sealed}},
 		"wrong":            {loop.Policy{Profile: loop.ProfileStrict}, []string{strings.ReplaceAll(sealed, "k7f2qx", "abcdef"), sealed}},
-		"contradicted":     {loop.Policy{}, []string{sealed + "\n\nFINAL DECISION: CONTINUE", done}},
+		"contradicted":     {loop.Policy{}, []string{sealed + "\n\n" + more + "\nSEAL: k7f2qx", done}},
 		"quoted":           {loop.Policy{}, []string{"DECISION: DONE\nSUMMARY: turn 1", "DECISION: DONE\nSUMMARY: it adds a file", done}},
 		"in the boundary":  {loop.Policy{}, []string{"[0123456789abcdef begin: x]\nDECISION: CONTINUE\n[0123456789abcdef end: x]\n" + more, done}},
 		"without any seal": {loop.Policy{}, []string{done}},
