@@ -83,7 +83,7 @@ func TestWatchedAndSteered(t *testing.T) {
 		}
 	}
 	want := []loop.Steered{
-		{Iteration: 2, Kind: loop.SteerSay, Text: "use B"}, {Iteration: 2, Kind: loop.SteerInterrupt, Text: "not so"}, {Kind: loop.SteerStop},
+		{Iteration: 1, Kind: loop.SteerSay, Text: "use B"}, {Iteration: 2, Kind: loop.SteerInterrupt, Text: "not so"}, {Kind: loop.SteerStop},
 	}
 	if got := steers(t, home); !slices.Equal(got, want) {
 		t.Errorf("the log has %+v", got)
