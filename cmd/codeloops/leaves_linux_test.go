@@ -20,12 +20,14 @@ type project struct {
 func projects() map[string]project {
 	const made = "mkdir -p %s && echo x >%s"
 	leaves := func(files ...string) (all string) {
+		var allSb23 strings.Builder
 		for i, file := range files {
 			if i > 0 {
-				all += " && "
+				allSb23.WriteString(" && ")
 			}
-			all += fmt.Sprintf(made, filepath.Dir(file), file)
+			allSb23.WriteString(fmt.Sprintf(made, filepath.Dir(file), file))
 		}
+		all += allSb23.String()
 		return all
 	}
 	return map[string]project{

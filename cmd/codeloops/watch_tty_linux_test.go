@@ -152,7 +152,8 @@ func TestWatchOneOfSeveral(t *testing.T) {
 	var runs []*dialogue
 	for _, args := range [][]string{
 		{"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "start"},
-		{"worktree", "add", "-q", "../one"}, {"worktree", "add", "-q", "../two"},
+		{"worktree", "add", "-q", "../one"},
+		{"worktree", "add", "-q", "../two"},
 	} {
 		if out, err := exec.Command("git", append([]string{"-C", work}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)

@@ -40,7 +40,7 @@ var halfOfDay = wording.Pattern(`(?i)(\d) ?([ap])\.?m(?:\b\.?|$)`)
 func momentOf(now time.Time, text string) (time.Time, bool) {
 	var m moment
 	text = halfOfDay().ReplaceAllString(text, "${1}${2}m ")
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		bare := strings.Trim(word, "(),.;")
 		if bare != "" && !m.take(bare) || strings.HasSuffix(word, ".") {
 			break
@@ -50,10 +50,10 @@ func momentOf(now time.Time, text string) (time.Time, bool) {
 }
 
 func (m *moment) take(word string) bool {
-	switch lower := strings.ToLower(word); {
-	case lower == "at" || lower == "on" || lower == "next" || lower == "today":
+	switch lower := strings.ToLower(word); lower {
+	case "at", "on", "next", "today":
 		return true
-	case lower == "tomorrow":
+	case "tomorrow":
 		m.tomorrow = true
 		return true
 	}

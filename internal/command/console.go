@@ -93,8 +93,8 @@ func (c *Console) print(out io.Writer, write func(io.Writer) error) error {
 }
 
 // shown returns a stream for what people read. In the log of a CI job nothing in it is a command.
-func (c *Console) shown(w io.Writer, json bool) io.Writer {
-	return ci.New(ci.Of(ci.Auto, c.Getenv)).Writer(w, json)
+func (c *Console) shown(w io.Writer, isJSON bool) io.Writer {
+	return ci.New(ci.Of(ci.Auto, c.Getenv)).Writer(w, isJSON)
 }
 
 // Page shows a text in the user's pager.

@@ -72,7 +72,7 @@ func (k Key) example() string {
 func wrapped(text string) string {
 	const width = 79
 	line, all := "#", ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if len(line)+1+len(word) > width {
 			all, line = all+line+"\n", "#"
 		}

@@ -202,9 +202,9 @@ func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
 
 // legibly returns the patch of a path with its sides made legible, cut to a readable size, and
 // reports which of them are text.
-func legibly(path string, before, after patch.Side) (text string, was, is bool) {
+func legibly(name string, before, after patch.Side) (text string, was, is bool) {
 	was, is = readable(&before), readable(&after)
-	if changes := patch.File(path, before, after); len(changes) == 1 {
+	if changes := patch.File(name, before, after); len(changes) == 1 {
 		text = cutText(changes[0].Patch)
 	}
 	return text, was, is

@@ -67,7 +67,7 @@ func (j *Journal) Know(at Stamp, e Event) {
 // Add adds the next event of the session.
 func (j *Journal) Add(at Stamp, e Event) {
 	j.seq = max(j.seq, at.Seq)
-	j.words.follow(e)
+	j.follow(e)
 	switch e := e.(type) {
 	case Started, Resumed:
 		j.hours = hours{j.Elapsed(), at.Time, at.Time}

@@ -33,7 +33,7 @@ const (
 	StopAgentNotFound     StopReason = "agent_not_found"
 	StopAgentAuth         StopReason = "agent_auth"
 	StopAgentRateLimited  StopReason = "agent_rate_limited"
-	StopAgentOutOfCredit  StopReason = "agent_out_of_credit"
+	StopAgentOutOfCredit  StopReason = "agent_out_of_credit" //nolint:gosec // a word of the log, no credential
 	StopActorFailed       StopReason = "actor_failed"
 	StopActorTimeout      StopReason = "actor_timeout"
 	StopCriticTimeout     StopReason = "critic_timeout"

@@ -93,11 +93,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func finished(e loop.Event, n int) bool {
-	whole, ok := e.(loop.IterationFinished)
-	return ok && whole.Round.Iteration == n
-}
-
 // TestSay: what the user says is part of the task from then on, for both agents.
 func TestSay(t *testing.T) {
 	t.Parallel()

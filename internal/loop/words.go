@@ -22,7 +22,7 @@ func (w *words) follow(e Event) {
 	switch e := e.(type) {
 	case Steered:
 		if e.Text != "" {
-			w.said = append(w.said[:len(w.said):len(w.said)], e.Text)
+			w.said = append(slices.Clip(w.said), e.Text)
 		}
 	case PhaseEntered:
 		if e.State == ActorExecuting {

@@ -36,7 +36,7 @@ func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, e
 		return out, err
 	}
 	r := &running{Plan: p, runner: proc.NewRunner(p.options.Host.Now)} // its keeper process starts while the work tree is read
-	defer func() {
+	defer func() {                                                     //nolint:contextcheck // what is left is kept also after Ctrl+C
 		if e := r.end(out); e != nil {
 			err = errors.Join(err, e)
 			if out.Result == loop.Success {

@@ -82,8 +82,8 @@ func Table() []Setting {
 	}
 	kept := map[string]Keeping{"inherited": Inherited, "said": Said, "shown": Shown}
 	keys := config.Keys()
-	for i := len(keys) - 1; i >= 0; i-- {
-		if k := keys[i]; k.Flag != "" && !strings.HasPrefix(k.Name, "queue.") {
+	for _, key := range slices.Backward(keys) {
+		if k := key; k.Flag != "" && !strings.HasPrefix(k.Name, "queue.") {
 			rows = slices.Insert(rows, 0, Setting{k.Flag, k.Short, k.Name, kindOf(k), kept[k.Resume], groupOf(k), k.Usage(), k.Brief})
 		}
 	}

@@ -33,7 +33,7 @@ func TestHearing(t *testing.T) {
 
 // hears runs a course in which the user says something at an event and the power fails later. It
 // reports whether the course has so many events.
-func (c course) hears(t *testing.T, at, crash int) bool {
+func (c course) hears(t *testing.T, at, crash int) bool { //nolint:gocyclo // the steps belong together, and read top to bottom
 	t.Helper()
 	w, events, heard := newWorld(), 0, false
 	w.limit = 30

@@ -50,6 +50,7 @@ func text(is any) string {
 func baseOf() Parameter {
 	return Parameter{Key: keyBase, Default: "", Help: "what a strategy drives: self-refine and reflexion any other one, debate, rewoo and plan-and-execute a loop. \"\" is react for the first two, else actor-critic"}
 } // "": see [Kind.Base]
+
 func maxTurns() Parameter {
 	return Parameter{Key: keyMaxTurns, Default: 0, Help: "react: the most turns of the agent; 0 is no limit but max_iterations"}
 }
@@ -72,6 +73,7 @@ func bounded(key, why string) loop.Outcome {
 func undecided(role loop.Role, why string) loop.Outcome {
 	return loop.Outcome{Reason: loop.StopNoDecision, Cause: string(role), Summary: why}
 }
+
 func maxSteps() Parameter {
 	return Parameter{Key: "max_steps", Default: 8, Least: 1, Help: "plan-and-execute, rewoo: the most steps of a plan"}
 } // of a plan

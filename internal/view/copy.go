@@ -270,7 +270,7 @@ func (c *copied) change(at spot, info fs.FileInfo) change {
 
 // discard makes files the same again as in the user's tree, and then removes new directories without
 // files.
-func (c *copied) discard(ctx context.Context, changes []change, keep func(spot) bool) error {
+func (c *copied) discard(ctx context.Context, changes []change, keep func(spot) bool) error { //nolint:gocyclo // the steps belong together, and read top to bottom
 	for _, f := range changes {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -305,7 +305,7 @@ func (c *copied) discard(ctx context.Context, changes []change, keep func(spot) 
 	}
 	for at := range c.dirs {
 		if err == nil && !there[at] && !keep(at) {
-			err = os.MkdirAll(at.own(), 0o755)
+			err = os.MkdirAll(at.own(), 0o755) //nolint:gosec // as git makes directories
 		}
 	}
 	return err

@@ -51,7 +51,7 @@ func printOf(name string) (string, error) {
 	info, err := os.Lstat(name)
 	switch {
 	case err != nil, whiteout(info), info.IsDir():
-		return "", nil //nolint:nilerr // there is no file
+		return "", nil
 	case info.Mode()&fs.ModeSymlink != 0:
 		return os.Readlink(name)
 	case !info.Mode().IsRegular():

@@ -77,7 +77,8 @@ func TestUsage(t *testing.T) {
 			},
 		},
 		"never answered": {
-			loop.Turn{Try: loop.Try{Ending: loop.EndOverloaded}}, prices,
+			loop.Turn{Try: loop.Try{Ending: loop.EndOverloaded}},
+			prices,
 			loop.Usage{Tokens: &loop.Tokens{}, CostUSD: new(0.0), TokensEstimated: true, CostEstimated: true},
 		},
 		"blocked": {loop.Turn{Try: loop.Try{Ending: loop.EndAuth}}, prices, loop.Usage{}},

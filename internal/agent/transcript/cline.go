@@ -108,10 +108,10 @@ func (c *cline) result(object []byte) {
 }
 
 func ofCline(class, reason string) loop.Ending {
-	switch {
-	case class == "auth":
+	switch class {
+	case "auth":
 		return loop.EndAuth
-	case class == "context_window_exceeded":
+	case "context_window_exceeded":
 		return loop.EndContextTooLong
 	}
 	return ofMessage(reason)

@@ -138,7 +138,7 @@ needed, which leaves the sessions that could be resumed, unless you add --resuma
 	return cmd
 }
 
-func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, flags *pflag.FlagSet) error {
+func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, flags *pflag.FlagSet) error { //nolint:gocyclo // the steps belong together, and read top to bottom
 	if o.refs {
 		if flags.Changed("older-than") || flags.Changed("keep") || o.kept {
 			return hint.Errorf("", "--refs cannot be combined with --older-than, --keep or --kept")

@@ -204,7 +204,7 @@ func TestStateOfTurnsAtTheSameTime(t *testing.T) {
 
 // TestStateOfAResumedRun: an interrupted turn is no longer under way, and there is no actor while
 // the last work is judged again.
-func TestStateOfAResumedRun(t *testing.T) {
+func TestStateOfAResumedRun(t *testing.T) { //nolint:gocyclo // the steps belong together, and read top to bottom
 	t.Parallel()
 	resumed := func(e loop.Resumed) []loop.Event {
 		e.Session = loop.Session{Cast: loop.Cast{Actor: gemini, Critic: codex}}
@@ -219,7 +219,7 @@ func TestStateOfAResumedRun(t *testing.T) {
 	_ = s.Handle(stamp(1000), loop.Resumed{})
 	fresh := progress.State{}
 	_ = fresh.Handle(stamp(1000), loop.Resumed{})
-	if s.Began == began || s.Began != fresh.Began || fresh.Began != stamp(1000).Time { // the run began, not the session
+	if s.Began.Equal(began) || s.Began != fresh.Began || fresh.Began != stamp(1000).Time { // the run began, not the session
 		t.Errorf("it began at %v, but at %v for a state without the start", s.Began, fresh.Began)
 	}
 

@@ -33,7 +33,7 @@ type Stage struct {
 }
 
 // follow updates the turns and phases.
-func (s *Stage) follow(at loop.Stamp, e loop.Event) {
+func (s *Stage) follow(at loop.Stamp, e loop.Event) { //nolint:gocyclo // the steps belong together, and read top to bottom
 	switch e := e.(type) {
 	case loop.TurnStarted:
 		s.begin(at, at.Step, e.Role)

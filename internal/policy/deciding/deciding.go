@@ -162,7 +162,7 @@ func (n *names) line(line string, depth int) {
 }
 
 // command collects what one simple command runs.
-func (n *names) command(words []string, depth int) {
+func (n *names) command(words []string, depth int) { //nolint:gocyclo // the steps belong together, and read top to bottom
 	words = stripped(words)
 	if len(words) == 0 {
 		return

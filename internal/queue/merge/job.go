@@ -193,7 +193,7 @@ type part struct{ commit, since, message string }
 
 // bring merges a part into a commit, and moves the target there. If ok is false and the outcome is "", the target
 // has moved.
-func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) {
+func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) { //nolint:gocyclo // the steps belong together, and read top to bottom
 	res = Result{Ref: at.ref(), Tip: onto}
 	env, err := j.repo.Identity(ctx, j.repo.Root)
 	if err != nil {

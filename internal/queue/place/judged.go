@@ -101,7 +101,7 @@ func (p *Place) approve(ctx context.Context, j *Judged) error {
 }
 
 // stage stages the changes to commit. What differs from the approved state, or came in beside it, is an error.
-func (p *Place) stage(ctx context.Context, j *Judged) error {
+func (p *Place) stage(ctx context.Context, j *Judged) error { //nolint:gocyclo // the steps belong together, and read top to bottom
 	now, err := p.everything(ctx)
 	if err != nil {
 		return err

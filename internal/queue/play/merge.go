@@ -25,7 +25,7 @@ import (
 const reworks = 2
 
 // merge merges a task's result, and returns the change of its record.
-func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
+func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) { //nolint:gocyclo // the steps belong together, and read top to bottom
 	if err := g.bring(ctx, &j.Record, j.Change); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Ended says how a turn or a check ended, as the rest of a sentence that begins with "it".
-func Ended(e loop.Ending, exitCode int) string {
+func Ended(e loop.Ending, exitCode int) string { //nolint:gocyclo // the steps belong together, and read top to bottom
 	switch e {
 	case loop.EndTimedOut:
 		return "was cut off: it reached its time limit"

@@ -50,7 +50,7 @@ type talk struct {
 
 // Press handles a key: a character or an escape sequence, as the terminal sent it. pager is called
 // in another goroutine with a text to read.
-func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
+func (s *Screen) Press(key string, to Steerer, pager func(text string)) { //nolint:gocyclo // the steps belong together, and read top to bottom
 	defer s.Change()
 	s.mu.Lock()
 	defer s.mu.Unlock()

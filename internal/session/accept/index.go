@@ -43,7 +43,7 @@ func (k *committer) list(ctx context.Context, tree string) (map[string]diff.Blob
 }
 
 // merge returns a file with the run's change. It reports false if that cannot be told from what the user had changed.
-func (k *committer) merge(ctx context.Context, c diff.BlobChange, file diff.Blob) (merged diff.Blob, ok bool, err error) {
+func (k *committer) merge(ctx context.Context, c diff.BlobChange, file diff.Blob) (merged diff.Blob, ok bool, err error) { //nolint:gocyclo // the steps belong together, and read top to bottom
 	switch {
 	case file == c.Before:
 		return c.After, true, nil

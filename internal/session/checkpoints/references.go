@@ -24,9 +24,9 @@ const Refs = checkpoint.Namespace
 const StepEnd = "end"
 
 // End returns the checkpoint of the state in which the last run of a session left the work tree; "" if there is none.
-func End(dir, session string) string {
-	refs, _ := repo.At(dir).Resolved(Refs + session + "/") // an error is that of a reference that nobody asked for
-	maps.DeleteFunc(refs, func(ref, _ string) bool { return !strings.HasPrefix(ref, Refs+session+"/"+StepEnd) })
+func End(dir, id string) string {
+	refs, _ := repo.At(dir).Resolved(Refs + id + "/") // an error is that of a reference that nobody asked for
+	maps.DeleteFunc(refs, func(ref, _ string) bool { return !strings.HasPrefix(ref, Refs+id+"/"+StepEnd) })
 	names := slices.SortedFunc(maps.Keys(refs), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
 	if len(names) == 0 {
 		return ""
