@@ -25,7 +25,7 @@ func projects() map[string]project {
 			if i > 0 {
 				allSb23.WriteString(" && ")
 			}
-			allSb23.WriteString(fmt.Sprintf(made, filepath.Dir(file), file))
+			fmt.Fprintf(&allSb23, made, filepath.Dir(file), file)
 		}
 		all += allSb23.String()
 		return all
