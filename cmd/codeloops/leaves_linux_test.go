@@ -20,14 +20,14 @@ type project struct {
 func projects() map[string]project {
 	const made = "mkdir -p %s && echo x >%s"
 	leaves := func(files ...string) (all string) {
-		var allSb23 strings.Builder
+		var joined strings.Builder
 		for i, file := range files {
 			if i > 0 {
-				allSb23.WriteString(" && ")
+				joined.WriteString(" && ")
 			}
-			fmt.Fprintf(&allSb23, made, filepath.Dir(file), file)
+			fmt.Fprintf(&joined, made, filepath.Dir(file), file)
 		}
-		all += allSb23.String()
+		all += joined.String()
 		return all
 	}
 	return map[string]project{
