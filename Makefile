@@ -80,7 +80,7 @@ diffcheck:
 
 # Golden files, written anew: look at the difference before you commit it.
 golden:
-	$(GO) test ./internal/role/actor ./internal/agent/... ./internal/config ./internal/role/critic/... ./internal/screen/render ./internal/session -update
+	$(GO) test ./internal/actor ./internal/agent/... ./internal/config ./internal/critic/... ./internal/screen/render ./internal/session -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cmd/codeloops -run "TestScripts|TestReference"
 
 # The picture in the README: the demonstration on a terminal, as it looks today.

@@ -12,7 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"codeloops/internal/agent/transcript"
-	"codeloops/internal/role/prompt"
+	"codeloops/internal/prompt"
 	"codeloops/internal/strategy"
 	"codeloops/internal/wording"
 )

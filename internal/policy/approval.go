@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 )
 
 // RuleApproval is the rule that the critic's score decides.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 )
 
 // The rule that the changes required by a critic are made, and the rule under which

@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/actor"
 	"codeloops/internal/agent"
+	"codeloops/internal/agent/seat"
 	"codeloops/internal/config"
+	"codeloops/internal/critic"
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/proc"
-	"codeloops/internal/role"
-	"codeloops/internal/role/actor"
-	"codeloops/internal/role/critic"
-	"codeloops/internal/role/prompt"
-	"codeloops/internal/role/verdict"
+	"codeloops/internal/prompt"
 	"codeloops/internal/run/check"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
@@ -171,7 +171,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Tree:     s.tree,
 		Critic:   judge,
 		Panel:    panel,
-		Player:   seenPlayer{role.Player{Seats: seats, Evidence: judge.Evidence}, seen},
+		Player:   seenPlayer{seat.Player{Seats: seats, Evidence: judge.Evidence}, seen},
 		Restorer: s.tree,
 		Gate:     gate(cfg, s.tree, s.deciders),
 	}
@@ -187,7 +187,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 }
 
 // seats returns the agents of all roles. Those that write can also play for the actor.
-func (r *running) seats(place agent.Place, reader role.ReadOnlyPlayer) (role.Seats, error) {
+func (r *running) seats(place agent.Place, reader seat.ReadOnlyPlayer) (seat.Seats, error) {
 	worker, err := r.casting.Bind(r.Actor, place, r.control)
 	if err != nil {
 		return nil, fmt.Errorf("set up the actor: %w", err)
@@ -198,7 +198,7 @@ func (r *running) seats(place agent.Place, reader role.ReadOnlyPlayer) (role.Sea
 			return nil, fmt.Errorf("set up the actor to look at its own work: %w", err)
 		}
 	}
-	seats := role.Seats{
+	seats := seat.Seats{
 		loop.RoleActor:  {Writer: worker, Reader: self},
 		loop.RoleCritic: {Reader: reader},
 	}
@@ -209,7 +209,7 @@ func (r *running) seats(place agent.Place, reader role.ReadOnlyPlayer) (role.Sea
 		}
 		reading := reader
 		reading.Agent = other
-		seats[name] = role.Seat{Writer: other, Reader: reading}
+		seats[name] = seat.Seat{Writer: other, Reader: reading}
 	}
 	return seats, nil
 }
@@ -241,7 +241,7 @@ func (r *running) judge(of crew.Cast, place agent.Place, v *view.Place) (*critic
 		return nil, err
 	}
 	return &critic.Critic{
-		ReadOnlyPlayer: role.ReadOnlyPlayer{Agent: judge, Open: forReaders(v), Place: place.Dir},
+		ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: judge, Open: forReaders(v), Place: place.Dir},
 		Dir:            place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Free: crew.MayBuild(r.Config),
 	}, nil
 }

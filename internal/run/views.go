@@ -3,7 +3,7 @@ package run
 import (
 	"context"
 
-	"codeloops/internal/role"
+	"codeloops/internal/agent/seat"
 	"codeloops/internal/run/check"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/view"
@@ -26,9 +26,9 @@ func forChecks(place *view.Place) func(context.Context) (check.View, error) {
 }
 
 // forReaders opens views for read-only turns; nil likewise.
-func forReaders(place *view.Place) func(context.Context) (role.View, error) {
+func forReaders(place *view.Place) func(context.Context) (seat.View, error) {
 	if place.Kind() == view.Tree {
 		return nil
 	}
-	return func(ctx context.Context) (role.View, error) { return place.Open(ctx) }
+	return func(ctx context.Context) (seat.View, error) { return place.Open(ctx) }
 }

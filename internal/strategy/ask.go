@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/prompt"
-	"codeloops/internal/role/verdict"
+	"codeloops/internal/prompt"
 	"codeloops/internal/wording"
 )
 

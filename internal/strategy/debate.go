@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/convergence"
-	"codeloops/internal/role/prompt"
-	"codeloops/internal/role/verdict"
+	"codeloops/internal/prompt"
 )
 
 // Debate has a panel argue about how to do the task until its positions converge or the rounds

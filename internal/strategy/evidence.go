@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/prompt"
-	"codeloops/internal/role/verdict"
+	"codeloops/internal/prompt"
 	"codeloops/internal/wording"
 )
 

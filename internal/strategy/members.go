@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/role/prompt"
+	"codeloops/internal/prompt"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/prompt"
-	"codeloops/internal/role/verdict"
+	"codeloops/internal/prompt"
 )
 
 // PlanAndExecute has a planner break the task down into steps, and a base carry out each of them,

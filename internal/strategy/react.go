@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 )
 
 // ReAct has one agent work until the project's checks pass or, if there are none, until it says

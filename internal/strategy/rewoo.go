@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 )
 
 // ReWOO has a planner list all the evidence that the task needs before any of it is looked at.

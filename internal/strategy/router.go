@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/prompt"
-	"codeloops/internal/role/verdict"
+	"codeloops/internal/prompt"
 )
 
 // Router has a classifier choose one member, who does the whole task.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 )
 
 // SelfRefine has a base work; then the same agent criticizes the work without writing, and the

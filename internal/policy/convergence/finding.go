@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 	"codeloops/internal/wording"
 )
 

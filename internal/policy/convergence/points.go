@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 	"codeloops/internal/wording"
 )
 

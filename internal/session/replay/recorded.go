@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 	"codeloops/internal/session"
 )
 

@@ -16,10 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
 	"codeloops/internal/policy"
-	"codeloops/internal/role/verdict"
 	"codeloops/internal/session"
 	"codeloops/internal/session/replay"
 	"codeloops/internal/strategy"

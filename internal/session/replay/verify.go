@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/redact"
-	"codeloops/internal/role/verdict"
 	"codeloops/internal/strategy"
 )
 

@@ -1,0 +1,49 @@
+package actor
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/prompt"
+	"codeloops/internal/wording"
+)
+
+// maxFindings bounds the list of findings, in bytes.
+const maxFindings = 8 << 10
+
+// findings shows the points that the reviewer has raised more than once.
+func findings(p *strings.Builder, all []loop.Finding) {
+	var b strings.Builder
+	for _, f := range all {
+		if f.May {
+			continue
+		}
+		switch f.State {
+		case loop.FindingOpen:
+			fmt.Fprintf(&b, "%s, since iteration %d: %s\n", f.ID, f.Since, wording.Line(f.Text))
+		case loop.FindingReopened:
+			fmt.Fprintf(&b, "%s, since iteration %d, was gone in between: %s\n", f.ID, f.Since, wording.Line(f.Text))
+		case loop.FindingNew, loop.FindingUnmentioned, loop.FindingClosed, loop.FindingWithdrawn:
+		}
+	}
+	if b.Len() == 0 {
+		return
+	}
+	p.WriteString("\nThese points were raised before and are not settled:\n\n")
+	p.WriteString(prompt.Fenced(prompt.Clip(b.String(), maxFindings, maxFindings)))
+}
+
+// warnings shows the signs that the loop makes no progress.
+func warnings(p *strings.Builder, all []string) {
+	if len(all) == 0 {
+		return
+	}
+	var b strings.Builder
+	for _, w := range all {
+		fmt.Fprintf(&b, "- %s\n", wording.Line(w))
+	}
+	p.WriteString("\nThe loop seems to make no progress; the reviewer is told the same:\n\n")
+	p.WriteString(prompt.Fenced(prompt.Clip(b.String(), maxFindings, maxFindings)))
+	p.WriteString("\nIf this continues, the run ends. Try another way than before. If you cannot do what is asked, say exactly what is in the way.\n")
+}
