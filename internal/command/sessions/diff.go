@@ -169,7 +169,7 @@ func (o *diffOptions) change(ctx context.Context, l *command.Logs, r *Restorer, 
 	case o.whole:
 		change, err = o.logged(ctx, l, one)
 	}
-	if err != nil {
+	if err != nil && one.Session.Checkpoint != "" { // else its hint would name this command
 		err = e
 	}
 	return change, err

@@ -45,10 +45,11 @@ func ended(l *command.Logs, ref string) (*session.Store, putback.Ended, error) {
 	if one.Status == session.Running {
 		return nil, putback.Ended{}, hint.Errorf("codeloops watch shows it, and its key d what has changed so far", "session %s is still running", one.ID)
 	}
-	return endOf(one)
+	return endOf(l, one)
 }
 
-func endOf(one session.Overview) (*session.Store, putback.Ended, error) {
+// endOf returns the states of a run that is over, and tells what is not in them.
+func endOf(l *command.Logs, one session.Overview) (*session.Store, putback.Ended, error) {
 	store, err := session.NewStore(filepath.Dir(one.Path))
 	if err != nil {
 		return nil, putback.Ended{}, err
@@ -59,17 +60,17 @@ func endOf(one session.Overview) (*session.Store, putback.Ended, error) {
 	}
 	course.Session.ID = cmp.Or(course.Session.ID, one.ID) // the original tool's logs do not tell it
 	e, err := putback.EndOf(store, course)
+	if e.Cut && err == nil {
+		l.Console.Tell("session " + e.Session + " was killed: what was done after its last capture is not in it")
+	}
 	return store, e, err
 }
 
 // change returns what a run has changed.
 func (r *Restorer) change(ctx context.Context, one session.Overview) (loop.Change, error) {
-	store, e, err := endOf(one)
+	store, e, err := endOf(r.Logs(), one)
 	if err != nil {
 		return loop.Change{}, err
-	}
-	if e.Cut {
-		r.Tell("session " + e.Session + " was killed: what was done after its last capture is not in it")
 	}
 	c, err := r.desk(false).Change(ctx, store, e)
 	for i := range c.Files {
@@ -124,6 +125,8 @@ func accepted(done accept.Done, message string) string {
 	var b strings.Builder
 	subject, _, _ := strings.Cut(message, "\n")
 	switch {
+	case done.Nothing:
+		fmt.Fprintf(&b, "there is nothing to commit: session %s has changed nothing\n", done.Session)
 	case len(done.Files) == 0:
 		fmt.Fprintf(&b, "there is nothing to commit: HEAD holds all that session %s has changed\n", done.Session)
 	case done.Branch == "":
@@ -176,14 +179,17 @@ What was there is kept: ` + "`codeloops sessions restore --undo`" + ` brings it 
 // tookBack says what was taken back.
 func tookBack(t putback.Taken) string {
 	var b strings.Builder
-	if len(t.Files) == 0 {
+	switch {
+	case t.Nothing:
+		fmt.Fprintf(&b, "there is nothing to take back: session %s has changed nothing\n", t.Session)
+	case len(t.Files) == 0:
 		fmt.Fprintf(&b, "there is nothing to take back: %s holds nothing of what session %s has changed\n", wording.Line(t.Root), t.Session)
-	} else {
+	default:
 		fmt.Fprintf(&b, "took back %s of session %s; what was there is kept in %s (codeloops sessions restore --undo)\n",
 			wording.Count(len(t.Files), "file"), t.Session, t.Kept)
 	}
 	if t.Head != "" && len(t.Files) > 0 {
-		fmt.Fprintf(&b, "HEAD has moved since the run began, and stays at %.12s: commits stay\n", t.Head)
+		fmt.Fprintf(&b, "commits made since the run began stay (git revert takes one back): HEAD is at %.12s\n", t.Head)
 	}
 	for _, sentence := range t.Told {
 		b.WriteString(sentence + "\n")

@@ -35,6 +35,7 @@ type Done struct {
 	Commit  string   `json:"commit"` // "": HEAD has it all
 	Branch  string   `json:"branch"` // "": HEAD is detached
 	Files   []string `json:"files"`
+	Nothing bool     `json:"-"` // the run has changed nothing
 	// Left are sentences about what was not committed.
 	Left []string `json:"left,omitempty"`
 }
@@ -62,7 +63,7 @@ func (c Commit) Do(ctx context.Context, d *putback.Restorer, store *session.Stor
 	if err := k.plan(ctx, changes); err != nil {
 		return done, err
 	}
-	done = Done{Session: c.Run.Session, Files: k.paths(), Left: k.left}
+	done = Done{Session: c.Run.Session, Files: k.paths(), Nothing: len(changes) == 0, Left: k.left}
 	if _, done.Branch, err = tree.Head(); err != nil || len(done.Files) == 0 {
 		return done, err
 	}
@@ -130,17 +131,22 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 		if err != nil {
 			return err
 		}
-		index, also, err := k.merge(ctx, c, k.inIndex[c.Path])
+		if ok && head == k.inHead[c.Path] {
+			continue // the actor, or the user, has committed it
+		}
+		index, also, err := k.follows(ctx, c, k.inIndex[c.Path])
+		if err != nil {
+			return err
+		}
+		held, err := k.held(ctx, c)
 		switch {
 		case err != nil:
 			return err
+		case !held:
+			gone = append(gone, c.Path)
 		case !ok || !also:
 			mingled = append(mingled, c.Path)
 			continue
-		case head == k.inHead[c.Path]:
-			continue // the actor, or the user, has committed it
-		case c.Now == c.Before:
-			gone = append(gone, c.Path)
 		case c.Now != c.After:
 			later = append(later, c.Path)
 		}
@@ -149,13 +155,13 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 			k.forIndex[c.Path] = index
 		}
 	}
+	if len(gone) > 0 {
+		return hint.Errorf("if another branch is checked out, go back to the run's; else `codeloops sessions restore "+k.Run.Session+"` brings it back",
+			"nothing was committed, because the work tree does not hold the run's change of %s any more", worktree.Names(gone))
+	}
 	if len(mingled) > 0 {
 		return hint.Errorf("`codeloops diff` shows the run's lines; take them by hand: git add --patch",
 			"nothing was committed, because what you had changed cannot be told from what the run changed in %s", worktree.Names(mingled))
-	}
-	if len(gone) > 0 {
-		return hint.Errorf("`codeloops sessions restore "+k.Run.Session+"` brings it back",
-			"nothing was committed, because the work tree does not hold the run's change of %s any more", worktree.Names(gone))
 	}
 	if len(later) > 0 {
 		k.left = append(k.left, "changed since the run, which was not committed: "+worktree.Names(later))

@@ -84,6 +84,47 @@ func (k *committer) merge(ctx context.Context, c diff.BlobChange, file diff.Blob
 	return merged, ok, nil
 }
 
+// follows returns what the index is to hold of a file. What the user has staged as it is in the work tree stays.
+func (k *committer) follows(ctx context.Context, c diff.BlobChange, file diff.Blob) (merged diff.Blob, ok bool, err error) {
+	if file == c.Now && file != c.Before {
+		return file, true, nil
+	}
+	return k.merge(ctx, c, file)
+}
+
+// held reports whether the work tree still holds some of the run's change of a file: another branch may be checked out.
+func (k *committer) held(ctx context.Context, c diff.BlobChange) (bool, error) {
+	if c.Now == c.Before || c.Now == c.After || !regular(c.Now) || !regular(c.After) || c.Before.Mode != 0 && !regular(c.Before) {
+		return c.Now != c.Before, nil
+	}
+	name := filepath.Join(k.tree.Root(), filepath.FromSlash(c.Path))
+	if st, err := os.Lstat(name); err != nil || st.Size() > maxMerged {
+		return true, nil
+	}
+	now, err := os.ReadFile(name)
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", c.Path, err)
+	}
+	var before []byte
+	if c.Before.Mode != 0 {
+		if before, err = k.tree.Content(ctx, c.Before.ID); err != nil {
+			return false, fmt.Errorf("read %s: %w", c.Path, err)
+		}
+	}
+	after, err := k.tree.Content(ctx, c.After.ID)
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", c.Path, err)
+	}
+	if after == nil { // too large
+		return true, nil
+	}
+	without, ok := lines.Merge(after, now, before, true)
+	return !ok || !bytes.Equal(without, now), nil
+}
+
+// maxMerged is the size up to which it is looked whether a file holds a change.
+const maxMerged = 16 << 20
+
 func regular(b diff.Blob) bool { return b.Mode == 0o100644 || b.Mode == 0o100755 }
 
 // store writes what HEAD and the index are to hold into the user's repository.

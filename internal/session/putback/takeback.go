@@ -100,8 +100,9 @@ type Taken struct {
 	Kept    string   `json:"kept"` // where the replaced files are
 	Head    string   `json:"head"` // stays; "": it is where the run found it
 
-	Root string   `json:"-"`
-	Told []string `json:"left,omitempty"`
+	Root    string   `json:"-"`
+	Nothing bool     `json:"-"` // the run has changed nothing
+	Told    []string `json:"left,omitempty"`
 }
 
 // TakeBack takes back what a run has changed, and leaves other files alone. If the user has changed some of its files
@@ -121,6 +122,11 @@ func (d *Restorer) TakeBack(ctx context.Context, store *session.Store, e Ended, 
 		return t, err
 	}
 	defer shared.Close() //nolint:errcheck // the process's end releases it in any case
+	changed, err := tree.Changed(from, to)
+	if err != nil {
+		return t, err
+	}
+	t.Nothing = len(changed) == 0
 	work, err := tree.Work(ctx, to, from)
 	if err != nil {
 		return t, err
