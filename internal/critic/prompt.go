@@ -41,7 +41,7 @@ const judging = `How to judge:
 
 // What a critic may do in its working directory, which is the work tree or a view of it.
 const (
-	leaveAlone = `Leave the work tree as it is. Do not edit, create, delete, stage, commit or stash anything in it; use a temporary directory for what you need. A DONE does not count if you have changed files.`
+	leaveAlone = `Leave the work tree as it is. Do not edit, create, delete, stage, commit or stash anything in it; use a temporary directory for what you need. A DONE does not count if anything in it, a new file too, has changed since the actor stopped.`
 	ownView    = `Your working directory is a view of the work tree as the actor left it, with everything that git ignores, such as installed packages. What you write there is thrown away. %sFiles that builds and tests leave are no matter. Leave the files that are there, and git's settings and hooks, as they are: your decision is about them, not about changes of yours.`
 	mayBuild   = `You may build and test in it. `
 )

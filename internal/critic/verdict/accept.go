@@ -31,7 +31,7 @@ func (p Parser) accept(c claim, other string) error {
 	if other != "" {
 		return problem("the reply says DONE and elsewhere %s; decide once, or repeat the seal in the block that counts", quote(other))
 	}
-	if _, remark := answers(binding(behind(c.tail)), ""); remark != "" {
+	if _, remark := answers(binding(behind(c.tail)), ""); strings.Trim(remark, rules) != "" {
 		return problem("the reply goes on after its DONE: %s; let the block be the last of it, or repeat the seal in it", quote(remark))
 	}
 	if p.Quoted != nil && p.Quoted(c.lines) {
@@ -59,6 +59,9 @@ func open(c claim) string {
 	}
 	return ""
 }
+
+// rules are what Markdown's lines between sections consist of.
+const rules = "-*_=~` \n"
 
 // behind returns the text after a decision, without the end of its tag or fence.
 func behind(tail string) string {

@@ -116,6 +116,15 @@ func (b *block) seals() (all []Seal) {
 	return all
 }
 
+// lent returns the seal in the block's last line, if the next block begins right below it: it may have been written
+// for that one.
+func (b *block) lent() []Seal {
+	if n := len(b.fields); n > 0 && b.fields[n-1].name == labelSeal && b.fields[n-1].below == "" {
+		return []Seal{sealOf(b.fields[n-1].first)}
+	}
+	return nil
+}
+
 // given returns the numbers in the block.
 func (b *block) given() numbers {
 	n := numbers{}

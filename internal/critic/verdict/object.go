@@ -163,14 +163,18 @@ func (o object) given() numbers {
 
 // decision returns the value of "decision", or of "type" in its place.
 func (o object) decision() (word loop.Decision, ok bool, err error) {
+	typed := map[loop.Decision]bool{} // each is looked up once, however often "type" occurs
 	for _, m := range o {
 		if m.key != "decision" && m.key != "type" {
 			continue
 		}
 		text, _ := m.value.(string)
 		said, known := objectWord(text)
+		if _, looked := typed[said]; m.key == "type" && known && !looked {
+			typed[said] = o.typed(said)
+		}
 		switch {
-		case m.key == "type" && (!known || !o.typed(said)):
+		case m.key == "type" && (!known || !typed[said]):
 		case !known:
 			return "", true, problem("the decision of the JSON object is %s, which is none of done, continue, error and escalate", quote(m.raw))
 		case ok && said != word:

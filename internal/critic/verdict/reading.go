@@ -121,6 +121,9 @@ func (r *reading) claims() (all []claim) {
 			continue
 		}
 		c := r.spoken(b)
+		if i > 0 && c.sealed == loop.SealNone {
+			c.sealed = r.seal.on(r.blocks[i-1].lent())
+		}
 		switch {
 		case mark != "":
 			c.problem = problem("a block is not filled in: it holds %s", quote(mark))
