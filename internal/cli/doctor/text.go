@@ -109,7 +109,7 @@ func (s Sheet) Agents(rows []crew.Row) string {
 func (s Sheet) row(b *strings.Builder, name, text string) {
 	at := ansi.StringWidth(name) + 1
 	if s.Width > at+20 {
-		text = strings.ReplaceAll(ansi.Wordwrap(text, s.Width-at, " "), "\n", "\n"+strings.Repeat(" ", at))
+		text = strings.ReplaceAll(term.Wrap(text, s.Width-at), "\n", "\n"+strings.Repeat(" ", at))
 	}
 	b.WriteString(name + " " + text + "\n")
 }

@@ -153,7 +153,7 @@ func lastSession(l *command.Logs) error {
 	}
 	id, err := l.ID(store, "")
 	if err != nil { // there was no session
-		_, err = fmt.Fprintf(c.Out, "nothing runs%s, and nothing has run yet; to begin: codeloops \"what to do\"\n", where)
+		_, err = fmt.Fprintf(c.Out, "nothing runs%s, and nothing has run yet\n", where)
 		return err
 	}
 	one := session.Look(store.Path(id))

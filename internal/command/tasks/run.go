@@ -102,7 +102,11 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			return err
 		}
 		err = s.worker.Run(cmd.Context())
-		if shown(); err != nil {
+		shown()
+		if cause := context.Cause(cmd.Context()); err != nil && cause != nil {
+			return hint.Add(cause, "the tasks stay in the queue: codeloops queue run carries on")
+		}
+		if err != nil {
 			return err
 		}
 		all, err := b.mine(cmd.Context(), false)

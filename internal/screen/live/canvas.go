@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,13 @@ type held struct {
 	still  int // how many need redrawing to stop
 	text   bytes.Buffer
 	lost   int // bytes that were dropped
+	late   []late
+}
+
+// late is what follows the text, for another writer.
+type late struct {
+	to   io.Writer
+	text []byte
 }
 
 // write shows permanent text, or keeps it for later.

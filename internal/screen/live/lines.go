@@ -107,5 +107,21 @@ func (l *Lines) Close() error {
 		l.print([]byte(notice.Restore))
 	}
 	l.mu.Unlock()
-	return l.pump.drain()
+	err := l.pump.drain()
+	l.deliver()
+	return err
+}
+
+// deliver writes what others have kept for after the text, if that is on the terminal.
+func (l *Lines) deliver() {
+	l.mu.Lock()
+	var all []late
+	if l.held.hidden == 0 {
+		all, l.held.late = l.held.late, nil
+	}
+	l.mu.Unlock()
+	for _, next := range all {
+		_ = l.pump.drain()              // the screen reports its error
+		_, _ = next.to.Write(next.text) // as those of other results
+	}
 }

@@ -4,6 +4,7 @@
 package live
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"os/signal"
@@ -87,16 +88,26 @@ func New(o Options) *Screen {
 	return s
 }
 
-// SyncedWriter returns a writer to w that first waits until everything shown is on the terminal.
-func (s *Screen) SyncedWriter(w io.Writer) io.Writer { return syncedWriter{s.pump, w} }
+// SyncedWriter returns a writer to w, which may be the terminal, too. It first waits until everything shown is on the
+// terminal, and keeps what is written while somebody else uses that.
+func (s *Screen) SyncedWriter(w io.Writer) io.Writer { return syncedWriter{s.Lines, w} }
 
 type syncedWriter struct {
-	*pump
+	*Lines
 	then io.Writer
 }
 
 func (b syncedWriter) Write(text []byte) (int, error) {
-	_ = b.drain() // the screen reports its error
+	b.mu.Lock()
+	kept := b.held.hidden > 0
+	if kept {
+		b.held.late = append(b.held.late, late{b.then, bytes.Clone(text)})
+	}
+	b.mu.Unlock()
+	if kept {
+		return len(text), nil
+	}
+	_ = b.pump.drain() // the screen reports its error
 	return b.then.Write(text)
 }
 
@@ -138,11 +149,12 @@ func (s *Screen) away(count *int) (back func()) {
 	s.mu.Unlock()
 	_ = s.pump.drain() // the screen reports its error
 	return sync.OnceFunc(func() {
-		defer s.Change()
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		*count--
 		s.flush()
+		s.mu.Unlock()
+		s.deliver()
+		s.Change()
 	})
 }
 

@@ -391,8 +391,12 @@ func TestBorrowed(t *testing.T) {
 		move()
 		_ = r.Hide()
 		_, _ = r.Write([]byte("the last line\n"))
+		_, _ = r.SyncedWriter(out).Write([]byte("the result\n"))
+		if text := out.text(); strings.Contains(text, "the result") {
+			t.Errorf("over a pager: %q", text[max(0, len(text)-100):])
+		}
 		_ = r.Close()
-		if text := out.text(); !strings.HasSuffix(text, "the last line") {
+		if text := out.text(); !strings.HasSuffix(text, "the last line\nthe result") {
 			t.Errorf("lost after a pager: %q", text[max(0, len(text)-100):])
 		}
 	})

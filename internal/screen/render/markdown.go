@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"codeloops/internal/screen/term"
 	"codeloops/internal/wording"
 )
 
@@ -101,13 +102,13 @@ func wrapped(line string, hang, width int) []string {
 	if hang > width/2 {
 		hang = 0
 	}
-	first := ansi.Wrap(line, width, "")
+	first := term.Wrap(line, width)
 	head, rest, more := strings.Cut(first, "\n")
 	lines := []string{head}
 	if !more {
 		return lines
 	}
-	for next := range strings.SplitSeq(ansi.Wrap(strings.ReplaceAll(rest, "\n", " "), width-hang, ""), "\n") {
+	for next := range strings.SplitSeq(term.Wrap(strings.ReplaceAll(rest, "\n", " "), width-hang), "\n") {
 		lines = append(lines, strings.Repeat(" ", hang)+next)
 	}
 	return closed(lines)

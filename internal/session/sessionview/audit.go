@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
@@ -250,7 +248,7 @@ const auditIndent = 13
 // rowf writes a named row, wrapped; nothing if there is no text.
 func (r *auditText) rowf(name, format string, args ...any) {
 	text := term.Line(fmt.Sprintf(format, args...))
-	for line := range strings.Lines(ansi.Wrap(text, max(20, r.width-auditIndent), "")) {
+	for line := range strings.Lines(term.Wrap(text, max(20, r.width-auditIndent))) {
 		fmt.Fprintf(&r.b, "  %-10s %s\n", name, strings.TrimRight(line, "\n"))
 		name = ""
 	}
