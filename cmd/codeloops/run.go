@@ -23,7 +23,6 @@ import (
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
-	"codeloops/internal/wording"
 )
 
 // A runCommand is a run started from the command line.
@@ -57,7 +56,7 @@ func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
 	if err := r.confirm(ctx); err != nil {
 		return err
 	}
-	r.introduce(ctx)
+	r.introduce()
 	return r.run(ctx)
 }
 
@@ -159,9 +158,9 @@ func (r *runCommand) silent() bool {
 	return r.opts.quiet || render.Format(r.plan.Config.LogFormat) == render.JSON
 }
 
-// introduce tells the user which agent was chosen if none is configured, what the critic cannot do, whether the last
-// session in the work tree broke off, and whether there are changes of the user's own.
-func (r *runCommand) introduce(ctx context.Context) {
+// introduce tells the user which agent was chosen if none is configured, what the critic cannot do, and whether the
+// last session in the work tree broke off.
+func (r *runCommand) introduce() {
 	if r.silent() {
 		return
 	}
@@ -174,9 +173,6 @@ func (r *runCommand) introduce(ctx context.Context) {
 	}
 	if id, broke := p.BrokeOff(); broke {
 		fmt.Fprintf(w, "session %s broke off: codeloops resume %s carries it on\n", id, id) //nolint:errcheck // a courtesy
-	}
-	if n := p.Dirty(ctx); n > 0 && !r.opts.demo {
-		fmt.Fprintf(w, "you have changes of your own here (%s); codeloops diff, accept and undo leave them alone\n", wording.Count(n, "file")) //nolint:errcheck // a courtesy
 	}
 }
 

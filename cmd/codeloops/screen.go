@@ -113,7 +113,7 @@ func (r *runCommand) display() (loop.Sink, error) {
 	o := a.RenderOptions(render.Format(r.plan.Config.LogFormat), r.plan.Log)
 	o.Live = r.keys != nil && a.ErrTTY && !a.Plain
 	o.Asks = a.CanAsk()
-	o.Past, o.Kept = r.plan.Tally(), r.plan.Kept()
+	o.Past, o.Kept, o.Found = r.plan.Tally(), r.plan.Kept(), r.plan.Found()
 	o.Verbose, o.Quiet, o.After = r.opts.verbose, r.opts.quiet, render.After{Now: r.now, Next: r.next}
 	if !r.opts.demo { // its repository is deleted
 		o.Others = r.others

@@ -12,10 +12,14 @@ import (
 // maxFindings bounds the list of findings, in bytes.
 const maxFindings = 8 << 10
 
-// findings shows the points that the reviewer has raised more than once.
+// findings shows the points that the reviewer has raised more than once, and names those that are settled.
 func findings(p *strings.Builder, all []loop.Finding) {
 	var b strings.Builder
+	var settled []string
 	for _, f := range all {
+		if f.State == loop.FindingClosed || f.State == loop.FindingWithdrawn {
+			settled = append(settled, f.ID)
+		}
 		if f.May {
 			continue
 		}
@@ -27,11 +31,13 @@ func findings(p *strings.Builder, all []loop.Finding) {
 		case loop.FindingNew, loop.FindingUnmentioned, loop.FindingClosed, loop.FindingWithdrawn:
 		}
 	}
-	if b.Len() == 0 {
-		return
+	if b.Len() > 0 {
+		p.WriteString("\nThese points were raised before and are not settled:\n\n")
+		p.WriteString(prompt.Fenced(prompt.Clip(b.String(), maxFindings, maxFindings)))
 	}
-	p.WriteString("\nThese points were raised before and are not settled:\n\n")
-	p.WriteString(prompt.Fenced(prompt.Clip(b.String(), maxFindings, maxFindings)))
+	if len(settled) > 0 {
+		fmt.Fprintf(p, "\nThe reviewer has settled %s.\n", strings.Join(settled, ", "))
+	}
 }
 
 // warnings shows the signs that the loop makes no progress.

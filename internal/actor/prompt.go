@@ -67,6 +67,7 @@ func turn(p *strings.Builder, t loop.Turn) {
 func review(p *strings.Builder, r loop.Round) {
 	lead, words := heard(r)
 	musts, mays := verdict.Split(words)
+	musts, words = loop.Named(musts, r.Findings), loop.Named(words, r.Findings)
 	if lead == "" && mays != "" {
 		lead = "The task is not finished. The reviewer's feedback on your last turn. Mend this, and change nothing else:"
 	} else {

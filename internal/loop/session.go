@@ -37,6 +37,7 @@ type Base struct {
 	BaseCommit  string // HEAD; "" when there was none
 	Checkpoint  string // the commit that holds the files
 	Checkpoints string // the repository of that commit, relative to the log's directory; "": the user's own
+	Dirty       int    // files that differed from HEAD: changes of the user's own
 }
 
 // Terms are the rules that a run is held to.

@@ -41,8 +41,8 @@ func (w *words) follow(e Event) {
 	}
 }
 
-// Said reports whether the user has said just that.
-func (w *words) Said(text string) bool { return slices.Contains(w.said, text) }
+// Said returns what the user has said.
+func (w *words) Said() []string { return slices.Clone(w.said) }
 
 // add adds what the user has said to a task, or to a prompt about it.
 func (c *course) add(text string) string {

@@ -296,3 +296,18 @@ func TestOutside(t *testing.T) {
 		}
 	}
 }
+
+// TestSaidTwice: what a user says twice counts twice, and what a session reports of it again counts once.
+func TestSaidTwice(t *testing.T) {
+	t.Parallel()
+	var r Record
+	r.Say("yes")
+	r.Say("")
+	r.Heard([]string{"yes"})
+	r.Say("yes")
+	r.Heard([]string{"yes", "yes", "no"})
+	r.Heard([]string{"yes", "yes", "no"})
+	if !slices.Equal(r.Words, []string{"yes", "yes", "no"}) {
+		t.Errorf("%q", r.Words)
+	}
+}

@@ -310,10 +310,22 @@ func (r *Record) Begin(w Worker, at time.Time) error {
 	return r.Move(Running, at, why)
 }
 
-// Say adds to the task what the user says about it, unless that is known.
+// Say adds to the task what the user says about it.
 func (r *Record) Say(words string) {
-	if words != "" && !slices.Contains(r.Words, words) {
+	if words != "" {
 		r.Words = append(slices.Clip(r.Words), words)
+	}
+}
+
+// Heard adds to the task what the user has said during its session, as far as it is not known.
+func (r *Record) Heard(said []string) {
+	known := slices.Clone(r.Words)
+	for _, words := range said {
+		if i := slices.Index(known, words); i >= 0 {
+			known = slices.Delete(known, i, i+1)
+		} else {
+			r.Say(words)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (d *deciders) scripts(command string) []string {
 
 // in returns the same files in another work tree.
 func (d *deciders) in(root, dir string) *deciders {
-	return &deciders{tree: deciding.Tree{Root: root, Dir: dir, Outside: d.tree.Outside}, files: d.files}
+	return &deciders{tree: deciding.Tree{Root: root, Dir: dir, Outside: d.tree.Outside, Pins: d.tree.Pins}, files: d.files}
 }
 
 // findDeciders finds the files that influence the verdict. For a resumed session, those from its
@@ -58,6 +58,7 @@ func (r *running) findDeciders() *deciders {
 		return len(deciding.Within(d.tree.Root, dir, []string{f.Path})) > 0
 	})
 	files := append(criticFiles(d.tree, critics), checkFiles(d.tree, r.Config.Checks, r.options.Host.Getenv("PATH"))...)
+	d.pin()
 	if r.earlier == nil || len(r.earlier.Session.Rules) == 0 { // else its log has them
 		files = append(files, d.tree.Settings()...)
 	}
@@ -75,6 +76,17 @@ func (r *running) findDeciders() *deciders {
 	})
 	d.files = append(d.files, d.tree.Take(files)...)
 	return d
+}
+
+// pin keeps what the links to critics' programs lead to.
+func (d *deciders) pin() {
+	d.tree.Pins = map[string]string{}
+	for _, f := range d.tree.Outside {
+		name := filepath.FromSlash(f.Path)
+		if target, err := filepath.EvalSymlinks(name); err == nil && f.Role == deciding.Critic && target != name {
+			d.tree.Pins[f.Path] = target
+		}
+	}
 }
 
 // criticFiles returns the files that critics are started from.

@@ -46,6 +46,9 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 		defer cancel()
 	}
 	s := r.session(checkpoint)
+	if r.earlier == nil && s.Task == "" { // the tree of a queue's task is no user's
+		s.Dirty = r.dirty(ctx)
+	}
 	var out loop.Outcome
 	var err error
 	if r.earlier == nil {
@@ -65,9 +68,12 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 
 // unsaid returns what the run is to be told when it begins.
 func (r *running) unsaid() (all []string) {
+	said := r.Said()
 	for _, words := range r.options.Words {
 		words = r.options.Host.Secrets.String(strings.TrimSpace(words))
-		if r.earlier == nil || !r.earlier.Journal.Said(words) {
+		if i := slices.Index(said, words); i >= 0 {
+			said = slices.Delete(said, i, i+1) // what is said twice counts twice
+		} else {
 			all = append(all, words)
 		}
 	}
@@ -128,6 +134,10 @@ type site struct {
 
 // Run starts a command in its directory or, if that is gone, in the nearest one above it.
 func (s site) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	if argv := slices.Clone(c.Argv); len(argv) > 0 {
+		argv[0] = s.deciders.tree.Pinned(argv[0])
+		c.Argv = argv
+	}
 	if rel, err := filepath.Rel(s.root, c.Dir); err == nil {
 		own := s.tree.Root()
 		if rel, err = filepath.Rel(own, view.Standing(own, filepath.Join(own, rel))); err == nil {

@@ -34,8 +34,16 @@ func (p *Plan) Moved() bool {
 	return err == nil && base != "" && head != base
 }
 
-// Dirty counts the files that the user has changed and not committed, as git status does.
-func (p *Plan) Dirty(ctx context.Context) int {
+// Said returns what the user had said in the session before this run.
+func (p *Plan) Said() []string {
+	if p.earlier == nil {
+		return nil
+	}
+	return p.earlier.Journal.Said()
+}
+
+// dirty counts the files that the user has changed and not committed, as git status does.
+func (p *Plan) dirty(ctx context.Context) int {
 	git := worktree.Git{Environ: p.options.Host.Environ}
 	out, err := git.In(ctx, p.Root(), "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {

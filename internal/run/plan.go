@@ -292,6 +292,9 @@ func (p *Plan) Tally() progress.Tally { return p.own.state.Tally }
 // Kept maps checkpoints to the steps whose states they hold, with those of earlier runs.
 func (p *Plan) Kept() map[string]loop.Step { return p.own.state.Kept }
 
+// Found returns the findings of the session, as its last review left them.
+func (p *Plan) Found() []loop.Finding { return p.own.state.Found }
+
 // Last is what was last said about the work.
 func (p *Plan) Last() session.Last { return p.own.last.Last }
 

@@ -74,7 +74,7 @@ func (p *Plan) reopen(ctx context.Context, store *session.Store, was Earlier) (e
 		return fmt.Errorf("resume session %s: %w", wording.Path(was.ID), err)
 	}
 	p.own.log, p.earlier, p.options.Prompt = log, &course, course.Session.Prompt
-	p.own.state.Tally, p.own.state.Kept = course.Tally, course.Steps
+	p.own.state.Tally, p.own.state.Kept, p.own.state.Found = course.Tally, course.Steps, loop.Findings(course.Journal.Rounds())
 	if was.Moved {
 		course.Journal.Moved()
 	}

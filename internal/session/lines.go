@@ -203,6 +203,7 @@ func setting(f fields, s *loop.Session) {
 	f.text("base_commit,omitempty", &s.BaseCommit)
 	f.text("checkpoint,omitempty", &s.Checkpoint)
 	f.text("checkpoints,omitempty", &s.Checkpoints)
+	f.value("dirty_files,omitempty", &s.Dirty)
 	f.text("view,omitempty", &s.View)
 	f.text("task,omitempty", &s.Task)
 	f.text("strategy,omitempty", &s.Strategy.Name)

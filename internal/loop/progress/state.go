@@ -30,6 +30,7 @@ type State struct {
 	// Change is the size of the change in the user's own work tree since the session began; nil
 	// if nobody has looked since an agent worked there.
 	Change *loop.Shape
+	Found  []loop.Finding // as the last review left them
 	// Rejudge: the next iteration skips the actor's turn and judges the existing work again.
 	Rejudge bool
 	Ended   bool
@@ -71,6 +72,9 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 		s.Rejudge = false
 	case loop.IterationFinished:
 		s.close(e.Round)
+		if !e.Round.Unjudged {
+			s.Found = e.Round.Findings
+		}
 	case loop.Noted:
 		s.Rejudge = s.Rejudge || e.Name == loop.NoteRejudge
 		s.keep(at.Step, e)

@@ -44,6 +44,21 @@ type Tree struct {
 	Root    string         // absolute
 	Dir     string         // where commands are run, absolute
 	Outside []loop.Decider // files that decide if they exist
+	// Pins are the files that links outside of it led to when the run began, by the links' paths. They are used
+	// while they exist, so that an agent that updates itself meanwhile is the same to the run.
+	Pins map[string]string
+}
+
+// Pinned returns the file to use for a path.
+func (t Tree) Pinned(name string) string {
+	if target, ok := t.Pins[filepath.ToSlash(name)]; ok {
+		if now, err := filepath.EvalSymlinks(name); err != nil || now != target {
+			if st, err := os.Stat(target); err == nil && st.Mode().IsRegular() {
+				return target
+			}
+		}
+	}
+	return name
 }
 
 // Take returns the files with the digests of their present content.
@@ -52,7 +67,7 @@ func (t Tree) Take(files []loop.Decider) []loop.Decider {
 	t.open(func(root *os.Root) {
 		for i := range files {
 			if filepath.IsAbs(files[i].Path) {
-				files[i].SHA256 = outside(files[i].Path)
+				files[i].SHA256 = outside(t.Pinned(files[i].Path))
 				continue
 			}
 			files[i].SHA256 = digest(root, files[i].Path)

@@ -25,11 +25,11 @@ type reporter struct {
 type news struct {
 	queue.Progress
 	cast  [][]string
-	words []string // of the user, in this run
+	words []string // of the user, in this session
 }
 
 func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
-	r := &reporter{job: j, plan: plan, was: j.Progress, news: make(chan news, 1), done: make(chan struct{})}
+	r := &reporter{job: j, plan: plan, was: j.Progress, now: news{words: plan.Said()}, news: make(chan news, 1), done: make(chan struct{})}
 	if plan.ID() != "" && plan.ID() == r.was.Session { // its own tally includes what it had spent
 		past := plan.Tally().Spent.Total()
 		r.was.Dollars -= past.CostUSD
@@ -45,9 +45,7 @@ func (r *reporter) tell(ctx context.Context) {
 	for n := range r.news {
 		_ = r.job.Change(ctx, func(rec *queue.Record) error { // if the hub is away, the next update does
 			rec.Progress, rec.Cast = n.Progress, n.cast
-			for _, words := range n.words {
-				rec.Say(words)
-			}
+			rec.Heard(n.words)
 			return nil
 		})
 	}

@@ -15,6 +15,10 @@ type compact struct {
 
 func (c *compact) show(at loop.Stamp, e loop.Event) {
 	switch e := e.(type) {
+	case loop.Started:
+		if e.Session.Dirty > 0 {
+			c.sayf("%s", dirty(e.Session))
+		}
 	case loop.Resumed:
 		c.sayf("resumed after %s", Count(e.Iterations, "iteration", "iterations"))
 	case loop.IterationFinished:
@@ -39,7 +43,7 @@ func (c *compact) show(at loop.Stamp, e loop.Event) {
 		c.sayf("#%d %s: %s", e.Iteration, e.Role, waiting(e.Wait, c.Zone))
 	case loop.Activity:
 		c.activity(e)
-	case loop.Started, loop.IterationStarted, loop.TurnStarted, loop.PhaseEntered, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.BaselineChecked, loop.ChecksFinished,
+	case loop.IterationStarted, loop.TurnStarted, loop.PhaseEntered, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.BaselineChecked, loop.ChecksFinished,
 		loop.ReviewRejected, loop.CriticFinished:
 	}
 }
@@ -86,9 +90,12 @@ func (c *compact) round(r loop.Round) {
 		parts = append(parts, Count(failing, "check fails", "checks fail"))
 	}
 	if r.Verdict.Decision != loop.Done {
-		parts = append(parts, Cut(term.Line(r.Verdict.Guidance()), c.Width-20))
+		parts = append(parts, Cut(term.Line(loop.Named(r.Verdict.Guidance(), r.Findings)), c.Width-20))
 	}
 	c.sayf("%s", strings.Join(parts, "  "))
+	for _, line := range c.settled(r) {
+		c.sayf("#%d %s", r.Iteration, Cut(line, c.Width-12))
+	}
 	if what := endingOf(r.Attempt.Turn); what != Ending(r.Attempt.Turn) && !r.Attempt.Rejudged {
 		c.sayf("#%d actor: %s", r.Iteration, Cut(what, c.Width-12))
 	}

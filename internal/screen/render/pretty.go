@@ -132,6 +132,9 @@ func (p *pretty) start(s loop.Session) {
 	if task := Task(s); task != "" {
 		p.sayf("%s", Cut("task: "+task, p.Width))
 	}
+	if s.Dirty > 0 {
+		p.sayf("%s", strings.Join(wrapped(dirty(s), 2, p.Width), "\n"))
+	}
 	if len(s.Templates) > 0 {
 		for _, line := range wrapped("asked in your own words: "+strings.Join(Templates(s), ", "), 2, p.Width) {
 			p.sayf("%s", p.faint.Render(line))
@@ -358,10 +361,13 @@ func (p *pretty) verdict(r loop.Round) {
 		}
 		p.step("verdict", "", what)
 	}
+	for _, line := range p.settled(r) {
+		p.sayf("%s%s", indent, Cut(p.good.Render("✓")+" "+line, p.room()))
+	}
 	if r.Verdict.Decision == loop.Done {
 		return
 	}
-	p.below(guidance(r.Verdict))
+	p.below(loop.Named(guidance(r.Verdict), r.Findings))
 	p.notes(r.Warnings)
 }
 

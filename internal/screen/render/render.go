@@ -43,6 +43,7 @@ type Options struct {
 	Zone     *time.Location       // of times of day
 	Past     progress.Tally       // the totals of a resumed session so far
 	Kept     map[string]loop.Step // checkpoints of a resumed session, and their steps
+	Found    []loop.Finding       // the findings of a resumed session so far
 	Detail
 	Result
 	After
@@ -170,7 +171,7 @@ func newPage(o Options) page {
 	if o.Room == 0 {
 		o.Room = Whole
 	}
-	p := page{Options: o, styles: newStyles(o.Style), ends: newStyles(o.Ending), state: progress.State{Tally: o.Past, Kept: maps.Clone(o.Kept)}}
+	p := page{Options: o, styles: newStyles(o.Style), ends: newStyles(o.Ending), state: progress.State{Tally: o.Past, Kept: maps.Clone(o.Kept), Found: o.Found}}
 	p.narrow()
 	return p
 }

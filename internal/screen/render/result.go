@@ -154,6 +154,21 @@ func cost(s loop.Spent) string {
 	return strings.Join(append(parts, BasisNote(basis)), ", ")
 }
 
+// settled says which findings a round has settled.
+func (p *page) settled(r loop.Round) []string { return Settled(p.state.Found, r.Findings) }
+
+// Settled says which findings a review closes or withdraws, a line each.
+func Settled(before, after []loop.Finding) (lines []string) {
+	for _, f := range loop.Settled(before, after) {
+		how := "settled"
+		if f.State == loop.FindingWithdrawn {
+			how = "withdrawn"
+		}
+		lines = append(lines, term.Line(f.ID+" "+how+": "+f.Text))
+	}
+	return lines
+}
+
 // Findings counts a session's findings, if a critic marked some as optional.
 func Findings(t progress.Tally) string {
 	if t.Mays == 0 {

@@ -216,6 +216,11 @@ func Poll(votes []loop.Vote) string {
 // Task is what a session is to do, on one line.
 func Task(s loop.Session) string { return term.Line(standing.Title(s.Prompt)) }
 
+// dirty says that there are changes of the user's own.
+func dirty(s loop.Session) string {
+	return fmt.Sprintf("you have changes of your own here (%s); codeloops diff, accept and undo leave them alone", Count(s.Dirty, "file", "files"))
+}
+
 // Checks lists the check commands of a session; "" if there are none, or the log does not say.
 func Checks(s loop.Session) string {
 	i := slices.IndexFunc(s.Rules, func(r loop.Rule) bool { return r.Key == "checks" })

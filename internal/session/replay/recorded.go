@@ -90,11 +90,12 @@ func (r *run) take(entry session.Entry) {
 	case loop.PhaseEntered:
 		r.open.phases = append(r.open.phases, e.State)
 	case loop.ReviewRejected:
-		if len(e.Review.Unmentioned) == 0 { // asking about open findings does not count as a retry
+		today := r.reread(e.Review)
+		if len(e.Review.Unmentioned) == 0 && !r.doubted(today) { // such a question is no retry
 			r.asked++
 		}
 		r.retries = max(r.retries, r.asked)
-		r.open.replies = append(r.open.replies, r.reread(e.Review))
+		r.open.replies = append(r.open.replies, today)
 	case loop.IterationFinished:
 		r.finished(e.Round)
 	case loop.Finished:
@@ -102,6 +103,11 @@ func (r *run) take(entry session.Entry) {
 	case loop.Started, loop.Resumed, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
 		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
+}
+
+// doubted reports whether a critic was asked only whether it meant the tree without its own changes.
+func (s *setting) doubted(r loop.Review) bool {
+	return r.Problem == "" && len(r.Written.Changed)+len(r.Written.Settings) > 0 && s.session.Policy.Profile != loop.ProfileStrict
 }
 
 // finished completes the open iteration.

@@ -377,6 +377,19 @@ func TestVerifyMeddling(t *testing.T) {
 	}
 }
 
+// TestVerifyDoubted: that a critic is asked whether it meant the tree without its own changes is none of its retries.
+func TestVerifyDoubted(t *testing.T) {
+	t.Parallel()
+	crew := &crew{
+		Gate: policy.Gate{MaxIterations: 6, MaxConsecutiveErrors: 4}, replies: []string{done, chat, chat, chat, chat, done},
+		written: []loop.Written{{Changed: []string{"a.txt"}}},
+	}
+	store, id := crew.record(t)
+	if got := verify(t, store.Path(id)); len(got.Differences) > 0 || got.Partly != "" || got.Iterations != 3 || got.Outcome.Reason != loop.StopDone {
+		t.Errorf("%+v", got)
+	}
+}
+
 // worded is the rule on checks with an older wording.
 type worded struct{ policy.Checks }
 

@@ -244,10 +244,10 @@ func (s *setting) reread(log loop.Review) loop.Review {
 	default:
 		verdict.Reread(&r, verdict.ContractOf(s.session.Policy))
 	}
-	if r.Problem == "" && r.Verdict.Decision == loop.Done && len(log.Written.Files())+len(log.Written.Settings) > 0 {
-		r.Problem = log.Problem // what it wrote in its view was held against it, or not
+	if len(log.Written.Changed)+len(log.Written.Settings) == 0 && r.Problem == "" && r.Verdict.Decision == loop.Done && len(log.Written.Added) > 0 {
+		r.Problem = log.Problem // new files were held against it once
 	}
-	r.Written = loop.Written{}
+	r.Written = loop.Written{Changed: log.Written.Changed, Settings: log.Written.Settings}
 	if r.Problem == "" {
 		r.Reply = ""
 	}

@@ -108,7 +108,10 @@ func (d *Details) judged(r loop.Round) {
 		d.rowf("confidence", "%.2f", *v.Confidence)
 	}
 	d.failure(r)
-	d.prose("", v.Guidance(), 40)
+	for _, line := range render.Settled(d.state.Found, r.Findings) {
+		d.rowf("", "✓ %s", line)
+	}
+	d.prose("", loop.Named(v.Guidance(), r.Findings), 40)
 	if v.Escalation != "" {
 		d.rowf("escalation", "%s", term.Line(v.Escalation))
 	}
