@@ -42,7 +42,7 @@ func Resume(ctx context.Context, o Options, was Earlier) (*Plan, error) {
 	if one.Err != nil {
 		return nil, fmt.Errorf("resume session %s: %w", wording.Path(was.ID), one.Err)
 	}
-	dir, err := worktree.SessionDir(one.Session)
+	dir, err := worktree.SessionDir(ctx, one.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func onRun(cmd *cobra.Command, l *command.Logs, act func(ctx context.Context, re
 }
 
 // ended finds a run that is over; ref is as typed.
-func ended(l *command.Logs, ref string) (*session.Store, putback.Ended, error) {
+func ended(ctx context.Context, l *command.Logs, ref string) (*session.Store, putback.Ended, error) {
 	one, err := l.Find(ref)
 	if err != nil {
 		return nil, putback.Ended{}, err
@@ -45,11 +45,11 @@ func ended(l *command.Logs, ref string) (*session.Store, putback.Ended, error) {
 	if one.Status == session.Running {
 		return nil, putback.Ended{}, hint.Errorf("codeloops watch shows it, and its key d what has changed so far", "session %s is still running", one.ID)
 	}
-	return endOf(l, one)
+	return endOf(ctx, l, one)
 }
 
 // endOf returns the states of a run that is over, and tells what is not in them.
-func endOf(l *command.Logs, one session.Overview) (*session.Store, putback.Ended, error) {
+func endOf(ctx context.Context, l *command.Logs, one session.Overview) (*session.Store, putback.Ended, error) {
 	store, err := session.NewStore(filepath.Dir(one.Path))
 	if err != nil {
 		return nil, putback.Ended{}, err
@@ -59,7 +59,7 @@ func endOf(l *command.Logs, one session.Overview) (*session.Store, putback.Ended
 		return nil, putback.Ended{}, fmt.Errorf("read session %s: %w", wording.Path(one.ID), err)
 	}
 	course.Session.ID = cmp.Or(course.Session.ID, one.ID) // the original tool's logs do not tell it
-	e, err := putback.EndOf(store, course)
+	e, err := putback.EndOf(ctx, store, course)
 	if e.Cut && err == nil {
 		l.Console.Tell("session " + e.Session + " was killed: what was done after its last capture is not in it")
 	}
@@ -68,7 +68,7 @@ func endOf(l *command.Logs, one session.Overview) (*session.Store, putback.Ended
 
 // change returns what a run has changed.
 func (r *Restorer) change(ctx context.Context, one session.Overview) (loop.Change, error) {
-	store, e, err := endOf(r.Logs(), one)
+	store, e, err := endOf(ctx, r.Logs(), one)
 	if err != nil {
 		return loop.Change{}, err
 	}
@@ -101,7 +101,7 @@ nothing is committed. What the actor has committed already is left out.
   codeloops accept -m "Accept ISO weeks"`,
 		PreRunE: r.UsersCommand,
 	}, l, func(ctx context.Context, ref string) error {
-		store, e, err := ended(l, ref)
+		store, e, err := ended(ctx, l, ref)
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ What was there is kept: ` + "`codeloops sessions restore --undo`" + ` brings it 
 		Example: `  codeloops undo`,
 		PreRunE: r.UsersCommand,
 	}, l, func(ctx context.Context, ref string) error {
-		store, e, err := ended(l, ref)
+		store, e, err := ended(ctx, l, ref)
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ with.
 	}, l, func(ctx context.Context, ref string) error {
 		one, err := l.Find(ref)
 		if err == nil && one.Status == session.Running {
-			_, _, err = ended(l, ref)
+			_, _, err = ended(ctx, l, ref)
 		}
 		if err != nil {
 			return err

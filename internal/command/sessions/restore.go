@@ -114,7 +114,7 @@ func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.R
 	if !o.given {
 		o.iteration = putback.Last
 	}
-	return putback.Iteration(course, o.iteration)
+	return putback.Iteration(ctx, course, o.iteration)
 }
 
 // A Restorer restores files for commands.

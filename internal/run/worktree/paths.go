@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/proc"
 	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
@@ -31,8 +33,9 @@ func RealDir(dir string) (string, error) {
 }
 
 // SessionDir is the working directory of a session. If that is gone, as after an agent has renamed it, it is the
-// nearest one above it that is in the same repository.
-func SessionDir(s loop.Session) (string, error) {
+// nearest one above it that is in the same repository, if that had the directory when the session began: a linked work
+// tree that was removed is not part of the one around it.
+func SessionDir(ctx context.Context, s loop.Session) (string, error) {
 	dir, err := RealDir(s.WorkingDir)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
@@ -42,12 +45,22 @@ func SessionDir(s loop.Session) (string, error) {
 		if info, err := os.Stat(above); err != nil || !info.IsDir() {
 			continue
 		}
-		if r, err := repo.Open(above, func(string) (string, bool) { return "", false }); err == nil && session.CheckpointsFor(r.CommonDir) == s.Checkpoints {
+		if r, err := repo.Open(above, func(string) (string, bool) { return "", false }); err == nil && session.CheckpointsFor(r.CommonDir) == s.Checkpoints && hadDir(ctx, r.WorkTree, s) {
 			return RealDir(above)
 		}
 		break
 	}
 	return "", hint.Add(err, "was it moved? Put it back there, then try again")
+}
+
+// hadDir reports whether a repository's commit from the beginning of a session holds its working directory.
+func hadDir(ctx context.Context, root string, s loop.Session) bool {
+	within, err := filepath.Rel(root, s.WorkingDir)
+	if err != nil || s.BaseCommit == "" {
+		return false
+	}
+	code, err := proc.Tool{Argv: []string{"git", "-C", root, "cat-file", "-e", s.BaseCommit + ":" + filepath.ToSlash(within)}}.Run(ctx)
+	return err == nil && code == 0
 }
 
 // Below reports whether a path is in a directory, or is the directory itself, whatever symbolic

@@ -49,7 +49,7 @@ func (g Goal) way(ctx context.Context, t *worktree.Tree) (diff.RestorePlan, erro
 
 // Iteration is the goal of the state after an iteration of a session; 0 is its start and
 // [Last] the last one.
-func Iteration(c session.Course, n int) (Goal, error) {
+func Iteration(ctx context.Context, c session.Course, n int) (Goal, error) {
 	rounds := c.Journal.Rounds()
 	last := len(rounds)
 	if c.Unjudged != "" {
@@ -83,7 +83,7 @@ func Iteration(c session.Course, n int) (Goal, error) {
 		return g, hint.Errorf("its diff is in the log: codeloops sessions diff "+c.Session.ID, "no checkpoint was kept for %s", g.Name)
 	}
 	var err error
-	if g.Dir, err = worktree.SessionDir(c.Session); errors.Is(err, fs.ErrNotExist) {
+	if g.Dir, err = worktree.SessionDir(ctx, c.Session); errors.Is(err, fs.ErrNotExist) {
 		err = hint.Add(err, "was it moved? Say where it is: codeloops sessions restore -d DIR "+c.Session.ID)
 	}
 	return g, err

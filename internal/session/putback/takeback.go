@@ -28,8 +28,8 @@ type Ended struct {
 }
 
 // EndOf returns the states of a session.
-func EndOf(store *session.Store, c session.Course) (Ended, error) {
-	g, err := Iteration(c, 0)
+func EndOf(ctx context.Context, store *session.Store, c session.Course) (Ended, error) {
+	g, err := Iteration(ctx, c, 0)
 	if err != nil {
 		return Ended{}, err
 	}
