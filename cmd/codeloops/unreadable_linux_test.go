@@ -113,7 +113,7 @@ func TestUnreadableFile(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	sh(`mkdir -p repo .config/codeloops && cd repo && git init -q && echo old >file && git add file &&
+	sh(`mkdir -p repo .config/codeloops && cd repo && git init -q && echo old >file && echo old >other && git add . &&
 git -c user.name=u -c user.email=e commit -qm first && chmod -R u+rwX . && cat >../.config/codeloops/config.toml <<'END'
 [actor]
 agent = "act"
@@ -123,6 +123,8 @@ agent = "judge"
 deny_paths = ["secret/**"]
 [agents.hide]
 command = ["sh", "-c", "mkdir -p secret; echo evil >secret/s; chmod 0 secret"]
+[agents.calm]
+command = ["sh", "-c", "cat >../prompt; echo new >new"]
 [agents.act]
 command = ["sh", "-c", "cat >../prompt; echo new >file; chmod 0 file"]
 [agents.judge]
@@ -145,5 +147,7 @@ END`)
 		t.Errorf("the critic was asked %s, %v", asked, err)
 	}
 	expect(0, "they already were, as far as they can be read\nnot put back: cannot read file: permission denied", "sessions", "restore", "--iteration", "0", "--yes")
+	// What checks leave like that is thrown away as well.
+	expect(0, "", "-n", "1", "--actor-agent", "calm", "--check", "mkdir -p out/in && touch out/in/x && chmod 555 out/in out", "--check", "test ! -e out && chmod 0 other", "add a file, please")
 	expect(2, "secret/", "-n", "3", "--actor-agent", "hide", "change the file, please")
 }

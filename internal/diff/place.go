@@ -125,8 +125,8 @@ func (p *place) Root() string { return p.repo.WorkTree }
 func (p *place) GitDir() string { return p.repo.GitDir }
 
 // CommonDir returns the absolute path of the git directory that all work trees of the repository
-// share. It is GitDir unless this is a linked work tree.
-func (p *place) CommonDir() string { return p.repo.CommonDir }
+// share, also of a task. It is GitDir unless this is a linked work tree.
+func (p *place) CommonDir() string { return p.repo.Family }
 
 // LockMode returns the permissions of a lock file in the git directory: everybody who shares the
 // repository must be able to take it.

@@ -49,12 +49,17 @@ func (e Env) get(name string) string {
 	return v
 }
 
+// OwnDir is the directory, in a common git directory, with those of tasks: a work tree in which an agent works on a task
+// shares only objects with the user's.
+const OwnDir = "codeloops-own"
+
 // A Repository is a git repository with a work tree. Its paths are absolute and free of symbolic
 // links. It does not change after Open.
 type Repository struct {
 	WorkTree  string
 	GitDir    string // with what this work tree has for itself: HEAD, index
 	CommonDir string // with what all work trees share: objects, refs, config, info
+	Family    string // the CommonDir of the user's work tree, which differs from that of a task
 	Config    *Config
 	env       Env
 }
@@ -71,7 +76,10 @@ func Open(dir string, env Env) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{GitDir: p.gitDir, CommonDir: p.commonDir, env: env}
+	r := &Repository{GitDir: p.gitDir, CommonDir: p.commonDir, Family: p.commonDir, env: env}
+	if up := filepath.Dir(p.commonDir); filepath.Base(up) == OwnDir {
+		r.Family = filepath.Dir(up)
+	}
 	if r.WorkTree, err = workTree(p, f, env); err != nil {
 		return nil, err
 	}

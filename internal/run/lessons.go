@@ -78,7 +78,7 @@ func ProjectOf(r *repo.Repository) string {
 	if at, name, ok := strings.Cut(origin, ":"); ok && !strings.ContainsAny(at, `/\`) && len(at) > 1 {
 		return strings.TrimSuffix(path.Join(at[strings.LastIndex(at, "@")+1:], name), ".git")
 	}
-	return strings.TrimSuffix(r.CommonDir, string(filepath.Separator)+".git")
+	return strings.TrimSuffix(r.Family, string(filepath.Separator)+".git")
 }
 
 // memory implements [strategy.Lessons] for a run. No store keeps a run from going on: problems

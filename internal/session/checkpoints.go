@@ -18,6 +18,10 @@ import (
 // checkpointsDir is the directory, beside the logs, of private repositories.
 const checkpointsDir = "checkpoints"
 
+// KeptStash is the prefix of references, in the user's repository, to entries of its stash that went during a session,
+// whose ID follows.
+const KeptStash = "refs/codeloops-stash/"
+
 // CheckpointsFor names the private repository for the sessions of a repository, given its
 // common git directory. Logs hold that name, so it does not matter to them if the repository
 // is moved or changed later.

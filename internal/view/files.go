@@ -57,6 +57,12 @@ func printOf(name string) (string, error) {
 	case !info.Mode().IsRegular():
 		return info.Mode().String(), nil
 	}
+	if perm := info.Mode().Perm(); perm&0o400 == 0 { // commands may have made it unreadable
+		if err := os.Chmod(name, perm|0o400); err != nil {
+			return "", err
+		}
+		defer os.Chmod(name, perm) //nolint:errcheck // a file of our own
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err

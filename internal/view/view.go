@@ -8,6 +8,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -250,16 +251,21 @@ func (v *View) Discard(ctx context.Context) error {
 			_, git := c.inGit()
 			return !git && v.place.Ignored(c.path())
 		})
-		if v.copied != nil {
-			err = v.copied.discard(ctx, changes, v.place.ignoredDir)
-		} else {
-			err = v.discard(changes)
+		if err = v.undo(ctx, changes); errors.Is(err, fs.ErrPermission) { // in a directory that commands have made read-only
+			err = cmp.Or(unlock(v.home), v.undo(ctx, changes))
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("take back what was written in a view of %s: %w", v.place.Root, err)
 	}
 	return nil
+}
+
+func (v *View) undo(ctx context.Context, changes []change) error {
+	if v.copied != nil {
+		return v.copied.discard(ctx, changes, v.place.ignoredDir)
+	}
+	return v.discard(changes)
 }
 
 // Close removes the view.

@@ -129,7 +129,7 @@ func (t Trees) remove(meant func(admin, link string) bool) error {
 	err = errors.Join(err, os.RemoveAll(aside)) // left by an interrupted removal
 	for _, admin := range all {
 		if link := t.leads(admin); meant(admin, link) {
-			err = errors.Join(err, os.Rename(admin, aside), os.RemoveAll(aside))
+			err = errors.Join(err, os.Rename(admin, aside), os.RemoveAll(aside), os.RemoveAll(t.own(admin)))
 		}
 	}
 	if err != nil {
@@ -140,7 +140,13 @@ func (t Trees) remove(meant func(admin, link string) bool) error {
 
 // Add makes a work tree without files. The arguments are those of git worktree add.
 func (t Trees) Add(ctx context.Context, args ...string) error {
-	return t.worktrees(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...)
+	err := t.worktrees(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...)
+	for _, tree := range args {
+		if admin, _ := t.Admin(tree); admin != "" && err == nil {
+			err = os.RemoveAll(t.own(admin)) // of an earlier one, which the user has removed
+		}
+	}
+	return err
 }
 
 // CheckOut writes the files of a new work tree of ours.

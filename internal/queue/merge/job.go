@@ -279,6 +279,9 @@ func (j *job) check(ctx context.Context, commit string) (failed *Failure, err er
 			return nil, err
 		}
 	}
+	if err := j.repo.Trees().Part(ctx, j.scratch, ""); err != nil {
+		return nil, err
+	}
 	failed, err = j.Check(ctx, j.scratch)
 	if err == nil && ctx.Err() != nil { // its result cannot be trusted
 		err = context.Cause(ctx)

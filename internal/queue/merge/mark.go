@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -26,7 +25,7 @@ type mark struct {
 var ErrForeign = errors.New("was not set by codeloops")
 
 // note records where the refs of a target will be, and where they are: the process may be killed in between.
-func (m *Merger) note(at position, next mark, write func(name string, text []byte, mode fs.FileMode) error) error {
+func (m *Merger) note(at position, next mark) error {
 	text, err := json.Marshal([]mark{next, {at.ahead, at.base}})
 	if err == nil {
 		err = os.MkdirAll(m.room(at.target), 0o700)
@@ -34,36 +33,21 @@ func (m *Merger) note(at position, next mark, write func(name string, text []byt
 	if err != nil {
 		return err
 	}
-	return write(m.marks(at.target), text, 0o600)
-}
-
-// first writes a new file; one that is there stays.
-func first(name string, text []byte, mode fs.FileMode) error {
-	err := file.Create(name, mode, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
+	return file.Write(m.marks(at.target), text, 0o600)
 }
 
 func (m *Merger) marks(target string) string {
 	return filepath.Join(m.room(target), "refs-"+url.PathEscape(target)+".json")
 }
 
-// known returns an error for refs that the merger has not set. What they were before the first task began is trusted.
+// known returns an error for refs that the merger has not set.
 func (m *Merger) known(ctx context.Context, at position) error {
+	set := []mark{{}}
 	text, err := os.ReadFile(m.marks(at.target))
-	if errors.Is(err, fs.ErrNotExist) {
-		return m.note(at, mark{at.ahead, at.base}, first)
-	}
-	var set []mark
 	if err == nil {
 		err = json.Unmarshal(text, &set)
 	}
-	if err != nil || len(set) == 0 {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || len(set) == 0 {
 		return err
 	}
 	is := func(at string, of func(mark) string) bool {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/file"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -191,7 +190,7 @@ func (m *Merger) publish(ctx context.Context, at position, commit, why string, c
 	if at.tree == "" {
 		return m.change(ctx, at, why, slices.Concat(changes, at.without(), []string{"update " + heads + at.target + " " + commit + " " + at.tip})...)
 	}
-	if err := m.note(at, mark{commit, at.tip}, file.Write); err != nil {
+	if err := m.note(at, mark{commit, at.tip}); err != nil {
 		return false, err
 	}
 	// To verify the tip as well would lock the branch, and the user's own commit might find it locked.

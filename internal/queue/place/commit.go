@@ -40,13 +40,17 @@ func (p *Place) commit(ctx context.Context, message string, j *Judged) (string, 
 	if err != nil {
 		return "", err
 	}
-	if err := p.approve(ctx, j); err != nil {
+	clean, err := p.clean(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := p.approve(ctx, j, clean); err != nil {
 		return "", err
 	}
 	if err := p.resolved(ctx, head, theirs); err != nil {
 		return "", err
 	}
-	if err := p.stage(ctx, j); err != nil {
+	if err := p.stage(ctx, j, clean); err != nil {
 		return "", err
 	}
 	same, err := p.repo.Tells(ctx, p.Dir, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--")
@@ -61,8 +65,8 @@ func (p *Place) commit(ctx context.Context, message string, j *Judged) (string, 
 	if err := errors.Join(p.noneBrought(ctx, head), p.whole(ctx)); err != nil {
 		return "", err
 	}
-	if p.rec.Approved = nil; p.rec.Update != nil {
-		p.rec.Update.Files = nil
+	if p.rec.Judged = nil; p.rec.Update != nil {
+		p.rec.Update.Files, p.rec.Update.Marked = nil, nil
 	}
 	p.head = head
 	return head, p.rec.save()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,6 +27,9 @@ var ErrUnjudged = errors.New("no critic has approved")
 
 // gitlink is the mode of an entry for a commit of another repository.
 const gitlink = "160000"
+
+// absent begins an entry that does not exist.
+const absent = "000000"
 
 // A difference is a path with its entries, "mode id", in two trees.
 type difference struct{ path, was, now string }
@@ -71,8 +73,9 @@ func (p *Place) leftOut(ctx context.Context, j *Judged, commit string) (map[stri
 	return all, err
 }
 
-// approve adds to the approved paths what has changed in a session.
-func (p *Place) approve(ctx context.Context, j *Judged) error {
+// approve adds to the approved paths, with their entries, what has changed in a session. What was different from the task's
+// work before it is not among them, as no critic has seen that: a session that failed may have left it.
+func (p *Place) approve(ctx context.Context, j *Judged, clean string) error {
 	if j == nil {
 		return nil
 	}
@@ -80,33 +83,42 @@ func (p *Place) approve(ctx context.Context, j *Judged) error {
 	if err != nil {
 		return err
 	}
-	paths := map[string]bool{}
-	for _, path := range p.rec.Approved {
-		paths[path] = true
-	}
-	for _, c := range changed {
-		paths[c.path] = true
+	dirty, err := p.differences(ctx, j, clean, j.Start)
+	if err != nil {
+		return err
 	}
 	was, err := p.leftOut(ctx, j, j.Start)
 	if err != nil {
 		return err
 	}
 	now, err := p.leftOut(ctx, j, j.End)
-	for path, entry := range now {
-		paths[path] = paths[path] || was[path] != entry
-	}
-	maps.DeleteFunc(paths, func(_ string, is bool) bool { return !is })
-	p.rec.Approved = slices.Sorted(maps.Keys(paths))
-	return errors.Join(err, p.rec.save())
-}
-
-// stage stages the changes to commit. What differs from the approved state, or came in beside it, is an error.
-func (p *Place) stage(ctx context.Context, j *Judged) error { //nolint:gocyclo // the steps belong together, and read top to bottom
-	now, err := p.everything(ctx)
 	if err != nil {
 		return err
 	}
-	clean, err := p.clean(ctx)
+	for path, entry := range now {
+		if was[path] != entry {
+			changed = append(changed, difference{path, was[path], entry})
+		}
+	}
+	unseen := map[string]bool{}
+	for _, d := range dirty {
+		unseen[d.path] = d.was != was[d.path] && !strings.HasPrefix(d.now, absent) && !slices.Contains([]string{p.rec.Judged[d.path], p.rec.Beside[d.path], p.rec.marked(d.path)}, d.now) &&
+			!p.inNested(dirty, d.path)
+	}
+	if p.rec.Judged == nil {
+		p.rec.Judged = map[string]string{}
+	}
+	for _, c := range changed {
+		if !unseen[c.path] {
+			p.rec.Judged[c.path] = c.now
+		}
+	}
+	return p.rec.save()
+}
+
+// stage stages the changes to commit. What differs from the approved state, or came in beside it, is an error.
+func (p *Place) stage(ctx context.Context, j *Judged, clean string) error { //nolint:gocyclo // the steps belong together, and read top to bottom
+	now, err := p.everything(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,8 +157,11 @@ func (p *Place) stage(ctx context.Context, j *Judged) error { //nolint:gocyclo /
 
 // approves reports whether a path is approved. The files of a nested repository stand for the commit that it is at.
 func (p *Place) approves(c difference) bool {
-	_, found := slices.BinarySearch(p.rec.Approved, c.path)
-	return found || c.nested() && slices.ContainsFunc(p.rec.Approved, func(path string) bool { return strings.HasPrefix(path, c.path+"/") })
+	found := p.rec.Judged[c.path] == c.now
+	for path := range p.rec.Judged {
+		found = found || c.nested() && strings.HasPrefix(path, c.path+"/")
+	}
+	return found
 }
 
 // everything stages all that git does not ignore, and returns its tree.

@@ -47,6 +47,7 @@ func TestJudged(t *testing.T) {
 			s.In(dir, "config", "filter.x.clean", "tr n m")
 		}},
 		"from before": {before: func(s scene, dir string) { s.Put(dir, "hidden", "hidden\n") }},
+		"dirty before": {before: func(s scene, dir string) { s.Put(dir, "first", "left\n") }},
 		"committed before": {before: func(s scene, dir string) {
 			s.Put(dir, "hidden", "hidden\n")
 			s.In(dir, "add", "hidden")

@@ -66,6 +66,7 @@ type Place struct {
 	tree   tree
 	rec    record
 	head   string // the last result; "" is none
+	tell   func(sentence string)
 }
 
 // A Task describes the place to open.
@@ -78,7 +79,7 @@ type Task struct {
 	Log   string // a file for its output
 	// Fill writes files into a new work tree, before the setup command; nil writes none.
 	Fill func(ctx context.Context, dir string) error
-	Tell func(sentence string) // what the setup command has done beside its work tree
+	Tell func(sentence string) // what commands have done beside its work tree
 }
 
 // nameOfTask matches names that are valid for a branch, and for a directory on every system.
@@ -132,7 +133,7 @@ func (s *Site) List() (all []*Place, err error) {
 func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 	p, err := s.place(t.Name)
 	if err == nil {
-		p.head = t.Head
+		p.head, p.tell = t.Head, t.Tell
 		err = p.open(ctx, t)
 	}
 	if err != nil {
@@ -226,7 +227,11 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 		}
 	}
 	if t.Setup != "" {
-		if err := p.site.KeepSettings(ctx, t.Tell, func() error { return p.site.setup(ctx, t) }); err != nil {
+		err := p.Part(ctx)
+		if err == nil {
+			err = p.site.setup(ctx, t)
+		}
+		if err = cmp.Or(err, p.Rejoin(context.WithoutCancel(ctx))); err != nil {
 			return err
 		}
 		if err := p.setAside(ctx); err != nil {

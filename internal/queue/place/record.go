@@ -23,8 +23,8 @@ type record struct {
 	Update   *update  `json:"update,omitempty"`   // the last one
 	// Beside are the entries of what is not part of the work, such as what the setup command has left, by path.
 	Beside map[string]string `json:"beside,omitempty"`
-	// Approved are the paths that a critic has approved since the last commit.
-	Approved []string `json:"approved,omitempty"`
+	// Judged are the entries that a critic has approved since the last commit, by path.
+	Judged map[string]string `json:"judged,omitempty"`
 
 	file string // its path
 	kept bool   // whether the file exists
@@ -36,6 +36,8 @@ type update struct {
 	Theirs string   `json:"theirs"`
 	Files  []string `json:"files,omitempty"` // with conflicts, until they are committed
 	Begun  bool     `json:"begun,omitempty"` // still in progress; nothing was uncommitted before it
+	// Marked are the entries of the files with conflicts, as git has left them.
+	Marked map[string]string `json:"marked,omitempty"`
 }
 
 func (r *record) load() error {
@@ -79,6 +81,14 @@ func (r *record) brings(path string) bool {
 func (r *record) beside(path string) bool {
 	_, is := r.Beside[path]
 	return is || r.brings(path)
+}
+
+// marked is the entry of a file with conflicts, as git has left it; "" for others.
+func (r *record) marked(path string) string {
+	if r.Update == nil {
+		return ""
+	}
+	return r.Update.Marked[path]
 }
 
 // conflicts lists the files with conflicts in the last update, until they are committed without.

@@ -97,7 +97,11 @@ func (p *Place) Discard(ctx context.Context) (ref string, err error) {
 
 // keep returns a commit of everything in the place. Its parents are the branch and, if different, HEAD.
 func (p *Place) keep(ctx context.Context) (string, error) {
-	if err := p.stage(ctx, nil); err != nil {
+	clean, err := p.clean(ctx)
+	if err == nil {
+		err = p.stage(ctx, nil, clean)
+	}
+	if err != nil {
 		return "", err
 	}
 	tree, err := p.tree.git(ctx, "write-tree")

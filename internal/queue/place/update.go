@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"codeloops/internal/proc"
 	"codeloops/internal/queue/git"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -102,8 +104,34 @@ func (p *Place) merge(ctx context.Context, theirs string) error {
 	if err != nil {
 		return errors.Join(err, p.settle(context.WithoutCancel(ctx)))
 	}
-	p.rec.Update.Begun = false
+	p.rec.Update.Begun, p.rec.Update.Marked = false, map[string]string{}
+	for _, file := range p.rec.Update.Files {
+		info, err := os.Lstat(filepath.Join(p.Dir, filepath.FromSlash(file)))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		id, err := p.tree.git(ctx, "hash-object", "--no-filters", "--", file)
+		if err != nil {
+			return err
+		}
+		p.rec.Update.Marked[file] = fmt.Sprintf("%06o %s", 0o100644|info.Mode()&0o100/0o100*0o111, id)
+	}
 	return p.rec.save()
+}
+
+// Part gives the place refs, settings and a stash of its own, for commands that run there.
+func (p *Place) Part(ctx context.Context) error { return p.repo.Trees().Part(ctx, p.Dir, p.branch.name) }
+
+// Rejoin takes over what they have done to the place's branch.
+func (p *Place) Rejoin(ctx context.Context) error {
+	others, err := p.repo.Trees().Rejoin(ctx, p.Dir, p.branch.name)
+	if len(others) > 0 && p.tell != nil {
+		for i, name := range others {
+			others[i] = wording.Name(name)
+		}
+		p.tell("its commands have set branches of their own, which your repository does not get: " + wording.List(others, 5))
+	}
+	return err
 }
 
 // settle repairs what keeps git from working in a ready place. It leaves the files alone.
@@ -117,7 +145,7 @@ func (p *Place) settle(ctx context.Context) error {
 	if err := p.tree.link(ctx, p.site.aside(p.Task)); err != nil {
 		return err
 	}
-	if err := p.tree.unlock(); err != nil {
+	if err := errors.Join(p.Rejoin(ctx), p.tree.unlock()); err != nil {
 		return err
 	}
 	if p.rec.Update == nil || !p.rec.Update.Begun {

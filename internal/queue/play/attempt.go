@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -52,8 +53,11 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	if err := a.catchUp(ctx, here); err != nil {
 		return nil, err
 	}
+	if err := here.Part(ctx); err != nil {
+		return nil, err
+	}
 	out, log, err := a.run(ctx, here.Dir)
-	if err != nil {
+	if err = cmp.Or(err, here.Rejoin(context.WithoutCancel(ctx))); err != nil {
 		return nil, err
 	}
 	head, beyond := "", ""

@@ -33,18 +33,11 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	if err != nil {
 		return nil, err
 	}
-	tell := func(sentence string) { g.player.Tell(j.Task.ID, sentence) }
 	request := merge.Request{
 		Target: j.Task.Target, Head: j.Head, Base: j.Base, Message: fmt.Sprintf("Merge %s\n\n%s", j.Task.Branch(), message(&j.Record)),
 		Bring: g.site.Bring,
-		Check: func(ctx context.Context, dir string) (failed *merge.Failure, err error) {
-			err = g.site.KeepSettings(ctx, tell, func() error {
-				failed, err = g.check(ctx, &j.Task, dir)
-				return err
-			})
-			return failed, err
-		},
-		Tell: tell,
+		Check: func(ctx context.Context, dir string) (*merge.Failure, error) { return g.check(ctx, &j.Task, dir) },
+		Tell:  func(sentence string) { g.player.Tell(j.Task.ID, sentence) },
 	}
 	if list != nil {
 		request.Amend = list.tick

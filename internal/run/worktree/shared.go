@@ -12,14 +12,13 @@ import (
 	"codeloops/internal/diff"
 	"codeloops/internal/file"
 	"codeloops/internal/repo"
+	"codeloops/internal/session"
 	"codeloops/internal/wording"
 )
 
-// keptStash is where entries of the stash are kept that are gone since the session began.
-const keptStash = "refs/codeloops-stash/"
-
 // A shared is what no diff shows of a repository, and all its work trees share: its stash and its settings.
 type shared struct {
+	common   string // the git directory that has it
 	stash    []stashed
 	inside   []string            // other work trees of the repository that lie in this one
 	settings map[string][]string // by key; nil if they could not be read
@@ -32,11 +31,11 @@ func sharedOf(t *Tree) (s shared) {
 	if t.Fork != "" {
 		return s // a copy, which is removed
 	}
-	s.stash, s.inside = stashOf(t.CommonDir()), insideOf(t.CommonDir(), t.Root())
 	r, err := repo.Open(t.Root(), t.host.LookupEnv)
 	if err != nil {
 		return s // the capture reports it
 	}
+	s.common, s.stash, s.inside = r.CommonDir, stashOf(r.CommonDir), insideOf(r.CommonDir, t.Root())
 	s.settings = make(map[string][]string)
 	for _, e := range r.Config.Entries() {
 		if !diff.Overrides(e.Key) && lasting(e.Key) { // a change of the others is reported by itself
@@ -105,11 +104,13 @@ func (s shared) since(ctx context.Context, t *Tree) (sentences []string) {
 	}
 	now := sharedOf(t)
 	for _, e := range without(s.stash, now.stash) {
-		ref := keptStash + e.id[:min(len(e.id), 12)]
+		ref := session.KeptStash + t.session + "/" + e.id[:min(len(e.id), 12)]
 		what := fmt.Sprintf("the stash's entry %q is gone", e.message)
-		if _, err := t.git.In(ctx, t.Root(), "--git-dir="+t.CommonDir(), "update-ref", "--", ref, e.id); err != nil {
-			sentences = append(sentences, fmt.Sprintf("%s, and cannot be kept: %v", what, err))
-			continue
+		if kept, _ := repo.At(s.common).Resolved(ref); kept[ref] != e.id {
+			if _, err := t.git.In(ctx, t.Root(), "--git-dir="+s.common, "update-ref", "--", ref, e.id); err != nil {
+				sentences = append(sentences, fmt.Sprintf("%s, and cannot be kept: %v", what, err))
+				continue
+			}
 		}
 		sentences = append(sentences, fmt.Sprintf("%s since the session began, and kept as %s: `git stash apply %[2]s` brings back what it has", what, ref))
 	}

@@ -45,10 +45,11 @@ type Kept struct {
 // FindRefs finds the references of sessions.
 func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []string) (*Kept, error) {
 	c := &Kept{refs: map[string][]string{}}
-	kept, worked := map[string][]string{}, map[string][]string{}
+	kept, worked, in := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	for _, id := range ids {
-		// Logs of the original tool name no checkpoints: there are none.
-		switch s := session.Look(store.Path(id)).Session; {
+		s := session.Look(store.Path(id)).Session
+		in[s.WorkingDir] = append(in[s.WorkingDir], id)
+		switch { // logs of the original tool name no checkpoints: there are none
 		case store.Checkpoints(s.Checkpoints) != "":
 			dir := store.Checkpoints(s.Checkpoints)
 			kept[dir] = append(kept[dir], id)
@@ -63,6 +64,7 @@ func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []str
 			c.remove = append(c.remove, func(ctx context.Context) error { return r.dissolve(ctx, refs) })
 		}
 	}
+	c.takeStash(git, in)
 	for dir, ids := range worked {
 		all, err := ListRefs(ctx, git, standing(dir))
 		if err != nil {
@@ -80,12 +82,32 @@ func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []str
 	return c, nil
 }
 
+// takeStash finds the references to entries of the stash that were kept for sessions, given by where they worked.
+func (c *Kept) takeStash(git diff.Git, worked map[string][]string) {
+	for dir, ids := range worked {
+		r, err := repo.Open(standing(dir), func(string) (string, bool) { return "", false })
+		if err != nil {
+			continue // nothing is kept there any more
+		}
+		all, _ := r.Resolved(session.KeptStash) // an error is that of a reference that nobody asked for
+		var refs []string
+		for _, id := range ids {
+			for ref := range all {
+				if strings.HasPrefix(ref, session.KeptStash+id+"/") {
+					c.refs[id], refs = append(c.refs[id], ref), append(refs, ref)
+				}
+			}
+		}
+		c.remove = append(c.remove, func(ctx context.Context) error { return Drop(ctx, git, dir, refs) })
+	}
+}
+
 // take finds the references of sessions among all those of a repository.
 func (c *Kept) take(ids, all []string) (taken []string) {
 	for _, id := range ids {
 		own := Refs + id + "/"
-		c.refs[id] = slices.DeleteFunc(slices.Clone(all), func(ref string) bool { return !strings.HasPrefix(ref, own) })
-		taken = append(taken, c.refs[id]...)
+		found := slices.DeleteFunc(slices.Clone(all), func(ref string) bool { return !strings.HasPrefix(ref, own) })
+		c.refs[id], taken = append(c.refs[id], found...), append(taken, found...)
 	}
 	return taken
 }

@@ -23,7 +23,7 @@ type Place struct {
 // Here is the place of the working directory.
 func Here(h *host.Host) *Place {
 	if r, err := repo.Open(h.Dir, h.LookupEnv); err == nil {
-		return PlaceOf(r.WorkTree, r.CommonDir)
+		return PlaceOf(r.WorkTree, r.Family)
 	}
 	return PlaceOf("", "")
 }
@@ -65,7 +65,7 @@ func (p *Place) Shares(s session.Summary) bool {
 		return true
 	}
 	r := p.repository(p.workedIn(s))
-	return r != nil && r.CommonDir == p.common
+	return r != nil && r.Family == p.common
 }
 
 // workedIn is the directory of a session, with symbolic links resolved if it still exists.

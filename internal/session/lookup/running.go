@@ -98,7 +98,7 @@ func (p *Place) holds(root string) bool {
 		return root == p.root
 	}
 	r := p.repository(root)
-	return r != nil && r.CommonDir == p.common
+	return r != nil && r.Family == p.common
 }
 
 // distance is 0 for the user's work tree and 1 for any other.

@@ -1,0 +1,149 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"codeloops/internal/file"
+	"codeloops/internal/repo"
+)
+
+// own is the directory that takes the place of the common directory for a work tree of ours while commands run there.
+func (t Trees) own(admin string) string {
+	return filepath.Join(t.of.CommonDir, repo.OwnDir, filepath.Base(admin))
+}
+
+// Part gives a work tree of ours refs, a stash, settings and hooks of its own, which are what the repository has now, so
+// that what commands do to them there does not reach the user or other tasks. The stash begins empty. Objects are still
+// the repository's, and the extension keeps git from removing those that only the user's refs need.
+func (t Trees) Part(ctx context.Context, tree, branch string) error {
+	admin, err := t.Admin(tree)
+	if err != nil || admin == "" {
+		return err
+	}
+	own := t.own(admin)
+	if _, err := os.Lstat(filepath.Join(own, "HEAD")); err != nil {
+		err := errors.Join(os.RemoveAll(own), t.begin(ctx, own))
+		if runtime.GOOS == "windows" && errors.Is(err, errors.ErrUnsupported) { // links need a permission there
+			return os.RemoveAll(own)
+		}
+		if err != nil {
+			return fmt.Errorf("make a git directory for %s: %w", tree, err)
+		}
+	}
+	refs, err := t.of.Refs("refs/")
+	if err != nil {
+		return err
+	}
+	var packed strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		if name != "refs/stash" && !strings.HasPrefix(name, "refs/codeloops/") {
+			packed.WriteString(refs[name] + " " + name + "\n")
+		}
+	}
+	return errors.Join(
+		os.RemoveAll(filepath.Join(own, "refs", "heads", filepath.FromSlash(branch))), // of an earlier time
+		file.Write(filepath.Join(own, "packed-refs"), []byte(packed.String()), 0o600),
+		file.Write(filepath.Join(admin, "commondir"), []byte("../../"+repo.OwnDir+"/"+filepath.Base(admin)+"\n"), 0o600),
+	)
+}
+
+// begin makes the directory of a work tree. All links in it are relative, so that they lead into copies of the repository,
+// too.
+func (t Trees) begin(ctx context.Context, own string) error {
+	const up = "../../"
+	if err := os.MkdirAll(filepath.Join(own, "refs"), 0o700); err != nil {
+		return err
+	}
+	for _, name := range []string{"objects", "lfs"} {
+		if _, err := os.Stat(filepath.Join(t.of.CommonDir, name)); err == nil {
+			if err := os.Symlink(up+name, filepath.Join(own, name)); err != nil {
+				return fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+			}
+		}
+	}
+	for _, name := range []string{"info", "hooks"} {
+		if err := os.CopyFS(filepath.Join(own, name), os.DirFS(filepath.Join(t.of.CommonDir, name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, name := range []string{"config", "shallow"} {
+		text, err := os.ReadFile(filepath.Join(t.of.CommonDir, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(own, name), text, 0o600)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	set := func(key, value string) error {
+		_, err := t.of.Run(ctx, t.of.Root, "config", "--file", filepath.Join(own, "config"), "--add", key, value)
+		return err
+	}
+	if err := set("extensions.preciousObjects", "true"); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(own, "config"))
+	if err != nil {
+		return err
+	}
+	config, err := repo.Parse(string(text))
+	if err != nil {
+		return err
+	}
+	for _, e := range config.Entries() { // relative to the file
+		if section, _, _ := strings.Cut(e.Key, "."); strings.HasPrefix(section, "include") && filepath.IsLocal(e.Value) || strings.HasPrefix(e.Value, "../") {
+			if err := set(e.Key, up+e.Value); err != nil {
+				return err
+			}
+		}
+	}
+	head, err := os.ReadFile(filepath.Join(t.of.CommonDir, "HEAD")) // last, as it makes the directory whole
+	if err != nil {
+		return err
+	}
+	return file.Write(filepath.Join(own, "HEAD"), head, 0o600)
+}
+
+// Rejoin has a work tree of ours share the repository's refs and settings again. The branch moves there as commands have
+// moved it; HEAD keeps its commit. It returns the other branches that commands have set, which stay as they were.
+func (t Trees) Rejoin(ctx context.Context, tree, branch string) (others []string, err error) {
+	admin, err := t.Admin(tree)
+	if err != nil || admin == "" {
+		return nil, err
+	}
+	own, common := t.own(admin), filepath.Join(admin, "commondir")
+	if at, _ := os.ReadFile(common); strings.TrimSpace(string(at)) == "../.." {
+		return nil, nil
+	}
+	parted := &repo.Repository{GitDir: admin, CommonDir: own}
+	head, _ := parted.Head() // what cannot be read is left to the caller
+	refs, err := parted.Resolved("refs/heads/")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		if _, err := os.Lstat(filepath.Join(own, filepath.FromSlash(name))); err != nil {
+			continue // as it was
+		}
+		if is, other := strings.CutPrefix(name, "refs/heads/"); other && is != branch {
+			others = append(others, is)
+		} else if _, err := t.of.Run(ctx, t.of.Root, "update-ref", name, refs[name]); err != nil {
+			return nil, err
+		}
+	}
+	if head.Branch != branch && head.Commit != "" {
+		if err := file.Write(filepath.Join(admin, "HEAD"), []byte(head.Commit+"\n"), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return others, file.Write(common, []byte("../..\n"), 0o600)
+}
