@@ -124,7 +124,7 @@ func (p *Place) stage(ctx context.Context, j *Judged, clean string) error { //no
 	}
 	changed, err := p.differences(ctx, nil, clean, now)
 	if err == nil && j != nil {
-		err = p.compare(ctx, j, now)
+		err = p.compare(ctx, j, now, changed)
 	}
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (p *Place) approves(c difference) bool {
 
 // everything stages all that git does not ignore, and returns its tree.
 func (p *Place) everything(ctx context.Context) (tree string, err error) {
-	if _, err := p.tree.git(ctx, "add", "--all", ":/"); err != nil {
+	if _, err := p.tree.git(ctx, "add", "--all", "--sparse", ":/"); err != nil {
 		return "", err
 	}
 	return p.tree.git(ctx, "write-tree")
@@ -189,16 +189,29 @@ func (p *Place) clean(ctx context.Context) (tree string, err error) {
 	return tree, err
 }
 
-// compare returns an error for a tree that is not the approved one.
-func (p *Place) compare(ctx context.Context, j *Judged, tree string) error {
+// compare returns an error for a tree that is not the approved one, given how it differs from that before the task. What a
+// sparse checkout has left out all the time is in no checkpoint, and stays as it was.
+func (p *Place) compare(ctx context.Context, j *Judged, tree string, from []difference) error {
 	changed, err := p.differences(ctx, j, j.End, tree)
 	if err != nil {
 		return err
 	}
+	began, err := p.differences(ctx, j, j.Start, tree)
+	if err != nil {
+		return err
+	}
+	sparse := map[string]bool{}
+	for _, c := range began {
+		sparse[c.path] = strings.HasPrefix(c.was, absent)
+	}
+	for _, c := range from {
+		delete(sparse, c.path)
+	}
 	left, err := p.leftOut(ctx, j, j.End)
 	var strange []string
 	for _, c := range changed {
-		if !c.nested() && !p.rec.brings(c.path) && left[c.path] != c.now && !p.inNested(changed, c.path) {
+		leftOut := sparse[c.path] && strings.HasPrefix(c.was, absent)
+		if !leftOut && !c.nested() && !p.rec.brings(c.path) && left[c.path] != c.now && !p.inNested(changed, c.path) {
 			strange = append(strange, wording.Path(c.path))
 		}
 	}

@@ -16,7 +16,7 @@ func (s scene) state(dir string) string {
 	index := filepath.Join(s.State, "index")
 	s.must(os.RemoveAll(index))
 	var out string
-	for _, args := range [][]string{{"read-tree", "HEAD"}, {"add", "--all"}, {"write-tree"}} {
+	for _, args := range [][]string{{"read-tree", "HEAD"}, {"add", "--all", "--sparse"}, {"write-tree"}} {
 		var err error
 		out, err = s.Do(s.Context(), git.Call{Dir: dir, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_WORK_TREE=" + dir}}, args...)
 		s.must(err)
@@ -87,6 +87,33 @@ func TestJudged(t *testing.T) {
 				t.Errorf("committed %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestSparse: what a sparse checkout leaves out stays as it is, and may be brought in.
+func TestSparse(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	for _, name := range []string{"in/1", "out/1", "more/1", "more/2"} {
+		s.Write(name, "1\n")
+	}
+	base := s.Save("base")
+	p := s.open("t")
+	s.In(p.Dir, "sparse-checkout", "set", "in")
+	start := s.state(p.Dir)
+	s.In(p.Dir, "sparse-checkout", "add", "more")
+	s.Put(p.Dir, "in/1", "2\n")
+	s.Put(p.Dir, "more/1", "2\n")
+	s.Put(p.Dir, "out/new", "2\n")
+	head, err := p.Commit(t.Context(), "m", s.judged(start, s.state(p.Dir)))
+	s.must(err)
+	if got := s.Git("diff", "--name-status", base, head); got != "M\tin/1\nM\tmore/1\nA\tout/new" {
+		t.Errorf("committed %q", got)
+	}
+	start = s.state(p.Dir)
+	s.In(p.Dir, "sparse-checkout", "set", "out")
+	if head, err := p.Commit(t.Context(), "m", s.judged(start, s.state(p.Dir))); !errors.Is(err, place.ErrUnjudged) {
+		t.Errorf("committed %s: %v", head, err)
 	}
 }
 
