@@ -25,20 +25,23 @@ install: build
 	cp $(BIN) "$(DESTDIR)$(PREFIX)/bin/codeloops"
 	$(BIN) man --dir "$(DESTDIR)$(PREFIX)/share/man/man1"
 
-# The tests, in short. RACE=1 plays them with the race detector, which needs a C compiler:
-# where there is none it plays them without it, and says so. Those that run whole programs
-# take longest by far, and go first. Many wait for something: so four packages at once, on
-# however few processors. The linters vet.
+# The tests, in short. RACE=1 adds the race detector, which needs a C compiler: where there is
+# none it plays them without it, and says so. The two rooms that take longest, whole programs
+# and histories against git, would take three times as long with it; RACE=all adds it there too.
+# Many tests wait for something: so four packages at once, on however few processors. The linters
+# vet.
 LONGEST := ./internal/diff ./cmd/codeloops
-SHORT   := -short -shuffle=on -p 4 -parallel 4 -timeout 30m -vet=off -ldflags=-w
+SHORT   := -short -shuffle=on -p 4 -parallel 4 -timeout 60m -vet=off -ldflags=-w
 race     = $(if $(RACE),$(if $(shell command -v $(CC) 2>/dev/null),-race,$(warning no C compiler found: testing without the race detector)))
+all      = $(if $(filter all,$(RACE)),$(race))
 test:
-	CGO_ENABLED=$(if $(race),1,0) $(GO) test $(SHORT) $(race) $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST))")
+	CGO_ENABLED=$(if $(all),1,0) $(GO) test $(SHORT) $(all) $(LONGEST)
+	CGO_ENABLED=$(if $(race),1,0) $(GO) test $(SHORT) $(race) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST))")
 
 # The long tests, chosen by name: series of random histories and of kills at any moment, and
 # outputs of many megabytes. `make test` plays a few of them or none.
 test-long:
-	$(GO) test -shuffle=on -parallel 4 -timeout 30m -run 'Random|Traps|Anywhere|PaidOnce|WhileWriting|MemoryIsFlat|Overlay|Ends|Huge|Large|Long|Probe|Torn' ./...
+	$(GO) test -shuffle=on -parallel 4 -timeout 60m -run 'Random|Traps|Anywhere|PaidOnce|WhileWriting|MemoryIsFlat|Overlay|Ends|Huge|Large|Long|Probe|Torn' ./...
 
 # Attempts to get bad work accepted as DONE, each with an honest twin
 # (testdata/lies): all of them, or those that RUN names.
