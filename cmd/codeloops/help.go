@@ -15,6 +15,7 @@ import (
 	codeloops "codeloops"
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/command"
+	"codeloops/internal/config"
 	"codeloops/internal/proc"
 	"codeloops/internal/run"
 	"codeloops/internal/wording"
@@ -177,10 +178,10 @@ func (a *app) showHelp(ctx context.Context, noPager bool, of *cobra.Command) err
 // tellDefaults shows the configuration's defaults in the help of a run's flags, which have none
 // themselves.
 func tellDefaults(cmd *cobra.Command) {
-	rows := run.Table()
+	rows := config.Flags()
 	defaults := run.Defaults()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		i := slices.IndexFunc(rows, func(s run.Setting) bool { return s.Flag == f.Name && s.Usage == f.Usage })
+		i := slices.IndexFunc(rows, func(k config.Key) bool { return k.Flag == f.Name && k.Usage() == f.Usage })
 		if is, ok := defaults[f.Name]; ok && i >= 0 {
 			f.DefValue = is
 		}

@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
+	"codeloops/internal/config"
 	"codeloops/internal/run"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -44,7 +45,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	o.addRunFlags(f)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before running a very short prompt")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, without running it")
-	manual.Group(string(run.AboutTask), f, "prompt", "prompt-file", "prompt-name", "edit", "working-dir", "yes", "dry-run")
+	manual.Group(config.TopicTask, f, "prompt", "prompt-file", "prompt-name", "edit", "working-dir", "yes", "dry-run")
 	manual.Usual(f, "prompt", "prompt-file", "working-dir")
 }
 
@@ -52,14 +53,14 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 // settings are in the configuration and not repeated here.
 func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	for _, s := range run.Table() {
-		command.AddSetting(f, s)
+	for _, k := range config.Flags() {
+		command.AddSetting(f, k)
 	}
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object to standard output at the end, and nothing else")
 	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress, only the result")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
-	manual.Group(string(run.AboutOutput), f, "json-output", "log-file", "quiet", "verbose")
+	manual.Group(config.TopicOutput, f, "json-output", "log-file", "quiet", "verbose")
 }
 
 // run runs the loop with the parsed flags and arguments of a command.

@@ -71,7 +71,7 @@ work is judged first and found done, the words are not used, and you are told.`,
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before continuing in another work tree")
 	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "continue although the work tree has changed since the session ended")
 	cmd.Flags().BoolVar(&o.acceptRules, "accept-rules", false, "continue under the current rules, although they are weaker than the session's")
-	manual.Group(string(run.AboutSession), cmd.Flags(), "all", "yes", "accept-changes", "accept-rules")
+	manual.Group(config.TopicSession, cmd.Flags(), "all", "yes", "accept-changes", "accept-rules")
 	manual.Usual(cmd.Flags(), "accept-changes", "accept-rules")
 	return cmd
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"codeloops/internal/cli/manual"
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
-	"codeloops/internal/run"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -93,34 +93,32 @@ func SplitMessage(args []string) (ref, words string) {
 
 // AddSetting declares the flag of a run's setting. Its default is in the configuration and not
 // repeated here.
-func AddSetting(f *pflag.FlagSet, s run.Setting) {
-	switch s.Kind {
-	case run.Text, run.File:
-		f.StringP(s.Flag, s.Short, "", s.Usage)
-	case run.Number:
-		f.IntP(s.Flag, s.Short, 0, s.Usage)
-	case run.Switch:
-		f.BoolP(s.Flag, s.Short, false, s.Usage)
-	case run.List:
-		f.StringSliceP(s.Flag, s.Short, nil, s.Usage)
-	case run.Lines:
-		f.StringArrayP(s.Flag, s.Short, nil, s.Usage)
+func AddSetting(f *pflag.FlagSet, k config.Key) {
+	switch k.Default.(type) {
+	case int:
+		f.IntP(k.Flag, k.Short, 0, k.Usage())
+	case bool:
+		f.BoolP(k.Flag, k.Short, false, k.Usage())
+	case []string:
+		if k.Agents {
+			f.StringSliceP(k.Flag, k.Short, nil, k.Usage())
+		} else {
+			f.StringArrayP(k.Flag, k.Short, nil, k.Usage())
+		}
+	default:
+		f.StringP(k.Flag, k.Short, "", k.Usage())
 	}
-	f.Lookup(s.Flag).Hidden = s.Group == run.AboutFile
-	manual.Group(string(s.Group), f, s.Flag)
-	if s.Brief {
-		manual.Usual(f, s.Flag)
+	f.Lookup(k.Flag).Hidden = k.Unlisted
+	manual.Group(k.Topic, f, k.Flag)
+	if k.Brief {
+		manual.Usual(f, k.Flag)
 	}
 }
 
 // Given returns the settings among the flags, in the order in which they were typed.
 func Given(flags *pflag.FlagSet) (said []loop.Flag) {
-	known := map[string]bool{}
-	for _, s := range run.Table() {
-		known[s.Flag] = true
-	}
 	flags.Visit(func(f *pflag.Flag) {
-		if !known[f.Name] {
+		if _, known := config.FlagOf(f.Name); !known {
 			return
 		}
 		values := []string{f.Value.String()}

@@ -41,7 +41,7 @@ type Key struct {
 	Topic    string
 	Help     string
 	More     string
-	Resume   string
+	Resume   Resume
 	Choices  []string // all valid values; nil if there are others
 	Default  any      // as [Config] holds it
 	Often    bool     // people set it often
@@ -55,6 +55,45 @@ type Key struct {
 	own   bool
 	trust bool
 	looser
+}
+
+// A Resume is what a resumed run does with a setting.
+type Resume string
+
+// What a resumed run does with a setting.
+const (
+	Logged    Resume = ""          // the log keeps it, and it applies again
+	Inherited Resume = "inherited" // the log has a field of its own for the value at the session's start
+	Said      Resume = "said"      // it applies to one run, and has to be repeated
+	Shown     Resume = "shown"     // it only affects what is displayed
+)
+
+// The topics that flags beside those of settings belong to.
+const (
+	TopicTask    = "Task"
+	TopicOutput  = "Output"
+	TopicSession = "Session"
+)
+
+// Flags lists the settings of a run that have a flag, in the order of the help: keys, and a few
+// that no file has, whose name is "".
+func Flags() []Key { return slices.Clone(flags()) }
+
+var flags = sync.OnceValue(func() schema { //nolint:gochecknoglobals // a table that never changes
+	all := slices.Concat(newSchema(), declared(reflect.TypeFor[once](), Key{}, nil))
+	all = slices.DeleteFunc(all, func(k Key) bool { return k.Flag == "" || strings.HasPrefix(k.Name, "queue.") })
+	order := []string{TopicTask, "Agents", "Strategy", "Limits", "Checks and verdicts", TopicOutput, TopicSession}
+	slices.SortStableFunc(all, func(a, b Key) int { return slices.Index(order, a.Topic) - slices.Index(order, b.Topic) })
+	return all
+})
+
+// FlagOf returns the setting of a run with that flag.
+func FlagOf(name string) (Key, bool) {
+	i := slices.IndexFunc(flags(), func(k Key) bool { return k.Flag == name })
+	if i < 0 {
+		return Key{}, false
+	}
+	return flags()[i], true
 }
 
 // Usage returns what the key does, for the help of its flag: the word in back-quotes is the
@@ -110,7 +149,7 @@ func declared(of reflect.Type, parent Key, flags *string) (all schema) {
 			all = append(all, declared(field.Type, k, flags)...)
 		case tag.Get("key") == ",remain":
 			all = append(all, parameters(parent)...)
-		case tag.Get("key") == "":
+		case tag.Get("key") == "" && tag.Get("flag") == "":
 		case field.Type.Kind() == reflect.Struct:
 			var within *string
 			if begin, ok := tag.Lookup("flags"); ok {
@@ -140,7 +179,7 @@ func (k Key) declare(field reflect.StructField, flags *string) Key {
 	least, _ := strconv.Atoi(tag.Get("least"))
 	k.read, k.Directory, k.Agents = kindOf(of, is, k.Choices, least), is == "dir", is == "agents"
 	k.Default = k.readDefault(of, tag.Get("default"))
-	k.Help, k.More, k.Resume = tag.Get("help"), tag.Get("more"), tag.Get("resume")
+	k.Help, k.More, k.Resume = tag.Get("help"), tag.Get("more"), Resume(tag.Get("resume"))
 	show := tag.Get("show")
 	k.Often, k.Brief, k.Unlisted = show == "often" || show == "both", show == "brief" || show == "both", show == "file"
 	if table, _, isTable := strings.Cut(k.Name, "."); isTable && flags != nil {
@@ -209,8 +248,7 @@ func parameters(table Key) (all schema) {
 	for _, p := range strategy.AllParameters() {
 		k := table
 		k.Name, k.Default, k.Help = table.Name+"."+p.Key, p.Default, p.Help
-		k.Flag = p.Flag
-		k.Resume = "inherited"
+		k.Flag, k.Resume = p.Flag, Inherited
 		k.read = valueOf(p)
 		all = append(all, k)
 	}

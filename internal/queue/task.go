@@ -33,7 +33,7 @@ type Task struct {
 	Project *config.ProjectFile `json:"project,omitempty"`
 	// Target is the branch that the result is merged into, without refs/heads/.
 	Target string      `json:"target"`
-	Flags  []loop.Flag `json:"flags,omitempty"` // settings of its run, by the names of run.Table
+	Flags  []loop.Flag `json:"flags,omitempty"` // settings of its run, by the names of config.Flags
 	// Cast is who would play each role where the task was added, the preferred agent first, with
 	// its model.
 	Cast [][]string `json:"cast,omitempty"`

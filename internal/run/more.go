@@ -82,8 +82,8 @@ func (p *Plan) ResumeFlags(out loop.Outcome) (flags []loop.Flag, ok bool) {
 // saidAgain reports whether a setting has to be repeated to resume a session. For a session that
 // was resumed before, the log has the values it began with.
 func saidAgain(flag string, resumed bool) bool {
-	row, _ := find(flag)
-	return row.Kept != Shown && (row.Kept != Inherited || resumed)
+	row, _ := config.FlagOf(flag)
+	return row.Resume != config.Shown && (row.Resume != config.Inherited || resumed)
 }
 
 // MoreIterations is how many more iterations are proposed when all are used up.

@@ -237,7 +237,7 @@ func (s Settings) sets(l config.Loosening) bool {
 		return true
 	}
 	return slices.ContainsFunc(s.flags, func(f loop.Flag) bool {
-		row, _ := find(f.Name)
-		return row.Key != "" && (row.Key == l.Key || row.Key == "profile" && strings.HasPrefix(l.Origin, "profile "))
+		row, _ := config.FlagOf(f.Name)
+		return row.Name != "" && (row.Name == l.Key || row.Name == "profile" && strings.HasPrefix(l.Origin, "profile "))
 	})
 }

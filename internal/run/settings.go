@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,112 +12,6 @@ import (
 	"codeloops/internal/strategy"
 	"codeloops/internal/wording/hint"
 )
-
-// A Kind says what values a setting takes.
-type Kind int
-
-// The kinds of values that settings take.
-const (
-	Text   Kind = iota
-	File        // a path, relative to the working directory
-	Number      // an integer
-	Switch      // on or off
-	List        // repeatable; a value may hold several, separated by commas
-	Lines       // repeatable; each value is taken as it is
-)
-
-// A Setting is an option of a run besides its prompt and its directory. This table is the only
-// place that defines them.
-type Setting struct {
-	Flag  string // its name on the command line and in a log
-	Short string // one-letter form; "": none
-	Key   string // in the configuration; "": none
-	Kind  Kind
-	Kept  Keeping
-	Group Group
-	Usage string // for people; the part in back-quotes names the value, or lists all valid ones
-	Brief bool   // even the shortest help lists it
-}
-
-// A Group is what a setting is about.
-type Group string
-
-// The groups of settings.
-const (
-	AboutTask     Group = "Task"
-	AboutAgents   Group = "Agents"
-	AboutStrategy Group = "Strategy"
-	AboutLimits   Group = "Limits"
-	AboutChecks   Group = "Checks and verdicts"
-	AboutOutput   Group = "Output"
-	AboutSession  Group = "Session"
-	// AboutFile: it is usually set in a file once, and no help lists its flag.
-	AboutFile Group = "Files"
-)
-
-// A Keeping says what happens to a setting when the session is resumed.
-type Keeping int
-
-// What happens to a setting.
-const (
-	// Logged: the log keeps it, and a resumed run uses that.
-	Logged Keeping = iota
-	// Inherited: the log has a field of its own for the value at the session's start.
-	Inherited
-	// Said: it applies to one run, and has to be repeated.
-	Said
-	// Shown: it only affects what is displayed.
-	Shown
-)
-
-// Table lists all settings in the order of the help text: those that are keys of the configuration,
-// and a few that are not.
-func Table() []Setting {
-	rows := []Setting{
-		{Flag: "script", Kind: File, Group: AboutAgents, Usage: "scenario `file` of the built-in agent scripted"},
-		{Flag: "best-of", Kind: Number, Kept: Inherited, Group: AboutStrategy, Usage: "let `n` candidates work at the same time, each in a copy, and continue with the best (tree-of-thoughts)"},
-		{Flag: "no-wait", Kind: Switch, Group: AboutLimits, Usage: "end the run at a rate limit, instead of waiting"},
-		{Flag: "trust-project", Kind: Switch, Kept: Said, Group: AboutSession, Usage: "trust the project's codeloops.toml, which may run commands, for this run"},
-	}
-	kept := map[string]Keeping{"inherited": Inherited, "said": Said, "shown": Shown}
-	keys := config.Keys()
-	for _, key := range slices.Backward(keys) {
-		if k := key; k.Flag != "" && !strings.HasPrefix(k.Name, "queue.") {
-			rows = slices.Insert(rows, 0, Setting{k.Flag, k.Short, k.Name, kindOf(k), kept[k.Resume], groupOf(k), k.Usage(), k.Brief})
-		}
-	}
-	order := []Group{AboutTask, AboutAgents, AboutStrategy, AboutLimits, AboutChecks, AboutOutput, AboutSession}
-	slices.SortStableFunc(rows, func(a, b Setting) int {
-		return cmp.Compare(slices.Index(order, a.Group), slices.Index(order, b.Group))
-	})
-	return rows
-}
-
-func groupOf(k config.Key) Group {
-	if k.Unlisted {
-		return AboutFile
-	}
-	return Group(k.Topic)
-}
-
-// kindOf returns what values the flag of a key takes.
-func kindOf(k config.Key) Kind {
-	switch k.Default.(type) {
-	case int:
-		return Number
-	case bool:
-		return Switch
-	case []string:
-		if k.Agents {
-			return List
-		}
-		return Lines
-	}
-	if k.Directory {
-		return File
-	}
-	return Text
-}
 
 // Defaults are the default values of settings, by flag, as a file would spell them. Settings that
 // are off or empty are left out.
@@ -132,21 +25,12 @@ func Defaults() map[string]string {
 		values[e.Key] = fmt.Sprint(e.Value)
 	}
 	said := map[string]string{}
-	for _, row := range Table() {
-		if is, ok := values[row.Key]; ok && !slices.Contains([]string{"", "0", "0s", "false", "[]", "default"}, is) {
+	for _, row := range config.Flags() {
+		if is, ok := values[row.Name]; ok && !slices.Contains([]string{"", "0", "0s", "false", "[]", "default"}, is) {
 			said[row.Flag] = is
 		}
 	}
 	return said
-}
-
-func find(flag string) (row Setting, ok bool) {
-	rows := Table()
-	i := slices.IndexFunc(rows, func(s Setting) bool { return s.Flag == flag })
-	if i < 0 {
-		return row, false
-	}
-	return rows[i], true
 }
 
 // Settings are the options given for a run. The zero value is none.
@@ -155,20 +39,20 @@ type Settings struct {
 	values map[string]any // by configuration key
 }
 
-// NewSettings parses flags, which have the names of [Table].
+// NewSettings parses flags, which have the names of [config.Flags].
 func NewSettings(flags []loop.Flag) (Settings, error) {
 	s := Settings{flags: flags, values: map[string]any{}}
 	for _, f := range flags {
-		row, ok := find(f.Name)
+		row, ok := config.FlagOf(f.Name)
 		if !ok {
 			return s, fmt.Errorf("there is no setting %q", f.Name)
 		}
-		value, err := row.value(f.Values)
+		value, err := valueOf(row, f.Values)
 		if err != nil {
 			return s, err
 		}
-		if row.Key != "" {
-			s.values[row.Key] = value
+		if row.Name != "" {
+			s.values[row.Name] = value
 		}
 	}
 	if err := s.bestOf(); err != nil {
@@ -192,7 +76,7 @@ func NewSettings(flags []loop.Flag) (Settings, error) {
 func FromAnywhere(flags []loop.Flag, path func(string) string) []loop.Flag {
 	flags = slices.Clone(flags)
 	for i, f := range flags {
-		if row, _ := find(f.Name); row.Kind == File && len(f.Values) == 1 && f.Values[0] != "" {
+		if row, _ := config.FlagOf(f.Name); row.Directory && len(f.Values) == 1 && f.Values[0] != "" {
 			flags[i].Values = []string{path(f.Values[0])}
 		}
 	}
@@ -215,28 +99,27 @@ func (s Settings) bestOf() error {
 	return nil
 }
 
-// value parses a setting for the configuration.
-func (s Setting) value(words []string) (any, error) {
-	if s.Kind == List || s.Kind == Lines {
+// valueOf parses the words of a flag for the configuration.
+func valueOf(k config.Key, words []string) (any, error) {
+	if _, isList := k.Default.([]string); isList {
 		return append([]string{}, words...), nil
 	}
 	if len(words) != 1 {
-		return nil, fmt.Errorf("--%s takes one value, not %d", s.Flag, len(words))
+		return nil, fmt.Errorf("--%s takes one value, not %d", k.Flag, len(words))
 	}
-	switch s.Kind {
-	case Number:
+	switch k.Default.(type) {
+	case int:
 		n, err := strconv.Atoi(words[0])
 		if err != nil {
 			return nil, fmt.Errorf("%q is not a whole number", words[0])
 		}
 		return n, nil
-	case Switch:
+	case bool:
 		on, err := strconv.ParseBool(words[0])
 		if err != nil {
 			return nil, fmt.Errorf("%q is neither true nor false", words[0])
 		}
 		return on, nil
-	case Text, File, List, Lines:
 	}
 	return words[0], nil
 }
@@ -271,7 +154,7 @@ func (s Settings) Values() map[string]any { return maps.Clone(s.values) }
 // logged returns the settings that the log keeps.
 func (s Settings) logged() (flags []loop.Flag) {
 	for _, f := range s.flags {
-		if row, _ := find(f.Name); row.Kept == Logged {
+		if row, _ := config.FlagOf(f.Name); row.Resume == config.Logged {
 			flags = append(flags, f)
 		}
 	}
@@ -286,15 +169,15 @@ func (s Settings) again(was loop.Session, trusted bool) (Settings, error) {
 	var hidden, doubtful []string
 	flags := slices.Clone(s.flags)
 	for _, f := range was.Flags {
-		row, known := find(f.Name)
+		row, known := config.FlagOf(f.Name)
 		switch {
-		case !known || row.Kept != Logged || s.has(f.Name) || s.contradicts(f.Name):
+		case !known || row.Resume != config.Logged || s.has(f.Name) || s.contradicts(f.Name):
 		case f.Hidden:
 			hidden = append(hidden, "--"+f.Name)
 		case !trusted:
 			doubtful = append(doubtful, "--"+f.Name)
 		default:
-			if _, err := row.value(f.Values); err != nil {
+			if _, err := valueOf(row, f.Values); err != nil {
 				return s, hint.Errorf("give it again: codeloops resume --"+f.Name, "session %s has an invalid value of --%s: %v", was.ID, f.Name, err)
 			}
 			flags = append(flags, f)

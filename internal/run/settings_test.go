@@ -70,8 +70,8 @@ func TestTable(t *testing.T) {
 		keys[e.Key] = true
 	}
 	flags, shorts := map[string]bool{}, map[string]bool{"": false}
-	for _, row := range Table() {
-		if !keys[row.Key] || flags[row.Flag] || shorts[row.Short] || row.Usage == "" {
+	for _, row := range config.Flags() {
+		if !keys[row.Name] || flags[row.Flag] || shorts[row.Short] || row.Usage() == "" {
 			t.Errorf("%+v", row)
 		}
 		flags[row.Flag], shorts[row.Short] = true, row.Short != ""

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/strategy"
@@ -16,7 +17,8 @@ import (
 // Spelled returns settings as they are typed, word by word.
 func Spelled(flags []loop.Flag) (words []string) {
 	for _, f := range flags {
-		row, _ := find(f.Name)
+		row, _ := config.FlagOf(f.Name)
+		_, isSwitch := row.Default.(bool)
 		name := "--" + row.Flag
 		if row.Short != "" {
 			name = "-" + row.Short
@@ -24,9 +26,9 @@ func Spelled(flags []loop.Flag) (words []string) {
 		switch {
 		case len(f.Values) == 0: // it clears a value from a file
 			words = append(words, name, "")
-		case row.Kind == Switch && f.Values[0] == "true":
+		case isSwitch && f.Values[0] == "true":
 			words = append(words, name)
-		case row.Kind == Switch:
+		case isSwitch:
 			words = append(words, name+"="+f.Values[0])
 		default:
 			for _, value := range f.Values {

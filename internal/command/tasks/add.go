@@ -10,6 +10,7 @@ import (
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
@@ -52,11 +53,11 @@ func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
 	addJSON(cmd, &o.asJSON)
 	manual.Group("Queue", f, "target", "after", "touches", "priority", "setup", "no-merge", "json")
 	manual.Usual(f, "target", "after", "priority", "setup")
-	for _, s := range run.Table() {
-		if s.Group == run.AboutOutput || s.Flag == o.but {
+	for _, k := range config.Flags() {
+		if k.Topic == config.TopicOutput || k.Flag == o.but {
 			continue
 		}
-		command.AddSetting(f, s)
+		command.AddSetting(f, k)
 	}
 }
 
