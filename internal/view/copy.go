@@ -268,30 +268,43 @@ func (c *copied) change(at spot, info fs.FileInfo) change {
 	return found
 }
 
-// discard makes files the same again as in the user's tree, and then removes new directories without
-// files.
-func (c *copied) discard(ctx context.Context, changes []change, keep func(spot) bool) error { //nolint:gocyclo // the steps belong together, and read top to bottom
+// discard makes files the same again as in the user's tree, and then its directories, but for
+// those to keep.
+func (c *copied) discard(ctx context.Context, changes []change, keep func(spot) bool) error {
 	for _, f := range changes {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := remove(f.own()); err != nil && !file.Missing(err) {
+		if err := c.restore(f); err != nil {
 			return err
-		}
-		delete(c.stamps, f.spot)
-		if !f.was {
-			continue
-		}
-		if err := makeDirs(filepath.Dir(f.own())); err != nil {
-			return err
-		}
-		if err := c.copyFile(f.user(), f.own()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if info, err := os.Lstat(f.own()); err == nil {
-			c.stamps[f.spot] = stampOf(info)
 		}
 	}
+	return c.restoreDirs(keep)
+}
+
+// restore makes a file the same again as in the user's tree.
+func (c *copied) restore(f change) error {
+	if err := remove(f.own()); err != nil && !file.Missing(err) {
+		return err
+	}
+	delete(c.stamps, f.spot)
+	if !f.was {
+		return nil
+	}
+	if err := makeDirs(filepath.Dir(f.own())); err != nil {
+		return err
+	}
+	if err := c.copyFile(f.user(), f.own()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if info, err := os.Lstat(f.own()); err == nil {
+		c.stamps[f.spot] = stampOf(info)
+	}
+	return nil
+}
+
+// restoreDirs removes new directories without files, and makes those that are gone.
+func (c *copied) restoreDirs(keep func(spot) bool) error {
 	var fresh []spot
 	there := make(map[spot]bool, len(c.dirs))
 	err := c.each(func(at spot, info fs.FileInfo) error {

@@ -138,28 +138,14 @@ needed, which leaves the sessions that could be resumed, unless you add --resuma
 	return cmd
 }
 
-func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, flags *pflag.FlagSet) error { //nolint:gocyclo // the steps belong together, and read top to bottom
-	if o.refs {
-		if flags.Changed("older-than") || flags.Changed("keep") || o.kept {
-			return hint.Errorf("", "--refs cannot be combined with --older-than, --keep or --kept")
-		}
+func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, flags *pflag.FlagSet) error {
+	before, err := o.check(l.Console.Now(), flags)
+	switch {
+	case err != nil:
+		return err
+	case o.refs:
 		return o.pruneRefs(ctx, l)
-	}
-	if !flags.Changed("older-than") && !flags.Changed("keep") && !o.kept {
-		return hint.Errorf("say which: --older-than 30d, --keep 50, or both", "prune without a limit would remove every session")
-	}
-	if o.keep < 0 {
-		return hint.Errorf("0 keeps no session just because it is new", "--keep cannot be %d", o.keep)
-	}
-	before := l.Console.Now()
-	if flags.Changed("older-than") {
-		back, err := config.ParseDuration(o.olderThan)
-		if err != nil {
-			return hint.Errorf("", "--older-than: %v", err)
-		}
-		before = before.Add(-back)
-	}
-	if o.kept {
+	case o.kept:
 		return o.pruneKept(ctx, l, before)
 	}
 	store, err := l.Store()
@@ -178,6 +164,26 @@ func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, fla
 		open = nil
 	}
 	return o.remove(ctx, l, store, ids, len(open))
+}
+
+// check rejects flags that contradict each other, and returns the time before which sessions are old.
+func (o *pruneOptions) check(now time.Time, flags *pflag.FlagSet) (before time.Time, err error) {
+	aged := flags.Changed("older-than")
+	switch limited := aged || flags.Changed("keep"); {
+	case o.refs && (limited || o.kept):
+		return now, hint.Errorf("", "--refs cannot be combined with --older-than, --keep or --kept")
+	case !o.refs && !o.kept && !limited:
+		return now, hint.Errorf("say which: --older-than 30d, --keep 50, or both", "prune without a limit would remove every session")
+	case o.keep < 0:
+		return now, hint.Errorf("0 keeps no session just because it is new", "--keep cannot be %d", o.keep)
+	case !aged:
+		return now, nil
+	}
+	back, err := config.ParseDuration(o.olderThan)
+	if err != nil {
+		return now, hint.Errorf("", "--older-than: %v", err)
+	}
+	return now.Add(-back), nil
 }
 
 func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *session.Store, ids []string, open int) error {

@@ -193,20 +193,13 @@ type part struct{ commit, since, message string }
 
 // bring merges a part into a commit, and moves the target there. If ok is false and the outcome is "", the target
 // has moved.
-func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) { //nolint:gocyclo // the steps belong together, and read top to bottom
+func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) {
 	res = Result{Ref: at.ref(), Tip: onto}
 	env, err := j.repo.Identity(ctx, j.repo.Root)
 	if err != nil {
 		return false, Result{}, err
 	}
-	var m git.Merged
-	parents := []string{"-p", onto}
-	if p.since != "" {
-		m, err = j.replant(ctx, env, onto, p)
-	} else {
-		parents = append(parents, "-p", p.commit)
-		m, err = j.repo.MergeTree(ctx, onto, p.commit)
-	}
+	m, err := j.mergePart(ctx, env, onto, p)
 	if err != nil {
 		return false, Result{}, err
 	}
@@ -217,13 +210,7 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 	if there, e := j.has(ctx, at, onto, m, p); there || e != nil {
 		return false, Result{}, e
 	}
-	if j.Amend != nil && p.commit == j.head {
-		if m.Tree, err = j.Amend(ctx, m.Tree); err != nil {
-			return false, Result{}, err
-		}
-	}
-	call := git.Call{Dir: j.repo.Root, Env: env, Stdin: []byte(p.message)}
-	merged, err := j.repo.Do(ctx, call, slices.Concat([]string{"commit-tree", m.Tree}, parents, []string{"-F", "-"})...)
+	merged, err := j.commit(ctx, env, onto, m.Tree, p)
 	if err != nil {
 		return false, Result{}, err
 	}
@@ -243,6 +230,28 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 		j.head = merged
 	}
 	return ok, Result{}, err
+}
+
+// mergePart merges a part into a commit, as a tree.
+func (j *job) mergePart(ctx context.Context, env []string, onto string, p part) (git.Merged, error) {
+	if p.since != "" {
+		return j.replant(ctx, env, onto, p)
+	}
+	return j.repo.MergeTree(ctx, onto, p.commit)
+}
+
+// commit makes the commit of a merged part, amended if it is the task's own.
+func (j *job) commit(ctx context.Context, env []string, onto, tree string, p part) (commit string, err error) {
+	if j.Amend != nil && p.commit == j.head {
+		if tree, err = j.Amend(ctx, tree); err != nil {
+			return "", err
+		}
+	}
+	args := []string{"commit-tree", tree, "-p", onto}
+	if p.since == "" {
+		args = append(args, "-p", p.commit)
+	}
+	return j.repo.Do(ctx, git.Call{Dir: j.repo.Root, Env: env, Stdin: []byte(p.message)}, append(args, "-F", "-")...)
 }
 
 // has reports whether a commit already contains the changes of a part, as after a kill.

@@ -25,7 +25,7 @@ import (
 const reworks = 2
 
 // merge merges a task's result, and returns the change of its record.
-func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) { //nolint:gocyclo // the steps belong together, and read top to bottom
+func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
 	if err := g.bring(ctx, &j.Record, j.Change); err != nil {
 		return nil, err
 	}
@@ -50,32 +50,7 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	gone := g.gone(ctx, j, &res)
 	switch {
 	case res.Outcome == merge.Merged:
-		ticked := false
-		if list != nil {
-			if ticked, err = list.has(ctx, res.Tip); err != nil {
-				return nil, err
-			}
-		}
-		why := strings.TrimSuffix("without "+gone, "without ")
-		err = g.leave(j.Task.ID, func(one *place.Place) error {
-			if len(j.Beside) == 0 {
-				return g.settled(ctx, one, &res)
-			}
-			kept := besides(&j.Record) + ", so its work tree is kept: " + one.Dir
-			g.player.Tell(j.Task.ID, kept)
-			why = strings.TrimPrefix(why+"; "+kept, "; ")
-			return nil
-		})
-		if err != nil && ctx.Err() != nil {
-			return nil, err // the next merger finds it merged, and removes what is left
-		}
-		if err != nil {
-			g.player.Tell(j.Task.ID, hint.Sentence(err))
-		}
-		return func(r *queue.Record) error {
-			r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take, Ticked: ticked}
-			return r.Move(queue.Merged, now, why)
-		}, nil
+		return g.merged(ctx, j, list, &res, gone)
 	case res.Outcome == merge.BringsBack && res.UserCommits:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("what waits for %s is based on %s: nothing is merged into it, so that nothing you removed comes back. "+
 			"Take it all (%s), and undo what you do not want with git revert; then codeloops queue retry %s\n%s",
@@ -92,6 +67,36 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 			gone, j.Task.Target, j.Task.Branch(), said(&res))), nil
 	}
 	return rework(now, said(&res)), nil
+}
+
+// merged takes leave of a task whose result was merged, and returns the change of its record.
+func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, res *merge.Result, gone string) (move func(*queue.Record) error, err error) {
+	ticked := false
+	if list != nil {
+		if ticked, err = list.has(ctx, res.Tip); err != nil {
+			return nil, err
+		}
+	}
+	why := strings.TrimSuffix("without "+gone, "without ")
+	err = g.leave(j.Task.ID, func(one *place.Place) error {
+		if len(j.Beside) == 0 {
+			return g.settled(ctx, one, res)
+		}
+		kept := besides(&j.Record) + ", so its work tree is kept: " + one.Dir
+		g.player.Tell(j.Task.ID, kept)
+		why = strings.TrimPrefix(why+"; "+kept, "; ")
+		return nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, err // the next merger finds it merged, and removes what is left
+	}
+	if err != nil {
+		g.player.Tell(j.Task.ID, hint.Sentence(err))
+	}
+	return func(r *queue.Record) error {
+		r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take, Ticked: ticked}
+		return r.Move(queue.Merged, g.player.Board.Now(), why)
+	}, nil
 }
 
 // rework sends a result back to its task, or to a person after too many times.

@@ -50,7 +50,7 @@ type talk struct {
 
 // Press handles a key: a character or an escape sequence, as the terminal sent it. pager is called
 // in another goroutine with a text to read.
-func (s *Screen) Press(key string, to Steerer, pager func(text string)) { //nolint:gocyclo // the steps belong together, and read top to bottom
+func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	defer s.Change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,6 +67,11 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) { //noli
 	if s.Plain && !strings.Contains("spowq", key) { // there is no place to type or read
 		return
 	}
+	s.obey(key, to, pager)
+}
+
+// obey does what a key is for.
+func (s *Screen) obey(key string, to Steerer, pager func(text string)) {
 	switch key {
 	case "s":
 		s.toggle(to, func(stop, _ bool) bool { return stop }, loop.SteerStop)
