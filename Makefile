@@ -25,18 +25,21 @@ install: build
 	cp $(BIN) "$(DESTDIR)$(PREFIX)/bin/codeloops"
 	$(BIN) man --dir "$(DESTDIR)$(PREFIX)/share/man/man1"
 
-# The tests, in short. RACE=1 adds the race detector, which needs a C compiler: where there is
-# none it plays them without it, and says so. The two rooms that take longest, whole programs
-# and histories against git, would take three times as long with it; RACE=all adds it there too.
-# Many tests wait for something: so four packages at once, on however few processors. The linters
-# vet.
+# The tests, in short. RACE=1 adds the race detector for the packages in RACED, where goroutines
+# share something; RACE=all for all of them, which takes three times as long. It needs a C compiler:
+# where there is none they are played without it. Many tests wait for something: so four packages
+# at once, on however few processors. Those that play whole programs take longest by far, and go
+# first. The linters vet.
 LONGEST := ./internal/diff ./cmd/codeloops
+RACED   := $(addprefix ./internal/,agent/... cli/... lesson loop/... proc/... run/... screen/... session session/door session/lookup \
+	session/replay session/standing strategy/... view queue/board queue/hub queue/play queue/work)
 SHORT   := -short -shuffle=on -p 4 -parallel 4 -timeout 60m -vet=off -ldflags=-w
-race     = $(if $(RACE),$(if $(shell command -v $(CC) 2>/dev/null),-race,$(warning no C compiler found: testing without the race detector)))
-all      = $(if $(filter all,$(RACE)),$(race))
+race    := $(if $(RACE),$(if $(shell command -v $(CC) 2>/dev/null),-race,$(warning no C compiler found: testing without the race detector)))
+raced   := $(if $(race),$(if $(filter all,$(RACE)),./...,$(RACED)))
+rest     = $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST) $(raced))")
 test:
-	CGO_ENABLED=$(if $(all),1,0) $(GO) test $(SHORT) $(all) $(LONGEST)
-	CGO_ENABLED=$(if $(race),1,0) $(GO) test $(SHORT) $(race) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST))")
+	$(if $(filter ./...,$(raced)),,$(GO) test $(SHORT) $(LONGEST) $(rest))
+	$(if $(raced),CGO_ENABLED=1 $(GO) test $(SHORT) $(race) $(raced))
 
 # The long tests, chosen by name: series of random histories and of kills at any moment, and
 # outputs of many megabytes. `make test` plays a few of them or none.
@@ -46,11 +49,11 @@ test-long:
 # Attempts to get bad work accepted as DONE, each with an honest twin
 # (testdata/lies): all of them, or those that RUN names.
 lies: build
-	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestLies/$(RUN)' ./internal/e2e/scenarios
+	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 60m -run 'TestLies/$(RUN)' ./internal/e2e/scenarios
 
 # Actions of users during a run (testdata/users): all of them, or those that RUN names.
 users: build
-	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestUsers/$(RUN)' ./internal/e2e/scenarios
+	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 60m -run 'TestUsers/$(RUN)' ./internal/e2e/scenarios
 
 # The queue under load: workers and hubs that are killed or stopped, turns of many leases,
 # conflicts. All of them, or those that RUN names; test-long plays short forms. HUB=nats uses a
