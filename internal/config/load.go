@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -33,6 +34,8 @@ type Options struct {
 	TrustProject bool
 	// Project is a project file that was read earlier, and applies instead of any that is there now; nil is none.
 	Project *ProjectFile
+	// Global is a copy of the user's file that applies instead of that; "" is none.
+	Global string
 }
 
 // Load returns the effective configuration. Errors are an [*Error] or, for several
@@ -48,7 +51,7 @@ func Load(o Options) (*Config, error) {
 		}
 	}
 	keys := newSchema()
-	global, inGlobal := o.file(keys, paths.Global, Global)
+	global, inGlobal := o.file(keys, cmp.Or(o.Global, paths.Global), Global)
 	project, inProject := o.file(keys, paths.Project, Project)
 	if len(inProject) == 0 {
 		inProject = o.distrust(project, paths.Trust)

@@ -31,6 +31,8 @@ type Task struct {
 	Dir string `json:"dir,omitempty"`
 	// Project is the project's configuration file that applied there; what agents make of it meanwhile does not count.
 	Project *config.ProjectFile `json:"project,omitempty"`
+	// Global is the digest of the user's configuration file at that time, of which the home has a copy; "" is unknown.
+	Global string `json:"global,omitempty"`
 	// Target is the branch that the result is merged into, without refs/heads/.
 	Target string      `json:"target"`
 	Flags  []loop.Flag `json:"flags,omitempty"` // settings of its run, by the names of config.Flags

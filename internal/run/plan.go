@@ -35,6 +35,8 @@ type Options struct {
 	// Project is a project's configuration file that was read earlier, and applies instead of any that is there now; nil
 	// is none.
 	Project *config.ProjectFile
+	// Global is a copy of the user's configuration file that applies instead of that; "" is none.
+	Global string
 
 	// Around wraps each of the run's agents. It is asked each time a process would be started for
 	// a turn, and may refuse it with [loop.Stop]. May be nil.
@@ -157,7 +159,7 @@ func (p *Plan) load() (err error) {
 	h := p.options.Host
 	p.Config, err = config.Load(config.Options{
 		Flags: p.settings.values, Env: h.Environ, Home: h.Home(), WorkingDir: p.Dir,
-		RepositoryRoot: p.tree.Root(), TrustProject: p.settings.Trusts(), Project: p.options.Project,
+		RepositoryRoot: p.tree.Root(), TrustProject: p.settings.Trusts(), Project: p.options.Project, Global: p.options.Global,
 	})
 	if err != nil {
 		return err

@@ -164,6 +164,10 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	if err != nil {
 		return t, err
 	}
+	global, err := play.KeepGlobal(b.home, &b.Host)
+	if err != nil {
+		return t, err
+	}
 	var after []string
 	for _, ref := range o.after {
 		r, err := b.find(cmd.Context(), ref)
@@ -173,7 +177,7 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 		after = append(after, r.Task.ID)
 	}
 	return queue.Task{
-		Repository: here, Dir: dir, Project: project, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: after, Touches: o.touches, Setup: o.setup,
+		Repository: here, Dir: dir, Project: project, Global: global, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: after, Touches: o.touches, Setup: o.setup,
 		Priority: o.priority, Unmerged: o.unmerged, Added: b.on.Now().UTC(),
 	}, nil
 }

@@ -128,13 +128,23 @@ var marker = wording.Pattern(`^(<{7,} |>{7,} |\|{7,}( |$)|={7}$)`)
 // ErrConflicts says that a place has unresolved conflicts.
 var ErrConflicts = errors.New("conflicts are not resolved")
 
-// resolved returns an error for files that had conflicts and still contain markers that neither side had.
+// resolved returns an error for files that had conflicts and still contain markers that neither side had, and for submodules
+// that both sides have moved and nobody has moved since.
 func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
-	out, err := p.tree.git(ctx, "diff-files", "--name-only", "--diff-filter=U", "-z")
+	out, err := p.tree.git(ctx, "ls-files", "--unmerged", "-z")
 	if err != nil {
 		return err
 	}
-	files := strings.Split(strings.Trim(out, "\x00"), "\x00")
+	var files, left []string
+	for entry := range strings.SplitSeq(out, "\x00") { // "MODE ID STAGE\tPATH"
+		about, path, _ := strings.Cut(entry, "\t")
+		if is := strings.Fields(about); len(is) > 2 {
+			files = append(files, path)
+			if is[0] == gitlink && is[2] == "2" && p.tree.standsAt(ctx, path, is[1]) {
+				left = append(left, wording.Path(path)+" (a submodule: check out in it the commit to merge, or git add it as it is)")
+			}
+		}
+	}
 	if conflicts := p.rec.conflicts(); len(conflicts) > 0 {
 		files, ours, theirs = append(files, conflicts...), p.rec.Update.Ours, p.rec.Update.Theirs
 	}
@@ -145,7 +155,6 @@ func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	var left []string
 	for _, file := range files {
 		line, err := p.tree.marked(ctx, root, file, []string{ours, cmp.Or(theirs, ours)})
 		if err != nil {

@@ -179,3 +179,43 @@ func TestSubmodulePointer(t *testing.T) {
 	s.Git("merge", "--quiet", "--ff-only", head)
 	s.must(p.Remove(t.Context(), "main"))
 }
+
+// TestSubmoduleConflict: where the task and the user have moved a submodule, neither's commit is taken unasked.
+func TestSubmoduleConflict(t *testing.T) {
+	t.Parallel()
+	s, lib := newScene(t), newScene(t)
+	s.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Root, "lib")
+	base := s.Save("lib")
+	one := lib.Git("commit-tree", "-p", "HEAD", "-m", "one", "HEAD^{tree}")
+	lib.Git("update-ref", "refs/heads/one", one)
+	two := lib.Save("two")
+	in := filepath.Join(s.Root, "lib")
+	p, err := s.site.Open(t.Context(), place.Task{
+		Name: "t", Base: base, Setup: "git -c protocol.file.allow=always submodule --quiet update --init",
+	})
+	s.must(err)
+	its := filepath.Join(p.Dir, "lib")
+	moved := func() *place.Judged { // a checkpoint has the files as well
+		return s.judged(s.In(p.Dir, "rev-parse", "HEAD"), s.state(p.Dir))
+	}
+	s.In(its, "checkout", "-q", one)
+	_, err = p.Commit(t.Context(), "m", moved())
+	s.must(err)
+	s.In(in, "fetch", "-q")
+	s.In(in, "checkout", "-q", two)
+	tip := s.Save("two")
+	conflicts, err := p.Update(t.Context(), tip)
+	if s.must(err); len(conflicts) != 1 {
+		t.Fatalf("conflicts in %q", conflicts)
+	}
+	if _, err = p.Commit(t.Context(), "m", moved()); !errors.Is(err, place.ErrConflicts) {
+		t.Fatalf("%v, want a conflict", err)
+	}
+	s.In(its, "fetch", "-q")
+	s.In(its, "checkout", "-q", two)
+	head, err := p.Commit(t.Context(), "m", moved())
+	s.must(err)
+	if got := s.Git("rev-parse", head+":lib"); got != two {
+		t.Errorf("the submodule is at %s, want %s", got, two)
+	}
+}

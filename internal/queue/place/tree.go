@@ -154,6 +154,16 @@ func (t tree) staysBehind(ctx context.Context, dir, was, commit string) (bool, e
 	return in == "", err
 }
 
+// standsAt reports whether a submodule is at a commit, or not checked out.
+func (t tree) standsAt(ctx context.Context, path, commit string) bool {
+	dir := filepath.Join(t.dir, filepath.FromSlash(path))
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		return true
+	}
+	head, err := t.repo.Run(ctx, dir, "rev-parse", "HEAD")
+	return err == nil && head == commit
+}
+
 // marked returns the number of the first line that is a conflict marker and in neither side; 0 is none.
 func (t tree) marked(ctx context.Context, root *os.Root, file string, sides []string) (int, error) {
 	name := filepath.FromSlash(file)

@@ -86,7 +86,7 @@ func (g *ground) sessions(t *queue.Task) (*session.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sessionsOf(g.player.Host, g.repo.Root, t, settings)
+	return g.player.sessionsOf(g.repo.Root, t, settings)
 }
 
 // claim tells the origin that work on the task has begun.

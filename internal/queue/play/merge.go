@@ -167,7 +167,7 @@ func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := configured(g.player.Host, dir, t, settings)
+	cfg, err := g.player.configured(dir, t, settings)
 	if err != nil || len(cfg.Checks) == 0 {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/config"
-	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
@@ -26,12 +25,16 @@ func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log s
 	if err != nil {
 		return out, "", err
 	}
+	global, err := p.global(&j.Task)
+	if err != nil {
+		return out, "", err
+	}
 	h := *p.Host
 	if h.Dir, err = place.Enter(tree, j.Task.Dir); err != nil {
 		return out, "", err
 	}
 	o := run.Options{
-		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Words: j.Words, Settings: settings, Project: j.Task.Project,
+		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Words: j.Words, Settings: settings, Project: j.Task.Project, Global: global,
 		Around: a.gate.around, MaxWait: mostWait,
 		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(task, sentence) }},
 	}
@@ -118,7 +121,7 @@ func (a *attempt) earlier(tree string) (one session.Overview, store *session.Sto
 	}
 	settings, err := a.settings()
 	if err == nil {
-		store, err = sessionsOf(a.player.Host, tree, &a.job.Task, settings)
+		store, err = a.player.sessionsOf(tree, &a.job.Task, settings)
 	}
 	if err != nil {
 		return one, nil, err
@@ -130,8 +133,8 @@ func (a *attempt) earlier(tree string) (one session.Overview, store *session.Sto
 }
 
 // sessionsOf returns the store of the sessions of runs in a work tree.
-func sessionsOf(h *host.Host, tree string, t *queue.Task, s run.Settings) (*session.Store, error) {
-	cfg, err := configured(h, tree, t, s)
+func (p *Player) sessionsOf(tree string, t *queue.Task, s run.Settings) (*session.Store, error) {
+	cfg, err := p.configured(tree, t, s)
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +146,14 @@ func sessionsOf(h *host.Host, tree string, t *queue.Task, s run.Settings) (*sess
 }
 
 // configured loads the configuration of a task in a work tree.
-func configured(h *host.Host, tree string, t *queue.Task, s run.Settings) (*config.Config, error) {
+func (p *Player) configured(tree string, t *queue.Task, s run.Settings) (*config.Config, error) {
+	global, err := p.global(t)
+	if err != nil {
+		return nil, err
+	}
+	h := p.Host
 	return config.Load(config.Options{
-		Env: h.Environ, Home: h.Home(), WorkingDir: within(tree, t), RepositoryRoot: tree, Project: t.Project,
+		Env: h.Environ, Home: h.Home(), WorkingDir: within(tree, t), RepositoryRoot: tree, Project: t.Project, Global: global,
 		Flags: s.Values(), TrustProject: s.Trusts(),
 	})
 }
