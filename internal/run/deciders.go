@@ -8,6 +8,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/deciding"
+	"codeloops/internal/proc"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
 )
@@ -87,6 +88,14 @@ func (d *deciders) pin() {
 			d.tree.Pins[f.Path] = target
 		}
 	}
+}
+
+// pinned returns a command with the program that its path led to when the run began.
+func (d *deciders) pinned(c proc.Command) proc.Command {
+	if c.Argv = slices.Clone(c.Argv); len(c.Argv) > 0 {
+		c.Argv[0] = d.tree.Pinned(c.Argv[0])
+	}
+	return c
 }
 
 // criticFiles returns the files that critics are started from.

@@ -134,10 +134,7 @@ type site struct {
 
 // Run starts a command in its directory or, if that is gone, in the nearest one above it.
 func (s site) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
-	if argv := slices.Clone(c.Argv); len(argv) > 0 {
-		argv[0] = s.deciders.tree.Pinned(argv[0])
-		c.Argv = argv
-	}
+	c = s.deciders.pinned(c)
 	if rel, err := filepath.Rel(s.root, c.Dir); err == nil {
 		own := s.tree.Root()
 		if rel, err = filepath.Rel(own, view.Standing(own, filepath.Join(own, rel))); err == nil {
@@ -251,7 +248,7 @@ func (r *running) judge(of crew.Cast, place agent.Place, v *view.Place) (*critic
 		return nil, err
 	}
 	return &critic.Critic{
-		ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: judge, Open: forReaders(v), Place: place.Dir},
+		ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: judge, Open: r.forReaders(v), Place: place.Dir},
 		Dir:            place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Free: crew.MayBuild(r.Config),
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"codeloops/internal/agent/seat"
+	"codeloops/internal/proc"
 	"codeloops/internal/run/check"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/view"
@@ -26,9 +27,24 @@ func forChecks(place *view.Place) func(context.Context) (check.View, error) {
 }
 
 // forReaders opens views for read-only turns; nil likewise.
-func forReaders(place *view.Place) func(context.Context) (seat.View, error) {
+func (r *running) forReaders(place *view.Place) func(context.Context) (seat.View, error) {
 	if place.Kind() == view.Tree {
 		return nil
 	}
-	return func(ctx context.Context) (seat.View, error) { return place.Open(ctx) }
+	return func(ctx context.Context) (seat.View, error) {
+		v, err := place.Open(ctx)
+		return pinned{v, r.deciders}, err
+	}
+}
+
+// pinned is a view in which critics are started from the programs that they began with.
+type pinned struct {
+	*view.View
+
+	deciders *deciders
+}
+
+// Run implements [agent.Starter].
+func (p pinned) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	return p.View.Run(ctx, p.deciders.pinned(c))
 }

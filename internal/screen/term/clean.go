@@ -55,5 +55,5 @@ func ASCII(text string) string { return asASCII.Replace(text) }
 func Narrow(text string) string { return ASCII(strings.ReplaceAll(text, "…", "~")) }
 
 var asASCII = strings.NewReplacer( //nolint:gochecknoglobals // a table
-	"…", "...", "·", "-", "−", "-", "│", "|", "─", "-", "→", "->", "↑↓", "up/down", "≥", ">=",
+	"✓", "+", "…", "...", "·", "-", "−", "-", "│", "|", "─", "-", "→", "->", "↑↓", "up/down", "≥", ">=",
 )

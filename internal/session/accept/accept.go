@@ -155,6 +155,20 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 			k.forIndex[c.Path] = index
 		}
 	}
+	if err := k.told(gone, mingled); err != nil {
+		return err
+	}
+	if len(later) > 0 {
+		k.left = append(k.left, "changed since the run, which was not committed: "+worktree.Names(later))
+	}
+	if len(inside) > 0 {
+		k.left = append(k.left, "not committed, as it is a repository of its own, or in one: "+worktree.Names(inside))
+	}
+	return nil
+}
+
+// told refuses to commit files that do not hold the run's change any more, and those where it cannot be told apart.
+func (k *committer) told(gone, mingled []string) error {
 	if len(gone) > 0 {
 		return hint.Errorf("if another branch is checked out, go back to the run's; else `codeloops sessions restore "+k.Run.Session+"` brings it back",
 			"nothing was committed, because the work tree does not hold the run's change of %s any more", worktree.Names(gone))
@@ -162,12 +176,6 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 	if len(mingled) > 0 {
 		return hint.Errorf("`codeloops diff` shows the run's lines; take them by hand: git add --patch",
 			"nothing was committed, because what you had changed cannot be told from what the run changed in %s", worktree.Names(mingled))
-	}
-	if len(later) > 0 {
-		k.left = append(k.left, "changed since the run, which was not committed: "+worktree.Names(later))
-	}
-	if len(inside) > 0 {
-		k.left = append(k.left, "not committed, as it is a repository of its own, or in one: "+worktree.Names(inside))
 	}
 	return nil
 }
