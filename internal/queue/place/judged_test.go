@@ -117,6 +117,19 @@ func TestSparse(t *testing.T) {
 	}
 }
 
+// TestInnerWorkTree: a work tree that an agent has left in a task's is named as what it is, and not merged.
+func TestInnerWorkTree(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.open("t")
+	s.In(p.Dir, "worktree", "add", "--quiet", "-b", "side", "inner")
+	_, err := p.Commit(t.Context(), "m", nil)
+	s.refused(err, "another work tree")
+	s.must(os.RemoveAll(filepath.Join(p.Dir, "inner")))
+	_, err = p.Commit(t.Context(), "m", nil)
+	s.must(err)
+}
+
 // TestJudgedAgain: a second session builds on the first one's result and on the update, and its conflicts may take
 // several sessions.
 func TestJudgedAgain(t *testing.T) {

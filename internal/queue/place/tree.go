@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"codeloops/internal/queue/git"
+	"codeloops/internal/repo"
 	"codeloops/internal/view"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -133,6 +134,10 @@ func (t tree) nested(ctx context.Context, since string) error {
 		} else if stays {
 			// Otherwise git would go on treating it as a repository.
 			_, err := t.git(ctx, "reset", "--quiet", "--", ":(top,literal)"+path)
+			if r, e := repo.Open(dir, func(string) (string, bool) { return "", false }); e == nil && r.GitDir != r.CommonDir {
+				return cmp.Or(err, hint.Errorf("git merge "+link[1]+" there, if you need its commits, then rm -r "+wording.Shell(dir)+", and codeloops queue retry goes on",
+					"%s is another work tree, a whole checkout with a branch of its own, and would not be merged", wording.Name(dir)))
+			}
 			return cmp.Or(err, hint.Errorf("push it from there, or remove its .git",
 				"%s is a git repository of its own, and its contents would not be merged", wording.Name(dir)))
 		}
