@@ -21,6 +21,9 @@ func (t Trees) own(admin string) string {
 	return filepath.Join(t.of.CommonDir, repo.OwnDir, filepath.Base(admin))
 }
 
+// began is the file with the refs that a work tree had when it parted: git may pack others meanwhile.
+const began = "refs-then"
+
 // Part gives a work tree of ours refs, a stash, settings and hooks of its own, which are what the repository has now, so
 // that what commands do to them there does not reach the user or other tasks. The stash begins empty. Objects are still
 // the repository's, and the extension keeps git from removing those that only the user's refs need.
@@ -52,6 +55,7 @@ func (t Trees) Part(ctx context.Context, tree, branch string) error {
 	return errors.Join(
 		os.RemoveAll(filepath.Join(own, "refs", "heads", filepath.FromSlash(branch))), // of an earlier time
 		file.Write(filepath.Join(own, "packed-refs"), []byte(packed.String()), 0o600),
+		file.Write(filepath.Join(own, began), []byte(packed.String()), 0o600),
 		file.Write(filepath.Join(admin, "commondir"), []byte("../../"+repo.OwnDir+"/"+filepath.Base(admin)+"\n"), 0o600),
 	)
 }
@@ -70,17 +74,16 @@ func (t Trees) begin(ctx context.Context, own string) error {
 			}
 		}
 	}
-	for _, name := range []string{"info", "hooks"} {
-		if err := os.CopyFS(filepath.Join(own, name), os.DirFS(filepath.Join(t.of.CommonDir, name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	var copied []string
+	for _, pattern := range []string{"config", "shallow", "info/*", "hooks/*"} {
+		names, err := fs.Glob(os.DirFS(t.of.CommonDir), pattern)
+		if err != nil {
 			return err
 		}
+		copied = append(copied, names...)
 	}
-	for _, name := range []string{"config", "shallow"} {
-		text, err := os.ReadFile(filepath.Join(t.of.CommonDir, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(own, name), text, 0o600)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range copied { // hooks are often links to files of the work tree
+		if err := copyFile(filepath.Join(t.of.CommonDir, filepath.FromSlash(name)), filepath.Join(own, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
@@ -100,7 +103,7 @@ func (t Trees) begin(ctx context.Context, own string) error {
 		return err
 	}
 	for _, e := range config.Entries() { // relative to the file
-		if section, _, _ := strings.Cut(e.Key, "."); strings.HasPrefix(section, "include") && filepath.IsLocal(e.Value) || strings.HasPrefix(e.Value, "../") {
+		if strings.HasPrefix(e.Key, "include") && !filepath.IsAbs(e.Value) && !strings.HasPrefix(e.Value, "~") {
 			if err := set(e.Key, up+e.Value); err != nil {
 				return err
 			}
@@ -111,6 +114,22 @@ func (t Trees) begin(ctx context.Context, own string) error {
 		return err
 	}
 	return file.Write(filepath.Join(own, "HEAD"), head, 0o600)
+}
+
+// copyFile copies a file, also one that a link leads to. Whatever else there is, is left out.
+func copyFile(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // a link that leads nowhere
+	}
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, info.Mode().Perm())
 }
 
 // Rejoin has a work tree of ours share the repository's refs and settings again. The branch moves there as commands have
@@ -130,8 +149,9 @@ func (t Trees) Rejoin(ctx context.Context, tree, branch string) (others []string
 	if err != nil {
 		return nil, err
 	}
+	then, _ := os.ReadFile(filepath.Join(own, began)) // an agent may have removed it: all are changes then
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
-		if _, err := os.Lstat(filepath.Join(own, filepath.FromSlash(name))); err != nil {
+		if strings.Contains("\n"+string(then), "\n"+refs[name]+" "+name+"\n") {
 			continue // as it was
 		}
 		if is, other := strings.CutPrefix(name, "refs/heads/"); other && is != branch {

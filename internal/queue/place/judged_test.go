@@ -46,7 +46,7 @@ func TestJudged(t *testing.T) {
 			s.Put(s.CommonDir, "info/attributes", "new filter=x\n")
 			s.In(dir, "config", "filter.x.clean", "tr n m")
 		}},
-		"from before": {before: func(s scene, dir string) { s.Put(dir, "hidden", "hidden\n") }},
+		"from before":  {before: func(s scene, dir string) { s.Put(dir, "hidden", "hidden\n") }},
 		"dirty before": {before: func(s scene, dir string) { s.Put(dir, "first", "left\n") }},
 		"committed before": {before: func(s scene, dir string) {
 			s.Put(dir, "hidden", "hidden\n")

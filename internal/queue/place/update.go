@@ -120,7 +120,9 @@ func (p *Place) merge(ctx context.Context, theirs string) error {
 }
 
 // Part gives the place refs, settings and a stash of its own, for commands that run there.
-func (p *Place) Part(ctx context.Context) error { return p.repo.Trees().Part(ctx, p.Dir, p.branch.name) }
+func (p *Place) Part(ctx context.Context) error {
+	return p.repo.Trees().Part(ctx, p.Dir, p.branch.name)
+}
 
 // Rejoin takes over what they have done to the place's branch.
 func (p *Place) Rejoin(ctx context.Context) error {
