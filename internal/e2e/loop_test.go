@@ -144,7 +144,7 @@ type tells struct{ tokens, cost, conversation bool }
 func reports(c cli) tells {
 	all := tells{tokens: true, conversation: true}
 	switch c.name {
-	case "claude", "opencode", "kilo", "pi", "cline":
+	case "claude": // the others have no price of a scripted model, and report $0
 		all.cost = true
 	case "cn":
 		return tells{}

@@ -23,11 +23,15 @@ const (
 	criticMark = "You are the critic in a loop."
 )
 
-var iterationMark = regexp.MustCompile(`This is iteration (\d+)`)
+var (
+	iterationMark = regexp.MustCompile(`This is iteration (\d+)`)
+	sealMark      = regexp.MustCompile(`(?m)^SEAL: (\S+)$`)
+)
 
 // turns creates a script from a function that answers in turns. Agents also ask for other things: a
 // title for the conversation, which of two models to take, what to remember. A request without a
-// shell or without a prompt of codeloops is such a thing.
+// shell or without a prompt of codeloops is such a thing. A decision that was not cut off gets the
+// seal of its prompt.
 func turns(play func(turn) model.Answer) model.Script {
 	return asked([]string{actorMark, criticMark}, play)
 }
@@ -46,7 +50,11 @@ func asked(marks []string, play func(turn) model.Answer) model.Script {
 		if m := iterationMark.FindStringSubmatch(t.prompt); m != nil {
 			t.iteration, _ = strconv.Atoi(m[1])
 		}
-		return play(t)
+		a := play(t)
+		if m := sealMark.FindStringSubmatch(t.prompt); m != nil && a.Stop == "" && strings.Contains(a.Text, "DECISION:") {
+			a.Text = strings.TrimRight(a.Text, "\n") + "\nSEAL: " + m[1] + "\n"
+		}
+		return a
 	}
 }
 
