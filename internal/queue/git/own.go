@@ -63,7 +63,6 @@ func (t Trees) Part(ctx context.Context, tree, branch string) error {
 // begin makes the directory of a work tree. All links in it are relative, so that they lead into copies of the repository,
 // too.
 func (t Trees) begin(ctx context.Context, own string) error {
-	const up = "../../"
 	if err := os.MkdirAll(filepath.Join(own, "refs"), 0o700); err != nil {
 		return err
 	}
@@ -74,46 +73,50 @@ func (t Trees) begin(ctx context.Context, own string) error {
 			}
 		}
 	}
-	var copied []string
 	for _, pattern := range []string{"config", "shallow", "info/*", "hooks/*"} {
 		names, err := fs.Glob(os.DirFS(t.of.CommonDir), pattern)
+		for _, name := range names { // hooks are often links to files of the work tree
+			err = errors.Join(err, copyFile(filepath.Join(t.of.CommonDir, filepath.FromSlash(name)), filepath.Join(own, filepath.FromSlash(name))))
+		}
 		if err != nil {
 			return err
 		}
-		copied = append(copied, names...)
 	}
-	for _, name := range copied { // hooks are often links to files of the work tree
-		if err := copyFile(filepath.Join(t.of.CommonDir, filepath.FromSlash(name)), filepath.Join(own, filepath.FromSlash(name))); err != nil {
-			return err
-		}
-	}
-	set := func(key, value string) error {
-		_, err := t.of.Run(ctx, t.of.Root, "config", "--file", filepath.Join(own, "config"), "--add", key, value)
+	if err := t.adapt(ctx, filepath.Join(own, "config")); err != nil {
 		return err
-	}
-	if err := set("extensions.preciousObjects", "true"); err != nil {
-		return err
-	}
-	text, err := os.ReadFile(filepath.Join(own, "config"))
-	if err != nil {
-		return err
-	}
-	config, err := repo.Parse(string(text))
-	if err != nil {
-		return err
-	}
-	for _, e := range config.Entries() { // relative to the file
-		if strings.HasPrefix(e.Key, "include") && !filepath.IsAbs(e.Value) && !strings.HasPrefix(e.Value, "~") {
-			if err := set(e.Key, up+e.Value); err != nil {
-				return err
-			}
-		}
 	}
 	head, err := os.ReadFile(filepath.Join(t.of.CommonDir, "HEAD")) // last, as it makes the directory whole
 	if err != nil {
 		return err
 	}
 	return file.Write(filepath.Join(own, "HEAD"), head, 0o600)
+}
+
+// up leads from the directory of a work tree to the one that the others share.
+const up = "../../"
+
+// adapt makes a copy of the settings fit for the directory of a work tree.
+func (t Trees) adapt(ctx context.Context, config string) error {
+	text, err := os.ReadFile(config)
+	if err != nil {
+		return err
+	}
+	settings, err := repo.Parse(string(text))
+	if err != nil {
+		return err
+	}
+	added := []repo.Entry{{Key: "extensions.preciousObjects", Value: "true"}}
+	for _, e := range settings.Entries() {
+		if strings.HasPrefix(e.Key, "include") && !filepath.IsAbs(e.Value) && !strings.HasPrefix(e.Value, "~") {
+			added = append(added, repo.Entry{Key: e.Key, Value: up + e.Value}) // relative to the file
+		}
+	}
+	for _, e := range added {
+		if _, err := t.of.Run(ctx, t.of.Root, "config", "--file", config, "--add", e.Key, e.Value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // copyFile copies a file, also one that a link leads to. Whatever else there is, is left out.
