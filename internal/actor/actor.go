@@ -17,6 +17,10 @@ type Actor struct {
 	// Resume continues the agent's conversation in later iterations. The prompt is the
 	// same either way, so that nothing is lost when a conversation cannot be continued.
 	Resume bool
+	// Instructions are what the user tells it in addition.
+	Instructions string
+	// Template is the prompt; nil is codeloops' own.
+	Template prompt.Template
 	// Refine is the prompt from the second iteration on; nil is codeloops' own.
 	Refine prompt.Template
 }

@@ -30,14 +30,15 @@ func (a *Actor) prompt(b loop.Brief) string {
 	fmt.Fprintf(&p, intro+"\n", b.Iteration)
 	switch {
 	case b.Previous == nil:
-		task(&p, b.Task)
+		a.task(&p, b.Task)
 		checks(&p, b.Baseline, true)
 		return p.String()
 	case a.Refine != nil:
 		refine(&p, a.Refine, b)
+		instructions(&p, a.Instructions)
 		turn(&p, b.Previous.Attempt.Turn)
 	default:
-		task(&p, b.Task)
+		a.task(&p, b.Task)
 		turn(&p, b.Previous.Attempt.Turn)
 		review(&p, *b.Previous)
 	}
@@ -47,8 +48,20 @@ func (a *Actor) prompt(b loop.Brief) string {
 	return p.String()
 }
 
-func task(p *strings.Builder, text string) {
-	fmt.Fprintf(p, "\nThe task:\n\n%s\n", strings.Trim(text, "\n"))
+// task writes what is to be done, in the user's own words if there are some.
+func (a *Actor) task(p *strings.Builder, text string) {
+	if a.Template == nil {
+		fmt.Fprintf(p, "\nThe task:\n\n%s\n", strings.Trim(text, "\n"))
+	} else {
+		refine(p, a.Template, loop.Brief{Task: text})
+	}
+	instructions(p, a.Instructions)
+}
+
+func instructions(p *strings.Builder, text string) {
+	if text != "" {
+		fmt.Fprintf(p, "\n%s\n", strings.Trim(wording.Clean(text), "\n"))
+	}
 }
 
 // turn says how the last turn ended, unless it completed.

@@ -48,6 +48,7 @@ func (a *Agent) environ(r Request) []string {
 	}
 	return append(env,
 		"CODELOOPS_SESSION="+a.at.Session,
+		"CODELOOPS_RUN="+strconv.Itoa(a.at.Run+1),
 		"CODELOOPS_ROLE="+string(r.Role),
 		"CODELOOPS_ITERATION="+strconv.Itoa(r.Iteration),
 		"CODELOOPS_ASK="+strconv.Itoa(r.Ask+r.Leg+r.Try),

@@ -142,6 +142,7 @@ func testEnvironment(t *testing.T, spec Spec) {
 		"ODD":                 "a=b\nc",
 		"CODELOOPS_SESSION":   s.place.Session,
 		"CODELOOPS_ROLE":      "critic",
+		"CODELOOPS_RUN":       "1",
 		"CODELOOPS_ITERATION": "12",
 		"CODELOOPS_ASK":       "2",
 	} {

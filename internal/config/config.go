@@ -44,7 +44,7 @@ func (c *Config) validate() error {
 		key, args = "critic_command", critic.CriticCommand
 	}
 	return slices.Concat(
-		c.lacksModel("actor", c.Actor, "command", c.Agents[c.Actor.Agent].Command),
+		c.lacksModel("actor", c.Actor.Role, "command", c.Agents[c.Actor.Agent].Command),
 		c.lacksModel("critic", c.Critic.Role, key, args),
 		c.checkRevision(), c.unknownRoles(), c.checkQuorum(), c.checkConvergence(),
 	).orNil()

@@ -53,7 +53,7 @@ type Config struct {
 	SessionDir  string                 `key:"session_dir" is:"dir" flag:"session-dir" trust:"needed" resume:"said" help:"keep session logs in {dir} (default ~/.local/share/codeloops/sessions)" more:"It lies outside of the work tree. A relative path starts at this file."`
 	Keep        int                    `key:"keep" default:"20" trust:"needed" help:"keep the checkpoints of this many sessions of a repository, the latest ones" more:"codeloops sessions restore needs them. Logs are kept until you remove them."`
 	KeepFor     time.Duration          `key:"keep_for" default:"30d" trust:"needed" help:"also keep the checkpoints of all sessions that began within this time; 0s keeps all" more:"What resume needs is always kept."`
-	Actor       Role                   `key:"actor" flags:"actor-"`
+	Actor       Worker                 `key:"actor" flags:"actor-"`
 	Critic      Judge                  `key:"critic" flags:"critic-"`
 	Strategy    Strategy               `key:"strategy" flags:"" trust:"needed"`
 	Lessons     Lessons                `key:"lessons" trust:"needed"`
@@ -101,9 +101,20 @@ type Role struct {
 	PriceOutput float64       `key:"price_output" is:"dollars" help:"US dollars per million tokens of output"`
 }
 
+// A Worker is the actor.
+type Worker struct {
+	Role
+
+	Instructions string `key:"instructions" is:"text?" trust:"needed" help:"what the actor is told in addition to its task"`
+	Template     string `key:"template" is:"task" trust:"needed" help:"the prompt for the actor, in place of codeloops' own words" more:"It must contain {prompt}. From the second iteration on, refine_template counts if it is set."`
+}
+
 // A Judge is the critic, or several critics instead of one.
 type Judge struct {
 	Role
+
+	Instructions string `key:"instructions" is:"text?" trust:"needed" looser:"differs" help:"what the critic is told in addition to its task"`
+	Template     string `key:"template" is:"critique" trust:"needed" looser:"differs" help:"the same as critique_template, and counts instead of it"`
 
 	_       topic    `topic:"Agents"`
 	Members []string `key:"panel" is:"agents" flag:"panel" trust:"needed" looser:"panel" help:"{agent}, or agent:model, of a panel that judges instead of one critic; may be repeated" more:"Each judges the same work by itself. The budgets of the critic apply to all of them together."`
@@ -116,8 +127,10 @@ type Judge struct {
 type Member struct {
 	About        string `key:"about" is:"text" default:"writes the tests" help:"what the role is for, in a few words, for those who choose it"`
 	Instructions string `key:"instructions" is:"text" default:"Write tests, and nothing else." help:"what its agent is told in addition to its task"`
+	Template     string `key:"template" is:"text" default:"Write tests for this: {prompt}" help:"what its agent is told in place of codeloops' own words" more:"It may contain {prompt}; that of a coordinator or a classifier must contain {worker_descriptions}. The form of the reply follows in any case."`
 	Strategy     string `key:"strategy" is:"loop" default:"actor-critic" help:"the strategy with which it works when it is chosen; without it, it has one turn"`
 	Accepts      string `key:"accepts" is:"schema" default:"{\"type\": \"object\", \"required\": [\"files\"]}" help:"swarm: the JSON schema of what it can be handed; without it, any object"`
+	Passes       string `key:"passes" is:"none|last|all" default:"last" help:"swarm: what it is shown of what the others have said; without it, pass_full_history counts"`
 	Role
 }
 

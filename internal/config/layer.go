@@ -157,6 +157,9 @@ func (r *fileReader) take(n node) bool {
 	if f == nil && s.Directory {
 		is, f = absolute(is.(string), filepath.Dir(r.name), r.home)
 	}
+	if role, template := strings.CutSuffix(strings.Join(key, "."), ".template"); f == nil && template && strings.HasPrefix(role, roleKeys) {
+		f = checkTemplate(strings.TrimPrefix(role, roleKeys), is.(string))
+	}
 	if f != nil {
 		n.line = n.at(f.line)
 		r.fail(n, n.key.String()+" "+f.problem, f.hint)

@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 	c := mustLoad(t, Options{})
 	role := Role{Agent: "claude", Fallback: []string{}, Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
 	want := Config{
-		Agent: "claude", Fallback: []string{}, AgentOrder: []string{}, ActorSession: "fresh", Actor: role,
+		Agent: "claude", Fallback: []string{}, AgentOrder: []string{}, ActorSession: "fresh", Actor: Worker{Role: role},
 		Critic:        Judge{Role: role, Members: []string{}, Quorum: "all", Rounds: 1},
 		Agents:        map[string]CustomAgent{},
 		MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2, MaxOutput: 256 << 20,
@@ -124,6 +124,8 @@ func chosen() map[string][2]any {
 		"strategy.decide":                  {"majority", "judge"},
 		"critique_template":                {"{prompt}{diff}", "{diff}\n{prompt}"},
 		"refine_template":                  {"{prompt}{critique}", "{issues_bulleted}\n{prompt}"},
+		"critic.template":                  {"{prompt}{diff}", "{diff}\n{prompt}"},
+		"actor.template":                   {"{prompt}", "Do it:\n{prompt}"},
 		"policy.on_violation":              {"stop", "revise"},
 		"policy.tamper":                    {"report", "block"},
 		"convergence.warn_after":           {0, 3},
@@ -413,7 +415,7 @@ func TestVariables(t *testing.T) {
 func TestVariablesOfAgents(t *testing.T) {
 	t.Parallel()
 	mustLoad(t, Options{Env: []string{
-		"CODELOOPS_ASK=1", "CODELOOPS_ITERATION=1", "CODELOOPS_ROLE=actor", "CODELOOPS_SESSION=1", "CODELOOPS_STEP=1.actor",
+		"CODELOOPS_ASK=1", "CODELOOPS_ITERATION=1", "CODELOOPS_ROLE=actor", "CODELOOPS_RUN=1", "CODELOOPS_SESSION=1", "CODELOOPS_STEP=1.actor",
 	}})
 }
 

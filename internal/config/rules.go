@@ -50,9 +50,13 @@ func (c *Config) Rules() []loop.Rule {
 	return all
 }
 
-// judges reports whether a key defines one of the user's own agents that may play the
-// critic. Environment values are excluded: they stay out of every log.
+// judges reports whether a key says what a role is told, which may be one that judges, or defines one
+// of the user's own agents that may play the critic. Environment values are excluded: they stay out
+// of every log.
 func (c *Config) judges(key string) bool {
+	if rest, ofRole := strings.CutPrefix(key, roleKeys); ofRole {
+		return strings.HasSuffix(rest, ".instructions") || isTemplate(rest)
+	}
 	for _, entry := range slices.Concat([]string{c.Critic.Agent}, c.Critic.Fallback, c.Critic.Members) {
 		name := loop.ParseAgent(entry).Agent
 		if strings.HasPrefix(key, "agents."+name+".") && !strings.HasPrefix(key, "agents."+name+".env.") && key != "agents."+name+".install" {
@@ -62,13 +66,15 @@ func (c *Config) judges(key string) bool {
 	return false
 }
 
+func isTemplate(key string) bool { return strings.HasSuffix(key, "template") }
+
 // texts formats a value for a log. A template is replaced by its digest.
 func texts(key string, is any) []string {
 	switch v := is.(type) {
 	case []string:
 		return v
 	case string:
-		if key == "critique_template" && v != "" {
+		if isTemplate(key) && v != "" {
 			return []string{fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(v)))}
 		}
 		return []string{v}
@@ -131,7 +137,7 @@ func valueIn(r loop.Rule) (any, bool) {
 	if len(r.Values) != 1 {
 		return nil, false
 	}
-	if r.Key == "critique_template" {
+	if isTemplate(r.Key) {
 		return r.Values[0], true
 	}
 	is, f := s.read(word(r.Values[0]))

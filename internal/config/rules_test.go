@@ -17,7 +17,7 @@ func free() []string {
 		"agent", "model", "agent_order", "fallback", "max_iterations", "max_wait", "max_consecutive_errors", "critic_retries", "actor_session", "max_output",
 		"log_output", "check_before", "fail_fast", "confirm", "log_format", "ci", "notify", "title", "session_dir", "keep", "keep_for", "refine_template",
 		"convergence.warn_after", "convergence.stop_after", "convergence.similarity",
-		"actor.agent", "actor.model", "actor.fallback", "actor.timeout", "actor.idle_timeout", "actor.price_input", "actor.price_output",
+		"actor.instructions", "actor.template", "actor.agent", "actor.model", "actor.fallback", "actor.timeout", "actor.idle_timeout", "actor.price_input", "actor.price_output",
 		"critic.agent", "critic.model", "critic.fallback", "critic.timeout", "critic.idle_timeout", "critic.price_input", "critic.price_output",
 	}
 }
@@ -139,6 +139,8 @@ func TestLoosened(t *testing.T) {
 		"secrets":                {rule("critic_env", "clean"), loop.Rule{}, `critic_env = "clean" (file:1) is "full" now`},
 		"one secret more":        {rule("env_pass", "A_KEY"), rule("env_pass", "A_KEY", "B_KEY"), `env_pass = ["A_KEY"] (file:1) is ["A_KEY", "B_KEY"] now`},
 		"a dearer run":           {rule("max_cost", "1"), rule("max_cost", "2"), `max_cost = 1.0 (file:1) is 2.0 now`},
+		"a role's instructions":  {rule("strategy.roles.evaluator.instructions", "a"), rule("strategy.roles.evaluator.instructions", "b"), `strategy.roles.evaluator.instructions = "a" (file:1) is "b" now`},
+		"a role's template":      {rule("strategy.roles.evaluator.template", "sha256:1"), rule("strategy.roles.evaluator.template", "sha256:2"), `strategy.roles.evaluator.template = "sha256:1" (file:1) is "sha256:2" now`},
 		"words of another":       {rule("critique_template", "sha256:1"), rule("critique_template", "sha256:2"), `critique_template = "sha256:1" (file:1) is "sha256:2" now`},
 		"fewer decisions":        {loop.Rule{}, rule("policy.critic_decisions", "done", "continue"), `policy.critic_decisions = ["done", "continue", "error", "escalate"] (default) is ["done", "continue"] now`},
 		"another judge":          {rule("agents.judge.command", "judge"), rule("agents.judge.command", "true"), `agents.judge.command = ["judge"] (file:1) is ["true"] now`},

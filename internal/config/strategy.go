@@ -32,7 +32,7 @@ func (s *Strategy) Values() strategy.Values {
 	for _, name := range slices.Sorted(maps.Keys(s.Roles)) {
 		if m := s.Roles[name]; m.About != "" {
 			all.Members = append(all.Members, strategy.Member{
-				Role: loop.Role(name), About: m.About, Instructions: m.Instructions, Strategy: m.Strategy, Accepts: m.Accepts,
+				Role: loop.Role(name), About: m.About, Instructions: m.Instructions, Strategy: m.Strategy, Accepts: m.Accepts, Passes: m.Passes,
 			})
 		}
 	}
@@ -62,14 +62,27 @@ func (s *Strategy) Role(name string, like Role) Role {
 	return like
 }
 
+// CriticTemplate is the user's own prompt for the critic, with its key; "" is none.
+func (c *Config) CriticTemplate() (key, text string) {
+	if c.Critic.Template != "" {
+		return "critic.template", c.Critic.Template
+	}
+	return "critique_template", c.CritiqueTemplate
+}
+
 // unknownRoles reports roles that no strategy has, for example misspelled ones.
 func (c *Config) unknownRoles() (problems Errors) {
 	for _, name := range slices.Sorted(maps.Keys(c.Strategy.set)) {
 		own := c.Strategy.set[name]
+		first := slices.Sorted(maps.Keys(own))[0]
+		if strategy.Reserved(loop.Role(name)) {
+			problems = append(problems, c.contradiction(roleKeys+name+"."+first, "has a name with a meaning of its own",
+				"take another one; the settings of actor and critic are in the tables [actor] and [critic]")...)
+			continue
+		}
 		if own["about"] != nil || strategy.HasRole(loop.Role(name)) {
 			continue
 		}
-		first := slices.Sorted(maps.Keys(own))[0]
 		problems = append(problems, c.contradiction(roleKeys+name+"."+first, "is for a role that no strategy has",
 			"`codeloops strategies` lists the roles; a role of your own needs the key about, which says what it is for")...)
 	}

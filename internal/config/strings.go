@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"codeloops/internal/agent/transcript"
+	"codeloops/internal/loop"
 	"codeloops/internal/prompt"
 	"codeloops/internal/strategy"
 	"codeloops/internal/wording"
@@ -134,7 +135,7 @@ func checks() map[string]func(string) *fault {
 	return map[string]func(string) *fault{
 		"agent": agentAndModel, "agents": agentAndModel, "model": modelName, "variable": globPattern,
 		"text": notBlank, "dir": orEmpty(notBlank), "path": pathPattern, "endpoint": webAddress,
-		"critique": asTemplate(prompt.ForCritique), "refinement": asTemplate(prompt.ForRefinement),
+		"critique": asTemplate(prompt.ForCritique), "refinement": asTemplate(prompt.ForRefinement), "task": asTemplate(prompt.ForTask),
 		"schema": jsonSchema, "strategy": oneOf(strategy.Names()...), "loop": oneOf(strategy.Loops()...),
 		"output": oneOf(append([]string{"text"}, transcript.Formats()...)...), "decision": oneOf(Decisions()...),
 	}
@@ -159,6 +160,13 @@ func webAddress(s string) *fault {
 		problem: "must be the URL of an endpoint, without a password",
 		hint:    `write it like "https://api.example.com/v1", and the name of the key's variable in embeddings_key_env`,
 	}
+}
+
+// checkTemplate rejects what is not a template for a role of a strategy.
+func checkTemplate(role, text string) *fault {
+	return asTemplate(func(text string) (prompt.Template, error) {
+		return prompt.ForRole(text, strategy.Choosing(loop.Role(role)))
+	})(text)
 }
 
 // asTemplate rejects what is not a template of a prompt. Its whole text is in the file, so trust in the

@@ -34,8 +34,9 @@ type Critic struct {
 	Random io.Reader
 	// Contract is what a verdict must satisfy; otherwise the critic is asked again.
 	Contract verdict.Contract
-	// Template is the prompt; nil is codeloops' own.
-	Template prompt.Template
+	// Template is the prompt; nil is codeloops' own. Instructions are what the user says in addition.
+	Template     prompt.Template
+	Instructions string
 	// Budget limits the prompt; the zero value is [defaultBudget].
 	Budget Budget
 	// Free allows the agent to build and test.

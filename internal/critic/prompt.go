@@ -70,6 +70,9 @@ func (c *Critic) compose(d *draft, matter loop.Case) {
 	} else {
 		d.sayf(judging, c.place())
 	}
+	if c.Instructions != "" {
+		d.sayf("%s", strings.Trim(wording.Clean(c.Instructions), "\n"))
+	}
 	d.objection(matter.Objection, c.last)
 }
 

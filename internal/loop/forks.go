@@ -96,7 +96,7 @@ func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, 
 	if err != nil || !apply || s.previous == nil {
 		return err
 	}
-	return s.rejudgeIfChanged(ctx, step.Sub(NoteRejudge))
+	return s.RejudgeIfChanged(ctx, step.Sub(NoteRejudge))
 }
 
 // Errand runs a part of the strategy in the current work tree on a part of the task, by which
@@ -110,9 +110,9 @@ func (s *Steps) Errand(ctx context.Context, step Step, task string, role Role, p
 	return err
 }
 
-// rejudgeIfChanged compares the work tree with what was judged in an applied fork. If they differ, the next
-// iteration judges the work again.
-func (s *Steps) rejudgeIfChanged(ctx context.Context, step Step) error {
+// RejudgeIfChanged compares the work tree with what was judged last, perhaps in an applied fork. If
+// they differ, the next iteration judges the work again.
+func (s *Steps) RejudgeIfChanged(ctx context.Context, step Step) error {
 	if _, known := s.journal.known[step]; known {
 		return s.Rejudge(ctx, step, s.previous.Attempt.Turn)
 	}
@@ -139,7 +139,7 @@ func (m *memory) Judged() bool { return m.again == nil }
 
 // Together runs parts of the strategy concurrently, each with its own steps below one of the
 // given steps, none of which may contain another. Parts make no iterations. The error is the
-// first one; the other parts are ended then.
+// first one; what becomes of the other parts is as in [Steps.Turns].
 func (s *Steps) Together(ctx context.Context, steps []Step, play func(ctx context.Context, i int, part *Steps) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -156,11 +156,11 @@ func (s *Steps) Together(ctx context.Context, steps []Step, play func(ctx contex
 			err = parts[i].journal.rest()
 		}
 		if err != nil {
-			cancel(err)
+			s.halt(err, cancel)
 		}
 	})
 	s.live = s.live || slices.ContainsFunc(parts, func(p *Steps) bool { return p.live })
-	return context.Cause(ctx)
+	return cmp.Or(context.Cause(ctx), s.halting())
 }
 
 // concurrently calls do n times concurrently, within the limit of Jobs.

@@ -22,6 +22,7 @@ type Journal struct {
 	seq          int
 	words
 	ended bool // the session had ended, and is continued all the same
+	left  bool // it had left its last iteration for turns that are played again
 
 	hours
 	untouched bool   // no agent has worked since the last whole iteration
@@ -72,7 +73,7 @@ func (j *Journal) Add(at Stamp, e Event) {
 	case Started, Resumed:
 		j.hours = hours{j.Elapsed(), at.Time, at.Time}
 		again, _ := e.(Resumed)
-		j.ended, j.rejudges = false, again.Rejudge
+		j.ended, j.left, j.rejudges = false, false, again.Rejudge
 	case BaselineChecked:
 		j.close(baselineStep, e)
 	case IterationStarted:
@@ -114,6 +115,7 @@ func (j *Journal) finished(o Outcome) {
 			break
 		}
 		done--
+		j.left = j.left || e.step.Iteration() == 0
 	}
 	j.entries = j.entries[:done]
 }

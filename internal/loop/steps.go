@@ -61,6 +61,7 @@ type course struct {
 	progress Progress   // without the figures of the ledger
 	ledger   ledger
 	freed    sync.Cond // a running turn has finished
+	halted   error     // no turn begins any more
 }
 
 // memory is what later iterations need of earlier ones.
@@ -147,7 +148,7 @@ func (s *Steps) Over(round Round) (Outcome, bool) {
 	switch {
 	case ends && !s.live:
 		next, more := s.journal.next()
-		return out, more && next.Iteration() == 0 || !more && !s.journal.Ended() && out.Reason != StopDone
+		return out, more && next.Iteration() == 0 || !more && (s.journal.left || !s.journal.Ended() && out.Reason != StopDone)
 	case !ends && s.bound.until > 0 && s.progress.Iterations >= s.bound.until:
 		return Outcome{Reason: StopMaxIterations, Cause: s.bound.by, Summary: round.Verdict.Guidance()}, true
 	}

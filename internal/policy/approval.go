@@ -5,16 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 )
 
 // RuleApproval is the rule that the critic's score decides.
 const RuleApproval = "approval_threshold"
 
-// Approval lets the critic's score decide between DONE and CONTINUE, whichever the critic
-// chose, so that a critic cannot approve work with a low score. It does not change an ERROR,
-// an escalation or required changes. The zero value decides nothing.
+// Approval refuses a DONE with a low score, or without one. A score never lifts a CONTINUE. The zero
+// value decides nothing.
 type Approval struct {
 	Threshold float64 // 0 to 1; 0: none
 	// Strict keeps an unusable reply an ERROR. Otherwise it counts as a score of 0 with
@@ -30,11 +28,7 @@ func (a Approval) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 		return so
 	case r.Problem != "":
 		return a.unread(r, so)
-	case v.Decision == loop.Error:
-		return so
-	case v.Score != nil && *v.Score >= a.Threshold:
-		return approve(so)
-	case v.Decision == loop.Done:
+	case v.Decision == loop.Done && (v.Score == nil || *v.Score < a.Threshold):
 		return a.refuse(so)
 	}
 	return so
@@ -52,22 +46,6 @@ func (a Approval) unread(r loop.Review, so loop.Ruling) loop.Ruling {
 		Decision: loop.Continue, Rating: loop.Rating{Score: new(float64)}, Issues: []string{reply},
 		Feedback: "The review breaks the rules on its form, so it approves nothing. It says:\n" + reply,
 	}
-	return so
-}
-
-// approve turns a CONTINUE into DONE, unless it requires changes or names a point that the task is
-// not done without.
-func approve(so loop.Ruling) loop.Ruling {
-	v := so.Verdict
-	musts := strings.Join(append([]string{v.Guidance()}, v.Issues...), "\n\n")
-	if v.Decision == loop.Done || len(v.RequiredChanges) > 0 || verdict.Required(musts) != "" {
-		return so
-	}
-	so.Rule = RuleApproval
-	if so.Verdict.Summary == "" {
-		so.Verdict.Summary = "approved with a score of " + score(*so.Verdict.Score)
-	}
-	so.Verdict.Decision = loop.Done
 	return so
 }
 

@@ -40,7 +40,7 @@ func TestApproval(t *testing.T) {
 		"done, low, issues":    {threshold, says(loop.Done, 0.8, "a", "b"), loop.Continue, "The reviewer approved the work, but gave a score of 0.8; 0.9 approves. What it found:\n- a\n- b", "", true},
 		"done, low, a summary": {threshold, summary, loop.Continue, "The reviewer approved the work, but gave a score of 0; 0.9 approves. It says:\nfine", "fine", true},
 		"done without a score": {threshold, says(loop.Done, none), loop.Continue, "The reviewer approved the work, but gave no score; 0.9 approves. It says:\nmore", "", true},
-		"continue and high":    {threshold, says(loop.Continue, 0.95), loop.Done, "more", "approved with a score of 0.95", true},
+		"continue and high":    {threshold, says(loop.Continue, 0.95), loop.Continue, "more", "", false},
 		"continue and low":     {threshold, says(loop.Continue, 0.5), loop.Continue, "more", "", false},
 		"continue, no score":   {threshold, says(loop.Continue, none), loop.Continue, "more", "", false},
 		"something required":   {threshold, required, loop.Continue, "more", "", false},
@@ -130,7 +130,7 @@ func TestOrderOfRulers(t *testing.T) {
 		t.Errorf("got %#v, want %#v", got, want)
 	}
 	failing := []loop.CheckResult{{Command: "make", Ending: loop.EndFailed, ExitCode: 2}}
-	high := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(1.0)}}}
+	high := loop.Review{Verdict: loop.Verdict{Decision: loop.Done, Rating: loop.Rating{Score: new(1.0)}}}
 	gate := policy.Gate{Rulers: policy.Rulers(loop.Policy{ApprovalThreshold: new(0.9)})}
 	if got := gate.Rule(loop.Case{Checks: failing}, high); got.Verdict.Decision != loop.Continue || got.Rule != policy.RuleChecks {
 		t.Errorf("a failing check does not prevent DONE: %+v", got)

@@ -43,16 +43,15 @@ func TestOpenFindings(t *testing.T) {
 		rule    string
 		states  string
 	}{
-		"nothing said":           {policy.AskFindings, loop.Verdict{Decision: loop.Done}, nil, []string{"F1", "F2"}, "", "F1 unmentioned, F2 unmentioned"},
-		"nothing said, refused":  {policy.RefuseFindings, loop.Verdict{Decision: loop.Done}, nil, []string{"F1", "F2"}, "open_findings", "F1 open, F2 open"},
-		"one":                    {policy.RefuseFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F2 closed")}, nil, []string{"F1"}, "open_findings", "F1 open, F2 closed"},
-		"all":                    {policy.RefuseFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F2 closed", "F1 withdrawn")}, nil, nil, "", "F1 withdrawn, F2 closed"},
-		"others":                 {policy.AskFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F3 closed")}, nil, []string{"F1", "F2"}, "", "F1 unmentioned, F2 unmentioned"},
-		"not done":               {policy.RefuseFindings, loop.Verdict{Decision: loop.Continue, Feedback: "more"}, nil, nil, "", "F1 unmentioned, F2 unmentioned, F3 new"},
-		"under no rule":          {"", loop.Verdict{Decision: loop.Done}, nil, nil, "", "F1 unmentioned, F2 unmentioned"},
-		"not done for a check":   {policy.AskFindings, loop.Verdict{Decision: loop.Done}, []loop.CheckResult{{Command: "make", ExitCode: 1}}, nil, "checks", "F1 unmentioned, F2 unmentioned, F3 new"},
-		"approved by a score":    {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(0.95)}}, nil, []string{"F1", "F2"}, "approval_threshold", "F1 unmentioned, F2 unmentioned"},
-		"and what it raises now": {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(0.95)}, Feedback: "A name is odd.", Answers: answers("F1 closed", "F2 closed")}, nil, nil, "approval_threshold", "F1 closed, F2 closed"},
+		"nothing said":          {policy.AskFindings, loop.Verdict{Decision: loop.Done}, nil, []string{"F1", "F2"}, "", "F1 unmentioned, F2 unmentioned"},
+		"nothing said, refused": {policy.RefuseFindings, loop.Verdict{Decision: loop.Done}, nil, []string{"F1", "F2"}, "open_findings", "F1 open, F2 open"},
+		"one":                   {policy.RefuseFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F2 closed")}, nil, []string{"F1"}, "open_findings", "F1 open, F2 closed"},
+		"all":                   {policy.RefuseFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F2 closed", "F1 withdrawn")}, nil, nil, "", "F1 withdrawn, F2 closed"},
+		"others":                {policy.AskFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F3 closed")}, nil, []string{"F1", "F2"}, "", "F1 unmentioned, F2 unmentioned"},
+		"not done":              {policy.RefuseFindings, loop.Verdict{Decision: loop.Continue, Feedback: "more"}, nil, nil, "", "F1 unmentioned, F2 unmentioned, F3 new"},
+		"under no rule":         {"", loop.Verdict{Decision: loop.Done}, nil, nil, "", "F1 unmentioned, F2 unmentioned"},
+		"not done for a check":  {policy.AskFindings, loop.Verdict{Decision: loop.Done}, []loop.CheckResult{{Command: "make", ExitCode: 1}}, nil, "checks", "F1 unmentioned, F2 unmentioned, F3 new"},
+		"lifted by no score":    {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(0.95)}, Feedback: "more"}, nil, nil, "", "F1 unmentioned, F2 unmentioned, F3 new"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,10 +18,11 @@ const (
 	Diff     Place = "diff"            // what has changed since the session began
 	Critique Place = "critique"        // the last review
 	Issues   Place = "issues_bulleted" // what that review finds wrong, as a list
+	Workers  Place = "worker_descriptions"
 )
 
-// Places returns all places.
-func Places() []Place { return []Place{Prompt, Output, Diff, Critique, Issues} }
+// afterWork returns the places of a template for those who see work or a review of it.
+func afterWork() []Place { return []Place{Prompt, Output, Diff, Critique, Issues} }
 
 // A Template is the user's own prompt for an agent; nil is none.
 type Template []Piece
@@ -56,13 +57,27 @@ func (e *Error) Error() string { return e.Problem }
 // ForCritique parses a prompt for a critic, which must have places for the task and for
 // the diff. The error is an [*Error].
 func ForCritique(text string) (Template, error) {
-	return read(text, "the critic needs to see it", []Place{Prompt}, []Place{Diff})
+	return read(text, afterWork(), "the critic needs to see it", []Place{Prompt}, []Place{Diff})
 }
 
 // ForRefinement parses a prompt for an actor after a review, which must have places for
 // the task and for the review. The error is an [*Error].
 func ForRefinement(text string) (Template, error) {
-	return read(text, "the actor needs to be told", []Place{Prompt}, []Place{Critique, Issues})
+	return read(text, afterWork(), "the actor needs to be told", []Place{Prompt}, []Place{Critique, Issues})
+}
+
+// ForTask parses a prompt for an actor, which must have a place for the task. The error is an [*Error].
+func ForTask(text string) (Template, error) {
+	return read(text, []Place{Prompt}, "the actor needs to be told", []Place{Prompt})
+}
+
+// ForRole parses a prompt for another role. One that chooses among workers must have a place for
+// them. The error is an [*Error].
+func ForRole(text string, chooses bool) (Template, error) {
+	if !chooses {
+		return read(text, []Place{Prompt}, "")
+	}
+	return read(text, []Place{Prompt, Workers}, "the role chooses among them", []Place{Workers})
 }
 
 // token matches what is special in a template: a brace, a doubled one, or text in braces.
@@ -71,9 +86,9 @@ var token = wording.Pattern(`\{\{|\}\}|\{[^{}\n]*\}|[{}]`)
 // named matches text in braces that was meant as the name of a place.
 var named = wording.Pattern(`^\{ *[\w-][\w -]*\}$`)
 
-// read parses a template that needs one place of each group, and says why. An empty text
-// is no template.
-func read(text, why string, needs ...[]Place) (t Template, err error) {
+// read parses a template that may have these places and needs one of each group, and says why. An
+// empty text is no template.
+func read(text string, may []Place, why string, needs ...[]Place) (t Template, err error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -93,7 +108,7 @@ func read(text, why string, needs ...[]Place) (t Template, err error) {
 			own.WriteString(held[:1])
 			continue
 		}
-		if problem, hint := t.refuses(held); problem != "" {
+		if problem, hint := t.refuses(held, may); problem != "" {
 			return nil, &Error{Line: 1 + strings.Count(text[:at[0]], "\n"), Problem: problem, Hint: hint}
 		}
 		flush()
@@ -111,7 +126,7 @@ func read(text, why string, needs ...[]Place) (t Template, err error) {
 
 // refuses says why a token cannot be the next place of a template, and what to do about
 // it; "" when it can.
-func (t Template) refuses(held string) (problem, hint string) {
+func (t Template) refuses(held string, may []Place) (problem, hint string) {
 	at := Place(strings.Trim(held, "{}"))
 	switch {
 	case held == "}":
@@ -120,11 +135,11 @@ func (t Template) refuses(held string) (problem, hint string) {
 		return "holds a single {", "write {{ for a literal {"
 	case t.Holds(at):
 		return "holds " + held + " twice", "keep one of the two"
-	case slices.Contains(Places(), at):
+	case slices.Contains(may, at):
 		return "", ""
 	}
 	var names []string
-	for _, at := range Places() {
+	for _, at := range may {
 		names = append(names, inBraces([]Place{at}, ""))
 	}
 	hint = "valid here: " + strings.Join(names, ", ") + "; write {{ for a brace"

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
+	"codeloops/internal/strategy"
 	"codeloops/internal/view"
 )
 
@@ -91,7 +93,7 @@ func (r *running) session(checkpoint string) loop.Session {
 		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name},
 		Terms: loop.Terms{
 			MaxIterations: r.Config.MaxIterations, Policy: policyOf(r.Config), Rules: r.Config.Rules(),
-			Deciders: r.deciders.files, Templates: templatesOf(r.Config), Flags: r.settings.logged(),
+			Deciders: r.deciders.files, Templates: templatesOf(r.Config, r.choice.Cast()), Flags: r.settings.logged(),
 		},
 	}
 	if r.earlier != nil {
@@ -168,9 +170,16 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	if err != nil {
 		return at, err
 	}
-	worker := &actor.Actor{Seats: seats, Resume: cfg.ActorSession == crew.Resume}
-	if worker.Refine, err = prompt.ForRefinement(cfg.RefineTemplate); err != nil {
+	worker := &actor.Actor{Seats: seats, Resume: cfg.ActorSession == crew.Resume, Instructions: cfg.Actor.Instructions}
+	var noTask, noReview error
+	worker.Template, noTask = prompt.ForTask(cfg.Actor.Template)
+	worker.Refine, noReview = prompt.ForRefinement(cfg.RefineTemplate)
+	if err := cmp.Or(noTask, noReview); err != nil {
 		return at, fmt.Errorf("set up the actor: %w", err)
+	}
+	told, err := briefs(cfg)
+	if err != nil {
+		return at, err
 	}
 	seen := onlooker{r, s.tree}
 	at = loop.Workplace{
@@ -178,9 +187,9 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Tree:     s.tree,
 		Critic:   judge,
 		Panel:    panel,
-		Player:   seenPlayer{seat.Player{Seats: seats, Evidence: judge.Evidence}, seen},
+		Player:   seenPlayer{seat.Player{Seats: seats, Briefs: told, Evidence: judge.Evidence}, seen},
 		Restorer: s.tree,
-		Gate:     gate(cfg, s.tree, s.deciders),
+		Gate:     gate(cfg, s.tree, s.deciders, !r.choice.Judged()),
 	}
 	commands := &check.Runner{
 		Starter: s, Open: forChecks(s.views), Worked: s.tree.Worked, Scripts: s.deciders.scripts, Commands: cfg.Checks, Dir: s.dir, Env: environ, Outputs: r.outputs(),
@@ -191,6 +200,24 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		at.Checker = commands
 	}
 	return at, nil
+}
+
+// briefs returns what the user tells the roles of strategies. What a member is told in addition is
+// in the log with the strategy.
+func briefs(cfg *config.Config) (map[loop.Role]seat.Brief, error) {
+	all := map[loop.Role]seat.Brief{}
+	for name, m := range cfg.Strategy.Roles {
+		role := loop.Role(name)
+		t, err := prompt.ForRole(m.Template, strategy.Choosing(role))
+		if err != nil {
+			return nil, fmt.Errorf("set up the %s: %w", role, err)
+		}
+		if m.About != "" {
+			m.Instructions = ""
+		}
+		all[role] = seat.Brief{Instructions: m.Instructions, Template: t}
+	}
+	return all, nil
 }
 
 // seats returns the agents of all roles. Those that write can also play for the actor.
@@ -243,12 +270,13 @@ func (r *running) judge(of crew.Cast, place agent.Place, v *view.Place) (*critic
 	if err != nil {
 		return nil, err
 	}
-	asked, err := prompt.ForCritique(r.Config.CritiqueTemplate)
+	_, text := r.Config.CriticTemplate()
+	asked, err := prompt.ForCritique(text)
 	if err != nil {
 		return nil, err
 	}
 	return &critic.Critic{
 		ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: judge, Open: r.forReaders(v), Place: place.Dir},
-		Dir:            place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Free: crew.MayBuild(r.Config),
+		Dir:            place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Instructions: r.Config.Critic.Instructions, Free: crew.MayBuild(r.Config),
 	}, nil
 }

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"codeloops/internal/agent"
@@ -186,10 +190,25 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	if err := cmp.Or(checkApproval(p), checkThreshold(p)); err != nil {
 		return err
 	}
+	p.tellIdle()
 	if p.Players, err = p.casting.Find(ctx, p.choice.Cast()); err == nil && p.choice.Refines() {
 		err = p.casting.Fit(p.Actor.Reading(p.Config))
 	}
 	return err
+}
+
+// tellIdle names the roles that have settings and do not play.
+func (p *Plan) tellIdle() {
+	plays := p.choice.Cast()
+	var idle []string
+	for _, name := range slices.Sorted(maps.Keys(p.Config.Strategy.Roles)) {
+		if _, is := plays[loop.Role(name)]; !is {
+			idle = append(idle, name)
+		}
+	}
+	if len(idle) > 0 {
+		p.options.Tell(fmt.Sprintf("the settings of these roles have no effect, because %s does not play them: %s", p.choice.Kind.Name, strings.Join(idle, ", ")))
+	}
 }
 
 // checkApproval rejects a plan approval if nobody can answer, or if the strategy makes no plan.
@@ -208,11 +227,12 @@ func checkApproval(p *Plan) error {
 
 // checkThreshold rejects a minimum score if no critic is asked for one: the run could never be done.
 func checkThreshold(p *Plan) error {
-	if p.Config.ApprovalThreshold <= 0 || p.choice.Judged() {
+	part := p.choice.Unjudged()
+	if p.Config.ApprovalThreshold <= 0 || part == "" {
 		return nil
 	}
 	return hint.Errorf("choose a strategy or a base with a critic, such as "+strategy.NameActorCritic+", or set approval_threshold = 0",
-		"%s asks no critic for a score, and approval_threshold is %v", p.choice.Kind.Name, p.Config.ApprovalThreshold)
+		"%s asks no critic for a score, and approval_threshold is %v", part, p.Config.ApprovalThreshold)
 }
 
 // strategy is the strategy to play, with its parameters. A resumed session keeps its own.

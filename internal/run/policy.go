@@ -3,6 +3,7 @@ package run
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 
 	"codeloops/internal/config"
@@ -14,9 +15,9 @@ import (
 )
 
 // gate assembles the rules of the run, which docs/policy.md describes.
-func gate(c *config.Config, tree *worktree.Tree, d *deciders) policy.Gate {
+func gate(c *config.Config, tree *worktree.Tree, d *deciders, alone bool) policy.Gate {
 	g := bounds(c)
-	g.Inspectors, g.Rulers, g.Revise = inspectors(c, tree, d), policy.Rulers(policyOf(c)), c.Policy.OnViolation == "revise"
+	g.Inspectors, g.Rulers, g.Revise = inspectors(c, tree, d, alone), policy.Rulers(policyOf(c)), c.Policy.OnViolation == "revise"
 	return g
 }
 
@@ -44,7 +45,7 @@ func roleBudgets(s config.Strategy) map[loop.Role]policy.Budget {
 
 // inspectors returns the rules on the actor's work, in the order in which they apply. Inactive
 // ones are included, as in [policy.Rulers].
-func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.Named {
+func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders, alone bool) []policy.Named {
 	c, set := cfg.Policy, policyOf(cfg).Critique
 	dependencies := limits.NoNewDependencies{}
 	if c.NoNewDependencies {
@@ -65,7 +66,7 @@ func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.N
 		{Name: limits.RuleTamper, Inspector: limits.Tamper{
 			On: c.Tamper != "off", Block: c.Tamper == "block", Tree: tamper.Tree{Read: files.Read, Deciding: d.checks()},
 		}},
-		{Name: limits.RuleDeciding, Inspector: limits.Deciding{Changed: d.Changed, Block: cfg.Profile == "strict"}},
+		{Name: limits.RuleDeciding, Inspector: limits.Deciding{Changed: d.Changed, Block: cfg.Profile == "strict", Alone: alone}},
 		{Name: policy.RuleRequired, Inspector: policy.Required{On: set != nil, Read: files.Read, Apply: set != nil && set.Fallback == "apply"}},
 	}
 }
@@ -115,11 +116,23 @@ func PanelOf(c *config.Config) *loop.PanelPolicy {
 	return p
 }
 
-// templatesOf lists the user's own prompt templates.
-func templatesOf(c *config.Config) (list []loop.Template) {
-	for _, t := range []struct{ key, text string }{
-		{"critique_template", c.CritiqueTemplate}, {"refine_template", c.RefineTemplate},
-	} {
+// templatesOf lists what the user tells those who play in their own words. What a member is told is
+// logged with the strategy.
+func templatesOf(c *config.Config, plays map[loop.Role]loop.Access) (list []loop.Template) {
+	type words struct{ key, text string }
+	key, text := c.CriticTemplate()
+	all := []words{{key, text}, {"refine_template", c.RefineTemplate}, {"actor.template", c.Actor.Template}, {"actor.instructions", c.Actor.Instructions}, {"critic.instructions", c.Critic.Instructions}}
+	for _, name := range slices.Sorted(maps.Keys(c.Strategy.Roles)) {
+		m := c.Strategy.Roles[name]
+		if _, plays := plays[loop.Role(name)]; !plays {
+			continue
+		}
+		if m.About != "" {
+			m.Instructions = ""
+		}
+		all = append(all, words{"strategy.roles." + name + ".template", m.Template}, words{"strategy.roles." + name + ".instructions", m.Instructions})
+	}
+	for _, t := range all {
 		if t.text != "" {
 			digest := fmt.Sprintf("%x", sha256.Sum256([]byte(t.text)))
 			list = append(list, loop.Template{Key: t.key, Origin: c.Origin(t.key).String(), SHA256: digest})

@@ -142,7 +142,7 @@ func TestEveryRuleMatters(t *testing.T) {
 		}
 		other := loop.Decider{Path: "a.txt", Role: deciding.Critic, SHA256: "of another content"}
 		known := &deciders{tree: deciding.Tree{Root: dir, Dir: dir}, files: []loop.Decider{other}}
-		return gate(cfg, &worktree.Tree{Tree: tree}, known)
+		return gate(cfg, &worktree.Tree{Tree: tree}, known, false)
 	}
 	cases := breakings()
 	var names []string

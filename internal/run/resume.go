@@ -162,7 +162,7 @@ func (r *running) restoreBaseline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if now.State == c.State {
+	if now.State == c.State || slices.Contains(c.Forked, now.State) {
 		return nil
 	}
 	what, err := r.since(ctx, c.Checkpoint)

@@ -49,7 +49,7 @@ func Describe(p *Plan) []Fact {
 		facts = append(facts, Fact{"panel", fmt.Sprintf("%d of %d have to say DONE", set.Quorum, len(set.Members))})
 	}
 	facts = append(append(facts, courseOf(p)...), Fact{"session", p.Config.ActorSession})
-	for _, t := range templatesOf(p.Config) {
+	for _, t := range templatesOf(p.Config, p.choice.Cast()) {
 		facts = append(facts, Fact{"template", t.Key + " of " + t.Origin})
 	}
 	for _, c := range p.Config.Checks {

@@ -22,6 +22,9 @@ type Course struct {
 	// fork; "" before the first, and if a step may have written to the tree since.
 	State      string
 	Checkpoint string
+	// Forked are the states that were captured in forks since then. One of them may have been applied
+	// to the work tree without a line about it.
+	Forked []string
 	// Kept is the last state of the work tree that was kept, even if a step has written to
 	// the tree since; zero before the first.
 	Kept Kept
@@ -117,8 +120,20 @@ func (f *follower) follow(entry Entry) {
 // left records the state in which the session left the work tree.
 func (f *follower) left(entry Entry) {
 	if c, ok := f.Tally.Forks().Captured(entry.At, entry.Event); ok {
-		f.State, f.Checkpoint = c.State, c.Checkpoint
+		f.State, f.Checkpoint, f.Forked = c.State, c.Checkpoint, nil
 		f.Kept = Kept{max(loop.IterationOf(entry.Event), f.Tally.Iterations), c.Checkpoint}
+		return
+	}
+	if f.Tally.Forks().Of(entry.At.Step) == "" {
+		return
+	}
+	switch e := entry.Event.(type) { //nolint:gochecksumtype // no other event holds a capture
+	case loop.DiffCaptured:
+		f.Forked = append(f.Forked, e.Change.State)
+	case loop.Noted:
+		if e.Change.State != "" {
+			f.Forked = append(f.Forked, e.Change.State)
+		}
 	}
 }
 

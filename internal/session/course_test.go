@@ -100,6 +100,33 @@ func TestCourse(t *testing.T) {
 	}
 }
 
+// TestForkedStates: the log tells which states of forks may have been applied before a crash.
+func TestForkedStates(t *testing.T) {
+	t.Parallel()
+	store, l := newTold(t)
+	at := func(step loop.Step, name, state string) {
+		l.seq++
+		if err := l.rec.Handle(loop.Stamp{Seq: l.seq, Time: l.now, Step: step}, loop.Noted{Name: name, Text: string(step), Change: loop.Change{State: state, Checkpoint: state}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(want ...string) {
+		t.Helper()
+		if got, err := store.Course(l.rec.ID()); err != nil || !reflect.DeepEqual(got.Forked, want) {
+			t.Errorf("%q, %v, want %q", got.Forked, err, want)
+		}
+	}
+	at("start", loop.NoteCheckpoint, "root")
+	expect()
+	at("work", loop.NoteForked, "")
+	at("work.plan_1.step_1.end", loop.NoteCheckpoint, "one")
+	expect("one")
+	at("apply_1", loop.NoteApplied, "one")
+	expect()
+	at("work.plan_1.step_2.end", loop.NoteCheckpoint, "two")
+	expect("two")
+}
+
 // TestCourseOfAResumedSession: a later process appends to the log, and the time in between does not
 // count.
 func TestCourseOfAResumedSession(t *testing.T) {

@@ -31,7 +31,7 @@ func askAll(ctx context.Context, steps *loop.Steps, calls []loop.Call, read func
 			}
 			if again > 0 {
 				call.Step = call.Step.Sub("2")
-				call.Prompt += "\n\nYou have been asked before, and your reply could not be used: " + wording.Line(problems[i]) + "."
+				call.Form += "\n\nYou have been asked before, and your reply could not be used: " + wording.Line(problems[i]) + "."
 			}
 			now, due = append(now, call), append(due, i)
 		}
@@ -41,7 +41,16 @@ func askAll(ctx context.Context, steps *loop.Steps, calls []loop.Call, read func
 		}
 		for n, i := range due {
 			problems[i] = "your turn " + prompt.Ended(replies[n].Ending, replies[n].ExitCode)
-			if replies[n].Ending == loop.EndCompleted {
+			if replies[n].Ending != loop.EndCompleted {
+				continue
+			}
+			changed, err := steps.Meddled(ctx, now[n], replies[n])
+			switch {
+			case err != nil:
+				return readable, err
+			case changed != "" && (again == 0 || steps.Strict()):
+				problems[i] = changed
+			default:
 				problems[i] = read(i, replies[n].Text)
 				readable[i] = problems[i] == ""
 			}
@@ -57,9 +66,9 @@ const evaluate = `You score the work of a coding agent on the task below, in the
 - 1.0: the task is fully solved, and nothing is wrong
 - 0.7 to 0.9: mostly right, with small gaps
 - 0.4 to 0.6: right in part, with large gaps
-- 0.0 to 0.3: wrong, or the main thing is missing
+- 0.0 to 0.3: wrong, or the main thing is missing`
 
-The first line of your answer has this form, and no other line has:
+const scoreForm = `The first line of your answer has this form, and no other line has:
 score: <a number from 0 to 1>
 
 The lines after it say why.`
@@ -70,7 +79,7 @@ const noteUnread = "score.unread"
 // scored asks an evaluator to score a case. An unreadable reply is asked for once more, and then
 // counts as 0, which is noted; answered reports whether there was any reply.
 func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, answered bool, err error) {
-	call := loop.Call{Step: step, Role: roleEvaluator, Prompt: evaluate, Case: &c, Judges: true}
+	call := loop.Call{Step: step, Role: roleEvaluator, Prompt: evaluate, Form: scoreForm, Case: &c, Judges: true}
 	tries := 0
 	var unnoted error
 	ok, err := ask(ctx, in, call, func(reply string) string {

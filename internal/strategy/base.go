@@ -97,5 +97,23 @@ func (c Choice) Judged() bool {
 	return c.base().Judged()
 }
 
+// Unjudged names a part that asks no critic, so that no score can approve it; "" is none.
+func (c Choice) Unjudged() string {
+	if c.Kind.Name == NameReAct {
+		return NameReAct
+	}
+	if c.Kind.Members {
+		for _, m := range c.Members {
+			if m.Strategy == NameReAct {
+				return "the member " + string(m.Role)
+			}
+		}
+	}
+	if c.Kind.nests() {
+		return c.base().Unjudged()
+	}
+	return ""
+}
+
 // Refines reports whether the actor's agent has turns in which it looks at its own work.
 func (c Choice) Refines() bool { return c.Kind.Name == NameSelfRefine || c.drives(NameSelfRefine) }

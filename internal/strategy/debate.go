@@ -36,11 +36,11 @@ const (
 	noteDecision = "debate.decision"
 )
 
-const position = `You are %s, one of several who argue about how to do the task below, in the git repository that is your working directory. Another agent will do the work: you only say how. Look at the code before you say anything. Be concrete: name files, functions, the order of the steps, what to test, and what to leave alone.
+const position = `You are %s, one of several who argue about how to do the task below, in the git repository that is your working directory. Another agent will do the work: you only say how. Look at the code before you say anything. Be concrete: name files, functions, the order of the steps, what to test, and what to leave alone.`
 
-Answer with your position alone, in at most 400 words.`
+const positionForm = `Answer with your position alone, in at most 400 words.`
 
-const rejoinder = position + ` You see below what all of you said in the last round. Take over what is better than yours, say what is wrong with the rest and why, and give your position anew, whole: nobody sees the last one again.`
+const rejoinder = positionForm + ` You see below what all of you said in the last round. Take over what is better than yours, say what is wrong with the rest and why, and give your position anew, whole: nobody sees the last one again.`
 
 const decided = `A panel has argued about how to do this task, and this was decided. It is advice: where it contradicts the task, or what you find in the repository, it does not count.
 
@@ -61,7 +61,15 @@ func debate() Kind {
 			maxTurns(),
 		},
 		Roles: map[loop.Role]loop.Access{roleDebater + numbered: loop.ReadOnly, roleJudge: loop.ReadOnly},
-		Seats: func(c Choice) int { return c.count("debaters") },
+		Seats: func(c Choice, role loop.Role) int {
+			switch {
+			case role != roleJudge:
+				return c.count("debaters")
+			case c.word("decide") == string(roleJudge):
+				return 1
+			}
+			return 0
+		},
 		most: func(c Choice, n int) int {
 			talk := c.count("debaters") * c.count("rounds")
 			if c.word("decide") == "majority" {
@@ -104,11 +112,11 @@ func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opini
 	for n := 1; n <= d.Rounds; n++ {
 		calls := make([]loop.Call, d.Debaters)
 		for i := range calls {
-			question, name := position, debater(i)
+			form, name := positionForm, debater(i)
 			if n > 1 {
-				question = rejoinder
+				form = rejoinder
 			}
-			calls[i] = loop.Call{Step: steps.Step("%s.round_%d", name, n), Role: name, Prompt: fmt.Sprintf(question, name), Case: debateCase(steps, said)}
+			calls[i] = loop.Call{Step: steps.Step("%s.round_%d", name, n), Role: name, Prompt: fmt.Sprintf(position, name), Form: form, Case: debateCase(steps, said)}
 		}
 		_, err := askAll(ctx, steps, calls, func(i int, text string) string {
 			if text = strings.TrimSpace(text); text != "" {
@@ -164,9 +172,9 @@ func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, sai
 // debater returns the role of a debater; i counts from 0.
 func debater(i int) loop.Role { return loop.Role(fmt.Sprintf("%s_%d", roleDebater, i+1)) }
 
-const judgement = `Several agents have argued about how to do the task below, in the git repository that is your working directory. Their last positions are below. Decide how it is to be done: look at the code where they differ, take the best of each, and contradict nothing that the task asks for. Another agent does the work, and sees nothing but your decision.
+const judgement = `Several agents have argued about how to do the task below, in the git repository that is your working directory. Their last positions are below. Decide how it is to be done: look at the code where they differ, take the best of each, and contradict nothing that the task asks for. Another agent does the work, and sees nothing but your decision.`
 
-Answer with the decision alone: what to do, in which order, in which files, and what to test.`
+const judgementForm = `Answer with the decision alone: what to do, in which order, in which files, and what to test.`
 
 const vote = `Several agents have argued about how to do the task below, in the git repository that is your working directory. You are %s, one of them. Their last positions, yours among them, are below. Vote for the one by which the work is to be done; yours need not be the best.
 
@@ -181,7 +189,7 @@ func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opini
 	case d.Vote:
 		by, decision, err = d.poll(ctx, steps, said)
 	default:
-		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(roleJudge)), Role: roleJudge, Prompt: judgement, Case: debateCase(steps, said)}, func(text string) string {
+		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(roleJudge)), Role: roleJudge, Prompt: judgement, Form: judgementForm, Case: debateCase(steps, said)}, func(text string) string {
 			if decision = strings.TrimSpace(text); decision != "" {
 				by = string(roleJudge)
 			}
@@ -204,7 +212,7 @@ func (d Debate) poll(ctx context.Context, steps *loop.Steps, said []loop.Opinion
 	calls := make([]loop.Call, d.Debaters)
 	for i := range calls {
 		name := debater(i)
-		calls[i] = loop.Call{Step: steps.Step("%s.vote", name), Role: name, Prompt: fmt.Sprintf(vote, name, strings.Join(names, ", ")), Case: debateCase(steps, said)}
+		calls[i] = loop.Call{Step: steps.Step("%s.vote", name), Role: name, Form: fmt.Sprintf(vote, name, strings.Join(names, ", ")), Case: debateCase(steps, said)}
 	}
 	votes, cast := make([]int, len(names)), 0
 	_, err = askAll(ctx, steps, calls, func(_ int, text string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 	"codeloops/internal/prompt"
 	"codeloops/internal/wording"
@@ -27,8 +28,7 @@ func (f *floor) works(ctx context.Context, steps *loop.Steps, step loop.Step, w 
 	if w.over != nil {
 		return f.drives(ctx, steps, step, w, aim)
 	}
-	intro := fmt.Sprintf(colleague, w.Role, wording.Line(w.About))
-	replies, err := steps.Turns(ctx, loop.Call{Step: step, Role: w.Role, Access: loop.Write, Prompt: paragraphs(intro, w.Instructions, question)})
+	replies, err := steps.Turns(ctx, loop.Call{Step: step, Role: w.Role, Access: loop.Write, Prompt: fmt.Sprintf(colleague, w.Role, wording.Line(w.About)), Form: paragraphs(w.Instructions, question)})
 	if err != nil {
 		return "", err
 	}
@@ -96,6 +96,11 @@ func (f *floor) judge(ctx context.Context, steps *loop.Steps, step loop.Step) er
 		f.matter, f.judged = steps.Case(), true
 		return nil
 	}
+}
+
+// doneOf is the form of a critic's decision, as a role may say that the work is done.
+func doneOf() verdict.Form {
+	return verdict.Form{Word: "DECISION", Names: []string{string(loop.Done)}, Text: true, Bare: true}
 }
 
 // remarks returns what a verdict and the checks object to.

@@ -17,6 +17,15 @@ import (
 // A crew is the members of a strategy.
 type crew []worker
 
+// Reserved reports whether no member can have a name, because a step or another role has it.
+func Reserved(name loop.Role) bool {
+	bare := strings.TrimRight(string(name), "0123456789")
+	return slices.Contains([]string{"", string(loop.RoleActor), string(loop.RoleCritic), nobody, "order", "handoff", loop.NoteRejudge, "entry_"}, bare) || name.IsMember()
+}
+
+// Choosing reports whether a role chooses among workers.
+func Choosing(role loop.Role) bool { return role == roleCoordinator || role == roleClassifier }
+
 // A worker is a member and how it works.
 type worker struct {
 	Member

@@ -44,7 +44,7 @@ func TestMemory(t *testing.T) { //nolint:gocyclo // a sequence of checks
 			Base: strategy.ReAct{}, MaxAttempts: 3, Threshold: 0.8, Reset: true, Memory: strategy.Memory{Lessons: s, Most: 4, Block: true},
 		}
 		w := newWorld()
-		w.replies["attempt_1.reflector"], w.replies["attempt_2.reflector"], w.replies["attempt_3.evaluator"] = "do better", " ", "score: 1"
+		say("attempt_1.reflector", "do better", "attempt_2.reflector", " ", "attempt_2.reflector.2", " ", "attempt_3.evaluator", "score: 1")(w)
 		w.left = crash
 		out, err := w.loop(driven).Run(t.Context(), loop.Session{ID: "s", Prompt: "it"})
 		over := crash > 0 && err == nil

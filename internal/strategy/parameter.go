@@ -111,11 +111,12 @@ type Member struct {
 	Instructions string // for its agent, in addition to the task
 	Strategy     string // the strategy it works with; "": a single turn
 	Accepts      string // the JSON schema of handoffs to it; "": any object
+	Passes       string // what it is shown of what was said: "none", "last" or "all"; "": see pass_full_history
 }
 
 // fields returns the logged fields of a member, by key.
 func (m *Member) fields() map[string]*string {
-	return map[string]*string{"about": &m.About, "instructions": &m.Instructions, "strategy": &m.Strategy, "accepts": &m.Accepts}
+	return map[string]*string{"about": &m.About, "instructions": &m.Instructions, "strategy": &m.Strategy, "accepts": &m.Accepts, "passes": &m.Passes}
 }
 
 // Values are the parameters of all strategies, by key.
@@ -174,7 +175,7 @@ func (c Choice) Ref() (ref loop.StrategyRef) {
 		return ref
 	}
 	for _, m := range c.Members {
-		for _, key := range []string{"about", "instructions", "strategy", "accepts"} {
+		for _, key := range []string{"about", "instructions", "strategy", "accepts", "passes"} {
 			if is := *m.fields()[key]; is != "" {
 				ref.Parameters = append(ref.Parameters, loop.Parameter{Key: memberKeys + string(m.Role) + "." + key, Value: is})
 			}

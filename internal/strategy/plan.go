@@ -160,30 +160,30 @@ func (w *project) replan(ctx context.Context, in *loop.Steps, step loop.Step, s 
 	return w.makePlan(ctx, in, c)
 }
 
-const plan = `You plan the work on the task below, in the git repository that is your working directory. Look at what is there before you plan, and change nothing. Others carry the steps out, one after the other, each in a conversation of its own: a step is a piece of work that can be finished, and seen to be finished, by itself. Say of each what is to be done and how it shows that it is done. The project's checks, where there are any, have to pass after every step. Take as few steps as the task needs, and at most %d.
+const plan = `You plan the work on the task below, in the git repository that is your working directory. Look at what is there before you plan, and change nothing. Others carry the steps out, one after the other, each in a conversation of its own: a step is a piece of work that can be finished, and seen to be finished, by itself. Say of each what is to be done and how it shows that it is done. The project's checks, where there are any, have to pass after every step. Take as few steps as the task needs.`
 
-End your answer with the plan, as plain text in this form, with nothing after it:
+const planForm = `The plan has at most %d steps. End your answer with the plan, as plain text in this form, with nothing after it:
 
 PLAN:
 1. <the first step, in one line>
 2. <the next step>`
 
-const planRest = `
+const planRest = `There was a plan before this one. The steps of it that are done are in your working directory; a step failed, and its work was thrown away. Plan what is left of the task, in another way than the one that failed.
 
-There was a plan before this one. The steps of it that are done are in your working directory; a step failed, and its work was thrown away. Plan what is left of the task, in another way than the one that failed.`
+`
 
 // makePlan asks the planner for a plan of the remaining work. An unreadable plan is asked for
 // once more; after that the whole task is one step.
 func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) error {
 	w.made++
-	step, question := in.Step("plan_%d", w.made), fmt.Sprintf(plan, w.MaxSteps)
+	step, form := in.Step("plan_%d", w.made), fmt.Sprintf(planForm, w.MaxSteps)
 	if w.made > 1 {
-		question += planRest
+		form = planRest + form
 	}
 	c.Task = w.user.FullTask()
-	ok, err := ask(ctx, in, loop.Call{Step: step.Sub(string(rolePlanner)), Role: rolePlanner, Prompt: question, Case: c}, func(reply string) string {
+	ok, err := ask(ctx, in, loop.Call{Step: step.Sub(string(rolePlanner)), Role: rolePlanner, Prompt: plan, Form: form, Case: c}, func(reply string) string {
 		var ok bool
-		if w.plan, ok = verdict.Plan(reply, w.MaxSteps); !ok {
+		if w.plan, ok = verdict.Plan(reply, c.Task, w.MaxSteps); !ok {
 			return fmt.Sprintf("it did not end with a plan of that form, or had more than one, or more than %d steps", w.MaxSteps)
 		}
 		return ""

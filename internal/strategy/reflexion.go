@@ -32,9 +32,9 @@ const (
 	noteKeep   = "reflexion.keep"
 )
 
-const learn = `A coding agent has worked on the task below, in the git repository that is your working directory, and fell short. It will try once more. Read what it did and what came of it, then say the one thing that it should do differently next time. Be specific: name the mistake and the remedy, not a virtue.
+const learn = `A coding agent has worked on the task below, in the git repository that is your working directory, and fell short. It will try once more. Read what it did and what came of it, then say the one thing that it should do differently next time. Be specific: name the mistake and the remedy, not a virtue.`
 
-Answer with that one sentence, and nothing else.`
+const learnForm = `Answer with that one sentence, and nothing else.`
 
 const attempts = `Earlier attempts at this task fell short. This was learned from them:`
 
@@ -77,31 +77,35 @@ func (r Reflexion) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome
 	defer steps.Instruct(recalled)()
 	var learned []string
 	for n := 1; n <= r.MaxAttempts; n++ {
-		attempt, lesson := steps.Step("attempt_%d", n), ""
-		try := func(ctx context.Context, in *loop.Steps) (passed bool, err error) {
+		attempt, passed := steps.Step("attempt_%d", n), false
+		try := func(ctx context.Context, in *loop.Steps) (_ bool, err error) {
 			defer in.Within(attempt)()
 			defer in.Instruct(told(learned))()
-			if out, lesson, err = r.attempt(ctx, in, attempt); lesson != "" && err == nil {
-				err = r.keep(ctx, in, attempt, lesson, n)
+			out, passed, err = r.attempt(ctx, in, attempt)
+			if err == nil && !passed && (n < r.MaxAttempts || r.Lessons != nil) { // else nobody would hear it
+				var lesson string
+				lesson, err = r.learn(ctx, in, attempt, n)
+				learned = append(learned, lesson)
 			}
-			return lesson == "", err
+			return passed, err
 		}
 		if r.Reset {
 			err = steps.Fork(ctx, attempt, try)
 		} else {
 			steps.Reset()
-			_, err = try(ctx, steps)
+			if passed, err = try(ctx, steps); passed && err == nil {
+				err = steps.RejudgeIfChanged(ctx, attempt.Sub(loop.NoteRejudge))
+			}
 		}
 		switch {
 		case err != nil:
 			return out, err
-		case lesson == "" && steps.Judged():
+		case passed && steps.Judged():
 			return out, nil
-		case lesson == "": // it was applied to a tree that others had changed
+		case passed: // others had changed the tree
 			defer steps.Instruct(told(learned))()
 			return judging(r.Base).Run(ctx, steps)
 		}
-		learned = append(learned, lesson)
 	}
 	return bounded(keyMaxAttempts, fmt.Sprintf("no attempt of %d reached the score %v", r.MaxAttempts, r.Threshold)), nil
 }
@@ -114,34 +118,42 @@ func told(learned []string) string {
 	return attempts + "\n- " + strings.Join(learned, "\n- ")
 }
 
-// attempt plays the base and scores the result. The lesson is "" if the attempt passes.
-func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Step) (out loop.Outcome, lesson string, err error) {
+// attempt plays the base and scores the result.
+func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Step) (out loop.Outcome, passed bool, err error) {
 	if out, err = r.Base.Run(ctx, in); err != nil {
-		return out, "", err
+		return out, false, err
 	}
 	if out.Reason == loop.StopPolicyEscalation {
-		return out, "", loop.Stop(out.Reason, out.Cause, out.Summary)
+		return out, false, loop.Stop(out.Reason, out.Cause, out.Summary)
 	}
 	score, answered, err := scored(ctx, in, attempt.Sub(string(roleEvaluator)), *in.Case())
 	if err == nil && !answered { // that says nothing about the attempt
 		err = loop.Stop(loop.StopNoDecision, string(roleEvaluator), "the evaluator gave no answer: its agent failed twice")
 	}
 	if err != nil {
-		return out, "", err
+		return out, false, err
 	}
 	done := out.Reason == loop.StopDone
-	if err := in.Note(ctx, attempt.Sub("score"), noteScore, fmt.Sprintf("%.2f, done: %t", score, done)); err != nil {
-		return out, "", err
+	err = in.Note(ctx, attempt.Sub("score"), noteScore, fmt.Sprintf("%.2f, done: %t", score, done))
+	return out, done && score >= r.Threshold, err
+}
+
+// learn asks the reflector what an attempt teaches, and keeps that. A reflector whose turn fails
+// teaches nothing.
+func (r Reflexion) learn(ctx context.Context, in *loop.Steps, attempt loop.Step, n int) (lesson string, err error) {
+	call := loop.Call{Step: attempt.Sub(string(roleReflector)), Role: roleReflector, Prompt: learn, Form: learnForm, Case: in.Case()}
+	said := ""
+	if _, err = ask(ctx, in, call, func(reply string) string {
+		said = reply
+		return blank(reply)
+	}); err != nil {
+		return "", err
 	}
-	if done && score >= r.Threshold {
-		return out, "", nil
+	lesson = sentence(said)
+	if err := in.Note(ctx, attempt.Sub("lesson"), noteLesson, lesson); err != nil {
+		return "", err
 	}
-	replies, err := in.Turns(ctx, loop.Call{Step: attempt.Sub(string(roleReflector)), Role: roleReflector, Prompt: learn, Case: in.Case()})
-	if err != nil {
-		return out, "", err
-	}
-	lesson = sentence(replies[0].Text)
-	return out, lesson, in.Note(ctx, attempt.Sub("lesson"), noteLesson, lesson)
+	return lesson, r.keep(ctx, in, attempt, lesson, n)
 }
 
 // unexplained is not a lesson for later sessions.

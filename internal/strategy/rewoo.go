@@ -29,9 +29,9 @@ const (
 	noteLeftOut  = "rewoo.left_out"
 )
 
-const gatherings = `Another agent will do the task below, in the git repository that is your working directory. Name the evidence that it needs: at most %d pieces. Look around before you do, and change nothing. All of it is gathered by others and handed on; nobody thinks about it in between.
+const gatherings = `Another agent will do the task below, in the git repository that is your working directory. Name the evidence that it needs. Look around before you do, and change nothing. All of it is gathered by others and handed on; nobody thinks about it in between.`
 
-There are these kinds of evidence:
+const evidenceForm = `Name at most %d pieces. There are these kinds of evidence:
 - ask: a question about the repository, to an agent that reads it and changes nothing. It may refer to other evidence, as {{E1}}.%s
 
 End your answer with the list, as plain text in this form, with nothing after it:
@@ -99,13 +99,14 @@ func (r ReWOO) plan(ctx context.Context, steps *loop.Steps) (levels [][]verdict.
 	}
 	call := loop.Call{
 		Step: steps.Step(string(rolePlanner)), Role: rolePlanner,
-		Prompt: fmt.Sprintf(gatherings, r.MaxSteps, commands), Case: &loop.Case{Task: steps.FullTask()},
+		Prompt: gatherings, Form: fmt.Sprintf(evidenceForm, r.MaxSteps, commands), Case: &loop.Case{Task: steps.FullTask()},
 	}
 	wrong := []string{unreadable}
 	_, err = ask(ctx, steps, call, func(reply string) string {
 		wrong = []string{unreadable}
-		if plan, ok := verdict.Evidence(reply, r.MaxSteps); ok {
+		if plan, bad, ok := verdict.Evidence(reply, call.Case.Task, r.MaxSteps); ok {
 			levels, wrong = inLevels(plan, r.Commands)
+			wrong = append(bad, wrong...)
 		}
 		return strings.Join(wrong, "; ")
 	})

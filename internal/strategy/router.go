@@ -25,9 +25,9 @@ const noteRoute = "router.route"
 
 const classify = `Several specialists can do the task below, in the git repository that is your working directory. Choose the one that fits best. Do not do the task yourself.
 
-%s
+%s`
 
-Your answer has these two lines, each of them once, and then says why in a few words:
+const routeForm = `Your answer has these two lines, each of them once, and then says why in a few words:
 
 route: <the name of the specialist>
 confidence: <how sure you are, a number from 0 to 1>
@@ -60,7 +60,7 @@ func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	var sure float64
 	step := steps.Step("route")
 	read, err := ask(ctx, steps, loop.Call{
-		Step: step.Sub(string(roleClassifier)), Role: roleClassifier, Prompt: fmt.Sprintf(classify, r.list(), prompt.Fenced(steps.FullTask())),
+		Step: step.Sub(string(roleClassifier)), Role: roleClassifier, Prompt: fmt.Sprintf(classify, r.list()), Workers: r.list(), Form: fmt.Sprintf(routeForm, prompt.Fenced(steps.FullTask())),
 	}, func(reply string) (problem string) {
 		to, sure, problem = verdict.Route(reply, r.names())
 		return problem

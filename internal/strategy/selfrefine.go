@@ -19,9 +19,9 @@ type SelfRefine struct {
 // roleCritique is the role of an agent that criticizes its own work.
 const roleCritique loop.Role = "critique"
 
-const critique = `You have worked on the task below, in the git repository that is your working directory. Now look at your own work as somebody else would: find what is wrong, missing or weak in it, and what the task does not ask for. Verify what you can; be specific, and name files and lines.
+const critique = `You have worked on the task below, in the git repository that is your working directory. Now look at your own work as somebody else would: find what is wrong, missing or weak in it, and what the task does not ask for. Verify what you can; be specific, and name files and lines.`
 
-Answer with your findings, the most important first. If there are none, answer with this line alone, and nothing after it:
+const critiqueForm = `Answer with your findings, the most important first. If there are none, answer with this line alone, and nothing after it:
 
 %s`
 
@@ -49,15 +49,22 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 	out, err := s.Base.Run(ctx, steps)
 	for n := 1; n <= s.MaxRounds && err == nil && out.Reason == loop.StopDone; n++ {
 		found, good, err := s.criticize(ctx, steps, n)
+		if good && err == nil {
+			err = steps.RejudgeIfChanged(ctx, steps.Step("%s.round_%d.%s", roleCritique, n, loop.NoteRejudge))
+		}
 		switch {
-		case err != nil || good:
+		case err != nil || good && steps.Judged():
 			return out, err
 		case found == "":
 			return undecided(roleCritique, "the work was not criticized: its agent gave no answer"), nil
 		case n == s.MaxRounds:
 			return bounded(keyMaxRounds, "the last critique still finds issues, and max_rounds is reached"), nil
+		case good: // others have changed the tree
+			out, err = s.goOn(ctx, steps, n, judging(s.Base), "")
+		default:
+			out, err = s.goOn(ctx, steps, n, s.Base, fmt.Sprintf(refine, found))
 		}
-		if out, err = s.refine(ctx, steps, n, found); err != nil {
+		if err != nil {
 			return out, err
 		}
 	}
@@ -70,7 +77,7 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 func (s SelfRefine) criticize(ctx context.Context, steps *loop.Steps, n int) (found string, good bool, err error) {
 	call := loop.Call{
 		Step: steps.Step("%s.round_%d", roleCritique, n), Role: roleCritique, As: loop.RoleActor,
-		Prompt: fmt.Sprintf(critique, s.StopPhrase), Case: steps.Case(), Judges: true,
+		Prompt: critique, Form: fmt.Sprintf(critiqueForm, s.StopPhrase), Case: steps.Case(), Judges: true,
 	}
 	_, err = ask(ctx, steps, call, func(reply string) string {
 		var ends bool
@@ -83,9 +90,9 @@ func (s SelfRefine) criticize(ctx context.Context, steps *loop.Steps, n int) (fo
 	return found, good, err
 }
 
-// refine has the base fix the findings of a critique.
-func (s SelfRefine) refine(ctx context.Context, steps *loop.Steps, n int, found string) (loop.Outcome, error) {
+// goOn has the base, or what judges its work again, follow a critique.
+func (s SelfRefine) goOn(ctx context.Context, steps *loop.Steps, n int, base loop.Strategy, told string) (loop.Outcome, error) {
 	defer steps.Within(steps.Step("refine_%d", n))()
-	defer steps.Instruct(fmt.Sprintf(refine, found))()
-	return s.Base.Run(ctx, steps)
+	defer steps.Instruct(told)()
+	return base.Run(ctx, steps)
 }

@@ -40,10 +40,10 @@ type Kind struct {
 	Around bool
 	// Members: it uses the roles that the user has named in addition to its own. Those may write.
 	Members bool
-	// Roles are the roles of its own turns, with their access to the work tree. If there are
-	// several of a kind, Seats says how many: "debater_N" stands for debater_1 and so on.
+	// Roles are the roles of its own turns, with their access to the work tree. Seats says how many
+	// play each: "debater_N" stands for debater_1 and so on.
 	Roles map[loop.Role]loop.Access
-	Seats func(Choice) int
+	Seats func(Choice, loop.Role) int // 1 if nil
 
 	most  func(c Choice, iterations int) int // see [Choice.Most]
 	build func(Choice) (loop.Strategy, error)
@@ -165,13 +165,16 @@ const numbered = "_N"
 func (c Choice) Cast() map[loop.Role]loop.Access {
 	all := map[loop.Role]loop.Access{}
 	for role, access := range c.Kind.Roles {
-		kind, several := strings.CutSuffix(string(role), numbered)
-		if !several {
-			all[role] = access
-			continue
+		seats := 1
+		if c.Kind.Seats != nil {
+			seats = c.Kind.Seats(c, role)
 		}
-		for i := range c.Kind.Seats(c) {
-			all[loop.Role(fmt.Sprintf("%s_%d", kind, i+1))] = access
+		kind, several := strings.CutSuffix(string(role), numbered)
+		for i := range seats {
+			if several {
+				role = loop.Role(fmt.Sprintf("%s_%d", kind, i+1))
+			}
+			all[role] = access
 		}
 	}
 	if c.Kind.nests() {

@@ -41,7 +41,11 @@ type world struct {
 	told     bool   // somebody who works was told what the user said
 	judging  string // the task as the last critic was told it
 
-	left    int // events until the power fails; negative means never
+	left    int                       // events until the power fails; negative means never
+	fails   map[loop.Step]loop.Ending // turns
+	meddled map[loop.Step][]string    // what a turn that may not write changes in its view
+	cases   map[loop.Step]*loop.Case
+	calls   []loop.Call
 	over    map[loop.Step]bool
 	twice   []loop.Step
 	prompts map[loop.Step]string
@@ -58,7 +62,7 @@ type world struct {
 func newWorld() *world {
 	return &world{
 		trees: map[loop.Step][]string{"": {}}, replies: map[loop.Step]string{}, checks: true, limit: 12, left: -1,
-		over: map[loop.Step]bool{}, prompts: map[loop.Step]string{}, heard: map[loop.Step][]loop.Opinion{}, tasks: map[loop.Step]string{},
+		over: map[loop.Step]bool{}, prompts: map[loop.Step]string{}, heard: map[loop.Step][]loop.Opinion{}, tasks: map[loop.Step]string{}, cases: map[loop.Step]*loop.Case{},
 	}
 }
 
@@ -168,7 +172,7 @@ func turn(said string) loop.Turn {
 }
 
 func (t tree) Play(_ context.Context, c loop.Call, _ loop.Watch) (loop.Reply, error) {
-	asked := []string{c.Prompt}
+	asked := []string{c.Prompt, c.Form}
 	if c.Case != nil {
 		for _, o := range c.Case.Opinions {
 			asked = append(asked, o.Who+": "+o.Says)
@@ -181,11 +185,17 @@ func (t tree) Play(_ context.Context, c loop.Call, _ loop.Watch) (loop.Reply, er
 	if c.Case != nil {
 		t.heard[c.Step], t.tasks[c.Step] = c.Case.Opinions, c.Case.Task
 	}
+	t.cases[c.Step], t.calls = c.Case, append(t.calls, c)
 	said, ok := t.replies[c.Step]
 	if !ok {
 		said = "score: 0.1"
 	}
-	return loop.Reply{Turn: turn(said), Text: said}, nil
+	reply := loop.Reply{Turn: turn(said), Text: said}
+	if ending, fails := t.fails[c.Step]; fails {
+		reply.Ending, reply.ExitCode = ending, 1
+	}
+	reply.Written.Changed = t.meddled[c.Step]
+	return reply, nil
 }
 
 func (t tree) Command(_ context.Context, step loop.Step, command string) (loop.CheckResult, error) {
@@ -197,7 +207,7 @@ func (t tree) Command(_ context.Context, step loop.Step, command string) (loop.C
 func (t tree) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review, error) {
 	t.plays(c.Step, false, c.Task)
 	defer t.rests()
-	t.judging = c.Task
+	t.judging, t.cases[c.Step] = c.Task, &c
 	v := loop.Verdict{Decision: loop.Continue, Feedback: "more"}
 	if c.Step == t.person {
 		v = loop.Verdict{Decision: loop.Error, Escalation: "who knows?"}

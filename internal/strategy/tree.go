@@ -57,11 +57,7 @@ func treeOfThoughts() Kind {
 	}
 }
 
-const candidate = `You are working in the git repository that is your working directory, a copy that is yours alone. Others do the same task at the same time, each in a copy of their own; the best work is taken. Do the work itself; a description of it does not count.
-
-The task:
-
-`
+const candidate = `You are working in the git repository that is your working directory, a copy that is yours alone. Others do the same task at the same time, each in a copy of their own; the best work is taken. Do the work itself; a description of it does not count.`
 
 const further = `
 
@@ -117,14 +113,14 @@ func (t TreeOfThoughts) grow(ctx context.Context, steps *loop.Steps, level int, 
 // score.
 func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Step, from thought) (thought, error) {
 	now := thought{step: step}
-	prompt := candidate + in.FullTask()
+	task := "The task:\n\n" + in.FullTask()
 	if from.step != "" {
-		prompt += further
+		task += further
 		if err := in.Restore(ctx, step.Sub("begin"), from.commit); err != nil {
 			return now, err
 		}
 	}
-	replies, err := in.Turns(ctx, loop.Call{Step: step.Sub("turn"), Role: roleCandidate, Access: loop.Write, Prompt: prompt})
+	replies, err := in.Turns(ctx, loop.Call{Step: step.Sub("turn"), Role: roleCandidate, Access: loop.Write, Prompt: candidate, Form: task})
 	if err != nil {
 		return now, err
 	}

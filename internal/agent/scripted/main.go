@@ -94,10 +94,12 @@ func (in Invocation) turn() (u turn, format string, err error) {
 	}
 	role := cmp.Or(loop.Role(in.Env("CODELOOPS_ROLE")), loop.RoleActor)
 	n := numberOf(loop.Step(in.Env("CODELOOPS_STEP")), role)
+	first := numberOf(unasked(loop.Step(in.Env("CODELOOPS_STEP"))), role)
 	if role == loop.RoleActor || role == loop.RoleCritic {
 		if n, err = in.number("CODELOOPS_ITERATION", 1); err != nil {
 			return turn{}, "", err
 		}
+		first = n
 	}
 	ask, err := in.number("CODELOOPS_ASK", 0)
 	if err != nil {
@@ -111,7 +113,7 @@ func (in Invocation) turn() (u turn, format string, err error) {
 	if err != nil {
 		return turn{}, "", err
 	}
-	u, err = s.turn(role, n, ask)
+	u, err = s.turn(role, first, n, ask)
 	return u, format, err
 }
 

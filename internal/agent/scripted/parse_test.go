@@ -186,7 +186,7 @@ func TestTurnSelection(t *testing.T) {
 		return turns
 	}
 	asked := turn{reply: reply{say: "c1"}, again: said("again 1", "again 2")}
-	s := scenario{repeat: true, roles: map[loop.Role][]turn{loop.RoleActor: said("a1", "a2"), loop.RoleCritic: {asked, {reply: reply{say: "c2"}}}}}
+	s := scenario{repeat: true, roles: map[loop.Role][]turn{loop.RoleActor: said("a1", "a2"), loop.RoleCritic: {asked, {reply: reply{say: "c2"}}}, "planner": said("p1", "p2")}}
 	once := s
 	once.repeat = false
 	for _, test := range []struct {
@@ -203,12 +203,14 @@ func TestTurnSelection(t *testing.T) {
 		{s, loop.RoleCritic, 1, 2, "again 2"},
 		{s, loop.RoleCritic, 1, 3, "again 2"},
 		{s, loop.RoleCritic, 2, 1, "c2"},
+		{s, "planner", 1, 0, "p1"},
+		{s, "planner", 1, 1, "p2"},
 		{once, loop.RoleActor, 2, 0, "a2"},
 		{once, loop.RoleActor, 3, 0, "the scenario has no turn 3 for the actor"},
 		{once, loop.RoleCritic, 1, 3, "turn 1 of the critic in the scenario cannot be asked again 3 times"},
 		{scenario{repeat: true}, loop.RoleCritic, 1, 0, "the scenario has no turn 1 for the critic"},
 	} {
-		got, err := test.s.turn(test.role, test.iteration, test.ask)
+		got, err := test.s.turn(test.role, test.iteration, test.iteration+test.ask, test.ask)
 		if err != nil {
 			got.say = err.Error()
 		}
@@ -234,7 +236,7 @@ func FuzzParse(f *testing.F) {
 		s, err := parse("s.toml", data)
 		if err == nil {
 			for i := range s.roles[loop.RoleActor] {
-				if _, err := s.turn(loop.RoleActor, i+1, 0); err != nil {
+				if _, err := s.turn(loop.RoleActor, i+1, i+1, 0); err != nil {
 					t.Error(err)
 				}
 			}

@@ -154,9 +154,22 @@ func numberOf(step loop.Step, role loop.Role) int {
 	return 1
 }
 
-// turn returns the nth turn of a role; ask says how often it was asked for before.
-func (s scenario) turn(role loop.Role, n, ask int) (turn, error) {
+// unasked returns the step of a role's first turn, if the step is one in which it is asked again.
+func unasked(step loop.Step) loop.Step {
+	if _, err := strconv.Atoi(step.Name()); err == nil {
+		return step.Parent()
+	}
+	return step
+}
+
+// turn returns the nth turn of a role, or what that has for when it is asked again; ask says how
+// often it was asked before. Without that, the mth turn answers when it is asked again.
+func (s scenario) turn(role loop.Role, n, m, ask int) (turn, error) {
 	u, ok := pick(s.roles[role], n-1, s.repeat)
+	if ask > 0 && n != m && (!ok || len(u.again) == 0) {
+		n = m
+		u, ok = pick(s.roles[role], n-1, s.repeat)
+	}
 	if !ok {
 		return turn{}, fmt.Errorf("the scenario has no turn %d for the %s", n, role)
 	}

@@ -93,7 +93,7 @@ func (r strategyRow) write(b *strings.Builder) {
 	}
 	most := "no limit"
 	if r.Most != nil {
-		most = fmt.Sprintf("at most %d", *r.Most)
+		most = fmt.Sprintf("at most %d, not counting those that are asked for again", *r.Most)
 	}
 	fmt.Fprintf(b, "%s\n  %s\n  when:   %s\n  round:  %s\n  turns:  %s\n", name, r.About, r.When, r.Turns, most)
 	switch base, _ := r.Base.(string); {

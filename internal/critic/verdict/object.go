@@ -106,11 +106,15 @@ func parseObject(src string, s Seal) (c claim, ok bool) {
 		return c, strings.Contains(strings.ToLower(src), `"decision"`)
 	}
 	word, ok, err := o.decision()
+	v := o.verdict()
+	scored := !ok && o.scored(v)
+	if scored {
+		word, ok = byScore(v, defaultThreshold), true
+	}
 	if !ok {
 		return c, false
 	}
-	v := o.verdict()
-	c = claim{verdict: o.withDecision(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines(), problem: err}
+	c = claim{verdict: o.withDecision(v, word), scored: scored, sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines(), problem: err}
 	if key := o.twice(); key != "" {
 		c.problem = problem("the JSON object with the decision holds %s more than once; give it once", quote(key))
 	}
@@ -120,6 +124,25 @@ func parseObject(src string, s Seal) (c claim, ok bool) {
 		}
 	}
 	return c, true
+}
+
+// defaultThreshold is the score that approves where only a score decides and the run sets none.
+const defaultThreshold = 0.9
+
+// scored reports whether the object is a critique with issues and a score, and no decision.
+func (o object) scored(v loop.Verdict) bool {
+	_, listed := o.value("issues").([]any)
+	return listed && v.Score != nil && !slices.ContainsFunc(o, func(m member) bool {
+		return !slices.Contains([]string{"issues", "score", "summary", "confidence", "seal"}, m.key)
+	})
+}
+
+// byScore is the decision of such a critique: its issues are findings, and a DONE leaves none open.
+func byScore(v loop.Verdict, threshold float64) loop.Decision {
+	if len(v.Issues) == 0 && *v.Score >= threshold {
+		return loop.Done
+	}
+	return loop.Continue
 }
 
 // twice returns a key that occurs twice, "" for none.

@@ -92,6 +92,12 @@ func (p Parser) parse(reply string) (claim, error) {
 		return claim{}, err
 	}
 	c, err := r.decide(p.Contract.Structured != nil)
+	if err == nil && c.scored && c.verdict.Score != nil {
+		c.verdict.Decision = byScore(c.verdict, cmp.Or(p.Contract.Threshold, defaultThreshold))
+		if c.verdict.Decision == loop.Continue {
+			c.verdict.Feedback = cmp.Or(bullets(c.verdict.Issues), c.verdict.Summary)
+		}
+	}
 	if err == nil {
 		err = p.accept(c, r.other)
 	}

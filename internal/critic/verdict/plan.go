@@ -1,8 +1,8 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,37 +36,69 @@ const maxStep = 2000
 // The groups of a step are its ID, its tool and its text.
 var (
 	numbered  = wording.Pattern(`^(\d{1,3})()[.)][ \t]+(.+)$`)
-	evidenced = wording.Pattern(`^(E\d{1,3})[ \t]*=[ \t]*(command|run|ask)[ \t]*:[ \t]*(.+)$`)
+	evidenced = wording.Pattern(`^(E\d{1,3})[ \t]*=[ \t]*(?:(command|run|ask)[ \t]*:)?[ \t]*(.+)$`)
 	bulleted  = wording.Pattern(`^[-*•][ \t]+(.+)$`)
 	stepID    = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
 	unfilled  = wording.Pattern(`^<[^<>]*>$`) // a placeholder of the form
 )
 
 // Plan reads a plan of at most so many steps: the line "PLAN:" in the planner's own words with a
-// list below it, or {"steps": [{"id", "description"}]}, or else a numbered list. ok is false if
-// there is none, or if there are two that differ.
-func Plan(reply string, most int) (steps []PlanStep, ok bool) { return readPlan(reply, most, false) }
+// list below it, or {"steps": [{"id", "description"}]}, or else a numbered list that is not in the
+// task. ok is false if there is none, or if there are two that differ.
+func Plan(reply, task string, most int) (steps []PlanStep, ok bool) {
+	plans := plansIn(reply, task, false)
+	if len(plans) == 0 || len(plans[0]) > most || slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) }) {
+		return nil, false
+	}
+	return plans[0], len(wellMade(plans[0], false)) == 0
+}
 
 // Evidence reads a plan of evidence: the line "PLAN:" with lines like "E1 = ask: where is it
-// tested?" below it, or {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}.
-func Evidence(reply string, most int) (steps []PlanStep, ok bool) { return readPlan(reply, most, true) }
-
-func readPlan(reply string, most int, evidence bool) (steps []PlanStep, ok bool) {
-	labelled, others, block := listsIn(reply, evidence)
-	inBlock, _, _ := listsIn(block, evidence)
-	for _, plans := range [][][]PlanStep{labelled, inBlock, planObject(cmp.Or(block, reply)), others} {
-		if len(plans) > 0 {
-			differ := slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) })
-			return plans[0], wellMade(plans[0], most, evidence) && !differ
+// tested?" below it, or {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}. A plan that is
+// in the task does not count. Steps that cannot be read are left out, and wrong says which.
+func Evidence(reply, task string, most int) (steps []PlanStep, wrong []string, ok bool) {
+	plans := plansIn(reply, task, true)
+	if len(plans) == 0 || len(plans[0]) > most || slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) }) {
+		return nil, nil, false
+	}
+	bad := wellMade(plans[0], true)
+	for i, s := range plans[0] {
+		if slices.Contains(bad, i) {
+			wrong = append(wrong, wording.Quote(s.ID+" = "+s.Tool+": "+s.Text, 80)+" is not of that form, or its name is there twice")
+		} else {
+			steps = append(steps, s)
 		}
 	}
-	return nil, false
+	return steps, wrong, len(steps) > 0
+}
+
+// plansIn returns the plans of a reply in the best form that it has.
+func plansIn(reply, task string, evidence bool) [][]PlanStep {
+	labelled, others, block := listsIn(reply, evidence)
+	inBlock, _, _ := listsIn(block, evidence)
+	quoted := func(lead string) func([]PlanStep) bool {
+		return func(p []PlanStep) bool {
+			for _, s := range p {
+				lead += "\n" + s.String()
+			}
+			return repeated(lead, []string{task})
+		}
+	}
+	if evidence {
+		labelled, inBlock = slices.DeleteFunc(labelled, quoted("PLAN:")), slices.DeleteFunc(inBlock, quoted("PLAN:"))
+	}
+	for _, plans := range [][][]PlanStep{labelled, inBlock, planObjects(block, task), planObjects(reply, task), slices.DeleteFunc(others, quoted(""))} {
+		if len(plans) > 0 {
+			return plans
+		}
+	}
+	return nil
 }
 
 // listsIn returns the lists below a line "PLAN:", the other numbered lists, and the content of a
 // fence at the end of the reply.
 func listsIn(reply string, evidence bool) (labelled, others [][]PlanStep, block string) {
-	lines, all, last := scanner{text: reply}, []*planList{}, (*planList)(nil)
+	lines, all, last := scannerOf(reply), []*planList{}, (*planList)(nil)
 	for l := range lines.lines() {
 		text := strings.TrimSpace(wording.Clean(l.text))
 		if !l.own || text == "" {
@@ -173,8 +205,29 @@ func unmarked(line string) string {
 	return line
 }
 
-// planObject reads a plan that is a JSON object.
-func planObject(text string) (plans [][]PlanStep) {
+// planObjects reads the plans that are JSON objects, which may follow a sentence.
+func planObjects(reply, task string) (plans [][]PlanStep) {
+	s := scannerOf(reply)
+	for l := range s.lines() {
+		at := strings.IndexByte(l.text, '{')
+		if at < 0 || !l.own {
+			continue
+		}
+		n := objectEnd(s.text[l.start+at:])
+		if n < 0 {
+			break // none below it is read: each would be searched to the end of the reply
+		}
+		text := s.text[l.start+at:][:n]
+		if p, ok := planObject(text); ok && !repeated(text, []string{task}) {
+			plans = append(plans, p)
+		}
+		s.skipTo(l.start + at + n)
+	}
+	return plans
+}
+
+// planObject reads a JSON object as a plan.
+func planObject(text string) (steps []PlanStep, ok bool) {
 	var plan struct {
 		Steps []struct {
 			ID          any    `json:"id"`
@@ -184,43 +237,59 @@ func planObject(text string) (plans [][]PlanStep) {
 		} `json:"steps"`
 	}
 	if json.Unmarshal([]byte(escapeRaw(text)), &plan) != nil || len(plan.Steps) == 0 { // duplicate names are an error, too
-		return nil
+		return nil, false
 	}
-	var steps []PlanStep
 	for i, s := range plan.Steps {
 		if s.ID == nil {
 			s.ID = i + 1
 		}
-		if args, ok := s.Args.(map[string]any); ok && len(args) == 1 {
-			for _, only := range args {
-				s.Args = only
-			}
-		}
 		args, _ := s.Args.(string)
+		if all, ok := s.Args.(map[string]any); ok {
+			args = arguments(all, s.Tool)
+		}
 		steps = append(steps, PlanStep{fmt.Sprint(s.ID), strings.Replace(s.Tool, "run", ToolCommand, 1), s.Description + args})
 	}
-	return [][]PlanStep{steps}
+	return steps, true
 }
 
-// wellMade puts each text of a plan on one line, and reports whether the plan is valid.
-func wellMade(plan []PlanStep, most int, evidence bool) bool {
-	seen := map[string]bool{}
+// arguments returns the arguments of a step: the only one, or those of a question with their names.
+func arguments(all map[string]any, tool string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		text := textOf(all[name])
+		if len(all) == 1 {
+			return text
+		}
+		parts = append(parts, name+": "+text)
+	}
+	if tool != "ask" {
+		return "" // no order of words makes a command of them
+	}
+	return strings.Join(parts, "; ")
+}
+
+// wellMade puts each text of a plan on one line, and returns the indexes of the steps that are not
+// valid.
+func wellMade(plan []PlanStep, evidence bool) (bad []int) {
+	count := map[string]int{}
+	for _, s := range plan {
+		count[s.ID]++
+	}
 	for i := range plan {
 		s := &plan[i]
 		s.Text = wording.Line(s.Text)
-		if s.Text == "" || len(s.Text) > maxStep || unfilled().MatchString(s.Text) || !stepID().MatchString(s.ID) || seen[s.ID] || !s.sound(i, evidence) {
-			return false
+		if s.Text == "" || len(s.Text) > maxStep || unfilled().MatchString(s.Text) || !stepID().MatchString(s.ID) || count[s.ID] > 1 || !s.sound(i, evidence) {
+			bad = append(bad, i)
 		}
-		seen[s.ID] = true
 	}
-	return len(plan) <= most
+	return bad
 }
 
 // sound reports whether a step is one of its kind of plan, at its index.
 func (s PlanStep) sound(i int, evidence bool) bool {
 	n, err := strconv.Atoi(s.ID)
 	if evidence {
-		return evidenced().MatchString(s.String())
+		return (s.Tool == ToolCommand || s.Tool == "ask") && evidenced().MatchString(s.String())
 	}
 	return s.Tool == "" && (err != nil || n == i+1)
 }

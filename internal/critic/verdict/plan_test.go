@@ -32,6 +32,7 @@ func TestPlan(t *testing.T) {
 		"PLAN:\n1. Add\nand so on:\nPLAN:\n1. Add":                                  "1. Add",
 		"PLAN:\n1. <what is to be done>\n2. <the next step>\n\nPLAN:\n1. Add":       "1. Add",
 		`{"steps": [{"id": "a", "description": "Add"}, {"description": "Test"}]}`:   "a. Add | 2. Test",
+		"Here is it: {\"steps\": [{\"description\": \"Add\"}]}\nGood luck.":         "1. Add",
 		"Here:\n```json\n{\"steps\": [{\"id\": 1, \"description\": \"Add\"}]}\n```": "1. Add",
 		"The file says:\n```\nPLAN:\n1. delete all\n```\nPLAN:\n1. Add":             "1. Add",
 		"> PLAN:\n> 1. delete all\n\nPLAN:\n1. Add\x1b[2J it":                       "1. Add it",
@@ -72,11 +73,48 @@ func TestPlan(t *testing.T) {
 		`{"steps": [{"id": 1, "description": "a"}, {"id": 1, "description": "b"}]}`: "",
 		`{"steps": [{"id": 1, "description": "a"}], "steps": []}`:                   "",
 		`{"steps": []}`: "",
-		`{"steps": [{"id": "a/b", "description": "a"}]}`:                     "",
-		`{"steps": [{"id": "E1", "tool": "run", "args": "ls"}]}`:             "",
-		"{\"steps\": [{\"id\": 1, \"description\": \"a\"}]} {\"steps\": []}": "",
+		`{"steps": [{"id": "a/b", "description": "a"}]}`:                                   "",
+		`{"steps": [{"id": "E1", "tool": "run", "args": "ls"}]}`:                           "",
+		"{\"steps\": [{\"description\": \"a\"}]}\n{\"steps\": [{\"description\": \"b\"}]}": "",
 	} {
-		if got := said(verdict.Plan(reply, 3)); got != want {
+		if got := said(verdict.Plan(reply, "", 3)); got != want {
+			t.Errorf("%q: %q, want %q", reply, got, want)
+		}
+	}
+}
+
+// evidence formats a plan of evidence.
+func evidence(reply, task string) string {
+	steps, wrong, ok := verdict.Evidence(reply, task, 3)
+	text := said(steps, ok)
+	if len(wrong) > 0 && ok {
+		text += fmt.Sprintf(" | %d wrong", len(wrong))
+	}
+	return text
+}
+
+// TestQuotedPlan: the list of a task that a planner quotes is no plan of its own.
+func TestQuotedPlan(t *testing.T) {
+	t.Parallel()
+	const inPrompt = "[0123456789abcdef01234567 begin: task]\n%s\n[0123456789abcdef01234567 end: task]\n\n"
+	list, asked := "1. delete it\n2. test it", "PLAN:\nE1 = command: ls"
+	for reply, want := range map[string]string{
+		"The task says:\n" + list:                               "",
+		fmt.Sprintf(inPrompt, list) + "I do not know.":          "",
+		fmt.Sprintf(inPrompt, list) + "1. look":                 "1. look",
+		fmt.Sprintf(inPrompt, "PLAN:\n1. x") + "PLAN:\n1. look": "1. look",
+		"PLAN:\n" + list:                                        "1. delete it | 2. test it", // it takes it over
+	} {
+		if got := said(verdict.Plan(reply, "Do this:\n"+list, 3)); got != want {
+			t.Errorf("%q: %q, want %q", reply, got, want)
+		}
+	}
+	for reply, want := range map[string]string{
+		"You say:\n" + asked: "",
+		fmt.Sprintf(inPrompt, asked) + "PLAN:\nE1 = ask: why?":                                 "E1 = ask: why?",
+		"The task holds {\"steps\": [{\"id\": \"E1\", \"tool\": \"run\", \"args\": \"ls\"}]}.": "",
+	} {
+		if got := evidence(reply, "It says "+asked+` and {"steps": [{"id": "E1", "tool": "run", "args": "ls"}]}.`); got != want {
 			t.Errorf("%q: %q, want %q", reply, got, want)
 		}
 	}
@@ -98,9 +136,16 @@ func TestEvidence(t *testing.T) {
 		"> PLAN:\n> E1 = command: ls":                                            "",
 		`{"steps": [{"id": "E1", "tool": "write", "args": "x"}]}`:                "",
 		`{"steps": [{"id": "1", "tool": "ask", "args": "x"}]}`:                   "",
-		`{"steps": [{"id": "E1", "tool": "ask", "args": {"a": "x", "b": "y"}}]}`: "",
+		`{"steps": [{"id": "E1", "tool": "run", "args": {"a": "x", "b": "y"}}]}`: "",
+
+		`{"steps": [{"id": "E1", "tool": "ask", "args": {"what": "x", "in": "y"}}]}`:        "E1 = ask: in: y; what: x",
+		"I need this:\n{\"steps\": [{\"id\": \"E1\", \"tool\": \"ask\", \"args\": \"x\"}]}": "E1 = ask: x",
+
+		// A bad line costs only itself.
+		"PLAN:\nE1 = ask: a\nE2 = write: b\nE3 = ask: c":                                       "E1 = ask: a | E3 = ask: c | 1 wrong",
+		`{"steps": [{"id": "E1", "tool": "ask", "args": "a"}, {"id": "E2", "tool": "write"}]}`: "E1 = ask: a | 1 wrong",
 	} {
-		if got := said(verdict.Evidence(reply, 3)); got != want {
+		if got := evidence(reply, ""); got != want {
 			t.Errorf("%q: %q, want %q", reply, got, want)
 		}
 	}
@@ -113,16 +158,22 @@ func FuzzPlan(f *testing.F) {
 	f.Add("```\nPLAN:\nE1 = ask: why?\n```", "E2 = command: rm")
 	f.Add(`{"steps": [{"id": 1, "description": "a"}]}`, "}")
 	f.Fuzz(func(t *testing.T, reply, quoted string) {
-		for _, read := range []func(string, int) ([]verdict.PlanStep, bool){verdict.Plan, verdict.Evidence} {
-			steps, ok := read(reply, 5)
+		for _, read := range []func(string) ([]verdict.PlanStep, bool){
+			func(reply string) ([]verdict.PlanStep, bool) { return verdict.Plan(reply, "", 5) },
+			func(reply string) (steps []verdict.PlanStep, ok bool) {
+				steps, _, ok = verdict.Evidence(reply, "", 5)
+				return steps, ok
+			},
+		} {
+			steps, ok := read(reply)
 			for i, s := range steps {
 				if ok && (len(steps) > 5 || s.ID == "" || s.Text == "" || strings.ContainsAny(s.Text, "\n\x1b")) {
 					t.Errorf("%q: step %d of %d is %+v", reply, i, len(steps), s)
 				}
 			}
 			foreign := "> " + strings.ReplaceAll(strings.ReplaceAll(quoted, "\r", "\n"), "\n", "\n> ")
-			again, fine := read(foreign+"\n\nPLAN:\n1. Add\nE1 = ask: it", 5)
-			if want := said(read("PLAN:\n1. Add\nE1 = ask: it", 5)); said(again, fine) != want {
+			again, fine := read(foreign + "\n\nPLAN:\n1. Add\nE1 = ask: it")
+			if want := said(read("PLAN:\n1. Add\nE1 = ask: it")); said(again, fine) != want {
 				t.Errorf("after %q: %s, want %s", foreign, fmt.Sprint(again), want)
 			}
 		}
@@ -133,10 +184,10 @@ func FuzzPlan(f *testing.F) {
 func TestPlanLarge(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("and so on\n", 1<<20)
-	if got := said(verdict.Plan("1. Add\n"+long, 3)); got != "1. Add" {
+	if got := said(verdict.Plan("1. Add\n"+long, "", 3)); got != "1. Add" {
 		t.Errorf("got %.100q", got)
 	}
-	if got := said(verdict.Plan("1. Add\n"+long+"2. Test", 3)); got != "" {
+	if got := said(verdict.Plan("1. Add\n"+long+"2. Test", "", 3)); got != "" {
 		t.Errorf("got %.100q", got)
 	}
 }

@@ -31,6 +31,7 @@ type claim struct {
 	verdict loop.Verdict
 	sealed  loop.Sealed
 	object  bool
+	scored  bool // it has no decision: its score decides
 	given   numbers
 
 	lines []string // its lines, without paragraphs below its last label; or the members of the object
@@ -131,6 +132,9 @@ func (r *reading) claims() (all []claim) {
 			c.problem = problem("a DECISION line says %s, which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE", quote(b.said))
 		}
 		all = append(all, c)
+	}
+	if slices.ContainsFunc(all, func(c claim) bool { return !c.scored }) { // those count only by themselves
+		all = slices.DeleteFunc(all, func(c claim) bool { return c.scored })
 	}
 	slices.SortFunc(all, func(a, b claim) int { return cmp.Compare(a.at, b.at) })
 	return all

@@ -315,7 +315,6 @@ func jsonReplies() []replyCase {
 		{name: "run together", reply: `{"decision":"continue","feedba{"decision":"done","summary":"x"}`, problem: `a JSON object in the reply never ends: "{\"decision\":\"continue\",\"feedba{\"decision\":\"done\",\"summary\":\"x\"}"`},
 		{name: "no JSON after all", reply: "{\"decision\": done}", problem: "the JSON object with the decision cannot be read: invalid character 'd' looking for beginning of value"},
 		{name: "no object with a decision", reply: "{\"a\": 1}\n{\"type\": \"object\"}\n{not json}\n", problem: noDecision},
-		{name: "score without a decision", reply: `{"issues": [], "score": 0.9, "summary": "ok"}`, problem: noDecision},
 		{name: "an array", reply: `[{"decision": "done"}]`, problem: noDecision},
 		{name: "sample in the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: the file should be\n{\"type\": \"module\",\n // a comment\n}\nand no more", want: more("the file should be\n{\"type\": \"module\",\n // a comment\n}\nand no more")},
 	}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"strings"
+	"unicode"
 
 	"codeloops/internal/loop"
 )
@@ -32,7 +33,7 @@ func Said(reply, label string, first bool) (value string, ok bool) {
 func Score(reply string) (score float64, ok bool) {
 	said, _ := Said(reply, "score", true)
 	n := fraction(said)
-	if n == nil {
+	if n == nil || strings.ContainsFunc(said, unicode.IsLetter) { // words may be a condition
 		return 0, false
 	}
 	return *n, true

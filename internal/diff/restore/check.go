@@ -3,6 +3,7 @@ package restore
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -141,12 +142,22 @@ func kindAt(root *os.Root, name string) (Kind, error) {
 		return File, nil
 	case info.Mode().Type() == fs.ModeSymlink:
 		return Link, nil
-	case info.IsDir():
-		if entries, err := fs.ReadDir(root.FS(), name); err == nil && len(entries) == 0 {
-			return Place, nil
-		}
+	case info.IsDir() && empty(root, name):
+		return Place, nil
 	}
 	return other, nil
+}
+
+// empty reports whether a directory holds nothing. It reads no more than one entry: a restore asks for
+// each file in it.
+func empty(root *os.Root, name string) bool {
+	dir, err := root.Open(name)
+	if err != nil {
+		return false
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	_, err = dir.ReadDir(1)
+	return errors.Is(err, io.EOF)
 }
 
 // Proper reports whether git would check out a file at this path on every system.

@@ -20,6 +20,7 @@ type Deciding struct {
 	// Changed returns those that have changed since the session began; nil: none are known.
 	Changed func() []deciding.ChangedFile
 	Block   bool // a change is also a breach, unless the task names the file
+	Alone   bool // no critic is asked: the same for what a check runs
 }
 
 // Inspect implements [policy.Inspector]. A breach sends the work back without asking the
@@ -32,7 +33,7 @@ func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	var barred []string
 	for _, changed := range d.Changed() {
 		place := loop.Place{At: tamper.Quote(changed.Path, maxPath), What: became(changed)}
-		if d.Block && !names(c.Task, changed.Path) {
+		if (d.Block || d.Alone && changed.Role == deciding.Check) && !names(c.Task, changed.Path) {
 			barred = append(barred, place.String())
 		} else if changed.Role == deciding.Agents && shows(c.Change, changed.Path) {
 			continue // the diff shows it, and the rule on tampering reports it

@@ -209,7 +209,7 @@ func table(role loop.Role) string {
 func (c *Casting) settings(role loop.Role) config.Role {
 	like := c.cfg.Critic.Role
 	if c.roles[role] == loop.Write {
-		like = c.cfg.Actor
+		like = c.cfg.Actor.Role
 	}
 	return c.cfg.Strategy.Role(string(role), like)
 }

@@ -73,7 +73,7 @@ func rowOf(ctx context.Context, h *host.Host, spec agent.Spec) Row {
 // Named lists the names of all agents that a configuration gives a role to.
 func Named(cfg *config.Config) []string {
 	entries := slices.Concat(cfg.Actor.Fallback, cfg.Critic.Fallback, cfg.Critic.Members)
-	for _, r := range []config.Role{cfg.Actor, cfg.Critic.Role} {
+	for _, r := range []config.Role{cfg.Actor.Role, cfg.Critic.Role} {
 		entries = append(entries, r.Agent)
 		if r.Agent == Auto {
 			entries = append(entries, cfg.AgentOrder...)
