@@ -57,10 +57,12 @@ func (c *checker) kind(name string) (Kind, error) {
 			continue
 		}
 		dir := name[:at]
-		switch kind, err := kindAt(c.root, dir); {
-		case err != nil || kind == Nothing || c.going[dir]:
+		switch info, err := c.root.Lstat(dir); {
+		case file.Missing(err) || err == nil && c.going[dir]:
+			return Nothing, nil
+		case err != nil:
 			return Nothing, err
-		case !c.isDir(dir):
+		case !info.IsDir():
 			return Nothing, fmt.Errorf("%s: %w", wording.Path(dir), ErrInTheWay)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"sync"
 
 	"codeloops/internal/file"
 	"codeloops/internal/wording"
@@ -21,6 +22,7 @@ const stagePrefix = ".codeloops-restore-"
 // prepare copies the current files and stages the new ones. All of it is synced to disk
 // before anything is moved.
 func (w *work) prepare(ctx context.Context, changes []PathChange) error {
+	defer w.syncs.wait() //nolint:errcheck // where it matters, the error is looked at
 	for i := range w.Moves {
 		m := &w.Moves[i]
 		err := w.at("keep")
@@ -31,7 +33,7 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 			return fmt.Errorf("keep %s: %w", wording.Path(string(w.Moves[i].Path)), err)
 		}
 	}
-	if err := syncTree(w.files); err != nil {
+	if err := errors.Join(w.syncs.wait(), syncTree(w.files)); err != nil {
 		return fmt.Errorf("keep what is there: %w", err)
 	}
 	for at := range w.Stages {
@@ -50,6 +52,9 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 		if err := w.write(ctx, i, c.After); err != nil {
 			return fmt.Errorf("write %s: %w", wording.Path(c.Path), err)
 		}
+	}
+	if err := w.syncs.wait(); err != nil {
+		return err
 	}
 	for at := range w.Stages {
 		if err := errors.Join(syncIn(w.root, w.stage(at)), syncIn(w.root, string(w.Stages[at]))); err != nil {
@@ -88,7 +93,7 @@ func (w *work) keepAs(ctx context.Context, from, to string, kind Kind) (perm fs.
 	if err != nil {
 		return 0, "", err
 	}
-	sum, err = putFile(w.files, to, info.Mode().Perm(), file.Until(ctx, in))
+	sum, err = w.syncs.put(w.files, to, info.Mode().Perm(), file.Until(ctx, in))
 	return info.Mode().Perm(), sum, err
 }
 
@@ -106,13 +111,32 @@ func (w *work) write(ctx context.Context, i int, to State) error {
 	if to.Kind == Link {
 		perm = 0o600
 	}
-	w.Moves[i].Sum, err = putFile(w.root, w.fresh(i), perm, file.Until(ctx, in))
+	w.Moves[i].Sum, err = w.syncs.put(w.root, w.fresh(i), perm, file.Until(ctx, in))
 	return err
 }
 
 // putFile writes a new file, with the directories above it, and syncs it. It is private until
 // it is complete.
 func putFile(root *os.Root, name string, perm fs.FileMode, in io.Reader) (sum string, err error) {
+	var one syncs
+	sum, err = one.put(root, name, perm, in)
+	return sum, errors.Join(err, one.wait())
+}
+
+// syncs are files that are being synced and closed while others are written: syncing one after the
+// other would take most of the time of a restore.
+type syncs struct {
+	running sync.WaitGroup
+	mu      sync.Mutex
+	open    int
+	err     error
+}
+
+// atOnce is how many files may wait for the disk.
+const atOnce = 64
+
+// put is putFile, but the file is on disk only after wait.
+func (s *syncs) put(root *os.Root, name string, perm fs.FileMode, in io.Reader) (sum string, err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return "", err
 	}
@@ -125,5 +149,26 @@ func putFile(root *os.Root, name string, perm fs.FileMode, in io.Reader) (sum st
 	if err == nil {
 		err = f.Chmod(perm)
 	}
-	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return "", errors.Join(err, f.Close())
+	}
+	if s.open++; s.open > atOnce {
+		if err := s.wait(); err != nil {
+			return "", errors.Join(err, f.Close())
+		}
+		s.open = 1
+	}
+	s.running.Go(func() {
+		err := errors.Join(f.Sync(), f.Close())
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err = errors.Join(s.err, err)
+	})
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// wait waits until all files are on disk.
+func (s *syncs) wait() error {
+	s.running.Wait()
+	return s.err
 }

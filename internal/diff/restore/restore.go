@@ -173,6 +173,7 @@ type work struct {
 	dirs   dirs
 	strict bool     // see [Plan.Confirm]
 	later  []string // see [Done.Later]
+	syncs  syncs
 	step   func(string) error
 }
 

@@ -372,3 +372,28 @@ func TestProper(t *testing.T) {
 		}
 	}
 }
+
+// TestManyInOneDirectory: the time for each file does not grow with the number of its neighbours.
+func TestManyInOneDirectory(t *testing.T) {
+	t.Parallel()
+	took := func(files int) time.Duration {
+		s := at(t, t.TempDir())
+		var all []PathChange
+		for i := range files {
+			name := fmt.Sprintf("d/f%d", i)
+			s.write(name, "old\n")
+			all = append(all, PathChange{name, File, text(File, 0o644, "new\n")})
+		}
+		began := time.Now()
+		if _, err := s.keep.Restore(t.Context(), s.tree(), Plan{Changes: all}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.read("d/f0"); got != "new\n" {
+			t.Errorf("got %q", got)
+		}
+		return time.Since(began)
+	}
+	if few, many := took(100), took(1000); many > 30*few+time.Second {
+		t.Errorf("100 files took %s, 1000 files %s", few, many)
+	}
+}

@@ -263,7 +263,7 @@ func (w *work) keepLater(ctx context.Context, i int) error {
 		return err
 	}
 	m.Before, w.later = kind, append(w.later, string(m.Path))
-	return errors.Join(w.files.Rename(later, string(m.Path)), syncIn(w.files, path.Dir(string(m.Path))))
+	return errors.Join(w.syncs.wait(), w.files.Rename(later, string(m.Path)), syncIn(w.files, path.Dir(string(m.Path))))
 }
 
 func (w *work) clear() error {
