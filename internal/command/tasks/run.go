@@ -102,12 +102,8 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			return err
 		}
 		err = s.worker.Run(cmd.Context())
-		shown()
-		if cause := context.Cause(cmd.Context()); err != nil && cause != nil {
-			return hint.Add(cause, "the tasks stay in the queue: codeloops queue run carries on")
-		}
-		if err != nil {
-			return err
+		if shown(); err != nil {
+			return stays(cmd.Context(), err)
 		}
 		all, err := b.mine(cmd.Context(), false)
 		if err != nil {
@@ -122,6 +118,14 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 		}
 		return s.conclude(cmd.Context(), all)
 	})
+}
+
+// stays says of an interrupted run that it can be carried on.
+func stays(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return hint.Add(cause, "the tasks stay in the queue: codeloops queue run carries on")
+	}
+	return err
 }
 
 func newWorkCmd(q *Access) *cobra.Command {

@@ -16,9 +16,7 @@ type compact struct {
 func (c *compact) show(at loop.Stamp, e loop.Event) {
 	switch e := e.(type) {
 	case loop.Started:
-		if e.Session.Dirty > 0 {
-			c.sayf("%s", dirty(e.Session))
-		}
+		c.dirty(e.Session)
 	case loop.Resumed:
 		c.sayf("resumed after %s", Count(e.Iterations, "iteration", "iterations"))
 	case loop.IterationFinished:

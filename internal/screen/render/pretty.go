@@ -132,9 +132,7 @@ func (p *pretty) start(s loop.Session) {
 	if task := Task(s); task != "" {
 		p.sayf("%s", Cut("task: "+task, p.Width))
 	}
-	if s.Dirty > 0 {
-		p.sayf("%s", strings.Join(wrapped(dirty(s), 2, p.Width), "\n"))
-	}
+	p.dirty(s)
 	if len(s.Templates) > 0 {
 		for _, line := range wrapped("asked in your own words: "+strings.Join(Templates(s), ", "), 2, p.Width) {
 			p.sayf("%s", p.faint.Render(line))

@@ -217,8 +217,11 @@ func Poll(votes []loop.Vote) string {
 func Task(s loop.Session) string { return term.Line(standing.Title(s.Prompt)) }
 
 // dirty says that there are changes of the user's own.
-func dirty(s loop.Session) string {
-	return fmt.Sprintf("you have changes of your own here (%s); codeloops diff, accept and undo leave them alone", Count(s.Dirty, "file", "files"))
+func (p *page) dirty(s loop.Session) {
+	if s.Dirty > 0 {
+		said := fmt.Sprintf("you have changes of your own here (%s); codeloops diff, accept and undo leave them alone", Count(s.Dirty, "file", "files"))
+		p.sayf("%s", strings.Join(wrapped(said, 2, p.Width), "\n"))
+	}
 }
 
 // Checks lists the check commands of a session; "" if there are none, or the log does not say.

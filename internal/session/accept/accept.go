@@ -158,13 +158,16 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 	if err := k.told(gone, mingled); err != nil {
 		return err
 	}
-	if len(later) > 0 {
-		k.left = append(k.left, "changed since the run, which was not committed: "+worktree.Names(later))
-	}
-	if len(inside) > 0 {
-		k.left = append(k.left, "not committed, as it is a repository of its own, or in one: "+worktree.Names(inside))
-	}
+	k.leave("changed since the run, which was not committed: ", later)
+	k.leave("not committed, as it is a repository of its own, or in one: ", inside)
 	return nil
+}
+
+// leave notes what was not committed.
+func (k *committer) leave(why string, paths []string) {
+	if len(paths) > 0 {
+		k.left = append(k.left, why+worktree.Names(paths))
+	}
 }
 
 // told refuses to commit files that do not hold the run's change any more, and those where it cannot be told apart.

@@ -98,7 +98,11 @@ func (k *committer) held(ctx context.Context, c diff.BlobChange) (bool, error) {
 		return c.Now != c.Before, nil
 	}
 	name := filepath.Join(k.tree.Root(), filepath.FromSlash(c.Path))
-	if st, err := os.Lstat(name); err != nil || st.Size() > maxMerged {
+	st, err := os.Lstat(name)
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", c.Path, err)
+	}
+	if st.Size() > maxMerged {
 		return true, nil
 	}
 	now, err := os.ReadFile(name)
