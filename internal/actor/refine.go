@@ -33,6 +33,7 @@ func refine(p *strings.Builder, t prompt.Template, b loop.Brief) {
 		case prompt.Critique:
 			lead, words := heard(*b.Previous)
 			said(p, lead, words)
+		case prompt.Workers: // no template of this kind has it
 		case prompt.Issues:
 			lead, words := heard(*b.Previous)
 			if words != "" {

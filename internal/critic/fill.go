@@ -27,6 +27,7 @@ func (d *draft) fill(t prompt.Template, matter loop.Case) {
 			d.change(matter.Change)
 		case prompt.Critique:
 			d.said("the last review", last.Guidance())
+		case prompt.Workers: // no template of this kind has it
 		case prompt.Issues:
 			d.said("issues of the last review", prompt.Bulleted(last))
 		}

@@ -187,7 +187,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Tree:     s.tree,
 		Critic:   judge,
 		Panel:    panel,
-		Player:   seenPlayer{seat.Player{Seats: seats, Briefs: told, Evidence: judge.Evidence}, seen},
+		Player:   seenPlayer{seat.Player{Seats: seats, Question: told, Evidence: judge.Evidence}, seen},
 		Restorer: s.tree,
 		Gate:     gate(cfg, s.tree, s.deciders, !r.choice.Judged()),
 	}
@@ -202,10 +202,10 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	return at, nil
 }
 
-// briefs returns what the user tells the roles of strategies. What a member is told in addition is
-// in the log with the strategy.
-func briefs(cfg *config.Config) (map[loop.Role]seat.Brief, error) {
-	all := map[loop.Role]seat.Brief{}
+// briefs returns what the roles of strategies are asked, with what the user tells them. What a member is
+// told in addition is in the log with the strategy.
+func briefs(cfg *config.Config) (func(loop.Call) string, error) {
+	all := map[loop.Role]prompt.Brief{}
 	for name, m := range cfg.Strategy.Roles {
 		role := loop.Role(name)
 		t, err := prompt.ForRole(m.Template, strategy.Choosing(role))
@@ -215,9 +215,9 @@ func briefs(cfg *config.Config) (map[loop.Role]seat.Brief, error) {
 		if m.About != "" {
 			m.Instructions = ""
 		}
-		all[role] = seat.Brief{Instructions: m.Instructions, Template: t}
+		all[role] = prompt.Brief{Instructions: m.Instructions, Template: t}
 	}
-	return all, nil
+	return func(c loop.Call) string { return all[c.Role].Question(c) }, nil
 }
 
 // seats returns the agents of all roles. Those that write can also play for the actor.

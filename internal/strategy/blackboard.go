@@ -131,12 +131,13 @@ func marked(text string) (kind, rest string) {
 // public returns what a member has said without its notes for itself.
 func public(text string) string {
 	above, entries := verdict.Entries(text, wordPost, wordNote, wordPrivate)
+	all := []string{above}
 	for _, e := range entries {
 		if e.Word == wordPost {
-			above += "\n\n" + wordPost + ": " + e.Text
+			all = append(all, wordPost+": "+e.Text)
 		}
 	}
-	return strings.TrimSpace(above)
+	return paragraphs(all...)
 }
 
 // decide asks the decider, and has the critic judge the work if the decider calls it finished.

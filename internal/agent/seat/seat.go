@@ -4,11 +4,9 @@ package seat
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/loop"
-	"codeloops/internal/prompt"
 )
 
 // A View shows the work tree to one turn, and keeps what the turn writes out of it.
@@ -70,38 +68,11 @@ func (s Seats) For(access loop.Access, roles ...loop.Role) Seat {
 	return s[loop.RoleCritic]
 }
 
-// A Brief is what the user tells a role.
-type Brief struct {
-	Instructions string          // in addition to our words
-	Template     prompt.Template // in place of our words; nil: none
-}
-
-// question is what a role is asked: our words or the user's, the user's instructions, and the form
-// of the reply, which no user can replace.
-func (b Brief) question(c loop.Call) string {
-	var parts []string
-	add := func(text string) {
-		if text = strings.Trim(text, "\n"); text != "" {
-			parts = append(parts, text)
-		}
-	}
-	if b.Template == nil || c.Prompt == "" {
-		add(c.Prompt)
-	} else {
-		for _, piece := range b.Template {
-			add(piece.Words())
-			add(map[prompt.Place]string{prompt.Prompt: prompt.Fenced(c.Task), prompt.Workers: c.Workers}[piece.Place])
-		}
-	}
-	add(b.Instructions)
-	add(c.Form)
-	return strings.Join(parts, "\n\n")
-}
-
 // A Player is a [loop.Player]: it plays a strategy's own turns.
 type Player struct {
-	Seats  Seats
-	Briefs map[loop.Role]Brief
+	Seats Seats
+	// Question is the text of what a role is asked.
+	Question func(loop.Call) string
 	// Evidence writes the prompt for a question about a case.
 	Evidence func(question string, matter loop.Case) (string, error)
 }
@@ -112,7 +83,7 @@ var _ loop.Player = Player{}
 func (p Player) Play(ctx context.Context, c loop.Call, watch loop.Watch) (loop.Reply, error) {
 	r := agent.Request{
 		ID: c.ID, Step: c.Step, Role: c.Role, Access: c.Access, Iteration: c.Step.Iteration(), Watch: watch,
-		Repeat: agent.Repeat{Ask: c.Ask}, Prompt: p.Briefs[c.Role].question(c),
+		Repeat: agent.Repeat{Ask: c.Ask}, Prompt: p.Question(c),
 	}
 	var reply agent.Reply
 	var written loop.Written

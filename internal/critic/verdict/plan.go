@@ -78,10 +78,11 @@ func plansIn(reply, task string, evidence bool) [][]PlanStep {
 	inBlock, _, _ := listsIn(block, evidence)
 	quoted := func(lead string) func([]PlanStep) bool {
 		return func(p []PlanStep) bool {
+			lines := []string{lead}
 			for _, s := range p {
-				lead += "\n" + s.String()
+				lines = append(lines, s.String())
 			}
-			return repeated(lead, []string{task})
+			return repeated(strings.Join(lines, "\n"), []string{task})
 		}
 	}
 	if evidence {

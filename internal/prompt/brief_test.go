@@ -1,4 +1,4 @@
-package seat
+package prompt_test
 
 import (
 	"testing"
@@ -18,16 +18,16 @@ func TestQuestion(t *testing.T) {
 		}
 		return asked
 	}
-	for want, b := range map[string]Brief{
+	for want, b := range map[string]prompt.Brief{
 		"Choose.\n\n- a: writes\n\nNEXT: <name>":                                            {},
 		"Choose.\n\n- a: writes\n\nBe quick.\n\nNEXT: <name>":                               {Instructions: "Be quick.\n"},
 		"Who?\n\n- a: writes\n\nFor:\n\n````\ndo ``` it\n````\n\nBe quick.\n\nNEXT: <name>": {"Be quick.", of("Who?\n{worker_descriptions}\nFor: {prompt}\n")},
 	} {
-		if got := b.question(call); got != want {
+		if got := b.Question(call); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := (Brief{Template: of("{worker_descriptions}")}).question(loop.Call{Form: "vote: <name>"}); got != "vote: <name>" {
+	if got := (prompt.Brief{Template: of("{worker_descriptions}")}).Question(loop.Call{Form: "vote: <name>"}); got != "vote: <name>" {
 		t.Errorf("another question of the role: %q", got)
 	}
 }
