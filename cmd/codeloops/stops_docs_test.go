@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestStopReasons: the table of docs/policy.md lists every stop reason with its exit code, and each
+// TestStopReasons: the table of docs/ends.md lists every stop reason with its exit code, and each
 // occurs in a script.
 func TestStopReasons(t *testing.T) {
 	t.Parallel()
@@ -25,7 +25,7 @@ func TestStopReasons(t *testing.T) {
 	}
 	told := map[string]bool{}
 	row := regexp.MustCompile("(?m)^\\|.*\\| ((?:`[\\w:]+`(?:, )?)+) \\| (\\d+) \\|$")
-	_, table, _ := strings.Cut(text(t, "../../docs/policy.md"), "\n## What ends a run\n")
+	_, table, _ := strings.Cut(text(t, "../../docs/ends.md"), "\n## What ends a run\n")
 	for _, m := range row.FindAllStringSubmatch(table, -1) {
 		for reason := range strings.SplitSeq(m[1], ", ") {
 			reason = strings.Trim(reason, "`")
@@ -45,7 +45,7 @@ func TestStopReasons(t *testing.T) {
 		}
 	}
 	violation := regexp.MustCompile("`(policy_violation:\\w+)`")
-	for _, m := range violation.FindAllStringSubmatch(text(t, "../../docs/policy.md")+text(t, "../../docs/limits.md"), -1) {
+	for _, m := range violation.FindAllStringSubmatch(text(t, "../../docs/ends.md")+text(t, "../../docs/policy.md")+text(t, "../../docs/limits.md"), -1) {
 		if !told[m[1]] {
 			t.Errorf("the table lacks %s", m[1])
 		}

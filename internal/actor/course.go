@@ -12,7 +12,7 @@ import (
 // maxFindings bounds the list of findings, in bytes.
 const maxFindings = 8 << 10
 
-// findings shows the points that the reviewer has raised more than once, and names those that are settled.
+// findings shows the points that the reviewer has raised more than once, or late, and names those that are settled.
 func findings(p *strings.Builder, all []loop.Finding) {
 	var b strings.Builder
 	var settled []string
@@ -28,7 +28,11 @@ func findings(p *strings.Builder, all []loop.Finding) {
 			fmt.Fprintf(&b, "%s, since iteration %d: %s\n", f.ID, f.Since, wording.Line(f.Text))
 		case loop.FindingReopened:
 			fmt.Fprintf(&b, "%s, since iteration %d, was gone in between: %s\n", f.ID, f.Since, wording.Line(f.Text))
-		case loop.FindingNew, loop.FindingUnmentioned, loop.FindingClosed, loop.FindingWithdrawn:
+		case loop.FindingNew:
+			if f.Late {
+				fmt.Fprintf(&b, "%s, late, on lines that you had not changed since the last review: %s\n", f.ID, wording.Line(f.Text))
+			}
+		case loop.FindingUnmentioned, loop.FindingClosed, loop.FindingWithdrawn:
 		}
 	}
 	if b.Len() > 0 {

@@ -179,7 +179,9 @@ type Policy struct {
 	MaxRisks          int      `key:"max_risks" default:"5" looser:"limit" help:"the most risks in one reply; 0 is no limit"`
 	MaxChanges        int      `key:"max_required_changes" default:"5" looser:"limit" help:"the most required changes in one reply; 0 is no limit"`
 	Fallback          string   `key:"required_changes_fallback" is:"off|apply" default:"off" looser:"reversed" help:"\"apply\": when the actor has failed three times to make the required changes, codeloops makes them, if only one text file was changed; \"off\": the run ends"`
-	Tamper            string   `key:"tamper" is:"off|report|block" default:"report" looser:"ordered" help:"what happens when tests, expectations, CI or the settings of test runners and linters were weakened" more:"\"report\" lists it for the critic and for you, \"block\" makes it break a rule."`
+	Tamper            string   `key:"tamper" is:"off|report|block" default:"report" looser:"ordered" help:"what happens when tests are gone, skipped or assert less, when what they expect has changed, or files that decide whether they pass" more:"\"report\" lists these signs for the critic and for you, \"block\" makes them break a rule."`
+	Block             []string `key:"block" is:"sign" default:"test_gone,fewer_assertions,skip_added,gate_changed,expectation_changed" looser:"lacks" help:"the signs that break the rule with tamper = \"block\""`
+	TamperTables      string   `key:"tamper_tables" is:"dir" trust:"own" help:"a TOML file with further tables of what tests and gate files look like; \"\" is none" more:"Of the form of the program's own tables, which docs/limits.md shows."`
 	AllowPaths        []string `key:"allow_paths" is:"path" looser:"allowed" help:"globs of the paths that may be changed, as in [\"src/**\", \"**/*.md\"]; [] is all" more:"Paths begin at the repository's root; a directory stands for everything below it."`
 	DenyPaths         []string `key:"deny_paths" is:"path" looser:"lacks" help:"globs of the paths that may not be changed"`
 	DenyPhrases       []string `key:"deny_phrases" is:"text" looser:"lacks" help:"phrases that may not be added, as in [\"console.log\", \"all tests pass\"]" more:"Whole words, in any case. Phrases that were there before may stay."`
@@ -194,10 +196,9 @@ type Policy struct {
 // Convergence says when agents that make no progress are warned and stopped. docs/limits.md
 // describes the signs.
 type Convergence struct {
-	_          topic   `topic:"Limits"`
-	WarnAfter  int     `key:"warn_after" is:"times" default:"2" help:"warn both agents when one sign of a loop without progress has occurred this many times; 0 is never" more:"Signs are turns that change nothing, a state that the work tree had before, the same feedback, a finding that comes back."`
-	StopAfter  int     `key:"stop_after" is:"times" default:"4" help:"end the run as stuck when one such sign, after a warning, has occurred this many times; 0 is never"`
-	Similarity float64 `key:"similarity" is:"fraction" default:"0.8" help:"how similar, 0 to 1, two texts must be to count as the same feedback"`
+	_         topic `topic:"Limits"`
+	WarnAfter int   `key:"warn_after" is:"times" default:"2" help:"warn both agents when one sign of a loop without progress has occurred this many times; 0 is never" more:"Signs are turns that change nothing, a state that the work tree had before, the same failing checks, a finding that stays open or comes back."`
+	StopAfter int   `key:"stop_after" is:"times" default:"4" help:"end the run as stuck when one such sign, after a warning, has occurred this many times; 0 is never"`
 }
 
 // A CustomAgent is one of the user's own agents. Arguments may hold the placeholders

@@ -16,7 +16,7 @@ func free() []string {
 	return []string{
 		"agent", "model", "agent_order", "fallback", "max_iterations", "max_wait", "max_consecutive_errors", "critic_retries", "actor_session", "max_output",
 		"log_output", "check_before", "fail_fast", "confirm", "log_format", "ci", "notify", "title", "session_dir", "keep", "keep_for", "refine_template",
-		"convergence.warn_after", "convergence.stop_after", "convergence.similarity",
+		"convergence.warn_after", "convergence.stop_after",
 		"actor.instructions", "actor.template", "actor.agent", "actor.model", "actor.fallback", "actor.timeout", "actor.idle_timeout", "actor.price_input", "actor.price_output",
 		"critic.agent", "critic.model", "critic.fallback", "critic.timeout", "critic.idle_timeout", "critic.price_input", "critic.price_output",
 	}

@@ -137,7 +137,7 @@ func checks() map[string]func(string) *fault {
 		"text": notBlank, "dir": orEmpty(notBlank), "path": pathPattern, "endpoint": webAddress,
 		"critique": asTemplate(prompt.ForCritique), "refinement": asTemplate(prompt.ForRefinement), "task": asTemplate(prompt.ForTask),
 		"schema": jsonSchema, "strategy": oneOf(strategy.Names()...), "loop": oneOf(strategy.Loops()...),
-		"output": oneOf(append([]string{"text"}, transcript.Formats()...)...), "decision": oneOf(Decisions()...),
+		"output": oneOf(append([]string{"text"}, transcript.Formats()...)...), "decision": oneOf(Decisions()...), "sign": oneOf("test_gone", "fewer_assertions", "skip_added", "gate_changed", "expectation_changed"),
 	}
 }
 

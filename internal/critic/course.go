@@ -21,7 +21,7 @@ func (d *draft) course(matter loop.Case) {
 		}
 	}
 	if text := findings(last.Findings, matter.Inspection.Audit.Required); text != "" {
-		d.sayf("The findings so far, as the last review left them. An open finding stays open until a review says by its name what has become of it. When you raise one again, begin with its name:")
+		d.sayf("The findings so far, as the last review left them. An open finding stays open until a review says by its name what has become of it. When you raise one again, begin with its name. A new finding on lines that have not changed since your last look is late: late findings alone prolong the run by one round at most.")
 		d.show("findings", prompt.Clip(text, d.budget.History, d.budget.History))
 	}
 	if len(last.Warnings) > 0 {
@@ -37,6 +37,9 @@ func findings(all []loop.Finding, looked []loop.Requirement) string {
 		state := string(f.State)
 		if f.State == loop.FindingNew || f.State == loop.FindingUnmentioned {
 			state = "open"
+		}
+		if f.Late {
+			state += ", late (its lines had not changed since your last look)"
 		}
 		if slices.Contains(looked, loop.Requirement{Text: f.Text}) {
 			state += " (codeloops has looked: the change has not been made)"

@@ -41,6 +41,8 @@ type Critic struct {
 	Budget Budget
 	// Free allows the agent to build and test.
 	Free bool
+	// Tests returns the files with tests in a change; nil: the prompt does not point at them.
+	Tests func(loop.Change) []loop.Place
 
 	iteration, asks int          // the last iteration judged, and how often
 	last            verdict.Seal // of the last prompt

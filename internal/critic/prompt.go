@@ -61,6 +61,9 @@ func (c *Critic) compose(d *draft, matter loop.Case) {
 		d.change(matter.Change)
 	}
 	d.concerns(matter.Inspection.Concerns)
+	if c.Tests != nil {
+		d.tests(c.Tests(matter.Change))
+	}
 	d.checks(matter.Checks)
 	d.history(matter.History)
 	d.course(matter)
@@ -128,6 +131,16 @@ func (d *draft) concerns(concerns []loop.Concern) {
 	if cut {
 		d.sayf("There are more places than fit here. All of them are, one per line, in the file\n%s\nRead it before you decide: you cannot decide DONE without looking at each place.", d.keep(".places", loop.Listing(concerns)))
 	}
+}
+
+// tests shows the files with tests that have changed, because the rules point only at signs in them.
+func (d *draft) tests(touched []loop.Place) {
+	if len(touched) == 0 {
+		return
+	}
+	d.sayf("These files with tests have changed. New tests are named; read what has become of the others, line by line.")
+	text, _ := loop.Outline([]loop.Concern{{Text: "files with tests", Places: touched}}, d.budget.Places)
+	d.show("changed tests", wording.Clean(text))
 }
 
 // warnings shows what codeloops noted about the work tree.

@@ -12,6 +12,9 @@ type Policy struct {
 	// OpenFindings says what happens to a DONE that ignores open findings: "ask", "refuse", or ""
 	// for nothing (logs older than the rule).
 	OpenFindings string
+	// LateFindings says how often late findings alone may prolong a run: "once", "never", or "" for
+	// any number of times (logs older than the rule).
+	LateFindings string
 	NoAutoRevise bool   // the actor is not sent back to work
 	OnViolation  string // "revise": work that breaks a rule goes back to the actor; "" ends the run
 	// CriticDecisions are the decisions that a critic may make; empty: any.
@@ -28,7 +31,7 @@ type Policy struct {
 type ConvergencePolicy struct {
 	WarnAfter  int      // 0: never
 	StopAfter  int      // 0: never
-	Similarity *float64 // 0 to 1: two texts that are at least this similar count as equal; nil: the built-in value
+	Similarity *float64 // of two texts that counted as equal; only in older logs
 }
 
 // A CritiquePolicy limits a critic's structured reply.

@@ -58,6 +58,8 @@ type Finding struct {
 	Since int          `json:"since"` // the iteration that first raised it
 	// May: optional, the critic says that the task is done without it.
 	May bool `json:"may,omitempty"`
+	// Late: the finding is about lines that had not changed since the critic's last look.
+	Late bool `json:"late,omitempty"`
 	// Check is the command of the check that the finding is about, "" for none; the check itself
 	// then shows whether it is settled.
 	Check string `json:"-"`
@@ -65,7 +67,12 @@ type Finding struct {
 
 // Due reports whether a DONE has to mention the finding.
 func (f Finding) Due() bool {
-	return !f.May && f.Check == "" && f.State != FindingClosed && f.State != FindingWithdrawn
+	return !f.May && !f.Late && f.Check == "" && f.State != FindingClosed && f.State != FindingWithdrawn
+}
+
+// Raised reports whether the last review raised the finding.
+func (f Finding) Raised() bool {
+	return f.State == FindingNew || f.State == FindingOpen || f.State == FindingReopened
 }
 
 // A FindingState says what became of a finding.

@@ -125,7 +125,7 @@ func TestNoAutoRevise(t *testing.T) {
 func TestOrderOfRulers(t *testing.T) {
 	t.Parallel()
 	got := policy.Rulers(loop.Policy{})
-	want := []policy.Ruler{policy.Approval{}, policy.Checks{}, policy.RequireChange{}, policy.Findings{}, policy.AutoRevise{}, policy.Convergence{}}
+	want := []policy.Ruler{policy.Approval{}, policy.Late{}, policy.Checks{}, policy.RequireChange{}, policy.Findings{}, policy.AutoRevise{}, policy.Convergence{}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v, want %#v", got, want)
 	}

@@ -41,6 +41,7 @@ func (f Findings) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	}
 	so.Rule = RuleFindings
 	so.Verdict.Decision, so.Verdict.Feedback, so.Verdict.RequiredChanges = loop.Continue, unsettled(missing, open), missing
+	so.Findings = nil // told apart anew, because the actor goes on
 	so.Findings = look(f.Convergence, c, r, so).Findings
 	return so
 }

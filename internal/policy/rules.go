@@ -20,6 +20,7 @@ func Rulers(p loop.Policy) []Ruler {
 	}
 	return []Ruler{
 		Approval{Threshold: threshold, Strict: p.Critique != nil},
+		Late{Convergence: p.Convergence, Prolong: p.LateFindings},
 		Checks{},
 		RequireChange{Required: p.RequireChange},
 		Findings{Convergence: p.Convergence, Mode: p.OpenFindings},
@@ -111,8 +112,16 @@ func (a AutoRevise) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling
 // look looks at the rounds of a session, of which the last one is a case with its ruling so far.
 func look(p *loop.ConvergencePolicy, c loop.Case, r loop.Review, so loop.Ruling) convergence.Report {
 	return convergence.Look(p, c.History, loop.Round{
-		Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so,
+		Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Own: own(c), Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so,
 	})
+}
+
+// own returns what an iteration changed, nil in the first one.
+func own(c loop.Case) *loop.Change {
+	if len(c.History) == 0 {
+		return nil
+	}
+	return &c.Delta
 }
 
 // RuleConvergence is the rule that a loop must make progress.

@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
+	"codeloops/internal/policy/tamper"
 	"codeloops/internal/proc"
 	"codeloops/internal/prompt"
 	"codeloops/internal/run/check"
@@ -189,7 +190,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Panel:    panel,
 		Player:   seenPlayer{seat.Player{Seats: seats, Question: told, Evidence: judge.Evidence}, seen},
 		Restorer: s.tree,
-		Gate:     gate(cfg, s.tree, s.deciders, !r.choice.Judged()),
+		Gate:     gate(cfg, s.tree, r.tables, s.deciders, !r.choice.Judged()),
 	}
 	commands := &check.Runner{
 		Starter: s, Open: forChecks(s.views), Worked: s.tree.Worked, Scripts: s.deciders.scripts, Commands: cfg.Checks, Dir: s.dir, Env: environ, Outputs: r.outputs(),
@@ -278,5 +279,6 @@ func (r *running) judge(of crew.Cast, place agent.Place, v *view.Place) (*critic
 	return &critic.Critic{
 		ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: judge, Open: r.forReaders(v), Place: place.Dir},
 		Dir:            place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Instructions: r.Config.Critic.Instructions, Free: crew.MayBuild(r.Config),
+		Tests: func(c loop.Change) []loop.Place { return tamper.Touched(c, tamper.Tree{Tables: r.tables}) },
 	}, nil
 }

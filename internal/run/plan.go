@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
+	"codeloops/internal/policy/tamper"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
@@ -72,6 +73,7 @@ type Plan struct {
 	tree     *worktree.Tree
 	choice   strategy.Choice // how the agents are driven
 	casting  *crew.Casting
+	tables   *tamper.Tables // of what tests look like
 	control  *Control
 	earlier  *session.Course // the session to resume; nil for a new one
 	own      own
@@ -170,6 +172,9 @@ func (p *Plan) load() (err error) {
 	}
 	if longest := p.options.MaxWait; longest > 0 {
 		p.Config.MaxWait = min(p.Config.MaxWait, longest)
+	}
+	if p.tables, err = tablesOf(p.Config); err != nil {
+		return err
 	}
 	p.Logs, err = p.Config.Sessions()
 	return err

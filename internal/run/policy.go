@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"codeloops/internal/config"
@@ -12,12 +13,13 @@ import (
 	"codeloops/internal/policy/limits"
 	"codeloops/internal/policy/tamper"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/wording/hint"
 )
 
 // gate assembles the rules of the run, which docs/policy.md describes.
-func gate(c *config.Config, tree *worktree.Tree, d *deciders, alone bool) policy.Gate {
+func gate(c *config.Config, tree *worktree.Tree, tables *tamper.Tables, d *deciders, alone bool) policy.Gate {
 	g := bounds(c)
-	g.Inspectors, g.Rulers, g.Revise = inspectors(c, tree, d, alone), policy.Rulers(policyOf(c)), c.Policy.OnViolation == "revise"
+	g.Inspectors, g.Rulers, g.Revise = inspectors(c, tree, tables, d, alone), policy.Rulers(policyOf(c)), c.Policy.OnViolation == "revise"
 	return g
 }
 
@@ -45,7 +47,7 @@ func roleBudgets(s config.Strategy) map[loop.Role]policy.Budget {
 
 // inspectors returns the rules on the actor's work, in the order in which they apply. Inactive
 // ones are included, as in [policy.Rulers].
-func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders, alone bool) []policy.Named {
+func inspectors(cfg *config.Config, tree *worktree.Tree, tables *tamper.Tables, d *deciders, alone bool) []policy.Named {
 	c, set := cfg.Policy, policyOf(cfg).Critique
 	dependencies := limits.NoNewDependencies{}
 	if c.NoNewDependencies {
@@ -64,11 +66,35 @@ func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders, alone bool
 		{Name: limits.RuleMinSimilarity, Inspector: limits.MinSimilarity(c.MinSimilarity)},
 		{Name: limits.RuleNoDependencies, Inspector: dependencies},
 		{Name: limits.RuleTamper, Inspector: limits.Tamper{
-			On: c.Tamper != "off", Block: c.Tamper == "block", Tree: tamper.Tree{Read: files.Read, Deciding: d.checks()},
+			On: c.Tamper != "off", Block: blocked(c), Tree: tamper.Tree{Tables: tables, Read: files.Read, Deciding: d.checks()},
 		}},
 		{Name: limits.RuleDeciding, Inspector: limits.Deciding{Changed: d.Changed, Block: cfg.Profile == "strict", Alone: alone}},
 		{Name: policy.RuleRequired, Inspector: policy.Required{On: set != nil, Read: files.Read, Apply: set != nil && set.Fallback == "apply"}},
 	}
+}
+
+// blocked returns the signs of tampering that break the rule.
+func blocked(c config.Policy) []string {
+	if c.Tamper == "block" {
+		return c.Block
+	}
+	return nil
+}
+
+// tablesOf returns the tables of what tests look like, with the user's own.
+func tablesOf(c *config.Config) (*tamper.Tables, error) {
+	if c.Policy.TamperTables == "" {
+		return tamper.Standard(), nil
+	}
+	text, err := os.ReadFile(c.Policy.TamperTables)
+	if err != nil {
+		return nil, fmt.Errorf("read policy.tamper_tables: %w", err)
+	}
+	tables, err := tamper.Standard().With(string(text))
+	if err != nil {
+		return nil, hint.Errorf("docs/limits.md shows what the tables look like", "%s: %w", c.Policy.TamperTables, err)
+	}
+	return tables, nil
 }
 
 // policyOf returns the rules as the log keeps them, without the defaults.
@@ -81,6 +107,10 @@ func policyOf(c *config.Config) loop.Policy {
 		set.ApprovalThreshold = &c.ApprovalThreshold
 	}
 	set.RequireChange, set.OpenFindings = c.RequireChange, c.Policy.OpenFindings
+	set.LateFindings = "once"
+	if c.Profile == "strict" {
+		set.LateFindings = "never"
+	}
 	set.NoAutoRevise = !c.Policy.AutoRevise
 	if c.Policy.OnViolation != "stop" {
 		set.OnViolation = c.Policy.OnViolation
@@ -89,7 +119,7 @@ func policyOf(c *config.Config) loop.Policy {
 		set.CriticDecisions = c.Policy.CriticDecisions
 	}
 	if v := c.Convergence; v.WarnAfter > 0 || v.StopAfter > 0 {
-		set.Convergence = &loop.ConvergencePolicy{WarnAfter: v.WarnAfter, StopAfter: v.StopAfter, Similarity: &v.Similarity}
+		set.Convergence = &loop.ConvergencePolicy{WarnAfter: v.WarnAfter, StopAfter: v.StopAfter}
 	}
 	set.Panel = PanelOf(c)
 	if c.Policy.Critique == "structured" {

@@ -18,6 +18,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/policy/deciding"
+	"codeloops/internal/policy/tamper"
 	"codeloops/internal/run/worktree"
 )
 
@@ -33,6 +34,9 @@ type breaking struct {
 func breakings() map[string]breaking {
 	done := loop.Review{Verdict: loop.Verdict{Decision: loop.Done, Rating: loop.Rating{Score: new(0.5)}}}
 	more := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "Add the missing test of the parser, please."}}
+	late := loop.Review{Verdict: loop.Verdict{
+		Decision: loop.Continue, Feedback: "other.go:3 is wrong", Answers: []loop.Answer{{ID: "F1", State: loop.FindingClosed}},
+	}}
 	long := strings.Repeat("one line of the old text\n", 20)
 	again := strings.Repeat("quite another line, and no word is the same\n", 14)
 	lines := map[string][2]string{"a.txt": {"", long}}
@@ -69,6 +73,14 @@ func breakings() map[string]breaking {
 			c.History[0].Review.Verdict = more.Verdict
 			c.History[0].Findings = []loop.Finding{{ID: "F1", Text: more.Verdict.Feedback, State: loop.FindingNew, Since: 1}}
 		}},
+		"late_findings": {files: lines, review: late, edit: func(c *loop.Case) {
+			second(c)
+			c.History = append(c.History, loop.Round{Iteration: 2, Change: loop.Change{State: "2"}, Ruling: loop.Ruling{Verdict: more.Verdict, Findings: []loop.Finding{
+				{ID: "F1", Text: more.Verdict.Feedback, State: loop.FindingClosed, Since: 1},
+				{ID: "F2", Text: "other.go:2 is wrong", State: loop.FindingNew, Since: 2, Late: true},
+			}}})
+			c.Iteration, c.Delta = 3, loop.Change{}
+		}},
 		"auto_revise": {set: func(c *config.Config) { c.Policy.AutoRevise = false }, review: more},
 		"convergence": {review: more, edit: func(c *loop.Case) {
 			for n := range 5 {
@@ -76,6 +88,22 @@ func breakings() map[string]breaking {
 			}
 			c.Iteration, c.Change.State = 6, "1"
 		}},
+	}
+}
+
+// TestSigns: policy.block takes the signs of tampering, all of them unless it is set.
+func TestSigns(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Load(config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, k := range tamper.Kinds() {
+		all = append(all, string(k))
+	}
+	if !slices.Equal(cfg.Policy.Block, all) {
+		t.Errorf("policy.block is %q, and the signs are %q", cfg.Policy.Block, all)
 	}
 }
 
@@ -142,7 +170,7 @@ func TestEveryRuleMatters(t *testing.T) {
 		}
 		other := loop.Decider{Path: "a.txt", Role: deciding.Critic, SHA256: "of another content"}
 		known := &deciders{tree: deciding.Tree{Root: dir, Dir: dir}, files: []loop.Decider{other}}
-		return gate(cfg, &worktree.Tree{Tree: tree}, known, false)
+		return gate(cfg, &worktree.Tree{Tree: tree}, tamper.Standard(), known, false)
 	}
 	cases := breakings()
 	var names []string
@@ -150,7 +178,7 @@ func TestEveryRuleMatters(t *testing.T) {
 	for _, i := range all.Inspectors {
 		names = append(names, i.Name)
 	}
-	names = append(names, policy.RuleApproval, policy.RuleChecks, policy.RuleChange, policy.RuleFindings, policy.RuleAutoRevise, policy.RuleConvergence)
+	names = append(names, policy.RuleApproval, policy.RuleLate, policy.RuleChecks, policy.RuleChange, policy.RuleFindings, policy.RuleAutoRevise, policy.RuleConvergence)
 	if len(names) != len(all.Inspectors)+len(all.Rulers) {
 		t.Fatalf("%d rules on verdicts, and not all have a name here: %q", len(all.Rulers), names)
 	}

@@ -257,6 +257,7 @@ func policy(f fields, p *loop.Policy) {
 		fraction(f, "approval_threshold,omitempty", &p.ApprovalThreshold)
 		f.value("require_change,omitempty", &p.RequireChange)
 		f.text("open_findings,omitempty", &p.OpenFindings)
+		f.text("late_findings,omitempty", &p.LateFindings)
 		f.value("no_auto_revise,omitempty", &p.NoAutoRevise)
 		f.text("on_violation,omitempty", &p.OnViolation)
 		f.texts("critic_decisions,omitempty", &p.CriticDecisions)

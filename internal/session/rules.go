@@ -51,4 +51,5 @@ func finding(f fields, x *loop.Finding) {
 	f.value("since", &x.Since)
 	f.text("check,omitempty", &x.Check)
 	f.value("may,omitempty", &x.May)
+	f.value("late,omitempty", &x.Late)
 }

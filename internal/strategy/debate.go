@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/policy/convergence"
 	"codeloops/internal/prompt"
 )
 
@@ -20,7 +20,7 @@ type Debate struct {
 	Base             loop.Strategy
 	Debaters, Rounds int
 	Converge         bool    // end early when all positions are alike
-	Similarity       float64 // threshold for that; see [convergence.Likeness]
+	Similarity       float64 // threshold for that; see [likeness]
 	Vote             bool    // the majority decides instead of a judge
 }
 
@@ -163,10 +163,34 @@ func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, sai
 	least := 1.0
 	for i := range said {
 		for _, other := range said[i+1:] {
-			least = min(least, convergence.Likeness(said[i].Says, other.Says))
+			least = min(least, likeness(said[i].Says, other.Says))
 		}
 	}
 	return least >= d.Similarity, steps.Note(ctx, steps.Step("likeness.round_%d", round), noteLikeness, fmt.Sprintf("%.2f", least))
+}
+
+// likeness returns how alike two texts are, from 0 to 1: the Sørensen–Dice coefficient of their words, in any
+// order.
+func likeness(a, b string) float64 {
+	words := func(s string) map[string]int {
+		count := map[string]int{}
+		for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			count[w]++
+		}
+		return count
+	}
+	x, y := words(a), words(b)
+	both, all := 0, 0
+	for w, n := range x {
+		both, all = both+min(n, y[w]), all+n
+	}
+	for _, n := range y {
+		all += n
+	}
+	if all == 0 {
+		return 1
+	}
+	return 2 * float64(both) / float64(all)
 }
 
 // debater returns the role of a debater; i counts from 0.

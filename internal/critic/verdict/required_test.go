@@ -125,7 +125,7 @@ func TestTerms(t *testing.T) {
 // The page on verdicts has one row for each term.
 func TestTermsAreDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "policy.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reviews.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestTermsAreDocumented(t *testing.T) {
 		told = append(told, m[1])
 	}
 	if !slices.Equal(told, verdict.Terms()) {
-		t.Errorf("docs/policy.md has %q, the terms are %q", told, verdict.Terms())
+		t.Errorf("docs/reviews.md has %q, the terms are %q", told, verdict.Terms())
 	}
 }
 

@@ -1,10 +1,10 @@
-// Package convergence detects loops that make no progress.
+// Package convergence detects loops that make no progress, and keeps the findings of a session.
 //
 // It folds the rounds of a session and keeps no state, so a resumed or replayed session has
-// the same result. There are four signs: the actor changes nothing, the work returns to an
-// earlier state, the feedback stays the same, and a settled finding comes up again. Each
-// sign is counted. The counts start over when fewer checks fail, the score is higher or
-// fewer findings are open than ever before.
+// the same result. The signs are facts: the actor changes nothing, the work returns to an
+// earlier state, the same checks fail in the same way, the same finding stays open, and a
+// settled finding comes up again. Each sign is counted. The counts start over when fewer checks
+// fail, the score is higher or fewer findings are open than ever before.
 package convergence
 
 import (
@@ -17,9 +17,6 @@ import (
 // Rule is the name of the rule that ends a run that is stuck.
 const Rule = "convergence"
 
-// defaultSimilarity is used if the policy has none.
-const defaultSimilarity = 0.8
-
 // A Report is the result of the rounds.
 type Report struct {
 	Findings []loop.Finding // all findings, as the last round left them
@@ -30,12 +27,9 @@ type Report struct {
 // Look folds the earlier rounds, oldest first, and the current one, with the verdict as it
 // stands so far. Without a policy it neither warns nor stops, but tracks the findings.
 func Look(p *loop.ConvergencePolicy, history []loop.Round, now loop.Round) Report {
-	f := fold{similarity: defaultSimilarity, best: none()}
+	f := fold{best: none()}
 	if p != nil {
 		f.ConvergencePolicy = *p
-		if p.Similarity != nil && *p.Similarity > 0 {
-			f.similarity = *p.Similarity
-		}
 	}
 	f.begin()
 	for _, round := range history {
@@ -53,15 +47,15 @@ func Look(p *loop.ConvergencePolicy, history []loop.Round, now loop.Round) Repor
 // A fold is the result of the rounds so far.
 type fold struct {
 	loop.ConvergencePolicy
-	similarity float64           // from 0 to 1: how alike two texts must be to say the same
-	state      string            // of the work tree
-	seen       map[string]visits // by state, since the last progress
-	idle       int               // turns in a row that changed nothing
-	said       text              // the last feedback
-	same       int               // how often in a row it was given
-	best       measure
-	known      []*finding
-	warned     bool
+	state   string            // of the work tree
+	seen    map[string]visits // by state, since the last progress
+	idle    int               // turns in a row that changed nothing
+	failing string            // which checks failed in the last round, and how
+	same    int               // how often in a row they did
+	best    measure
+	known   []*finding
+	judged  bool // the last round was judged, and the critic has seen all of the work
+	warned  bool
 }
 
 // visits counts how often the work reached a state.
@@ -71,6 +65,7 @@ type visits struct{ times, first int }
 // count, because they have limits of their own.
 func (f *fold) take(r loop.Round) {
 	if r.Unjudged || r.Verdict.Decision == loop.Error {
+		f.judged = false
 		return
 	}
 	unchanged := r.Change.State == f.state || f.state == "" && r.Change.Empty()
@@ -80,13 +75,14 @@ func (f *fold) take(r loop.Round) {
 		f.begin()
 	}
 	f.count(r, unchanged)
+	f.judged = r.Review.Problem == ""
 }
 
 // begin resets all counts but that of idle turns.
 func (f *fold) begin() {
 	f.seen, f.same, f.warned = map[string]visits{}, 0, false
 	for _, x := range f.known {
-		x.returns = 0
+		x.returns, x.rounds = 0, 0
 	}
 }
 
@@ -103,15 +99,29 @@ func (f *fold) count(r loop.Round, unchanged bool) {
 		}
 		f.seen[f.state] = v
 	}
-	said := read(r.Verdict.Guidance())
-	if !said.repeats(f.said, f.similarity) {
-		f.same = 0
+	if now := failures(r.Checks); now == "" || now != f.failing {
+		f.failing, f.same = now, 0
 	}
-	f.said = said
-	// A rule's own feedback stays the same while a check fails, even if the work improves.
-	if said.tells() && r.Rule == "" {
+	if f.failing != "" {
 		f.same++
 	}
+	for _, x := range f.known {
+		if x.rounds++; !x.Raised() || x.May {
+			x.rounds = 0
+		}
+	}
+}
+
+// failures identifies the checks that fail and how they do: by exit code and the size of the output,
+// since earlier rounds are known without its text. It is "" if none does.
+func failures(checks []loop.CheckResult) string {
+	var b strings.Builder
+	for _, c := range checks {
+		if !c.Passed() {
+			fmt.Fprintf(&b, "%s\x00%d\x00%d\x00", c.Command, c.ExitCode, c.Output.Total)
+		}
+	}
+	return b.String()
 }
 
 // A sign is a sign of the last round that the loop makes no progress.
@@ -125,8 +135,11 @@ func (f *fold) signs() []sign {
 	if v := f.seen[f.state]; f.idle == 0 {
 		all = append(all, sign{v.times, fmt.Sprintf("The work tree is again as it was after iteration %d: the work goes in circles.", v.first)})
 	}
-	all = append(all, sign{f.same, fmt.Sprintf("The feedback has been the same for %d iterations.", f.same)})
+	all = append(all, sign{f.same, fmt.Sprintf("The same checks have failed in the same way for %d iterations.", f.same)})
 	for _, x := range f.known {
+		if x.Check == "" {
+			all = append(all, sign{x.rounds, fmt.Sprintf("The finding %s has been open for %d iterations.", x.ID, x.rounds)})
+		}
 		if x.back {
 			all = append(all, sign{x.returns + 1, fmt.Sprintf("The finding %s was gone and has come back.", x.ID)})
 		}

@@ -20,7 +20,8 @@ type act struct {
 	state    string
 	feedback string
 	issues   []string
-	failing  int // how many of two checks fail; -1: there are no checks
+	failing  int   // how many of two checks fail; -1: there are no checks
+	printed  int64 // bytes by each check
 	score    float64
 	decision loop.Decision // "" means CONTINUE
 	rule     string
@@ -49,7 +50,7 @@ func (a act) round(n int) loop.Round {
 			if i < a.failing {
 				code = 1
 			}
-			r.Checks = append(r.Checks, loop.CheckResult{Ending: loop.EndCompleted, ExitCode: code})
+			r.Checks = append(r.Checks, loop.CheckResult{Command: "go test ./...", Ending: loop.EndCompleted, ExitCode: code, Output: loop.Output{Total: a.printed}})
 		}
 	}
 	return r
@@ -124,20 +125,29 @@ func TestStuck(t *testing.T) {
 				"stuck: The work tree is again as it was after iteration 1: the work goes in circles.",
 			},
 		},
-		"the same feedback": {
-			acts(9, func(i int) act { return act{state: state(i), failing: 1, feedback: long} }),
+		"the same finding": {
+			acts(9, func(i int) act { return act{state: state(i), failing: -1, feedback: long} }),
 			[]string{
-				"", "The feedback has been the same for 2 iterations.", "The feedback has been the same for 3 iterations.",
-				"stuck: The feedback has been the same for 4 iterations.",
+				"", "The finding F1 has been open for 2 iterations.", "The finding F1 has been open for 3 iterations.",
+				"stuck: The finding F1 has been open for 4 iterations.",
 			},
 		},
-		"nearly the same feedback": {
+		"the same finding by its name": {
 			acts(4, func(i int) act {
-				return act{state: state(i), failing: -1, feedback: long + []string{"", " Please.", " Still.", " It must be done."}[i]}
+				return act{state: state(i), failing: -1, feedback: []string{long, "- F1: still so", "- F1: nothing has changed there", "- **F1**: no"}[i]}
 			}),
 			[]string{
-				"", "The feedback has been the same for 2 iterations.", "The feedback has been the same for 3 iterations.",
-				"stuck: The feedback has been the same for 4 iterations.",
+				"", "The finding F1 has been open for 2 iterations.", "The finding F1 has been open for 3 iterations.",
+				"stuck: The finding F1 has been open for 4 iterations.",
+			},
+		},
+		"the same failing checks": {
+			acts(9, func(i int) act {
+				return act{state: state(i), failing: 1, printed: 120, feedback: fmt.Sprint("Look at file ", i, ".go, and say why")}
+			}),
+			[]string{
+				"", "The same checks have failed in the same way for 2 iterations.", "The same checks have failed in the same way for 3 iterations.",
+				"stuck: The same checks have failed in the same way for 4 iterations.",
 			},
 		},
 		"a finding that comes back": {
@@ -177,9 +187,6 @@ func TestNotStuck(t *testing.T) {
 				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("The file %s has to do part %d as well", []string{"a.go", "b.go"}[i%2], i)}
 			}), false,
 		},
-		"the same word, with real changes": {
-			acts(12, func(i int) act { return act{state: state(i), failing: -1, feedback: "more"} }), false,
-		},
 		"ever fewer checks fail": {
 			acts(3, func(i int) act { return act{state: state(i), failing: 2 - i, feedback: long} }), false,
 		},
@@ -196,19 +203,14 @@ func TestNotStuck(t *testing.T) {
 				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("The function parse_%c does not refuse empty input: return an error for it", 'a'+i)}
 			}), false,
 		},
-		"a line more or less": {
-			acts(12, func(i int) act {
-				return act{state: state(i), failing: -1, feedback: long + []string{"", " See line 12."}[i%2]}
-			}), false,
-		},
 		"ever fewer findings": {
 			acts(6, func(i int) act {
-				return act{state: state(i), failing: -1, issues: []string{"No timeout.", "No tests at all.", "Docs lacking entirely.", "Wrong exit code.", "Leaks memory badly.", "Races on shutdown."}[i:], feedback: long}
+				return act{state: state(i), failing: -1, issues: []string{"No timeout.", "No tests at all.", "Docs lacking entirely.", "Wrong exit code.", "Leaks memory badly.", "Races on shutdown."}[i:]}
 			}), false,
 		},
-		"a check fails and says the same each time": {
+		"a check fails, each time with another output": {
 			acts(12, func(i int) act {
-				return act{state: state(i), failing: 1, rule: "checks", feedback: "The reviewer approved the work, but these checks fail:\n- `go test ./...` ended with exit code 1"}
+				return act{state: state(i), failing: 1, printed: int64(i), rule: "checks", feedback: "The reviewer approved the work, but these checks fail:\n- `go test ./...` ended with exit code 1"}
 			}), false,
 		},
 		"errors have a limit of their own": {
@@ -253,7 +255,7 @@ func TestFailingCheck(t *testing.T) {
 	var history []loop.Round
 	for n := range 9 {
 		r := act{state: state(n), failing: -1, rule: "checks"}.round(n + 1)
-		r.Checks = []loop.CheckResult{{Command: command, Ending: loop.EndFailed, ExitCode: 1}}
+		r.Checks = []loop.CheckResult{{Command: command, Ending: loop.EndFailed, ExitCode: 1, Output: loop.Output{Total: int64(n)}}}
 		r.Verdict.Feedback = "The reviewer approved the work, but these checks fail:\n- `" + command + "` " + fates[n%len(fates)]
 		got := convergence.Look(settings, history, r)
 		r.Findings, r.Warnings = got.Findings, got.Warnings
@@ -273,7 +275,7 @@ func TestFailingCheck(t *testing.T) {
 // TestThresholds: each setting alone decides when a loop is warned and ended.
 func TestThresholds(t *testing.T) {
 	t.Parallel()
-	idle := acts(12, func(int) act { return act{state: "same", failing: -1, feedback: "more"} })
+	idle := acts(12, func(i int) act { return act{state: "same", failing: -1, feedback: fmt.Sprint("more ", i)} })
 	for name, c := range map[string]struct {
 		settings      *loop.ConvergencePolicy
 		warned, ended int // the iterations of the first warning and of the end; 0: never
@@ -291,18 +293,15 @@ func TestThresholds(t *testing.T) {
 			t.Errorf("%s: warned after %d and ended after %d, want %d and %d", name, warned, ended, c.warned, c.ended)
 		}
 	}
-	strict := &loop.ConvergencePolicy{WarnAfter: 2, Similarity: new(1.0)}
-	said, _ := play(strict, []act{{state: "a", failing: -1, feedback: long}, {state: "b", failing: -1, feedback: long + " Really."}})
-	if strings.Join(said, "") != "" {
-		t.Errorf("different texts were taken for the same: %q", said)
-	}
 }
 
 // TestWarnedFirst: a long history without warnings, as of a session that began without thresholds, is warned
 // before it is ended.
 func TestWarnedFirst(t *testing.T) {
 	t.Parallel()
-	idle := func(n int) loop.Round { return act{state: "same", failing: -1, feedback: "more"}.round(n) }
+	idle := func(n int) loop.Round {
+		return act{state: "same", failing: -1, feedback: fmt.Sprint("more ", n)}.round(n)
+	}
 	var history []loop.Round
 	for n := range 8 {
 		history = append(history, idle(n+1))
@@ -341,10 +340,10 @@ func TestWarnedFirst(t *testing.T) {
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	rounds := []act{
-		{state: "1", failing: -1, feedback: "Not yet.\n\n1. There is no test for `parse_input`.\n2. The README does not\n   mention the flag --json.\n"},
-		{state: "2", failing: -1, feedback: "Better:\n- still no test for parse_input\n- Close the file in all cases.\n"},
+		{state: "1", failing: -1, feedback: "Not yet:\n\n1. There is no test for `parse_input`.\n2. The README does not\n   mention the flag --json.\n"},
+		{state: "2", failing: -1, feedback: "Better:\n- F1: still no test\n- Close the file in all cases.\n"},
 		{state: "3", failing: -1, issues: []string{"Close the file in all cases.", "Close the file in all cases."}, answers: says("F1 closed")},
-		{state: "4", failing: -1, issues: []string{"No test for parse_input!"}},
+		{state: "4", failing: -1, issues: []string{"There is no test for `parse_input`."}},
 		{state: "5", failing: -1, issues: []string{"No test for print_output!"}, answers: says("F2 withdrawn", "F3 closed")},
 		{state: "6", failing: -1, decision: loop.Done, answers: says("F1 closed", "F9 closed")},
 	}
@@ -426,21 +425,13 @@ func TestPoints(t *testing.T) {
 		{gone + " " + back, []string{gone + " " + back}},
 		{gone + " " + back + "\n- Mention --neg in the README.", []string{gone + " " + back, "Mention --neg in the README."}},
 		{"- Mention --neg in the README.\n\n" + gone + " " + back, []string{"Mention --neg in the README.", gone + " " + back}},
-		{gone + " The README lacks the flag. No error is handled.", []string{gone, "The README lacks the flag.", "No error is handled."}},
-		{"**" + gone + "** The README lacks the flag.", []string{"**" + gone + "**", "The README lacks the flag."}},
-		{"Not yet. " + gone, []string{gone}},
-		{"Good progress so far, but not done yet: " + gone, []string{gone}},
-		{"Two things remain:\n1. " + gone + "\n2) " + back, []string{gone, back}},
-		{"Put these back, please:\n* test_neg\n* test_pos", []string{"Put these back, please:", "test_neg", "test_pos"}},
+		{"**Two things remain:**\n1. " + gone + "\n2) " + back, []string{gone, back}},
+		{"残っている点：\n\n- " + gone, []string{"残っている点：", gone}},
 		{"Add tests.\n\nFix the typo.", []string{"Add tests.", "Fix the typo."}},
-		{"Handle i.e. negative numbers. See line 12. Version no. 2 lacks `a. b`.", []string{"Handle i.e. negative numbers. See line 12.", "Version no. 2 lacks `a. b`."}},
-		{`MUST_INCLUDE "best effort. Always." He said "so. Mend 3" long boards.`, []string{`MUST_INCLUDE "best effort. Always." He said "so. Mend 3" long boards.`}},
-		{`Mend the 3" board. And the other.`, []string{`Mend the 3" board.`, "And the other."}},
-		{"测试被删除了。把它放回去。", []string{"测试被删除了。", "把它放回去。"}},
+		{"测试被删除了。把它放回去。", []string{"测试被删除了。把它放回去。"}},
 		{"It fails:\n```\nTraceback. Error. More.\n```\n> The actor says. It is done.\nMend main.py.", []string{"It fails:", "Mend main.py."}},
-		{"The fence is never closed.\n```\n" + gone, []string{"The fence is never closed.", "``` " + gone}},
+		{"The fence is never closed.\n```\n" + gone, []string{"The fence is never closed. ``` " + gone}},
 		{"more", []string{"more"}},
-		{"Not yet.", []string{"Not yet."}},
 		{"  ", nil},
 	} {
 		_, report := play(settings, []act{{state: "1", failing: -1, feedback: c.feedback}})
@@ -458,7 +449,7 @@ func TestPoints(t *testing.T) {
 func TestPointsBesideLists(t *testing.T) {
 	t.Parallel()
 	issues := []string{"The README lacks the flag --neg."}
-	feedback := "The README lacks the flag --neg. The test of parse_input was removed."
+	feedback := "The README lacks the flag --neg.\n\nThe test of parse_input was removed."
 	_, report := play(settings, []act{{state: "1", failing: -1, issues: issues, feedback: feedback}})
 	if got := states(report); got != "F1 new 1, F2 new 1" || report.Findings[1].Text != "The test of parse_input was removed." {
 		t.Errorf("%+v", report.Findings)
@@ -476,21 +467,57 @@ func TestPointsOfASummary(t *testing.T) {
 	}
 }
 
-// TestAlikeIsNotTheSame: a point that is taken for an earlier finding is appended to it and does not replace
-// it. A low Similarity does not merge different findings.
-func TestAlikeIsNotTheSame(t *testing.T) {
+// TestOtherWords: a point in other words is another finding, unless it has the name of an earlier one.
+func TestOtherWords(t *testing.T) {
 	t.Parallel()
-	flag := act{state: "1", failing: -1, feedback: "- The README lacks the flag"}
-	usage := act{state: "2", failing: -1, feedback: "- The README lacks the usage"}
-	_, report := play(settings, []act{flag, usage})
-	if got := report.Findings[0]; len(report.Findings) != 1 || got.Text != "The README lacks the flag Later: The README lacks the usage" {
-		t.Errorf("%+v", report.Findings)
+	first := act{state: "1", failing: -1, feedback: "- The README lacks the flag"}
+	for feedback, want := range map[string]string{
+		"-  The README  lacks the flag": "F1 open 1",
+		"- The README lacks the flag!":  "F1 unmentioned 1, F2 new 2",
+		"- F1: README, flag":            "F1 open 1",
+	} {
+		_, report := play(settings, []act{first, {state: "2", failing: -1, feedback: feedback}})
+		if got := states(report); got != want {
+			t.Errorf("%q: %s, want %s", feedback, got, want)
+		}
 	}
-	other := act{state: "2", failing: -1, feedback: "- The overflow is not handled in the README's example"}
-	loose := *settings
-	loose.Similarity = new(0.01)
-	if _, report = play(&loose, []act{flag, other}); states(report) != "F1 unmentioned 1, F2 new 2" {
-		t.Errorf("%+v", report.Findings)
+}
+
+// TestLate: a new finding on lines that the last iteration did not touch is late.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	first := act{state: "1", failing: -1, feedback: "- parse.go:3 drops the error"}.round(1)
+	first.Findings = convergence.Look(settings, nil, first).Findings
+	if first.Findings[0].Late {
+		t.Error("a finding of the first review is late")
+	}
+	own := loop.Change{Files: []loop.FileChange{{Path: "src/parse.go", Status: loop.FileModified, Patch: "@@ -2,3 +2,3 @@\n a\n-b\n+c\n d\n"}}}
+	for text, late := range map[string]bool{
+		"parse.go:3 returns nil":                   false,
+		"parse.go:9 returns nil":                   true,
+		"src/parse.go:9: returns nil":              true,
+		"print.go:3 prints too much":               true,
+		"print.go:3 disagrees with parse.go:3":     false,
+		"there is no test":                         false,
+		"parse.go:9 and `print.go:4` say the same": true,
+	} {
+		now := act{state: "2", failing: -1, feedback: "- " + text, answers: says("F1 closed")}.round(2)
+		now.Own = &own
+		got := convergence.Look(settings, []loop.Round{first.Outline()}, now).Findings
+		if n := len(got); n != 2 || got[0].Late != late {
+			t.Errorf("%q: %+v", text, got)
+		}
+		now.Own, now.Findings = nil, got
+		third := act{state: "3", failing: -1, feedback: "- F2: still"}.round(3)
+		if again := convergence.Look(settings, []loop.Round{first.Outline(), now.Outline()}, third).Findings; again[0].Late != late {
+			t.Errorf("%q, from the log: %+v", text, again)
+		}
+	}
+	unjudged := loop.Round{Iteration: 2, Unjudged: true}
+	now := act{state: "3", failing: -1, feedback: "- print.go:3 prints too much"}.round(3)
+	now.Own = &own
+	if got := convergence.Look(settings, []loop.Round{first.Outline(), unjudged}, now).Findings; got[1].Late {
+		t.Errorf("late, although the critic has not seen what a rule sent back: %+v", got)
 	}
 }
 
@@ -527,11 +554,10 @@ func TestNamedPoints(t *testing.T) {
 	t.Parallel()
 	first := act{state: "1", failing: -1, feedback: "- test_neg was removed from test_calc.py\n- the README lacks --neg"}
 	for _, c := range []struct{ feedback, states, text string }{
-		{"- F1: still missing", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
-		{"**f1** is not there yet", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
+		{"- F1: still missing", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py Later: still missing"},
 		{"F1, open, since iteration 1: test_neg was removed from test_calc.py", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
 		{"- F1: now test_pos has gone from test_more.py too", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py Later: now test_pos has gone from test_more.py too"},
-		{"- F2: settled\n- F1: open", "F1 open 1, F2 closed 1", "test_neg was removed from test_calc.py"},
+		{"- F2: settled\n- F1: open", "F1 open 1, F2 closed 1", "test_neg was removed from test_calc.py Later: open"},
 		{"- F7: no such finding", "F1 unmentioned 1, F2 unmentioned 1, F3 new 2", "test_neg was removed from test_calc.py"},
 	} {
 		second := act{state: "2", failing: -1, feedback: c.feedback}

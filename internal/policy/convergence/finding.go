@@ -15,26 +15,48 @@ import (
 // A finding is a finding with what is needed to recognize it.
 type finding struct {
 	loop.Finding
-	text  text
-	first string // its first wording
-	// returns counts how often it came up again, in the same words, after a review
-	// without it. Different numbers may mean another place with the same fault.
-	returns int
-	back    bool // it did so in the last round
+	first   string // its first wording
+	last    string // its last
+	rounds  int    // how often in a row it was raised
+	returns int    // how often it came up again after a review without it
+	back    bool   // it did so in the last round
 }
 
 const (
-	maxRaised = 50  // findings of a round
-	maxKnown  = 500 // findings of a session
-	// loosely is the factor on the similarity at which two points are the same, as
-	// critics reword their points each time. The setting can only raise the result, so
-	// that different findings are not confused.
-	loosely = 0.75
-	checks  = "checks" // policy.RuleChecks
+	maxRaised = 50       // findings of a round
+	maxKnown  = 500      // findings of a session
+	checks    = "checks" // policy.RuleChecks
+	later     = " Later: "
 )
+
+// adopt takes the findings as a round has recorded them, so that they keep their names however they
+// were told apart.
+func (f *fold) adopt(all []loop.Finding) {
+	all = slices.Clone(all)
+	number := func(x loop.Finding) int { n, _ := strconv.Atoi(strings.TrimPrefix(x.ID, "F")); return n }
+	slices.SortFunc(all, func(a, b loop.Finding) int { return cmp.Compare(number(a), number(b)) })
+	for _, now := range all {
+		i := f.index(now.ID)
+		if i < 0 {
+			i = len(f.known)
+			f.known = append(f.known, &finding{Finding: now})
+		}
+		x := f.known[i]
+		x.back = !now.May && now.Raised() && !x.Raised()
+		if x.back {
+			x.returns++
+		}
+		x.Finding = now
+		x.first, x.last, _ = strings.Cut(now.Text, later)
+	}
+}
 
 // raise updates the findings for a round.
 func (f *fold) raise(r loop.Round) {
+	if len(r.Findings) > 0 {
+		f.adopt(r.Findings)
+		return
+	}
 	answers := f.answered(r.Verdict.Answers)
 	var fresh []*finding
 	taken := map[*finding]bool{}
@@ -46,18 +68,18 @@ func (f *fold) raise(r loop.Round) {
 		if x, words := f.named(p); x != nil {
 			if !taken[x] && !over(answers[x.ID]) {
 				taken[x] = true
-				x.again(r, words, f.similarity, may)
+				x.again(r, words, may)
 			}
 			continue
 		}
-		now := &finding{Finding: loop.Finding{Text: p, Check: failing(r, p), May: may}, text: read(p), first: p}
+		now := &finding{Finding: loop.Finding{Text: p, Check: failing(r, p), May: may}, first: p, last: p}
 		x := f.find(now, taken, answers)
 		if x == nil {
 			fresh = append(fresh, now)
 			continue
 		}
 		taken[x] = true
-		x.again(r, p, f.similarity, may)
+		x.again(r, p, may)
 	}
 	for _, x := range f.known {
 		if x.back = x.back && taken[x]; !taken[x] {
@@ -69,6 +91,7 @@ func (f *fold) raise(r loop.Round) {
 			break
 		}
 		x.ID, x.State, x.Since = fmt.Sprintf("F%d", len(f.known)+1), loop.FindingNew, r.Iteration
+		x.Late = f.judged && late(r, x.Text)
 		f.known = append(f.known, x)
 	}
 }
@@ -104,16 +127,12 @@ func (f *fold) index(name string) int {
 	return slices.IndexFunc(f.known, func(x *finding) bool { return x.ID == name })
 }
 
-// again records that a finding is raised once more, in these words. Its first wording stays
-// part of it unless the new one says the same, because two similar points may still be
-// different ones.
-func (x *finding) again(r loop.Round, words string, similarity float64, may bool) {
-	gone, now := !x.raised(), read(words)
-	kept := x.looked(r) != nil // a program searches for this text
-	if words == "" {
-		now, kept = x.text, true
-	}
-	if x.back = !x.May && gone && now.repeats(x.text, similarity); x.back {
+// again records that a finding is raised once more, in these words; "" are its own. Its first wording
+// stays part of it.
+func (x *finding) again(r loop.Round, words string, may bool) {
+	gone := !x.Raised()
+	kept := words == "" || words == x.first || x.looked(r) != nil // a program searches for this text
+	if x.back = !x.May && gone; x.back {
 		x.returns++
 	}
 	x.May = x.May && may // a binding finding stays binding
@@ -123,16 +142,11 @@ func (x *finding) again(r loop.Round, words string, similarity float64, may bool
 	if kept {
 		return
 	}
-	x.Text, x.text = words, now
-	if x.Check == "" && !now.repeats(read(x.first), defaultSimilarity) {
+	x.Text, x.last = words, words
+	if x.Check == "" {
 		first := []rune(x.first)
-		x.Text = line(string(first[:min(len(first), maxLine/2)]) + " Later: " + words)
+		x.Text = line(string(first[:min(len(first), maxLine/2)]) + later + words)
 	}
-}
-
-// raised reports whether the last review raised the finding.
-func (x *finding) raised() bool {
-	return x.State == loop.FindingNew || x.State == loop.FindingOpen || x.State == loop.FindingReopened
 }
 
 // passedOver returns the state of a finding that a review does not raise. A required change
@@ -157,10 +171,10 @@ func (x *finding) passedOver(r loop.Round, answer loop.FindingState) loop.Findin
 }
 
 // byName matches a finding's name at the beginning of a point.
-var byName = wording.Pattern(`^[*_` + "`" + `\[(]*([Ff]\d+)[*_` + "`" + `\])]*(?:,[^:]*)?\s*(?:[:–—-]|\bis\b)\s*`)
+var byName = wording.Pattern(`^[*_` + "`" + `\[(]*([Ff]\d+)[*_` + "`" + `\])]*(?:,[^:]*)?\s*[:–—-]\s*`)
 
 // named returns the finding that a point names, nil for none, and what the point says about
-// it, "" for almost nothing.
+// it.
 func (f *fold) named(p string) (x *finding, words string) {
 	m := byName().FindStringSubmatch(p)
 	if m == nil {
@@ -169,10 +183,7 @@ func (f *fold) named(p string) (x *finding, words string) {
 	if i := f.index(strings.ToUpper(m[1])); i >= 0 {
 		x = f.known[i]
 	}
-	if words = strings.TrimSpace(p[len(m[0]):]); !read(words).tells() {
-		words = ""
-	}
-	return x, words
+	return x, strings.TrimSpace(p[len(m[0]):])
 }
 
 // looked returns the result of a program's search for the change that the finding requires,
@@ -200,38 +211,25 @@ func failing(r loop.Round, p string) string {
 	return ""
 }
 
-// find returns the most similar finding, nil for none. It skips those that the critic calls
-// settled in the same review.
+// find returns the finding that says the same, word for word, or is about the same check; nil for none.
+// It skips those that the critic calls settled in the same review.
 func (f *fold) find(now *finding, taken map[*finding]bool, answers map[string]loop.FindingState) *finding {
-	var best *finding
-	most := max(f.similarity, defaultSimilarity) * loosely
 	for _, x := range f.known {
-		if taken[x] || over(answers[x.ID]) || (x.Check == "") != (now.Check == "") {
-			continue
+		same := x.first == now.first || x.last == now.first
+		if now.Check != "" || x.Check != "" {
+			same = x.Check == now.Check
 		}
-		if s := now.likeness(x, most); s >= most && (best == nil || s > most) {
-			best, most = x, s
+		if same && !taken[x] && !over(answers[x.ID]) {
+			return x
 		}
 	}
-	return best
-}
-
-// likeness returns how alike two findings are, or anything below least.
-func (x *finding) likeness(other *finding, least float64) float64 {
-	a, b := x.text.size, other.text.size
-	switch {
-	case x.Check != "" && x.Check == other.Check:
-		return 1
-	case float64(2*min(a, b)) < least*float64(a+b): // the lengths rule it out
-		return 0
-	}
-	return x.text.likeness(other.text)
+	return nil
 }
 
 // open counts the binding findings that the last review raised.
 func (f *fold) open() (n int) {
 	for _, x := range f.known {
-		if x.raised() && !x.May {
+		if x.Raised() && !x.May {
 			n++
 		}
 	}

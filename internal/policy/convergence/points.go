@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
@@ -29,38 +28,17 @@ func points(r loop.Round) (all []string) {
 		v = loop.Verdict{Issues: r.Verdict.Issues}
 	}
 	all = slices.Concat(v.RequiredChanges, v.Issues)
-	var listed []point
-	for _, p := range all {
-		listed = append(listed, pointOf(p))
-	}
 	said := v.Feedback
 	if v.Decision == loop.Continue {
 		said = v.Guidance() // as the actor sees it
 	}
-	for _, p := range prose(said) {
-		if !slices.ContainsFunc(listed, pointOf(p).restates) {
-			all = append(all, p)
-		}
-	}
+	all = append(all, prose(said)...) // few drops what an issue says as well
 	for _, b := range blocks(r.Verdict.Feedback) {
 		if b.item && r.Rule != "" {
 			all = append(all, b.text)
 		}
 	}
 	return few(all)
-}
-
-// A point is one point as it is compared with others.
-type point struct {
-	line string
-	text text
-}
-
-func pointOf(p string) point { return point{line(p), read(p)} }
-
-// restates reports whether a point only repeats another.
-func (p point) restates(other point) bool {
-	return p.line == other.line || p.text.repeats(other.text, defaultSimilarity)
 }
 
 // few puts each point on a line, without duplicates, and counts those beyond the limit.
@@ -77,28 +55,19 @@ func few(points []string) []string {
 	return lines
 }
 
-// prose returns the points of a text: the items of its lists, and the sentences of its
-// paragraphs. Introductions do not count, unless there is nothing else: all that stands before
-// a list whose items are marked is one.
+// prose returns the points of a text: the items of its lists, and its paragraphs. A paragraph that
+// introduces a list is none: one that ends in a colon, or stands before a list whose items are marked.
 func prose(text string) []string {
 	var points []string
 	all := blocks(strings.ToValidUTF8(text, "\uFFFD"))
 	first := slices.IndexFunc(all, func(b block) bool { return b.item })
 	for i, b := range all {
-		if b.item {
-			points = append(points, b.text)
-			continue
-		}
-		if i < first {
-			if w, _ := verdict.Mark(all[first].text); w != verdict.Unmarked {
+		if !b.item && i < first {
+			if w, _ := verdict.Mark(all[first].text); w != verdict.Unmarked || strings.HasSuffix(strings.TrimRight(b.text, "*_ "), ":") {
 				continue
 			}
 		}
-		for _, s := range sentences(b.text) {
-			if !framing(s) {
-				points = append(points, s)
-			}
-		}
+		points = append(points, b.text)
 	}
 	if len(points) == 0 {
 		return []string{text}
@@ -142,97 +111,6 @@ var fenced = wording.Pattern("(?ms)^[ \\t]*```[^\n]*\n.*?^[ \\t]*```[^\n]*$|^[ \
 
 // bullet matches the bullet or the number of a list item.
 var bullet = wording.Pattern(`^(?:[-*+•]|[0-9]+[.)]) `)
-
-// sentences splits a paragraph. A sentence that makes no sense without the one before it
-// stays with it, if both fit on a line.
-func sentences(text string) []string {
-	var all []string
-	for text != "" {
-		n := sentence(text)
-		s := strings.TrimSpace(text[:n])
-		text = text[n:]
-		switch last := len(all) - 1; {
-		case s == "":
-		case last >= 0 && leans(s) && len(all[last])+len(s) < maxLine:
-			all[last] += " " + s
-		default:
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// sentence returns the length of the first sentence of a text. Text in back-ticks or
-// quotation marks counts as one word.
-func sentence(text string) int {
-	skip := 0
-	for i, r := range text {
-		if i < skip {
-			continue
-		}
-		end := i + len(string(r))
-		if r == '`' || r == '"' {
-			skip = end + strings.IndexRune(text[end:], r) + 1
-			continue
-		}
-		rest := strings.TrimLeft(text[end:], `*_"'”’)`)
-		switch {
-		case strings.ContainsRune("。！？", r):
-			return len(text) - len(rest)
-		case rest != "" && rest[0] != ' ' || !strings.ContainsRune(".!?:", r):
-		case r == ':' && framing(text[:i]), r != ':' && !abbreviated(text[:i]):
-			return len(text) - len(rest)
-		}
-	}
-	return len(text)
-}
-
-// abbreviated reports whether a full stop after a text ends an abbreviation, an initial or
-// a number, and not a sentence.
-func abbreviated(text string) bool {
-	word := strings.TrimLeft(text[strings.LastIndexByte(text, ' ')+1:], `("'`)
-	switch strings.ToLower(word) {
-	case "e.g", "i.e", "etc", "vs", "cf", "resp", "approx", "incl", "no", "fig", "sec", "ca":
-		return true
-	}
-	return len([]rune(word)) < 2
-}
-
-// leans reports whether a sentence refers to the one before it.
-func leans(s string) bool {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-	for i, w := range words {
-		switch w {
-		case "it", "they", "them", "this", "that", "these", "those":
-			if i == 0 || len(words) <= 5 {
-				return true
-			}
-		case "its", "their", "see", "otherwise", "because", "hence", "thus":
-			if i == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// framing reports whether a sentence only introduces others, and asks for nothing itself.
-func framing(s string) bool {
-	for _, w := range strings.FieldsFunc(strings.ToLower(s), apart) {
-		switch w = strings.Trim(w, "._-/"); w {
-		case "not", "yet", "almost", "nearly", "close", "done", "finished", "complete", "ready", "good", "better", "nice", "great",
-			"ok", "okay", "well", "thanks", "progress", "work", "task", "start", "so", "far", "now", "but", "however", "only", "just",
-			"more", "most", "some", "few", "all", "one", "two", "three", "four", "five", "six", "several", "things", "thing", "points", "point",
-			"problems", "problem", "issues", "issue", "findings", "finding", "remain", "remains", "remaining", "left", "open",
-			"following", "below", "here", "has", "have", "before", "can", "no", "what", "list", "much", "very":
-		default:
-			if w != "" && !filler(w) {
-				return false
-			}
-		}
-	}
-	return true
-}
 
 // maxLine bounds a point, in characters.
 const maxLine = 300

@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	var barred []string
 	for _, changed := range d.Changed() {
 		place := loop.Place{At: tamper.Quote(changed.Path, maxPath), What: became(changed)}
-		if (d.Block || d.Alone && changed.Role == deciding.Check) && !names(c.Task, changed.Path) {
+		if (d.Block || d.Alone && changed.Role == deciding.Check) && !tamper.Names(c.Task, changed.Path) {
 			barred = append(barred, place.String())
 		} else if changed.Role == deciding.Agents && shows(c.Change, changed.Path) {
 			continue // the diff shows it, and the rule on tampering reports it
@@ -67,17 +66,6 @@ func became(c deciding.ChangedFile) string {
 		return "it holds rules, and was " + c.Fate + ": this session keeps those that it began with"
 	}
 	return "agents read it before they work, perhaps the critic too, and it was " + c.Fate
-}
-
-// names reports whether a task names a file, so that the user wants it changed. A plain word
-// such as "check" may mean anything.
-func names(task, file string) bool {
-	base := path.Base(file)
-	plain := strings.ToLower(base) == base && !strings.Contains(base, ".")
-	return slices.ContainsFunc(strings.Fields(task), func(word string) bool {
-		word = strings.TrimRight(strings.Trim(word, "\"'`()[]<>,;:!?*_"), ".")
-		return word == base && !plain || word != base && path.Clean(word) == file || strings.HasSuffix(word, "/"+base)
-	})
 }
 
 func shows(c loop.Change, file string) bool {

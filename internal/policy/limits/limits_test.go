@@ -290,19 +290,52 @@ func TestTamper(t *testing.T) {
 	if b := rule.Inspect(c, &found); b != nil {
 		t.Errorf("signs that are only reported broke the rule: %+v", b)
 	}
-	want := []loop.Concern{{Rule: "tamper", Kind: "test_removed", Text: "tests are gone", Places: []loop.Place{
+	want := []loop.Concern{{Rule: "tamper", Kind: "test_gone", Text: "tests are gone, or are where they are not run", Places: []loop.Place{
 		{At: "a_test.go:3", What: "the test TestA is gone"},
 		{At: "a_test.go:6", What: "the test TestB is gone"},
 	}}}
 	if !reflect.DeepEqual(found.Concerns, want) {
 		t.Errorf("got %+v", found.Concerns)
 	}
-	rule.Block = true
-	if got, want := why(rule, c), "tests, or what guards them, were weakened: a_test.go:3: the test TestA is gone, and 1 more"; got != want {
+	rule.Block = []string{"skip_added"}
+	if got := why(rule, c); got != "" {
+		t.Errorf("a sign that does not block broke the rule: %s", got)
+	}
+	rule.Block = []string{"test_gone", "expectation_changed"}
+	if got, want := why(rule, c), "tests, or what decides about them, were changed: a_test.go:3: the test TestA is gone, and 1 more"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := why(rule, loop.Case{Change: change(nil, tree{"a_test.go": "package a\n"})}); got != "" {
 		t.Errorf("found %q where nothing is wrong", got)
+	}
+}
+
+// TestTamperAsked: a changed expectation is as asked for if the task names its file or its test; a test that is gone is not.
+func TestTamperAsked(t *testing.T) {
+	t.Parallel()
+	before := tree{"a_test.go": "package a\n\nfunc TestA(t *testing.T) {\n\tassert.Equal(t, 3, A())\n}\n\nfunc TestB(t *testing.T) {\n}\n"}
+	expects := change(before, tree{"a_test.go": strings.Replace(before["a_test.go"], "3", "4", 1)})
+	gone := change(before, tree{"a_test.go": before["a_test.go"][:strings.Index(before["a_test.go"], "func TestB")]})
+	rule := limits.Tamper{On: true, Block: []string{"test_gone", "expectation_changed"}}
+	for _, x := range []struct {
+		change loop.Change
+		task   string
+		broken bool
+	}{
+		{expects, "make A return 4", true},
+		{expects, "have TestA expect 4", false},
+		{expects, "A is 4 now: adapt a_test.go", false},
+		{gone, "A is 4 now: adapt a_test.go", true},
+		{gone, "TestB fails", true},
+	} {
+		if got := why(rule, loop.Case{Task: x.task, Change: x.change}); (got != "") != x.broken {
+			t.Errorf("%s: %q", x.task, got)
+		}
+	}
+	var found loop.Inspection
+	rule.Inspect(loop.Case{Task: "have TestA expect 4", Change: expects}, &found)
+	if what := found.Concerns[0].Places[0].What; !strings.HasSuffix(what, "; the task names it") {
+		t.Errorf("told as %q", what)
 	}
 }
 
@@ -312,10 +345,10 @@ func TestTamperFlooded(t *testing.T) {
 	before := tree{"z_test.go": "package a\n\nfunc TestZ(t *testing.T) {\n}\n"}
 	after := tree{"z_test.go": "package a\n"}
 	for i := range 3000 {
-		after[fmt.Sprintf("a%d.py", i)] = "import os  # noqa\n"
+		after[fmt.Sprintf("a%d/Makefile", i)] = "test:\n"
 	}
 	var found loop.Inspection
-	b := limits.Tamper{On: true, Block: true}.Inspect(loop.Case{Change: change(before, after)}, &found)
+	b := limits.Tamper{On: true, Block: []string{"test_gone", "gate_changed"}}.Inspect(loop.Case{Change: change(before, after)}, &found)
 	if n := len(found.Concerns); n != 2 || len(found.Concerns[1].Places) != 3000 || found.Concerns[0].Places[0].At != "z_test.go:3" {
 		t.Fatalf("%d concerns: %.1000v", n, found.Concerns)
 	}

@@ -2,18 +2,19 @@ package limits
 
 import (
 	"fmt"
+	"slices"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/policy/tamper"
 )
 
-// Tamper lists changes that weaken the project's tests, or the tools that watch over it, for
-// the critic and the user.
+// Tamper lists what a change has touched of the project's tests, and of the files that decide
+// about them, for the critic and the user.
 type Tamper struct {
 	On    bool
 	Tree  tamper.Tree
-	Block bool // a sign is also a breach
+	Block []string // the kinds of signs that are also a breach, unless the task names what was changed
 }
 
 // Inspect implements [policy.Inspector]. Each kind of sign is a concern, with all its places.
@@ -21,20 +22,18 @@ func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	if !t.On {
 		return nil
 	}
+	t.Tree.Task = c.Task
 	signs := tamper.Inspect(c.Change, t.Tree)
-	if len(signs) == 0 {
-		return nil
-	}
-	told := concerns(signs)
-	found.Concerns = append(found.Concerns, told...)
-	if !t.Block {
+	found.Concerns = append(found.Concerns, concerns(signs)...)
+	barred := slices.DeleteFunc(signs, func(s tamper.Sign) bool { return s.Asked || !slices.Contains(t.Block, string(s.Kind)) })
+	if len(barred) == 0 {
 		return nil
 	}
 	const most = 8 << 10 // bytes
-	list, _ := loop.Outline(told, most)
+	list, _ := loop.Outline(concerns(barred), most)
 	return &policy.Breach{
-		Why:      "tests, or what guards them, were weakened: " + signs[0].String() + others(len(signs)-1),
-		Feedback: "Tests, and what guards them, may not be weakened. Put these back as they were, and change the code instead:\n" + list,
+		Why:      "tests, or what decides about them, were changed: " + barred[0].String() + others(len(barred)-1),
+		Feedback: "Tests, and what decides about them, may not be changed. Put these back as they were, and change the code instead:\n" + list,
 	}
 }
 

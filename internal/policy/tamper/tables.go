@@ -3,123 +3,209 @@ package tamper
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 //go:embed tables.toml
 var tablesFile string
 
-// tables hold the expressions that the detectors use, and the known languages.
-type tables struct {
+// Tables say what tests look like and which files decide about them. tables.toml describes the
+// fields.
+type Tables struct {
 	Languages []*language `toml:"language"`
-	places
-	settings
-	failures
-	recipes
-	libraries
-	Values values
+	Gates     []gate      `toml:"gate"`
+	Expected  struct{ Files globs }
+	Agents    struct{ Names []string }
 }
 
-func readTables() (*tables, error) {
-	t := &tables{}
-	meta, err := toml.Decode(tablesFile, t)
+// A language describes how tests are written in one.
+type language struct {
+	Name            string
+	Tests, Unlooked globs
+	Within          bool
+	Comment         string
+	Encloses        []string
+	Declares        pattern
+	Marked, Ends    pattern
+	Asserts         pattern
+	Compares        pattern
+	Skips, Focuses  pattern
+	Imports         pattern
+}
+
+// A gate is one sort of files that decide whether tests run and pass.
+type gate struct {
+	What  string
+	Files globs
+}
+
+// standard are the program's own tables.
+var standard = sync.OnceValue(func() *Tables { //nolint:gochecknoglobals // read once
+	t := &Tables{}
+	if err := t.read(tablesFile); err != nil {
+		panic("tables.toml: " + err.Error()) // embedded, and read by a test
+	}
+	return t
+})
+
+// Standard returns the program's own tables.
+func Standard() *Tables { return standard() }
+
+// With returns the tables with those of a TOML text before them, so that a user's come first.
+func (t *Tables) With(text string) (*Tables, error) {
+	more := &Tables{}
+	err := more.read(text)
+	if err == nil {
+		err = more.valid()
+	}
+	more.Languages = append(more.Languages, t.Languages...)
+	more.Gates = append(more.Gates, t.Gates...)
+	more.Expected.Files = append(more.Expected.Files, t.Expected.Files...)
+	more.Agents.Names = append(more.Agents.Names, t.Agents.Names...)
+	return more, err
+}
+
+func (t *Tables) read(text string) error {
+	meta, err := toml.Decode(text, t)
 	if unknown := meta.Undecoded(); err == nil && len(unknown) > 0 {
-		err = fmt.Errorf("unknown keys: %v", unknown)
+		err = fmt.Errorf("unknown key %q", unknown[0].String())
 	}
+	return err
+}
+
+func (t *Tables) valid() error {
+	all := slices.Clone(t.Expected.Files)
+	var patterns []pattern
 	for _, l := range t.Languages {
-		if l.Block {
-			l.Spans = append(l.Spans, span{Begin: "/*", End: "*/"})
+		all = slices.Concat(all, l.Tests, l.Unlooked)
+		patterns = append(patterns, l.Declares, l.Marked, l.Ends, l.Asserts, l.Compares, l.Skips, l.Focuses, l.Imports)
+	}
+	for _, p := range patterns {
+		if p.compiled != nil {
+			if _, err := p.compiled(); err != nil {
+				return err
+			}
 		}
 	}
-	return t, err
-}
-
-// places match the paths of files.
-type places struct {
-	OtherTest *probe `toml:"other_test"` // files with tests in unknown languages
-	Setup     *probe // files that are read before all tests
-	CI        *probe
-	Golden    *probe
-	Runner    *probe // files that only configure the tests
-	Linter    *probe // files that only configure linters
-	Mixed     *probe // files with such configuration among other things
-	Builds    *probe // builds that declare tests one by one
-	Stands    *probe // files that are found instead of a test runner, or of what it uses
-	Programs  *probe // the same, if they can be run
-	Checks    *probe // scripts that check something
-}
-
-// libraries match what tests use besides the tested code.
-type libraries struct {
-	Library   *probe
-	Vendored  *probe // paths of copied libraries; what is below is the group
-	Sources   *probe // files that say where libraries come from
-	Elsewhere *probe // a line that takes a library from elsewhere; its name is the one group that is not empty
-}
-
-// settings match lines of configuration files, and sections.
-type settings struct {
-	RunnerPart *probe `toml:"runner_part"` // sections of mixed files
-	LinterPart *probe `toml:"linter_part"`
-	Part, Key  *probe // lines that matter in any section
-	Narrows    *probe // keys that select tests or hide failures
-	Options    *probe // options of a runner that do so
-	Anywhere   *probe // what hides failures or keeps tests from being run
-	Targets    *probe // the same in a Cargo target
-	Tested     *probe // names of tests
-	Ignored    *probe // what a Go module leaves out
-	Member     *probe // what makes something a part of a project
-}
-
-// failures match lines that hide a failure.
-type failures struct {
-	Swallows, Ignores *probe // by the command, and by an option
-	Tidies            *probe // commands that may fail
-	Pipes             *probe // a command whose exit code is lost
-	Exits             *probe // the same in a script that is known to check something
-	Runs              *probe // lines that check something
-	Opens, Closes     *probe // a block of a script
-}
-
-// recipes match lines of makefiles, and of files of CMake.
-type recipes struct {
-	Target, Check *probe // any target, and one that checks something
-	Assigned      *probe // a variable
-	Decides       *probe // what affects all recipes
-	Nothing       *probe // a value that does nothing
-	Defines       *probe // begins a condition or a definition
-	Defined       *probe // ends it
-	Harmless      *probe // what affects all recipes but hides nothing
-	Registers     *probe // a call in CMake that declares a test; its name is the group
-	Forgives      *probe // a call in CMake that lets tests fail; their names are the group
-}
-
-// AgentSettings returns the files, and the directories of files, from which agents read
-// settings and instructions, relative to any directory in which they look.
-func AgentSettings() []string {
-	all := strings.Fields("AGENTS.md AGENTS.local.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md CRUSH.md" +
-		" .cursorrules .windsurfrules .clinerules .goosehints .mcp.json codeloops.toml" +
-		" opencode.json opencode.jsonc kilo.json kilo.jsonc crush.json .crush.json .github/copilot-instructions.md .github/instructions .github/agents")
-	for dir, names := range map[string]string{
-		".agents":   "AGENTS.md agents commands rules skills",
-		".amp":      "settings.json",
-		".augment":  "settings.json commands rules",
-		".claude":   "CLAUDE.md settings.json settings.local.json agents commands hooks output-styles plugins rules skills",
-		".codex":    "AGENTS.md config.toml hooks.json prompts rules skills",
-		".continue": "config.json config.yaml agents rules",
-		".cursor":   "cli.json hooks.json mcp.json agents commands hooks rules",
-		".factory":  "AGENTS.md mcp.json settings.json settings.local.json commands droids hooks skills",
-		".gemini":   "GEMINI.md settings.json agents commands extensions hooks skills",
-		".kilocode": "mcp.json rules workflows",
-		".opencode": "opencode.json opencode.jsonc agent agents command commands mode modes plugin plugins tool tools",
-		".pi":       "SYSTEM.md APPEND_SYSTEM.md settings.json extensions prompts skills",
-		".qwen":     "QWEN.md settings.json agents commands",
-	} {
-		for name := range strings.FieldsSeq(names) {
-			all = append(all, dir+"/"+name)
+	for _, g := range t.Gates {
+		all = append(all, g.Files...)
+	}
+	for _, glob := range all {
+		if !doublestar.ValidatePattern(glob) {
+			return fmt.Errorf("%q is no glob", glob)
 		}
 	}
-	return all
+	return nil
+}
+
+// of returns the language that a file holds tests of, nil for none.
+func (t *Tables) of(path string) *language {
+	for _, l := range t.Languages {
+		if l.Tests.match(path) && (l.Declares.compiled != nil || !t.Expected.Files.match(path)) {
+			return l
+		}
+	}
+	return nil
+}
+
+// gate says what gate file a path is, "" for none.
+func (t *Tables) gate(path string) string {
+	if t.Agent(path) {
+		return "instructions or settings of agents, perhaps of the critic"
+	}
+	for _, g := range t.Gates {
+		if g.Files.match(path) {
+			return g.What
+		}
+	}
+	return ""
+}
+
+// Agent reports whether agents read a file as instructions or settings; a directory, with a slash
+// at its end, whether they may read some of its files.
+func (t *Tables) Agent(path string) bool {
+	return slices.ContainsFunc(t.Agents.Names, func(name string) bool {
+		at, below := "/"+path, "/"+name
+		if strings.HasPrefix(name, ".github/") && !strings.HasPrefix(path, ".github/") {
+			return false
+		}
+		return strings.HasSuffix(at, below) || strings.Contains(at, below+"/") ||
+			strings.HasSuffix(path, "/") && strings.Contains(below+"/", "/"+path[strings.LastIndexByte(path[:len(path)-1], '/')+1:])
+	})
+}
+
+// globs match paths from the root of the repository.
+type globs []string
+
+func (g globs) match(path string) bool {
+	return slices.ContainsFunc(g, func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) })
+}
+
+// A pattern matches lines in which one of several texts stands.
+type pattern struct {
+	compiled func() (*regexp.Regexp, error) // nil: it matches nothing
+}
+
+// UnmarshalTOML implements [toml.Unmarshaler]. It compiles nothing: most patterns are never used.
+func (p *pattern) UnmarshalTOML(value any) error {
+	texts, ok := value.([]any)
+	if !ok {
+		return fmt.Errorf("%v is no list of texts", value)
+	}
+	var all []string
+	for _, v := range texts {
+		text, ok := v.(string)
+		switch {
+		case !ok || text == "":
+			return fmt.Errorf("%v is no text to look for", v)
+		case len(text) > 2 && text[0] == '/' && strings.HasSuffix(text, "/"):
+			text = text[1 : len(text)-1]
+		case text[0] == '_' || unicode.IsLetter(rune(text[0])):
+			text = `\b` + regexp.QuoteMeta(text)
+		default:
+			text = regexp.QuoteMeta(text)
+		}
+		all = append(all, text)
+	}
+	if len(all) > 0 {
+		p.compiled = sync.OnceValues(func() (*regexp.Regexp, error) { return regexp.Compile(strings.Join(all, "|")) })
+	}
+	return nil
+}
+
+// groups returns what matches in a text, and what its groups hold; nil for nothing.
+func (p pattern) groups(text string) []string {
+	if p.compiled == nil {
+		return nil
+	}
+	expr, err := p.compiled()
+	if err != nil {
+		return nil // only in tables that were not validated
+	}
+	return expr.FindStringSubmatch(text)
+}
+
+func (p pattern) match(text string) bool { return p.groups(text) != nil }
+
+// find returns what matches, "" for nothing.
+func (p pattern) find(text string) string {
+	if m := p.groups(text); m != nil {
+		return m[0]
+	}
+	return ""
+}
+
+// name returns what the groups hold, "" if nothing matches.
+func (p pattern) name(text string) string {
+	if m := p.groups(text); m != nil {
+		return strings.Join(m[1:], "") // most groups are empty
+	}
+	return ""
 }

@@ -1,68 +1,58 @@
 package tamper
 
 import (
-	"reflect"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
-// TestTables: every expression in the tables compiles, and no required one is missing.
+// TestTables: the program's own tables are valid, and a user's come before them.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	tables, err := readTables()
+	if err := Standard().valid(); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range Standard().Languages {
+		if len(l.Tests) == 0 || l.Asserts.compiled == nil {
+			t.Errorf("%s has no tests, or no assertions", l.Name)
+		}
+	}
+	page, err := os.ReadFile("../../../docs/limits.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, p := range probes(tables) {
-		if p == nil {
-			t.Errorf("there is no %s", key)
-			continue
-		}
-		p.expression()
-	}
-	for _, l := range tables.Languages {
-		for key, p := range probes(l) {
-			if p != nil {
-				p.expression()
-			} else if key == "Test" || key == "Declare" {
-				t.Errorf("%v has no %s", l.Ext, key)
-			}
-		}
-	}
-}
-
-func TestProbeOverLines(t *testing.T) {
-	t.Parallel()
-	var p probe
-	if err := p.UnmarshalText([]byte("\n  a b\r\n  |c\n")); err != nil {
+	_, example, _ := strings.Cut(string(page), "\n    [[language]]")
+	example, _, _ = strings.Cut("[[language]]"+example, "\n\n#")
+	more, err := Standard().With(strings.ReplaceAll(example, "\n    ", "\n"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.expression().String(); got != "a b|c" {
-		t.Errorf("got %q", got)
+	if l := more.of("src/a.zig"); l == nil || l.declared(`test "adds" {`, nil) != "adds" || more.gate("build.zig") != "the build" || more.gate("Makefile") == "" {
+		t.Errorf("the tables of the page do not apply: %+v", l)
 	}
-}
-
-func BenchmarkTables(b *testing.B) {
-	for range b.N {
-		if _, err := readTables(); err != nil {
-			b.Fatal(err)
+	for _, wrong := range []string{"[[language]]\ntests = \"*\"", "[[language]]\nasserts = [3]", "[[language]]\nskips = ['/(/']", "[[gate]]\nfiles = ['[']", "[[languages]]", "["} {
+		if _, err := Standard().With(wrong); err == nil {
+			t.Errorf("%q is accepted", wrong)
 		}
 	}
 }
 
-// probes returns the expressions in a struct, or in what it points to, by field name.
-func probes(of any) map[string]*probe {
-	all := map[string]*probe{}
-	var in func(v reflect.Value)
-	in = func(v reflect.Value) {
-		for i := range v.NumField() {
-			switch f := v.Type().Field(i); {
-			case f.Type == reflect.TypeFor[*probe]():
-				all[f.Name], _ = reflect.TypeAssert[*probe](v.Field(i))
-			case f.Type.Kind() == reflect.Struct:
-				in(v.Field(i))
-			}
+// TestKindsDocs: docs/limits.md lists all kinds, in their order.
+func TestKindsDocs(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/limits.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []Kind
+	for _, m := range regexp.MustCompile("(?m)^- `(\\w+_\\w+)`:").FindAllStringSubmatch(string(page), -1) {
+		if k := Kind(m[1]); k.Title() != "" {
+			listed = append(listed, k)
 		}
 	}
-	in(reflect.Indirect(reflect.ValueOf(of)))
-	return all
+	if !slices.Equal(listed, Kinds()) {
+		t.Errorf("the list has %q, want %q", listed, Kinds())
+	}
 }

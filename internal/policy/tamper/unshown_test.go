@@ -1,6 +1,7 @@
 package tamper_test
 
 import (
+	"strings"
 	"testing"
 
 	"codeloops/internal/loop"
@@ -29,17 +30,17 @@ func TestUnshown(t *testing.T) {
 		"text that turned binary": {loop.Change{
 			Files:   []loop.FileChange{{Path: "notes.txt", Status: loop.FileModified, Binary: true}},
 			Unshown: []loop.Unshown{{Path: "notes.txt", Why: loop.TurnedBinary, Status: loop.FileModified}},
-		}, "notes.txt", tamper.TurnedBinary},
+		}, "notes.txt", tamper.GateChanged},
 		"a test in text that is binary to git": {loop.Change{
 			Files:   []loop.FileChange{binary},
 			Unshown: []loop.Unshown{{Path: "test_a.py", Why: loop.BinaryText, Status: loop.FileModified, Text: header + "-def test_a():\n-    assert f() == 1\n \\x00\n+pass\n"}},
-		}, "test_a.py", tamper.TestRemoved},
+		}, "test_a.py", tamper.TestGone},
 		"a file that is hidden": {loop.Change{
 			Unshown: []loop.Unshown{{
 				Path: "conftest.py", Why: loop.Hidden, Status: loop.FileAdded,
 				Text: "diff --git a/conftest.py b/conftest.py\nnew file mode 100644\n--- /dev/null\n+++ b/conftest.py\n@@ -0,0 +1 @@\n+collect_ignore = [\"test_a.py\"]\n",
 			}},
-		}, "conftest.py", tamper.TestSkipped},
+		}, "conftest.py", tamper.GateChanged},
 		"a comment where the diff has an assertion": {loop.Change{
 			Files: []loop.FileChange{{
 				Path: "test_a.py", Status: loop.FileModified, Patch: header + " def test_a():\n-    assert f() == 1\n+    #\n+    assert f() == 1\n",
@@ -48,13 +49,13 @@ func TestUnshown(t *testing.T) {
 				Path: "test_a.py", Why: loop.Converted, Status: loop.FileModified, Via: "working-tree-encoding=UTF-7",
 				Text: header + " def test_a():\n-    assert f() == 1\n+    #+AAoAIAAgACAAIA-assert f() == 1\n+    pass\n",
 			}},
-		}, "test_a.py", tamper.Loosened},
+		}, "test_a.py", tamper.FewerAssertions},
 		"ignored settings": {loop.Change{
 			Unshown: []loop.Unshown{{Path: ".claude/settings.local.json", Why: loop.IgnoredSettings, Status: loop.FileModified}},
-		}, ".claude/settings.local.json", tamper.AgentsChanged},
+		}, ".claude/settings.local.json", tamper.GateChanged},
 		"a directory of settings": {loop.Change{
 			Unshown: []loop.Unshown{{Path: ".claude/", Why: loop.HiddenCache, Status: loop.FileAdded, Files: 30}},
-		}, ".claude/", tamper.AgentsChanged},
+		}, ".claude/", tamper.GateChanged},
 		"a picture":     {loop.Change{Files: []loop.FileChange{{Path: "a.png", Status: loop.FileModified, Binary: true}}}, "a.png", ""},
 		"what is built": {loop.Change{Unshown: []loop.Unshown{{Path: "dist/", Why: loop.Hidden, Status: loop.FileAdded, Files: 4000}}}, "dist/", ""},
 		"a text file that was always binary to git": {loop.Change{
@@ -74,14 +75,14 @@ func TestUnshown(t *testing.T) {
 // A change of any agent's settings is a sign.
 func TestAgentSettings(t *testing.T) {
 	t.Parallel()
-	for _, name := range tamper.AgentSettings() {
+	for _, name := range tamper.Standard().Agents.Names {
 		for _, path := range []string{name, "sub/" + name} {
-			if path == "sub/.github/copilot-instructions.md" || path == "sub/.github/instructions" || path == "sub/.github/agents" {
+			if strings.HasPrefix(path, "sub/.github/") {
 				continue // they count at the root only
 			}
 			file := loop.FileChange{Path: path, Status: loop.FileAdded}
 			in := loop.FileChange{Path: path + "/x.md", Status: loop.FileAdded}
-			if found := kinds(loop.Change{Files: []loop.FileChange{file, in}}); found[path] != tamper.AgentsChanged && found[in.Path] != tamper.AgentsChanged {
+			if found := kinds(loop.Change{Files: []loop.FileChange{file, in}}); found[path] != tamper.GateChanged && found[in.Path] != tamper.GateChanged {
 				t.Errorf("a change of %s is not a sign", path)
 			}
 		}

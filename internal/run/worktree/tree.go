@@ -82,7 +82,7 @@ func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence stri
 	t := &Tree{host: h, tell: tell, Ready: func() error { return nil }}
 	t.git = &Git{Environ: h.Environ, note: t.Note}
 	tree, err := diff.Open(ctx, dir, diff.Options{
-		Env: h.LookupEnv, Now: h.Now, Git: t.git, Note: t.Note, Settings: tamper.AgentSettings(),
+		Env: h.LookupEnv, Now: h.Now, Git: t.git, Note: t.Note, Settings: tamper.Standard().Agents.Names,
 	})
 	if err != nil {
 		return nil, err

@@ -89,6 +89,7 @@ func Rule(name string) string {
 		policy.RuleApproval:       "by the critic's score",
 		policy.RuleChange:         "because nothing has changed",
 		policy.RuleFindings:       "because findings are open",
+		policy.RuleLate:           "because what is left was found late",
 		policy.RuleAutoRevise:     "because the run may not revise the work",
 		policy.RuleRequired:       "because required changes are missing",
 		policy.RuleFallback:       "because required changes were made by rote",
@@ -102,7 +103,7 @@ func Rule(name string) string {
 		limits.RuleMaxGrowth:      "because the work has grown too much",
 		limits.RuleMinSimilarity:  "because the work was rewritten",
 		limits.RuleNoDependencies: "because there is a new dependency",
-		limits.RuleTamper:         "because tests seem weakened",
+		limits.RuleTamper:         "because tests, or what decides about them, were changed",
 		limits.RuleDeciding:       "because files that decide over the work have changed",
 	}[name], "by the rule "+term.Line(name))
 }
