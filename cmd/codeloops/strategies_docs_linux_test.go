@@ -36,7 +36,7 @@ func TestStrategiesPage(t *testing.T) {
 	}
 	for name, shows := range map[string]string{
 		strategy.NameReflexion: "thrown away: attempt_1",
-		strategy.NameDebate:    "how alike the answers are: 0.33",
+		strategy.NameDebate:    "how alike the answers are: 0.35",
 		strategy.NameReWOO:     "E2 = ask: With a line break",
 
 		strategy.NameRouter:     "route: writer, confidence 0.90",
