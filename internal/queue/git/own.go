@@ -135,6 +135,20 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, text, info.Mode().Perm())
 }
 
+// Commit resolves a name to a commit, as commands in a work tree of ours would: it may have refs of its own.
+func (t Trees) Commit(ctx context.Context, tree, name string) (id string, ok bool, err error) {
+	admin, err := t.Admin(tree)
+	if err != nil || admin == "" {
+		return t.of.Commit(ctx, name)
+	}
+	parted := *t.of
+	parted.Root = tree
+	if id, ok, err = parted.Commit(ctx, name); err == nil && ok {
+		return id, ok, nil
+	}
+	return t.of.Commit(ctx, name) // an agent may have damaged its own
+}
+
 // Rejoin has a work tree of ours share the repository's refs and settings again. The branch moves there as commands have
 // moved it; HEAD keeps its commit. It returns the other branches that commands have set, which stay as they were.
 func (t Trees) Rejoin(ctx context.Context, tree, branch string) (others []string, err error) {

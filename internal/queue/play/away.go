@@ -108,7 +108,7 @@ func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := v.upload()
+	c := v.upload(site)
 	one, err := v.earlier(ctx)
 	if err == nil && one != nil {
 		err = c.goOn(ctx, one, store, within(site.Dir(v.job.Task.ID), &v.job.Task))
@@ -189,11 +189,11 @@ func (v *remoteAttempt) settings() (run.Settings, error) {
 }
 
 // upload prepares the parcels that the attempt sends home.
-func (v *remoteAttempt) upload() *upload {
+func (v *remoteAttempt) upload(site *place.Site) *upload {
 	t, a := &v.job.Task, &v.answer
 	id, tell := t.ID, v.player.Tell
 	return &upload{
-		job: v.job, parcelDir: v.parcelDir, remote: v.remote, branch: "refs/heads/" + t.Branch(),
+		job: v.job, parcelDir: v.parcelDir, site: site, remote: v.remote, branch: "refs/heads/" + t.Branch(),
 		packer: &parcel.Packer{Room: v.parcelDir.Room, Base: []string{a.Base, a.Onto}, Apart: v.remote != nil},
 		next:   parcel.Manifest{Task: id, Attempt: v.job.Attempt},
 		tell:   func(sentence string) { tell(id, sentence) },

@@ -10,6 +10,7 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/parcel"
+	"codeloops/internal/queue/place"
 	"codeloops/internal/run"
 	"codeloops/internal/session"
 )
@@ -19,6 +20,7 @@ import (
 type upload struct {
 	job       *board.Job
 	parcelDir *parcelDir
+	site      *place.Site
 	packer    *parcel.Packer
 	remote    *parcel.Remote // gets the branch; nil: parcels contain it
 	branch    string         // a ref
@@ -75,7 +77,7 @@ func (c *upload) ship(ctx context.Context, head string) error {
 	c.next = parcel.Manifest{Task: c.next.Task, Attempt: c.next.Attempt, Branch: head}
 	if head == "" {
 		var err error
-		if c.next.Branch, _, err = c.parcelDir.Commit(ctx, c.branch); err != nil {
+		if c.next.Branch, _, err = c.site.Commit(ctx, c.job.Task.ID, c.job.Task.Branch()); err != nil {
 			return err
 		}
 	}

@@ -57,6 +57,7 @@ func Note(name string) string {
 		loop.NoteForkApplied:   "applied",
 		loop.NoteForkDiscarded: "thrown away",
 		loop.NoteRestored:      "put back",
+		loop.NoteMeddled:       "asked again",
 		loop.NoteSaid:          "not done yet, because of what you have said",
 		"blackboard.note":      "noted",
 		"blackboard.post":      "posted",
