@@ -58,6 +58,11 @@ func (f *fold) raise(r loop.Round) {
 		return
 	}
 	answers := f.answered(r.Verdict.Answers)
+	for _, x := range f.known { // a program looked for the change, and has not found it
+		if c := x.looked(r); c != nil && !c.Enforced && answers[x.ID] == loop.FindingClosed {
+			delete(answers, x.ID)
+		}
+	}
 	var fresh []*finding
 	taken := map[*finding]bool{}
 	all := points(r)
