@@ -112,7 +112,7 @@ func (in Tree) report(c loop.Change) *report {
 	return r
 }
 
-func (r *report) add(k Kind, f loop.FileChange, line int, asked bool, format string, args ...any) {
+func (r *report) addf(k Kind, f loop.FileChange, line int, asked bool, format string, args ...any) {
 	s := Sign{Kind: k, Path: f.Path, Text: fmt.Sprintf(format, args...), Asked: asked, fresh: f.Status == loop.FileAdded}
 	if line > 0 {
 		s.Lines = []int{line}
@@ -133,9 +133,9 @@ func (r *report) gate(f loop.FileChange) {
 	switch {
 	case path.Base(f.Path) == ".gitignore" && f.Status == loop.FileAdded && f.NewMode == 0: // a cache that hides itself
 	case what != "":
-		r.add(GateChanged, f, 0, asked, "%s: %s", what, fate(f))
+		r.addf(GateChanged, f, 0, asked, "%s: %s", what, fate(f))
 	case f.Status != loop.FileAdded && r.Expected.Files.match(f.Path) && r.of(f.Path) == nil:
-		r.add(ExpectationChanged, f, 0, asked, "tests compare with it, and %s", fate(f))
+		r.addf(ExpectationChanged, f, 0, asked, "tests compare with it, and %s", fate(f))
 	}
 }
 
@@ -157,13 +157,13 @@ func (r *report) gone(f *file) {
 	}
 	switch {
 	case f.Status == loop.FileDeleted && !f.lang.Within && (len(lost) > 0 && len(lost) == len(f.old.names) || len(f.old.names) == 0 && !slices.ContainsFunc(r.files, f.movedTo)):
-		r.add(TestGone, f.FileChange, 0, false, "the file with tests is gone%s%s", with(len(lost)), elsewhere)
+		r.addf(TestGone, f.FileChange, 0, false, "the file with tests is gone%s%s", with(len(lost)), elsewhere)
 		return
 	case f.Status == loop.FileModified && !f.lang.Within:
 		r.compare(f, f, f.old.tests[""], f.now.tests[""])
 	}
 	for _, name := range lost {
-		r.add(TestGone, f.FileChange, f.old.tests[name].at, false, "the test %s is gone%s", Quote(name, maxName), elsewhere)
+		r.addf(TestGone, f.FileChange, f.old.tests[name].at, false, "the test %s is gone%s", Quote(name, maxName), elsewhere)
 	}
 }
 
@@ -209,7 +209,7 @@ func (r *report) compare(f, at *file, old, now *test) {
 	}
 	for skip, n := range now.skips {
 		if n > old.skips[skip] {
-			r.add(SkipAdded, at.FileChange, lineOf(now.lines, skip), false, "%s was added to %s", code(skip), name)
+			r.addf(SkipAdded, at.FileChange, lineOf(now.lines, skip), false, "%s was added to %s", code(skip), name)
 		}
 	}
 	added := f.lang.changed(now, old)
@@ -227,12 +227,12 @@ func (r *report) compare(f, at *file, old, now *test) {
 		line = added[0].at
 	}
 	if fewer > 0 {
-		r.add(FewerAssertions, at.FileChange, line, false, "%s has %s fewer", name, wording.Count(fewer, "assertion"))
+		r.addf(FewerAssertions, at.FileChange, line, false, "%s has %s fewer", name, wording.Count(fewer, "assertion"))
 	}
 	lost, news := without(f.lang.values(removed), words(added)), without(f.lang.values(added), words(removed))
 	if len(lost) > 0 && (fewer <= 0 || len(news) > 0) {
 		asked := Names(r.Task, at.Path) || Names(r.Task, f.Path) || mentions(r.Task, old.name)
-		r.add(ExpectationChanged, at.FileChange, line, asked, "%s expects something else: %s, before it was %s", name, several(news), several(lost))
+		r.addf(ExpectationChanged, at.FileChange, line, asked, "%s expects something else: %s, before it was %s", name, several(news), several(lost))
 	}
 }
 
@@ -245,7 +245,7 @@ func (r *report) focused(f *file) {
 		}
 		for _, x := range f.lang.changed(t, f.old.tests[t.name]) {
 			if found := strings.TrimSpace(f.lang.Focuses.find(bare(x.text))); found != "" && x.op == '+' {
-				r.add(SkipAdded, f.FileChange, x.at, false, "%s was added, which decides over all tests around it", code(found))
+				r.addf(SkipAdded, f.FileChange, x.at, false, "%s was added, which decides over all tests around it", code(found))
 			}
 		}
 	}
