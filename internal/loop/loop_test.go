@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,7 @@ type script struct {
 	broken  error // the error that made a step fail, if any
 	stops   bool  // the context was cancelled
 	now     time.Time
+	ticks   atomic.Int64 // since now; words of the user are heard in another goroutine
 
 	grammar looptest.Grammar
 }
@@ -61,8 +63,7 @@ func (s *script) fault() error {
 }
 
 func (s *script) clock() time.Time {
-	s.now = s.now.Add(time.Duration(s.rnd.IntN(1000)) * time.Millisecond)
-	return s.now
+	return s.now.Add(time.Duration(s.ticks.Add(int64(417 * time.Millisecond))))
 }
 
 func (s *script) ending() loop.Ending {
