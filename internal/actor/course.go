@@ -17,7 +17,7 @@ func findings(p *strings.Builder, all []loop.Finding) {
 	var b strings.Builder
 	var settled []string
 	for _, f := range all {
-		if f.State == loop.FindingClosed || f.State == loop.FindingWithdrawn {
+		if f.State.Over() {
 			settled = append(settled, f.ID)
 		}
 		if f.May {

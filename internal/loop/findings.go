@@ -9,10 +9,8 @@ import (
 // Named puts the names of findings that a review raises before their points in its text, unless they are there.
 func Named(text string, findings []Finding) string {
 	for _, f := range findings {
-		switch f.State {
-		case FindingNew, FindingOpen, FindingReopened:
+		if f.Raised() {
 			text = f.name(text)
-		case FindingUnmentioned, FindingClosed, FindingWithdrawn:
 		}
 	}
 	return text
@@ -41,8 +39,7 @@ func (f Finding) name(text string) string {
 
 // Settled returns the findings that a review closes or withdraws.
 func Settled(before, after []Finding) []Finding {
-	over := func(f Finding) bool { return f.State == FindingClosed || f.State == FindingWithdrawn }
 	return slices.DeleteFunc(slices.Clone(after), func(f Finding) bool {
-		return !over(f) || slices.ContainsFunc(before, func(b Finding) bool { return b.ID == f.ID && over(b) })
+		return !f.State.Over() || slices.ContainsFunc(before, func(b Finding) bool { return b.ID == f.ID && b.State.Over() })
 	})
 }

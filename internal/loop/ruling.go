@@ -67,8 +67,11 @@ type Finding struct {
 
 // Due reports whether a DONE has to mention the finding.
 func (f Finding) Due() bool {
-	return !f.May && !f.Late && f.Check == "" && f.State != FindingClosed && f.State != FindingWithdrawn
+	return !f.May && !f.Late && f.Check == "" && !f.State.Over()
 }
+
+// Over reports whether a finding in this state needs no more work.
+func (s FindingState) Over() bool { return s == FindingClosed || s == FindingWithdrawn }
 
 // Raised reports whether the last review raised the finding.
 func (f Finding) Raised() bool {

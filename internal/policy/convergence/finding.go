@@ -71,7 +71,7 @@ func (f *fold) raise(r loop.Round) {
 		weight, p := verdict.Mark(p)
 		may := weight == verdict.May && !binding
 		if x, words := f.named(p); x != nil {
-			if !taken[x] && !over(answers[x.ID]) {
+			if !taken[x] && !answers[x.ID].Over() {
 				taken[x] = true
 				x.again(r, words, may)
 			}
@@ -224,7 +224,7 @@ func (f *fold) find(now *finding, taken map[*finding]bool, answers map[string]lo
 		if now.Check != "" || x.Check != "" {
 			same = x.Check == now.Check
 		}
-		if same && !taken[x] && !over(answers[x.ID]) {
+		if same && !taken[x] && !answers[x.ID].Over() {
 			return x
 		}
 	}
@@ -248,16 +248,11 @@ func (f *fold) findings() []loop.Finding {
 		all = append(all, x.Finding)
 	}
 	settled := func(x loop.Finding) int {
-		if over(x.State) {
+		if x.State.Over() {
 			return 1
 		}
 		return 0
 	}
 	slices.SortStableFunc(all, func(a, b loop.Finding) int { return cmp.Compare(settled(a), settled(b)) })
 	return all
-}
-
-// over reports whether a finding needs no more work.
-func over(s loop.FindingState) bool {
-	return s == loop.FindingClosed || s == loop.FindingWithdrawn
 }
