@@ -55,9 +55,9 @@ func (s *Site) Repository() *git.Repo { return s.repo }
 // Dir is the path of a task's work tree, whether it exists or not.
 func (s *Site) Dir(task string) string { return filepath.Join(s.trees, task) }
 
-// Commit returns the last commit on a task's branch, also while an agent works in its place; ok is false if there is none.
-func (s *Site) Commit(ctx context.Context, task, branch string) (id string, ok bool, err error) {
-	return s.repo.Trees().Commit(ctx, s.Dir(task), "refs/heads/"+branch)
+// Commit returns the last commit of a ref, also while an agent works in the task's place; ok is false if there is none.
+func (s *Site) Commit(ctx context.Context, task, ref string) (id string, ok bool, err error) {
+	return s.repo.Trees().Commit(ctx, s.Dir(task), ref)
 }
 
 // A Place is the work tree of a task, with its record.

@@ -129,7 +129,7 @@ func (d *departure) send(ctx context.Context, part, file string) (name string, e
 func (d *departure) state(ctx context.Context) (err error) {
 	r, a := d.record, d.answer
 	m := parcel.Manifest{Task: r.Task.ID, Attempt: r.Attempt}
-	if m.Branch, _, err = d.site.Commit(ctx, r.Task.ID, r.Task.Branch()); err != nil {
+	if m.Branch, _, err = d.site.Commit(ctx, r.Task.ID, "refs/heads/"+r.Task.Branch()); err != nil {
 		return err
 	}
 	store, err := d.sessions(&r.Task)

@@ -77,7 +77,7 @@ func (c *upload) ship(ctx context.Context, head string) error {
 	c.next = parcel.Manifest{Task: c.next.Task, Attempt: c.next.Attempt, Branch: head}
 	if head == "" {
 		var err error
-		if c.next.Branch, _, err = c.site.Commit(ctx, c.job.Task.ID, c.job.Task.Branch()); err != nil {
+		if c.next.Branch, _, err = c.site.Commit(ctx, c.next.Task, c.branch); err != nil {
 			return err
 		}
 	}

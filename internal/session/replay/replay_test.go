@@ -401,8 +401,8 @@ func (w worded) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	return so
 }
 
-// TestVerifyWords verifies a session whose rules had another wording. With today's wording two
-// checks that fail alternately are told apart, and would end it.
+// TestVerifyWords verifies a session whose rules had another wording. In that wording one finding
+// stays open, which ended it; today two checks that fail alternately are told apart, and it would go on.
 func TestVerifyWords(t *testing.T) {
 	t.Parallel()
 	stuck := loop.ConvergencePolicy{WarnAfter: 2, StopAfter: 4}
@@ -418,8 +418,12 @@ func TestVerifyWords(t *testing.T) {
 	}
 	store, id := c.record(t)
 	got := verify(t, store.Path(id))
-	if got.Outcome == nil || got.Outcome.Reason != loop.StopMaxIterations || len(got.Differences) > 0 || got.Partly != "" {
+	if got.Outcome == nil || got.Outcome.Reason != loop.StopStuck || got.Iterations != 4 || len(got.Differences) > 0 || got.Partly != "" {
 		t.Errorf("got %+v", got)
+	}
+	rewritten(t, store.Path(id), `"feedback":"- a check of this project does not pass"`, `"feedback":""`)
+	if got := verify(t, store.Path(id)); len(got.Differences) == 0 {
+		t.Error("the words of the log are of no matter")
 	}
 }
 
