@@ -63,8 +63,23 @@ func (f *fold) raise(r loop.Round) {
 			delete(answers, x.ID)
 		}
 	}
-	var fresh []*finding
-	taken := map[*finding]bool{}
+	fresh, taken := f.recognize(r, answers)
+	for _, x := range f.known {
+		if x.back = x.back && taken[x]; !taken[x] {
+			x.State = x.passedOver(r, answers[x.ID])
+		}
+	}
+	for _, x := range fresh[:min(len(fresh), maxKnown-len(f.known))] {
+		x.ID, x.State, x.Since = fmt.Sprintf("F%d", len(f.known)+1), loop.FindingNew, r.Iteration
+		x.Late = f.judged && late(r, x.Text)
+		f.known = append(f.known, x)
+	}
+}
+
+// recognize returns the findings of a round that are not known yet, and which of the known are
+// raised again. A finding that the critic answers as over is not.
+func (f *fold) recognize(r loop.Round, answers map[string]loop.FindingState) (fresh []*finding, taken map[*finding]bool) {
+	taken = map[*finding]bool{}
 	all := points(r)
 	binding := r.Verdict.Decision != loop.Done && !slices.ContainsFunc(all, func(p string) bool { w, _ := verdict.Mark(p); return w == verdict.Must })
 	for _, p := range all {
@@ -86,19 +101,7 @@ func (f *fold) raise(r loop.Round) {
 		taken[x] = true
 		x.again(r, p, may)
 	}
-	for _, x := range f.known {
-		if x.back = x.back && taken[x]; !taken[x] {
-			x.State = x.passedOver(r, answers[x.ID])
-		}
-	}
-	for _, x := range fresh {
-		if len(f.known) == maxKnown {
-			break
-		}
-		x.ID, x.State, x.Since = fmt.Sprintf("F%d", len(f.known)+1), loop.FindingNew, r.Iteration
-		x.Late = f.judged && late(r, x.Text)
-		f.known = append(f.known, x)
-	}
+	return fresh, taken
 }
 
 // answered returns the states that a critic gives to findings, by name. A range means those
