@@ -132,6 +132,8 @@ func checks(p *strings.Builder, results []loop.CheckResult, baseline bool) {
 	for _, c := range failing {
 		how := fate(c)
 		switch {
+		case c.Witness != "":
+			how = "did not pass"
 		case baseline:
 			how = "failed before you started: it " + how
 		case c.FailedBefore:

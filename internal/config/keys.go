@@ -78,6 +78,10 @@ type once struct {
 
 	NoWait bool `flag:"no-wait" help:"end the run at a rate limit, instead of waiting"`
 
+	_ topic `topic:"Checks and verdicts"`
+
+	RequireWitness bool `flag:"require-witness" help:"accept DONE only if new tests fail on the code as it was when the session began"`
+
 	_ topic `topic:"Session"`
 
 	TrustProject bool `flag:"trust-project" resume:"said" help:"trust the project's codeloops.toml, which may run commands, for this run"`
@@ -182,6 +186,7 @@ type Policy struct {
 	Tamper            string   `key:"tamper" is:"off|report|block" default:"report" looser:"ordered" help:"what happens when tests are gone, skipped or assert less, when what they expect has changed, or files that decide whether they pass" more:"\"report\" lists these signs for the critic and for you, \"block\" makes them break a rule."`
 	Block             []string `key:"block" is:"sign" default:"test_gone,fewer_assertions,skip_added,gate_changed,expectation_changed" looser:"lacks" help:"the signs that break the rule with tamper = \"block\""`
 	TamperTables      string   `key:"tamper_tables" is:"dir" trust:"own" help:"a TOML file with further tables of what tests and gate files look like; \"\" is none" more:"Of the form of the program's own tables, which docs/limits.md shows."`
+	Witness           string   `key:"witness" is:"off|report|require" default:"off" looser:"ordered" help:"whether new tests are also run on the code as it was when the session began, where they must fail" more:"\"report\" tells you and the critic, \"require\" lets no DONE count without such a test. It takes checks that run the tests."`
 	AllowPaths        []string `key:"allow_paths" is:"path" looser:"allowed" help:"globs of the paths that may be changed, as in [\"src/**\", \"**/*.md\"]; [] is all" more:"Paths begin at the repository's root; a directory stands for everything below it."`
 	DenyPaths         []string `key:"deny_paths" is:"path" looser:"lacks" help:"globs of the paths that may not be changed"`
 	DenyPhrases       []string `key:"deny_phrases" is:"text" looser:"lacks" help:"phrases that may not be added, as in [\"console.log\", \"all tests pass\"]" more:"Whole words, in any case. Phrases that were there before may stay."`

@@ -91,6 +91,9 @@ func (d *draft) checks(checks []loop.CheckResult) {
 		if c.FailedBefore {
 			text += "; it failed before the session began, too"
 		}
+		if c.Witness != "" {
+			text = "command: " + c.Command + " (the checks, run on the code as it was when the session began, with the new tests)"
+		}
 		text = strings.Join(append([]string{text}, c.Remarks()...), "\n")
 		output := strings.TrimSpace(wording.Clean(c.Output.Text))
 		d.show(fmt.Sprintf("check %d of %d, %s", i+1, len(checks), fate), text+"\n"+prompt.Clip(output, size, size/4))

@@ -199,6 +199,9 @@ type CheckResult struct {
 	Written Written
 	// Lacked lists files of earlier checks that were removed before this one, which did not pass.
 	Lacked []string
+	// Witness is set for what the new tests did on the code as it was when the session began, and says
+	// it. The output is that of a check there.
+	Witness string
 }
 
 // Passed reports whether the check exited with code 0 and did not change what it was to judge.
@@ -217,6 +220,9 @@ func (c CheckResult) Remarks() (sentences []string) {
 	if len(c.Lacked) > 0 {
 		sentences = append(sentences, "it may need files of an earlier check, which were removed ("+listed(c.Lacked)+
 			"): let git ignore them, or combine the two checks")
+	}
+	if c.Witness != "" {
+		sentences = append(sentences, c.Witness)
 	}
 	return sentences
 }

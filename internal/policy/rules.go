@@ -43,7 +43,11 @@ func (Checks) Rule(c loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
 	}
 	var failing []string
 	for _, check := range c.Checks {
-		if !check.Passed() {
+		switch {
+		case check.Passed():
+		case check.Witness != "":
+			failing = append(failing, fmt.Sprintf("- `%s` found %s", check.Command, check.Witness))
+		default:
 			failing = append(failing, fmt.Sprintf("- `%s` %s", check.Command, fate(check)))
 		}
 	}

@@ -198,9 +198,22 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	}
 	at.Commander = commands
 	if len(cfg.Checks) > 0 {
-		at.Checker = commands
+		at.Checker = r.witness(s, commands)
 	}
 	return at, nil
+}
+
+// witness returns the checks of a site, with the witness if there is to be one.
+func (r *running) witness(s site, commands *check.Runner) loop.Checker {
+	if r.Config.Policy.Witness == "off" {
+		return commands
+	}
+	files := tamper.Tree{Tables: r.tables, Read: worktree.Files{Dir: s.tree.Root()}.Read}
+	return &check.Witness{
+		Runner: commands, Root: s.root, Required: r.Config.Policy.Witness == "require", Change: s.tree.Tree.Capture,
+		Tests:    func(c loop.Change) ([]loop.FileChange, bool) { return tamper.Tests(c, files) },
+		Asserted: r.tables.Asserted, Unbuilt: r.tables.Unbuilt,
+	}
 }
 
 // briefs returns what the roles of strategies are asked, with what the user tells them. What a member is

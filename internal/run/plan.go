@@ -22,6 +22,7 @@ import (
 	"codeloops/internal/session"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/strategy"
+	"codeloops/internal/view"
 	"codeloops/internal/wording/hint"
 )
 
@@ -192,7 +193,7 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	if p.own.drive, err = p.choice.Drive(&p.own.memory); err != nil {
 		return err
 	}
-	if err := cmp.Or(checkApproval(p), checkThreshold(p)); err != nil {
+	if err := cmp.Or(checkApproval(p), checkThreshold(p), checkWitness(p)); err != nil {
 		return err
 	}
 	p.tellIdle()
@@ -238,6 +239,21 @@ func checkThreshold(p *Plan) error {
 	}
 	return hint.Errorf("choose a strategy or a base with a critic, such as "+strategy.NameActorCritic+", or set approval_threshold = 0",
 		"%s asks no critic for a score, and approval_threshold is %v", part, p.Config.ApprovalThreshold)
+}
+
+// checkWitness rejects a required witness that nothing could give.
+func checkWitness(p *Plan) error {
+	asked := p.Config.Policy.Witness
+	switch {
+	case asked == "off":
+	case len(p.Config.Checks) == 0 && asked == "require":
+		return hint.Errorf("give the command that runs the tests: --check 'COMMAND'", "a witness is required, and there is no check that could give one")
+	case len(p.Config.Checks) == 0:
+		p.options.Tell("policy.witness has no effect, because there is no check that runs the tests")
+	case p.Config.CriticView == string(view.Tree) && asked == "require":
+		return hint.Errorf("leave out critic_view, or set another one", "a witness is required, and with critic_view = %q nothing can be run on the code as it was", view.Tree)
+	}
+	return nil
 }
 
 // strategy is the strategy to play, with its parameters. A resumed session keeps its own.

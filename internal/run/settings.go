@@ -61,6 +61,9 @@ func NewSettings(flags []loop.Flag) (Settings, error) {
 	if s.values["strategy.jobs"] == 0 {
 		return s, hint.Errorf("leave it out for no limit", "--jobs cannot be 0")
 	}
+	if s.on("require-witness") {
+		s.values["policy.witness"] = "require"
+	}
 	if !s.on("no-wait") {
 		return s, nil
 	}

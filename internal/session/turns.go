@@ -125,6 +125,7 @@ func check(f fields, c *loop.CheckResult) {
 	f.texts("changed,omitempty", &c.Changed)
 	f.texts("rewrites,omitempty", &c.Rewrites)
 	f.texts("lacked,omitempty", &c.Lacked)
+	f.text("witness,omitempty", &c.Witness)
 }
 
 // reviewTexts are what the critic wrote. Its reply is often all of its output.

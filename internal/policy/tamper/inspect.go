@@ -68,6 +68,28 @@ func Touched(c loop.Change, in Tree) (all []loop.Place) {
 	return all
 }
 
+// Tests returns the changed files that hold nothing but tests, or what tests compare with, and whether
+// there are tests in others.
+func Tests(c loop.Change, in Tree) (files []loop.FileChange, others bool) {
+	there := false
+	for _, f := range c.Files {
+		l := in.tables().of(f.Path)
+		switch {
+		case l != nil && l.Within && !l.Alone.match(f.Path):
+			continue
+		case l != nil:
+			there = there || f.Status != loop.FileDeleted
+		case !in.tables().Expected.Files.match(f.Path):
+			continue
+		}
+		files = append(files, f)
+	}
+	if !there {
+		return nil, len(in.report(c).files) > 0
+	}
+	return files, false
+}
+
 // A report is an inspection in progress.
 type report struct {
 	Tree

@@ -21,6 +21,7 @@ var tablesFile string
 type Tables struct {
 	Languages []*language `toml:"language"`
 	Gates     []gate      `toml:"gate"`
+	Runners   []runner    `toml:"runner"`
 	Expected  struct{ Files globs }
 	Agents    struct{ Names []string }
 }
@@ -30,6 +31,7 @@ type language struct {
 	Name            string
 	Tests, Unlooked globs
 	Within          bool
+	Alone           globs
 	Comment         string
 	Encloses        []string
 	Declares        pattern
@@ -44,6 +46,11 @@ type language struct {
 type gate struct {
 	What  string
 	Files globs
+}
+
+// A runner says how a test runner reports why a test failed.
+type runner struct {
+	Asserted, Unbuilt pattern
 }
 
 // standard are the program's own tables.
@@ -67,6 +74,7 @@ func (t *Tables) With(text string) (*Tables, error) {
 	}
 	more.Languages = append(more.Languages, t.Languages...)
 	more.Gates = append(more.Gates, t.Gates...)
+	more.Runners = append(more.Runners, t.Runners...)
 	more.Expected.Files = append(more.Expected.Files, t.Expected.Files...)
 	more.Agents.Names = append(more.Agents.Names, t.Agents.Names...)
 	return more, err
@@ -84,8 +92,11 @@ func (t *Tables) valid() error {
 	all := slices.Clone(t.Expected.Files)
 	var patterns []pattern
 	for _, l := range t.Languages {
-		all = slices.Concat(all, l.Tests, l.Unlooked)
+		all = slices.Concat(all, l.Tests, l.Unlooked, l.Alone)
 		patterns = append(patterns, l.Declares, l.Marked, l.Ends, l.Asserts, l.Compares, l.Skips, l.Focuses, l.Imports)
+	}
+	for _, r := range t.Runners {
+		patterns = append(patterns, r.Asserted, r.Unbuilt)
 	}
 	for _, p := range patterns {
 		if p.compiled != nil {
@@ -139,6 +150,16 @@ func (t *Tables) Agent(path string) bool {
 		return strings.HasSuffix(at, below) || strings.Contains(at, below+"/") ||
 			strings.HasSuffix(path, "/") && strings.Contains(below+"/", "/"+path[strings.LastIndexByte(path[:len(path)-1], '/')+1:])
 	})
+}
+
+// Asserted reports whether the output of a check says that an assertion failed.
+func (t *Tables) Asserted(output string) bool {
+	return slices.ContainsFunc(t.Runners, func(r runner) bool { return r.Asserted.match(output) })
+}
+
+// Unbuilt reports whether the output of a check says that something could not be compiled or loaded.
+func (t *Tables) Unbuilt(output string) bool {
+	return slices.ContainsFunc(t.Runners, func(r runner) bool { return r.Unbuilt.match(output) })
 }
 
 // globs match paths from the root of the repository.

@@ -305,6 +305,14 @@ func (p *pretty) failed(t loop.Turn) {
 
 func (p *pretty) checks(checks []loop.CheckResult) {
 	for _, c := range checks {
+		if c.Witness != "" {
+			says := c.Witness
+			if !c.Passed() {
+				says = p.bad.Render(says)
+			}
+			p.step("witness", Span(c.Duration), says)
+			continue
+		}
 		result := p.good.Render("passed")
 		if !c.Passed() {
 			result = p.bad.Render("failed") + strings.TrimPrefix(Failure(c), "failed")

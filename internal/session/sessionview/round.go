@@ -23,6 +23,10 @@ func (d *Details) round(r loop.Round) {
 	d.rowf("diff", "%s", render.Stat(r.Change.Shape()))
 	d.files(r.Change)
 	for _, c := range r.Checks {
+		if c.Witness != "" {
+			d.rowf("witness", "%s  %s", render.Span(c.Duration), term.Line(c.Witness))
+			continue
+		}
 		result := "passed"
 		if !c.Passed() {
 			result = render.Failure(c)
