@@ -21,9 +21,7 @@ import (
 // It must be at the beginning of a line or follow another match.
 var said = wording.Pattern(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
 	`(F\d+(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through|\.\.+)\s*F?\d+)*)` + // names
-	`(?:\s*\([^)]*\))?[\s:=|–—→>✅✔☑✓\x{FE0F}-]*` +
-	`(?:verified(?:,| and)?\s+)?(?:(is|are|was|were|has been|have been)\s+)?(?:now\s+)?` +
-	`(settled|fixed|resolved|done|addressed|closed|withdrawn|retracted|wrong|mistaken|open|unsettled|unresolved|unfixed|missing|still|not|partly|partially)\b`)
+	`(?:\s*\([^)]*\))?[\s:=|–—→>✅✔☑✓\x{FE0F}-]*(?:(?:is|are)\s+)?(settled|fixed|resolved|withdrawn|open|not|still|partly)\b`)
 
 // answers reads what a text says about findings in the critic's own words. The rest is
 // the text without those lines.
@@ -52,41 +50,27 @@ func spoken(line string) (found []loop.Answer) {
 	}
 	at = append(at, []int{len(line)})
 	for i, m := range said().FindAllStringSubmatch(line, -1) {
-		found = append(found, answer(m[1], m[2], m[3], line[at[i][1]:at[i+1][0]])...)
+		found = append(found, answer(m[1], m[2], line[at[i][1]:at[i+1][0]])...)
 	}
 	return found
 }
 
-// answer returns what is said about some findings: nothing if it is hedged, or withdraws
-// them without a reason.
-func answer(names, verb, word, rest string) (found []loop.Answer) {
+// answer returns what is said about some findings: nothing if it withdraws them without a reason.
+func answer(names, word, rest string) (found []loop.Answer) {
 	why := strings.TrimFunc(oneLine(rest), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;.-–—|()", r) })
-	state := stateOf(word, verb)
-	switch {
-	case state == "", state == loop.FindingWithdrawn && !strings.ContainsFunc(why, unicode.IsLetter):
-		return nil
+	state := loop.FindingOpen
+	switch strings.ToLower(word) {
+	case "settled", "fixed", "resolved":
+		state = loop.FindingClosed
+	case "withdrawn":
+		if state = loop.FindingWithdrawn; !strings.ContainsFunc(why, unicode.IsLetter) {
+			return nil
+		}
 	}
 	for _, id := range named(names) {
 		found = append(found, loop.Answer{ID: id, State: state, Why: why})
 	}
 	return found
-}
-
-// stateOf returns the state that a word stands for, "" for none. "F1 is wrong" may mean
-// that something is wrong; "F1 was wrong" withdraws the finding.
-func stateOf(word, verb string) loop.FindingState {
-	switch strings.ToLower(word) {
-	case "settled", "fixed", "resolved", "done", "addressed", "closed":
-		return loop.FindingClosed
-	case "withdrawn", "retracted":
-		return loop.FindingWithdrawn
-	case "wrong", "mistaken":
-		if v := strings.ToLower(verb); v == "was" || v == "were" {
-			return loop.FindingWithdrawn
-		}
-		return ""
-	}
-	return loop.FindingOpen
 }
 
 // nameIn matches the name of a finding, or its number, and a dash or the like before it.

@@ -79,12 +79,12 @@ func trim(line string) (core string, symbols []rune) {
 	return core, symbols
 }
 
-// glad reports whether all emoji beside a DONE approve: a cross or an empty box says the
-// opposite.
+// refusing are the emoji that say the opposite of a DONE beside them, such as a cross or an empty box.
+const refusing = "❌✗✘✖☐☒⬜❎⛔🚫🛑🔴🟡👎⏳🚧❓⚠"
+
+// glad reports whether no emoji beside a DONE refuses it.
 func glad(symbols []rune) bool {
-	return !slices.ContainsFunc(symbols, func(r rune) bool {
-		return !strings.ContainsRune("✅✔✓☑🎉🎊🏁🟢🚀👍💯⭐🌟✨🏆👌🙌🥳", r) && !unicode.Is(unicode.Sk, r)
-	})
+	return !slices.ContainsFunc(symbols, func(r rune) bool { return strings.ContainsRune(refusing, r) })
 }
 
 // sad returns an emoji before the first letter of a line that negates it, such as a cross
@@ -94,7 +94,7 @@ func sad(line string) string {
 		switch {
 		case unicode.IsLetter(r):
 			return ""
-		case strings.ContainsRune("❌✗✘✖☐☒⬜❎⛔🚫🛑🔴🟡👎⏳🚧❓⚠", r):
+		case strings.ContainsRune(refusing, r):
 			return string(r)
 		}
 	}

@@ -1,11 +1,8 @@
 package verdict
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
-	"codeloops/internal/loop"
 	"codeloops/internal/wording"
 )
 
@@ -107,19 +104,6 @@ func wholeObject(text string, s Seal) (c claim, ok bool) {
 		return c, mentions(text)
 	}
 	return parseObject(text, s)
-}
-
-// merge fills the gaps of a verdict in text with what a JSON object says.
-func merge(text, object loop.Verdict) loop.Verdict {
-	v := object
-	v.Summary = cmp.Or(text.Summary, v.Summary)
-	v.Feedback = cmp.Or(text.Feedback, v.Feedback)
-	v.Analysis = cmp.Or(text.Analysis, v.Analysis)
-	v.Recovery = cmp.Or(text.Recovery, v.Recovery)
-	v.Confidence = cmp.Or(text.Confidence, v.Confidence)
-	v.Score = cmp.Or(text.Score, v.Score)
-	v.Answers = settle(slices.Concat(text.Answers, v.Answers))
-	return v
 }
 
 // unfence removes the fence around a text.

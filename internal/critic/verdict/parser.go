@@ -146,10 +146,8 @@ func ofSeal(all []claim) []claim {
 	return slices.DeleteFunc(all, func(c claim) bool { return c.sealed != loop.SealRight })
 }
 
-// agreed returns the last of the claims, which must agree. A block and a JSON object fill each
-// other's gaps. Numbers that differ are none.
+// agreed returns the last of the claims, which must agree. Numbers that differ are none.
 func agreed(all []claim, structured bool) (c claim, err error) {
-	var gaps loop.Verdict
 	left := "" // what any of them calls open
 	given := numbers{}
 	found := false
@@ -161,11 +159,8 @@ func agreed(all []claim, structured bool) (c claim, err error) {
 			return claim{}, problem("the reply decides %s and also %s; decide once, and repeat no other decision", all[0].verdict.Word(), next.verdict.Word())
 		}
 		left = cmp.Or(left, open(next))
-		switch {
-		case structured && !next.object:
+		if structured && !next.object {
 			continue
-		case found && next.object != c.object:
-			gaps = c.verdict
 		}
 		for name, numbers := range next.given {
 			given[name] = append(given[name], numbers...)
@@ -175,13 +170,6 @@ func agreed(all []claim, structured bool) (c claim, err error) {
 	c.open = left
 	if !found {
 		return claim{}, problem("the reply holds no JSON object with a decision")
-	}
-	switch {
-	case gaps.Decision == "":
-	case c.object:
-		c.verdict = merge(gaps, c.verdict)
-	default:
-		c.verdict = merge(c.verdict, gaps)
 	}
 	if differ(given[labelConfidence]) {
 		c.verdict.Confidence = nil
