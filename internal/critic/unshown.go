@@ -67,6 +67,8 @@ func reason(u loop.Unshown) string {
 		return "text that git takes for binary"
 	case loop.TurnedBinary:
 		return "text that has turned binary since the session began"
+	case loop.CutOut:
+		return "a sparse checkout leaves it out of the work tree, where it was when the session began; git has it still, but no check and nobody else sees it"
 	case loop.Unreadable:
 		return "it cannot be read, but could be, or did not exist, when the session began"
 	}

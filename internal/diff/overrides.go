@@ -25,6 +25,9 @@ type overrides struct {
 	says map[string]string // the value of each, as the end of a sentence
 }
 
+// skipped is the name of the mark of files that a sparse checkout leaves out.
+const skipped = "skip-worktree"
+
 func (o overrides) add(name, digest, says string) { o.setup[name], o.says[name] = digest, says }
 
 // overridesOf returns the overrides of a repository after a scan.
@@ -44,7 +47,7 @@ func (w *watcher) overridesOf(r *repo.Repository) overrides {
 		path := filepath.Join(r.CommonDir, filepath.FromSlash(name))
 		all.addFile(w.nameOf(path), path)
 	}
-	for name, m := range map[string]marks{"assume-unchanged": w.tracked.assumed, "skip-worktree": w.tracked.skipped} {
+	for name, m := range map[string]marks{"assume-unchanged": w.tracked.assumed, skipped: w.tracked.skipped} {
 		if m.digest != "" {
 			all.add(name, m.digest, " is set for "+m.some)
 		}

@@ -47,7 +47,9 @@ type start struct {
 	found *scan.Dir
 	// trackedThen is the content of the index when the baseline was taken, nil if that was
 	// in another process.
-	trackedThen    *scan.Dir
+	trackedThen *scan.Dir
+	// cutThen are the files that a sparse checkout left out of the work tree; nil if there were none.
+	cutThen        *scan.Dir
 	setupThen      setup
 	overridesThen  setup    // nil if not known
 	ignoredThen    setup    // digests of what no diff shows, see [watcher.ignoredOf]; nil if not known
@@ -66,6 +68,7 @@ func (s *start) BaseCommit() string { return s.head.Commit }
 // A seen is the result of the last scan, and everything that it depends on.
 type seen struct {
 	state     scan.State // zero if there is none since the session began, or was resumed
+	cutSince  []string   // the files in it that [watcher.asBefore] has added, sorted
 	tracked   tracked
 	rules     *ignore.Rules
 	how       attr.Conversion  // of files

@@ -30,9 +30,10 @@ type tracked struct {
 	// ignores are the .gitignore files that a sparse checkout leaves out.
 	ignores map[string]plumbing.Hash
 	// Entries that git treats differently from others.
-	assumed marks // --assume-unchanged
-	skipped marks // --skip-worktree, as those that a sparse checkout leaves out
-	open    marks // in conflict, or added with --intent-to-add
+	assumed marks     // --assume-unchanged
+	skipped marks     // --skip-worktree, as those that a sparse checkout leaves out
+	cut     *scan.Dir // the latter; nil if there are none
+	open    marks     // in conflict, or added with --intent-to-add
 }
 
 func trackedIn(x *index.Index) tracked {
@@ -44,11 +45,16 @@ func trackedIn(x *index.Index) tracked {
 		open:    marksIn(x, func(e *index.Entry) bool { return e.Stage != 0 || e.Flags&index.IntentToAdd != 0 }),
 	}
 	t.partial = t.open.digest != "" || x.Trailer.IsZero() // git may have read it
+	cut := &index.Index{}
 	for i := range x.Entries {
-		if e := &x.Entries[i]; e.Flags&index.SkipWorktree != 0 && path.Base(e.Path) == ".gitignore" {
-			t.ignores[e.Path] = e.ID
+		if e := &x.Entries[i]; e.Flags&index.SkipWorktree != 0 {
+			cut.Entries = append(cut.Entries, *e)
+			if path.Base(e.Path) == ".gitignore" {
+				t.ignores[e.Path] = e.ID
+			}
 		}
 	}
+	t.cut = scan.Tracked(cut)
 	return t
 }
 
@@ -88,6 +94,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) error {
 	if err != nil {
 		return err
 	}
+	state.Root, w.cutSince = w.asBefore(state.Root)
 	w.state, w.how, w.opened = state, s.Conversion, r
 	return nil
 }

@@ -90,6 +90,7 @@ type restorePlanner struct {
 	both        []string
 	target, now version
 	rules       []*ignore.Rules // that count besides the current ones
+	cutThen     *scan.Dir       // what git had in the target, if a sparse checkout left some of it out
 	fs          scan.FileSystem
 	root        *os.Root
 }
@@ -118,6 +119,9 @@ func (w *restorePlanner) find(ctx context.Context, known *memory, to string, oth
 		o := w.watcher.rules.Options()
 		o.WorkTree, o.FromIndex = "", w.contents(ctx, known.states[state])
 		w.rules = append(w.rules, ignore.New(o))
+		if then := known.recalled[state].Setup; w.cutThen == nil && then[overrideMark+skipped] != "" {
+			w.cutThen = w.committed(ctx, known.recalled[to].Head)
+		}
 	}
 	var err error
 	if w.now.disk, err = known.disk.look(ctx, w.watcher, w.now.state); err != nil {
@@ -162,6 +166,8 @@ func (w *restorePlanner) staysAt(c scan.Difference) bool {
 // remove adds the removal of a file that is not in the target, unless it is to stay.
 func (w *restorePlanner) remove(c scan.Difference) {
 	switch {
+	case alike(w.cutThen.Find(c.Path), c.Before): // a sparse checkout has brought it in since
+		return
 	case c.Before.Mode == scan.Gitlink, w.belowRepository(c.Path):
 		w.Nested = append(w.Nested, c.Path)
 		return

@@ -106,6 +106,9 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
+	if was.overridesThen[skipped] != "" {
+		was.cutThen = t.committed(ctx, kept.Head)
+	}
 	was.head, was.base, was.session, was.since = t.head, base, commit, t.options.Now()
 	t.start, t.state, t.nests = was, scan.State{}, nests{at: &t.place, begun: keptNests(kept)}
 	t.begin(base)

@@ -157,7 +157,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	if err := t.scan(ctx, nil); err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
-	t.base, t.found, t.trackedThen = t.state.Root, t.state.Root, t.tracked.root
+	t.base, t.found, t.trackedThen, t.cutThen = t.state.Root, t.state.Root, t.tracked.root, t.tracked.cut
 	t.begin(t.base)
 	t.since = began
 	o := t.rules.Options()

@@ -71,7 +71,7 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 	for name := range c.withheld {
 		all = append(all, loop.Unshown{Path: name, Why: loop.WasIgnored, Status: loop.FileAdded})
 	}
-	for _, u := range slices.Concat(c.unread(), c.ignoredSettings()) {
+	for _, u := range slices.Concat(c.unread(), c.ignoredSettings(), c.cut()) {
 		if !slices.ContainsFunc(all, func(other loop.Unshown) bool { return other.Path == u.Path }) {
 			all = append(all, u)
 		}
@@ -135,6 +135,7 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 		{loop.Converted, "git converts these files, so that no diff shows what they hold: %s"},
 		{loop.IgnoredSettings, "git ignores these settings of agents, which have changed since the session began: %s"},
 		{loop.WasIgnored, "git ignored these files when the session began and does not any more; what they hold is left out of the log and not shown to the critic: %s"},
+		{loop.CutOut, "a sparse checkout leaves these files out, which were there when the session began; git has them still: %s"},
 		{loop.TurnedBinary, "these files were text when the session began and are binary to git now: %s"},
 	} {
 		if names := named[s.why]; len(names) > 0 {

@@ -215,6 +215,9 @@ const (
 	BinaryText UnshownWhy = "binary_text"
 	// TurnedBinary is BinaryText for a file that was text when the session began.
 	TurnedBinary UnshownWhy = "turned_binary"
+	// CutOut: it was there when the session began, and a sparse checkout leaves it out now. To git, and in
+	// a commit, it is what it was.
+	CutOut UnshownWhy = "cut_out"
 	// Unreadable: it cannot be read, but could be, or did not exist, when the session began.
 	Unreadable UnshownWhy = "unreadable"
 )

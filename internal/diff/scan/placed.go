@@ -38,6 +38,22 @@ func (d *Dir) With(files []PathFile) *Dir {
 	return d
 }
 
+// An Edit replaces files of one directory.
+type Edit struct {
+	Without map[string]bool // by name
+	With    []File          // others than there are
+}
+
+// Edited returns the state with another content of a directory, which is "" or ends in a slash. Seal the
+// result before use.
+func (d *Dir) Edited(dir string, e Edit) *Dir {
+	return d.edited(dir, func(in *Dir, _ string) {
+		files := slices.DeleteFunc(slices.Clone(in.files), func(f File) bool { return e.Without[f.Name] })
+		in.files = append(files, e.With...)
+		slices.SortFunc(in.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	})
+}
+
 // Graft returns the state with another one as the directory at a path. There can also be a gitlink
 // at that path, with the commit of the repository that has the files. No tree object can have
 // both, but the ids of such states are unique all the same.

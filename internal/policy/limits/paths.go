@@ -48,11 +48,11 @@ func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 }
 
 // touched returns the paths of a change, and those that the diff does not show and that count,
-// without duplicates.
+// without duplicates. What a sparse checkout leaves out is not changed.
 func touched(c loop.Change, counts func(loop.Unshown) bool) []string {
 	all := paths(c)
 	for _, u := range c.Unshown {
-		if counts(u) {
+		if u.Why != loop.CutOut && counts(u) {
 			all = append(all, u.Path)
 		}
 	}
