@@ -261,6 +261,20 @@ func TestToldToMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 		}
 	}
 
+	for passes, want := range map[string][2]bool{"none": {false, false}, "last": {false, true}, "all": {true, true}} {
+		w = newWorld()
+		w.replies["turn_1.coder"], w.replies["turn_2.writer"] = "I wrote a.\n\nHANDOFF: writer\n{}", "I told of it.\n\nHANDOFF: tester\n{}"
+		full := map[string]string{"none": "true", "last": "true", "all": "false"}[passes] // a member's own setting counts
+		s := newStrategy(t, "swarm", "entry_agent", "coder", "pass_full_history", full, "roles.writer.about", "writes texts", "roles.tester.passes", passes)
+		if _, err := w.loop(s).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
+			t.Fatal(err)
+		}
+		told := w.prompts["turn_3.tester"]
+		if got := [2]bool{strings.Contains(told, "I wrote a."), strings.Contains(told, "I told of it.")}; got != want || told == "" {
+			t.Errorf("with passes = %s the tester is told %s", passes, told)
+		}
+	}
+
 	for _, word := range []string{"NOTE", "PRIVATE"} {
 		w = newWorld()
 		w.replies["round_1.coordinator"], w.replies["round_1.coder"] = "NEXT: coder", "POST: for all\n"+word+": for me"
@@ -282,6 +296,34 @@ func TestToldToMembers(t *testing.T) { //nolint:gocyclo // a sequence of checks
 	}
 	if told, again := w.prompts["round_2.coordinator.2"]; again || w.prompts["round_2.decider"] == "" {
 		t.Errorf("after NEXT: none the coordinator is told %s", told)
+	}
+}
+
+// TestNotesToOthers: an entry on a blackboard can name its kind, and a note another member that sees it. Whom it does
+// not name, and the critic, see nothing of it.
+func TestNotesToOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.replies["round_1.coordinator"] = "NEXT: coder"
+	w.replies["round_1.coder"] = "POST: (question) shall it print?\nNOTE: (to tester) your test is slow\nNOTE: (to nobody) lost\nPOST: (not a kind\nPOST: (alone)"
+	w.replies["round_2.coordinator"], w.replies["round_3.coordinator"], w.replies["round_4.coordinator"] = "NEXT: tester", "NEXT: writer", "NEXT: coder"
+	s := newStrategy(t, "blackboard", "max_rounds", "4", "roles.writer.about", "writes texts")
+	if _, err := w.loop(s).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
+		t.Fatal(err)
+	}
+	for step, sees := range map[loop.Step]bool{"round_2.coordinator": false, "round_2.tester": true, "round_3.writer": false, "round_4.coder": true} {
+		told := w.prompts[step]
+		if strings.Contains(told, "your test is slow") != sees || strings.Contains(told, "lost") != (step == "round_4.coder") {
+			t.Errorf("%s is told %s", step, told)
+		}
+		for _, post := range []string{"coder (question):\n```\nshall it print?\n```", "coder:\n```\n(not a kind\n```", "coder:\n```\n(alone)\n```"} {
+			if !strings.Contains(told, post) {
+				t.Errorf("%s is not told %q, but %s", step, post, told)
+			}
+		}
+	}
+	if !slices.Contains(w.notes, "blackboard.note coder (to tester): your test is slow") || strings.Contains(w.judging, "slow") {
+		t.Errorf("noted %q; the critic is told %q", w.notes, w.judging)
 	}
 }
 
