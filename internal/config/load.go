@@ -104,6 +104,7 @@ func merge(layers []layer) (*Config, error) {
 		}
 	}
 	// Names that the user chooses go past viper, which would write them in small letters.
+	c.values.shareSeats()
 	roles := c.values.roles()
 	v.Set("agents", own)
 	v.Set("strategy.roles", roles)

@@ -44,9 +44,9 @@ func TestPolicyValues(t *testing.T) {
 		"[convergence]\nwarn_after = 3\nstop_after = 3":            "convergence.stop_after is 3, but the agents are warned after 3 only",
 		"[policy]\ntamper = \"warn\"":                              "policy.tamper must be \"off\", \"report\" or \"block\", not \"warn\"",
 		"[policy]\nallow_paths = [\"a\", \"/etc/**\"]":             `policy.allow_paths has a bad item 2: it must be a path within the repository, not "/etc/**"`,
-		"[policy]\ndeny_paths = [\"a/../../b\"]":                   `policy.deny_paths has a bad item 1: it must be a path within the repository, not "a/../../b"`,
-		"[policy]\ndeny_paths = [\"!a\"]":                          `policy.deny_paths has a bad item 1: it cannot be negated with "!", as in "!a"`,
-		"[policy]\ndeny_paths = [\"a[\"]":                          `policy.deny_paths has a bad item 1: it must be a glob, not "a["`,
+		"[policy]\ndeny_paths = [\"a/../../b\"]":                   `policy.deny_paths must be a path within the repository, not "a/../../b"`,
+		"[policy]\ndeny_paths = [\"!a\"]":                          `policy.deny_paths cannot be negated with "!", as in "!a"`,
+		"[policy]\ndeny_paths = [\"a[\"]":                          `policy.deny_paths must be a glob, not "a["`,
 		"[policy]\ndeny_phrases = [\"a\", \" \"]":                  `policy.deny_phrases has a bad item 2: it must not be empty`,
 		"[policy]\nmax_growth = -1":                                "policy.max_growth must be a number from 0, but is -1",
 		"[policy]\nmax_growth = \"much\"":                          `policy.max_growth must be a number of percent, not "much"`,
@@ -59,7 +59,7 @@ func TestPolicyValues(t *testing.T) {
 		"approval_threshold = true":                                "approval_threshold must be a number from 0 to 1, not a boolean",
 		"profile = \"strickt\"":                                    `profile must be "default" or "strict", not "strickt"`,
 		"[policy]\nauto_revise = \"no\"":                           "policy.auto_revise must be true or false, not a string",
-		"[policy]\ncritic_decisions = [\"approve\"]":               `policy.critic_decisions has a bad item 1: it must be "done", "continue", "error" or "escalate", not "approve"`,
+		"[policy]\ncritic_decisions = [\"approve\"]":               `policy.critic_decisions must be "done", "continue", "error" or "escalate", not "approve"`,
 		"[policy]\non_violation = \"revise\"\nauto_revise = false": `policy.on_violation is "revise", but policy.auto_revise lets nothing be revised`,
 		"[policy]\nrequired_changes_fallback = \"aply\"":           `policy.required_changes_fallback must be "off" or "apply", not "aply"`,
 	} {
@@ -83,5 +83,35 @@ func TestPolicyValues(t *testing.T) {
 	p := newPlace(t)
 	if _, err := Load(p.options("CODELOOPS_POLICY_AUTO_REVISE=no thanks")); err == nil {
 		t.Error("an invalid boolean was accepted")
+	}
+}
+
+// TestSharedSeats: a table for all debaters counts for each that has no setting of its own.
+func TestSharedSeats(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.global(`[strategy]
+debaters = 3
+[strategy.roles.debater]
+agent = "codex"
+model = "large"
+instructions = "Be short."
+[strategy.roles.debater_2]
+agent = "gemini"
+[strategy.roles.debater_3]
+instructions = "Be long."
+`)
+	c := mustLoad(t, p.options())
+	for name, want := range map[string][3]string{"debater_1": {"codex", "large", "Be short."}, "debater_2": {"gemini", "", "Be short."}, "debater_3": {"codex", "large", "Be long."}} {
+		r := c.Strategy.Role(name, Role{})
+		if got := [3]string{r.Agent, r.Model, c.Strategy.Roles[name].Instructions}; got != want {
+			t.Errorf("%s has %q, want %q", name, got, want)
+		}
+	}
+	if _, there := c.Strategy.Roles["debater"]; there || len(c.Strategy.Roles) != 3 {
+		t.Errorf("the roles are %v", c.Strategy.Roles)
+	}
+	if got := entry(t, c, "strategy.roles.debater_1.instructions"); got.Origin.Line != 6 {
+		t.Errorf("debater_1's instructions are from line %d", got.Origin.Line)
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +25,29 @@ func (v values) roles() map[string]map[string]any {
 		}
 	}
 	return all
+}
+
+// shareSeats gives the settings of a role that several play, such as [strategy.roles.debater], to each of them
+// (debater_1 and so on), as far as it has none of its own. One with an agent of its own gets no model and no fallback.
+func (v values) shareSeats() {
+	for name, shared := range v.roles() {
+		if shared["about"] != nil || !strategy.HasRole(loop.Role(name+"_N")) {
+			continue
+		}
+		seats, _ := v["strategy.debaters"].is.(int) // the only such role
+		for i := range seats {
+			one := fmt.Sprintf("%s%s_%d.", roleKeys, name, i+1)
+			_, other := v[one+"agent"]
+			for key := range shared {
+				if _, own := v[one+key]; !own && !(other && (key == "model" || key == "fallback")) {
+					v[one+key] = v[roleKeys+name+"."+key]
+				}
+			}
+		}
+		for key := range shared {
+			delete(v, roleKeys+name+"."+key)
+		}
+	}
 }
 
 // Values returns the parameters of all strategies, and the roles that have a description.

@@ -247,7 +247,11 @@ func list(check func(string) *fault) kind {
 			given = append(given, s)
 		}
 		for i, s := range given {
-			if f := checkString(s, check); f != nil {
+			f := checkString(s, check)
+			switch {
+			case f != nil && len(given) == 1:
+				return nil, f
+			case f != nil:
 				return nil, &fault{problem: fmt.Sprintf("has a bad item %d: it %s", i+1, f.problem), hint: f.hint}
 			}
 		}
