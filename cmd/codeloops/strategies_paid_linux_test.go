@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -97,6 +98,15 @@ type scene struct {
 	env  []string
 }
 
+// drivers are the turns of strategies that drive another one, whose scene has none of them.
+var drivers = map[string]string{
+	strategy.NameReflexion:  "\n[[role.evaluator]]\nsay = \"score: 1.0\"\n",
+	strategy.NameSelfRefine: "\n[[role.critique]]\nsay = \"no issues\"\n",
+	strategy.NameReWOO:      "\n[[role.planner]]\nsay = \"PLAN:\\nE1 = ask: What is it?\\nE2 = ask: Is it {{E1}}?\"\n[[role.informant]]\nsay = \"It is.\"\n",
+	strategy.NameDebate:     "\n[[role.debater]]\nsay = \"Do it.\"\n[[role.judge]]\nsay = \"Do it.\"\n",
+	strategy.NamePlan:       "\n[[role.planner]]\nsay = \"PLAN:\\n1. Do it.\"\n[[critic]]\nsay = \"DECISION: DONE\\nSEAL: {seal}\"\n",
+}
+
 func newScene(t *testing.T, name string) *scene {
 	t.Helper()
 	dir := t.TempDir()
@@ -119,7 +129,7 @@ func newScene(t *testing.T, name string) *scene {
 	}
 	sleeps := regexp.MustCompile(`sleep = "\d+ms"`)
 	if nested {
-		script = append(script, "\n[[role.evaluator]]\nsay = \"score: 1.0\"\n[[role.critique]]\nsay = \"no issues\"\n"...)
+		script = append(script, drivers[over]...)
 	}
 	s.write("scenario.toml", sleeps.ReplaceAllString(string(script), `sleep = "1ms"`))
 	return s
@@ -313,6 +323,15 @@ func hit(by string, line, want int) mishap {
 		if code != want {
 			s.t.Fatalf("exit code %d\n%s", code, out)
 		}
+		before := s.cut()
+		if again := lines(s.sessions()) + 1 + rand.IntN(6); by == "KILL" {
+			code, out = s.resume(hitAtLine+"="+strconv.Itoa(again), hitBy+"="+by)
+			s.holds(before)
+		}
+		if code == command.ExitDone {
+			s.done(code, out)
+			return
+		}
 		s.resumeToEnd()
 	}}
 }
@@ -358,15 +377,13 @@ var limited = mishap{"limit", func(s *scene) {
 	s.verified("same")
 }}
 
-// sample is the number of log lines for each one that is hit: hitting all of them takes minutes.
-const sample = 3
-
-// TestPaidOnceByStrategies runs each strategy with every kind of trouble: kill -9 after each line
-// of its log, Ctrl+C after some, an agent that fails or gives an unreadable reply in each of its
-// turns, and a limit. No finished turn is paid for twice.
+// TestPaidOnceByStrategies runs each strategy, also over each that it can drive, with every kind of
+// trouble: kill -9 after a line of each kind in its log, and again while it is resumed, Ctrl+C after
+// some, an agent that fails or gives an unreadable reply in each of its turns, and a limit. No
+// finished turn is paid for twice, and every log can be replayed.
 func TestPaidOnceByStrategies(t *testing.T) {
 	t.Parallel()
-	names := append(strategy.Names(), "reflexion over plan-and-execute", "self-refine over supervisor")
+	names := courses()
 	if testing.Short() { // only strategies that fork or run turns concurrently
 		names = []string{"reflexion", "rewoo", "tree-of-thoughts", "debate"}
 	}
@@ -375,13 +392,12 @@ func TestPaidOnceByStrategies(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, name)
 			s.done(s.begin())
-			most := lines(s.sessions())
-			mishaps := []mishap{hit("KILL", most/2, -1)}
+			mishaps := []mishap{hit("KILL", lines(s.sessions())/2, -1)}
 			if !testing.Short() {
 				mishaps = []mishap{limited}
-				for line := 1 + rand.IntN(sample); line < most; line += sample {
+				for _, line := range s.kinds() {
 					mishaps = append(mishaps, hit("KILL", line, -1))
-					if rand.IntN(sample) == 0 { // less depends on timing than with SIGKILL
+					if rand.IntN(3) == 0 { // less depends on timing than with SIGKILL
 						mishaps = append(mishaps, hit("INT", line, command.ExitInterrupted))
 					}
 				}
@@ -392,6 +408,10 @@ func TestPaidOnceByStrategies(t *testing.T) {
 					}
 					mishaps = append(mishaps, odd(what, step, turn))
 				}
+				if strings.Contains(name, " over ") { // most of it is the same as in the strategies alone
+					rand.Shuffle(len(mishaps), func(i, j int) { mishaps[i], mishaps[j] = mishaps[j], mishaps[i] })
+					mishaps = mishaps[:min(nestedMishaps, len(mishaps))]
+				}
 			}
 			for _, m := range mishaps {
 				t.Run(m.name, func(t *testing.T) {
@@ -401,4 +421,46 @@ func TestPaidOnceByStrategies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// nestedMishaps is how many things go wrong with each strategy that drives another one.
+const nestedMishaps = 3
+
+// courses names the strategies, each alone and over each that it can drive.
+func courses() (names []string) {
+	for _, k := range strategy.All() {
+		names = append(names, k.Name)
+		if k.Base != "" {
+			for _, base := range k.Bases() {
+				names = append(names, k.Name+" over "+base)
+			}
+		}
+	}
+	return names
+}
+
+// kinds returns the number of one line of each kind in the log, the last excepted.
+func (s *scene) kinds() []int {
+	s.t.Helper()
+	logs, _ := filepath.Glob(filepath.Join(s.sessions(), "*.jsonl"))
+	text, err := os.ReadFile(logs[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	of := map[[4]string][]int{}
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		var is struct{ Type, State, Role, Name string }
+		if err := json.Unmarshal([]byte(line), &is); err != nil {
+			s.t.Fatal(err)
+		}
+		if is.Type != "session_end" {
+			kind := [4]string{is.Type, is.State, is.Role, is.Name}
+			of[kind] = append(of[kind], i+1)
+		}
+	}
+	var some []int
+	for _, all := range of {
+		some = append(some, all[rand.IntN(len(all))])
+	}
+	return some
 }
