@@ -325,11 +325,12 @@ func hit(by string, line, want int) mishap {
 		}
 		before := s.cut()
 		if again := lines(s.sessions()) + 1 + rand.IntN(6); by == "KILL" {
-			code, out = s.resume(hitAtLine+"="+strconv.Itoa(again), hitBy+"="+by)
+			_, out = s.resume(hitAtLine+"="+strconv.Itoa(again), hitBy+"="+by)
 			s.holds(before)
 		}
-		if code == command.ExitDone {
-			s.done(code, out)
+		all := s.log()
+		if end, ended := all[len(all)-1].Event.(loop.Finished); ended && end.Outcome.Reason == loop.StopDone {
+			s.done(command.ExitDone, out)
 			return
 		}
 		s.resumeToEnd()

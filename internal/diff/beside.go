@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"codeloops/internal/diff/ignore"
@@ -20,15 +21,15 @@ const (
 )
 
 // WrittenBeside returns files that git ignores, that were written since a time, and that look like
-// work: they are of a kind that the repository has, by the ends of their names, and in no cache. The
-// paths are slash-separated, from the root.
-func (t *Tree) WrittenBeside(ctx context.Context, since time.Time) []string {
+// work: they are of a kind that the repository has, by the ends of their names, or the task names them, and they are in no
+// cache. The paths are slash-separated, from the root.
+func (t *Tree) WrittenBeside(ctx context.Context, since time.Time, task string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.base == nil || t.rules == nil || t.state.Root == nil {
 		return nil
 	}
-	b := beside{Tree: t, ctx: ctx, since: since, kinds: map[string]bool{}, left: maxSearched}
+	b := beside{Tree: t, ctx: ctx, since: since, task: task, kinds: map[string]bool{}, left: maxSearched}
 	b.learn(t.state.Root)
 	b.directory("", t.rules.Root())
 	return b.found
@@ -39,6 +40,7 @@ type beside struct {
 	*Tree
 	ctx   context.Context //nolint:containedctx // of one call
 	since time.Time
+	task  string
 	kinds map[string]bool
 	left  int
 	found []string
@@ -88,7 +90,8 @@ func (b *beside) below(at string) {
 }
 
 func (b *beside) file(name string, e fs.DirEntry) {
-	if !b.kinds[path.Ext(name)] || !e.Type().IsRegular() || b.state.Root.Find(name) != nil || b.base.Find(name) != nil {
+	named := strings.Contains(e.Name(), ".") && strings.Contains(b.task, e.Name())
+	if !named && !b.kinds[path.Ext(name)] || !e.Type().IsRegular() || b.state.Root.Find(name) != nil || b.base.Find(name) != nil {
 		return
 	}
 	if info, err := e.Info(); err == nil && !info.ModTime().Before(b.since) {

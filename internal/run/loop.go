@@ -117,7 +117,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 		Clock:         r.options.Host.Now,
 		CriticRetries: r.Config.CriticRetries,
 		InPlace:       r.views.Kind() == view.Tree,
-		Beside:        func(ctx context.Context) []string { return r.tree.WrittenBeside(ctx, began) },
+		Beside:        func(ctx context.Context) []string { return r.tree.WrittenBeside(ctx, began, r.options.Prompt) },
 		Checks:        loop.CheckRules{Before: r.Config.CheckBefore, FailFast: r.Config.FailFast},
 		Ask:           r.options.asked,
 		Steering:      &r.control.Steering,

@@ -360,7 +360,7 @@ func (l *last) Handle(_ loop.Stamp, e loop.Event) error {
 
 // Beside lists files that git ignores, that were written since a time, and that look like work.
 func (p *Plan) Beside(ctx context.Context, since time.Time) []string {
-	return p.tree.WrittenBeside(ctx, since)
+	return p.tree.WrittenBeside(ctx, since, p.options.Prompt)
 }
 
 // Close releases what the plan holds. The end of a run has closed the log; an empty log is

@@ -56,16 +56,15 @@ func few(points []string) []string {
 }
 
 // prose returns the points of a text: the items of its lists, and its paragraphs. A paragraph that
-// introduces a list is none: one that ends in a colon, or stands before a list whose items are marked.
+// introduces a list is none: one that ends in a colon, stands before a list whose items are marked, or
+// is the only one before a numbered list of several, and one sentence.
 func prose(text string) []string {
 	var points []string
 	all := blocks(strings.ToValidUTF8(text, "\uFFFD"))
 	first := slices.IndexFunc(all, func(b block) bool { return b.item })
 	for i, b := range all {
-		if !b.item && i < first {
-			if w, _ := verdict.Mark(all[first].text); w != verdict.Unmarked || strings.HasSuffix(strings.TrimRight(b.text, "*_ "), ":") {
-				continue
-			}
+		if i < first && introduces(b, all[first:], first) {
+			continue
 		}
 		points = append(points, b.text)
 	}
@@ -75,10 +74,21 @@ func prose(text string) []string {
 	return points
 }
 
+// introduces reports whether a paragraph introduces a list, before which there are so many.
+func introduces(p block, list []block, before int) bool {
+	text := strings.TrimRight(p.text, "*_ ")
+	marked, _ := verdict.Mark(list[0].text)
+	several := list[0].numbered && len(list) > 1 && list[1].numbered
+	return strings.HasSuffix(text, ":") || marked != verdict.Unmarked || before == 1 && several && !sentences().MatchString(text)
+}
+
+// sentences matches a text of several.
+var sentences = wording.Pattern(`[.!?]\s+\S|[。！？]\s*\S`)
+
 // A block is an item of a list, or a paragraph.
 type block struct {
-	text string
-	item bool
+	text           string
+	item, numbered bool
 }
 
 // blocks splits a text. Quotations, in fences or after ">", are left out.
@@ -96,7 +106,7 @@ func blocks(text string) []block {
 		case body == "" || body[0] == '>':
 			open = false
 		case is:
-			all, open = append(all, block{rest, true}), true
+			all, open = append(all, block{rest, true, mark != "" && mark[0] >= '0' && mark[0] <= '9'}), true
 		case open || len(all) > 0 && all[len(all)-1].item && strings.TrimLeft(l, " \t") != l:
 			all[len(all)-1].text += " " + body
 		default:
