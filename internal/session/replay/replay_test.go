@@ -352,6 +352,45 @@ func TestVerifyStaleAndResumed(t *testing.T) { //nolint:gocyclo // a sequence of
 	}
 }
 
+// TestVerifyUnjudged interrupts a session that ends with the actor's own word after each event, resumes it, and verifies
+// the result.
+func TestVerifyUnjudged(t *testing.T) {
+	t.Parallel()
+	for left, whole := 1, false; !whole; left++ {
+		store, err := session.NewStore(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := store.Create("do it", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &crew{Gate: policy.Gate{MaxIterations: 5}}
+		react := func(sink loop.Sink) *loop.Loop {
+			l := c.loop(sink)
+			l.Strategy = strategy.ReAct{MaxTurns: 3}
+			return l
+		}
+		_, err = react(&crash{rec, left}).Run(t.Context(), loop.Session{ID: rec.ID(), Prompt: "do it", Strategy: loop.StrategyRef{Name: "react"}, Terms: loop.Terms{MaxIterations: 5}})
+		if whole = err == nil; whole {
+			break
+		}
+		if !errors.Is(err, errFull) || rec.Close() != nil {
+			t.Fatal(err)
+		}
+		var course session.Course
+		if rec, course, err = store.Reopen(rec.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := react(rec).Resume(t.Context(), course.Session, course.Journal); err != nil || out.Reason != loop.StopDone {
+			t.Fatalf("after %d events: %+v, %v", left, out, err)
+		}
+		if got := verify(t, store.Path(rec.ID())); len(got.Differences) > 0 || got.Partly != "" {
+			t.Errorf("after %d events: %+v", left, got)
+		}
+	}
+}
+
 // TestVerifyMeddling verifies sessions whose critic wrote in its view: the log contains it, and the
 // DONE counts as it did then.
 func TestVerifyMeddling(t *testing.T) {

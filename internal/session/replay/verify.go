@@ -80,6 +80,9 @@ func (v *verifier) play(ctx context.Context, r *run) error {
 		return fmt.Errorf("play it again: %w", err)
 	}
 	journal := cmp.Or(r.before, &loop.Journal{})
+	if len(r.rounds) > 0 { // what the resumed run read of a pending turn is in the line of its iteration
+		journal.Complete(r.rounds[0].round.Attempt.Stdout.Text, "")
+	}
 	for _, own := range r.own {
 		journal.Know(own.At, v.member(own.At, own.Event))
 	}
