@@ -121,10 +121,14 @@ func (k *committer) look(ctx context.Context) (err error) {
 // plan works out what HEAD and the index are to hold.
 func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 	k.forHead, k.forIndex = map[string]diff.Blob{}, map[string]diff.Blob{}
-	var mingled, gone, later, inside []string
+	var mingled, gone, later, inside, withheld []string
 	for _, c := range changes {
 		if k.foreign(c) {
 			inside = append(inside, c.Path)
+			continue
+		}
+		if k.Run.Withheld[c.Path] {
+			withheld = append(withheld, c.Path)
 			continue
 		}
 		head, ok, err := k.merge(ctx, c, k.inHead[c.Path])
@@ -160,6 +164,7 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 	}
 	k.leave("changed since the run, which was not committed: ", later)
 	k.leave("not committed, as it is a repository of its own, or in one: ", inside)
+	k.leave("not committed, as git ignored it when the run began, and it may hold a secret (git add takes it): ", withheld)
 	return nil
 }
 

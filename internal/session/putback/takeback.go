@@ -23,6 +23,9 @@ type Ended struct {
 	Outcome *loop.Outcome // nil: it broke off
 	// Cut says that what was done after the last capture is not known: the run was killed.
 	Cut bool
+	// Withheld are new files with the names of secrets that git ignored when the run began: nobody has
+	// judged what they hold.
+	Withheld map[string]bool
 
 	began, left string // checkpoints
 }
@@ -36,6 +39,12 @@ func EndOf(ctx context.Context, store *session.Store, c session.Course) (Ended, 
 	e := Ended{
 		Session: c.Session.ID, Dir: g.Dir, Base: c.Session.BaseCommit, Kept: c.Session.Checkpoints, Prompt: c.Session.Prompt,
 		Outcome: c.Outcome, began: g.Checkpoint, left: c.Checkpoint,
+	}
+	if rounds := c.Journal.Rounds(); len(rounds) > 0 {
+		e.Withheld = map[string]bool{}
+		for _, u := range rounds[len(rounds)-1].Change.Unshown {
+			e.Withheld[u.Path] = u.Why == loop.WasIgnored
+		}
 	}
 	if e.left == "" && c.Outcome != nil {
 		e.left = checkpoints.End(store.Checkpoints(e.Kept), e.Session)
