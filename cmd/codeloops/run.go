@@ -168,8 +168,8 @@ func (r *runCommand) introduce() {
 	if who := p.Actor[0]; who.Unnamed && who.Spec.Name != p.Config.Actor.Agent {
 		fmt.Fprintf(w, "no agent is configured: %s is the first one here (--agent, codeloops init)\n", who.Spec.Name) //nolint:errcheck // a courtesy
 	}
-	if lack := p.Critic[0].Lacks(p.Config); lack != "" {
-		fmt.Fprintf(w, "%s\n", lack) //nolint:errcheck // a courtesy
+	for _, caveat := range p.Critic[0].Caveats(p.Config) {
+		fmt.Fprintf(w, "%s\n", caveat) //nolint:errcheck // a courtesy
 	}
 	if id, broke := p.BrokeOff(); broke {
 		fmt.Fprintf(w, "session %s broke off: codeloops resume %s carries it on\n", id, id) //nolint:errcheck // a courtesy

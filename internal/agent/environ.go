@@ -33,15 +33,16 @@ func nested() []string {
 // the turn.
 func (a *Agent) environ(r Request) []string {
 	deny := slices.Concat(nested(), []string{"CODELOOPS_*"}, a.spec.DropEnv, a.at.EnvDeny)
+	set := a.spec.env(r.Access)
 	var env []string
 	for _, entry := range a.at.Environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if _, replaced := a.spec.Env[name]; !replaced && !matchesAny(name, deny) && !a.withheld(name, r.Access) {
+		if _, replaced := set[name]; !replaced && !matchesAny(name, deny) && !a.withheld(name, r.Access) {
 			env = append(env, entry)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.spec.Env)) {
-		env = append(env, name+"="+a.spec.Env[name])
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		env = append(env, name+"="+set[name])
 	}
 	if r.Step != "" {
 		env = append(env, "CODELOOPS_STEP="+string(r.Step))

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -90,6 +91,8 @@ type Program struct {
 type Arguments struct {
 	Write    []string // for a turn that changes files
 	ReadOnly []string `toml:"read_only"` // for a turn that may not; as read-only as the CLI allows
+	// WithoutProject is for turns that may not change files.
+	WithoutProject WithoutProject `toml:"without_project"`
 	// Policy is a text that the CLI reads from "{policy_file}".
 	Policy string
 	// CanOnly completes the sentence "it can only …" for a read-only turn; "" when such a
@@ -108,6 +111,15 @@ type Arguments struct {
 	// ResumeTotals is set for a CLI that reports, for a turn in a resumed conversation,
 	// the usage of the whole conversation.
 	ResumeTotals bool `toml:"resume_totals"`
+}
+
+// WithoutProject makes a CLI ignore what the work tree brings along for it, which an actor may
+// have written: settings, hooks, servers, plugins, skills, instructions.
+type WithoutProject struct {
+	Args []string          // at the end of the arguments
+	Env  map[string]string // besides Spec.Env
+	// Except completes the sentence "from the work tree it still takes …"; "" for nothing.
+	Except string
 }
 
 // A Protocol is how a CLI gets its prompt and how it answers.
@@ -153,6 +165,9 @@ func (s Spec) args(access loop.Access, model string, c loop.Conversation, id str
 		forModel = s.ModelArgs
 	}
 	out := splice(splice(args, holdModelArgs, forModel), holdConversationArgs, s.conversation(c, id))
+	if access == loop.ReadOnly {
+		out = append(out, s.WithoutProject.Args...)
+	}
 	if s.Prompt == Arg && !mentions(out, holdPrompt) {
 		out = append(out, holdPrompt)
 	}
@@ -162,6 +177,16 @@ func (s Spec) args(access loop.Access, model string, c loop.Conversation, id str
 		}
 	}
 	return out
+}
+
+// env returns the variables that are set for a kind of access.
+func (s Spec) env(access loop.Access) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, s.Env)
+	if access == loop.ReadOnly {
+		maps.Copy(all, s.WithoutProject.Env)
+	}
+	return all
 }
 
 // splice replaces a placeholder in args with more, or appends more if there is none.

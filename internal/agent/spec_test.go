@@ -57,7 +57,10 @@ func TestCatalogueNamesAreUnique(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	equal(t, "codex", known("codex").CommandLine(loop.ReadOnly, "m"),
-		[]string{"codex", "exec", "-s", "read-only", "--skip-git-repo-check", "--json", "-m", "m", "-"})
+		[]string{
+			"codex", "exec", "-s", "read-only", "--skip-git-repo-check", "--json", "-m", "m", "-",
+			"-c", "project_doc_max_bytes=0", "-c", "skills.include_instructions=false",
+		})
 	spec := Custom("mine", CustomConfig{Command: []string{"a", "x"}, CriticCommand: []string{"b"}, Prompt: "arg"})
 	equal(t, "own actor", spec.CommandLine(loop.Write, ""), []string{"a", "x", "{prompt}"})
 	equal(t, "own critic", spec.CommandLine(loop.ReadOnly, ""), []string{"b", "{prompt}"})

@@ -64,7 +64,7 @@ func clis() []cli {
 			},
 		},
 		{
-			name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "0.87.1", model: "local/" + theLLM, node: "22.23.3",
+			name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "1.6.0", model: "local/" + theLLM, node: "22.23.3",
 			env: func(string) []string { return []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"} },
 			files: func(url string) map[string]string {
 				return map[string]string{".pi/agent/models.json": fmt.Sprintf(
@@ -95,7 +95,7 @@ func clis() []cli {
 			},
 		},
 		{
-			name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329",
+			name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.332",
 			env: func(url string) []string {
 				return []string{
 					"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=" + madeUp, "IS_SANDBOX=1", "DISABLE_AUTOUPDATER=1",
@@ -104,7 +104,7 @@ func clis() []cli {
 			},
 		},
 		{
-			name: "codex", pkg: "@openai/codex", version: "0.169.0",
+			name: "codex", pkg: "@openai/codex", version: "0.171.0",
 			env:   func(string) []string { return []string{"LOCAL_KEY=" + madeUp} },
 			files: func(url string) map[string]string { return map[string]string{".codex/config.toml": codexConfig(url)} },
 		},

@@ -26,7 +26,7 @@ type stage struct {
 	url  string // of the model
 	conf string // the user's configuration of codeloops
 
-	critic string // the agent that judges; "" is the stage's agent
+	actor, critic string // the agents that work and judge; "" is the stage's agent
 }
 
 func newStage(t *testing.T, c cli, script model.Script) *stage {
@@ -68,11 +68,16 @@ func (s *stage) repository() {
 		{"add", "-A"},
 		{"commit", "-q", "-m", "start"},
 	} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = s.work, s.env()
-		if out, err := cmd.CombinedOutput(); err != nil {
-			s.t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
+		s.git(args...)
+	}
+}
+
+func (s *stage) git(args ...string) {
+	s.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = s.work, s.env()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 }
 
@@ -128,6 +133,12 @@ func (s *stage) judge(words string) {
 		filepath.Join(s.dir, "judge"))
 }
 
+// employ is an actor that needs no model and runs a shell command.
+func (s *stage) employ(command string) {
+	s.actor = "hand"
+	s.conf += fmt.Sprintf("[agents.hand]\ncommand = [\"/bin/sh\", \"-c\", %q]\n", "cat >/dev/null; "+command)
+}
+
 // A run is codeloops in progress.
 type run struct {
 	*stage
@@ -140,8 +151,8 @@ type run struct {
 // start starts codeloops with the agent as the actor, and as the critic unless there is a judge.
 func (s *stage) start(args ...string) *run {
 	s.t.Helper()
-	all := []string{"run", "--json-output", "--log-format", "json", "--actor-agent", s.cli.name}
-	if s.cli.model != "" {
+	all := []string{"run", "--json-output", "--log-format", "json", "--actor-agent", cmp.Or(s.actor, s.cli.name)}
+	if s.actor == "" && s.cli.model != "" {
 		all = append(all, "--actor-model", s.cli.model)
 	}
 	all = append(all, "--critic-agent", cmp.Or(s.critic, s.cli.name))

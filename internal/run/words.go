@@ -84,8 +84,8 @@ func playersOf(p *Plan) (facts []Fact) {
 				how = "auto: " + who.Spec.Name + ", " + who.Chosen + "; " + how
 			}
 			facts = append(facts, Fact{about, strings.Join(who.CommandLine(), " ")}, Fact{"", how})
-			if lack := who.Lacks(p.Config); lack != "" {
-				facts = append(facts, Fact{"", lack})
+			for _, caveat := range who.Caveats(p.Config) {
+				facts = append(facts, Fact{"", caveat})
 			}
 		}
 	}

@@ -131,8 +131,8 @@ func (d *Doctor) examine(ctx context.Context, cfg *config.Config, p patient) Fin
 		detail += "; it comes from its former package, " + p.Spec.Former
 		hint = p.Spec.Install
 	}
-	if lack := p.Lacks(cfg); lack != "" {
-		detail += "; " + lack
+	for _, caveat := range p.Caveats(cfg) {
+		detail += "; " + caveat
 	}
 	return Finding{What: p.what, OK: true, Detail: detail, Optional: p.aside, Hint: hint}
 }

@@ -26,7 +26,7 @@ func Handler(script Script) http.Handler {
 		if err != nil {
 			return // the client is gone
 		}
-		q := Request{Key: key, Wire: wire, Stream: stream, Header: r.Header}
+		q := Request{Key: key, Wire: wire, Stream: stream, Header: r.Header, Body: body}
 		if err := wires()[wire].parse(body, &q); err != nil {
 			http.Error(w, fmt.Sprintf("read a request to %s: %v", wire, err), http.StatusBadRequest)
 			return

@@ -44,6 +44,7 @@ type Request struct {
 	Schema bool // the answer must be JSON that follows a schema
 	Stream bool
 	Header http.Header
+	Body   []byte // as it came
 }
 
 // Last returns the user's last text that holds any of the marks, and the results of tools

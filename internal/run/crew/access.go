@@ -34,11 +34,19 @@ func (p *Player) reads(cfg *config.Config) {
 	}
 }
 
-// Lacks explains that a critic cannot run tests, and what to do about it; "" if it can.
-func (p Player) Lacks(cfg *config.Config) string {
-	if p.Role != loop.RoleCritic || p.Spec.CanOnly == "" || MayBuild(cfg) {
-		return ""
+// Caveats are sentences about what a critic cannot do, or does besides judging, and what to do
+// about it.
+func (p Player) Caveats(cfg *config.Config) (all []string) {
+	if p.Role != loop.RoleCritic {
+		return nil
 	}
-	return fmt.Sprintf("the critic %s can only %s, not run tests (give it some with --check, or let it: --critic-view auto --critic-access full)",
-		p.Spec.Name, p.Spec.CanOnly)
+	if p.Spec.CanOnly != "" && !MayBuild(cfg) {
+		all = append(all, fmt.Sprintf("the critic %s can only %s, not run tests (give it some with --check, or let it: --critic-view auto --critic-access full)",
+			p.Spec.Name, p.Spec.CanOnly))
+	}
+	if takes := p.Spec.WithoutProject.Except; takes != "" {
+		all = append(all, fmt.Sprintf("the critic %s takes %s from the work tree, where the actor may have written them (--critic-agent claude, codex, pi or qwen takes none)",
+			p.Spec.Name, takes))
+	}
+	return all
 }
