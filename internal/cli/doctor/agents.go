@@ -131,9 +131,7 @@ func (d *Doctor) examine(ctx context.Context, cfg *config.Config, p patient) Fin
 		detail += "; it comes from its former package, " + p.Spec.Former
 		hint = p.Spec.Install
 	}
-	for _, caveat := range p.Caveats(cfg) {
-		detail += "; " + caveat
-	}
+	detail = strings.Join(append([]string{detail}, p.Caveats(cfg)...), "; ")
 	return Finding{What: p.what, OK: true, Detail: detail, Optional: p.aside, Hint: hint}
 }
 
