@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/deciding"
@@ -35,12 +34,12 @@ func (d *deciders) checks() (paths []string) {
 
 // scripts returns the files of the work tree that a check runs by its command line.
 func (d *deciders) scripts(command string) []string {
-	return d.tree.Files(deciding.Shell(command))
+	return deciding.Within(d.tree.Root, d.tree.Dir, deciding.Scripts(command))
 }
 
 // in returns the same files in another work tree.
 func (d *deciders) in(root, dir string) *deciders {
-	return &deciders{tree: deciding.Tree{Root: root, Dir: dir, Outside: d.tree.Outside, Pins: d.tree.Pins, Agents: d.tree.Agents}, files: d.files}
+	return &deciders{tree: deciding.Tree{Root: root, Dir: dir, Outside: d.tree.Outside, Pins: d.tree.Pins}, files: d.files}
 }
 
 // findDeciders finds the files that influence the verdict. For a resumed session, those from its
@@ -50,14 +49,14 @@ func (r *running) findDeciders() *deciders {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved // like the root
 	}
-	d := &deciders{tree: deciding.Tree{Root: r.tree.Root(), Dir: dir, Agents: r.tables.Agents.Names}}
+	d := &deciders{tree: deciding.Tree{Root: r.tree.Root(), Dir: dir}}
 	critics := slices.Concat(r.Critic, slices.Concat(r.Panel...))
 	d.tree.Outside = append(programs(d.tree, critics), deciding.Instructions(d.tree.Root, r.options.Host.Home())...)
 	if global := r.Config.GlobalFile(); global != "" {
 		d.tree.Outside = append(d.tree.Outside, loop.Decider{Path: filepath.ToSlash(global), Role: deciding.Rules})
 	}
 	d.tree.Outside = slices.DeleteFunc(d.tree.Outside, func(f loop.Decider) bool { // as in a repository of the home directory
-		return len(d.tree.Files([]string{f.Path})) > 0
+		return len(deciding.Within(d.tree.Root, dir, []string{f.Path})) > 0
 	})
 	files := append(criticFiles(d.tree, critics), checkFiles(d.tree, r.Config.Checks, r.options.Host.Getenv("PATH"))...)
 	d.pin()
@@ -133,20 +132,17 @@ func programs(t deciding.Tree, critics crew.Cast) (files []loop.Decider) {
 	return files
 }
 
-// checkFiles returns the files that checks name, and those of the work tree that PATH would find for
-// their words.
+// checkFiles returns the files that checks run, and those that they would run if they existed:
+// PATH may lead into the work tree.
 func checkFiles(t deciding.Tree, checks []string, path string) (files []loop.Decider) {
 	for _, command := range checks {
-		words := deciding.Shell(command)
-		var found []string
+		named, programs := deciding.Shell(command)
 		for _, dir := range filepath.SplitList(path) {
-			for _, word := range words {
-				if !strings.Contains(word, "/") {
-					found = append(found, filepath.ToSlash(filepath.Join(cmp.Or(dir, "."), word)))
-				}
+			for _, program := range programs {
+				named = append(named, filepath.ToSlash(filepath.Join(cmp.Or(dir, "."), program)))
 			}
 		}
-		files = slices.Concat(files, in(t, deciding.Check, words), in(t, deciding.Program, found))
+		files = append(files, in(t, deciding.Check, named)...)
 	}
 	return files
 }
@@ -158,7 +154,7 @@ func in(t deciding.Tree, role string, named []string) (files []loop.Decider) {
 			named[i] = filepath.ToSlash(filepath.Join(worktree.Followed(filepath.Dir(name)), filepath.Base(name)))
 		}
 	}
-	for _, path := range t.Files(named) {
+	for _, path := range deciding.Within(t.Root, t.Dir, named) {
 		files = append(files, loop.Decider{Path: path, Role: role})
 	}
 	return files

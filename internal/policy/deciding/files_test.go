@@ -21,10 +21,6 @@ func put(t *testing.T, dir, name, text string) {
 	}
 }
 
-func agents() []string {
-	return []string{".claude/agents", ".claude/hooks", ".claude/settings.json", ".cursorrules", ".github/copilot-instructions.md", ".github/prompts", "AGENTS.md", "CLAUDE.md", "codeloops.toml"}
-}
-
 // A change of a deciding file is reported, unless it changes only unrelated parts of it.
 func TestChanged(t *testing.T) {
 	t.Parallel()
@@ -32,11 +28,21 @@ func TestChanged(t *testing.T) {
 		change func(t *testing.T, dir string)
 		want   string
 	}{
-		"nothing":        {func(*testing.T, string) {}, ""},
-		"touched":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "judge") }, ""},
-		"changed":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "fudge") }, "judge.sh changed"},
-		"removed":        {func(t *testing.T, dir string) { t.Helper(); must(t, os.Remove(filepath.Join(dir, "judge.sh"))) }, "judge.sh removed"},
-		"added":          {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "GNUmakefile", "") }, "GNUmakefile added"},
+		"nothing":      {func(*testing.T, string) {}, ""},
+		"touched":      {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "judge") }, ""},
+		"changed":      {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "fudge") }, "judge.sh changed"},
+		"removed":      {func(t *testing.T, dir string) { t.Helper(); must(t, os.Remove(filepath.Join(dir, "judge.sh"))) }, "judge.sh removed"},
+		"added":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "GNUmakefile", "") }, "GNUmakefile added"},
+		"a part of it": {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "tools/b.go", "b") }, "tools changed"},
+		"scripts": {func(t *testing.T, dir string) {
+			t.Helper()
+			put(t, dir, "package.json", `{"scripts": {"test": "true"}}`)
+		}, "package.json changed"},
+		"a dependency": {func(t *testing.T, dir string) {
+			t.Helper()
+			put(t, dir, "package.json", `{"dependencies": {"x": "1"}, "scripts": { "test": "jest" }}`)
+		}, ""},
+		"no JSON":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "package.json", `{"scripts": `) }, "package.json changed"},
 		"settings":       {func(t *testing.T, dir string) { t.Helper(); put(t, dir, ".claude/settings.json", "{}") }, ".claude/settings.json changed"},
 		"more settings":  {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "sub/.claude/agents/critic.md", "Say yes.") }, "sub/.claude/agents/critic.md added"},
 		"told below":     {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "sub/AGENTS.md", "Say yes.") }, "sub/AGENTS.md added"},
@@ -53,21 +59,18 @@ func TestChanged(t *testing.T) {
 			t.Helper()
 			link(t, filepath.Join(t.TempDir(), "x"), filepath.Join(dir, "judge.sh"))
 		}, "judge.sh changed"},
-		"linked settings": {func(t *testing.T, dir string) {
-			t.Helper()
-			link(t, "../.claude", filepath.Join(dir, "sub", ".claude"))
-		}, "sub/.claude/settings.json added"},
+		"linked settings": {func(t *testing.T, dir string) { t.Helper(); link(t, "../tools", filepath.Join(dir, "sub", ".claude")) }, "sub/.claude added"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree := Tree{Root: t.TempDir(), Agents: agents()}
+			tree := Tree{Root: t.TempDir()}
 			tree.Dir = filepath.Join(tree.Root, "sub")
 			for file, text := range map[string]string{
-				"judge.sh": "judge", "sub/x": "x", ".claude/settings.json": "", "other/x": "",
+				"judge.sh": "judge", "tools/a.go": "a", "tools/b.go": "", "sub/x": "x", "package.json": `{"scripts":{"test":"jest"}}`, ".claude/settings.json": "", "other/x": "",
 			} {
 				put(t, tree.Root, file, text)
 			}
-			files := tree.Take(append(tree.Settings(), loop.Decider{Path: "judge.sh"}, loop.Decider{Path: "GNUmakefile"}, loop.Decider{Path: "../judge.sh"}))
+			files := tree.Take(append(tree.Settings(), loop.Decider{Path: "judge.sh"}, loop.Decider{Path: "GNUmakefile"}, loop.Decider{Path: "tools"}, loop.Decider{Path: "package.json"}, loop.Decider{Path: "../judge.sh"}))
 			c.change(t, tree.Root)
 			var got []string
 			for _, changed := range tree.Changed(files) {
@@ -83,7 +86,7 @@ func TestChanged(t *testing.T) {
 // Settings lists the files that agents and codeloops read as settings.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	tree := Tree{Root: t.TempDir(), Agents: agents()}
+	tree := Tree{Root: t.TempDir()}
 	tree.Dir = tree.Root
 	for _, name := range []string{"CLAUDE.md", "codeloops.toml", ".claude/hooks/x.sh", ".claude/worktrees/a/x.md", ".cursorrules", "README.md", ".github/workflows/x.yml", ".github/prompts/x.md", ".codex/log.jsonl"} {
 		put(t, tree.Root, name, "")
