@@ -450,7 +450,7 @@ func TestStandsStill(t *testing.T) {
 		over <- err
 	}()
 	<-begun
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("no more time"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 3*time.Second, errors.New("no more time"))
 	defer cancel()
 	_, err := s.merger.Merge(ctx, merge.Request{Target: "main", Head: "one", Message: "m", Check: green})
 	if err == nil || !strings.Contains(err.Error(), "wait for process") || !strings.Contains(err.Error(), "no more time") {
