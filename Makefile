@@ -31,7 +31,7 @@ install: build
 # at once, on however few processors. Those that play whole programs take longest by far, and go
 # first. The linters vet.
 LONGEST := ./internal/diff ./cmd/codeloops
-RACED   := $(addprefix ./internal/,agent/... cli/... lesson loop/... proc/... run/... screen/... session session/door session/lookup \
+RACED   := $(addprefix ./internal/,agent/... cli/... lesson loop/... proc/... run/... screen/... session session/lookup \
 	session/replay session/standing strategy/... view queue/board queue/hub queue/play queue/work)
 SHORT   := -short -shuffle=on -p 4 -parallel 4 -timeout 60m -vet=off -ldflags=-w
 race    := $(if $(RACE),$(if $(shell command -v $(CC) 2>/dev/null),-race,$(warning no C compiler found: testing without the race detector)))

@@ -167,13 +167,20 @@ func TestCoordinatorIsDone(t *testing.T) {
 // TestFailingBeside: a turn whose agent cannot work cuts no other turn, and no further one begins.
 func TestFailingBeside(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.fails = map[loop.Step]loop.Ending{"level_1.candidate_2.turn": loop.EndAuth}
 	tree := strategy.TreeOfThoughts{BranchFactor: 3, MaxDepth: 1, BeamWidth: 1, SolvedThreshold: 1}
-	out := w.plays(t, tree)
-	played := w.over["level_1.candidate_1.turn"] || w.over["level_1.candidate_3.turn"]
-	if out.Reason != loop.StopAgentAuth || !played {
-		t.Errorf("%+v; played %v", out, w.over)
+	w, played := newWorld(), false
+	for range 50 { // whether another turn has begun by then is up to the scheduler
+		w = newWorld()
+		w.fails = map[loop.Step]loop.Ending{"level_1.candidate_2.turn": loop.EndAuth}
+		if out := w.plays(t, tree); out.Reason != loop.StopAgentAuth {
+			t.Errorf("%+v; played %v", out, w.over)
+		}
+		if played = w.over["level_1.candidate_1.turn"] || w.over["level_1.candidate_3.turn"]; played {
+			break
+		}
+	}
+	if !played {
+		t.Error("no other turn has ended well")
 	}
 	w.fails = nil
 	out, err := w.loop(tree).Resume(t.Context(), loop.Session{ID: "s", Prompt: "do it"}, w.journal.Clone())
