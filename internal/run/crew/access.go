@@ -3,7 +3,9 @@ package crew
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/view"
@@ -45,8 +47,18 @@ func (p Player) Caveats(cfg *config.Config) (all []string) {
 			p.Spec.Name, p.Spec.CanOnly))
 	}
 	if takes := p.Spec.WithoutProject.Except; takes != "" {
-		all = append(all, fmt.Sprintf("the critic %s takes %s from the work tree, where the actor may have written them (--critic-agent claude, codex, pi or qwen takes none)",
-			p.Spec.Name, takes))
+		all = append(all, fmt.Sprintf("the critic %s takes %s from the work tree, where the actor may have written them (these take nothing: %s)",
+			p.Spec.Name, takes, strings.Join(takeNothing(), ", ")))
 	}
 	return all
+}
+
+// takeNothing names the agents of the catalogue that take nothing from the work tree as critics.
+func takeNothing() (names []string) {
+	for _, s := range agent.Catalogue() {
+		if w := s.WithoutProject; w.Except == "" && len(w.Args)+len(w.Env) > 0 {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
