@@ -36,7 +36,7 @@ func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report
 		r.ResetAt = said.ResetAt
 	}
 	r.Text, r.Conversation, r.Usage = said.Text, said.Conversation, said.Usage
-	r.running, r.Failures = said.Running, said.Failures
+	r.running, r.Failures, r.Futile = said.Running, said.Failures, said.Futile
 	r.Stdout.Text, r.Stdout.Total, r.Stdout.Omitted = said.Said.Text, said.Said.Total, said.Said.Omitted
 	return r
 }

@@ -154,6 +154,8 @@ type Execution struct {
 	Late Late
 	// Failures are the agent's failed commands and denied actions, as far as its events tell.
 	Failures []Failure
+	// Futile: the agent used tools, and each time they failed or were denied.
+	Futile bool
 }
 
 // Blocked reports whether the agent could not work at all, and cannot until something outside of

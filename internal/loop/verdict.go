@@ -147,12 +147,15 @@ type Review struct {
 // weigh checks what the review would decide on its own. A verdict that would end the run is queried
 // if the critic, or what it ran, has changed what was there: files, or git's settings, which may have
 // shown it something else. A strict run refuses it. New files, such as caches and builds, are no matter.
-// The doubt is the question, or "".
+// It is queried as well if none of the critic's tools worked. The doubt is the question, or "".
 func (r *Review) weigh(gate Gate, c Case, strict bool) (doubt string) {
 	var done bool
 	done, r.Unmentioned = gate.Ends(c, *r)
 	changed := slices.Concat(r.Written.Changed, r.Written.Settings)
-	if !done || len(changed) == 0 {
+	switch {
+	case done && len(changed) == 0 && r.Futile:
+		return "it decides DONE, and every tool that it used failed or was denied: it has verified nothing. Try again what the decision needs. If nothing can be run, decide by what can be read. The answer counts"
+	case !done || len(changed) == 0:
 		return ""
 	}
 	what := "it decides DONE, and its view was changed, by the critic or by what it ran: " + listed(changed) + ". That is thrown away. "

@@ -76,7 +76,7 @@ func firstRound() loop.Round {
 		Iteration: 1,
 		Attempt: loop.Attempt{Turn: loop.Turn{
 			ID:           "2025-01-27T15-30-45Z_5d2f60__actor_1",
-			Execution:    loop.Execution{Stdout: loop.Output{Text: "I did it.\n\x1b[1mBold\x1b[0m <b>&amp;</b>\n", Total: 41}, Stderr: loop.Output{Text: "head\n[… 900 bytes left out …]\ntail\n", Total: 912, Omitted: 900, File: "001.actor.stderr"}, ExitCode: 3, Duration: 12*time.Second + 345678901, Leftovers: []loop.Process{{PID: 4711, Command: "node server.js"}}, Failures: []loop.Failure{{Act: "run `npm test`", ExitCode: 1}, {Act: "use WebFetch", Denied: true}}},
+			Execution:    loop.Execution{Stdout: loop.Output{Text: "I did it.\n\x1b[1mBold\x1b[0m <b>&amp;</b>\n", Total: 41}, Stderr: loop.Output{Text: "head\n[… 900 bytes left out …]\ntail\n", Total: 912, Omitted: 900, File: "001.actor.stderr"}, ExitCode: 3, Duration: 12*time.Second + 345678901, Leftovers: []loop.Process{{PID: 4711, Command: "node server.js"}}, Failures: []loop.Failure{{Act: "run `npm test`", ExitCode: 1}, {Act: "use WebFetch", Denied: true}}, Futile: true},
 			Try:          loop.Try{Ending: loop.EndFailed, Reason: "API Error: 429", Usage: loop.Usage{Tokens: &loop.Tokens{Input: 1000, Output: 20, CacheRead: 300}, Rounds: new(2)}},
 			ResetAt:      time.Unix(1738000000, 0),
 			Conversation: "c-1",

@@ -55,6 +55,7 @@ func turn(f fields, prefix string, t *loop.Turn) {
 		f.value("exit_code,omitempty", &x.ExitCode)
 		f.value("denied,omitempty", &x.Denied)
 	})
+	f.value(prefix+"futile,omitempty", &t.Futile)
 	stream(f, prefix+"output", &t.Stdout)
 	stream(f, prefix+"stderr", &t.Stderr)
 	if t.Late.Total <= 0 {

@@ -68,7 +68,7 @@ func (c *claude) system(object []byte) {
 		// A token may be renewed before the next attempt, a key stays the same.
 		c.lost = c.lost || ending == loop.EndAuth && (c.fixedKey || e.Attempt > 1)
 	case "permission_denied":
-		c.done(e.Call, 0, true)
+		c.done(e.Call, true, 0, true)
 	case "task_notification":
 		if !c.acts {
 			c.kept = len(c.text) // an answer, not what was said before a tool
@@ -164,14 +164,11 @@ func (c *claude) user(object []byte) {
 		c.round()
 	}
 	for _, part := range e.Message.Content {
-		exit := exitCode(string(part.Content))
-		if part.IsError && exit == 0 { // no command, or it was not started
-			delete(c.calls, part.Call)
-		} else if part.IsError {
-			c.done(part.Call, exit, false)
-		} else {
-			c.done(part.Call, 0, false)
+		exit := 0
+		if part.IsError {
+			exit = exitCode(string(part.Content))
 		}
+		c.done(part.Call, bool(part.IsError), exit, false)
 	}
 }
 

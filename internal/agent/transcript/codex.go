@@ -102,7 +102,10 @@ func (c *codex) completed(item codexItem) {
 		c.say(item.Text)
 	case "command_execution":
 		c.ends(loop.Failure{Act: purpose("", input{arguments: arguments{"command": item.Command}}), ExitCode: item.Exit, Denied: item.Status == "declined"})
+	case "mcp_tool_call":
+		c.used(item.Status == "failed")
 	case "file_change":
+		c.used(item.Status == "failed")
 		for _, change := range item.Changes {
 			c.notice(loop.NoticeEdit, change.Path)
 		}

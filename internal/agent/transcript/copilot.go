@@ -46,7 +46,7 @@ func (c *copilot) event(kind string, object []byte) bool {
 		c.tool(e.Data.Tool, e.Data.Arguments)
 		c.call(e.Data.Call, e.Data.Tool, e.Data.Arguments)
 	case "tool.execution_complete":
-		c.done(e.Data.Call, e.Data.Shell.Exit, e.Data.Error.Code == "denied")
+		c.done(e.Data.Call, e.Data.Error.Code != "", e.Data.Shell.Exit, e.Data.Error.Code == "denied")
 	case "session.info":
 		if e.Data.InfoType == "model_retry" {
 			c.retries(ofMessage(e.Data.Message), e.Data.Message)

@@ -17,13 +17,16 @@ func (d *droid) event(kind string, object []byte) bool {
 		Message string `json:"message"`
 		Final   string `json:"finalText"`
 		IsError truth  `json:"is_error"`
+		Failed  truth  `json:"isError"`
 		Result  string `json:"result"`
 		Rounds  *int   `json:"numTurns"`
 		Usage   counts `json:"usage"`
 	}
 	decode(object, &e)
 	switch kind {
-	case "system", "tool_result":
+	case "system":
+	case "tool_result":
+		d.used(bool(e.Failed))
 	case "message":
 		if e.Role == "assistant" {
 			if e.ID != d.id {

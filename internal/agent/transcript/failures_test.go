@@ -47,3 +47,44 @@ func TestFailures(t *testing.T) {
 		}
 	}
 }
+
+// TestFutile: a turn is futile if it used tools and none of them worked.
+func TestFutile(t *testing.T) {
+	t.Parallel()
+	for format, one := range map[string]struct{ fails, works string }{
+		"claude-stream-json": {
+			`{"type":"user","message":{"content":[{"type":"tool_result","content":"File does not exist.","is_error":true,"tool_use_id":"t"}]}}`,
+			`{"type":"assistant","message":{"id":"m","content":[{"id":"t","input":{"file_path":"a"},"name":"Read","type":"tool_use"}]}}` + "\n" +
+				`{"type":"user","message":{"content":[{"type":"tool_result","content":"ok","tool_use_id":"t"}]}}`,
+		},
+		"codex-json": {
+			`{"type":"item.completed","item":{"type":"command_execution","command":"ls","exit_code":1,"status":"failed"}}`,
+			`{"type":"item.completed","item":{"type":"command_execution","command":"ls","exit_code":0,"status":"completed"}}`,
+		},
+		"copilot-json": {
+			`{"type":"tool.execution_start","data":{"toolCallId":"c","toolName":"view","arguments":{"path":"/x"}}}` + "\n" +
+				`{"type":"tool.execution_complete","data":{"toolCallId":"c","success":false,"error":{"code":"failure"}}}`,
+			`{"type":"tool.execution_start","data":{"toolCallId":"d","toolName":"view","arguments":{"path":"/x"}}}` + "\n" +
+				`{"type":"tool.execution_complete","data":{"toolCallId":"d","success":true}}`,
+		},
+		"droid-stream-json":  {`{"type":"tool_result","isError":true}`, `{"type":"tool_result","isError":false}`},
+		"gemini-stream-json": {`{"type":"tool_result","status":"error"}`, `{"type":"tool_result","status":"success"}`},
+		"opencode-json": {
+			`{"type":"tool_use","part":{"tool":"bash","state":{"status":"completed","metadata":{"exit":1}}}}` + "\n" +
+				`{"type":"tool_use","part":{"tool":"read","state":{"status":"error","error":"no such file"}}}`,
+			`{"type":"tool_use","part":{"tool":"bash","state":{"status":"completed","metadata":{"exit":0}}}}`,
+		},
+		"pi-json": {`{"type":"tool_execution_end","isError":true}`, `{"type":"tool_execution_end","isError":false}`},
+	} {
+		for says, want := range map[string]bool{
+			"":                           false,
+			one.fails:                    true,
+			one.fails + "\n" + one.works: false,
+			one.works + "\n" + one.fails: false,
+		} {
+			if got := hear(t, format, []byte(says+"\n"), whole).Report.Futile; got != want {
+				t.Errorf("%s: futile is %t after %s", format, got, says)
+			}
+		}
+	}
+}

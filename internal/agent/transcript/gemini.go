@@ -38,6 +38,7 @@ func (g *gemini) event(kind string, object []byte) bool {
 		g.tool(e.Tool, e.Input)
 	case "tool_result":
 		g.round()
+		g.used(e.Status != "success")
 	case "error":
 		g.cope(e.Message)
 		if !strings.HasPrefix(e.Message, "Agent execution blocked: ") { // by a user's hook; the agent goes on

@@ -30,8 +30,11 @@ func (o *opencode) event(kind string, object []byte) bool {
 				} `json:"cache"`
 			} `json:"tokens"`
 			State struct {
-				Input input `json:"input"`
-				Error loose `json:"error"`
+				Input    input `json:"input"`
+				Error    loose `json:"error"`
+				Metadata struct {
+					Exit int `json:"exit"`
+				} `json:"metadata"`
 			} `json:"state"`
 		} `json:"part"`
 		Error openCodeError `json:"error"`
@@ -47,6 +50,7 @@ func (o *opencode) event(kind string, object []byte) bool {
 	case "tool_use":
 		o.tool(e.Part.Tool, e.Part.State.Input)
 		o.cope(string(e.Part.State.Error))
+		o.used(e.Part.State.Error != "" || e.Part.State.Metadata.Exit != 0)
 	case "step_finish":
 		o.closed = e.Part.Reason != "" && e.Part.Reason != "tool-calls"
 		o.stops(e.Part.Reason, "stop")

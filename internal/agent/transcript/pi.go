@@ -53,6 +53,12 @@ func (p *pi) event(kind string, object []byte) bool {
 		}
 		decode(object, &e)
 		p.tool(e.Tool, e.Args)
+	case "tool_execution_end":
+		var e struct {
+			IsError truth `json:"isError"`
+		}
+		decode(object, &e)
+		p.used(bool(e.IsError))
 	case "agent_start":
 		p.closed = false
 	case "agent_end":

@@ -29,6 +29,8 @@ type record struct {
 	hidden  bool              // the agent is doing something that it reports only afterwards
 	lost    bool              // the agent retries what cannot succeed
 	spins   int               // requests to the model in a row that brought nothing
+
+	tried, worked bool // tools were used, and one of them did not fail
 }
 
 // A speech is what the agent has said.
@@ -280,6 +282,7 @@ func (r *record) end(format string) Report {
 	r.whole()
 	out := r.report
 	out.Said, out.Text, out.Problem, out.Coping, out.Closed = r.said.output(), string(r.text), r.problem, r.coping, r.closed
+	out.Futile = r.tried && !r.worked
 	switch {
 	case !out.Spoken:
 		return Report{

@@ -34,6 +34,9 @@ type Report struct {
 	// Failures are commands that failed, and what was not allowed; a few at most.
 	Failures []loop.Failure `json:",omitempty"`
 
+	// Futile is set when tools were used, and each time they failed or were denied.
+	Futile bool `json:",omitempty"`
+
 	// Answered is set when the reason is an answer of the model's service.
 	Answered bool `json:",omitempty"`
 

@@ -100,18 +100,26 @@ func (r *record) call(id, name string, in input) {
 	}
 }
 
-// done takes the result of a call: the exit code of a command, or that it was denied.
-func (r *record) done(id string, exit int, denied bool) {
+// done takes the result of a call: whether it is an error, the exit code of a command, or that
+// it was denied.
+func (r *record) done(id string, failed bool, exit int, denied bool) {
 	act, known := r.calls[id]
 	delete(r.calls, id)
-	if known || denied {
+	switch {
+	case failed && exit == 0 && !denied: // no command, or it was not started
+		r.used(true)
+	case known || denied:
 		r.ends(loop.Failure{Act: cmp.Or(act, "use a tool"), ExitCode: exit, Denied: denied})
 	}
 }
 
+// used takes whether a tool failed, or was denied.
+func (r *record) used(failed bool) { r.tried, r.worked = true, r.worked || !failed }
+
 // ends takes how a command, or an attempt to do something, ended. Only the last end of the
 // same one counts.
 func (r *record) ends(f loop.Failure) {
+	r.used(f.Denied || f.ExitCode != 0)
 	if f.Denied {
 		r.cope("it was not allowed to " + f.Act)
 	}

@@ -229,8 +229,8 @@ func (p *pretty) turn(name string, t loop.Turn, what string) {
 	if text := Waited(p.state.Turn().Waits); text != "" {
 		notes = append(notes, text)
 	}
-	if t.Denied() != "" {
-		notes = append(notes, Failures(t.Failures)...)
+	if t.Denied() != "" || t.Futile {
+		notes = append(notes, Failures(t.Execution)...)
 	}
 	p.notes(append(notes, leftovers(t.Leftovers)...))
 	p.failed(t)

@@ -302,7 +302,11 @@ func leftovers(ps []loop.Process) []string {
 }
 
 // Failures says in one line which of a turn's commands failed, and what was not allowed.
-func Failures(all []loop.Failure) []string {
+func Failures(e loop.Execution) []string {
+	all := e.Failures
+	if e.Futile && len(all) == 0 {
+		return []string{"everything that it tried failed"}
+	}
 	if len(all) == 0 {
 		return nil
 	}
@@ -312,6 +316,9 @@ func Failures(all []loop.Failure) []string {
 		parts = append(parts, Cut(term.Line(f.String()), 80))
 	}
 	text := "failed: " + strings.Join(parts, "; ")
+	if e.Futile {
+		text = "everything that it tried " + text
+	}
 	if more := len(all) - most; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}

@@ -57,7 +57,7 @@ func (d *Details) turned() {
 }
 
 func (d *Details) leftovers(t loop.Turn) {
-	for _, line := range render.Failures(t.Failures) {
+	for _, line := range render.Failures(t.Execution) {
 		d.rowf("", "%s", line)
 	}
 	for _, p := range t.Leftovers {
