@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Git waits for no disk in tests. Power cuts have tests that look at what was synced.
 export GIT_TEST_FSYNC = 0
 
-.PHONY: build demo install test test-long lies users soak lint fuzz fuzz-diff diffcheck golden recording bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
+.PHONY: build demo install test test-long lies users soak lint fuzz fuzz-diff golden recording bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -78,11 +78,6 @@ fuzz:
 FUZZDIFF ?= 2000
 fuzz-diff:
 	CODELOOPS_FUZZ_DIFF=$(FUZZDIFF) $(GO) test -count=1 -timeout 2h -run Random -v ./internal/diff
-
-# The text of every change in the history of a repository, against git.
-diffcheck:
-	@test -n "$(REPO)" || { echo "say which repository: make diffcheck REPO=/path" >&2; exit 2; }
-	CODELOOPS_DIFFCHECK_REPO=$(abspath $(REPO)) $(GO) test -count=1 -timeout 2h -run DiffCheck -v ./internal/diff/patch
 
 # Golden files, written anew: look at the difference before you commit it.
 golden:

@@ -325,11 +325,14 @@ func hit(by string, line, want int) mishap {
 		}
 		before := s.cut()
 		if again := lines(s.sessions()) + 1 + rand.IntN(6); by == "KILL" {
-			_, out = s.resume(hitAtLine+"="+strconv.Itoa(again), hitBy+"="+by)
+			code, out = s.resume(hitAtLine+"="+strconv.Itoa(again), hitBy+"="+by)
 			s.holds(before)
 		}
 		all := s.log()
 		if end, ended := all[len(all)-1].Event.(loop.Finished); ended && end.Outcome.Reason == loop.StopDone {
+			if code != command.ExitDone { // it was killed before it could tidy up
+				s.play(nil, "doctor", "--clean", "--yes")
+			}
 			s.done(command.ExitDone, out)
 			return
 		}

@@ -262,7 +262,7 @@ func (d *desk) Run(context.Context, proc.Command) (proc.Result, error) {
 
 func (d *desk) Dir(dir string) string { return "/view" + dir }
 
-func (d *desk) Written() (loop.Written, error) { return d.written, d.step("look") }
+func (d *desk) Written(context.Context) (loop.Written, error) { return d.written, d.step("look") }
 
 func (d *desk) Close() error { return d.step("close") }
 

@@ -25,7 +25,7 @@ const maxConvertedText = 256 << 10
 
 // converted returns the files of which a diff does not show the real content, because git
 // converts them. It leaves out files that nobody has touched since the session began.
-func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error) {
+func (c *capture) converted(ctx context.Context) (all []unseen, err error) {
 	touched := scan.Moved(c.base, c.state.Root)
 	if len(touched) == 0 {
 		return nil, nil
@@ -50,9 +50,9 @@ func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error)
 
 // report reports on a file that git converts. It returns nil if the diff shows a reader the
 // same as the file itself. Was is the file when the session began, or nil.
-func (c *capture) report(ctx context.Context, root *os.Root, path string, was, now *scan.File) *loop.Unshown {
+func (c *capture) report(ctx context.Context, root *os.Root, path string, was, now *scan.File) *unseen {
 	attrs, same := c.how.Of(path), was != nil && was.ID == now.ID
-	told := &loop.Unshown{Path: path, Why: loop.Converted, Status: loop.FileModified, Via: via(attrs)}
+	told := &unseen{Unshown: loop.Unshown{Path: path, Why: loop.Converted, Status: loop.FileModified, Via: via(attrs)}}
 	if was == nil {
 		told.Status = loop.FileAdded
 	}
@@ -78,7 +78,7 @@ func (c *capture) report(ctx context.Context, root *os.Root, path string, was, n
 	case (same || otherCharset) && c.isCheckout(ctx, path, now, disk, attrs):
 		return nil // a checkout would write the same
 	}
-	told.Text = c.text(ctx, path, was, text)
+	told.pair = c.real(ctx, path, was, text)
 	return told
 }
 
@@ -129,18 +129,23 @@ func via(a attr.Attrs) string {
 	return strings.Join(names, ", ")
 }
 
-// text returns the patch from what git had of a file when the session began to what is in it
-// now.
-func (c *capture) text(ctx context.Context, path string, was *scan.File, now []byte) string {
+// real returns what git had of a file when the session began, and what is in it now. The zero pair
+// is nothing that can be read.
+func (c *capture) real(ctx context.Context, path string, was *scan.File, now []byte) patch.Pair {
 	before, err := sideOf(ctx, c.store, was)
 	if err != nil || was != nil && (was.Mode == scan.Symlink || was.Mode == scan.Gitlink) {
 		before = patch.Side{}
 	}
-	text, _, ok := legibly(path, before, patch.Side{Mode: scan.Regular, ID: store.Sum(plumbing.BlobObject, now), Content: now})
-	if !ok {
-		return ""
+	return readableOnly(path, before, patch.Side{Mode: scan.Regular, ID: store.Sum(plumbing.BlobObject, now), Content: now})
+}
+
+// readableOnly returns a pair with readable sides, the zero pair if the new one cannot be read.
+func readableOnly(path string, before, after patch.Side) patch.Pair {
+	readable(&before)
+	if !readable(&after) {
+		return patch.Pair{}
 	}
-	return text
+	return patch.Pair{Path: path, Before: before, After: after}
 }
 
 // cutText cuts a text that is too long to read, at the end of a line.

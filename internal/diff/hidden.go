@@ -36,7 +36,7 @@ const (
 
 // hidden returns the files that git ignores by rules added since the session began. It looks
 // only where rules have changed.
-func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
+func (c *capture) hidden(ctx context.Context) ([]unseen, error) {
 	starts := c.whereRulesChanged()
 	if len(starts) == 0 {
 		return nil, nil
@@ -125,7 +125,7 @@ type look struct {
 	wholes []string                 // see scan.State.SelfIgnored
 	nests  map[string]*ignore.Rules // by their paths
 	single []string                 // files hidden in a directory that is not hidden as a whole
-	whole  []loop.Unshown           // directories that are hidden as a whole, or their files if they are few
+	whole  []unseen                 // directories that are hidden as a whole, or their files if they are few
 }
 
 // directory searches a directory, given the rules in it now and those of the start, which do not
@@ -178,16 +178,16 @@ func (l *look) count(ctx context.Context, dir string) {
 		why = loop.HiddenCache
 	}
 	if files > maxHiddenIn {
-		l.whole = append(l.whole, unseen(dir, why, files))
+		l.whole = append(l.whole, unseenAt(dir, why, files))
 		return
 	}
 	for _, name := range first {
-		l.whole = append(l.whole, unseen(name, why, 0))
+		l.whole = append(l.whole, unseenAt(name, why, 0))
 	}
 }
 
-func unseen(name string, why loop.UnshownWhy, files int) loop.Unshown {
-	return loop.Unshown{Path: name, Why: why, Status: loop.FileAdded, Files: files}
+func unseenAt(name string, why loop.UnshownWhy, files int) unseen {
+	return unseen{Unshown: loop.Unshown{Path: name, Why: why, Status: loop.FileAdded, Files: files}}
 }
 
 // entries returns the entries of a directory, as far as they can be read, and most of them at
@@ -205,25 +205,25 @@ func (l *look) entries(dir string, most int) []fs.DirEntry {
 
 // report returns what was found, unsorted. If too many files are hidden one by one, it names only the
 // directories of the rest.
-func (l *look) report() (all []loop.Unshown) {
+func (l *look) report() (all []unseen) {
 	slices.SortStableFunc(l.single, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	more := map[string]int{}
 	for i, name := range l.single {
 		if i < maxHidden {
-			all = append(all, unseen(name, loop.Hidden, 0))
+			all = append(all, unseenAt(name, loop.Hidden, 0))
 		} else {
 			more[path.Dir(name)+"/"]++
 		}
 	}
 	for dir, n := range more {
-		all = append(all, unseen(dir, loop.Hidden, n))
+		all = append(all, unseenAt(dir, loop.Hidden, n))
 	}
 	all = append(all, l.whole...)
 	texts := 0 // bytes
 	for i := range all {
 		if u := &all[i]; texts < maxHiddenTexts && u.Files == 0 && u.Why == loop.Hidden && !secret(u.Path) {
-			u.Text = newText(l.root, u.Path)
-			texts += len(u.Text)
+			u.pair = added(l.root, u.Path)
+			texts += len(u.pair.After.Content)
 		}
 	}
 	return all
@@ -239,20 +239,16 @@ func secret(name string) bool {
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || base == ".npmrc" || base == ".netrc" || base == ".pypirc"
 }
 
-// newText returns the patch of a new file, or "" if there is no text to show.
-func newText(root *os.Root, name string) string {
+// added returns a new file, or the zero pair if it cannot be read.
+func added(root *os.Root, name string) patch.Pair {
 	content, mode := []byte(nil), scan.Regular
 	target, err := root.Readlink(name)
 	if err == nil {
 		content, mode = []byte(target), scan.Symlink
 	} else if content, err = readIn(root, name, maxHiddenText); err != nil {
-		return ""
+		return patch.Pair{}
 	}
-	text, _, ok := legibly(name, patch.Side{}, patch.Side{Mode: mode, ID: store.Sum(plumbing.BlobObject, content), Content: content})
-	if !ok {
-		return ""
-	}
-	return text
+	return readableOnly(name, patch.Side{}, patch.Side{Mode: mode, ID: store.Sum(plumbing.BlobObject, content), Content: content})
 }
 
 var errNotRead = errors.New("not a regular file, or too large")

@@ -2,13 +2,14 @@ package diff_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"codeloops/internal/diff/lines"
+	"codeloops/internal/diff/patch"
 	"codeloops/internal/loop"
 )
 
@@ -242,15 +243,15 @@ func (o *oracle) checkJoined(c loop.Change, nests []*nestOracle) {
 		all.WriteString(s.text)
 	}
 	if got := c.Patch(); got != all.String() {
-		hunks, _, _ := lines.Append(nil, []byte(all.String()), []byte(got))
+		hunks, _ := patch.Hunks(context.Background(), 3, patch.Texts{Before: []byte(all.String()), After: []byte(got)})
 		o.t.Fatalf("from git's text to the captured one:\n%s", hunks)
 	}
 	files := withoutLinks(c)
 	o.in("applied", nil, "read-tree", o.joined.files)
-	if patch := files.ApplicablePatch(); patch != "" && !strings.Contains(patch, " /") {
-		o.in("applied", []byte(patch), "apply", "--cached", "--binary", "--whitespace=nowarn", "-")
+	if text := files.ApplicablePatch(); text != "" && !strings.Contains(text, " /") {
+		o.in("applied", []byte(text), "apply", "--cached", "--binary", "--whitespace=nowarn", "-")
 		if got := o.in("applied", nil, "write-tree"); got != now.files {
-			o.t.Fatalf("the patch gives tree %s, not %s:\n%s", got, now.files, patch)
+			o.t.Fatalf("the patch gives tree %s, not %s:\n%s", got, now.files, text)
 		}
 	}
 }

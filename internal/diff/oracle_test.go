@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -11,7 +12,7 @@ import (
 	"strings"
 
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/lines"
+	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/loop"
 )
@@ -247,7 +248,7 @@ func (o *oracle) checkText(c loop.Change) (tree string) {
 		return tree
 	}
 	if got, want := c.Patch(), o.patch(tree); got != want {
-		hunks, _, _ := lines.Append(nil, []byte(want), []byte(got))
+		hunks, _ := patch.Hunks(context.Background(), 3, patch.Texts{Before: []byte(want), After: []byte(got)})
 		o.t.Fatalf("from git's text to the captured one:\n%s", hunks)
 	}
 	if c.State != tree {

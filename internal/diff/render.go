@@ -18,32 +18,34 @@ import (
 )
 
 // render returns the patches of changes, in the same order. They do not have the content of withheld files.
-func render(ctx context.Context, objects *store.Store, changes []scan.Difference, withheld map[string]bool) (files []loop.FileChange, err error) {
+func render(ctx context.Context, objects *store.Store, changes []scan.Difference, withheld map[string]bool) ([]loop.FileChange, error) {
 	fetch(ctx, objects, changes)
 	var errs []error
+	var pairs []patch.Pair
 	for _, c := range changes {
 		if ctx.Err() != nil {
 			break
 		}
-		before, after, err := sidesOf(ctx, objects, c)
+		pair, err := pairOf(ctx, objects, c)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		if withheld[c.Path] {
-			after = patch.Side{Mode: after.Mode, ID: after.ID, Size: int64(len(after.Content)), TooLarge: true}
+		if after := pair.After; withheld[c.Path] {
+			pair.After = patch.Side{Mode: after.Mode, ID: after.ID, Size: int64(len(after.Content)), TooLarge: true}
 		}
-		for _, f := range patch.File(c.Path, before, after) {
-			if withheld[c.Path] {
-				f.Patch = strings.Replace(f.Patch, "# too large to compare:", "# withheld:", 1)
-			}
-			files = append(files, f)
-		}
+		pairs = append(pairs, pair)
 	}
 	if err := cmp.Or(ctx.Err(), several(errs)); err != nil {
 		return nil, err
 	}
-	return files, nil
+	files, err := patch.Files(ctx, pairs...)
+	for i := range files {
+		if f := &files[i]; withheld[f.Path] {
+			f.Patch = strings.Replace(f.Patch, "# too large to compare:", "# withheld:", 1)
+		}
+	}
+	return files, err
 }
 
 // fetch makes the store read in one go what the patches will need. Errors show up again when a
@@ -60,14 +62,15 @@ func fetch(ctx context.Context, objects *store.Store, changes []scan.Difference)
 	_ = objects.Fetch(ctx, ids)
 }
 
-func sidesOf(ctx context.Context, objects *store.Store, c scan.Difference) (before, after patch.Side, err error) {
-	if before, err = sideOf(ctx, objects, c.Before); err != nil {
-		return before, after, fmt.Errorf("read the old side of %s: %w", wording.Name(c.Path), err)
+func pairOf(ctx context.Context, objects *store.Store, c scan.Difference) (pair patch.Pair, err error) {
+	pair.Path = c.Path
+	if pair.Before, err = sideOf(ctx, objects, c.Before); err != nil {
+		return pair, fmt.Errorf("read the old side of %s: %w", wording.Name(c.Path), err)
 	}
-	if after, err = sideOf(ctx, objects, c.After); err != nil {
-		return before, after, fmt.Errorf("read the new side of %s: %w", wording.Name(c.Path), err)
+	if pair.After, err = sideOf(ctx, objects, c.After); err != nil {
+		return pair, fmt.Errorf("read the new side of %s: %w", wording.Name(c.Path), err)
 	}
-	return before, after, nil
+	return pair, nil
 }
 
 func sideOf(ctx context.Context, objects *store.Store, f *scan.File) (side patch.Side, err error) {

@@ -60,13 +60,17 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 	if c.ignoredThen == nil { // an earlier version, which did not record it, began the session
 		c.ignoredThen = c.ignoredOf()
 	}
-	var all []loop.Unshown
-	for _, find := range []func(context.Context) ([]loop.Unshown, error){c.hidden, c.converted, c.binaryTexts} {
-		found, err := find(ctx)
+	var found []unseen
+	for _, find := range []func(context.Context) ([]unseen, error){c.hidden, c.converted, c.binaryTexts} {
+		more, err := find(ctx)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, found...)
+		found = append(found, more...)
+	}
+	all, err := legibly(ctx, found)
+	if err != nil {
+		return nil, err
 	}
 	for name := range c.withheld {
 		all = append(all, loop.Unshown{Path: name, Why: loop.WasIgnored, Status: loop.FileAdded})
@@ -172,8 +176,8 @@ const maxLegible = 4 << 20
 
 // binaryTexts returns the binary files of a change that are text except for some bytes, and
 // those that were text when the session began.
-func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
-	var all []loop.Unshown
+func (c *capture) binaryTexts(ctx context.Context) ([]unseen, error) {
+	var all []unseen
 	for _, f := range c.changed {
 		if !f.Binary || c.withheld[f.Path] {
 			continue
@@ -185,15 +189,15 @@ func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
 		if f.Status != loop.FileDeleted {
 			d.After = c.state.Root.Find(f.Path)
 		}
-		before, after, err := sidesOf(ctx, c.store, d)
+		pair, err := pairOf(ctx, c.store, d)
 		if err != nil {
 			return nil, err
 		}
-		text, was, is := legibly(f.Path, before, after)
-		u := loop.Unshown{Path: f.Path, Why: loop.BinaryText, Status: f.Status, Text: text}
-		if after.Mode != patch.Absent && len(before.Content) > 0 && !patch.Binary(before.Content) {
+		u := unseen{Unshown: loop.Unshown{Path: f.Path, Why: loop.BinaryText, Status: f.Status}, pair: pair}
+		if pair.After.Mode != patch.Absent && len(pair.Before.Content) > 0 && !patch.Binary(pair.Before.Content) {
 			u.Why = loop.TurnedBinary
 		}
+		was, is := readable(&u.pair.Before), readable(&u.pair.After)
 		if was || is || u.Why == loop.TurnedBinary { // otherwise it really is binary
 			all = append(all, u)
 		}
@@ -201,14 +205,36 @@ func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
 	return all, nil
 }
 
-// legibly returns the patch of a path with its sides made legible, cut to a readable size, and
-// reports which of them are text.
-func legibly(name string, before, after patch.Side) (text string, was, is bool) {
-	was, is = readable(&before), readable(&after)
-	if changes := patch.File(name, before, after); len(changes) == 1 {
-		text = cutText(changes[0].Patch)
+// An unseen path is what a patch does not show as it is. The zero pair is no text to show instead.
+type unseen struct {
+	loop.Unshown
+	pair patch.Pair // with readable sides
+}
+
+// legibly returns what is not shown, with patches that are cut to a readable size.
+func legibly(ctx context.Context, found []unseen) ([]loop.Unshown, error) {
+	var pairs []patch.Pair
+	for _, u := range found {
+		if u.pair.Path != "" {
+			pairs = append(pairs, u.pair)
+		}
 	}
-	return text, was, is
+	files, err := patch.Files(ctx, pairs...)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string][]string{}
+	for _, f := range files {
+		texts[f.Path] = append(texts[f.Path], f.Patch)
+	}
+	var all []loop.Unshown
+	for _, u := range found {
+		if text := texts[u.pair.Path]; len(text) == 1 { // not of another kind than it was
+			u.Text = cutText(text[0])
+		}
+		all = append(all, u.Unshown)
+	}
+	return all, nil
 }
 
 // readable makes the content of a side legible, or removes it if it is not text. It reports

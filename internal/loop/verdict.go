@@ -203,6 +203,18 @@ type Round struct {
 	Trace    []Phase
 }
 
+// Alone returns what the iteration alone changed, given what had changed before it. It reports false
+// if that is not known, as in logs of earlier versions.
+func (r Round) Alone(before Change) (Change, bool) {
+	switch {
+	case r.Own != nil:
+		return *r.Own, true
+	case before.Empty():
+		return r.Change, true
+	}
+	return Change{}, false
+}
+
 // Outline returns the round without the texts of its turns, checks and patches.
 func (r Round) Outline() Round {
 	r.Attempt.Stdout.Text, r.Attempt.Stderr.Text = "", ""

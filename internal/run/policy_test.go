@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"crypto/sha1"
 	"os"
 	"os/exec"
@@ -110,6 +111,7 @@ func TestSigns(t *testing.T) {
 // rule returns all that a gate says about a case.
 func rule(g policy.Gate, b breaking) (found loop.Inspection, so loop.Ruling) {
 	c := loop.Case{Iteration: 1}
+	var pairs []patch.Pair
 	for path, text := range b.files {
 		side := func(content string) patch.Side {
 			if content == "" {
@@ -117,8 +119,13 @@ func rule(g policy.Gate, b breaking) (found loop.Inspection, so loop.Ruling) {
 			}
 			return patch.Side{Mode: patch.Regular, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content))}
 		}
-		c.Change.Files = append(c.Change.Files, patch.File(path, side(text[0]), side(text[1]))...)
+		pairs = append(pairs, patch.Pair{Path: path, Before: side(text[0]), After: side(text[1])})
 	}
+	files, err := patch.Files(context.Background(), pairs...)
+	if err != nil {
+		panic(err) // there is no git
+	}
+	c.Change.Files = files
 	for _, f := range c.Change.Files {
 		c.Change.Insertions += f.Insertions
 	}

@@ -56,7 +56,7 @@ func BenchmarkOverlay(b *testing.B) {
 					b.Fatal(err)
 				}
 				looked := time.Now()
-				if w, err := v.Written(); err != nil || len(w.Changed) != 10 {
+				if w, err := v.Written(b.Context()); err != nil || len(w.Changed) != 10 {
 					b.Fatal(w, err)
 				}
 				look += time.Since(looked)

@@ -1,35 +1,50 @@
 package view
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
-	"codeloops/internal/diff/lines"
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/file"
 )
 
 // Limits on a patch of what was changed in a view, in bytes.
 const (
-	mostPatched = 1 << 20 // of a file
-	mostPatch   = 64 << 10
+	mostPatched  = 1 << 20  // of a file
+	mostCompared = 16 << 20 // of all files
+	mostPatch    = 64 << 10
 )
 
 // patchOf shows how some existing files were changed. It is for reading only.
-func patchOf(changes []change, paths []string) string {
-	var text []byte
+func patchOf(ctx context.Context, changes []change, paths []string) (string, error) {
+	var texts []patch.Texts
+	var heads []string
+	read := 0
 	for _, c := range changes {
-		if _, is := slices.BinarySearch(paths, c.path()); !is || c.same || len(text) > mostPatch {
+		if _, is := slices.BinarySearch(paths, c.path()); !is || c.same || read > mostCompared {
 			continue
 		}
 		before, was := shown(c.user())
 		after, is := shown(c.own())
-		text = fmt.Appendf(text, "--- %s (%s)\n+++ %s (%s)\n", patch.Quote("a/"+c.path()), was, patch.Quote("b/"+c.path()), is)
-		text, _, _ = lines.Append(text, before, after)
+		heads = append(heads, fmt.Sprintf("--- %s (%s)\n+++ %s (%s)\n", patch.Quote("a/"+c.path()), was, patch.Quote("b/"+c.path()), is))
+		texts = append(texts, patch.Texts{Before: before, After: after})
+		read += len(before) + len(after)
 	}
-	return string(text)
+	hunks, err := patch.Hunks(ctx, 3, texts...)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for i, head := range heads {
+		if text.Len() <= mostPatch {
+			text.WriteString(head + hunks[i])
+		}
+	}
+	return text.String(), nil
 }
 
 // shown returns the text of a file, and says what the file is.

@@ -213,13 +213,15 @@ func (v *View) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 }
 
 // Written returns what was written in the view so far, compared with the current work tree.
-func (v *View) Written() (loop.Written, error) {
+func (v *View) Written(ctx context.Context) (loop.Written, error) {
 	changes, err := v.changes()
 	if err != nil {
 		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
 	}
 	w := v.place.summary(changes)
-	w.Patch = patchOf(changes, w.Changed)
+	if w.Patch, err = patchOf(ctx, changes, w.Changed); err != nil {
+		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
+	}
 	return w, nil
 }
 

@@ -169,7 +169,7 @@ func (u user) run(v *view.View, script string) string {
 
 func (u user) written(v *view.View) loop.Written {
 	u.Helper()
-	w, err := v.Written()
+	w, err := v.Written(u.Context())
 	if err != nil {
 		u.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 type View interface {
 	agent.Starter
 	Dir(dir string) string
-	Written() (loop.Written, error)
+	Written(ctx context.Context) (loop.Written, error)
 	Close() error
 }
 
@@ -41,7 +41,7 @@ func (g ReadOnlyPlayer) Play(ctx context.Context, r agent.Request) (reply agent.
 	if reply, err = g.Agent.Run(ctx, r); err != nil {
 		return reply, w, err
 	}
-	w, err = v.Written()
+	w, err = v.Written(ctx)
 	return reply, w, err
 }
 

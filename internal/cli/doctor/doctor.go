@@ -63,7 +63,7 @@ func (d *Doctor) git(ctx context.Context) Finding {
 	f := Finding{What: "git"}
 	out, err := proc.Output(ctx, proc.Call{Invocation: proc.Invocation{Argv: []string{"git", "--version"}, Dir: d.Host.Dir, Env: d.Host.Environ}, MaxOutput: 4 << 10})
 	if err != nil {
-		f.Detail, f.Hint = err.Error(), "install git: agents need it, and codeloops uses it for filters and partial clones"
+		f.Detail, f.Hint = err.Error(), "install git: agents need it, and codeloops compares files with it"
 		return f
 	}
 	f.OK, f.Detail = true, strings.TrimSpace(string(out))

@@ -18,7 +18,6 @@ import (
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"
 	"codeloops/internal/session/logpatch"
-	"codeloops/internal/session/logpatch/rename"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/sessionview"
 	"codeloops/internal/wording/hint"
@@ -90,7 +89,9 @@ func runSessionsDiff(ctx context.Context, l *command.Logs, r *Restorer, o *diffO
 		return err
 	}
 	if o.renames {
-		change = rename.Find(change)
+		if change, err = logpatch.Renamed(ctx, change); err != nil {
+			return err
+		}
 	}
 	c := l.Console
 	if !c.OutTTY && !o.nameOnly && !o.stat {
@@ -186,9 +187,10 @@ func (o *diffOptions) logged(ctx context.Context, l *command.Logs, one session.O
 	if err != nil || o.iteration == 0 {
 		return round.Change, err
 	}
-	change, missing := logpatch.Own(before, round)
-	for _, m := range missing {
-		l.Tell(m)
+	change, known := round.Alone(before)
+	if !known {
+		return change, hint.Errorf(fmt.Sprintf("--until-iteration %d shows all that had changed by then", o.iteration),
+			"the log of session %s does not hold what iteration %d alone changed", one.ID, o.iteration)
 	}
 	return change, nil
 }

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -8,25 +9,46 @@ import (
 // devNull is the name of a file that does not exist.
 const devNull = "/dev/null"
 
-// appendHeader appends the lines between the first one and the patch, including those of a rename.
-func appendHeader(dst []byte, before, after Side, rename string) []byte {
+// header returns the lines between the first one and the patch.
+func (p Pair) header() (lines string) {
+	before, after := p.Before, p.After
 	switch {
 	case !before.exists():
-		dst = fmt.Appendf(dst, "new file mode %06o\n", after.Mode)
+		lines = fmt.Sprintf("new file mode %06o\n", after.Mode)
 	case !after.exists():
-		dst = fmt.Appendf(dst, "deleted file mode %06o\n", before.Mode)
+		lines = fmt.Sprintf("deleted file mode %06o\n", before.Mode)
 	case before.Mode != after.Mode:
-		dst = fmt.Appendf(dst, "old mode %06o\nnew mode %06o\n", before.Mode, after.Mode)
+		lines = fmt.Sprintf("old mode %06o\nnew mode %06o\n", before.Mode, after.Mode)
 	}
-	dst = append(dst, rename...)
+	if p.From != "" {
+		lines += fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", p.Similarity, Quote(p.From), Quote(p.Path))
+	}
 	if before.ID == after.ID {
-		return dst
+		return lines
 	}
-	dst = fmt.Appendf(dst, "index %x..%x", before.ID, after.ID)
+	lines += fmt.Sprintf("index %x..%x", before.ID, after.ID)
 	if before.Mode == after.Mode {
-		dst = fmt.Appendf(dst, " %06o", after.Mode)
+		lines += fmt.Sprintf(" %06o", after.Mode)
 	}
-	return append(dst, '\n')
+	return lines + "\n"
+}
+
+// names returns what git calls the sides.
+func (p Pair) names() (was, is string) {
+	was, is = Quote("a/"+cmp.Or(p.From, p.Path)), Quote("b/"+p.Path)
+	if !p.Before.exists() {
+		was = devNull
+	}
+	if !p.After.exists() {
+		is = devNull
+	}
+	return was, is
+}
+
+// named returns the lines that name the sides before hunks.
+func (p Pair) named() string {
+	was, is := p.names()
+	return fmt.Sprintf("--- %s%s\n+++ %s%s\n", was, tab(was), is, tab(is))
 }
 
 // tab returns a tab to put after a name with a space, so that GNU patch does not take what follows

@@ -1,5 +1,5 @@
-// Package patch writes the patch of one changed path, byte for byte as
-// `git diff-tree -p -r --full-index --no-renames` does with git's defaults.
+// Package patch writes the patches of changed paths as `git diff-tree -p -r --full-index
+// --no-renames` does with git's defaults. Git compares the texts, see [Hunks].
 //
 // There are two exceptions. A file that is [Side.TooLarge] is not compared. And .gitattributes is
 // ignored: it cannot make a path binary, or say which of its lines start functions.
@@ -7,12 +7,14 @@ package patch
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
-	"codeloops/internal/diff/lines"
 	"codeloops/internal/loop"
 )
 
@@ -46,85 +48,112 @@ type Side struct {
 	TooLarge bool
 }
 
-// File returns the change of a file: nothing if both sides are equal, a deletion and an addition
-// if the kind of file changes, and otherwise one change. A file that is TooLarge counts as
-// binary.
-func File(path string, before, after Side) []loop.FileChange {
-	switch {
-	case before.Mode == after.Mode && before.ID == after.ID:
-		return nil
-	case before.exists() && after.exists() && before.Mode&kindMask != after.Mode&kindMask:
-		return []loop.FileChange{
-			change(path, path, before, Side{}, ""),
-			change(path, path, Side{}, after, ""),
+// A Pair is a path before and after a change.
+type Pair struct {
+	Path          string
+	Before, After Side
+	// From is the path before, and Similarity is in percent, if the file was renamed.
+	From       string
+	Similarity int
+}
+
+// Files returns the changes of some paths, in their order: nothing for one whose sides are equal, a
+// deletion and an addition where the kind of file changes, and otherwise one change. A file that is
+// TooLarge counts as binary.
+func Files(ctx context.Context, pairs ...Pair) (files []loop.FileChange, err error) {
+	var texts []Texts
+	var at []int       // the files of these texts
+	var names []string // the lines before their hunks
+	for _, p := range pairs {
+		for _, p := range p.parts() {
+			if p.textual() {
+				texts, at, names = append(texts, Texts{p.Before.text(), p.After.text()}), append(at, len(files)), append(names, p.named())
+			}
+			files = append(files, p.change())
 		}
-	default:
-		return []loop.FileChange{change(path, path, before, after, "")}
 	}
+	hunks, err := Hunks(ctx, usual, texts...)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range hunks {
+		if text == "" { // as between an empty file and none
+			continue
+		}
+		f := &files[at[i]]
+		f.Patch += names[i] + text
+		f.Insertions, f.Deletions = strings.Count(text, "\n+"), strings.Count(text, "\n-")
+	}
+	return files, nil
 }
 
-// Renamed returns the change of a renamed file. Both sides must exist. Similarity is in percent.
-func Renamed(from, to string, before, after Side, similarity int) loop.FileChange {
-	c := change(from, to, before, after,
-		fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", similarity, Quote(from), Quote(to)))
-	c.Status, c.OldPath = loop.FileRenamed, from
-	return c
+// usual is how many lines git prints around a change.
+const usual = 3
+
+// parts returns the changes that git makes of one.
+func (p Pair) parts() []Pair {
+	switch {
+	case p.Before.Mode == p.After.Mode && p.Before.ID == p.After.ID && p.From == "":
+		return nil
+	case p.Before.exists() && p.After.exists() && p.Before.Mode&kindMask != p.After.Mode&kindMask:
+		return []Pair{{Path: p.Path, Before: p.Before}, {Path: p.Path, After: p.After}}
+	}
+	return []Pair{p}
 }
 
-func change(from, to string, before, after Side, rename string) loop.FileChange {
-	c := loop.FileChange{
-		Path:    to,
-		Status:  loop.FileModified,
-		OldMode: before.Mode,
-		NewMode: after.Mode,
-		OldSize: before.size(),
-		NewSize: after.size(),
+// textual reports whether git compares the sides line by line.
+func (p Pair) textual() bool {
+	return !p.same() && !p.Before.TooLarge && !p.After.TooLarge && !Binary(p.Before.Content) && !Binary(p.After.Content)
+}
+
+// change returns the change without hunks.
+func (p Pair) change() loop.FileChange {
+	before, after := p.Before, p.After
+	f := loop.FileChange{
+		Path: p.Path, OldPath: p.From, Status: loop.FileModified,
+		OldMode: before.Mode, NewMode: after.Mode, OldSize: before.size(), NewSize: after.size(),
 	}
-	was, is := Quote("a/"+from), Quote("b/"+to)
-	head := appendHeader(fmt.Appendf(nil, "diff --git %s %s\n", was, is), before, after, rename)
-	if !before.exists() {
-		was, c.Status = devNull, loop.FileAdded
+	f.Patch = fmt.Sprintf("diff --git %s %s\n", Quote("a/"+cmp.Or(p.From, p.Path)), Quote("b/"+p.Path)) + p.header()
+	switch {
+	case p.From != "":
+		f.Status = loop.FileRenamed
+	case !before.exists():
+		f.Status = loop.FileAdded
+	case !after.exists():
+		f.Status = loop.FileDeleted
 	}
-	if !after.exists() {
-		is, c.Status = devNull, loop.FileDeleted
-	}
+	was, is := p.names()
 	differ := fmt.Sprintf("Binary files %s and %s differ\n", was, is)
 	switch {
-	case before.exists() == after.exists() && before.ID == after.ID:
-		c.Patch = string(head)
+	case p.same(), p.textual():
 	case before.TooLarge || after.TooLarge:
-		c.Binary = true
-		c.Patch = string(head) + differ + tooLarge(before, after)
-	case Binary(before.Content) || Binary(after.Content):
-		c.Binary = true
-		c.Patch = string(head) + differ
-		c.BinaryPatch = string(appendBinary(head, before.Content, after.Content))
+		f.Binary = true
+		f.Patch += differ + tooLarge(before, after)
 	default:
-		// The names are dropped if no line differs, as between an empty file and none.
-		named := fmt.Appendf(head, "--- %s%s\n+++ %s%s\n", was, tab(was), is, tab(is))
-		text, insertions, deletions := lines.Append(named, before.text(), after.text())
-		if len(text) == len(named) {
-			text = head
-		}
-		c.Patch, c.Insertions, c.Deletions = string(text), insertions, deletions
+		f.Binary = true
+		f.BinaryPatch = f.Patch + binary(before.Content, after.Content)
+		f.Patch += differ
 	}
-	return c
+	return f
 }
 
-// appendBinary appends a "GIT binary patch" with both contents in full, so that
-// it applies in both directions. The format is that of `git diff --binary`; the
-// deflated bytes differ from git's.
-func appendBinary(dst, before, after []byte) []byte {
-	dst = append(dst, "GIT binary patch\n"...)
+// same reports whether both sides have the same content.
+func (p Pair) same() bool { return p.Before.exists() == p.After.exists() && p.Before.ID == p.After.ID }
+
+// binary returns a "GIT binary patch" with both contents in full, so that it applies in both
+// directions. The format is that of `git diff --binary`; the deflated bytes differ from git's.
+func binary(before, after []byte) string {
+	var text strings.Builder
+	text.WriteString("GIT binary patch\n")
 	for _, content := range [][]byte{after, before} {
 		var b bytes.Buffer
 		w, _ := zlib.NewWriterLevel(&b, zlib.BestSpeed) // a capture waits for it
 		_, _ = w.Write(content)
 		_ = w.Close() // to memory
 		literal := gitdiff.BinaryFragment{Method: gitdiff.BinaryPatchLiteral, Size: int64(len(content)), RawData: b.Bytes()}
-		dst = append(dst, literal.String()...)
+		text.WriteString(literal.String())
 	}
-	return dst
+	return text.String()
 }
 
 func (s Side) exists() bool { return s.Mode != Absent }

@@ -3,11 +3,15 @@ package patch_test
 import (
 	"crypto/sha1"
 	"fmt"
+	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -129,7 +133,7 @@ func TestFile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := patch.File(c.path, c.before, c.after)
+			got := files(t, patch.Pair{Path: c.path, Before: c.before, After: c.after})
 			if len(got) != len(c.want) {
 				t.Fatalf("%d changes, want %d", len(got), len(c.want))
 			}
@@ -144,41 +148,96 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestApply: git can apply a patch to a work tree, and reverse it.
-func TestApply(t *testing.T) {
+// files returns the changes of some paths.
+func files(t *testing.T, pairs ...patch.Pair) []loop.FileChange {
+	t.Helper()
+	all, err := patch.Files(t.Context(), pairs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestGit: of trees with odd names and contents, the patches are those of `git diff-tree`. Git can
+// apply them to a work tree, and reverse them.
+func TestGit(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the work trees have names and modes that Windows cannot hold")
 	}
-	g := &generator{newRand(9), map[string]file{}}
-	for round := range 8 {
-		before, after := g.worktree(), g.worktree()
-		var c loop.Change
-		for path := range union(before, after) {
-			c.Files = append(c.Files, patch.File(path, sideOf(before[path]), sideOf(after[path]))...)
+	r := rand.New(rand.NewPCG(1, 2))
+	for round := range 20 {
+		before, after := someTree(r), someTree(r)
+		var pairs []patch.Pair
+		for _, path := range slices.Sorted(maps.Keys(union(before, after))) {
+			pairs = append(pairs, patch.Pair{Path: path, Before: sideOf(before[path]), After: sideOf(after[path])})
 		}
+		c := loop.Change{Files: files(t, pairs...)}
 		dir := t.TempDir()
-		writeTree(t, dir, before)
-		gitApply(t, dir, c.ApplicablePatch())
-		compareTree(t, dir, after)
-		gitApply(t, dir, c.ApplicablePatch(), "-R")
-		compareTree(t, dir, before)
-		if t.Failed() {
-			t.Fatalf("round %d:\n%.5000s", round, c.ApplicablePatch())
+		git(t, dir, "", "init", "-q")
+		var ids []string
+		for _, tree := range []commit{before, after} {
+			emptyTree(t, dir)
+			writeTree(t, dir, tree)
+			git(t, dir, "", "add", "-A")
+			ids = append(ids, strings.TrimSpace(git(t, dir, "", "write-tree")))
 		}
+		if want := git(t, dir, "", "diff-tree", "-p", "-r", "--full-index", "--no-renames", ids[0], ids[1]); c.Patch() != want {
+			t.Fatalf("round %d:\n%s\nwant\n%s", round, c.Patch(), want)
+		}
+		git(t, dir, c.ApplicablePatch(), "apply", "--whitespace=nowarn", "-R")
+		compareTree(t, dir, before)
+		git(t, dir, c.ApplicablePatch(), "apply", "--whitespace=nowarn")
+		compareTree(t, dir, after)
 	}
+}
+
+type file struct {
+	mode    uint32
+	content string
+}
+
+// A commit is the files of a tree, by path.
+type commit map[string]file
+
+// someTree returns files at some of the paths that git quotes or marks, and at ordinary ones.
+func someTree(r *rand.Rand) commit {
+	tree := commit{}
+	for _, name := range []string{
+		"plain", "with space", " lead", "trail ", "tab\there", "new\nline", "quote\"d", "back\\slash", "ünïcode", "latin1-\xe9",
+		"bell\a\b\v\f\r", "-dash", "a/b", "a/c d", "#hash", ":colon", "*star?[x]",
+	} {
+		content := strings.Repeat("same\n", r.IntN(9)) + strings.Repeat("func f() {\n\treturn\n}\n", r.IntN(5))
+		switch r.IntN(9) {
+		case 0, 1:
+			continue
+		case 2:
+			tree[name] = file{patch.Symlink, "to" + strconv.Itoa(r.IntN(2))}
+			continue
+		case 3:
+			content += "\x00"
+		case 4:
+			content += "without an end"
+		case 5:
+			content = strings.ReplaceAll(content, "\n", "\r\n")
+		case 6:
+			content += strings.Repeat("long ", 1700) + "\n\x00\n" // git does not look for a NUL that far in
+		}
+		tree[name] = file{[]uint32{patch.Regular, patch.Executable}[r.IntN(2)], content}
+	}
+	return tree
 }
 
 // TestApplySkipsTooLarge: git ignores the line with the sizes of files that are too
 // large.
 func TestApplySkipsTooLarge(t *testing.T) {
 	t.Parallel()
-	c := loop.Change{Files: append(
-		patch.File("large", tooLarge(patch.Regular, 7, 30<<20), tooLarge(patch.Regular, 11, 31<<20)),
-		patch.File("small", patch.Side{}, side(patch.Regular, "hello\n"))...,
+	c := loop.Change{Files: files(t,
+		patch.Pair{Path: "large", Before: tooLarge(patch.Regular, 7, 30<<20), After: tooLarge(patch.Regular, 11, 31<<20)},
+		patch.Pair{Path: "small", After: side(patch.Regular, "hello\n")},
 	)}
 	dir := t.TempDir()
-	gitApply(t, dir, c.ApplicablePatch(), "--exclude=large")
+	git(t, dir, c.ApplicablePatch(), "apply", "--exclude=large")
 	compareTree(t, dir, commit{"small": {patch.Regular, "hello\n"}})
 }
 
@@ -220,6 +279,9 @@ func compareTree(t *testing.T, dir string, want commit) {
 	found := 0
 	err := filepath.WalkDir(dir, func(name string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
+			if err == nil && entry.Name() == ".git" {
+				return fs.SkipDir
+			}
 			return err
 		}
 		found++
@@ -258,15 +320,30 @@ func readFile(name string, entry os.DirEntry) (file, error) {
 	return file{mode, string(content)}, err
 }
 
-func gitApply(t *testing.T, dir, text string, args ...string) {
+// git runs git with nobody's settings.
+func git(t *testing.T, dir, stdin string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"apply", "--whitespace=nowarn"}, args...)...)
-	cmd.Dir = dir
-	// Outside any repository, as a user may apply a patch.
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.Env = append(cmd.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "HOME="+dir, "XDG_CONFIG_HOME="+dir)
-	cmd.Stdin = strings.NewReader(text)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git apply %s: %v\n%s\n%.5000s", strings.Join(args, " "), err, out, text)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// emptyTree removes everything but the repository.
+func emptyTree(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != ".git" && err == nil {
+			err = os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

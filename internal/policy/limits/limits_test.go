@@ -1,6 +1,7 @@
 package limits_test
 
 import (
+	"context"
 	"crypto/sha1"
 	"fmt"
 	"maps"
@@ -29,10 +30,15 @@ func change(before, after tree) loop.Change {
 		all = tree{}
 	}
 	maps.Copy(all, after)
-	var c loop.Change
+	var pairs []patch.Pair
 	for _, p := range slices.Sorted(maps.Keys(all)) {
-		c.Files = append(c.Files, patch.File(p, side(before, p), side(after, p))...)
+		pairs = append(pairs, patch.Pair{Path: p, Before: side(before, p), After: side(after, p)})
 	}
+	files, err := patch.Files(context.Background(), pairs...)
+	if err != nil {
+		panic(err) // there is no git
+	}
+	c := loop.Change{Files: files}
 	for _, f := range c.Files {
 		c.Insertions += f.Insertions
 		c.Deletions += f.Deletions

@@ -1,6 +1,7 @@
 package tamper_test
 
 import (
+	"context"
 	"crypto/sha1"
 	"flag"
 	"fmt"
@@ -29,11 +30,15 @@ func change(before, after map[string]string) loop.Change {
 	for p := range after {
 		paths[p] = true
 	}
-	var c loop.Change
+	var pairs []patch.Pair
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
-		c.Files = append(c.Files, patch.File(p, side(before, p), side(after, p))...)
+		pairs = append(pairs, patch.Pair{Path: p, Before: side(before, p), After: side(after, p)})
 	}
-	return c
+	files, err := patch.Files(context.Background(), pairs...)
+	if err != nil {
+		panic(err) // there is no git
+	}
+	return loop.Change{Files: files}
 }
 
 func side(tree map[string]string, path string) patch.Side {

@@ -26,7 +26,7 @@ type Starter interface {
 type View interface {
 	Starter
 	Dir(dir string) string
-	Written() (loop.Written, error)
+	Written(ctx context.Context) (loop.Written, error)
 	Prints(paths []string) ([]string, error)
 	Discard(context.Context) error
 	Close() error
@@ -113,7 +113,7 @@ func (r *Runner) each(ctx context.Context, again string, take func(loop.CheckRes
 		if err != nil {
 			return err
 		}
-		if result.Written, err = v.Written(); err != nil {
+		if result.Written, err = v.Written(ctx); err != nil {
 			return err
 		}
 		result.Changed = fewest(result.Written.Changed)
@@ -193,7 +193,7 @@ func (r *Runner) Command(ctx context.Context, step loop.Step, command string) (r
 	if result, err = r.run(ctx, v, command, filepath.Join(r.Outputs, string(step)+".out")); err != nil {
 		return result, err
 	}
-	result.Written, err = v.Written()
+	result.Written, err = v.Written(ctx)
 	return result, err
 }
 
@@ -207,11 +207,11 @@ func fewest(paths []string) []string {
 // who wrote it.
 type inPlace struct{ Starter }
 
-func (inPlace) Dir(dir string) string              { return dir }
-func (inPlace) Written() (w loop.Written, _ error) { return w, nil }
-func (inPlace) Prints([]string) ([]string, error)  { return nil, nil }
-func (inPlace) Discard(context.Context) error      { return nil }
-func (inPlace) Close() error                       { return nil }
+func (inPlace) Dir(dir string) string                             { return dir }
+func (inPlace) Written(context.Context) (w loop.Written, _ error) { return w, nil }
+func (inPlace) Prints([]string) ([]string, error)                 { return nil, nil }
+func (inPlace) Discard(context.Context) error                     { return nil }
+func (inPlace) Close() error                                      { return nil }
 
 // run runs one command, with its output going to the file out.
 func (r *Runner) run(ctx context.Context, v View, command, out string) (loop.CheckResult, error) {

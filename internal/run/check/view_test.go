@@ -67,7 +67,7 @@ func files(dir string) (map[string]string, error) {
 	})
 }
 
-func (d copyView) Written() (w loop.Written, err error) {
+func (d copyView) Written(context.Context) (w loop.Written, err error) {
 	if err := d.step("look"); err != nil {
 		return w, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/lines"
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/wording/hint"
 )
@@ -72,16 +71,27 @@ func (k *committer) merge(ctx context.Context, c diff.BlobChange, file diff.Blob
 			return file, false, nil
 		}
 	}
-	if without, ok := lines.Merge(texts[2], texts[1], texts[0], true); ok && !bytes.Equal(without, texts[1]) {
-		if again, ok := lines.Merge(texts[0], without, texts[2], true); ok && bytes.Equal(again, texts[1]) {
-			merged.ID = file.ID // it has the change already
-			return merged, true, nil
-		}
+	if has, err := contains(ctx, texts[0], texts[1], texts[2]); err != nil || has {
+		merged.ID = file.ID
+		return merged, has, err
 	}
-	text, ok := lines.Merge(texts[0], texts[1], texts[2], k.inHead[c.Path] == k.atBase[c.Path])
+	text, ok, err := merge(ctx, texts[0], texts[1], texts[2], k.inHead[c.Path] == k.atBase[c.Path])
+	if err != nil {
+		return file, false, fmt.Errorf("merge %s: %w", c.Path, err)
+	}
 	merged.ID = plumbing.ComputeHash(plumbing.BlobObject, text).String()
 	k.made[merged.ID] = text
 	return merged, ok, nil
+}
+
+// contains reports whether a text has the change from before to after already: it can be taken back, and made again.
+func contains(ctx context.Context, before, text, after []byte) (bool, error) {
+	without, ok, err := merge(ctx, after, text, before, true)
+	if err != nil || !ok || bytes.Equal(without, text) {
+		return false, err
+	}
+	again, ok, err := merge(ctx, before, without, after, true)
+	return ok && bytes.Equal(again, text), err
 }
 
 // follows returns what the index is to hold of a file. What the user has staged as it is in the work tree stays.
@@ -122,8 +132,8 @@ func (k *committer) held(ctx context.Context, c diff.BlobChange) (bool, error) {
 	if after == nil { // too large
 		return true, nil
 	}
-	without, ok := lines.Merge(after, now, before, true)
-	return !ok || !bytes.Equal(without, now), nil
+	without, ok, err := merge(ctx, after, now, before, true)
+	return !ok || !bytes.Equal(without, now), err
 }
 
 // maxMerged is the size up to which it is looked whether a file holds a change.

@@ -20,7 +20,6 @@ import (
 	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
-	"codeloops/internal/session/logpatch"
 	"codeloops/internal/session/sessionview"
 )
 
@@ -169,9 +168,10 @@ func (f *follower) event(entry session.Entry) {
 }
 
 func (f *follower) round(r loop.Round) {
-	own, missing := logpatch.Own(f.before, r)
-	for _, m := range missing {
-		f.notes = append(f.notes, m.Error())
+	own, known := r.Alone(f.before)
+	if !known {
+		own = r.Change
+		f.notes = append(f.notes, "the log does not hold what this iteration alone changed: the diff begins at the start of the session")
 	}
 	f.before = r.Change
 	of := f.under()

@@ -2,8 +2,7 @@
 //
 // For each iteration, a log has everything that had changed since the session began, as
 // patches, but no file. [Part.Apply] makes the file of an iteration from the one that the
-// session began with. Logs of earlier versions do not hold what one iteration changed:
-// [Between] computes it from the patches before and after it.
+// session began with.
 package logpatch
 
 import (
@@ -154,4 +153,75 @@ func Only(f loop.FileChange) (only patch.Side, whole bool) {
 		}
 	}
 	return sideOf(version, nil), false
+}
+
+// start returns the content at the session's beginning, if a patch holds it in full; then it
+// is not nil.
+func start(was, is []Part) (content []byte, ok bool) {
+	if !was[0].Old.Exists() {
+		return []byte{}, true
+	}
+	for _, parts := range [][]Part{was, is} {
+		if len(parts) == 0 {
+			continue
+		}
+		p := parts[0]
+		switch {
+		case p.Old.Mode == patch.Gitlink:
+			return []byte{}, true
+		case p.reverse != nil:
+			now, _ := p.apply(nil) // enough for a literal patch
+			if content, err := p.back(now); err == nil && p.Old.Has(content) {
+				return content, true
+			}
+		case !p.New.Exists() && !p.missing:
+			return removed(p), true
+		}
+	}
+	return nil, false
+}
+
+// removed returns the content that a textual deletion removes.
+func removed(p Part) []byte {
+	content := []byte{}
+	for _, hunk := range p.text {
+		for _, line := range hunk.Lines {
+			content = append(content, line.Line...)
+		}
+	}
+	return content
+}
+
+// side is the new side of a path's parts, if they and base determine it fully.
+func side(parts []Part, base []byte, known bool) (patch.Side, bool) {
+	last := parts[len(parts)-1]
+	switch {
+	case !last.New.Exists():
+		return patch.Side{}, true
+	case last.New.Mode == patch.Gitlink:
+		return sideOf(last.New, nil), true
+	case !last.Old.Exists():
+		base, known = []byte{}, true
+	}
+	if !known && last.forward == nil || last.missing {
+		return patch.Side{}, false
+	}
+	content, err := last.apply(base)
+	if err != nil || !last.New.Has(content) {
+		return patch.Side{}, false
+	}
+	return sideOf(last.New, content), true
+}
+
+func sideOf(v Version, content []byte) patch.Side {
+	if !v.Exists() {
+		return patch.Side{}
+	}
+	id := v.ID
+	if v.Mode != patch.Gitlink && content != nil {
+		id = blobID(content) // the patch may abbreviate it
+	}
+	s := patch.Side{Mode: v.Mode, Content: content}
+	_, _ = hex.Decode(s.ID[:], []byte(id)) // an abbreviated one fills the beginning
+	return s
 }

@@ -24,10 +24,10 @@ import (
 func repository(t *testing.T, s state) string {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, nil, "init", "-q")
+	git(t, dir, "init", "-q")
 	write(t, dir, s)
-	git(t, dir, nil, "add", "-A")
-	git(t, dir, nil, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "base")
+	git(t, dir, "add", "-A")
+	git(t, dir, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "base")
 	return dir
 }
 
@@ -208,7 +208,7 @@ func TestRebuildStaysInside(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := onDisk(t, dir)
-		hooks := git(t, dir, nil, "config", "--list", "--local")
+		hooks := git(t, dir, "config", "--list", "--local")
 		change := loop.Change{Files: []loop.FileChange{
 			{Path: "fine", Patch: "diff --git a/fine b/fine\nnew file mode 100644\n--- /dev/null\n+++ b/fine\n@@ -0,0 +1 @@\n+fine\n"},
 			{Path: path, Patch: "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+evil\n"},
@@ -222,7 +222,7 @@ func TestRebuildStaysInside(t *testing.T) {
 		if entries, _ := os.ReadDir(outside); len(entries) > 0 {
 			t.Fatalf("%q was written outside of the work tree", path)
 		}
-		if _, err := os.Stat(filepath.Join(dir, ".git", "hooks", "post-checkout")); err == nil || hooks != git(t, dir, nil, "config", "--list", "--local") {
+		if _, err := os.Stat(filepath.Join(dir, ".git", "hooks", "post-checkout")); err == nil || hooks != git(t, dir, "config", "--list", "--local") {
 			t.Errorf("%q was written to the repository", path)
 		}
 	}

@@ -1,7 +1,7 @@
 package logpatch_test
 
 import (
-	"bytes"
+	"context"
 	"crypto/sha1"
 	"errors"
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,13 +38,18 @@ func side(f file) patch.Side {
 }
 
 // change returns what a log holds about the change from one state to another.
-func change(before, after state) (c loop.Change) {
+func change(before, after state) loop.Change {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
+	var pairs []patch.Pair
 	for _, path := range slices.Sorted(maps.Keys(all)) {
-		c.Files = append(c.Files, patch.File(path, side(before[path]), side(after[path]))...)
+		pairs = append(pairs, patch.Pair{Path: path, Before: side(before[path]), After: side(after[path])})
 	}
-	return c
+	files, err := patch.Files(context.Background(), pairs...)
+	if err != nil {
+		panic(err) // there is no git
+	}
+	return loop.Change{Files: files}
 }
 
 type generator struct{ *rand.Rand }
@@ -131,45 +135,6 @@ func states(seed uint64) (start, first, second state) {
 	return start, first, second
 }
 
-// TestBetween makes random histories. An iteration's change, computed from the two diffs alone,
-// leads from one state to the other, and reads like a direct comparison, except for context that no
-// diff contains.
-func TestBetween(t *testing.T) {
-	t.Parallel()
-	files, same := 0, 0
-	for seed := range uint64(200) {
-		start, first, second := states(seed)
-		got, missing := logpatch.Between(change(start, first), change(start, second))
-		if len(missing) > 0 {
-			t.Fatalf("seed %d: %v", seed, errors.Join(missing...))
-		}
-		if now := applied(t, first, got); !maps.Equal(now, second) {
-			t.Fatalf("seed %d: the files differ\n%s", seed, got.Patch())
-		}
-		want := change(first, second)
-		if len(got.Files) != len(want.Files) {
-			t.Fatalf("seed %d: %d files, want %d", seed, len(got.Files), len(want.Files))
-		}
-		for i, f := range got.Files {
-			w := want.Files[i]
-			files++
-			if untitled(f) == untitled(w) && f.Insertions == w.Insertions && f.Deletions == w.Deletions && f.Status == w.Status {
-				same++
-			}
-		}
-	}
-	if files < 500 || same < files-files/50 {
-		t.Errorf("%d files, of which %d equal a direct comparison", files, same)
-	}
-}
-
-// untitled returns the patch without the function names in hunk headers, since a function may begin
-// above the lines in the diffs.
-func untitled(f loop.FileChange) string {
-	c := loop.Change{Files: []loop.FileChange{f}}
-	return regexp.MustCompile(`(?m)^(@@ [^@]+ @@).*$`).ReplaceAllString(c.ApplicablePatch(), "$1")
-}
-
 // applied returns a state after a change.
 func applied(t *testing.T, s state, c loop.Change) state {
 	t.Helper()
@@ -230,74 +195,10 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// TestBetweenForeign: changes can be computed from diffs without object names.
-func TestBetweenForeign(t *testing.T) {
-	t.Parallel()
-	diff := func(line string) loop.Change {
-		return loop.Change{Files: []loop.FileChange{{Path: "f", Patch: "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+" + line + "\n"}}}
-	}
-	for _, c := range []struct {
-		before, after loop.Change
-		want          string
-	}{
-		{diff("new"), diff("newer"), "-new\n+newer\n"},
-		{diff("new"), loop.Change{}, "-new\n+old\n"},
-		{loop.Change{}, diff("new"), "-old\n+new\n"},
-	} {
-		got, missing := logpatch.Between(c.before, c.after)
-		if want := "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n" + c.want; got.Patch() != want || len(missing) > 0 {
-			t.Errorf("%v\n%s", missing, got.Patch())
-		}
-	}
-	if got, missing := logpatch.Between(diff("new"), diff("new")); !got.Empty() || len(missing) > 0 {
-		t.Errorf("%v\n%s", missing, got.Patch())
-	}
-}
-
-// TestBetweenMissing: files whose diffs are incomplete are named.
-func TestBetweenMissing(t *testing.T) {
-	t.Parallel()
-	large := loop.FileChange{
-		Path: "huge file", Status: loop.FileModified, Binary: true,
-		Patch: "diff --git a/huge file b/huge file\nindex 1..2 100644\nBinary files a/huge file and b/huge file differ\n",
-	}
-	later := large
-	later.Patch = strings.Replace(large.Patch, "..2", "..3", 1)
-	got, missing := logpatch.Between(loop.Change{Files: []loop.FileChange{large}}, loop.Change{Files: []loop.FileChange{later}})
-	want := "diff --git a/huge file b/huge file\nBinary files a/huge file and b/huge file differ\n"
-	if len(missing) != 1 || got.Patch() != want {
-		t.Errorf("%v\n%s", missing, got.Patch())
-	}
-}
-
-// TestBetweenGit: git accepts the change of an iteration.
-func TestBetweenGit(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(12) {
-		start, first, second := states(seed)
-		dir := t.TempDir()
-		git(t, dir, nil, "init", "-q")
-		write(t, dir, first)
-		git(t, dir, nil, "add", "-A")
-		c, _ := logpatch.Between(change(start, first), change(start, second))
-		if !c.Empty() {
-			git(t, dir, []byte(c.ApplicablePatch()), "apply", "--index", "--whitespace=nowarn")
-		}
-		got := git(t, dir, nil, "write-tree")
-		other := t.TempDir()
-		git(t, other, nil, "init", "-q")
-		write(t, other, second)
-		git(t, other, nil, "add", "-A")
-		if want := git(t, other, nil, "write-tree"); got != want {
-			t.Errorf("seed %d: tree %s, want %s", seed, got, want)
-		}
-	}
-}
-
-func git(t *testing.T, dir string, stdin []byte, args ...string) string {
+func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -322,18 +223,67 @@ func write(t *testing.T, dir string, s state) {
 	}
 }
 
-// FuzzBetween reads diffs as in an edited log.
-func FuzzBetween(f *testing.F) {
-	for seed := range uint64(8) {
-		start, first, second := states(seed)
-		f.Add(change(start, first).ApplicablePatch(), change(start, second).ApplicablePatch())
-	}
-	f.Add("diff --git a/x b/x\n@@ -99999999999,1 +1 @@\n-a\n+b\n", "")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		before := loop.Change{Files: []loop.FileChange{{Path: "x", Patch: a}}}
-		after := loop.Change{Files: []loop.FileChange{{Path: "x", Patch: b}}}
-		if c, _ := logpatch.Between(before, after); strings.Contains(c.Patch(), "_\x1a") && !strings.Contains(a+b, "_\x1a") {
-			t.Errorf("a placeholder is shown: %q", c.Patch())
+// TestRenamed: git says which of the files that are gone are which of the new ones. Of one whose content
+// the log does not hold, nothing but the name may have changed.
+func TestRenamed(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("line\n", 9)
+	big := func(id byte) file { return file{patch.Regular, string(rune("ab"[id])) + "\x00"} }
+	for name, c := range map[string]struct {
+		before, after state
+		want          string // old>new of each renamed file
+	}{
+		"moved":                 {state{"a/x y": {patch.Regular, long}}, state{"b/x y": {patch.Regular, long}}, "a/x y>b/x y"},
+		"and edited":            {state{"a": {patch.Regular, long}}, state{"b": {patch.Executable, long + "more\n"}}, "a>b"},
+		"another file":          {state{"a": {patch.Regular, long}}, state{"b": {patch.Regular, "other\n"}}, ""},
+		"a link":                {state{"a": {patch.Symlink, "to"}}, state{"b": {patch.Symlink, "to"}}, "a>b"},
+		"a file and a link":     {state{"a": {patch.Regular, "to"}}, state{"b": {patch.Symlink, "to"}}, ""},
+		"to an odd name":        {state{"a": {patch.Regular, long}}, state{"d/\n\"ü": {patch.Regular, long}}, "a>d/\n\"ü"},
+		"not held, the same":    {state{"a": big(0)}, state{"b": big(0)}, "a>b"},
+		"not held, another one": {state{"a": big(0)}, state{"b": big(1)}, ""},
+	} {
+		was := change(c.before, c.after)
+		for i := range was.Files {
+			if strings.HasPrefix(name, "not held") {
+				was.Files[i].BinaryPatch = ""
+			}
 		}
+		got, err := logpatch.Renamed(t.Context(), was)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var renamed []string
+		for _, f := range got.Files {
+			if f.Status == loop.FileRenamed {
+				renamed = append(renamed, f.OldPath+">"+f.Path)
+			}
+		}
+		if strings.Join(renamed, " ") != c.want || (c.want != "") != (len(got.Files) == 1) {
+			t.Errorf("%s: %q of %d files, want %q", name, renamed, len(got.Files), c.want)
+		}
+		if name == "and edited" && !strings.Contains(got.Patch(), "rename from a\nrename to b\nindex ") {
+			t.Errorf("%s:\n%s", name, got.Patch())
+		}
+	}
+}
+
+// FuzzParse reads diffs as in an edited log.
+func FuzzParse(f *testing.F) {
+	start, first, _ := states(1)
+	for _, part := range change(start, first).Files {
+		f.Add(part.Patch, "a\n")
+		f.Add(part.BinaryPatch, "")
+	}
+	f.Add("diff --git a/x b/x\n@@ -99999999999,1 +1 @@\n-a\n+b\n", "a\n")
+	f.Fuzz(func(t *testing.T, text, old string) {
+		change := loop.FileChange{Path: "x", Patch: text}
+		p, err := logpatch.Parse(change)
+		if err != nil {
+			return
+		}
+		if now, err := p.Apply([]byte(old)); err == nil && p.New.Exists() && !p.New.Has(now) {
+			t.Errorf("%q on %q gives %q, which is not what was recorded", text, old, now)
+		}
+		logpatch.Only(change)
 	})
 }
