@@ -42,28 +42,20 @@ func TestBenchSessions(t *testing.T) { //nolint:paralleltest // it measures
 	for i, args := range [][]string{{"list"}, {"stats"}, {"list", "--json"}, {"show", "--no-pager", "latest"}, {"show", "--no-pager", "latest~1"}, {"show", "--brief", "2025-01-01T01-00-00Z"}} {
 		argv := append([]string{"sessions"}, sub(many, args...)...)
 		name := strings.Join(args, " ")
-		m.time(name+", index made, logs looked through", 6, nil, argv)
 		m.time(name+", warm", 20, nil, argv)
-		m.time(name+", no index", 5, func() { unindex(t, many) }, argv)
 		if i < 2 && dropCaches() == nil {
-			m.time(name+", no index, nothing in memory", 3, func() { unindex(t, many); _ = dropCaches() }, argv)
+			m.time(name+", nothing in memory", 3, func() { _ = dropCaches() }, argv)
 		}
 	}
 	m.time("search, all logs", 5, nil, append([]string{"sessions"}, sub(many, "search", "more of it")...))
 	m.time("search, logs of a week", 10, nil, append([]string{"sessions"}, sub(many, "search", "more of it", "--after", "2026-02-15")...))
-	m.time("list, no index, ends without totals", 5, func() { unindex(t, old) }, append([]string{"sessions"}, sub(old, "list")...))
+	m.time("list, ends without totals", 5, nil, append([]string{"sessions"}, sub(old, "list")...))
+	m.time("stats, ends without totals", 3, nil, append([]string{"sessions"}, sub(old, "stats")...))
 	m.time("250 MB: show --brief", 10, nil, []string{"sessions", "show", "--brief", small})
 	m.time("1 GB: show --brief", 10, nil, []string{"sessions", "show", "--brief", large})
 	m.time("250 MB: replay --verify", 3, nil, []string{"replay", "--verify", small})
 	m.time("1 GB: replay --verify", 3, nil, []string{"replay", "--verify", large})
 	m.time("1 GB: sessions diff", 3, nil, []string{"sessions", "diff", large})
-}
-
-func unindex(t *testing.T, dir string) {
-	t.Helper()
-	if err := os.Remove(filepath.Join(dir, ".index")); err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
 }
 
 // dropCaches drops the kernel's page cache, which only root may do.

@@ -2,7 +2,6 @@
 // run's events happen.
 //
 // The format is described in docs/session-format.md. [Encode] and [Reader] are the two ends of
-// one codec. A [Store] is a directory of logs, with an index derived from them; a [Recorder]
-// writes one log, a [Lock] keeps a second run out of the same work tree, and a [Result] is the
-// document that says how a run ended.
+// one codec. A [Store] is a directory of logs; a [Recorder] writes one log, a [Lock] keeps a
+// second run out of the same work tree, and a [Result] is the document that says how a run ended.
 package session

@@ -21,7 +21,7 @@ type Leftover struct {
 }
 
 // draft matches temporary files, which are renamed within moments.
-var draft = regexp.MustCompile(`^\.(codeloops|doctor|index|redacted)-[0-9]+$`)
+var draft = regexp.MustCompile(`^\.((codeloops|doctor|index|redacted)-[0-9]+|index)$`)
 
 // soon is how old such a file may be without being a leftover.
 const soon = time.Hour

@@ -38,26 +38,31 @@ type Overview struct {
 	// Duration reaches to the end of the session or, without one, to its last
 	// line.
 	Duration time.Duration
-	// Problem is what is wrong with the log after its first line; the rest can
-	// be relied on. Err has what is wrong with its beginning.
+	// Problem is what is wrong with the end of the log; the rest can be relied on. Err has what is
+	// wrong with its beginning.
 	Problem error
-	// Rest says that lines after a bad first one could be read, and that this overview
-	// tells what they hold. Only [Store.Survey] reads them.
-	Rest bool
-
-	through bool // all of the log was searched for a problem
 }
 
-// Tells reports whether anything of the session could be read.
-func (o Overview) Tells() bool { return o.Err == nil || o.Rest }
+// Tells reports whether the log tells anything of the session: where its first line cannot be read,
+// the last one may.
+func (o Overview) Tells() bool { return o.Err == nil || o.Outcome != nil }
 
 // Look returns the overview of the log at path.
-func Look(path string) Overview {
-	o, _ := lookAt(path)
-	if o.Outcome == nil && o.Err == nil {
-		o.Problem = o.readLast()
+func Look(path string) (o Overview) {
+	for range 3 {
+		var then file.Stamp
+		o, then = lookAt(path)
+		if o.Outcome == nil && o.Err == nil {
+			o.Problem = o.readLast()
+		}
+		if o.live(); o.Status != Crashed || o.Err != nil || file.At(path) == then {
+			break
+		}
+		// The log has changed since: the session may have ended meanwhile.
 	}
-	o.live()
+	if o.Started.IsZero() {
+		o.Started, _ = Began(o.ID)
+	}
 	return o
 }
 

@@ -86,11 +86,16 @@ func (s *Search) Logs(ctx context.Context, logs []Overview) ([]Found, error) {
 	return found, nil
 }
 
-// one searches a log. It skips bad lines, which a [Store.Survey] reports.
+// one searches a log. It skips bad lines; the first one is named.
 func (s *Search) one(ctx context.Context, o Overview) Found {
 	found := Found{Overview: o}
 	known := map[Match]bool{}
-	for entry, err := range Sound(ReadLean(o.Path), nil) {
+	bad := func(err error) {
+		if o.Err == nil && o.Problem == nil && found.Unread == nil { // else it is known
+			found.Unread = err
+		}
+	}
+	for entry, err := range Sound(ReadLean(o.Path), bad) {
 		if err != nil || ctx.Err() != nil {
 			found.Unread = err
 			return found

@@ -37,9 +37,7 @@ func (e *AmbiguousError) Error() string {
 
 // A Store is a directory of session logs.
 type Store struct {
-	dir    string // absolute
-	racy   time.Duration
-	atOnce int64 // bytes
+	dir string // absolute
 }
 
 // NewStore returns the store in a directory, which need not exist.
@@ -48,7 +46,7 @@ func NewStore(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session directory %s: %w", dir, err)
 	}
-	return &Store{dir: abs, racy: coarsest, atOnce: atOnce}, nil
+	return &Store{dir: abs}, nil
 }
 
 // Dir returns the absolute path of the directory.

@@ -118,7 +118,11 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 		return err
 	}
 	none := len(all) == 0
+	if q.Sort == sessionview.ByCost {
+		session.Count(all)
+	}
 	picked := q.Pick(all)
+	session.Count(picked)
 	if o.json {
 		return l.Console.JSON(sessionview.Rows(picked))
 	}
@@ -285,7 +289,9 @@ one with the same prompt in the same directory.`,
 				return err
 			}
 			c := l.Console
-			st := sessionview.NewStats(q.Pick(slices.Clone(all)), all, c.Now().Location())
+			picked := q.Pick(slices.Clone(all))
+			session.Count(picked)
+			st := sessionview.NewStats(picked, all, c.Now().Location())
 			return c.Show(asJSON, st, sessionview.Charts(st, c.Screen(), c.OutTTY))
 		},
 	}

@@ -58,7 +58,7 @@ func TestPick(t *testing.T) {
 	all := func() []session.Overview {
 		return []session.Overview{
 			one("a", 1, nil), one("b", 2, long), one("c", 3, crashed),
-			one("broken", 4, func(o *session.Overview) { o.Err = io.ErrUnexpectedEOF }),
+			one("broken", 4, func(o *session.Overview) { o.Err, o.Outcome = io.ErrUnexpectedEOF, nil }),
 			one("d", 5, func(o *session.Overview) { o.Session.Critic.Agent = "opencode" }),
 		}
 	}
@@ -142,7 +142,7 @@ func TestTableFits(t *testing.T) {
 func TestTableBeheaded(t *testing.T) {
 	t.Parallel()
 	list := []session.Overview{one("beheaded", 1, func(o *session.Overview) {
-		o.Session, o.Err, o.Rest = loop.Session{}, io.ErrUnexpectedEOF, true
+		o.Session, o.Err = loop.Session{}, io.ErrUnexpectedEOF
 	})}
 	var out bytes.Buffer
 	err := sessionview.Table(&out, sessionview.Query{}.Pick(list), sessionview.Screen{Width: 100, Style: lipgloss.NewRenderer(io.Discard)})

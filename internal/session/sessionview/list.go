@@ -86,7 +86,7 @@ func Tabs(w io.Writer, picked []session.Overview) error {
 }
 
 func purpose(o session.Overview) string {
-	if o.Rest {
+	if o.Err != nil {
 		return "(the first line of its log cannot be read)"
 	}
 	return o.Session.Prompt
