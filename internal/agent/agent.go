@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,6 +111,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	if err := r.check(); err != nil {
 		return Reply{}, err
 	}
+	a = &Agent{spec: a.spec.handing(r.Prompt), model: a.model, at: a.at, paths: a.paths}
 	path, ok := a.paths[r.Access]
 	if !ok {
 		return Reply{}, fmt.Errorf("the agent %s was not set up for %s turns", a.spec.Name, r.Access)
@@ -160,6 +162,8 @@ func (a *Agent) prepare(r Request, name string, cmd *proc.Command) (tidy func(),
 		}
 	case File:
 		files[name+promptSuffix] = r.Prompt
+	case talk:
+		cmd.StdinPipe = true // the decoder writes to it
 	case Stdin, Pipe:
 		cmd.Stdin, cmd.StdinPipe = []byte(r.Prompt), a.spec.Prompt == Pipe
 	}
@@ -205,6 +209,9 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 	hopeful, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	l := newListener(a.spec.Output, a.at.Limits.Keep, r.Watch, giveUp)
+	if a.spec.Prompt == talk {
+		cmd.More = a.converse(l.decoder, cmd.Dir, r)
+	}
 	cmd.Watch = l.hear
 	starter := a.at.Starter
 	if r.Starter != nil {
@@ -223,6 +230,22 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 	reply := a.spec.reply(r.Access, res, l.end())
 	reply.Agent, reply.Resumed, reply.SessionID = a.Ref(), a.spec.canResume(r.Conversation), a.sessionID(r)
 	return reply, err
+}
+
+// converse has the decoder speak with the agent, and returns what it says.
+func (a *Agent) converse(d *transcript.Decoder, dir string, r Request) io.ReadCloser {
+	box := newMailbox()
+	t := transcript.Talk{
+		Prompt: r.Prompt, Dir: dir, Name: a.sessionID(r),
+		Allow: r.Access == loop.Write || slices.Equal(a.spec.ReadOnly, a.spec.Write), // a critic that may build
+		Send:  box.send,
+		End:   func() { _ = box.Close() }, // which never fails
+	}
+	if a.spec.canResume(r.Conversation) {
+		t.Resume = r.Conversation.ID
+	}
+	d.Converse(t)
+	return box
 }
 
 // Ref returns the agent's name and model, as events hold them.

@@ -57,7 +57,12 @@ const sample = "Looked around.\nDECISION: DONE\nSUMMARY: all of it works\n"
 func fake(record, does string) int {
 	c := call{Args: os.Args[1:], Env: os.Environ()}
 	c.Dir, _ = os.Getwd()
-	c.Stdin, _ = io.ReadAll(os.Stdin) // reads until the end of the file
+	talks := slices.Contains(c.Args, "--acp")
+	if talks {
+		c.Stdin = talkACP()
+	} else {
+		c.Stdin, _ = io.ReadAll(os.Stdin) // reads until the end of the file
+	}
 	if len(c.Args) > 0 {
 		last := c.Args[len(c.Args)-1]
 		if st, err := os.Stat(last); err == nil {
@@ -76,6 +81,9 @@ func fake(record, does string) int {
 	if i := slices.Index(c.Args, "--usage-output-file"); i >= 0 {
 		_ = os.WriteFile(c.Args[i+1], []byte(`{"modelMetrics":{"m":{"usage":{"inputTokens":1000,"cacheReadTokens":300,"outputTokens":20}}}}`), 0o600)
 	}
+	if talks {
+		return 0
+	}
 	if does == "" {
 		return scripted.Main(context.Background(), scripted.Invocation{
 			Args:  []string{"--script", os.Getenv("FAKE_SCENARIO"), "--format", os.Getenv("FAKE_FORMAT")},
@@ -83,6 +91,25 @@ func fake(record, does string) int {
 		})
 	}
 	return misbehave(does)
+}
+
+// talkACP answers requests of the Agent Client Protocol until the input ends, and returns the prompt.
+func talkACP() (prompt []byte) {
+	fmt.Fprint(os.Stderr, "a warning\n")
+	for in := json.NewDecoder(os.Stdin); ; {
+		var request struct {
+			ID     int
+			Params struct{ Prompt []struct{ Text string } }
+		}
+		if in.Decode(&request) != nil {
+			return prompt
+		}
+		if len(request.Params.Prompt) > 0 {
+			prompt = []byte(request.Params.Prompt[0].Text)
+			fmt.Printf(`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"text":%q}}}}`+"\n", sample)
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"c1","stopReason":"end_turn"}}`+"\n", request.ID)
+	}
 }
 
 func misbehave(does string) int {

@@ -12,6 +12,9 @@ import (
 // reply converts a result. Of a structured output the turn holds the agent's messages
 // instead of the events; said is nil for text.
 func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report) Reply {
+	if s.Prompt == talk && said.Closed && res.Stop == proc.StopNone {
+		res.ExitCode = 0 // it has answered, and was told to end
+	}
 	if said != nil && said.Closed && !said.Spinning && (res.Stop == proc.StopIdle || res.Stop == proc.StopTimeout) {
 		res.Stop, res.ExitCode = proc.StopNone, 0 // it had said all, but did not exit
 	}

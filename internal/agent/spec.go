@@ -19,6 +19,8 @@ const (
 	Pipe  Channel = "pipe"  // a pipe as standard input, for CLIs that accept no file there
 	Arg   Channel = "arg"   // one argument, whose size the system limits
 	File  Channel = "file"  // the path of a file as an argument
+
+	talk Channel = "acp" // a request, see [Arguments.ACP]
 )
 
 // A Format is how a CLI writes its output: [Text], or one of
@@ -91,6 +93,9 @@ type Program struct {
 type Arguments struct {
 	Write    []string // for a turn that changes files
 	ReadOnly []string `toml:"read_only"` // for a turn that may not; as read-only as the CLI allows
+	// ACP is the way to hand over a prompt with an "@", of a CLI that otherwise takes
+	// what follows for the name of a file, and adds the file.
+	ACP ACP
 	// WithoutProject is for turns that may not change files.
 	WithoutProject WithoutProject `toml:"without_project"`
 	// Policy is a text that the CLI reads from "{policy_file}".
@@ -113,6 +118,28 @@ type Arguments struct {
 	ResumeTotals bool `toml:"resume_totals"`
 }
 
+// ACP are arguments with which a CLI speaks the Agent Client Protocol: instead of Arguments.Write
+// and Arguments.ReadOnly. None: it does not, or need not.
+type ACP struct {
+	Write    []string
+	ReadOnly []string `toml:"read_only"`
+	// Conversations is set for a CLI that lets its client name a new conversation, and continue one
+	// that was begun otherwise.
+	Conversations bool
+}
+
+// handing returns the spec with which a prompt reaches the model as it is.
+func (s Spec) handing(prompt string) Spec {
+	if len(s.ACP.Write) > 0 && strings.Contains(prompt, "@") {
+		s.Write, s.ReadOnly, s.Prompt, s.Output = s.ACP.Write, s.ACP.ReadOnly, talk, transcript.ACP
+		s.ResumeTotals = false
+		if !s.ACP.Conversations {
+			s.Begin, s.Resume = nil, nil
+		}
+	}
+	return s
+}
+
 // WithoutProject makes a CLI ignore what the work tree brings along for it, which an actor may
 // have written: settings, hooks, servers, plugins, skills, instructions.
 type WithoutProject struct {
@@ -132,6 +159,9 @@ type Protocol struct {
 	// Truncation is "silent" for a CLI that ends well although the service cut the model's
 	// answer off: a DONE of it counts only with its seal.
 	Truncation string
+	// AddsMentions is set for a CLI that adds the files to a prompt that an "@" in it names, and
+	// cannot be kept from that.
+	AddsMentions bool `toml:"adds_mentions"`
 	// Sayings are matched against the start of a failed turn's reason, as its events tell
 	// it, and of its last lines. The first match counts.
 	Sayings []Saying
@@ -201,6 +231,9 @@ func splice(args []string, placeholder string, more []string) []string {
 // conversation returns the arguments that continue a conversation or, if the CLI cannot,
 // those that begin one with the name id.
 func (s Spec) conversation(c loop.Conversation, id string) []string {
+	if s.Prompt == talk {
+		return nil
+	}
 	args, hold, name := s.Begin, holdSessionID, id
 	if s.canResume(c) {
 		args, hold, name = s.Resume, holdConversation, c.ID

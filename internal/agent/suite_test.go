@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,30 +53,37 @@ func TestEveryAgent(t *testing.T) {
 // change only when a program does.
 func testArguments(t *testing.T, spec Spec) {
 	t.Helper()
-	var got strings.Builder
+	var lines []string
 	for _, access := range []loop.Access{loop.Write, loop.ReadOnly} {
 		role := loop.RoleCritic
 		if access == loop.Write {
 			role = loop.RoleActor
 		}
 		for _, model := range []string{"", "some-model"} {
-			s := newStage(t, spec.Binaries[0])
-			s.speaks(spec.Output)
 			if model != "" && len(spec.ModelArgs) == 0 {
 				continue
 			}
-			reply, c := s.play(s.agent(spec, model), Request{ID: "session__" + string(role) + "_1", Role: role, Access: access, Iteration: 1, Prompt: "do {model} it"})
-			args := strings.ReplaceAll(fmt.Sprintf("%q", c.Args), s.place.Outputs, "OUTPUTS")
-			if reply.SessionID != "" {
-				args = strings.ReplaceAll(args, reply.SessionID, "SESSION_ID")
+			for prompt, note := range map[string]string{"do {model} it": "", "do @it": " with a mention"} {
+				if note != "" && len(spec.ACP.Write) == 0 {
+					continue
+				}
+				s := newStage(t, spec.Binaries[0])
+				s.speaks(spec.Output)
+				reply, c := s.play(s.agent(spec, model), Request{ID: "session__" + string(role) + "_1", Role: role, Access: access, Iteration: 1, Prompt: prompt})
+				args := strings.ReplaceAll(fmt.Sprintf("%q", c.Args), s.place.Outputs, "OUTPUTS")
+				if reply.SessionID != "" {
+					args = strings.ReplaceAll(args, reply.SessionID, "SESSION_ID")
+				}
+				lines = append(lines, fmt.Sprintf("%s, model %q%s: %s\n", role, model, note, args))
+				equal(t, "working directory", []string{c.Dir}, []string{s.place.Dir})
 			}
-			fmt.Fprintf(&got, "%s, model %q: %s\n", role, model, args)
-			equal(t, "working directory", []string{c.Dir}, []string{s.place.Dir})
 		}
 	}
+	slices.Sort(lines)
+	got := strings.Join(lines, "")
 	golden := filepath.Join("testdata", "arguments", spec.Name+".txt")
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,8 +91,8 @@ func testArguments(t *testing.T, spec Spec) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.String() != string(want) {
-		t.Errorf("got\n%swant\n%s", got.String(), want)
+	if got != string(want) {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
@@ -92,6 +100,7 @@ func testPrompt(t *testing.T, spec Spec) {
 	t.Helper()
 	for name, prompt := range map[string]string{
 		"empty": "",
+		"at":    "mail user@file, and @file\n",
 		"flag":  "--help\n{prompt} {model_args}\r\n",
 		"bytes": strings.Repeat("a diff of many lines \x00 caf\xe9 \xff\xfe \xc3\n", 40_000), // over 1 MB
 	} {

@@ -161,7 +161,11 @@ func costs(t *testing.T, c cli, e end) {
 	want := reports(c)
 	for i, turn := range append(e.actor, e.critic...) {
 		got, told := turn.Usage.Tokens, turn.Usage.TokensBasis() == loop.Reported
-		if told != want.tokens {
+		if talks := c.name == "gemini" && i >= len(e.actor); talks { // its counts are not whole then
+			if n := got.Output / (model.OutputTokens - model.ReasoningTokens); told || n == 0 || got.Input != n*(model.InputTokens+model.CacheReadTokens) {
+				t.Errorf("turn %d: the tokens are %+v, %s", i+1, got, turn.Usage.TokensBasis())
+			}
+		} else if told != want.tokens {
 			t.Errorf("turn %d: the tokens are %+v, %s", i+1, got, turn.Usage.TokensBasis())
 		}
 		if told {
@@ -185,7 +189,7 @@ func costs(t *testing.T, c cli, e end) {
 func named(t *testing.T, c cli, e end) {
 	t.Helper()
 	for i, turn := range append(e.actor, e.critic...) {
-		takes := c.name == "claude" || c.name == "gemini" || c.name == "qwen" || c.name == "copilot"
+		takes := c.name == "claude" || c.name == "gemini" && i < len(e.actor) || c.name == "qwen" || c.name == "copilot"
 		if takes != (turn.SessionID != "") || takes && turn.SessionID != turn.Conversation {
 			t.Errorf("turn %d: the conversation is %[3]q, want %[2]q", i+1, turn.SessionID, turn.Conversation)
 		}

@@ -2,16 +2,16 @@ package e2e
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
+	"codeloops/internal/agent"
 	"codeloops/internal/e2e/model"
 )
 
 // TestVerbatim: a prompt of 200 kB reaches the model byte for byte, and nothing is added to it,
-// although many of its words name a file, a command or a variable. Some agents cannot do that: the
-// documentation names them.
+// although many of its words name a file, a command or a variable. Some agents add the files: the
+// catalogue names them.
 func TestVerbatim(t *testing.T) {
 	t.Parallel()
 	const secret = "this line is in a file and in no prompt"
@@ -43,8 +43,9 @@ func TestVerbatim(t *testing.T) {
 			t.Errorf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
 		}
 		whole := strings.Contains(got, words)
-		inert := !slices.Contains([]string{"cline", "droid", "gemini", "qwen"}, c.name)
-		if inert != (whole && !added) {
+		spec, err := agent.Find(c.name)
+		s.must(err)
+		if !whole || added != spec.AddsMentions {
 			t.Errorf("whole: %t, something added: %t, first difference: %s", whole, added, differs(got, words))
 		}
 		table.notef(c.name, "prompt: verbatim", "%t", whole && !added)

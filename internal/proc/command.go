@@ -2,6 +2,7 @@ package proc
 
 import (
 	"cmp"
+	"io"
 	"time"
 )
 
@@ -13,6 +14,9 @@ type Command struct {
 	Invocation
 	// StdinPipe makes the command read Stdin from a pipe, not from a regular file.
 	StdinPipe bool
+	// More, if set, is what the pipe gets after Stdin, until it ends. It is closed when the
+	// command is gone, which must end a read.
+	More io.ReadCloser
 	Records
 	View
 	Limits

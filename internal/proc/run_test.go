@@ -4,6 +4,7 @@ package proc_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"codeloops/internal/proc"
 )
@@ -139,6 +141,29 @@ func TestStdin(t *testing.T) {
 						pipe, res.ExitCode, len(res.Stdout.Text), len(input), res.Stderr.Text)
 				}
 			})
+		}
+	}
+}
+
+// TestStdinThatAnswers: what is written to a command may depend on what it has printed. An input that
+// does not end does not outlast the command.
+func TestStdinThatAnswers(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"exit 0", "read more", "kill -KILL $$"} {
+		cmd := script(t, `echo ready; read answer; echo "it is $answer"; `+end)
+		cmd.Timeout = time.Second
+		answers, more := io.Pipe()
+		cmd.StdinPipe, cmd.More = true, answers
+		cmd.Watch = func(_ string, chunk []byte) {
+			if strings.Contains(string(chunk), "ready") {
+				_, _ = more.Write([]byte("heard\n"))
+			}
+		}
+		if res := run(t, cmd); !strings.HasPrefix(string(res.Stdout.Text), "ready\nit is heard\n") {
+			t.Errorf("%+v", res)
+		}
+		if _, err := more.Write([]byte("too late")); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("the input is still read: %v", err)
 		}
 	}
 }

@@ -17,9 +17,10 @@ const maxEnd = 256 << 10
 
 // streams are the input and the outputs of one run. Only one goroutine may use them.
 type streams struct {
-	stdin  *os.File // the child's end
-	feed   *os.File // our end of a stdin pipe, or nil
-	input  []byte   // what is written to feed
+	stdin  *os.File      // the child's end
+	feed   *os.File      // our end of a stdin pipe, or nil
+	input  []byte        // what is written to feed
+	more   io.ReadCloser // what is written after it, or nil
 	stdout *stream
 	stderr *stream // the same as stdout when the two are merged
 
@@ -59,7 +60,7 @@ func openStreams(cmd Command) (_ *streams, err error) {
 func (s *streams) openStdin(cmd Command) (err error) {
 	switch {
 	case cmd.StdinPipe:
-		s.input = cmd.Stdin
+		s.input, s.more = cmd.Stdin, cmd.More
 		s.stdin, s.feed, err = os.Pipe()
 	case cmd.Stdin == nil:
 		s.stdin, err = os.Open(os.DevNull)
@@ -157,9 +158,15 @@ func (s *streams) feedChild() (end func()) {
 	feeding.Go(func() {
 		// A child may end, or close its stdin, without reading.
 		_, _ = s.feed.Write(s.input)
+		if s.more != nil {
+			_, _ = io.Copy(s.feed, s.more)
+		}
 		_ = s.feed.Close()
 	})
 	return func() {
+		if s.more != nil {
+			_ = s.more.Close()
+		}
 		_ = s.feed.Close() // unblocks a write that nobody reads
 		feeding.Wait()
 	}

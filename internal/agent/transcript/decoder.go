@@ -108,7 +108,11 @@ func (d *Decoder) take(line []byte) {
 	if line = bytes.TrimSpace(line); len(line) == 0 {
 		return
 	}
-	if kind := kindOf(line); kind != "" {
+	kind := kindOf(line)
+	if d.format == ACP {
+		kind = rpcKindOf(line)
+	}
+	if kind != "" {
 		d.hear(kind, line)
 		return
 	}

@@ -240,9 +240,9 @@ func (c counts) tokens() loop.Tokens {
 	return loop.Tokens{
 		Input:      first("input_tokens", "inputTokens"),
 		Output:     first("output_tokens", "outputTokens"),
-		CacheRead:  first("cache_read_input_tokens", "cached_input_tokens", "cacheReadInputTokens", "cacheReadTokens", "cached"),
-		CacheWrite: first("cache_creation_input_tokens", "cache_write_input_tokens", "cacheCreationInputTokens", "cacheWriteTokens"),
-		Reasoning:  first("reasoning_output_tokens", "reasoningTokens", "thinkingTokens"),
+		CacheRead:  first("cache_read_input_tokens", "cached_input_tokens", "cacheReadInputTokens", "cacheReadTokens", "cachedReadTokens", "cached"),
+		CacheWrite: first("cache_creation_input_tokens", "cache_write_input_tokens", "cacheCreationInputTokens", "cacheWriteTokens", "cachedWriteTokens"),
+		Reasoning:  first("reasoning_output_tokens", "reasoningTokens", "thinkingTokens", "thoughtTokens"),
 	}
 }
 

@@ -67,6 +67,7 @@ type dialect interface {
 // dialects maps each format to the constructor of its dialect.
 func dialects() map[string]func(*record) dialect {
 	return map[string]func(*record) dialect{
+		ACP:                  func(r *record) dialect { return &acp{record: r, shown: map[string]bool{}} },
 		"claude-stream-json": func(r *record) dialect { return &claude{record: r, spent: map[string]loop.Tokens{}} },
 		"cline-json":         func(r *record) dialect { return &cline{record: r} },
 		"codex-json":         func(r *record) dialect { return &codex{record: r} },
@@ -84,5 +85,10 @@ func TellsCost(format string) bool {
 	return slices.Contains([]string{"claude-stream-json", "cline-json", "opencode-json", "pi-json"}, format)
 }
 
-// Formats returns the names of the formats, sorted.
-func Formats() []string { return slices.Sorted(maps.Keys(dialects())) }
+// Formats returns the names of the formats that a program prints without being asked for more,
+// sorted.
+func Formats() []string {
+	all := dialects()
+	delete(all, ACP)
+	return slices.Sorted(maps.Keys(all))
+}

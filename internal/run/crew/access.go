@@ -32,7 +32,7 @@ func (c Cast) Reading(cfg *config.Config) Cast {
 func (p *Player) reads(cfg *config.Config) {
 	p.Access = loop.ReadOnly
 	if _, own := cfg.Agents[p.Spec.Name]; !own && MayBuild(cfg) {
-		p.Spec.ReadOnly = p.Spec.Write
+		p.Spec.ReadOnly, p.Spec.ACP.ReadOnly = p.Spec.Write, p.Spec.ACP.Write
 	}
 }
 
@@ -49,6 +49,9 @@ func (p Player) Caveats(cfg *config.Config) (all []string) {
 	if takes := p.Spec.WithoutProject.Except; takes != "" {
 		all = append(all, fmt.Sprintf("the critic %s takes %s from the work tree, where the actor may have written them (these take nothing: %s)",
 			p.Spec.Name, takes, strings.Join(takeNothing(), ", ")))
+	}
+	if p.Spec.AddsMentions {
+		all = append(all, fmt.Sprintf("the critic %s adds each file of the work tree to its evidence that is mentioned there with an @", p.Spec.Name))
 	}
 	return all
 }
