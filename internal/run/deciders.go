@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/deciding"
@@ -34,12 +35,12 @@ func (d *deciders) checks() (paths []string) {
 
 // scripts returns the files of the work tree that a check runs by its command line.
 func (d *deciders) scripts(command string) []string {
-	return deciding.Within(d.tree.Root, d.tree.Dir, deciding.Scripts(command))
+	return slices.DeleteFunc(d.tree.Files(deciding.Shell(command)), func(name string) bool { return !d.tree.Runs(name) })
 }
 
 // in returns the same files in another work tree.
 func (d *deciders) in(root, dir string) *deciders {
-	return &deciders{tree: deciding.Tree{Root: root, Dir: dir, Outside: d.tree.Outside, Pins: d.tree.Pins}, files: d.files}
+	return &deciders{tree: deciding.Tree{Root: root, Dir: dir, Outside: d.tree.Outside, Pins: d.tree.Pins, Agents: d.tree.Agents, Programs: d.tree.Programs}, files: d.files}
 }
 
 // findDeciders finds the files that influence the verdict. For a resumed session, those from its
@@ -49,14 +50,14 @@ func (r *running) findDeciders() *deciders {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved // like the root
 	}
-	d := &deciders{tree: deciding.Tree{Root: r.tree.Root(), Dir: dir}}
+	d := &deciders{tree: deciding.Tree{Root: r.tree.Root(), Dir: dir, Agents: r.tables.Agents.Names, Programs: r.tables.Program}}
 	critics := slices.Concat(r.Critic, slices.Concat(r.Panel...))
 	d.tree.Outside = append(programs(d.tree, critics), deciding.Instructions(d.tree.Root, r.options.Host.Home())...)
 	if global := r.Config.GlobalFile(); global != "" {
 		d.tree.Outside = append(d.tree.Outside, loop.Decider{Path: filepath.ToSlash(global), Role: deciding.Rules})
 	}
 	d.tree.Outside = slices.DeleteFunc(d.tree.Outside, func(f loop.Decider) bool { // as in a repository of the home directory
-		return len(deciding.Within(d.tree.Root, dir, []string{f.Path})) > 0
+		return len(d.tree.Files([]string{f.Path})) > 0
 	})
 	files := append(criticFiles(d.tree, critics), checkFiles(d.tree, r.Config.Checks, r.options.Host.Getenv("PATH"))...)
 	d.pin()
@@ -132,17 +133,24 @@ func programs(t deciding.Tree, critics crew.Cast) (files []loop.Decider) {
 	return files
 }
 
-// checkFiles returns the files that checks run, and those that they would run if they existed:
-// PATH may lead into the work tree.
+// checkFiles returns the programs that checks name, also those that are not there yet, and those of the work tree
+// that PATH would find for their words.
 func checkFiles(t deciding.Tree, checks []string, path string) (files []loop.Decider) {
 	for _, command := range checks {
-		named, programs := deciding.Shell(command)
+		words := deciding.Shell(command)
+		var found []string
 		for _, dir := range filepath.SplitList(path) {
-			for _, program := range programs {
-				named = append(named, filepath.ToSlash(filepath.Join(cmp.Or(dir, "."), program)))
+			for _, word := range words {
+				if !strings.Contains(word, "/") {
+					found = append(found, filepath.ToSlash(filepath.Join(cmp.Or(dir, "."), word)))
+				}
 			}
 		}
-		files = append(files, in(t, deciding.Check, named)...)
+		programs := slices.DeleteFunc(in(t, deciding.Check, words), func(f loop.Decider) bool {
+			_, err := os.Lstat(filepath.Join(t.Root, filepath.FromSlash(f.Path)))
+			return err == nil && !t.Runs(f.Path)
+		})
+		files = slices.Concat(files, programs, in(t, deciding.Program, found))
 	}
 	return files
 }
@@ -154,7 +162,7 @@ func in(t deciding.Tree, role string, named []string) (files []loop.Decider) {
 			named[i] = filepath.ToSlash(filepath.Join(worktree.Followed(filepath.Dir(name)), filepath.Base(name)))
 		}
 	}
-	for _, path := range deciding.Within(t.Root, t.Dir, named) {
+	for _, path := range t.Files(named) {
 		files = append(files, loop.Decider{Path: path, Role: role})
 	}
 	return files

@@ -3,14 +3,12 @@ package deciding
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,22 +18,24 @@ import (
 
 // The roles of files.
 const (
-	Critic = "critic" // the critic's program
-	Check  = "check"  // a check runs it
-	Agents = "agents" // agents read it before they work, perhaps the critic too
-	Rules  = "rules"  // it holds rules for later runs
+	Critic  = "critic"  // the critic's program
+	Check   = "check"   // a check names it
+	Program = "program" // PATH would lead a check to it
+	Agents  = "agents"  // agents read it before they work, perhaps the critic too
+	Rules   = "rules"   // it holds rules for later runs
+)
+
+// What became of a file.
+const (
+	Added   = "added"
+	changed = "changed"
+	removed = "removed"
 )
 
 // A ChangedFile is a file that has changed since the session began.
 type ChangedFile struct {
 	loop.Decider
-	Fate string // "added", "changed" or "removed"
-}
-
-// AgentFiles matches the paths of agents' instructions and settings.
-func AgentFiles() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CRUSH)(?:\.\w+)?\.md|\.(?:cursor|windsurf|cline)rules|\.goosehints|\.mcp\.json|(?:opencode|kilo|\.?crush)\.jsonc?|codeloops\.toml)$` +
-		`|(?:^|/)\.(?:claude|codex|gemini|qwen|cursor|opencode|clinerules|continue|factory|kilocode|augment|amp|crush|pi|agents)/|^\.github/(?:copilot-instructions\.md$|instructions/|agents/|prompts/)`)
+	Fate string
 }
 
 // A Tree reads files of a work tree, and nothing outside through its links. Files with absolute paths are
@@ -44,6 +44,9 @@ type Tree struct {
 	Root    string         // absolute
 	Dir     string         // where commands are run, absolute
 	Outside []loop.Decider // files that decide if they exist
+	Agents  []string       // what agents read in a directory: files, and directories of files
+	// Programs reports whether a file is a program by its name; nil: none is.
+	Programs func(name string) bool
 	// Pins are the files that links outside of it led to when the run began, by the links' paths. They are used
 	// while they exist, so that an agent that updates itself meanwhile is the same to the run.
 	Pins map[string]string
@@ -91,15 +94,41 @@ func (t Tree) Changed(files []loop.Decider) []ChangedFile {
 	for i, now := range t.Take(files) {
 		switch was := files[i].SHA256; {
 		case was == now.SHA256:
+		case was == "" && now.Role == Check && !t.Runs(now.Path):
 		case was == "":
-			all = append(all, ChangedFile{files[i], "added"})
+			all = append(all, ChangedFile{files[i], Added})
 		case now.SHA256 == "":
-			all = append(all, ChangedFile{files[i], "removed"})
+			all = append(all, ChangedFile{files[i], removed})
 		default:
-			all = append(all, ChangedFile{files[i], "changed"})
+			all = append(all, ChangedFile{files[i], changed})
 		}
 	}
 	return all
+}
+
+// Runs reports whether a file of the tree is a program: by its name, by its permissions, or by how it begins.
+func (t Tree) Runs(name string) (is bool) {
+	if t.Programs != nil && t.Programs(name) {
+		return true
+	}
+	t.open(func(root *os.Root) {
+		st, err := root.Stat(filepath.FromSlash(name))
+		if err != nil || !st.Mode().IsRegular() {
+			return
+		}
+		if is = st.Mode()&0o111 != 0; is {
+			return
+		}
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
+			return
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		begin := make([]byte, 2)
+		_, err = io.ReadFull(f, begin)
+		is = err == nil && string(begin) == "#!"
+	})
+	return is
 }
 
 // Settings returns the instructions and settings that agents read when they work in the
@@ -116,18 +145,10 @@ func (t Tree) Settings() (files []loop.Decider) {
 			files = append(files, f)
 		}
 	}
-	pattern := AgentFiles()
 	t.open(func(root *os.Root) {
 		for _, dir := range dirs {
-			entries, _ := fs.ReadDir(root.FS(), dir)
-			for _, e := range entries {
-				name := path.Join(dir, e.Name())
-				switch {
-				case !e.IsDir() && pattern.MatchString(name), e.Type()&fs.ModeSymlink != 0 && pattern.MatchString(name+"/"):
-					files = append(files, setting(name))
-				case e.IsDir() && (pattern.MatchString(name+"/") || name == ".github"):
-					files = append(files, within(root, name, pattern)...)
-				}
+			for _, name := range t.Agents {
+				files = append(files, within(root, path.Join(dir, name))...)
 			}
 		}
 	})
@@ -144,30 +165,26 @@ func setting(name string) loop.Decider {
 // maxSettings limits how many files of a directory of settings are read.
 const maxSettings = 1000
 
-// within lists the settings in a directory, without what agents write there themselves, such
-// as logs and data.
-func within(root *os.Root, dir string, pattern *regexp.Regexp) (files []loop.Decider) {
-	_ = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+// within returns a file, or the files in a directory.
+func within(root *os.Root, name string) (files []loop.Decider) {
+	if st, err := root.Lstat(filepath.FromSlash(name)); err != nil || !st.IsDir() {
+		if err == nil {
+			files = append(files, setting(name))
+		}
+		return files
+	}
+	_ = fs.WalkDir(root.FS(), name, func(name string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
+		case err != nil, e.IsDir() && e.Name() == "node_modules":
 			return fs.SkipDir
-		case e.IsDir():
-			if name != dir && slices.Contains([]string{"node_modules", "worktrees", "logs", "cache", "tmp", "sessions", "history", "todos", "state", "projects"}, e.Name()) {
-				return fs.SkipDir
-			}
 		case len(files) == maxSettings:
 			return fs.SkipAll
-		case pattern.MatchString(name) && told(name):
+		case !e.IsDir():
 			files = append(files, setting(name))
 		}
 		return nil
 	}) // what cannot be read does not exist for agents either
 	return files
-}
-
-// told reports whether a file in a directory of settings is a setting by its extension.
-func told(name string) bool {
-	return !slices.Contains([]string{".log", ".db", ".db-wal", ".db-shm", ".sqlite", ".jsonl", ".lock", ".pid", ".tmp", ".bak"}, path.Ext(name))
 }
 
 func (t Tree) open(use func(*os.Root)) {
@@ -198,8 +215,6 @@ func digest(root *os.Root, name string) string {
 	case err != nil && link != "":
 	case err != nil:
 		return "what cannot be read"
-	case st.IsDir():
-		directory(root, name, sum)
 	case !st.Mode().IsRegular(): // opening a pipe would block
 		_, _ = io.WriteString(sum, st.Mode().Type().String())
 	default:
@@ -220,9 +235,6 @@ func content(root *os.Root, name string, into io.Writer) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	if filepath.Base(name) == "package.json" {
-		return scripts(f, into)
-	}
 	n, err := io.Copy(into, io.LimitReader(f, maxContent))
 	if err != nil || n < maxContent {
 		return err
@@ -232,37 +244,4 @@ func content(root *os.Root, name string, into io.Writer) error {
 		_, err = io.WriteString(into, st.ModTime().String()+strconv.FormatInt(st.Size(), 10))
 	}
 	return err
-}
-
-// scripts digests only the scripts of a package.json; the rest of it may change freely.
-func scripts(f io.Reader, into io.Writer) error {
-	text, err := io.ReadAll(io.LimitReader(f, maxContent))
-	if err != nil {
-		return err
-	}
-	var file struct {
-		Scripts map[string]string `json:"scripts"`
-	}
-	if json.Unmarshal(text, &file) == nil {
-		text, err = json.Marshal(file.Scripts) // in the order of their names
-	}
-	if err == nil {
-		_, err = into.Write(text)
-	}
-	return err
-}
-
-// directory digests the files directly in a directory, for a program that is run by its
-// directory's name.
-func directory(root *os.Root, name string, into io.Writer) {
-	entries, _ := fs.ReadDir(root.FS(), filepath.ToSlash(name))
-	for i, e := range entries {
-		if i == maxSettings {
-			return
-		}
-		if e.Type().IsRegular() {
-			_, _ = io.WriteString(into, e.Name()+"\x00")
-			_ = content(root, filepath.Join(name, e.Name()), into)
-		}
-	}
 }

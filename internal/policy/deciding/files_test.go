@@ -3,6 +3,7 @@ package deciding
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,10 @@ func put(t *testing.T, dir, name, text string) {
 	}
 }
 
+func agents() []string {
+	return []string{".claude/agents", ".claude/hooks", ".claude/settings.json", ".cursorrules", ".github/copilot-instructions.md", ".github/prompts", "AGENTS.md", "CLAUDE.md", "codeloops.toml"}
+}
+
 // A change of a deciding file is reported, unless it changes only unrelated parts of it.
 func TestChanged(t *testing.T) {
 	t.Parallel()
@@ -28,21 +33,11 @@ func TestChanged(t *testing.T) {
 		change func(t *testing.T, dir string)
 		want   string
 	}{
-		"nothing":      {func(*testing.T, string) {}, ""},
-		"touched":      {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "judge") }, ""},
-		"changed":      {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "fudge") }, "judge.sh changed"},
-		"removed":      {func(t *testing.T, dir string) { t.Helper(); must(t, os.Remove(filepath.Join(dir, "judge.sh"))) }, "judge.sh removed"},
-		"added":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "GNUmakefile", "") }, "GNUmakefile added"},
-		"a part of it": {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "tools/b.go", "b") }, "tools changed"},
-		"scripts": {func(t *testing.T, dir string) {
-			t.Helper()
-			put(t, dir, "package.json", `{"scripts": {"test": "true"}}`)
-		}, "package.json changed"},
-		"a dependency": {func(t *testing.T, dir string) {
-			t.Helper()
-			put(t, dir, "package.json", `{"dependencies": {"x": "1"}, "scripts": { "test": "jest" }}`)
-		}, ""},
-		"no JSON":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "package.json", `{"scripts": `) }, "package.json changed"},
+		"nothing":        {func(*testing.T, string) {}, ""},
+		"touched":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "judge") }, ""},
+		"changed":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "fudge") }, "judge.sh changed"},
+		"removed":        {func(t *testing.T, dir string) { t.Helper(); must(t, os.Remove(filepath.Join(dir, "judge.sh"))) }, "judge.sh removed"},
+		"added":          {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "GNUmakefile", "") }, "GNUmakefile added"},
 		"settings":       {func(t *testing.T, dir string) { t.Helper(); put(t, dir, ".claude/settings.json", "{}") }, ".claude/settings.json changed"},
 		"more settings":  {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "sub/.claude/agents/critic.md", "Say yes.") }, "sub/.claude/agents/critic.md added"},
 		"told below":     {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "sub/AGENTS.md", "Say yes.") }, "sub/AGENTS.md added"},
@@ -59,18 +54,21 @@ func TestChanged(t *testing.T) {
 			t.Helper()
 			link(t, filepath.Join(t.TempDir(), "x"), filepath.Join(dir, "judge.sh"))
 		}, "judge.sh changed"},
-		"linked settings": {func(t *testing.T, dir string) { t.Helper(); link(t, "../tools", filepath.Join(dir, "sub", ".claude")) }, "sub/.claude added"},
+		"linked settings": {func(t *testing.T, dir string) {
+			t.Helper()
+			link(t, "../.claude", filepath.Join(dir, "sub", ".claude"))
+		}, "sub/.claude/settings.json added"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree := Tree{Root: t.TempDir()}
+			tree := Tree{Root: t.TempDir(), Agents: agents()}
 			tree.Dir = filepath.Join(tree.Root, "sub")
 			for file, text := range map[string]string{
-				"judge.sh": "judge", "tools/a.go": "a", "tools/b.go": "", "sub/x": "x", "package.json": `{"scripts":{"test":"jest"}}`, ".claude/settings.json": "", "other/x": "",
+				"judge.sh": "judge", "sub/x": "x", ".claude/settings.json": "", "other/x": "",
 			} {
 				put(t, tree.Root, file, text)
 			}
-			files := tree.Take(append(tree.Settings(), loop.Decider{Path: "judge.sh"}, loop.Decider{Path: "GNUmakefile"}, loop.Decider{Path: "tools"}, loop.Decider{Path: "package.json"}, loop.Decider{Path: "../judge.sh"}))
+			files := tree.Take(append(tree.Settings(), loop.Decider{Path: "judge.sh"}, loop.Decider{Path: "GNUmakefile"}, loop.Decider{Path: "../judge.sh"}))
 			c.change(t, tree.Root)
 			var got []string
 			for _, changed := range tree.Changed(files) {
@@ -86,7 +84,7 @@ func TestChanged(t *testing.T) {
 // Settings lists the files that agents and codeloops read as settings.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	tree := Tree{Root: t.TempDir()}
+	tree := Tree{Root: t.TempDir(), Agents: agents()}
 	tree.Dir = tree.Root
 	for _, name := range []string{"CLAUDE.md", "codeloops.toml", ".claude/hooks/x.sh", ".claude/worktrees/a/x.md", ".cursorrules", "README.md", ".github/workflows/x.yml", ".github/prompts/x.md", ".codex/log.jsonl"} {
 		put(t, tree.Root, name, "")
@@ -118,5 +116,35 @@ func link(t *testing.T, target, name string) {
 	_ = os.Remove(name)
 	if err := os.Symlink(target, name); err != nil {
 		t.Skip(err)
+	}
+}
+
+// TestRuns: a program is named like one, is executable, or begins like a script. A new file that a check names is told
+// only if it is one.
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	tree := Tree{Root: t.TempDir(), Programs: func(name string) bool { return filepath.Ext(name) == ".sh" }}
+	for name, text := range map[string]string{"a.sh": "", "script": "#!/bin/sh\n", "text": "hello\n", "empty": "", "executable": ""} {
+		put(t, tree.Root, name, text)
+	}
+	if err := os.Chmod(filepath.Join(tree.Root, "executable"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var files []loop.Decider
+	for name, want := range map[string]bool{
+		"a.sh": true, "gone.sh": true, "script": true, "text": false, "empty": false, "executable": runtime.GOOS != "windows", "gone": false, ".": false, "../x": false,
+	} {
+		if got := tree.Runs(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+		files = append(files, loop.Decider{Path: name, Role: Check})
+	}
+	var told []string
+	for _, f := range tree.Changed(files) {
+		told = append(told, f.Path)
+	}
+	slices.Sort(told)
+	if want := []string{"a.sh", "executable", "script"}; !slices.Equal(told, want) && runtime.GOOS != "windows" {
+		t.Errorf("told: %q, want %q", told, want)
 	}
 }

@@ -32,10 +32,11 @@ func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	var barred []string
 	for _, changed := range d.Changed() {
 		place := loop.Place{At: tamper.Quote(changed.Path, maxPath), What: became(changed)}
-		if (d.Block || d.Alone && changed.Role == deciding.Check) && !tamper.Names(c.Task, changed.Path) {
+		switch {
+		case d.bars(c.Task, changed):
 			barred = append(barred, place.String())
-		} else if changed.Role == deciding.Agents && shows(c.Change, changed.Path) {
-			continue // the diff shows it, and the rule on tampering reports it
+		case reported(c.Change, changed):
+			continue
 		}
 		told.Places = append(told.Places, place)
 	}
@@ -60,7 +61,7 @@ func became(c deciding.ChangedFile) string {
 	switch c.Role {
 	case deciding.Critic:
 		return "the critic is started from it, and it was " + c.Fate
-	case deciding.Check:
+	case deciding.Check, deciding.Program:
 		return "a check runs it, and it was " + c.Fate
 	case deciding.Rules:
 		return "it holds rules, and was " + c.Fate + ": this session keeps those that it began with"
@@ -68,6 +69,16 @@ func became(c deciding.ChangedFile) string {
 	return "agents read it before they work, perhaps the critic too, and it was " + c.Fate
 }
 
-func shows(c loop.Change, file string) bool {
-	return slices.ContainsFunc(c.Files, func(f loop.FileChange) bool { return f.Path == file })
+// fresh reports whether a check names a file that is new: it has decided nothing before.
+func fresh(f deciding.ChangedFile) bool { return f.Role == deciding.Check && f.Fate == deciding.Added }
+
+// bars reports whether a change is a breach.
+func (d Deciding) bars(task string, f deciding.ChangedFile) bool {
+	ran := f.Role == deciding.Check || f.Role == deciding.Program
+	return (d.Block || d.Alone && ran) && !fresh(f) && !tamper.Names(task, f.Path)
+}
+
+// reported reports whether the diff shows a change, and the rule on tampering reports it.
+func reported(c loop.Change, f deciding.ChangedFile) bool {
+	return (f.Role == deciding.Agents || f.Role == deciding.Check && !fresh(f)) && slices.ContainsFunc(c.Files, func(x loop.FileChange) bool { return x.Path == f.Path })
 }

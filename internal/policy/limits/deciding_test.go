@@ -37,6 +37,9 @@ func TestDeciding(t *testing.T) {
 		"in the diff":            {files: changes{seen}},
 		"in the diff, and wrong": {files: changes{seen}, strict: true, told: "AGENTS.md: agents read it", barred: "- AGENTS.md"},
 		"in no diff":             {files: changes{changed(".claude/settings.json", deciding.Agents, "added")}, told: "and it was added"},
+		"new":                    {files: changes{changed("new.sh", deciding.Check, "added")}, strict: true, told: "new.sh: a check runs it, and it was added"},
+		"new in PATH":            {files: changes{changed("bin/make", deciding.Program, "added")}, strict: true, told: "bin/make: a check runs it", barred: "- bin/make"},
+		"a check in the diff":    {files: changes{changed("AGENTS.md", deciding.Check, "changed")}},
 		"rules":                  {files: changes{changed("codeloops.toml", deciding.Rules, "removed")}, told: "it holds rules, and was removed: this session keeps those that it began with"},
 		"an odd name":            {files: changes{changed("a\nb", deciding.Check, "added")}, told: `"a\nb": a check runs it`},
 	} {

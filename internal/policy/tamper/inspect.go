@@ -148,7 +148,7 @@ func (r *report) addf(k Kind, f loop.FileChange, line int, asked bool, format st
 // gate reports a file that decides about tests, or that tests compare with.
 func (r *report) gate(f loop.FileChange) {
 	what := r.Tables.gate(f.Path)
-	if slices.ContainsFunc(r.Deciding, func(d string) bool { return d == f.Path }) {
+	if f.Status != loop.FileAdded && slices.Contains(r.Deciding, f.Path) {
 		what = "a check of this run runs it"
 	}
 	asked := Names(r.Task, f.Path)

@@ -23,6 +23,7 @@ type Tables struct {
 	Gates     []gate      `toml:"gate"`
 	Runners   []runner    `toml:"runner"`
 	Expected  struct{ Files globs }
+	Programs  struct{ Files globs }
 	Agents    struct{ Names []string }
 }
 
@@ -76,6 +77,7 @@ func (t *Tables) With(text string) (*Tables, error) {
 	more.Gates = append(more.Gates, t.Gates...)
 	more.Runners = append(more.Runners, t.Runners...)
 	more.Expected.Files = append(more.Expected.Files, t.Expected.Files...)
+	more.Programs.Files = append(more.Programs.Files, t.Programs.Files...)
 	more.Agents.Names = append(more.Agents.Names, t.Agents.Names...)
 	return more, err
 }
@@ -89,7 +91,7 @@ func (t *Tables) read(text string) error {
 }
 
 func (t *Tables) valid() error {
-	all := slices.Clone(t.Expected.Files)
+	all := slices.Concat(t.Expected.Files, t.Programs.Files)
 	var patterns []pattern
 	for _, l := range t.Languages {
 		all = slices.Concat(all, l.Tests, l.Unlooked, l.Alone)
@@ -125,6 +127,9 @@ func (t *Tables) of(path string) *language {
 	}
 	return nil
 }
+
+// Program reports whether a file is a program by its name.
+func (t *Tables) Program(path string) bool { return t.Programs.Files.match(path) }
 
 // gate says what gate file a path is, "" for none.
 func (t *Tables) gate(path string) string {
