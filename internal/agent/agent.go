@@ -236,8 +236,8 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 func (a *Agent) converse(d *transcript.Decoder, dir string, r Request) io.ReadCloser {
 	box := newMailbox()
 	t := transcript.Talk{
-		Prompt: r.Prompt, Dir: dir, Name: a.sessionID(r),
-		Allow: r.Access == loop.Write || slices.Equal(a.spec.ReadOnly, a.spec.Write), // a critic that may build
+		Prompt: r.Prompt, Dir: dir, Name: a.sessionID(r), Model: a.model,
+		Allow: r.Access == loop.Write || a.spec.Talk.Allow,
 		Send:  box.send,
 		End:   func() { _ = box.Close() }, // which never fails
 	}

@@ -57,9 +57,9 @@ const sample = "Looked around.\nDECISION: DONE\nSUMMARY: all of it works\n"
 func fake(record, does string) int {
 	c := call{Args: os.Args[1:], Env: os.Environ()}
 	c.Dir, _ = os.Getwd()
-	talks := slices.Contains(c.Args, "--acp")
+	talks := slices.Contains(c.Args, "--acp") || slices.Contains(c.Args, "stream-jsonrpc")
 	if talks {
-		c.Stdin = talkACP()
+		c.Stdin = converse()
 	} else {
 		c.Stdin, _ = io.ReadAll(os.Stdin) // reads until the end of the file
 	}
@@ -93,22 +93,27 @@ func fake(record, does string) int {
 	return misbehave(does)
 }
 
-// talkACP answers requests of the Agent Client Protocol until the input ends, and returns the prompt.
-func talkACP() (prompt []byte) {
+// converse answers requests until the input ends, and returns the prompt.
+func converse() (prompt []byte) {
 	fmt.Fprint(os.Stderr, "a warning\n")
 	for in := json.NewDecoder(os.Stdin); ; {
 		var request struct {
-			ID     int
-			Params struct{ Prompt []struct{ Text string } }
+			ID     json.RawMessage
+			Params struct{ Prompt, Content []struct{ Text string } }
 		}
 		if in.Decode(&request) != nil {
 			return prompt
 		}
-		if len(request.Params.Prompt) > 0 {
-			prompt = []byte(request.Params.Prompt[0].Text)
+		said := append(request.Params.Prompt, request.Params.Content...)
+		if len(said) > 0 {
+			prompt = []byte(said[0].Text)
 			fmt.Printf(`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"text":%q}}}}`+"\n", sample)
+			fmt.Printf(`{"jsonrpc":"2.0","method":"droid.session_notification","params":{"notification":{"type":"create_message","message":{"role":"assistant","content":[{"type":"text","text":%q}]}}}}`+"\n", sample)
 		}
-		fmt.Printf(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"c1","stopReason":"end_turn"}}`+"\n", request.ID)
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"c1","stopReason":"end_turn"}}`+"\n", request.ID)
+		if len(said) > 0 {
+			fmt.Println(`{"jsonrpc":"2.0","method":"droid.session_notification","params":{"notification":{"type":"agent_turn_completed","reason":"completed"}}}`)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 	Arg   Channel = "arg"   // one argument, whose size the system limits
 	File  Channel = "file"  // the path of a file as an argument
 
-	talk Channel = "acp" // a request, see [Arguments.ACP]
+	talk Channel = "talk" // a request, see [Arguments.Talk]
 )
 
 // A Format is how a CLI writes its output: [Text], or one of
@@ -93,9 +93,9 @@ type Program struct {
 type Arguments struct {
 	Write    []string // for a turn that changes files
 	ReadOnly []string `toml:"read_only"` // for a turn that may not; as read-only as the CLI allows
-	// ACP is the way to hand over a prompt with an "@", of a CLI that otherwise takes
+	// Talk is the way to hand over a prompt with an "@", of a CLI that otherwise takes
 	// what follows for the name of a file, and adds the file.
-	ACP ACP
+	Talk Talk
 	// WithoutProject is for turns that may not change files.
 	WithoutProject WithoutProject `toml:"without_project"`
 	// Policy is a text that the CLI reads from "{policy_file}".
@@ -118,11 +118,15 @@ type Arguments struct {
 	ResumeTotals bool `toml:"resume_totals"`
 }
 
-// ACP are arguments with which a CLI speaks the Agent Client Protocol: instead of Arguments.Write
-// and Arguments.ReadOnly. None: it does not, or need not.
-type ACP struct {
-	Write    []string
+// Talk makes a CLI take requests on its standard input, and answer them. None: it does not, or
+// need not.
+type Talk struct {
+	// Output is the format of what both sides say: [transcript.ACP] or [transcript.DroidRPC].
+	Output   Format
+	Write    []string // instead of Arguments.Write
 	ReadOnly []string `toml:"read_only"`
+	// Allow is set when a read-only turn may do what it asks for: a critic that may build.
+	Allow bool `toml:"-"`
 	// Conversations is set for a CLI that lets its client name a new conversation, and continue one
 	// that was begun otherwise.
 	Conversations bool
@@ -130,10 +134,10 @@ type ACP struct {
 
 // handing returns the spec with which a prompt reaches the model as it is.
 func (s Spec) handing(prompt string) Spec {
-	if len(s.ACP.Write) > 0 && strings.Contains(prompt, "@") {
-		s.Write, s.ReadOnly, s.Prompt, s.Output = s.ACP.Write, s.ACP.ReadOnly, talk, transcript.ACP
+	if s.Talk.Output != "" && strings.Contains(prompt, "@") {
+		s.Write, s.ReadOnly, s.Prompt, s.Output = s.Talk.Write, s.Talk.ReadOnly, talk, s.Talk.Output
 		s.ResumeTotals = false
-		if !s.ACP.Conversations {
+		if !s.Talk.Conversations {
 			s.Begin, s.Resume = nil, nil
 		}
 	}

@@ -64,7 +64,7 @@ func testArguments(t *testing.T, spec Spec) {
 				continue
 			}
 			for prompt, note := range map[string]string{"do {model} it": "", "do @it": " with a mention"} {
-				if note != "" && len(spec.ACP.Write) == 0 {
+				if note != "" && spec.Talk.Output == "" {
 					continue
 				}
 				s := newStage(t, spec.Binaries[0])

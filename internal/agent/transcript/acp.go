@@ -21,6 +21,7 @@ type Talk struct {
 	// Resume is the conversation to continue; "": a new one.
 	Resume string
 	Name   string // for a new conversation, if the agent takes one: a UUID; "": none
+	Model  string // "": the agent's own choice; for agents that are not told by their arguments
 	Allow  bool   // what the agent asks for is allowed
 	// Send sends a line to the agent, End ends its input. Neither may block.
 	Send func(line []byte)
@@ -28,13 +29,15 @@ type Talk struct {
 }
 
 // Converse makes the decoder answer the agent, and begins. It must be called before Write. Only
-// for the format [ACP].
+// for the formats [ACP] and [DroidRPC].
 func (d *Decoder) Converse(t Talk) {
-	if a, ok := d.dialect.(*acp); ok {
-		a.talk = &t
-		a.request("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}})
+	if s, ok := d.dialect.(speaker); ok {
+		s.converse(t)
 	}
 }
+
+// A speaker is a dialect that answers the agent.
+type speaker interface{ converse(Talk) }
 
 // acp reads what an agent sends in the Agent Client Protocol. The agent gets three requests, one
 // after the other: initialize, session/new or session/load, session/prompt. The answer to the
@@ -47,6 +50,11 @@ type acp struct {
 }
 
 type object = map[string]any
+
+func (a *acp) converse(t Talk) {
+	a.talk = &t
+	a.request("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}})
+}
 
 func (a *acp) event(kind string, line []byte) bool {
 	switch kind {

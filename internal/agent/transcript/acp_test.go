@@ -10,9 +10,9 @@ import (
 )
 
 // converse plays an agent's lines against a decoder. It returns what the decoder has sent and told.
-func converse(t *testing.T, talk Talk, says ...string) (sent []string, out told, ended bool) {
+func converse(t *testing.T, format string, talk Talk, says ...string) (sent []string, out told, ended bool) {
 	t.Helper()
-	d, _ := New(ACP, keep, func(n loop.Notice) { out.Notices = append(out.Notices, n) })
+	d, _ := New(format, keep, func(n loop.Notice) { out.Notices = append(out.Notices, n) })
 	talk.Send = func(line []byte) { sent = append(sent, strings.TrimSuffix(string(line), "\n")) }
 	talk.End = func() { ended = true }
 	d.Converse(talk)
@@ -46,7 +46,7 @@ const acpAsks = `{"jsonrpc":"2.0","id":"p","method":"session/request_permission"
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	prompt := "mind @a.txt <b> & \"c\"\n\\@d\x00\u2028"
-	sent, out, ended := converse(t, Talk{Prompt: prompt, Dir: "/w", Allow: true},
+	sent, out, ended := converse(t, ACP, Talk{Prompt: prompt, Dir: "/w", Allow: true},
 		acpReady, acpNew, acpSays("Let me "), acpSays("see."), acpAsks,
 		acpUpdates(`"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed","title":"Writing to a.txt","kind":"edit",`+
 			`"content":[{"type":"diff","path":"/w/a.txt","oldText":"a\n","newText":"b\nc\n"}]`),
@@ -101,7 +101,7 @@ func TestConversation(t *testing.T) {
 // TestConversationReadOnly: a turn that may not write gets nothing allowed, and the denial is told.
 func TestConversationReadOnly(t *testing.T) {
 	t.Parallel()
-	sent, out, _ := converse(t, Talk{}, acpReady, acpNew, acpAsks,
+	sent, out, _ := converse(t, ACP, Talk{}, acpReady, acpNew, acpAsks,
 		acpUpdates(`"sessionUpdate":"tool_call_update","toolCallId":"t","status":"failed"`), acpSays("No."), acpEnd)
 	if last := sent[len(sent)-1]; !strings.Contains(last, `"optionId":"r"`) {
 		t.Errorf("answered %s", last)
@@ -114,7 +114,7 @@ func TestConversationReadOnly(t *testing.T) {
 // TestConversationGoesOn: the repetition of a conversation that is continued is not part of the turn.
 func TestConversationGoesOn(t *testing.T) {
 	t.Parallel()
-	sent, out, _ := converse(t, Talk{Prompt: "go on", Dir: "/w", Resume: "c0"}, acpReady,
+	sent, out, _ := converse(t, ACP, Talk{Prompt: "go on", Dir: "/w", Resume: "c0"}, acpReady,
 		acpSays("I said that before."), `{"jsonrpc":"2.0","id":2,"result":null}`, acpSays("More."), acpEnd)
 	if !strings.Contains(sent[1], `"method":"session/load"`) || !strings.Contains(sent[1], `"sessionId":"c0"`) || !strings.Contains(sent[2], `"sessionId":"c0"`) {
 		t.Errorf("sent %q", sent)
@@ -144,7 +144,7 @@ func TestConversationEnds(t *testing.T) {
 		"broken off":     {[]string{acpReady, acpNew, acpSays("I am")}, loop.EndFailed, "its output breaks off before the end"},
 		"something else": {[]string{"Usage: gemini [options]"}, loop.EndFailed, "its output is not the acp that was asked for"},
 	} {
-		_, out, ended := converse(t, Talk{}, test.says...)
+		_, out, ended := converse(t, ACP, Talk{}, test.says...)
 		if r := out.Report; r.Ending != test.ending || r.Reason != test.reason || ended != r.Closed {
 			t.Errorf("%s: %s (%s), ended %t, closed %t", name, r.Ending, r.Reason, ended, r.Closed)
 		}

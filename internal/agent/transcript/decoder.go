@@ -109,7 +109,7 @@ func (d *Decoder) take(line []byte) {
 		return
 	}
 	kind := kindOf(line)
-	if d.format == ACP {
+	if _, ok := d.dialect.(speaker); ok {
 		kind = rpcKindOf(line)
 	}
 	if kind != "" {

@@ -73,6 +73,7 @@ func dialects() map[string]func(*record) dialect {
 		"codex-json":         func(r *record) dialect { return &codex{record: r} },
 		"copilot-json":       func(r *record) dialect { return &copilot{record: r} },
 		"droid-stream-json":  func(r *record) dialect { return &droid{record: r} },
+		DroidRPC:             func(r *record) dialect { return &droidRPC{record: r} },
 		"gemini-stream-json": func(r *record) dialect { return &gemini{record: r} },
 		"opencode-json":      func(r *record) dialect { return &opencode{record: r} },
 		"pi-json":            func(r *record) dialect { return &pi{record: r} },
@@ -90,5 +91,6 @@ func TellsCost(format string) bool {
 func Formats() []string {
 	all := dialects()
 	delete(all, ACP)
+	delete(all, DroidRPC)
 	return slices.Sorted(maps.Keys(all))
 }

@@ -32,7 +32,8 @@ func (c Cast) Reading(cfg *config.Config) Cast {
 func (p *Player) reads(cfg *config.Config) {
 	p.Access = loop.ReadOnly
 	if _, own := cfg.Agents[p.Spec.Name]; !own && MayBuild(cfg) {
-		p.Spec.ReadOnly, p.Spec.ACP.ReadOnly = p.Spec.Write, p.Spec.ACP.Write
+		p.Spec.ReadOnly = p.Spec.Write
+		p.Spec.Talk.ReadOnly, p.Spec.Talk.Allow = p.Spec.Talk.Write, true
 	}
 }
 
