@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
@@ -100,4 +101,12 @@ func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (s
 		score = 0
 	}
 	return score, answered, errors.Join(err, unnoted)
+}
+
+// blank says what is wrong with an empty answer.
+func blank(text string) (problem string) {
+	if strings.TrimSpace(text) == "" {
+		return "it says nothing"
+	}
+	return ""
 }

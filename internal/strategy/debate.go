@@ -71,13 +71,11 @@ func debate() Kind {
 			return 0
 		},
 		most: func(c Choice, n int) int {
-			talk := c.count("debaters") * c.count("rounds")
+			deciding := 1
 			if c.word("decide") == "majority" {
-				talk += c.count("debaters")
-			} else {
-				talk++
+				deciding = c.count("debaters")
 			}
-			return plus(c.mostOfBase(1, n), talk)
+			return plus(c.mostOfBase(1, n), c.count("debaters")*c.count("rounds")+deciding)
 		},
 		build: func(c Choice) (loop.Strategy, error) {
 			over, err := c.newBase()
@@ -147,14 +145,6 @@ func debateCase(steps *loop.Steps, said []loop.Opinion) *loop.Case {
 	return c
 }
 
-// blank says what is wrong with an empty answer.
-func blank(text string) (problem string) {
-	if strings.TrimSpace(text) == "" {
-		return "it says nothing"
-	}
-	return ""
-}
-
 // converged reports whether the debate ends because all say the same.
 func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, said []loop.Opinion) (bool, error) {
 	if !d.Converge || len(said) < 2 || round == d.Rounds {
@@ -172,25 +162,22 @@ func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, sai
 // likeness returns how alike two texts are, from 0 to 1: the Sørensen–Dice coefficient of their words, in any
 // order.
 func likeness(a, b string) float64 {
-	words := func(s string) map[string]int {
-		count := map[string]int{}
-		for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-			count[w]++
-		}
-		return count
-	}
-	x, y := words(a), words(b)
-	both, all := 0, 0
-	for w, n := range x {
-		both, all = both+min(n, y[w]), all+n
-	}
-	for _, n := range y {
-		all += n
-	}
-	if all == 0 {
+	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	x, y := strings.FieldsFunc(strings.ToLower(a), other), strings.FieldsFunc(strings.ToLower(b), other)
+	if len(x)+len(y) == 0 {
 		return 1
 	}
-	return 2 * float64(both) / float64(all)
+	left, both := map[string]int{}, 0
+	for _, w := range x {
+		left[w]++
+	}
+	for _, w := range y {
+		if left[w] > 0 {
+			left[w]--
+			both++
+		}
+	}
+	return 2 * float64(both) / float64(len(x)+len(y))
 }
 
 // debater returns the role of a debater; i counts from 0.

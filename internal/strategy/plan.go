@@ -209,25 +209,18 @@ func listed(steps []verdict.PlanStep) string {
 	return strings.Join(lines, "\n")
 }
 
-// texts returns the texts of the steps.
-func texts(steps []verdict.PlanStep) (all []string) {
-	for _, s := range steps {
-		all = append(all, s.Text)
-	}
-	return all
-}
-
 // task describes a step to those who work on it and to those who judge it.
 func (w *project) task(i int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nThis is one step of a larger task. Do what it asks for, and nothing that belongs to another step: the work is judged by this step. The larger task:\n\n%s", w.plan[i].Text, prompt.Fenced(w.whole))
-	for _, part := range []struct {
-		lead  string
-		steps []string
-	}{{"Steps that are done, whose work is in the repository:", w.done}, {"Steps that others do later:", texts(w.plan[i+1:])}} {
-		if len(part.steps) > 0 {
-			fmt.Fprintf(&b, "\n%s\n- %s\n", part.lead, strings.Join(part.steps, "\n- "))
+	if len(w.done) > 0 {
+		fmt.Fprintf(&b, "\nSteps that are done, whose work is in the repository:\n- %s\n", strings.Join(w.done, "\n- "))
+	}
+	for j, s := range w.plan[i+1:] {
+		if j == 0 {
+			b.WriteString("\nSteps that others do later:\n")
 		}
+		b.WriteString("- " + s.Text + "\n")
 	}
 	return b.String()
 }
