@@ -3,8 +3,9 @@
 //
 // It compares work trees, not commits: differences from HEAD that existed before the session are
 // not part of a change, and what is committed during it is. It reads the files itself, in
-// parallel. The git program is run only for what it alone can do: filters, ident and other
-// encodings, blobs of a partial clone, and an index that package index cannot read.
+// parallel. The git program compares texts, see package patch, and does what it alone can do:
+// filters, ident and other encodings, blobs of a partial clone, and an index that package index
+// cannot read.
 //
 // The whole work tree is in scope: files that are tracked, or untracked and not ignored, or were
 // so when the session began. The files of a repository inside it, a submodule or not, are in

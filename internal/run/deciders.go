@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/deciding"
 	"codeloops/internal/proc"
@@ -55,6 +56,9 @@ func (r *running) findDeciders() *deciders {
 	d.tree.Outside = append(programs(d.tree, critics), deciding.Instructions(d.tree.Root, r.options.Host.Home())...)
 	if global := r.Config.GlobalFile(); global != "" {
 		d.tree.Outside = append(d.tree.Outside, loop.Decider{Path: filepath.ToSlash(global), Role: deciding.Rules})
+	}
+	if program, err := git.Program(); err == nil {
+		d.tree.Outside = append(d.tree.Outside, loop.Decider{Path: filepath.ToSlash(program), Role: deciding.Git})
 	}
 	d.tree.Outside = slices.DeleteFunc(d.tree.Outside, func(f loop.Decider) bool { // as in a repository of the home directory
 		return len(d.tree.Files([]string{f.Path})) > 0

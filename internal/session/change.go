@@ -111,21 +111,17 @@ func splitPatch(diff string) []loop.FileChange {
 // fileOfPatch reads what one file's part of a diff says about the file.
 func fileOfPatch(patch string) loop.FileChange {
 	file := loop.FileChange{Status: loop.FileModified, Patch: patch}
-	inHunk := false
 	for line := range strings.Lines(patch) {
-		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(line, "@@ ") {
-			inHunk = true
-			continue
+			break
 		}
-		if !inHunk {
-			headerLine(&file, line)
-			continue
-		}
-		if strings.HasPrefix(line, "+") {
+		headerLine(&file, strings.TrimSuffix(line, "\n"))
+	}
+	for l := range loop.PatchLines(patch) {
+		switch l.Op {
+		case '+':
 			file.Insertions++
-		}
-		if strings.HasPrefix(line, "-") {
+		case '-':
 			file.Deletions++
 		}
 	}

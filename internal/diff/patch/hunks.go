@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"codeloops/internal/git"
 	"codeloops/internal/proc"
 )
 
@@ -47,9 +48,13 @@ func compare(ctx context.Context, fill func(dir string) error, args ...string) (
 	if err == nil {
 		err = fill(dir)
 	}
+	program := ""
+	if err == nil {
+		program, err = git.Program()
+	}
 	var out []byte
 	if err == nil {
-		argv := append([]string{"git", "diff", "--no-index", "--no-prefix"}, args...)
+		argv := append([]string{program, "diff", "--no-index", "--no-prefix"}, args...)
 		out, err = proc.Output(ctx, proc.Call{Invocation: proc.Invocation{Argv: append(argv, "a", "b"), Dir: dir, Env: alone(dir)}})
 	}
 	if exit, ok := errors.AsType[*proc.ExitError](err); err != nil && (!ok || exit.ExitCode != 1) { // 1: they differ

@@ -42,28 +42,9 @@ func touches(f loop.FileChange, at int) bool {
 	if f.Status != loop.FileModified || f.Binary || f.Patch == "" {
 		return true
 	}
-	now, inside := 0, false
-	for text := range strings.Lines(f.Patch) {
-		if rest, ok := strings.CutPrefix(text, "@@ -"); ok {
-			_, rest, _ = strings.Cut(rest, " +")
-			rest, _, _ = strings.Cut(strings.FieldsFunc(rest+" ", func(c rune) bool { return c == ' ' })[0], ",")
-			now, _ = strconv.Atoi(rest)
-			inside = true
-			continue
-		}
-		switch {
-		case !inside:
-		case text[0] == '+':
-			if now == at {
-				return true
-			}
-			now++
-		case text[0] == '-':
-			if at == now || at == now-1 {
-				return true
-			}
-		case text[0] == ' ':
-			now++
+	for l := range loop.PatchLines(f.Patch) {
+		if l.Op == '+' && l.New == at || l.Op == '-' && (l.New == at || l.New-1 == at) {
+			return true
 		}
 	}
 	return false

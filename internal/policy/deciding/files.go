@@ -21,6 +21,7 @@ const (
 	Critic  = "critic"  // the critic's program
 	Check   = "check"   // a check names it
 	Program = "program" // PATH would lead a check to it
+	Git     = "git"     // codeloops compares files with it
 	Agents  = "agents"  // agents read it before they work, perhaps the critic too
 	Rules   = "rules"   // it holds rules for later runs
 )

@@ -63,6 +63,8 @@ func became(c deciding.ChangedFile) string {
 		return "the critic is started from it, and it was " + c.Fate
 	case deciding.Check, deciding.Program:
 		return "a check runs it, and it was " + c.Fate
+	case deciding.Git:
+		return "codeloops compares files with it, and it was " + c.Fate
 	case deciding.Rules:
 		return "it holds rules, and was " + c.Fate + ": this session keeps those that it began with"
 	}

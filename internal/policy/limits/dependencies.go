@@ -88,9 +88,9 @@ func manifests() []manifest {
 func (m manifest) names(patch string, op byte) []string {
 	var all []string
 	var at place
-	for mark, text := range hunkLines(patch) {
-		text = strings.TrimRight(text, "\r\n")
-		if mark == '@' {
+	for l := range loop.PatchLines(patch) {
+		text := strings.TrimRight(l.Text, "\r\n")
+		if l.Op == '@' {
 			_, heading, _ := strings.Cut(text, "@@ ")
 			at, _ = m.enter(place{inside: m.Heading == nil, known: m.Heading == nil}, heading)
 			continue
@@ -98,7 +98,7 @@ func (m manifest) names(patch string, op byte) []string {
 		var body string
 		at, body = m.enter(at, text)
 		switch {
-		case mark != op:
+		case l.Op != op:
 		case at.named != "":
 			all = append(all, at.named)
 		case at.inside:

@@ -2,7 +2,6 @@ package limits
 
 import (
 	"fmt"
-	"iter"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -74,8 +73,8 @@ func size(lines []string) (n int64) {
 func groups(patch string) []group {
 	var all []group
 	var last *[]string // the side of the group that the last line went to; nil outside of groups
-	for mark, text := range hunkLines(patch) {
-		switch mark {
+	for l := range loop.PatchLines(patch) {
+		switch l.Op {
 		case '\\': // no newline at the end of the file
 			if last != nil {
 				n := len(*last) - 1
@@ -90,26 +89,10 @@ func groups(patch string) []group {
 		if last == nil {
 			all = append(all, group{})
 		}
-		if last = &all[len(all)-1].after; mark == '-' {
+		if last = &all[len(all)-1].after; l.Op == '-' {
 			last = &all[len(all)-1].before
 		}
-		*last = append(*last, text)
+		*last = append(*last, l.Text)
 	}
 	return all
-}
-
-// hunkLines yields the lines of a patch from the first hunk on, each split after its first
-// byte, which is '@' for the first line of a hunk.
-func hunkLines(patch string) iter.Seq2[byte, string] {
-	return func(yield func(byte, string) bool) {
-		_, hunks, _ := strings.Cut("\n"+patch, "\n@@ ")
-		if hunks == "" {
-			return
-		}
-		for text := range strings.Lines("@@ " + hunks) {
-			if !yield(text[0], text[1:]) {
-				return
-			}
-		}
-	}
 }

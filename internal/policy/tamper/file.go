@@ -48,49 +48,25 @@ func lines(f loop.FileChange, content string) []line {
 	return whole
 }
 
-// hunks reads the lines of a unified diff, and by the index of the first line of each hunk where
-// that hunk begins in the new file.
+// hunks reads the lines of a patch, and by the index of the first line of each hunk where that hunk
+// begins in the new file.
 func hunks(patch string) (from map[int]int, all []line) {
 	from = map[int]int{}
-	before, after, inside := 0, 0, false
-	for text := range strings.Lines(patch) {
-		text = strings.TrimRight(text, "\r\n")
-		if rest, ok := strings.CutPrefix(text, "@@ -"); ok {
-			ranges, _, _ := strings.Cut(rest, " @@")
-			old, now, _ := strings.Cut(ranges, " +")
-			before, after, inside = start(old), start(now), true
-			from[len(all)] = after
-			if strings.HasSuffix(now, ",0") { // an empty range names the line above
-				from[len(all)]++
-			}
+	for l := range loop.PatchLines(patch) {
+		at := l.New
+		switch l.Op {
+		case '@':
+			from[len(all)] = l.New
+			continue
+		case '-':
+			at = l.Old
+		case ' ', '+':
+		default:
 			continue
 		}
-		if !inside || text == "" || strings.IndexByte(" -+", text[0]) < 0 {
-			continue
-		}
-		l := line{text[0], after, text[1:]}
-		if l.op == '-' {
-			l.at = before
-		}
-		if l.op != '+' {
-			before++
-		}
-		if l.op != '-' {
-			after++
-		}
-		all = append(all, l)
+		all = append(all, line{l.Op, at, strings.TrimRight(l.Text, "\r\n")})
 	}
 	return from, all
-}
-
-// start returns the first line of a range such as "12,3".
-func start(s string) int {
-	s, _, _ = strings.Cut(s, ",")
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > 1<<30 {
-		return 0
-	}
-	return n
 }
 
 // fate says what happened to a file as a whole.

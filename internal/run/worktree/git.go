@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/git"
 	"codeloops/internal/proc"
 )
 
@@ -33,8 +34,12 @@ var variables = []string{ //nolint:gochecknoglobals // a constant
 
 // Run implements [diff.Git].
 func (g Git) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
+	program, err := git.Program()
+	if err != nil {
+		return nil, err
+	}
 	call := proc.Call{
-		Invocation: proc.Invocation{Argv: slices.Concat([]string{"git"}, settings, c.Args), Dir: c.Dir, Env: slices.Concat(g.Environ, variables, c.Env), Stdin: c.Stdin},
+		Invocation: proc.Invocation{Argv: slices.Concat([]string{program}, settings, c.Args), Dir: c.Dir, Env: slices.Concat(g.Environ, variables, c.Env), Stdin: c.Stdin},
 	}
 	if g.runner == nil {
 		return proc.Output(ctx, call)

@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
 	"codeloops/internal/proc"
@@ -79,8 +80,8 @@ func (n *notes) take() (all []string) {
 // Open opens the work tree of a directory. tell reports what became of a restore that was
 // interrupted there. The caller closes the tree.
 func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence string)) (*Tree, error) {
-	if _, err := proc.LookPath("git", dir, h.Environ); err != nil {
-		return nil, hint.Add(fmt.Errorf("find git: %w", err), "install git, or add its directory to the PATH")
+	if _, err := git.Program(); err != nil {
+		return nil, err
 	}
 	t := &Tree{host: h, tell: tell, Ready: func() error { return nil }}
 	t.git = &Git{Environ: h.Environ, note: t.Note}

@@ -175,16 +175,14 @@ func (m *markup) diff(c loop.Change, open bool) {
 // of one class share an element.
 func (m *markup) hunks(patch string) {
 	last := ours("")
-	for text := range strings.Lines(patch) {
+	for l := range loop.PatchLines(patch) {
 		class := ours("same")
-		switch {
-		case strings.HasPrefix(text, "@@ "):
+		switch l.Op {
+		case '@':
 			class = "hunk"
-		case last == "": // in the header
-			continue
-		case text[0] == '+':
+		case '+':
 			class = "add"
-		case text[0] == '-':
+		case '-':
 			class = "del"
 		}
 		switch last {
@@ -194,7 +192,7 @@ func (m *markup) hunks(patch string) {
 		default:
 			m.put(`</span><span class="`, class, `">`)
 		}
-		m.in("", text, "")
+		m.in("", string(l.Op)+l.Text, "")
 		last = class
 	}
 	if last != "" {
