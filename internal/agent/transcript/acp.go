@@ -105,7 +105,7 @@ func (a *acp) answer(kind string, line []byte) {
 	case a.answers == 2:
 		a.begins(e.Result.Session)
 		if a.talk != nil {
-			a.begins(cmp.Or(e.Result.Session, a.talk.Resume))
+			a.begins(a.talk.Resume)
 			a.request("session/prompt", object{
 				"sessionId": a.report.Conversation, "prompt": []object{{"type": "text", "text": a.talk.Prompt}},
 			})

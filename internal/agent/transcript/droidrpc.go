@@ -79,10 +79,13 @@ func (d *droidRPC) answer(kind string, line []byte) {
 		d.finish()
 		return
 	}
-	if d.answers > 1 || d.talk == nil {
+	if d.answers > 1 {
 		return
 	}
 	d.begins(e.Result.Session)
+	if d.talk == nil {
+		return
+	}
 	d.begins(d.talk.Resume)
 	d.request("2", "droid.add_user_message", object{"text": "", "content": []object{{"type": "text", "text": d.talk.Prompt}}})
 }

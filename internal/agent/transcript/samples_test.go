@@ -24,7 +24,7 @@ const keep = 1 << 20
 func speaks() map[string]string {
 	return map[string]string{
 		"claude": "claude-stream-json", "cline": "cline-json", "codex": "codex-json",
-		"copilot": "copilot-json", "droid": "droid-stream-json", "gemini": "gemini-stream-json",
+		"acp": "acp", "copilot": "copilot-json", "droid": "droid-stream-json", "droid-jsonrpc": "droid-jsonrpc", "gemini": "gemini-stream-json",
 		"kilo": "opencode-json", "opencode": "opencode-json", "pi": "pi-json", "qwen": "qwen-stream-json",
 	}
 }
