@@ -66,6 +66,9 @@ func newBenchOf(b *testing.B, files int) *bench {
 	must(b, os.MkdirAll(filepath.Join(dir, ".config", "codeloops"), 0o700))
 	must(b, os.WriteFile(filepath.Join(dir, ".config", "codeloops", "config.toml"), []byte(`
 agent = "quick"
+[convergence] # the same words, round after round
+warn_after = 0
+stop_after = 0
 [agents.quick]
 command = ["/bin/sh", "-c", "echo x >>file0; sleep 0.003"]
 critic_command = ["/bin/sh", "-c", "sleep 0.003; echo DECISION: CONTINUE; echo FEEDBACK: more"]
