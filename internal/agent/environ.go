@@ -41,6 +41,11 @@ func (a *Agent) environ(r Request) []string {
 			env = append(env, entry)
 		}
 	}
+	for name, value := range a.spec.DefaultEnv {
+		if !slices.ContainsFunc(a.at.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {
+			set[name] = value
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		env = append(env, name+"="+set[name])
 	}

@@ -63,8 +63,10 @@ type Spec struct {
 	Program
 	Arguments
 	Protocol
-	Env     map[string]string // set for the CLI, overriding the user's environment
-	DropEnv []string          `toml:"drop_env"` // variables that the CLI must not see: names, or globs as in path.Match
+	Env map[string]string // set for the CLI, overriding the user's environment
+	// DefaultEnv is set for the CLI unless the user has set the variable.
+	DefaultEnv map[string]string `toml:"default_env"`
+	DropEnv    []string          `toml:"drop_env"` // variables that the CLI must not see: names, or globs as in path.Match
 	Needs
 	// Tested is the version of the real program with which exactly these arguments have
 	// been tested. "": they follow its documentation.

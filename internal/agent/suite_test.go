@@ -213,3 +213,19 @@ func testDescription(t *testing.T, spec Spec) {
 		}
 	}
 }
+
+// TestDefaultEnv: a variable that the user has set is left alone.
+func TestDefaultEnv(t *testing.T) {
+	t.Parallel()
+	spec := known("kilo")
+	for _, own := range []string{"", `{"model":"a/b"}`} {
+		s := newStage(t, spec.Binaries[0])
+		s.speaks(spec.Output)
+		want := spec.DefaultEnv["KILO_CONFIG_CONTENT"]
+		if own != "" {
+			s.place.Environ, want = append(s.place.Environ, "KILO_CONFIG_CONTENT="+own), own
+		}
+		_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
+		equal(t, "KILO_CONFIG_CONTENT", c.env("KILO_CONFIG_CONTENT"), []string{want})
+	}
+}

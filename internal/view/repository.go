@@ -14,7 +14,7 @@ import (
 // The files of a git directory, by gitrepository-layout(5). The names of submodules can have any
 // character.
 var (
-	private   = wording.Pattern(`(?s)^(.*/)?(logs|objects|lfs)/`)
+	private   = wording.Pattern(`(?s)^(.*/)?(logs|objects|lfs|refs/(cline|kilo))/`) // agents keep their snapshots there
 	reference = wording.Pattern(`(?s)^(.*/)?(packed-refs|refs/.+)$`)
 	replaced  = wording.Pattern(`(?s)^(.*/)?refs/replace/`)
 	setting   = wording.Pattern(`(?s)^(.*/)?(config|config\.worktree|shallow|hooks/.+|info/(attributes|exclude|grafts|sparse-checkout))$`)

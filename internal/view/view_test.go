@@ -225,6 +225,7 @@ func TestWritten(t *testing.T) {
 		"locked":       {script: `mkdir new; echo >new/f; chmod 0 new; chmod 0 a.txt`, want: loop.Written{Changed: []string{"a.txt"}, Added: []string{"new/"}}},
 		"odd module":   {script: `d=$(printf '.git/modules/a\nb'); mkdir -p "$d/hooks"; echo exit 1 >"$d/hooks/pre-push"`, want: loop.Written{Settings: []string{"modules/a\nb/hooks/pre-push"}}},
 		"hooks gone":   {script: `rm -rf .git/hooks .git/info`, setup: `rm -f .git/hooks/*; echo >.git/hooks/pre-push`, want: loop.Written{Settings: []string{"hooks/pre-push", "info/exclude"}}},
+		"snapshots":    {script: `git update-ref refs/kilo/materialize/1 HEAD; git update-ref refs/cline/checkpoints/s/1 HEAD`},
 		"packed":       {script: `git gc -q`, want: loop.Written{Repository: []string{"refs"}}},
 		"a repository": {script: `env -u GIT_DIR -u GIT_WORK_TREE git init -q inner; echo >inner/f`, want: loop.Written{Added: []string{"inner/"}, Repository: []string{"HEAD"}, Settings: []string{"config: core.bare", "info/exclude"}}},
 	} {
