@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -41,15 +43,46 @@ func (c *cline) event(kind string, object []byte) bool {
 
 // clineEvent is the content of an agent_event.
 type clineEvent struct {
-	Type    string `json:"type"`
-	Content string `json:"contentType"`
-	Text    string `json:"text"`
-	Tool    string `json:"toolName"`
-	Input   input  `json:"input"`
-	Error   loose  `json:"error"`
-	Class   string `json:"errorClass"`
-	Copes   bool   `json:"recoverable"`
+	Type    string      `json:"type"`
+	Content string      `json:"contentType"`
+	Text    string      `json:"text"`
+	Tool    string      `json:"toolName"`
+	Input   input       `json:"input"`
+	Output  clineOutput `json:"output"`
+	Error   loose       `json:"error"`
+	Class   string      `json:"errorClass"`
+	Copes   bool        `json:"recoverable"`
 	clineUsage
+}
+
+// clineOutput is what a tool has done: one thing, or a list of them.
+type clineOutput []struct {
+	Query   string `json:"query"`
+	Error   string `json:"error"`
+	Success truth  `json:"success"`
+}
+
+// UnmarshalJSON never fails.
+func (o *clineOutput) UnmarshalJSON(raw []byte) error {
+	type list clineOutput
+	if raw[0] == '{' {
+		raw = slices.Concat([]byte{'['}, raw, []byte{']'})
+	}
+	decode(raw, (*list)(o))
+	return nil
+}
+
+// acted takes what a tool has done.
+func (c *cline) acted(e clineEvent) {
+	for _, done := range e.Output {
+		exit := 0
+		_, _ = fmt.Sscanf(done.Error, "Command exited with code %d", &exit)
+		if exit != 0 || e.Tool == "run_commands" && bool(done.Success) {
+			c.ends(loop.Failure{Act: purpose("", input{arguments: arguments{"command": loose(done.Query)}}), ExitCode: exit})
+			continue
+		}
+		c.used(!bool(done.Success))
+	}
 }
 
 // spends takes the usage of a request, or of all.
@@ -65,6 +98,8 @@ func (c *cline) agent(e clineEvent) {
 		c.round()
 	case e.Type == "content_start" && e.Content == "tool":
 		c.tool(e.Tool, e.Input)
+	case e.Type == "content_end" && e.Content == "tool":
+		c.acted(e)
 	case e.Type == "content_end" && e.Content == "text":
 		c.say(e.Text)
 	case e.Type == "usage":

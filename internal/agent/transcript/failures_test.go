@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"codeloops/internal/loop"
@@ -24,6 +25,7 @@ func TestFailures(t *testing.T) {
 		codexDenies  = `{"type":"item.completed","item":{"id":"i","type":"command_execution","command":"rm x","exit_code":null,"status":"declined"}}` + "\n"
 		copilotRuns  = `{"type":"tool.execution_start","data":{"toolCallId":"c","toolName":"bash","arguments":{"command":"npm test"}}}` + "\n" +
 			`{"type":"tool.execution_complete","data":{"toolCallId":"c","shellExecution":{"exitCode":1},"success":true}}` + "\n"
+		clineRuns = `{"type":"agent_event","event":{"type":"content_end","contentType":"tool","toolName":"run_commands","output":[{"query":"npm test","result":"[Command exited with code 1]","error":"Command exited with code 1","success":false}]}}` + "\n"
 	)
 	npm := loop.Failure{Act: "run `npm test`", ExitCode: 1}
 	for name, test := range map[string]struct {
@@ -41,6 +43,8 @@ func TestFailures(t *testing.T) {
 		"codex, repeated":         {"codex-json", codexRuns + codexPasses, nil},
 		"codex, denied":           {"codex-json", codexDenies, []loop.Failure{{Act: "run `rm x`", Denied: true}}},
 		"copilot":                 {"copilot-json", copilotRuns, []loop.Failure{npm}},
+		"cline":                   {"cline-json", clineRuns, []loop.Failure{npm}},
+		"cline, repeated":         {"cline-json", clineRuns + strings.ReplaceAll(clineRuns, `"error":"Command exited with code 1","success":false`, `"success":true`), nil},
 	} {
 		if got := hear(t, test.format, []byte(test.says), whole).Report.Failures; len(got) != len(test.want) || len(got) > 0 && !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
@@ -66,6 +70,10 @@ func TestFutile(t *testing.T) {
 				`{"type":"tool.execution_complete","data":{"toolCallId":"c","success":false,"error":{"code":"failure"}}}`,
 			`{"type":"tool.execution_start","data":{"toolCallId":"d","toolName":"view","arguments":{"path":"/x"}}}` + "\n" +
 				`{"type":"tool.execution_complete","data":{"toolCallId":"d","success":true}}`,
+		},
+		"cline-json": {
+			`{"type":"agent_event","event":{"type":"content_end","contentType":"tool","toolName":"run_commands","output":[{"query":"ls","error":"Command exited with code 2","success":false}]}}`,
+			`{"type":"agent_event","event":{"type":"content_end","contentType":"tool","toolName":"editor","output":{"query":"edit:/a","result":"ok","success":true}}}`,
 		},
 		"droid-stream-json":  {`{"type":"tool_result","isError":true}`, `{"type":"tool_result","isError":false}`},
 		"gemini-stream-json": {`{"type":"tool_result","status":"error"}`, `{"type":"tool_result","status":"success"}`},
