@@ -25,6 +25,7 @@ type topic struct{}
 //	least    the least number or size
 //	default  what counts if nothing sets it; for a key below a name that the user chooses, a sample
 //	flag     its flag, with a comma and a letter behind it if it has a short form
+//	switch   a flag of another kind that sets it
 //	flags    on a table: what its flags begin with; without it, its keys have none
 //	resume   what a resumed run does with its flag; without it, the log keeps it
 //	trust    "needed": a project file needs the user's trust; "own": no project file may set it
@@ -38,6 +39,7 @@ type Key struct {
 	Name     string // with dots between tables; "*" stands for a name that the user chooses
 	Flag     string // "" if it has none
 	Short    string
+	Switch   string // a flag of another kind that sets it; "" if there is none
 	Topic    string
 	Help     string
 	More     string
@@ -179,6 +181,7 @@ func (k Key) declare(field reflect.StructField, flags *string) Key {
 	least, _ := strconv.Atoi(tag.Get("least"))
 	k.read, k.Directory, k.Agents = kindOf(of, is, k.Choices, least), is == "dir", is == "agents"
 	k.Default = k.readDefault(of, tag.Get("default"))
+	k.Switch = tag.Get("switch")
 	k.Help, k.More, k.Resume = tag.Get("help"), tag.Get("more"), Resume(tag.Get("resume"))
 	show := tag.Get("show")
 	k.Often, k.Brief, k.Unlisted = show == "often" || show == "both", show == "brief" || show == "both", show == "file"
@@ -356,7 +359,7 @@ func (k Key) variable() string {
 
 // said returns what the command line calls the key.
 func (k Key) said() string {
-	return "--" + cmp.Or(k.Flag, strings.NewReplacer(".", "-", "_", "-").Replace(k.Name))
+	return "--" + cmp.Or(k.Flag, k.Switch, strings.NewReplacer(".", "-", "_", "-").Replace(k.Name))
 }
 
 // matches reports whether pattern begins with the parts of key.
