@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 )
@@ -210,6 +211,10 @@ func (w *Witness) takeBack(ctx context.Context, v View, change loop.Change, out 
 	if change.Empty() {
 		return true, nil
 	}
+	program, err := git.Program()
+	if err != nil {
+		return false, err
+	}
 	file := filepath.Join(w.Outputs, w.name+".witness.patch")
 	defer os.Remove(file) //nolint:errcheck // it is of no use any more
 	if err := os.WriteFile(file, []byte(change.ApplicablePatch()), 0o600); err != nil {
@@ -217,7 +222,7 @@ func (w *Witness) takeBack(ctx context.Context, v View, change loop.Change, out 
 	}
 	env := append(slices.Clip(w.Env), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	res, err := v.Run(ctx, proc.Command{
-		Invocation: proc.Invocation{Argv: []string{"git", "--git-dir=" + os.DevNull, "apply", "--reverse", "--whitespace=nowarn", file}, Dir: v.Dir(w.Root), Env: env},
+		Invocation: proc.Invocation{Argv: []string{program, "--git-dir=" + os.DevNull, "apply", "--reverse", "--whitespace=nowarn", file}, Dir: v.Dir(w.Root), Env: env},
 		Records:    proc.Records{Stdout: out, Stderr: out},
 		Limits:     proc.Limits{Timeout: w.Timeout, MaxOutput: w.Max, Keep: w.Keep},
 	})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
@@ -59,7 +60,11 @@ func hadDir(ctx context.Context, root string, s loop.Session) bool {
 	if err != nil || s.BaseCommit == "" {
 		return false
 	}
-	code, err := proc.Tool{Argv: []string{"git", "-C", root, "cat-file", "-e", s.BaseCommit + ":" + filepath.ToSlash(within)}}.Run(ctx)
+	program, err := git.Program()
+	if err != nil {
+		return false
+	}
+	code, err := proc.Tool{Argv: []string{program, "-C", root, "cat-file", "-e", s.BaseCommit + ":" + filepath.ToSlash(within)}}.Run(ctx)
 	return err == nil && code == 0
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/git"
 	"codeloops/internal/proc"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
@@ -274,8 +275,12 @@ func (k *committer) callGit(ctx context.Context, index string) error {
 	if err := errors.Join(err, message.Close()); err != nil {
 		return fmt.Errorf("write the message: %w", err)
 	}
+	program, err := git.Program()
+	if err != nil {
+		return err
+	}
 	tool := proc.Tool{
-		Argv: []string{"git", "-C", k.tree.Root(), "commit", "--quiet", "-F", message.Name()},
+		Argv: []string{program, "-C", k.tree.Root(), "commit", "--quiet", "-F", message.Name()},
 		Env:  []string{"GIT_INDEX_FILE=" + index}, Stdin: k.In, Stdout: k.Err, Stderr: k.Err,
 	}
 	code, err := tool.Run(ctx)
