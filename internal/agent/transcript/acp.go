@@ -87,10 +87,14 @@ func (a *acp) send(message object) {
 // answer takes the agent's answer to our last request.
 func (a *acp) answer(kind string, line []byte) {
 	var e struct {
+		ID     number    `json:"id"`
 		Result acpResult `json:"result"`
 		Error  acpError  `json:"error"`
 	}
 	decode(line, &e)
+	if e.ID != 0 && int(e.ID) != a.answers+1 {
+		return // to no request of ours
+	}
 	a.whole()
 	a.answers++
 	switch {

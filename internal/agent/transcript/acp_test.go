@@ -142,6 +142,7 @@ func TestConversationEnds(t *testing.T) {
 		"truncated":      {[]string{acpReady, acpNew, acpSays("DECISION: D"), `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"max_tokens"}}`}, loop.EndFailed, "the model stopped before it had finished: max_tokens"},
 		"empty":          {[]string{acpReady, acpNew, acpEnd}, loop.EndEmpty, ""},
 		"broken off":     {[]string{acpReady, acpNew, acpSays("I am")}, loop.EndFailed, "its output breaks off before the end"},
+		"of another":     {[]string{acpReady, `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`, acpNew, acpSays("Mine."), `{"jsonrpc":"2.0","id":7,"result":{"stopReason":"end_turn"}}`}, loop.EndFailed, "its output breaks off before the end"},
 		"something else": {[]string{"Usage: gemini [options]"}, loop.EndFailed, "its output is not the acp that was asked for"},
 	} {
 		_, out, ended := converse(t, ACP, Talk{}, test.says...)

@@ -68,12 +68,16 @@ func (d *droidRPC) event(kind string, line []byte) bool {
 // answer takes the answer to one of our requests.
 func (d *droidRPC) answer(kind string, line []byte) {
 	var e struct {
+		ID     number `json:"id"`
 		Result struct {
 			Session string `json:"sessionId"`
 		} `json:"result"`
 		Error acpError `json:"error"`
 	}
 	decode(line, &e)
+	if e.ID != 0 && int(e.ID) != d.answers+1 {
+		return // to no request of ours
+	}
 	if d.answers++; kind == "error" {
 		d.fault(e.Error.fault())
 		d.finish()
