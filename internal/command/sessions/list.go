@@ -271,12 +271,10 @@ func newSessionsStatsCmd(l *command.Logs) *cobra.Command {
 		Use:         "stats",
 		Annotations: command.LookExits(),
 		Short:       "Add up the results, times and costs of sessions",
-		Long: `Add up the results, times and costs of sessions: how many succeeded,
-iterations and duration, by outcome, stop reason, project and agents, over time.
-
-The last table compares the critics' confidence with what came after: for each
-band of confidence, how many of the successful sessions were followed by another
-one with the same prompt in the same directory.`,
+		Long: `Add up the results, times and costs of sessions: how many succeeded, and how
+many of them at the first try, how much of the iterations was approved, what the
+others have taken in vain, and the sessions by outcome, stop reason, project and
+agents.`,
 		Example: "  codeloops sessions stats --since 30d --project .",
 		Args:    command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -289,10 +287,10 @@ one with the same prompt in the same directory.`,
 				return err
 			}
 			c := l.Console
-			picked := q.Pick(slices.Clone(all))
+			picked := q.Pick(all)
 			session.Count(picked)
-			st := sessionview.NewStats(picked, all, c.Now().Location())
-			return c.Show(asJSON, st, sessionview.Charts(st, c.Screen(), c.OutTTY))
+			st := sessionview.NewStats(picked)
+			return c.Show(asJSON, st, sessionview.Totals(st, c.Screen()))
 		},
 	}
 	f := cmd.Flags()

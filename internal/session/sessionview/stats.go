@@ -15,6 +15,9 @@ type Stats struct {
 	Sessions    int      `json:"sessions"`
 	Ended       int      `json:"ended"`
 	SuccessRate *float64 `json:"success_rate"`
+	FirstTry    *float64 `json:"first_try_rate"` // that were a success after one iteration
+	// Approval is the share of all iterations that ended a session as a success; null if there are none.
+	Approval *float64 `json:"approval_rate"`
 
 	// Of the ended sessions.
 	Iterations Spread `json:"iterations"`
@@ -23,15 +26,19 @@ type Stats struct {
 
 	Waiting Waits `json:"waiting"`
 	Cost    Costs `json:"cost"`
+	Waste   Waste `json:"waste"`
 
 	Outcomes    []Group `json:"outcomes"`
 	StopReasons []Group `json:"stop_reasons"`
 	Projects    []Group `json:"projects"`
 	Agents      []Group `json:"agents"` // actor and critic
+}
 
-	Periods    []Period       `json:"periods"`
-	PeriodDays int            `json:"period_days"`
-	Confidence []ConfidenceOf `json:"confidence"`
+// Waste is what the ended sessions without success have taken.
+type Waste struct {
+	Sessions int      `json:"sessions"`
+	Seconds  float64  `json:"secs"`
+	CostUSD  *float64 `json:"cost_usd"` // as far as it is known; null: unknown
 }
 
 // Waits are the waits for services that were rate limited or overloaded.
@@ -93,30 +100,11 @@ type Group struct {
 	ended, successes int
 }
 
-// A Period is a number of days, the same for all periods.
-type Period struct {
-	Begin     string `json:"begin"` // the first day, in the user's zone
-	Sessions  int    `json:"sessions"`
-	Successes int    `json:"successes"`
-
-	CostUSD *float64 `json:"cost_usd"` // as far as it is known; null: unknown
-}
-
-// A ConfidenceOf counts the successes whose confidence was in a band, and how many of them were
-// followed by another session with the same prompt in the same directory: perhaps the user was not
-// satisfied.
-type ConfidenceOf struct {
-	Band      string `json:"band"`
-	Successes int    `json:"successes"`
-	Followed  int    `json:"followed"`
-}
-
-// NewStats sums up the picked sessions. all are the sessions that may have followed one of them.
-// Days are those of the zone.
-func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
+// NewStats sums up sessions.
+func NewStats(picked []session.Overview) Stats {
 	var s Stats
 	var iterations, took, worked []float64
-	total := &Group{}
+	total, first := &Group{}, 0
 	outcomes, reasons, projects, agents := groups{}, groups{}, groups{}, groups{}
 	for _, o := range picked {
 		total.add(o)
@@ -131,19 +119,26 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 		if o.Outcome.Reason != loop.StopNone {
 			reasons.add(string(o.Outcome.Reason), cause(*o.Outcome), o)
 		}
+		if o.Outcome.Result == loop.Success && o.Outcome.Iterations == 1 {
+			first++
+		}
+		if o.Outcome.Result != loop.Success {
+			s.Waste.Sessions++
+			s.Waste.Seconds += o.Outcome.Duration.Seconds()
+			s.Waste.CostUSD = plus(s.Waste.CostUSD, spentBy(o.Tally).CostUSD)
+		}
 		iterations = append(iterations, float64(o.Outcome.Iterations))
 		took = append(took, o.Outcome.Duration.Seconds())
 		worked = append(worked, max(0, o.Outcome.Duration-waited).Seconds())
 	}
-	s.Sessions, s.Ended, s.SuccessRate = total.Sessions, total.ended, total.rate()
+	s.Sessions, s.Ended, s.SuccessRate, s.FirstTry = total.Sessions, total.ended, total.rate(), rateOf(first, total.ended)
+	s.Approval = rateOf(total.successes, int(sum(iterations)))
 	s.Iterations, s.Duration, s.Working = spread(iterations), spread(took), spread(worked)
 	if total.successes > 0 {
 		s.Cost.PerDone = s.Cost.USD / float64(total.successes)
 	}
 	s.Outcomes, s.StopReasons = outcomes.sorted(), reasons.sorted()
 	s.Projects, s.Agents = projects.sorted(), agents.sorted()
-	s.Periods, s.PeriodDays = periods(picked, zone)
-	s.Confidence = confidence(picked, all)
 	return s
 }
 
@@ -173,12 +168,21 @@ func plus[N int64 | float64](a, b *N) *N {
 	return new(*a + *b)
 }
 
-func (g *Group) rate() *float64 {
-	if g.ended == 0 {
+func (g *Group) rate() *float64 { return rateOf(g.successes, g.ended) }
+
+// rateOf returns a part of a number, from 0 to 1; nil of none.
+func rateOf(part, of int) *float64 {
+	if of == 0 {
 		return nil
 	}
-	rate := float64(g.successes) / float64(g.ended)
-	return &rate
+	return new(float64(part) / float64(of))
+}
+
+func sum(numbers []float64) (total float64) {
+	for _, n := range numbers {
+		total += n
+	}
+	return total
 }
 
 type groups map[string]*Group
@@ -216,104 +220,9 @@ func spread(numbers []float64) (s Spread) {
 		return s
 	}
 	slices.Sort(numbers)
-	for _, n := range numbers {
-		s.Mean += n / float64(len(numbers))
-	}
+	s.Mean = sum(numbers) / float64(len(numbers))
 	last := len(numbers) - 1
 	s.Median = (numbers[last/2] + numbers[(last+1)/2]) / 2
 	s.P90 = numbers[int(math.Ceil(0.9*float64(len(numbers))))-1] // nearest rank
 	return s
-}
-
-// mostPeriods is how many signs a sparkline may have.
-const mostPeriods = 60
-
-// periods counts the sessions per day, or per several days if there would be too many periods.
-func periods(picked []session.Overview, zone *time.Location) (list []Period, days int) {
-	if len(picked) == 0 {
-		return []Period{}, 1
-	}
-	first, last := math.MaxInt, math.MinInt
-	for _, o := range picked {
-		first, last = min(first, day(o.Started, zone)), max(last, day(o.Started, zone))
-	}
-	days = 1
-	for _, longer := range []int{7, 28, 91, 364} {
-		if (last-first)/days < mostPeriods {
-			break
-		}
-		days = longer
-	}
-	for (last-first)/days >= mostPeriods {
-		days *= 2 // decades of logs
-	}
-	list = make([]Period, (last-first)/days+1)
-	for i := range list {
-		list[i].Begin = time.Unix(int64(first+i*days)*secondsOfDay, 0).UTC().Format(time.DateOnly)
-	}
-	for _, o := range picked {
-		p := &list[(day(o.Started, zone)-first)/days]
-		p.Sessions++
-		if o.Status == session.Status(loop.Success) {
-			p.Successes++
-		}
-		p.CostUSD = plus(p.CostUSD, spentBy(o.Tally).CostUSD)
-	}
-	return list, days
-}
-
-const secondsOfDay = 24 * 60 * 60
-
-// day numbers the calendar days of a zone.
-func day(at time.Time, zone *time.Location) int {
-	y, m, d := at.In(zone).Date()
-	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / secondsOfDay)
-}
-
-type band struct {
-	name  string
-	least float64
-}
-
-// bands lists the bands of confidence, highest first. The top ones are narrow, because critics are
-// seldom in doubt.
-func bands() []band {
-	return []band{{"0.95 to 1", 0.95}, {"0.90 to 0.95", 0.9}, {"0.80 to 0.90", 0.8}, {"0.50 to 0.80", 0.5}, {"below 0.50", 0}}
-}
-
-// work identifies sessions with the same prompt in the same directory.
-type work struct{ prompt, dir string }
-
-func workOf(o session.Overview) work { return work{o.Session.Prompt, o.Session.WorkingDir} }
-
-// confidence compares the critics' confidence with what users did next.
-func confidence(picked, all []session.Overview) []ConfidenceOf {
-	latest := map[work]time.Time{}
-	for _, o := range all {
-		if w := workOf(o); o.Err == nil && o.Started.After(latest[w]) {
-			latest[w] = o.Started
-		}
-	}
-	rows := make([]ConfidenceOf, 0, len(bands())+1)
-	for _, b := range bands() {
-		rows = append(rows, ConfidenceOf{Band: b.name})
-	}
-	rows = append(rows, ConfidenceOf{Band: "none given"})
-	for _, o := range picked {
-		if o.Outcome == nil || o.Outcome.Result != loop.Success {
-			continue
-		}
-		at := len(rows) - 1
-		if c := o.Outcome.Confidence; c != nil {
-			at = slices.IndexFunc(bands(), func(b band) bool { return *c >= b.least })
-		}
-		if at < 0 {
-			continue // a log of another program, with a number out of range
-		}
-		rows[at].Successes++
-		if latest[workOf(o)].After(o.Started) {
-			rows[at].Followed++
-		}
-	}
-	return rows
 }

@@ -43,7 +43,7 @@ func many() []session.Overview {
 
 func TestStats(t *testing.T) {
 	t.Parallel()
-	got := sessionview.NewStats(many(), many(), time.UTC)
+	got := sessionview.NewStats(many())
 	if got.Sessions != 6 || got.Ended != 5 || *got.SuccessRate != 0.6 {
 		t.Errorf("%d sessions, %d ended, %v", got.Sessions, got.Ended, *got.SuccessRate)
 	}
@@ -63,25 +63,11 @@ func TestStats(t *testing.T) {
 	if strings.Join(names, " ") != "success max_iterations_reached running" {
 		t.Errorf("outcomes: %v", names)
 	}
-	wantPeriods := []sessionview.Period{
-		{Begin: "2026-01-24", Sessions: 2, Successes: 1},
-		{Begin: "2026-01-25", Sessions: 1, Successes: 1},
-		{Begin: "2026-01-26", Sessions: 2, Successes: 1},
-		{Begin: "2026-01-27", Sessions: 1},
+	if *got.FirstTry != 0.2 || *got.Approval != 3.0/26 {
+		t.Errorf("first try %v, approval %v", *got.FirstTry, *got.Approval)
 	}
-	if !reflect.DeepEqual(got.Periods, wantPeriods) || got.PeriodDays != 1 {
-		t.Errorf("periods of %d days: %+v", got.PeriodDays, got.Periods)
-	}
-	wantConfidence := []sessionview.ConfidenceOf{
-		{Band: "0.95 to 1", Successes: 1, Followed: 1},
-		{Band: "0.90 to 0.95"},
-		{Band: "0.80 to 0.90"},
-		{Band: "0.50 to 0.80", Successes: 1},
-		{Band: "below 0.50"},
-		{Band: "none given", Successes: 1},
-	}
-	if !reflect.DeepEqual(got.Confidence, wantConfidence) {
-		t.Errorf("confidence: %+v", got.Confidence)
+	if want := (sessionview.Waste{Sessions: 2, Seconds: 20}); got.Waste != want {
+		t.Errorf("waste: %+v", got.Waste)
 	}
 }
 
@@ -108,52 +94,36 @@ func TestWhyTheyEnded(t *testing.T) {
 	}
 	for width, want := range map[int]string{
 		80: `Why they ended
-  the same files were changed meanwhile           2  ██████████████████████████
-  the actor failed twice with the same words      1  █████████████
-  the work was approved                           1  █████████████
-  the iterations are used up                      1  █████████████
-  max_attempts was reached                        1  █████████████
-  the evaluator gave no decision                  1  █████████████
+  the same files were changed meanwhile           2
+  the actor failed twice with the same words      1
+  the work was approved                           1
+  the iterations are used up                      1
+  max_attempts was reached                        1
+  the evaluator gave no decision                  1
 `,
 		60: `Why they ended
-  the same files were changed meanwhile         2  ████████
-  the actor failed twice with the same wo…      1  ████
-  the work was approved                         1  ████
-  the iterations are used up                    1  ████
-  max_attempts was reached                      1  ████
-  the evaluator gave no decision                1  ████
+  the same files were changed meanwhile         2
+  the actor failed twice with the same wo…      1
+  the work was approved                         1
+  the iterations are used up                    1
+  max_attempts was reached                      1
+  the evaluator gave no decision                1
 `,
 	} {
-		out := sessionview.Charts(sessionview.NewStats(list, list, time.UTC), sessionview.Screen{Width: width, Style: colours()}, true)
+		out := sessionview.Totals(sessionview.NewStats(list), sessionview.Screen{Width: width, Style: colours()})
 		if got := ansi.Strip(out); !strings.Contains(got, want) {
 			t.Errorf("width %d:\n%s", width, got)
 		}
 	}
 }
 
-// TestPeriods: the number of periods is small, however far apart the sessions are.
-func TestPeriods(t *testing.T) {
-	t.Parallel()
-	for _, days := range []int{0, 1, 59, 60, 400, 2000, 40_000, 150_000} {
-		list := []session.Overview{one("new", 0, nil), one("old", 24*days, nil)}
-		got := sessionview.NewStats(list, list, time.UTC)
-		total := 0
-		for _, p := range got.Periods {
-			total += p.Sessions
-		}
-		if total != 2 || len(got.Periods) > 60 {
-			t.Errorf("%d days: %d sessions in %d periods", days, total, len(got.Periods))
-		}
-	}
-}
-
-func TestChartsFit(t *testing.T) {
+func TestTotalsFit(t *testing.T) {
 	t.Parallel()
 	list := many()
 	list[0].Session.WorkingDir = "/home/\x1b[2Ju/" + strings.Repeat("deep/", 30)
 	for width := 60; width < 120; width++ {
-		st := sessionview.NewStats(list, list, time.UTC)
-		out := sessionview.Charts(st, sessionview.Screen{Width: width, Style: colours()}, true)
+		st := sessionview.NewStats(list)
+		out := sessionview.Totals(st, sessionview.Screen{Width: width, Style: colours()})
 		if strings.Contains(out, "2J") {
 			t.Fatal("not cleaned")
 		}
@@ -163,27 +133,26 @@ func TestChartsFit(t *testing.T) {
 			}
 		}
 	}
-	none := sessionview.Charts(sessionview.NewStats(nil, nil, time.UTC), sessionview.Screen{Width: 80, Style: colours()}, true)
+	none := sessionview.Totals(sessionview.NewStats(nil), sessionview.Screen{Width: 80, Style: colours()})
 	if none != "0 sessions, 0 of them ended; success -\n" {
 		t.Errorf("%q", none)
 	}
 }
 
-// TestChartsNarrow: groups fit however few columns there are, and signs are ASCII where there are
+// TestTotalsNarrow: groups fit however few columns there are, and signs are ASCII where there are
 // no others.
-func TestChartsNarrow(t *testing.T) {
+func TestTotalsNarrow(t *testing.T) {
 	t.Parallel()
 	list := many()
 	list[0].Session.WorkingDir = "/home/u/" + strings.Repeat("deep/", 30)
 	list[1].Tally = &progress.Tally{Actor: progress.Part{Turns: 1, Usage: progress.Usage{CostUSD: 1, Priced: 1}}}
 	for width := 20; width < 80; width++ {
 		screen := sessionview.Screen{Width: width, Style: lipgloss.NewRenderer(io.Discard), ASCII: true}
-		out := sessionview.Charts(sessionview.NewStats(list, list, time.UTC), screen, true)
+		out := sessionview.Totals(sessionview.NewStats(list), screen)
 		if strings.ContainsFunc(out, func(r rune) bool { return r > unicode.MaxASCII }) || !strings.Contains(out, ">=$1.00") {
 			t.Errorf("width %d: not ASCII:\n%s", width, out)
 		}
 		_, groups, _ := strings.Cut(out, "\nOutcome\n")
-		groups, _, _ = strings.Cut(groups, "\nSessions for")
 		for line := range strings.Lines(groups) {
 			if len(line)-1 > width {
 				t.Errorf("width %d: %q", width, line)
@@ -200,7 +169,7 @@ func TestStatsCost(t *testing.T) {
 	}
 	list := many()
 	list[1].Tally, list[2].Tally = cost(0.25, 100), cost(1.5, 7)
-	st := sessionview.NewStats(list, list, time.UTC)
+	st := sessionview.NewStats(list)
 	got := map[string]float64{}
 	for _, g := range st.Outcomes {
 		if g.CostUSD != nil {
@@ -211,16 +180,10 @@ func TestStatsCost(t *testing.T) {
 	if !reflect.DeepEqual(got, want) || st.Projects[0].Tokens+st.Projects[1].Tokens != 107 {
 		t.Errorf("by outcome %v, want %v; projects %+v", got, want, st.Projects)
 	}
-	sum := 0.0
-	for _, p := range st.Periods {
-		if p.CostUSD != nil {
-			sum += *p.CostUSD
-		}
+	if st.Waste.CostUSD == nil || *st.Waste.CostUSD != 0.25 {
+		t.Errorf("waste: %+v", st.Waste)
 	}
-	if sum != 1.75 {
-		t.Errorf("over time %v", sum)
-	}
-	if out := sessionview.Charts(st, sessionview.Screen{Width: 80, Style: colours()}, false); strings.Count(out, "$1.75") != 4 {
+	if out := sessionview.Totals(st, sessionview.Screen{Width: 80, Style: colours()}); strings.Count(out, "$1.75") != 3 {
 		t.Errorf("%s", out)
 	}
 }

@@ -14,19 +14,16 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// Charts shows stats to a person. With bars, it draws bars for the groups and a sparkline for the
-// periods; without, or in ASCII, it writes numbers only.
-func Charts(st Stats, s Screen, bars bool) string {
-	c := &charts{screen: s, bars: bars && !s.ASCII, priced: st.Cost.Sessions > 0}
-	c.totals(st)
+// Totals shows stats to a person.
+func Totals(st Stats, s Screen) string {
+	c := &totals{screen: s, priced: st.Cost.Sessions > 0}
+	c.whole(st)
 	c.groups("Outcome", inWords(st.Outcomes, func(g Group) string { return words.Outcome(g.Name) }), true)
 	c.groups("Why they ended", inWords(st.StopReasons, func(g Group) string {
 		return words.End(loop.Outcome{Reason: loop.StopReason(g.Name), Cause: g.Cause})
 	}), true)
 	c.groups("Project", st.Projects, false)
 	c.groups("Actor + critic", st.Agents, false)
-	c.periods(st)
-	c.confidence(st.Confidence)
 	return s.own(c.b.String())
 }
 
@@ -39,23 +36,24 @@ func inWords(groups []Group, name func(Group) string) []Group {
 	return groups
 }
 
-type charts struct {
+type totals struct {
 	b      strings.Builder
 	screen Screen
-	bars   bool
 	priced bool // the cost of some session is known
 }
 
-func (c *charts) sayf(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n", args...) }
+func (c *totals) sayf(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n", args...) }
 
-func (c *charts) heading(text string) { c.sayf("\n%s", c.screen.strong(text)) }
+func (c *totals) heading(text string) { c.sayf("\n%s", c.screen.strong(text)) }
 
-func (c *charts) totals(st Stats) {
+func (c *totals) whole(st Stats) {
 	c.sayf("%s, %d of them ended; success %s", render.Count(st.Sessions, "session", "sessions"), st.Ended, percent(st.SuccessRate))
 	if st.Ended == 0 {
 		return
 	}
 	secs := func(s float64) string { return render.Span(seconds(s)) }
+	c.sayf("first try   %s of them a success after one iteration", percent(st.FirstTry))
+	c.sayf("approval    %s of all iterations", percent(st.Approval))
 	c.sayf("iterations  mean %.1f, median %.1f, p90 %.0f", st.Iterations.Mean, st.Iterations.Median, st.Iterations.P90)
 	c.sayf("duration    mean %s, median %s, p90 %s", secs(st.Duration.Mean), secs(st.Duration.Median), secs(st.Duration.P90))
 	if w := st.Waiting; w.Sessions > 0 {
@@ -63,11 +61,23 @@ func (c *charts) totals(st Stats) {
 		c.sayf("waiting     %s for services, in %s", secs(w.Seconds), render.Count(w.Sessions, "session", "sessions"))
 	}
 	c.cost(st)
+	c.waste(st.Waste)
+}
+
+func (c *totals) waste(w Waste) {
+	if w.Sessions == 0 {
+		return
+	}
+	cost := ""
+	if w.CostUSD != nil {
+		cost = ", " + render.Dollars(*w.CostUSD)
+	}
+	c.sayf("waste       %s%s, in %s without success", render.Span(seconds(w.Seconds)), cost, render.Count(w.Sessions, "session", "sessions"))
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-func (c *charts) cost(st Stats) {
+func (c *totals) cost(st Stats) {
 	if st.Cost.Sessions == 0 {
 		if st.Cost.Tokens > 0 {
 			c.sayf("tokens      %s", render.Tokens(st.Cost.Tokens))
@@ -106,13 +116,12 @@ const (
 	mostGroups  = 12
 	widestGroup = 40
 	leastGroup  = 8
-	widestBar   = 30
-	besideWords = 20 // columns beside a name in words, without the bar
+	besideWords = 20 // columns beside a name in words
 )
 
 // groups shows how many sessions each group has. Names in words get no success rate: they say it
 // themselves.
-func (c *charts) groups(heading string, groups []Group, inWords bool) {
+func (c *totals) groups(heading string, groups []Group, inWords bool) {
 	if len(groups) == 0 {
 		return
 	}
@@ -145,7 +154,7 @@ func (c *charts) groups(heading string, groups []Group, inWords bool) {
 		if c.priced {
 			line = c.beside(line, fmt.Sprintf("  %8s", orUnknown(g.CostUSD)))
 		}
-		c.sayf("%s", strings.TrimRight(line+"  "+c.bar(g, groups[0].Sessions, ansi.StringWidth(line)), " "))
+		c.sayf("%s", line)
 	}
 	if rest > 0 {
 		c.sayf("  and %s in others", render.Count(rest, "session", "sessions"))
@@ -153,7 +162,7 @@ func (c *charts) groups(heading string, groups []Group, inWords bool) {
 }
 
 // beside adds a cell to a line if there is room.
-func (c *charts) beside(line, cell string) string {
+func (c *totals) beside(line, cell string) string {
 	if ansi.StringWidth(line+cell) > c.screen.Width {
 		return line
 	}
@@ -166,88 +175,4 @@ func leftCut(path string, width int) string {
 		return ansi.TruncateLeft(path, over+1, "…")
 	}
 	return path
-}
-
-// bar draws the size of a group relative to the largest, its successes in their colour.
-func (c *charts) bar(g Group, most, used int) string {
-	room := min(widestBar, c.screen.Width-used-3)
-	if !c.bars || room < 4 || g.Sessions == 0 {
-		return ""
-	}
-	length := max(1, g.Sessions*room/most)
-	done := g.successes * length / g.Sessions
-	return c.screen.inColourOf(string(loop.Success), strings.Repeat("█", done)) +
-		c.screen.faint(strings.Repeat("█", length-done))
-}
-
-func (c *charts) periods(st Stats) {
-	if len(st.Periods) < 2 {
-		return
-	}
-	first, last := st.Periods[0], st.Periods[len(st.Periods)-1]
-	c.heading("Sessions for each " + periodName(st.PeriodDays) + " from " + first.Begin + " to " + last.Begin)
-	if c.bars {
-		most := 0
-		for _, p := range st.Periods {
-			most = max(most, p.Sessions)
-		}
-		c.sayf("  sessions  %s  at most %d", spark(st.Periods, most, func(p Period) int { return p.Sessions }), most)
-		c.sayf("  success   %s", c.screen.inColourOf(string(loop.Success),
-			spark(st.Periods, most, func(p Period) int { return p.Successes })))
-		return
-	}
-	for _, p := range st.Periods {
-		line := fmt.Sprintf("  %s  %5d  %5d success", p.Begin, p.Sessions, p.Successes)
-		if c.priced {
-			line += fmt.Sprintf("  %8s", orUnknown(p.CostUSD))
-		}
-		c.sayf("%s", line)
-	}
-}
-
-func periodName(days int) string {
-	switch days {
-	case 1:
-		return "day"
-	case 7:
-		return "week"
-	}
-	return fmt.Sprintf("%d days", days)
-}
-
-func spark(periods []Period, most int, count func(Period) int) string {
-	signs := []rune("▁▂▃▄▅▆▇█")
-	var b strings.Builder
-	for _, p := range periods {
-		n := count(p)
-		if n == 0 {
-			b.WriteByte(' ')
-			continue
-		}
-		b.WriteRune(signs[(n*len(signs)-1)/most])
-	}
-	return b.String()
-}
-
-func (c *charts) confidence(rows []ConfidenceOf) {
-	total := 0
-	for _, r := range rows {
-		total += r.Successes
-	}
-	if total == 0 {
-		return
-	}
-	c.heading("Confidence against what came after")
-	again := "same prompt run again, in the same directory"
-	if c.screen.Width < 75 {
-		again = "same prompt run again there"
-	}
-	c.sayf("  %-14s  %9s  %s", "confidence", "successes", again)
-	for _, r := range rows {
-		if r.Successes == 0 {
-			continue
-		}
-		rate := float64(r.Followed) / float64(r.Successes)
-		c.sayf("  %-14s  %9d  %d (%s)", r.Band, r.Successes, r.Followed, percent(&rate))
-	}
 }
