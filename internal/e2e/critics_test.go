@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -130,6 +131,35 @@ func TestCriticTests(t *testing.T) {
 			t.Errorf("a critic can run tests: %t; the catalogue says that it can only %q", ran, spec.CanOnly)
 		}
 		table.notef(c.name, "critic: tests", "run: %t, offered to write: %t", e.code == 0, edits.Load())
+	})
+}
+
+// TestCriticReadOnly: a critic that may not write and gets its prompt as a request cannot use a tool
+// that writes, and can run commands.
+func TestCriticReadOnly(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		if spec, err := agent.Find(c.name); err != nil || spec.Talk.Output == "" {
+			t.Skip("the agent gets its prompts in one way only")
+		}
+		var s *stage
+		s = newStage(t, c, turns(func(q turn) model.Answer {
+			write, can := q.Write(filepath.Join(s.work, "written.txt"), "x")
+			switch {
+			case len(q.results) == 0:
+				return use(q.Run("cat README.md 2>/dev/null"))
+			case len(q.results) == 1 && can:
+				return use(write, can)
+			case strings.Contains(q.results[0], "A repository to work in."):
+				return model.Answer{Text: done}
+			}
+			return model.Answer{Text: goOn}
+		}))
+		s.employ("echo hello >" + greeting)
+		r := s.start("-n", "1", "--critic-view", "tree", "--critic-access", "read-only", "greet the world @README.md")
+		if e := r.wait(); e.code != 0 || r.reached("written.txt") {
+			t.Errorf("exit code %d, written: %t\n%s", e.code, r.reached("written.txt"), r.events.text())
+		}
 	})
 }
 

@@ -22,7 +22,7 @@ type Talk struct {
 	Resume string
 	Name   string // for a new conversation, if the agent takes one: a UUID; "": none
 	Model  string // "": the agent's own choice; for agents that are not told by their arguments
-	Allow  bool   // what the agent asks for is allowed
+	Allow  bool   // everything that the agent asks for is allowed, not only to look and to run commands
 	// Send sends a line to the agent, End ends its input. Neither may block.
 	Send func(line []byte)
 	End  func()
@@ -149,7 +149,8 @@ func (a *acp) permission(line []byte) {
 	}
 	decode(line, &e)
 	want := "reject"
-	if a.talk != nil && a.talk.Allow {
+	looks := slices.Contains([]string{"execute", "read", "search", "think"}, e.Params.Call.Kind)
+	if a.talk != nil && (a.talk.Allow || looks) {
 		want = "allow"
 	}
 	outcome := object{"outcome": "cancelled"}
