@@ -24,14 +24,11 @@ type Debate struct {
 	Vote             bool    // the majority decides instead of a judge
 }
 
-// The roles of a debate. A debater's role ends in its number.
+// The roles and the notes of a [Debate]. A debater's role ends in its number.
 const (
 	roleDebater loop.Role = "debater"
 	roleJudge   loop.Role = "judge"
-)
 
-// The notes of a [Debate].
-const (
 	noteLikeness = "debate.likeness"
 	noteDecision = "debate.decision"
 )
@@ -79,27 +76,25 @@ func debate() Kind {
 		},
 		build: func(c Choice) (loop.Strategy, error) {
 			over, err := c.newBase()
-			return Debate{
-				Base: over, Debaters: c.count("debaters"), Rounds: c.count("rounds"), Converge: c.on("convergence_check"),
-				Similarity: c.fraction("convergence_similarity"), Vote: c.word("decide") == "majority",
-			}, err
+			d := Debate{Base: over, Debaters: c.count("debaters"), Rounds: c.count("rounds"), Vote: c.word("decide") == "majority"}
+			d.Converge, d.Similarity = c.on("convergence_check"), c.fraction("convergence_similarity")
+			return d, err
 		},
 	}
 }
 
 // Run implements [loop.Strategy].
 func (d Debate) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	decision := ""
 	positions, err := d.argue(ctx, steps)
-	if err != nil {
-		return loop.Outcome{}, err
+	if err == nil {
+		decision, err = d.decide(ctx, steps, positions)
 	}
-	decision, err := d.decide(ctx, steps, positions)
 	if err != nil {
 		return loop.Outcome{}, err
 	}
 	if decision != "" {
-		const most = 16 << 10
-		defer steps.Instruct(fmt.Sprintf(decided, prompt.Fenced(prompt.Clip(decision, most, most/2))))()
+		defer steps.Instruct(fmt.Sprintf(decided, prompt.Fenced(prompt.Clip(decision, 16<<10, 8<<10))))()
 	}
 	return d.Base.Run(ctx, steps)
 }
@@ -110,10 +105,7 @@ func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opini
 	for n := 1; n <= d.Rounds; n++ {
 		calls := make([]loop.Call, d.Debaters)
 		for i := range calls {
-			form, name := positionForm, debater(i)
-			if n > 1 {
-				form = rejoinder
-			}
+			form, name := []string{positionForm, rejoinder}[min(n-1, 1)], debater(i)
 			calls[i] = loop.Call{Step: steps.Step("%s.round_%d", name, n), Role: name, Prompt: fmt.Sprintf(position, name), Form: form, Case: debateCase(steps, said)}
 		}
 		_, err := askAll(ctx, steps, calls, func(i int, text string) string {
