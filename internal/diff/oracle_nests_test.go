@@ -243,7 +243,7 @@ func (o *oracle) checkJoined(c loop.Change, nests []*nestOracle) {
 		all.WriteString(s.text)
 	}
 	if got := c.Patch(); got != all.String() {
-		hunks, _ := patch.Hunks(context.Background(), 3, patch.Texts{Before: []byte(all.String()), After: []byte(got)})
+		hunks, _ := patch.Hunks(context.Background(), "", 3, patch.Texts{Before: []byte(all.String()), After: []byte(got)})
 		o.t.Fatalf("from git's text to the captured one:\n%s", hunks)
 	}
 	files := withoutLinks(c)

@@ -248,7 +248,7 @@ func (o *oracle) checkText(c loop.Change) (tree string) {
 		return tree
 	}
 	if got, want := c.Patch(), o.patch(tree); got != want {
-		hunks, _ := patch.Hunks(context.Background(), 3, patch.Texts{Before: []byte(want), After: []byte(got)})
+		hunks, _ := patch.Hunks(context.Background(), "", 3, patch.Texts{Before: []byte(want), After: []byte(got)})
 		o.t.Fatalf("from git's text to the captured one:\n%s", hunks)
 	}
 	if c.State != tree {

@@ -39,7 +39,7 @@ func render(ctx context.Context, objects *store.Store, changes []scan.Difference
 	if err := cmp.Or(ctx.Err(), several(errs)); err != nil {
 		return nil, err
 	}
-	files, err := patch.Files(ctx, pairs...)
+	files, err := patch.Files(ctx, objects.Room(), pairs...)
 	for i := range files {
 		if f := &files[i]; withheld[f.Path] {
 			f.Patch = strings.Replace(f.Patch, "# too large to compare:", "# withheld:", 1)

@@ -68,7 +68,7 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 		}
 		found = append(found, more...)
 	}
-	all, err := legibly(ctx, found)
+	all, err := legibly(ctx, c.store.Room(), found)
 	if err != nil {
 		return nil, err
 	}
@@ -212,14 +212,14 @@ type unseen struct {
 }
 
 // legibly returns what is not shown, with patches that are cut to a readable size.
-func legibly(ctx context.Context, found []unseen) ([]loop.Unshown, error) {
+func legibly(ctx context.Context, room string, found []unseen) ([]loop.Unshown, error) {
 	var pairs []patch.Pair
 	for _, u := range found {
 		if u.pair.Path != "" {
 			pairs = append(pairs, u.pair)
 		}
 	}
-	files, err := patch.Files(ctx, pairs...)
+	files, err := patch.Files(ctx, room, pairs...)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func rule(g policy.Gate, b breaking) (found loop.Inspection, so loop.Ruling) {
 		}
 		pairs = append(pairs, patch.Pair{Path: path, Before: side(text[0]), After: side(text[1])})
 	}
-	files, err := patch.Files(context.Background(), pairs...)
+	files, err := patch.Files(context.Background(), "", pairs...)
 	if err != nil {
 		panic(err) // there is no git
 	}

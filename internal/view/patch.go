@@ -20,7 +20,7 @@ const (
 )
 
 // patchOf shows how some existing files were changed. It is for reading only.
-func patchOf(ctx context.Context, changes []change, paths []string) (string, error) {
+func patchOf(ctx context.Context, home string, changes []change, paths []string) (string, error) {
 	var texts []patch.Texts
 	var heads []string
 	read := 0
@@ -34,7 +34,7 @@ func patchOf(ctx context.Context, changes []change, paths []string) (string, err
 		texts = append(texts, patch.Texts{Before: before, After: after})
 		read += len(before) + len(after)
 	}
-	hunks, err := patch.Hunks(ctx, 3, texts...)
+	hunks, err := patch.Hunks(ctx, home, 3, texts...)
 	if err != nil {
 		return "", err
 	}

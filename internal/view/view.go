@@ -219,7 +219,7 @@ func (v *View) Written(ctx context.Context) (loop.Written, error) {
 		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
 	}
 	w := v.place.summary(changes)
-	if w.Patch, err = patchOf(ctx, changes, w.Changed); err != nil {
+	if w.Patch, err = patchOf(ctx, v.home, changes, w.Changed); err != nil {
 		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
 	}
 	return w, nil

@@ -18,12 +18,13 @@ import (
 type Texts struct{ Before, After []byte }
 
 // Hunks returns the hunks that lead from the one version of each text to the other, as `git diff`
-// prints them with some lines around them; "" for versions that are equal.
-func Hunks(ctx context.Context, around int, texts ...Texts) ([]string, error) {
+// prints them with some lines around them; "" for versions that are equal. Copies of the texts are in
+// a directory for a moment; "" is the system's for temporary files.
+func Hunks(ctx context.Context, dir string, around int, texts ...Texts) ([]string, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	out, err := compare(ctx, func(dir string) error {
+	out, err := compare(ctx, dir, func(dir string) error {
 		for i, t := range texts {
 			if err := errors.Join(write(dir, "a", i, t.Before), write(dir, "b", i, t.After), ctx.Err()); err != nil {
 				return err
@@ -37,10 +38,13 @@ func Hunks(ctx context.Context, around int, texts ...Texts) ([]string, error) {
 	return parted(out, len(texts))
 }
 
-// compare runs `git diff` on the directories a and b that fill makes in a temporary one. No settings
-// and no attributes of anybody count.
-func compare(ctx context.Context, fill func(dir string) error, args ...string) (string, error) {
-	dir, err := os.MkdirTemp("", "codeloops-diff-")
+// Left matches, in such a directory, what a killed process has left.
+const Left = "codeloops-diff-*"
+
+// compare runs `git diff` on the directories a and b that fill makes in a temporary one, in another
+// one. No settings and no attributes of anybody count.
+func compare(ctx context.Context, in string, fill func(dir string) error, args ...string) (string, error) {
+	dir, err := os.MkdirTemp(in, Left)
 	if err == nil {
 		defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
 		err = errors.Join(os.Mkdir(filepath.Join(dir, "a"), 0o700), os.Mkdir(filepath.Join(dir, "b"), 0o700))

@@ -59,8 +59,8 @@ type Pair struct {
 
 // Files returns the changes of some paths, in their order: nothing for one whose sides are equal, a
 // deletion and an addition where the kind of file changes, and otherwise one change. A file that is
-// TooLarge counts as binary.
-func Files(ctx context.Context, pairs ...Pair) (files []loop.FileChange, err error) {
+// TooLarge counts as binary. The directory is that of [Hunks].
+func Files(ctx context.Context, dir string, pairs ...Pair) (files []loop.FileChange, err error) {
 	var texts []Texts
 	var at []int       // the files of these texts
 	var names []string // the lines before their hunks
@@ -72,7 +72,7 @@ func Files(ctx context.Context, pairs ...Pair) (files []loop.FileChange, err err
 			files = append(files, p.change())
 		}
 	}
-	hunks, err := Hunks(ctx, usual, texts...)
+	hunks, err := Hunks(ctx, dir, usual, texts...)
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func TestFile(t *testing.T) {
 // files returns the changes of some paths.
 func files(t *testing.T, pairs ...patch.Pair) []loop.FileChange {
 	t.Helper()
-	all, err := patch.Files(t.Context(), pairs...)
+	all, err := patch.Files(t.Context(), t.TempDir(), pairs...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ type File struct {
 // Renames returns which of the files that are gone git takes to be which of the new ones, as pairs
 // without hunks. A file whose content is not known is matched only with its equal.
 func Renames(ctx context.Context, gone, added []File) (pairs []Pair, err error) {
-	out, err := compare(ctx, func(dir string) error {
+	out, err := compare(ctx, "", func(dir string) error {
 		for i, f := range gone {
 			if err := f.place(filepath.Join(dir, "a", "gone"+strconv.Itoa(i))); err != nil {
 				return err

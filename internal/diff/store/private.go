@@ -13,10 +13,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 
+	"codeloops/internal/diff/patch"
 	"codeloops/internal/file"
 	"codeloops/internal/repo"
 )
@@ -41,14 +43,45 @@ type private struct {
 }
 
 // KeepIn sets the directory of the private repository, which is made when the first object is
-// written.
+// written. What killed processes have left in its [Store.Room] is removed.
 func (s *Store) KeepIn(dir string) error {
 	p := s.own
-	err := p.close()
+	err := errors.Join(p.close(), tidy(dir))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.dir, p.objects, p.made = dir, nil, false; dir != "" {
 		p.objects = &directory{path: filepath.Join(dir, "objects")}
+	}
+	return err
+}
+
+// Room returns a directory for files that are needed for a moment: the private repository, or "" if
+// there is none yet.
+func (s *Store) Room() string {
+	if s.beneath != nil {
+		return s.beneath.Room()
+	}
+	s.own.mu.Lock()
+	defer s.own.mu.Unlock()
+	if info, err := os.Stat(s.own.dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return s.own.dir
+}
+
+// tidy removes what has been left in a room for an hour.
+func tidy(dir string) (err error) {
+	if dir == "" {
+		return nil
+	}
+	entries, _ := os.ReadDir(dir) // there may be none yet
+	for _, e := range entries {
+		if left, _ := filepath.Match(patch.Left, e.Name()); !left {
+			continue
+		}
+		if info, e := e.Info(); e == nil && time.Since(info.ModTime()) > time.Hour {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, info.Name())))
+		}
 	}
 	return err
 }

@@ -10,10 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -422,4 +424,31 @@ func TestLargeBlob(t *testing.T) {
 	must(t, b.Refer("refs/large", id))
 	g.git("", "--git-dir="+own, "gc", "-q", "--prune=now")
 	checkLarge(t, s, id, int64(len(content)))
+}
+
+// TestRoom: what a killed process has left in the room of the private repository is removed when that is opened an hour
+// later. Before there is a repository, there is no room in it.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "[kept].git")
+	s := store.New(store.Options{})
+	must(t, s.KeepIn(dir))
+	if got := s.Room(); got != "" {
+		t.Errorf("the room is %q", got)
+	}
+	for name, age := range map[string]time.Duration{"codeloops-diff-1": 2 * time.Hour, "codeloops-diff-2": time.Minute, "other": 2 * time.Hour} {
+		must(t, os.MkdirAll(filepath.Join(dir, name, "a"), 0o700))
+		at := time.Now().Add(-age)
+		must(t, os.Chtimes(filepath.Join(dir, name), at, at))
+	}
+	must(t, s.KeepIn(dir))
+	var left []string
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if !slices.Equal(left, []string{"codeloops-diff-2", "other"}) || s.Room() != dir || s.Temporary(nil).Room() != dir {
+		t.Errorf("left %q, room %q", left, s.Room())
+	}
 }

@@ -34,7 +34,7 @@ func change(before, after tree) loop.Change {
 	for _, p := range slices.Sorted(maps.Keys(all)) {
 		pairs = append(pairs, patch.Pair{Path: p, Before: side(before, p), After: side(after, p)})
 	}
-	files, err := patch.Files(context.Background(), pairs...)
+	files, err := patch.Files(context.Background(), "", pairs...)
 	if err != nil {
 		panic(err) // there is no git
 	}

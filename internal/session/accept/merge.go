@@ -15,7 +15,7 @@ import (
 // some at the same place. With touching, changes may be side by side: each line of base belongs to one of them, so
 // their order is known.
 func merge(ctx context.Context, base, ours, theirs []byte, touching bool) (merged []byte, ok bool, err error) {
-	hunks, err := patch.Hunks(ctx, 0, patch.Texts{Before: base, After: ours}, patch.Texts{Before: base, After: theirs})
+	hunks, err := patch.Hunks(ctx, "", 0, patch.Texts{Before: base, After: ours}, patch.Texts{Before: base, After: theirs})
 	if err != nil {
 		return nil, false, err
 	}

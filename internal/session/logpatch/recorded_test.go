@@ -45,7 +45,7 @@ func change(before, after state) loop.Change {
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		pairs = append(pairs, patch.Pair{Path: path, Before: side(before[path]), After: side(after[path])})
 	}
-	files, err := patch.Files(context.Background(), pairs...)
+	files, err := patch.Files(context.Background(), "", pairs...)
 	if err != nil {
 		panic(err) // there is no git
 	}

@@ -20,7 +20,7 @@ func Renamed(ctx context.Context, c loop.Change) (loop.Change, error) {
 	if err != nil {
 		return c, err
 	}
-	renamed, err := patch.Files(ctx, pairs...)
+	renamed, err := patch.Files(ctx, "", pairs...)
 	if err != nil {
 		return c, err
 	}
