@@ -89,6 +89,9 @@ type Program struct {
 	// otherwise with another code. none: it cannot tell. They are for logins that are
 	// stored where nobody else can see them.
 	StatusArgs []string `toml:"status_args"`
+	// SandboxArgs make it run "true" in the sandbox of its read-only turns, and exit as that does;
+	// none: it has no sandbox of its own.
+	SandboxArgs []string `toml:"sandbox_args"`
 }
 
 // Arguments are those of a turn.

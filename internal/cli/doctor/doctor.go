@@ -4,17 +4,22 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"codeloops/internal/cli/leftovers"
 	"codeloops/internal/cli/problem"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
+	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
+	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/view"
 )
 
@@ -102,7 +107,48 @@ func (d *Doctor) views(ctx context.Context, cfg *config.Config) []Finding {
 	if kind == view.Copy && cfg.CriticView == string(view.Auto) {
 		f.Hint = "neither overlays nor clones work here; `codeloops help limits` says why"
 	}
-	return []Finding{f}
+	return append([]Finding{f}, d.sandboxes(ctx, cfg, place)...)
+}
+
+// sandboxes tries the sandboxes of critics that may not write: in a view, some systems allow none, and a critic whose
+// commands all fail verifies nothing.
+func (d *Doctor) sandboxes(ctx context.Context, cfg *config.Config, place *view.Place) (findings []Finding) {
+	if crew.MayBuild(cfg) || place.Kind() == view.Tree {
+		return nil
+	}
+	patients, _ := d.patients(ctx, cfg) // what is lacking is said elsewhere
+	for _, p := range patients {
+		if p.aside || p.Access != loop.ReadOnly || len(p.Spec.SandboxArgs) == 0 {
+			continue
+		}
+		if err := d.trySandbox(ctx, place, p); err != nil {
+			findings = append(findings, Finding{
+				What: "critic's sandbox", OK: true, Detail: p.Spec.Name + " can run no command in the critic's view: " + err.Error(),
+				Hint: `set critic_view = "copy", or critic_access = "full"`,
+			})
+		}
+	}
+	return findings
+}
+
+// sandboxTimeout bounds how long an agent may take to run "true".
+const sandboxTimeout = 10 * time.Second
+
+func (d *Doctor) trySandbox(ctx context.Context, place *view.Place, p patient) error {
+	v, err := place.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer v.Close() //nolint:errcheck // nothing was written
+	res, err := v.Run(ctx, proc.Command{
+		Invocation: proc.Invocation{Argv: append([]string{p.Path}, p.Spec.SandboxArgs...), Dir: v.Dir(d.Host.Dir), Env: d.Host.Environ},
+		Limits:     proc.Limits{Timeout: sandboxTimeout, Keep: 4 << 10},
+	})
+	if err == nil && res.ExitCode != 0 {
+		lines := strings.Split(strings.TrimSpace(string(res.Stderr.Text)), "\n")
+		err = fmt.Errorf("exit code %d: %s", res.ExitCode, term.Line(lines[len(lines)-1]))
+	}
+	return err
 }
 
 // leftovers reports whether there is something to clean up.
