@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,13 +22,27 @@ type Texts struct{ Before, After []byte }
 // prints them with some lines around them; "" for versions that are equal. Copies of the texts are in
 // a directory for a moment; "" is the system's for temporary files.
 func Hunks(ctx context.Context, dir string, around int, texts ...Texts) ([]string, error) {
-	if len(texts) == 0 {
-		return nil, nil
+	all := make([]string, len(texts))
+	compared := 0
+	for i, t := range texts {
+		switch {
+		case len(t.Before) == 0 && len(t.After) > 0:
+			all[i] = hunk('+', "-0,0 +%s", t.After)
+		case len(t.After) == 0 && len(t.Before) > 0:
+			all[i] = hunk('-', "-%s +0,0", t.Before)
+		case !bytes.Equal(t.Before, t.After):
+			compared++
+		}
+	}
+	if compared == 0 {
+		return all, nil
 	}
 	out, err := compare(ctx, dir, func(dir string) error {
 		for i, t := range texts {
-			if err := errors.Join(write(dir, "a", i, t.Before), write(dir, "b", i, t.After), ctx.Err()); err != nil {
-				return err
+			if all[i] == "" && !bytes.Equal(t.Before, t.After) {
+				if err := errors.Join(write(dir, "a", i, t.Before), write(dir, "b", i, t.After), ctx.Err()); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -35,7 +50,28 @@ func Hunks(ctx context.Context, dir string, around int, texts ...Texts) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	return parted(out, len(texts))
+	return all, parted(out, all)
+}
+
+// hunk returns the hunk of a text that was added or removed as a whole. Git need not see those: an actor
+// can add any number of files.
+func hunk(op byte, ranges string, text []byte) string {
+	lines := slices.Collect(bytes.Lines(text))
+	count := "1"
+	if len(lines) > 1 {
+		count = fmt.Sprintf("1,%d", len(lines))
+	}
+	var b strings.Builder
+	b.Grow(len(text) + len(lines) + len(ranges) + 64)
+	fmt.Fprintf(&b, "@@ "+ranges+" @@\n", count)
+	for _, line := range lines {
+		b.WriteByte(op)
+		b.Write(line)
+	}
+	if text[len(text)-1] != '\n' {
+		b.WriteString("\n\\ No newline at end of file\n")
+	}
+	return b.String()
 }
 
 // Left matches, in such a directory, what a killed process has left.
@@ -67,11 +103,8 @@ func compare(ctx context.Context, in string, fill func(dir string) error, args .
 	return string(out), nil
 }
 
-// write writes one version of a text. None is left out for an empty one.
+// write writes one version of a text.
 func write(dir, version string, i int, text []byte) error {
-	if len(text) == 0 {
-		return nil
-	}
 	return os.WriteFile(filepath.Join(dir, version, strconv.Itoa(i)), text, 0o600)
 }
 
@@ -83,9 +116,8 @@ func alone(dir string) []string {
 		"GIT_ATTR_NOSYSTEM=1", "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 }
 
-// parted returns the hunks of each text. No line of a hunk begins with a letter.
-func parted(out string, n int) ([]string, error) {
-	all := make([]string, n)
+// parted puts the hunks of each text in its place. No line of a hunk begins with a letter.
+func parted(out string, into []string) error {
 	for part := range strings.SplitSeq("\n"+out, "\ndiff --git ") {
 		name, rest, _ := strings.Cut(part, " ")
 		_, hunks, found := strings.Cut(rest, "\n@@ ")
@@ -93,10 +125,10 @@ func parted(out string, n int) ([]string, error) {
 			continue
 		}
 		i, err := strconv.Atoi(name[len("a/"):])
-		if err != nil || i < 0 || i >= n {
-			return nil, fmt.Errorf("compare files: git printed a diff of %.40q", name)
+		if err != nil || i < 0 || i >= len(into) {
+			return fmt.Errorf("compare files: git printed a diff of %.40q", name)
 		}
-		all[i] = "@@ " + strings.TrimSuffix(hunks, "\n") + "\n"
+		into[i] = "@@ " + strings.TrimSuffix(hunks, "\n") + "\n"
 	}
-	return all, nil
+	return nil
 }
