@@ -56,11 +56,8 @@ func (s *Store) KeepIn(dir string) error {
 }
 
 // Room returns a directory for files that are needed for a moment: the private repository, or "" if
-// there is none yet.
+// there is none yet. A temporary store, which changes nothing, has none.
 func (s *Store) Room() string {
-	if s.beneath != nil {
-		return s.beneath.Room()
-	}
 	s.own.mu.Lock()
 	defer s.own.mu.Unlock()
 	if info, err := os.Stat(s.own.dir); err != nil || !info.IsDir() {
