@@ -19,54 +19,37 @@ type line struct {
 
 // lines returns the lines of a changed file on both sides: all of them if the file around the patch
 // is known, else those of the patch.
-func lines(f loop.FileChange, content string) []line {
-	from, all := hunks(f.Patch[:min(len(f.Patch), maxPatch)])
-	if content == "" || f.Status != loop.FileModified {
-		return all
+func lines(f loop.FileChange, content string) (all []line) {
+	var texts []string // of the whole file
+	if content != "" && f.Status == loop.FileModified {
+		texts = strings.Split(strings.TrimSuffix(content, "\n"), "\n")
 	}
-	texts := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
-	var whole []line
-	next := 1
+	next := 1 // of them
 	upTo := func(at int) {
 		for ; next < at && next <= len(texts); next++ {
-			whole = append(whole, line{' ', next, strings.TrimRight(texts[next-1], "\r")})
+			all = append(all, line{' ', next, strings.TrimRight(texts[next-1], "\r")})
 		}
 	}
-	for i, l := range all {
-		if at, begins := from[i]; begins {
-			upTo(at)
-		}
-		if l.op != '-' {
-			if next > len(texts) || l.at != next || strings.TrimRight(texts[next-1], "\r") != l.text {
-				return all // the patch is not of this content
-			}
-			next++
-		}
-		whole = append(whole, l)
-	}
-	upTo(len(texts) + 1)
-	return whole
-}
-
-// hunks reads the lines of a patch, and by the index of the first line of each hunk where that hunk
-// begins in the new file.
-func hunks(patch string) (from map[int]int, all []line) {
-	from = map[int]int{}
-	for l := range loop.PatchLines(patch) {
-		at := l.New
+	for l := range loop.PatchLines(f.Patch[:min(len(f.Patch), maxPatch)]) {
+		shown := line{l.Op, l.New, strings.TrimRight(l.Text, "\r\n")}
 		switch l.Op {
 		case '@':
-			from[len(all)] = l.New
+			upTo(l.New)
 			continue
 		case '-':
-			at = l.Old
+			shown.at = l.Old
 		case ' ', '+':
+			if texts != nil && (next > len(texts) || next != l.New || strings.TrimRight(texts[next-1], "\r") != shown.text) {
+				return lines(f, "") // the patch is not of this content
+			}
+			next++
 		default:
 			continue
 		}
-		all = append(all, line{l.Op, at, strings.TrimRight(l.Text, "\r\n")})
+		all = append(all, shown)
 	}
-	return from, all
+	upTo(len(texts) + 1)
+	return all
 }
 
 // fate says what happened to a file as a whole.
