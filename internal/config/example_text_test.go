@@ -17,13 +17,13 @@ func exampleText(tb testing.TB) string {
 	tb.Helper()
 	var b strings.Builder
 	b.WriteString(exampleHead)
-	for _, k := range Keys() {
+	for _, k := range newSchema() {
 		if k.Often {
 			b.WriteString(k.example())
 		}
 	}
 	topic, table := "", ""
-	for _, k := range Keys() {
+	for _, k := range newSchema() {
 		if k.Help == "" {
 			tb.Errorf("%s has no help", k.Name)
 		}

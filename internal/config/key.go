@@ -109,11 +109,8 @@ func (k Key) Usage() string {
 	return strings.NewReplacer("{", "`", "}", "`").Replace(help)
 }
 
-// Keys lists all keys in the order in which to show them: those of the top level, then
-// table by table.
-func Keys() []Key { return slices.Clone(newSchema()) }
-
-// newSchema returns all keys. It is made once, because that takes a while.
+// newSchema returns all keys in the order in which to show them: those of the top level, then
+// table by table. It is made once, because that takes a while.
 var newSchema = sync.OnceValue(func() schema { //nolint:gochecknoglobals // a table that never changes
 	s := declared(reflect.TypeFor[Config](), Key{}, nil)
 	slices.SortStableFunc(s, func(a, b Key) int { return cmp.Compare(tableOrder(a), tableOrder(b)) })

@@ -69,7 +69,7 @@ func settingsOf(c *Config) Config {
 func TestKeysAreComplete(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, k := range Keys() {
+	for _, k := range newSchema() {
 		raw := fileForm(k.Default)
 		if is, f := k.read(raw); f != nil || !reflect.DeepEqual(is, k.Default) {
 			t.Errorf("%s: its default %v reads as %v, %v", k.Name, raw, is, f)
