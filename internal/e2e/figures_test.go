@@ -30,7 +30,7 @@ func TestFigures(t *testing.T) { //nolint:paralleltest // the measurements must 
 func own(t *testing.T, output, actor, critic string) *stage {
 	t.Helper()
 	s := newStage(t, cli{name: "mine"}, nil)
-	s.conf = fmt.Sprintf("max_output = 0\n[agents.mine]\noutput = %q\ncommand = [\"/bin/sh\", \"-c\", %q]\n"+
+	s.conf = fmt.Sprintf("max_output = 0\n[convergence]\nwarn_after = 0\nstop_after = 0\n[agents.mine]\noutput = %q\ncommand = [\"/bin/sh\", \"-c\", %q]\n"+
 		"[agents.judge]\ncommand = [\"/bin/sh\", \"-c\", %q]\n", output, actor, critic)
 	s.critic = "judge"
 	s.write("home/.config/codeloops/config.toml", s.conf)

@@ -68,7 +68,7 @@ func (w *work) session(t *testing.T) (took times, text string) {
 	must(t, os.RemoveAll(logs))
 	cmd := exec.Command(os.Getenv("CODELOOPS_BIN"), "--agent", "scripted", "--script", w.scenario(t),
 		"--session-dir", logs, "-n", strconv.Itoa(captures), "--yes", "-p", "change twenty of the files")
-	cmd.Dir, cmd.Env = w.root, w.env
+	cmd.Dir, cmd.Env = w.root, append(slices.Clip(w.env), "CODELOOPS_CONVERGENCE_WARN_AFTER=0", "CODELOOPS_CONVERGENCE_STOP_AFTER=0")
 	out, err := cmd.CombinedOutput()
 	found, _ := filepath.Glob(filepath.Join(logs, "*.jsonl"))
 	if len(found) != 1 || cmd.ProcessState.ExitCode() > 1 { // 1: the iteration limit was reached
