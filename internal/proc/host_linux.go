@@ -105,7 +105,7 @@ func (h *host) keep(k *remote) {
 // another command.
 func (h *host) await(c *child, path string) report {
 	r, err := c.follow(path)
-	k := c.keeper
+	k := c.leave()
 	if err != nil {
 		k.close()
 		err = ErrKeeper
@@ -146,6 +146,9 @@ type child struct {
 	leader *leader
 	exited chan map[int]bool // at most one: the processes that outlive the command's own
 	ended  chan report       // one
+
+	mu   sync.Mutex
+	left bool // the keeper may have another command
 }
 
 // follow handles the keeper's messages until the final report.
@@ -177,7 +180,24 @@ func (c *child) follow(path string) (report, error) {
 }
 
 // sweep is called once, after exited: the leftovers may be ended.
-func (c *child) sweep() { c.keeper.tell(msgSweep) }
+func (c *child) sweep() { c.tell(msgSweep) }
 
-func (c *child) terminate() { c.keeper.tell(msgTerminate) }
-func (c *child) kill()      { c.keeper.tell(msgKill) }
+func (c *child) terminate() { c.tell(msgTerminate) }
+func (c *child) kill()      { c.tell(msgKill) }
+
+// tell sends the keeper a message, unless the command is over: a late one would reach the next command.
+func (c *child) tell(about kind) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.left {
+		c.keeper.tell(about)
+	}
+}
+
+// leave returns the keeper, which gets no more messages about the command.
+func (c *child) leave() *remote {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = true
+	return c.keeper
+}
