@@ -85,11 +85,7 @@ func debate() Kind {
 
 // Run implements [loop.Strategy].
 func (d Debate) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
-	decision := ""
-	positions, err := d.argue(ctx, steps)
-	if err == nil {
-		decision, err = d.decide(ctx, steps, positions)
-	}
+	decision, err := d.decide(ctx, steps)
 	if err != nil {
 		return loop.Outcome{}, err
 	}
@@ -165,9 +161,9 @@ func likeness(a, b string) float64 {
 	}
 	for _, w := range y {
 		if left[w] > 0 {
-			left[w]--
 			both++
 		}
+		left[w]--
 	}
 	return 2 * float64(both) / float64(len(x)+len(y))
 }
@@ -184,11 +180,12 @@ const vote = `Several agents have argued about how to do the task below, in the 
 The first line of your answer has this form, and no other line has; it names one of %s:
 vote: <name>`
 
-// decide returns the decision, "" if nobody could make one.
-func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opinion) (decision string, err error) {
+// decide plays the debate and returns its decision, "" if nobody could make one.
+func (d Debate) decide(ctx context.Context, steps *loop.Steps) (decision string, err error) {
 	by := "nobody"
+	said, err := d.argue(ctx, steps)
 	switch {
-	case len(said) == 0:
+	case err != nil || len(said) == 0:
 	case d.Vote:
 		by, decision, err = d.poll(ctx, steps, said)
 	default:
