@@ -6,6 +6,7 @@ import (
 
 	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
+	"codeloops/internal/prompt"
 )
 
 // SelfRefine has a base work; then the same agent criticizes the work without writing, and the
@@ -62,7 +63,7 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		case good: // others have changed the tree
 			out, err = s.goOn(ctx, steps, n, judging(s.Base), "")
 		default:
-			out, err = s.goOn(ctx, steps, n, s.Base, fmt.Sprintf(refine, found))
+			out, err = s.goOn(ctx, steps, n, s.Base, fmt.Sprintf(refine, prompt.Quoted(found, maxSaying)))
 		}
 		if err != nil {
 			return out, err
