@@ -373,12 +373,12 @@ func (p *pretty) verdict(r loop.Round) {
 	if r.Verdict.Decision == loop.Done {
 		return
 	}
-	p.below(loop.Named(guidance(r.Verdict), r.Findings))
+	p.below(loop.Named(Guidance(r.Verdict), r.Findings))
 	p.notes(r.Warnings)
 }
 
-// guidance is what a verdict tells the actor. A recovery alone does not say what went wrong.
-func guidance(v loop.Verdict) string {
+// Guidance is what a verdict tells the actor. A recovery alone does not say what went wrong.
+func Guidance(v loop.Verdict) string {
 	if v.Decision == loop.Error && v.Recovery != "" && v.Analysis != "" {
 		return v.Analysis + "\n" + v.Guidance()
 	}
