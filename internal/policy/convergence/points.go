@@ -63,7 +63,7 @@ func prose(text string) []string {
 	all := blocks(strings.ToValidUTF8(text, "\uFFFD"))
 	first := slices.IndexFunc(all, func(b block) bool { return b.item })
 	for i, b := range all {
-		if i < first && introduces(b, all[first:], first) {
+		if i < first && introduces(b, all[first:], first) || !b.item && leads(b.text) && i+1 < len(all) && all[i+1].item {
 			continue
 		}
 		points = append(points, b.text)
@@ -76,11 +76,13 @@ func prose(text string) []string {
 
 // introduces reports whether a paragraph introduces a list, before which there are so many.
 func introduces(p block, list []block, before int) bool {
-	text := strings.TrimRight(p.text, "*_ ")
 	marked, _ := verdict.Mark(list[0].text)
 	several := list[0].numbered && len(list) > 1 && list[1].numbered
-	return strings.HasSuffix(text, ":") || marked != verdict.Unmarked || before == 1 && several && !sentences().MatchString(text)
+	return leads(p.text) || marked != verdict.Unmarked || before == 1 && several && !sentences().MatchString(strings.TrimRight(p.text, "*_ "))
 }
+
+// leads reports whether a text announces what follows it.
+func leads(text string) bool { return strings.HasSuffix(strings.TrimRight(text, "*_ "), ":") }
 
 // sentences matches a text of several.
 var sentences = wording.Pattern(`[.!?]\s+\S|[。！？]\s*\S`)
@@ -95,19 +97,24 @@ type block struct {
 func blocks(text string) []block {
 	var all []block
 	open := false // the last block continues
-	for l := range strings.SplitSeq(fenced().ReplaceAllString(text, ""), "\n") {
+	lines := strings.Split(fenced().ReplaceAllString(text, ""), "\n")
+	for i, l := range lines {
 		body := strings.TrimSpace(l)
 		mark := bullet().FindString(body)
 		rest, is := body[len(mark):], mark != ""
 		if w, _ := verdict.Mark(rest); w != verdict.Unmarked {
 			is = true
 		}
+		after := len(all) > 0 && all[len(all)-1].item
+		if after && leads(l) && i+1 < len(lines) && bullet().MatchString(lines[i+1]) && l == body {
+			open = false // it introduces the next list
+		}
 		switch {
 		case body == "" || body[0] == '>':
 			open = false
 		case is:
 			all, open = append(all, block{rest, true, mark != "" && mark[0] >= '0' && mark[0] <= '9'}), true
-		case open || len(all) > 0 && all[len(all)-1].item && strings.TrimLeft(l, " \t") != l:
+		case open || after && strings.TrimLeft(l, " \t") != l:
 			all[len(all)-1].text += " " + body
 		default:
 			all, open = append(all, block{text: body}), true
