@@ -146,7 +146,7 @@ func outline(r loop.Round, most int) string {
 	if r.Attempt.Ending != loop.EndCompleted {
 		line += "; the actor's turn " + prompt.Ended(r.Attempt.Ending, r.Attempt.ExitCode)
 	}
-	words := strings.TrimSpace(wording.Clean(r.Verdict.Guidance()))
+	words := prompt.Guidance(r.Verdict)
 	if words == "" {
 		return line + "\n"
 	}

@@ -167,6 +167,17 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
+// TestHistoryOfAnError: of an iteration that ended in ERROR a critic is shown what went wrong, not the recovery alone.
+func TestHistoryOfAnError(t *testing.T) {
+	t.Parallel()
+	matter := first()
+	v := loop.Verdict{Decision: loop.Error, Analysis: "It does not compile.", Recovery: "Import the package."}
+	matter.History = []loop.Round{{Iteration: 1, Attempt: matter.Attempt, Review: loop.Review{Verdict: v}, Ruling: loop.Ruling{Verdict: v}}}
+	if got := askedBy(t, verdict.Contract{}, matter, critic.Budget{}); !strings.Contains(got, "\n  It does not compile.\n  \n  Import the package.\n") {
+		t.Errorf("it is asked %s", got)
+	}
+}
+
 // TestPromptTellsOfThePlace: prompts say where the critic works and what it may do there, and differ in nothing
 // else.
 func TestPromptTellsOfThePlace(t *testing.T) {
