@@ -57,7 +57,7 @@ func (p *pretty) show(at loop.Stamp, e loop.Event) {
 // report shows what a step of the strategy reported. Of a question it shows the first line only:
 // the user who is asked sees all of it.
 func (p *pretty) report(at loop.Stamp, e loop.Noted) {
-	lines := strings.Split(e.Text, "\n")
+	lines := strings.Split(strings.Trim(e.Text, "\n"), "\n")
 	if len(lines) > 1 && e.Name != loop.NoteQuestion {
 		e.Text = ""
 	} else {
