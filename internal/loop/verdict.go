@@ -90,7 +90,10 @@ type Case struct {
 	Change    Change
 	// Delta is the part of the change that this iteration made: the difference from the state
 	// after the previous one.
-	Delta      Change
+	Delta Change
+	// Revision is the difference from the last state that the rules on the work let pass, or else
+	// Delta; see [Passed].
+	Revision   Change
 	Inspection Inspection
 	Checks     []CheckResult
 	History    []Round // the earlier iterations, oldest first
@@ -233,6 +236,17 @@ func (r Round) Outline() Round {
 	}
 	r.Checks = checks
 	return r
+}
+
+// Passed returns the last round that no rule on the work sent back, nil for none. A revision is
+// measured by its state: by any other, the actor would only have to leave what was sent back.
+func Passed(history []Round) *Round {
+	for i, r := range slices.Backward(history) {
+		if !r.Unjudged || r.Rule == "" || r.Rule == RuleUser || len(r.Checks) > 0 { // checks run on what has passed
+			return &history[i]
+		}
+	}
+	return nil
 }
 
 // Undecided reports whether a session that continues after this round has to have the work judged

@@ -130,7 +130,7 @@ func rule(g policy.Gate, b breaking) (found loop.Inspection, so loop.Ruling) {
 		c.Change.Insertions += f.Insertions
 	}
 	c.Change.State = "after"
-	c.Delta = c.Change
+	c.Delta, c.Revision = c.Change, c.Change
 	if b.edit != nil {
 		b.edit(&c)
 	}

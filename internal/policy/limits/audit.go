@@ -17,11 +17,13 @@ type Audit struct {
 func (a Audit) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	x := &found.Audit
 	x.Before, x.After = a.Base, c.Change.State
+	var last *loop.Round
 	if n := len(c.History); n > 0 {
-		x.Before = c.History[n-1].Change.State
+		last = &c.History[n-1]
+		x.Before = last.Change.State
 	}
 	x.Files, x.Insertions, x.Deletions = len(paths(c.Delta)), c.Delta.Insertions, c.Delta.Deletions
-	x.Bytes, x.Growth = grown(c)
+	x.Bytes, x.Growth = grown(c.Delta, c.Change, last)
 	x.Similarity = similarity(c.Delta)
 	x.Excerpt = excerpt(c.Delta)
 	return nil

@@ -56,7 +56,7 @@ func side(t tree, path string) patch.Side {
 
 // revised returns the case of an iteration that turned before into after, in a session that began at base.
 func revised(base, before, after tree) loop.Case {
-	c := loop.Case{Iteration: 1, Change: change(base, after), Delta: change(before, after)}
+	c := loop.Case{Iteration: 1, Change: change(base, after), Delta: change(before, after), Revision: change(before, after)}
 	c.Change.State = "after"
 	if before != nil {
 		c.Iteration = 2
@@ -66,6 +66,15 @@ func revised(base, before, after tree) loop.Case {
 	} else {
 		c.Delta = change(base, after)
 	}
+	return c
+}
+
+// insists returns the case after that, whose iteration leaves a tree that its rules sent back the
+// time before.
+func insists(base, before, after tree) loop.Case {
+	c := revised(base, before, after)
+	back := loop.Round{Iteration: 2, Change: c.Change, Unjudged: true, Ruling: loop.Ruling{Rule: "deny_paths"}}
+	c.Iteration, c.Delta, c.History = 3, loop.Change{}, append(c.History, back.Outline())
 	return c
 }
 
@@ -163,8 +172,10 @@ func TestMaxGrowth(t *testing.T) {
 	}{
 		"the first iteration is free": {revised(tree{"a": "x\n"}, nil, tree{"a": ten}), ""},
 		"as much as it may":           {revised(tree{}, tree{"a": ten}, tree{"a": ten + ten[:220]}), ""},
-		"more":                        {revised(tree{}, tree{"a": ten}, tree{"a": ten + ten[:242]}), "the work grew by 22.0 % in one iteration, and 20.0 % is the most"},
-		"a new file beside it":        {revised(tree{}, tree{"a": ten}, tree{"a": ten, "b": ten}), "the work grew by 100.0 % in one iteration, and 20.0 % is the most"},
+		"more":                        {revised(tree{}, tree{"a": ten}, tree{"a": ten + ten[:242]}), "the work grew by 22.0 % in one revision, and 20.0 % is the most"},
+		"left as it was sent back":    {insists(tree{}, tree{"a": ten}, tree{"a": ten + ten}), "the work grew by 100.0 % in one revision, and 20.0 % is the most"},
+		"nothing has passed yet":      {insists(tree{}, nil, tree{"a": ten}), ""},
+		"a new file beside it":        {revised(tree{}, tree{"a": ten}, tree{"a": ten, "b": ten}), "the work grew by 100.0 % in one revision, and 20.0 % is the most"},
 		"work that was not there yet": {revised(tree{"a": ten, "b": ten}, tree{"a": ten + "x\n", "b": ten}, tree{"a": ten + "x\n", "b": ten + ten[:330]}), ""},
 		"smaller":                     {revised(tree{}, tree{"a": ten}, tree{"a": "x\n"}), ""},
 		"nothing before":              {revised(tree{}, tree{}, tree{"a": ten}), ""},
@@ -192,6 +203,8 @@ func TestMinSimilarity(t *testing.T) {
 		"a patch":                   {revised(tree{}, tree{"a": text}, tree{"a": text + "one more\n"}), ""},
 		"words of one long line":    {revised(tree{}, tree{"a": long}, tree{"a": strings.Replace(long, "lazy dog", "sleeping cat", 3)}), ""},
 		"a rewrite":                 {revised(tree{}, tree{"a": text}, tree{"a": other}), "less than 40 % of a is left: it was rewritten, not revised"},
+		"left as it was sent back":  {insists(tree{}, tree{"a": text}, tree{"a": other}), "less than 40 % of a is left: it was rewritten, not revised"},
+		"nothing has passed yet":    {insists(tree{"a": text}, nil, tree{"a": other}), ""},
 		"the first iteration":       {revised(tree{"a": text}, nil, tree{"a": other}), ""},
 		"another's file":            {revised(tree{"a": text, "b": text}, tree{"a": text, "b": text + "x\n"}, tree{"a": other, "b": text + "x\n"}), ""},
 		"a short one":               {revised(tree{}, tree{"a": "x = 1\n"}, tree{"a": "y\n"}), ""},

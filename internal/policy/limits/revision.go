@@ -10,39 +10,40 @@ import (
 	"codeloops/internal/wording"
 )
 
-// MaxGrowth limits by how many percent an iteration, from the second on, may make the work
-// larger. The work is all files that differ from the start of the session, in the iteration
-// or before it. 0 is no limit.
+// MaxGrowth limits by how many percent a revision may make the work larger that the rules let
+// pass last. The work is all files that differ from the start of the session, then or now. 0 is
+// no limit.
 type MaxGrowth float64
 
 // Inspect implements [policy.Inspector].
 func (m MaxGrowth) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	if m == 0 || len(c.History) == 0 {
+	passed := loop.Passed(c.History)
+	if m == 0 || passed == nil {
 		return nil
 	}
-	_, growth := grown(c)
+	_, growth := grown(c.Revision, c.Change, passed)
 	if growth == nil || *growth <= float64(m) {
 		return nil
 	}
 	return &policy.Breach{
-		Why: fmt.Sprintf("the work grew by %.1f %% in one iteration, and %.1f %% is the most", *growth, float64(m)),
+		Why: fmt.Sprintf("the work grew by %.1f %% in one revision, and %.1f %% is the most", *growth, float64(m)),
 		Feedback: fmt.Sprintf("A revision may make the work at most %.1f %% larger, and yours made it %.1f %% larger. "+
 			"Change what was asked for and leave out the rest.", float64(m), *growth),
 	}
 }
 
-// grown returns how much larger the iteration made the work, in bytes and in percent, which
-// is nil if the work was empty.
-func grown(c loop.Case) (bytes int64, percent *float64) {
-	for _, f := range c.Delta.Files {
+// grown returns how much larger a step made the work since a round, in bytes and in percent, which
+// is nil if the work was empty. whole is the work after it.
+func grown(step, whole loop.Change, since *loop.Round) (bytes int64, percent *float64) {
+	for _, f := range step.Files {
 		bytes += f.NewSize - f.OldSize
 	}
-	before := map[string]int64{} // sizes when the iteration began
-	for _, f := range c.Change.Files {
+	before := map[string]int64{} // sizes at the end of that round
+	for _, f := range whole.Files {
 		before[f.Path] = max(before[f.Path], f.OldSize)
 	}
-	if n := len(c.History); n > 0 {
-		for _, f := range c.History[n-1].Change.Files {
+	if since != nil {
+		for _, f := range since.Change.Files {
 			before[f.Path] = f.NewSize
 		}
 	}
@@ -58,15 +59,14 @@ func grown(c loop.Case) (bytes int64, percent *float64) {
 }
 
 // MinSimilarity is the minimal share, from 0 to 1, of a text file from an earlier iteration
-// that must stay when an iteration changes it. Very short files are not compared. 0 is no
-// limit.
+// that must stay when a revision changes it. Very short files are not compared. 0 is no limit.
 type MinSimilarity float64
 
 const telling = 200 // bytes; shorter files are not compared
 
 // Inspect implements [policy.Inspector].
 func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	if m == 0 || len(c.History) == 0 {
+	if m == 0 || loop.Passed(c.History) == nil {
 		return nil
 	}
 	ours := map[string]bool{}
@@ -76,7 +76,7 @@ func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 		}
 	}
 	var rewritten, named []string
-	for _, f := range c.Delta.Files {
+	for _, f := range c.Revision.Files {
 		kept, ok := kept(f)
 		if !ok || !ours[f.Path] || f.OldSize < telling {
 			continue
