@@ -131,6 +131,9 @@ func briefs() map[string]loop.Brief {
 		"lists": after(loop.Round{Attempt: ended, Ruling: loop.Ruling{Verdict: loop.Verdict{
 			Decision: loop.Continue, Feedback: "Not yet: no test.", Issues: []string{"no test", "no docs"}, RequiredChanges: []string{"ADD \"x\""},
 		}}}),
+		"required": after(loop.Round{Attempt: ended, Ruling: loop.Ruling{Verdict: loop.Verdict{
+			Decision: loop.Continue, Feedback: "It promises.", RequiredChanges: []string{"MUST_REMOVE \"in an hour\""},
+		}}}),
 		"sent back": after(loop.Round{Attempt: ended, Unjudged: true, Ruling: loop.Ruling{
 			Rule: "deny_paths", Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "go.mod was changed"},
 		}}),

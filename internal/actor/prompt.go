@@ -81,13 +81,21 @@ func review(p *strings.Builder, r loop.Round) {
 	lead, words := heard(r)
 	musts, mays := verdict.Split(words)
 	musts, words = loop.Named(musts, r.Findings), loop.Named(words, r.Findings)
-	if lead == "" && mays != "" {
-		lead = "The task is not finished. The reviewer's feedback on your last turn. Mend this, and change nothing else:"
-	} else {
+	lookedFor := lead == "" && slices.ContainsFunc(r.Verdict.RequiredChanges, func(text string) bool {
+		_, err := verdict.ParseChange(text)
+		return err == nil
+	})
+	if lead != "" || mays == "" {
 		musts, mays = words, ""
+	}
+	if lookedFor || mays != "" {
+		lead = "The task is not finished. The reviewer's feedback on your last turn. Mend this, and change nothing else:"
 	}
 	fmt.Fprintf(p, "\n%s\n", cmp.Or(lead, "The task is not finished. The reviewer's feedback on your last turn:"))
 	quoted(p, musts)
+	if lookedFor {
+		p.WriteString("\nA program looks for the required changes. " + verdict.WordForWord + "\n")
+	}
 	if mays != "" {
 		p.WriteString("\nThis the reviewer notes, too. The task is done without it, so leave it as it is:\n")
 		quoted(p, mays)

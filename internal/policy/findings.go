@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 )
 
@@ -81,7 +82,7 @@ func unsettled(missing []string, open []loop.Finding) string {
 	var b strings.Builder
 	b.WriteString("The reviewer approved the work, but not all earlier findings are settled.")
 	if len(missing) > 0 {
-		b.WriteString("\n\nA program looked for these changes in the files that you changed and did not find them:\n- " + strings.Join(missing, "\n- ") + "\n\n" + wordForWord)
+		b.WriteString("\n\nA program looked for these changes in the files that you changed and did not find them:\n- " + strings.Join(missing, "\n- ") + "\n\n" + verdict.WordForWord)
 	}
 	if len(open) > 0 {
 		b.WriteString("\n\nThe review does not mention these findings. Settle each of them, or say why it is wrong:")

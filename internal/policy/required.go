@@ -97,11 +97,9 @@ func strictly(missing, all, unread []string) string {
 	for _, a := range all {
 		fmt.Fprintf(&b, "- %s\n", a)
 	}
-	b.WriteString(wordForWord)
+	b.WriteString(verdict.WordForWord)
 	return b.String()
 }
-
-const wordForWord = "The phrase of an ADD or MUST_INCLUDE has to stand, word for word, in one of the files that you change. The phrase of a REMOVE or MUST_REMOVE must stand in none of them."
 
 // demands returns the required changes in the findings of the session that no review has
 // withdrawn. If two contradict each other, the later one counts.

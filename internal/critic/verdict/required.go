@@ -13,6 +13,9 @@ const (
 	MaxPhrase = 160
 )
 
+// WordForWord tells an actor how a program looks for required changes.
+const WordForWord = "The phrase of an ADD or MUST_INCLUDE has to stand, word for word, in one of the files that you change. The phrase of a REMOVE or MUST_REMOVE must stand in none of them."
+
 // A RequiredChange is a change that a critic requires and that a program can verify:
 //
 //	ADD "phrase"       MUST_INCLUDE "phrase"
