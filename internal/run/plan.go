@@ -203,7 +203,7 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	return err
 }
 
-// tellIdle names the roles that have settings and do not play.
+// tellIdle names the roles that have settings and do not play, and a form of critiques that nobody writes.
 func (p *Plan) tellIdle() {
 	plays := p.choice.Cast()
 	var idle []string
@@ -214,6 +214,9 @@ func (p *Plan) tellIdle() {
 	}
 	if len(idle) > 0 {
 		p.options.Tell(fmt.Sprintf("the settings of these roles have no effect, because %s does not play them: %s", p.choice.Kind.Name, strings.Join(idle, ", ")))
+	}
+	if part := p.choice.Unjudged(); part != "" && p.Config.Policy.Critique != "free" {
+		p.options.Tell(fmt.Sprintf("policy.critique = %q has no effect on %s, which asks no critic", p.Config.Policy.Critique, part))
 	}
 }
 
