@@ -22,32 +22,29 @@ func (w *work) apply(ctx context.Context) error {
 		if err := w.aside(ctx, i); err != nil {
 			return fmt.Errorf("%s: %w", wording.Path(string(w.Moves[i].Path)), err)
 		}
-		w.dirs.prune(path.Dir(string(w.Moves[i].Path)), w.isPlace)
+		w.prune(path.Dir(string(w.Moves[i].Path)), w.isPlace)
 	}
-	for i, m := range w.Moves {
+	err := w.each("", func(i int, m *move) error {
 		if m.After == Nothing {
-			continue
+			return nil
 		}
-		err := w.aside(ctx, i)
-		if err == nil {
-			err = w.place(i)
+		if err := w.aside(ctx, i); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", wording.Path(string(m.Path)), err)
-		}
+		return w.place(i)
+	})
+	if err == nil {
+		err = w.each("", w.undisturbed)
 	}
-	for i, m := range w.Moves {
-		if err := w.undisturbed(i); err != nil {
-			return fmt.Errorf("%s: %w", wording.Path(string(m.Path)), err)
-		}
+	if err != nil {
+		return err
 	}
-	return w.dirs.sync()
+	return w.sync()
 }
 
 // undisturbed looks for what others have done at a path since its file was copied. A strict
 // restore must not go on then, any other takes note of it.
-func (w *work) undisturbed(i int) error {
-	m := &w.Moves[i]
+func (w *work) undisturbed(i int, m *move) error {
 	cameUp := w.cameUp(*m)
 	if !w.strict {
 		m.Stayed = m.Stayed || cameUp
@@ -103,7 +100,7 @@ func (w *work) aside(ctx context.Context, i int) error {
 	case kind == Place || kind == other:
 		return ErrInTheWay
 	}
-	w.dirs.touched(path.Dir(string(m.Path)))
+	w.touched(path.Dir(string(m.Path)))
 	if err := w.root.Rename(string(m.Path), w.old(i)); err != nil {
 		return err
 	}
@@ -119,32 +116,22 @@ func (w *work) place(i int) error {
 	if err := w.at("put in place"); err != nil {
 		return err
 	}
-	kind, err := w.kind(string(m.Path))
+	at := string(m.Path)
+	kind, err := w.kind(at)
 	if err != nil {
 		return err
 	}
-	if kind == Place && m.After == Place {
-		return nil
+	if kind == other || kind == Place && m.After != Place {
+		w.pruneBelow(at)
 	}
-	if kind == Place || kind == other {
-		w.dirs.pruneBelow(string(m.Path))
+	if m.After == Place {
+		return w.makeDir(at)
 	}
-	if err := w.dirs.make(path.Dir(string(m.Path))); err != nil {
+	if err := w.makeDir(path.Dir(at)); err != nil {
 		return err
 	}
-	w.dirs.touched(path.Dir(string(m.Path)))
-	switch m.After {
-	case File:
-		err = link(w.root, w.fresh(i), string(m.Path))
-	case Link:
-		var target []byte
-		if target, err = w.root.ReadFile(w.fresh(i)); err == nil {
-			err = w.root.Symlink(string(target), string(m.Path))
-		}
-	case Place:
-		err = w.root.Mkdir(string(m.Path), w.dirs.perm(string(m.Path)))
-	case Nothing, other:
-	}
+	w.touched(path.Dir(at))
+	err = link(w.root, w.fresh(i), at)
 	if errors.Is(err, fs.ErrExist) {
 		if m.Stayed = !w.strict; m.Stayed {
 			return nil

@@ -137,7 +137,7 @@ func (k *Keep) begin(r *record) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(os.Mkdir(j.keptFiles(), 0o700), syncDir(k.Dir))
+	err = errors.Join(os.Mkdir(j.keptFiles(), 0o700), file.SyncDir(k.Dir, (*os.File).Sync))
 	if err == nil {
 		j.files, err = os.OpenRoot(j.keptFiles())
 	}
@@ -174,7 +174,7 @@ func (j *journal) save(p phase) (err error) {
 	if err = file.Write(filepath.Join(j.dir, keptJournal), text, 0o600); err == nil {
 		err = os.Remove(filepath.Join(j.dir, openJournal))
 	}
-	return errors.Join(err, syncDir(j.dir))
+	return errors.Join(err, file.SyncDir(j.dir, (*os.File).Sync))
 }
 
 // read reads a journal. The error is [fs.ErrNotExist] where there is none of that name.

@@ -108,11 +108,8 @@ func opener(dir, name string, kind Kind) func(context.Context) (io.ReadCloser, e
 			return nil, err
 		}
 		defer root.Close() //nolint:errcheck // only read
-		if kind != Link {
-			return openPlain(root, name)
-		}
-		target, err := readLink(root, name)
-		return io.NopCloser(strings.NewReader(target)), err
+		in, _, err := read(root, name, kind)
+		return in, err
 	}
 }
 

@@ -125,7 +125,7 @@ func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, erro
 		return Done{}, fmt.Errorf("keep what is there: %w", err)
 	}
 	defer on.close()
-	w := &work{journal: on, root: root, dirs: dirs{j, root, p.Dirs, make(map[string]bool)}, strict: p.Confirm != nil, step: k.step}
+	w := &work{journal: on, root: root, perms: p.Dirs, dirty: make(map[string]bool), strict: p.Confirm != nil, step: k.step}
 	err = w.prepare(ctx, changes)
 	if err == nil && w.strict {
 		err = p.Confirm(ctx)
@@ -169,19 +169,18 @@ func (e *UnfinishedError) Unwrap() []error { return []error{e.cause, e.back} }
 // work is one restore in one work tree, running or interrupted.
 type work struct {
 	*journal
-	root   *os.Root
-	dirs   dirs
-	strict bool     // see [Plan.Confirm]
-	later  []string // see [Done.Later]
-	syncs  syncs
-	step   func(string) error
+	root     *os.Root
+	perms    map[string]fs.FileMode // see [Plan.Dirs]
+	dirty    map[string]bool        // directories to sync
+	unsynced unsynced
+	strict   bool     // see [Plan.Confirm]
+	later    []string // see [Done.Later]
+	step     func(string) error
 }
 
 // kind returns the kind of what is at a path now. It is an error if the path leads through a
 // symbolic link.
-func (w *work) kind(name string) (Kind, error) {
-	return (&checker{root: w.root}).kind(name)
-}
+func (w *work) kind(name string) (Kind, error) { return (&checker{root: w.root}).kind(name) }
 
 // at announces a step that changes something.
 func (w *work) at(step string) error {
@@ -189,6 +188,17 @@ func (w *work) at(step string) error {
 		return nil
 	}
 	return w.step(step)
+}
+
+// each goes through all moves, up to the first error, which then says what was done to which path.
+func (w *work) each(doing string, do func(i int, m *move) error) error {
+	for i := range w.Moves {
+		m := &w.Moves[i]
+		if err := do(i, m); err != nil {
+			return fmt.Errorf("%s%s: %w", doing, wording.Path(string(m.Path)), err)
+		}
+	}
+	return nil
 }
 
 // plan checks the changes, and returns the record of them.

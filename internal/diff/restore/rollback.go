@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"codeloops/internal/file"
 	"codeloops/internal/wording"
 )
 
@@ -46,7 +47,7 @@ func (k *Keep) recover(ctx context.Context, j *journal, workTree string) (string
 		return "", err
 	}
 	defer root.Close() //nolint:errcheck // what was written through it is synced
-	w := &work{journal: j, root: root, dirs: dirs{j.record, root, nil, make(map[string]bool)}, step: k.step}
+	w := &work{journal: j, root: root, dirty: make(map[string]bool), step: k.step}
 	if w.Phase == done {
 		err := w.finish(ctx)
 		told := "the files were put back to " + j.Title + "; what was left behind has been removed"
@@ -71,15 +72,16 @@ func (w *work) rollBack(ctx context.Context) error {
 			errs = append(errs, w.takeAway(i))
 		}
 		for i := range w.Moves {
+			m := &w.Moves[i]
 			err := w.putBack(i)
-			if err == nil && w.Moves[i].Stayed {
-				err = w.keepLater(ctx, i)
+			if err == nil && m.Stayed {
+				err = w.keepLater(ctx, i, m)
 			}
 			if err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", wording.Path(string(w.Moves[i].Path)), err))
+				errs = append(errs, fmt.Errorf("%s: %w", wording.Path(string(m.Path)), err))
 			}
 		}
-		if err := errors.Join(append(errs, w.dirs.sync())...); err != nil {
+		if err := errors.Join(append(errs, w.sync())...); err != nil {
 			return err
 		}
 	}
@@ -92,7 +94,7 @@ func (w *work) rollBack(ctx context.Context) error {
 	if err := os.RemoveAll(w.keptFiles()); err != nil { // before the journal of them
 		return err
 	}
-	return errors.Join(os.RemoveAll(w.dir), syncDir(filepath.Dir(w.dir)))
+	return errors.Join(os.RemoveAll(w.dir), file.SyncDir(filepath.Dir(w.dir), (*os.File).Sync))
 }
 
 // takeAway removes what was put in place, unless somebody has changed it.
@@ -106,24 +108,23 @@ func (w *work) takeAway(i int) error {
 	if kind, err := w.kind(at); err != nil || kind != m.After || kind == Nothing {
 		return nil //nolint:nilerr // it is not ours
 	}
-	w.dirs.touched(path.Dir(at))
-	if m.After == Place {
-		err := w.root.Remove(at)
-		w.dirs.prune(path.Dir(at), w.was)
-		return err
+	w.touched(path.Dir(at))
+	taken := at
+	if m.After != Place {
+		if sum, err := sumAt(w.root, at); err != nil || sum != m.Sum || !w.placed(i) {
+			return err
+		}
+		taken = w.staged("taken-", i)
+		if err := w.root.Rename(at, taken); err != nil {
+			return err
+		}
+		if sum, err := sumAt(w.root, taken); err != nil || sum != m.Sum { // it was replaced after the check
+			return errors.Join(err, link(w.root, taken, at))
+		}
 	}
-	if sum, err := sumAt(w.root, at); err != nil || sum != m.Sum || !w.placed(i) {
-		return err
-	}
-	taken := w.staged("taken-", i)
-	if err := w.root.Rename(at, taken); err != nil {
-		return err
-	}
-	if sum, err := sumAt(w.root, taken); err != nil || sum != m.Sum { // it was replaced after the check
-		return errors.Join(err, link(w.root, taken, at))
-	}
-	w.dirs.prune(path.Dir(at), w.was)
-	return w.root.Remove(taken)
+	err := w.root.Remove(taken)
+	w.prune(path.Dir(at), w.was)
+	return err
 }
 
 // placed reports whether a file with the new content is ours, and not an old one that had
@@ -134,10 +135,10 @@ func (w *work) placed(i int) bool {
 	if err != nil {
 		return false
 	}
-	if staged, err := w.root.Lstat(w.fresh(i)); err == nil && m.After == File {
+	if staged, err := w.root.Lstat(w.fresh(i)); err == nil {
 		return os.SameFile(there, staged)
 	}
-	_, err = w.root.Lstat(w.old(i))
+	_, err = w.root.Lstat(w.old(i)) // a file system without hard links
 	return m.Before == Nothing || m.Sum != m.BeforeSum || err == nil
 }
 
@@ -147,103 +148,72 @@ func (w *work) putBack(i int) error {
 	if err := w.at("put back"); err != nil || m.Before == Nothing {
 		return err
 	}
-	at := string(m.Path)
+	at, old := string(m.Path), w.old(i)
 	kind, err := w.kind(at)
 	if err != nil {
 		return err
 	}
-	moved, _ := w.root.Lstat(w.old(i))
+	moved, _ := w.root.Lstat(old) // nil if it was not moved, or is lost
 	if kind != Nothing {
 		there, err := w.root.Lstat(at)
-		m.Stayed = err == nil && moved != nil && !os.SameFile(there, moved) && !alike(w.root, w.old(i), at)
+		m.Stayed = err == nil && moved != nil && !os.SameFile(there, moved) && !w.alike(old, at)
 		return err
 	}
-	if err := w.dirs.make(path.Dir(at)); err != nil {
+	if moved == nil && m.Before == Place {
+		return w.makeDir(at)
+	}
+	if err := w.makeDir(path.Dir(at)); err != nil {
 		return err
 	}
-	w.dirs.touched(path.Dir(at))
-	if err = w.putOld(i, moved); errors.Is(err, fs.ErrExist) {
+	w.touched(path.Dir(at))
+	if moved == nil {
+		old = w.staged("again-", i)
+		if err := w.stageCopy(*m, old); err != nil {
+			return err
+		}
+	}
+	if err = link(w.root, old, at); errors.Is(err, fs.ErrExist) {
 		m.Stayed, err = true, nil
 	}
 	return err
 }
 
-// putOld is putBack at a free path. Moved is what was moved aside, nil if the stage does not
-// have it.
-func (w *work) putOld(i int, moved fs.FileInfo) error {
-	m := w.Moves[i]
-	at := string(m.Path)
-	switch {
-	case moved == nil && m.Before == Place:
-		return w.root.Mkdir(at, w.dirs.perm(at))
-	case moved == nil && m.Before == Link:
-		return copyLink(w.files, at, w.root, at)
-	case moved == nil:
-		return w.putCopy(i)
-	case moved.IsDir():
-		return w.root.Rename(w.old(i), at)
-	case moved.Mode().Type() == fs.ModeSymlink:
-		return copyLink(w.root, w.old(i), w.root, at)
-	}
-	return link(w.root, w.old(i), at)
+// alike reports whether two files or links have the same content.
+func (w *work) alike(a, b string) bool {
+	one, errA := sumAt(w.root, a)
+	two, errB := sumAt(w.root, b)
+	return errA == nil && errB == nil && one == two
 }
 
-func copyLink(from *os.Root, link string, to *os.Root, name string) error {
-	target, err := from.Readlink(link)
-	if err != nil {
-		return err
-	}
-	return to.Symlink(target, name)
-}
-
-// link gives a staged file its name, if that is free. On a file system without hard links
-// something that appears between the check and the rename is overwritten.
-func link(root *os.Root, staged, to string) error {
-	err := root.Link(staged, to)
-	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, statErr := root.Lstat(to); statErr == nil {
-		return fs.ErrExist
-	}
-	return root.Rename(staged, to)
-}
-
-// putCopy brings back a file from its copy.
-func (w *work) putCopy(i int) error {
-	m := w.Moves[i]
-	in, err := openPlain(w.files, string(m.Path))
+// stageCopy stages the copy of what was at a path.
+func (w *work) stageCopy(m move, as string) error {
+	in, _, err := read(w.files, string(m.Path), m.Before)
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	again := w.staged("again-", i)
-	if err := w.root.RemoveAll(again); err != nil {
+	if err := w.root.RemoveAll(as); err != nil {
 		return err
 	}
-	if _, err := putFile(w.root, again, m.BeforePerm, in); err != nil {
-		return err
-	}
-	return link(w.root, again, string(m.Path))
+	_, err = w.unsynced.put(w.root, as, m.Before, m.BeforePerm, in)
+	return errors.Join(err, w.unsynced.sync())
 }
 
 // finish cleans up after a restore. If a file was written to until it was moved aside, or
 // later by a program that had it open, that version is kept instead of the earlier copy.
 func (w *work) finish(ctx context.Context) error {
-	for i := range w.Moves {
-		if err := w.keepLater(ctx, i); err != nil {
-			return fmt.Errorf("keep %s: %w", wording.Path(string(w.Moves[i].Path)), err)
-		}
+	err := w.each("keep ", func(i int, m *move) error { return w.keepLater(ctx, i, m) })
+	if err == nil {
+		err = w.clear()
 	}
-	if err := w.clear(); err != nil {
+	if err != nil {
 		return err
 	}
 	return w.save(kept)
 }
 
 // keepLater keeps what was moved aside, if that differs from the copy.
-func (w *work) keepLater(ctx context.Context, i int) error {
-	m := &w.Moves[i]
+func (w *work) keepLater(ctx context.Context, i int, m *move) error {
 	if err := w.at("compare"); err != nil {
 		return err
 	}
@@ -263,9 +233,10 @@ func (w *work) keepLater(ctx context.Context, i int) error {
 		return err
 	}
 	m.Before, w.later = kind, append(w.later, string(m.Path))
-	return errors.Join(w.syncs.wait(), w.files.Rename(later, string(m.Path)), syncIn(w.files, path.Dir(string(m.Path))))
+	return errors.Join(w.unsynced.sync(), w.files.Rename(later, string(m.Path)), syncIn(w.files, path.Dir(string(m.Path))))
 }
 
+// clear removes the stages.
 func (w *work) clear() error {
 	var errs []error
 	for at := range w.Stages {
