@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 
@@ -72,10 +71,9 @@ func (w *work) cameUp(m move) bool {
 	if now, err := sumAt(w.root, at); err != nil || now == m.Sum {
 		return false
 	}
-	there, err := w.root.Lstat(at)
+	_, err := w.root.Lstat(at)
 	return err == nil && (m.After != Nothing || !slices.ContainsFunc(w.Moves, func(by move) bool {
-		info, err := w.root.Lstat(string(by.Path)) // the same file, where the file system ignores case
-		return by.After != Nothing && err == nil && os.SameFile(there, info)
+		return by.After != Nothing && sameFile(w.root, at, string(by.Path)) // where the file system ignores case
 	}))
 }
 

@@ -8,33 +8,32 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"codeloops/internal/file"
 	"codeloops/internal/wording"
 )
 
-// A checker finds out whether changes can be made.
-type checker struct {
-	root  *os.Root
-	going map[string]bool // paths that will be moved away
-}
-
 // ErrPath is a path that, on some system at least, leads out of the work tree or into a git
 // directory.
 var ErrPath = errors.New("a work tree cannot have a file at this path")
 
-func (c *checker) check(change PathChange) error {
+// going are the paths that will be moved away.
+type going map[string]bool
+
+// check returns why a change cannot be made.
+func (g going) check(root *os.Root, change PathChange) error {
 	if !Proper(change.Path) {
 		return ErrPath
 	}
-	kind, err := c.kind(change.Path)
+	kind, err := g.kind(root, change.Path)
 	switch {
 	case err != nil:
 		return err
 	case kind == other, change.Before == Nothing && kind == Place:
-		err = c.emptied(change.Path)
-	case change.Before == Nothing && kind != Nothing && !c.folded(change.Path):
+		err = g.emptied(root, change.Path)
+	case change.Before == Nothing && kind != Nothing && !g.folded(root, change.Path):
 		err = ErrInTheWay
 	case change.Before != Nothing && kind != change.Before:
 		err = ErrChanged
@@ -42,8 +41,8 @@ func (c *checker) check(change PathChange) error {
 	if err != nil {
 		return err
 	}
-	dir, _ := c.above(path.Dir(change.Path))
-	if err := writable(filepath.Join(c.root.Name(), filepath.FromSlash(dir))); err != nil {
+	dir := string(above(root, change.Path)[0].Path)
+	if err := writable(filepath.Join(root.Name(), filepath.FromSlash(dir))); err != nil {
 		return fmt.Errorf("cannot write in %s: %w", wording.Path(dir), err)
 	}
 	return change.After.Err
@@ -51,14 +50,14 @@ func (c *checker) check(change PathChange) error {
 
 // kind returns the kind of what is at a path. Every path above it must be a directory, or
 // be moved away. Nothing is below what is moved away, even if it is a link to a directory.
-func (c *checker) kind(name string) (Kind, error) {
+func (g going) kind(root *os.Root, name string) (Kind, error) {
 	for at, r := range name {
 		if r != '/' {
 			continue
 		}
 		dir := name[:at]
-		switch info, err := c.root.Lstat(dir); {
-		case file.Missing(err) || err == nil && c.going[dir]:
+		switch info, err := root.Lstat(dir); {
+		case file.Missing(err) || err == nil && g[dir]:
 			return Nothing, nil
 		case err != nil:
 			return Nothing, err
@@ -66,67 +65,58 @@ func (c *checker) kind(name string) (Kind, error) {
 			return Nothing, fmt.Errorf("%s: %w", wording.Path(dir), ErrInTheWay)
 		}
 	}
-	return kindAt(c.root, name)
-}
-
-func (c *checker) isDir(name string) bool {
-	info, err := c.root.Lstat(name)
-	return err == nil && info.IsDir()
+	return kindAt(root, name)
 }
 
 // emptied returns an error if something would be left in a directory.
-func (c *checker) emptied(dir string) error {
-	if !c.isDir(dir) {
-		return ErrInTheWay
-	}
-	return fs.WalkDir(c.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !c.going[name] {
-			err = fmt.Errorf("%s: %w", wording.Path(name), ErrInTheWay)
+func (g going) emptied(root *os.Root, dir string) error {
+	return fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == dir && !d.IsDir():
+			return ErrInTheWay
+		case d.IsDir() || g[name]:
+			return nil
 		}
-		return err
+		return fmt.Errorf("%s: %w", wording.Path(name), ErrInTheWay)
 	})
 }
 
 // folded reports whether what is at a path is a file that will be moved away, under a name
 // that differs in case.
-func (c *checker) folded(name string) bool {
-	there, err := c.root.Lstat(name)
-	if err != nil {
-		return false
-	}
-	for other := range c.going {
-		if strings.EqualFold(name, other) {
-			if info, err := c.root.Lstat(other); err == nil && os.SameFile(info, there) {
-				return true
-			}
+func (g going) folded(root *os.Root, name string) bool {
+	for away := range g {
+		if strings.EqualFold(name, away) && sameFile(root, name, away) {
+			return true
 		}
 	}
 	return false
 }
 
-// above returns the directory, or else the nearest existing one above it, with the device
-// that it is on.
-func (c *checker) above(dir string) (there string, device uint64) {
-	for ; ; dir = path.Dir(dir) {
-		if info, err := c.root.Lstat(dir); err == nil && info.IsDir() {
-			return dir, file.StampOf(info).Dev
-		}
-		if dir == "." {
-			return dir, 0
-		}
-	}
+// sameFile reports whether there is one file at two paths.
+func sameFile(root *os.Root, a, b string) bool {
+	one, errA := root.Lstat(a)
+	two, errB := root.Lstat(b)
+	return errA == nil && errB == nil && os.SameFile(one, two)
 }
 
-// top returns the highest directory above one that is on the same file system.
-func (c *checker) top(dir string, device uint64) string {
-	for dir != "." {
-		up, other := c.above(path.Dir(dir))
-		if other != device {
-			break
+// A folder is a directory with the permissions that it has, or had.
+type folder struct {
+	Path name        `json:"path"`
+	Perm fs.FileMode `json:"permissions"`
+
+	device uint64
+}
+
+// above returns the existing directories above a path, the nearest first.
+func above(root *os.Root, at string) (dirs []folder) {
+	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
+		if info, err := root.Lstat(dir); err == nil && info.IsDir() {
+			dirs = append(dirs, folder{name(dir), info.Mode().Perm(), file.StampOf(info).Dev})
 		}
-		dir = up
 	}
-	return dir
+	return append(dirs, folder{Path: ".", device: file.At(root.Name()).Dev})
 }
 
 // other is what a restore neither moves nor makes: a directory that is not empty, a pipe, a
@@ -164,16 +154,11 @@ func empty(root *os.Root, name string) bool {
 
 // Proper reports whether git would check out a file at this path on every system.
 func Proper(name string) bool {
-	if name == "" || path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) ||
-		strings.ContainsRune(name, 0) || filepath.Separator != '/' && strings.ContainsRune(name, filepath.Separator) {
+	if path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsRune(name, 0) ||
+		filepath.Separator != '/' && strings.ContainsRune(name, filepath.Separator) {
 		return false
 	}
-	for part := range strings.SplitSeq(name, "/") {
-		if takenForGit(part) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(name, "/"), takenForGit)
 }
 
 // takenForGit reports whether some file system takes a name for .git: HFS+ ignores some

@@ -38,12 +38,6 @@ type record struct {
 	Dirs     []folder  `json:"directories"` // that existed, sorted by path
 }
 
-// A folder is a directory with the permissions that it had.
-type folder struct {
-	Path name        `json:"path"`
-	Perm fs.FileMode `json:"permissions"`
-}
-
 // wasDir returns the permissions that a directory had, and whether it existed.
 func (r *record) wasDir(dir string) (perm fs.FileMode, was bool) {
 	i, was := slices.BinarySearchFunc(r.Dirs, dir, func(f folder, dir string) int { return strings.Compare(string(f.Path), dir) })
@@ -75,11 +69,6 @@ func (r *record) stayed() (paths []string) {
 // isPlace reports whether a directory is to become a [Place].
 func (r *record) isPlace(dir string) bool {
 	return slices.ContainsFunc(r.Moves, func(m move) bool { return string(m.Path) == dir && m.After == Place })
-}
-
-func (r *record) was(dir string) bool {
-	_, was := r.wasDir(dir)
-	return was
 }
 
 // A move is a change with what is needed to undo it.
@@ -121,18 +110,19 @@ const (
 	idTime      = "2006-01-02T15-04-05Z"
 )
 
-// begin makes the directory of a restore.
+// begin makes the directory of a restore, under the time and perhaps a number.
 func (k *Keep) begin(r *record) (*journal, error) {
 	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	j := &journal{record: r, name: r.At.Format(idTime)}
+	j := &journal{record: r}
 	err := fs.ErrExist
-	for n := 2; errors.Is(err, fs.ErrExist) && n < 10_000; n++ {
-		j.dir = filepath.Join(k.Dir, j.name)
-		if err = os.Mkdir(j.dir, 0o700); errors.Is(err, fs.ErrExist) {
-			j.name = fmt.Sprintf("%s-%d", r.At.Format(idTime), n)
+	for n := 1; errors.Is(err, fs.ErrExist); n++ {
+		if j.name = r.At.Format(idTime); n > 1 {
+			j.name += fmt.Sprintf("-%d", n)
 		}
+		j.dir = filepath.Join(k.Dir, j.name)
+		err = os.Mkdir(j.dir, 0o700)
 	}
 	if err != nil {
 		return nil, err
@@ -155,26 +145,25 @@ func (j *journal) close() { _ = j.files.Close() } // what was written is synced
 func (j *journal) keptFiles() string { return filepath.Join(j.dir, filesDir) }
 
 // save replaces the journal atomically.
-func (j *journal) save(p phase) (err error) {
-	was := j.Phase
-	j.Phase = p
-	defer func() {
-		if err != nil {
-			j.Phase = was
-		}
-	}()
-	text, err := json.MarshalIndent(j.record, "", "  ")
+func (j *journal) save(p phase) error {
+	next := *j.record
+	next.Phase = p
+	text, err := json.MarshalIndent(next, "", "  ")
 	if err != nil {
 		return err
 	}
-	text = append(text, '\n')
-	if p != kept {
-		return file.Write(filepath.Join(j.dir, openJournal), text, 0o600)
+	to := openJournal
+	if p == kept {
+		to = keptJournal
 	}
-	if err = file.Write(filepath.Join(j.dir, keptJournal), text, 0o600); err == nil {
-		err = os.Remove(filepath.Join(j.dir, openJournal))
+	err = file.Write(filepath.Join(j.dir, to), append(text, '\n'), 0o600)
+	if err == nil && p == kept {
+		err = errors.Join(os.Remove(filepath.Join(j.dir, openJournal)), file.SyncDir(j.dir, (*os.File).Sync))
 	}
-	return errors.Join(err, file.SyncDir(j.dir, (*os.File).Sync))
+	if err == nil {
+		j.Phase = p
+	}
+	return err
 }
 
 // read reads a journal. The error is [fs.ErrNotExist] where there is none of that name.

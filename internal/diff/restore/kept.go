@@ -80,7 +80,7 @@ func (k *Keep) Undo(one Kept) (Plan, error) {
 	}
 	for _, m := range j.Moves {
 		c := PathChange{Path: string(m.Path), After: State{Kind: m.Before, Perm: m.BeforePerm}}
-		if c.Before, err = (&checker{root: root}).kind(c.Path); err != nil || c.Before == other {
+		if c.Before, err = going(nil).kind(root, c.Path); err != nil || c.Before == other {
 			c.Before = Nothing // Restore will say what is in the way
 		}
 		if c.Before == Nothing && m.Before == Nothing || m.Stayed && m.Before == Nothing {

@@ -30,6 +30,7 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 		return fmt.Errorf("keep what is there: %w", err)
 	}
 	for at := range w.Stages {
+		w.touched(string(w.Stages[at]))
 		err := w.at("stage")
 		if err == nil {
 			err = w.root.Mkdir(w.stage(at), 0o700)
@@ -44,13 +45,8 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 	if err := w.each("write ", func(i int, m *move) error { return w.write(ctx, m, w.fresh(i), changes[i].After) }); err != nil {
 		return err
 	}
-	if err := w.unsynced.sync(); err != nil {
+	if err := errors.Join(w.unsynced.sync(), w.sync()); err != nil {
 		return err
-	}
-	for at := range w.Stages {
-		if err := errors.Join(syncIn(w.root, w.stage(at)), syncIn(w.root, string(w.Stages[at]))); err != nil {
-			return err
-		}
 	}
 	if err := w.at("begin to apply"); err != nil {
 		return err

@@ -18,7 +18,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -180,7 +179,7 @@ type work struct {
 
 // kind returns the kind of what is at a path now. It is an error if the path leads through a
 // symbolic link.
-func (w *work) kind(name string) (Kind, error) { return (&checker{root: w.root}).kind(name) }
+func (w *work) kind(name string) (Kind, error) { return going(nil).kind(w.root, name) }
 
 // at announces a step that changes something.
 func (w *work) at(step string) error {
@@ -203,15 +202,15 @@ func (w *work) each(doing string, do func(i int, m *move) error) error {
 
 // plan checks the changes, and returns the record of them.
 func plan(root *os.Root, changes []PathChange) (*record, error) {
-	c := &checker{root: root, going: make(map[string]bool)}
+	away := make(going)
 	for _, change := range changes {
 		if change.Before != Nothing {
-			c.going[change.Path] = true
+			away[change.Path] = true
 		}
 	}
 	refused := &RefusedError{}
 	for _, change := range changes {
-		if err := c.check(change); err != nil {
+		if err := away.check(root, change); err != nil {
 			refused.Problems = append(refused.Problems, fmt.Sprintf("%s: %v", wording.Path(change.Path), err))
 			refused.causes = append(refused.causes, err)
 		}
@@ -220,28 +219,27 @@ func plan(root *os.Root, changes []PathChange) (*record, error) {
 		return nil, refused
 	}
 	r := &record{Token: rand.Text()[:10]}
-	dirs := make(map[string]fs.FileMode)
-	stages := make(map[uint64]int)
+	were := make(map[name]folder)
 	for _, change := range changes {
-		m := move{Path: name(change.Path), Before: change.Before, After: change.After.Kind, Perm: change.After.Perm}
-		dir, device := c.above(path.Dir(change.Path))
-		at, known := stages[device]
-		if !known {
-			at = len(r.Stages)
-			stages[device] = at
-			r.Stages = append(r.Stages, name(c.top(dir, device)))
-		}
-		m.Stage = at
-		r.Moves = append(r.Moves, m)
-		for dir := path.Dir(change.Path); dir != "."; dir = path.Dir(dir) {
-			if info, err := root.Lstat(dir); err == nil && info.IsDir() {
-				dirs[dir] = info.Mode().Perm()
+		dirs := above(root, change.Path)
+		top := dirs[0] // the highest on the same file system
+		for _, dir := range dirs {
+			if dir.device != top.device {
+				break
 			}
+			top = dir
 		}
+		for _, dir := range dirs[:len(dirs)-1] {
+			were[dir.Path] = dir
+		}
+		stage := slices.Index(r.Stages, top.Path)
+		if stage < 0 {
+			stage = len(r.Stages)
+			r.Stages = append(r.Stages, top.Path)
+		}
+		r.Moves = append(r.Moves, move{Path: name(change.Path), Before: change.Before, After: change.After.Kind, Perm: change.After.Perm, Stage: stage})
 	}
-	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-		r.Dirs = append(r.Dirs, folder{name(dir), dirs[dir]})
-	}
+	r.Dirs = slices.SortedFunc(maps.Values(were), func(a, b folder) int { return cmp.Compare(a.Path, b.Path) })
 	return r, nil
 }
 

@@ -123,7 +123,10 @@ func (w *work) takeAway(i int) error {
 		}
 	}
 	err := w.root.Remove(taken)
-	w.prune(path.Dir(at), w.was)
+	w.prune(path.Dir(at), func(dir string) bool {
+		_, was := w.wasDir(dir)
+		return was
+	})
 	return err
 }
 
@@ -131,14 +134,10 @@ func (w *work) takeAway(i int) error {
 // the same content.
 func (w *work) placed(i int) bool {
 	m := w.Moves[i]
-	there, err := w.root.Lstat(string(m.Path))
-	if err != nil {
-		return false
+	if _, err := w.root.Lstat(w.fresh(i)); err == nil {
+		return sameFile(w.root, string(m.Path), w.fresh(i))
 	}
-	if staged, err := w.root.Lstat(w.fresh(i)); err == nil {
-		return os.SameFile(there, staged)
-	}
-	_, err = w.root.Lstat(w.old(i)) // a file system without hard links
+	_, err := w.root.Lstat(w.old(i)) // a file system without hard links
 	return m.Before == Nothing || m.Sum != m.BeforeSum || err == nil
 }
 
@@ -153,20 +152,19 @@ func (w *work) putBack(i int) error {
 	if err != nil {
 		return err
 	}
-	moved, _ := w.root.Lstat(old) // nil if it was not moved, or is lost
-	if kind != Nothing {
-		there, err := w.root.Lstat(at)
-		m.Stayed = err == nil && moved != nil && !os.SameFile(there, moved) && !w.alike(old, at)
-		return err
-	}
-	if moved == nil && m.Before == Place {
+	_, lost := w.root.Lstat(old) // or it was not moved
+	switch {
+	case kind != Nothing:
+		m.Stayed = lost == nil && !sameFile(w.root, old, at) && !w.alike(old, at)
+		return nil
+	case lost != nil && m.Before == Place:
 		return w.makeDir(at)
 	}
 	if err := w.makeDir(path.Dir(at)); err != nil {
 		return err
 	}
 	w.touched(path.Dir(at))
-	if moved == nil {
+	if lost != nil {
 		old = w.staged("again-", i)
 		if err := w.stageCopy(*m, old); err != nil {
 			return err
