@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/ignore"
@@ -310,14 +309,7 @@ func (w *restorePlanner) same(ctx context.Context, c restore.PathChange) (bool, 
 		return false, nil // the restore will report it
 	}
 	defer want.Close() //nolint:errcheck // only read
-	if c.Before == restore.Link {
-		target, err := w.root.Readlink(c.Path)
-		if err != nil {
-			return false, err
-		}
-		return file.Same(file.Until(ctx, strings.NewReader(target)), want)
-	}
-	have, err := w.root.Open(c.Path)
+	have, _, err := restore.Read(w.root, c.Path, c.Before)
 	if err != nil {
 		return false, err
 	}

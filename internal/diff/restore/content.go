@@ -16,9 +16,9 @@ import (
 	"codeloops/internal/file"
 )
 
-// read opens a file, or the target of a link as git has it, with slashes. It does not block on a
+// Read opens a file, or the target of a link as git has it, with slashes. It does not block on a
 // pipe that has taken the place of a file.
-func read(root *os.Root, name string, kind Kind) (in io.ReadCloser, perm fs.FileMode, err error) {
+func Read(root *os.Root, name string, kind Kind) (in io.ReadCloser, perm fs.FileMode, err error) {
 	if kind == Link {
 		target, err := root.Readlink(name)
 		return io.NopCloser(strings.NewReader(filepath.ToSlash(target))), 0, err
@@ -40,7 +40,7 @@ func sumAt(root *os.Root, name string) (string, error) {
 	if err != nil || kind != File && kind != Link {
 		return "", err
 	}
-	in, _, err := read(root, name, kind)
+	in, _, err := Read(root, name, kind)
 	if err != nil {
 		return "", err
 	}

@@ -108,7 +108,7 @@ func opener(dir, name string, kind Kind) func(context.Context) (io.ReadCloser, e
 			return nil, err
 		}
 		defer root.Close() //nolint:errcheck // only read
-		in, _, err := read(root, name, kind)
+		in, _, err := Read(root, name, kind)
 		return in, err
 	}
 }

@@ -59,7 +59,7 @@ func (w *work) keepAs(ctx context.Context, from, to string, kind Kind) (perm fs.
 	if kind != File && kind != Link {
 		return 0, "", nil
 	}
-	in, perm, err := read(w.root, from, kind)
+	in, perm, err := Read(w.root, from, kind)
 	if err != nil {
 		return 0, "", err
 	}

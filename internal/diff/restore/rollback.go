@@ -185,7 +185,7 @@ func (w *work) alike(a, b string) bool {
 
 // stageCopy stages the copy of what was at a path.
 func (w *work) stageCopy(m move, as string) error {
-	in, _, err := read(w.files, string(m.Path), m.Before)
+	in, _, err := Read(w.files, string(m.Path), m.Before)
 	if err != nil {
 		return err
 	}
