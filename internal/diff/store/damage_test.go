@@ -56,9 +56,9 @@ func TestLooseDamaged(t *testing.T) {
 // checkDamaged checks how an object is read from damaged files.
 func checkDamaged(t *testing.T, o packed, loose map[string][]byte) {
 	t.Helper()
-	d := &directory{path: t.TempDir()}
+	d := &directory{path: filepath.Join(t.TempDir(), "objects")}
 	path := filepath.Join(d.path, o.id.String()[:2], o.id.String()[2:])
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, b := range loose {

@@ -2,18 +2,19 @@ package store
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"math"
-	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
@@ -31,38 +32,36 @@ const (
 // errKind is an object of another type than the one that was asked for.
 var errKind = errors.New("it is an object of another type")
 
-// A directory has the objects of the private repository, loose and in packs. It is read when the
-// first object is needed, and again when packs have changed, because other sessions may be at
-// work. A nil directory has no objects.
+// A directory has the objects of the private repository, loose and in packs. The packs are looked up
+// again when some have come or gone, because other sessions may be at work. A nil directory has no
+// objects.
 type directory struct {
-	path string
+	path string // ends in "objects"
 
 	mu      sync.Mutex // go-git's storage is for one at a time
 	objects *filesystem.ObjectStorage
 	stamp   file.Stamp // of the directory of packs before it was read
 }
 
+// storage returns a reader and writer of objects that knows no packs yet.
+func (d *directory) storage() *filesystem.ObjectStorage {
+	return filesystem.NewObjectStorageWithOptions(dotgit.New(files{osfs.New(filepath.Dir(d.path))}), cache.NewObjectLRU(cached),
+		filesystem.Options{LargeObjectThreshold: Large, MaxOpenDescriptors: maxOpen})
+}
+
 // close closes all files. The next use reads the directory again.
-func (d *directory) close() error {
+func (d *directory) close() (err error) {
 	if d == nil {
 		return nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.reset()
-}
-
-func (d *directory) reset() error {
-	if d.objects == nil {
-		return nil
+	if d.objects != nil {
+		err = d.objects.Close()
+		d.objects = nil
 	}
-	err := d.objects.Close()
-	d.objects = nil
 	return err
 }
-
-// look returns a stamp that changes when packs are added or removed.
-func (d *directory) look() file.Stamp { return file.At(filepath.Join(d.path, "pack")) }
 
 // try calls use, and retries while it fails and packs have changed.
 func (d *directory) try(use func(*filesystem.ObjectStorage) error) (err error) {
@@ -73,16 +72,15 @@ func (d *directory) try(use func(*filesystem.ObjectStorage) error) (err error) {
 	defer d.mu.Unlock()
 	for attempt := range attempts {
 		if d.objects == nil {
-			d.stamp = d.look()
-			d.objects = filesystem.NewObjectStorageWithOptions(dotgit.New(files{objects: d.path}), cache.NewObjectLRU(cached),
-				filesystem.Options{LargeObjectThreshold: Large, MaxOpenDescriptors: maxOpen})
+			d.stamp, d.objects = file.At(filepath.Join(d.path, "pack")), d.storage()
 		}
 		err = use(d.objects)
 		odd := err != nil && !errors.Is(err, plumbing.ErrObjectNotFound)
-		if err == nil || d.stamp == d.look() && (attempt > 0 || !odd) {
+		if err == nil || d.stamp == file.At(filepath.Join(d.path, "pack")) && (attempt > 0 || !odd) {
 			break
 		}
-		_ = d.reset() // the files were only read
+		_ = d.objects.Close() // the files were only read
+		d.objects = nil
 	}
 	return err
 }
@@ -107,21 +105,13 @@ func (d *directory) content(ctx context.Context, kind plumbing.ObjectType, id pl
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // only read
-	var content []byte
-	if r.left <= Large {
-		content = make([]byte, r.left)
-		_, err = io.ReadFull(r, content)
-	}
-	if err == nil {
+	if r.left > Large {
 		_, err = io.Copy(io.Discard, r)
+		return nil, cmp.Or(err, ErrLarge)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case content == nil:
-		return nil, ErrLarge
-	}
-	return content, nil
+	content := bytes.NewBuffer(make([]byte, 0, r.left+bytes.MinRead)) // it never grows
+	_, err = content.ReadFrom(r)
+	return content.Bytes(), err
 }
 
 // stream returns a reader of an object of any size. It ends with an error if the content does not
@@ -144,80 +134,48 @@ func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plu
 	return r, err
 }
 
-// files lets go-git read a directory of objects, whatever it is called. It does not block on pipes.
-type files struct {
-	billy.Filesystem // no other methods are called
+// files are the files of a repository as go-git is to see them.
+type files struct{ billy.Filesystem }
 
-	objects string
-}
-
-func (f files) path(name string) string {
-	if filepath.IsAbs(name) { // the name of an opened file
-		return name
-	}
-	return filepath.Join(f.objects, strings.TrimPrefix(filepath.ToSlash(name), "objects"))
-}
-
-// Open opens a regular file. It hides the alternates file: go-git would read all indexes of the
-// alternates for each object.
+// Open opens a regular file. It does not block on a pipe.
 func (f files) Open(name string) (billy.File, error) {
-	if path.Base(name) == "alternates" {
-		return nil, fs.ErrNotExist
-	}
-	opened, _, err := file.Open(f.path(name), file.Options{Max: math.MaxInt64})
-	if file.Missing(err) {
-		err = fs.ErrNotExist
+	info, err := f.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: name, Err: file.ErrNotRegular}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if path.Ext(name) == ".idx" { // go-git reads it four bytes at a time
-		return index{unlocked{opened}, bufio.NewReader(opened)}, nil
+	opened, err := f.Filesystem.Open(name)
+	if err == nil && filepath.Ext(name) == ".idx" {
+		opened = index{opened, bufio.NewReader(opened), info}
 	}
-	return unlocked{opened}, nil
+	return opened, err
 }
 
-func (f files) Stat(name string) (fs.FileInfo, error) { return os.Stat(f.path(name)) }
-
-// ReadDir implements [billy.Filesystem]. It leaves out packs without an index, whose writer may have
-// been killed.
-func (f files) ReadDir(name string) (list []fs.FileInfo, err error) {
-	entries, err := os.ReadDir(f.path(name))
-	indexed := map[string]bool{}
-	for _, e := range entries {
-		if pack, is := strings.CutSuffix(e.Name(), ".idx"); is {
-			indexed[pack] = true
+// ReadDir implements [billy.Filesystem]. It leaves out packs without an index, whose writer may be at
+// work or have been killed.
+func (f files) ReadDir(name string) ([]fs.FileInfo, error) {
+	list, err := f.Filesystem.ReadDir(name)
+	return slices.DeleteFunc(list, func(i fs.FileInfo) bool {
+		pack, is := strings.CutSuffix(i.Name(), ".pack")
+		if is {
+			_, err := f.Stat(f.Join(name, pack+".idx"))
+			return err != nil
 		}
-	}
-	for _, e := range entries {
-		pack, is := strings.CutSuffix(e.Name(), ".pack")
-		if is && !indexed[pack] {
-			continue
-		}
-		if info, err := e.Info(); err == nil { // or it is gone by now
-			list = append(list, info)
-		}
-	}
-	if file.Missing(err) {
-		err = fs.ErrNotExist
-	}
-	return list, err
+		return false
+	}), err
 }
 
-func (f files) Join(names ...string) string { return filepath.Join(names...) }
-
-// An unlocked file ignores locking.
-type unlocked struct{ *os.File }
-
-// An index is a file with a buffer, for sequential reading.
+// An index is a file with a buffer, because go-git reads it four bytes at a time.
 type index struct {
-	unlocked
+	billy.File
 
 	reader *bufio.Reader
+	info   fs.FileInfo
 }
 
 func (i index) Read(p []byte) (int, error) { return i.reader.Read(p) }
 
-func (unlocked) Lock() error { return nil }
-
-func (unlocked) Unlock() error { return nil }
+// Stat returns the size of the file, which has to be that of a sound index.
+func (i index) Stat() (fs.FileInfo, error) { return i.info, nil }

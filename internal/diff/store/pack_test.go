@@ -173,8 +173,8 @@ func TestPacksDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "pack"), 0o700); err != nil {
+	dir := filepath.Join(t.TempDir(), "objects")
+	if err := os.MkdirAll(filepath.Join(dir, "pack"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	read, refused := 0, 0

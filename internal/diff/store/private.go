@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,7 +17,6 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/file"
@@ -68,16 +68,11 @@ func (s *Store) Room() string {
 
 // tidy removes what has been left in a room for an hour.
 func tidy(dir string) (err error) {
-	if dir == "" {
-		return nil
-	}
-	entries, _ := os.ReadDir(dir) // there may be none yet
-	for _, e := range entries {
-		if left, _ := filepath.Match(patch.Left, e.Name()); !left {
-			continue
-		}
-		if info, e := e.Info(); e == nil && time.Since(info.ModTime()) > time.Hour {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, info.Name())))
+	left, _ := fs.Glob(os.DirFS(dir), patch.Left) // there may be no directory yet
+	for _, name := range left {
+		name = filepath.Join(dir, name)
+		if info, e := os.Lstat(name); e == nil && time.Since(info.ModTime()) > time.Hour {
+			err = errors.Join(err, os.RemoveAll(name))
 		}
 	}
 	return err
@@ -103,12 +98,10 @@ func (p *private) open() (err error) {
 		}
 		p.temporary, p.objects = true, &directory{path: filepath.Join(p.dir, "objects")}
 	}
-	if err = p.mkdir(filepath.Join(p.dir, "objects", "pack")); err == nil {
-		err = p.mkdir(filepath.Join(p.dir, "refs"))
-	}
+	err = errors.Join(p.mkdir(filepath.Join(p.dir, "objects", "pack")), p.mkdir(filepath.Join(p.dir, "refs")))
 	for name, content := range map[string]string{"config": privateConfig, "HEAD": privateHead} {
 		if info, statErr := os.Stat(filepath.Join(p.dir, name)); err == nil && (statErr != nil || info.Size() == 0) {
-			err = p.put(filepath.Join(p.dir, name), content)
+			err = errors.Join(file.Write(filepath.Join(p.dir, name), []byte(content), 0o600), p.settle(p.dir, name))
 		}
 	}
 	if err != nil {
@@ -143,58 +136,33 @@ func (p *private) mkdir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return p.syncDir(above)
+	return p.settle(above)
 }
 
-// put writes a file atomically, and syncs it.
-func (p *private) put(name, content string) error {
-	temp, err := p.create(filepath.Dir(name), "tmp_", func(f *os.File) error {
-		_, err := f.WriteString(content)
-		return errors.Join(err, p.sync(f))
-	})
-	if err != nil {
-		return err
+// settle syncs files in a directory, and the directory.
+func (p *private) settle(dir string, names ...string) error {
+	for _, name := range names {
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(p.sync(f), f.Close()); err != nil {
+			return err
+		}
 	}
-	return errors.Join(os.Rename(temp, name), p.syncDir(filepath.Dir(name)))
+	return file.SyncDir(dir, p.sync)
 }
-
-// create writes a new file. If that fails, it removes the file.
-func (p *private) create(dir, prefix string, write func(*os.File) error) (name string, err error) {
-	f, err := os.CreateTemp(dir, prefix)
-	if err != nil {
-		return "", err
-	}
-	if err = errors.Join(write(f), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
-	}
-	return f.Name(), nil
-}
-
-// syncDir syncs a directory.
-func (p *private) syncDir(dir string) error { return file.SyncDir(dir, p.sync) }
 
 // write adds a blob as a loose object, without syncing it.
 func (p *private) write(id plumbing.Hash, content []byte) error {
 	if err := p.open(); err != nil || p.objects.has(id) {
 		return err
 	}
-	temp, err := p.create(p.objects.path, "tmp_obj_", func(f *os.File) error {
-		w := objfile.NewWriter(f)
-		err := w.WriteHeader(plumbing.BlobObject, int64(len(content)))
-		if err == nil {
-			_, err = w.Write(content)
-		}
-		return errors.Join(err, w.Close())
-	})
-	name := p.loose(id)
-	if err == nil {
-		err = os.Mkdir(filepath.Dir(name), 0o700)
-	}
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		err = os.Rename(temp, name)
-	}
-	if err != nil {
-		return fmt.Errorf("write blob %s: %w", id, errors.Join(err, os.RemoveAll(temp)))
+	o := &plumbing.MemoryObject{}
+	o.SetType(plumbing.BlobObject)
+	_, _ = o.Write(content) // to memory
+	if _, err := p.objects.storage().SetEncodedObject(o); err != nil {
+		return fmt.Errorf("write blob %s: %w", id, err)
 	}
 	return nil
 }
@@ -205,30 +173,8 @@ func (p *private) loose(id plumbing.Hash) string {
 	return filepath.Join(p.objects.path, name[:2], name[2:])
 }
 
-// syncLoose syncs loose objects.
-func (p *private) syncLoose(ids []plumbing.Hash) error {
-	dirs := make(map[string]bool)
-	for _, id := range ids {
-		name := p.loose(id)
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(p.sync(f), f.Close()); err != nil {
-			return err
-		}
-		dirs[filepath.Dir(name)], dirs[p.objects.path] = true, true
-	}
-	for dir := range dirs {
-		if err := p.syncDir(dir); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // refer makes a reference to an object, and syncs it. The error is [fs.ErrExist] if the name is
-// taken. As in git, a lock file becomes the reference. A stale one counts as a taken name.
+// taken. The lock of a git process, even a stale one, counts as a taken name.
 func (p *private) refer(name string, id plumbing.Hash) error {
 	if err := plumbing.ReferenceName(name).Validate(); err != nil {
 		return fmt.Errorf("%q: %w", name, err)
@@ -238,28 +184,20 @@ func (p *private) refer(name string, id plumbing.Hash) error {
 		return err
 	}
 	to := filepath.Join(p.dir, filepath.FromSlash(name))
-	if _, err := os.Lstat(to); err == nil || bytes.Contains(packed, []byte(" "+name+"\n")) {
+	if _, err := os.Lstat(to + ".lock"); err == nil || bytes.Contains(packed, []byte(" "+name+"\n")) {
 		return fs.ErrExist
 	}
 	if err := p.mkdir(filepath.Dir(to)); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(to+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err = file.Create(to, 0o600, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, id)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	_, err = lock.WriteString(id.String() + "\n")
-	err = errors.Join(err, p.sync(lock), lock.Close())
-	if _, there := os.Lstat(to); err == nil && there == nil {
-		err = fs.ErrExist
-	}
-	if err == nil {
-		err = os.Rename(lock.Name(), to)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(lock.Name()))
-	}
-	return p.syncDir(filepath.Dir(to))
+	return p.settle(filepath.Dir(to), filepath.Base(to))
 }
 
 // Newest returns the target of the last reference below a namespace of the private repository: that

@@ -203,17 +203,27 @@ func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
 	return nil
 }
 
-// copy lets git copy objects of the user's repository into the private one, and syncs them.
+// pack lets git write packs into the private repository, and syncs them.
+func (u *users) pack(ctx context.Context, stdin []byte, args ...string) error {
+	out, err := u.git(ctx, stdin, args...)
+	if err != nil {
+		return err
+	}
+	for _, name := range strings.Fields(string(out)) {
+		if plumbing.IsHash(name) && err == nil {
+			err = u.own.settle(filepath.Join(u.own.objects.path, "pack"), "pack-"+name+".pack", "pack-"+name+".idx")
+		}
+	}
+	return errors.Join(err, u.own.objects.close()) // it does not know the packs yet
+}
+
+// copy lets git copy objects of the user's repository into the private one.
 func (u *users) copy(ctx context.Context, ids []plumbing.Hash, how ...string) error {
 	if err := u.own.open(); err != nil || len(ids) == 0 {
 		return err
 	}
-	packs := filepath.Join(u.own.objects.path, "pack")
-	args := slices.Concat([]string{"pack-objects", "-q"}, how, []string{filepath.Join(packs, "pack")})
-	if _, err := u.git(ctx, lines(ids), args...); err != nil {
-		return err
-	}
-	return errors.Join(u.own.objects.close(), u.own.syncDir(packs))
+	args := slices.Concat([]string{"pack-objects", "-q"}, how, []string{filepath.Join(u.own.objects.path, "pack", "pack")})
+	return u.pack(ctx, lines(ids), args...)
 }
 
 // copyWhole copies large objects without deltas, so that they can be streamed.
