@@ -72,7 +72,7 @@ func (b *Batch) Write(ctx context.Context) error {
 		var pack bytes.Buffer
 		_, err := packfile.NewEncoder(&pack, b.new, false).Encode(b.order, 0)
 		if err == nil {
-			err = b.store.users.pack(ctx, pack.Bytes(), "index-pack", "--stdin", "--threads=1", "--no-rev-index")
+			err = b.store.pack(ctx, pack.Bytes(), "index-pack", "--stdin", "--threads=1", "--no-rev-index")
 		}
 		if err != nil {
 			return fmt.Errorf("write a pack of %d objects: %w", len(b.order), err)
@@ -87,7 +87,7 @@ func (b *Batch) Write(ctx context.Context) error {
 // take lets git copy the blobs of Take, which reuses most of the compressed data. If that fails, as
 // with a partial clone, it copies them one by one.
 func (b *Batch) take(ctx context.Context) error {
-	if b.store.users.copy(ctx, b.small) == nil && b.store.users.copyWhole(ctx, b.large...) == nil {
+	if b.store.copy(ctx, b.small) == nil && b.store.copyWhole(ctx, b.large...) == nil {
 		return ctx.Err()
 	}
 	for _, id := range slices.Concat(b.small, b.large) {

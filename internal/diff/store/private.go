@@ -101,7 +101,7 @@ func (p *private) open() (err error) {
 	err = errors.Join(p.mkdir(filepath.Join(p.dir, "objects", "pack")), p.mkdir(filepath.Join(p.dir, "refs")))
 	for name, content := range map[string]string{"config": privateConfig, "HEAD": privateHead} {
 		if info, statErr := os.Stat(filepath.Join(p.dir, name)); err == nil && (statErr != nil || info.Size() == 0) {
-			err = errors.Join(file.Write(filepath.Join(p.dir, name), []byte(content), 0o600), p.settle(p.dir, name))
+			err = p.put(name, content)
 		}
 	}
 	if err != nil {
@@ -151,6 +151,22 @@ func (p *private) settle(dir string, names ...string) error {
 		}
 	}
 	return file.SyncDir(dir, p.sync)
+}
+
+// put writes one of the first files. Whoever else makes the repository finds none or all of it.
+func (p *private) put(name, content string) error {
+	f, err := os.CreateTemp(p.dir, "tmp_")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	if err = errors.Join(err, p.sync(f), f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(p.dir, name))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return p.settle(p.dir)
 }
 
 // write adds a blob as a loose object, without syncing it.

@@ -64,8 +64,8 @@ type Options struct {
 // be put back: in memory up to 1 MiB each and 64 MiB in all, and beyond that in the private
 // repository. Contents above [Large] are not kept.
 type Store struct {
+	o       Options
 	own     *private
-	users   users
 	blobs   blobs
 	large   sync.Map // ids of large blobs whose content was verified
 	beneath *Store   // where to look for what this one does not have, or nil
@@ -77,21 +77,17 @@ func New(o Options) *Store {
 	if o.Sync == nil {
 		o.Sync = (*os.File).Sync
 	}
-	own := &private{sync: o.Sync}
-	return &Store{own: own, users: users{Options: o, own: own}, blobs: blobs{kept: make(map[plumbing.Hash][]byte)}}
+	return &Store{o: o, own: &private{sync: o.Sync}, blobs: blobs{kept: make(map[plumbing.Hash][]byte)}}
 }
 
 // Temporary returns a temporary store on top of s. It has the objects of s, and never changes s.
 // Promised is as in [Options].
 func (s *Store) Temporary(promised Git) *Store {
-	o := s.users.Options
+	o := s.o
 	o.Promised, o.Sync = promised, func(*os.File) error { return nil }
-	b := New(o)
-	b.beneath = s
-	if objects := s.own.directory(); objects != nil {
-		b.users.others = []string{objects.path}
-	}
-	return b
+	t := New(o)
+	t.beneath = s
+	return t
 }
 
 // Close closes all files, and removes a temporary repository.
@@ -109,14 +105,10 @@ func (s *Store) Keep(id plumbing.Hash, content []byte) error {
 // Persist writes a blob from memory into the private repository, where git finds it with the
 // variables of [Store.Environ].
 func (s *Store) Persist(id plumbing.Hash) error {
-	content, kept := s.blobs.get(id)
-	if !kept && s.beneath != nil {
-		content, kept = s.beneath.blobs.get(id)
+	if content, kept := s.kept(id); kept {
+		return s.own.write(id, content)
 	}
-	if !kept {
-		return nil
-	}
-	return s.own.write(id, content)
+	return nil
 }
 
 // Tree returns the content of a tree object.
@@ -140,7 +132,7 @@ func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, error) {
 	r, err := s.own.directory().stream(ctx, plumbing.BlobObject, id)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		if err = s.users.copyWhole(ctx, id); err == nil {
+		if err = s.copyWhole(ctx, id); err == nil {
 			r, err = s.own.directory().stream(ctx, plumbing.BlobObject, id)
 		}
 	}
@@ -150,23 +142,23 @@ func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, erro
 	return r, nil
 }
 
-// read looks in the private repository, then in the user's, then in the source of a partial clone.
+// read looks in memory, in the private repository, in the user's, and in the source of a partial clone.
 func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
 	content, err := s.local(ctx, kind, id)
-	if !errors.Is(err, plumbing.ErrObjectNotFound) {
-		return content, err
-	}
-	found, err := s.users.find(ctx, kind, id)
-	if err == nil && found.size <= Large {
-		return found.content, nil
-	}
-	if err == nil { // local returns [ErrLarge] if it really is that large
-		err = s.users.copyWhole(ctx, id)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		var found object
+		found, err = s.find(ctx, kind, id, true)
+		content = found.content
+		if err == nil && found.size > Large { // local returns [ErrLarge] if it really is that large
+			if err = s.copyWhole(ctx, id); err == nil {
+				content, err = s.local(ctx, kind, id)
+			}
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
-	return s.local(ctx, kind, id)
+	return content, nil
 }
 
 // Owns reports whether an object is in the private repository.
@@ -177,26 +169,37 @@ func (s *Store) Has(ctx context.Context, id plumbing.Hash) bool {
 	if s.Owns(id) {
 		return true
 	}
-	found, err := s.users.sizes(ctx, []plumbing.Hash{id})
+	found, err := s.headers(ctx, []plumbing.Hash{id})
 	return err == nil && len(found) > 0
 }
 
 // Size returns the length of a blob in bytes.
-func (s *Store) Size(ctx context.Context, id plumbing.Hash) (size int64, err error) {
-	if content, kept := s.blobs.get(id); kept {
+func (s *Store) Size(ctx context.Context, id plumbing.Hash) (int64, error) {
+	if content, kept := s.kept(id); kept {
 		return int64(len(content)), nil
 	}
-	if size, err = s.own.directory().size(id); err == nil {
+	if size, err := s.own.directory().size(id); err == nil {
 		return size, nil
 	}
-	if size, err = s.users.size(ctx, id); err != nil {
+	found, err := s.find(ctx, plumbing.BlobObject, id, false)
+	if err != nil {
 		return 0, fmt.Errorf("read the size of blob %s: %w", id, err)
 	}
-	return size, nil
+	return found.size, nil
 }
 
+// kept returns the content of a blob that is in memory.
+func (s *Store) kept(id plumbing.Hash) ([]byte, bool) {
+	content, kept := s.blobs.get(id)
+	if !kept && s.beneath != nil {
+		return s.beneath.kept(id)
+	}
+	return content, kept
+}
+
+// local returns the content of an object that can be read without running git.
 func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
-	if content, kept := s.blobs.get(id); kept {
+	if content, kept := s.kept(id); kept {
 		return content, nil
 	}
 	if _, known := s.large.Load(id); known {
@@ -211,9 +214,9 @@ func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing
 	return content, err
 }
 
-// atHand reports whether a blob can be read without running git.
+// atHand reports whether local has a blob.
 func (s *Store) atHand(id plumbing.Hash) bool {
-	_, kept := s.blobs.get(id)
+	_, kept := s.kept(id)
 	return kept || s.Owns(id) || s.beneath != nil && s.beneath.atHand(id)
 }
 
