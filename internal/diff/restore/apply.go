@@ -3,34 +3,22 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
-
-	"codeloops/internal/wording"
 )
 
-// apply moves the old files into the stages and links the new ones into place. It begins
-// with the paths that are only removed, deepest first.
+// apply moves the old files into the stages and links the new ones into place.
 func (w *work) apply(ctx context.Context) error {
-	for i := range slices.Backward(w.Moves) {
-		if w.Moves[i].After != Nothing {
-			continue
-		}
-		if err := w.aside(ctx, i); err != nil {
-			return fmt.Errorf("%s: %w", wording.Path(string(w.Moves[i].Path)), err)
-		}
-		w.prune(path.Dir(string(w.Moves[i].Path)), w.isPlace)
-	}
 	err := w.each("", func(i int, m *move) error {
-		if m.After == Nothing {
-			return nil
-		}
-		if err := w.aside(ctx, i); err != nil {
+		if err := w.aside(ctx, i, m); err != nil {
 			return err
 		}
-		return w.place(i)
+		if m.After != Nothing {
+			return w.place(i, m)
+		}
+		w.prune(path.Dir(string(m.Path)), w.isPlace)
+		return nil
 	})
 	if err == nil {
 		err = w.each("", w.undisturbed)
@@ -78,8 +66,7 @@ func (w *work) cameUp(m move) bool {
 }
 
 // aside moves what is at a path into the stage.
-func (w *work) aside(ctx context.Context, i int) error {
-	m := &w.Moves[i]
+func (w *work) aside(ctx context.Context, i int, m *move) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
@@ -109,8 +96,7 @@ func (w *work) aside(ctx context.Context, i int) error {
 }
 
 // place puts the new file into place, unless somebody else has put something there.
-func (w *work) place(i int) error {
-	m := &w.Moves[i]
+func (w *work) place(i int, m *move) error {
 	if err := w.at("put in place"); err != nil {
 		return err
 	}

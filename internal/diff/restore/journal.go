@@ -26,49 +26,55 @@ const (
 	kept      phase = "kept" // nothing is left to do
 )
 
-// A record describes a restore. It is written before the restore begins.
-type record struct {
+// A journal describes a restore. It is written before the restore begins, in a directory of its own.
+type journal struct {
 	WorkTree string    `json:"work_tree"`
 	Title    string    `json:"restored"`
 	At       time.Time `json:"at"`
 	Phase    phase     `json:"phase"`
 	Token    string    `json:"token"`  // ends the names of the stages
 	Stages   []name    `json:"stages"` // directories that contain one
-	Moves    []move    `json:"files"`
-	Dirs     []folder  `json:"directories"` // that existed, sorted by path
+	// Moves begin with the paths that are only removed, the deepest first.
+	Moves []move   `json:"files"`
+	Dirs  []folder `json:"directories"` // that existed, sorted by path
+
+	name  string
+	dir   string
+	files *os.Root // with the kept files
 }
 
 // wasDir returns the permissions that a directory had, and whether it existed.
-func (r *record) wasDir(dir string) (perm fs.FileMode, was bool) {
-	i, was := slices.BinarySearchFunc(r.Dirs, dir, func(f folder, dir string) int { return strings.Compare(string(f.Path), dir) })
+func (j *journal) wasDir(dir string) (perm fs.FileMode, was bool) {
+	i, was := slices.BinarySearchFunc(j.Dirs, dir, func(f folder, dir string) int { return strings.Compare(string(f.Path), dir) })
 	if !was {
 		return 0, false
 	}
-	return r.Dirs[i].Perm, true
+	return j.Dirs[i].Perm, true
 }
 
-func (r *record) stage(at int) string { return path.Join(string(r.Stages[at]), stagePrefix+r.Token) }
+func (j *journal) stage(at int) string { return path.Join(string(j.Stages[at]), stagePrefix+j.Token) }
 
-func (r *record) staged(what string, i int) string {
-	return path.Join(r.stage(r.Moves[i].Stage), what+strconv.Itoa(i))
+func (j *journal) staged(what string, i int) string {
+	return path.Join(j.stage(j.Moves[i].Stage), what+strconv.Itoa(i))
 }
 
-func (r *record) old(i int) string   { return r.staged("old-", i) }
-func (r *record) fresh(i int) string { return r.staged("new-", i) }
+func (j *journal) old(i int) string   { return j.staged("old-", i) }
+func (j *journal) fresh(i int) string { return j.staged("new-", i) }
 
 // stayed returns the paths at which somebody else has put something.
-func (r *record) stayed() (paths []string) {
-	for _, m := range r.Moves {
+func (j *journal) stayed() (paths []string) {
+	for _, m := range j.Moves {
 		if m.Stayed {
 			paths = append(paths, string(m.Path))
 		}
 	}
+	slices.Sort(paths)
 	return paths
 }
 
 // isPlace reports whether a directory is to become a [Place].
-func (r *record) isPlace(dir string) bool {
-	return slices.ContainsFunc(r.Moves, func(m move) bool { return string(m.Path) == dir && m.After == Place })
+func (j *journal) isPlace(dir string) bool {
+	return slices.ContainsFunc(j.Moves, func(m move) bool { return string(m.Path) == dir && m.After == Place })
 }
 
 // A move is a change with what is needed to undo it.
@@ -82,6 +88,8 @@ type move struct {
 	Sum        string      `json:"sha256,omitempty"`
 	Stage      int         `json:"stage,omitempty"`
 	Stayed     bool        `json:"stayed,omitempty"`
+
+	to State // not in the journal
 }
 
 // A name is a path. It can have any bytes, which JSON strings cannot.
@@ -95,14 +103,6 @@ func (n *name) UnmarshalText(text []byte) error {
 	return err
 }
 
-// A journal is a record on the disk, in a directory of its own.
-type journal struct {
-	*record
-	name  string
-	dir   string
-	files *os.Root // with the kept files
-}
-
 const (
 	openJournal = "open.json" // of an unfinished restore
 	keptJournal = "kept.json"
@@ -111,21 +111,20 @@ const (
 )
 
 // begin makes the directory of a restore, under the time and perhaps a number.
-func (k *Keep) begin(r *record) (*journal, error) {
+func (k *Keep) begin(j *journal) error {
 	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
-		return nil, err
+		return err
 	}
-	j := &journal{record: r}
 	err := fs.ErrExist
 	for n := 1; errors.Is(err, fs.ErrExist); n++ {
-		if j.name = r.At.Format(idTime); n > 1 {
+		if j.name = j.At.Format(idTime); n > 1 {
 			j.name += fmt.Sprintf("-%d", n)
 		}
 		j.dir = filepath.Join(k.Dir, j.name)
 		err = os.Mkdir(j.dir, 0o700)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	err = errors.Join(os.Mkdir(j.keptFiles(), 0o700), file.SyncDir(k.Dir, (*os.File).Sync))
 	if err == nil {
@@ -135,9 +134,9 @@ func (k *Keep) begin(r *record) (*journal, error) {
 		err = j.save(preparing)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(j.dir))
+		return errors.Join(err, os.RemoveAll(j.dir))
 	}
-	return j, nil
+	return nil
 }
 
 func (j *journal) close() { _ = j.files.Close() } // what was written is synced
@@ -146,7 +145,7 @@ func (j *journal) keptFiles() string { return filepath.Join(j.dir, filesDir) }
 
 // save replaces the journal atomically.
 func (j *journal) save(p phase) error {
-	next := *j.record
+	next := *j
 	next.Phase = p
 	text, err := json.MarshalIndent(next, "", "  ")
 	if err != nil {
@@ -168,12 +167,12 @@ func (j *journal) save(p phase) error {
 
 // read reads a journal. The error is [fs.ErrNotExist] where there is none of that name.
 func (k *Keep) read(dir, name string) (*journal, error) {
-	j := &journal{record: &record{}, name: dir, dir: filepath.Join(k.Dir, dir)}
+	j := &journal{name: dir, dir: filepath.Join(k.Dir, dir)}
 	text, err := os.ReadFile(filepath.Join(j.dir, name))
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, j.record); err != nil {
+	if err := json.Unmarshal(text, j); err != nil {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(j.dir, name), err)
 	}
 	j.files, err = os.OpenRoot(filepath.Join(j.dir, filesDir))

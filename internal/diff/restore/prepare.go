@@ -15,7 +15,7 @@ const stagePrefix = ".codeloops-restore-"
 
 // prepare copies the current files and stages the new ones. All of it is synced to disk
 // before anything is moved.
-func (w *work) prepare(ctx context.Context, changes []PathChange) error {
+func (w *work) prepare(ctx context.Context) error {
 	defer w.unsynced.sync() //nolint:errcheck // where it matters, the error is looked at
 	err := w.each("keep ", func(i int, m *move) (err error) {
 		if err = w.at("keep"); err == nil {
@@ -42,7 +42,7 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 			return err
 		}
 	}
-	if err := w.each("write ", func(i int, m *move) error { return w.write(ctx, m, w.fresh(i), changes[i].After) }); err != nil {
+	if err := w.each("write ", func(i int, m *move) error { return w.write(ctx, m, w.fresh(i)) }); err != nil {
 		return err
 	}
 	if err := errors.Join(w.unsynced.sync(), w.sync()); err != nil {
@@ -79,15 +79,15 @@ func (w *work) syncKept() error {
 }
 
 // write writes a new file or link into the stage.
-func (w *work) write(ctx context.Context, m *move, as string, to State) error {
-	if err := w.at("write"); err != nil || to.Kind != File && to.Kind != Link {
+func (w *work) write(ctx context.Context, m *move, as string) error {
+	if err := w.at("write"); err != nil || m.After != File && m.After != Link {
 		return err
 	}
-	in, err := to.Open(ctx)
+	in, err := m.to.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	m.Sum, err = w.unsynced.put(w.root, as, to.Kind, to.Perm, file.Until(ctx, in))
+	m.Sum, err = w.unsynced.put(w.root, as, m.After, m.Perm, file.Until(ctx, in))
 	return err
 }

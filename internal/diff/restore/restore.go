@@ -108,24 +108,22 @@ func (e *RefusedError) Error() string {
 // Restore makes all of the changes in a work tree, or none. After any error but an
 // [*UnfinishedError] the files are as they were.
 func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, error) {
-	changes := slices.SortedFunc(slices.Values(p.Changes), func(a, b PathChange) int { return cmp.Compare(a.Path, b.Path) })
 	root, err := os.OpenRoot(workTree)
 	if err != nil {
 		return Done{}, err
 	}
 	defer root.Close() //nolint:errcheck // what was written through it is synced
-	j, err := plan(root, changes)
+	j, err := plan(root, p.Changes)
 	if err != nil {
 		return Done{}, err
 	}
 	j.Title, j.WorkTree, j.At = p.Title, workTree, k.Now().UTC()
-	on, err := k.begin(j)
-	if err != nil {
+	if err := k.begin(j); err != nil {
 		return Done{}, fmt.Errorf("keep what is there: %w", err)
 	}
-	defer on.close()
-	w := &work{journal: on, root: root, perms: p.Dirs, dirty: make(map[string]bool), strict: p.Confirm != nil, step: k.step}
-	err = w.prepare(ctx, changes)
+	defer j.close()
+	w := &work{journal: j, root: root, perms: p.Dirs, dirty: make(map[string]bool), strict: p.Confirm != nil, step: k.step}
+	err = w.prepare(ctx)
 	if err == nil && w.strict {
 		err = p.Confirm(ctx)
 	}
@@ -200,8 +198,9 @@ func (w *work) each(doing string, do func(i int, m *move) error) error {
 	return nil
 }
 
-// plan checks the changes, and returns the record of them.
-func plan(root *os.Root, changes []PathChange) (*record, error) {
+// plan checks the changes, and returns the journal of them.
+func plan(root *os.Root, changes []PathChange) (*journal, error) {
+	changes = slices.SortedFunc(slices.Values(changes), func(a, b PathChange) int { return cmp.Compare(a.Path, b.Path) })
 	away := make(going)
 	for _, change := range changes {
 		if change.Before != Nothing {
@@ -218,7 +217,8 @@ func plan(root *os.Root, changes []PathChange) (*record, error) {
 	if refused.causes != nil {
 		return nil, refused
 	}
-	r := &record{Token: rand.Text()[:10]}
+	j := &journal{Token: rand.Text()[:10]}
+	var comes []move
 	were := make(map[name]folder)
 	for _, change := range changes {
 		dirs := above(root, change.Path)
@@ -232,15 +232,22 @@ func plan(root *os.Root, changes []PathChange) (*record, error) {
 		for _, dir := range dirs[:len(dirs)-1] {
 			were[dir.Path] = dir
 		}
-		stage := slices.Index(r.Stages, top.Path)
+		stage := slices.Index(j.Stages, top.Path)
 		if stage < 0 {
-			stage = len(r.Stages)
-			r.Stages = append(r.Stages, top.Path)
+			stage = len(j.Stages)
+			j.Stages = append(j.Stages, top.Path)
 		}
-		r.Moves = append(r.Moves, move{Path: name(change.Path), Before: change.Before, After: change.After.Kind, Perm: change.After.Perm, Stage: stage})
+		m := move{Path: name(change.Path), Before: change.Before, After: change.After.Kind, Perm: change.After.Perm, Stage: stage, to: change.After}
+		if m.After == Nothing {
+			j.Moves = append(j.Moves, m)
+		} else {
+			comes = append(comes, m)
+		}
 	}
-	r.Dirs = slices.SortedFunc(maps.Values(were), func(a, b folder) int { return cmp.Compare(a.Path, b.Path) })
-	return r, nil
+	slices.Reverse(j.Moves)
+	j.Moves = append(j.Moves, comes...)
+	j.Dirs = slices.SortedFunc(maps.Values(were), func(a, b folder) int { return cmp.Compare(a.Path, b.Path) })
+	return j, nil
 }
 
 // Reasons for not making a restore: somebody else has worked in the work tree.
