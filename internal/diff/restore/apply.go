@@ -111,11 +111,7 @@ func (w *work) place(i int, m *move) error {
 	if m.After == Place {
 		return w.makeDir(at)
 	}
-	if err := w.makeDir(path.Dir(at)); err != nil {
-		return err
-	}
-	w.touched(path.Dir(at))
-	err = link(w.root, w.fresh(i), at)
+	err = w.give(w.fresh(i), at)
 	if errors.Is(err, fs.ErrExist) {
 		if m.Stayed = !w.strict; m.Stayed {
 			return nil
@@ -123,4 +119,13 @@ func (w *work) place(i int, m *move) error {
 		err = ErrInTheWay
 	}
 	return err
+}
+
+// give gives a staged file or link its name in the work tree, if that is free.
+func (w *work) give(staged, at string) error {
+	if err := w.makeDir(path.Dir(at)); err != nil {
+		return err
+	}
+	w.touched(path.Dir(at))
+	return link(w.root, staged, at)
 }

@@ -155,32 +155,22 @@ func (w *work) putBack(i int) error {
 	_, lost := w.root.Lstat(old) // or it was not moved
 	switch {
 	case kind != Nothing:
-		m.Stayed = lost == nil && !sameFile(w.root, old, at) && !w.alike(old, at)
+		was, errWas := sumAt(w.root, old)
+		is, errIs := sumAt(w.root, at)
+		m.Stayed = lost == nil && (was != is || errWas != nil || errIs != nil)
 		return nil
 	case lost != nil && m.Before == Place:
 		return w.makeDir(at)
-	}
-	if err := w.makeDir(path.Dir(at)); err != nil {
-		return err
-	}
-	w.touched(path.Dir(at))
-	if lost != nil {
+	case lost != nil:
 		old = w.staged("again-", i)
 		if err := w.stageCopy(*m, old); err != nil {
 			return err
 		}
 	}
-	if err = link(w.root, old, at); errors.Is(err, fs.ErrExist) {
+	if err = w.give(old, at); errors.Is(err, fs.ErrExist) {
 		m.Stayed, err = true, nil
 	}
 	return err
-}
-
-// alike reports whether two files or links have the same content.
-func (w *work) alike(a, b string) bool {
-	one, errA := sumAt(w.root, a)
-	two, errB := sumAt(w.root, b)
-	return errA == nil && errB == nil && one == two
 }
 
 // stageCopy stages the copy of what was at a path.
