@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -101,7 +100,10 @@ func (p *private) open() (err error) {
 	err = errors.Join(p.mkdir(filepath.Join(p.dir, "objects", "pack")), p.mkdir(filepath.Join(p.dir, "refs")))
 	for name, content := range map[string]string{"config": privateConfig, "HEAD": privateHead} {
 		if info, statErr := os.Stat(filepath.Join(p.dir, name)); err == nil && (statErr != nil || info.Size() == 0) {
-			err = p.put(name, content)
+			var draft *os.File
+			if draft, err = os.CreateTemp(p.dir, "tmp_"); err == nil {
+				err = p.put(draft, filepath.Join(p.dir, name), content)
+			}
 		}
 	}
 	if err != nil {
@@ -153,20 +155,16 @@ func (p *private) settle(dir string, names ...string) error {
 	return file.SyncDir(dir, p.sync)
 }
 
-// put writes one of the first files. Whoever else makes the repository finds none or all of it.
-func (p *private) put(name, content string) error {
-	f, err := os.CreateTemp(p.dir, "tmp_")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(content)
-	if err = errors.Join(err, p.sync(f), f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(p.dir, name))
+// put writes a draft, and gives it its name when it is on the disk.
+func (p *private) put(draft *os.File, to, content string) error {
+	_, err := draft.WriteString(content)
+	if err = errors.Join(err, p.sync(draft), draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), to)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return errors.Join(err, os.Remove(draft.Name()))
 	}
-	return p.settle(p.dir)
+	return p.settle(filepath.Dir(to))
 }
 
 // write adds a blob as a loose object, without syncing it.
@@ -190,30 +188,30 @@ func (p *private) loose(id plumbing.Hash) string {
 }
 
 // refer makes a reference to an object, and syncs it. The error is [fs.ErrExist] if the name is
-// taken. The lock of a git process, even a stale one, counts as a taken name.
+// taken. As in git, a lock file becomes the reference. A stale one counts as a taken name.
 func (p *private) refer(name string, id plumbing.Hash) error {
 	if err := plumbing.ReferenceName(name).Validate(); err != nil {
 		return fmt.Errorf("%q: %w", name, err)
 	}
-	packed, err := os.ReadFile(filepath.Join(p.dir, "packed-refs"))
-	if err != nil && !file.Missing(err) {
-		return err
-	}
 	to := filepath.Join(p.dir, filepath.FromSlash(name))
-	if _, err := os.Lstat(to + ".lock"); err == nil || bytes.Contains(packed, []byte(" "+name+"\n")) {
-		return fs.ErrExist
-	}
 	if err := p.mkdir(filepath.Dir(to)); err != nil {
 		return err
 	}
-	err = file.Create(to, 0o600, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, id)
-		return err
-	})
+	lock, err := os.OpenFile(to+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	return p.settle(filepath.Dir(to), filepath.Base(to))
+	packed, err := os.ReadFile(filepath.Join(p.dir, "packed-refs"))
+	if file.Missing(err) {
+		err = nil
+	}
+	if _, there := os.Lstat(to); err == nil && (there == nil || bytes.Contains(packed, []byte(" "+name+"\n"))) {
+		err = fs.ErrExist
+	}
+	if err != nil {
+		return errors.Join(err, lock.Close(), os.Remove(lock.Name()))
+	}
+	return p.put(lock, to, id.String()+"\n")
 }
 
 // Newest returns the target of the last reference below a namespace of the private repository: that
