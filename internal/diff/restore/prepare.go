@@ -17,7 +17,7 @@ const stagePrefix = ".codeloops-restore-"
 // before anything is moved.
 func (w *work) prepare(ctx context.Context) error {
 	defer w.unsynced.sync() //nolint:errcheck // where it matters, the error is looked at
-	err := w.each("keep ", func(i int, m *move) (err error) {
+	err := w.each("keep ", func(_ int, m *move) (err error) {
 		if err = w.at("keep"); err == nil {
 			m.BeforePerm, m.BeforeSum, err = w.keepAs(ctx, string(m.Path), string(m.Path), m.Before)
 		}

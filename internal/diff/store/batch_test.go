@@ -110,6 +110,36 @@ func TestTake(t *testing.T) {
 	checkBlob(t, s, ids[1], "blob 0\n")
 }
 
+// TestLooseCopied: a batch copies a loose object into its pack, and one that a power cut has emptied
+// is written again.
+func TestLooseCopied(t *testing.T) {
+	t.Parallel()
+	g, own := newGitDir(t), filepath.Join(t.TempDir(), "own.git")
+	content := strings.Repeat("x", 1<<20+1) // too much for the memory
+	id := store.Sum(plumbing.BlobObject, []byte(content))
+	loose := filepath.Join(own, "objects", id.String()[:2], id.String()[2:])
+	for range 2 {
+		s := g.store()
+		must(t, s.KeepIn(own))
+		must(t, s.Keep(id, []byte(content)))
+		b := batch(t, s)
+		if b.Owns(id) {
+			t.Error("a loose object counts as synced")
+		}
+		must(t, b.Take(id, "path", 0))
+		must(t, os.Rename(loose, loose+"~"))
+		must(t, os.WriteFile(loose, nil, 0o600))
+		must(t, s.Keep(id, []byte(content)))
+		must(t, b.Write(t.Context()))
+		if !b.Owns(id) {
+			t.Error("it is not in a pack")
+		}
+		checkBlob(t, s, id, content)
+		must(t, os.RemoveAll(filepath.Join(own, "objects", "pack")))
+		must(t, os.Mkdir(filepath.Join(own, "objects", "pack"), 0o700))
+	}
+}
+
 // TestTakeMissing: an object that exists nowhere is reported with its path.
 func TestTakeMissing(t *testing.T) {
 	t.Parallel()

@@ -137,8 +137,12 @@ func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plu
 // files are the files of a repository as go-git is to see them.
 type files struct{ billy.Filesystem }
 
-// Open opens a regular file. It does not block on a pipe.
+// Open opens a regular file. It does not block on a pipe. There are no alternates: go-git would read
+// all of their indexes for each object.
 func (f files) Open(name string) (billy.File, error) {
+	if filepath.Base(name) == "alternates" {
+		return nil, fs.ErrNotExist
+	}
 	info, err := f.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "read", Path: name, Err: file.ErrNotRegular}

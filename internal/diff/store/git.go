@@ -186,7 +186,7 @@ func (s *Store) pack(ctx context.Context, stdin []byte, args ...string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range strings.Fields(string(out)) {
+	for name := range strings.FieldsSeq(string(out)) {
 		if plumbing.IsHash(name) && err == nil {
 			err = s.own.settle(filepath.Join(s.own.objects.path, "pack"), "pack-"+name+".pack", "pack-"+name+".idx")
 		}

@@ -169,8 +169,14 @@ func (p *private) put(draft *os.File, to, content string) error {
 
 // write adds a blob as a loose object, without syncing it.
 func (p *private) write(id plumbing.Hash, content []byte) error {
-	if err := p.open(); err != nil || p.objects.has(id) {
+	if err := p.open(); err != nil {
 		return err
+	}
+	if info, err := os.Lstat(p.loose(id)); err == nil && info.Size() == 0 {
+		_ = os.Remove(p.loose(id)) // a power cut has emptied it
+	}
+	if p.objects.has(id) {
+		return nil
 	}
 	o := &plumbing.MemoryObject{}
 	o.SetType(plumbing.BlobObject)
