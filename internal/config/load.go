@@ -182,7 +182,7 @@ func (o Options) file(keys schema, name string, origin Layer) (*fileReader, Erro
 
 // distrust reports a project file with keys that need trust, if it is not trusted.
 func (o Options) distrust(r *fileReader, store string) Errors {
-	if len(r.guarded) == 0 || o.TrustProject {
+	if len(r.guarded) == 0 || o.TrustProject || o.Project != nil && o.Project.Trusted {
 		return nil
 	}
 	known, problem := trustStore{store}.holds(r.name, r.digest)

@@ -66,12 +66,8 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 	return at, g.bring(ctx, &j.Record, j.Change)
 }
 
-// settings returns the settings of a task's run: its own flags, trust in the configuration that the user trusted when it
-// was added, and flags of the form name=value.
+// settings returns the settings of a task's run: its own flags, and flags of the form name=value.
 func settings(t *queue.Task, more ...string) (run.Settings, error) {
-	if t.Project != nil && t.Project.Trusted {
-		more = append(more, "trust-project=true")
-	}
 	flags := slices.Clone(t.Flags)
 	for _, flag := range more {
 		name, value, _ := strings.Cut(flag, "=")
