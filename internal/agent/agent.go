@@ -44,6 +44,10 @@ type Place struct {
 	// give its conversation a name that the CLI already knows.
 	Run    int
 	Limits proc.Limits // of one turn
+	// Wary returns the spec with which a role is started for a turn that may change files: that of
+	// [Spec.Wary] if the work tree has files that the user does not trust. It is asked before
+	// each turn, because an earlier one may have written them; nil: the user trusts all.
+	Wary func(loop.Role, Spec) Spec
 	// Now is the clock for limits whose end is given as a pause or a time of day; nil:
 	// those are not understood.
 	Now func() time.Time
@@ -111,7 +115,11 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	if err := r.check(); err != nil {
 		return Reply{}, err
 	}
-	a = &Agent{spec: a.spec.handing(r.Prompt), model: a.model, at: a.at, paths: a.paths}
+	spec := a.spec
+	if r.Access == loop.Write && a.at.Wary != nil {
+		spec = a.at.Wary(r.Role, spec)
+	}
+	a = &Agent{spec: spec.handing(r.Prompt), model: a.model, at: a.at, paths: a.paths}
 	path, ok := a.paths[r.Access]
 	if !ok {
 		return Reply{}, fmt.Errorf("the agent %s was not set up for %s turns", a.spec.Name, r.Access)

@@ -103,6 +103,8 @@ type Arguments struct {
 	Talk Talk
 	// WithoutProject is for turns that may not change files.
 	WithoutProject WithoutProject `toml:"without_project"`
+	// Untrusted is for turns that may, in a project that the user does not trust.
+	Untrusted Untrusted
 	// Policy is a text that the CLI reads from "{policy_file}".
 	Policy string
 	// CanOnly completes the sentence "it can only …" for a read-only turn; "" when such a

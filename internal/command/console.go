@@ -120,7 +120,7 @@ func (c *Console) Interactive() bool {
 func (c *Console) Settings(dir string) config.Options {
 	o := config.Options{Env: c.Environ, Home: c.Home(), WorkingDir: dir}
 	if r, err := repo.Open(dir, c.LookupEnv); err == nil {
-		o.RepositoryRoot = r.WorkTree
+		o.RepositoryRoot, o.MainTree = r.WorkTree, r.First()
 	}
 	return o
 }

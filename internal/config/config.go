@@ -10,6 +10,7 @@ type provenance struct {
 	values  values // of all keys, for their origins
 	paths   Paths
 	trusted string // digest of a project file that needs trust and has it
+	trusts  trusts // in files for agents
 }
 
 // Origin returns where a key's value came from. The key is spelled as in a file, with dots

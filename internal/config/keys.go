@@ -84,7 +84,7 @@ type once struct {
 
 	_ topic `topic:"Session"`
 
-	TrustProject bool `flag:"trust-project" resume:"said" help:"trust the project's codeloops.toml, which may run commands, for this run"`
+	TrustProject bool `flag:"trust-project" resume:"said" help:"trust the project's codeloops.toml and its files for agents, which may run commands, for this run"`
 }
 
 // A Role says how a role is played. What it does not set, actor and critic take from the

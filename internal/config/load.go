@@ -30,7 +30,10 @@ type Options struct {
 	// RepositoryRoot is the highest directory that may hold the project file;
 	// "" outside a repository.
 	RepositoryRoot string
-	// TrustProject trusts the project file for this run.
+	// MainTree is the root of the repository's first work tree: what is trusted there counts in all of
+	// them. "": there is none, or it is unknown.
+	MainTree string
+	// TrustProject trusts the project file, and what is there for agents, for this run.
 	TrustProject bool
 	// Project is a project file that was read earlier, and applies instead of any that is there now; nil is none.
 	Project *ProjectFile
@@ -71,7 +74,7 @@ func Load(o Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.paths = paths
+	c.paths, c.trusts = paths, o.trusts(paths.Trust)
 	if len(project.guarded) > 0 {
 		c.trusted = project.digest
 	}

@@ -3,6 +3,7 @@ package e2e
 import (
 	_ "embed"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -71,6 +72,64 @@ func TestBroughtForCritic(t *testing.T) {
 		}
 		table.notef(c.name, "critic: what the tree brings", "%s %s", names, told.words)
 	})
+}
+
+// TestBroughtForActor: an actor in a project that the user does not trust runs nothing that the work
+// tree brings along, unless the catalogue says that nothing keeps it from that; in a project that the user
+// trusts it runs all of it. Its words reach the model of an agent that is started as usual, and those of
+// CLAUDE.md also otherwise.
+func TestBroughtForActor(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		spec, err := agent.Find(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ran [2][]string
+		for i, trust := range []bool{false, true} {
+			var told said
+			s := newStage(t, c, turns(func(q turn) model.Answer {
+				told.add(q)
+				if len(q.results) == 0 {
+					return use(q.Run("cat README.md"))
+				}
+				return model.Answer{Text: "I have read it."}
+			}))
+			marks := s.bring()
+			s.judge(done)
+			if trust {
+				s.trust()
+			}
+			r := s.start("-n", "1", "greet the world")
+			if e := r.wait(); e.code != 0 {
+				t.Errorf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
+			}
+			files, err := os.ReadDir(marks)
+			s.must(err)
+			for _, f := range files {
+				ran[i] = append(ran[i], f.Name())
+			}
+			some, u := len(spec.Untrusted.Files)+len(spec.Untrusted.Anyway) > 0, spec.Untrusted
+			said := strings.Contains(r.events.text(), "config trust")
+			if said != (some && !trust) || !trust && len(ran[i]) > 0 != (len(u.Anyway) > 0) || trust && len(ran[i]) > 0 != some {
+				t.Errorf("trusted: %t, ran: %q, said: %t; the catalogue names %q and %q", trust, ran[i], said, u.Files, u.Anyway)
+			}
+			if c.name == "claude" && !slices.Contains(told.words, "brought-claude-md") {
+				t.Errorf("trusted: %t, told: %q", trust, told.words)
+			}
+		}
+		table.notef(c.name, "actor: what the tree runs", "untrusted %s, trusted %s", ran[0], ran[1])
+	})
+}
+
+// trust trusts the project.
+func (s *stage) trust() {
+	s.t.Helper()
+	cmd := exec.Command(os.Getenv(binaryVar), "config", "trust")
+	cmd.Dir, cmd.Env = s.work, s.env()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("config trust: %v\n%s", err, out)
+	}
 }
 
 // said collects the words of what was brought along in requests to a model.

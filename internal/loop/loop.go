@@ -36,6 +36,9 @@ type Loop struct {
 	// nil lists nothing.
 	Beside func(context.Context) []string
 
+	// Warnings are said before the first turn.
+	Warnings []string
+
 	// Jobs limits how many parts of a strategy play at the same time; 0: no limit.
 	Jobs int
 
@@ -93,6 +96,9 @@ func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Out
 	defer steps.abort(nil)
 	var out Outcome
 	err := steps.emit("", first)
+	for _, text := range l.Warnings {
+		err = cmp.Or(err, steps.warn("", text))
+	}
 	deaf := steps.listen(j.words)
 	if err == nil {
 		_, fresh := first.(Started)

@@ -90,6 +90,15 @@ func Open(dir string, env Env) (*Repository, error) {
 	return r, nil
 }
 
+// First returns the root of the first work tree of the repository, which the user made it with; "" if
+// there is none, or if it cannot be told from its git directory.
+func (r *Repository) First() string {
+	if filepath.Base(r.Family) != ".git" {
+		return ""
+	}
+	return filepath.Dir(r.Family)
+}
+
 // At is a repository of which only the references are read: those that work trees share.
 func At(commonDir string) *Repository { return &Repository{GitDir: commonDir, CommonDir: commonDir} }
 

@@ -122,6 +122,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 		Ask:           r.options.asked,
 		Steering:      &r.control.Steering,
 		Jobs:          r.Config.Strategy.Jobs,
+		Warnings:      r.untrusted.begin(r.distrusted()),
 	}, nil
 }
 
@@ -159,6 +160,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	if r.earlier != nil {
 		place.Run = r.earlier.Resumed + 1
 	}
+	place.Wary = r.wary(s)
 	judge, err := r.judge(r.Critic, place, s.views)
 	if err != nil {
 		return at, fmt.Errorf("set up the critic: %w", err)

@@ -98,6 +98,8 @@ type running struct {
 	removals sync.WaitGroup  // of forks
 	sites    sites
 
+	untrusted untrusted
+
 	layersOnce sync.Once
 	hasLayers  bool // see [forker.layers]
 }

@@ -83,8 +83,9 @@ func playersOf(p *Plan) (facts []Fact) {
 			if who.Chosen != "" {
 				how = "auto: " + who.Spec.Name + ", " + who.Chosen + "; " + how
 			}
+			who, told := p.casting.Wary(who, "")
 			facts = append(facts, Fact{about, strings.Join(who.CommandLine(), " ")}, Fact{"", how})
-			for _, caveat := range who.Caveats(p.Config) {
+			for _, caveat := range append(told, who.Caveats(p.Config)...) {
 				facts = append(facts, Fact{"", caveat})
 			}
 		}

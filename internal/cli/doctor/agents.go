@@ -32,8 +32,9 @@ const probeTimeout = 3 * time.Minute
 type patient struct {
 	crew.Player
 
-	what  string // its role in a run
-	aside bool   // no run would use it
+	what  string   // its role in a run
+	aside bool     // no run would use it
+	told  []string // what a run would say about it
 }
 
 // Agents checks the agents that a run would use, and mentions the others that are
@@ -85,7 +86,8 @@ func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (patients []p
 				what = "  or, then"
 			}
 			seen[p.Spec.Name] = true
-			patients = append(patients, patient{Player: p, what: what})
+			p, told := c.Wary(p, "")
+			patients = append(patients, patient{Player: p, what: what, told: told})
 		}
 	}
 	panel, err := c.Panel()
@@ -131,7 +133,7 @@ func (d *Doctor) examine(ctx context.Context, cfg *config.Config, p patient) Fin
 		detail += "; it comes from its former package, " + p.Spec.Former
 		hint = p.Spec.Install
 	}
-	detail = strings.Join(append([]string{detail}, p.Caveats(cfg)...), "; ")
+	detail = strings.Join(slices.Concat([]string{detail}, p.told, p.Caveats(cfg)), "; ")
 	return Finding{What: p.what, OK: true, Detail: detail, Optional: p.aside, Hint: hint}
 }
 

@@ -2,7 +2,10 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,13 +158,15 @@ func newConfigCheckCmd(c *command.Console, options func() config.Options) *cobra
 func newConfigTrustCmd(c *command.Console, options func() config.Options) *cobra.Command {
 	return &cobra.Command{
 		Use:         "trust [file]",
-		Annotations: command.Exits("the file is trusted as it is now", ""),
+		Annotations: command.Exits("the files are trusted as they are now", ""),
 		Example: `  codeloops config trust
   codeloops config trust ../elsewhere/codeloops.toml`,
-		Short: "Trust a project's codeloops.toml as it is now, so that it may run commands",
+		Short: "Trust a project's files as they are now, so that they may run commands",
 		Long: `Let a project's codeloops.toml, as it is now, run commands and change the rules of
-a run: ` + "`codeloops help config`" + ` says which keys need trust. Read the file first.
-When it changes it needs trust again.`,
+a run: ` + "`codeloops help config`" + ` says which keys need trust. Without a name, the same
+goes for the files from which agents would run something as soon as they are
+started, such as hooks in .claude/settings.json; until then an actor is started
+without them. Read the files first. When one changes it needs trust again.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return hint.Errorf("name one file at a time", "config trust takes one file, but got %d", len(args))
@@ -185,14 +190,29 @@ func runTrust(c *command.Console, o config.Options, args []string) error {
 	if held := worktree.Held(&c.Host, dir); held != nil { // trust would not apply to that session, and whoever asks may be part of it
 		return hint.Errorf("wait for its end: what is trusted while it runs does not count for it", "%v", held)
 	}
+	named := file != ""
 	file, keys, err := config.Trust(o, file)
+	var forAgents []string
+	if !named && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		var e error
+		if forAgents, e = config.TrustFiles(o, crew.Runs()); e != nil || len(forAgents) > 0 {
+			err = e
+		}
+	}
 	if err != nil {
 		return err
 	}
-	what := "it has no key that needs trust"
-	if len(keys) > 0 {
-		what = "for " + strings.Join(keys, ", ")
+	var b strings.Builder
+	if file != "" {
+		what := "it has no key that needs trust"
+		if len(keys) > 0 {
+			what = "for " + strings.Join(keys, ", ")
+		}
+		fmt.Fprintf(&b, "trusted: %s (%s)\n", file, what)
 	}
-	_, err = fmt.Fprintf(c.Out, "trusted: %s (%s)\n", file, what)
+	for _, name := range forAgents {
+		fmt.Fprintf(&b, "trusted: %s (for agents, which may run what it says)\n", name)
+	}
+	_, err = io.WriteString(c.Out, b.String())
 	return err
 }

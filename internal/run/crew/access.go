@@ -9,6 +9,7 @@ import (
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/view"
+	"codeloops/internal/wording"
 )
 
 // MayBuild reports whether critics are started with write access, so that they can build. In the
@@ -56,6 +57,41 @@ func (p Player) Caveats(cfg *config.Config) (all []string) {
 	}
 	return all
 }
+
+// Wary returns the player as it is started for a turn that may change files, in the work tree at
+// root, "" for the user's own: without what the user does not trust there, as far as its CLI can do that.
+// The sentences say so.
+func (c *Casting) Wary(p Player, root string) (_ Player, told []string) {
+	u := p.Spec.Untrusted
+	without, anyway := c.cfg.Distrusted(root, u.Files), c.cfg.Distrusted(root, u.Anyway)
+	if p.Access != loop.Write || len(without)+len(anyway) == 0 || p.Spec.Trusts(c.cfg.ProjectDirs(), c.host.Environ, c.host.Home()) {
+		return p, nil
+	}
+	const remedy = "read it, then run codeloops config trust"
+	if len(without) > 0 {
+		p.Spec = p.Spec.Wary()
+		told = append(told, fmt.Sprintf("the %s %s is started without %s: it could run something, and you do not trust it (%s)",
+			p.Role, p.Spec.Name, wording.List(without, mostNamed), remedy))
+	}
+	if len(anyway) > 0 {
+		told = append(told, fmt.Sprintf("the %s %s runs what %s says, although you do not trust it: nothing keeps it from that (%s)",
+			p.Role, p.Spec.Name, wording.List(anyway, mostNamed), remedy))
+	}
+	return p, told
+}
+
+// Runs are globs for the files of a work tree from which agents of the catalogue run something.
+func Runs() (globs []string) {
+	for _, s := range agent.Catalogue() {
+		globs = append(globs, s.Untrusted.Files...)
+		globs = append(globs, s.Untrusted.Anyway...)
+	}
+	slices.Sort(globs)
+	return slices.Compact(globs)
+}
+
+// mostNamed is how many files a sentence names.
+const mostNamed = 5
 
 // takeNothing names the agents of the catalogue that take nothing from the work tree as critics.
 func takeNothing() (names []string) {
