@@ -100,20 +100,14 @@ func blocks(text string) []block {
 	lines := strings.Split(fenced().ReplaceAllString(text, ""), "\n")
 	for i, l := range lines {
 		body := strings.TrimSpace(l)
-		mark := bullet().FindString(body)
-		rest, is := body[len(mark):], mark != ""
-		if w, _ := verdict.Mark(rest); w != verdict.Unmarked {
-			is = true
-		}
+		one, is := item(body)
 		after := len(all) > 0 && all[len(all)-1].item
-		if after && leads(l) && i+1 < len(lines) && bullet().MatchString(lines[i+1]) && l == body {
-			open = false // it introduces the next list
-		}
+		open = open && !(after && heads(lines[i:]))
 		switch {
 		case body == "" || body[0] == '>':
 			open = false
 		case is:
-			all, open = append(all, block{rest, true, mark != "" && mark[0] >= '0' && mark[0] <= '9'}), true
+			all, open = append(all, one), true
 		case open || after && strings.TrimLeft(l, " \t") != l:
 			all[len(all)-1].text += " " + body
 		default:
@@ -121,6 +115,19 @@ func blocks(text string) []block {
 		}
 	}
 	return all
+}
+
+// item reads a line as the beginning of an item: one with a bullet or a number, or a point with a mark.
+func item(line string) (b block, is bool) {
+	mark := bullet().FindString(line)
+	rest := line[len(mark):]
+	w, _ := verdict.Mark(rest)
+	return block{rest, true, mark != "" && mark[0] >= '0' && mark[0] <= '9'}, mark != "" || w != verdict.Unmarked
+}
+
+// heads reports whether the first of some lines, which is not indented, introduces a list.
+func heads(lines []string) bool {
+	return len(lines) > 1 && leads(lines[0]) && strings.TrimSpace(lines[0]) == lines[0] && bullet().MatchString(lines[1])
 }
 
 // fenced matches a fence. One that is never closed does not count.
