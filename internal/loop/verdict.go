@@ -80,6 +80,15 @@ func (v Verdict) Guidance() string {
 	return v.Summary
 }
 
+// Account is the guidance for people and critics, who have to learn what went wrong as well: a recovery alone does not
+// say it.
+func (v Verdict) Account() string {
+	if v.Decision == Error && v.Recovery != "" && v.Analysis != "" {
+		return v.Analysis + "\n\n" + v.Recovery
+	}
+	return v.Guidance()
+}
+
 // A Case is what a critic judges.
 type Case struct {
 	Iteration int

@@ -8,13 +8,10 @@ import (
 	"codeloops/internal/wording"
 )
 
-// Guidance returns a verdict's guidance, with the issues and required changes that it does
+// Guidance returns the account of a verdict, with the issues and required changes that it does
 // not mention.
 func Guidance(v loop.Verdict) string {
-	words := strings.TrimSpace(wording.Clean(v.Guidance()))
-	if v.Decision == loop.Error && v.Recovery != "" { // which does not say what went wrong
-		words = strings.TrimSpace(strings.TrimSpace(wording.Clean(v.Analysis)) + "\n\n" + words)
-	}
+	words := strings.TrimSpace(wording.Clean(v.Account()))
 	for _, item := range slices.Concat(v.RequiredChanges, v.Issues) {
 		item = strings.TrimSpace(wording.Clean(item))
 		if !strings.Contains(words, item) {

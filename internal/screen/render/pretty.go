@@ -373,16 +373,8 @@ func (p *pretty) verdict(r loop.Round) {
 	if r.Verdict.Decision == loop.Done {
 		return
 	}
-	p.below(loop.Named(Guidance(r.Verdict), r.Findings))
+	p.below(loop.Named(r.Verdict.Account(), r.Findings))
 	p.notes(r.Warnings)
-}
-
-// Guidance is what a verdict tells the actor. A recovery alone does not say what went wrong.
-func Guidance(v loop.Verdict) string {
-	if v.Decision == loop.Error && v.Recovery != "" && v.Analysis != "" {
-		return v.Analysis + "\n" + v.Guidance()
-	}
-	return v.Guidance()
 }
 
 func (p *pretty) notes(notes []string) {

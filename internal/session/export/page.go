@@ -63,7 +63,7 @@ func (b *budget) essence(r loop.Round) (words, guidance text) {
 	if r.Verdict.Decision == loop.Done {
 		name = "summary"
 	}
-	return b.output("output", r.Attempt.Stdout), b.words(name, render.Guidance(r.Verdict))
+	return b.output("output", r.Attempt.Stdout), b.words(name, r.Verdict.Account())
 }
 
 // judged says in one line what the critic did, and what came of it.

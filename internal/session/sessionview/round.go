@@ -115,7 +115,7 @@ func (d *Details) judged(r loop.Round) {
 	for _, line := range render.Settled(d.state.Found, r.Findings) {
 		d.rowf("", "✓ %s", line)
 	}
-	d.prose("", loop.Named(render.Guidance(v), r.Findings), 40)
+	d.prose("", loop.Named(v.Account(), r.Findings), 40)
 	if v.Escalation != "" {
 		d.rowf("escalation", "%s", term.Line(v.Escalation))
 	}
