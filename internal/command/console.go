@@ -120,7 +120,7 @@ func (c *Console) Interactive() bool {
 func (c *Console) Settings(dir string) config.Options {
 	o := config.Options{Env: c.Environ, Home: c.Home(), WorkingDir: dir}
 	if r, err := repo.Open(dir, c.LookupEnv); err == nil {
-		o.RepositoryRoot, o.MainTree = r.WorkTree, r.First()
+		o.RepositoryRoot, o.MainTree = r.WorkTree, repo.First(r.Family)
 	}
 	return o
 }

@@ -90,13 +90,13 @@ func Open(dir string, env Env) (*Repository, error) {
 	return r, nil
 }
 
-// First returns the root of the first work tree of the repository, which the user made it with; "" if
-// there is none, or if it cannot be told from its git directory.
-func (r *Repository) First() string {
-	if filepath.Base(r.Family) != ".git" {
+// First returns the root of the first work tree of a repository, which the user made it with, given the git directory
+// that all of them share; "" if there is none, or if it cannot be told from that.
+func First(family string) string {
+	if filepath.Base(family) != ".git" {
 		return ""
 	}
-	return filepath.Dir(r.Family)
+	return filepath.Dir(family)
 }
 
 // At is a repository of which only the references are read: those that work trees share.

@@ -167,7 +167,7 @@ func (p *Plan) load() (err error) {
 	h := p.options.Host
 	p.Config, err = config.Load(config.Options{
 		Flags: p.settings.values, Env: h.Environ, Home: h.Home(), WorkingDir: p.Dir,
-		RepositoryRoot: p.tree.Root(), MainTree: p.first(), TrustProject: p.settings.Trusts(), Project: p.options.Project, Global: p.options.Global,
+		RepositoryRoot: p.tree.Root(), MainTree: repo.First(p.tree.CommonDir()), TrustProject: p.settings.Trusts(), Project: p.options.Project, Global: p.options.Global,
 	})
 	if err != nil {
 		return err
@@ -180,15 +180,6 @@ func (p *Plan) load() (err error) {
 	}
 	p.Logs, err = p.Config.Sessions()
 	return err
-}
-
-// first is the root of the repository's first work tree; "" if it is unknown.
-func (p *Plan) first() string {
-	r, err := repo.Open(p.Dir, p.options.Host.LookupEnv)
-	if err != nil {
-		return ""
-	}
-	return r.First()
 }
 
 // cast finds the strategy and the players.

@@ -41,8 +41,8 @@ func (b *backlog) repository() (queue.Repository, error) {
 		return queue.Repository{}, err
 	}
 	main := r.WorkTree
-	if filepath.Base(r.Family) == ".git" {
-		if first, err := repo.Open(filepath.Dir(r.Family), b.LookupEnv); err == nil { // otherwise the repository is bare
+	if root := repo.First(r.Family); root != "" {
+		if first, err := repo.Open(root, b.LookupEnv); err == nil { // otherwise the repository is bare
 			main = first.WorkTree // shared by all linked work trees
 		}
 	}
