@@ -193,7 +193,7 @@ type Policy struct {
 	MaxFiles          int      `key:"max_files" looser:"limit" help:"the most files that may differ from the start of the session; 0 is no limit"`
 	MaxLines          int      `key:"max_lines" looser:"limit" help:"the most lines added and removed, together; 0 is no limit"`
 	MaxBytes          Size     `key:"max_bytes" looser:"limit" help:"the most bytes in those lines, and in binary files; 0 is no limit"`
-	MaxGrowth         float64  `key:"max_growth" is:"percent" looser:"limit" help:"the most, in percent, by which one iteration may make the work larger, from the second on; 0 is no limit"`
+	MaxGrowth         float64  `key:"max_growth" is:"percent" looser:"limit" help:"the most, in percent, by which a revision may make the work larger; 0 is no limit"`
 	MinSimilarity     float64  `key:"min_similarity" is:"fraction" looser:"less" help:"the least share, 0 to 1, of a file that the actor worked on before that must stay when it changes the file again; 0 is no limit"`
 	NoNewDependencies bool     `key:"no_new_dependencies" looser:"switch" help:"whether go.mod, package.json, pyproject.toml, Cargo.toml and the like may not name new dependencies"`
 }
