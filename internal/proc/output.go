@@ -87,6 +87,7 @@ func (r *Runner) Output(ctx context.Context, call Call) (out []byte, left []Proc
 	program := filepath.Base(call.Argv[0])
 	res, err := r.Run(ctx, Command{
 		Invocation: Invocation{Argv: call.Argv, Dir: call.Dir, Env: call.Env, Stdin: call.Stdin},
+		StdinPipe:  call.Stdin != nil, // a file would need a temporary directory, which may be missing
 		Limits:     Limits{MaxOutput: call.limit(), Keep: call.limit(), Grace: callGrace},
 	})
 	out, left = res.Stdout.Text, res.Leftovers
