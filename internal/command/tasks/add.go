@@ -217,31 +217,28 @@ func (o *taskOptions) into(b *backlog) (string, error) {
 
 func newQueueImportCmd(q *Access) *cobra.Command {
 	o := &taskOptions{}
-	var issues, program string
+	var program string
 	cmd := &cobra.Command{
 		Use:         "import [FILE]",
 		Annotations: command.Exits("the tasks are in the queue", ""),
-		Short:       "Add the open tasks of a checklist, a prd.json, GitHub issues or a program",
+		Short:       "Add the open tasks of a checklist, a prd.json or a program",
 		Long: `Add the tasks of a source that are open and not in the queue yet. A source is
 
   a Markdown checklist  each open box (- [ ]) is a task, with the text indented below
                         it; each comes after those above it, unless [P] after its box
                         says that it may run in parallel
   a file *.json         user stories with their acceptance criteria
-  --github OWNER/NAME#LABEL
-                        the open issues with a label; GITHUB_TOKEN
-  --command PROGRAM     whatever a program of yours lists
+  --command PROGRAM     whatever a program of yours lists; there are such programs for
+                        the issues of GitHub, GitLab and beads
 
 Codeloops reports results to the source: for example, it ticks the box of a task once
 that is merged. See codeloops help queue-sources.`,
 		Example: `  codeloops queue import tasks.md --check "go test ./..."
-  codeloops queue import --github acme/weeks#codeloops`,
+  codeloops queue import --command ./github.sh`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			given := len(args)
-			for _, said := range []string{issues, program} {
-				if said != "" {
-					given++
-				}
+			if program != "" {
+				given++
 			}
 			if given == 1 {
 				return nil
@@ -250,11 +247,8 @@ that is merged. See codeloops help queue-sources.`,
 		},
 		PreRunE: q.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			from := queue.Origin{Kind: "github", Name: issues}
-			switch {
-			case program != "":
-				from = queue.Origin{Kind: "command", Name: program}
-			case len(args) > 0:
+			from := queue.Origin{Kind: "command", Name: program}
+			if len(args) > 0 {
 				from = q.file(args[0])
 			}
 			return q.with(cmd.Context(), func(b *backlog) error {
@@ -266,9 +260,8 @@ that is merged. See codeloops help queue-sources.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&issues, "github", "", "the open issues of `OWNER/NAME#LABEL`")
 	cmd.Flags().StringVar(&program, "command", "", "what `PROGRAM` lists")
-	manual.Group("Queue", cmd.Flags(), "github", "command")
+	manual.Group("Queue", cmd.Flags(), "command")
 	o.addFlags(cmd, q)
 	return cmd
 }

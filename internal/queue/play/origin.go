@@ -17,7 +17,7 @@ import (
 
 // Source opens the source that an origin names.
 func (p *Player) Source(o queue.Origin, root string) (source.Source, error) {
-	return source.Open(o.Kind, o.Name, source.Means{Runner: p.Starter, Dir: root, Env: p.Host.Environ, Now: p.Host.Now})
+	return source.Open(o.Kind, o.Name, source.Means{Runner: p.Starter, Dir: root, Env: p.Host.Environ})
 }
 
 // Report tells the origin of a task its outcome.

@@ -44,13 +44,15 @@ func TestOpen(t *testing.T) {
 	for _, c := range []struct{ kind, name string }{
 		{KindOf("a/TASKS.md"), filepath.Join(dir, "tasks.md")},
 		{KindOf("a/prd.JSON"), filepath.Join(dir, "prd.json")},
-		{"github", "octo/weeks#agent"},
 		{"command", filepath.Join(dir, "tasks")},
 	} {
 		s, err := Open(c.kind, c.name, Means{Dir: dir})
 		if err != nil || s.Kind() != c.kind || s.Name() != c.name {
 			t.Errorf("%v: got %v, %v", c, s, err)
 		}
+	}
+	if _, err := Open("github", "octo/weeks#agent", Means{}); err == nil || err.Error() != "codeloops asks GitHub no longer by itself" {
+		t.Errorf("got %v", err)
 	}
 	if _, err := Open("carrier pigeon", "x", Means{}); err == nil || err.Error() != `tasks of the kind "carrier pigeon" are not known` {
 		t.Errorf("got %v", err)

@@ -3,9 +3,9 @@ package source
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"codeloops/internal/proc"
 	"codeloops/internal/wording"
@@ -69,7 +70,7 @@ func (p *Program) List(ctx context.Context) ([]Item, error) {
 	if len(bytes.TrimSpace(out)) == 0 {
 		return nil, hint.Errorf("for no items, print an empty list: []", "%s list has printed nothing", wording.Path(p.Name()))
 	}
-	if err := jsonv2.Unmarshal(out, &listed, jsonv2.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(out, &listed, json.RejectUnknownMembers(true)); err != nil {
 		return nil, jsonError(what, out, err)
 	}
 	if len(listed) > most {
@@ -178,4 +179,33 @@ func complaint(r proc.Result) string {
 		text = append([]rune("…"), text[len(text)-most:]...)
 	}
 	return ": " + string(text)
+}
+
+// jsonError describes a JSON error with its position.
+func jsonError(name string, text []byte, err error) error {
+	at, why := int64(-1), ""
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at, why = syntactic.ByteOffset, syntactic.Err.Error()
+	} else if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		at, why = semantic.ByteOffset, "this value does not fit"
+		if semantic.JSONPointer != "" {
+			why = fmt.Sprintf("%s does not fit", semantic.JSONPointer)
+		}
+		if semantic.Err != nil {
+			why += ": " + semantic.Err.Error()
+		}
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return hint.Errorf("was the export cut off? Make a new one", "%s holds no JSON", name)
+	}
+	if at < 0 {
+		return err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		why = "it ends in the middle"
+	}
+	before := text[:min(int(at), len(text))]
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return hint.Errorf("fix it there", "%s, line %d, column %d: %s", name, lineOf(text, int(at)), column,
+		wording.Line(strings.TrimPrefix(why, "jsontext: ")))
 }

@@ -44,7 +44,7 @@ func program(t *testing.T, path, bin string) *Program {
 		}
 	})
 	p, err := Open("command", path, Means{
-		Runner: runner, Dir: bin, Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "STATE=" + bin}, Now: time.Now,
+		Runner: runner, Dir: bin, Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "STATE=" + bin},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -304,5 +304,41 @@ esac
 	keep(t, p, "issues", "no JSON")
 	if _, err := p.List(t.Context()); err == nil || !strings.Contains(err.Error(), "exit code") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestGitHub runs the script for gh with a fake of it.
+func TestGitHub(t *testing.T) {
+	t.Parallel()
+	p := recipe(t, "github.sh", "gh", `cd "$STATE"
+n=${3-}
+case "$*" in
+"issue list --label codeloops --state open --limit 5000 --json number,title,body") jq '[.[] | select(.labels | index("codeloops"))]' issues ;;
+"label create "*) exit 1 ;;
+"issue view $n --json labels --jq .labels[].name") jq -r --arg n "$n" '.[] | select(.number == ($n | tonumber)) | .labels[]' issues ;;
+"issue view $n --json comments --jq .comments[].body") cat comments ;;
+"issue comment $n --body-file -") cat >>comments ;;
+"issue edit $n --add-label "*) echo "$*" >>calls
+	jq --arg n "$n" --arg now "$5" 'map(if .number == ($n | tonumber) then .labels = ["bug", $now] else . end)' issues >new && mv new issues ;;
+*) echo "unknown: $*" >&2; exit 64 ;;
+esac
+`)
+	keep(t, p, "issues", `[{"number": 7, "title": "Last", "body": "--more", "labels": ["bug", "codeloops"]}, {"number": 3, "title": "First", "body": null, "labels": ["codeloops"]},
+		{"number": 9, "title": "no task", "body": "", "labels": []}]`)
+	keep(t, p, "comments", "seen\n")
+	if got := listed(t, p); got != "3 \"First\"\n7 \"Last\\n\\n--more\"\n" {
+		t.Errorf("got\n%s", got)
+	}
+	tell(t, p, "7")
+	edit := "issue edit 7 --add-label codeloops: "
+	want := edit + "in progress --remove-label codeloops\n" + edit + "in progress\n" +
+		edit + "needs a person --remove-label codeloops: in progress\n" + edit + "needs a person\n" +
+		edit + "done --remove-label codeloops: needs a person\n" + edit + "done\n"
+	if got := kept(t, p, "calls"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	comments := kept(t, p, "comments")
+	if strings.Count(comments, "<!-- codeloops") != 2 || !strings.Contains(comments, "it needs a person:\n\n    no way\n    /close\n") || !strings.Contains(comments, "finished this task:\n\n    abc\n    \n    -- done\n") {
+		t.Errorf("got %s", comments)
 	}
 }

@@ -1,5 +1,5 @@
-// Package source reads tasks from a checklist, the stories of a prd.json, GitHub issues, or a user's program, and
-// reports results to them. It stores nothing itself.
+// Package source reads tasks from a checklist, the stories of a prd.json, or a user's program, and reports results to
+// them. It stores nothing itself.
 //
 // The contents of a source were written by others. They are used only as text of prompts.
 package source
@@ -183,7 +183,6 @@ type Means struct {
 	} // a [proc.Runner]
 	Dir string   // working directory of programs, absolute
 	Env []string // complete
-	Now func() time.Time
 }
 
 // Open returns the source of a kind with a name; see [Source].
@@ -193,12 +192,13 @@ func Open(kind, name string, m Means) (Source, error) {
 		return NewChecklist(name)
 	case "prd":
 		return NewStories(name)
-	case "github":
-		return NewIssues(name, m.Env, m.Now)
 	case "command":
 		return &Program{Means: m, Path: name, Timeout: time.Minute}, nil
 	}
-	return nil, hint.Errorf("there are checklist, prd, github and command; a newer codeloops may know more",
+	if kind == "github" { // of an earlier version
+		return nil, hint.Errorf("codeloops help queue-sources has a program for issues: codeloops queue import --command ./github.sh", "codeloops asks GitHub no longer by itself")
+	}
+	return nil, hint.Errorf("there are checklist, prd and command; a newer codeloops may know more",
 		"tasks of the kind %s are not known", wording.Quote(kind, 40))
 }
 

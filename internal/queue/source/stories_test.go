@@ -117,9 +117,9 @@ func TestStoriesRefused(t *testing.T) {
 		"none":        {`{"stories": []}`, "has no user stories"},
 		"another":     {`{"name": "shop"}`, "has no user stories"},
 		"a number":    {`7`, "has no user stories"},
-		"texts":       {"[\n\"a\"]", "line 2: this is no user story"},
-		"says nought": {`[{"id": "a", "passes": false}]`, "line 1: this story does not say what is to be done"},
-		"twice":       {"[{\"id\": \"a\", \"title\": \"x\"},\n{\"id\": \"a\", \"title\": \"y\"}]", `the stories in lines 1 and 2 are both "a"`},
+		"texts":       {"[\n\"a\"]", "has something among its stories that is none"},
+		"says nought": {`[{"id": "a", "passes": false}]`, "story 1 does not say what is to be done"},
+		"twice":       {"[{\"id\": \"a\", \"title\": \"x\"},\n{\"id\": \"a\", \"title\": \"y\"}]", `the stories 1 and 2 are both "a"`},
 		"unknown":     {`[{"id": "US-1", "title": "x", "dependsOn": ["US-2"]}]`, `the story US-1 comes after "US-2", which is none of the items`},
 		"a circle":    {`[{"id": "a", "title": "x", "dependsOn": ["b"]}, {"id": "b", "title": "y", "dependsOn": "a"}]`, "wait for each other: a, b, a"},
 	} {
