@@ -66,7 +66,11 @@ func (h *Holds) Limited(agent string, now time.Time) *Limit {
 }
 
 // Over says why no task of a repository may begin until its budget is raised; "" where it may.
-func (h *Holds) Over(r Repository) string { return h.Budgets[r.Key()].Over }
+func (h *Holds) Over(r Repository) string {
+	budget := h.Budgets[r.Key()]
+	why, _ := budget.Over()
+	return why
+}
 
 // Held says what keeps a waiting task from starting, other tasks aside; "" is nothing. A role is held back only if
 // all its agents are.

@@ -48,8 +48,8 @@ func TestHeld(t *testing.T) {
 		}
 	}
 	r := record("t", nil)
-	h.Budgets = map[string]Budget{r.Task.Repository.Key(): {Over: "all is spent"}}
-	if got := h.Held(r, noon); got != "over budget: all is spent" {
+	h.Budgets = map[string]Budget{r.Task.Repository.Key(): {Limit: Amount{Tokens: 5}, Spent: Amount{Tokens: 6}}}
+	if got := h.Held(r, noon); got != "over budget: 6 tokens of 5 tokens" {
 		t.Errorf("over budget: %q", got)
 	}
 }

@@ -101,7 +101,7 @@ func (b *backlog) find(ctx context.Context, ref string) (queue.Record, error) {
 	return all.Find(ref)
 }
 
-// view shows tasks with their budgets, but without abandoned reservations.
+// view shows tasks with their budgets.
 func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View, error) {
 	holds, err := b.on.Ledger.Holds(ctx, b.home.ID())
 	if err != nil {
@@ -119,8 +119,6 @@ func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View,
 		if !there[key] || !budget.Any() {
 			continue
 		}
-		budget.Reserved = slices.Clone(budget.Reserved)
-		budget.Release(func(r queue.Reservation) bool { return !r.Current(all[r.Task]) })
 		of = append(of, budget)
 	}
 	slices.SortFunc(of, func(x, y queue.Budget) int { return strings.Compare(x.Repository.Root, y.Repository.Root) })

@@ -88,11 +88,11 @@ func spell(a queue.Amount) string {
 	return strings.Join(all, " ")
 }
 
-// overBudget says that tasks are left because of the budget, and how to go on.
+// overBudget says that tasks are left because of the budget, and how to go on; "" where it suffices.
 func overBudget(b queue.Budget) string {
-	raise := spell(b.Raise())
-	if raise == "" {
-		raise = spell(b.Limit)
+	why, _ := b.Over()
+	if why == "" {
+		return ""
 	}
-	return fmt.Sprintf("over budget: %s\nto go on: codeloops queue run %s\n", b.Over, raise)
+	return fmt.Sprintf("over budget: %s\nto go on: codeloops queue run %s\n", why, spell(b.Raise()))
 }

@@ -39,9 +39,9 @@ each. The open tasks of a checklist or prd.json given as FILE are added first,
 with the settings given here; see ` + "`codeloops queue import`" + `.
 
 --budget-cost, --budget-tokens and --budget-time limit what the tasks of this repository
-cost together, whoever works on them: what a turn may cost is reserved before it
-starts. When too little is left, tasks go back to waiting, and the command exits
-with 1. The budget stays until you set another.
+cost together, whoever works on them. No turn starts once the limit is reached: tasks go
+back to waiting, and the command exits with 1. Turns that are under way then may exceed
+it. The budget stays until you set another.
 
 Ctrl+C stops the agents; a second one kills them. The next ` + "`codeloops queue run`" + `
 continues where this one stopped, and repeats no finished turn.`,
@@ -252,7 +252,7 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 		return nil
 	}
 	if here, err := s.repository(); err == nil {
-		if budget, err := s.on.Ledger.Budget(ctx, here); err == nil && budget.Over != "" {
+		if budget, err := s.on.Ledger.Budget(ctx, here); err == nil {
 			fmt.Fprint(s.Err, overBudget(budget)) //nolint:errcheck // only information
 		}
 	}

@@ -25,14 +25,11 @@ type Job struct {
 	message jetstream.Msg
 	stop    context.CancelFunc
 	stopped chan struct{}
-
-	paying sync.Mutex
-	open   map[string]bool // turns with a reservation
 }
 
 func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	j := &Job{Record: r, given: r, board: b, message: m, stop: stop, stopped: make(chan struct{}), open: map[string]bool{}}
+	j := &Job{Record: r, given: r, board: b, message: m, stop: stop, stopped: make(chan struct{})}
 	go j.beat(ctx)
 	return j
 }
@@ -53,7 +50,6 @@ func (j *Job) beat(ctx context.Context) {
 		case <-t.C:
 		}
 		_ = j.message.InProgress() // if the hub is away, the next heartbeat does
-		j.beatReserved(ctx)
 	}
 }
 
@@ -137,6 +133,38 @@ func (j *Job) once(change func(*queue.Record) error) func(context.Context) error
 		j.Record = r
 		return nil
 	}
+}
+
+// Spend adds the cost of a turn to the budget, if there is one, whatever became of the job. It waits while the hub is
+// away. If that was killed just then, the turn may count twice.
+func (j *Job) Spend(ctx context.Context, cost queue.Amount) error {
+	err := retry(ctx, func(ctx context.Context) error {
+		_, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
+			if !b.Any() {
+				return errNoBudget
+			}
+			b.Spend(cost)
+			return nil
+		})
+		return err
+	})
+	if errors.Is(err, errNoBudget) {
+		return nil
+	}
+	return err
+}
+
+// errNoBudget says that there is none.
+var errNoBudget = errors.New("there is no budget")
+
+// Limited records that an agent has reached a limit, for a pause, 0 where that is unknown; it applies to all tasks
+// in this worker's home. It waits while the hub is away.
+func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, reason string) (l queue.Limit, err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
+		l, err = j.board.Ledger.Limited(ctx, j.given.Worker.Home, agent, pause, reason)
+		return err
+	})
+	return l, err
 }
 
 // grace is the timeout of one request, graceAfter how long to keep trying once ctx is done, and away the pause

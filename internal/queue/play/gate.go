@@ -1,8 +1,8 @@
 package play
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"sync"
 	"time"
 
@@ -17,8 +17,8 @@ import (
 // mostWait is how long a task waits for a service before it is given back.
 const mostWait = time.Minute
 
-// A budgetGate controls a run's access to its agents: before a turn it reserves the cost in the queue's budget, and it
-// does not start an agent that has reached a limit.
+// A budgetGate controls a run's access to its agents: it starts none once the queue's budget is used up, and none that has
+// reached a limit.
 type budgetGate struct {
 	player *Player
 	job    *board.Job
@@ -71,17 +71,11 @@ func (a *gatedAgent) Run(ctx context.Context, r agent.Request) (agent.Reply, err
 
 // pay runs a turn within the budget, if there is one.
 func (a *gatedAgent) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (agent.Reply, error) {
-	if budget := holds.Budgets[a.key]; !budget.Any() {
+	budget := holds.Budgets[a.key]
+	if !budget.Any() {
 		return a.next.Run(ctx, r)
 	}
-	turn := queue.Turn{ID: rand.Text(), Who: string(r.Role) + " " + a.who.Ref.String(), Bound: queue.Amount{
-		Dollars: a.who.MaxCost, Tokens: float64(a.who.MaxTokens), Seconds: a.who.Timeout.Seconds(),
-	}}
-	over, err := a.job.Reserve(ctx, turn, a.fits)
-	if err == nil && over != nil {
-		err = a.ends(over)
-	}
-	if err != nil {
+	if err := a.fits(&budget); err != nil {
 		return agent.Reply{}, err
 	}
 	began := a.player.Host.Now()
@@ -91,13 +85,10 @@ func (a *gatedAgent) pay(ctx context.Context, holds *queue.Holds, r agent.Reques
 		spent.Add(r.Role, reply.Turn)
 	}
 	cost := spent.Total()
-	e := a.job.Settle(context.WithoutCancel(ctx), turn, queue.Amount{
+	e := a.job.Spend(context.WithoutCancel(ctx), queue.Amount{
 		Dollars: cost.CostUSD, Tokens: float64(cost.Tokens), Seconds: a.player.Host.Now().Sub(began).Seconds(),
-	}, err == nil && !reply.Blocked() && reply.Ending != loop.EndInterrupted)
-	if err == nil {
-		err = e
-	}
-	return reply, err
+	})
+	return reply, cmp.Or(err, e)
 }
 
 // patience is how long a turn waits for the hub to send budgets and limits.
@@ -122,21 +113,21 @@ func (a *gatedAgent) until(resets time.Time) time.Duration {
 	return resets.Sub(a.player.Host.Now())
 }
 
-// fits rejects an agent whose cost is unknown, under a budget in dollars.
-func (a *gatedAgent) fits(b queue.Budget) error {
+// fits returns the error that ends a run whose budget is used up, or whose agent's cost is unknown under a budget in
+// dollars.
+func (a *gatedAgent) fits(b *queue.Budget) error {
 	if b.Limit.Dollars > 0 && !a.who.TellsCost {
 		return hint.Errorf("give the prices of its model ("+string(a.who.Role)+".price_input and price_output), or set a budget in tokens: codeloops queue run --budget-cost 0 --budget-tokens N",
 			"a budget in dollars cannot be enforced: %s does not say what its turns cost", a.who.Ref.Agent)
 	}
-	return nil
-}
-
-// ends is the error that ends a run whose budget is used up.
-func (t *budgetGate) ends(b *queue.Budget) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.over = b.Over
-	return loop.Stop(b.Reached, "", "the budget of the queue is used up: "+b.Over)
+	why, reached := b.Over()
+	if why == "" {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = why
+	return loop.Stop(reached, "", "the budget of the queue is used up: "+why)
 }
 
 func (t *budgetGate) meet(l *queue.Limit) {

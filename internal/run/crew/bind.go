@@ -1,7 +1,6 @@
 package crew
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -28,19 +27,7 @@ type Waits interface {
 type TurnInfo struct {
 	Ref       loop.AgentRef
 	Role      loop.Role
-	Timeout   time.Duration // 0: none
-	MaxCost   float64       // limit of the run, in US dollars; 0: none
-	MaxTokens int
 	TellsCost bool // the cost of turns will be known
-}
-
-func (c *Casting) stake(p Player) TurnInfo {
-	r := c.settings(p.Role)
-	least := func(a, b float64) float64 { return cmp.Or(min(a, b), max(a, b)) } // ignoring those that are 0
-	return TurnInfo{
-		Ref: p.Ref(), Role: p.Role, Timeout: p.limits.Timeout, MaxCost: least(r.MaxCost, c.cfg.MaxCost),
-		MaxTokens: int(least(float64(r.MaxTokens), float64(c.cfg.MaxTokens))), TellsCost: p.tellsCost(),
-	}
 }
 
 // Bind makes the players of a role ready to play.
@@ -58,7 +45,7 @@ func (c *Casting) Bind(players Cast, at agent.Place, waits Waits) (*fallback.Cha
 		}
 		var paid agent.Player = &pricing.Estimator{Player: bound, Prices: who.prices}
 		if c.Around != nil {
-			paid = c.Around(c.stake(who), paid)
+			paid = c.Around(TurnInfo{who.Ref(), who.Role, who.tellsCost()}, paid)
 		}
 		chain.Links = append(chain.Links, fallback.Link{Ref: bound.Ref(), Diagnose: who.diagnosis(c.host), Player: &retry.Retrier{
 			Player: paid, Now: c.host.Now, MaxWait: wait, Random: rand.Float64, Ready: waits.Ready, Early: waits.Early(),
