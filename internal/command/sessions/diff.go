@@ -29,7 +29,6 @@ type diffOptions struct {
 	stat     bool
 	nameOnly bool
 	nul      bool
-	renames  bool
 	whole    bool // up to the end of the run, not of its last finished iteration
 }
 
@@ -54,7 +53,7 @@ state that the session, or the iteration, began with:
   codeloops sessions diff ID | git apply
 
 ` + refHelp,
-		Example: `  codeloops sessions diff --stat --find-renames
+		Example: `  codeloops sessions diff --stat
   codeloops sessions diff latest~1 --until-iteration 2 > work.patch
   codeloops sessions diff --iteration 2`,
 		PreRunE: func(cmd *cobra.Command, _ []string) error { return o.validate(cmd.Flags()) },
@@ -79,7 +78,6 @@ state that the session, or the iteration, began with:
 func (o *diffOptions) addOutputFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.stat, "stat", false, "only how much changed in each file")
 	f.BoolVar(&o.nameOnly, "name-only", false, "only the names of the files")
-	f.BoolVar(&o.renames, "find-renames", false, "show files that are at least half alike as renamed, as git diff does")
 	f.BoolVarP(&o.nul, "null", "z", false, "with --name-only: do not quote names, and end each with a zero byte")
 }
 
@@ -88,22 +86,21 @@ func runSessionsDiff(ctx context.Context, l *command.Logs, r *Restorer, o *diffO
 	if err != nil {
 		return err
 	}
-	if o.renames {
-		if change, err = logpatch.Renamed(ctx, change); err != nil {
-			return err
-		}
-	}
 	c := l.Console
 	if !c.OutTTY && !o.nameOnly && !o.stat {
 		return pager.UnlessGone(printExact(c, change))
 	}
-	return c.Page(ctx, o.noPager, func(_ context.Context, w io.Writer) error {
+	return c.Page(ctx, o.noPager, func(ctx context.Context, w io.Writer) error {
 		screen := c.Screen()
 		switch {
 		case o.nameOnly:
 			return sessionview.Names(w, change, o.nul)
 		case o.stat:
-			return sessionview.DiffStat(w, change, screen)
+			text, err := logpatch.Stat(ctx, worktree.Git{Environ: c.Environ}, change)
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			return err
 		}
 		return sessionview.Patch(w, change, &screen)
 	})
@@ -111,7 +108,7 @@ func runSessionsDiff(ctx context.Context, l *command.Logs, r *Restorer, o *diffO
 
 // ofState prints what differs between the start of a session and a state that it has kept.
 func (o *diffOptions) ofState(ctx context.Context, l *command.Logs, ref string) error {
-	if o.stat || o.nameOnly || o.renames || o.iteration > 0 || o.until > 0 {
+	if o.stat || o.nameOnly || o.iteration > 0 || o.until > 0 {
 		return hint.Errorf("leave them out", "a reference has its whole diff, and takes no flags that select")
 	}
 	store, err := l.Store()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -56,7 +57,11 @@ type program struct{}
 func (program) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", c.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, append(os.Environ(), c.Env...), bytes.NewReader(c.Stdin)
-	return cmd.Output()
+	out, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("git: %s", failed.Stderr)
+	}
+	return out, err
 }
 
 func open(t *testing.T, dir string) *diff.Tree {
@@ -110,7 +115,7 @@ func onDisk(t *testing.T, dir string) state {
 
 // rebuild restores in a work tree the state that a change was captured from.
 func rebuild(ctx context.Context, tree *diff.Tree, c loop.Change, anyway bool) error {
-	edits, err := logpatch.Edits(ctx, c, tree, anyway)
+	edits, err := logpatch.Edits(ctx, program{}, c, tree, anyway)
 	if err != nil {
 		return err
 	}
@@ -211,7 +216,7 @@ func TestRebuildStaysInside(t *testing.T) {
 		hooks := git(t, dir, "config", "--list", "--local")
 		change := loop.Change{Files: []loop.FileChange{
 			{Path: "fine", Patch: "diff --git a/fine b/fine\nnew file mode 100644\n--- /dev/null\n+++ b/fine\n@@ -0,0 +1 @@\n+fine\n"},
-			{Path: path, Patch: "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+evil\n"},
+			{Path: path, Patch: "diff --git a/" + path + " b/" + path + "\nnew file mode 100755\n--- /dev/null\n+++ b/" + path + "\n@@ -0,0 +1 @@\n+evil\n"},
 		}}
 		if err := rebuild(t.Context(), open(t, dir), change, true); err == nil {
 			t.Errorf("%q was accepted", path)
@@ -229,8 +234,8 @@ func TestRebuildStaysInside(t *testing.T) {
 	// A link that the same diff creates is not followed, either.
 	dir := repository(t, state{"kept": {patch.Regular, "kept\n"}})
 	change := loop.Change{Files: []loop.FileChange{
-		{Path: "way", Patch: "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+" + outside + "\n\\ No newline at end of file\n"},
-		{Path: "way/out", Patch: "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+evil\n"},
+		{Path: "way", Patch: "diff --git a/way b/way\nnew file mode 120000\n--- /dev/null\n+++ b/way\n@@ -0,0 +1 @@\n+" + outside + "\n\\ No newline at end of file\n"},
+		{Path: "way/out", Patch: "diff --git a/way/out b/way/out\nnew file mode 100644\n--- /dev/null\n+++ b/way/out\n@@ -0,0 +1 @@\n+evil\n"},
 	}}
 	if err := rebuild(t.Context(), open(t, dir), change, true); err == nil {
 		t.Error("a path below a link was accepted")

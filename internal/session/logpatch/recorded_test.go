@@ -135,63 +135,43 @@ func states(seed uint64) (start, first, second state) {
 	return start, first, second
 }
 
-// applied returns a state after a change.
-func applied(t *testing.T, s state, c loop.Change) state {
-	t.Helper()
-	now := maps.Clone(s)
-	for _, f := range c.Files {
-		p, err := logpatch.Parse(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := p.Apply([]byte(now[f.Path].content))
-		if err != nil {
-			t.Fatalf("%v\n%s", err, f.Patch)
-		}
-		if delete(now, f.Path); p.New.Exists() {
-			now[f.Path] = file{p.New.Mode, string(content)}
-		}
-	}
-	return now
-}
-
-// TestApply computes every file of a later state from the first state.
-func TestApply(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(200) {
-		start, _, second := states(seed)
-		if now := applied(t, start, change(start, second)); !maps.Equal(now, second) {
-			t.Fatalf("seed %d: the files differ", seed)
-		}
-	}
-}
-
-// TestApplyRefuses: only the recorded content is accepted.
-func TestApplyRefuses(t *testing.T) {
+// TestRefuses: only the recorded content is accepted.
+func TestRefuses(t *testing.T) {
 	t.Parallel()
 	old, now := file{patch.Regular, "one\ntwo\n"}, file{patch.Regular, "one\nsecret\n"}
 	whole := change(state{"a": old}, state{"a": now}).Files[0]
-	redacted, named := whole, whole
+	redacted, named, foreign := whole, whole, whole
 	redacted.Patch = strings.ReplaceAll(redacted.Patch, "secret", "[redacted]")
 	named.Patch = "diff --git a/a b/a\nindex 1..2 100644\nBinary files a/a and b/a differ\n"
+	foreign.Patch = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+secret\n"
 	for name, c := range map[string]struct {
 		f    loop.FileChange
 		old  string
-		want error
+		want string // in the error
 	}{
-		"as recorded":    {whole, old.content, nil},
-		"redacted":       {redacted, old.content, logpatch.ErrNotRecorded},
-		"too large":      {named, old.content, logpatch.ErrNoContent},
-		"another origin": {whole, "one\n2\n", logpatch.ErrOtherOrigin},
+		"as recorded":     {whole, old.content, ""},
+		"redacted":        {redacted, old.content, "a: " + logpatch.ErrNotRecorded.Error()},
+		"too large":       {named, old.content, "cannot apply binary patch to 'a'"},
+		"another origin":  {whole, "one\n2\n", "a: patch does not apply"},
+		"near it":         {whole, "zero\none\ntwo\n", "a: patch does not apply"},
+		"of the original": {foreign, old.content, ""},
 	} {
-		p, err := logpatch.Parse(c.f)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+		dir := repository(t, state{"a": {patch.Regular, c.old}})
+		err := rebuild(t.Context(), open(t, dir), loop.Change{Files: []loop.FileChange{c.f}}, false)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", name, err)
 		}
-		content, err := p.Apply([]byte(c.old))
-		if !errors.Is(err, c.want) || (c.want == nil) != (string(content) == now.content) {
-			t.Errorf("%s: %q, %v", name, content, err)
+		if got := onDisk(t, dir)["a"].content; (c.want == "") != (got == now.content) || c.want != "" && got != c.old {
+			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+func TestStat(t *testing.T) {
+	t.Parallel()
+	text, err := logpatch.Stat(t.Context(), program{}, change(state{"a": {patch.Regular, "1\n2\n"}}, state{"a": {patch.Regular, "1\n3\n"}, "ü": {patch.Regular, "\x00"}}))
+	if want := " a  |    2 +-\n ü |  Bin\n 2 files changed, 1 insertion(+), 1 deletion(-)\n"; err != nil || string(text) != want {
+		t.Errorf("%q, %v", text, err)
 	}
 }
 
@@ -221,69 +201,4 @@ func write(t *testing.T, dir string, s state) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// TestRenamed: git says which of the files that are gone are which of the new ones. Of one whose content
-// the log does not hold, nothing but the name may have changed.
-func TestRenamed(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("line\n", 9)
-	big := func(id byte) file { return file{patch.Regular, string(rune("ab"[id])) + "\x00"} }
-	for name, c := range map[string]struct {
-		before, after state
-		want          string // old>new of each renamed file
-	}{
-		"moved":                 {state{"a/x y": {patch.Regular, long}}, state{"b/x y": {patch.Regular, long}}, "a/x y>b/x y"},
-		"and edited":            {state{"a": {patch.Regular, long}}, state{"b": {patch.Executable, long + "more\n"}}, "a>b"},
-		"another file":          {state{"a": {patch.Regular, long}}, state{"b": {patch.Regular, "other\n"}}, ""},
-		"a link":                {state{"a": {patch.Symlink, "to"}}, state{"b": {patch.Symlink, "to"}}, "a>b"},
-		"a file and a link":     {state{"a": {patch.Regular, "to"}}, state{"b": {patch.Symlink, "to"}}, ""},
-		"to an odd name":        {state{"a": {patch.Regular, long}}, state{"d/\n\"ü": {patch.Regular, long}}, "a>d/\n\"ü"},
-		"not held, the same":    {state{"a": big(0)}, state{"b": big(0)}, "a>b"},
-		"not held, another one": {state{"a": big(0)}, state{"b": big(1)}, ""},
-	} {
-		was := change(c.before, c.after)
-		for i := range was.Files {
-			if strings.HasPrefix(name, "not held") {
-				was.Files[i].BinaryPatch = ""
-			}
-		}
-		got, err := logpatch.Renamed(t.Context(), was)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		var renamed []string
-		for _, f := range got.Files {
-			if f.Status == loop.FileRenamed {
-				renamed = append(renamed, f.OldPath+">"+f.Path)
-			}
-		}
-		if strings.Join(renamed, " ") != c.want || (c.want != "") != (len(got.Files) == 1) {
-			t.Errorf("%s: %q of %d files, want %q", name, renamed, len(got.Files), c.want)
-		}
-		if name == "and edited" && !strings.Contains(got.Patch(), "rename from a\nrename to b\nindex ") {
-			t.Errorf("%s:\n%s", name, got.Patch())
-		}
-	}
-}
-
-// FuzzParse reads diffs as in an edited log.
-func FuzzParse(f *testing.F) {
-	start, first, _ := states(1)
-	for _, part := range change(start, first).Files {
-		f.Add(part.Patch, "a\n")
-		f.Add(part.BinaryPatch, "")
-	}
-	f.Add("diff --git a/x b/x\n@@ -99999999999,1 +1 @@\n-a\n+b\n", "a\n")
-	f.Fuzz(func(t *testing.T, text, old string) {
-		change := loop.FileChange{Path: "x", Patch: text}
-		p, err := logpatch.Parse(change)
-		if err != nil {
-			return
-		}
-		if now, err := p.Apply([]byte(old)); err == nil && p.New.Exists() && !p.New.Has(now) {
-			t.Errorf("%q on %q gives %q, which is not what was recorded", text, old, now)
-		}
-		logpatch.Only(change)
-	})
 }

@@ -36,7 +36,7 @@ func (d *Restorer) Rebuild(ctx context.Context, one session.Overview, change loo
 		return nil, err
 	}
 	defer shared.Close() //nolint:errcheck // the process's end releases it in any case
-	return rebuild(ctx, tree, change, force)
+	return d.rebuild(ctx, tree, change, force)
 }
 
 // sameBase rejects a checkout of another commit than the session's.
@@ -50,11 +50,11 @@ func sameBase(one session.Overview, tree *worktree.Tree, force bool) error {
 }
 
 // rebuild makes all changes, or none.
-func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force bool) (told []string, err error) {
+func (d *Restorer) rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force bool) (told []string, err error) {
 	if err := tree.Baseline(ctx); err != nil {
 		return nil, err
 	}
-	edits, err := logpatch.Edits(ctx, change, tree, force)
+	edits, err := logpatch.Edits(ctx, worktree.Git{Environ: d.Host.Environ}, change, tree, force)
 	if err != nil {
 		return nil, hint.Add(
 			fmt.Errorf("nothing was changed in %s, because not all files can be rebuilt:\n%w", tree.Root(), err),

@@ -272,17 +272,3 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
-
-func TestDiffStat(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	plain := lipgloss.NewRenderer(io.Discard, termenv.WithProfile(termenv.Ascii))
-	if err := sessionview.DiffStat(&out, change(), sessionview.Screen{Width: 40, Style: plain}); err != nil {
-		t.Fatal(err)
-	}
-	want := " a.go | 301 ++++++++++++++++++++++++++-\n b    | Bin 0 -> 9 bytes\n huge | Bin 0 -> 0 bytes\n" +
-		" 3 files changed, 300 insertions(+), 1 deletion(-)\n"
-	if out.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
-	}
-}

@@ -1,13 +1,10 @@
 package sessionview
 
 import (
-	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
-	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
@@ -120,75 +117,4 @@ func Names(w io.Writer, c loop.Change, nul bool) error {
 		}
 	}
 	return nil
-}
-
-// named returns the path of a file, or both paths of a renamed one as git shows them: "a/{b =>
-// c}/d".
-func named(f loop.FileChange) string {
-	from, to := f.OldPath, f.Path
-	switch {
-	case from == "":
-		return render.Quoted(to)
-	case render.Quoted(from) != from || render.Quoted(to) != to:
-		return render.Quoted(from) + " => " + render.Quoted(to)
-	}
-	head := 0
-	for i := 0; i < min(len(from), len(to)) && from[i] == to[i]; i++ {
-		if from[i] == '/' {
-			head = i + 1
-		}
-	}
-	tail := 0
-	// The slash before the first difference may also be the one after the last.
-	for i := 1; i <= min(len(from), len(to))-max(head-1, 0) && from[len(from)-i] == to[len(to)-i]; i++ {
-		if from[len(from)-i] == '/' {
-			tail = i
-		}
-	}
-	if head+tail == 0 {
-		return from + " => " + to
-	}
-	middle := func(path string) string { return path[min(head, len(path)-tail) : len(path)-tail] }
-	return from[:head] + "{" + middle(from) + " => " + middle(to) + "}" + from[len(from)-tail:]
-}
-
-// DiffStat writes a line with a bar for each file of a change, and a total.
-func DiffStat(w io.Writer, c loop.Change, s Screen) error {
-	name, number, most := 0, 0, 0
-	for _, f := range c.Files {
-		name = max(name, ansi.StringWidth(named(f)))
-		most = max(most, f.Insertions+f.Deletions)
-		if !f.Binary {
-			number = max(number, len(size(f)))
-		}
-	}
-	name = min(name, max(20, s.Width/2))
-	bar := max(10, s.Width-name-number-6)
-	good, bad := s.Style.NewStyle().Foreground(term.Colour("2")), s.Style.NewStyle().Foreground(term.Colour("1"))
-	var b strings.Builder
-	for _, f := range c.Files {
-		plus, minus := share(f.Insertions, most, bar), share(f.Deletions, most, bar)
-		line := fmt.Sprintf(" %-*s | %*s %s%s", name, leftCut(named(f), name), number, size(f),
-			good.Render(strings.Repeat("+", plus)), bad.Render(strings.Repeat("-", minus)))
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	fmt.Fprintf(&b, " %s changed, %s(+), %s(-)\n", render.Count(c.Shape().Files, "file", "files"),
-		render.Count(c.Insertions, "insertion", "insertions"), render.Count(c.Deletions, "deletion", "deletions"))
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func size(f loop.FileChange) string {
-	if f.Binary {
-		return fmt.Sprintf("Bin %d -> %d bytes", f.OldSize, f.NewSize)
-	}
-	return strconv.Itoa(f.Insertions + f.Deletions)
-}
-
-// share is the part of a bar for n; at least one sign if n is not 0.
-func share(n, most, bar int) int {
-	if most <= bar || n == 0 {
-		return n
-	}
-	return max(1, n*bar/most)
 }
