@@ -127,23 +127,25 @@ func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View,
 
 // toTake is the command that takes a task's merge, as run from the current directory.
 func (b *backlog) toTake(r *queue.Record) string {
-	at, err := repo.Open(b.Dir, b.LookupEnv)
-	if err == nil && at.WorkTree == r.Task.Repository.Root || r.Merge.Take == "" || strings.HasPrefix(r.Merge.Take, "git -C ") {
+	here, err := b.repository()
+	if err == nil && here == r.Task.Repository || r.Merge.Take == "" {
 		return r.Merge.Take
 	}
 	return "cd " + wording.Shell(r.Task.Repository.Root) + " && " + r.Merge.Take
 }
 
-// asItStands updates the command that takes a task's merge, if the repository is here: the user may have committed
-// on the target since, or taken the merge.
+// asItStands updates the command that takes a task's merge, if the repository is here: the user may have taken the merge.
 func (b *backlog) asItStands(ctx context.Context, r *queue.Record) error {
 	if r.Merge.Take == "" || !r.Task.Repository.At(b.home.ID()) {
 		return nil
 	}
 	runner := proc.NewRunner(b.on.Now)
-	take, err := b.player(runner).Take(ctx, r)
-	if r.Merge.Take = take; err != nil {
+	waits, err := b.player(runner).Waits(ctx, r.Task.Repository, r.Task.Target)
+	if err != nil {
 		b.Report(err) // the rest is shown in any case
+	}
+	if !waits {
+		r.Merge.Take = ""
 	}
 	return runner.Close()
 }

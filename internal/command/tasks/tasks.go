@@ -45,15 +45,15 @@ func newQueueCmd(q *Access) *cobra.Command {
 session in a git work tree of its own, on a branch codeloops/ID. When its run ends
 with DONE, the result is merged into the target after the checks have passed on the
 merge, and only then its work tree and branch are removed. Your checkout, index and
-HEAD stay as they are: if the target is checked out, merges wait at a ref, and you
-are told the command that takes them.`,
+HEAD stay as they are: if the target is checked out, merges wait at a ref until
+` + "`codeloops queue take`" + ` takes them.`,
 		Example: `  codeloops queue add "make the parser accept ISO weeks, with tests"
   codeloops queue run --jobs 3`,
 		Args: command.OwnCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	q.flags(cmd)
-	cmd.AddCommand(newQueueAddCmd(q), newQueueImportCmd(q), newQueueListCmd(q), newQueueShowCmd(q), newQueueLogsCmd(q), newQueueCancelCmd(q), newQueueRetryCmd(q), newQueueRmCmd(q), newQueueRunCmd(q))
+	cmd.AddCommand(newQueueAddCmd(q), newQueueImportCmd(q), newQueueListCmd(q), newQueueShowCmd(q), newQueueLogsCmd(q), newQueueTakeCmd(q), newQueueCancelCmd(q), newQueueRetryCmd(q), newQueueRmCmd(q), newQueueRunCmd(q))
 	return cmd
 }
 

@@ -1,16 +1,17 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"codeloops/internal/queue/git"
 	"codeloops/internal/view"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -44,10 +45,7 @@ type job struct {
 
 	head    string
 	scratch string // work tree for checks
-
-	gone  []Commit // removed by the user together with the waiting commit, or from below it
-	back  []Commit // the head is based on them; they stay out
-	apart bool     // only the changes after them are merged, not the head itself
+	told    bool   // that the target has moved
 }
 
 func (j *job) merge(ctx context.Context) (Result, error) {
@@ -56,12 +54,6 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 	}
 	for range rounds {
 		if res, err := j.round(ctx); err != nil || res.Outcome != "" {
-			res.Partial = j.apart
-			for _, c := range slices.Concat(j.back, j.gone) {
-				if !slices.Contains(res.Removed, c) {
-					res.Removed = append(res.Removed, c)
-				}
-			}
 			return res, err
 		}
 	}
@@ -69,54 +61,47 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 		"it has moved on %d times while the merge was checked", rounds)
 }
 
-// A relation says which commits contain which.
-type relation struct {
-	inTip, inAhead bool   // the branch, or the waiting commit, contains the head
-	apart          bool   // the branch has commits that the waiting commit lacks
-	lost           string // see [Merger.lost]
-}
-
-func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
+// round does one step. The outcome is "" where another round is needed.
+func (j *job) round(ctx context.Context) (res Result, err error) {
+	at, err := j.look(ctx, j.Target)
+	if err != nil {
+		return res, err
+	}
 	has := func(commit, other string) (in bool) {
-		if err == nil {
+		if err == nil && commit != "" {
 			in, err = j.repo.Contains(ctx, commit, other)
 		}
 		return in
 	}
-	if r.inTip = has(at.tip, j.head); at.ahead == "" || err != nil {
-		return r, err
-	}
-	r.lost, err = j.lost(ctx, at)
-	r.inAhead, r.apart = has(at.ahead, j.head), !has(at.ahead, at.tip)
-	return r, err
-}
-
-// round does one step. The outcome is "" where another round is needed.
-func (j *job) round(ctx context.Context) (Result, error) {
-	at, err := j.look(ctx, j.Target)
-	if err != nil {
-		return Result{}, err
-	}
-	is, err := j.relate(ctx, at)
-	ok, res := false, Result{}
+	inTip, taken := has(at.tip, j.head), at.ahead != "" && has(at.tip, at.ahead)
+	inAhead, apart := has(at.ahead, j.head), at.ahead != "" && !has(at.ahead, at.tip)
 	switch {
 	case err != nil:
-	case is.lost != "" && is.lost == at.ahead:
-		if j.gone, err = j.lacks(ctx, at, at.tip, at.ahead); err == nil {
-			err = j.taken(ctx, at)
-		}
-	case is.inTip:
-		res, err = j.found(ctx, Result{Ref: heads + j.Target, Tip: at.tip})
-	case is.lost != "":
-		res, err = j.renew(ctx, at, is.lost)
-	case is.apart:
-		_, res, err = j.join(ctx, at, at.ahead, part{commit: at.tip, message: "Merge " + at.target + " into what waits for it\n"})
-		if is.inAhead && res.Outcome != "" {
+		return res, err
+	case taken:
+		_, err = j.change(ctx, at, "taken", at.without()...)
+		return res, err
+	case inTip:
+		return j.found(ctx, Result{Ref: heads + j.Target, Tip: at.tip})
+	}
+	if err := cmp.Or(j.kept(ctx, at), j.tell(ctx, at)); err != nil {
+		return res, err
+	}
+	return j.step(ctx, at, inAhead, apart)
+}
+
+// step does one step for a head that the branch does not have. inAhead: what waits has it; apart: that lacks commits of
+// the branch.
+func (j *job) step(ctx context.Context, at position, inAhead, apart bool) (res Result, err error) {
+	ok := false
+	switch {
+	case apart:
+		if _, res, err = j.join(ctx, at); inAhead && res.Outcome != "" {
 			res.Outcome = Merged
 		}
-	case is.inAhead && at.tree != "":
-		res, err = j.found(ctx, Result{Ref: at.ref(), Tip: at.ahead, Take: j.take(at, "--ff-only ")})
-	case is.inAhead:
+	case inAhead && at.tree != "":
+		res, err = j.found(ctx, Result{Ref: at.ref(), Tip: at.ahead, Waits: true})
+	case inAhead:
 		ok, err = j.publish(ctx, at, at.ahead, "take what waited")
 	default:
 		ok, res, err = j.bringHead(ctx, at)
@@ -127,6 +112,23 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	return res, err
 }
 
+// tell tells which commits of others the target has got since the task began: they may be the user's, or an agent's.
+func (j *job) tell(ctx context.Context, at position) error {
+	if j.told || j.Tell == nil || j.Base == "" {
+		return nil
+	}
+	j.told = true
+	args := []string{"rev-list", "--first-parent", "--no-commit-header", "--format=%h (%s)", "--invert-grep", "--grep=^Task: ", at.tip, "^" + j.Base}
+	if at.ahead != "" {
+		args = append(args, "^"+at.ahead)
+	}
+	out, err := j.repo.Run(ctx, j.repo.Root, append(args, "--")...)
+	if err == nil && out != "" {
+		j.Tell(wording.Name(j.Target) + " has moved while it was worked on, and is merged as it is: " + wording.List(strings.Split(out, "\n"), 5))
+	}
+	return err
+}
+
 // found is the result where the target contains the head already: an earlier job was killed after its merge, or
 // somebody else has merged it, perhaps the task's own agent. So what has changes of its own is checked here, too.
 func (j *job) found(ctx context.Context, res Result) (_ Result, err error) {
@@ -134,72 +136,39 @@ func (j *job) found(ctx context.Context, res Result) (_ Result, err error) {
 		res.Failure, err = j.check(ctx, res.Tip)
 	}
 	if res.Outcome = Merged; res.Failure != nil {
-		res.Outcome, res.Take = Red, ""
+		res.Outcome, res.Waits = Red, false
 	}
 	return res, err
 }
 
 // join merges the user's own commits with the waiting commit.
-func (j *job) join(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) {
-	ok, res, err = j.bring(ctx, at, onto, p)
+func (j *job) join(ctx context.Context, at position) (ok bool, res Result, err error) {
+	ok, res, err = j.bring(ctx, at, at.ahead, at.tip, "Merge "+at.target+" into what waits for it\n")
 	if res.Outcome != "" {
-		res.UserCommits, res.Ref, res.Take = true, waiting+j.Target, j.take(at, "")
+		res.UserCommits, res.Ref, res.Waits = true, waiting+j.Target, true
 	}
 	return ok, res, err
 }
 
-// renew moves what waits to the target that the user has rewritten below it. Only what came after the lost commit is
-// moved.
-func (j *job) renew(ctx context.Context, at position, lost string) (Result, error) {
-	made, err := j.repo.Run(ctx, j.repo.Root, "rev-list", "--first-parent", "--reverse", "--no-commit-header", "--format=* %s", at.ahead, "^"+lost, "--")
-	var back []Commit
-	if err == nil {
-		back, err = j.lacks(ctx, at, at.tip, lost)
-	}
-	if err != nil {
-		return Result{}, err
-	}
-	ok, res, err := j.join(ctx, at, at.tip, part{at.ahead, lost, "Merge what waited for " + at.target + " before it was rewritten\n\n" + made + "\n"})
-	switch {
-	case ok:
-		j.gone = append(j.gone, back...)
-	case res.Outcome != "" && len(back) > 0:
-		res.Outcome, res.Removed = BringsBack, back
-	}
-	return res, err
-}
-
-// bringHead merges the head, or only its own changes where it is based on what the target has no more.
+// bringHead merges the head.
 func (j *job) bringHead(ctx context.Context, at position) (ok bool, res Result, err error) {
 	if err := j.crowded(at); err != nil {
 		return false, Result{}, err
 	}
-	since, mingled, err := j.fork(ctx, at, j.head, j.Base)
-	j.back, j.apart = nil, since != "" && !mingled
-	if err == nil && since != "" {
-		j.back, err = j.lacks(ctx, at, at.onto(), since)
+	if j.Base != "" {
+		if in, err := j.repo.Contains(ctx, at.onto(), j.Base); err != nil || !in {
+			return false, Result{}, cmp.Or(err, j.rewritten(at, j.Base, "the task began at it",
+				"git cherry-pick "+j.Base[:12]+".."+j.head[:12]+" takes its work, and codeloops queue rm then removes the task"))
+		}
 	}
-	switch {
-	case err != nil:
-		return false, Result{}, err
-	case mingled:
-		return false, Result{Outcome: BringsBack, Ref: at.ref(), Tip: at.onto()}, nil
-	}
-	return j.bring(ctx, at, at.onto(), part{j.head, since, j.Message})
+	return j.bring(ctx, at, at.onto(), j.head, j.Message)
 }
 
-// A part is what to merge: a commit, or only its changes since another one.
-type part struct{ commit, since, message string }
-
-// bring merges a part into a commit, and moves the target there. If ok is false and the outcome is "", the target
+// bring merges a commit into another, and moves the target there. If ok is false and the outcome is "", the target
 // has moved.
-func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) {
+func (j *job) bring(ctx context.Context, at position, onto, commit, message string) (ok bool, res Result, err error) {
 	res = Result{Ref: at.ref(), Tip: onto}
-	env, err := j.repo.Identity(ctx, j.repo.Root)
-	if err != nil {
-		return false, Result{}, err
-	}
-	m, err := j.mergePart(ctx, env, onto, p)
+	m, err := j.repo.MergeTree(ctx, onto, commit)
 	if err != nil {
 		return false, Result{}, err
 	}
@@ -207,10 +176,12 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 		res.Outcome, res.Files, res.Text = Conflict, m.Files, m.Text
 		return false, res, nil
 	}
-	if there, e := j.has(ctx, at, onto, m, p); there || e != nil {
-		return false, Result{}, e
+	if j.Amend != nil && commit == j.head {
+		if m.Tree, err = j.Amend(ctx, m.Tree); err != nil {
+			return false, Result{}, err
+		}
 	}
-	merged, err := j.commit(ctx, env, onto, m.Tree, p)
+	merged, err := j.commit(ctx, m.Tree, message, onto, commit)
 	if err != nil {
 		return false, Result{}, err
 	}
@@ -221,54 +192,22 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 		res.Outcome = Red
 		return false, res, nil
 	}
-	first, _, _ := strings.Cut(p.message, "\n")
-	var keep []string
-	if p.commit == at.ahead {
-		keep = []string{at.keep()}
-	}
-	if ok, err = j.publish(ctx, at, merged, first, keep...); ok && p.since != "" && p.commit == j.head {
-		j.head = merged
-	}
+	first, _, _ := strings.Cut(message, "\n")
+	ok, err = j.publish(ctx, at, merged, first)
 	return ok, Result{}, err
 }
 
-// mergePart merges a part into a commit, as a tree.
-func (j *job) mergePart(ctx context.Context, env []string, onto string, p part) (git.Merged, error) {
-	if p.since != "" {
-		return j.replant(ctx, env, onto, p)
+// commit makes a commit.
+func (m *Merger) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	env, err := m.repo.Identity(ctx, m.repo.Root)
+	if err != nil {
+		return "", err
 	}
-	return j.repo.MergeTree(ctx, onto, p.commit)
-}
-
-// commit makes the commit of a merged part, amended if it is the task's own.
-func (j *job) commit(ctx context.Context, env []string, onto, tree string, p part) (commit string, err error) {
-	if j.Amend != nil && p.commit == j.head {
-		if tree, err = j.Amend(ctx, tree); err != nil {
-			return "", err
-		}
+	args := []string{"commit-tree", tree, "-F", "-"}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
 	}
-	args := []string{"commit-tree", tree, "-p", onto}
-	if p.since == "" {
-		args = append(args, "-p", p.commit)
-	}
-	return j.repo.Do(ctx, git.Call{Dir: j.repo.Root, Env: env, Stdin: []byte(p.message)}, append(args, "-F", "-")...)
-}
-
-// has reports whether a commit already contains the changes of a part, as after a kill.
-func (j *job) has(ctx context.Context, at position, onto string, m git.Merged, p part) (bool, error) {
-	if p.since == "" {
-		return false, nil
-	}
-	tree, _, err := j.repo.Object(ctx, onto+"^{tree}")
-	switch {
-	case err != nil || tree != m.Tree:
-		return false, err
-	case p.commit == at.ahead:
-		err = j.taken(ctx, at)
-	default:
-		j.head = onto
-	}
-	return true, err
+	return m.repo.Do(ctx, git.Call{Dir: m.repo.Root, Env: env, Stdin: []byte(message)}, args...)
 }
 
 // check checks a commit in a work tree of its own.
@@ -318,9 +257,5 @@ func (j *job) verified(ctx context.Context, at position) (Result, error) {
 	if !there {
 		return Result{}, hint.Errorf("merge it again", "%s was moved back by somebody else right after the merge", at.ref())
 	}
-	res := Result{Outcome: Merged, Ref: at.ref(), Tip: tip}
-	if at.tree != "" {
-		res.Take = j.take(at, "--ff-only ")
-	}
-	return res, nil
+	return Result{Outcome: Merged, Ref: at.ref(), Tip: tip, Waits: at.tree != ""}, nil
 }

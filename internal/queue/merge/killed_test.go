@@ -167,8 +167,10 @@ func TestKilledGit(t *testing.T) {
 	for _, ref := range []string{queue, bases, dropped} {
 		s.Put(s.CommonDir, ref+".lock", "")
 	}
-	s.merged("two")
+	s.took()
 	s.Git("rev-parse", "--verify", dropped)
+	s.Put(s.CommonDir, queue+".lock", "")
+	s.merged("two")
 	s.clean()
 }
 

@@ -4,8 +4,8 @@
 // touched: where the target is checked out, merges accumulate at a ref of ours until the user takes them. Commits
 // that the user makes on the target meanwhile are merged into that first.
 //
-// What the user removed from the target does not come back: what is based on it is merged without it or, where that
-// cannot be done, by a person. See removed.go.
+// If the user rewrites the target below what waits, or below what a task began at, nothing is merged: it would bring
+// back what the user removed. See [ErrRewritten].
 //
 // A ref is updated only from the value that the merge was based on, so a merge is done completely or not at all,
 // even when the process is killed. Whether it is done is read from git alone.
@@ -50,7 +50,7 @@ type Request struct {
 	Amend func(ctx context.Context, tree string) (string, error)
 	// Check checks the merge in a work tree and returns what failed; nil is nothing. A nil Check checks nothing.
 	Check func(ctx context.Context, dir string) (*Failure, error)
-	// Tell reports what the merge waits for; nil reports nothing.
+	// Tell reports what the merge waits for, and what the target has got meanwhile; nil reports nothing.
 	Tell func(sentence string)
 }
 
@@ -65,10 +65,9 @@ type Outcome string
 
 // The outcomes of merges.
 const (
-	Merged     Outcome = "merged"
-	Conflict   Outcome = "conflict"
-	Red        Outcome = "red"  // a check failed
-	BringsBack Outcome = "back" // it would bring back commits that were removed from the target
+	Merged   Outcome = "merged"
+	Conflict Outcome = "conflict"
+	Red      Outcome = "red" // a check failed
 )
 
 // A Result is the outcome of a merge, and what the user can do.
@@ -76,21 +75,14 @@ type Result struct {
 	Outcome Outcome
 	Ref     string // the ref that was merged into
 	Tip     string // its commit
-	Take    string // the command that takes it into the target; "" where that has it
+	Waits   bool   // whether the target does not have that yet
 
 	// UserCommits is set where the problem lies between the user's own commits on the target and the merges that wait at
-	// Ref. The other fields are then about these, and Take merges them by hand.
+	// Ref. The other fields are then about these.
 	UserCommits bool
 	Files       []string // with conflicts
 	Text        string   // git's messages about them
 	Failure     *Failure // for Red
-
-	// Removed are commits that the user removed from the target. They are not merged; for BringsBack, a merge would
-	// bring them back.
-	Removed []Commit
-	// Partial is set where the target was rewritten below the head. Only the changes of its own branch are merged, so the
-	// target does not contain that.
-	Partial bool
 }
 
 // rounds limits how often a merge starts over because the target has moved.

@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,10 +54,6 @@ func (m *Merger) missing(ctx context.Context, target string) error {
 	if on, err := m.repo.Run(ctx, m.repo.Root, "symbolic-ref", "--quiet", "HEAD"); err == nil && on == heads+target {
 		return hint.Errorf("make its first commit: git commit --allow-empty -m start", "the branch %s has no commit yet", wording.Name(target))
 	}
-	if name := m.renamed(ctx, target); name != "" {
-		return hint.Errorf("git branch "+wording.Shell(target)+" "+wording.Shell(name)+" makes one of the old name for what is in the queue, and codeloops queue retry goes on; new tasks: codeloops queue add --target "+wording.Shell(name),
-			"there is no branch %s any more: it is called %s", wording.Name(target), wording.Name(name))
-	}
 	refs, err := m.repo.Refs(heads)
 	if err != nil {
 		return err
@@ -74,24 +71,37 @@ func (m *Merger) missing(ctx context.Context, target string) error {
 	return hint.Errorf(advice, "there is no branch %s", wording.Name(target))
 }
 
-// renamed is the new name of a renamed branch; "" where that is unknown.
-func (m *Merger) renamed(ctx context.Context, target string) string {
-	out, _ := m.repo.Run(ctx, m.repo.Root, "log", "--walk-reflogs", "--branches", "--max-count=1", "--format=%gD",
-		"--fixed-strings", "--grep-reflog=renamed "+heads+target+" to ") // an error means unknown
-	name, _, _ := strings.Cut(strings.TrimPrefix(out, heads), "@{")
-	return name
-}
-
 // Onto returns the commit that the next merge into a target is based on.
 func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
 	at, err := m.look(ctx, target)
 	if err != nil || at.ahead == "" {
 		return at.tip, err
 	}
-	if took, e := m.took(ctx, at); e != nil || took == at.ahead {
-		at.ahead, err = "", e
+	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
+		return at.tip, err
 	}
-	return at.onto(), err
+	return at.ahead, m.kept(ctx, at)
+}
+
+// ErrRewritten says that the user has rewritten a target: to merge would bring back what was removed.
+var ErrRewritten = errors.New("was rewritten")
+
+// kept returns an error for a target that has no longer what the waiting commit is based on.
+func (m *Merger) kept(ctx context.Context, at position) error {
+	if at.ahead == "" || at.base == "" {
+		return nil
+	}
+	in, err := m.repo.Contains(ctx, at.tip, at.base)
+	if err == nil && !in {
+		err = m.rewritten(at, at.base, "what waits at "+waiting+at.target+" is based on it",
+			"codeloops queue take moves that to the new "+wording.Name(at.target)+", and codeloops queue retry goes on")
+	}
+	return err
+}
+
+// rewritten is the error for a commit that a target has no longer. why says what it is needed for.
+func (m *Merger) rewritten(at position, lost, why, advice string) error {
+	return hint.Errorf(advice, "%s %w: it no longer has the commit %.12s, and %s", wording.Name(at.target), ErrRewritten, lost, why)
 }
 
 // onto is the commit that the next merge is based on.
@@ -105,55 +115,17 @@ func (at position) ref() string {
 	return heads + at.target
 }
 
-// take is the command by which the user takes the waiting commit; how is an option of git merge.
-func (m *Merger) take(at position, how string) string {
-	command := "git merge " + how + wording.Shell(waiting+at.target)
-	switch at.tree {
-	case m.repo.Root:
-		return command
-	case "":
-		return "git switch " + wording.Shell(at.target) + " && " + command
-	}
-	return "git -C " + wording.Shell(at.tree) + strings.TrimPrefix(command, "git")
-}
-
-// Take is the command by which the user takes the waiting commit of a target; "" where there is none. What would bring
-// back removed commits is not offered: it is an error, until the next merge has moved it.
-func (m *Merger) Take(ctx context.Context, target string) (command string, err error) {
+// Waits reports whether something waits for the user to take it into a target.
+func (m *Merger) Waits(ctx context.Context, target string) (bool, error) {
 	at, err := m.look(ctx, target)
 	if at.target != "" && at.ahead == "" {
-		return "", nil // also where the branch is gone
+		return false, nil // also where the branch is gone
 	}
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	lost, err := m.lost(ctx, at)
-	switch {
-	case err != nil || lost == at.ahead:
-		return "", err
-	case lost != "":
-		return "", m.stale(ctx, at, lost)
-	}
-	forward, err := m.repo.Contains(ctx, at.ahead, at.tip)
-	if err != nil || !forward {
-		return m.take(at, ""), err
-	}
-	return m.take(at, "--ff-only "), nil
-}
-
-// stale explains why what waits is not to be taken as it is.
-func (m *Merger) stale(ctx context.Context, at position, lost string) error {
-	back, err := m.lacks(ctx, at, at.tip, lost)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(back))
-	for i, c := range back {
-		names[i] = c.String()
-	}
-	what := strings.TrimSuffix("commits that "+wording.Name(at.target)+" no longer has: "+wording.List(names, 5), ": ")
-	return hint.Errorf("the next task that is merged moves it to the new "+wording.Name(at.target)+", without them; or take it all ("+m.take(at, "")+"), and undo what you do not want with git revert",
-		"what waits for %s is based on %s", wording.Name(at.target), what)
+	taken, err := m.repo.Contains(ctx, at.tip, at.ahead)
+	return !taken, err
 }
 
 // crowded explains why nothing can wait for a target; nil: it can. Git has no ref x/y beside a ref x, nor branches of such
@@ -197,18 +169,6 @@ func (m *Merger) publish(ctx context.Context, at position, commit, why string, c
 	return m.change(ctx, at, why, append(changes,
 		"update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, strings.Repeat("0", len(commit))),
 		"update "+bases+at.target+" "+at.tip)...)
-}
-
-// taken removes the waiting ref, which the user has taken. What the target does not contain is kept.
-func (m *Merger) taken(ctx context.Context, at position) error {
-	changes := at.without()
-	if in, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil {
-		return err
-	} else if !in {
-		changes = append(changes, at.keep())
-	}
-	_, err := m.change(ctx, at, "taken", changes...)
-	return err
 }
 
 // keep is the change that keeps the waiting commit at a ref.

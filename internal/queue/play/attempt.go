@@ -68,7 +68,7 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 		}
 		switch {
 		case errors.Is(err, place.ErrConflicts):
-			return rework(a.player.Board.Now(), hint.Sentence(err)), nil
+			return rework(a.player.Board.Now(), hint.Sentence(err), false), nil
 		case errors.Is(err, place.ErrUnjudged):
 			return to(queue.NeedsHuman, a.player.Board.Now(), hint.Sentence(err)), nil
 		}

@@ -21,7 +21,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// reworks is how often a result that cannot be merged is sent back.
+// reworks is how often a result is sent back whose checks fail on the merge, or that leaves conflicts unresolved.
 const reworks = 2
 
 // merge merges a task's result, and returns the change of its record.
@@ -33,11 +33,15 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	if err != nil {
 		return nil, err
 	}
+	var notes []string
 	request := merge.Request{
 		Target: j.Task.Target, Head: j.Head, Base: j.Base, Message: fmt.Sprintf("Merge %s\n\n%s", j.Task.Branch(), message(&j.Record)),
 		Bring: g.site.Bring,
 		Check: func(ctx context.Context, dir string) (*merge.Failure, error) { return g.check(ctx, &j.Task, dir) },
-		Tell:  func(sentence string) { g.player.Tell(j.Task.ID, sentence) },
+		Tell: func(sentence string) {
+			g.player.Tell(j.Task.ID, sentence)
+			notes = append(notes, sentence)
+		},
 	}
 	if list != nil {
 		request.Amend = list.tick
@@ -47,44 +51,31 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		return nil, err
 	}
 	now := g.player.Board.Now()
-	gone := g.gone(ctx, j, &res)
 	switch {
 	case res.Outcome == merge.Merged:
-		return g.merged(ctx, j, list, &res, gone)
-	case res.Outcome == merge.BringsBack && res.UserCommits:
-		return to(queue.NeedsHuman, now, fmt.Sprintf("what waits for %s is based on %s: nothing is merged into it, so that nothing you removed comes back. "+
-			"Take it all (%s), and undo what you do not want with git revert; then codeloops queue retry %s\n%s",
-			j.Task.Target, gone, res.Take, j.Task.ID, said(&res))), nil
-	case res.Outcome == merge.BringsBack:
-		return to(queue.NeedsHuman, now, fmt.Sprintf("it is based on %s: it is not merged, so that nothing you removed comes back. "+
-			"Merge the branch %s by hand, and undo what you do not want with git revert",
-			cmp.Or(gone, "commits that "+j.Task.Target+" no longer has"), j.Task.Branch())), nil
+		return g.merged(ctx, j, list, &res, notes)
 	case res.UserCommits:
-		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s cannot be merged with what waits for it; do it by hand: %s\n%s",
-			j.Task.Target, res.Take, said(&res))), nil
-	case res.Partial && res.Outcome == merge.Conflict && gone != "":
-		return to(queue.NeedsHuman, now, fmt.Sprintf("it is based on %s, and conflicts with %s without them; merge what you want of the branch %s by hand\n%s",
-			gone, j.Task.Target, j.Task.Branch(), said(&res))), nil
+		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s cannot be merged with what waits for it: git merge %s, and resolve them there; then codeloops queue retry goes on\n%s",
+			j.Task.Target, res.Ref, said(&res))), nil
 	}
-	return rework(now, said(&res)), nil
+	return rework(now, said(&res), res.Outcome == merge.Conflict), nil
 }
 
 // merged takes leave of a task whose result was merged, and returns the change of its record.
-func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, res *merge.Result, gone string) (move func(*queue.Record) error, err error) {
+func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, res *merge.Result, notes []string) (move func(*queue.Record) error, err error) {
 	ticked := false
 	if list != nil {
 		if ticked, err = list.has(ctx, res.Tip); err != nil {
 			return nil, err
 		}
 	}
-	why := strings.TrimSuffix("without "+gone, "without ")
 	err = g.leave(j.Task.ID, func(one *place.Place) error {
 		if len(j.Beside) == 0 {
-			return g.settled(ctx, one, res)
+			return one.Remove(ctx, res.Tip)
 		}
 		kept := besides(&j.Record) + ", so its work tree is kept: " + one.Dir
 		g.player.Tell(j.Task.ID, kept)
-		why = strings.TrimPrefix(why+"; "+kept, "; ")
+		notes = append(notes, kept)
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {
@@ -94,62 +85,30 @@ func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, re
 		g.player.Tell(j.Task.ID, hint.Sentence(err))
 	}
 	return func(r *queue.Record) error {
-		r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take, Ticked: ticked}
-		return r.Move(queue.Merged, g.player.Board.Now(), why)
+		r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Ticked: ticked}
+		if res.Waits {
+			r.Merge.Take = takeCommand(&r.Task)
+		}
+		return r.Move(queue.Merged, g.player.Board.Now(), strings.Join(notes, "; "))
 	}, nil
 }
 
-// rework sends a result back to its task, or to a person after too many times.
-func rework(now time.Time, why string) func(*queue.Record) error {
+// takeCommand is the command that takes what is merged for a task's target.
+func takeCommand(t *queue.Task) string { return "codeloops queue take " + wording.Shell(t.Target) }
+
+// rework sends a result back to its task, or to a person after too many times. A conflict with what was merged meanwhile is
+// no failure of the task's.
+func rework(now time.Time, why string, conflict bool) func(*queue.Record) error {
 	return func(r *queue.Record) error {
-		if r.Reworks >= reworks {
+		if r.Reworks >= reworks && !conflict {
 			return r.Move(queue.NeedsHuman, now, why)
 		}
-		r.Reworks++
+		if !conflict {
+			r.Reworks++
+		}
 		r.Feedback, r.Progress.Session = why, ""
 		return r.Move(queue.Waiting, now, why)
 	}
-}
-
-// settled removes the work tree of a merged task. A branch that was not merged as a whole is kept at a ref.
-func (g *ground) settled(ctx context.Context, one *place.Place, res *merge.Result) error {
-	if !res.Partial {
-		return one.Remove(ctx, res.Tip)
-	}
-	ref, err := one.Discard(ctx)
-	if ref != "" {
-		g.player.Tell(one.Task, "its branch is kept at "+ref)
-	}
-	return err
-}
-
-// gone lists, for people, the commits that were removed from the target and stay out; "" is none. It also marks
-// the tasks whose merges were removed.
-func (g *ground) gone(ctx context.Context, j *board.Job, res *merge.Result) string {
-	if len(res.Removed) == 0 {
-		return ""
-	}
-	names, gone := make([]string, len(res.Removed)), map[string]bool{}
-	for i, c := range res.Removed {
-		names[i], gone[c.ID] = c.String(), true
-	}
-	all, err := g.player.Board.All(ctx)
-	for id, r := range all {
-		if err != nil || r.State != queue.Merged || r.Task.Repository != j.Task.Repository || r.Task.Target != j.Task.Target || !gone[r.Head] {
-			continue
-		}
-		_, err = g.player.Board.Change(ctx, id, func(r *queue.Record) error {
-			if why := r.Task.Target + " no longer has the commit of its merge"; r.Why != why {
-				r.Why, r.Merge.Take = why, ""
-				r.Note(g.player.Board.Now(), why)
-			}
-			return nil
-		})
-	}
-	if err != nil { // the merge is done in any case
-		g.player.Tell(j.Task.ID, err.Error())
-	}
-	return fmt.Sprintf("commits that %s no longer has: %s", j.Task.Target, wording.List(names, 5))
 }
 
 // said says why a result could not be merged.

@@ -79,7 +79,7 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		move = later(now, awayFor, hint.Sentence(err))
 	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
 		move = to(queue.Waiting, now, "interrupted")
-	case errors.Is(err, merge.ErrForeign):
+	case errors.Is(err, merge.ErrForeign) || errors.Is(err, merge.ErrRewritten):
 		move = to(queue.NeedsHuman, now, hint.Sentence(err))
 	case err != nil:
 		move = to(queue.Failed, now, hint.Sentence(err))
@@ -150,13 +150,22 @@ func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 	})
 }
 
-// Take is the command that takes the merges waiting for a task's target; "" where there are none.
-func (p *Player) Take(ctx context.Context, r *queue.Record) (command string, err error) {
-	g, err := p.ground(r.Task.Repository)
+// Waits reports whether something waits for the user to take it into a branch of a repository.
+func (p *Player) Waits(ctx context.Context, r queue.Repository, target string) (bool, error) {
+	g, err := p.ground(r)
+	if err != nil {
+		return false, err
+	}
+	return g.merger.Waits(ctx, target)
+}
+
+// Take takes what waits for a branch into it; see [merge.Merger.Take].
+func (p *Player) Take(ctx context.Context, r queue.Repository, target string) (tip string, err error) {
+	g, err := p.ground(r)
 	if err != nil {
 		return "", err
 	}
-	return g.merger.Take(ctx, r.Task.Target)
+	return g.merger.Take(ctx, target, func(tree string) error { return held(p.Host, tree) })
 }
 
 // Discard removes the work tree and the branch of a task, and returns the ref that keeps its commits.
