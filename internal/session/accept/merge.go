@@ -3,12 +3,10 @@ package accept
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strings"
 
-	"github.com/bluekeyes/go-gitdiff/gitdiff"
-
 	"codeloops/internal/diff/patch"
+	"codeloops/internal/loop"
 )
 
 // merge applies what changed from base to theirs to ours. It reports false where both changed the same lines, or added
@@ -19,14 +17,7 @@ func merge(ctx context.Context, base, ours, theirs []byte, touching bool) (merge
 	if err != nil {
 		return nil, false, err
 	}
-	mine, err := edits(hunks[0], 0)
-	if err != nil {
-		return nil, false, err
-	}
-	other, err := edits(hunks[1], 1)
-	if err != nil {
-		return nil, false, err
-	}
+	mine, other := edits(hunks[0], 0), edits(hunks[1], 1)
 	m := merger{base: bytes.SplitAfter(base, []byte("\n")), touching: touching}
 	for len(mine) > 0 || len(other) > 0 {
 		next := &mine
@@ -49,28 +40,24 @@ type edit struct {
 }
 
 // edits returns the edits that hunks without lines around them make.
-func edits(hunks string, by int) (all []edit, err error) {
-	if hunks == "" {
-		return nil, nil
-	}
-	files, _, err := gitdiff.Parse(strings.NewReader("diff --git a/f b/f\n--- a/f\n+++ b/f\n" + hunks))
-	if err != nil || len(files) != 1 {
-		return nil, fmt.Errorf("read git's diff: %w", err)
-	}
-	for _, f := range files[0].TextFragments {
-		e := edit{start: int(f.OldPosition), by: by} // of no lines, the position is that of the line before
-		if f.OldLines > 0 {
-			e.start--
+func edits(hunks string, by int) (all []edit) {
+	last := byte(0)
+	for l := range loop.PatchLines(hunks) {
+		if l.Op == '@' {
+			all = append(all, edit{start: l.Old - 1, end: l.Old - 1, by: by})
 		}
-		e.end = e.start + int(f.OldLines)
-		for _, line := range f.Lines {
-			if line.Op == gitdiff.OpAdd {
-				e.text += line.Line
-			}
+		e := &all[len(all)-1]
+		switch {
+		case l.Op == '-':
+			e.end++
+		case l.Op == '+':
+			e.text += l.Text
+		case l.Op == '\\' && last == '+':
+			e.text = strings.TrimSuffix(e.text, "\n")
 		}
-		all = append(all, e)
+		last = l.Op
 	}
-	return all, nil
+	return all
 }
 
 // before orders edits that do not overlap: at the same place, lines are added before others go.
