@@ -23,6 +23,10 @@ const (
 	mostOpen    = 6       // files
 	mostOfFiles = 500     // in one diff
 	mostNamed   = 50      // files in a list
+
+	// Of a pull request's description, of which GitHub takes 64 KiB: the bytes of all texts, and of each.
+	markdownSize   = 40 << 10
+	mostOfMarkdown = 4 << 10
 )
 
 // A budget is the room left in a file.
@@ -66,6 +70,14 @@ func line(said string) string {
 	return render.Cut(term.Line(beginning(said, 4*mostOfLine)), mostOfLine)
 }
 
+// lines makes each text a line, in place.
+func lines(said []string) []string {
+	for i := range said {
+		said[i] = line(said[i])
+	}
+	return said
+}
+
 // A text is something that was said, as it is shown.
 type text struct {
 	Name string
@@ -95,13 +107,4 @@ func (b *budget) output(name string, o loop.Output) text {
 		t.Note = strings.TrimSpace(t.Note + " " + fmt.Sprintf("Of %s that were printed, %s are not in the log.", wording.Bytes(o.Total), wording.Bytes(o.Omitted)))
 	}
 	return t
-}
-
-// titled is what a list says of a file besides its diff.
-func titled(f loop.FileChange) (letter, path, stat string) {
-	stat = fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
-	if f.Binary {
-		stat = "binary"
-	}
-	return render.Letter(f.Status), line(render.Quoted(f.Path)), stat
 }
