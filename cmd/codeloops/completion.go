@@ -133,7 +133,7 @@ func (a *app) completeAgents(*cobra.Command, []string, string) ([]cobra.Completi
 // completePrompts offers the named prompts of the repository.
 func (a *app) completePrompts(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 	dir, _ := cmd.Flags().GetString("working-dir") // "" where there is no such flag
-	if r, err := repo.Open(a.Path(dir), a.LookupEnv); err == nil {
+	if r, err := repo.Open(a.Path(dir), a.Environ); err == nil {
 		for _, one := range task.AllNamed(r.WorkTree) {
 			names = append(names, command.Completion(one.Name, one.Title))
 		}

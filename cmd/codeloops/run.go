@@ -67,7 +67,7 @@ func (r *runCommand) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if repository, err := repo.Open(dir, a.LookupEnv); err == nil { // otherwise there are no named prompts
+	if repository, err := repo.Open(dir, a.Environ); err == nil { // otherwise there are no named prompts
 		r.opts.prompt.Root = repository.WorkTree
 	}
 	waiting := func() { fmt.Fprintln(a.Err, "waiting for the prompt") } //nolint:errcheck // a courtesy

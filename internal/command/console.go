@@ -119,7 +119,7 @@ func (c *Console) Interactive() bool {
 // dir itself may hold a project file.
 func (c *Console) Settings(dir string) config.Options {
 	o := config.Options{Env: c.Environ, Home: c.Home(), WorkingDir: dir}
-	if r, err := repo.Open(dir, c.LookupEnv); err == nil {
+	if r, err := repo.Open(dir, c.Environ); err == nil {
 		o.RepositoryRoot, o.MainTree = r.WorkTree, repo.First(r.Family)
 	}
 	return o

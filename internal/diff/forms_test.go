@@ -219,7 +219,7 @@ func TestOpenRefuses(t *testing.T) {
 			s.git("config", "core.repositoryFormatVersion", "1")
 			s.git("config", "extensions.refStorage", "reftable")
 		}, func(err error) bool {
-			return errors.As(err, new(*repo.UnsupportedError)) && strings.Contains(err.Error(), "reftable")
+			return errors.As(err, new(*repo.UnsupportedError)) && strings.Contains(err.Error(), "refstorage")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -117,15 +117,6 @@ func (s *sandbox) initialized() *sandbox {
 	return s
 }
 
-func (s *sandbox) lookup(name string) (string, bool) {
-	for _, pair := range s.env {
-		if key, value, _ := strings.Cut(pair, "="); key == name {
-			return value, true
-		}
-	}
-	return "", false
-}
-
 // Run implements diff.Git.
 func (s *sandbox) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
 	return s.run(ctx, c.Dir, c.Env, c.Stdin, c.Args...)
@@ -215,7 +206,7 @@ func keeping(times bool) func(dir string) scan.Clock {
 
 func (s *sandbox) options() diff.Options {
 	unsynced := func(*os.File) error { return nil } // power cuts are tested elsewhere
-	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note, Clock: s.clock, Sync: unsynced}
+	return diff.Options{Environ: s.env, Now: s.now, Git: s, Note: s.note, Clock: s.clock, Sync: unsynced}
 }
 
 func (s *sandbox) note(what string) {

@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/diff/index"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/file"
+	"codeloops/internal/proc"
 	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
@@ -38,16 +39,16 @@ type gitRunner struct {
 }
 
 // foundBelow reports whether git finds a repository from the root of its work tree.
-func foundBelow(r *repo.Repository, env repo.Env) bool {
+func foundBelow(r *repo.Repository, environ []string) bool {
 	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE"} {
-		if _, ok := env(name); ok { // it may be relative
+		if _, ok := proc.LookupEnv(environ, name); ok { // it may be relative
 			return false
 		}
 	}
 	if r.GitDir == filepath.Join(r.WorkTree, ".git") {
 		return true
 	}
-	at, err := repo.Open(r.WorkTree, env)
+	at, err := repo.Open(r.WorkTree, environ)
 	return err == nil && at.GitDir == r.GitDir && at.WorkTree == r.WorkTree
 }
 

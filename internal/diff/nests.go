@@ -96,7 +96,7 @@ func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, 
 		if w.base == nil || digestOf(r.InfoExclude()) == w.setupThen[w.nameOf(r.InfoExclude())] {
 			o.InfoExclude = r.InfoExclude() // no changed one may hide files
 		}
-		x, err := index.Read(r.IndexFile())
+		x, err := index.Read(r.IndexFile)
 		if err != nil {
 			warnings = append(warnings, wording.NameIn(fmt.Sprintf(
 				"cannot read the index of the repository %s: %v; files that it ignores and tracks are not seen", path, err), path))

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
 
@@ -31,7 +30,7 @@ const skipped = "skip-worktree"
 func (o overrides) add(name, digest, says string) { o.setup[name], o.says[name] = digest, says }
 
 // overridesOf returns the overrides of a repository after a scan.
-func (w *watcher) overridesOf(r *repo.Repository) overrides {
+func (w *watcher) overridesOf(r opened) overrides {
 	all := overrides{make(setup), make(map[string]string)}
 	for _, e := range r.Config.Entries() {
 		if _, known := all.setup[e.Key]; !known && Overrides(e.Key) {
@@ -60,7 +59,7 @@ func (w *watcher) overridesOf(r *repo.Repository) overrides {
 
 const theHook = "the hook "
 
-func (p *place) addHooks(all overrides, r *repo.Repository) {
+func (p *place) addHooks(all overrides, r opened) {
 	dir, set, err := r.Config.Path("core.hooksPath")
 	switch {
 	case err != nil || !set:

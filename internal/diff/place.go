@@ -71,12 +71,27 @@ type seen struct {
 	cutSince  []string   // the files in it that [watcher.asBefore] has added, sorted
 	tracked   tracked
 	rules     *ignore.Rules
-	how       attr.Conversion  // of files
-	opened    *repo.Repository // with the settings of then
+	how       attr.Conversion // of files
+	opened    opened
 	nests     nests
 	elsewhere string // the git directory that git finds, if it is another one
 	// withheld are the files whose content is not shown, see [capture.exposed]. It is replaced, never changed.
 	withheld map[string]bool
+}
+
+// An opened is a repository with the settings that it has at some time.
+type opened struct {
+	*repo.Repository
+	*repo.Config
+}
+
+func openedAt(dir string, environ []string) (opened, error) {
+	r, err := repo.Open(dir, environ)
+	if err != nil {
+		return opened{}, err
+	}
+	settings, err := r.Config()
+	return opened{r, settings}, err
 }
 
 // A watcher scans a work tree repeatedly.

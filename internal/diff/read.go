@@ -121,7 +121,7 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 
 // readIndex reads the index, and parses it if it has changed.
 func (w *watcher) readIndex(ctx context.Context) error {
-	at := w.repo.IndexFile()
+	at := w.repo.IndexFile
 	x, mark, err := index.ReadNew(at, w.tracked.from)
 	if errors.Is(err, index.ErrExtension) {
 		x, err = w.indexByGit(ctx, at)
@@ -134,7 +134,7 @@ func (w *watcher) readIndex(ctx context.Context) error {
 	return err
 }
 
-func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c attr.Conversion, err error) {
+func (w *watcher) conversion(ctx context.Context, r opened) (c attr.Conversion, err error) {
 	if c.Settings, err = attr.SettingsOf(r.Config); err != nil {
 		return c, err
 	}
@@ -142,9 +142,9 @@ func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c attr.Co
 	if err != nil {
 		return c, err
 	}
-	files, err := r.AttributesFiles()
+	system, user, err := r.AttributesFiles()
 	c.Reader = attr.New(attr.Options{
-		WorkTree: w.Root(), System: files.System, User: files.User, Info: files.Info,
+		WorkTree: w.Root(), System: system, User: user, Info: r.InfoAttributes(),
 		IgnoreCase: fs.IgnoreCase, FromIndex: w.contents(ctx, w.tracked.root),
 	})
 	return c, err
@@ -164,10 +164,10 @@ func (p *place) contents(ctx context.Context, state *scan.Dir) func(name string)
 
 // reopen reads the configuration again. The directory that the session began in may be gone by
 // now, or be part of another repository.
-func (w *watcher) reopen() (*repo.Repository, error) {
-	found, err := repo.Open(w.dir, w.options.Env)
+func (w *watcher) reopen() (opened, error) {
+	found, err := openedAt(w.dir, w.options.Environ)
 	if err != nil {
-		found, err = repo.Open(w.Root(), w.options.Env)
+		found, err = openedAt(w.Root(), w.options.Environ)
 	}
 	switch {
 	case err == nil && found.GitDir == w.GitDir() && found.WorkTree == w.Root():
@@ -176,7 +176,7 @@ func (w *watcher) reopen() (*repo.Repository, error) {
 	case err == nil && found.GitDir != w.GitDir():
 		w.elsewhere = found.GitDir
 	}
-	r, err := repo.Open(w.Root(), w.environment(w.GitDir(), w.Root()))
+	r, err := openedAt(w.Root(), w.environment(w.GitDir(), w.Root()))
 	if errors.Is(err, ErrNotRepository) {
 		err = w.lost()
 	}
@@ -192,18 +192,8 @@ func (p *place) lost() error {
 }
 
 // environment returns the user's environment, with variables that name a given repository.
-func (p *place) environment(gitDir, workTree string) repo.Env {
-	return func(name string) (string, bool) {
-		switch {
-		case name == "GIT_DIR":
-			return gitDir, true
-		case name == "GIT_WORK_TREE":
-			return workTree, true
-		case repo.NamesRepository(name):
-			return "", false
-		}
-		return p.options.Env(name)
-	}
+func (p *place) environment(gitDir, workTree string) []string {
+	return append(repo.WithoutRepository(p.options.Environ), "GIT_DIR="+gitDir, "GIT_WORK_TREE="+workTree)
 }
 
 // marks are the entries of an index that have a mark in common.

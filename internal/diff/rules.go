@@ -11,12 +11,11 @@ import (
 
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
 
 // originOf returns the sources of ignore rules outside the work tree.
-func originOf(r *repo.Repository) (o ignore.Options, err error) {
+func originOf(r opened) (o ignore.Options, err error) {
 	o.InfoExclude = r.InfoExclude()
 	if o.IgnoreCase, err = r.Config.Bool("core.ignoreCase", false); err != nil {
 		return o, err
@@ -75,7 +74,7 @@ func (t *Tree) Counts(file string) (bool, error) {
 	if first, _, _ := strings.Cut(filepath.ToSlash(name), "/"); err != nil || !filepath.IsLocal(name) || first == ".git" {
 		return false, nil //nolint:nilerr // it is elsewhere
 	}
-	o, err := originOf(t.repo)
+	o, err := originOf(t.opened)
 	o.WorkTree = t.Root()
 	return err == nil && !ignore.New(o).Ignored(filepath.ToSlash(name)), err
 }

@@ -20,7 +20,7 @@ type setup map[string]string
 
 // setupOf returns the setup of a repository. For a file that cannot be read, it has a digest of the
 // error.
-func (w *watcher) setupOf(r *repo.Repository) setup {
+func (w *watcher) setupOf(r opened) setup {
 	s := make(setup)
 	for _, e := range r.Config.Entries() {
 		if decides(e.Key) {
@@ -31,8 +31,8 @@ func (w *watcher) setupOf(r *repo.Repository) setup {
 		s[path+" in the index"] = id.String()
 	}
 	excludes, _ := r.ExcludesFile() // the scan reports errors
-	attributes, _ := r.AttributesFiles()
-	for _, path := range []string{r.InfoExclude(), excludes, attributes.Info, attributes.User, attributes.System} {
+	system, user, _ := r.AttributesFiles()
+	for _, path := range []string{r.InfoExclude(), excludes, r.InfoAttributes(), user, system} {
 		s.addFile(w.nameOf(path), path)
 	}
 	return s

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"codeloops/internal/repo"
 )
 
 // TestSharedMode: core.sharedRepository determines the permissions of files.
@@ -30,7 +28,7 @@ func TestSharedMode(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r, err := repo.Open(dir, func(string) (string, bool) { return "", false })
+		r, err := openedAt(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

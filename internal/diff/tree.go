@@ -59,11 +59,11 @@ type Git = store.Git
 // A GitCall is one run of the git program.
 type GitCall = store.Call
 
-// Options configure a [Tree]. Env and Now must be set.
+// Options configure a [Tree]. Now must be set.
 type Options struct {
-	Env func(name string) (value string, ok bool) // as os.LookupEnv
-	Now func() time.Time                          // the clock of the file system
-	Git Git                                       // nil: what needs it fails
+	Environ []string
+	Now     func() time.Time // the clock of the file system
+	Git     Git              // nil: what needs it fails
 	// Note is called once for each purpose that the git program is run for, possibly from
 	// several goroutines. May be nil.
 	Note func(string)
@@ -102,7 +102,7 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 }
 
 func open(dir string, o Options) (*Tree, error) {
-	r, err := repo.Open(dir, o.Env)
+	r, err := openedAt(dir, o.Environ)
 	if err != nil {
 		return nil, err
 	}
@@ -117,18 +117,18 @@ func open(dir string, o Options) (*Tree, error) {
 	t := &Tree{watcher: watcher{place: place{
 		options: o,
 		dir:     dir,
-		repo:    r,
+		repo:    r.Repository,
 		shared:  mode,
-		clock:   clockOf(r, o.Clock),
+		clock:   clockOf(r.Repository, o.Clock),
 		git:     &gitRunner{git: o.Git, note: o.Note},
 	}}}
 	t.states, t.recalled, t.disk.raw = make(map[string]*scan.Dir), make(map[string]checkpoint.Kept), make(map[string]checkpoint.Raw)
-	t.head, t.nests.at = head, &t.place
-	if !foundBelow(r, o.Env) {
-		t.git.lead(r, dir)
+	t.head, t.nests.at, t.opened = head, &t.place, r
+	if !foundBelow(r.Repository, o.Environ) {
+		t.git.lead(r.Repository, dir)
 	}
 	t.store = store.New(store.Options{
-		ObjectsDir: r.ObjectsDir(), Git: o.Git, Sync: o.Sync,
+		ObjectsDir: r.ObjectsDir, Git: o.Git, Sync: o.Sync,
 		Dir: r.WorkTree, Promised: t.git.purpose("to read objects of a partial clone"),
 	})
 	return t, nil

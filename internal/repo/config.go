@@ -2,27 +2,87 @@ package repo
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"codeloops/internal/proc"
 )
 
 // An Entry is one setting, in the order in which git applies them.
 type Entry struct {
 	Key      string // section and name in lower case, subsection as written
 	Value    string
-	Implicit bool   // "name" alone, without "=": true as a boolean
-	Origin   string // the file; "" for the environment
+	Implicit bool // "name" alone, without "=": true as a boolean
 }
 
-// A Config is the whole configuration of a repository. Keys are like "core.autocrlf" or
+// A Config is the whole configuration of a repository, or that of one file. Keys are like "core.autocrlf" or
 // "filter.<driver>.clean"; only in the subsection does case matter. A Config does not change.
 type Config struct {
-	entries []Entry
-	env     Env
+	entries  []Entry
+	workTree string
+	environ  []string
+}
+
+// Config reads the configuration that git uses in the repository.
+func (r *Repository) Config() (*Config, error) {
+	out, err := ask(r.dir, r.environ, nil, "config", "--list", "-z")
+	if err != nil {
+		return nil, unreadable(r.dir, err)
+	}
+	c := &Config{entriesOf(string(out)), r.WorkTree, r.environ}
+	last := len(c.entries) - 1 // which ask has added
+	c.entries = c.entries[:max(last, 0)]
+	return c, nil
+}
+
+// Parse reads the text of one configuration file, without its includes.
+func Parse(text []byte) (*Config, error) {
+	dir := string(filepath.Separator) // any that exists
+	out, err := ask(dir, nil, text, "config", "--file", "-", "--no-includes", "--list", "-z")
+	if err != nil {
+		return nil, unreadable(dir, err)
+	}
+	return &Config{entries: entriesOf(string(out))}, nil
+}
+
+// A SyntaxError is a malformed configuration file, which git rejects.
+type SyntaxError struct {
+	File string // "" if git does not name it
+	Says string
+}
+
+func (e *SyntaxError) Error() string {
+	return "read the git configuration: git says " + strconv.Quote(e.Says)
+}
+
+// unreadable returns the error for a configuration that git, run in dir, has failed to read.
+func unreadable(dir string, err error) error {
+	exit, said := errors.AsType[*proc.ExitError](err)
+	if !said {
+		return fmt.Errorf("read the git configuration: %w", err)
+	}
+	says, _, _ := strings.Cut(strings.TrimPrefix(exit.Stderr, "fatal: "), "\n")
+	_, file, named := strings.Cut(says, " in file ")
+	if named && !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	return &SyntaxError{file, says}
+}
+
+// entriesOf parses what `git config --list -z` prints.
+func entriesOf(out string) (entries []Entry) {
+	for one := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if key, value, set := strings.Cut(one, "\n"); key != "" {
+			entries = append(entries, Entry{key, value, !set})
+		}
+	}
+	return entries
 }
 
 // Entries returns all settings; later ones override earlier ones. The caller must not change them.
@@ -70,19 +130,74 @@ func (c *Config) Bool(key string, def bool) (bool, error) {
 	return b, nil
 }
 
-// Path returns the value of key with "~" and "~user" expanded, and whether it is set.
+// Path returns the value of key with "~" and "~user" expanded, and whether it is set. A relative path is one from
+// the root of the work tree.
 func (c *Config) Path(key string) (path string, ok bool, err error) {
 	e, ok := c.lookup(key)
-	if !ok {
+	switch {
+	case !ok:
 		return "", false, nil
+	case e.Implicit:
+		return "", true, e.bad("a path")
+	case e.Value == "":
+		return "", true, nil
 	}
-	path, err = expand(e, c.env)
+	if path, err = expand(e, c.environ); err == nil && !filepath.IsAbs(path) {
+		path = filepath.Join(c.workTree, path)
+	}
 	return path, true, err
+}
+
+// ExcludesFile returns the path of the user's ignore rules, which need not exist, or "".
+func (c *Config) ExcludesFile() (string, error) { return c.userFile("core.excludesFile", "ignore") }
+
+// AttributesFiles returns where git looks for attributes outside the work tree, the repository's own aside. The files
+// need not exist, and may be "".
+func (c *Config) AttributesFiles() (system, user string, err error) {
+	if no, _ := parseBool(proc.Getenv(c.environ, "GIT_ATTR_NOSYSTEM")); !no {
+		system = systemFile(c.environ, "gitattributes")
+	}
+	user, err = c.userFile("core.attributesFile", "attributes")
+	return system, user, err
+}
+
+// userFile returns the path in a setting, or else the default path of the user's file, "" without a home directory.
+func (c *Config) userFile(key, name string) (string, error) {
+	path, ok, err := c.Path(key)
+	if err != nil || ok {
+		return path, err
+	}
+	if dir := proc.Getenv(c.environ, "XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git", name), nil
+	}
+	if dir := home(c.environ); dir != "" {
+		return filepath.Join(dir, ".config", "git", name), nil
+	}
+	return "", nil
+}
+
+// home returns the user's home directory, or "".
+func home(environ []string) string {
+	if dir := proc.Getenv(environ, "HOME"); dir != "" || os.PathSeparator == '/' {
+		return dir
+	}
+	return proc.Getenv(environ, "USERPROFILE")
+}
+
+// systemFile returns the path of a file of the git installation, in the default location.
+func systemFile(environ []string, name string) string {
+	if os.PathSeparator == '/' {
+		return filepath.Join("/etc", name)
+	}
+	if dir := proc.Getenv(environ, "ProgramFiles"); dir != "" {
+		return filepath.Join(dir, "Git", "etc", name)
+	}
+	return ""
 }
 
 // bad returns the error for an invalid value.
 func (e Entry) bad(want string) error {
-	return fmt.Errorf("git configuration %s = %q in %s is not %s", e.Key, e.Value, cmp.Or(e.Origin, "the environment"), want)
+	return fmt.Errorf("git configuration %s = %q is not %s", e.Key, e.Value, want)
 }
 
 // canonical returns a key in the case that entries use.
@@ -102,40 +217,18 @@ func parseBool(s string) (b, ok bool) {
 	case "false", "no", "off", "":
 		return false, true
 	}
-	n, ok := parseInt(s)
-	return n != 0, ok
+	n, err := strconv.ParseInt(s, 0, 64)
+	return n != 0, err == nil
 }
 
-// parseInt parses a number with an optional suffix. It reports false also on overflow.
-func parseInt(s string) (n int64, ok bool) {
-	unit := int64(1)
-	if s != "" {
-		if i := strings.IndexByte("kKmMgG", s[len(s)-1]); i >= 0 {
-			unit, s = 1<<(10*(i/2+1)), s[:len(s)-1]
-		}
-	}
-	if strings.Contains(s, "_") {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimLeft(s, " \t\n\r"), 0, 64)
-	if err != nil || n*unit/unit != n {
-		return 0, false
-	}
-	return n * unit, true
-}
-
-// expand returns the value of e as a path, with a leading "~" expanded. A relative path stays
-// relative.
-func expand(e Entry, env Env) (string, error) {
-	if e.Implicit {
-		return "", e.bad("a path")
-	}
+// expand returns the value of e as a path, with a leading "~" expanded.
+func expand(e Entry, environ []string) (string, error) {
 	rest, ok := strings.CutPrefix(e.Value, "~")
 	if !ok {
 		return e.Value, nil
 	}
 	name, rest, _ := strings.Cut(rest, "/")
-	dir := home(env)
+	dir := home(environ)
 	if name != "" {
 		u, err := user.Lookup(name)
 		if err != nil {
@@ -143,8 +236,5 @@ func expand(e Entry, env Env) (string, error) {
 		}
 		dir = u.HomeDir
 	}
-	if dir == "" {
-		return "", fmt.Errorf("expand %s = %q: no home directory", e.Key, e.Value)
-	}
-	return filepath.Join(dir, rest), nil
+	return filepath.Join(cmp.Or(dir, "/"), rest), nil
 }

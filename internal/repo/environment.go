@@ -1,99 +1,11 @@
 package repo
 
 import (
-	"fmt"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"codeloops/internal/proc"
 )
-
-// environment adds the settings in GIT_CONFIG_COUNT with its numbered variables, then those in
-// GIT_CONFIG_PARAMETERS, with which `git -c` passes settings to the programs that it runs.
-func (l *loader) environment() error {
-	numbered, err := l.numbered()
-	if err != nil {
-		return err
-	}
-	parameters, err := parameters(l.env.get("GIT_CONFIG_PARAMETERS"))
-	if err != nil {
-		return err
-	}
-	return l.add(append(numbered, parameters...))
-}
-
-func (l *loader) numbered() ([]Entry, error) {
-	text := l.env.get("GIT_CONFIG_COUNT")
-	if text == "" {
-		return nil, nil
-	}
-	count, err := strconv.Atoi(text)
-	if err != nil || count < 0 {
-		return nil, fmt.Errorf("GIT_CONFIG_COUNT is %q, not a count", text)
-	}
-	var entries []Entry
-	for i := range count {
-		keyName, valueName := "GIT_CONFIG_KEY_"+strconv.Itoa(i), "GIT_CONFIG_VALUE_"+strconv.Itoa(i)
-		key, okKey := l.env(keyName)
-		value, okValue := l.env(valueName)
-		if !okKey || !okValue || !strings.Contains(key, ".") {
-			return nil, fmt.Errorf("GIT_CONFIG_COUNT is %d, but %s with %s is not a setting", count, keyName, valueName)
-		}
-		entries = append(entries, Entry{Key: canonical(key), Value: value})
-	}
-	return entries, nil
-}
-
-// parameters parses 'key'='value' and 'key=value', separated by spaces and quoted as in a shell.
-func parameters(text string) ([]Entry, error) {
-	var entries []Entry
-	malformed := fmt.Errorf("GIT_CONFIG_PARAMETERS is malformed: %q", text)
-	for rest := strings.TrimLeft(text, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
-		key, after, ok := unquote(rest)
-		if !ok {
-			return nil, malformed
-		}
-		e := Entry{Key: key, Implicit: true}
-		if after, ok = strings.CutPrefix(after, "="); ok {
-			e.Implicit = after == "" || after[0] == ' '
-			if !e.Implicit {
-				if e.Value, after, ok = unquote(after); !ok {
-					return nil, malformed
-				}
-			}
-		} else if key, value, ok := strings.Cut(key, "="); ok {
-			e = Entry{Key: key, Value: value}
-		}
-		if after != "" && after[0] != ' ' {
-			return nil, malformed
-		}
-		e.Key = canonical(e.Key)
-		entries = append(entries, e)
-		rest = after
-	}
-	return entries, nil
-}
-
-// unquote parses a word in single quotes at the start of s, and returns the rest. Outside the quotes
-// it can have \' and \!.
-func unquote(s string) (word, rest string, ok bool) {
-	var b strings.Builder
-	for {
-		if s, ok = strings.CutPrefix(s, "'"); !ok {
-			return "", "", false
-		}
-		part, after, ok := strings.Cut(s, "'")
-		if !ok {
-			return "", "", false
-		}
-		b.WriteString(part)
-		if len(after) < 3 || after[0] != '\\' || after[1] != '\'' && after[1] != '!' || after[2] != '\'' {
-			return b.String(), after, true
-		}
-		b.WriteByte(after[1])
-		s = after[2:]
-	}
-}
 
 // NamesRepository reports whether an environment variable tells git which repository, or which
 // part of one, to use. Variables with settings do not.
@@ -129,19 +41,14 @@ func WithoutOwn(dir string, env []string) []string {
 	if len(without) == len(env) {
 		return env
 	}
-	named, err := find(dir, lookup(env))
+	named, err := find(dir, env)
 	if err != nil {
 		return env
 	}
-	found, err := find(dir, lookup(without))
-	if err != nil || named.gitDir != found.gitDir || named.commonDir != found.commonDir || named.objects != found.objects {
+	found, err := find(dir, without)
+	other := err != nil || named.GitDir != found.GitDir || named.CommonDir != found.CommonDir || named.ObjectsDir != found.ObjectsDir
+	if _, tree := proc.LookupEnv(env, "GIT_WORK_TREE"); other || tree && named.WorkTree != found.WorkTree {
 		return env
-	}
-	if tree := lookup(env).get("GIT_WORK_TREE"); tree != "" {
-		own, err := Open(dir, lookup(without))
-		if resolved, e := filepath.EvalSymlinks(join(named.start, tree)); err != nil || e != nil || own.WorkTree != resolved {
-			return env
-		}
 	}
 	return without
 }
@@ -153,16 +60,4 @@ func setByGit(variable string) bool {
 		return false // the user's
 	}
 	return NamesRepository(variable)
-}
-
-// lookup looks a variable up; the last of a name counts.
-func lookup(env []string) Env {
-	return func(name string) (value string, ok bool) {
-		for _, entry := range env {
-			if rest, is := strings.CutPrefix(entry, name+"="); is {
-				value, ok = rest, true
-			}
-		}
-		return value, ok
-	}
 }

@@ -45,18 +45,18 @@ func (s *sandbox) with(vars map[string]string) *sandbox {
 	return &c
 }
 
-func (s *sandbox) env(name string) (string, bool) {
-	v, ok := s.vars[name]
-	return v, ok
+func (s *sandbox) environ() (environ []string) {
+	for name, value := range s.vars {
+		environ = append(environ, name+"="+value)
+	}
+	return environ
 }
 
 // try runs git in dir and returns its output.
 func (s *sandbox) try(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	for k, v := range s.vars {
-		cmd.Env = append(cmd.Env, k+"="+v)
-	}
+	cmd.Env = s.environ()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

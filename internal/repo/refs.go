@@ -99,7 +99,7 @@ func (r *Repository) loose(name string) (ref, error) {
 		}
 		return ref{target: target}, nil
 	}
-	if !startsWithID(text) || len(text) > idLen && !isSpace(int(text[idLen])) {
+	if !startsWithID(text) || len(text) > idLen && !strings.ContainsRune(" \t\r\n", rune(text[idLen])) {
 		return ref{}, errBadRef
 	}
 	return ref{commit: strings.ToLower(text[:idLen])}, nil

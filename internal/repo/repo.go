@@ -1,13 +1,19 @@
-// Package repo finds the git repository of a directory and reads its settings, without running
-// git. It follows gitrepository-layout(5), git-config(1) and git-worktree(1). It never executes
-// anything that the repository or its configuration names.
+// Package repo finds the git repository of a directory, and reads its settings and references. Git answers, and
+// what it is asked runs nothing that the repository or its configuration names.
 package repo
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/git"
+	"codeloops/internal/proc"
 )
 
 // Errors of [Open].
@@ -16,38 +22,33 @@ var (
 	ErrBare          = errors.New("git repository has no work tree")
 )
 
-// An UnsupportedError is a repository in a format that this package cannot read: with another hash
-// function, another ref storage, or an unknown extension.
+// An UnsupportedError is a repository in a format that git, or codeloops, cannot read: with another hash function,
+// another ref storage, or an unknown extension.
 type UnsupportedError struct {
-	GitDir string
-	Key    string // of the configuration, as in "extensions.objectformat"
-	Value  string
+	Dir  string
+	Says string // as in "its object format is sha256"
 }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("git repository %s has the unsupported setting %s = %s", e.GitDir, e.Key, e.Value)
+	return fmt.Sprintf("the git repository of %s is not supported: %s", e.Dir, e.Says)
 }
 
 // Hint says what to do about it: a clone has the same hash function, but not the same ref storage.
 func (e *UnsupportedError) Hint() string {
-	switch e.Key {
-	case "extensions.objectformat":
+	switch {
+	case strings.HasPrefix(e.Says, objectFormat):
 		return "work in a copy with SHA-1: git init --object-format=sha1 -b $(git branch --show-current) ../copy && " +
 			"git fast-export --all | git -C ../copy fast-import && git -C ../copy reset --hard"
-	case "extensions.refstorage":
+	case strings.HasPrefix(e.Says, refFormat), strings.HasSuffix(e.Says, "refstorage"): // an older git
 		return "convert it (git refs migrate --ref-format=files), or work in a clone: git clone --ref-format=files"
 	}
 	return "work in a clone of it: git clone"
 }
 
-// An Env looks up an environment variable, as [os.LookupEnv] does.
-type Env func(name string) (value string, ok bool)
-
-// get returns the value of a variable, or "" if it is not set.
-func (e Env) get(name string) string {
-	v, _ := e(name)
-	return v
-}
+const (
+	objectFormat = "its object format is "
+	refFormat    = "its ref format is "
+)
 
 // OwnDir is the directory, in a common git directory, with those of tasks: a work tree in which an agent works on a task
 // shares only objects with the user's.
@@ -56,38 +57,122 @@ const OwnDir = "codeloops-own"
 // A Repository is a git repository with a work tree. Its paths are absolute and free of symbolic
 // links. It does not change after Open.
 type Repository struct {
-	WorkTree  string
-	GitDir    string // with what this work tree has for itself: HEAD, index
-	CommonDir string // with what all work trees share: objects, refs, config, info
-	Family    string // the CommonDir of the user's work tree, which differs from that of a task
-	Config    *Config
-	env       Env
+	WorkTree   string
+	GitDir     string // with what this work tree has for itself: HEAD, index
+	CommonDir  string // with what all work trees share: objects, refs, config, info
+	Family     string // the CommonDir of the user's work tree, which differs from that of a task
+	ObjectsDir string // the object store
+	IndexFile  string // which need not exist
+
+	dir     string // where it was opened
+	environ []string
 }
 
-// Open finds the repository that git would use in dir and reads its configuration. The error
-// wraps ErrNotRepository, ErrBare, an [*UnsupportedError] or a [*SyntaxError], or says what
-// could not be read.
-func Open(dir string, env Env) (*Repository, error) {
-	p, err := find(dir, env)
+// Open finds the repository that git would use in dir. The error wraps [ErrNotRepository], [ErrBare] or an
+// [*UnsupportedError], or is what git says.
+func Open(dir string, environ []string) (*Repository, error) {
+	r, err := find(dir, environ)
+	if err == nil && r.WorkTree == "" {
+		return nil, fmt.Errorf("%s: %w", r.GitDir, ErrBare)
+	}
+	return r, err
+}
+
+// find is Open also for a repository without a work tree.
+func find(dir string, environ []string) (*Repository, error) {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	f, err := readFormat(p)
-	if err != nil {
-		return nil, err
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("find the git repository of %s: %w", dir, err)
 	}
-	r := &Repository{GitDir: p.gitDir, CommonDir: p.commonDir, Family: p.commonDir, env: env}
-	if up := filepath.Dir(p.commonDir); filepath.Base(up) == OwnDir {
+	out, err := ask(dir, environ, nil, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--git-path", "objects",
+		"--git-path", "index", "--show-object-format", "--show-ref-format", "--show-toplevel") // the last fails in a bare repository
+	lines := strings.Split(string(out), "\n")
+	const want = 6
+	if len(lines) < want || err != nil && !strings.Contains(err.Error(), "must be run in a work tree") {
+		return nil, refusal(dir, environ, err)
+	}
+	switch {
+	case strings.HasPrefix(lines[0], "--"): // git prints options that it does not know
+		return nil, git.ErrOld
+	case lines[4] != "sha1":
+		return nil, &UnsupportedError{dir, objectFormat + lines[4]}
+	case lines[5] == "reftable": // an older git prints the option
+		return nil, &UnsupportedError{dir, refFormat + lines[5]}
+	}
+	r := &Repository{GitDir: lines[0], CommonDir: lines[1], ObjectsDir: lines[2], IndexFile: lines[3], dir: dir, environ: environ}
+	if err == nil {
+		r.WorkTree = lines[want]
+	}
+	for _, path := range []*string{&r.WorkTree, &r.GitDir, &r.CommonDir, &r.ObjectsDir, &r.IndexFile} {
+		*path = filepath.FromSlash(*path)
+	}
+	r.Family = r.CommonDir
+	if up := filepath.Dir(r.CommonDir); filepath.Base(up) == OwnDir {
 		r.Family = filepath.Dir(up)
 	}
-	if r.WorkTree, err = workTree(p, f, env); err != nil {
-		return nil, err
-	}
-	l := loader{env: env, gitDirs: []string{p.gitDir, p.lexical}, commonDir: p.commonDir, worktreeConfig: f.worktreeConfig}
-	if r.Config, err = l.load(); err != nil {
-		return nil, err
-	}
 	return r, nil
+}
+
+// refusal returns the error for a directory in which git finds no repository that it can read.
+func refusal(dir string, environ []string, err error) error {
+	exit, said := errors.AsType[*proc.ExitError](err)
+	if !said {
+		return fmt.Errorf("find the git repository of %s: %w", dir, err)
+	}
+	says, _, _ := strings.Cut(strings.TrimPrefix(exit.Stderr, "fatal: "), "\n")
+	if rest, is := strings.CutPrefix(exit.Stderr, "fatal: unknown repository extension found:"); is {
+		says = "unknown extension " + strings.TrimSpace(rest)
+	}
+	named := proc.Getenv(environ, "GIT_DIR")
+	switch {
+	case strings.HasPrefix(says, "bad config"):
+		return unreadable(dir, err)
+	case strings.HasPrefix(says, "not a git repository (or any"):
+		return fmt.Errorf("%s, like the directories above it, is %w", dir, ErrNotRepository)
+	case strings.HasPrefix(says, "not a git repository") && named != "":
+		return &misleadError{named}
+	case strings.HasPrefix(says, "not a git repository"), strings.HasPrefix(says, "invalid gitfile format"):
+		return fmt.Errorf("%s is %w: git says %q", dir, ErrNotRepository, says)
+	case strings.HasPrefix(says, "unknown extension"), strings.Contains(says, "git repo version"):
+		return &UnsupportedError{dir, says}
+	}
+	return fmt.Errorf("find the git repository of %s: git says %q", dir, says)
+}
+
+// A misleadError is a GIT_DIR that leads to no repository.
+type misleadError struct{ to string }
+
+func (e *misleadError) Error() string {
+	return fmt.Sprintf("GIT_DIR is %s: %v", e.to, ErrNotRepository)
+}
+
+func (e *misleadError) Unwrap() error { return ErrNotRepository }
+
+// Hint says what to do about it.
+func (e *misleadError) Hint() string { return "the variable GIT_DIR says so: unset it" }
+
+// patience limits how long git may take: a pipe in place of a configuration file would hold it up for ever.
+const patience = 10 * time.Second
+
+// ask runs git in a directory. It does not matter who owns the repository, as nothing of it runs.
+//
+//nolint:contextcheck // it takes milliseconds, or ends by itself
+func ask(dir string, environ []string, stdin []byte, args ...string) ([]byte, error) {
+	program, err := git.Program()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("git did not answer: is a pipe in the place of one of its files?"))
+	defer cancel()
+	return proc.Output(ctx, proc.Call{Invocation: proc.Invocation{
+		Argv:  append([]string{program, "-c", "safe.directory=*"}, args...),
+		Dir:   dir,
+		Env:   slices.Concat(environ, []string{"PWD=" + dir, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"}),
+		Stdin: stdin,
+	}})
 }
 
 // First returns the root of the first work tree of a repository, which the user made it with, given the git directory
@@ -102,119 +187,8 @@ func First(family string) string {
 // At is a repository of which only the references are read: those that work trees share.
 func At(commonDir string) *Repository { return &Repository{GitDir: commonDir, CommonDir: commonDir} }
 
-// workTree returns the root of the work tree of the repository at p.
-func workTree(p place, f format, env Env) (string, error) {
-	root := p.root
-	switch explicit := env.get("GIT_WORK_TREE"); {
-	case explicit != "":
-		root = join(p.start, explicit)
-	case f.bare:
-		return "", fmt.Errorf("%s: %w", p.gitDir, ErrBare)
-	case f.workTree != "":
-		root = join(p.gitDir, f.workTree)
-	case root == "":
-		return "", fmt.Errorf("%s: %w", p.start, ErrBare)
-	}
-	resolved, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return "", fmt.Errorf("find the work tree of %s: %w", p.gitDir, err)
-	}
-	return resolved, nil
-}
-
-// join resolves path against base unless it is absolute.
-func join(base, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(base, path)
-}
-
-// IndexFile returns the path of the index, which need not exist.
-func (r *Repository) IndexFile() string {
-	if path := r.env.get("GIT_INDEX_FILE"); path != "" {
-		return join(r.WorkTree, path)
-	}
-	return filepath.Join(r.GitDir, "index")
-}
-
-// ObjectsDir returns the path of the object store.
-func (r *Repository) ObjectsDir() string {
-	if path := r.env.get("GIT_OBJECT_DIRECTORY"); path != "" {
-		return join(r.WorkTree, path)
-	}
-	return filepath.Join(r.CommonDir, "objects")
-}
-
-// ExcludesFile returns the path of the user's ignore rules, which need not exist, or "".
-func (r *Repository) ExcludesFile() (string, error) {
-	return r.userFile("core.excludesFile", "ignore")
-}
+// InfoAttributes returns the path of the repository's own attributes, which need not exist.
+func (r *Repository) InfoAttributes() string { return filepath.Join(r.CommonDir, "info", "attributes") }
 
 // InfoExclude returns the path of the repository's ignore rules, which need not exist.
 func (r *Repository) InfoExclude() string { return filepath.Join(r.CommonDir, "info", "exclude") }
-
-// AttributesFiles are the paths of the attributes files outside the work tree. They need not exist,
-// and may be "".
-type AttributesFiles struct {
-	System, User, Info string
-}
-
-// AttributesFiles returns where git looks for attributes outside the work tree.
-func (r *Repository) AttributesFiles() (AttributesFiles, error) {
-	user, err := r.userFile("core.attributesFile", "attributes")
-	files := AttributesFiles{User: user, Info: filepath.Join(r.CommonDir, "info", "attributes")}
-	if no, _ := parseBool(r.env.get("GIT_ATTR_NOSYSTEM")); !no {
-		files.System = systemFile(r.env, "gitattributes")
-	}
-	return files, err
-}
-
-// userFile returns the path in a setting, or else the default path of the user's file.
-func (r *Repository) userFile(key, name string) (string, error) {
-	path, ok, err := r.Config.Path(key)
-	if err != nil {
-		return "", err
-	}
-	if !ok {
-		return userFile(r.env, name), nil
-	}
-	if path == "" {
-		return "", nil
-	}
-	return join(r.WorkTree, path), nil
-}
-
-// userFile returns the path of a file in the user's configuration directory for git, or "" without a
-// home directory.
-func userFile(env Env, name string) string {
-	if dir := env.get("XDG_CONFIG_HOME"); dir != "" {
-		return filepath.Join(dir, "git", name)
-	}
-	if dir := home(env); dir != "" {
-		return filepath.Join(dir, ".config", "git", name)
-	}
-	return ""
-}
-
-// home returns the user's home directory, or "".
-func home(env Env) string {
-	if dir := env.get("HOME"); dir != "" {
-		return dir
-	}
-	if os.PathSeparator == '\\' {
-		return env.get("USERPROFILE")
-	}
-	return ""
-}
-
-// systemFile returns the path of a file of the git installation, in the default location.
-func systemFile(env Env, name string) string {
-	if os.PathSeparator == '\\' {
-		if dir := env.get("ProgramFiles"); dir != "" {
-			return filepath.Join(dir, "Git", "etc", name)
-		}
-		return ""
-	}
-	return filepath.Join("/etc", name)
-}

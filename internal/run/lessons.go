@@ -70,7 +70,10 @@ func ByMeaning(s lesson.Store, h *host.Host, is config.Lessons, tell func(error)
 // ProjectOf identifies a project by its origin, or else by its directory: lessons of one project
 // are not told in another.
 func ProjectOf(r *repo.Repository) string {
-	origin, _ := r.Config.String("remote.origin.url")
+	origin := ""
+	if settings, err := r.Config(); err == nil {
+		origin, _ = settings.String("remote.origin.url")
+	}
 	if u, err := url.Parse(origin); err == nil && u.Host != "" {
 		return strings.TrimSuffix(path.Join(u.Hostname(), u.Path), ".git") // without user and password
 	}
@@ -101,7 +104,7 @@ func (m *memory) ask(ctx context.Context, about func(ctx context.Context, s less
 	if where == strategy.LessonsOff {
 		return "! the configuration keeps no lessons now\n", nil
 	}
-	if r, err := repo.Open(p.Dir, p.options.Host.LookupEnv); err == nil {
+	if r, err := repo.Open(p.Dir, p.options.Host.Environ); err == nil {
 		project = ProjectOf(r)
 	}
 	both := where == LessonsOfProject // a run writes to the user's lessons, and reads the project's as well

@@ -162,7 +162,7 @@ func TestEveryRuleMatters(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("written\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tree, err := diff.Open(t.Context(), dir, diff.Options{Env: func(string) (string, bool) { return "", false }, Now: time.Now})
+	tree, err := diff.Open(t.Context(), dir, diff.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

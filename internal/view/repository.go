@@ -92,7 +92,7 @@ func settings(name string) (*repo.Config, error) {
 	if err != nil && !file.Missing(err) {
 		return nil, err
 	}
-	return repo.Parse(string(text))
+	return repo.Parse(text)
 }
 
 // inRepository returns the part of a path after the git directory that it is in.

@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/git"
 	"codeloops/internal/repo"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
@@ -72,11 +73,14 @@ func (d *Doctor) git(ctx context.Context) Finding {
 		return f
 	}
 	f.OK, f.Detail = true, strings.TrimSpace(string(out))
+	if git.Old(f.Detail) {
+		f.OK, f.Hint = false, "install git "+git.Oldest+" or later"
+	}
 	return f
 }
 
 func (d *Doctor) repository() Finding {
-	r, err := repo.Open(d.Host.Dir, d.Host.LookupEnv)
+	r, err := repo.Open(d.Host.Dir, d.Host.Environ)
 	if err != nil {
 		return failed("repository", err)[0]
 	}

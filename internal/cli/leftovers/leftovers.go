@@ -78,7 +78,7 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 		f.Kept = append(f.Kept, "a run is active: views and temporary files were not checked")
 		return f, nil
 	}
-	if r, err := repo.Open(p.Host.Dir, p.Host.LookupEnv); err == nil {
+	if r, err := repo.Open(p.Host.Dir, p.Host.Environ); err == nil {
 		locks = append(locks, session.StaleGitLock(r.GitDir))
 	}
 	f.locks(locks...)

@@ -189,7 +189,7 @@ func (o *taskOptions) settings(cmd *cobra.Command) []loop.Flag {
 
 // into is the branch to merge into: the one given, or the one checked out.
 func (o *taskOptions) into(b *backlog) (string, error) {
-	at, err := repo.Open(b.Dir, b.LookupEnv)
+	at, err := repo.Open(b.Dir, b.Environ)
 	if err != nil {
 		return "", err
 	}

@@ -36,13 +36,13 @@ func (b *backlog) Close() error { return b.link.Close() }
 
 // repository is the one that the user is in.
 func (b *backlog) repository() (queue.Repository, error) {
-	r, err := repo.Open(b.Dir, b.LookupEnv)
+	r, err := repo.Open(b.Dir, b.Environ)
 	if err != nil {
 		return queue.Repository{}, err
 	}
 	main := r.WorkTree
 	if root := repo.First(r.Family); root != "" {
-		if first, err := repo.Open(root, b.LookupEnv); err == nil { // otherwise the repository is bare
+		if first, err := repo.Open(root, b.Environ); err == nil { // otherwise the repository is bare
 			main = first.WorkTree // shared by all linked work trees
 		}
 	}
@@ -51,7 +51,7 @@ func (b *backlog) repository() (queue.Repository, error) {
 
 // project returns the directory that the user is in, relative to the root, and the configuration file that applies there.
 func (b *backlog) project(trusts bool) (dir string, file *config.ProjectFile, err error) {
-	at, err := repo.Open(b.Dir, b.LookupEnv)
+	at, err := repo.Open(b.Dir, b.Environ)
 	if err != nil {
 		return "", nil, err
 	}

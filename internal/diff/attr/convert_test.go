@@ -180,7 +180,7 @@ func TestSettingsRefuse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := func() error {
-		o, err := openConfig(w)
+		_, o, err := openConfig(w)
 		if err != nil {
 			return err
 		}

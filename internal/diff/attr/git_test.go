@@ -70,41 +70,40 @@ func (w *world) git(input string, args ...string) string {
 	return string(out)
 }
 
-func openConfig(w *world) (*repo.Config, error) {
-	r, err := repo.Open(w.tree, func(name string) (string, bool) {
-		v, ok := w.vars[name]
-		return v, ok
-	})
-	if err != nil {
-		return nil, err
+func openConfig(w *world) (*repo.Repository, *repo.Config, error) {
+	var environ []string
+	for name, value := range w.vars {
+		environ = append(environ, name+"="+value)
 	}
-	return r.Config, nil
+	r, err := repo.Open(w.tree, environ)
+	if err != nil {
+		return nil, nil, err
+	}
+	settings, err := r.Config()
+	return r, settings, err
 }
 
 // open returns the package's options and settings, found as its callers find them.
 func (w *world) open() (Options, Settings) {
 	w.t.Helper()
-	r, err := repo.Open(w.tree, func(name string) (string, bool) {
-		v, ok := w.vars[name]
-		return v, ok
-	})
+	r, settings, err := openConfig(w)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	files, err := r.AttributesFiles()
+	system, user, err := settings.AttributesFiles()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := SettingsOf(r.Config)
+	s, err := SettingsOf(settings)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	fold, err := r.Config.Bool("core.ignoreCase", false)
+	fold, err := settings.Bool("core.ignoreCase", false)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return Options{
-		WorkTree: r.WorkTree, System: files.System, User: files.User, Info: files.Info, IgnoreCase: fold,
+		WorkTree: r.WorkTree, System: system, User: user, Info: r.InfoAttributes(), IgnoreCase: fold,
 		FromIndex: func(path string) ([]byte, bool) {
 			if w.git("", "ls-files", path) == "" {
 				return nil, false

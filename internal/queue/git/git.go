@@ -38,7 +38,7 @@ type Repo struct {
 // Open finds the repository of a directory.
 func Open(dir string, starter Starter, environ []string) (*Repo, error) {
 	environ = repo.WithoutRepository(environ)
-	found, err := repo.Open(dir, func(name string) (string, bool) { return proc.LookupEnv(environ, name) })
+	found, err := repo.Open(dir, environ)
 	if err != nil {
 		return nil, hint.Add(fmt.Errorf("find the work tree of %s: %w", dir, err), "go to a work tree of a git repository")
 	}

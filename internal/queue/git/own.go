@@ -101,7 +101,7 @@ func (t Trees) adapt(ctx context.Context, config string) error {
 	if err != nil {
 		return err
 	}
-	settings, err := repo.Parse(string(text))
+	settings, err := repo.Parse(text)
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (t tree) nested(ctx context.Context, since string) error {
 		} else if stays {
 			// Otherwise git would go on treating it as a repository.
 			_, err := t.git(ctx, "reset", "--quiet", "--", ":(top,literal)"+path)
-			if r, e := repo.Open(dir, func(string) (string, bool) { return "", false }); e == nil && r.GitDir != r.CommonDir {
+			if r, e := repo.Open(dir, nil); e == nil && r.GitDir != r.CommonDir {
 				return cmp.Or(err, hint.Errorf("git merge "+link[1]+" there, if you need its commits, then rm -r "+wording.Shell(dir)+", and codeloops queue retry goes on",
 					"%s is another work tree, a whole checkout with a branch of its own, and would not be merged", wording.Name(dir)))
 			}

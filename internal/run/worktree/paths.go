@@ -46,7 +46,7 @@ func SessionDir(ctx context.Context, s loop.Session) (string, error) {
 		if info, err := os.Stat(above); err != nil || !info.IsDir() {
 			continue
 		}
-		if r, err := repo.Open(above, func(string) (string, bool) { return "", false }); err == nil && session.CheckpointsFor(r.Family) == s.Checkpoints && hadDir(ctx, r.WorkTree, s) {
+		if r, err := repo.Open(above, nil); err == nil && session.CheckpointsFor(r.Family) == s.Checkpoints && hadDir(ctx, r.WorkTree, s) {
 			return RealDir(above)
 		}
 		break

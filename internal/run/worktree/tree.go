@@ -86,7 +86,7 @@ func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence stri
 	t := &Tree{host: h, tell: tell, Ready: func() error { return nil }}
 	t.git = &Git{Environ: h.Environ, note: t.Note}
 	tree, err := diff.Open(ctx, dir, diff.Options{
-		Env: h.LookupEnv, Now: h.Now, Git: t.git, Note: t.Note, Settings: tamper.Standard().Agents.Names,
+		Environ: h.Environ, Now: h.Now, Git: t.git, Note: t.Note, Settings: tamper.Standard().Agents.Names,
 	})
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (t *Tree) Door() (string, error) {
 
 // Held returns who holds the lock on a directory's work tree; nil if nobody does.
 func Held(h *host.Host, dir string) *session.HeldError {
-	r, err := repo.Open(dir, h.LookupEnv)
+	r, err := repo.Open(dir, h.Environ)
 	if err != nil {
 		return nil //nolint:nilerr // no session runs outside of a repository
 	}

@@ -85,7 +85,7 @@ func FindRefs(ctx context.Context, git diff.Git, store *session.Store, ids []str
 // takeStash finds the references to entries of the stash that were kept for sessions, given by where they worked.
 func (c *Kept) takeStash(git diff.Git, worked map[string][]string) {
 	for dir, ids := range worked {
-		r, err := repo.Open(standing(dir), func(string) (string, bool) { return "", false })
+		r, err := repo.Open(standing(dir), nil)
 		if err != nil {
 			continue // nothing is kept there any more
 		}

@@ -66,10 +66,8 @@ func (program) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
 
 func open(t *testing.T, dir string) *diff.Tree {
 	t.Helper()
-	env := map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1"}
 	tree, err := diff.Open(t.Context(), dir, diff.Options{
-		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
-		Now: time.Now, Git: program{},
+		Environ: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1"}, Now: time.Now, Git: program{},
 	})
 	if err != nil {
 		t.Fatal(err)

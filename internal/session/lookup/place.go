@@ -22,7 +22,7 @@ type Place struct {
 
 // Here is the place of the working directory.
 func Here(h *host.Host) *Place {
-	if r, err := repo.Open(h.Dir, h.LookupEnv); err == nil {
+	if r, err := repo.Open(h.Dir, h.Environ); err == nil {
 		return PlaceOf(r.WorkTree, r.Family)
 	}
 	return PlaceOf("", "")
@@ -42,7 +42,7 @@ func (p *Place) repository(dir string) *repo.Repository {
 	r, seen := p.known[dir]
 	if !seen {
 		// GIT_DIR and its like apply only to the working directory.
-		r, _ = repo.Open(dir, func(string) (string, bool) { return "", false })
+		r, _ = repo.Open(dir, nil)
 		p.known[dir] = r
 	}
 	return r

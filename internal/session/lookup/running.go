@@ -77,7 +77,7 @@ func (l *Logs) stranger(known []session.Holder) (stranger session.Holder, ok boo
 // holder returns the session that holds the lock of the user's work tree. own is the user's
 // directory for locks.
 func (l *Logs) holder(own string) (h session.Holder, ok bool) {
-	at, err := repo.Open(l.Host.Dir, l.Host.LookupEnv)
+	at, err := repo.Open(l.Host.Dir, l.Host.Environ)
 	if err != nil {
 		return h, false
 	}
