@@ -32,9 +32,9 @@ func (o overrides) add(name, digest, says string) { o.setup[name], o.says[name] 
 // overridesOf returns the overrides of a repository after a scan.
 func (w *watcher) overridesOf(r opened) overrides {
 	all := overrides{make(setup), make(map[string]string)}
-	for _, e := range r.Config.Entries() {
+	for _, e := range r.Entries() {
 		if _, known := all.setup[e.Key]; !known && Overrides(e.Key) {
-			values := r.Config.All(e.Key)
+			values := r.All(e.Key)
 			all.add(e.Key, checkpoint.Digest(fmt.Sprintf("%q", values)), " = "+quoted(values))
 		}
 	}
@@ -60,7 +60,7 @@ func (w *watcher) overridesOf(r opened) overrides {
 const theHook = "the hook "
 
 func (p *place) addHooks(all overrides, r opened) {
-	dir, set, err := r.Config.Path("core.hooksPath")
+	dir, set, err := r.Path("core.hooksPath")
 	switch {
 	case err != nil || !set:
 		dir = filepath.Join(r.CommonDir, "hooks")

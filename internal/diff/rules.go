@@ -17,7 +17,7 @@ import (
 // originOf returns the sources of ignore rules outside the work tree.
 func originOf(r opened) (o ignore.Options, err error) {
 	o.InfoExclude = r.InfoExclude()
-	if o.IgnoreCase, err = r.Config.Bool("core.ignoreCase", false); err != nil {
+	if o.IgnoreCase, err = r.Bool("core.ignoreCase", false); err != nil {
 		return o, err
 	}
 	o.ExcludesFile, err = r.ExcludesFile()

@@ -22,7 +22,7 @@ type setup map[string]string
 // error.
 func (w *watcher) setupOf(r opened) setup {
 	s := make(setup)
-	for _, e := range r.Config.Entries() {
+	for _, e := range r.Entries() {
 		if decides(e.Key) {
 			s[e.Key] = checkpoint.Digest(e.Value + strconv.FormatBool(e.Implicit))
 		}

@@ -153,12 +153,12 @@ func (c *Config) ExcludesFile() (string, error) { return c.userFile("core.exclud
 
 // AttributesFiles returns where git looks for attributes outside the work tree, the repository's own aside. The files
 // need not exist, and may be "".
-func (c *Config) AttributesFiles() (system, user string, err error) {
+func (c *Config) AttributesFiles() (system, users string, err error) {
 	if no, _ := parseBool(proc.Getenv(c.environ, "GIT_ATTR_NOSYSTEM")); !no {
 		system = systemFile(c.environ, "gitattributes")
 	}
-	user, err = c.userFile("core.attributesFile", "attributes")
-	return system, user, err
+	users, err = c.userFile("core.attributesFile", "attributes")
+	return system, users, err
 }
 
 // userFile returns the path in a setting, or else the default path of the user's file, "" without a home directory.

@@ -159,7 +159,7 @@ const patience = 10 * time.Second
 
 // ask runs git in a directory. It does not matter who owns the repository, as nothing of it runs.
 //
-//nolint:contextcheck // it takes milliseconds, or ends by itself
+//nolint:contextcheck,nolintlint // it takes milliseconds, or ends by itself
 func ask(dir string, environ []string, stdin []byte, args ...string) ([]byte, error) {
 	program, err := git.Program()
 	if err != nil {
