@@ -160,14 +160,15 @@ type Lessons struct {
 // A Queue says where the user's queue is served, if not by this home's own hub. No project
 // file may set the keys, because a hub sends commands to workers.
 type Queue struct {
-	Hub       string `key:"hub" is:"text?" flag:"hub" help:"where the queue is served, if not on this machine: the address that codeloops hub prints there, or that of your own NATS server" more:"This table is valid only in the global file."`
+	Hub       string `key:"hub" is:"text?" flag:"hub" help:"where the queue is served, if not on this machine: the address that codeloops queue serve prints there, or that of your own NATS server" more:"This table is valid only in the global file."`
 	CA        string `key:"ca" is:"dir" help:"a file with the authorities that may sign its certificate; \"\" is the system's"`
 	Cert      string `key:"cert" is:"dir" help:"a file with the client's certificate; \"\" is none"`
 	Key       string `key:"key" is:"dir" help:"a file with the key of that certificate"`
-	Creds     string `key:"creds" is:"dir" help:"a file with credentials of NATS; \"\" is the key that codeloops hub key prints"`
+	Creds     string `key:"creds" is:"dir" help:"a file with credentials of NATS; \"\" is the key that codeloops queue serve key prints"`
 	Replicas  int    `key:"replicas" least:"1" default:"1" help:"how many servers of a cluster keep the queue" more:"It takes effect when the queue is created."`
 	Transport string `key:"transport" is:"bundle|remote" default:"bundle" help:"how the commits of tasks get to workers on other machines and back: \"bundle\" through the hub, \"remote\" through a git remote"`
 	Remote    string `key:"remote" is:"text" default:"origin" help:"the name of that git remote"`
+	Merge     string `key:"merge" is:"auto|ask|never" default:"auto" help:"what becomes of the result of a task that is added" more:"\"auto\": it is merged. \"ask\": it is merged once you have accepted it (codeloops queue accept). \"never\": it stays on the branch of the task."`
 }
 
 // A Policy holds the rules for verdicts and changes. docs/policy.md describes each rule.

@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Convergence: Convergence{WarnAfter: 2, StopAfter: 4},
 		Strategy:    Strategy{Name: "actor-critic", Set: map[string]any{}, Roles: map[string]Member{}},
-		Queue:       Queue{Replicas: 1, Transport: "bundle", Remote: "origin"},
+		Queue:       Queue{Replicas: 1, Transport: "bundle", Remote: "origin", Merge: "auto"},
 	}
 	for _, p := range strategy.AllParameters() {
 		want.Strategy.Set[p.Key] = p.Default
@@ -139,6 +139,7 @@ func chosen() map[string][2]any {
 		"policy.critic_decisions":          {[]string{"done"}, []string{"done", "continue"}},
 		"policy.required_changes_fallback": {"off", "apply"},
 		"queue.transport":                  {"bundle", "remote"},
+		"queue.merge":                      {"ask", "never"},
 	}
 }
 

@@ -43,7 +43,7 @@ func TestHeld(t *testing.T) {
 		if got := h.Held(r, noon); got != c.want {
 			t.Errorf("%q: %q, want %q", c.cast, got, c.want)
 		}
-		if next := backlogOf(r).Next(noon, h); (next == nil) != (c.want != "") {
+		if next := backlogOf(r).Next(noon, h, anything); (next == nil) != (c.want != "") {
 			t.Errorf("%q: next is %v", c.cast, next)
 		}
 	}

@@ -28,11 +28,11 @@ func (b Backlog) Sorted() []*Record {
 }
 
 // Next returns the first task that may be offered now: its dependencies are merged, no busy task may touch the same
-// files, and no limit or budget holds it back; nil where there is none.
-func (b Backlog) Next(now time.Time, holds *Holds) *Record {
+// files, no limit or budget holds it back, and the worker is able to work on it; nil where there is none.
+func (b Backlog) Next(now time.Time, holds *Holds, able func(id string) bool) *Record {
 	busy := b.busy()
 	for _, r := range b.Sorted() {
-		if r.State == Waiting && !now.Before(r.NotBefore) && b.blocked(r) == "" && touched(r, busy) == nil && holds.Held(r, now) == "" {
+		if r.State == Waiting && able(r.Task.ID) && !now.Before(r.NotBefore) && b.blocked(r) == "" && touched(r, busy) == nil && holds.Held(r, now) == "" {
 			return r
 		}
 	}

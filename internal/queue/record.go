@@ -43,7 +43,9 @@ func follow(s State) []State {
 		return []State{Running, Finished, Waiting, Failed, NeedsHuman, Cancelled, Dead}
 	case Finished:
 		return []State{Merged, Waiting, NeedsHuman, Cancelled}
-	case NeedsHuman, Failed, Dead, Cancelled:
+	case NeedsHuman:
+		return []State{Waiting, Finished}
+	case Failed, Dead, Cancelled:
 		return []State{Waiting}
 	case Merged:
 	}
@@ -81,8 +83,10 @@ type Record struct {
 
 	Base     string   `json:"base,omitempty"`     // commit at which work began, or that was merged into it since
 	Head     string   `json:"head,omitempty"`     // commit with its result
+	Accepted string   `json:"accepted,omitempty"` // the result that the user has accepted
 	Progress Progress `json:"progress,omitzero"`  // of its run
 	Beside   []string `json:"beside,omitempty"`   // files with work that git ignores
+	Warnings []string `json:"warnings,omitempty"` // of its runs, for people
 	Reworks  int      `json:"reworks,omitempty"`  // how often the merge sent it back
 	Feedback string   `json:"feedback,omitempty"` // why it was last sent back
 	Words    []string `json:"words,omitempty"`    // what the user has said about it since it was added
@@ -197,6 +201,8 @@ const (
 
 // Errors of changes.
 var (
+	// ErrLacks says that this worker lacks what a task needs, such as its agent; others may have it.
+	ErrLacks = errors.New("this machine cannot work on the task")
 	// ErrUnable says that this worker cannot work on any task for a while.
 	ErrUnable = errors.New("this machine cannot work on tasks")
 	// ErrStale rejects a change by an attempt that no longer counts.
@@ -325,6 +331,55 @@ func (r *Record) Heard(said []string) {
 			known = slices.Delete(known, i, i+1)
 		} else {
 			r.Say(words)
+		}
+	}
+}
+
+// AwaitsWord reports whether the user has to accept or reject the result.
+func (r *Record) AwaitsWord() bool {
+	return r.State == NeedsHuman && r.Task.Asks && r.Head != "" && r.Accepted != r.Head
+}
+
+// Finish puts the result of a run to be merged, or to be accepted first.
+func (r *Record) Finish(head string, at time.Time, summary string) error {
+	r.Head = head
+	if err := r.Move(Finished, at, summary); err != nil || !r.Task.Asks || r.Accepted == head {
+		return err
+	}
+	return r.Move(NeedsHuman, at, fmt.Sprintf("its result waits for your word: codeloops queue diff %s shows it, queue accept %[1]s merges it, queue reject %[1]s \"why\" sends it back", r.Task.ID))
+}
+
+// Accept has the result merged. The error names a task that does not wait for that.
+func (r *Record) Accept(at time.Time) error {
+	if err := r.asked(); err != nil {
+		return err
+	}
+	r.Accepted = r.Head
+	return r.Move(Finished, at, "accepted")
+}
+
+// Reject sends the result back to the actor, with what is wrong.
+func (r *Record) Reject(at time.Time, why string) error {
+	if err := r.asked(); err != nil {
+		return err
+	}
+	r.Feedback, r.Progress.Session = why, ""
+	return r.Move(Waiting, at, "rejected: "+why)
+}
+
+func (r *Record) asked() error {
+	if r.AwaitsWord() {
+		return nil
+	}
+	return hint.Errorf("codeloops queue show "+r.Task.ID+" tells its course; results wait for your word with --merge ask", "task %s is %s, and has no result that waits for your word", r.Task.ID, r.State)
+}
+
+// Warn adds warnings of a run, as far as they are not known.
+func (r *Record) Warn(warnings []string) {
+	const most = 20
+	for _, text := range warnings {
+		if len(r.Warnings) < most && !slices.Contains(r.Warnings, text) {
+			r.Warnings = append(slices.Clip(r.Warnings), text)
 		}
 	}
 }

@@ -48,10 +48,12 @@ type Task struct {
 	// same time.
 	Touches []string `json:"touches,omitempty"`
 	// Unmerged leaves the result on the task's branch.
-	Unmerged bool      `json:"unmerged,omitempty"`
-	Origin   Origin    `json:"origin,omitzero"`
-	Added    time.Time `json:"added"`
-	Order    int       `json:"order,omitempty"` // among those that were added together
+	Unmerged bool `json:"unmerged,omitempty"`
+	// Asks has a result merged only once the user has accepted it.
+	Asks   bool      `json:"asks,omitempty"`
+	Origin Origin    `json:"origin,omitzero"`
+	Added  time.Time `json:"added"`
+	Order  int       `json:"order,omitempty"` // among those that were added together
 }
 
 // A Repository is one user's repository on one machine.

@@ -1,9 +1,11 @@
 package tasks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +36,7 @@ type taskOptions struct {
 	setup    string
 	priority int
 	unmerged bool
+	merge    string
 	asJSON   bool
 	but      string // a setting whose flag has another meaning for the command
 	lack     error  // why this machine cannot run the tasks as it is; nil: it can
@@ -49,9 +52,10 @@ func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
 	f.StringArrayVar(&o.touches, "touches", nil, "`glob` of files that the task may change; tasks whose globs may overlap run one after the other")
 	f.IntVar(&o.priority, "priority", 0, "tasks with a higher `n` are worked on first")
 	f.StringVar(&o.setup, "setup", "", "run `command` in a new work tree before an agent starts there")
-	f.BoolVar(&o.unmerged, "no-merge", false, "leave the result on the branch of the task")
+	f.StringVar(&o.merge, "merge", "", "`auto|ask|never`: merge the result, merge it once you have accepted it, or leave it on the branch of the task (default: as configured)")
+	f.BoolVar(&o.unmerged, "no-merge", false, "the same as --merge never")
 	addJSON(cmd, &o.asJSON)
-	manual.Group("Queue", f, "target", "after", "touches", "priority", "setup", "no-merge", "json")
+	manual.Group("Queue", f, "target", "after", "touches", "priority", "setup", "merge", "no-merge", "json")
 	manual.Usual(f, "target", "after", "priority", "setup")
 	for _, k := range config.Flags() {
 		if k.Topic == config.TopicOutput || k.Flag == o.but {
@@ -160,6 +164,10 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 		return t, err
 	}
 	o.lack = lack
+	policy, err := o.policy(b)
+	if err != nil {
+		return t, err
+	}
 	target, err := o.into(b)
 	if err != nil {
 		return t, err
@@ -178,8 +186,22 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	}
 	return queue.Task{
 		Repository: here, Dir: dir, Project: project, Global: global, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: after, Touches: o.touches, Setup: o.setup,
-		Priority: o.priority, Unmerged: o.unmerged, Added: b.on.Now().UTC(),
+		Priority: o.priority, Unmerged: policy == "never", Asks: policy == "ask", Added: b.on.Now().UTC(),
 	}, nil
+}
+
+// policy says what becomes of results.
+func (o *taskOptions) policy(b *backlog) (string, error) {
+	all := []string{"auto", "ask", "never"}
+	switch {
+	case o.unmerged && o.merge != "" && o.merge != "never":
+		return "", hint.Errorf("leave one of them out", "--no-merge and --merge %s contradict each other", o.merge)
+	case o.unmerged:
+		return "never", nil
+	case o.merge != "" && !slices.Contains(all, o.merge):
+		return "", hint.Errorf("such as --merge ask", "--merge must be one of %s, not %q", strings.Join(all, ", "), o.merge)
+	}
+	return cmp.Or(o.merge, b.merge), nil
 }
 
 // settings are the run settings that were given for tasks.
@@ -252,11 +274,13 @@ that is merged. See codeloops help queue-sources.`,
 				from = q.file(args[0])
 			}
 			return q.with(cmd.Context(), func(b *backlog) error {
-				added, err := o.take(cmd, b, from)
-				if err != nil || !o.asJSON {
-					return err
+				added, there, err := o.take(cmd, b, from)
+				if err == nil && o.asJSON {
+					err = q.JSON(map[string]any{"added": added})
+				} else if err == nil {
+					_, err = fmt.Fprintln(q.Out, imported(len(added), there))
 				}
-				return q.JSON(map[string]any{"added": added})
+				return pager.UnlessGone(err)
 			})
 		},
 	}
@@ -271,28 +295,33 @@ func (q *Access) file(name string) queue.Origin {
 	return queue.Origin{Kind: source.KindOf(name), Name: q.Path(name)}
 }
 
-// take adds the tasks of a source that are not in the queue yet.
-func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) (records []queue.Record, err error) {
+// imported says how many tasks were added, and how many the queue had already.
+func imported(added, there int) string {
+	return fmt.Sprintf("%s added, %d there already", wording.Count(added, "task"), there)
+}
+
+// take adds the tasks of a source that are not in the queue yet. It returns how many are.
+func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) (added []queue.Record, already int, err error) {
 	like, err := o.task(cmd, b)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	runner := proc.NewRunner(b.Now)
 	defer runner.Close() //nolint:errcheck // it leaves nothing behind
 	from, err := b.player(runner).Source(origin, like.Repository.Root)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	tasks, err := play.Tasks(cmd.Context(), from, like)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	there, err := b.on.All(cmd.Context())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := there.Validate(tasks); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for _, id := range play.Closed(there, from, tasks) {
 		b.Tell(fmt.Sprintf("task %s waits, and %s does not have it open any more: codeloops queue rm %[1]s takes it out", id, term.Line(origin.Name)))
@@ -300,24 +329,19 @@ func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) 
 	for _, sentence := range play.ReopenHints(there, tasks) {
 		b.Tell(term.Line(sentence))
 	}
-	added := []queue.Record{}
+	added = []queue.Record{}
 	for _, t := range tasks {
 		r, err := b.on.Add(cmd.Context(), t)
 		if errors.Is(err, board.ErrThere) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		if added = append(added, r); !o.asJSON {
-			if _, err := fmt.Fprintln(b.Out, t.ID); pager.UnlessGone(err) != nil {
-				return nil, err
-			}
-		}
+		added = append(added, r)
 	}
 	if len(added) > 0 {
 		o.warn(b, "the tasks")
 	}
-	fmt.Fprintf(b.Err, "%s added, %d there already\n", wording.Count(len(added), "task"), len(tasks)-len(added)) //nolint:errcheck // only information
-	return added, nil
+	return added, len(tasks) - len(added), nil
 }

@@ -30,6 +30,7 @@ type backlog struct {
 
 	replicas int    // how many servers of a cluster keep parcels
 	remote   string // name of the git remote that carries commits
+	merge    string // what becomes of results, unless it is said when a task is added
 }
 
 func (b *backlog) Close() error { return b.link.Close() }

@@ -18,11 +18,11 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-func newHubCmd(q *Access) *cobra.Command {
+func newHubCmd(q *Access, name string) *cobra.Command {
 	var o hub.Options
 	var metrics string
 	cmd := &cobra.Command{
-		Use:         "hub",
+		Use:         name,
 		Annotations: command.ServeExits(),
 		Short:       "Serve the queue to workers, and start no agents",
 		Long: `Serve the queue of this user until stopped, so that workers and commands in other
@@ -32,15 +32,18 @@ user. ` + "`codeloops queue run`" + ` serves the queue by itself while it works.
 Other machines connect to the address in --listen. This needs a certificate, and admits
 only machines whose public keys are in a file:
 
-  codeloops hub key                        prints the key of the machine it runs on
-  codeloops hub --listen :4222 --self-signed --authorized FILE
-                                           prints the address for the others
-  codeloops work --hub ADDRESS             works on another machine`,
-		Example: `  codeloops hub
-  codeloops hub --listen 0.0.0.0:4222 --tls-cert hub.pem --tls-key hub.key --authorized keys`,
+  codeloops queue serve key              prints the key of the machine it runs on
+  codeloops queue serve --listen :4222 --self-signed --authorized FILE
+                                         prints the address for the others
+  codeloops queue work --hub ADDRESS     works on another machine`,
+		Example: `  codeloops queue serve
+  codeloops queue serve --listen 0.0.0.0:4222 --tls-cert hub.pem --tls-key hub.key --authorized keys`,
 		Args:    command.OwnCommands,
 		PreRunE: q.UsersCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if q.hub != "" {
+				return hint.Errorf("leave --hub and --nats out; workers take the address that is printed", "%s serves the queue of this machine", cmd.CommandPath())
+			}
 			if o.SelfSigned && o.Cert+o.Key != "" {
 				return hint.Errorf("leave one of them out", "--self-signed and --tls-cert contradict each other")
 			}
@@ -87,7 +90,7 @@ func newHubKeyCmd(q *Access) *cobra.Command {
 		Long: `Print the public key of this user on this machine, as a line for the --authorized file
 of a hub elsewhere. If there is no key yet, one is made; the private key never leaves
 the machine.`,
-		Example: `  codeloops hub key | ssh hub.example.com 'cat >>keys'`,
+		Example: `  codeloops queue serve key | ssh hub.example.com 'cat >>keys'`,
 		Args:    command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			home, err := hub.Open(q.Data("queue"))

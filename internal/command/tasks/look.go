@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,7 @@ import (
 
 func newQueueListCmd(q *Access) *cobra.Command {
 	var everywhere, asJSON bool
+	var states []string
 	cmd := &cobra.Command{
 		Use:         "list",
 		Aliases:     []string{"ls"},
@@ -51,13 +53,31 @@ did not end with DONE), dead (its workers were lost three times) or cancelled.`,
 				if len(all) == 0 {
 					b.lost(cmd.Context())
 				}
-				return b.list(cmd.Context(), all, asJSON)
+				if err := known(states); err != nil {
+					return err
+				}
+				return b.list(cmd.Context(), all, states, asJSON)
 			})
 		},
 	}
+	cmd.Flags().StringSliceVar(&states, "state", nil, "only tasks in a `state`, such as waiting or needs-human; several, separated by commas")
 	cmd.Flags().BoolVar(&everywhere, "all", false, "the tasks of all repositories")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object: the records of the tasks, and the budgets")
 	return cmd
+}
+
+// known rejects names that are no states.
+func known(states []string) error {
+	all := make([]string, len(queue.States()))
+	for i, s := range queue.States() {
+		all[i] = string(s)
+	}
+	for _, s := range states {
+		if !slices.Contains(all, s) {
+			return hint.Errorf("the states are "+strings.Join(all, ", "), "--state cannot be %q", s)
+		}
+	}
+	return nil
 }
 
 func newQueueShowCmd(q *Access) *cobra.Command {
@@ -174,12 +194,13 @@ func (b *backlog) lost(ctx context.Context) {
 	}
 }
 
-// list prints tasks, if somebody reads them.
-func (b *backlog) list(ctx context.Context, all queue.Backlog, asJSON bool) error {
+// list prints tasks, or those in some states, if somebody reads them.
+func (b *backlog) list(ctx context.Context, all queue.Backlog, states []string, asJSON bool) error {
 	v, err := b.view(ctx, all)
 	if err != nil {
 		return err
 	}
+	v.States = states
 	if asJSON {
 		return b.JSON(v.Document())
 	}

@@ -82,9 +82,11 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			return err
 		}
 		for _, file := range files {
-			if _, err := o.take(cmd, b, q.file(file)); err != nil {
+			added, there, err := o.take(cmd, b, q.file(file))
+			if err != nil {
 				return err
 			}
+			fmt.Fprintln(q.Err, imported(len(added), there)) //nolint:errcheck // only information
 		}
 		if budget.Any() {
 			if _, err := b.on.Ledger.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
@@ -113,7 +115,7 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			fmt.Fprintln(b.Err, `nothing to do, as there are no tasks: codeloops queue add "what to do" adds one`) //nolint:errcheck // only information
 			b.lost(cmd.Context())
 		}
-		if err := b.list(cmd.Context(), all, o.asJSON); err != nil {
+		if err := b.list(cmd.Context(), all, nil, o.asJSON); err != nil {
 			return err
 		}
 		return s.conclude(cmd.Context(), all)
@@ -137,7 +139,7 @@ func newWorkCmd(q *Access) *cobra.Command {
 		Long: `Work on the tasks of all repositories of this user, as they come, and merge the
 results, until stopped. Several workers may run at once, and each may stop at any
 time: another one continues its tasks.`,
-		Example: `  codeloops work --jobs 3`,
+		Example: `  codeloops queue work --jobs 3`,
 		Args:    command.NoArgs,
 		PreRunE: q.UsersCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -149,7 +151,6 @@ time: another one continues its tasks.`,
 	}
 	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
 	manual.Group("Queue", cmd.Flags(), "jobs")
-	q.flags(cmd)
 	return cmd
 }
 
@@ -210,7 +211,14 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 func (s *shift) alone(here queue.Repository) {
 	w := s.worker
 	w.Only = func(r queue.Repository) bool { return r == here }
-	w.Until = func(all queue.Backlog) bool {
+	w.Until = func(known queue.Backlog) bool {
+		all := maps.Clone(known)
+		for id, r := range known {
+			if r.State == queue.Waiting && !w.Able(id) { // only others can go on with it
+				left := *r
+				left.State, all[id] = queue.Failed, &left
+			}
+		}
 		for _, r := range all {
 			if r.Task.Repository == here && all.Pending(r) && (r.State != queue.Waiting || w.Holds().Over(here) == "") {
 				return false

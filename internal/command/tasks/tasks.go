@@ -31,9 +31,12 @@ type Access struct {
 	hub string // the address from the command line
 }
 
-// Commands returns the commands queue, work and hub.
+// Commands returns the command queue, and the commands of earlier versions that are now below it.
 func (q *Access) Commands() []*cobra.Command {
-	return []*cobra.Command{newQueueCmd(q), newWorkCmd(q), newHubCmd(q)}
+	work, serve := newWorkCmd(q), newHubCmd(q, "hub") // the names of earlier versions
+	work.Hidden, serve.Hidden = true, true
+	q.flags(work)
+	return []*cobra.Command{newQueueCmd(q), work, serve}
 }
 
 func newQueueCmd(q *Access) *cobra.Command {
@@ -53,7 +56,7 @@ HEAD stay as they are: if the target is checked out, merges wait at a ref until
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	q.flags(cmd)
-	cmd.AddCommand(newQueueAddCmd(q), newQueueImportCmd(q), newQueueListCmd(q), newQueueShowCmd(q), newQueueLogsCmd(q), newQueueTakeCmd(q), newQueueCancelCmd(q), newQueueRetryCmd(q), newQueueRmCmd(q), newQueueRunCmd(q))
+	cmd.AddCommand(newQueueAddCmd(q), newQueueImportCmd(q), newQueueListCmd(q), newQueueShowCmd(q), newQueueLogsCmd(q), newQueueDiffCmd(q), newQueueTakeCmd(q), newQueueAcceptCmd(q), newQueueRejectCmd(q), newQueueCancelCmd(q), newQueueRetryCmd(q), newQueueRmCmd(q), newQueueRunCmd(q), newHubCmd(q, "serve"), newWorkCmd(q))
 	return cmd
 }
 
@@ -80,7 +83,7 @@ func (q *Access) settings() (config.Queue, error) {
 // flags adds the flags for the hub's address.
 func (q *Access) flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
-	f.StringVar(&q.hub, "hub", "", "use the queue at `URL`, as printed by `codeloops hub` there (default: on this machine)")
+	f.StringVar(&q.hub, "hub", "", "use the queue at `URL`, as printed by `codeloops queue serve` there (default: on this machine)")
 	f.StringVar(&q.hub, "nats", "", "use the queue on your own NATS server with JetStream, at `URL`")
 	manual.Group("Queue", f, "hub", "nats")
 }
@@ -119,7 +122,7 @@ func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s 
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, remote: s.CommitRemote()}, nil
+	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, remote: s.CommitRemote(), merge: s.Merge}, nil
 }
 
 // with opens the queue for do, without serving it to others.

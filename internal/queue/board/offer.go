@@ -63,7 +63,8 @@ func (b *Board) Send(ctx context.Context, r *queue.Record) error {
 func numberOf(r *queue.Record) string { return fmt.Sprintf("%d.%d", r.Task.Added.UnixNano(), r.Offers) }
 
 // Take begins an attempt at a task offered in a repository; nil where there is none.
-func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, at time.Time) (*Job, error) {
+// One that the worker is not able to work on is left to others.
+func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, able func(id string) bool, at time.Time) (*Job, error) {
 	c, err := b.lines.consumer(ctx, offers, "workers-"+of.Key(), jetstream.ConsumerConfig{FilterSubject: offerSubject + of.Key() + ".*"})
 	if err != nil {
 		return nil, fmt.Errorf("look for work: %w", b.server.refused(err))
@@ -71,6 +72,9 @@ func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, a
 	return b.take(ctx, c, at, func(r *queue.Record, number string) error {
 		if numberOf(r) != number || r.State != queue.Offered && r.State != queue.Running {
 			return errOutdated
+		}
+		if !able(r.Task.ID) {
+			return errUnable
 		}
 		if r.State == queue.Running && r.Taken >= MostLost {
 			return r.Move(queue.Dead, at, fmt.Sprintf("its workers were lost %d times, the last one was %s", r.Taken, r.Worker.Name))
@@ -103,6 +107,9 @@ func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Tim
 // errOutdated says that a message is outdated.
 var errOutdated = errors.New("the task is no longer offered")
 
+// errUnable says that the worker lacks what the task needs.
+var errUnable = errors.New("the worker cannot work on it")
+
 // errTooEarly says that the worker of a task may not have had time for a heartbeat since the hub came back.
 var errTooEarly = errors.New("the hub has only just come back")
 
@@ -130,6 +137,9 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 		switch {
 		case errors.Is(err, errTooEarly):
 			_ = m.NakWithDelay(left) // on failure it is redelivered after the lease
+			return nil, nil
+		case errors.Is(err, errUnable):
+			_ = m.NakWithDelay(time.Second) // on failure it is redelivered after the lease
 			return nil, nil
 		case errors.Is(err, errOutdated) || errors.Is(err, ErrNone):
 			if err := b.Send(ctx, &r); err != nil { // the worker that finished it may have been killed before

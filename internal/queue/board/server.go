@@ -24,7 +24,7 @@ func (s server) fits() error {
 	version := s.conn.ConnectedServerVersion()
 	_, _ = fmt.Sscanf(version, "%d.%d", &major, &minor) // what is no number is too old
 	if major < 2 || major == 2 && minor < 10 {
-		return hint.Errorf("use "+oldest+" or later, or codeloops hub", "the server is NATS %s, which is too old", version)
+		return hint.Errorf("use "+oldest+" or later, or codeloops queue serve", "the server is NATS %s, which is too old", version)
 	}
 	return nil
 }
@@ -61,12 +61,12 @@ func (s server) refused(err error) error {
 		return hint.Add(&silentError{"the cluster does not answer", err},
 			"after losing a server it takes some seconds to elect another leader: try again; its own output says what is missing")
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders):
-		return hint.Errorf("start it with -js, or use codeloops hub; a full disk also switches JetStream off",
+		return hint.Errorf("start it with -js, or use codeloops queue serve; a full disk also switches JetStream off",
 			"the server has no JetStream: %w", err)
 	case errors.Is(last, nats.ErrPermissionViolation) && Unreachable(err):
 		return hint.Errorf("docs/queue.md lists the rights that it needs", "the account at the server lacks a right: %w", last)
 	case errors.Is(err, nats.ErrMaxPayload):
-		return hint.Errorf("raise max_payload in the server's configuration; codeloops hub has 8MB",
+		return hint.Errorf("raise max_payload in the server's configuration; codeloops queue serve has 8MB",
 			"the message is larger than the server's limit of %d KiB: %w", s.conn.MaxPayload()>>10, err)
 	case errors.Is(err, nats.ErrConnectionClosed):
 		sentence := "the hub does not answer, and this command no longer waits for it"

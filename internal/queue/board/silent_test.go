@@ -23,7 +23,10 @@ func TestHubThatDoesNotAnswer(t *testing.T) {
 	at := queue.Repository{Home: h.ID(), Root: "/r"}
 	w.let(0, false)
 	for name, ask := range map[string]func(context.Context) error{
-		"look for work: ":    func(ctx context.Context) error { _, err := on.Take(ctx, at, queue.Worker{}, on.Now()); return err },
+		"look for work: ": func(ctx context.Context) error {
+			_, err := on.Take(ctx, at, queue.Worker{}, func(string) bool { return true }, on.Now())
+			return err
+		},
 		"look for results: ": func(ctx context.Context) error { _, err := on.TakeResult(ctx, at, on.Now()); return err },
 		"read task ":         func(ctx context.Context) error { _, err := on.Get(ctx, ids[0]); return err },
 		"follow the backlog": func(ctx context.Context) error { return on.Follow(ctx, func(board.Update) error { return nil }) },

@@ -31,7 +31,7 @@ func TestTakeInterrupted(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Duration(n)*10*time.Microsecond, cancel)
-		j, err := on.Take(ctx, queue.Repository{}, queue.Worker{}, on.Now())
+		j, err := on.Take(ctx, queue.Repository{}, queue.Worker{}, func(string) bool { return true }, on.Now())
 		cancel()
 		if j != nil {
 			j.Release()
@@ -45,7 +45,7 @@ func TestTakeInterrupted(t *testing.T) {
 			t.Fatalf("task %d is running, and nobody has it: %v", n, err)
 		}
 		for range 100 { // the hub needs a moment to offer it again
-			if j, err = on.Take(t.Context(), queue.Repository{}, queue.Worker{}, on.Now()); j != nil || err != nil {
+			if j, err = on.Take(t.Context(), queue.Repository{}, queue.Worker{}, func(string) bool { return true }, on.Now()); j != nil || err != nil {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -90,7 +90,7 @@ func TestTakeFromALiveWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := on.Take(t.Context(), queue.Repository{}, queue.Worker{}, on.Now())
+	j, err := on.Take(t.Context(), queue.Repository{}, queue.Worker{}, func(string) bool { return true }, on.Now())
 	if err != nil || j == nil {
 		t.Fatal(j, err)
 	}
@@ -98,7 +98,7 @@ func TestTakeFromALiveWorker(t *testing.T) {
 	began := time.Now()
 	time.Sleep(beat + beat/15) // its heartbeat comes just before the other worker
 	for other := open(); time.Since(began) < 2*beat+beat/2; time.Sleep(beat / 60) {
-		switch stolen, err := other.Take(t.Context(), queue.Repository{}, queue.Worker{}, other.Now()); {
+		switch stolen, err := other.Take(t.Context(), queue.Repository{}, queue.Worker{}, func(string) bool { return true }, other.Now()); {
 		case err != nil:
 			t.Fatal(err)
 		case stolen != nil:

@@ -128,7 +128,7 @@ func (l *Link) Tell(tell func(sentence string)) {
 		if err != nil { // otherwise it was closed here
 			advice := ""
 			if l.standsIn != nil && !l.standsIn() { // otherwise this process takes over, or the hub is on another machine
-				advice = ": if it was stopped, start it: codeloops hub"
+				advice = ": if it was stopped, start it: codeloops queue serve"
 			}
 			tell("the hub is away; tasks go on, and report to it when it is back" + advice)
 		}

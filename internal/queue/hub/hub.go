@@ -276,7 +276,7 @@ func isCert(s tls.ConnectionState, want string) error {
 }
 
 // Share serves the queue until the link is closed, unless a hub does so already. If that one was also shared by a
-// command and goes away, this process takes over. A hub that was started by codeloops hub is waited for.
+// command and goes away, this process takes over. A hub that was started by codeloops queue serve is waited for.
 func (h *Home) Share(ctx context.Context) (*Link, error) {
 	for {
 		served, err := h.Serve(ctx, Options{shared: true})

@@ -221,7 +221,7 @@ func TestAddressThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// If a hub started with `codeloops hub` is gone, workers are told to start it again. If it was another command's,
+// If a hub started with `codeloops queue serve` is gone, workers are told to start it again. If it was another command's,
 // they are not, as this process becomes the hub.
 func TestHubThatWasKilled(t *testing.T) {
 	t.Parallel()
@@ -250,7 +250,7 @@ func TestHubThatWasKilled(t *testing.T) {
 		if err := end(); err != nil {
 			t.Error(err)
 		}
-		if said := <-told; !strings.HasPrefix(said, "the hub is away; ") || strings.HasSuffix(said, "start it: codeloops hub") == shared {
+		if said := <-told; !strings.HasPrefix(said, "the hub is away; ") || strings.HasSuffix(said, "start it: codeloops queue serve") == shared {
 			t.Errorf("shared %t: %s", shared, said)
 		}
 		if err := link.Close(); err != nil {

@@ -167,7 +167,7 @@ func (b *Hub) users() ([]*server.NkeyUser, error) {
 			continue
 		}
 		if !nkeys.IsValidPublicUserKey(key) {
-			return nil, hint.Errorf("codeloops hub key prints a machine's key, on that machine", "%s, line %d: that is no public key", b.options.Authorized, n)
+			return nil, hint.Errorf("codeloops queue serve key prints a machine's key, on that machine", "%s, line %d: that is no public key", b.options.Authorized, n)
 		}
 		seen[key] = true
 		all = append(all, &server.NkeyUser{Nkey: key})

@@ -38,7 +38,7 @@ const pinned = "sha256="
 // servers parses the URLs, and splits off the digest.
 func (w Address) servers() (all []*url.URL, pin string, err error) {
 	bad := func(what string) error { // the address itself may contain a password
-		return hint.Errorf("write it like tls://host:4222, as codeloops hub prints it", "the address of the hub %s", what)
+		return hint.Errorf("write it like tls://host:4222, as codeloops queue serve prints it", "the address of the hub %s", what)
 	}
 	for _, u := range parsed(w.URL) {
 		switch {

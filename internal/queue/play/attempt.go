@@ -42,6 +42,7 @@ type attempt struct {
 	job    *board.Job
 	gate   *budgetGate // of the run
 	beside []string    // work of the run that git ignores
+	words  string      // what was wrong at the end of the run
 }
 
 // make runs the attempt, and returns the change of the task's record.
@@ -163,10 +164,7 @@ func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) err
 	}
 	switch out.Result {
 	case loop.Success:
-		return func(r *queue.Record) error {
-			r.Head = head
-			return r.Move(queue.Finished, now, out.Summary)
-		}
+		return func(r *queue.Record) error { return r.Finish(head, now, out.Summary) }
 	case loop.Interrupted:
 		return to(queue.Waiting, now, "interrupted")
 	case loop.MaxIterations, loop.BudgetExhausted, loop.Failed:
@@ -183,6 +181,9 @@ func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) err
 		why = out.Summary // the state implies the rest
 	case out.Summary != "":
 		why += ": " + out.Summary
+	}
+	if a.words != "" && !strings.Contains(a.words, out.Summary) || out.Summary == "" {
+		why = strings.TrimSpace(why + "\n" + a.words)
 	}
 	return to(queue.Failed, now, why)
 }

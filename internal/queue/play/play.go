@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/queue/source"
+	"codeloops/internal/run/crew"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
@@ -77,6 +79,9 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		move = to(queue.Cancelled, now, err.Error())
 	case isAway || errors.Is(err, errAway):
 		move = later(now, awayFor, hint.Sentence(err))
+	case crew.Elsewhere(err):
+		lacks := fmt.Errorf("%w: %w", queue.ErrLacks, err)
+		return errors.Join(j.End(ctx, later(now, 0, hint.Sentence(err))), lacks)
 	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
 		move = to(queue.Waiting, now, "interrupted")
 	case errors.Is(err, merge.ErrForeign) || errors.Is(err, merge.ErrRewritten):
@@ -166,6 +171,20 @@ func (p *Player) Take(ctx context.Context, r queue.Repository, target string) (t
 		return "", err
 	}
 	return g.merger.Take(ctx, target, func(tree string) error { return held(p.Host, tree) })
+}
+
+// Diff writes what the result of a task changes to a file, as git prints it.
+func (p *Player) Diff(ctx context.Context, r *queue.Record, file string, colour bool) error {
+	g, err := p.ground(r.Task.Repository)
+	if err != nil {
+		return err
+	}
+	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "--binary", r.Base + "..." + r.Head, "--"}
+	if colour {
+		args = slices.Insert(args, 1, "--color=always")
+	}
+	_, err = g.repo.Do(ctx, git.Call{Dir: g.repo.Root, Stdout: file}, args...)
+	return err
 }
 
 // Discard removes the work tree and the branch of a task, and returns the ref that keeps its commits.

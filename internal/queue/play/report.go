@@ -1,13 +1,17 @@
 package play
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/run"
+	"codeloops/internal/wording"
 )
 
 // A reporter is the [loop.Sink] that updates a task's record during its run. The run never waits for it: newer
@@ -15,6 +19,8 @@ import (
 type reporter struct {
 	job  *board.Job
 	plan *run.Plan
+	say  func(sentence string)
+	last loop.Round     // the last whole iteration
 	was  queue.Progress // of the task's earlier sessions
 	now  news
 	news chan news
@@ -26,10 +32,11 @@ type news struct {
 	queue.Progress
 	cast  [][]string
 	words []string // of the user, in this session
+	warns []string
 }
 
-func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
-	r := &reporter{job: j, plan: plan, was: j.Progress, now: news{words: plan.Said()}, news: make(chan news, 1), done: make(chan struct{})}
+func newReporter(ctx context.Context, j *board.Job, plan *run.Plan, say func(string)) *reporter {
+	r := &reporter{job: j, plan: plan, say: say, was: j.Progress, now: news{words: plan.Said(), warns: j.Warnings}, news: make(chan news, 1), done: make(chan struct{})}
 	if plan.ID() != "" && plan.ID() == r.was.Session { // its own tally includes what it had spent
 		past := plan.Tally().Spent.Total()
 		r.was.Dollars -= past.CostUSD
@@ -46,6 +53,7 @@ func (r *reporter) tell(ctx context.Context) {
 		_ = r.job.Change(ctx, func(rec *queue.Record) error { // if the hub is away, the next update does
 			rec.Progress, rec.Cast = n.Progress, n.cast
 			rec.Heard(n.words)
+			rec.Warn(n.warns)
 			return nil
 		})
 	}
@@ -76,18 +84,32 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 			return nil
 		}
 		p.words = append(slices.Clip(p.words), e.Text)
+	case loop.Warned:
+		p.warns = r.warn(p.warns, e.Text)
+	case loop.Inspected:
+		for _, c := range e.Inspection.Concerns {
+			p.warns = r.warn(p.warns, c.Summary(mostWarning))
+		}
+	case loop.IterationFinished:
+		r.last = e.Round
+		return nil
 	case loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Warned,
-		loop.ChecksFinished, loop.IterationFinished:
+		loop.DiffCaptured, loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.ChecksFinished:
 		return nil
 	}
+	r.send(p)
+	return nil
+}
+
+// send sends an update, unless a newer one comes before that.
+func (r *reporter) send(p news) {
 	spent := r.plan.Tally().Spent.Total()
 	p.Dollars, p.Tokens = r.was.Dollars+spent.CostUSD, r.was.Tokens+int(spent.Tokens)
 	r.now = p
 	for {
 		select {
 		case r.news <- p:
-			return nil
+			return
 		default:
 		}
 		select {
@@ -95,4 +117,32 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 		default:
 		}
 	}
+}
+
+// mostWarning is the most bytes of a warning.
+const mostWarning = 500
+
+// warn adds a warning, and tells it if it is new.
+func (r *reporter) warn(all []string, text string) []string {
+	if text = wording.Line(text); slices.Contains(all, text) {
+		return all
+	}
+	r.say(text)
+	return append(slices.Clip(all), text)
+}
+
+// lastWords says, for people, what was wrong at the end of a run that has failed: what its checks printed, and what the
+// critic said; "" is nothing.
+func (r *reporter) lastWords() string {
+	var all []string
+	for _, c := range r.last.Checks {
+		if !c.Passed() {
+			all = append(all, fmt.Sprintf("the check %q fails:\n%s", c.Command, cmp.Or(strings.TrimSpace(end(c.Output.Text)), "(it printed nothing)")))
+		}
+	}
+	v := r.last.Verdict
+	if said := strings.TrimSpace(cmp.Or(v.Feedback, v.Analysis)); said != "" {
+		all = append(all, "the critic said: "+said)
+	}
+	return strings.Join(all, "\n")
 }

@@ -49,7 +49,7 @@ func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log s
 	if p.Killed != nil {
 		defer context.AfterFunc(p.Killed, plan.Control().Kill)() //nolint:contextcheck // the run's own ends it gently
 	}
-	told := newReporter(ctx, j, plan)
+	told := newReporter(ctx, j, plan, func(sentence string) { p.Tell(task, sentence) })
 	defer told.close()
 	live := newTeller(ctx, p.Conn, task, plan)
 	defer live.close()
@@ -63,6 +63,7 @@ func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log s
 	if _, held := errors.AsType[*session.HeldError](err); held || session.DiskFull(err) {
 		return out, "", err
 	}
+	a.words = told.lastWords()
 	if out.Result == "" || out.Result == loop.Success {
 		return out, plan.Log(), err
 	}
@@ -171,9 +172,8 @@ func prompt(r *queue.Record) string {
 	if r.Feedback == "" {
 		return r.Task.Prompt
 	}
-	return fmt.Sprintf(`The task below has been worked on, and its result is in this work tree. It could not
-be merged into %s, which has changed meanwhile; the current %[1]s has been merged into
-this work tree.
+	return fmt.Sprintf(`The task below has been worked on, and its result is in this work tree. It was not
+merged into %s; the current %[1]s has been merged into this work tree.
 
 What is wrong:
 

@@ -16,7 +16,8 @@ type hands struct {
 	mu      sync.Mutex
 	jobs    map[string]*job // by task
 	merging map[queue.Repository]*job
-	idle    time.Time // nothing is taken before
+	idle    time.Time       // nothing is taken before
+	lacks   map[string]bool // tasks that this worker cannot work on
 }
 
 // A job is a task or a merge in progress.
@@ -42,6 +43,20 @@ func (h *hands) rest(until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.idle = until
+}
+
+// lack notes that this worker cannot work on a task.
+func (h *hands) lack(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lacks[id] = true
+}
+
+// able reports whether this worker may be able to work on a task.
+func (h *hands) able(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.lacks[id]
 }
 
 // empty reports whether nothing is in progress.

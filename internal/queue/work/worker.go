@@ -17,7 +17,7 @@ import (
 // A Player does the work for a home. Bring, Report and Sweep are called for tasks that nobody works on.
 type Player interface {
 	// Play works on a task and ends the job. Its context is cancelled when the job no longer counts. After
-	// [queue.ErrUnable] the worker takes nothing for a while.
+	// [queue.ErrUnable] the worker takes nothing for a while, and after [queue.ErrLacks] the task no more.
 	Play(context.Context, *board.Job) error
 	// Merge merges a result of this home and ends the job. Its context is cancelled as that of Play is.
 	Merge(context.Context, *board.Job) error
@@ -56,13 +56,16 @@ func (w *Worker) Holds() *queue.Holds {
 	return &queue.Holds{}
 }
 
+// Able reports whether this worker may be able to work on a task: it has not found yet that it lacks what that needs.
+func (w *Worker) Able(id string) bool { return w.hands.able(id) }
+
 // tick is how often the board is polled for what no change announces: tasks whose worker was lost.
 const tick = time.Second
 
 // Run works until ctx is done or Until says so. It returns once all jobs have ended.
 func (w *Worker) Run(ctx context.Context) error {
 	w.sight.news = make(chan struct{}, 1)
-	w.hands.jobs, w.hands.merging = map[string]*job{}, map[queue.Repository]*job{}
+	w.hands.jobs, w.hands.merging, w.hands.lacks = map[string]*job{}, map[queue.Repository]*job{}, map[string]bool{}
 	w.errands.bringing, w.errands.telling, w.errands.working = newTries(), newTries(), newTries()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer w.hands.ended.Wait()
@@ -184,7 +187,7 @@ func (w *Worker) offer(ctx context.Context) error {
 		if free <= 0 {
 			return
 		}
-		if r := own.Next(now, w.Holds()); r != nil {
+		if r := own.Next(now, w.Holds(), w.hands.able); r != nil {
 			next = new(*r)
 		}
 	})
@@ -203,7 +206,7 @@ func (w *Worker) take(ctx context.Context) error {
 		return (r.State == queue.Offered || r.State == queue.Running) && w.mine(r.Task.Repository)
 	}) {
 		for w.hands.free(w.Slots, w.Board.Now()) > 0 {
-			j, err := w.Board.Take(ctx, of, w.Who, w.Board.Now())
+			j, err := w.Board.Take(ctx, of, w.Who, w.hands.able, w.Board.Now())
 			if err != nil {
 				return err
 			}
@@ -249,6 +252,9 @@ func (w *Worker) end(ctx context.Context, j *board.Job, err error) {
 		j.Forget(ctx)
 	}
 	j.Release()
+	if errors.Is(err, queue.ErrLacks) {
+		w.hands.lack(j.Of())
+	}
 	if errors.Is(err, queue.ErrUnable) {
 		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))
 	}

@@ -2,8 +2,10 @@
 package queueview
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +21,12 @@ type View struct {
 	Budgets []queue.Budget
 	Holds   *queue.Holds
 	Now     time.Time
+	States  []string // of the tasks that are listed; none is all
+}
+
+// listed returns the tasks that are listed, in order.
+func (v *View) listed() []*queue.Record {
+	return slices.DeleteFunc(v.Tasks.Sorted(), func(r *queue.Record) bool { return len(v.States) > 0 && !slices.Contains(v.States, string(r.State)) })
 }
 
 // List writes the tasks, which go to standard output: for people if that is a terminal, otherwise for programs.
@@ -30,7 +38,7 @@ func (v *View) List(w io.Writer, s *term.Streams) error {
 		}
 		return v.table(w, s)
 	}
-	for _, r := range v.Tasks.Sorted() {
+	for _, r := range v.listed() {
 		cells := []string{
 			r.Task.ID, string(r.State), strconv.Itoa(r.Attempt), r.Worker.Name, strconv.Itoa(r.Progress.Iteration), r.Progress.Phase,
 			strconv.Itoa(int(v.Now.Sub(r.Since).Seconds())), dollars(r.Progress.Dollars), term.Line(r.Task.Title()),
@@ -47,19 +55,26 @@ func (v *View) Document() any {
 	return struct {
 		Tasks   []*queue.Record `json:"tasks"`
 		Budgets []queue.Budget  `json:"budgets,omitempty"`
-	}{v.Tasks.Sorted(), v.Budgets}
+	}{v.listed(), v.Budgets}
 }
 
 // Left says what is left to do, and how to go on with the first task that needs a person.
 func (v *View) Left() string {
-	number, first := map[queue.State]int{}, ""
+	number, first, asks := map[queue.State]int{}, "", ""
 	for _, r := range v.Tasks.Sorted() {
-		if number[r.State]++; first == "" && r.State.Over() && r.State != queue.Merged {
-			first = r.Task.ID
+		number[r.State]++
+		switch {
+		case r.AwaitsWord():
+			asks = cmp.Or(asks, r.Task.ID)
+		case r.State.Over() && r.State != queue.Merged:
+			first = cmp.Or(first, r.Task.ID)
 		}
 	}
 	delete(number, queue.Merged)
 	text := "left: " + strings.Join(counts(number, ""), ", ") + "\n"
+	if asks != "" {
+		text += "codeloops queue diff " + asks + " shows its result; codeloops queue accept " + asks + " merges it, codeloops queue reject " + asks + " \"why\" sends it back\n"
+	}
 	if first != "" {
 		text += "codeloops queue show " + first + " says why; codeloops queue retry " + first + " has it tried again\n"
 	}
@@ -95,6 +110,9 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 	for _, id := range r.Sessions() {
 		field("session", id+": codeloops sessions show "+id)
 	}
+	for _, text := range r.Warnings {
+		field("warning", text)
+	}
 	if r.Progress.Dollars > 0 {
 		field("cost", dollars(r.Progress.Dollars))
 	}
@@ -129,7 +147,7 @@ const (
 
 // table lists tasks for people, fitted to the terminal's width.
 func (v *View) table(w io.Writer, s *term.Streams) error {
-	sorted, style := v.Tasks.Sorted(), s.OutRenderer()
+	sorted, style := v.listed(), s.OutRenderer()
 	t := v.tasks(sorted)
 	t.Style = func(row, column int, cell string) string {
 		switch {
@@ -171,7 +189,7 @@ func (v *View) doing(r *queue.Record) string {
 	case queue.Running:
 		return phase(r)
 	case queue.Waiting:
-		return v.Tasks.Waits(r, v.Now, v.Holds)
+		return cmp.Or(v.Tasks.Waits(r, v.Now, v.Holds), term.Line(r.Why))
 	case queue.Merged, queue.Offered, queue.Finished, queue.NeedsHuman, queue.Failed, queue.Dead, queue.Cancelled:
 	}
 	return term.Line(r.Why)
