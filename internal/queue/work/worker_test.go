@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -608,4 +609,35 @@ func TestHubComesBack(t *testing.T) {
 	}
 	stop(errOver)
 	workers.Wait()
+}
+
+// TestLacks: a worker that lacks what tasks need tries each once at most, and leaves them to one that has it.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	for i := range 6 {
+		b.add(on, fmt.Sprintf("task number %d", i), func(task *queue.Task) { task.Order = i })
+	}
+	var tried, played atomic.Int64
+	bare := b.worker("bare", 2, func(ctx context.Context, j *board.Job) error {
+		tried.Add(1)
+		return errors.Join(queue.ErrLacks, j.End(ctx, func(r *queue.Record) error { return r.Later(time.Now(), 0, "it lacks the agent") }))
+	})
+	able := b.worker("able", 1, func(ctx context.Context, j *board.Job) error {
+		played.Add(1)
+		return finish(ctx, j)
+	})
+	var workers sync.WaitGroup
+	for _, w := range []*work.Worker{bare, able} {
+		workers.Go(func() {
+			if err := w.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	workers.Wait()
+	if tried.Load() > 6 || played.Load() != 6 {
+		t.Errorf("tried %d times, and played %d tasks", tried.Load(), played.Load())
+	}
 }
