@@ -318,7 +318,6 @@ func TestPickOnATerminal(t *testing.T) {
 	dir := library(t, 40)
 	d := talk(t, dir, nil, "sessions", "show")
 	d.sees("40 of 40")
-	d.sees("  no changes") // of its iteration, read while the list is shown
 	d.types("number 17,\r")
 	shown, code := d.end()
 	if code != command.ExitDone || !strings.Contains(shown, "Task number 17, with") || !strings.Contains(shown, "Iteration 1") {

@@ -195,7 +195,7 @@ say = "DECISION: DONE"
 			t.Fatal(err)
 		}
 		tree := filepath.Join(s.dir, fmt.Sprintf("tree%d", i))
-		id, err := store.Latest(func(sum session.Summary) bool { return sum.Session.WorkingDir == tree })
+		id, err := store.Latest(func(sum session.Overview) bool { return sum.Session.WorkingDir == tree })
 		if err != nil {
 			t.Fatalf("%s: %v", tree, err)
 		}

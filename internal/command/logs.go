@@ -5,13 +5,11 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
-	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/picker"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
@@ -64,25 +62,11 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 	c := l.Console
 	zone := c.Now().Location()
 	screen := sessionview.Screen{Style: c.ErrRenderer(), ASCII: c.ASCII}
-	var iterations sync.Map // of the sessions that were previewed
 	list := picker.List{
-		Count:  len(some),
-		Search: func(i int) string { return sessionview.SearchText(some[i]) },
-		Line:   func(i, width int) string { return screen.Wide(width).PickLine(some[i], zone) },
-		Preview: func(i, width int) []string {
-			known, _ := iterations.Load(i)
-			read, _ := known.([]progress.Iteration)
-			return screen.Wide(width).Preview(some[i], read, zone)
-		},
-		Load: func(ctx context.Context, i int) {
-			if _, known := iterations.Load(i); known {
-				return
-			}
-			// A log that cannot be read is not the picker's concern.
-			if read, _ := sessionview.ReadIterations(ctx, some[i].Path); read != nil {
-				iterations.Store(i, read)
-			}
-		},
+		Count:   len(some),
+		Search:  func(i int) string { return sessionview.SearchText(some[i]) },
+		Line:    func(i, width int) string { return screen.Wide(width).PickLine(some[i], zone) },
+		Preview: func(i, width int) []string { return screen.Wide(width).Preview(some[i], zone) },
 	}
 	in, _ := c.In.(*os.File) // a terminal, because there is somebody to ask
 	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: c.Err, Jobs: &c.Jobs, Style: screen.Style, ASCII: screen.ASCII, Title: question})

@@ -65,8 +65,8 @@ func (s *Store) Course(id string) (Course, error) {
 		f.follow(entry)
 	}
 	if !f.begun {
-		sum, _ := summarize(s.Path(id))
-		return Course{}, cmp.Or(sum.Err, errNoStart)
+		one := Look(s.Path(id))
+		return Course{}, cmp.Or(one.Err, errNoStart)
 	}
 	return f.Course, f.texts()
 }

@@ -1,14 +1,22 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"codeloops/internal/file"
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/wording"
 )
 
@@ -22,24 +30,37 @@ const (
 	Crashed Status = "crashed"
 )
 
-// ErrEmpty is an empty log.
-var ErrEmpty = errors.New("the file is empty")
+var (
+	// ErrEmpty is an empty log.
+	ErrEmpty = errors.New("the file is empty")
+
+	errNoStart   = errors.New("the first line is not a session_start")
+	errBareStart = errors.New("the session_start says nothing of the session")
+	errNoFile    = errors.New("it is not a file")
+)
 
 // UnknownIterations stands for a count that the end of a log does not tell.
 const UnknownIterations = -1
 
-// An Overview is what can be told of a session without reading all of its log.
+// An Overview is what the first and the last line of a log tell.
 type Overview struct {
-	Summary
-	Status Status
-	// Iterations counts the whole ones; [UnknownIterations] if the whole log
-	// would have to be read to count them.
+	ID      string
+	Path    string
+	Size    int64 // bytes
+	Session loop.Session
+	Started time.Time
+	Status  Status
+	Outcome *loop.Outcome // nil: the log has no end
+	// Tally adds up the session; nil if the whole log would have to be read for it. [Count] does that.
+	Tally *progress.Tally
+	// Iterations counts the whole ones, or is [UnknownIterations].
 	Iterations int
 	// Duration reaches to the end of the session or, without one, to its last
 	// line.
 	Duration time.Duration
-	// Problem is what is wrong with the end of the log; the rest can be relied on. Err has what is
-	// wrong with its beginning.
+	// Err says why the log does not tell more.
+	Err error
+	// Problem is what is wrong with the end of the log; the rest can be relied on.
 	Problem error
 }
 
@@ -51,11 +72,7 @@ func (o Overview) Tells() bool { return o.Err == nil || o.Outcome != nil }
 func Look(path string) (o Overview) {
 	for range 3 {
 		var then file.Stamp
-		o, then = lookAt(path)
-		if o.Outcome == nil && o.Err == nil {
-			o.Problem = o.readLast()
-		}
-		if o.live(); o.Status != Crashed || o.Err != nil || file.At(path) == then {
+		if o, then = look(path); o.Status != Crashed || o.Err != nil || file.At(path) == then {
 			break
 		}
 		// The log has changed since: the session may have ended meanwhile.
@@ -66,71 +83,105 @@ func Look(path string) (o Overview) {
 	return o
 }
 
-// lookAt reads the first line of a log and its end. A log without an end counts as that of a
-// crashed session, even if it is running.
-func lookAt(path string) (Overview, file.Stamp) {
-	sum, now := summarize(path)
-	o := Overview{Summary: sum, Iterations: UnknownIterations, Status: Crashed}
+// look reads the first line of a log and its end; the stamp is that of the file it read.
+func look(path string) (o Overview, now file.Stamp) {
+	o = Overview{ID: strings.TrimSuffix(filepath.Base(path), logEnding), Path: path, Iterations: UnknownIterations, Status: Crashed}
+	f, now, err := openLog(path)
+	if err != nil {
+		o.Err = fmt.Errorf("open session log: %w", err)
+		return o, now
+	}
+	defer f.Close() //nolint:errcheck // only read
+	o.Size = now.Size
+	o.Err = o.readStart(f)
+	torn, start, err := o.readEnd(f)
+	if err != nil {
+		o.Err = errors.Join(o.Err, fmt.Errorf("read the end of session log %s: %w", wording.OSPath(path), err))
+	}
 	if o.Outcome != nil {
-		o.Status, o.Iterations, o.Duration = Status(o.Outcome.Result), o.Outcome.Iterations, o.Outcome.Duration
+		return o, now
+	}
+	if at, err := running(path); at && err == nil { // its last line may be half-written
+		o.Status = Running
+	} else if torn != nil && o.Err == nil {
+		before, err := countLines(io.NewSectionReader(f, 0, start))
+		o.Problem = errors.Join(err, &LineError{File: path, Line: before + 1, Err: torn})
 	}
 	return o, now
 }
 
-// live checks whether a session without an end is running. Its last line may then still be
-// half-written; that is not a problem.
-func (o *Overview) live() {
-	if o.Outcome != nil {
-		return
+// openLog opens a regular file: reading a pipe might wait for ever.
+func openLog(path string) (*os.File, file.Stamp, error) {
+	f, st, err := file.Open(path, file.Options{Max: math.MaxInt64})
+	if errors.Is(err, file.ErrNotRegular) {
+		err = &fs.PathError{Op: "open", Path: path, Err: errNoFile}
 	}
-	if at, err := running(o.Path); at && err == nil {
-		o.Status, o.Problem = Running, nil
-	}
+	return f, st, err
 }
 
-// readLast reads how far a session without an end had come, from the last line of its log, or
-// from the line before if the last one is torn.
-func (o *Overview) readLast() error {
-	f, err := os.Open(o.Path)
-	if err != nil {
-		return fmt.Errorf("open session log: %w", err)
+func (o *Overview) readStart(f *os.File) error {
+	why := errNoStart
+	if o.Size == 0 {
+		why = ErrEmpty
 	}
-	defer f.Close() //nolint:errcheck // only read
-	size := o.Size
-	last, bad, err := lastEntry(f, size)
-	if bad != nil {
-		if size, _, err = lastBounds(f, size); err == nil {
-			last, _, err = lastEntry(f, size)
+	for entry, err := range newReader(f, o.Path, blockSize).Entries() {
+		if err != nil {
+			return err
+		}
+		if start, ok := entry.Event.(loop.Started); ok {
+			o.Session, o.Started = start.Session, entry.At.Time
+			if said := o.Session.Prompt + o.Session.WorkingDir + o.Session.Actor.Agent + o.Session.Critic.Agent; said != "" || !o.Started.IsZero() {
+				return nil
+			}
+			why = errBareStart
+		}
+		break
+	}
+	return &LineError{File: o.Path, Line: 1, Err: why}
+}
+
+// readEnd reads how far the session had come, from the last line of its log, or from the line before if the last one is
+// torn: then it says why that cannot be read, and where it begins.
+func (o *Overview) readEnd(f *os.File) (torn error, start int64, err error) {
+	last, torn, err := lastEntry(f, o.Size)
+	if torn != nil {
+		if start, _, err = lastBounds(f, o.Size); err == nil {
+			last, _, err = lastEntry(f, start)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("read the end of session log %s: %w", wording.OSPath(o.Path), err)
+	end, over := last.Event.(loop.Finished)
+	switch {
+	case err != nil:
+	case over && torn == nil:
+		o.Outcome, o.Status, o.Iterations, o.Duration = &end.Outcome, Status(end.Outcome.Result), end.Outcome.Iterations, end.Outcome.Duration
+		if o.Tally = last.Totals; o.Tally != nil {
+			o.Tally.Iterations = end.Outcome.Iterations
+		}
+	case o.Err == nil:
+		o.Iterations = wholeBefore(last.Event)
+		if !last.At.Time.IsZero() {
+			o.Duration = last.At.Time.Sub(o.Started)
+		}
 	}
-	if !last.At.Time.IsZero() {
-		o.Duration = last.At.Time.Sub(o.Started)
-	}
-	o.Iterations = wholeBefore(last.Event)
-	if bad == nil {
-		return nil
-	}
-	before, err := countLines(io.NewSectionReader(f, 0, size))
-	return errors.Join(err, &LineError{File: o.Path, Line: before + 1, Err: torn(bad)})
+	return torn, start, err
 }
 
-// lastEntry decodes the last line of a log; torn says why it cannot be decoded. A line that is
+// lastEntry decodes the last line of a log; bad says why it cannot be decoded. A line that is
 // too long to be read here gives an empty entry.
-func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
+func lastEntry(f io.ReaderAt, size int64) (last Entry, bad, err error) {
 	line, err := lastLine(f, size)
 	if err != nil || len(line) == 0 {
 		return Entry{}, nil, err
 	}
-	last, torn = decode(line, lean)
-	return last, torn, nil
+	if last, bad = decode(line, lean); bad != nil {
+		bad = torn(bad)
+	}
+	return last, bad, nil
 }
 
 // wholeBefore counts the iterations that were whole when an event was logged.
 func wholeBefore(e loop.Event) int {
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // the others belong to an iteration, or tell nothing
 	case loop.Started, loop.BaselineChecked:
 		return 0
 	case loop.Resumed:
@@ -139,10 +190,9 @@ func wholeBefore(e loop.Event) int {
 		return e.Round.Iteration
 	case loop.Finished:
 		return e.Outcome.Iterations
-	case loop.IterationStarted, loop.PhaseEntered, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Steered:
+	}
+	if e != nil && loop.IterationOf(e) > 0 {
 		return loop.IterationOf(e) - 1
-	case loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.Activity, loop.Warned:
 	}
 	return UnknownIterations
 }
@@ -159,4 +209,56 @@ func countLines(r io.Reader) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+// Survey returns the overviews of all sessions, the newest first. A file that is not a log is included, with the reason
+// in Err.
+func (s *Store) Survey() ([]Overview, error) {
+	ids, err := s.list()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Overview, len(ids))
+	readEach(len(ids), func(i int) { all[i] = Look(s.Path(ids[i])) })
+	slices.SortFunc(all, func(a, b Overview) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
+	})
+	return all, nil
+}
+
+// readEach calls read for the indexes of so many logs, some at the same time: a disk answers many requests as fast as
+// one.
+func readEach(logs int, read func(i int)) {
+	var work sync.WaitGroup
+	slots := make(chan struct{}, 16)
+	for i := range logs {
+		slots <- struct{}{}
+		work.Go(func() {
+			read(i)
+			<-slots
+		})
+	}
+	work.Wait()
+}
+
+// Count adds up the sessions whose end does not tell their tally: those that crashed, and those of
+// earlier versions. Their logs are read in full. A line that cannot be read is left out.
+func Count(all []Overview) {
+	readEach(len(all), func(i int) {
+		o := &all[i]
+		if o.Err != nil || o.Tally != nil || o.Status == Running {
+			return
+		}
+		sum := &progress.Tally{}
+		for entry, err := range Sound(ReadLean(o.Path), nil) {
+			if err != nil {
+				return
+			}
+			_ = sum.Handle(entry.At, entry.Event) // never fails
+			if n := wholeBefore(entry.Event); o.Outcome == nil && n != UnknownIterations {
+				o.Iterations = n
+			}
+		}
+		o.Tally = sum
+	})
 }

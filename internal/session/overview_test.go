@@ -30,7 +30,7 @@ func TestOverviewOfNoEnd(t *testing.T) {
 		"rejected":   {loop.ReviewRejected{Iteration: 3}, 2},
 		"critic":     {loop.CriticFinished{Iteration: 3}, 2},
 		"whole":      {loop.IterationFinished{Round: loop.Round{Iteration: 3}}, 3},
-		"warned":     {loop.Warned{Iteration: 3, Text: "x"}, UnknownIterations},
+		"warned":     {loop.Warned{Iteration: 3, Text: "x"}, 2},
 		"very large": {loop.IterationFinished{Round: loop.Round{Iteration: 3, Attempt: loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: strings.Repeat("x", shortLine)}}}}}}, UnknownIterations},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ const latestWord = "latest"
 // Resolve returns the id that a reference stands for: what [Store.Find] takes, or "latest" or
 // "latest~N", which are looked up among the sessions that count; nil counts all. "" is
 // "latest". The error is [ErrNotFound] or an [*AmbiguousError] if there is not exactly one.
-func (s *Store) Resolve(ref string, counts func(Summary) bool) (string, error) {
+func (s *Store) Resolve(ref string, counts func(Overview) bool) (string, error) {
 	if ref == "" || ref == latestWord {
 		return s.Latest(counts)
 	}

@@ -77,7 +77,7 @@ func TestSearch(t *testing.T) {
 func TestSearchMany(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, t.TempDir())
-	const n = 3 * readers
+	const n = 48
 	for i := range n {
 		searchable(t, s, fmt.Sprintf("2025-01-27T15-00-%02dZ_aaaaaa", i))
 	}

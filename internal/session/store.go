@@ -125,7 +125,7 @@ func (s *Store) Find(prefix string) (string, error) {
 }
 
 // Latest returns the id of the session that began last, of those that count; nil counts all.
-func (s *Store) Latest(counts func(Summary) bool) (string, error) {
+func (s *Store) Latest(counts func(Overview) bool) (string, error) {
 	id, err := s.back(0, counts)
 	if err == nil && id == "" {
 		err = fmt.Errorf("%w: %s holds none", ErrNotFound, s.dir)
@@ -135,7 +135,7 @@ func (s *Store) Latest(counts func(Summary) bool) (string, error) {
 
 // back returns the id of the session that began n before the last one, of those that count and
 // are not empty; "" if there are too few.
-func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
+func (s *Store) back(n int, counts func(Overview) bool) (string, error) {
 	ids, err := s.list()
 	for end := len(ids); end > 0; {
 		begin := end - 1
@@ -153,16 +153,16 @@ func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
 
 // newest returns those of some sessions that count and whose logs are not empty, the newest first.
 // Ids tell the second in which a session began; within one second, the log tells the order.
-func (s *Store) newest(ids []string, counts func(Summary) bool) (begun []Summary) {
+func (s *Store) newest(ids []string, counts func(Overview) bool) (begun []Overview) {
 	for _, id := range slices.Backward(ids) {
 		if st, err := os.Stat(s.Path(id)); err != nil || st.Size() == 0 {
 			continue
 		}
-		if sum, _ := summarize(s.Path(id)); counts == nil || counts(sum) {
-			begun = append(begun, sum)
+		if one := Look(s.Path(id)); counts == nil || counts(one) {
+			begun = append(begun, one)
 		}
 	}
-	slices.SortStableFunc(begun, func(a, b Summary) int { return b.Started.Compare(a.Started) })
+	slices.SortStableFunc(begun, func(a, b Overview) int { return b.Started.Compare(a.Started) })
 	return begun
 }
 

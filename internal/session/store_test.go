@@ -95,7 +95,7 @@ func TestStoreLatest(t *testing.T) {
 	if id, err := store.Latest(nil); !errors.Is(err, ErrNotFound) {
 		t.Errorf("without sessions: %q, %v", id, err)
 	}
-	if all, err := surveyed(store); err != nil || len(all) != 0 {
+	if all, err := store.Survey(); err != nil || len(all) != 0 {
 		t.Errorf("without sessions: %v, %v", all, err)
 	}
 	begin(t, store, "older", began.Add(-time.Hour), true)
@@ -109,16 +109,6 @@ func TestStoreLatest(t *testing.T) {
 	}
 }
 
-// surveyed returns the summaries of all sessions.
-func surveyed(s *Store) ([]Summary, error) {
-	all, err := s.Survey()
-	list := make([]Summary, len(all))
-	for i, one := range all {
-		list[i] = one.Summary
-	}
-	return list, err
-}
-
 func TestStoreSummaries(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
@@ -129,7 +119,7 @@ func TestStoreSummaries(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(store.Dir(), "dir.jsonl"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got, err := surveyed(store)
+	got, err := store.Survey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,17 +139,17 @@ func TestStoreSummaries(t *testing.T) {
 		return st.Size()
 	}
 	notes := filepath.Join(store.Dir(), "notes.jsonl")
-	want := []Summary{
+	want := []Overview{
 		{
 			ID: cut.ID(), Path: cut.Path(), Size: size(cut.Path()),
-			Session: loop.Session{ID: cut.ID(), Prompt: "cut"}, Started: began.Add(time.Hour),
+			Session: loop.Session{ID: cut.ID(), Prompt: "cut"}, Started: began.Add(time.Hour), Status: Running,
 		},
 		{
 			ID: done.ID(), Path: done.Path(), Size: size(done.Path()),
 			Session: loop.Session{ID: done.ID(), Prompt: "done"}, Started: began,
-			Outcome: &loop.Outcome{Result: loop.Success},
+			Outcome: &loop.Outcome{Result: loop.Success}, Status: Status(loop.Success),
 		},
-		{ID: "notes", Path: notes, Size: 6},
+		{ID: "notes", Path: notes, Size: 6, Status: Crashed, Iterations: UnknownIterations},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf(" got %+v\nwant %+v", got, want)
@@ -196,7 +186,7 @@ func TestSurveyOfALargeLog(t *testing.T) {
 	if err != nil || string(line) != strings.TrimSpace(string(end)) || counted.bytes > 1<<20 {
 		t.Errorf("read %d bytes for %q, %v", counted.bytes, line, err)
 	}
-	got, err := surveyed(store)
+	got, err := store.Survey()
 	if err != nil || len(got) != 1 || got[0].Err != nil || got[0].Outcome == nil || got[0].Outcome.Iterations != 7 ||
 		!reflect.DeepEqual(*got[0].Tally, progress.Tally{Iterations: 7, Actor: progress.Part{Turns: 9}}) {
 		t.Errorf("got %+v, %v", got, err)

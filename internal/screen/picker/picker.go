@@ -30,9 +30,6 @@ type List struct {
 	Search  func(i int) string // the text that is searched
 	Line    func(i, width int) string
 	Preview func(i, width int) []string
-	// Load is called in another goroutine for an item that stays marked; when it returns, the
-	// preview is drawn again. Its context ends when another item is marked. It may be nil.
-	Load func(ctx context.Context, i int)
 }
 
 // Options say where something is chosen, and for what.
@@ -63,9 +60,7 @@ type holder interface {
 // pick shows the list until the user chooses or cancels. While the process is stopped, the terminal
 // is back in its old state.
 func pick(ctx context.Context, m *model, hold holder) (int, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends a load in progress, too
-	m.holder, m.loader = hold, newLoader(m.list.Load)
+	m.holder = hold
 	for {
 		err := m.show(ctx)
 		switch {
@@ -86,7 +81,6 @@ func pick(ctx context.Context, m *model, hold holder) (int, error) {
 			return 0, ErrCancelled
 		}
 		m.left = stays
-		m.loader.reset()
 	}
 }
 
@@ -104,7 +98,6 @@ func (m *model) show(ctx context.Context) error {
 	}
 	defer io.WriteString(m.opts.Out, leave) //nolint:errcheck // an earlier write has failed then
 	for m.left == stays {
-		m.loader.follow(m.marked())
 		if err := m.draw(); err != nil {
 			return err
 		}
@@ -127,9 +120,6 @@ func (m *model) next(ctx context.Context, keys <-chan string, sizes <-chan os.Si
 		}
 	case s := <-m.holder.Signals():
 		m.handleSignal(s)
-	case <-m.loader.rests:
-		m.loader.start(ctx)
-	case <-m.loader.loaded:
 	case <-sizes:
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -161,11 +151,10 @@ type model struct {
 	pastes        bool // a paste is under way: keys are text
 
 	holder holder
-	loader *loader
 }
 
 func newModel(list List, o Options) *model {
-	m := &model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24, loader: &loader{}}
+	m := &model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24}
 	for i := range m.search {
 		m.search[i] = strings.ToLower(list.Search(i))
 	}

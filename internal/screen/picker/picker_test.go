@@ -1,10 +1,8 @@
 package picker
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -132,52 +130,4 @@ func BenchmarkTyping(b *testing.B) {
 		press(m, "t", "h", "i", "n", "g", " ", "9", "ctrl+u")
 		_ = m.lines()
 	}
-}
-
-// TestLoad: details are loaded for an item that stays marked, and loading is cancelled when it is
-// no longer needed.
-func TestLoad(t *testing.T) {
-	t.Parallel()
-	var loads []int
-	var last context.Context
-	m := listOf(1000)
-	m.loader = newLoader(func(ctx context.Context, i int) { loads, last = append(loads, i), ctx })
-	// mark presses keys and reports whether a load is due.
-	mark := func(keys ...string) (waits bool) {
-		for _, key := range keys {
-			press(m, key)
-			m.loader.follow(m.marked())
-		}
-		return m.loader.rests != nil
-	}
-	load := func() {
-		<-m.loader.rests
-		m.loader.start(t.Context())
-		<-m.loader.loaded
-	}
-	mark("home")
-	if load(); !slices.Equal(loads, []int{0}) {
-		t.Fatalf("%v", loads)
-	}
-	if <-last.Done(); mark("up") {
-		t.Error("a loaded item is loaded again")
-	}
-
-	// Moving past an item does not load it.
-	mark("down", "down")
-	if load(); !slices.Equal(loads, []int{0, 2}) {
-		t.Errorf("%v", loads)
-	}
-	if !mark("up", "down") || m.loader.at != 2 {
-		t.Error("an item that is marked again is not loaded")
-	}
-	if mark("x", "y") || m.loader.at != -1 {
-		t.Error("something is loaded without a marked item")
-	}
-	m.loader.load = func(ctx context.Context, _ int) { last = ctx; <-ctx.Done() }
-	mark("ctrl+u")
-	<-m.loader.rests
-	m.loader.start(t.Context())
-	mark("down")
-	<-m.loader.loaded // or the load never ends
 }

@@ -58,7 +58,7 @@ func story(s string) []loop.Event {
 func write(t *testing.T, f export.Format, events []loop.Event, s string) string {
 	t.Helper()
 	var b bytes.Buffer
-	o := session.Overview{Summary: session.Summary{ID: s, Started: time.Unix(1e9, 0)}, Status: session.Status(s)}
+	o := session.Overview{ID: s, Started: time.Unix(1e9, 0), Status: session.Status(s)}
 	o.Session.Version = s
 	entries := func(yield func(session.Entry, error) bool) {
 		for _, e := range events {

@@ -106,7 +106,7 @@ func none(store *session.Store) error {
 	if _, err := store.Latest(nil); err != nil {
 		return explain(store, err)
 	}
-	_, err := store.Latest(func(one session.Summary) bool { return !OfDemo(one) })
+	_, err := store.Latest(func(one session.Overview) bool { return !OfDemo(one) })
 	if !errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (l *Logs) Survey() ([]session.Overview, error) {
 		return nil, err
 	}
 	if !l.All {
-		all = slices.DeleteFunc(all, func(one session.Overview) bool { return OfDemo(one.Summary) })
+		all = slices.DeleteFunc(all, func(one session.Overview) bool { return OfDemo(one) })
 	}
 	for i, one := range all {
 		all[i] = l.WithDuration(one)
@@ -207,7 +207,7 @@ func (l *Logs) OfTree(store *session.Store) ([]session.Overview, error) {
 	}
 	counts := Here(l.Host).LatestFilter(store)
 	all = slices.DeleteFunc(all, func(one session.Overview) bool {
-		return one.Err != nil || !l.All && !counts(one.Summary)
+		return one.Err != nil || !l.All && !counts(one)
 	})
 	if len(all) == 0 {
 		return nil, cmp.Or(none(store),

@@ -50,7 +50,7 @@ func (p *Place) repository(dir string) *repo.Repository {
 
 // Tree reports whether a session worked in the user's work tree. Outside of a repository,
 // every session counts that is not a demonstration.
-func (p *Place) Tree(s session.Summary) bool {
+func (p *Place) Tree(s session.Overview) bool {
 	if p.common == "" {
 		return !OfDemo(s)
 	}
@@ -60,7 +60,7 @@ func (p *Place) Tree(s session.Summary) bool {
 }
 
 // Shares reports whether a session worked in any work tree of the repository.
-func (p *Place) Shares(s session.Summary) bool {
+func (p *Place) Shares(s session.Overview) bool {
 	if p.Tree(s) {
 		return true
 	}
@@ -69,7 +69,7 @@ func (p *Place) Shares(s session.Summary) bool {
 }
 
 // workedIn is the directory of a session, with symbolic links resolved if it still exists.
-func (*Place) workedIn(s session.Summary) string {
+func (*Place) workedIn(s session.Overview) string {
 	if dir, err := filepath.EvalSymlinks(s.Session.WorkingDir); err == nil {
 		return dir
 	}
@@ -90,7 +90,7 @@ func (p *Place) onlyForeign(store *session.Store) bool {
 
 // LatestFilter returns the sessions among which "latest" is looked up: those of the work tree or, if
 // there are none, those of the repository's other work trees.
-func (p *Place) LatestFilter(store *session.Store) func(session.Summary) bool {
+func (p *Place) LatestFilter(store *session.Store) func(session.Overview) bool {
 	if _, err := store.Resolve("", p.Tree); errors.Is(err, session.ErrNotFound) {
 		return p.Shares
 	}
@@ -101,7 +101,7 @@ func (p *Place) LatestFilter(store *session.Store) func(session.Summary) bool {
 const DemoDir = "codeloops-demo-"
 
 // OfDemo reports whether a session is a demonstration, which is not part of the user's work.
-func OfDemo(one session.Summary) bool {
+func OfDemo(one session.Overview) bool {
 	s := one.Session
 	return s.Actor.Agent == scripted.Name && strings.HasPrefix(filepath.Base(filepath.Dir(s.WorkingDir)), DemoDir)
 }

@@ -25,15 +25,13 @@ var noon = time.Date(2026, 1, 27, 12, 0, 0, 0, time.UTC)
 // one is a session that began this many hours before noon.
 func one(id string, hours int, change func(*session.Overview)) session.Overview {
 	o := session.Overview{
-		Summary: session.Summary{
-			ID: id, Started: noon.Add(-time.Duration(hours) * time.Hour),
-			Session: loop.Session{
-				Prompt: "fix " + id, WorkingDir: "/p/" + id,
-				Cast: loop.Cast{Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}},
-			},
-			Outcome: &loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 2, Duration: time.Minute},
+		ID: id, Started: noon.Add(-time.Duration(hours) * time.Hour),
+		Session: loop.Session{
+			Prompt: "fix " + id, WorkingDir: "/p/" + id,
+			Cast: loop.Cast{Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}},
 		},
-		Status: "success", Iterations: 2, Duration: time.Minute,
+		Outcome: &loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 2, Duration: time.Minute},
+		Status:  "success", Iterations: 2, Duration: time.Minute,
 	}
 	if change != nil {
 		change(&o)

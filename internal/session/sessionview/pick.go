@@ -1,15 +1,12 @@
 package sessionview
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
-	"codeloops/internal/loop"
-	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
@@ -45,9 +42,8 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }
 
-// Preview shows in some lines what a session was for, did and came to. all are its iterations; nil:
-// they have not been read yet.
-func (s Screen) Preview(o session.Overview, all []progress.Iteration, zone *time.Location) []string {
+// Preview shows in some lines what a session was for and came to.
+func (s Screen) Preview(o session.Overview, zone *time.Location) []string {
 	head := fmt.Sprintf("%s  %s", s.strong(term.Line(o.ID)), s.outcome(string(o.Status)))
 	head += why(o)
 	facts := fmt.Sprintf("%s, took %s", o.Started.In(zone).Format(time.DateTime), render.Span(o.Duration))
@@ -64,56 +60,12 @@ func (s Screen) Preview(o session.Overview, all []progress.Iteration, zone *time
 		head, facts,
 		fmt.Sprintf("actor %s, critic %s, in %s", render.Who(o.Session.Actor), render.Who(o.Session.Critic), term.Line(o.Session.WorkingDir)),
 	}
-	lines = append(append(lines, s.iterations(o, all)...), "")
-	lines = append(lines, render.Excerpt(o.Session.Prompt, 5, s.Width)...)
+	lines = append(append(lines, ""), render.Excerpt(o.Session.Prompt, 5, s.Width)...)
 	if o.Outcome != nil && strings.TrimSpace(o.Outcome.Summary) != "" {
 		lines = append(lines, "")
 		for _, line := range render.Excerpt(o.Outcome.Summary, 5, s.Width) {
 			lines = append(lines, s.faint(line))
 		}
-	}
-	return lines
-}
-
-// ReadIterations reads the iterations of a log. If ctx ends first, it returns its cause.
-func ReadIterations(ctx context.Context, path string) ([]progress.Iteration, error) {
-	state := progress.State{Closed: []progress.Iteration{}}
-	for entry, err := range session.Sound(session.ReadLean(path), nil) {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-		_ = state.Handle(entry.At, entry.Event) // never fails
-	}
-	return state.Closed, nil
-}
-
-// mostIterations is how many lines of a preview show iterations.
-const mostIterations = 4
-
-// iterations shows the last iterations of a session, a line each. Until they are read, it shows
-// placeholders, so that the lines below do not move.
-func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines []string) {
-	if all == nil {
-		for range min(o.Iterations, mostIterations) {
-			lines = append(lines, s.faint("  …"))
-		}
-		return lines
-	}
-	if earlier := len(all) - mostIterations; earlier > 0 {
-		lines = append(lines, s.faint("  "+render.Count(earlier+1, "earlier iteration", "earlier iterations")))
-		all = all[earlier+1:]
-	}
-	for _, one := range all {
-		like := map[loop.Decision]loop.Result{loop.Done: loop.Success, loop.Error: loop.Failed}[one.Decision]
-		word := string(one.Decision)
-		if one.Escalated {
-			word = loop.Escalate
-		}
-		decision := s.inColourOf(string(like), padded(term.Line(word), len(loop.Continue)))
-		lines = append(lines, fmt.Sprintf("  %2d  %s  %s", one.Number, decision, render.Stat(one.Change)))
 	}
 	return lines
 }

@@ -39,7 +39,7 @@ func TestExcerpt(t *testing.T) {
 
 func TestFound(t *testing.T) {
 	t.Parallel()
-	one := session.Overview{Summary: session.Summary{ID: "2025-01-27T15-30-45Z_d4f2aa", Session: loop.Session{WorkingDir: "/home/user/project"}}, Status: session.Crashed}
+	one := session.Overview{ID: "2025-01-27T15-30-45Z_d4f2aa", Session: loop.Session{WorkingDir: "/home/user/project"}, Status: session.Crashed}
 	found := []session.Found{{Overview: one, Matches: []session.Match{
 		{Place: session.InPrompt, Text: "fix the parser", Begin: 8},
 		{Place: session.InFile, Iteration: 12, Text: "src/\x1b[31mparser.go", Begin: 9},
