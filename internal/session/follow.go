@@ -114,7 +114,7 @@ func (f *following) round(busy bool) error {
 	if end < f.end {
 		return ErrChanged
 	}
-	f.pending = append(f.pending, f.live.read()...) // after the size was taken, so that no activity before these lines is missed
+	f.pending = append(f.pending, f.live.next()...) // after the size was taken, so that no activity before these lines is missed
 	if err := f.read(end); err != nil {
 		return err
 	}

@@ -81,16 +81,12 @@ func (c *collector) beside(id, folder string) {
 	if at, err := c.store.Running(id); at || err != nil {
 		return
 	}
-	for _, n := range liveFiles(folder) {
-		path := filepath.Join(folder, fmt.Sprint(livePrefix, n))
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-			c.add("what an agent was doing", path, id)
-		}
-	}
 	entries, _ := os.ReadDir(folder) // it was there
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
 		switch {
+		case e.Name() == liveName && e.Type().IsRegular():
+			c.add("what an agent was doing", path, id)
 		case c.drafted(e):
 			c.add("a draft", path, id)
 		case e.Name() != forksDir || !e.IsDir():

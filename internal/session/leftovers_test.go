@@ -32,8 +32,8 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	const gone = "2026-01-01T00-00-00Z_aaaaaa.d"
-	plant(id+".d/live.1", id+".d/forks/attempt_1/start", id+".d/forks/attempt_0.removed/start", id+".d/001.actor.stdout",
-		".codeloops-7", ".index-123", "notes.d/mine", gone+"/live.1", ".index-mine")
+	plant(id+".d/live", id+".d/forks/attempt_1/start", id+".d/forks/attempt_0.removed/start", id+".d/001.actor.stdout",
+		".codeloops-7", ".index-123", "notes.d/mine", gone+"/live", ".index-mine")
 	if err := os.Symlink(filepath.Join(dir, "notes.d"), filepath.Join(dir, "2026-01-02T00-00-00Z_bbbbbb.d")); err != nil {
 		t.Skip("there are no links here:", err)
 	}
@@ -63,8 +63,8 @@ func TestLeftovers(t *testing.T) {
 	if err := rec.Close(); err != nil {
 		t.Fatal(err)
 	}
-	plant(id + ".d/live.1") // the end of its process would have kept it
-	want := []string{".codeloops-7", ".index-123", id + ".d/forks/attempt_0.removed", id + ".d/live.1"}
+	plant(id + ".d/live") // the end of its process would have kept it
+	want := []string{".codeloops-7", ".index-123", id + ".d/forks/attempt_0.removed", id + ".d/live"}
 	if got := look(now); !slices.Equal(got, want) {
 		t.Errorf("next to a killed session: %q, want %q", got, want)
 	}

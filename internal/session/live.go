@@ -5,21 +5,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 )
 
 // What agents are doing at the moment is not logged. Other processes find the latest of it in
-// one or two files in the folder beside the log: live.1, live.2 and so on. When one is full,
-// the next is begun and the one before it removed. The files are removed when the session
-// ends.
+// a file in the folder beside the log. When it is full, another one takes its place, which is seldom; it is
+// removed when the session ends.
 const (
-	livePrefix   = "live."
-	liveSize     = 128 << 10 // bytes of a full file
-	mostLiveText = 4 << 10   // bytes of one activity's text
+	liveName     = "live"
+	liveSize     = 2 << 20 // bytes of a full file
+	mostLiveText = 4 << 10 // bytes of one activity's text
 )
 
 // live is the [loop.Sink] that keeps what agents are doing at the moment. It never fails: a
@@ -27,7 +26,6 @@ const (
 type live struct {
 	dir    string
 	file   *os.File // nil before the first activity
-	number int      // of the file
 	size   int
 	logged int  // sequence number of the last event in the log
 	over   bool // writing failed: no more is kept
@@ -37,13 +35,10 @@ type live struct {
 func (l *live) Handle(at loop.Stamp, e loop.Event) error {
 	activity, passing := e.(loop.Activity)
 	if !passing {
-		if l.logged == 0 { // a run that was killed left its files
+		if l.logged == 0 { // a run that was killed left its file
 			l.remove()
 		}
 		l.logged = at.Seq
-		return nil
-	}
-	if l.over {
 		return nil
 	}
 	if len(activity.Text) > mostLiveText {
@@ -54,62 +49,32 @@ func (l *live) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 func (l *live) write(line []byte) {
-	if l.file == nil || l.size+len(line) > liveSize {
-		l.next()
+	if l.size+len(line) > liveSize {
+		l.remove()
 	}
-	if l.over {
-		return
+	var err error
+	if l.file == nil && !l.over {
+		l.file, err = os.OpenFile(filepath.Join(l.dir, liveName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	}
-	n, err := l.file.Write(line)
-	l.size, l.over = l.size+n, err != nil
+	if err == nil && !l.over {
+		_, err = l.file.Write(line)
+	}
+	l.size, l.over = l.size+len(line), l.over || err != nil
 }
 
-// next begins another file.
-func (l *live) next() {
-	l.shut()
-	l.number, l.size = l.number+1, 0
-	_ = os.Remove(l.path(l.number - 2))
-	file, err := os.OpenFile(l.path(l.number), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if l.over = err != nil; !l.over {
-		l.file = file
-	}
-}
-
-func (l *live) path(number int) string { return filepath.Join(l.dir, livePrefix+strconv.Itoa(number)) }
-
-func (l *live) shut() {
-	if l.file != nil {
-		_ = l.file.Close()
-		l.file = nil
-	}
-}
-
-// remove removes all files.
 func (l *live) remove() {
-	l.shut() // Windows removes no open file
-	for _, number := range liveFiles(l.dir) {
-		_ = os.Remove(l.path(number))
+	if l.file != nil {
+		_ = l.file.Close() // Windows removes no open file
 	}
-}
-
-// liveFiles returns the numbers of the files in a session's folder, in order.
-func liveFiles(dir string) (numbers []int) {
-	entries, _ := os.ReadDir(dir) // no folder, no files
-	for _, entry := range entries {
-		digits, ok := strings.CutPrefix(entry.Name(), livePrefix)
-		if n, err := strconv.Atoi(digits); ok && err == nil && n > 0 {
-			numbers = append(numbers, n)
-		}
-	}
-	slices.Sort(numbers)
-	return numbers
+	l.file, l.size = nil, 0
+	_ = os.Remove(filepath.Join(l.dir, liveName))
 }
 
 // A watcher reads, in another process, what agents are doing at the moment. Agents can reach
-// the files, too, so nothing in them counts as an event of the log.
+// the file, too, so nothing in it counts as an event of the log.
 type watcher struct {
 	dir    string
-	number int // of the file that was read last
+	read   file.Stamp // of the file that was read last
 	offset int64
 }
 
@@ -119,27 +84,17 @@ type instant struct {
 	after int
 }
 
-// read returns what was written since the last call and is still there.
-func (w *watcher) read() (all []instant) {
-	for _, number := range liveFiles(w.dir) {
-		switch {
-		case number < w.number:
-			continue
-		case number > w.number:
-			w.number, w.offset = number, 0
-		}
-		all = append(all, w.lines()...)
-	}
-	return all
-}
-
-// lines reads the whole lines after the offset.
-func (w *watcher) lines() (all []instant) {
-	f, _, err := openLog(filepath.Join(w.dir, livePrefix+strconv.Itoa(w.number)))
+// next returns what was written since the last call and is still there.
+func (w *watcher) next() (all []instant) {
+	f, now, err := openLog(filepath.Join(w.dir, liveName))
 	if err != nil {
-		return nil // it was removed, and its content is outdated
+		return nil
 	}
 	defer f.Close() //nolint:errcheck // only read
+	if now.Ino != w.read.Ino || now.Size < w.offset {
+		w.offset = 0
+	}
+	w.read = now
 	text, _ := io.ReadAll(io.NewSectionReader(f, w.offset, 2*liveSize))
 	for line := range strings.Lines(string(text)) {
 		if !strings.HasSuffix(line, "\n") {

@@ -156,7 +156,7 @@ func (p Place) views(f *Found, idle func(path string) func(context.Context) erro
 }
 
 // passing matches the names of codeloops' temporary files.
-var passing = wording.Pattern(`^codeloops-((checks|demo|diff|index|man|message|objects|probe)-)?[0-9]+$`)
+var passing = wording.Pattern(`^codeloops-((checks|demo|diff|index|man|message|objects|patch|probe)-)?[0-9]+$`)
 
 // temporary finds temporary files that are at least an hour old.
 func (p Place) temporary(f *Found, idle func(path string) func(context.Context) error) {
