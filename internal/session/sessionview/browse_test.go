@@ -168,8 +168,7 @@ func TestTableASCII(t *testing.T) {
 	list := []session.Overview{one("one", 1, func(o *session.Overview) {
 		o.Session.Prompt = strings.Repeat("very ", 40) + "long"
 		o.Session.WorkingDir = "/p/a name that is longer than its column"
-		o.Tally = &progress.Tally{Actor: progress.Part{Turns: 2}}
-		o.Tally.Actor.Usage.Priced = 1
+		o.Tally = &progress.Tally{Spent: loop.Spending{Actor: loop.Spent{CostUSD: 1, CostBasis: loop.Unknown}}}
 	})}
 	for width := 20; width < 120; width++ {
 		var out bytes.Buffer

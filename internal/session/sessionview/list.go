@@ -181,27 +181,15 @@ func spentBy(t *progress.Tally) (s Spent) {
 	if t == nil {
 		return s
 	}
-	sum := t.Actor.Usage.Plus(t.Critic.Usage)
-	if sum.Priced > 0 {
-		// Sums of rounded numbers are not round.
-		s.CostUSD, s.Partly = new(math.Round(sum.CostUSD*1e6)/1e6), sum.Priced < t.Actor.Turns+t.Critic.Turns
+	sum := t.Spent.Total()
+	told := func(b loop.Basis) bool { return b == loop.Reported || b == loop.Estimated }
+	if sum.CostUSD > 0 || told(sum.CostBasis) {
+		s.CostUSD, s.Partly = new(math.Round(sum.CostUSD*1e6)/1e6), sum.CostBasis == loop.Unknown // sums of rounded numbers are not round
 	}
-	if sum.Counted > 0 {
-		s.Tokens = new(sum.Tokens.All())
+	if sum.Tokens > 0 || told(sum.TokensBasis) {
+		s.Tokens = &sum.Tokens
 	}
-	s.others(t.Spent.Others)
 	return s
-}
-
-func (s *Spent) others(o loop.Spent) {
-	s.Partly = s.Partly || s.CostUSD != nil && o.CostBasis == loop.Unknown
-	if o.CostUSD > 0 || o.CostBasis == loop.Reported || o.CostBasis == loop.Estimated {
-		s.Partly = s.Partly || s.CostUSD == nil
-		s.CostUSD = plus(s.CostUSD, new(math.Round(o.CostUSD*1e6)/1e6))
-	}
-	if o.Tokens > 0 {
-		s.Tokens = plus(s.Tokens, &o.Tokens)
-	}
 }
 
 // Cost writes what a session has cost: "-" if unknown, with a leading "≥" if the cost of some turn

@@ -145,7 +145,7 @@ func TestTotalsNarrow(t *testing.T) {
 	t.Parallel()
 	list := many()
 	list[0].Session.WorkingDir = "/home/u/" + strings.Repeat("deep/", 30)
-	list[1].Tally = &progress.Tally{Actor: progress.Part{Turns: 1, Usage: progress.Usage{CostUSD: 1, Priced: 1}}}
+	list[1].Tally = &progress.Tally{Spent: loop.Spending{Actor: loop.Spent{CostUSD: 1, CostBasis: loop.Reported}}}
 	for width := 20; width < 80; width++ {
 		screen := sessionview.Screen{Width: width, Style: lipgloss.NewRenderer(io.Discard), ASCII: true}
 		out := sessionview.Totals(sessionview.NewStats(list), screen)
@@ -165,7 +165,7 @@ func TestTotalsNarrow(t *testing.T) {
 func TestStatsCost(t *testing.T) {
 	t.Parallel()
 	cost := func(usd float64, tokens int64) *progress.Tally {
-		return &progress.Tally{Actor: progress.Part{Turns: 1, Usage: progress.Usage{CostUSD: usd, Priced: 1, Counted: 1, Tokens: loop.Tokens{Output: tokens}}}}
+		return &progress.Tally{Spent: loop.Spending{Actor: loop.Spent{CostUSD: usd, CostBasis: loop.Reported, Tokens: tokens, TokensBasis: loop.Reported}}}
 	}
 	list := many()
 	list[1].Tally, list[2].Tally = cost(0.25, 100), cost(1.5, 7)
