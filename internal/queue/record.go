@@ -136,16 +136,8 @@ func (p Parcels) Names(task string) (names []string) {
 	return names
 }
 
-// The parts that are sent for an attempt on another machine.
-const (
-	BasePart  = "base"  // the commits that it begins at
-	StatePart = "state" // the task's state in its home repository
-)
-
-// PartFor is the name of a part sent for an attempt.
-func PartFor(task string, attempt int, part string) string {
-	return fmt.Sprintf("%s.to.%d.%s", task, attempt, part)
-}
+// ParcelTo is the name of what is sent for an attempt on another machine.
+func ParcelTo(task string, attempt int) string { return fmt.Sprintf("%s.to.%d", task, attempt) }
 
 // Leftovers lists everything that attempts up to last may have left on the hub, to be removed once the result is home:
 // these parcels, and those of killed attempts that could not record them.
@@ -156,7 +148,7 @@ func (p Parcels) Leftovers(task string, last int) (names []string) {
 			one.Count = p.Count + 1
 		}
 		names = append(names, one.Names(task)...)
-		names = append(names, PartFor(task, a, BasePart), PartFor(task, a, StatePart))
+		names = append(names, ParcelTo(task, a))
 	}
 	return names
 }

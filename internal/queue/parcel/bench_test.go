@@ -86,10 +86,10 @@ func travel(b *testing.B, repo *git.Repo, dir, base string, from, to *parcel.Sto
 	step(0, func() error {
 		room, err := parcel.OpenRoom(ctx, filepath.Join(dir, "room.git"), repo.Starter, repo.Environ, filepath.Join(repo.CommonDir, "objects"))
 		if err == nil {
-			err = room.Set(ctx, map[string]string{parcel.Ref: base})
+			err = room.Set(ctx, map[string]string{parcel.Branch: base})
 		}
 		if err == nil {
-			_, err = room.Bundle(ctx, filepath.Join(dir, "sent"), []string{parcel.Ref}, nil)
+			_, err = room.Bundle(ctx, filepath.Join(dir, "sent"), nil)
 		}
 		return err
 	})
@@ -98,7 +98,7 @@ func travel(b *testing.B, repo *git.Repo, dir, base string, from, to *parcel.Sto
 	step(3, func() error {
 		mirror, err := parcel.OpenRoom(ctx, filepath.Join(dir, "mirror.git"), repo.Starter, repo.Environ)
 		if err == nil {
-			err = mirror.Unbundle(ctx, filepath.Join(dir, "got"), parcel.Ref)
+			err = mirror.Unbundle(ctx, filepath.Join(dir, "got"))
 		}
 		return err
 	})

@@ -53,8 +53,14 @@ func (b *bench) openRoom(borrow ...string) *parcel.Room {
 
 const id = "2026-01-02T03-04-05Z_abcdef"
 
-// forge makes a hostile parcel: files are lines for git mktree.
-func (b *bench) forge(message string, files ...string) string {
+// The refs of a parcel.
+const (
+	sessionRef = "refs/codeloops/parcel/session"
+	branchRef  = "refs/codeloops/parcel/branch"
+)
+
+// forge makes a hostile session: files are lines for git mktree.
+func (b *bench) forge(files ...string) {
 	b.Helper()
 	do := func(stdin string, args ...string) string {
 		b.Helper()
@@ -64,94 +70,102 @@ func (b *bench) forge(message string, files ...string) string {
 		}
 		return out
 	}
+	do("", "mktree")
 	blob := do("{}\n", "hash-object", "-w", "--stdin")
-	listing := strings.ReplaceAll(strings.Join(files, ""), "BLOB", blob)
-	tree := do(listing, "mktree", "-z")
-	commit := do(message, "-c", "user.name=x", "-c", "user.email=x@y", "commit-tree", tree, "-F", "-")
-	if err := b.room.Set(b.Context(), map[string]string{parcel.Ref: commit}); err != nil {
+	tree := do(strings.ReplaceAll(strings.Join(files, ""), "BLOB", blob), "mktree", "-z")
+	commit := do("", "-c", "user.name=x", "-c", "user.email=x@y", "commit-tree", tree, "-m", "session")
+	if err := b.room.Set(b.Context(), map[string]string{sessionRef: commit}); err != nil {
 		b.Fatal(err)
 	}
-	return b.bundle(parcel.Ref)
 }
 
-func (b *bench) bundle(refs ...string) string {
+// received sends the room's refs to another one.
+func (b *bench) received() (*parcel.Room, error) {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "parcel")
-	if ok, err := b.room.Bundle(b.Context(), file, refs, []string{b.base}); err != nil || !ok {
-		b.Fatal(ok, err)
+	if tips, err := b.room.Bundle(b.Context(), file, []string{b.base}); err != nil || len(tips) == 0 {
+		b.Fatal(tips, err)
 	}
-	return file
+	to := b.openRoom(filepath.Join(b.CommonDir, "objects"))
+	return to, to.Unbundle(b.Context(), file)
 }
 
-// Malformed and hostile parcels are refused.
+// unpack unpacks what was received, and returns the log files that are there then.
+func (b *bench) unpack() (logs []string, err error) {
+	b.Helper()
+	store, err := session.NewStore(filepath.Join(b.TempDir(), "sessions"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	to, err := b.received()
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := to.Open(b.Context(), "t")
+	if err == nil {
+		err = p.Unpack(b.Context(), store, "/work")
+	}
+	logs, _ = filepath.Glob(filepath.Join(store.Dir(), "*.jsonl*"))
+	return logs, err
+}
+
+// Malformed and hostile sessions are refused, and nothing of them stays, not even a log of another session.
 func TestWrongParcels(t *testing.T) {
 	t.Parallel()
-	good := `{"task":"t","attempt":1,"session":"` + id + `"}`
+	const log = "100644 blob BLOB\t" + id + ".jsonl\x00"
 	for name, test := range map[string]struct {
-		message string
-		files   []string
+		files []string
+		want  error
 	}{
-		"of another task":         {`{"task":"other"}`, nil},
-		"not told of":             {"hello", nil},
-		"a symbolic link":         {good, []string{"120000 blob BLOB\tlog.000001\x00"}},
-		"a command":               {good, []string{"100755 blob BLOB\tlog.000001\x00"}},
-		"a directory":             {good, []string{"040000 tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\tlog.000001\x00"}},
-		"a name that begins dots": {good, []string{"100644 blob BLOB\t..log\x00"}},
-		"a name with a backslash": {good, []string{"100644 blob BLOB\tfile.a\\b\x00"}},
-		"a session elsewhere":     {`{"task":"t","session":"../../` + id + `"}`, nil},
-		"a session of no time":    {`{"task":"t","session":"latest"}`, nil},
-		"a checkpoint elsewhere":  {`{"task":"t","session":"` + id + `","checkpoints":{"../../heads/main":"` + strings.Repeat("a", 40) + `"}}`, nil},
-		"a commit that is not":    {`{"task":"t","branch":"` + strings.Repeat("a", 40) + `"}`, nil},
-		"a commit that is none":   {`{"task":"t","branch":"--help"}`, nil},
+		"a symbolic link":         {[]string{"120000 blob BLOB\t" + id + ".jsonl\x00"}, parcel.ErrWrong},
+		"a directory":             {[]string{log, "040000 tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\t0.a\x00"}, nil},
+		"a name that begins dots": {[]string{"100644 blob BLOB\t..log\x00", log}, parcel.ErrWrong},
+		"a name with a backslash": {[]string{log, "100644 blob BLOB\t0.a\\b\x00"}, parcel.ErrWrong},
+		"a file elsewhere":        {[]string{log, "100644 blob BLOB\t0ther\x00"}, parcel.ErrWrong},
+		"a session of no time":    {[]string{"100644 blob BLOB\tlatest.jsonl\x00"}, parcel.ErrWrong},
+		"no session":              {[]string{"100644 blob BLOB\tfile.a\x00"}, parcel.ErrWrong},
+		"another session's log":   {[]string{log}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			if len(test.files) > 0 && strings.Contains(test.files[0], "tree") {
-				if _, err := b.room.Do(t.Context(), git.Call{Dir: b.room.Root}, "mktree"); err != nil {
-					t.Fatal(err)
-				}
-			}
-			file := b.forge(test.message, test.files...)
-			_, err := b.openRoom(filepath.Join(b.CommonDir, "objects")).Open(t.Context(), file, "t")
-			if !errors.Is(err, parcel.ErrWrong) {
-				t.Errorf("%v, want %v", err, parcel.ErrWrong)
+			b.forge(test.files...)
+			logs, err := b.unpack()
+			if err == nil || test.want != nil && !errors.Is(err, test.want) || len(logs) > 0 {
+				t.Errorf("%v, want %v; logs left: %v", err, test.want, logs)
 			}
 		})
 	}
 	t.Run("with another ref", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		b.forge(good)
-		commit, _, _ := b.room.Commit(t.Context(), parcel.Ref)
+		b.forge()
+		commit, _, _ := b.room.Commit(t.Context(), sessionRef)
 		if err := b.room.Set(t.Context(), map[string]string{"refs/heads/main": commit}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := b.openRoom().Open(t.Context(), b.bundle(parcel.Ref, "refs/heads/main"), "t")
-		if !errors.Is(err, parcel.ErrWrong) {
+		file := filepath.Join(t.TempDir(), "bundle")
+		if _, err := b.room.Run(t.Context(), b.room.Root, "bundle", "create", "--quiet", file, sessionRef, "refs/heads/main"); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.openRoom().Unbundle(t.Context(), file); !errors.Is(err, parcel.ErrWrong) {
 			t.Errorf("%v, want %v", err, parcel.ErrWrong)
 		}
 	})
 }
 
-// A session with another session's log is not unpacked, not even in part.
-func TestForeignLog(t *testing.T) {
+// A branch that has nothing new is in no bundle.
+func TestNothingNew(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	file := b.forge(`{"task":"t","session":"`+id+`"}`, "100644 blob BLOB\tfile.a\x00", "100644 blob BLOB\tlog.000001\x00")
-	p, err := b.openRoom().Open(t.Context(), file, "t")
-	if err != nil {
+	if err := b.room.Set(t.Context(), map[string]string{branchRef: b.base}); err != nil {
 		t.Fatal(err)
 	}
-	store, err := session.NewStore(filepath.Join(t.TempDir(), "sessions"))
-	if err != nil {
-		t.Fatal(err)
+	if tips, err := b.room.Bundle(t.Context(), filepath.Join(t.TempDir(), "bundle"), []string{b.base}); tips != nil || err != nil {
+		t.Errorf("%q, %v", tips, err)
 	}
-	if err := p.Unpack(t.Context(), store, "/work"); err == nil {
-		t.Error("it was unpacked")
-	}
-	if logs, _ := filepath.Glob(filepath.Join(store.Dir(), "*.jsonl*")); len(logs) > 0 {
-		t.Errorf("logs left: %v", logs)
+	if p, err := b.room.Open(t.Context(), "t"); err != nil || p.Branch != b.base || p.Session != "" {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 

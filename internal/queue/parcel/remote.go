@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Remote is a git repository that carries commits instead of the hub. Each machine uses its own credentials.
+// A Remote is a git repository that carries what travels instead of the hub. Each machine uses its own credentials.
 type Remote struct {
 	URL string // without credentials
 
@@ -67,19 +67,9 @@ func RefsOf(task string, attempt int) string { return fmt.Sprintf("%s%d/", Away(
 // Away is the prefix of a remote's refs for a task.
 func Away(task string) string { return "refs/codeloops/away/" + task + "/" }
 
-// fetched is the prefix of fetched refs in a room.
-const fetched = "refs/codeloops/fetched/"
-
-// Push pushes commits to refs of a remote.
-func (r *Room) Push(ctx context.Context, to *Remote, refs map[string]string) error {
-	var specs []string
-	for name, id := range refs {
-		if !commitID().MatchString(id) {
-			return fmt.Errorf("%q is no commit", id)
-		}
-		specs = append(specs, "+"+id+":"+name)
-	}
-	return r.push(ctx, to, specs)
+// Push pushes all refs of what travels to a remote.
+func (r *Room) Push(ctx context.Context, to *Remote, task string, attempt int) error {
+	return r.push(ctx, to, []string{"+" + refs + "*:" + RefsOf(task, attempt) + "*"})
 }
 
 func (r *Room) push(ctx context.Context, to *Remote, specs []string) error {
@@ -88,20 +78,11 @@ func (r *Room) push(ctx context.Context, to *Remote, specs []string) error {
 	return err
 }
 
-// Fetch fetches a remote's commits for an attempt.
+// Fetch fetches what travels for an attempt from a remote.
 func (r *Room) Fetch(ctx context.Context, from *Remote, task string, attempt int) error {
-	_, err := r.remotely(ctx, from, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--prune",
-		"--", from.way, "+"+RefsOf(task, attempt)+"*:"+fetched+"*")
+	_, err := r.remotely(ctx, from, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--", from.way, "+"+RefsOf(task, attempt)+"*:"+refs+"*")
 	return err
-}
-
-// Drop removes refs of a remote.
-func (r *Room) Drop(ctx context.Context, at *Remote, refs ...string) error {
-	specs := make([]string, 0, len(refs))
-	for _, name := range refs {
-		specs = append(specs, ":"+name)
-	}
-	return r.push(ctx, at, specs)
 }
 
 // Forget removes a remote's refs for a task's attempts up to last. A later attempt may be running.
@@ -116,13 +97,13 @@ func (r *Room) Forget(ctx context.Context, at *Remote, task string, last int) er
 		rest, ours := strings.CutPrefix(name, Away(task))
 		attempt, _, _ := strings.Cut(rest, "/")
 		if n, err := strconv.Atoi(attempt); ours && err == nil && n <= last {
-			gone = append(gone, name)
+			gone = append(gone, ":"+name)
 		}
 	}
 	if len(gone) == 0 {
 		return nil
 	}
-	return r.Drop(ctx, at, gone...)
+	return r.push(ctx, at, gone)
 }
 
 // remotely runs git with a remote, and removes credentials from its error.

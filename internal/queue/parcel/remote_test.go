@@ -52,7 +52,7 @@ func TestSecretAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = b.room.Push(t.Context(), r, map[string]string{parcel.RefsOf("t", 1) + "base": b.base})
+		err = b.room.Push(t.Context(), r, "t", 1)
 		if err == nil || strings.Contains(err.Error(), "cret") || !strings.Contains(err.Error(), r.URL) {
 			t.Errorf("%s: %v", who, err)
 		} else {

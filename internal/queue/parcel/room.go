@@ -92,49 +92,69 @@ func (r *Room) Set(ctx context.Context, refs map[string]string) error {
 	return err
 }
 
-// Bundle writes a bundle of refs, without the history of commits that the recipient has. ok is false where nothing
-// is left; no file is written then.
-func (r *Room) Bundle(ctx context.Context, file string, refs, without []string) (ok bool, err error) {
-	args := slices.Clone(refs)
+// Forgotten removes all refs of what travels but the commits that an attempt begins at.
+func (r *Room) Forgotten(ctx context.Context) error {
+	all, err := r.Refs(strings.TrimSuffix(refs, "/"))
+	var b strings.Builder
+	for name := range all {
+		if name != Base && name != Onto {
+			b.WriteString("delete " + name + "\n")
+		}
+	}
+	if err == nil && b.Len() > 0 {
+		_, err = r.Do(ctx, git.Call{Dir: r.Root, Stdin: []byte(b.String())}, "update-ref", "--stdin")
+	}
+	return err
+}
+
+// Bundle writes a bundle of all refs of what travels, without the history of commits that the recipient has, and returns
+// their commits. It returns none, and writes no file, where nothing is left.
+func (r *Room) Bundle(ctx context.Context, file string, without []string) (tips []string, err error) {
+	all, err := r.Refs(strings.TrimSuffix(refs, "/"))
+	if err != nil {
+		return nil, err
+	}
+	var args strings.Builder
+	for name, id := range all {
+		args.WriteString(name + "\n")
+		tips = append(tips, id)
+	}
 	for _, id := range without {
-		args = append(args, "^"+id)
+		args.WriteString("^" + id + "\n")
 	}
-	left, err := r.Run(ctx, r.Root, append([]string{"rev-list", "--max-count=1"}, args...)...)
+	c := git.Call{Dir: r.Root, Stdin: []byte(args.String())}
+	left, err := r.Do(ctx, c, "rev-list", "--max-count=1", "--stdin")
 	if err != nil || left == "" {
-		return false, err
+		return nil, err
 	}
-	_, err = r.Run(ctx, r.Root, append([]string{"bundle", "create", "--quiet", file}, args...)...)
-	return err == nil, err
+	_, err = r.Do(ctx, c, "bundle", "create", "--quiet", file, "--stdin")
+	return tips, err
 }
 
 // ErrWrong rejects a malformed parcel.
 var ErrWrong = errors.New("it is invalid")
 
-// Unbundle imports a bundle, which may contain only the named refs. The room must have the commits that it builds
-// on.
-func (r *Room) Unbundle(ctx context.Context, file string, refs ...string) error {
+// Unbundle imports a bundle of what travels, and nothing else. The room must have the commits that it builds on.
+func (r *Room) Unbundle(ctx context.Context, file string) error {
 	heads, err := r.Run(ctx, r.Root, "bundle", "list-heads", file)
 	if err != nil {
 		return err
 	}
-	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--force", file}
 	for line := range strings.Lines(heads) {
-		_, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if !slices.Contains(refs, name) {
-			return fmt.Errorf("the parcel has the ref %q, and should have %s: %w", name, strings.Join(refs, ", "), ErrWrong)
+		if _, name, _ := strings.Cut(strings.TrimSpace(line), " "); !strings.HasPrefix(name, refs) {
+			return fmt.Errorf("the parcel has the ref %q: %w", name, ErrWrong)
 		}
-		args = append(args, "+"+name+":"+name)
 	}
-	_, err = r.Run(ctx, r.Root, args...)
+	_, err = r.Run(ctx, r.Root, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--force", file, "+"+refs+"*:"+refs+"*")
 	return err
 }
 
-// fetchInto lets another repository fetch refs of the room, in the syntax of [git fetch]. Git checks all objects.
-func (r *Room) fetchInto(ctx context.Context, to string, refs ...string) error {
+// Give lets another repository fetch refs of the room, in the syntax of [git fetch]. Git checks all objects.
+func (r *Room) Give(ctx context.Context, to string, specs ...string) error {
 	args := []string{
 		"-c", "transfer.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
 		r.CommonDir,
 	}
-	_, err := r.Run(ctx, to, append(args, refs...)...)
+	_, err := r.Run(ctx, to, append(args, specs...)...)
 	return err
 }

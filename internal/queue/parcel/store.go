@@ -1,5 +1,5 @@
-// Package parcel carries tasks between machines, as git bundles in the hub's object store; commits may travel
-// through a git remote instead.
+// Package parcel carries tasks between machines: what travels are git refs, in bundles through the hub's object store, or
+// through a git remote.
 //
 // Whatever comes from another machine is checked in a [Room], a repository of its own, before it is used.
 package parcel

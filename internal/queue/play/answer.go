@@ -26,16 +26,16 @@ type question struct {
 
 // An answer is what the attempt needs.
 type answer struct {
-	Busy   bool   `json:"busy,omitempty"` // only a sign of life; the answer takes longer
-	Base   string `json:"base,omitempty"` // commit at which the task begins
-	Onto   string `json:"onto,omitempty"` // the current commit of its target
+	Busy bool   `json:"busy,omitempty"` // only a sign of life; the answer takes longer
+	Base string `json:"base,omitempty"` // commit at which the task begins
+	Onto string `json:"onto,omitempty"` // the current commit of its target
+	// Bundle is the parcel with what the worker lacks: these commits, and earlier work on the task unless the record's
+	// parcels hold it; "" is none.
 	Bundle string `json:"bundle,omitempty"`
-	// Remote is the URL of the git remote that carries commits in both directions; "": they travel in bundles.
+	// Remote is the URL of the git remote that carries everything in both directions; "": it travels in bundles.
 	Remote string `json:"remote,omitempty"`
-	// State is a parcel with earlier work on the task; "": the record's parcels hold it.
-	State string `json:"state,omitempty"`
-	Name  string `json:"name,omitempty"` // the user's git identity
-	Email string `json:"email,omitempty"`
+	Name   string `json:"name,omitempty"` // the user's git identity
+	Email  string `json:"email,omitempty"`
 
 	refusal
 }
@@ -47,12 +47,6 @@ type refusal struct {
 	Advice  string `json:"advice,omitempty"`
 	Later   bool   `json:"later,omitempty"` // the problem is an unreachable git remote
 }
-
-// The refs in a bundle with a task's base.
-const (
-	baseRef = "refs/codeloops/base"
-	ontoRef = "refs/codeloops/onto"
-)
 
 // answerBeat is the interval of signs of life while an answer is prepared; after silence without one, the home counts
 // as gone.

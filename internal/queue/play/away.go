@@ -79,7 +79,7 @@ type remoteAttempt struct {
 	job       *board.Job
 	parcelDir *parcelDir
 	answer    answer         // from the task's home
-	remote    *parcel.Remote // carries commits; nil is the hub
+	remote    *parcel.Remote // carries the work; nil is the hub
 }
 
 // away prepares an attempt at a task whose repository is on another machine.
@@ -109,7 +109,7 @@ func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
 		return nil, err
 	}
 	c := v.upload(site)
-	one, err := v.earlier(ctx)
+	one, err := v.parcelDir.sent(ctx, &v.job.Record, v.remote)
 	if err == nil && one != nil {
 		err = c.goOn(ctx, one, store, within(site.Dir(v.job.Task.ID), &v.job.Task))
 	}
@@ -137,25 +137,27 @@ func (v *remoteAttempt) moveIn(ctx context.Context) error {
 	if v.remote, err = remoteAt(v.answer.Remote); err != nil {
 		return err
 	}
-	bundle := ""
-	if v.answer.Bundle != "" {
-		bundle = v.parcelDir.file("base")
-		if err := v.parcelDir.take(ctx, v.answer.Bundle, bundle); err != nil {
-			return err
-		}
-	}
-	if err := m.update(ctx, t.Target, &v.answer, func() error {
-		switch {
-		case v.remote != nil:
-			return m.Fetch(ctx, v.remote, t.ID, q.Attempt)
-		case bundle != "":
-			return m.Unbundle(ctx, bundle, baseRef, ontoRef)
-		}
-		return nil
-	}); err != nil {
+	if err := v.parcelDir.Borrow(m.objects()); err != nil {
 		return err
 	}
-	if err := v.parcelDir.Borrow(m.objects()); err != nil {
+	switch {
+	case v.remote != nil:
+		err = v.parcelDir.Fetch(ctx, v.remote, t.ID, q.Attempt)
+	case v.answer.Bundle != "":
+		err = v.parcelDir.get(ctx, v.answer.Bundle)
+		v.parcelDir.drop(context.WithoutCancel(ctx), v.answer.Bundle)
+	}
+	if err != nil {
+		return err
+	}
+	// What the worker has already is in no bundle.
+	if known, err := v.parcelDir.Known(ctx, []string{v.answer.Base, v.answer.Onto}); err != nil || len(known) != 2 {
+		return errors.Join(err, hint.Errorf("remove it; a new one will be made", "the mirror in %s lacks commits that it should have", m.dir))
+	}
+	if err := v.parcelDir.Set(ctx, map[string]string{parcel.Base: v.answer.Base, parcel.Onto: v.answer.Onto}); err != nil {
+		return err
+	}
+	if err := m.update(ctx, t.Target, v.parcelDir.Room); err != nil {
 		return err
 	}
 	return v.identify(ctx)
@@ -174,15 +176,6 @@ func (v *remoteAttempt) identify(ctx context.Context) error {
 	return nil
 }
 
-// earlier opens the earlier work on the task; nil where there is none.
-func (v *remoteAttempt) earlier(ctx context.Context) (*parcel.Parcel, error) {
-	if v.answer.State == "" {
-		return v.parcelDir.sent(ctx, &v.job.Record, v.remote)
-	}
-	defer v.parcelDir.drop(context.WithoutCancel(ctx), v.answer.State)
-	return v.parcelDir.open(ctx, v.job.Task.ID, v.answer.State)
-}
-
 // settings returns the settings of a run.
 func (v *remoteAttempt) settings() (run.Settings, error) {
 	return settings(&v.job.Task, "session-dir="+v.parcelDir.file("sessions"))
@@ -194,9 +187,8 @@ func (v *remoteAttempt) upload(site *place.Site) *upload {
 	id, tell := t.ID, v.player.Tell
 	return &upload{
 		job: v.job, parcelDir: v.parcelDir, site: site, remote: v.remote, branch: "refs/heads/" + t.Branch(),
-		packer: &parcel.Packer{Room: v.parcelDir.Room, Base: []string{a.Base, a.Onto}, Apart: v.remote != nil},
-		next:   parcel.Manifest{Task: id, Attempt: v.job.Attempt},
-		tell:   func(sentence string) { tell(id, sentence) },
+		packer: &parcel.Packer{Room: v.parcelDir.Room}, known: []string{a.Base, a.Onto}, task: id, attempt: v.job.Attempt,
+		tell: func(sentence string) { tell(id, sentence) },
 	}
 }
 

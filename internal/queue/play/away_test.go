@@ -94,7 +94,7 @@ func TestCarriedOnElsewhere(t *testing.T) {
 				next := r.Parcels // as if the worker was killed after storing a parcel, before it changed the record
 				next.Count++
 				names := next.Names(r.Task.ID)
-				for _, name := range []string{names[len(names)-1], queue.PartFor(r.Task.ID, 1, queue.StatePart)} {
+				for _, name := range []string{names[len(names)-1], queue.ParcelTo(r.Task.ID, 1)} {
 					if err := store.Put(t.Context(), name, w.scenario); err != nil {
 						t.Fatal(err)
 					}

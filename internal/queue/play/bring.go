@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -52,7 +53,10 @@ func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *parcelDir) erro
 	if err != nil {
 		return err
 	}
-	if r.State == queue.Finished && one.Branch != r.Head || r.Progress.Session != one.Session && one.Session != "" && r.Progress.Session != "" {
+	if one == nil {
+		one = &parcel.Parcel{}
+	}
+	if r.State == queue.Finished && cmp.Or(one.Branch, r.Base) != r.Head || r.Progress.Session != one.Session && one.Session != "" && r.Progress.Session != "" {
 		return fmt.Errorf("%w: it has the branch at %q and session %q, and should have %q and %q",
 			parcel.ErrWrong, one.Branch, one.Session, r.Head, r.Progress.Session)
 	}

@@ -10,13 +10,6 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// The names of a remote's refs for an attempt, before the attempt pushes any.
-const (
-	baseName   = "base"
-	ontoName   = "onto"
-	branchName = "branch" // earlier work at home
-)
-
 // A departure sends an attempt on another machine the commits at which it begins, and the earlier work.
 type departure struct {
 	*ground
@@ -24,7 +17,7 @@ type departure struct {
 	parcelDir *parcelDir
 	record    *queue.Record
 	answer    *answer
-	over      *parcel.Remote // carries commits; nil is the hub
+	over      *parcel.Remote // carries it; nil is the hub
 }
 
 // begins says where a task begins, and with which author.
@@ -50,17 +43,27 @@ func (d *departure) pack(ctx context.Context, have []string) (err error) {
 	if err := d.through(ctx); err != nil {
 		return err
 	}
-	if err := d.parcelDir.Set(ctx, map[string]string{baseRef: a.Base, ontoRef: a.Onto}); err != nil {
+	if err := d.parcelDir.Set(ctx, map[string]string{parcel.Base: a.Base, parcel.Onto: a.Onto}); err != nil {
 		return err
+	}
+	if r.Parcels.Count == 0 {
+		if err := d.state(ctx); err != nil {
+			return err
+		}
 	}
 	if d.over != nil {
 		a.Remote = d.over.URL
-		err = d.push(ctx, map[string]string{baseName: a.Base, ontoName: a.Onto})
-	} else {
-		err = d.bundle(ctx, have)
+		return d.parcelDir.Push(ctx, d.over, r.Task.ID, r.Attempt)
 	}
-	if err == nil && r.Parcels.Count == 0 {
-		err = d.state(ctx)
+	have, err = d.parcelDir.Known(ctx, have)
+	if err != nil {
+		return err
+	}
+	file := d.parcelDir.file("parcel")
+	tips, err := d.parcelDir.Bundle(ctx, file, have)
+	if err == nil && tips != nil {
+		a.Bundle = queue.ParcelTo(r.Task.ID, r.Attempt)
+		err = d.parcelDir.store.Put(ctx, a.Bundle, file)
 	}
 	return err
 }
@@ -96,69 +99,23 @@ func (d *departure) through(ctx context.Context) (err error) {
 	return err
 }
 
-// push pushes commits to the remote.
-func (d *departure) push(ctx context.Context, commits map[string]string) error {
-	at, refs := parcel.RefsOf(d.record.Task.ID, d.record.Attempt), map[string]string{}
-	for name, id := range commits {
-		refs[at+name] = id
+// state adds the earlier work at home, if there is any.
+func (d *departure) state(ctx context.Context) error {
+	r := d.record
+	branch, there, err := d.site.Commit(ctx, r.Task.ID, "refs/heads/"+r.Task.Branch())
+	if err == nil && there {
+		err = d.parcelDir.Set(ctx, map[string]string{parcel.Branch: branch})
 	}
-	return d.parcelDir.Push(ctx, d.over, refs)
-}
-
-// bundle sends the task's base, unless the worker has it.
-func (d *departure) bundle(ctx context.Context, have []string) error {
-	have, err := d.parcelDir.Known(ctx, have)
 	if err != nil {
-		return err
-	}
-	file := d.parcelDir.file("base")
-	if ok, err := d.parcelDir.Bundle(ctx, file, []string{baseRef, ontoRef}, have); err != nil || !ok {
-		return err
-	}
-	d.answer.Bundle, err = d.send(ctx, queue.BasePart, file)
-	return err
-}
-
-// send sends a file to the worker.
-func (d *departure) send(ctx context.Context, part, file string) (name string, err error) {
-	name = queue.PartFor(d.record.Task.ID, d.record.Attempt, part)
-	return name, d.parcelDir.store.Put(ctx, name, file)
-}
-
-// state sends the earlier work at home, if there is any.
-func (d *departure) state(ctx context.Context) (err error) {
-	r, a := d.record, d.answer
-	m := parcel.Manifest{Task: r.Task.ID, Attempt: r.Attempt}
-	if m.Branch, _, err = d.site.Commit(ctx, r.Task.ID, "refs/heads/"+r.Task.Branch()); err != nil {
 		return err
 	}
 	store, err := d.sessions(&r.Task)
 	if err != nil {
 		return err
 	}
-	packer := &parcel.Packer{Room: d.parcelDir.Room, Base: []string{a.Base, a.Onto}, Apart: d.over != nil}
 	log := store.Path(r.Progress.Session)
 	if r.Progress.Session != "" && session.Look(log).Err == nil {
-		fresh, err := packer.Log(log)
-		if err != nil {
-			return err
-		}
-		if fresh {
-			m.Session = r.Progress.Session
-		}
+		_, err = (&parcel.Packer{Room: d.parcelDir.Room}).Session(ctx, r.Progress.Session, log)
 	}
-	if m.Branch == "" && m.Session == "" {
-		return nil
-	}
-	if d.over != nil && m.Branch != "" {
-		if err := d.push(ctx, map[string]string{branchName: m.Branch}); err != nil {
-			return err
-		}
-	}
-	file := d.parcelDir.file("state")
-	if err := packer.Pack(ctx, m, log, file); err != nil {
-		return err
-	}
-	a.State, err = d.send(ctx, queue.StatePart, file)
 	return err
 }

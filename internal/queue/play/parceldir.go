@@ -2,7 +2,6 @@ package play
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/parcel"
-	"codeloops/internal/wording/hint"
 )
 
 // A parcelDir is a temporary directory in which a task's parcels are packed and opened.
@@ -57,26 +55,22 @@ func (d *parcelDir) sent(ctx context.Context, r *queue.Record, remote *parcel.Re
 			return nil, err
 		}
 	}
-	return d.open(ctx, r.Task.ID, r.Parcels.Names(r.Task.ID)...)
-}
-
-// open opens the parcels of a task in order, and returns the last one; nil is none.
-func (d *parcelDir) open(ctx context.Context, task string, names ...string) (last *parcel.Parcel, err error) {
-	for _, name := range names {
-		if err := d.store.Get(ctx, name, d.file("parcel")); err != nil {
-			return nil, err
-		}
-		if last, err = d.Open(ctx, d.file("parcel"), task); err != nil {
-			return nil, err
+	if remote == nil {
+		for _, name := range r.Parcels.Names(r.Task.ID) {
+			if err := d.get(ctx, name); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return last, nil
+	return d.Open(ctx, r.Task.ID)
 }
 
-// take downloads what was sent for this attempt alone, and removes it from the hub.
-func (d *parcelDir) take(ctx context.Context, name, file string) error {
-	defer d.drop(context.WithoutCancel(ctx), name)
-	return d.store.Get(ctx, name, file)
+// get downloads a parcel into the room.
+func (d *parcelDir) get(ctx context.Context, name string) error {
+	if err := d.store.Get(ctx, name, d.file("parcel")); err != nil {
+		return err
+	}
+	return d.Unbundle(ctx, d.file("parcel"))
 }
 
 // drop removes parcels from the hub.
@@ -132,21 +126,15 @@ func (m *mirror) has() ([]string, error) {
 	return slices.Collect(maps.Values(refs)), err
 }
 
-// update updates the mirror to an answer; take imports what was sent.
-func (m *mirror) update(ctx context.Context, target string, a *answer, take func() error) error {
+// update updates the mirror to what an attempt begins at, from a room that has it.
+func (m *mirror) update(ctx context.Context, target string, from *parcel.Room) error {
 	unlock, err := m.lock() // concurrent updates of the same refs would fail
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := take(); err != nil {
-		return err
-	}
-	if known, err := m.Known(ctx, []string{a.Base, a.Onto}); err != nil || len(known) != 2 {
-		return errors.Join(err, hint.Errorf("remove it; a new one will be made", "the mirror in %s lacks commits that it should have", m.dir))
-	}
 	ref := "refs/codeloops/target/" + strings.ReplaceAll(target, "/", "-")
-	if err := m.Set(ctx, map[string]string{baseRef: a.Base, ontoRef: a.Onto, ref: a.Onto}); err != nil {
+	if err := from.Give(ctx, m.Root, "+"+parcel.Base+":refs/codeloops/base", "+"+parcel.Onto+":refs/codeloops/onto", "+"+parcel.Onto+":"+ref); err != nil {
 		return err
 	}
 	_, err = m.Run(ctx, m.Root, "-c", "gc.auto=6700", "gc", "--auto", "--quiet")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"codeloops/internal/loop"
@@ -22,16 +23,18 @@ type upload struct {
 	parcelDir *parcelDir
 	site      *place.Site
 	packer    *parcel.Packer
-	remote    *parcel.Remote // gets the branch; nil: parcels contain it
-	branch    string         // a ref
+	remote    *parcel.Remote // carries the parcels; nil: the hub does
+	task      string
+	attempt   int
+	branch    string // a ref
 	tell      func(sentence string)
 
 	session, log string // the current session; "" is none
 
-	sent   int             // parcels of this attempt
-	next   parcel.Manifest // the parcel packed last
-	packed bool            // it could not be sent yet
-	pushed string          // the commit that the remote has
+	known  []string // commits that the recipient has: those that the attempt begins at
+	tips   []string // and those that were sent
+	sent   int      // parcels of this attempt
+	unsent bool     // there is something new
 }
 
 // goOn continues from the branch and session of earlier attempts, with the session moved to a new work tree.
@@ -45,6 +48,9 @@ func (c *upload) goOn(ctx context.Context, one *parcel.Parcel, store *session.St
 	if err == nil && one.Session != "" {
 		c.session, c.log = one.Session, store.Path(one.Session)
 	}
+	if err == nil {
+		err = c.parcelDir.Forgotten(ctx) // this attempt sends all of it again
+	}
 	return err
 }
 
@@ -56,7 +62,7 @@ func (c *upload) last(ctx context.Context, head string) error {
 		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
 		err := c.ship(once, head)
 		cancel()
-		if err == nil || ctx.Err() != nil || !c.packed || errors.Is(err, queue.ErrStale) {
+		if err == nil || ctx.Err() != nil || !c.unsent || errors.Is(err, queue.ErrStale) {
 			return err
 		}
 		if told != err.Error() {
@@ -67,82 +73,65 @@ func (c *upload) last(ctx context.Context, head string) error {
 	}
 }
 
-// ship sends what is new since the last parcel, after any parcel that could not be sent.
-func (c *upload) ship(ctx context.Context, head string) error {
-	if c.packed {
-		if err := c.send(ctx); err != nil {
-			return err
-		}
-	}
-	c.next = parcel.Manifest{Task: c.next.Task, Attempt: c.next.Attempt, Branch: head}
-	if head == "" {
-		var err error
-		if c.next.Branch, _, err = c.site.Commit(ctx, c.next.Task, c.branch); err != nil {
-			return err
-		}
-	}
+// ship sends what is new since the last parcel.
+func (c *upload) ship(ctx context.Context, head string) (err error) {
 	fresh := false
 	if c.session != "" {
-		var err error
-		if fresh, err = c.packer.Log(c.log); err != nil {
+		if fresh, err = c.packer.Session(ctx, c.session, c.log); err != nil {
 			return err
 		}
 	}
-	if !fresh && head == "" {
+	if c.unsent = c.unsent || fresh || head != ""; !c.unsent {
 		return nil
 	}
-	if c.packer.Settled().Size > 0 {
-		c.next.Session = c.session
+	if head == "" {
+		if head, _, err = c.site.Commit(ctx, c.task, c.branch); err != nil {
+			return err
+		}
 	}
-	if err := c.packer.Pack(ctx, c.next, c.log, c.file()); err != nil {
-		return err
+	if head != "" {
+		err = c.parcelDir.Set(ctx, map[string]string{parcel.Branch: head})
 	}
-	c.packed = true
-	return c.send(ctx)
-}
-
-func (c *upload) file() string { return c.parcelDir.file("parcel") }
-
-// send sends the packed parcel, and adds it to the record. The first one of an attempt replaces those of earlier
-// attempts, as it is complete in itself.
-func (c *upload) send(ctx context.Context) error {
-	task, now := c.next.Task, queue.Parcels{Attempt: c.next.Attempt, Count: c.sent + 1}
-	drop, err := c.push(ctx)
-	if err != nil {
-		return fmt.Errorf("send what was done on task %s: %w", task, err)
-	}
-	name := now.Names(task)[c.sent]
-	err = c.parcelDir.store.Put(ctx, name, c.file())
-	var was queue.Parcels
 	if err == nil {
-		err = c.job.Change(ctx, func(r *queue.Record) error { was, r.Parcels = r.Parcels, now; return nil })
-	}
-	if errors.Is(err, queue.ErrStale) {
-		c.parcelDir.drop(context.WithoutCancel(ctx), name)
-		drop()
+		err = c.send(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("send what was done on task %s: %w", task, err)
+		return fmt.Errorf("send what was done on task %s: %w", c.task, err)
 	}
-	if c.packed = false; c.sent == 0 {
-		c.parcelDir.drop(ctx, was.Leftovers(task, now.Attempt-1)...)
-	}
-	c.sent++
 	return nil
 }
 
-// push pushes the branch for the next parcel, to a ref that only this attempt uses. drop undoes it.
-func (c *upload) push(ctx context.Context) (drop func(), err error) {
-	head := c.next.Branch
-	if c.remote == nil || head == "" || head == c.pushed {
-		return func() {}, nil
+// send sends a parcel, and adds it to the record. The first one of an attempt replaces those of earlier attempts, as it
+// is complete in itself.
+func (c *upload) send(ctx context.Context) (err error) {
+	now := queue.Parcels{Attempt: c.attempt, Count: c.sent + 1}
+	name, tips := now.Names(c.task)[c.sent], c.tips
+	if c.remote != nil {
+		err = c.parcelDir.Push(ctx, c.remote, c.task, c.attempt)
+	} else if tips, err = c.parcelDir.Bundle(ctx, c.parcelDir.file("parcel"), slices.Concat(c.known, c.tips)); err == nil && tips != nil {
+		err = c.parcelDir.store.Put(ctx, name, c.parcelDir.file("parcel"))
 	}
-	ref := fmt.Sprintf("%s%d", parcel.RefsOf(c.next.Task, c.next.Attempt), c.sent+1)
-	if err := c.parcelDir.Push(ctx, c.remote, map[string]string{ref: head}); err != nil {
-		return nil, err
+	if err != nil {
+		return err
 	}
-	c.pushed = head
-	return func() { _ = c.parcelDir.Drop(context.WithoutCancel(ctx), c.remote, ref) }, nil // an unused ref does no harm
+	if c.unsent = false; c.remote == nil && tips == nil {
+		return nil // it has it all
+	}
+	c.unsent = true
+	var was queue.Parcels
+	err = c.job.Change(ctx, func(r *queue.Record) error { was, r.Parcels = r.Parcels, now; return nil })
+	if errors.Is(err, queue.ErrStale) {
+		c.parcelDir.drop(context.WithoutCancel(ctx), name)
+	}
+	if err != nil {
+		return err
+	}
+	if c.sent == 0 {
+		c.parcelDir.drop(ctx, was.Leftovers(c.task, now.Attempt-1)...)
+	}
+	c.tips, c.unsent = tips, false
+	c.sent++
+	return nil
 }
 
 // A shipper is the [loop.Sink] that sends the work of an attempt away from home: after each turn and before the
