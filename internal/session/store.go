@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,17 +59,31 @@ func (s *Store) Create(prompt string, at time.Time) (*Recorder, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make session directory: %w", err)
 	}
-	sum := sha256.Sum256([]byte(prompt))
-	name := at.UTC().Format(idTime) + "_" + hex.EncodeToString(sum[:3])
-	id := name
-	for n := 2; n < 10_000; n++ {
+	for id := range idsOf(prompt, at) {
 		r, err := create(s.Path(id))
 		if !errors.Is(err, fs.ErrExist) {
 			return r, err
 		}
-		id = fmt.Sprintf("%s-%d", name, n)
 	}
-	return nil, fmt.Errorf("create session log %s: all names are taken", s.Path(name))
+	return nil, fmt.Errorf("create session log in %s: %w", s.dir, errNamesTaken)
+}
+
+var errNamesTaken = errors.New("all names are taken")
+
+// idsOf yields the ids that a session may have, best first.
+func idsOf(prompt string, at time.Time) iter.Seq[string] {
+	sum := sha256.Sum256([]byte(prompt))
+	name := at.UTC().Format(idTime) + "_" + hex.EncodeToString(sum[:3])
+	return func(yield func(string) bool) {
+		if !yield(name) {
+			return
+		}
+		for n := 2; n < 10_000; n++ {
+			if !yield(fmt.Sprintf("%s-%d", name, n)) {
+				return
+			}
+		}
+	}
 }
 
 func newRecorder(path string) *Recorder {

@@ -68,6 +68,7 @@ func newSessionsCmd(r *Restorer) *cobra.Command {
 		newSessionsPruneCmd(l),
 		newSessionsRestoreCmd(l, r),
 		newSessionsExportCmd(l),
+		newSessionsImportCmd(l),
 	)
 	return cmd
 }
