@@ -23,7 +23,7 @@ say = "DECISION: DONE\nSEAL: {seal}"
 usage = { input = 10, output = 2, cost = 0.25 }
 `
 
-// TestQueueOnATerminal: tasks are shown in lines that are redrawn, at any width; Ctrl+C stops them,
+// TestQueueOnATerminal: tasks are shown in rows that are redrawn, at any width; Ctrl+C stops them,
 // and they can be continued and listed.
 func TestQueueOnATerminal(t *testing.T) {
 	t.Parallel()
@@ -38,8 +38,8 @@ func TestQueueOnATerminal(t *testing.T) {
 		}
 	}
 	d := onDesk(t, home, work, "queue", "run", "--budget-cost", "9")
-	d.sees(" · actor's turn · ")
-	d.sees("1 waiting, budget: $0.00 of $9.00 ($9.00 reserved)")
+	d.sees("iteration 1 actor's turn")
+	d.sees("1 waiting, 1 running, budget: $0.00 of $9.00")
 	if err := unix.IoctlSetWinsize(int(d.main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 10, Col: 30}); err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +59,44 @@ func TestQueueOnATerminal(t *testing.T) {
 	if code != command.ExitDone || strings.Count(shown, "merged") != 2 || !strings.Contains(shown, "日本語のタスク") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
+	leaveBoard(t, home, work, queuedID(t, shown))
 	for line := range strings.Lines(ansi.Strip(shown)) {
 		if w := ansi.StringWidth(strings.TrimSpace(line)); w > 80 {
 			t.Errorf("%d columns: %q", w, line)
 		}
 	}
+}
+
+// leaveBoard cancels a task that comes after another one on the board, and leaves that.
+func leaveBoard(t *testing.T, home, work, after string) {
+	t.Helper()
+	board := onDesk(t, home, work, "queue", "add", "--after", after, "after it")
+	if shown, code := board.end(); code != command.ExitDone {
+		t.Fatalf("exit code %d: %s", code, shown)
+	}
+	board = onDesk(t, home, work, "queue")
+	board.sees("2 merged")
+	board.sees("Enter opens it")
+	board.types("x")
+	board.sees("x again cancels after-it-")
+	board.types("x")
+	board.sees("1 cancelled")
+	board.types("\x1b[B")
+	board.types("q")
+	if shown, code := board.end(); code != command.ExitDone {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+}
+
+// queuedID returns the ID of the first task in a list.
+func queuedID(t *testing.T, list string) string {
+	t.Helper()
+	lines := strings.Split(ansi.Strip(list), "\n")
+	for _, line := range lines[1:] {
+		if id, _, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			return id
+		}
+	}
+	t.Fatalf("there is no task in %q", list)
+	return ""
 }

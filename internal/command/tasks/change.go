@@ -50,13 +50,16 @@ func newQueueCancelCmd(q *Access) *cobra.Command {
 until ` + "`codeloops queue rm`" + `; ` + "`codeloops queue retry`" + ` continues it.`,
 		Example: `  codeloops queue cancel iso-weeks`,
 	}, func(ctx context.Context, b *backlog, r queue.Record) (queue.Record, error) {
-		return b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
-			if r.State.Over() {
-				return hint.Errorf("codeloops queue list shows where tasks stand", "task %s is %s already", r.Task.ID, r.State)
-			}
-			return r.Move(queue.Cancelled, b.on.Now(), "")
-		})
+		return b.on.Change(ctx, r.Task.ID, b.cancel)
 	})
+}
+
+// cancel cancels a task.
+func (b *backlog) cancel(r *queue.Record) error {
+	if r.State.Over() {
+		return hint.Errorf("codeloops queue list shows where tasks stand", "task %s is %s already", r.Task.ID, r.State)
+	}
+	return r.Move(queue.Cancelled, b.on.Now(), "")
 }
 
 func newQueueRetryCmd(q *Access) *cobra.Command {

@@ -235,8 +235,8 @@ func (s *shift) show(ctx context.Context) (shown func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only}
-	watch, shown := p.Draw(all, s.on.Now, s.worker.Holds)
+	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only, Keys: s.keys(ctx)}
+	watch, _, shown := p.Draw(all, s.on.Now, s.worker.Holds)
 	s.worker.Watch = func(r queue.Record) {
 		r.Why = s.Secrets.String(r.Why)
 		watch(r)

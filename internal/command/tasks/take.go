@@ -150,12 +150,17 @@ func newQueueAcceptCmd(q *Access) *cobra.Command {
 with --merge ask do. ` + "`codeloops queue run`" + `, or a worker, merges it.`,
 		Example: `  codeloops queue accept iso-weeks`,
 	}, func(ctx context.Context, b *backlog, r queue.Record) (queue.Record, error) {
-		r, err := b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error { return r.Accept(b.on.Now()) })
-		if err == nil {
-			err = b.on.Send(ctx, &r)
-		}
+		err := b.accept(ctx, &r)
 		return r, err
 	})
+}
+
+// accept has the result of a task merged.
+func (b *backlog) accept(ctx context.Context, r *queue.Record) (err error) {
+	if *r, err = b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error { return r.Accept(b.on.Now()) }); err == nil {
+		err = b.on.Send(ctx, r)
+	}
+	return err
 }
 
 func newQueueRejectCmd(q *Access) *cobra.Command {

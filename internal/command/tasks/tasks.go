@@ -49,11 +49,19 @@ session in a git work tree of its own, on a branch codeloops/ID. When its run en
 with DONE, the result is merged into the target after the checks have passed on the
 merge, and only then its work tree and branch are removed. Your checkout, index and
 HEAD stay as they are: if the target is checked out, merges wait at a ref until
-` + "`codeloops queue take`" + ` takes them.`,
+` + "`codeloops queue take`" + ` takes them.
+
+On a terminal the command alone shows the tasks, and how they progress; keys open a task,
+show its diff, stop, tell, retry, cancel and accept it.`,
 		Example: `  codeloops queue add "make the parser accept ISO weeks, with tests"
   codeloops queue run --jobs 3`,
 		Args: command.OwnCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if q.InTTY && q.ErrTTY && !q.Plain {
+				return q.watch(cmd.Context())
+			}
+			return cmd.Help()
+		},
 	}
 	q.flags(cmd)
 	cmd.AddCommand(newQueueAddCmd(q), newQueueImportCmd(q), newQueueListCmd(q), newQueueShowCmd(q), newQueueLogsCmd(q), newQueueDiffCmd(q), newQueueTakeCmd(q), newQueueAcceptCmd(q), newQueueRejectCmd(q), newQueueCancelCmd(q), newQueueRetryCmd(q), newQueueRmCmd(q), newQueueRunCmd(q), newHubCmd(q, "serve"), newWorkCmd(q))

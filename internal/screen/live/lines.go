@@ -112,6 +112,29 @@ func (l *Lines) Close() error {
 	return err
 }
 
+// Hide removes the redrawn lines and holds back writes until show is called, as somebody else needs
+// the terminal.
+func (l *Lines) Hide() (show func()) { return l.away(&l.held.hidden) }
+
+// Freeze stops redrawing until move is called, as the user is asked something. Writes go on.
+func (l *Lines) Freeze() (move func()) { return l.away(&l.held.still) }
+
+func (l *Lines) away(count *int) (back func()) {
+	l.mu.Lock()
+	l.draw(nil)
+	*count++
+	l.mu.Unlock()
+	_ = l.pump.drain() // the screen reports its error
+	return sync.OnceFunc(func() {
+		l.mu.Lock()
+		*count--
+		l.flush()
+		l.mu.Unlock()
+		l.deliver()
+		l.Change()
+	})
+}
+
 // deliver writes what others have kept for after the text, if that is on the terminal.
 func (l *Lines) deliver() {
 	l.mu.Lock()

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"sync"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
@@ -133,29 +132,6 @@ func (s *Screen) signOfLife() {
 	if line := s.board.aliveLine(); line != "" {
 		s.put([]byte(s.inASCII(line) + "\n"))
 	}
-}
-
-// Hide removes the redrawn lines and holds back writes until show is called, as somebody else needs
-// the terminal.
-func (s *Screen) Hide() (show func()) { return s.away(&s.held.hidden) }
-
-// Freeze stops redrawing until move is called, as the user is asked something. Writes go on.
-func (s *Screen) Freeze() (move func()) { return s.away(&s.held.still) }
-
-func (s *Screen) away(count *int) (back func()) {
-	s.mu.Lock()
-	s.draw(nil)
-	*count++
-	s.mu.Unlock()
-	_ = s.pump.drain() // the screen reports its error
-	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		*count--
-		s.flush()
-		s.mu.Unlock()
-		s.deliver()
-		s.Change()
-	})
 }
 
 // Handle takes the next event. The error is the terminal's.

@@ -21,7 +21,7 @@ func TestWaitsOn(t *testing.T) {
 			p := &Progress{
 				Streams: &term.Streams{Err: &out, ErrTTY: drawn, Columns: 80}, Now: now, Of: func(queue.Repository) bool { return true },
 			}
-			watch, shown := p.Draw(queue.Backlog{}, now, func() *queue.Holds { return &queue.Holds{} })
+			watch, _, shown := p.Draw(queue.Backlog{}, now, func() *queue.Holds { return &queue.Holds{} })
 			r := queue.Record{Task: queue.Task{ID: "one"}, State: queue.Waiting}
 			try := func(why string) {
 				for _, step := range []func() error{
