@@ -20,7 +20,7 @@ func TestGuessed(t *testing.T) {
 		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "resum": "resume",
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
 		"search": "sessions search", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue lst": "queue list", "queues": "queue", "-": "",
-		"runn": "run", "hubb": "hub", "runs": "sessions list",
+		"runn": "run", "runs": "sessions list",
 	} {
 		if g, ok := guess.Find(known(root), strings.Fields(line)); !ok || g.Command != want {
 			t.Errorf("%q: %v, %q, want %q", line, ok, g.Command, want)

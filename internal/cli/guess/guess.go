@@ -181,7 +181,15 @@ func commandWords(root Command) map[string]Habit {
 			add(word, h)
 		}
 	}
-	slices.SortStableFunc(commands, func(a, b Command) int { return len(b.Below) - len(a.Below) })
+	slices.SortStableFunc(commands, func(a, b Command) int {
+		switch "sessions" { // a word such as list is about these first
+		case a.Name:
+			return -1
+		case b.Name:
+			return 1
+		}
+		return len(b.Below) - len(a.Below)
+	})
 	for _, cmd := range commands {
 		for _, sub := range cmd.Below {
 			for _, word := range append([]string{sub.Name}, sub.Aliases...) {
