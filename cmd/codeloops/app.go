@@ -98,10 +98,11 @@ func refused(err error, code int) loop.Outcome {
 	return out
 }
 
-// wantsJSON looks for --json-output in a command line that may not parse.
+// wantsJSON looks for --json-output, or --json of the gate, in a command line that may not parse.
 func wantsJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
-	return slices.Contains(args, "--json-output") || slices.Contains(args, "--json-output=true")
+	gates := len(args) > 0 && args[0] == "gate" && slices.Contains(args, "--json")
+	return gates || slices.Contains(args, "--json-output") || slices.Contains(args, "--json-output=true")
 }

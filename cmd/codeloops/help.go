@@ -36,6 +36,7 @@ func topics() []topic {
 		{"config", "every key of the configuration with its default", "codeloops.toml.example", ""},
 		{"decisions", "how a critic's reply is read, and when a run is done", "docs/policy.md", ""},
 		{"exit-codes", "how a run ends, with exit codes and stop reasons", "docs/ends.md", "What ends a run"},
+		{"hooks", "the critic as a hook of Claude Code and Codex: codeloops gate", "docs/gate.md", ""},
 		{"limits", "what an actor may change, and what codeloops cannot see or guarantee", "docs/limits.md", ""},
 		{"prompts", "how to write a task that a critic can judge", "docs/prompts.md", ""},
 		{"queue-sources", "where the tasks of a queue can come from", "docs/queue-sources.md", ""},

@@ -32,6 +32,7 @@ type runOptions struct {
 	verbose    bool
 	edit       bool
 	demo       bool // a demonstration, which cannot be resumed
+	gate       bool // only judge what is there
 }
 
 // addFlags declares the flags of a new run.

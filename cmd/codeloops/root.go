@@ -72,7 +72,7 @@ runs here, or the last session, and what to do next.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newDemoCmd(a)}},
+		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newGateCmd(a), newDemoCmd(a)}},
 		{"Many tasks", queue.Commands()},
 		{"The last run", sessions.LastRun(restorer)},
 		{"Watch and steer", steering.Commands(a.Console)},

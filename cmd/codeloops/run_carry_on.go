@@ -31,7 +31,7 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 	case out.Reason == loop.StopConflict && out.Cause != "":
 		n.add("all of it instead of yours", slices.Concat([]string{"codeloops", "sessions", "restore", out.Cause}, n.elsewhere))
 	}
-	if changed && out.Reason != loop.StopConflict { // after a conflict, a restore would undo the user's changes
+	if changed && out.Reason != loop.StopConflict && !r.opts.gate { // after a conflict, a restore would undo the user's changes
 		n.work(out.Result == loop.Success)
 	}
 	if flags, ok := r.plan.ResumeFlags(out); ok {

@@ -32,6 +32,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
@@ -148,6 +150,33 @@ func (t *Tree) Close() error {
 func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.baseline(ctx)
+}
+
+// BaselineAt is Baseline with the files of a commit of the repository, given its full id, in place of those that are
+// there now: captures then also return what was done before. What git does not record, such as the files of a
+// repository inside, is taken to have been as it is now.
+func (t *Tree) BaselineAt(ctx context.Context, commit string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.baseline(ctx); err != nil {
+		return err
+	}
+	base, err := checkpoint.Files(ctx, t.store, plumbing.NewHash(commit), t.tracked.root)
+	if err != nil {
+		return err
+	}
+	for _, nest := range t.nests.begun {
+		if inside := t.state.Root.Dir(nest); inside != nil {
+			base = base.Graft(nest, inside)
+		}
+	}
+	t.base, t.found, t.head.Commit = base, nil, commit
+	t.begin(base)
+	return nil
+}
+
+func (t *Tree) baseline(ctx context.Context) error {
 	t.start, t.state, t.nests = start{head: t.head}, scan.State{}, nests{at: &t.place}
 	began := t.options.Now()
 	head, err := t.repo.Head()

@@ -38,6 +38,7 @@ type Base struct {
 	Checkpoint  string // the commit that holds the files
 	Checkpoints string // the repository of that commit, relative to the log's directory; "": the user's own
 	Dirty       int    // files that differed from HEAD: changes of the user's own
+	Judged      bool   // the work was done before the session, which only judges it
 }
 
 // Terms are the rules that a run is held to.

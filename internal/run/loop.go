@@ -49,7 +49,7 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 		defer cancel()
 	}
 	s := r.session(checkpoint)
-	if r.earlier == nil && s.Task == "" { // the tree of a queue's task is no user's
+	if r.earlier == nil && s.Task == "" && !s.Judged { // the tree of a queue's task is no user's
 		s.Dirty = r.dirty(ctx)
 	}
 	var out loop.Outcome
@@ -91,7 +91,7 @@ func (r *running) session(checkpoint string) loop.Session {
 	s := loop.Session{
 		ID: r.ID(), Task: r.options.Task, Prompt: r.options.Prompt, WorkingDir: r.Dir, Version: r.options.Version, View: string(r.views.Kind()), Strategy: r.strategy(),
 		Cast: r.Logged(),
-		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name},
+		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name, Judged: r.options.Judge != nil},
 		Terms: loop.Terms{
 			MaxIterations: r.Config.MaxIterations, Policy: policyOf(r.Config), Rules: r.Config.Rules(),
 			Deciders: r.deciders.files, Templates: templatesOf(r.Config, r.choice.Cast()), Flags: r.settings.logged(),
@@ -186,7 +186,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	}
 	seen := onlooker{r, s.tree}
 	at = loop.Workplace{
-		Actor:    seenActor{policy.Fixer{Actor: worker, Files: worktree.Files{Dir: s.tree.Root()}}, seen},
+		Actor:    r.actor(policy.Fixer{Actor: worker, Files: worktree.Files{Dir: s.tree.Root()}}, seen),
 		Tree:     s.tree,
 		Critic:   judge,
 		Panel:    panel,
@@ -238,6 +238,9 @@ func briefs(cfg *config.Config) (func(loop.Call) string, error) {
 
 // seats returns the agents of all roles. Those that write can also play for the actor.
 func (r *running) seats(place agent.Place, reader seat.ReadOnlyPlayer) (seat.Seats, error) {
+	if r.options.Judge != nil {
+		return seat.Seats{loop.RoleCritic: {Reader: reader}}, nil
+	}
 	worker, err := r.casting.Bind(r.Actor, place, r.control)
 	if err != nil {
 		return nil, fmt.Errorf("set up the actor: %w", err)

@@ -39,6 +39,7 @@ type Options struct {
 	// does not have is said when the run begins.
 	Words    []string
 	Settings Settings
+	Judge    *Judged // only judge work that was done before; nil: play the actor
 	// Project is a project's configuration file that was read earlier, and applies instead of any that is there now; nil
 	// is none.
 	Project *config.ProjectFile
@@ -175,6 +176,7 @@ func (p *Plan) load() (err error) {
 	if longest := p.options.MaxWait; longest > 0 {
 		p.Config.MaxWait = min(p.Config.MaxWait, longest)
 	}
+	p.judgeOnly()
 	if p.tables, err = tablesOf(p.Config); err != nil {
 		return err
 	}
@@ -188,6 +190,9 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 		return err
 	}
 	p.casting.Around = p.options.Around
+	if judge := p.options.Judge; judge != nil {
+		p.casting.Worked = &judge.By
+	}
 	if p.choice, err = strategy.Read(p.strategy()); err != nil {
 		return err
 	}

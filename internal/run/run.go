@@ -196,7 +196,7 @@ func (r *running) look(ctx context.Context) (checkpoint string, err error) {
 	if r.earlier != nil {
 		return r.earlier.Session.Checkpoint, r.restoreBaseline(ctx)
 	}
-	if err := r.tree.Baseline(ctx); err != nil {
+	if err := r.base(ctx); err != nil {
 		return "", err
 	}
 	return r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: r.tree.BaseState()})
@@ -205,7 +205,11 @@ func (r *running) look(ctx context.Context) (checkpoint string, err error) {
 // keepIn finds the private repository of the session, and cleans up there unless somebody else is
 // using it. A resumed session has its own.
 func (r *running) keepIn(ctx context.Context) error {
-	store, err := session.NewStore(filepath.Dir(r.Log()))
+	logs := r.Logs
+	if r.Log() != "" { // of a session that is resumed, perhaps elsewhere
+		logs = filepath.Dir(r.Log())
+	}
+	store, err := session.NewStore(logs)
 	if err != nil {
 		return err
 	}

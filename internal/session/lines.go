@@ -204,6 +204,7 @@ func setting(f fields, s *loop.Session) {
 	f.text("checkpoint,omitempty", &s.Checkpoint)
 	f.text("checkpoints,omitempty", &s.Checkpoints)
 	f.value("dirty_files,omitempty", &s.Dirty)
+	f.value("judged,omitempty", &s.Judged)
 	f.text("view,omitempty", &s.View)
 	f.text("task,omitempty", &s.Task)
 	f.text("strategy,omitempty", &s.Strategy.Name)

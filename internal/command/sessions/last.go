@@ -163,6 +163,10 @@ What was there is kept: ` + "`codeloops sessions restore --undo`" + ` brings it 
 		if err != nil {
 			return err
 		}
+		if e.Judged {
+			return hint.Errorf("codeloops sessions restore --iteration 0 "+e.Session+" puts all files back to what the work was measured from",
+				"session %s has only judged what was there, and has nothing to take back", e.Session)
+		}
 		taken, err := r.desk(yes).TakeBack(ctx, store, e, func(root string) error {
 			return r.confirmOtherTree(ctx, root, ref, "take back there what session "+e.Session+" has changed", yes)
 		})

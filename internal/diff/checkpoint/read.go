@@ -39,16 +39,39 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept
 	if err != nil {
 		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
+	tree, err := treeOf(content)
+	if err != nil {
+		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
+	}
 	head, text, _ := strings.Cut(string(content), "\n\n")
-	first, rest, _ := strings.Cut(head, "\n")
+	return Kept{
+		At: writtenAt(head), Setup: parseSetup(text), Disk: DiskOf(text), Head: field(text, headLine), Branch: field(text, branchLine),
+		commit: commit, tree: tree, leftOut: LeftOut(text),
+	}, nil
+}
+
+// treeOf returns the tree that a commit object names.
+func treeOf(content []byte) (plumbing.Hash, error) {
+	first, _, _ := strings.Cut(string(content), "\n")
 	tree, found := strings.CutPrefix(first, "tree ")
 	if !found || !plumbing.IsHash(tree) {
-		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, errCommit)
+		return plumbing.ZeroHash, errCommit
 	}
-	return Kept{
-		At: writtenAt(rest), Setup: parseSetup(text), Disk: DiskOf(text), Head: field(text, headLine), Branch: field(text, branchLine),
-		commit: commit, tree: plumbing.NewHash(tree), leftOut: LeftOut(text),
-	}, nil
+	return plumbing.NewHash(tree), nil
+}
+
+// Files returns the files of any commit. Its message says nothing: anybody may have written it. The state shares equal
+// directories with like, which may be nil.
+func Files(ctx context.Context, objects *store.Store, commit plumbing.Hash, like *scan.Dir) (*scan.Dir, error) {
+	var tree plumbing.Hash
+	content, err := objects.Commit(ctx, commit)
+	if err == nil {
+		tree, err = treeOf(content)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read commit %s: %w", commit, err)
+	}
+	return scan.Load(ctx, tree, like, objects.Tree)
 }
 
 // field returns the rest of the first line with a prefix.

@@ -88,6 +88,8 @@ func (p Players) Logged() loop.Cast {
 type Casting struct {
 	// Around wraps each of the run's agents; nil: nothing does.
 	Around func(TurnInfo, agent.Player) agent.Player
+	// Worked is who did the work before the run, which then has no actor; nil: there is one.
+	Worked *loop.AgentRef
 
 	host  *host.Host
 	cfg   *config.Config
@@ -116,10 +118,7 @@ func (c *Casting) Own() []agent.Spec { return c.own }
 // with them is reported here, before anything is started.
 func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p Players, err error) {
 	maps.Copy(c.roles, roles)
-	if p.Actor, err = c.Role(ctx, loop.RoleActor); err != nil {
-		return p, err
-	}
-	if err := checkResume(c.cfg, p.Actor[0].Spec); err != nil {
+	if p.Actor, err = c.actors(ctx); err != nil {
 		return p, err
 	}
 	if p.Panel, err = c.Panel(); err != nil {
@@ -131,7 +130,12 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 	} else if p.Critic, err = c.Role(ctx, loop.RoleCritic); err != nil {
 		return p, err
 	}
-	if err := errors.Join(c.checkCost(p.Actor), c.checkCost(p.Critic)); err != nil {
+	playing := p.Critic
+	if c.Worked == nil {
+		playing = slices.Concat(p.Actor, p.Critic)
+		err = c.checkCost(p.Actor)
+	}
+	if err := errors.Join(err, c.checkCost(p.Critic)); err != nil {
 		return p, err
 	}
 	p.Others = map[loop.Role]Cast{}
@@ -144,7 +148,20 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 			return p, err
 		}
 	}
-	return p, c.Fit(slices.Concat(p.Actor, p.Critic, slices.Concat(p.Panel...), slices.Concat(slices.Collect(maps.Values(p.Others))...)))
+	return p, c.Fit(slices.Concat(playing, slices.Concat(p.Panel...), slices.Concat(slices.Collect(maps.Values(p.Others))...)))
+}
+
+// actors returns the actor, and those that take over.
+func (c *Casting) actors(ctx context.Context) (Cast, error) {
+	if c.Worked != nil {
+		c.actor = c.Worked.Agent
+		return Cast{{Role: loop.RoleActor, Spec: agent.Spec{Name: c.Worked.Agent}, Model: c.Worked.Model}}, nil
+	}
+	players, err := c.Role(ctx, loop.RoleActor)
+	if err == nil {
+		err = checkResume(c.cfg, players[0].Spec)
+	}
+	return players, err
 }
 
 // Panel returns the members of the panel, none if there is one critic. The critic's settings

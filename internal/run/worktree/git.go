@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
 	"codeloops/internal/git"
 	"codeloops/internal/proc"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
 )
 
 // Git runs the git program for what package diff cannot do itself.
@@ -80,4 +83,27 @@ func (g Git) UserSetting(ctx context.Context, dir, key string) (value string, se
 		}
 	}
 	return "", false
+}
+
+// MergeBase names, for [Commit], where the present branch left the main one.
+const MergeBase = "merge-base"
+
+// Commit resolves the name of a commit in the repository of a directory.
+func Commit(ctx context.Context, h *host.Host, dir, name string) (id string, err error) {
+	g := Git{Environ: h.Environ}
+	if name == MergeBase {
+		for _, other := range []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
+			if out, err := g.In(ctx, dir, "merge-base", "HEAD", other); err == nil {
+				return strings.TrimSpace(string(out)), nil
+			}
+		}
+		name = "HEAD"
+	}
+	out, err := g.In(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if _, said := errors.AsType[*proc.ExitError](err); said && name == "HEAD" {
+		return "", hint.Errorf("commit what is there, then work on", "the repository of %s has no commit to measure the work from", dir)
+	} else if said {
+		return "", hint.Errorf("name one: --since COMMIT", "there is no commit %s", wording.Quote(name, 80))
+	}
+	return strings.TrimSpace(string(out)), err
 }

@@ -84,6 +84,9 @@ func (p *pretty) turnEvent(at loop.Stamp, e loop.Event) {
 	case loop.WaitStarted:
 		p.notes([]string{waiting(e.Wait, p.Zone)})
 	case loop.ActorFinished:
+		if p.state.Session.Judged {
+			return // nobody played
+		}
 		if !e.Attempt.Rejudged {
 			p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
 		} else if !p.Live {
@@ -128,6 +131,9 @@ func (p *pretty) start(s loop.Session) {
 		judges = ", " + judge + " " + who + where(s.View)
 	}
 	who := fmt.Sprintf("%s  %sactor %s%s, %s", p.strong.Render("codeloops"), driven, Who(s.Actor), judges, limit)
+	if s.Judged {
+		who = fmt.Sprintf("%s  %s judges the work that is there", p.strong.Render("codeloops"), strings.TrimPrefix(judges, ", "))
+	}
 	p.sayf("%s\n%s", strings.Join(wrapped(who, 2, p.Width), "\n"), p.faint.Render(term.Line(s.WorkingDir)))
 	if task := Task(s); task != "" {
 		p.sayf("%s", Cut("task: "+task, p.Width))
@@ -177,7 +183,7 @@ func (p *pretty) working(s loop.State) {
 	var name, what string
 	switch s {
 	case loop.ActorExecuting:
-		if p.state.Rejudge {
+		if p.state.Rejudge || p.state.Session.Judged {
 			return
 		}
 		name, what = "actor", Who(p.state.Playing[loop.RoleActor])+" is working …"

@@ -194,8 +194,11 @@ func (p *page) headline(o loop.Outcome) string {
 		return p.ends.good.Bold(true).Render("Done")
 	case loop.MaxIterations:
 		what := "the iteration limit was reached"
-		if o.Bounded() {
+		switch {
+		case o.Bounded():
 			what = words.End(o)
+		case p.state.Session.Judged:
+			what = "the critic does not approve the work"
 		}
 		return p.ends.warn.Bold(true).Render("Not done: " + what)
 	case loop.BudgetExhausted:

@@ -23,6 +23,8 @@ type Ended struct {
 	Outcome *loop.Outcome // nil: it broke off
 	// Cut says that what was done after the last capture is not known: the run was killed.
 	Cut bool
+	// Judged says that the session has changed nothing itself: its work is that of somebody else.
+	Judged bool
 	// Withheld are new files with the names of secrets that git ignored when the run began: nobody has
 	// judged what they hold.
 	Withheld map[string]bool
@@ -37,7 +39,7 @@ func EndOf(ctx context.Context, store *session.Store, c session.Course) (Ended, 
 		return Ended{}, err
 	}
 	e := Ended{
-		Session: c.Session.ID, Dir: g.Dir, Base: c.Session.BaseCommit, Kept: c.Session.Checkpoints, Prompt: c.Session.Prompt,
+		Session: c.Session.ID, Dir: g.Dir, Base: c.Session.BaseCommit, Kept: c.Session.Checkpoints, Prompt: c.Session.Prompt, Judged: c.Session.Judged,
 		Outcome: c.Outcome, began: g.Checkpoint, left: c.Checkpoint,
 	}
 	if rounds := c.Journal.Rounds(); len(rounds) > 0 {

@@ -1,0 +1,175 @@
+// Package gates has the commands that set up the gate of an agent.
+package gates
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/command"
+	"codeloops/internal/gate"
+	"codeloops/internal/proc"
+	"codeloops/internal/repo"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+type setup struct {
+	*command.Console
+
+	user, project bool
+	events        []string
+}
+
+// Commands returns the commands below `codeloops gate`.
+func Commands(c *command.Console) []*cobra.Command {
+	s := &setup{Console: c}
+	return []*cobra.Command{s.install(), s.uninstall(), s.status()}
+}
+
+func (s *setup) install() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:         "install claude|codex [-- flag…]",
+		Annotations: command.Exits("the gate is installed", ""),
+		Short:       "Let an agent stop only once its work is approved",
+		Long: `Add hooks to the settings of Claude Code or Codex. One keeps what a conversation
+begins with, the other judges the work when the agent wants to stop. What else is
+in the settings stays as it is.
+
+Flags of codeloops gate behind -- become part of the hook.`,
+		Example: `  codeloops gate install claude
+  codeloops gate install codex --project -- --check "go test ./..." --critic-agent claude`,
+		Args:    cobra.MinimumNArgs(1),
+		PreRunE: s.UsersCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); at > 1 || at < 0 && len(args) > 1 {
+				return hint.Errorf("put flags of the gate behind --", "one agent at a time, not %s", strings.Join(args, " "))
+			}
+			settings, err := s.settings(args[0])
+			if err != nil {
+				return err
+			}
+			line := []string{s.program(), "gate", "--hook", settings.Agent}
+			for i, word := range append(line, args[1:]...) {
+				line = append(line[:i], wording.Shell(word))
+			}
+			if err := settings.Install(strings.Join(line, " "), s.events); err != nil {
+				return err
+			}
+			return s.tell(settings)
+		},
+	}
+	s.scopes(cmd)
+	cmd.Flags().StringSliceVar(&s.events, "event", []string{"Stop"}, "the `event` at which to judge: Stop, SubagentStop, TaskCompleted; may be repeated")
+	return cmd
+}
+
+func (s *setup) scopes(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.user, "user", false, "in your own settings (the default)")
+	cmd.Flags().BoolVar(&s.project, "project", false, "in the settings of this repository, for everybody who works in it")
+	cmd.MarkFlagsMutuallyExclusive("user", "project")
+}
+
+// settings returns the file with the settings of an agent.
+func (s *setup) settings(agent string) (gate.Settings, error) {
+	root := ""
+	if s.project {
+		r, err := repo.Open(s.Dir, s.Environ)
+		if err != nil {
+			return gate.Settings{}, err
+		}
+		root = r.WorkTree
+	}
+	return gate.SettingsOf(&s.Host, agent, root)
+}
+
+// program is how a hook calls this program: by its name, if the PATH leads here.
+func (s *setup) program() string {
+	const name = "codeloops"
+	own, err := os.Executable()
+	if err != nil || s.project { // others have it elsewhere
+		return name
+	}
+	if found, err := proc.LookPath(name, s.Dir, s.Environ); err == nil && sameFile(found, own) {
+		return name
+	}
+	return own
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// tell says what is installed.
+func (s *setup) tell(settings gate.Settings) error {
+	events, err := settings.Events()
+	if err != nil {
+		return err
+	}
+	return s.Print(func(w io.Writer) error {
+		if len(events) == 0 {
+			_, err := fmt.Fprintf(w, "%-8s no gate in %s\n", settings.Agent, settings.File)
+			return err
+		}
+		fmt.Fprintf(w, "%-8s gate in %s, for %s\n", settings.Agent, settings.File, strings.Join(events, ", ")) //nolint:errcheck // a later error repeats it
+		if settings.Agent == gate.Codex && !settings.Trusted(&s.Host) {
+			fmt.Fprintf(w, "%-8s codex skips the hook until you trust it: start codex, then /hooks\n", "") //nolint:errcheck // as above
+		}
+		return nil
+	})
+}
+
+func (s *setup) uninstall() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:         "uninstall claude|codex",
+		Annotations: command.Exits("there is no gate any more", ""),
+		Short:       "Take the gate out of an agent's settings",
+		Example:     `  codeloops gate uninstall claude`,
+		Args:        cobra.ExactArgs(1),
+		PreRunE:     s.UsersCommand,
+		RunE: func(_ *cobra.Command, args []string) error {
+			settings, err := s.settings(args[0])
+			if err != nil {
+				return err
+			}
+			if _, err := settings.Uninstall(); err != nil {
+				return err
+			}
+			return s.tell(settings)
+		},
+	}
+	s.scopes(cmd)
+	return cmd
+}
+
+func (s *setup) status() *cobra.Command {
+	return &cobra.Command{
+		Use:         "status",
+		Annotations: command.Exits("the gates were listed", ""),
+		Short:       "Show which agents have a gate",
+		Example:     `  codeloops gate status`,
+		Args:        command.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			for _, s.project = range []bool{false, true} {
+				for _, agent := range []string{gate.Claude, gate.Codex} {
+					settings, err := s.settings(agent)
+					if err != nil && s.project {
+						return nil // outside of a repository there are none
+					}
+					if err == nil {
+						err = s.tell(settings)
+					}
+					if err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,143 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"codeloops/internal/file"
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// A conversation is what a hook knows of one, between its events.
+type conversation struct {
+	Asked    []string // what the user has asked since the last approval
+	Since    string   // what the work is measured from
+	Kept     bool     // that is a checkpoint
+	Session  string   // of codeloops: the rounds so far
+	Logs     string
+	Told     int    // how much of what was asked the session knows
+	Rounds   int    // how often the agent was sent back
+	Judged   string // the state that was judged last
+	Approved bool
+	Says     string // what was said about that
+	Over     bool   // what is asked next is a new task
+}
+
+// name is the name of a conversation's file, and of its checkpoint: its own may be anything.
+func name(of string) string {
+	sum := sha256.Sum256([]byte(of))
+	return "gate-" + hex.EncodeToString(sum[:8])
+}
+
+// with reads what is known of a conversation, lets do use it, and keeps what it leaves, also if it fails. No other event of the
+// conversation is answered meanwhile.
+func (h *Hook) with(of string, do func(*conversation) error) error {
+	dir := h.Host.Data("gate")
+	if dir == "" {
+		return errors.New("there is no home directory to keep the state of the conversation in")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, name(of)+".json")
+	unlock, err := lockedfile.MutexAt(path + ".lock").Lock()
+	if err != nil {
+		return fmt.Errorf("lock the state of the conversation: %w", err)
+	}
+	defer unlock()
+	var c conversation
+	text, _, err := file.Read(path, file.Options{})
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the state of the conversation: %w", err)
+	}
+	failed := do(&c)
+	text, err = json.Marshal(c)
+	if err == nil {
+		err = file.Write(path, text, 0o600)
+	}
+	return errors.Join(failed, err)
+}
+
+// judge has the work judged, in one more round.
+func (c *conversation) judge(ctx context.Context, h *Hook, w Work) error {
+	v, err := h.Judge(ctx, w)
+	if v.Session != "" {
+		c.Session, c.Logs, c.Told = v.Session, v.Logs, len(c.Asked)
+	}
+	if err != nil {
+		return err
+	}
+	switch v.Outcome.Result {
+	case loop.Success:
+		c.Approved, c.Says = true, v.Outcome.Summary
+		c.Session = "" // it is over
+	case loop.MaxIterations:
+		c.Approved, c.Says = false, v.text()
+	case loop.BudgetExhausted, loop.Failed, loop.Interrupted:
+		return errors.New(v.Outcome.Summary)
+	}
+	return nil
+}
+
+// text is what an agent has to know of a verdict.
+func (v Verdict) text() string {
+	var b strings.Builder
+	var must, may []string
+	for _, f := range v.Findings {
+		switch {
+		case f.State.Over():
+		case f.May:
+			may = append(may, f.Text)
+		default:
+			must = append(must, f.ID+": "+f.Text)
+		}
+	}
+	list(&b, "What must be done first:", must)
+	if len(must) == 0 {
+		b.WriteString(strings.TrimSpace(v.Last.Feedback) + "\n")
+	}
+	var red []string
+	for _, one := range v.Last.Checks {
+		if !one.Passed {
+			red = append(red, fmt.Sprintf("`%s` ended with exit code %d:\n%s", one.Command, one.ExitCode, strings.TrimSpace(one.Output)))
+		}
+	}
+	list(&b, "Checks that fail:", red)
+	list(&b, "Optional:", may)
+	return strings.TrimSpace(b.String())
+}
+
+func list(b *strings.Builder, heading string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	b.WriteString(heading + "\n")
+	for _, item := range items {
+		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n")
+	}
+}
+
+// look is the command that shows the session.
+func (c *conversation) look() string {
+	if c.Session == "" {
+		return ""
+	}
+	if _, known := session.Began(c.Session); !known {
+		return ""
+	}
+	return "(codeloops sessions show " + c.Session + " shows it in full.)"
+}

@@ -1,0 +1,284 @@
+// Package gate answers the hooks of agents that a person sits in: an agent may stop once the work of its conversation
+// is approved.
+//
+// The rules are those of somebody's own work: a hook that cannot judge lets go and says so, it never sends an agent back
+// for ever, and it says how to switch it off. The formats are those of the hooks of Claude Code and of Codex.
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"codeloops/internal/config/host"
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// Patience is how long a hook takes at most, unless told otherwise: agents end a hook after 10 minutes, and then it has
+// decided nothing.
+const Patience = 9*time.Minute + 30*time.Second
+
+// The agents whose hooks are known.
+const (
+	Claude = "claude"
+	Codex  = "codex"
+)
+
+// An Event is what an agent tells its hook, as far as it matters.
+type Event struct {
+	Name       string `json:"hook_event_name"`
+	Session    string `json:"session_id"`
+	Dir        string `json:"cwd"`
+	Transcript string `json:"transcript_path"`
+	Prompt     string `json:"prompt"`                 // of UserPromptSubmit
+	Last       string `json:"last_assistant_message"` // what the agent says when it stops
+	Subject    string `json:"task_subject"`           // of TaskCompleted
+	Text       string `json:"task_description"`       // likewise
+	Tasks      []any  `json:"background_tasks"`       // that go on after the agent has stopped
+	Crons      []any  `json:"session_crons"`          // likewise
+}
+
+// The events that a hook answers.
+const (
+	prompted      = "UserPromptSubmit"
+	stopped       = "Stop"
+	subagentEnds  = "SubagentStop"
+	taskCompleted = "TaskCompleted"
+)
+
+// A Reply is what a hook tells the agent.
+type Reply struct {
+	Decision string `json:"decision,omitempty"` // "block": go on
+	Reason   string `json:"reason,omitempty"`   // for the agent
+	Message  string `json:"systemMessage,omitempty"`
+}
+
+// RefusedError is the error for an event that is answered with an exit code: the agent reads the text.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// Work is what there is to judge.
+type Work struct {
+	Dir     string
+	Task    string   // the prompts of the conversation so far
+	Said    []string // later ones than those in the session's task
+	Since   string   // what it is measured from
+	Kept    bool     // that is a checkpoint
+	Account string   // what the agent says about it
+	Session string   // of the rounds before, "" for the first one
+	Logs    string   // the directory of its log
+}
+
+// A Verdict is what became of a round.
+type Verdict struct {
+	Session  string
+	Logs     string
+	Outcome  loop.Outcome
+	Findings []loop.Finding
+	Last     session.Last
+}
+
+// A Tree is the work tree of a conversation.
+type Tree interface {
+	// Begin keeps the present state under a name, and returns its checkpoint.
+	Begin(ctx context.Context, dir, name string) (checkpoint string, err error)
+	// Look returns the present state, and whether it differs from what the work is measured from.
+	Look(context.Context, Work) (state string, changed bool, err error)
+	// Commit resolves the name of a commit, or of where a branch began.
+	Commit(ctx context.Context, dir, name string) (id string, err error)
+}
+
+// A Hook answers the events of one agent.
+type Hook struct {
+	Agent  string
+	Strict bool   // what could not be judged is not approved
+	Rounds int    // after so many the agent is let go
+	Since  string // a commit, "merge-base" or "start"; "" is start
+	Within time.Duration
+	Host   *host.Host
+	Tree   Tree
+	Judge  func(context.Context, Work) (Verdict, error)
+}
+
+// maxEvent limits an event, in bytes.
+const maxEvent = 16 << 20
+
+// Answer reads an event and answers it. Nil is no answer: the agent does what it would have done. The error is a
+// [*RefusedError], or nil: whatever else goes wrong is told to the user.
+func (h *Hook) Answer(ctx context.Context, in io.Reader) (*Reply, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, h.Within, fmt.Errorf("there was no verdict after %s", h.Within))
+	defer cancel()
+	e, err := read(in)
+	if err != nil {
+		return h.unsure(err), nil
+	}
+	switch e.Name {
+	case prompted:
+		err = h.begin(ctx, e)
+	case stopped, subagentEnds, taskCompleted:
+		reply, err := h.stop(ctx, e)
+		switch {
+		case err != nil:
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return h.unsure(err), nil
+		case e.Name == taskCompleted && reply != nil && reply.Decision != "":
+			return nil, &RefusedError{reply.Reason}
+		}
+		return reply, nil
+	}
+	if err != nil {
+		return &Reply{Message: "codeloops does not know what this conversation begins with: " + err.Error()}, nil
+	}
+	return nil, nil //nolint:nilnil // there is nothing to say
+}
+
+func read(in io.Reader) (e Event, err error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxEvent))
+	if err == nil {
+		err = json.Unmarshal(text, &e)
+	}
+	if err != nil {
+		return e, fmt.Errorf("read the event of the hook: %w", err)
+	}
+	if e.Session == "" || e.Dir == "" {
+		return e, errors.New("the event of the hook has no session_id or no cwd")
+	}
+	return e, nil
+}
+
+// unsure is the answer if there is no verdict.
+func (h *Hook) unsure(err error) *Reply {
+	what := "codeloops could not judge the work: " + strings.TrimSuffix(err.Error(), ".")
+	if h.Strict {
+		return &Reply{Decision: "block", Reason: cut(what + ".\nTell the user; do not try to mend it yourself.\n\n" + h.off())}
+	}
+	return &Reply{Message: what + ". Nobody has approved it."}
+}
+
+// off says how to get rid of the gate.
+func (h *Hook) off() string {
+	return "(The user can switch this gate off: codeloops gate uninstall " + h.Agent + ")"
+}
+
+// begin keeps what a conversation begins with: what its user asks, and the state of the work tree then.
+func (h *Hook) begin(ctx context.Context, e Event) error {
+	return h.with(e.Session, func(c *conversation) error {
+		if c.Over { // a new task
+			*c = conversation{}
+		}
+		c.Rounds = 0 // somebody is there
+		if strings.TrimSpace(e.Prompt) != "" {
+			c.Asked = append(c.Asked, e.Prompt)
+		}
+		if c.Since != "" {
+			return nil
+		}
+		since, err := h.Tree.Begin(ctx, e.Dir, name(e.Session))
+		c.Since, c.Kept = since, err == nil
+		return err
+	})
+}
+
+// stop judges the work of a conversation whose agent wants to stop.
+func (h *Hook) stop(ctx context.Context, e Event) (reply *Reply, err error) {
+	if len(e.Tasks)+len(e.Crons) > 0 {
+		return nil, nil //nolint:nilnil // it will stop again
+	}
+	err = h.with(e.Session, func(c *conversation) error {
+		w, err := h.work(ctx, e, c)
+		if err != nil {
+			return err
+		}
+		state, changed, err := h.Tree.Look(ctx, w)
+		switch {
+		case err != nil:
+			return err
+		case !changed:
+			return nil
+		case state == c.Judged && c.Approved:
+			return nil
+		case c.Rounds >= h.Rounds:
+			reply = h.letGo(c)
+			return nil
+		}
+		if state != c.Judged {
+			if err := c.judge(ctx, h, w); err != nil {
+				return err
+			}
+			if state, _, err = h.Tree.Look(ctx, w); err != nil {
+				return err
+			}
+			c.Judged = state
+		}
+		reply = h.decide(c)
+		return nil
+	})
+	return reply, err
+}
+
+// work is what a conversation has done.
+func (h *Hook) work(ctx context.Context, e Event, c *conversation) (w Work, err error) {
+	if len(c.Asked) == 0 { // the gate was installed while it went on
+		c.Asked = prompts(e.Transcript)
+	}
+	if e.Name == taskCompleted && e.Subject != "" {
+		c.Asked = []string{strings.TrimSpace(e.Subject + "\n\n" + e.Text)}
+	}
+	if len(c.Asked) == 0 {
+		return w, errors.New("it is not known what the user has asked for")
+	}
+	since := c.Since
+	if h.Since != "" && h.Since != "start" || since == "" {
+		name := h.Since
+		if name == "" || name == "start" {
+			name = "HEAD"
+		}
+		if since, err = h.Tree.Commit(ctx, e.Dir, name); err != nil {
+			return w, err
+		}
+		if c.Since = since; c.Kept {
+			c.Kept, c.Session = false, ""
+		}
+	}
+	w = Work{Dir: e.Dir, Since: since, Kept: c.Kept, Account: e.Last, Session: c.Session, Logs: c.Logs, Task: strings.Join(c.Asked, "\n\n")}
+	if c.Session != "" {
+		w.Said = c.Asked[min(c.Told, len(c.Asked)):]
+	}
+	return w, nil
+}
+
+// letGo is the answer once the agent was sent back often enough.
+func (h *Hook) letGo(c *conversation) *Reply {
+	return &Reply{Message: cut(fmt.Sprintf("codeloops lets go after %d rounds: the work is not approved. %s\n%s", c.Rounds, c.Says, c.look()))}
+}
+
+// decide is the answer to a round.
+func (h *Hook) decide(c *conversation) *Reply {
+	if c.Approved {
+		c.Over = true
+		return &Reply{Message: cut("codeloops: approved. " + c.Says)}
+	}
+	c.Rounds++
+	return &Reply{Decision: "block", Reason: cut(fmt.Sprintf("codeloops: the work is not done (round %d of %d).\n\n%s\n\n%s\n%s",
+		c.Rounds, h.Rounds, c.Says, c.look(), h.off()))}
+}
+
+// most is how many bytes of a text agents show as it is.
+const most = 9_800
+
+func cut(text string) string {
+	if len(text) <= most {
+		return text
+	}
+	const gap = "\n… (cut; codeloops sessions show latest has all of it)\n"
+	tail := text[len(text)-most/8:]
+	return strings.ToValidUTF8(text[:most-len(tail)-len(gap)], "") + gap + strings.ToValidUTF8(tail, "")
+}

@@ -1,0 +1,138 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/proc"
+	"codeloops/internal/repo"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/strategy"
+)
+
+// Judged is work that was done before the run, by somebody else: a run with it plays no actor, and judges once.
+type Judged struct {
+	// Since is the commit, or the checkpoint of [Begin], that the work is measured from. A resumed session has its own.
+	Since string
+	// Kept: Since is a checkpoint.
+	Kept bool
+	// By is who did the work, and Account what they say about it.
+	By      loop.AgentRef
+	Account string
+}
+
+var _ loop.Actor = (*Judged)(nil)
+
+// Act implements [loop.Actor]: the work is there.
+func (j *Judged) Act(_ context.Context, b loop.Brief, _ loop.Watch) (loop.Attempt, error) {
+	turn := loop.Turn{ID: b.ID, Try: loop.Try{Agent: j.By, Ending: loop.EndCompleted, Usage: loop.Usage{Tokens: &loop.Tokens{}, CostUSD: new(0.0), Rounds: new(0)}}}
+	turn.Stdout = loop.Output{Text: j.Account, Total: int64(len(j.Account))}
+	return loop.Attempt{Turn: turn}, nil
+}
+
+// judgeOnly leaves out of a configuration what would play an actor.
+func (p *Plan) judgeOnly() {
+	if p.options.Judge == nil {
+		return
+	}
+	p.Config.CheckBefore = false // its checks would see the work
+	p.Config.Strategy.Name = strategy.NameActorCritic
+	p.Config.MaxIterations, p.Config.MaxConsecutiveErrors = 1, 1 // no verdict is no rejection
+	if p.earlier != nil {
+		p.Config.MaxIterations += len(p.earlier.Journal.Rounds())
+	}
+}
+
+// actor returns who plays the actor of a site.
+func (r *running) actor(worker policy.Fixer, seen onlooker) loop.Actor {
+	if r.options.Judge != nil {
+		return r.options.Judge
+	}
+	return seenActor{worker, seen}
+}
+
+// base takes the state that the change is measured from.
+func (r *running) base(ctx context.Context) error {
+	switch judge := r.options.Judge; {
+	case judge == nil:
+		return r.tree.Baseline(ctx)
+	case judge.Kept:
+		return r.tree.Resume(ctx, judge.Since)
+	default:
+		return r.tree.BaselineAt(ctx, judge.Since)
+	}
+}
+
+// Begin keeps the present state of a work tree under a name, and returns the checkpoint that later work can be measured
+// from. A name has one state.
+func Begin(ctx context.Context, o Options, name string) (checkpoint string, err error) {
+	err = beside(ctx, o, func(r *running) error {
+		if err := r.tree.Baseline(ctx); err != nil {
+			return err
+		}
+		if err := r.forget(ctx, name); err != nil {
+			return err
+		}
+		r.tree.Begin(name, r.runner)
+		checkpoint, err = r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: r.tree.BaseState()})
+		return err
+	})
+	return checkpoint, err
+}
+
+// Look returns the present state of a work tree, and whether it differs from what the options' work is measured from.
+func Look(ctx context.Context, o Options) (state string, changed bool, err error) {
+	err = beside(ctx, o, func(r *running) error {
+		if err := r.base(ctx); err != nil {
+			return err
+		}
+		c, err := r.tree.Capture(ctx)
+		state, changed = c.State, !c.Empty()
+		return err
+	})
+	return state, changed, err
+}
+
+// beside uses a work tree outside of a run.
+func beside(ctx context.Context, o Options, do func(*running) error) (err error) {
+	p, err := open(ctx, o, o.Host.Path(o.Dir))
+	if err != nil {
+		return err
+	}
+	p.settings = o.Settings
+	r := &running{Plan: p, runner: proc.NewRunner(o.Host.Now)}
+	defer func() {
+		if r.kept.shared != nil {
+			_ = r.kept.shared.Close() // the system releases it in any case
+		}
+		err = errors.Join(err, r.runner.Close(), p.Close())
+	}()
+	if err := p.load(); err != nil {
+		return err
+	}
+	if err := r.keepIn(ctx); err != nil {
+		return err
+	}
+	p.tree.Begin("", r.runner)
+	return do(r)
+}
+
+// forget removes the checkpoints that a name has.
+func (r *running) forget(ctx context.Context, name string) error {
+	refs, err := repo.At(r.kept.dir).Resolved(checkpoints.Refs + name + "/")
+	if err != nil || len(refs) == 0 {
+		return err
+	}
+	input := "delete " + strings.Join(slices.Collect(maps.Keys(refs)), "\ndelete ") + "\n"
+	_, err = worktree.Git{Environ: repo.WithoutRepository(r.options.Host.Environ)}.Run(ctx, diff.GitCall{
+		Dir: r.kept.dir, Args: []string{"--git-dir=" + r.kept.dir, "update-ref", "--stdin"}, Stdin: []byte(input),
+	})
+	return err
+}
