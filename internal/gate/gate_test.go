@@ -82,32 +82,39 @@ func FuzzSettings(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var before, after map[string]any
+		var before map[string]any
 		if json.Unmarshal(text, &before) != nil || before == nil || strings.Contains(string(text), "gate --hook") || !readable(before) {
 			return
 		}
-		s := Settings{Agent: Claude, File: filepath.Join(t.TempDir(), "settings.json")}
-		if err := os.WriteFile(s.File, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Install("codeloops gate --hook claude", []string{"Stop"}); err != nil {
-			return // it is refused, and nothing was written
-		}
-		if events, err := s.Events(); err != nil || !slices.Contains(events, "Stop") {
-			t.Fatalf("installed for %v, %v", events, err)
-		}
-		if took, err := s.Uninstall(); err != nil || !took {
-			t.Fatalf("uninstalled: %t, %v", took, err)
-		}
-		left, err := os.ReadFile(s.File)
-		if err != nil && len(before) == 0 {
-			return // nothing was in it
-		}
-		if err == nil {
-			err = json.Unmarshal(left, &after)
-		}
-		if err != nil || !reflect.DeepEqual(before, after) {
-			t.Errorf("%s\nbecame\n%s, %v", text, left, err)
-		}
+		roundTrip(t, text, before)
 	})
+}
+
+// roundTrip installs a gate in settings and takes it out again.
+func roundTrip(t *testing.T, text []byte, before map[string]any) {
+	t.Helper()
+	var after map[string]any
+	s := Settings{Agent: Claude, File: filepath.Join(t.TempDir(), "settings.json")}
+	if err := os.WriteFile(s.File, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Install("codeloops gate --hook claude", []string{"Stop"}); err != nil {
+		return // it is refused, and nothing was written
+	}
+	if events, err := s.Events(); err != nil || !slices.Contains(events, "Stop") {
+		t.Fatalf("installed for %v, %v", events, err)
+	}
+	if took, err := s.Uninstall(); err != nil || !took {
+		t.Fatalf("uninstalled: %t, %v", took, err)
+	}
+	left, err := os.ReadFile(s.File)
+	if err != nil && len(before) == 0 {
+		return // nothing was in it
+	}
+	if err == nil {
+		err = json.Unmarshal(left, &after)
+	}
+	if err != nil || !reflect.DeepEqual(before, after) {
+		t.Errorf("%s\nbecame\n%s, %v", text, left, err)
+	}
 }
