@@ -15,6 +15,7 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/play"
+	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -121,8 +122,9 @@ func newQueueRmCmd(q *Access) *cobra.Command {
 		Use:         "rm [ID…]",
 		Annotations: command.Exits("the tasks are gone", ""),
 		Short:       "Remove tasks from the queue",
-		Long: `Remove tasks that nobody works on. A task whose work is not merged needs --force,
-which removes its work tree and branch, and prints the ref that keeps the work. A task
+		Long: `Remove tasks that nobody works on. A task whose work is not merged needs --force, or your
+answer on a terminal; its work tree and branch are removed, and the ref is printed that
+keeps the work. A task
 that others wait for has to be removed together with those; with --force, they begin
 without its result. Sessions stay.`,
 		Example: `  codeloops queue rm --force iso-weeks
@@ -205,7 +207,13 @@ func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force
 		return hint.Errorf("codeloops queue cancel "+r.Task.ID+" stops that", "task %s is being worked on", r.Task.ID)
 	}
 	unmerged := r.Base != "" && r.State != queue.Merged
-	if unmerged && !force {
+	switch {
+	case !unmerged || force:
+	case b.Interactive():
+		if err := ask.Confirm(ctx, b.Streams, fmt.Sprintf("The work on task %s is not merged. Remove it, and keep its last commit at a ref?", r.Task.ID)); err != nil {
+			return err
+		}
+	default:
 		return hint.Errorf("look at its branch "+r.Task.Branch()+"; --force removes that, and keeps its last commit at a ref",
 			"the work on task %s is not merged", r.Task.ID)
 	}

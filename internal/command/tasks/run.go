@@ -105,7 +105,7 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 		}
 		err = s.worker.Run(cmd.Context())
 		if shown(); err != nil {
-			return stays(cmd.Context(), err)
+			return b.stays(cmd.Context(), err, o.asJSON)
 		}
 		all, err := b.mine(cmd.Context(), false)
 		if err != nil {
@@ -122,13 +122,24 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 	})
 }
 
-// stays says of an interrupted run that it can be carried on.
-func stays(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return hint.Add(cause, "the tasks stay in the queue: codeloops queue run carries on")
+// stays shows where the tasks of an interrupted run stand, and says that it can be carried on.
+func (b *backlog) stays(ctx context.Context, err error, asJSON bool) error {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		return err
 	}
-	return err
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	if b.link.IsConnected() && !asJSON {
+		if all, unread := b.mine(ctx, false); unread == nil {
+			_ = b.list(ctx, all, nil, false) // a courtesy
+		}
+	}
+	return hint.Add(cause, "the tasks stay in the queue: codeloops queue run carries on")
 }
+
+// lastLook is how long the hub has to say where the tasks stand after Ctrl+C.
+const lastLook = 2 * time.Second
 
 func newWorkCmd(q *Access) *cobra.Command {
 	var jobs int

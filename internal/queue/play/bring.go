@@ -37,7 +37,8 @@ func (g *ground) bring(ctx context.Context, r *queue.Record, change func(context
 	r.Parcels, r.Remote = queue.Parcels{}, ""
 	d.drop(ctx, sent.Leftovers(r.Task.ID, r.Attempt)...)
 	d.forget(ctx, g, r, at)
-	return nil
+	_, err = g.repo.Run(ctx, g.repo.Root, "update-ref", "-d", heldRef(r.Task.ID))
+	return err
 }
 
 // takeIn checks what was sent, and stores it.

@@ -43,6 +43,9 @@ func (d *departure) pack(ctx context.Context, have []string) (err error) {
 	if err := d.through(ctx); err != nil {
 		return err
 	}
+	if _, err := d.repo.Run(ctx, d.repo.Root, "update-ref", heldRef(r.Task.ID), a.Base); err != nil {
+		return err
+	}
 	if err := d.parcelDir.Set(ctx, map[string]string{parcel.Base: a.Base, parcel.Onto: a.Onto}); err != nil {
 		return err
 	}
@@ -67,6 +70,9 @@ func (d *departure) pack(ctx context.Context, have []string) (err error) {
 	}
 	return err
 }
+
+// heldRef keeps the commit that a task began at while the task is away: what comes back builds on it.
+func heldRef(task string) string { return "refs/codeloops/base/" + task }
 
 // through chooses how the attempt's commits travel, and records it before anything is sent. A task whose work is
 // on its way keeps its remote.

@@ -206,6 +206,9 @@ func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err 
 		ref, err = one.Discard(ctx)
 		return err
 	})
+	if err == nil {
+		_, err = g.repo.Run(ctx, g.repo.Root, "update-ref", "-d", heldRef(r.Task.ID))
+	}
 	return ref, err
 }
 

@@ -4,6 +4,7 @@ package prune
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -84,14 +85,15 @@ func (r *Removal) List(done string) string {
 	return b.String() + r.counted(", ", "") + "\n"
 }
 
-// Old returns the ids of the sessions that began before a time, except the first keep ones, and
-// those of them that could be resumed. All sessions are given, the newest first.
+// Old returns the ids of the sessions that began before a time, except the first keep ones and those of tasks of the
+// queue that are not over, and those of them that could be resumed. All sessions are given, the newest first.
 func Old(all []session.Overview, before time.Time, keep int) (ids, open []string) {
 	for _, one := range all {
 		switch {
 		case one.Err != nil: // it may be a file of somebody else's
 		case keep > 0:
 			keep--
+		case unfinished(one): // the queue may go on with it
 		case one.Status != session.Running && one.Started.Before(before):
 			ids = append(ids, one.ID)
 			if one.Status != session.Status(loop.Success) {
@@ -100,4 +102,10 @@ func Old(all []session.Overview, before time.Time, keep int) (ids, open []string
 		}
 	}
 	return ids, open
+}
+
+// unfinished reports whether a session is of a task whose work tree is there, which the queue removes once the task is merged.
+func unfinished(one session.Overview) bool {
+	_, err := os.Lstat(one.Session.WorkingDir)
+	return one.Session.Task != "" && err == nil
 }

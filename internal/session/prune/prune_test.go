@@ -2,6 +2,7 @@ package prune
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -35,5 +36,19 @@ func TestOld(t *testing.T) {
 		if got, open := Old(all, now.Add(-c.before), c.keep); !slices.Equal(got, c.want) || slices.Contains(open, "young") != slices.Contains(got, "young") || slices.Contains(open, "old") {
 			t.Errorf("%s: %q, %q, want %q", name, got, open, c.want)
 		}
+	}
+}
+
+// TestOldOfTasks: a session of a task of the queue stays as long as the work tree of the task.
+func TestOldOfTasks(t *testing.T) {
+	t.Parallel()
+	var all []session.Overview
+	for id, dir := range map[string]string{"waits": t.TempDir(), "gone": filepath.Join(t.TempDir(), "gone")} {
+		var o session.Overview
+		o.ID, o.Status, o.Session.Task, o.Session.WorkingDir = id, "interrupted", "task-1", dir
+		all = append(all, o)
+	}
+	if got, _ := Old(all, time.Now(), 0); !slices.Equal(got, []string{"gone"}) {
+		t.Errorf("%q", got)
 	}
 }
