@@ -24,10 +24,7 @@ const unreadMark = "unread: "
 // startOf returns the start of the session that a checkpoint began. That has only digests of the
 // rules outside the work tree: if they have changed since, they do not count.
 func (w *watcher) startOf(kept checkpoint.Kept) (s start, err error) {
-	r, err := w.reopen()
-	if err != nil {
-		return s, err
-	}
+	r := w.opened
 	o, err := originOf(r)
 	if err != nil {
 		return s, err

@@ -94,6 +94,13 @@ func openedAt(dir string, environ []string) (opened, error) {
 	return opened{r, settings}, err
 }
 
+// Repository returns the repository with the settings that it had at the last scan, or else when the tree was opened.
+func (t *Tree) Repository() (*repo.Repository, *repo.Config) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.opened.Repository, t.opened.Config
+}
+
 // A watcher scans a work tree repeatedly.
 type watcher struct {
 	place

@@ -31,16 +31,9 @@ func sharedOf(t *Tree) (s shared) {
 	if t.Fork != "" {
 		return s // a copy, which is removed
 	}
-	r, err := repo.Open(t.Root(), t.host.Environ)
-	if err != nil {
-		return s // the capture reports it
-	}
+	r, settings := t.Tree.Repository()
 	s.common, s.stash, s.inside = r.CommonDir, stashOf(r.CommonDir), insideOf(r.CommonDir, t.Root())
 	s.settings = make(map[string][]string)
-	settings, err := r.Config()
-	if err != nil {
-		return s // likewise
-	}
 	for _, e := range settings.Entries() {
 		if !diff.Overrides(e.Key) && lasting(e.Key) { // a change of the others is reported by itself
 			s.settings[e.Key] = settings.All(e.Key)
