@@ -193,13 +193,18 @@ type gateTree struct {
 var _ gate.Tree = gateTree{}
 
 // Begin implements [gate.Tree].
-func (t gateTree) Begin(ctx context.Context, dir, name string) (string, error) {
+func (t gateTree) Begin(ctx context.Context, dir, name string) (checkpoint, state string, err error) {
 	return run.Begin(ctx, t.optionsFor(gate.Work{Dir: dir}), name)
 }
 
 // Look implements [gate.Tree].
-func (t gateTree) Look(ctx context.Context, w gate.Work) (state string, changed bool, err error) {
-	return run.Look(ctx, t.optionsFor(w))
+func (t gateTree) Look(ctx context.Context, dir string) (state string, err error) {
+	return run.Look(ctx, t.optionsFor(gate.Work{Dir: dir}))
+}
+
+// Changed implements [gate.Tree].
+func (t gateTree) Changed(ctx context.Context, w gate.Work) (bool, error) {
+	return run.Differs(ctx, t.optionsFor(w))
 }
 
 // Commit implements [gate.Tree].

@@ -24,6 +24,7 @@ type conversation struct {
 	Asked    []string // what the user has asked since the last approval
 	Since    string   // what the work is measured from
 	Kept     bool     // that is a checkpoint
+	Began    string   // the state that it holds
 	Session  string   // of codeloops: the rounds so far
 	Logs     string
 	Told     int    // how much of what was asked the session knows

@@ -87,9 +87,11 @@ type Verdict struct {
 // A Tree is the work tree of a conversation.
 type Tree interface {
 	// Begin keeps the present state under a name, and returns its checkpoint.
-	Begin(ctx context.Context, dir, name string) (checkpoint string, err error)
-	// Look returns the present state, and whether it differs from what the work is measured from.
-	Look(context.Context, Work) (state string, changed bool, err error)
+	Begin(ctx context.Context, dir, name string) (checkpoint, state string, err error)
+	// Look returns the present state.
+	Look(ctx context.Context, dir string) (state string, err error)
+	// Changed reports whether the work tree differs from what the work is measured from.
+	Changed(context.Context, Work) (bool, error)
 	// Commit resolves the name of a commit, or of where a branch began.
 	Commit(ctx context.Context, dir, name string) (id string, err error)
 }
@@ -181,8 +183,8 @@ func (h *Hook) begin(ctx context.Context, e Event) error {
 		if c.Since != "" {
 			return nil
 		}
-		since, err := h.Tree.Begin(ctx, e.Dir, name(e.Session))
-		c.Since, c.Kept = since, err == nil
+		since, state, err := h.Tree.Begin(ctx, e.Dir, name(e.Session))
+		c.Since, c.Began, c.Kept = since, state, err == nil
 		return err
 	})
 }
@@ -197,23 +199,23 @@ func (h *Hook) stop(ctx context.Context, e Event) (reply *Reply, err error) {
 		if err != nil {
 			return err
 		}
-		state, changed, err := h.Tree.Look(ctx, w)
-		switch {
-		case err != nil:
+		state, err := h.Tree.Look(ctx, e.Dir)
+		if err != nil || state == c.Judged && c.Approved || c.Kept && state == c.Began {
 			return err
-		case !changed:
-			return nil
-		case state == c.Judged && c.Approved:
-			return nil
-		case c.Rounds >= h.Rounds:
+		}
+		if c.Rounds >= h.Rounds {
 			reply = h.letGo(c)
 			return nil
 		}
 		if state != c.Judged {
-			if err := c.judge(ctx, h, w); err != nil {
+			changed := c.Kept // it has been seen
+			if !changed {
+				changed, err = h.Tree.Changed(ctx, w)
+			}
+			if err != nil || !changed {
 				return err
 			}
-			if state, _, err = h.Tree.Look(ctx, w); err != nil {
+			if err := c.judge(ctx, h, w); err != nil {
 				return err
 			}
 			c.Judged = state

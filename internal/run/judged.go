@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -10,7 +11,6 @@ import (
 	"codeloops/internal/diff"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
-	"codeloops/internal/proc"
 	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session/checkpoints"
@@ -71,33 +71,45 @@ func (r *running) base(ctx context.Context) error {
 }
 
 // Begin keeps the present state of a work tree under a name, and returns the checkpoint that later work can be measured
-// from. A name has one state.
-func Begin(ctx context.Context, o Options, name string) (checkpoint string, err error) {
+// from, and the state as [Look] returns it. A name has one checkpoint.
+func Begin(ctx context.Context, o Options, name string) (checkpoint, state string, err error) {
 	err = beside(ctx, o, func(r *running) error {
-		if err := r.tree.Baseline(ctx); err != nil {
+		if err := cmp.Or(r.keepIn(ctx), r.tree.Baseline(ctx)); err != nil {
 			return err
 		}
 		if err := r.forget(ctx, name); err != nil {
 			return err
 		}
-		r.tree.Begin(name, r.runner)
-		checkpoint, err = r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: r.tree.BaseState()})
+		r.tree.Begin(name, nil)
+		state = r.tree.BaseState()
+		checkpoint, err = r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: state})
 		return err
 	})
-	return checkpoint, err
+	return checkpoint, state, err
 }
 
-// Look returns the present state of a work tree, and whether it differs from what the options' work is measured from.
-func Look(ctx context.Context, o Options) (state string, changed bool, err error) {
+// Look returns the present state of a work tree. Like git, it takes a file for what is in the index if all stats say
+// so.
+func Look(ctx context.Context, o Options) (state string, err error) {
 	err = beside(ctx, o, func(r *running) error {
-		if err := r.base(ctx); err != nil {
+		err := r.tree.Baseline(ctx)
+		state = r.tree.BaseState()
+		return err
+	})
+	return state, err
+}
+
+// Differs reports whether a work tree differs from what the options' work is measured from.
+func Differs(ctx context.Context, o Options) (changed bool, err error) {
+	err = beside(ctx, o, func(r *running) error {
+		if err := cmp.Or(r.keepIn(ctx), r.base(ctx)); err != nil {
 			return err
 		}
 		c, err := r.tree.Capture(ctx)
-		state, changed = c.State, !c.Empty()
+		changed = !c.Empty()
 		return err
 	})
-	return state, changed, err
+	return changed, err
 }
 
 // beside uses a work tree outside of a run.
@@ -107,20 +119,16 @@ func beside(ctx context.Context, o Options, do func(*running) error) (err error)
 		return err
 	}
 	p.settings = o.Settings
-	r := &running{Plan: p, runner: proc.NewRunner(o.Host.Now)}
+	r := &running{Plan: p}
 	defer func() {
 		if r.kept.shared != nil {
 			_ = r.kept.shared.Close() // the system releases it in any case
 		}
-		err = errors.Join(err, r.runner.Close(), p.Close())
+		err = errors.Join(err, p.Close())
 	}()
 	if err := p.load(); err != nil {
 		return err
 	}
-	if err := r.keepIn(ctx); err != nil {
-		return err
-	}
-	p.tree.Begin("", r.runner)
 	return do(r)
 }
 
