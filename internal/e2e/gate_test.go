@@ -36,9 +36,13 @@ func TestGate(t *testing.T) {
 			"three times": {judge: "cat $HOME/go-on", want: 3},
 			"crashed":     {judge: "exit 7"},
 			"too slow":    {judge: "sleep 60", flags: []string{"--within", "3s"}},
+			"plug-in":     {judge: "if [ -f tested.txt ]; then cat $HOME/done; else cat $HOME/go-on; fi", want: 1, mends: true, approved: true, plugin: true},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
+				if test.plugin && c.name != "claude" {
+					t.Skip("it has no plug-in")
+				}
 				test.play(t, c, name, lines[c.name])
 			})
 		}
@@ -52,17 +56,14 @@ type gated struct {
 	want     int32 // how often it is sent back
 	mends    bool  // the agent does what it is told
 	approved bool
+	plugin   bool // the hooks are those of the plug-in for Claude Code
 }
 
 func (g gated) play(t *testing.T, c cli, name string, line []string) {
 	t.Helper()
 	var rounds atomic.Int32
 	s := g.stage(t, c, &rounds)
-	install := exec.Command(os.Getenv(binaryVar), append([]string{"gate", "install", c.name, "--", "--critic-agent", "judge"}, g.flags...)...)
-	install.Dir, install.Env = s.work, s.env()
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	line = append(g.install(s), line...)
 	began := time.Now()
 	agent := exec.CommandContext(t.Context(), filepath.Join(s.dir, "bin", c.name), line...)
 	agent.Dir, agent.Env = s.work, s.env()
@@ -87,6 +88,23 @@ func (g gated) play(t *testing.T, c cli, name string, line []string) {
 	table.notef(c.name, "gate: "+name, "%d rounds, %.1f s", rounds.Load(), time.Since(began).Seconds())
 }
 
+// install sets the hooks up, and returns the arguments that the agent needs for them.
+func (g gated) install(s *stage) (args []string) {
+	s.t.Helper()
+	if g.plugin {
+		plugin, err := filepath.Abs("../../plugins/claude-code")
+		s.must(err)
+		s.must(os.Symlink(os.Getenv(binaryVar), filepath.Join(s.dir, "bin", "codeloops")))
+		return []string{"--plugin-dir", plugin}
+	}
+	install := exec.Command(os.Getenv(binaryVar), append([]string{"gate", "install", s.cli.name, "--", "--critic-agent", "judge"}, g.flags...)...)
+	install.Dir, install.Env = s.work, s.env()
+	if out, err := install.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+	return nil
+}
+
 // stage returns the stage with the agent and its critic.
 func (g gated) stage(t *testing.T, c cli, rounds *atomic.Int32) (s *stage) {
 	t.Helper()
@@ -108,6 +126,6 @@ func (g gated) stage(t *testing.T, c cli, rounds *atomic.Int32) (s *stage) {
 	}))
 	s.write("home/done", "DECISION: DONE\nSUMMARY: it is tested\n")
 	s.write("home/go-on", "DECISION: CONTINUE\nFEEDBACK:\n1. MUST: there is no test\n")
-	s.write("home/.config/codeloops/config.toml", fmt.Sprintf("critic_retries = 0\n[agents.judge]\ncommand = [\"/bin/sh\", \"-c\", %q]\n", "cat >/dev/null; "+g.judge))
+	s.write("home/.config/codeloops/config.toml", fmt.Sprintf("critic_retries = 0\n[critic]\nagent = \"judge\"\n[agents.judge]\ncommand = [\"/bin/sh\", \"-c\", %q]\n", "cat >/dev/null; "+g.judge))
 	return s
 }
