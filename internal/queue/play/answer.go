@@ -45,7 +45,8 @@ type refusal struct {
 	Taken   string `json:"taken,omitempty"` // the origin says that somebody else has the task
 	Problem string `json:"problem,omitempty"`
 	Advice  string `json:"advice,omitempty"`
-	Later   bool   `json:"later,omitempty"` // the problem is an unreachable git remote
+	Later   bool   `json:"later,omitempty"`  // the problem is an unreachable git remote
+	Person  bool   `json:"person,omitempty"` // somebody must look at the repository
 }
 
 // answerBeat is the interval of signs of life while an answer is prepared; after silence without one, the home counts
@@ -119,6 +120,7 @@ func (d *answerer) found(ctx context.Context, text []byte) answer {
 		a.Problem = err.Error()
 		a.Advice, _ = hint.Of(err)
 		_, a.Later = errors.AsType[*parcel.AwayError](err)
+		a.Person = needsPerson(err)
 	}
 	return a
 }

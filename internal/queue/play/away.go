@@ -66,6 +66,9 @@ func (r *refusal) problem() (err error) {
 	if err = errors.New(r.Problem); r.Later {
 		err = &parcel.AwayError{Problem: r.Problem}
 	}
+	if r.Person {
+		err = fmt.Errorf("%w%w", err, errPerson)
+	}
 	if r.Advice != "" {
 		err = hint.Add(err, r.Advice)
 	}

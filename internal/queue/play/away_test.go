@@ -344,3 +344,20 @@ func (w *world) told(log string) string {
 	w.Helper()
 	return w.events(session.Read(log), nil)
 }
+
+// A task whose target was rewritten below what waits for it needs a person, also if another machine takes it.
+func TestRewrittenBelow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	w.play(twoRounds(filepath.Join(w.machines[0].dir, "turns"), "true"))
+	w.works(0, 0)
+	w.works(1, 1)
+	w.git(w.root, "commit", "--quiet", "--allow-empty", "-m", "a typoo")
+	w.merged(w.add("write two parts"))
+	w.git(w.root, "commit", "--quiet", "--allow-empty", "--amend", "-m", "a typo")
+	id := w.add("write two parts again")
+	w.await("the task to need a person", func() bool {
+		r, err := w.on.Get(t.Context(), id)
+		return err == nil && r.State == queue.NeedsHuman && strings.Contains(r.Why, "main was rewritten: ") && strings.Contains(r.Why, "codeloops queue take")
+	})
+}

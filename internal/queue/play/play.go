@@ -84,12 +84,21 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		return errors.Join(j.End(ctx, later(now, 0, hint.Sentence(err))), lacks)
 	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
 		move = to(queue.Waiting, now, "interrupted")
-	case errors.Is(err, merge.ErrForeign) || errors.Is(err, merge.ErrRewritten):
+	case needsPerson(err):
 		move = to(queue.NeedsHuman, now, hint.Sentence(err))
 	case err != nil:
 		move = to(queue.Failed, now, hint.Sentence(err))
 	}
 	return j.End(ctx, move)
+}
+
+// errPerson is the part of an error from a task's home that says that a person must look at its repository. It has no
+// words of its own.
+var errPerson = errors.New("")
+
+// needsPerson reports whether an error is one that a person must settle in the repository.
+func needsPerson(err error) bool {
+	return errors.Is(err, merge.ErrForeign) || errors.Is(err, merge.ErrRewritten) || errors.Is(err, errPerson)
 }
 
 // attempt makes an attempt, at home or away, and returns the change of the record.
