@@ -10,6 +10,7 @@ import (
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
 	"codeloops/internal/command/lessons"
+	"codeloops/internal/command/mcpserver"
 	"codeloops/internal/command/sessions"
 	"codeloops/internal/command/settings"
 	"codeloops/internal/command/steering"
@@ -77,6 +78,7 @@ runs here, or the last session, and what to do next.`,
 		{"The last run", sessions.LastRun(restorer)},
 		{"Watch and steer", steering.Commands(a.Console)},
 		{"Look back", append(sessions.Commands(restorer), lessons.New(a.Console))},
+		{"With other agents", []*cobra.Command{mcpserver.New(a.Console)}},
 		{"Set up", settings.Commands(a.Console)},
 	} {
 		root.AddGroup(&cobra.Group{ID: part.title, Title: part.title})

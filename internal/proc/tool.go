@@ -22,12 +22,20 @@ type Tool struct {
 	Stdout, Stderr io.Writer
 
 	OwnSession bool // leaves our session, so that it gets no signals sent to our group
+
+	Started func(pid int) // called by Run once it runs; may be nil
 }
 
 // Run waits for the tool and returns its exit code, -1 when a signal ended it.
 func (t Tool) Run(ctx context.Context) (int, error) {
 	cmd := t.command(ctx)
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		if t.Started != nil {
+			t.Started(cmd.Process.Pid)
+		}
+		err = cmd.Wait()
+	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		return cmd.ProcessState.ExitCode(), context.Cause(ctx)
 	}

@@ -1,0 +1,179 @@
+// Package clients enters this program as an MCP server in the settings of the agents and editors that use such
+// servers, and takes it out again. The rest of a file stays as it is, byte by byte.
+package clients
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"codeloops/internal/config/host"
+	"codeloops/internal/file"
+	"codeloops/internal/wording/hint"
+)
+
+// Name is what the server is called in all settings.
+const Name = "codeloops"
+
+// A Server is how a client starts the server.
+type Server struct {
+	Type    string   `json:"type,omitempty" toml:"-"`
+	Command string   `json:"command" toml:"command"`
+	Args    []string `json:"args" toml:"args"`
+}
+
+// A Settings is a file in which a client looks for servers.
+type Settings struct {
+	Client  string
+	Project bool // those of a project, for whoever works on it; otherwise those of the user
+	Path    string
+	// Through is the client's own command that changes the file, because the client writes it all the time; nil: the
+	// file is for people to write.
+	Through []string
+
+	format format
+	typed  string // the type that an entry names
+}
+
+// A format finds, sets and removes an entry in a text.
+type format interface {
+	find(text []byte) (Server, bool, error)
+	set(text []byte, s Server) ([]byte, error)
+	drop(text []byte) ([]byte, error)
+}
+
+// Names lists the clients.
+func Names() []string { return []string{"claude", "codex", "cursor", "vscode"} }
+
+// Of returns the settings of a client. root is the root of the project, "" for those of the user.
+func Of(h *host.Host, client, root string) (Settings, error) {
+	s := Settings{Client: client, Project: root != "", format: jsonFile("mcpServers")}
+	home := h.Home()
+	if home == "" && root == "" {
+		return s, hint.Errorf("set HOME, or use --project", "the home directory is not known")
+	}
+	base := cmp.Or(root, home)
+	switch client {
+	case "claude":
+		if s.Path = filepath.Join(root, ".mcp.json"); root == "" {
+			s.Path = filepath.Join(cmp.Or(h.Getenv("CLAUDE_CONFIG_DIR"), home), ".claude.json")
+			s.Through = []string{"claude", "mcp"}
+		}
+	case "codex":
+		s.format = tomlFile{}
+		if s.Path = filepath.Join(base, ".codex", "config.toml"); root == "" && h.Getenv("CODEX_HOME") != "" {
+			s.Path = filepath.Join(h.Getenv("CODEX_HOME"), "config.toml")
+		}
+	case "cursor":
+		s.Path = filepath.Join(base, ".cursor", "mcp.json")
+	case "vscode":
+		s.format, s.typed = jsonFile("servers"), "stdio"
+		if s.Path = filepath.Join(root, ".vscode", "mcp.json"); root == "" {
+			s.Path = filepath.Join(userData(h), "Code", "User", "mcp.json")
+		}
+	default:
+		return s, hint.Errorf("one of claude, codex, cursor, vscode; docs/mcp.md says what to write for others", "there is no client %q", client)
+	}
+	return s, nil
+}
+
+// userData is where VS Code has the user's settings.
+func userData(h *host.Host) string {
+	switch runtime.GOOS {
+	case "darwin":
+		return filepath.Join(h.Home(), "Library", "Application Support")
+	case "windows":
+		return h.Getenv("APPDATA")
+	}
+	return cmp.Or(h.Getenv("XDG_CONFIG_HOME"), filepath.Join(h.Home(), ".config"))
+}
+
+// Installed returns the entry of this program; ok is false if there is none.
+func (s Settings) Installed() (entry Server, ok bool, err error) {
+	text, err := s.read()
+	if err == nil && len(text) > 0 {
+		entry, ok, err = s.format.find(text)
+	}
+	return entry, ok, s.named(err)
+}
+
+// Install enters the server, or replaces its entry. It reports false if there is nothing to do.
+func (s Settings) Install(entry Server) (changed bool, err error) {
+	was, there, err := s.Installed()
+	entry.Type = s.typed
+	if err != nil || there && was.Command == entry.Command && slices.Equal(was.Args, entry.Args) {
+		return false, err
+	}
+	text, err := s.read()
+	if err == nil && there {
+		text, err = s.format.drop(text)
+	}
+	if err == nil {
+		text, err = s.format.set(text, entry)
+	}
+	if err == nil {
+		err = s.write(text)
+	}
+	return err == nil, s.named(err)
+}
+
+// Uninstall removes the entry. It reports false if there is none. A file with nothing else in it is removed.
+func (s Settings) Uninstall() (changed bool, err error) {
+	_, there, err := s.Installed()
+	if err != nil || !there {
+		return false, err
+	}
+	text, err := s.read()
+	if err == nil {
+		text, err = s.format.drop(text)
+	}
+	switch {
+	case err != nil:
+	case len(text) == 0:
+		err = os.Remove(s.Path)
+	default:
+		err = s.write(text)
+	}
+	return err == nil, s.named(err)
+}
+
+// read returns the text of the file; a file that does not exist has none.
+func (s Settings) read() ([]byte, error) {
+	text, err := os.ReadFile(s.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return text, err
+}
+
+// write replaces the file. A link to it, as those have who keep their settings elsewhere, stays one.
+func (s Settings) write(text []byte) error {
+	mode, dir := fs.FileMode(0o600), fs.FileMode(0o700)
+	if s.Project {
+		mode, dir = 0o644, 0o755
+	}
+	path := s.Path
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		path = at
+	}
+	if st, err := os.Stat(path); err == nil {
+		mode = st.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), dir); err != nil {
+		return err
+	}
+	return file.Write(path, text, mode)
+}
+
+// named adds the file to an error.
+func (s Settings) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the settings of %s, %s: %w", s.Client, s.Path, err)
+}

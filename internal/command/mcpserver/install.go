@@ -1,0 +1,220 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/clients"
+	"codeloops/internal/command"
+	"codeloops/internal/proc"
+	"codeloops/internal/repo"
+	"codeloops/internal/wording/hint"
+)
+
+// A scope is which settings of a client are meant.
+type scope struct {
+	console       *command.Console
+	user, project bool
+}
+
+// settings are those of a client.
+func (s scope) settings(client string) (clients.Settings, error) {
+	if s.user && s.project {
+		return clients.Settings{}, hint.Errorf("leave one of them out", "--user and --project contradict each other")
+	}
+	root := ""
+	if s.project {
+		at, err := repo.Open(s.console.Dir, s.console.Environ)
+		if err != nil {
+			return clients.Settings{}, err
+		}
+		root = at.WorkTree
+	}
+	return clients.Of(&s.console.Host, client, root)
+}
+
+// entry is how a client starts the server: in the settings of a project, by the name that it has for everybody.
+func (s scope) entry() (clients.Server, error) {
+	self := "codeloops"
+	if !s.project {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return clients.Server{}, fmt.Errorf("find this program, to have it started: %w", err)
+		}
+	}
+	return clients.Server{Command: self, Args: []string{"mcp"}}, nil
+}
+
+// newChangeCmd completes a command that changes the settings of a client.
+func newChangeCmd(c *command.Console, cmd *cobra.Command, do func(context.Context, scope, clients.Settings) (string, error)) *cobra.Command {
+	s := scope{console: c}
+	cmd.Annotations = command.Exits("the settings are as they should be", "")
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return hint.Errorf("one of "+strings.Join(clients.Names(), ", "), "%s takes one client, but got %d", cmd.CommandPath(), len(args))
+		}
+		return nil
+	}
+	cmd.ValidArgs = clients.Names()
+	cmd.PreRunE = c.UsersCommand
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		at, err := s.settings(args[0])
+		if err != nil {
+			return err
+		}
+		said, err := do(cmd.Context(), s, at)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(c.Out, said)
+		return err
+	}
+	cmd.Flags().BoolVar(&s.user, "user", false, "in your own settings, for all projects (the default)")
+	cmd.Flags().BoolVar(&s.project, "project", false, "in the settings of this repository, for whoever works on it")
+	return cmd
+}
+
+func newInstallCmd(c *command.Console) *cobra.Command {
+	return newChangeCmd(c, &cobra.Command{
+		Use:   "install claude|codex|cursor|vscode",
+		Short: "Tell an agent or editor to start this server",
+		Long: `Enter this server in the settings of Claude Code, Codex, Cursor or VS Code. The rest
+of the file stays as it is, byte by byte. Claude Code keeps its user settings in a
+file that it writes all the time: there, ` + "`claude mcp add`" + ` makes the entry.`,
+		Example: `  codeloops mcp install claude
+  codeloops mcp install vscode --project`,
+	}, func(ctx context.Context, s scope, at clients.Settings) (string, error) {
+		entry, err := s.entry()
+		if err != nil {
+			return "", err
+		}
+		was, there, err := at.Installed()
+		if err != nil {
+			return "", err
+		}
+		if there && was.Command == entry.Command {
+			return "it is there already: " + at.Path, nil
+		}
+		if at.Through != nil {
+			if there {
+				err = s.through(ctx, at, "remove", "--scope", "user", clients.Name)
+			}
+			if err == nil {
+				err = s.through(ctx, at, append([]string{"add", "--scope", "user", clients.Name, "--", entry.Command}, entry.Args...)...)
+			}
+		} else {
+			_, err = at.Install(entry)
+		}
+		return "entered in " + at.Path + "; " + at.Client + " has to be started again", err
+	})
+}
+
+func newUninstallCmd(c *command.Console) *cobra.Command {
+	return newChangeCmd(c, &cobra.Command{
+		Use:     "uninstall claude|codex|cursor|vscode",
+		Short:   "Take out what install has entered",
+		Long:    `Take out of the settings of a client what ` + "`codeloops mcp install`" + ` has entered, and nothing else.`,
+		Example: `  codeloops mcp uninstall claude`,
+	}, func(ctx context.Context, s scope, at clients.Settings) (string, error) {
+		_, there, err := at.Installed()
+		switch {
+		case err != nil:
+			return "", err
+		case !there:
+			return "it is not in " + at.Path, nil
+		case at.Through != nil:
+			err = s.through(ctx, at, "remove", "--scope", "user", clients.Name)
+		default:
+			_, err = at.Uninstall()
+		}
+		return "taken out of " + at.Path, err
+	})
+}
+
+// through changes settings with the client's own command.
+func (s scope) through(ctx context.Context, at clients.Settings, args ...string) error {
+	_, err := proc.Output(ctx, proc.Call{
+		Invocation: proc.Invocation{Argv: append(slices.Clip(at.Through), args...), Dir: s.console.Dir, Env: s.console.Environ},
+		Either:     true,
+	})
+	if errors.Is(err, proc.ErrNotFound) {
+		return hint.Errorf("install it first, or take --project", "%s is not installed", at.Client)
+	}
+	return err
+}
+
+// An installed is where a client looks for servers, and what is there.
+type installed struct {
+	Client    string   `json:"client"`
+	Scope     string   `json:"scope"` // user or project
+	File      string   `json:"file"`
+	Installed bool     `json:"installed"`
+	Command   []string `json:"command,omitempty"`
+	Problem   string   `json:"problem,omitempty"`
+}
+
+func newStatusCmd(c *command.Console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:         "status",
+		Annotations: command.Exits("the status was shown", ""),
+		Short:       "Show which agents and editors are told to start this server",
+		Long: `Show which agents and editors are told to start this server, for you and in this
+repository.
+
+--json prints a list of objects:
+
+  client     claude, codex, cursor or vscode
+  scope      user or project
+  file       where the client looks
+  installed  whether the server is there
+  command    what the client starts; absent: it is not there
+  problem    why the file cannot be read; absent if it can`,
+		Example: `  codeloops mcp status`,
+		Args:    command.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			all := []installed{}
+			for _, client := range clients.Names() {
+				for _, s := range []scope{{console: c}, {console: c, project: true}} {
+					if at, err := s.settings(client); err == nil { // otherwise this is no repository
+						all = append(all, lookAt(at, s.project))
+					}
+				}
+			}
+			var text strings.Builder
+			for _, one := range all {
+				says := "no"
+				if one.Installed {
+					says = strings.Join(one.Command, " ")
+				}
+				if one.Problem != "" {
+					says = one.Problem
+				}
+				fmt.Fprintf(&text, "%-8s %-8s %s\n", one.Client, one.Scope, says)
+			}
+			return c.Show(asJSON, all, text.String())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return cmd
+}
+
+func lookAt(at clients.Settings, project bool) installed {
+	one := installed{Client: at.Client, Scope: "user", File: at.Path}
+	if project {
+		one.Scope = "project"
+	}
+	entry, there, err := at.Installed()
+	if err != nil {
+		one.Problem = err.Error()
+	} else if there {
+		one.Installed, one.Command = true, append([]string{entry.Command}, entry.Args...)
+	}
+	return one
+}
