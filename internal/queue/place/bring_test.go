@@ -180,5 +180,5 @@ func TestSetupStaysOut(t *testing.T) {
 	s.is(p, "lock", "newer\n")
 	head = s.In(p.Dir, "rev-parse", "HEAD")
 	s.Git("merge", "--quiet", "--ff-only", head)
-	s.must(p.Remove(t.Context(), "main"))
+	s.removed(p)
 }

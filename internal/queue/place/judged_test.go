@@ -190,7 +190,7 @@ func TestSubmodulePointer(t *testing.T) {
 		t.Errorf("the submodule is at %s, want %s", got, newer)
 	}
 	s.Git("merge", "--quiet", "--ff-only", head)
-	s.must(p.Remove(t.Context(), "main"))
+	s.removed(p)
 }
 
 // TestSubmoduleConflict: where the task and the user have moved a submodule, neither's commit is taken unasked.

@@ -61,10 +61,10 @@ func TestPlayed(t *testing.T) {
 func life(s scene) {
 	p, err := s.site.Open(s.Context(), place.Task{Name: "t", Base: s.Git("rev-parse", "main"), Setup: "echo ready >>ready", Log: s.State + "/log"})
 	if err != nil && strings.Contains(err.Error(), "it was being removed") {
-		all, err := s.site.List()
+		p, err := s.site.Find("t")
 		s.must(err)
 		s.unlock()
-		s.must(all[0].Remove(s.Context(), "done"))
+		s.removed(p)
 		return
 	}
 	s.must(err)
@@ -88,7 +88,7 @@ func life(s scene) {
 	s.must(err)
 	s.unlock()
 	s.Git("branch", "--force", "done", head)
-	s.must(p.Remove(s.Context(), "done"))
+	s.removed(p)
 }
 
 // unlock removes what a killed git has left, as git itself and the hint advise. It could be of another git.
@@ -153,8 +153,8 @@ func killedAt(t *testing.T, n int, late string) (killed bool) {
 	if left := s.Git("worktree", "list"); strings.Contains(left, "\n") || s.Text(s.CommonDir, "worktrees/t/HEAD") != "-" {
 		t.Errorf("%d%s: left %s", n, late, left)
 	}
-	if all, err := s.site.List(); len(all) > 0 || err != nil {
-		t.Errorf("%d%s: left %v, %v", n, late, all, err)
+	if left, err := s.site.Find("t"); left != nil || err != nil {
+		t.Errorf("%d%s: left %v, %v", n, late, left, err)
 	}
 	return killed
 }

@@ -119,18 +119,13 @@ func (s *Site) Adopt(task, base string) error {
 	return nil
 }
 
-// List returns all places, also unfinished ones.
-func (s *Site) List() (all []*Place, err error) {
-	entries, err := os.ReadDir(s.records)
-	for _, e := range entries {
-		if task, ok := strings.CutSuffix(e.Name(), recordEnding); ok {
-			p, e := s.place(task)
-			if err = errors.Join(err, e); e == nil {
-				all = append(all, p)
-			}
-		}
+// Find returns the place of a task, also an unfinished one; nil is none.
+func (s *Site) Find(task string) (*Place, error) {
+	p, err := s.place(task)
+	if err != nil || !p.rec.kept {
+		return nil, err
 	}
-	return all, err
+	return p, nil
 }
 
 // Open opens the place of a task, or makes it if it is not ready. Earlier work on its branch and in its work tree

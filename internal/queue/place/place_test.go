@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -204,7 +203,6 @@ func TestOwnCommits(t *testing.T) {
 	s.In(p.Dir, "checkout", "-q", "--detach", "main")
 	_, err := p.Commit(t.Context(), "m", nil)
 	s.refused(err, "is no longer on its branch codeloops/t")
-	s.refused(p.Remove(t.Context(), "main"), "is no longer on its branch")
 }
 
 // TestRepaired: opening a place again repairs what is broken and keeps the work, and so does committing there: an
@@ -279,7 +277,7 @@ func TestRepaired(t *testing.T) {
 			}
 			s.Git("fsck", "--strict")
 			s.Git("merge", "-q", "--ff-only", "codeloops/t")
-			s.must(p.Remove(t.Context(), "main"))
+			s.removed(p)
 		})
 	}
 }
@@ -355,33 +353,26 @@ func TestOpenRepository(t *testing.T) {
 	s.refused(err, "find the work tree of "+s.State)
 }
 
-// TestList: a list has the places of one repository only.
-func TestList(t *testing.T) {
+// TestFind: a place is found in its own repository only, until it is removed.
+func TestFind(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	other := newScene(t)
 	other.State = s.State
 	other = at(other.Repo)
 	s.open("a")
-	s.open("b.c")
 	other.open("a")
-	all, err := s.site.List()
+	p, err := s.site.Find("a")
 	s.must(err)
-	var names []string
-	for _, p := range all {
-		names = append(names, p.Task+" "+filepath.Base(p.Dir)+" "+s.In(p.Dir, "branch", "--show-current"))
+	if on := s.In(p.Dir, "branch", "--show-current"); on != "codeloops/a" {
+		t.Errorf("it is on %s", on)
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"a a codeloops/a", "b.c b.c codeloops/b.c"}) {
-		t.Errorf("%q", names)
+	s.removed(p)
+	if p, err = s.site.Find("a"); p != nil || err != nil {
+		t.Errorf("%v, %v", p, err)
 	}
-	for _, p := range all {
-		s.must(p.Remove(t.Context(), "main"))
-	}
-	if all, err = s.site.List(); len(all) > 0 || err != nil {
-		t.Errorf("%v, %v", all, err)
-	}
-	if all, err = other.site.List(); len(all) != 1 || err != nil {
-		t.Errorf("%v, %v", all, err)
+	if p, err = other.site.Find("a"); p == nil || err != nil {
+		t.Errorf("%v, %v", p, err)
 	}
 }
 
@@ -395,7 +386,6 @@ func TestLinkInPlace(t *testing.T) {
 	before := s.Untouched()
 	_, err := s.site.Open(t.Context(), place.Task{Name: "t"})
 	s.refused(err, "is no longer a directory")
-	s.refused(p.Remove(t.Context(), "main"), "is no longer a directory")
 	_, err = p.Discard(t.Context())
 	s.refused(err, "is no longer a directory")
 	if s.Untouched() != before || s.Git("rev-parse", "codeloops/t") == "" {
@@ -423,7 +413,7 @@ func TestManyAtOnce(t *testing.T) {
 				_, err = s.Run(t.Context(), s.Root, "branch", "done-"+name, head)
 			}
 			if err == nil {
-				err = p.Remove(t.Context(), "done-"+name)
+				_, err = p.Discard(t.Context())
 			}
 			if err != nil {
 				t.Error(err)
@@ -431,9 +421,6 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if left, err := s.site.List(); len(left) > 0 || err != nil {
-		t.Errorf("left %v, %v", left, err)
-	}
 	if left, _ := os.ReadDir(filepath.Join(s.CommonDir, "worktrees")); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}

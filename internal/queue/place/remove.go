@@ -7,37 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 
 	"codeloops/internal/queue/git"
-	"codeloops/internal/wording"
-	"codeloops/internal/wording/hint"
 )
-
-// Remove removes the place and its branch, provided that the branch is contained in a commit that is kept
-// elsewhere, and nothing is uncommitted.
-func (p *Place) Remove(ctx context.Context, merged string) error {
-	head, err := p.end(ctx, func() error {
-		if _, err := p.tree.attach(ctx); err != nil {
-			return err
-		}
-		if _, merging, err := p.tree.merging(ctx); err != nil || merging {
-			return cmp.Or(err, hint.Errorf("commit it first", "a merge is in progress in %s", p.Dir))
-		}
-		return p.whole(ctx)
-	})
-	if err == nil && head != "" {
-		err = p.branch.contained(ctx, merged, head)
-	}
-	if err == nil {
-		err = p.remove(ctx, head)
-	}
-	if err != nil {
-		return fmt.Errorf("remove the work tree of task %s: %w", p.Task, err)
-	}
-	return nil
-}
 
 // end returns the branch's last commit; "" is none. It first calls look if there is a work tree.
 func (p *Place) end(ctx context.Context, look func() error) (head string, err error) {
@@ -76,7 +49,7 @@ func (p *Place) remove(ctx context.Context, head string) error {
 }
 
 // Discard removes the place and its branch. It returns the ref that keeps the branch and uncommitted work; "" if
-// the repository has everything elsewhere.
+// another ref has all of it, as after a merge.
 func (p *Place) Discard(ctx context.Context) (ref string, err error) {
 	var last string // including uncommitted work
 	head, err := p.end(ctx, func() (err error) {
@@ -126,27 +99,6 @@ func (p *Place) keep(ctx context.Context) (string, error) {
 	}
 	message := fmt.Sprintf("codeloops: what was not committed when task %s was discarded\n", p.Task)
 	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env, Stdin: []byte(message)}, args...)
-}
-
-// contained returns an error unless a commit contains head, and is kept by another ref.
-func (b branch) contained(ctx context.Context, merged, head string) error {
-	id, there, err := b.repo.Commit(ctx, merged)
-	if err != nil {
-		return err
-	}
-	if !there {
-		return hint.Errorf("merge it first", "the branch %s would be lost: it is not merged, as %q is no commit", b.name, merged)
-	}
-	if in, err := b.repo.Contains(ctx, id, head); err != nil || !in {
-		out, _ := b.repo.Run(ctx, b.repo.Root, "rev-list", "--count", head, "^"+id)
-		lost, _ := strconv.Atoi(out)
-		return cmp.Or(err, hint.Errorf("merge it first", "%s of the branch %s would be lost: %.12s does not contain its last commit %.12s",
-			wording.Count(lost, "commit"), b.name, id, head))
-	}
-	if kept, err := b.elsewhere(ctx, id); err != nil || kept {
-		return err
-	}
-	return hint.Errorf("merge it first", "the branch %s would be lost: no other branch has %.12s, into which it was merged", b.name, id)
 }
 
 // elsewhere reports whether another ref contains a commit.

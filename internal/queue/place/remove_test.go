@@ -4,31 +4,35 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"codeloops/internal/queue/place"
 )
 
-// TestBranchDeletedBeforeMerge: a place is removed only if another branch, which stays, contains its branch.
+// removed discards a place whose work is elsewhere.
+func (s scene) removed(p *place.Place) {
+	s.Helper()
+	if ref, err := p.Discard(s.Context()); err != nil || ref != "" {
+		s.Errorf("kept at %q, %v", ref, err)
+	}
+}
+
+// TestBranchDeletedBeforeMerge: a branch that no other ref contains is kept at one, and one that is checked out elsewhere
+// is not removed.
 func TestBranchDeletedBeforeMerge(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	p := s.open("t")
 	s.Put(p.Dir, "new", "new\n")
 	head := s.commit(p)
-	stays := func() {
-		t.Helper()
-		if s.Git("rev-parse", "codeloops/t") != head || s.Text(p.Dir, "new") != "new\n" {
-			t.Fatal("the branch or the work tree has changed")
-		}
-	}
-	s.refused(p.Remove(t.Context(), "main"), "1 commit of the branch codeloops/t would be lost", head[:12])
-	s.refused(p.Remove(t.Context(), "nothing"), `"nothing" is no commit`)
-	s.refused(p.Remove(t.Context(), head), "no other branch has "+head[:12])
-	stays()
 	s.Git("worktree", "add", "-q", "-f", filepath.Join(s.State, "look"), "codeloops/t")
 	s.Git("merge", "-q", "--no-ff", "codeloops/t")
-	s.refused(p.Remove(t.Context(), "main"), "codeloops/t is checked out in "+filepath.Join(s.State, "look"))
-	stays()
+	_, err := p.Discard(t.Context())
+	s.refused(err, "codeloops/t is checked out in "+filepath.Join(s.State, "look"))
+	if s.Git("rev-parse", "codeloops/t") != head || s.Text(p.Dir, "new") != "new\n" {
+		t.Fatal("the branch or the work tree has changed")
+	}
 	s.Git("worktree", "remove", filepath.Join(s.State, "look"))
-	s.must(p.Remove(t.Context(), "main"))
+	s.removed(p)
 	s.Fails("rev-parse", "--verify", "codeloops/t")
 	if _, err := os.Lstat(p.Dir); err == nil {
 		t.Error("the work tree is still there")
@@ -36,19 +40,17 @@ func TestBranchDeletedBeforeMerge(t *testing.T) {
 	if out := s.Git("worktree", "list"); len(out) == 0 || s.Text(s.CommonDir, "worktrees/t/HEAD") != "-" {
 		t.Error("git still lists the work tree")
 	}
-	s.must(p.Remove(t.Context(), "main"))
+	s.removed(p)
 	s.open("t")
 }
 
-// TestCleanUpDeletesWork: a place with uncommitted work is not removed.
+// TestCleanUpDeletesWork: uncommitted work is kept, and a repository of the agent's is not removed.
 func TestCleanUpDeletesWork(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	p := s.open("t")
 	s.Put(p.Dir, "d/new", "new\n")
 	s.Put(p.Dir, "first", "changed\n")
-	s.refused(p.Remove(t.Context(), "main"), "not committed: first, d/new")
-	s.is(p, "d/new", "new\n")
 	s.In(p.Dir, "init", "-q", "inner")
 	s.In(filepath.Join(p.Dir, "inner"), "commit", "-qm", "inside", "--allow-empty")
 	for range 2 {
@@ -59,9 +61,10 @@ func TestCleanUpDeletesWork(t *testing.T) {
 	}
 	s.must(os.RemoveAll(filepath.Join(p.Dir, "inner/.git")))
 	s.Put(p.Dir, "inner/file", "file\n")
-	head := s.commit(p)
-	if names := s.Git("ls-tree", "-r", "--name-only", head); names != "d/new\nfirst\ninner/file" {
-		t.Errorf("committed %q", names)
+	ref, err := p.Discard(t.Context())
+	s.must(err)
+	if names := s.Git("ls-tree", "-r", "--name-only", ref); names != "d/new\nfirst\ninner/file" {
+		t.Errorf("kept %q", names)
 	}
 }
 

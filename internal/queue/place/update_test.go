@@ -77,7 +77,6 @@ func TestUpdateConflict(t *testing.T) {
 	if s.refused(err, "both:2, title:1"); strings.Count(err.Error(), "both:2") != 1 {
 		t.Errorf("a line is named twice: %v", err)
 	}
-	s.refused(p.Remove(t.Context(), "main"), "a merge is in progress")
 	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
 	s.Put(p.Dir, "title", "Our\n=======\n")
 	p = s.open("t")

@@ -97,18 +97,13 @@ func (g *ground) claim(ctx context.Context, t *queue.Task) error {
 	return err
 }
 
-// leave calls remove with the task's work tree, if there is one.
-func (g *ground) leave(task string, remove func(*place.Place) error) error {
-	all, err := g.site.List()
-	if err != nil {
-		return err
+// discard removes the work tree and the branch of a task. What no other ref has is kept at the ref that it returns.
+func (g *ground) discard(ctx context.Context, task string) (ref string, err error) {
+	one, err := g.site.Find(task)
+	if err != nil || one == nil {
+		return "", err
 	}
-	for _, one := range all {
-		if one.Task == task {
-			return remove(one)
-		}
-	}
-	return nil
+	return one.Discard(ctx)
 }
 
 // remote returns the git remote that the user has chosen to carry tasks; nil is the hub.

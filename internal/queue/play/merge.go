@@ -69,15 +69,16 @@ func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, re
 			return nil, err
 		}
 	}
-	err = g.leave(j.Task.ID, func(one *place.Place) error {
-		if len(j.Beside) == 0 {
-			return one.Remove(ctx, res.Tip)
-		}
-		kept := besides(&j.Record) + ", so its work tree is kept: " + one.Dir
-		g.player.Tell(j.Task.ID, kept)
-		notes = append(notes, kept)
-		return nil
-	})
+	said := ""
+	if len(j.Beside) > 0 {
+		said = besides(&j.Record) + ", so its work tree is kept: " + g.site.Dir(j.Task.ID)
+	} else if said, err = g.discard(ctx, j.Task.ID); said != "" {
+		said = "what it has left beside its result is kept at " + said
+	}
+	if said != "" {
+		g.player.Tell(j.Task.ID, said)
+		notes = append(notes, said)
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, err // the next merger finds it merged, and removes what is left
 	}

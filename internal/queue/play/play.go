@@ -21,7 +21,6 @@ import (
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/merge"
 	"codeloops/internal/queue/parcel"
-	"codeloops/internal/queue/place"
 	"codeloops/internal/queue/source"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/session"
@@ -211,11 +210,7 @@ func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err 
 	if err != nil {
 		return "", err
 	}
-	err = g.leave(r.Task.ID, func(one *place.Place) (err error) {
-		ref, err = one.Discard(ctx)
-		return err
-	})
-	if err == nil {
+	if ref, err = g.discard(ctx, r.Task.ID); err == nil {
 		_, err = g.repo.Run(ctx, g.repo.Root, "update-ref", "-d", heldRef(r.Task.ID))
 	}
 	return ref, err
