@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -485,4 +486,129 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(b))
 	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestMCPTask: a client that speaks the extension for tasks gets one for a run, and asks for it again after it was
+// started anew.
+func TestMCPTask(t *testing.T) {
+	t.Parallel()
+	s := newMCPStage(t)
+	first := s.raw()
+	began := first.ask("tools/call", map[string]any{"name": "run_start", "arguments": map[string]any{"prompt": "make it"}})
+	id, _ := began["taskId"].(string)
+	if began["resultType"] != "task" || began["status"] != "working" || id == "" || began["ttlMs"] != nil {
+		t.Fatalf("%v", began)
+	}
+	s.awaitFile("at.1")
+	if err := first.server.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	c := s.raw()
+	if at := c.ask("tasks/get", map[string]any{"taskId": id}); at["status"] != "working" || !strings.Contains(at["statusMessage"].(string), "1/5 actor") || at["resultType"] != "complete" {
+		t.Errorf("%v", at)
+	}
+	s.put("go.1", "")
+	s.put("go.2", "")
+	var at map[string]any
+	s.await("the end of the task", func() bool { at = c.ask("tasks/get", map[string]any{"taskId": id}); return at["status"] != "working" })
+	result, _ := at["result"].(map[string]any)
+	verdict, _ := result["structuredContent"].(map[string]any)
+	if at["status"] != "completed" || result["isError"] != false || verdict["summary"] != "it is there" {
+		t.Errorf("%v", at)
+	}
+	if refused := c.ask("tasks/get", map[string]any{"taskId": "2020"}); refused["code"] != -32602.0 {
+		t.Errorf("%v", refused)
+	}
+	if got := c.ask("tools/call", map[string]any{"name": "run_wait", "arguments": map[string]any{}}); got["resultType"] != "complete" {
+		t.Errorf("%v", got)
+	}
+	c.plain = true
+	if refused := c.ask("tasks/get", map[string]any{"taskId": id}); refused["code"] != -32021.0 {
+		t.Errorf("without the extension: %v", refused)
+	}
+}
+
+// TestMCPTaskCancelled: to cancel a task interrupts its run. A task whose run was killed has failed.
+func TestMCPTaskCancelled(t *testing.T) {
+	t.Parallel()
+	for ending, status := range map[string]string{"cancelled": "cancelled", "killed": "failed"} {
+		s := newMCPStage(t)
+		c := s.raw()
+		id := c.ask("tools/call", map[string]any{"name": "run_start", "arguments": map[string]any{"prompt": "make it"}})["taskId"]
+		s.awaitFile("at.1")
+		if ending == "cancelled" {
+			c.ask("tasks/cancel", map[string]any{"taskId": id})
+		} else {
+			out, err := s.command("status", "--json").Output()
+			var runs []struct{ PID int }
+			if err == nil {
+				err = json.Unmarshal(out, &runs)
+			}
+			if err == nil {
+				err = syscall.Kill(runs[0].PID, syscall.SIGKILL)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.await(ending, func() bool { return c.ask("tasks/get", map[string]any{"taskId": id})["status"] == status })
+		s.await("the end of the run", func() bool { out, _ := s.command("status", "--json").Output(); return string(out) == "[]\n" })
+	}
+}
+
+// A rawClient speaks JSON-RPC line by line, as clients of the newest protocol do.
+type rawClient struct {
+	*mcpStage
+
+	server *exec.Cmd
+	in     io.Writer
+	out    *json.Decoder
+	plain  bool // declares nothing
+	asked  int
+}
+
+func (s *mcpStage) raw() *rawClient {
+	s.Helper()
+	c := &rawClient{mcpStage: s, server: s.command("mcp")}
+	in, err := c.server.StdinPipe()
+	out, e := c.server.StdoutPipe()
+	if err = errors.Join(err, e); err == nil {
+		err = c.server.Start()
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	c.in, c.out = in, json.NewDecoder(out)
+	s.Cleanup(func() { _, _ = in.Close(), c.server.Wait() })
+	return c
+}
+
+// ask returns the result of a method, or its error.
+func (c *rawClient) ask(method string, params map[string]any) map[string]any {
+	c.Helper()
+	extensions := map[string]any{"io.modelcontextprotocol/tasks": map[string]any{}}
+	if c.plain {
+		extensions = nil
+	}
+	params["_meta"] = map[string]any{
+		"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
+		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "raw", "version": "1"},
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{"extensions": extensions},
+	}
+	c.asked++
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.asked, "method": method, "params": params})
+	if err == nil {
+		_, err = c.in.Write(append(line, '\n'))
+	}
+	var answer struct{ Result, Error map[string]any }
+	if err == nil {
+		err = c.out.Decode(&answer)
+	}
+	if err != nil {
+		c.Fatal(err)
+	}
+	if answer.Error != nil {
+		return answer.Error
+	}
+	return answer.Result
 }

@@ -210,9 +210,9 @@ func (c *call) wait(ctx context.Context, in waitInput) (progress, error) {
 	}
 	over := time.After(most)
 	for {
-		_, _, free := c.run(one.ID) // what has ended may hold the work tree for a moment
+		_, pid, _ := c.run(one.ID) // what has ended may hold the work tree for a moment
 		at := c.progress(ctx, one)
-		if !at.Running && free != nil {
+		if !at.Running && pid == 0 {
 			return at, nil
 		}
 		c.tell(ctx, at.Now)

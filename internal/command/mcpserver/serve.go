@@ -54,7 +54,10 @@ printed. See docs/mcp.md.`,
 			if err != nil {
 				return fmt.Errorf("find this program, to start runs with it: %w", err)
 			}
-			s, m := newServer(c, self, address == "")
+			s, m, err := newServer(c, self, address == "")
+			if err != nil {
+				return err
+			}
 			defer s.close()
 			if address != "" {
 				return s.serveHTTP(cmd.Context(), m, address)

@@ -44,16 +44,18 @@ type server struct {
 }
 
 // newServer returns the tools, as this program offers them from the console's directory.
-func newServer(c *command.Console, self string, local bool) (s *server, m *mcp.Server) {
+func newServer(c *command.Console, self string, local bool) (s *server, m *mcp.Server, err error) {
 	s = &server{console: c, self: self, local: local, most: longestWait, verdicts: map[string]*judging{}}
+	able := &mcp.ServerCapabilities{}
+	able.AddExtension(tasksExtension, nil)
 	m = mcp.NewServer(
 		&mcp.Implementation{Name: "codeloops", Title: "codeloops", Version: command.Version()},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}},
+		&mcp.ServerOptions{Instructions: instructions, Capabilities: able},
 	)
 	s.addRuns(m)
 	s.addSessions(m)
 	s.addCommands(m)
-	return s, m
+	return s, m, s.addTasks(m)
 }
 
 // A place is the argument of every tool.

@@ -38,10 +38,13 @@ func dial(t *testing.T, script, version string, roots ...string) (*mcp.ClientSes
 		t.Fatal(err)
 	}
 	environ := []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "SOME_TOKEN=sesame-open-wide"}
-	s, m := newServer(&command.Console{
+	s, m, err := newServer(&command.Console{
 		Streams: &term.Streams{In: strings.NewReader(""), Out: os.Stderr, Err: os.Stderr},
 		Host:    host.Host{Environ: environ, Dir: dir, Now: time.Now, Secrets: redact.New(environ)},
 	}, self, true)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.most = 500 * time.Millisecond
 	here, there := mcp.NewInMemoryTransports()
 	if _, err := m.Connect(t.Context(), here, nil); err != nil {
