@@ -112,74 +112,45 @@ func (c *collector) half(id, forks string) {
 // forksDir is where the forks of a session are, in its folder. Resuming the session uses them.
 const forksDir = "forks"
 
-// StaleLocks returns the lock files in a user's directory for locks that nobody holds, and
+// StaleLocks returns the lock files in a user's directory for locks that nobody holds, with the sockets of their runs, and
 // whether anybody holds another one.
 func StaleLocks(dir string) (stale []string, busy bool) {
-	for _, p := range locksIn(dir) { // in order
-		if p.held("") != nil {
+	entries, _ := os.ReadDir(dir) // no directory, no locks
+	for _, e := range entries {
+		id, lock := strings.CutSuffix(e.Name(), lockEnding)
+		id, socket := strings.CutSuffix(id, doorEnding)
+		switch {
+		case lock != e.Type().IsRegular() || !lock && !socket: // it is not ours
+		case (place{dir: dir, name: id + lockEnding}).held("") != nil:
 			busy = true
-		} else if p.signed() {
-			stale = append(stale, filepath.Join(dir, p.name))
+		default:
+			stale = append(stale, filepath.Join(dir, e.Name()))
 		}
 	}
 	return stale, busy
 }
 
-// StaleDoors returns the sockets in a user's directory for locks whose runs are over.
-func StaleDoors(dir string) (stale []string) {
-	entries, _ := os.ReadDir(dir) // no directory, no sockets
-	for _, e := range entries {
-		id, ours := strings.CutSuffix(e.Name(), doorEnding)
-		if ours && !e.Type().IsRegular() && (place{dir: dir, name: id + lockEnding}).held("") == nil {
-			stale = append(stale, filepath.Join(dir, e.Name()))
-		}
-	}
-	return stale
-}
-
-// AtDoor calls do about the socket of a run that is over, while no run can begin that would
-// use that socket. The error is [ErrRunning] if a run does.
-func AtDoor(path string, do func() error) error {
-	name := strings.TrimSuffix(filepath.Base(path), doorEnding) + lockEnding
-	return place{dir: filepath.Dir(path), name: name, own: true, mode: 0o600}.alone(do)
-}
-
-// alone calls do while it has the lock. The error is [ErrRunning] if a run has it.
-func (p place) alone(do func() error) error {
-	f, err := p.take(HeldError{PID: os.Getpid()})
-	if _, held := errors.AsType[*HeldError](err); held {
-		return ErrRunning
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(), giveBack(f))
-}
-
-// signed reports whether the file is a lock of ours.
-func (p place) signed() bool {
-	f, err := p.look()
-	if err != nil {
-		return false
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	return ours(f) == nil
-}
-
-// RemoveLock removes a lock file, unless somebody has taken the lock meanwhile.
-func RemoveLock(path string) error {
-	err := place{dir: filepath.Dir(path), name: filepath.Base(path), mode: 0o600}.alone(func() error { return nil })
-	if errors.Is(err, ErrRunning) {
-		return nil
-	}
-	return err
-}
-
 // StaleGitLock returns the lock file of a work tree in its git directory if nobody holds it,
 // else "".
 func StaleGitLock(gitDir string) string {
-	if p := (place{dir: gitDir, name: gitLock}); p.held("") == nil && p.signed() {
-		return filepath.Join(gitDir, gitLock)
+	path := filepath.Join(gitDir, gitLock)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || (place{dir: gitDir, name: gitLock}).held("") != nil {
+		return ""
 	}
-	return ""
+	return path
+}
+
+// RemoveStale removes a stale lock, or calls remove for the socket of one, unless somebody has taken the lock meanwhile.
+func RemoveStale(path string, remove func(path string) error) error {
+	lock := path
+	if id, socket := strings.CutSuffix(path, doorEnding); socket {
+		lock = id + lockEnding
+	}
+	held, free, err := LockFile(lock)
+	if err != nil || !free {
+		return err
+	}
+	err = remove(path)
+	_ = os.Remove(lock) // it is that, or was made just now
+	return errors.Join(err, held.Close())
 }

@@ -97,7 +97,7 @@ func TestStaleLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	stale := filepath.Join(own, "gone.lock")
-	for name, text := range map[string]string{stale: `{"pid":1,"session":"x"}`, filepath.Join(own, "mine.lock"): "not a lock", filepath.Join(own, "notes"): ""} {
+	for name, text := range map[string]string{stale: `{"pid":1,"session":"x"}`, filepath.Join(own, "mine.sock"): "not a socket", filepath.Join(own, "notes"): ""} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestStaleLocks(t *testing.T) {
 	if got := session.StaleGitLock(tree.GitDir); got != "" {
 		t.Errorf("%s is held", got)
 	}
-	if err := errors.Join(lock.Close(), session.RemoveLock(stale)); err != nil {
+	if err := errors.Join(lock.Close(), session.RemoveStale(stale, os.Remove)); err != nil {
 		t.Fatal(err)
 	}
 	if got, busy := session.StaleLocks(own); len(got) > 0 || busy {

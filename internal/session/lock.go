@@ -118,27 +118,21 @@ type Holder struct {
 // Holders returns the running sessions that have a lock in a user's directory for locks, in
 // the order in which they took it.
 func Holders(dir string) (all []Holder) {
-	for _, p := range locksIn(dir) {
-		held := p.held("")
+	entries, _ := os.ReadDir(dir) // no directory, no locks
+	for _, e := range entries {
+		id, lock := strings.CutSuffix(e.Name(), lockEnding)
+		if !lock || !e.Type().IsRegular() {
+			continue
+		}
+		held := place{dir: dir, name: e.Name()}.held("")
 		if held == nil {
 			continue
 		}
 		if _, session := Began(held.Session); session { // other commands hold it for a moment
-			all = append(all, Holder{*held, filepath.Join(dir, strings.TrimSuffix(p.name, lockEnding)+doorEnding)})
+			all = append(all, Holder{*held, filepath.Join(dir, id+doorEnding)})
 		}
 	}
 	slices.SortFunc(all, func(a, b Holder) int { return a.Lock.Since.Compare(b.Lock.Since) })
-	return all
-}
-
-// locksIn returns the lock files in a user's directory for locks.
-func locksIn(dir string) (all []place) {
-	entries, _ := os.ReadDir(dir) // no directory, no locks
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), lockEnding) && e.Type().IsRegular() {
-			all = append(all, place{dir: dir, name: e.Name()})
-		}
-	}
 	return all
 }
 

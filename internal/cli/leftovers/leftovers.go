@@ -67,21 +67,17 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 	for _, id := range waiting {
 		f.Kept = append(f.Kept, fmt.Sprintf("session %s has copies of the work tree and can be resumed; codeloops sessions rm %s removes both", id, id))
 	}
-	for _, path := range session.StaleDoors(p.Host.Data("locks")) {
-		f.add("the socket of a finished run", path, func(context.Context) error {
-			return session.AtDoor(path, func() error { return door.Clear(path) })
-		})
+	locks, held := session.StaleLocks(p.Host.Data("locks"))
+	if !held {
+		if r, err := repo.Open(p.Host.Dir, p.Host.Environ); err == nil {
+			locks = append(locks, session.StaleGitLock(r.GitDir))
+		}
 	}
-	locks, _ := session.StaleLocks(p.Host.Data("locks"))
+	f.locks(locks)
 	if p.busy(store) { // its views and files cannot be told from leftovers
-		f.locks(locks...)
 		f.Kept = append(f.Kept, "a run is active: views and temporary files were not checked")
 		return f, nil
 	}
-	if r, err := repo.Open(p.Host.Dir, p.Host.Environ); err == nil {
-		locks = append(locks, session.StaleGitLock(r.GitDir))
-	}
-	f.locks(locks...)
 	idle := func(path string) func(context.Context) error {
 		return func(context.Context) error {
 			if p.busy(store) { // a run has started since
@@ -95,11 +91,15 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 	return f, nil
 }
 
-// locks adds lock files; "" is ignored.
-func (f *Found) locks(paths ...string) {
+// locks adds lock files and sockets; "" is ignored.
+func (f *Found) locks(paths []string) {
 	for _, path := range paths {
+		what, remove := "the lock of a finished run", os.Remove
+		if filepath.Ext(path) == ".sock" {
+			what, remove = "the socket of a finished run", door.Clear
+		}
 		if path != "" {
-			f.add("the lock of a finished run", path, func(context.Context) error { return session.RemoveLock(path) })
+			f.add(what, path, func(context.Context) error { return session.RemoveStale(path, remove) })
 		}
 	}
 }
