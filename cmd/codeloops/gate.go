@@ -82,7 +82,7 @@ before. See codeloops help hooks.`,
 	f.StringVarP(&o.workingDir, "working-dir", "d", "", "judge the work tree of `dir` instead of the current one")
 	f.StringVar(&o.hook, "hook", "", "be a hook of the agent `claude|codex`: read its event, and print the decision")
 	f.BoolVar(&o.strict, "strict", false, "in a hook: also keep the agent from stopping when the work could not be judged")
-	f.IntVar(&o.rounds, "rounds", 3, "in a hook: let the agent stop after it was sent back `n` times") //nolint:mnd // a default
+	f.IntVar(&o.rounds, "rounds", 3, "in a hook: let the agent stop after it was sent back `n` times")
 	f.DurationVar(&o.within, "within", gate.Patience, "in a hook: let the agent stop if there is no verdict after this `time`")
 	manual.Group(config.TopicTask, f, "task", "task-file", "since", "working-dir")
 	manual.Group("Hook", f, "hook", "strict", "rounds", "within")

@@ -43,7 +43,7 @@ func Habits() []Habit {
 		{Words: "cancel kill abort", Command: "stop", Instead: "Ctrl+C in its terminal ends it at once"},
 		{Words: "update upgrade install uninstall", Instead: "update it the way you installed it"},
 		{
-			Words:   "ui project prompt skills serve web commit pr attest",
+			Words:   "project prompt skills serve web commit pr attest",
 			Instead: "this version does not have it",
 		},
 	}

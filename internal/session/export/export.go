@@ -94,6 +94,7 @@ type page struct {
 	opts Options
 	budget
 	brief bool // without the diffs and all that is to be unfolded
+	live  bool // parts of a larger page
 
 	state   progress.State
 	begun   bool

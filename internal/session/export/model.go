@@ -110,7 +110,10 @@ func (p *page) facts(s loop.Session) []fact {
 	judge, who := render.Judges(s.Critic, s.Policy.Panel)
 	all := []fact{{"Project", project(s.WorkingDir)}, {"Actor", render.Who(s.Actor)}, {strings.ToUpper(judge[:1]) + judge[1:], who}}
 	if one := p.opts.Session; !one.Started.IsZero() {
-		all = append(all, fact{"Started", one.Started.In(p.opts.Zone).Format("2006-01-02 15:04:05 MST")}, fact{"Took", render.Span(one.Duration)})
+		all = append(all, fact{"Started", one.Started.In(p.opts.Zone).Format("2006-01-02 15:04:05 MST")})
+		if one.Status != session.Running {
+			all = append(all, fact{"Took", render.Span(one.Duration)})
+		}
 	}
 	for _, t := range s.Templates {
 		all = append(all, fact{"Own words", line(fmt.Sprintf("%s, sha256 %.12s", t.Key, t.SHA256))})

@@ -49,6 +49,9 @@ func (p *page) show(part string, data any) {
 	if p.err != nil {
 		return
 	}
+	if inside, is := map[string]string{"head": "intro", "end": "ending"}[part]; is && p.live {
+		part = inside
+	}
 	with := htmlLayout()
 	if p.opts.Format == Markdown {
 		with = markdownLayout()

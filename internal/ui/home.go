@@ -1,0 +1,235 @@
+package ui
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
+	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
+)
+
+// home is the list of sessions, in the order of what needs its user.
+type home struct{ server *Server }
+
+// A row is a session in the list.
+type row struct {
+	ID, Title, Project, Agents string
+	Word, Class, Why           string // what came of it
+	Doing                      string // of a run
+	Cost, Took, Files          string
+	Iterations                 int
+	At                         time.Time
+}
+
+// A group is a part of the list.
+type group struct {
+	Name, Empty string
+	Rows        []row
+	More        int // left out
+}
+
+type listed struct {
+	Groups []group
+	Query  string
+	None   bool // there is no session at all
+	Show   int  // how many rows more would show
+}
+
+// Rows that are shown at first, and with each click on "more".
+const mostRows = 100
+
+func (s *Server) front(w http.ResponseWriter, q *http.Request) {
+	if !s.known(q) {
+		s.show(w, "door", nil)
+		return
+	}
+	all, err := s.home.look(q.Context(), q)
+	if err != nil {
+		s.refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	s.show(w, "home", all)
+}
+
+func (h *home) list(w http.ResponseWriter, q *http.Request) {
+	all, err := h.look(q.Context(), q)
+	if err != nil {
+		h.server.refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	h.server.show(w, "list", all)
+}
+
+// pause is how often the list is looked at while a browser shows it.
+const pause = time.Second
+
+// events sends the list again when it has changed.
+func (h *home) events(w http.ResponseWriter, q *http.Request) {
+	out := h.server.stream(w)
+	var last []byte
+	for {
+		all, err := h.look(q.Context(), q)
+		var b bytes.Buffer
+		if err == nil {
+			err = h.server.pages.ExecuteTemplate(&b, "list", all)
+		}
+		if err == nil && !bytes.Equal(b.Bytes(), last) {
+			last = slices.Clone(b.Bytes())
+			err = out.send("list", "", b.String())
+		} else if err == nil {
+			err = out.ping()
+		}
+		if err != nil {
+			return
+		}
+		select {
+		case <-q.Context().Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// look reads the list as an address asks for it.
+func (h *home) look(ctx context.Context, q *http.Request) (l listed, err error) {
+	all, err := h.server.Logs.Survey()
+	if err != nil {
+		return l, err
+	}
+	runs := map[string]lookup.Run{}
+	for _, r := range h.server.Logs.Runs(ctx, pause) {
+		runs[r.At.Session] = r
+	}
+	l = listed{Query: q.FormValue("q"), None: len(all) == 0}
+	needs, running, done := group{Name: "Needs you"}, group{Name: "Running", Empty: "Nothing runs. In a repository: codeloops 'what should be true at the end'"}, group{Name: "Done"}
+	most := rows(q)
+	l.Show = most + mostRows
+	newest := map[string]bool{} // by directory: only the last word about it needs somebody
+	for _, o := range all {
+		latest := !newest[o.Session.WorkingDir]
+		newest[o.Session.WorkingDir] = true
+		r := h.row(o)
+		if !r.has(l.Query) {
+			continue
+		}
+		run, runs := runs[o.ID]
+		to := &done
+		switch {
+		case runs || o.Status == session.Running:
+			to = &running
+			r.doing(run)
+		case latest && o.Status != session.Status(loop.Success) && o.Err == nil:
+			to = &needs
+		}
+		to.add(r, most)
+	}
+	for _, g := range []group{needs, running, done} {
+		if len(g.Rows) > 0 || g.Empty != "" {
+			l.Groups = append(l.Groups, g)
+		}
+	}
+	return l, nil
+}
+
+// rows is how many rows of a group an address wants.
+func rows(q *http.Request) int {
+	n, err := strconv.Atoi(q.FormValue("show"))
+	if err != nil || n < 1 || n > 10_000 {
+		return mostRows
+	}
+	return n
+}
+
+func (g *group) add(r row, most int) {
+	if len(g.Rows) >= most {
+		g.More++
+		return
+	}
+	g.Rows = append(g.Rows, r)
+}
+
+func (h *home) row(o session.Overview) row {
+	status := string(o.Status)
+	r := row{
+		ID: o.ID, Title: render.Cut(render.Task(o.Session), 200), Project: project(o.Session.WorkingDir), At: o.Started,
+		Agents: agents(o.Session), Word: words.Outcome(status), Class: "warn", Iterations: max(o.Iterations, 0),
+	}
+	if o.Duration > 0 {
+		r.Took = render.Span(o.Duration)
+	}
+	switch {
+	case o.Err != nil:
+		r.Title, r.Word, r.Class = cmp.Or(r.Title, o.ID), "unreadable", "bad"
+		r.Why = o.Err.Error()
+	case o.Status == session.Status(loop.Success):
+		r.Class = "good"
+	case o.Status == session.Status(loop.Failed), o.Status == session.Crashed:
+		r.Class = "bad"
+	}
+	if o.Outcome != nil && o.Outcome.Result != loop.Success {
+		r.Why = words.End(*o.Outcome)
+	}
+	if t := o.Tally; t != nil {
+		if t.FilesChanged > 0 {
+			r.Files = fmt.Sprintf("%s +%d −%d", render.Count(t.FilesChanged, "file", "files"), t.Insertions, t.Deletions)
+		}
+		if cost := sessionview.Cost(t); cost != "-" {
+			r.Cost = cost
+		}
+	}
+	for _, text := range []*string{&r.Title, &r.Project, &r.Agents, &r.Why} {
+		*text = h.server.clean(*text)
+	}
+	return r
+}
+
+// clean is a text of somebody else's on one line, without secrets.
+func (s *Server) clean(text string) string { return term.Line(s.Logs.Host.Secrets.String(text)) }
+
+func (r *row) doing(run lookup.Run) {
+	at := run.At.Now
+	r.Word, r.Class = "running", "live"
+	r.Iterations = at.Iteration
+	for _, t := range at.Turns {
+		r.Doing = term.Line(strings.TrimSpace(t.Agent + ": " + cmp.Or(t.What, t.Role)))
+	}
+	if at.Paused {
+		r.Word = "paused"
+	}
+	if c := run.At.Spent.CostUSD; c > 0 {
+		r.Cost = fmt.Sprintf("$%.2f", c)
+	}
+}
+
+// has reports whether all words of a query are in the row.
+func (r row) has(query string) bool {
+	text := strings.ToLower(strings.Join([]string{r.ID, r.Title, r.Project, r.Agents, r.Word, r.Why}, " "))
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func project(dir string) string { return filepath.Base(filepath.Clean(dir)) }
+
+func agents(s loop.Session) string {
+	if a, c := render.Who(s.Actor), render.Who(s.Critic); a != c {
+		return a + " → " + c
+	}
+	return render.Who(s.Actor)
+}
