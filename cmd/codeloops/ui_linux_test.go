@@ -47,15 +47,21 @@ func browser(t *testing.T, width, height int) context.Context {
 	if err != nil {
 		t.Skip("chromium is not installed")
 	}
+	profile, err := os.MkdirTemp("", "codeloops-browser-") //nolint:usetesting // the browser may still write when the test is over
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(profile) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(width, height),
-		chromedp.UserDataDir(t.TempDir()))
+		chromedp.UserDataDir(profile))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // it has to end before its files are removed
+	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
-	return ctx
+	return limited
 }
 
 func environOf(home string) []string {
@@ -114,6 +120,11 @@ func turns(expression string) chromedp.Action {
 	})
 }
 
+// clicks clicks on what may be replaced at any time, because the list is live.
+func clicks(selector string) chromedp.Action {
+	return turns(fmt.Sprintf("(document.querySelector(%q)?.click(), !document.querySelector(%[1]q))", selector))
+}
+
 // TestPage: a run that starts anywhere appears in a browser, is followed as it goes, told something and stopped, and what its
 // agents wrote is text. The page comes back after it was killed.
 func TestPage(t *testing.T) {
@@ -138,7 +149,7 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	do(t, ctx, reads("greet <b>the</b> world"), reads("running"), chromedp.Click(`a.row`), reads("iteration 1 of 10"), reads("waits"))
+	do(t, ctx, reads("greet <b>the</b> world"), reads("running"), clicks("a.row"), reads("iteration 1 of 10"), reads("waits"))
 	do(t, ctx, chromedp.SendKeys(`#steer input[name=text]`, "use <b>B</b>\r"), reads("asked"))
 	goOn("go1")
 	do(t, ctx, reads("Iteration 1"), reads("<script>document.title='evil'</script> one </pre><h1>"), reads("evil.html"), reads("+<script>"),
@@ -183,7 +194,7 @@ func TestPageNarrow(t *testing.T) {
 	if wide {
 		t.Error("the list is wider than a phone")
 	}
-	do(t, ctx, chromedp.Click("a.row"), reads("the work was approved"), chromedp.Evaluate(overflow, &wide))
+	do(t, ctx, clicks("a.row"), reads("the work was approved"), chromedp.Evaluate(overflow, &wide))
 	if wide {
 		t.Error("a run is wider than a phone")
 	}
@@ -264,8 +275,8 @@ func TestPictures(t *testing.T) {
 			}
 			media := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 			do(t, ctx, media, chromedp.EmulateViewport(width, 900), chromedp.Navigate("about:blank"), chromedp.Navigate(address), reads("running"), shot("list"),
-				chromedp.Click("a.row .live"), reads("iteration 1 of 10"), shot("running"),
-				chromedp.Navigate(base), reads("Done"), chromedp.Click("a.row .warn"), reads("End"), shot("ended"))
+				clicks("a.row .live"), reads("iteration 1 of 10"), shot("running"),
+				chromedp.Navigate(base), reads("Done"), clicks("a.row .warn"), reads("End"), shot("ended"))
 		}
 	}
 }

@@ -66,7 +66,7 @@ func readable(settings map[string]any) bool {
 	}
 	events, ok := hooks.(map[string]any)
 	for event, groups := range events {
-		if _, list := groups.([]any); !list || strings.ContainsAny(event, `.*?|#@\:!{}[]()=<>%"'~`) {
+		if all, list := groups.([]any); !list || len(all) == 0 || strings.ContainsAny(event, `.*?|#@\:!{}[]()=<>%"'~`) {
 			ok = false
 		}
 	}

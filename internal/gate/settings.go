@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/pretty"
-	"github.com/tidwall/sjson"
+	"github.com/tailscale/hujson"
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/file"
@@ -57,126 +56,152 @@ func (s Settings) mark() string { return "gate --hook " + s.Agent }
 // hookTimeout is how many seconds the agent waits for a hook.
 const hookTimeout = 600
 
-// Events returns the events that a gate is installed for.
-func (s Settings) Events() ([]string, error) {
-	text, err := s.read()
-	var found []string
-	if err != nil {
+// A group is a member of an event's list, as far as it matters.
+type group struct {
+	Hooks []struct{ Command string } `json:"hooks"`
+}
+
+// hooksIn returns the lists of hooks in settings, by event.
+func hooksIn(v *hujson.Value) map[string][]group {
+	plain := v.Clone()
+	plain.Standardize()
+	var all struct{ Hooks map[string][]group }
+	_ = json.Unmarshal(plain.Pack(), &all) // what is of another form is nobody's hook
+	return all.Hooks
+}
+
+// ours returns the positions of our groups in a list, the last one first.
+func (s Settings) ours(groups []group) (at []int) {
+	for i, g := range slices.Backward(groups) {
+		if slices.ContainsFunc(g.Hooks, func(h struct{ Command string }) bool { return strings.Contains(h.Command, s.mark()) }) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// Events returns the events that a gate is installed for, sorted.
+func (s Settings) Events() (found []string, err error) {
+	v, err := s.read()
+	if err != nil || v == nil {
 		return nil, err
 	}
-	gjson.GetBytes(text, "hooks").ForEach(func(event, groups gjson.Result) bool {
+	for event, groups := range hooksIn(v) {
 		if len(s.ours(groups)) > 0 {
-			found = append(found, event.String())
+			found = append(found, event)
 		}
-		return true
-	})
+	}
+	slices.Sort(found)
 	return found, nil
 }
 
-// ours returns the positions of the groups of an event that hold a hook of ours, the last one first.
-func (s Settings) ours(groups gjson.Result) (at []int) {
-	for i, group := range groups.Array() {
-		for _, one := range group.Get("hooks").Array() {
-			if strings.Contains(one.Get("command").String(), s.mark()) {
-				at = append(at, i)
-			}
-		}
+// A change is an operation of a JSON patch (RFC 6902).
+type change struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+func patch(v *hujson.Value, changes ...change) error {
+	text, err := json.Marshal(changes)
+	if err == nil {
+		err = v.Patch(text)
 	}
-	slices.Reverse(at)
-	return slices.Compact(at)
+	return err
+}
+
+// at is the path of an event's list.
+func at(event string) string {
+	return "/hooks/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(event)
 }
 
 // Install adds hooks for events, in place of earlier ones of ours. All else in the file stays as it is.
 func (s Settings) Install(command string, events []string) error {
-	text, err := s.read()
+	v, err := s.read()
 	if err != nil {
 		return err
 	}
-	before := text
-	if text, err = s.without(text); err != nil {
+	fresh := v == nil
+	if fresh {
+		v = &hujson.Value{Value: &hujson.Object{}}
+	} else if _, err := s.without(v); err != nil {
 		return err
 	}
+	there := hooksIn(v)
+	if there == nil {
+		err = patch(v, change{"add", "/hooks", struct{}{}})
+	}
 	for _, event := range append([]string{prompted}, events...) {
-		type one struct {
-			Type    string `json:"type"`
-			Command string `json:"command"`
-			Timeout int    `json:"timeout"`
+		if _, known := there[event]; !known && err == nil {
+			err = patch(v, change{"add", at(event), []string{}})
 		}
-		group := struct {
-			Hooks []one `json:"hooks"`
-		}{[]one{{"command", command, hookTimeout}}}
-		raw, err := json.Marshal(group)
 		if err == nil {
-			text, err = sjson.SetRawBytes(text, "hooks."+event+".-1", raw)
-		}
-		if err != nil {
-			return err
+			hook := map[string]any{"type": "command", "command": command, "timeout": hookTimeout}
+			err = patch(v, change{"add", at(event) + "/-", map[string]any{"hooks": []any{hook}}})
 		}
 	}
-	if len(before) == 0 {
-		text = pretty.Pretty(text)
+	if err != nil {
+		return fmt.Errorf("change %s: %w", s.File, err)
 	}
-	return s.write(text)
+	if fresh {
+		v.Format()
+	}
+	return s.write(v.Pack())
 }
 
 // Uninstall takes out what Install has added, and reports whether there was anything.
 func (s Settings) Uninstall() (bool, error) {
-	text, err := s.read()
-	if err != nil {
+	v, err := s.read()
+	if err != nil || v == nil {
 		return false, err
 	}
-	less, err := s.without(text)
-	if err != nil || string(less) == string(text) {
+	took, err := s.without(v)
+	if err != nil || !took {
 		return false, err
 	}
-	if len(gjson.ParseBytes(less).Map()) == 0 { // there is nothing of the user's
+	if o, is := v.Value.(*hujson.Object); is && len(o.Members) == 0 { // there is nothing of the user's
 		return true, os.Remove(s.File)
 	}
-	return true, s.write(less)
+	return true, s.write(v.Pack())
 }
 
-// without takes our hooks out of a file, and what is empty without them.
-func (s Settings) without(text []byte) (less []byte, err error) {
-	less = text
-	var events []string
-	gjson.GetBytes(text, "hooks").ForEach(func(event, _ gjson.Result) bool {
-		events = append(events, event.String())
-		return true
-	})
-	took := false
-	for _, event := range events {
-		path := "hooks." + gjson.Escape(event)
-		for _, i := range s.ours(gjson.GetBytes(less, path)) {
+// without takes our hooks out of settings, and what is empty without them.
+func (s Settings) without(v *hujson.Value) (took bool, err error) {
+	all := hooksIn(v)
+	left := len(all)
+	for event, groups := range all {
+		gone := s.ours(groups)
+		for _, i := range gone {
 			took = true
-			if less, err = sjson.DeleteBytes(less, path+"."+strconv.Itoa(i)); err != nil {
-				return nil, err
-			}
+			err = cmp.Or(err, patch(v, change{Op: "remove", Path: at(event) + "/" + strconv.Itoa(i)}))
 		}
-		if took && len(gjson.GetBytes(less, path).Array()) == 0 {
-			if less, err = sjson.DeleteBytes(less, path); err != nil {
-				return nil, err
-			}
+		if len(gone) > 0 && len(gone) == len(groups) {
+			left--
+			err = cmp.Or(err, patch(v, change{Op: "remove", Path: at(event)}))
 		}
 	}
-	if took && len(gjson.GetBytes(less, "hooks").Map()) == 0 {
-		return sjson.DeleteBytes(less, "hooks")
+	if took && left == 0 {
+		err = cmp.Or(err, patch(v, change{Op: "remove", Path: "/hooks"}))
 	}
-	return less, nil
+	return took, err
 }
 
-func (s Settings) read() ([]byte, error) {
+// read returns the settings, nil if there are none.
+func (s Settings) read() (*hujson.Value, error) {
 	text, _, err := file.Read(s.File, file.Options{})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return nil, nil //nolint:nilnil // there are none
 	case err != nil:
 		return nil, fmt.Errorf("read the settings of %s: %w", s.Agent, err)
 	case strings.TrimSpace(string(text)) == "":
-		return nil, nil
-	case !gjson.ValidBytes(text) || !gjson.ParseBytes(text).IsObject():
+		return nil, nil //nolint:nilnil // an empty file
+	}
+	parsed, err := hujson.Parse(text)
+	if _, is := parsed.Value.(*hujson.Object); err != nil || !is {
 		return nil, hint.Errorf("mend it, then try again", "%s is not a JSON object", s.File)
 	}
-	return text, nil
+	return &parsed, nil
 }
 
 func (s Settings) write(text []byte) error {

@@ -70,7 +70,7 @@ func New(logs *lookup.Logs, now func() time.Time, port string, readOnly bool) (*
 // forgotten.
 func kept(dir string) (string, error) {
 	b := make([]byte, 32)
-	_, _ = rand.Read(b)   // it never fails
+	_, _ = rand.Read(b) // it never fails
 	fresh := hex.EncodeToString(b)
 	if dir == "" {
 		return fresh, nil
