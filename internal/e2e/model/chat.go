@@ -37,7 +37,7 @@ func parseChat(body []byte, r *Request) error {
 		r.say(speaker(m.Role), text)
 	}
 	for _, t := range q.Tools {
-		r.Tools = append(r.Tools, Tool{t.Function.Name, t.Function.Parameters})
+		r.Tools = append(r.Tools, Tool{Name: t.Function.Name, Input: t.Function.Parameters})
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func parseMessages(body []byte, r *Request) error {
 		}
 	}
 	for _, t := range q.Tools {
-		r.Tools = append(r.Tools, Tool{t.Name, t.Input})
+		r.Tools = append(r.Tools, Tool{Name: t.Name, Input: t.Input})
 	}
 	return nil
 }

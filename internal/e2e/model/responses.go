@@ -12,10 +12,7 @@ func parseResponses(body []byte, r *Request) error {
 		Stream       bool            `json:"stream"`
 		Instructions string          `json:"instructions"`
 		Input        json.RawMessage `json:"input"`
-		Tools        []struct {
-			Name       string `json:"name"`
-			Parameters Schema `json:"parameters"`
-		} `json:"tools"`
+		Tools        []responsesTool `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
 		return err
@@ -42,9 +39,22 @@ func parseResponses(body []byte, r *Request) error {
 		}
 	}
 	for _, t := range q.Tools {
-		r.Tools = append(r.Tools, Tool{t.Name, t.Parameters})
+		if t.Type != "namespace" {
+			r.Tools = append(r.Tools, Tool{Name: t.Name, Input: t.Parameters})
+		}
+		for _, in := range t.Tools {
+			r.Tools = append(r.Tools, Tool{t.Name, in.Name, in.Parameters})
+		}
 	}
 	return nil
+}
+
+// A responsesTool is a tool, or a namespace with several.
+type responsesTool struct {
+	Type       string          `json:"type"`
+	Name       string          `json:"name"`
+	Parameters Schema          `json:"parameters"`
+	Tools      []responsesTool `json:"tools"`
 }
 
 // responsesItems returns the items of an answer.
@@ -57,10 +67,14 @@ func responsesItems(a Answer) []object {
 		})
 	}
 	if a.Call != nil {
-		items = append(items, object{
+		call := object{
 			"type": "function_call", "id": a.id("fc"), "call_id": a.id("call"), "status": "completed",
 			"name": a.Call.Tool, "arguments": a.Call.arguments(),
-		})
+		}
+		if a.Call.Namespace != "" {
+			call["namespace"] = a.Call.Namespace
+		}
+		items = append(items, call)
 	}
 	return items
 }

@@ -8,8 +8,9 @@ import (
 
 // A Tool is one that the agent offers.
 type Tool struct {
-	Name  string
-	Input Schema
+	Namespace string // "" for most
+	Name      string
+	Input     Schema
 }
 
 // A Schema is the part of a JSON schema that is needed to fill in a tool's input.
@@ -23,8 +24,9 @@ type Schema struct {
 
 // A Call is a tool call.
 type Call struct {
-	Tool  string
-	Input map[string]any
+	Namespace string
+	Tool      string
+	Input     map[string]any
 }
 
 // Write returns a call of the agent's own tool for writing files; ok is false if it offers
@@ -85,7 +87,7 @@ func (t Tool) call(values ...value) (Call, bool) {
 			input[name] = t.Input.Properties[name].any()
 		}
 	}
-	return Call{t.Name, input}, true
+	return Call{t.Namespace, t.Name, input}, true
 }
 
 // is reports whether a value may be of a type.
