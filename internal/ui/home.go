@@ -4,14 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
@@ -21,8 +26,82 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-// home is the list of sessions, in the order of what needs its user.
-type home struct{ server *Server }
+// home is the list of sessions, in the order of what needs its user. All pages share one look at the logs.
+type home struct {
+	server *Server
+
+	mu    sync.Mutex
+	at    time.Time // of the last look
+	known map[string]overview
+	all   []session.Overview
+	runs  map[string]lookup.Run
+}
+
+// An overview is what a log told when it was last read.
+type overview struct {
+	session.Overview
+
+	stamp file.Stamp
+}
+
+// look reads what has changed since the last look, if that was a while ago.
+func (h *home) look(ctx context.Context) (all []session.Overview, runs map[string]lookup.Run, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.server.Now().Sub(h.at) < pause && h.all != nil {
+		return h.all, h.runs, nil
+	}
+	store, err := h.server.Logs.Store()
+	if err != nil {
+		return nil, nil, err
+	}
+	stamps, err := stampsOf(store.Dir())
+	if err != nil {
+		return nil, nil, err
+	}
+	if h.known == nil { // it reads many at the same time
+		first, err := store.Survey()
+		if err != nil {
+			return nil, nil, err
+		}
+		h.known = map[string]overview{}
+		for _, o := range first {
+			h.known[o.Path] = overview{o, stamps[o.Path]}
+		}
+	}
+	now := map[string]overview{}
+	h.all = []session.Overview{}
+	for path, stamp := range stamps {
+		o, known := h.known[path]
+		if !known || o.stamp != stamp || o.Status == session.Running {
+			o = overview{session.Look(path), stamp}
+		}
+		now[path] = o
+		h.all = append(h.all, o.Overview)
+	}
+	slices.SortFunc(h.all, func(a, b session.Overview) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
+	h.known, h.runs, h.at = now, map[string]lookup.Run{}, h.server.Now()
+	for _, r := range h.server.Logs.Runs(ctx, pause) {
+		h.runs[r.At.Session] = r
+	}
+	return h.all, h.runs, nil
+}
+
+// stampsOf returns the stamps of the logs in a directory.
+func stampsOf(dir string) (map[string]file.Stamp, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the sessions: %w", err)
+	}
+	stamps := map[string]file.Stamp{}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".jsonl" && !e.IsDir() {
+			path := filepath.Join(dir, e.Name())
+			stamps[path] = file.At(path)
+		}
+	}
+	return stamps, nil
+}
 
 // A row is a session in the list.
 type row struct {
@@ -56,7 +135,7 @@ func (s *Server) front(w http.ResponseWriter, q *http.Request) {
 		s.show(w, "door", nil)
 		return
 	}
-	all, err := s.home.look(q.Context(), q)
+	all, err := s.home.asked(q)
 	if err != nil {
 		s.refuse(w, http.StatusInternalServerError, err.Error())
 		return
@@ -65,7 +144,7 @@ func (s *Server) front(w http.ResponseWriter, q *http.Request) {
 }
 
 func (h *home) list(w http.ResponseWriter, q *http.Request) {
-	all, err := h.look(q.Context(), q)
+	all, err := h.asked(q)
 	if err != nil {
 		h.server.refuse(w, http.StatusInternalServerError, err.Error())
 		return
@@ -81,7 +160,7 @@ func (h *home) events(w http.ResponseWriter, q *http.Request) {
 	out := h.server.stream(w)
 	var last []byte
 	for {
-		all, err := h.look(q.Context(), q)
+		all, err := h.asked(q)
 		var b bytes.Buffer
 		if err == nil {
 			err = h.server.pages.ExecuteTemplate(&b, "list", all)
@@ -103,15 +182,11 @@ func (h *home) events(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// look reads the list as an address asks for it.
-func (h *home) look(ctx context.Context, q *http.Request) (l listed, err error) {
-	all, err := h.server.Logs.Survey()
+// asked is the list as an address asks for it.
+func (h *home) asked(q *http.Request) (l listed, err error) {
+	all, runs, err := h.look(q.Context())
 	if err != nil {
 		return l, err
-	}
-	runs := map[string]lookup.Run{}
-	for _, r := range h.server.Logs.Runs(ctx, pause) {
-		runs[r.At.Session] = r
 	}
 	l = listed{Query: q.FormValue("q"), None: len(all) == 0}
 	needs, running, done := group{Name: "Needs you"}, group{Name: "Running", Empty: "Nothing runs. In a repository: codeloops 'what should be true at the end'"}, group{Name: "Done"}

@@ -31,7 +31,7 @@ func sharedOf(t *Tree) (s shared) {
 	if t.Fork != "" {
 		return s // a copy, which is removed
 	}
-	r, settings := t.Tree.Repository()
+	r, settings := t.Repository()
 	s.common, s.stash, s.inside = r.CommonDir, stashOf(r.CommonDir), insideOf(r.CommonDir, t.Root())
 	s.settings = make(map[string][]string)
 	for _, e := range settings.Entries() {
