@@ -133,6 +133,12 @@ func (d *decoder) text(tag string, p *string) {
 		*p = string(b)
 		return
 	}
+	if raw := d.members[name]; raw.Kind() == jsontext.KindString {
+		if b, err := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw); err == nil { // as it is most often, and much faster
+			*p = string(b)
+			return
+		}
+	}
 	d.value(name, p)
 }
 

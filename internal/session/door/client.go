@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -109,8 +110,8 @@ func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
 	if err := written.Encode(q); err != nil {
 		return a, err
 	}
-	socket, err := where(c.Path)
-	if err != nil {
+	socket := socketOf(c.Path)
+	if err := own(filepath.Dir(socket)); err != nil && socket != c.Path {
 		return a, c.failed(err)
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)

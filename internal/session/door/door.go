@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +37,6 @@ type Run interface {
 type Door struct {
 	run      Run
 	listener *net.UnixListener
-	link     string // a symbolic link to the socket; "" if there is none
 	slots    chan struct{}
 	shut     context.CancelFunc
 	ended    sync.WaitGroup
@@ -46,25 +46,36 @@ type Door struct {
 // answers there until the door is closed. The caller makes sure that no other run uses the
 // path.
 func Open(ctx context.Context, path string, run Run) (*Door, error) {
-	socket, link, err := room(path)
+	listener, err := listen(path)
 	if err != nil {
 		return nil, fmt.Errorf("make the socket of the run: %w", err)
+	}
+	ctx, shut := context.WithCancel(context.WithoutCancel(ctx)) // a run that is cancelled still answers until it has ended
+	d := &Door{run: run, listener: listener, slots: make(chan struct{}, mostAtOnce), shut: shut}
+	d.ended.Go(func() { d.accept(ctx) })
+	return d, nil
+}
+
+func listen(path string) (*net.UnixListener, error) {
+	socket := socketOf(path)
+	err := os.MkdirAll(filepath.Dir(socket), 0o700)
+	if err == nil {
+		err = own(filepath.Dir(socket))
+	}
+	if err == nil {
+		err = Clear(path)
+	}
+	if err != nil {
+		return nil, err
 	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("make the socket of the run: %w", err)
+		return nil, err
 	}
-	err = os.Chmod(socket, 0o600)
-	if err == nil && link != "" {
-		err = os.Symlink(socket, link)
+	if err := os.Chmod(socket, 0o600); err != nil {
+		return nil, errors.Join(err, listener.Close())
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("make the socket of the run: %w", err), listener.Close())
-	}
-	ctx, shut := context.WithCancel(context.WithoutCancel(ctx)) // a run that is cancelled still answers until it has ended
-	d := &Door{run: run, listener: listener, link: link, slots: make(chan struct{}, mostAtOnce), shut: shut}
-	d.ended.Go(func() { d.listen(ctx) })
-	return d, nil
+	return listener, nil
 }
 
 // Close removes the socket. It first answers the questions that were asked.
@@ -72,13 +83,10 @@ func (d *Door) Close() error {
 	d.shut()
 	err := d.listener.Close() // removes the socket
 	d.ended.Wait()
-	if d.link != "" {
-		err = errors.Join(err, os.Remove(d.link))
-	}
 	return err
 }
 
-func (d *Door) listen(ctx context.Context) {
+func (d *Door) accept(ctx context.Context) {
 	for {
 		c, err := d.listener.AcceptUnix()
 		switch {
