@@ -89,15 +89,13 @@ func (d *folder) relative(e loop.Event) loop.Event {
 
 // logged removes what the line of an event, and no later one, refers to.
 func (d *folder) logged(e loop.Event) {
-	switch e := e.(type) {
-	case loop.BaselineChecked:
-		d.tidy(0)
-	case loop.IterationFinished:
-		d.tidy(e.Round.Iteration)
-	case loop.TurnFinished, loop.Noted:
+	whole, ok := e.(loop.IterationFinished)
+	if _, before := e.(loop.BaselineChecked); ok || before {
+		d.tidy(whole.Round.Iteration)
+	}
+	_, turn := e.(loop.TurnFinished)
+	if _, note := e.(loop.Noted); turn || note {
 		d.over(e)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered, loop.Finished:
 	}
 }
 

@@ -129,22 +129,21 @@ func (s *Search) match(m *Match) bool {
 // searched returns the texts of an event that a search looks into.
 func searched(e loop.Event) (texts []Match) {
 	add := func(place Place, text string) { texts = append(texts, Match{Place: place, Text: text}) }
-	switch e := e.(type) {
-	case loop.Started:
-		add(InPrompt, e.Session.Prompt)
-	case loop.IterationFinished:
-		v := e.Round.Verdict
+	if began, ok := e.(loop.Started); ok {
+		add(InPrompt, began.Session.Prompt)
+	}
+	if whole, ok := e.(loop.IterationFinished); ok {
+		v := whole.Round.Verdict
 		add(InFeedback, v.Feedback)
 		add(InFeedback, v.Recovery)
 		add(InSummary, v.Summary)
-		for _, f := range e.Round.Change.Files {
+		for _, f := range whole.Round.Change.Files {
 			add(InFile, f.Path)
 			add(InFile, f.OldPath)
 		}
-	case loop.Finished:
-		add(InSummary, e.Outcome.Summary)
-	case loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
+	}
+	if end, ok := e.(loop.Finished); ok {
+		add(InSummary, end.Outcome.Summary)
 	}
 	return texts
 }

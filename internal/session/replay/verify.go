@@ -283,23 +283,22 @@ func (past) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
 
 // Handle implements [loop.Sink].
 func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
-	switch e := e.(type) {
-	case loop.PhaseEntered: // the first event of an iteration, in whichever phase a run resumes it
-		if e.Iteration != v.current {
-			v.begin(e.Iteration)
+	if phase, ok := e.(loop.PhaseEntered); ok { // the first event of an iteration, in whichever phase a run resumes it
+		if phase.Iteration != v.current {
+			v.begin(phase.Iteration)
 		}
-		v.phases = append(v.phases, e.State)
-		if e.State == loop.CriticEvaluating && v.run.session.Policy.Panel != nil {
+		v.phases = append(v.phases, phase.State)
+		if phase.State == loop.CriticEvaluating && v.run.session.Policy.Panel != nil {
 			v.stale = len(v.now.round.Review.Stale) > 0
 		}
-	case loop.ReviewRejected:
+	}
+	if _, ok := e.(loop.ReviewRejected); ok {
 		v.rejected++
-	case loop.IterationFinished:
+	}
+	if whole, ok := e.(loop.IterationFinished); ok {
 		v.report.Iterations++
 		v.played++
-		v.compare(e.Round)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
+		v.compare(whole.Round)
 	}
 	return nil
 }

@@ -36,21 +36,17 @@ type branch struct {
 // event takes the next event of the session. kept maps checkpoints to steps; fork is the one that
 // the event happened in.
 func (t *tree) event(entry session.Entry, kept map[string]loop.Step, fork loop.Step) {
-	switch e := entry.Event.(type) {
-	case loop.TurnFinished:
-		if e.Iteration > 0 {
-			return
-		}
+	if e, ok := entry.Event.(loop.TurnFinished); ok && e.Iteration == 0 {
 		b := t.at(entry.At.Step)
 		b.own, b.facts = true, []string{render.Span(e.Reply.Duration), render.TurnSummary(e.Reply.Turn)}
-	case loop.Noted:
+	}
+	if e, ok := entry.Event.(loop.Noted); ok {
 		t.noted(entry.At.Step, e, kept)
-	case loop.IterationFinished:
+	}
+	if e, ok := entry.Event.(loop.IterationFinished); ok {
 		step := fork.Sub(strconv.Itoa(e.Round.Iteration))
 		b := t.at(step)
 		b.name, b.facts = "iteration "+step.Name(), []string{term.Line(e.Round.Verdict.Word())}
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
 	}
 }
 

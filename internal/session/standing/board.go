@@ -22,14 +22,10 @@ type Board struct {
 func (b *Board) Handle(at loop.Stamp, e loop.Event) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch e := e.(type) {
-	case loop.Activity:
-		b.acted(at.Step, e.Notice)
-	case loop.ActorFinished, loop.CriticFinished, loop.TurnFinished, loop.ReviewRejected:
+	if act, ok := e.(loop.Activity); ok {
+		b.acted(at.Step, act.Notice)
+	} else { // the turn begins, waits or is over
 		delete(b.acts, at.Step)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
-		loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.WaitStarted, loop.WaitFinished, loop.TurnStarted, loop.Steered,
-		loop.DiffCaptured:
 	}
 	return b.State.Handle(at, e)
 }
