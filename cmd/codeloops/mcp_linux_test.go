@@ -322,6 +322,18 @@ func TestMCPRefused(t *testing.T) {
 	}
 }
 
+// TestMCPInTurn: an agent of a run looks at what it likes, but starts and steers nothing.
+func TestMCPInTurn(t *testing.T) {
+	t.Parallel()
+	s := newMCPStage(t)
+	s.env = append(s.env, "CODELOOPS_SESSION=2026-01-27T15-30-45Z_abcdef")
+	c := s.client()
+	c.get("sessions", nil)
+	const refused = "is for the user alone, and this is a turn of a running session"
+	c.sentence("run_start", map[string]any{"prompt": "make it"}, refused)
+	c.sentence("queue_add", map[string]any{"prompt": "make it"}, refused)
+}
+
 // TestMCPQueue: tasks of the queue, and an error of its command with the hint.
 func TestMCPQueue(t *testing.T) {
 	t.Parallel()

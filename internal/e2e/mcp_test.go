@@ -43,13 +43,8 @@ func TestMCP(t *testing.T) {
 			case n > 0:
 				return model.Answer{Text: "It is done."}
 			}
-			for _, tool := range q.Tools {
-				if strings.HasSuffix(tool.Name, want) {
-					called = append(called, want)
-					return use(model.Call{Namespace: tool.Namespace, Tool: tool.Name, Input: input}, true)
-				}
-			}
-			return model.Answer{Text: "there is no tool " + want}
+			called = append(called, want)
+			return q.calls(want, input)
 		}))
 		s.judge(done)
 		s.employ("sleep 3; echo hello > " + greeting)
@@ -81,5 +76,73 @@ func TestMCP(t *testing.T) {
 			t.Errorf("the greeting is %q, %v", text, err)
 		}
 		table.notef(c.name, "mcp: a run in pieces", "%d calls, %.1f s", len(called), time.Since(began).Seconds())
+	})
+}
+
+// calls answers with a call of a tool of codeloops.
+func (t turn) calls(want string, input map[string]any) model.Answer {
+	for _, tool := range t.Tools {
+		if strings.HasSuffix(tool.Name, want) {
+			return use(model.Call{Namespace: tool.Namespace, Tool: tool.Name, Input: input}, true)
+		}
+	}
+	return model.Answer{Text: "there is no tool " + want}
+}
+
+// What an agent is told in two conversations.
+const (
+	mcpBegin = "have codeloops greet the world"
+	mcpAsk   = "how far is the run of codeloops"
+)
+
+// TestMCPAgain: an agent starts a run, and ends. The run goes on, and in another conversation the agent finds it.
+func TestMCPAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		line := map[string][]string{
+			"claude": {"-p", "--dangerously-skip-permissions"},
+			"codex":  {"exec", "--dangerously-bypass-approvals-and-sandbox"},
+		}[c.name]
+		if line == nil {
+			t.Skip("codeloops mcp install knows nothing of it")
+		}
+		var mu sync.Mutex
+		var results []string
+		var s *stage
+		s = newStage(t, c, asked([]string{mcpBegin, mcpAsk}, func(q turn) model.Answer {
+			mu.Lock()
+			defer mu.Unlock()
+			results = q.results
+			n, begins := len(results), strings.Contains(q.prompt, mcpBegin)
+			switch {
+			case n == 0 && begins:
+				return q.calls("run_start", map[string]any{"prompt": "greet the world", "actor_agent": "hand", "critic_agent": "judge"})
+			case begins || n > 0 && strings.Contains(results[n-1], "success"):
+				return model.Answer{Text: "That is all."}
+			case n == 1:
+				s.write("go", "")
+			}
+			return q.calls("run_wait", map[string]any{"seconds": 1})
+		}))
+		s.employ("until [ -e " + filepath.Join(s.dir, "go") + " ]; do sleep 0.05; done; echo hello >" + greeting)
+		s.judge(done)
+		s.write("home/.config/codeloops/config.toml", s.conf)
+		run := func(program string, args ...string) {
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), program, args...)
+			cmd.Dir, cmd.Env = s.work, append(s.env(), "ENABLE_TOOL_SEARCH=false")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %v\n%s", args, err, out)
+			}
+		}
+		run(os.Getenv(binaryVar), "mcp", "install", c.name)
+		agent := filepath.Join(s.dir, "bin", c.name)
+		run(agent, append(line, mcpBegin)...)
+		run(agent, append(line, mcpAsk)...)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(results) < 2 || !strings.Contains(results[0], `"running":true`) || !strings.Contains(results[len(results)-1], "success") {
+			t.Errorf("the tools answered %q", results)
+		}
 	})
 }
