@@ -82,6 +82,8 @@ func leaveBoard(t *testing.T, home, work, after string) {
 	board.types("x")
 	board.sees("1 cancelled")
 	board.types("\x1b[B")
+	board.types("\r")
+	board.sees("codeloops/after-it-") // with a pager that does not wait
 	board.types("q")
 	if shown, code := board.end(); code != command.ExitDone {
 		t.Errorf("exit code %d: %q", code, shown)

@@ -37,8 +37,7 @@ func (g *ground) bring(ctx context.Context, r *queue.Record, change func(context
 	r.Parcels, r.Remote = queue.Parcels{}, ""
 	d.drop(ctx, sent.Leftovers(r.Task.ID, r.Attempt)...)
 	d.forget(ctx, g, r, at)
-	_, err = g.repo.Run(ctx, g.repo.Root, "update-ref", "-d", heldRef(r.Task.ID))
-	return err
+	return nil
 }
 
 // takeIn checks what was sent, and stores it.

@@ -74,6 +74,12 @@ func (d *departure) pack(ctx context.Context, have []string) (err error) {
 // heldRef keeps the commit that a task began at while the task is away: what comes back builds on it.
 func heldRef(task string) string { return "refs/codeloops/base/" + task }
 
+// unhold removes that ref.
+func (g *ground) unhold(ctx context.Context, task string) error {
+	_, err := g.repo.Run(ctx, g.repo.Root, "update-ref", "-d", heldRef(task))
+	return err
+}
+
 // through chooses how the attempt's commits travel, and records it before anything is sent. A task whose work is
 // on its way keeps its remote.
 func (d *departure) through(ctx context.Context) (err error) {

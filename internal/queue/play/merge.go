@@ -79,6 +79,7 @@ func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, re
 		g.player.Tell(j.Task.ID, said)
 		notes = append(notes, said)
 	}
+	err = cmp.Or(err, g.unhold(ctx, j.Task.ID))
 	if err != nil && ctx.Err() != nil {
 		return nil, err // the next merger finds it merged, and removes what is left
 	}

@@ -211,7 +211,7 @@ func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err 
 		return "", err
 	}
 	if ref, err = g.discard(ctx, r.Task.ID); err == nil {
-		_, err = g.repo.Run(ctx, g.repo.Root, "update-ref", "-d", heldRef(r.Task.ID))
+		err = g.unhold(ctx, r.Task.ID)
 	}
 	return ref, err
 }

@@ -174,7 +174,7 @@ func (d *drawing) read(own *term.Streams) (unread func()) {
 	var done sync.WaitGroup
 	done.Go(func() {
 		for {
-			keys, ok := own.ReadKeys(term.Listener{})
+			keys, ok := d.Streams.ReadKeys(term.Listener{Stops: d.lines.Freeze})
 			d.mu.Lock()
 			d.keys = ok
 			d.mu.Unlock()
@@ -187,8 +187,9 @@ func (d *drawing) read(own *term.Streams) (unread func()) {
 			if r == nil {
 				return
 			}
-			show := d.lines.Hide()
+			show, hold := d.lines.Hide(), d.Streams.Jobs.Hold() // whoever has the terminal stops the process
 			d.do(key, *r, "", own)
+			hold.Release()
 			show()
 		}
 	})
