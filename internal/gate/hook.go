@@ -16,6 +16,7 @@ import (
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
+	"codeloops/internal/repo"
 	"codeloops/internal/session"
 )
 
@@ -126,6 +127,8 @@ func (h *Hook) Answer(ctx context.Context, in io.Reader) (*Reply, error) {
 	case stopped, subagentEnds, taskCompleted:
 		reply, err := h.stop(ctx, e)
 		switch {
+		case errors.Is(err, repo.ErrNotRepository):
+			return nil, nil //nolint:nilnil // the user's settings hold everywhere
 		case err != nil:
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
@@ -136,7 +139,7 @@ func (h *Hook) Answer(ctx context.Context, in io.Reader) (*Reply, error) {
 		}
 		return reply, nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, repo.ErrNotRepository) {
 		return &Reply{Message: "codeloops does not know what this conversation begins with: " + err.Error()}, nil
 	}
 	return nil, nil //nolint:nilnil // there is nothing to say

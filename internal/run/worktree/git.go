@@ -11,6 +11,7 @@ import (
 	"codeloops/internal/diff"
 	"codeloops/internal/git"
 	"codeloops/internal/proc"
+	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -90,6 +91,9 @@ const MergeBase = "merge-base"
 
 // Commit resolves the name of a commit in the repository of a directory.
 func Commit(ctx context.Context, h *host.Host, dir, name string) (id string, err error) {
+	if _, err := repo.Open(dir, h.Environ); err != nil {
+		return "", err
+	}
 	g := Git{Environ: h.Environ}
 	if name == MergeBase {
 		for _, other := range []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
