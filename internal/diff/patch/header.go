@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 )
@@ -20,9 +19,6 @@ func (p Pair) header() (lines string) {
 	case before.Mode != after.Mode:
 		lines = fmt.Sprintf("old mode %06o\nnew mode %06o\n", before.Mode, after.Mode)
 	}
-	if p.From != "" {
-		lines += fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", p.Similarity, Quote(p.From), Quote(p.Path))
-	}
 	if before.ID == after.ID {
 		return lines
 	}
@@ -35,7 +31,7 @@ func (p Pair) header() (lines string) {
 
 // names returns what git calls the sides.
 func (p Pair) names() (was, is string) {
-	was, is = Quote("a/"+cmp.Or(p.From, p.Path)), Quote("b/"+p.Path)
+	was, is = Quote("a/"+p.Path), Quote("b/"+p.Path)
 	if !p.Before.exists() {
 		was = devNull
 	}

@@ -7,7 +7,6 @@ package patch
 
 import (
 	"bytes"
-	"cmp"
 	"compress/zlib"
 	"context"
 	"fmt"
@@ -52,9 +51,6 @@ type Side struct {
 type Pair struct {
 	Path          string
 	Before, After Side
-	// From is the path before, and Similarity is in percent, if the file was renamed.
-	From       string
-	Similarity int
 }
 
 // Files returns the changes of some paths, in their order: nothing for one whose sides are equal, a
@@ -93,7 +89,7 @@ const usual = 3
 // parts returns the changes that git makes of one.
 func (p Pair) parts() []Pair {
 	switch {
-	case p.Before.Mode == p.After.Mode && p.Before.ID == p.After.ID && p.From == "":
+	case p.Before.Mode == p.After.Mode && p.Before.ID == p.After.ID:
 		return nil
 	case p.Before.exists() && p.After.exists() && p.Before.Mode&kindMask != p.After.Mode&kindMask:
 		return []Pair{{Path: p.Path, Before: p.Before}, {Path: p.Path, After: p.After}}
@@ -110,13 +106,11 @@ func (p Pair) textual() bool {
 func (p Pair) change() loop.FileChange {
 	before, after := p.Before, p.After
 	f := loop.FileChange{
-		Path: p.Path, OldPath: p.From, Status: loop.FileModified,
+		Path: p.Path, Status: loop.FileModified,
 		OldMode: before.Mode, NewMode: after.Mode, OldSize: before.size(), NewSize: after.size(),
 	}
-	f.Patch = fmt.Sprintf("diff --git %s %s\n", Quote("a/"+cmp.Or(p.From, p.Path)), Quote("b/"+p.Path)) + p.header()
+	f.Patch = fmt.Sprintf("diff --git %s %s\n", Quote("a/"+p.Path), Quote("b/"+p.Path)) + p.header()
 	switch {
-	case p.From != "":
-		f.Status = loop.FileRenamed
 	case !before.exists():
 		f.Status = loop.FileAdded
 	case !after.exists():
