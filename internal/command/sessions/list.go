@@ -272,9 +272,9 @@ func newSessionsStatsCmd(l *command.Logs) *cobra.Command {
 		Annotations: command.LookExits(),
 		Short:       "Add up the results, times and costs of sessions",
 		Long: `Add up the results, times and costs of sessions: how many succeeded, and how
-many of them at the first try, how much of the iterations was approved, what the
-others have taken in vain, and the sessions by outcome, stop reason, project and
-agents.`,
+many of them at the first try, how much of the iterations was approved, and of
+those after one that was sent back, what the others have taken in vain, and the
+sessions by outcome, stop reason, project and agents.`,
 		Example: "  codeloops sessions stats --since 30d --project .",
 		Args:    command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -18,6 +18,8 @@ type Stats struct {
 	FirstTry    *float64 `json:"first_try_rate"` // that were a success after one iteration
 	// Approval is the share of all iterations that ended a session as a success; null if there are none.
 	Approval *float64 `json:"approval_rate"`
+	// Answered is the share of the other iterations whose next one did; null if there are none.
+	Answered *float64 `json:"answered_rate"`
 
 	// Of the ended sessions.
 	Iterations Spread `json:"iterations"`
@@ -104,7 +106,7 @@ type Group struct {
 func NewStats(picked []session.Overview) Stats {
 	var s Stats
 	var iterations, took, worked []float64
-	total, first := &Group{}, 0
+	total, first, again := &Group{}, 0, 0
 	outcomes, reasons, projects, agents := groups{}, groups{}, groups{}, groups{}
 	for _, o := range picked {
 		total.add(o)
@@ -122,6 +124,9 @@ func NewStats(picked []session.Overview) Stats {
 		if o.Outcome.Result == loop.Success && o.Outcome.Iterations == 1 {
 			first++
 		}
+		if o.Outcome.Result == loop.Success && o.Outcome.Iterations > 1 {
+			again++
+		}
 		if o.Outcome.Result != loop.Success {
 			s.Waste.Sessions++
 			s.Waste.Seconds += o.Outcome.Duration.Seconds()
@@ -132,7 +137,8 @@ func NewStats(picked []session.Overview) Stats {
 		worked = append(worked, max(0, o.Outcome.Duration-waited).Seconds())
 	}
 	s.Sessions, s.Ended, s.SuccessRate, s.FirstTry = total.Sessions, total.ended, total.rate(), rateOf(first, total.ended)
-	s.Approval = rateOf(total.successes, int(sum(iterations)))
+	played := int(sum(iterations))
+	s.Approval, s.Answered = rateOf(total.successes, played), rateOf(again, played-total.successes)
 	s.Iterations, s.Duration, s.Working = spread(iterations), spread(took), spread(worked)
 	if total.successes > 0 {
 		s.Cost.PerDone = s.Cost.USD / float64(total.successes)
@@ -172,7 +178,7 @@ func (g *Group) rate() *float64 { return rateOf(g.successes, g.ended) }
 
 // rateOf returns a part of a number, from 0 to 1; nil of none.
 func rateOf(part, of int) *float64 {
-	if of == 0 {
+	if of <= 0 {
 		return nil
 	}
 	return new(float64(part) / float64(of))

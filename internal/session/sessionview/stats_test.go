@@ -63,8 +63,8 @@ func TestStats(t *testing.T) {
 	if strings.Join(names, " ") != "success max_iterations_reached running" {
 		t.Errorf("outcomes: %v", names)
 	}
-	if *got.FirstTry != 0.2 || *got.Approval != 3.0/26 {
-		t.Errorf("first try %v, approval %v", *got.FirstTry, *got.Approval)
+	if *got.FirstTry != 0.2 || *got.Approval != 3.0/26 || *got.Answered != 2.0/23 {
+		t.Errorf("first try %v, approval %v, answered %v", *got.FirstTry, *got.Approval, *got.Answered)
 	}
 	if want := (sessionview.Waste{Sessions: 2, Seconds: 20}); got.Waste != want {
 		t.Errorf("waste: %+v", got.Waste)

@@ -53,7 +53,7 @@ func (c *totals) whole(st Stats) {
 	}
 	secs := func(s float64) string { return render.Span(seconds(s)) }
 	c.sayf("first try   %s of them a success after one iteration", percent(st.FirstTry))
-	c.sayf("approval    %s of all iterations", percent(st.Approval))
+	c.sayf("approval    %s of all iterations, %s after a rejection", percent(st.Approval), percent(st.Answered))
 	c.sayf("iterations  mean %.1f, median %.1f, p90 %.0f", st.Iterations.Mean, st.Iterations.Median, st.Iterations.P90)
 	c.sayf("duration    mean %s, median %s, p90 %s", secs(st.Duration.Mean), secs(st.Duration.Median), secs(st.Duration.P90))
 	if w := st.Waiting; w.Sessions > 0 {
