@@ -4,6 +4,7 @@ package clients
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/file"
+	"codeloops/internal/proc"
 	"codeloops/internal/wording/hint"
 )
 
@@ -32,12 +34,12 @@ type Settings struct {
 	Client  string
 	Project bool // those of a project, for whoever works on it; otherwise those of the user
 	Path    string
-	// Through is the client's own command that changes the file, because the client writes it all the time; nil: the
-	// file is for people to write.
-	Through []string
 
 	format format
 	typed  string // the type that an entry names
+	// through changes the file with the client's own command, because the client writes it all the time; nil: the
+	// file is for people to write.
+	through func(ctx context.Context, args ...string) error
 }
 
 // A format finds, sets and removes an entry in a text.
@@ -62,7 +64,7 @@ func Of(h *host.Host, client, root string) (Settings, error) {
 	case "claude":
 		if s.Path = filepath.Join(root, ".mcp.json"); root == "" {
 			s.Path = filepath.Join(cmp.Or(h.Getenv("CLAUDE_CONFIG_DIR"), home), ".claude.json")
-			s.Through = []string{"claude", "mcp"}
+			s.through = claude(h)
 		}
 	case "codex":
 		s.format = tomlFile{}
@@ -103,17 +105,23 @@ func (s Settings) Installed() (entry Server, ok bool, err error) {
 }
 
 // Install enters the server, or replaces its entry. It reports false if there is nothing to do.
-func (s Settings) Install(entry Server) (changed bool, err error) {
+func (s Settings) Install(ctx context.Context, entry Server) (changed bool, err error) {
 	was, there, err := s.Installed()
-	entry.Type = s.typed
 	if err != nil || there && was.Command == entry.Command && slices.Equal(was.Args, entry.Args) {
 		return false, err
 	}
-	text, err := s.read()
-	if err == nil && there {
-		text, err = s.format.drop(text)
+	if there {
+		_, err = s.Uninstall(ctx)
+	}
+	if err == nil && s.through != nil {
+		return true, s.through(ctx, append([]string{"add", "--scope", "user", Name, "--", entry.Command}, entry.Args...)...)
+	}
+	var text []byte
+	if err == nil {
+		text, err = s.read()
 	}
 	if err == nil {
+		entry.Type = s.typed
 		text, err = s.format.set(text, entry)
 	}
 	if err == nil {
@@ -123,10 +131,12 @@ func (s Settings) Install(entry Server) (changed bool, err error) {
 }
 
 // Uninstall removes the entry. It reports false if there is none. A file with nothing else in it is removed.
-func (s Settings) Uninstall() (changed bool, err error) {
-	_, there, err := s.Installed()
-	if err != nil || !there {
+func (s Settings) Uninstall(ctx context.Context) (changed bool, err error) {
+	if _, there, err := s.Installed(); err != nil || !there {
 		return false, err
+	}
+	if s.through != nil {
+		return true, s.through(ctx, "remove", "--scope", "user", Name)
 	}
 	text, err := s.read()
 	if err == nil {
@@ -140,6 +150,19 @@ func (s Settings) Uninstall() (changed bool, err error) {
 		err = s.write(text)
 	}
 	return err == nil, s.named(err)
+}
+
+// claude changes the user's settings of Claude Code with its own command.
+func claude(h *host.Host) func(context.Context, ...string) error {
+	return func(ctx context.Context, args ...string) error {
+		_, err := proc.Output(ctx, proc.Call{
+			Invocation: proc.Invocation{Argv: append([]string{"claude", "mcp"}, args...), Dir: h.Dir, Env: h.Environ}, Either: true,
+		})
+		if errors.Is(err, proc.ErrNotFound) {
+			return hint.Errorf("install it first, or take --project", "claude is not installed")
+		}
+		return err
+	}
 }
 
 // read returns the text of the file; a file that does not exist has none.

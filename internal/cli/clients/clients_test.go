@@ -32,7 +32,7 @@ func TestRoundTrip(t *testing.T) {
 			put(t, s, c.before)
 			entry := clients.Server{Command: "/bin/codeloops", Args: []string{"mcp"}}
 			for n := range 2 {
-				changed, err := s.Install(entry)
+				changed, err := s.Install(t.Context(), entry)
 				if err != nil || changed != (n == 0) {
 					t.Fatalf("installed again: %t, %v", changed, err)
 				}
@@ -43,13 +43,13 @@ func TestRoundTrip(t *testing.T) {
 			if found, ok, err := s.Installed(); !ok || err != nil || found.Command != entry.Command || len(found.Args) != 1 {
 				t.Errorf("found %+v, %t, %v", found, ok, err)
 			}
-			if changed, err := s.Uninstall(); !changed || err != nil {
+			if changed, err := s.Uninstall(t.Context()); !changed || err != nil {
 				t.Errorf("%t, %v", changed, err)
 			}
 			if got := text(s); got != c.before {
 				t.Errorf("afterwards:\n%q\nwant\n%q", got, c.before)
 			}
-			if changed, err := s.Uninstall(); changed || err != nil {
+			if changed, err := s.Uninstall(t.Context()); changed || err != nil {
 				t.Errorf("without an entry: %t, %v", changed, err)
 			}
 		})
@@ -69,13 +69,13 @@ func TestReplace(t *testing.T) {
 	} {
 		s := settings(t, client)
 		put(t, s, c.before)
-		if changed, err := s.Install(clients.Server{Command: "new", Args: []string{"mcp"}}); !changed || err != nil {
+		if changed, err := s.Install(t.Context(), clients.Server{Command: "new", Args: []string{"mcp"}}); !changed || err != nil {
 			t.Errorf("%s: %t, %v", client, changed, err)
 		}
 		if found, ok, err := s.Installed(); !ok || found.Command != "new" || err != nil || strings.Contains(text(s), "old") {
 			t.Errorf("%s: %+v, %t, %v\n%s", client, found, ok, err, text(s))
 		}
-		if _, err := s.Uninstall(); err != nil || text(s) != c.after {
+		if _, err := s.Uninstall(t.Context()); err != nil || text(s) != c.after {
 			t.Errorf("%s: %v\n%q\nwant\n%q", client, err, text(s), c.after)
 		}
 	}
@@ -93,7 +93,7 @@ func TestRefused(t *testing.T) {
 	} {
 		s := settings(t, c.client)
 		put(t, s, c.before)
-		if changed, err := s.Install(clients.Server{Command: "x", Args: []string{"mcp"}}); changed || err == nil || !strings.Contains(err.Error(), s.Path) {
+		if changed, err := s.Install(t.Context(), clients.Server{Command: "x", Args: []string{"mcp"}}); changed || err == nil || !strings.Contains(err.Error(), s.Path) {
 			t.Errorf("%s: %t, %v", name, changed, err)
 		}
 		if got := text(s); got != c.before {
@@ -117,7 +117,7 @@ func TestLink(t *testing.T) {
 	if err := os.Symlink(to, s.Path); err != nil {
 		t.Skip(err)
 	}
-	if _, err := s.Install(clients.Server{Command: "x", Args: []string{"mcp"}}); err != nil {
+	if _, err := s.Install(t.Context(), clients.Server{Command: "x", Args: []string{"mcp"}}); err != nil {
 		t.Fatal(err)
 	}
 	link, err := os.Readlink(s.Path)

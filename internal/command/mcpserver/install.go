@@ -2,17 +2,14 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/clients"
 	"codeloops/internal/command"
-	"codeloops/internal/proc"
 	"codeloops/internal/repo"
 	"codeloops/internal/wording/hint"
 )
@@ -94,22 +91,9 @@ file that it writes all the time: there, ` + "`claude mcp add`" + ` makes the en
 		if err != nil {
 			return "", err
 		}
-		was, there, err := at.Installed()
-		if err != nil {
-			return "", err
-		}
-		if there && was.Command == entry.Command {
-			return "it is there already: " + at.Path, nil
-		}
-		if at.Through != nil {
-			if there {
-				err = s.through(ctx, at, "remove", "--scope", "user", clients.Name)
-			}
-			if err == nil {
-				err = s.through(ctx, at, append([]string{"add", "--scope", "user", clients.Name, "--", entry.Command}, entry.Args...)...)
-			}
-		} else {
-			_, err = at.Install(entry)
+		changed, err := at.Install(ctx, entry)
+		if !changed {
+			return "it is there already: " + at.Path, err
 		}
 		return "entered in " + at.Path + "; " + at.Client + " has to be started again", err
 	})
@@ -121,32 +105,13 @@ func newUninstallCmd(c *command.Console) *cobra.Command {
 		Short:   "Take out what install has entered",
 		Long:    `Take out of the settings of a client what ` + "`codeloops mcp install`" + ` has entered, and nothing else.`,
 		Example: `  codeloops mcp uninstall claude`,
-	}, func(ctx context.Context, s scope, at clients.Settings) (string, error) {
-		_, there, err := at.Installed()
-		switch {
-		case err != nil:
-			return "", err
-		case !there:
-			return "it is not in " + at.Path, nil
-		case at.Through != nil:
-			err = s.through(ctx, at, "remove", "--scope", "user", clients.Name)
-		default:
-			_, err = at.Uninstall()
+	}, func(ctx context.Context, _ scope, at clients.Settings) (string, error) {
+		changed, err := at.Uninstall(ctx)
+		if !changed {
+			return "it is not in " + at.Path, err
 		}
 		return "taken out of " + at.Path, err
 	})
-}
-
-// through changes settings with the client's own command.
-func (s scope) through(ctx context.Context, at clients.Settings, args ...string) error {
-	_, err := proc.Output(ctx, proc.Call{
-		Invocation: proc.Invocation{Argv: append(slices.Clip(at.Through), args...), Dir: s.console.Dir, Env: s.console.Environ},
-		Either:     true,
-	})
-	if errors.Is(err, proc.ErrNotFound) {
-		return hint.Errorf("install it first, or take --project", "%s is not installed", at.Client)
-	}
-	return err
 }
 
 // An installed is where a client looks for servers, and what is there.
