@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/clients"
 	"codeloops/internal/command"
+	"codeloops/internal/proc"
 	"codeloops/internal/repo"
 	"codeloops/internal/wording/hint"
 )
@@ -36,13 +38,19 @@ func (s scope) settings(client string) (clients.Settings, error) {
 	return clients.Of(&s.console.Host, client, root)
 }
 
-// entry is how a client starts the server: in the settings of a project, by the name that it has for everybody.
+// entry is how a client starts the server: in the settings of a project, by the name that it has for everybody. Some
+// clients have another PATH, so that a user's settings have the path, and that of the link which an upgrade moves.
 func (s scope) entry() (clients.Server, error) {
-	self := "codeloops"
-	if !s.project {
-		var err error
-		if self, err = os.Executable(); err != nil {
-			return clients.Server{}, fmt.Errorf("find this program, to have it started: %w", err)
+	const name = "codeloops"
+	self, err := os.Executable()
+	if err != nil {
+		return clients.Server{}, fmt.Errorf("find this program, to have it started: %w", err)
+	}
+	if s.project {
+		self = name
+	} else if found, err := proc.LookPath(name, s.console.Dir, s.console.Environ); err == nil {
+		if at, err := filepath.EvalSymlinks(found); err == nil && at == self {
+			self = found
 		}
 	}
 	return clients.Server{Command: self, Args: []string{"mcp"}}, nil
