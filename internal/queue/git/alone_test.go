@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -62,7 +63,8 @@ func TestFetchAmongWorkTrees(t *testing.T) {
 // Adding the next work tree removes such an entry, but only one of ours.
 func TestTornWorkTree(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"commondir", "HEAD"} {
+	for _, is := range [][2]string{{"commondir", ""}, {"HEAD", ""}, {"HEAD", strings.Repeat("0", 40) + "\n"}} {
+		file, half := is[0], is[1]
 		r := gittest.New(t)
 		home, err := r.Home(filepath.Join(r.State, "trees"), "places")
 		if err != nil {
@@ -76,25 +78,25 @@ func TestTornWorkTree(t *testing.T) {
 			}
 		}
 		entry := func(name string) string { return filepath.Join(r.CommonDir, "worktrees", name) }
-		for name, text := range map[string]string{"locked": "initializing", file: ""} {
+		for name, text := range map[string]string{"locked": "initializing", file: half} {
 			if err := os.WriteFile(filepath.Join(entry("torn"), name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := r.Trees().Add(t.Context(), "-b", "next", at("next"), "main"); err != nil {
-			t.Errorf("an empty %s: %v", file, err)
+			t.Errorf("%q in %s: %v", half, file, err)
 		}
 		for name, there := range map[string]bool{"whole": true, "torn": false, "theirs": true, "next": true} {
 			if _, err := os.Lstat(entry(name)); (err == nil) != there {
-				t.Errorf("an empty %s: the entry of %s: %v", file, name, err)
+				t.Errorf("%q in %s: the entry of %s: %v", half, file, name, err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(entry("theirs"), file), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(entry("theirs"), file), []byte(half), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_ = r.Trees().Alone(func() error { return nil })
 		if _, err := os.Lstat(entry("theirs")); err != nil {
-			t.Errorf("an empty %s: %v", file, err)
+			t.Errorf("%q in %s: %v", half, file, err)
 		}
 	}
 }

@@ -112,10 +112,12 @@ func (t Trees) lock() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// torn reports whether the entry of a work tree is incomplete in a way that makes git commands fail.
+// torn reports whether the entry of a work tree is incomplete in a way that makes git commands fail: a file is empty, or
+// HEAD is still the commit that does not exist, with which git begins.
 func torn(admin string) bool {
 	for _, name := range []string{"HEAD", "commondir"} {
-		if text, err := os.ReadFile(filepath.Join(admin, name)); len(text) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		text, err := os.ReadFile(filepath.Join(admin, name))
+		if strings.Trim(string(text), "0\n") == "" && (err == nil || errors.Is(err, fs.ErrNotExist)) {
 			return true
 		}
 	}
