@@ -1,8 +1,8 @@
 package session
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,23 +46,16 @@ func (d *folder) keepTurn(to *Entry, iteration int, role loop.Role, t loop.Turn)
 	return err
 }
 
-// write writes text to a new file and returns the file's name relative to the log; an empty
+// write writes text to a file and returns the file's name relative to the log; an empty
 // text needs no file.
 func (d *folder) write(name, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	f, err := os.OpenFile(filepath.Join(d.dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = file.SyncDir(d.dir, (*os.File).Sync)
-	}
+	err := file.Replace(filepath.Join(d.dir, name), 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
 	return d.beside(name), err
 }
 
