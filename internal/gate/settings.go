@@ -47,6 +47,9 @@ func SettingsOf(h *host.Host, agent, root string) (s Settings, err error) {
 	default:
 		s.File = filepath.Join(h.Home(), dir, name)
 	}
+	if target, err := filepath.EvalSymlinks(s.File); err == nil { // some keep it elsewhere, with a link to it
+		s.File = target
+	}
 	return s, nil
 }
 
