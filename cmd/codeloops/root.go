@@ -73,12 +73,11 @@ runs here, or the last session, and what to do next.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newGateCmd(a), newDemoCmd(a)}},
+		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newGateCmd(a), mcpserver.New(a.Console), newDemoCmd(a)}},
 		{"Many tasks", queue.Commands()},
 		{"The last run", sessions.LastRun(restorer)},
 		{"Watch and steer", append(steering.Commands(a.Console), newUICmd(a))},
 		{"Look back", append(sessions.Commands(restorer), lessons.New(a.Console))},
-		{"With other agents", []*cobra.Command{mcpserver.New(a.Console)}},
 		{"Set up", settings.Commands(a.Console)},
 	} {
 		root.AddGroup(&cobra.Group{ID: part.title, Title: part.title})
