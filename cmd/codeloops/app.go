@@ -37,6 +37,9 @@ func (a *app) run(args []string) int {
 	ctx, stop := a.signals.Watch(context.Background())
 	defer stop()
 	err := interrupted(ctx, a.execute(ctx, args))
+	if err != nil && isHook(args) {
+		return a.letGo(err)
+	}
 	if err == nil || a.unread(args, err) {
 		return command.ExitDone
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -167,7 +168,15 @@ func lastTask(a *app, dir string) (string, error) {
 }
 
 // answer answers one event of an agent's hook. Whatever goes wrong, it ends with 0 and, if it must, a decision.
-func (o *gateOptions) answer(ctx context.Context, a *app) error {
+func (o *gateOptions) answer(ctx context.Context, a *app) (err error) {
+	defer func() {
+		if bug := recover(); bug != nil { // it would end with 2, which agents take for a decision
+			err = fmt.Errorf("codeloops has a bug: %v", bug)
+		}
+	}()
+	if o.hook != gate.Claude && o.hook != gate.Codex {
+		return hint.Errorf("name one of "+gate.Claude+", "+gate.Codex, "no hook of the agent %q is known", o.hook)
+	}
 	h := &gate.Hook{Agent: o.hook, Strict: o.strict, Rounds: o.rounds, Since: o.since, Within: o.within, Host: &a.Host, Tree: gateTree{o, a}}
 	h.Judge = func(ctx context.Context, w gate.Work) (gate.Verdict, error) { return o.round(ctx, a, w) }
 	if a.InTurn() {
@@ -181,6 +190,22 @@ func (o *gateOptions) answer(ctx context.Context, a *app) error {
 		return nil
 	}
 	return a.JSON(reply)
+}
+
+// isHook recognizes the command line of a hook, also one that does not parse.
+func isHook(args []string) bool {
+	return len(args) > 1 && args[0] == "gate" && slices.ContainsFunc(args, func(arg string) bool { return arg == "--hook" || strings.HasPrefix(arg, "--hook=") })
+}
+
+// letGo answers a hook that went wrong before it had an answer, as by a flag that does not exist. An exit code of 2, as of
+// other commands, would keep the agent from stopping.
+func (a *app) letGo(err error) int {
+	if _, meant := errors.AsType[*gate.RefusedError](err); meant {
+		a.Report(err)
+		return command.ExitError
+	}
+	_ = a.JSON((&gate.Hook{}).Unsure(err)) // there is nowhere else to say it
+	return command.ExitDone
 }
 
 // gateTree is the work tree of a conversation.

@@ -119,7 +119,7 @@ func (h *Hook) Answer(ctx context.Context, in io.Reader) (*Reply, error) {
 	defer cancel()
 	e, err := read(in)
 	if err != nil {
-		return h.unsure(err), nil
+		return h.Unsure(err), nil
 	}
 	switch e.Name {
 	case prompted:
@@ -133,7 +133,7 @@ func (h *Hook) Answer(ctx context.Context, in io.Reader) (*Reply, error) {
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
 			}
-			return h.unsure(err), nil
+			return h.Unsure(err), nil
 		case e.Name == taskCompleted && reply != nil && reply.Decision != "":
 			return nil, &RefusedError{reply.Reason}
 		}
@@ -159,8 +159,8 @@ func read(in io.Reader) (e Event, err error) {
 	return e, nil
 }
 
-// unsure is the answer if there is no verdict.
-func (h *Hook) unsure(err error) *Reply {
+// Unsure is the answer if there is no verdict.
+func (h *Hook) Unsure(err error) *Reply {
 	what := "codeloops could not judge the work: " + strings.TrimSuffix(err.Error(), ".")
 	if h.Strict {
 		return &Reply{Decision: "block", Reason: cut(what + ".\nTell the user; do not try to mend it yourself.\n\n" + h.off())}

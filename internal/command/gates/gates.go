@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"codeloops/internal/command"
 	"codeloops/internal/gate"
@@ -42,11 +43,11 @@ in the settings stays as it is.
 Flags of codeloops gate behind -- become part of the hook.`,
 		Example: `  codeloops gate install claude
   codeloops gate install codex --project -- --check "go test ./..." --critic-agent claude`,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    oneAgent,
 		PreRunE: s.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if at := cmd.ArgsLenAtDash(); at > 1 || at < 0 && len(args) > 1 {
-				return hint.Errorf("put flags of the gate behind --", "one agent at a time, not %s", strings.Join(args, " "))
+			if err := checkFlags(cmd.Parent(), args[1:]); err != nil {
+				return err
 			}
 			settings, err := s.settings(args[0])
 			if err != nil {
@@ -65,6 +66,32 @@ Flags of codeloops gate behind -- become part of the hook.`,
 	s.scopes(cmd)
 	cmd.Flags().StringSliceVar(&s.events, "event", []string{"Stop"}, "the `event` at which to judge: Stop, SubagentStop, TaskCompleted; may be repeated")
 	return cmd
+}
+
+// oneAgent accepts the name of an agent, and what stands behind --.
+func oneAgent(cmd *cobra.Command, args []string) error {
+	named := args
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		named = args[:at]
+	}
+	if len(named) != 1 {
+		return hint.Errorf(cmd.CommandPath()+" claude, or codex; flags of the gate stand behind --", "one agent is to be named, not %d", len(named))
+	}
+	return nil
+}
+
+// checkFlags rejects flags that the gate does not have: in a hook nobody would see it.
+func checkFlags(of *cobra.Command, flags []string) error {
+	known := pflag.NewFlagSet("", pflag.ContinueOnError)
+	known.Usage = func() {}
+	known.AddFlagSet(of.Flags())
+	if err := known.Parse(flags); err != nil {
+		return hint.Errorf("`codeloops gate --help` lists them", "the hook would fail: %w", err)
+	}
+	if known.NArg() > 0 {
+		return hint.Errorf("leave it out", "a hook takes no task: %s", strings.Join(known.Args(), " "))
+	}
+	return nil
 }
 
 func (s *setup) scopes(cmd *cobra.Command) {
@@ -130,7 +157,7 @@ func (s *setup) uninstall() *cobra.Command {
 		Annotations: command.Exits("there is no gate any more", ""),
 		Short:       "Take the gate out of an agent's settings",
 		Example:     `  codeloops gate uninstall claude`,
-		Args:        cobra.ExactArgs(1),
+		Args:        oneAgent,
 		PreRunE:     s.UsersCommand,
 		RunE: func(_ *cobra.Command, args []string) error {
 			settings, err := s.settings(args[0])
