@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Git waits for no disk in tests. Power cuts have tests that look at what was synced.
 export GIT_TEST_FSYNC = 0
 
-.PHONY: build demo install test test-long lies users soak lint fuzz fuzz-diff golden recording bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
+.PHONY: build demo install test test-long lies users soak study lint fuzz fuzz-diff golden recording packages bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -61,8 +61,20 @@ users: build
 soak:
 	QUEUE_SOAK=1 QUEUE_HUB=$(HUB) $(GO) test -count=1 -parallel 1 -timeout 1h -run 'TestQueueLong$(RUN)' -v ./cmd/codeloops
 
+# What each part of codeloops buys (docs/eval.md): 300 changes under each setting, some minutes.
+study:
+	$(GO) test -count=1 -timeout 60m ./internal/eval/study -update
+
 lint: cross
 	$(LINT) run --allow-serial-runners ./...
+	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml docs/examples/github/*.yml
+	$(if $(shell command -v shellcheck),shellcheck install.sh packaging/*.sh)
+
+# All packages of a release that need no server and no container, each of them installed in a directory of its own and run.
+# It takes some minutes, as it builds for six systems: on every change that CI of its own sees, and before a release.
+packages:
+	CODELOOPS_IMAGE=none $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.4 release --snapshot --clean --skip=publish,docker,sbom
+	sh packaging/try.sh dist
 
 # Every fuzz target for a short while.
 FUZZTIME ?= 20s

@@ -12,10 +12,10 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/cli/signals"
 	"codeloops/internal/command"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/redact"
-	"codeloops/internal/repo"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/session"
@@ -33,11 +33,15 @@ type app struct {
 
 // run executes one command line and returns its exit code.
 func (a *app) run(args []string) int {
+	hook := isHook(args)
+	if hook {
+		bugsAreCrashes()
+	}
 	a.Secrets = redact.New(a.Environ)
 	ctx, stop := a.signals.Watch(context.Background())
 	defer stop()
 	err := interrupted(ctx, a.execute(ctx, args))
-	if err != nil && isHook(args) {
+	if err != nil && hook {
 		return a.letGo(err)
 	}
 	if err == nil || a.unread(args, err) {
@@ -54,8 +58,8 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return hint.Add(fmt.Errorf("find the working directory: %w", err), "it may have been removed: go to another one")
 	}
-	a.Environ = repo.WithoutOwn(a.Dir, a.Environ) // of the hook, alias or rebase that started codeloops
-	root := newRootCmd(a)                         //nolint:contextcheck // commands get theirs from ExecuteContext
+	a.Environ = git.WithoutOwn(a.Dir, a.Environ) // of the hook, alias or rebase that started codeloops
+	root := newRootCmd(a)                        //nolint:contextcheck // commands get theirs from ExecuteContext
 	addCompletion(root)
 	a.args = args
 	root.SetArgs(args)

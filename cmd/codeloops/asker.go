@@ -14,26 +14,31 @@ import (
 	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
-	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
 )
 
 // An asker puts the questions of a run to the user.
 type asker struct {
 	*command.Console
 
-	ref   string               // the session to resume, as typed
-	yes   bool                 // --yes
-	lend  func() (back func()) // releases the terminal from the live screen
-	typed *bufio.Reader        // the user's answers; nil until the first question
+	ref   string                                           // the session to resume, as typed
+	yes   bool                                             // --yes
+	lend  func() (back func())                             // releases the terminal from the live screen
+	await func(context.Context) (answer string, err error) // from another process; nil: nobody waits for that
+	typed *bufio.Reader                                    // the user's answers; nil until the first question
 }
 
 // ask asks a question. A script that names a session need not confirm its work tree.
 func (a *asker) ask(ctx context.Context, q run.Question) (run.Answer, error) {
 	if q.About == run.Elsewhere && (a.yes || !a.CanAsk()) {
-		if session.IsLatest(a.ref) {
+		if lookup.IsLatest(a.ref) {
 			return run.Answer{}, loop.ErrNobody
 		}
 		return run.Answer{Yes: true}, nil
+	}
+	if !a.CanAsk() && q.About == run.Strategy && a.await != nil {
+		text, err := a.await(ctx)
+		return answerOf(text, err)
 	}
 	if !a.CanAsk() {
 		return run.Answer{}, loop.ErrNobody
@@ -52,6 +57,10 @@ func (a *asker) line(ctx context.Context, question string) (run.Answer, error) {
 		a.typed = bufio.NewReader(a.In) // shared by all questions, because it reads ahead
 	}
 	text, err := ask.Line(ctx, a.Streams, a.typed, "\n"+term.Clean(a.Secrets.String(question))+"\n> ")
+	return answerOf(text, err)
+}
+
+func answerOf(text string, err error) (run.Answer, error) {
 	if errors.Is(err, ask.ErrNone) || strings.EqualFold(text, "n") || strings.EqualFold(text, "no") {
 		return run.Answer{}, loop.ErrRefused
 	}

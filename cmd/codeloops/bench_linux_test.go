@@ -165,7 +165,7 @@ const rounds = 20
 
 // rounds measures the rounds of a run, without its start and end and without its agents.
 func (m *bench) rounds(path string) time.Duration {
-	own := m.run(1, path, "-n", strconv.Itoa(rounds+1), "task") - m.run(1, path, "-n", "1", "task")
+	own := m.run(1, path, "-n", strconv.Itoa(rounds+1), "--", "task") - m.run(1, path, "-n", "1", "--", "task")
 	for range rounds {
 		own -= m.agents()
 	}
@@ -182,7 +182,7 @@ func (m *bench) agents() time.Duration {
 func BenchmarkOneIteration(b *testing.B) {
 	path, m := program(b), newBench(b)
 	for b.Loop() {
-		m.run(1, path, "-n", "1", "task")
+		m.run(1, path, "-n", "1", "--", "task")
 	}
 	m.report()
 }
@@ -205,9 +205,9 @@ func BenchmarkLargeRound(b *testing.B) {
 // actor turn, in a repository of 10,000 files. It is slow: each count runs both.
 func BenchmarkCandidates(b *testing.B) {
 	path, m := program(b), newBenchOf(b, 10_000)
-	one := m.run(0, path, "-a", "slow", "task")
+	one := m.run(0, path, "-a", "slow", "--", "task")
 	m.git("checkout", "-q", ".")
-	four := m.run(0, path, "-a", "slow", "--best-of", "4", "--jobs", "4", "task")
+	four := m.run(0, path, "-a", "slow", "--best-of", "4", "--jobs", "4", "--", "task")
 	b.ReportMetric(four.Seconds()/one.Seconds(), "four-to-one")
 	b.ReportMetric(float64((four - one).Milliseconds()), "more-ms")
 	b.ReportMetric(0, "ns/op")
@@ -236,7 +236,7 @@ func benchLive(b *testing.B, m *bench, most, least int) {
 	} {
 		b.Run(agent, func(b *testing.B) {
 			m.b = b
-			own := m.onTerminal(most, path, "--yes", "-a", agent, "task") - m.onTerminal(least, path, "--yes", "-a", agent, "task")
+			own := m.onTerminal(most, path, "--yes", "-a", agent, "--", "task") - m.onTerminal(least, path, "--yes", "-a", agent, "--", "task")
 			own -= m.onTerminal(most, "/bin/sh", "-c", script) - m.onTerminal(least, "/bin/sh", "-c", script)
 			b.ReportMetric(100*own.Seconds()/float64(most-least), "%-of-a-core")
 			b.ReportMetric(0, "ns/op")
@@ -265,7 +265,7 @@ func (m *bench) onTerminal(seconds int, argv ...string) time.Duration {
 func BenchmarkFlood(b *testing.B) {
 	path, m := program(b), newBench(b)
 	for b.Loop() {
-		m.run(0, path, "--actor-agent", "flood", "--critic-agent", "flood", "task")
+		m.run(0, path, "--actor-agent", "flood", "--critic-agent", "flood", "--", "task")
 	}
 	m.report()
 }

@@ -9,15 +9,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
 	"codeloops/internal/config"
+	"codeloops/internal/draft"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo"
 	"codeloops/internal/run"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/screen/term"
-	"codeloops/internal/session/sessionview"
+	"codeloops/internal/session/lookup"
 	"codeloops/internal/strategy"
 )
 
@@ -26,11 +25,12 @@ import (
 func addCompletions(a *app, root *cobra.Command) {
 	offers := map[string]cobra.CompletionFunc{
 		"strategy":    offer(strategy.Names()),
-		"outcome":     offer(sessionview.Outcomes()),
-		"sort":        offer(sessionview.Orders()),
+		"outcome":     offer(lookup.Outcomes()),
+		"sort":        offer(lookup.Orders()),
 		"in":          offer([]string{run.LessonsOfUser, run.LessonsOfProject}),
 		"speed":       offer([]string{"1", "2", "5", "max"}),
 		"prompt-name": a.completePrompts,
+		"skill":       a.completeSkills,
 	}
 	for _, name := range []string{"agent", "actor-agent", "critic-agent", "critic-panel", "fallback", "agent-order"} {
 		offers[name] = a.completeAgents
@@ -133,10 +133,17 @@ func (a *app) completeAgents(*cobra.Command, []string, string) ([]cobra.Completi
 // completePrompts offers the named prompts of the repository.
 func (a *app) completePrompts(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 	dir, _ := cmd.Flags().GetString("working-dir") // "" where there is no such flag
-	if r, err := repo.Open(a.Path(dir), a.Environ); err == nil {
-		for _, one := range task.AllNamed(r.WorkTree) {
-			names = append(names, command.Completion(one.Name, one.Title))
-		}
+	for _, one := range draft.In(&a.Host, a.Path(dir)).All() {
+		names = append(names, command.Completion(one.Name, one.Title))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSkills offers the skills of the repository and the user.
+func (a *app) completeSkills(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+	dir, _ := cmd.Flags().GetString("working-dir") // "" where there is no such flag
+	for _, one := range draft.In(&a.Host, a.Path(dir)).Skills() {
+		names = append(names, command.Completion(one.Name, one.Description))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/cli/demo"
 	"codeloops/internal/command"
 	"codeloops/internal/config"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo"
 	"codeloops/internal/run"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/strategy"
@@ -78,7 +78,7 @@ func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep, quic
 		return err
 	}
 	// GIT_DIR and similar variables would point to another repository.
-	a.Environ = stage.Environ(repo.WithoutRepository(a.Environ))
+	a.Environ = stage.Environ(git.WithoutRepository(a.Environ))
 	if err := stage.Set(ctx, a.Environ, name, a.ErrTTY && a.Getenv("CI") == "" && !quick); err != nil {
 		return fmt.Errorf("set up the demonstration: %w", err)
 	}

@@ -43,7 +43,7 @@ func TestDiffApplies(t *testing.T) {
 			}
 			s.plant("end", tree)
 
-			if out, err := s.codeloops("task").CombinedOutput(); err != nil {
+			if out, err := s.codeloops("--", "task").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			show := s.codeloops()

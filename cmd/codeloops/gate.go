@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"codeloops/internal/config"
 	"codeloops/internal/gate"
 	"codeloops/internal/loop"
+	"codeloops/internal/proc"
 	"codeloops/internal/run"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
@@ -168,12 +169,7 @@ func lastTask(a *app, dir string) (string, error) {
 }
 
 // answer answers one event of an agent's hook. Whatever goes wrong, it ends with 0 and, if it must, a decision.
-func (o *gateOptions) answer(ctx context.Context, a *app) (err error) {
-	defer func() {
-		if bug := recover(); bug != nil { // it would end with 2, which agents take for a decision
-			err = fmt.Errorf("codeloops has a bug: %v", bug)
-		}
-	}()
+func (o *gateOptions) answer(ctx context.Context, a *app) error {
 	if o.hook != gate.Claude && o.hook != gate.Codex {
 		return hint.Errorf("name one of "+gate.Claude+", "+gate.Codex, "no hook of the agent %q is known", o.hook)
 	}
@@ -182,14 +178,10 @@ func (o *gateOptions) answer(ctx context.Context, a *app) (err error) {
 	if a.InTurn() {
 		return nil // of a run, which has a critic of its own
 	}
-	reply, err := h.Answer(ctx, a.In)
-	if refused, is := errors.AsType[*gate.RefusedError](err); is {
-		return refused
+	if reply := h.Answer(ctx, a.In); reply != nil {
+		return a.JSON(reply)
 	}
-	if reply == nil {
-		return nil
-	}
-	return a.JSON(reply)
+	return nil
 }
 
 // isHook recognizes the command line of a hook, also one that does not parse.
@@ -197,13 +189,16 @@ func isHook(args []string) bool {
 	return len(args) > 1 && args[0] == "gate" && slices.ContainsFunc(args, func(arg string) bool { return arg == "--hook" || strings.HasPrefix(arg, "--hook=") })
 }
 
+// bugsAreCrashes has a bug of ours, in whichever goroutine, end this process by a signal. Agents tell their user then that
+// the hook has failed; an exit code of 2, as Go's own, they take for a decision.
+func bugsAreCrashes() {
+	debug.SetTraceback("crash")
+	proc.LeaveNoCore() // it would lie in the user's repository
+}
+
 // letGo answers a hook that went wrong before it had an answer, as by a flag that does not exist. An exit code of 2, as of
 // other commands, would keep the agent from stopping.
 func (a *app) letGo(err error) int {
-	if _, meant := errors.AsType[*gate.RefusedError](err); meant {
-		a.Report(err)
-		return command.ExitError
-	}
 	_ = a.JSON((&gate.Hook{}).Unsure(err)) // there is nowhere else to say it
 	return command.ExitDone
 }

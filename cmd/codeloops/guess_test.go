@@ -19,7 +19,7 @@ func TestGuessed(t *testing.T) {
 		"codeloops stats": "sessions stats", "vresion": "version", "docter": "doctor", "comfig show": "config show",
 		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "resum": "resume",
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
-		"search": "sessions search", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue lst": "queue list", "queues": "queue", "-": "",
+		"search": "sessions list", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue lst": "queue list", "queues": "queue", "-": "",
 		"runn": "run", "runs": "sessions list",
 	} {
 		if g, ok := guess.Find(known(root), strings.Fields(line)); !ok || g.Command != want {

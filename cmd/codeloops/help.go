@@ -17,7 +17,6 @@ import (
 	"codeloops/internal/command"
 	"codeloops/internal/config"
 	"codeloops/internal/proc"
-	"codeloops/internal/run"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -33,11 +32,15 @@ type topic struct {
 func topics() []topic {
 	return []topic{
 		{"agents", "supported agents, how one is chosen, limits, your own", "docs/adding-agents.md", ""},
+		{"ci", "jobs of GitHub and GitLab: the action, the component, forks, two jobs", "docs/ci.md", ""},
 		{"config", "every key of the configuration with its default", "codeloops.toml.example", ""},
 		{"decisions", "how a critic's reply is read, and when a run is done", "docs/policy.md", ""},
+		{"eval", "whether the critic pays, on your own history, and which configuration solves more", "docs/eval.md", ""},
 		{"exit-codes", "how a run ends, with exit codes and stop reasons", "docs/ends.md", "What ends a run"},
 		{"hooks", "the critic as a hook of Claude Code and Codex: codeloops gate", "docs/gate.md", ""},
 		{"limits", "what an actor may change, and what codeloops cannot see or guarantee", "docs/limits.md", ""},
+		{"notices", "commands of yours that a run calls: desktop, Slack, e-mail, ntfy", "docs/notices.md", ""},
+		{"pr", "from a run to a commit, a pull request, and its reviews", "docs/pr.md", ""},
 		{"prompts", "how to write a task that a critic can judge", "docs/prompts.md", ""},
 		{"queue-sources", "where the tasks of a queue can come from", "docs/queue-sources.md", ""},
 		{"reviews", "panels of critics, approval by score, structured critiques", "docs/reviews.md", ""},
@@ -47,6 +50,7 @@ func topics() []topic {
 		{"strategies", "the ways to drive agents", "docs/strategies.md", ""},
 		{"templates", "your own wording for the agents' prompts", "docs/templates.md", ""},
 		{"troubleshooting", "what you see, why, and what to do", "docs/troubleshooting.md", ""},
+		{"verify", "a statement of what a run was judged by, and how others check it", "docs/verify.md", ""},
 	}
 }
 
@@ -180,12 +184,9 @@ func (a *app) showHelp(ctx context.Context, noPager bool, of *cobra.Command) err
 // tellDefaults shows the configuration's defaults in the help of a run's flags, which have none
 // themselves.
 func tellDefaults(cmd *cobra.Command) {
-	rows := config.Flags()
-	defaults := run.Defaults()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		i := slices.IndexFunc(rows, func(k config.Key) bool { return k.Flag == f.Name && k.Usage() == f.Usage })
-		if is, ok := defaults[f.Name]; ok && i >= 0 {
-			f.DefValue = is
+		if k, ok := config.FlagOf(f.Name); ok && k.Usage() == f.Usage && k.DefaultText() != "" {
+			f.DefValue = k.DefaultText()
 		}
 	})
 }

@@ -148,42 +148,21 @@ step = [{ run = "if test -e ../hold-critic; then touch ../critic; sh -c 'sleep 3
 say = "DECISION: CONTINUE\nFEEDBACK: more"
 `
 
-// filters makes git pass the actor's work through a filter. While the filter is to block, it does
-// not end and starts another process in its own session.
-func (s *stage) filters() {
-	s.t.Helper()
-	s.write("filter", strings.ReplaceAll(`#!/bin/sh
-if test -e ../hold-capture; then
-	setsid sh -c 'sleep 300; true' WORD >/dev/null 2>&1 &
-	touch ../capture
-	sh -c 'sleep 300; true' WORD
-fi
-exec cat
-`, "WORD", s.word))
-	if err := os.Chmod(filepath.Join(s.dir, "filter"), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	s.write("work/.git/info/attributes", "a.txt filter=slow\n")
-	s.write("work/.git/config", "[core]\nrepositoryformatversion = 0\n[filter \"slow\"]\nclean = ../filter\n")
-}
-
-// TestKilledInEachPhase kills codeloops with SIGKILL during an agent's turn, during a check, and
-// during a filter that git has started for a capture.
+// TestKilledInEachPhase kills codeloops with SIGKILL during an agent's turn and during a check. A capture starts
+// nothing that could last.
 func TestKilledInEachPhase(t *testing.T) {
 	t.Parallel()
 	for phase, want := range map[string]loop.State{
-		"actor":   loop.ActorExecuting,
-		"capture": loop.CapturingDiff,
-		"check":   loop.Verifying,
-		"critic":  loop.CriticEvaluating,
+		"actor":  loop.ActorExecuting,
+		"check":  loop.Verifying,
+		"critic": loop.CriticEvaluating,
 	} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, phases)
-			s.filters()
 			s.write("hold-"+phase, "")
 			cmd := s.codeloops("-n", "3", "--check",
-				"if test -e ../hold-check; then touch ../check; sh -c 'sleep 300; true' "+s.word+"; fi", "task")
+				"if test -e ../hold-check; then touch ../check; sh -c 'sleep 300; true' "+s.word+"; fi", "--", "task")
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +182,7 @@ func TestKilledInEachPhase(t *testing.T) {
 			if err := os.Remove(filepath.Join(s.dir, "hold-"+phase)); err != nil {
 				t.Fatal(err)
 			}
-			again := s.codeloops("-n", "1", "--session-dir", filepath.Join(s.dir, "again"), "task")
+			again := s.codeloops("-n", "1", "--session-dir", filepath.Join(s.dir, "again"), "--", "task")
 			if out, err := again.CombinedOutput(); again.ProcessState.ExitCode() != command.ExitLimit {
 				t.Errorf("the next run: %v\n%s", err, out)
 			}
@@ -226,7 +205,7 @@ func TestKilledAnywhere(t *testing.T) {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, phases)
-			cmd := s.codeloops("-n", "0", "--check", "true", "task")
+			cmd := s.codeloops("-n", "0", "--check", "true", "--", "task")
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +229,7 @@ func TestStopsWhenNobodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	cmd := s.codeloops("-v", "task")
+	cmd := s.codeloops("-v", "--", "task")
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

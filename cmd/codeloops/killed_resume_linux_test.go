@@ -63,7 +63,7 @@ func newLedger(t *testing.T) *ledger {
 func (l *ledger) start(resume bool) *exec.Cmd {
 	l.t.Helper()
 	check := "if test -e ../hold-check; then touch ../check; sh -c 'sleep 300; true' " + l.word + "; fi"
-	cmd := l.codeloops("-n", "4", "--check", check, "task")
+	cmd := l.codeloops("-n", "4", "--check", check, "--", "task")
 	if resume {
 		self := cmd.Args[0]
 		cmd.Args = []string{self, "resume", "--agent", "scripted", "--script", "../scenario.toml", "--check", check}
@@ -91,7 +91,7 @@ func (l *ledger) kill(cmd *exec.Cmd) {
 			l.t.Errorf("one kill cut %d turns of the %s", more, role)
 		}
 	}
-	for _, name := range []string{"actor", "capture", "check", "critic"} {
+	for _, name := range []string{"actor", "check", "critic"} {
 		_ = os.Remove(filepath.Join(l.dir, "hold-"+name))
 	}
 }
@@ -211,7 +211,7 @@ func TestPaidOnce(t *testing.T) {
 			l.settle()
 		})
 	}
-	for _, name := range []string{"actor", "capture", "check", "critic"} {
+	for _, name := range []string{"actor", "check", "critic"} {
 		t.Run("in the middle: "+name, func(t *testing.T) {
 			t.Parallel()
 			l := newLedger(t)

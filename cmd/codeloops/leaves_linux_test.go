@@ -29,9 +29,9 @@ func (p project) deed(t *testing.T, n int) string {
 	return p.does[n]
 }
 
-// projects are of twelve languages, five ways to build and test each. What few machines have is not run: the shell
+// eachProject returns projects of twelve languages, five ways to build and test each. What few machines have is not run: the shell
 // leaves what it leaves.
-func projects() map[string]project {
+func eachProject() map[string]project {
 	const made = "mkdir -p %s && echo x >%s"
 	leaves := func(files ...string) (all string) {
 		var joined strings.Builder
@@ -90,7 +90,7 @@ func projects() map[string]project {
 func TestLongLeaves(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for name, p := range projects() {
+	for name, p := range eachProject() {
 		for i := range p.does {
 			n++
 			for variant := range 4 {

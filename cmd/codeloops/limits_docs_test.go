@@ -31,8 +31,8 @@ func TestLimitsDocs(t *testing.T) {
 		defaults[key] = value
 	}
 	want := []string{
-		limits.RuleAllowPaths, limits.RuleDenyPaths, limits.RuleDenyPhrases, limits.RuleMaxFiles, limits.RuleMaxLines, limits.RuleMaxBytes,
-		limits.RuleMaxGrowth, limits.RuleMinSimilarity, limits.RuleNoDependencies, limits.RuleTamper,
+		"allow_paths", "deny_paths", "deny_phrases", "max_files", "max_lines", "max_bytes",
+		"no_new_dependencies", limits.RuleTamper,
 	}
 	var got []string
 	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| `(policy\\.\\w+)` \\| `([^`]*)`.*\\| `([\\w:]+)` \\| (\\d) \\|$")

@@ -5,6 +5,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 	"time"
 
 	"codeloops/internal/command"
@@ -17,6 +18,7 @@ func main() {
 	if proc.Keep() {
 		return
 	}
+	debug.SetGCPercent(50) // the memory is for agents, and a log may have 1 GB
 	a := &app{Console: &command.Console{
 		Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
 		Host:    host.Host{Environ: os.Environ(), Now: time.Now},

@@ -24,6 +24,7 @@ import (
 	"codeloops/internal/agent/scripted"
 	"codeloops/internal/command"
 	"codeloops/internal/config/host"
+	"codeloops/internal/forge/forgetest"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue/hub/hubtest"
 	"codeloops/internal/screen/term"
@@ -44,6 +45,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	play := func() {
+		if path := os.Getenv(bugAt); path != "" {
+			go panicOnce(path)
+		}
 		os.Exit((&app{board: leases(), Console: &command.Console{
 			Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
 			Host:    host.Host{Environ: os.Environ(), Now: hitClock()},
@@ -61,6 +65,18 @@ func TestMain(m *testing.M) {
 		commands[name] = fakeAgent
 	}
 	testscript.Main(tests{m}, commands)
+}
+
+// bugAt names a variable with the path of a file: once it is there, a goroutine of codeloops panics.
+const bugAt = "CODELOOPS_TEST_BUG_AT"
+
+func panicOnce(path string) {
+	for {
+		if _, err := os.Stat(path); err == nil {
+			panic("a bug")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // tests keep the scripts' files until the end: ext4 creates files slowly while others are being
@@ -196,6 +212,7 @@ func scripts() testscript.Params {
 			"signals": cmdSignals,
 			"matches": cmdMatches,
 			"nats":    cmdNATS,
+			"forge":   cmdForge,
 		},
 	}
 }
@@ -222,6 +239,63 @@ func cmdNATS(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("NATS", s.URL)
 	ts.Setenv("CODELOOPS_QUEUE_CA", s.CA)
 }
+
+// cmdForge starts a server that behaves as GitHub and GitLab do, or has something happen there. $FORGE is its address; the
+// token of its user is "secret-token".
+func cmdForge(ts *testscript.TestScript, neg bool, args []string) {
+	number := func(text string) int {
+		n, err := strconv.Atoi(text)
+		ts.Check(err)
+		return n
+	}
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: forge WHAT [ARG ...]")
+	}
+	key := ts.Getenv("WORK")
+	if args[0] == "start" {
+		dir := filepath.Join(ts.Getenv("WORK"), "forge")
+		s := forgetest.New(dir, "secret-token")
+		ts.Defer(s.Close)
+		forges.Store(key, s)
+		ts.Setenv("FORGE", s.URL)
+		for _, path := range args[1:] {
+			_, err := s.Add(path)
+			ts.Check(err)
+		}
+		return
+	}
+	found, ok := forges.Load(key)
+	if !ok {
+		ts.Fatalf("forge start comes first")
+	}
+	s := found.(*forgetest.Server)
+	switch what, args := args[0], args[1:]; what {
+	case "state":
+		s.SetState(number(args[0]), args[1])
+	case "body":
+		s.SetBody(number(args[0]), args[1])
+	case "fail": // METHOD STATUS [BODY [NAME=VALUE ...]]
+		headers, body := map[string]string{}, ""
+		if len(args) > 2 {
+			body = args[2]
+			for _, h := range args[3:] {
+				name, value, _ := strings.Cut(h, "=")
+				headers[name] = value
+			}
+		}
+		s.Fail(args[0], number(args[1]), body, headers)
+	case "say": // NUMBER KIND AUTHOR RIGHTS PATH LINE TEXT
+		s.Say(number(args[0]), args[1], args[2], args[3], args[4], number(args[5]), args[6])
+	case "check": // REPO NAME CONCLUSION OUTPUT [broken]
+		s.Check(args[0], args[1], args[2], args[3], len(args) > 4)
+	case "dump":
+		ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(s.Dump()), 0o600))
+	default:
+		ts.Fatalf("forge cannot %s", what)
+	}
+}
+
+var forges sync.Map // the servers of the scripts, by their directories
 
 // cmdRepo turns a directory into a git repository and commits its files.
 func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -29,6 +30,8 @@ if [ "$CODELOOPS_ROLE" = actor ]; then
 	until [ -e "$STAGE/go.$CODELOOPS_ITERATION" ]; do sleep 0.02; done
 	echo "round $CODELOOPS_ITERATION" >>done.txt
 	echo "I did it"
+elif [ "$CODELOOPS_ROLE" = planner ]; then
+	printf 'PLAN:\n1. make it\n'
 elif [ "$CODELOOPS_ITERATION" = 1 ] && ! [ -e "$STAGE/approve" ]; then
 	printf 'DECISION: CONTINUE\nFEEDBACK: once more\n'
 else
@@ -53,7 +56,8 @@ func newMCPStage(t *testing.T) *mcpStage {
 	s := &mcpStage{T: t, dir: dir, root: filepath.Join(dir, "work")}
 	home := filepath.Join(dir, "home")
 	s.put("agent", mcpAgent)
-	s.put("home/config/codeloops/config.toml", "agent = \"own\"\nmax_iterations = 5\n[agents.own]\ncommand = [\"sh\", \""+filepath.Join(dir, "agent")+"\"]\n")
+	s.put("home/config/codeloops/config.toml", "agent = \"own\"\nmax_iterations = 5\n[agents.own]\ncommand = [\"sh\", \""+filepath.Join(dir, "agent")+"\"]\n"+
+		"[agents.spent]\noutput = \"claude-stream-json\"\ncommand = [\"sh\", \""+filepath.Join(dir, "spent")+"\"]\n")
 	s.put("work/sub/README", "hello\n")
 	s.env = append(gittest.Environ(home), "XDG_DATA_HOME="+filepath.Join(home, "data"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 		"STAGE="+dir, "NO_COLOR=1", "GIT_TEST_FSYNC=0", "GORACE=atexit_sleep_ms=0", "API_TOKEN=sesame-open-wide", playCodeloops+"=1")
@@ -212,9 +216,9 @@ func TestMCPRun(t *testing.T) {
 		t.Errorf("running: %v", got)
 	}
 	start := time.Now()
-	c.has("run_wait", map[string]any{"seconds": 0.5}, map[string]any{"running": true, "session": id, "now": "1/4 actor"})
+	c.has("run_wait", map[string]any{"seconds": 0.5}, map[string]any{"running": true, "session": id, "now": "iteration 1 of 4 · actor"})
 	c.mu.Lock()
-	if time.Since(start) < 500*time.Millisecond || len(c.told) == 0 || !strings.Contains(c.told[0], "1/4 actor") {
+	if time.Since(start) < 500*time.Millisecond || len(c.told) == 0 || !strings.Contains(c.told[0], "iteration 1 of 4 · actor") {
 		t.Errorf("after %v told %q", time.Since(start), c.told)
 	}
 	c.mu.Unlock()
@@ -516,7 +520,7 @@ func TestMCPTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.raw()
-	if at := c.ask("tasks/get", map[string]any{"taskId": id}); at["status"] != "working" || !strings.Contains(at["statusMessage"].(string), "1/5 actor") || at["resultType"] != "complete" {
+	if at := c.ask("tasks/get", map[string]any{"taskId": id}); at["status"] != "working" || !strings.Contains(at["statusMessage"].(string), "iteration 1 of 5 · actor") || at["resultType"] != "complete" {
 		t.Errorf("%v", at)
 	}
 	s.put("go.1", "")
@@ -568,6 +572,123 @@ func TestMCPTaskCancelled(t *testing.T) {
 	}
 }
 
+// TestMCPTaskAsks: a task asks the user through its client, for a plan and for a limit that is used up, and goes on with the answer.
+func TestMCPTaskAsks(t *testing.T) {
+	t.Parallel()
+	s := newMCPStage(t)
+	s.put("go.1", "")
+	s.put("go.2", "")
+	c := s.raw()
+
+	id := c.begin(map[string]any{"strategy": "plan-and-execute", "approve_plan": true})
+	if at := c.awaitQuestion(id, "answer"); !strings.Contains(at, "1. make it") {
+		t.Error(at)
+	}
+	if out, err := s.command("status").Output(); err != nil || !strings.Contains(string(out), "asks: The plan:") {
+		t.Errorf("status: %s, %v", out, err)
+	}
+	c.answer(id, "answer", "accept", map[string]any{"answer": "+1 look first"})
+	s.await("the changed plan", func() bool { return strings.Contains(c.awaitQuestion(id, "answer"), "2. make it") })
+	c.answer(id, "answer", "decline", nil)
+	c.awaitEnd(id, "cancelled")
+
+	id = c.begin(map[string]any{"max_iterations": 1})
+	c.awaitQuestion(id, "raise")
+	c.answer(id, "raise", "accept", map[string]any{"max_iterations": 3})
+	if verdict := c.awaitEnd(id, "completed"); verdict["outcome"] != "success" || verdict["iterations"] != 2.0 {
+		t.Errorf("%v", verdict)
+	}
+
+	id = c.begin(map[string]any{"max_iterations": 1, "strategy": "actor-critic"})
+	c.awaitQuestion(id, "raise")
+	c.answer(id, "raise", "decline", nil)
+	c.awaitEnd(id, "completed")
+}
+
+// TestMCPTaskSwitches: while an agent waits for a limit of its service, its task asks whether another one shall take over.
+func TestMCPTaskSwitches(t *testing.T) {
+	t.Parallel()
+	s := newMCPStage(t)
+	s.put("go.1", "")
+	s.put("go.2", "")
+	s.put("spent", fmt.Sprintf(`cat >/dev/null
+echo '{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":%d}}'
+echo '{"type":"result","is_error":true,"api_error_status":429,"result":"limit"}'
+exit 1
+`, time.Now().Add(2*time.Hour).Unix()))
+	s.put("bin/crush", "#!/bin/sh\n"+mcpAgent)
+	if err := os.Chmod(filepath.Join(s.dir, "bin", "crush"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "PATH="+filepath.Join(s.dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"), "ANTHROPIC_API_KEY=sesame-open-more")
+	c := s.raw()
+
+	id := c.begin(map[string]any{"agent": "spent"})
+	if at := c.awaitQuestion(id, "agent"); !strings.Contains(at, "The actor spent has reached a limit of its service") {
+		t.Error(at)
+	}
+	c.answer(id, "agent", "accept", map[string]any{"agent": "wait"})
+	if at := c.ask("tasks/get", map[string]any{"taskId": id}); at["status"] != "working" {
+		t.Errorf("after it was told to wait: %v", at)
+	}
+	if at := c.ask("tasks/cancel", map[string]any{"taskId": id}); at["resultType"] != "complete" {
+		t.Errorf("%v", at)
+	}
+	c.awaitEnd(id, "cancelled")
+
+	id = c.begin(map[string]any{"agent": "spent"})
+	c.awaitQuestion(id, "agent")
+	c.answer(id, "agent", "accept", map[string]any{"agent": "crush"})
+	if verdict := c.awaitEnd(id, "completed"); verdict["outcome"] != "success" {
+		t.Errorf("%v", verdict)
+	}
+}
+
+// begin starts a run as a task.
+func (c *rawClient) begin(args map[string]any) (id any) {
+	c.Helper()
+	args["prompt"] = "make it"
+	return c.ask("tools/call", map[string]any{"name": "run_start", "arguments": args})["taskId"]
+}
+
+// awaitQuestion returns what a task asks.
+func (c *rawClient) awaitQuestion(id any, key string) string {
+	c.Helper()
+	var at map[string]any
+	c.await("the question "+key, func() bool {
+		at = c.ask("tasks/get", map[string]any{"taskId": id})
+		return at["status"] == "input_required"
+	})
+	if q, _ := at["inputRequests"].(map[string]any); q[key] == nil {
+		c.Errorf("it asks %v", at)
+	}
+	message, _ := at["statusMessage"].(string)
+	return message
+}
+
+func (c *rawClient) answer(id any, key, action string, content map[string]any) {
+	c.Helper()
+	if got := c.ask("tasks/update", map[string]any{"taskId": id, "inputResponses": map[string]any{key: map[string]any{"action": action, "content": content}}}); got["resultType"] != "complete" {
+		c.Errorf("%v", got)
+	}
+}
+
+// awaitEnd returns the result of a task.
+func (c *rawClient) awaitEnd(id any, want string) (verdict map[string]any) {
+	c.Helper()
+	var at map[string]any
+	c.await("the end of the task", func() bool {
+		at = c.ask("tasks/get", map[string]any{"taskId": id})
+		return at["status"] != "working" && at["status"] != "input_required"
+	})
+	result, _ := at["result"].(map[string]any)
+	if at["status"] != want || want == "completed" && result == nil {
+		c.Errorf("%v, want %s", at, want)
+	}
+	verdict, _ = result["structuredContent"].(map[string]any)
+	return verdict
+}
+
 // A rawClient speaks JSON-RPC line by line, as clients of the newest protocol do.
 type rawClient struct {
 	*mcpStage
@@ -605,7 +726,7 @@ func (c *rawClient) ask(method string, params map[string]any) map[string]any {
 	params["_meta"] = map[string]any{
 		"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
 		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "raw", "version": "1"},
-		"io.modelcontextprotocol/clientCapabilities": map[string]any{"extensions": extensions},
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{"extensions": extensions, "elicitation": map[string]any{}},
 	}
 	c.asked++
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.asked, "method": method, "params": params})

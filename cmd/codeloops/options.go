@@ -26,6 +26,7 @@ type runOptions struct {
 
 	dryRun     bool
 	yes        bool
+	waits      bool // for answers of other processes
 	jsonOutput bool
 	logFile    string
 	quiet      bool
@@ -33,6 +34,8 @@ type runOptions struct {
 	edit       bool
 	demo       bool // a demonstration, which cannot be resumed
 	gate       bool // only judge what is there
+	pr         bool // open a pull request with what was approved
+	draft      bool // which is a draft
 }
 
 // addFlags declares the flags of a new run.
@@ -41,12 +44,13 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.StringP("prompt", "p", "", "the task, as a single `text`")
 	f.StringVar(&o.prompt.File, "prompt-file", "", "read the task from `file`; - is standard input")
 	f.StringVar(&o.prompt.Name, "prompt-name", "", "read the task from .codeloops/prompts/`name`.md in the repository")
+	f.StringArrayVar(&o.prompt.Skills, "skill", nil, "name the skill `name` in the task (repeatable; codeloops prompt skills)")
 	f.BoolVarP(&o.edit, "edit", "e", false, "write or edit the task in your editor ($VISUAL, $EDITOR)")
 	f.StringVarP(&o.workingDir, "working-dir", "d", "", "work in `dir` instead of the current directory")
 	o.addRunFlags(f)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before running a very short prompt")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, without running it")
-	manual.Group(config.TopicTask, f, "prompt", "prompt-file", "prompt-name", "edit", "working-dir", "yes", "dry-run")
+	manual.Group(config.TopicTask, f, "prompt", "prompt-file", "prompt-name", "skill", "edit", "working-dir", "yes", "dry-run")
 	manual.Usual(f, "prompt", "prompt-file", "working-dir")
 }
 
@@ -57,11 +61,15 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	for _, k := range config.Flags() {
 		command.AddSetting(f, k)
 	}
+	f.BoolVar(&o.waits, "wait-for-answers", false, "without a terminal, wait for answers that codeloops say, the page or an agent gives")
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object to standard output at the end, and nothing else")
 	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress, only the result")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
-	manual.Group(config.TopicOutput, f, "json-output", "log-file", "quiet", "verbose")
+	f.BoolVar(&o.pr, "pr", false, "open a pull request with what the critic has approved (codeloops help pr)")
+	f.BoolVar(&o.draft, "draft", false, "with --pr: as a draft")
+	manual.Group(config.TopicTask, f, "wait-for-answers")
+	manual.Group(config.TopicOutput, f, "json-output", "log-file", "quiet", "verbose", "pr", "draft")
 }
 
 // run runs the loop with the parsed flags and arguments of a command.
@@ -86,6 +94,9 @@ func (o *runOptions) run(a *app, cmd *cobra.Command, args []string) error {
 
 // takeSettings collects the settings among the flags.
 func (o *runOptions) takeSettings(flags *pflag.FlagSet) (err error) {
+	if o.draft && !o.pr {
+		return hint.Errorf("add --pr", "--draft needs --pr")
+	}
 	o.settings, err = run.NewSettings(command.Given(flags))
 	return err
 }

@@ -19,11 +19,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"codeloops/internal/command"
+	"codeloops/internal/config/host"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git/gittest"
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/hub/hubtest"
+	"codeloops/internal/queue/play"
+	"codeloops/internal/redact"
 )
 
 // A queueStage is a user's repository with a hub and workers, separate processes that talk over
@@ -251,6 +254,31 @@ func freePort(t *testing.T) string {
 func (s *queueStage) worker(n int) *exec.Cmd {
 	s.Helper()
 	return s.start(s.homeOf(n), fmt.Sprintf("worker-%d.log", n), "work")
+}
+
+// attend has somebody answer workers elsewhere at the home of the repository, as our own hub does there; end ends that.
+func (s *queueStage) attend(on *board.Board) (end func()) {
+	s.Helper()
+	if s.nats == nil {
+		return func() {}
+	}
+	environ := s.in(s.dir)
+	conn, err := s.home.Reach(s.way)
+	if err != nil {
+		s.Fatal(err)
+	}
+	p := &play.Player{
+		Host: &host.Host{Environ: environ, Dir: s.Root, Now: time.Now, Secrets: redact.New(environ)}, Home: s.home, Starter: s.Starter,
+		Board: on, Conn: conn.Conn, Tell: func(task, sentence string) { s.Log(task, sentence) },
+	}
+	answers, err := p.Answer(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	return func() {
+		answers()
+		conn.Conn.Close()
+	}
 }
 
 // kill kills a process with SIGKILL.

@@ -20,7 +20,7 @@ func TestQuit(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, phases)
 			s.write("hold-"+phase, "")
-			cmd := s.codeloops("-n", "1", "task")
+			cmd := s.codeloops("-n", "1", "--", "task")
 			var shown bytes.Buffer
 			cmd.Stderr = &shown
 			if err := cmd.Start(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
+	"codeloops/internal/command/sessions"
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
@@ -21,6 +22,7 @@ type resumeOptions struct {
 	acceptRules bool
 	say         string // for the actor
 	all         bool   // --all: sessions of any directory
+	here        bool   // --here: the session is in a file
 }
 
 func newResumeCmd(a *app) *cobra.Command {
@@ -43,13 +45,21 @@ command line still apply unless flags override them (--check true is a check
 that always passes). Rules that files or variables have weakened since then are
 named and rejected until a flag sets them or --accept-rules accepts them.
 
+With --here the argument is a file that codeloops sessions export -o FILE.bundle
+has written, on this machine or another: its log is stored, the files of this work
+tree are put to what they were at the end of the session (codeloops sessions restore
+--undo brings yours back), and the session goes on here. The repository must have
+the commit that the session began at. No command is taken from such a log: give
+--check and the like again.
+
 The actor is told the words in its next turn, for instance an answer to a
 question that it asked; they are logged. If the first argument contains a blank,
 all arguments are words; otherwise it is the ID, and the rest are words. If the
 work is judged first and found done, the words are not used, and you are told.`,
 		Example: `  codeloops resume
   codeloops resume "use library B"
-  codeloops resume -n 20 2026-01-27T15-30`,
+  codeloops resume -n 20 2026-01-27T15-30
+  codeloops resume session.bundle --here --check "go test ./..."`,
 		Args: refAndWords,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 { // words
@@ -68,10 +78,11 @@ work is judged first and found done, the words are not used, and you are told.`,
 	}
 	o.addRunFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.all, "all", false, "without an ID, or with \"latest\": consider the sessions of all directories")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before continuing in another work tree")
+	cmd.Flags().BoolVar(&o.here, "here", false, "take up a session from a file, in the current work tree")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before continuing in another work tree, or putting files back")
 	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "continue although the work tree has changed since the session ended")
 	cmd.Flags().BoolVar(&o.acceptRules, "accept-rules", false, "continue under the current rules, although they are weaker than the session's")
-	manual.Group(config.TopicSession, cmd.Flags(), "all", "yes", "accept-changes", "accept-rules")
+	manual.Group(config.TopicSession, cmd.Flags(), "all", "here", "yes", "accept-changes", "accept-rules")
 	manual.Usual(cmd.Flags(), "accept-changes", "accept-rules")
 	return cmd
 }
@@ -92,6 +103,9 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 		return err
 	}
 	defer r.plan.Close() //nolint:errcheck // write errors have been reported
+	if err := r.aim(ctx); err != nil {
+		return err
+	}
 	return r.run(ctx)
 }
 
@@ -115,7 +129,7 @@ func toCarryOn(ctx context.Context, a *app, o *resumeOptions, ref string) (was r
 	was = run.Earlier{AcceptChanges: o.accept, AcceptRules: o.acceptRules}
 	l := a.Logs()
 	l.All = o.all
-	l.Dir, _ = o.settings.Values()["session_dir"].(string)
+	l.Dir, _ = o.settings.Said("session-dir")
 	cfg, err := l.Config()
 	if err != nil {
 		return was, err
@@ -125,7 +139,11 @@ func toCarryOn(ctx context.Context, a *app, o *resumeOptions, ref string) (was r
 	}
 	was.Trusted = cfg.Origin("session_dir").Layer != config.Project
 	store, err := session.NewStore(was.Logs)
-	if err == nil {
+	switch {
+	case err != nil:
+	case o.here:
+		was.ID, err = (&sessions.Restorer{Console: a.Console}).TakeUp(ctx, store, ref, o.yes)
+	default:
 		was.ID, err = toResume(ctx, l, store, ref)
 	}
 	return was, err

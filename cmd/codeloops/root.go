@@ -1,16 +1,16 @@
 package main
 
 import (
-	"fmt"
-	"runtime"
-
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/guess"
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
+	"codeloops/internal/command/evals"
 	"codeloops/internal/command/lessons"
 	"codeloops/internal/command/mcpserver"
+	"codeloops/internal/command/projects"
+	"codeloops/internal/command/prompts"
 	"codeloops/internal/command/sessions"
 	"codeloops/internal/command/settings"
 	"codeloops/internal/command/steering"
@@ -46,7 +46,7 @@ runs here, or the last session, and what to do next.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if showVersion {
-				return printVersion(a)
+				return about().print(a, false)
 			}
 			if g, ok := guess.Find(known(cmd.Root()), args); ok && cmd.ArgsLenAtDash() != 0 {
 				return g.Refusal()
@@ -73,11 +73,11 @@ runs here, or the last session, and what to do next.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newGateCmd(a), mcpserver.New(a.Console), newDemoCmd(a)}},
+		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), prompts.New(a.Console), newGateCmd(a), mcpserver.New(a.Console), newDemoCmd(a)}},
 		{"Many tasks", queue.Commands()},
 		{"The last run", sessions.LastRun(restorer)},
 		{"Watch and steer", append(steering.Commands(a.Console), newUICmd(a))},
-		{"Look back", append(sessions.Commands(restorer), lessons.New(a.Console))},
+		{"Look back", append(sessions.Commands(restorer), projects.New(a.Console), evals.New(a.Console, queue.Trials), lessons.New(a.Console))},
 		{"Set up", settings.Commands(a.Console)},
 	} {
 		root.AddGroup(&cobra.Group{ID: part.title, Title: part.title})
@@ -86,7 +86,7 @@ runs here, or the last session, and what to do next.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newManCmd(a), newVersionCmd(a), newScriptedAgentCmd(a))
+	root.AddCommand(newManCmd(a), newVersionCmd(a), newCICmd(a), newScriptedAgentCmd(a))
 	a.teach(root)
 	addCompletions(a, root)
 	visit(root, wantValues)
@@ -134,21 +134,4 @@ func known(cmd *cobra.Command) guess.Command {
 		}
 	}
 	return c
-}
-
-func newVersionCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:         "version",
-		Annotations: command.Exits("the version was printed", ""),
-		Example:     `  codeloops version`,
-		Short:       "Print the version",
-		Args:        command.NoArgs,
-		RunE:        func(*cobra.Command, []string) error { return printVersion(a) },
-	}
-}
-
-// printVersion prints the version, the Go version and the platform.
-func printVersion(a *app) error {
-	_, err := fmt.Fprintf(a.Out, "codeloops %s (%s, %s/%s)\n", command.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
 }

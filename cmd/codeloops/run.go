@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/cli/problem"
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
+	"codeloops/internal/draft"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo"
 	"codeloops/internal/run"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/ci"
@@ -33,6 +33,7 @@ type runCommand struct {
 	prompt string
 	from   string         // where the prompt came from, for messages
 	keys   *live.Keyboard // nil: nothing is drawn
+	asked  *asked         // nil: no pull request is to be opened
 	job    *ci.Log
 
 	debug    *debuglog.Log // nil: there is none
@@ -56,6 +57,9 @@ func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
 	if err := r.confirm(ctx); err != nil {
 		return err
 	}
+	if err := r.aim(ctx); err != nil {
+		return err
+	}
 	r.introduce()
 	return r.run(ctx)
 }
@@ -67,9 +71,7 @@ func (r *runCommand) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if repository, err := repo.Open(dir, a.Environ); err == nil { // otherwise there are no named prompts
-		r.opts.prompt.Root = repository.WorkTree
-	}
+	r.opts.prompt.Prompts = draft.In(&a.Host, dir)
 	waiting := func() { fmt.Fprintln(a.Err, "waiting for the prompt") } //nolint:errcheck // a courtesy
 	if !r.opts.edit || !r.opts.prompt.None() {                          // otherwise the editor starts empty
 		if r.prompt, r.from, err = r.opts.prompt.Await(ctx, dir, a.In, waiting); err != nil {
@@ -79,9 +81,9 @@ func (r *runCommand) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	var draft editor.Draft
+	var edited editor.Draft
 	if r.opts.edit {
-		if draft, err = r.write(ctx); err != nil {
+		if edited, err = r.write(ctx); err != nil {
 			return err
 		}
 	}
@@ -90,9 +92,9 @@ func (r *runCommand) prepare(ctx context.Context) (err error) {
 	switch {
 	case !r.opts.edit:
 	case err == nil:
-		draft.Drop()
+		edited.Drop()
 	default:
-		a.Tell("your text is kept in " + draft.File)
+		a.Tell("your text is kept in " + edited.File)
 	}
 	return err
 }
@@ -101,16 +103,21 @@ func (r *runCommand) prepare(ctx context.Context) (err error) {
 func (r *runCommand) write(ctx context.Context) (editor.Draft, error) {
 	a := r.app
 	e := editor.Editor{Streams: a.Streams, Host: &a.Host}
-	draft, err := e.Edit(ctx, r.prompt, howToAsk)
+	edited, err := e.Edit(ctx, r.prompt, howToAsk)
 	if err != nil {
-		return draft, err
+		return edited, err
 	}
-	r.prompt, r.from = draft.Text, "the editor"
-	if err := task.Check(r.prompt, "your text"); err != nil {
-		draft.Drop()
-		return draft, err
+	r.prompt, r.from = edited.Text, "the editor"
+	text, err := r.prompt, task.Check(r.prompt, "your text")
+	if err == nil && r.opts.prompt.None() { // otherwise they are in the text already
+		text, err = r.opts.prompt.Equipped(text, "your text")
 	}
-	return draft, nil
+	if err != nil {
+		edited.Drop()
+		return edited, err
+	}
+	r.prompt = text
+	return edited, nil
 }
 
 // howToAsk is shown below the text in the editor.
@@ -124,11 +131,14 @@ codeloops help prompts says more.`
 func (r *runCommand) options(ref string) run.Options {
 	a := r.app
 	asks := &asker{Console: a.Console, ref: ref, yes: r.opts.yes, lend: r.lend}
+	if r.opts.waits {
+		asks.await = func(ctx context.Context) (string, error) { return r.plan.Control().Ask(ctx) }
+	}
 	return run.Options{
 		Host: &a.Host, Version: command.Version(), Dir: r.opts.workingDir, Settings: r.opts.settings,
 		Outputs: r.outputs(), Dropped: r.dropped,
 		User: run.User{
-			Ask: asks.ask, Alone: !a.CanAsk(), Tell: a.Tell,
+			Ask: asks.ask, Alone: !a.CanAsk() && !r.opts.waits, Tell: a.Tell,
 			Debug: func(sentence string) {
 				if r.debug != nil {
 					r.debug.Say(a.Now(), sentence)
@@ -195,11 +205,15 @@ func (r *runCommand) run(ctx context.Context) error {
 		}
 	}, control.Kill)
 	out, err = r.plan.Run(ctx, shown...)
+	r.report(context.WithoutCancel(ctx))
 	if control.Untold() {
 		r.app.Tell("the actor had no turn after your last words: they are in the log, and part of the task when the session is resumed")
 	}
 	if out.Result == "" {
 		return err
+	}
+	if err == nil && out.Result == loop.Success {
+		err = r.request(ctx)
 	}
 	if r.opts.jsonOutput {
 		if e := r.printResult(out, err); e != nil {
@@ -209,23 +223,29 @@ func (r *runCommand) run(ctx context.Context) error {
 			}
 		}
 	}
-	if err == nil && out.Result == loop.Success {
+	switch {
+	case err == nil && out.Result == loop.Success:
 		return nil
+	case out.Result == loop.Success:
+		out.Result = loop.Failed // the work is done, and not where it was to be
 	}
 	return &command.EndedError{Result: out.Result, Err: err}
 }
 
 // printResult prints the document of --json-output.
 func (r *runCommand) printResult(out loop.Outcome, broke error) error {
-	t := r.plan.Tally()
+	t := r.plan.State()
 	doc := session.Result{
 		Outcome: out, ExitCode: resultCode(out.Result),
 		SessionID: r.plan.ID(), Log: r.plan.Log(),
 		FilesChanged: t.FilesChanged, Insertions: t.Insertions, Deletions: t.Deletions, Musts: t.Musts, Mays: t.Mays,
 		Spent: t.Spent, Last: r.plan.Last(),
 	}
+	if r.asked != nil {
+		doc.Branch, doc.RequestURL = r.asked.done.Head, r.asked.done.URL
+	}
 	if broke != nil {
-		doc.Failure = failure(r.app, broke)
+		doc.Failure, doc.ExitCode = failure(r.app, broke), max(doc.ExitCode, command.ExitError)
 	}
 	_, err := r.app.Out.Write(doc.Encode())
 	return err

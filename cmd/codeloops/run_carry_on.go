@@ -59,7 +59,7 @@ type nextSteps struct {
 
 func (r *runCommand) suggest() *nextSteps {
 	n := &nextSteps{app: r.app, plan: r.plan}
-	_, said := r.opts.settings.Values()["session_dir"]
+	_, said := r.opts.settings.Said("session-dir")
 	if said || r.plan.Dir != r.app.Dir && r.plan.Config.Origin("session_dir").Layer == config.Project {
 		n.elsewhere = []string{"--session-dir", r.plan.Logs}
 	}

@@ -25,14 +25,16 @@ import (
 func (r *runCommand) open(ctx context.Context) (closed func()) {
 	a := r.app
 	r.job = ci.New(ci.Of(r.plan.Config.CI, a.Getenv))
+	r.job.Locate = r.locate
 	a.Err = r.job.Writer(a.Err, render.Format(r.plan.Config.LogFormat) == render.JSON)
 	a.Out = r.job.Writer(a.Out, r.opts.jsonOutput)
 	if r.silent() || render.Format(r.plan.Config.LogFormat) != render.Pretty {
 		return func() {}
 	}
 	cfg := r.plan.Config
+	past := r.plan.State()
 	r.keys, closed = r.app.Live(ctx, live.Options{
-		Root: r.plan.Root(), Past: r.plan.Tally(), Asked: r.plan.Control().Asked,
+		Root: r.plan.Root(), Past: past.Past(), Asked: r.plan.Control().Asked,
 		Limits: live.Limits{Turn: cfg.Actor.Timeout, Whole: cfg.MaxDuration, Cost: cfg.MaxCost, Tokens: int64(cfg.MaxTokens)},
 		Keys:   a.CanAsk(), Title: cfg.Title,
 		Diff: func() (string, error) { return r.plan.Control().Diff(ctx) },
@@ -49,7 +51,7 @@ func (a *app) refuse(o *runOptions, err error) {
 	if _, told := errors.AsType[*command.EndedError](err); err == nil || told {
 		return
 	}
-	setting, said := o.settings.Values()["ci"].(string)
+	setting, said := o.settings.Said("ci")
 	if !said {
 		setting = cmp.Or(a.Getenv("CODELOOPS_CI"), ci.Auto)
 	}
@@ -113,7 +115,8 @@ func (r *runCommand) display() (loop.Sink, error) {
 	o := a.RenderOptions(render.Format(r.plan.Config.LogFormat), r.plan.Log)
 	o.Live = r.keys != nil && a.ErrTTY && !a.Plain
 	o.Asks = a.CanAsk()
-	o.Past, o.Kept, o.Found = r.plan.Tally(), r.plan.Kept(), r.plan.Found()
+	past := r.plan.State()
+	o.Past = past.Past()
 	o.Verbose, o.Quiet, o.After = r.opts.verbose, r.opts.quiet, render.After{Now: r.now, Next: r.next}
 	if !r.opts.demo { // its repository is deleted
 		o.Others = r.others

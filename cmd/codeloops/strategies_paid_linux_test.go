@@ -102,7 +102,7 @@ type scene struct {
 var drivers = map[string]string{
 	strategy.NameReflexion:  "\n[[role.evaluator]]\nsay = \"score: 1.0\"\n",
 	strategy.NameSelfRefine: "\n[[role.critique]]\nsay = \"no issues\"\n",
-	strategy.NameReWOO:      "\n[[role.planner]]\nsay = \"PLAN:\\nE1 = ask: What is it?\\nE2 = ask: Is it {{E1}}?\"\n[[role.informant]]\nsay = \"It is.\"\n",
+	strategy.NameReWOO:      "\n[[role.planner]]\nsay = '" + `{"steps": [{"id": "E1", "tool": "ask", "args": "What is it?"}, {"id": "E2", "tool": "ask", "args": "Is it {{E1}}?"}]}` + "'\n[[role.informant]]\nsay = \"It is.\"\n",
 	strategy.NameDebate:     "\n[[role.debater]]\nsay = \"Do it.\"\n[[role.judge]]\nsay = \"Do it.\"\n",
 	strategy.NamePlan:       "\n[[role.planner]]\nsay = \"PLAN:\\n1. Do it.\"\n[[critic]]\nsay = \"DECISION: DONE\\nSEAL: {seal}\"\n",
 }

@@ -276,7 +276,133 @@ func TestPictures(t *testing.T) {
 			media := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 			do(t, ctx, media, chromedp.EmulateViewport(width, 900), chromedp.Navigate("about:blank"), chromedp.Navigate(address), reads("running"), shot("list"),
 				clicks("a.row .live"), reads("iteration 1 of 10"), shot("running"),
-				chromedp.Navigate(base), reads("Done"), clicks("a.row .warn"), reads("End"), shot("ended"))
+				chromedp.Navigate(base), reads("Done"), clicks("a.row .warn"), reads("End"), shot("ended"),
+				clicks("header a.button[href$=changes]"), reads("evil.html"), turns(`document.querySelector("table.code") !== null`), shot("changes"),
+				chromedp.Navigate(base+"stats"), reads("The last 60 days"), shot("stats"))
 		}
 	}
+}
+
+// commentScenario is a run whose actor gets, in its third turn, what was said about a line of its first one.
+const commentScenario = `
+[[actor]]
+step = [{ write = "a.txt", content = "one\ntwo <b>old</b> three\n" }]
+say = "first"
+[[actor]]
+step = [{ write = "a.txt", content = "one\ntwo <b>new</b> three\n" }, { run = "until [ -e $HOME/go ]; do sleep 0.02; done" }]
+say = "second"
+[[actor]]
+expect = ["has added this to the task", "a.txt:2, ` + "`two <b>old</b> three`" + `: say <i>2</i> here"]
+step = [{ write = "a.txt", content = "one\n2\n" }]
+say = "third"
+[[critic]]
+say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
+[[critic]]
+say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
+[[critic]]
+say = "DECISION: DONE\nSEAL: {seal}"
+`
+
+// TestPageChanges: the change of a session is shown by file, whole and of one iteration, in one column and in two, with the words
+// marked that differ. What is said about a line of it reaches the actor in its next turn.
+func TestPageChanges(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t, 1280, 900)
+	home, work := scriptedHome(t, commentScenario)
+	address, _ := page(t, home, work)
+	base, _, _ := strings.Cut(address, "#")
+	run := exec.Command(os.Args[0], "--yes", "-q", "count in a file")
+	run.Dir, run.Env = work, environOf(home)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = run.Process.Kill() })
+	do(t, ctx, chromedp.Navigate(address), reads("count in a file"), clicks("a.row"), reads("iteration 2 of 10"),
+		chromedp.Click(`header a.button`), reads("a.txt"), reads("two <b>old</b> three"),
+		chromedp.Click(`button[data-n="2"]`), chromedp.SendKeys(`.comment textarea`, "say <i>2</i> here"), chromedp.Click(`.comment button[type=submit]`),
+		reads("told: a.txt:2, `two <b>old</b> three`: say <i>2</i> here"))
+	if err := os.WriteFile(filepath.Join(home, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Wait(); err != nil {
+		t.Fatalf("%v: the actor was not told: %+v", err, steers(t, home))
+	}
+	var href string
+	var marks []string
+	do(t, ctx, chromedp.Navigate(base), reads("Done"), chromedp.Evaluate(`document.querySelector("a.row").href`, &href))
+	do(t, ctx, chromedp.Navigate(href+"/changes?iteration=2&view=split"), reads("new"),
+		chromedp.Evaluate(`[...document.querySelectorAll("mark")].map((m) => m.textContent)`, &marks))
+	if len(marks) != 2 || marks[0] != "old" || marks[1] != "new" {
+		t.Errorf("marked: %q", marks)
+	}
+	do(t, ctx, chromedp.Navigate(href+"/changes"), reads("a.txt"), turns(`document.querySelectorAll("td.w.add").length === 2`))
+	if again := steers(t, home); len(again) != 1 {
+		t.Errorf("said: %+v", again)
+	}
+}
+
+// TestPageManyFiles: of a change of 10,000 files, only those are loaded that come into sight.
+func TestPageManyFiles(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t, 1280, 900)
+	home, work := scriptedHome(t, "[[actor]]\nstep = [{ run = \"mkdir d; cd d; seq 10000 | xargs touch; for i in *; do echo $i >$i; done\" }]\nsay = \"done\"\n[[critic]]\nsay = \"DECISION: DONE\\nSEAL: {seal}\"\n")
+	run := exec.Command(os.Args[0], "--yes", "-q", "make 10,000 files")
+	run.Dir, run.Env = work, environOf(home)
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	address, _ := page(t, home, work)
+	var href string
+	var loaded, files int
+	do(t, ctx, chromedp.Navigate(address), reads("Done"), chromedp.Evaluate(`document.querySelector("a.row").href`, &href))
+	do(t, ctx, chromedp.Navigate(href+"/changes"), turns(`document.querySelectorAll("table.code").length > 0`),
+		turns(`(document.getElementById("file-9999").scrollIntoView(), document.querySelector("#file-9999 table.code") !== null)`),
+		chromedp.Evaluate(`document.querySelectorAll("table.code").length`, &loaded), chromedp.Evaluate(`document.querySelectorAll(".file").length`, &files))
+	if files != 10_000 || loaded > 500 {
+		t.Errorf("%d of %d files are loaded", loaded, files)
+	}
+}
+
+// startScenario is a run that is done in its second iteration, and one with a plan.
+const startScenario = `
+[[role.planner]]
+say = "PLAN:\n1. write it"
+[[actor]]
+step = [{ write = "a.txt", content = "one\n" }]
+say = "first"
+[[actor]]
+expect = ["take <b>two</b>"]
+step = [{ write = "a.txt", content = "two\n" }]
+say = "second"
+[[critic]]
+check = "grep -q two a.txt"
+pass = "DECISION: DONE\nSEAL: {seal}"
+fail = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
+[[critic]]
+say = "DECISION: DONE\nSEAL: {seal}"
+`
+
+// TestPageStarts: a session that has used up its iterations goes on with more of them and a word for the actor, a new run is
+// started in its project, and the plan of that one is approved. These runs go on when the page ends.
+func TestPageStarts(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t, 1280, 900)
+	home, work := scriptedHome(t, startScenario)
+	address, stop := page(t, home, work)
+	base, _, _ := strings.Cut(address, "#")
+	run := exec.Command(os.Args[0], "--yes", "-q", "-n", "1", "count in a file")
+	run.Dir, run.Env = work, environOf(home)
+	_ = run.Run() // it is not done
+	do(t, ctx, chromedp.Navigate(address), reads("count in a file"), clicks("a.row"), reads("Iterations in all"),
+		chromedp.SendKeys(`.after [name=text]`, "take <b>two</b>"), chromedp.SendKeys(`.after [name=iterations]`, "3"), chromedp.Click(`.after button`),
+		reads("Iteration 2"), reads("the work was approved"))
+	do(t, ctx, chromedp.Navigate(base), chromedp.Click(`a[href="/stats"]`), reads("done at the first try"), turns(`document.querySelector(".days rect") !== null`),
+		chromedp.Click(`.sums a`), reads("count in a file"))
+	do(t, ctx, chromedp.Navigate(base), chromedp.Click(`a[href="/new"]`), reads("What should be true at the end"),
+		chromedp.SendKeys(`[name=prompt]`, "count with a plan"), chromedp.SetValue(`[name=strategy]`, "plan-and-execute"), chromedp.Click(`[name=approve]`),
+		chromedp.Click(`.after button`), reads("count with a plan"), reads("1. write it"))
+	stop()
+	port := strings.TrimSuffix(base[strings.LastIndexByte(base, ':')+1:], "/")
+	page(t, home, work, "--port", port)
+	do(t, ctx, chromedp.Navigate(base), reads("asks"), reads("Needs you"), clicks("a.row"), reads("1. write it"), chromedp.Click(`[data-say=y]`), reads("the work was approved"))
 }

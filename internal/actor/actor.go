@@ -37,3 +37,6 @@ func (a *Actor) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.A
 	reply, err := a.Seats.For(r.Access, b.Role).Writer.Run(ctx, r)
 	return loop.Attempt{Turn: reply.Turn}, err
 }
+
+// First returns the prompt of the first turn on a task, without what checks have found.
+func (a *Actor) First(task string) string { return a.prompt(loop.Brief{Iteration: 1, Task: task}) }

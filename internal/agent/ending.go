@@ -69,7 +69,8 @@ func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) (l
 	for _, known := range s.Sayings {
 		for _, line := range slices.Concat([]string{reason}, errors, plain) {
 			if strings.HasPrefix(line, known.Line) {
-				return cmp.Or(known.Ending, transcript.OfMessage(line)), strings.TrimSuffix(line+"; "+known.Hint, "; ")
+				e, says := transcript.OfMessage(line)
+				return cmp.Or(known.Ending, e), strings.TrimSuffix(says+"; "+known.Hint, "; ")
 			}
 		}
 	}

@@ -29,6 +29,11 @@ func OwnCommands(cmd *cobra.Command, args []string) error {
 	if len(names) == 1 {
 		what = "there is only " + names[0]
 	}
+	for _, c := range cmd.Commands() {
+		if slices.Contains(c.SuggestFor, args[0]) {
+			what = fmt.Sprintf("did you mean `%s`?", c.CommandPath())
+		}
+	}
 	if name, ok := wording.Nearest(args[0], names); ok {
 		what = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), name)
 	}

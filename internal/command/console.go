@@ -17,9 +17,8 @@ import (
 	"codeloops/internal/cli/problem"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
+	"codeloops/internal/git"
 	"codeloops/internal/proc"
-	"codeloops/internal/repo"
-	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/ci"
 	"codeloops/internal/screen/live"
 	"codeloops/internal/screen/notice"
@@ -100,7 +99,7 @@ func (c *Console) shown(w io.Writer, isJSON bool) io.Writer {
 // Page shows a text in the user's pager.
 func (c *Console) Page(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
 	streams := &term.Streams{Out: c.shown(c.Out, false), Err: c.Err, OutTTY: c.OutTTY}
-	p := &pager.Pager{Streams: streams, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}}
+	p := &pager.Pager{Streams: streams, Host: &c.Host, Git: git.Git{Environ: c.Environ}}
 	return p.Show(ctx, noPager, write)
 }
 
@@ -119,8 +118,8 @@ func (c *Console) Interactive() bool {
 // dir itself may hold a project file.
 func (c *Console) Settings(dir string) config.Options {
 	o := config.Options{Env: c.Environ, Home: c.Home(), WorkingDir: dir}
-	if r, err := repo.Open(dir, c.Environ); err == nil {
-		o.RepositoryRoot, o.MainTree = r.WorkTree, repo.First(r.Family)
+	if r, err := git.Open(dir, c.Environ); err == nil {
+		o.RepositoryRoot, o.MainTree = r.WorkTree, git.First(r.Family)
 	}
 	return o
 }
@@ -163,7 +162,7 @@ func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (ke
 	screen := live.New(o)
 	c.Err = screen
 	keys = &live.Keyboard{Screen: screen, Streams: c.Streams, To: to, Pager: func(text string) error {
-		p := pager.Pager{Streams: own, Host: &c.Host, Git: worktree.Git{Environ: c.Environ}, Leaves: true}
+		p := pager.Pager{Streams: own, Host: &c.Host, Git: git.Git{Environ: c.Environ}, Leaves: true}
 		return p.Show(ctx, false, func(_ context.Context, out io.Writer) error {
 			_, err := io.WriteString(out, sessionview.Screen{Style: c.ErrRenderer()}.Coloured(text))
 			return err

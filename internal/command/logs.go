@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/config"
@@ -14,6 +16,7 @@ import (
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
+	"codeloops/internal/session/export"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/sessionview"
 )
@@ -66,7 +69,7 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 		Count:   len(some),
 		Search:  func(i int) string { return sessionview.SearchText(some[i]) },
 		Line:    func(i, width int) string { return screen.Wide(width).PickLine(some[i], zone) },
-		Preview: func(i, width int) []string { return screen.Wide(width).Preview(some[i], zone) },
+		Preview: func(i, width int) []string { return preview(some[i], screen.Wide(width), zone) },
 	}
 	in, _ := c.In.(*os.File) // a terminal, because there is somebody to ask
 	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: c.Err, Jobs: &c.Jobs, Style: screen.Style, ASCII: screen.ASCII, Title: question})
@@ -77,6 +80,17 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 		return session.Overview{}, err
 	}
 	return some[at], nil
+}
+
+// preview shows in some lines what a session was for and came to.
+func preview(one session.Overview, screen sessionview.Screen, zone *time.Location) []string {
+	var b strings.Builder
+	_ = export.Brief(&b, export.Options{Format: export.OnScreen, Session: one, Zone: zone, Screen: screen}) // into memory
+	lines := strings.Split(b.String(), "\n")
+	for i, line := range lines {
+		lines[i] = ansi.Truncate(line, screen.Width, "…")
+	}
+	return lines
 }
 
 // Complete offers the ids of sessions, and files.

@@ -11,18 +11,13 @@
 // file's `[actor] agent`. A model belongs to the agent that it was set for: a role with
 // another agent does not get the model of a lower layer or of the general agent.
 //
-// Every key is declared once, in the schema, with its reader and default. Flags,
-// variables, files and [Write] use it, and a test compares codeloops.toml.example with it.
-// Files are read strictly: an unknown key, a wrong type or a bad value is an [*Error] with
-// file, line and the nearest valid key. All problems of a file are reported at once, as
-// [Errors].
+// Every key is declared once, by the tags of its field, which [Key] explains. Files are read strictly: an
+// unknown key, a wrong type or a bad value is an [*Error] with file, line and the nearest valid key. All
+// problems of a file are reported at once, as [Errors].
 //
-// # Trust
-//
-// A project file may come with a repository that the user merely cloned. Keys that run
-// commands or loosen safety (agents, checks, env_deny, session_dir, templates, the policy)
-// take effect only if the user has trusted exactly that content with [Trust]; until then
-// they are an error that wraps [ErrUntrusted].
+// Keys that run commands or loosen safety take effect in a project file, which may come with a repository that
+// the user merely cloned, only if the user has trusted exactly that content with [Trust]; until then they are
+// an error that wraps [ErrUntrusted].
 //
 // This package does not read the process's environment or working directory: both are
 // passed in [Options].

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
@@ -43,46 +42,31 @@ func (n node) at(line int) int {
 	return min(n.first+line-1, n.last)
 }
 
-// readFile returns the content of a configuration file, which must be text. For a missing
-// file the error wraps fs.ErrNotExist.
-func readFile(name string) ([]byte, *Error) {
+// readFile returns the content of a configuration file. For a missing file the error wraps fs.ErrNotExist.
+func readFile(name string) ([]byte, error) {
 	content, _, err := file.Read(name, file.Options{Max: maxFileSize})
-	switch status, _ := os.Stat(name); {
-	case err == nil:
+	switch {
 	case errors.Is(err, file.ErrTooLarge):
 		return nil, &Error{File: name, Problem: fmt.Sprintf("the file is larger than %v", Size(maxFileSize))}
-	case status != nil && status.IsDir():
-		return nil, &Error{File: name, Problem: "it is a directory, not a file", err: syscall.EISDIR}
-	case errors.Is(err, file.ErrNotRegular):
-		return nil, &Error{File: name, Problem: "not a regular file"}
-	default:
+	case errors.Is(err, file.ErrNotRegular) && isDir(name):
+		return nil, &Error{File: name, Problem: "it is a directory, not a file", err: err}
+	case err != nil:
 		return nil, unreadable(name, err)
-	}
-	if problem := checkText(name, content); problem != nil {
-		return nil, problem
 	}
 	return content, nil
 }
 
-func unreadable(name string, err error) *Error {
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+func unreadable(name string, err error) error {
 	cause := err
 	if wrapped, ok := errors.AsType[*os.PathError](err); ok {
 		cause = wrapped.Err // the message already names the path
 	}
 	return &Error{File: name, Problem: "cannot read the file: " + cause.Error(), err: err}
-}
-
-func checkText(name string, content []byte) *Error {
-	n := 0
-	for line := range bytes.Lines(content) {
-		switch n++; {
-		case bytes.IndexByte(line, 0) >= 0:
-			return &Error{File: name, Line: n, Problem: "the file holds a NUL character", Hint: "save it as UTF-8 text"}
-		case !utf8.Valid(line):
-			return &Error{File: name, Line: n, Problem: "the file is not UTF-8", Hint: "save it as UTF-8 text"}
-		}
-	}
-	return nil
 }
 
 // A document is a parsed file.
@@ -92,7 +76,7 @@ type document struct {
 	root map[string]toml.Primitive
 }
 
-func parseDocument(name string, content []byte) (*document, *Error) {
+func parseDocument(name string, content []byte) (*document, error) {
 	if line := tooDeep(content); line > 0 {
 		return nil, &Error{File: name, Line: line, Problem: "tables are nested too deep"}
 	}
@@ -104,12 +88,12 @@ func parseDocument(name string, content []byte) (*document, *Error) {
 		}
 		return doc, nil
 	}
-	problem := &Error{File: name, Problem: "not valid TOML: " + err.Error(), err: err}
-	if at, ok := errors.AsType[toml.ParseError](err); ok {
-		problem.Line = at.Position.Line
-		problem.Problem = "not valid TOML: " + strings.TrimSuffix(at.Message, ".")
+	at, _ := errors.AsType[toml.ParseError](err) // the decoder has no other errors
+	how := ""
+	if !utf8.Valid(doc.text) || bytes.IndexByte(doc.text, 0) >= 0 {
+		how = "save it as UTF-8 text"
 	}
-	return nil, problem
+	return nil, &Error{File: name, Line: at.Position.Line, Problem: "not valid TOML: " + strings.TrimSuffix(at.Message, "."), Hint: how, err: err}
 }
 
 // nodes returns all keys of the document, ordered by line.
@@ -122,37 +106,35 @@ func (d *document) nodes() []node {
 func (d *document) walk(table node, values map[string]toml.Primitive) []node {
 	var all []node
 	for name, value := range values {
-		n := node{key: append(slices.Clone(table.key), name)}
-		n.value, n.line, n.first, n.last = d.locate(value)
 		var within []node
+		n := d.locate(append(slices.Clone(table.key), name), value)
 		if _, isTable := n.value.(map[string]any); isTable {
 			var inner map[string]toml.Primitive
 			_ = d.meta.PrimitiveDecode(value, &inner) // never fails for a table
 			within = d.walk(n, inner)
 		}
 		// A table may only occur in dotted keys, and the decoder loses the position of the key "".
-		n.line = cmp.Or(n.line, firstLine(within), table.line)
+		n.line = cmp.Or(n.line, least(within), table.line)
 		all = append(append(all, n), within...)
 	}
 	return all
 }
 
-// locate returns the decoded value and its lines: 0 for a table without a line of its own.
+// locate returns the node of a value, without a line if it is a table that has none of its own.
 // The decoder reports positions only in errors, so a probe takes the value and fails.
-func (d *document) locate(value toml.Primitive) (is any, line, first, last int) {
+func (d *document) locate(key toml.Key, value toml.Primitive) node {
 	var p probe
 	err := d.meta.PrimitiveDecode(value, &p)
-	at, _ := errors.AsType[toml.ParseError](err)
-	if at.Position.Line == 0 {
-		return p.value, 0, 0, 0
+	n := node{key: key, value: p.value}
+	if at, _ := errors.AsType[toml.ParseError](err); at.Position.Line > 0 {
+		before, rest := d.text[:at.Position.Start], d.text[at.Position.Start:]
+		n.line = 1 + bytes.Count(before, []byte("\n"))
+		n.first, n.last = n.line, at.Position.Line // which is that of the end of a multi-line string
+		if bytes.HasPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n")) {
+			n.first++ // a line break after the opening quotes is not part of the string
+		}
 	}
-	line = 1 + bytes.Count(d.text[:at.Position.Start], []byte("\n"))
-	first = line
-	if rest := d.text[at.Position.Start:]; bytes.HasPrefix(rest, []byte("\n")) || bytes.HasPrefix(rest, []byte("\r\n")) {
-		first++ // a line break after the opening quotes is not part of the string
-	}
-	// The line in the position is the last one of a multi-line string.
-	return p.value, line, first, at.Position.Line
+	return n
 }
 
 type probe struct{ value any }
@@ -165,12 +147,10 @@ func (p *probe) UnmarshalTOML(value any) error {
 	return errProbe
 }
 
-func firstLine(nodes []node) int {
-	least := 0
+// least returns the first line of nodes, all of which have one.
+func least(nodes []node) (line int) {
 	for _, n := range nodes {
-		if n.line > 0 && (least == 0 || n.line < least) {
-			least = n.line
-		}
+		line = min(cmp.Or(line, n.line), n.line)
 	}
-	return least
+	return line
 }

@@ -24,9 +24,9 @@ func TestOddFiles(t *testing.T) {
 		"CRLF, bad value":  {"\r\nagent = 1\r\n", ":2: agent must be a string, not a number"},
 		"after a string":   {"model = '''\nm'''\nagent = 1\n", ":3: agent must be a string, not a number"},
 		"in a string":      {"agent = 'a'\n\nmodel = '''\n-\n'''\n", ":3: model must be a model's name, not \"-\\n\""},
-		"NUL":              {"agent = \"codex\"\n\x00", ":2: the file holds a NUL character"},
-		"UTF-16":           {"\xff\xfea\x00=\x001\x00", ":1: the file holds a NUL character"},
-		"Latin-1":          {"# caf\xc3\xa9\n# caf\xe9\n", ":2: the file is not UTF-8"},
+		"NUL":              {"agent = \"codex\"\n\x00", ":2: not valid TOML: TOML files cannot contain control characters: '0x00'"},
+		"UTF-16":           {"\xff\xfea\x00=\x001\x00", ":1: not valid TOML: files cannot contain NULL bytes; probably using UTF-16; TOML files must be UTF-8"},
+		"Latin-1":          {"# caf\xc3\xa9\n# caf\xe9\n", ":2: not valid TOML: invalid UTF-8 byte: 0xe9"},
 		"large":            {strings.Repeat("# nothing to see here\n", 1<<20/22), ": the file is larger than 64KiB"},
 		"many keys":        {strings.Repeat("[[a]]\n", 5000), ": the file has more than 1000 keys"},
 		"deep key":         {strings.Repeat("a.", 30000) + "a = 1", ":1: tables are nested too deep"},
@@ -57,6 +57,10 @@ func TestOddFiles(t *testing.T) {
 			if err == nil || err.Error() != file+test.problem {
 				t.Errorf("got  %v\nwant %v", err, file+test.problem)
 			}
+			one, _ := errors.AsType[*Error](err)
+			if encoded := name == "NUL" || name == "UTF-16" || name == "Latin-1"; one != nil && encoded != (one.Hint == "save it as UTF-8 text") {
+				t.Errorf("the hint is %q", one.Hint)
+			}
 		})
 	}
 }
@@ -82,7 +86,7 @@ func TestNoFileAtAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		symlink(t, "/dev/zero", name)
-		refused(t, p, name, "not a regular file")
+		refused(t, p, name, "cannot read the file: not a regular file")
 	}
 }
 

@@ -27,3 +27,17 @@ func ParseDuration(text string) (time.Duration, error) {
 	}
 	return time.Duration(sum) + rest, nil
 }
+
+// formatDuration writes a duration with a single unit if possible, up to days. An hour is
+// 60m, because that is how time limits of turns are usually written.
+func formatDuration(d time.Duration) string {
+	for _, unit := range []struct {
+		name string
+		is   time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}} {
+		if d != 0 && d%unit.is == 0 && (d != time.Hour || unit.name == "m") {
+			return strconv.FormatInt(int64(d/unit.is), 10) + unit.name
+		}
+	}
+	return d.String()
+}

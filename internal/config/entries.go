@@ -2,8 +2,8 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,22 +47,21 @@ func hidden(address string) string {
 }
 
 func (c *Config) entries() []Entry {
+	order := map[string]int{}
+	for i, k := range schema() {
+		order[k.Name] = i + 1
+	}
 	var all []Entry
-	rest := maps.Clone(c.values)
-	add := func(key string) {
-		if v, ok := rest[key]; ok {
-			all = append(all, Entry{key, fileForm(v.is), v.origin})
-			delete(rest, key)
-		}
+	for key, v := range c.values {
+		all = append(all, Entry{quotedKey(key), fileForm(v.is), v.origin})
 	}
-	for _, known := range newSchema() {
-		add(known.Name)
-	}
-	for _, key := range slices.Sorted(maps.Keys(rest)) {
-		add(key)
-	}
+	place := func(e Entry) int { return cmp.Or(order[e.Key], len(order)+1) }
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(place(a)-place(b), cmp.Compare(a.Key, b.Key)) })
 	return all
 }
+
+// quotedKey returns a key as a file spells it. Only the names of variables need quotes.
+func quotedKey(key string) string { return toml.Key(split(key)).String() }
 
 // fileForm returns a value in the form of a file.
 func fileForm(is any) any {

@@ -38,21 +38,14 @@ func (e *Error) Error() string {
 // Unwrap returns the cause: a sentinel of this package, a file system error, or nil.
 func (e *Error) Unwrap() error { return e.err }
 
-// Errors are several problems, ordered by layer and, within a file, by line. There is at
-// least one.
-type Errors []*Error
+// Errors are several problems, each an [*Error], ordered by layer and, within a file, by line.
+type Errors []error
 
 // Error returns a line for each problem.
-func (e Errors) Error() string { return errors.Join(e.Unwrap()...).Error() }
+func (e Errors) Error() string { return errors.Join(e...).Error() }
 
 // Unwrap returns the problems one by one.
-func (e Errors) Unwrap() []error {
-	all := make([]error, len(e))
-	for i, problem := range e {
-		all[i] = problem
-	}
-	return all
-}
+func (e Errors) Unwrap() []error { return e }
 
 // orNil returns the problems as an error: nil for none, the [*Error] itself for one.
 func (e Errors) orNil() error {

@@ -17,13 +17,13 @@ func exampleText(tb testing.TB) string {
 	tb.Helper()
 	var b strings.Builder
 	b.WriteString(exampleHead)
-	for _, k := range newSchema() {
+	for _, k := range schema() {
 		if k.Often {
 			b.WriteString(k.example())
 		}
 	}
 	topic, table := "", ""
-	for _, k := range newSchema() {
+	for _, k := range schema() {
 		if k.Help == "" {
 			tb.Errorf("%s has no help", k.Name)
 		}
@@ -48,10 +48,10 @@ func (k Key) example() string {
 	for i, c := range k.Choices {
 		choices[i] = strconv.Quote(c)
 	}
-	help := strings.NewReplacer("{}", alternatives(choices), "{", "", "}", "").Replace(k.Help)
+	help := strings.NewReplacer("{}", alternatives(k.Choices), "{", "", "}", "").Replace(k.Help)
 	told := func(choice string) bool { return strings.Contains(k.Help+k.More, choice) }
 	if !strings.Contains(k.Help, "{}") && slices.ContainsFunc(choices, func(c string) bool { return !told(c) }) {
-		help += ": " + alternatives(choices)
+		help += ": " + alternatives(k.Choices)
 	}
 	text := strings.ToUpper(help[:1]) + help[1:] + "."
 	if k.More != "" {
@@ -87,8 +87,8 @@ func (k Key) place() (table, name string) {
 	switch {
 	case parts[0] == "agents":
 		return "agents.mine", parts[2]
-	case strings.HasPrefix(k.Name, roleKeys):
-		return roleKeys + "tester", parts[3]
+	case strings.HasPrefix(k.Name, "strategy.roles."):
+		return "strategy.roles.tester", parts[3]
 	}
 	return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
 }
@@ -114,7 +114,7 @@ func tableHead(table string) string {
 	case "policy":
 		return "[policy] # in a project file this table needs trust\n"
 	case "agents.mine":
-	case roleKeys + "tester":
+	case "strategy.roles.tester":
 		return `# A role of a strategy, with an agent and limits of its own. What is not set is
 # taken from the actor if the role writes, and from the critic if it does not.
 # The values here are samples. ` + "`codeloops strategies`" + ` names the roles of each

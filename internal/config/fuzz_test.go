@@ -27,9 +27,9 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(exampleText(f)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, origin := range []Layer{Global, Project} {
-			first, problems := readAs(origin, content)
-			if len(problems) > 0 {
-				for _, p := range problems {
+			first, err := readAs(origin, content)
+			if err != nil {
+				for _, p := range problemsIn(err) {
 					if p.File == "" || p.Problem == "" || strings.Contains(p.Error(), "\n") {
 						t.Errorf("not a sentence: %#v", p)
 					}
@@ -40,9 +40,9 @@ func FuzzRead(f *testing.F) {
 			for _, e := range first.entries() {
 				text.WriteString(e.String() + "\n")
 			}
-			second, problems := readAs(Global, []byte(text.String())) // a global file may hold every key
-			if len(problems) > 0 {
-				t.Fatalf("written as\n%s\n%v", &text, problems)
+			second, err := readAs(Global, []byte(text.String())) // a global file may hold every key
+			if err != nil {
+				t.Fatalf("written as\n%s\n%v", &text, err)
 			}
 			want, got := valuesOf(first), valuesOf(second)
 			if !reflect.DeepEqual(got, want) {
@@ -53,19 +53,15 @@ func FuzzRead(f *testing.F) {
 }
 
 // readAs reads content as Load does, without the defaults.
-func readAs(origin Layer, content []byte) (*Config, Errors) {
+func readAs(origin Layer, content []byte) (*Config, error) {
 	name := filepath.Join(string(filepath.Separator), "etc", "codeloops.toml")
-	if problem := checkText(name, content); problem != nil {
-		return nil, Errors{problem}
+	r := fileReader{layer: layer{}, name: name, origin: origin, home: string(filepath.Separator)}
+	if r.read(content); len(r.problems) > 0 {
+		return nil, r.problems.orNil()
 	}
-	keys := newSchema()
-	r := fileReader{name: name, origin: origin, schema: keys, home: string(filepath.Separator)}
-	if problems := r.read(content); len(problems) > 0 {
-		return nil, problems
-	}
-	c, err := merge([]layer{keys.defaults(), r.layer})
+	c, err := decoded(merge([]layer{defaults(), r.layer}))
 	if err != nil {
-		return nil, Errors{{Problem: err.Error()}}
+		return nil, &Error{Problem: err.Error()}
 	}
 	return c, nil
 }

@@ -2,13 +2,12 @@ package config
 
 import (
 	"cmp"
-	"math"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"codeloops/internal/strategy"
 	"codeloops/internal/wording"
@@ -25,11 +24,11 @@ type topic struct{}
 //	least    the least number or size
 //	default  what counts if nothing sets it; for a key below a name that the user chooses, a sample
 //	flag     its flag, with a comma and a letter behind it if it has a short form
-//	switch   a flag of another kind that sets it
+//	sets     on a flag without a key: the keys that it sets, with a comma between them; {} is its value
 //	flags    on a table: what its flags begin with; without it, its keys have none
 //	resume   what a resumed run does with its flag; without it, the log keeps it
 //	trust    "needed": a project file needs the user's trust; "own": no project file may set it
-//	looser   when a value constrains a run less than an earlier one, one of the names in [loosers];
+//	looser   when a value constrains a run less than an earlier one, one of the names in [Key.loosened];
 //	         without it, never
 //	show     "often": the example file begins with it; "brief": even the shortest help lists its
 //	         flag; "both"; "file": its flag is in no help, because it is set in a file once
@@ -39,7 +38,6 @@ type Key struct {
 	Name     string // with dots between tables; "*" stands for a name that the user chooses
 	Flag     string // "" if it has none
 	Short    string
-	Switch   string // a flag of another kind that sets it; "" if there is none
 	Topic    string
 	Help     string
 	More     string
@@ -53,10 +51,12 @@ type Key struct {
 	Agents    bool // a list of agents, which may be written in one word
 	Directory bool // a path, relative to the place where it is set
 
-	read  kind
-	own   bool
-	trust bool
-	looser
+	Sets []string // KEY=VALUE: what a flag without a key of its own sets; {} is its value
+
+	read   kind
+	own    bool
+	trust  bool
+	looser string
 }
 
 // A Resume is what a resumed run does with a setting.
@@ -81,8 +81,8 @@ const (
 // that no file has, whose name is "".
 func Flags() []Key { return slices.Clone(flags()) }
 
-var flags = sync.OnceValue(func() schema { //nolint:gochecknoglobals // a table that never changes
-	all := slices.Concat(newSchema(), declared(reflect.TypeFor[once](), Key{}, nil))
+var flags = sync.OnceValue(func() []Key { //nolint:gochecknoglobals // a table that never changes
+	all := slices.Concat(schema(), declared(reflect.TypeFor[once](), Key{}, nil))
 	all = slices.DeleteFunc(all, func(k Key) bool { return k.Flag == "" || strings.HasPrefix(k.Name, "queue.") })
 	order := []string{TopicTask, "Agents", "Strategy", "Limits", "Checks and verdicts", TopicOutput, TopicSession}
 	slices.SortStableFunc(all, func(a, b Key) int { return slices.Index(order, a.Topic) - slices.Index(order, b.Topic) })
@@ -109,28 +109,18 @@ func (k Key) Usage() string {
 	return strings.NewReplacer("{", "`", "}", "`").Replace(help)
 }
 
-// newSchema returns all keys in the order in which to show them: those of the top level, then
+// schema returns all keys in the order in which to show them: those of the top level, then
 // table by table. It is made once, because that takes a while.
-var newSchema = sync.OnceValue(func() schema { //nolint:gochecknoglobals // a table that never changes
-	s := declared(reflect.TypeFor[Config](), Key{}, nil)
-	slices.SortStableFunc(s, func(a, b Key) int { return cmp.Compare(tableOrder(a), tableOrder(b)) })
-	return s
+var schema = sync.OnceValue(func() []Key { //nolint:gochecknoglobals // a table that never changes
+	all := declared(reflect.TypeFor[Config](), Key{}, nil)
+	below := func(k Key) int { return min(1, strings.Count(k.Name, ".")) }
+	slices.SortStableFunc(all, func(a, b Key) int { return below(a) - below(b) })
+	return all
 })
-
-// tableOrder puts the keys of the top level first.
-func tableOrder(k Key) int {
-	if strings.Contains(k.Name, ".") {
-		return 1
-	}
-	return 0
-}
-
-// A schema is all keys.
-type schema []Key
 
 // declared returns the keys of a struct. Its table's name and properties are in parent;
 // flags is what its flags begin with, nil if its keys have none.
-func declared(of reflect.Type, parent Key, flags *string) (all schema) {
+func declared(of reflect.Type, parent Key, flags *string) (all []Key) {
 	prefix := ""
 	if parent.Name == "" {
 		flags = &prefix
@@ -140,6 +130,7 @@ func declared(of reflect.Type, parent Key, flags *string) (all schema) {
 		k := parent
 		k.Name = strings.TrimPrefix(parent.Name+"."+tag.Get("key"), ".")
 		k.trust, k.own = parent.trust || tag.Get("trust") == "needed", parent.own || tag.Get("trust") == "own"
+		k.Topic = cmp.Or(tag.Get("topic"), parent.Topic)
 		switch {
 		case field.Type == reflect.TypeFor[topic]():
 			parent.Topic = tag.Get("topic")
@@ -148,7 +139,7 @@ func declared(of reflect.Type, parent Key, flags *string) (all schema) {
 			all = append(all, declared(field.Type, k, flags)...)
 		case tag.Get("key") == ",remain":
 			all = append(all, parameters(parent)...)
-		case tag.Get("key") == "" && tag.Get("flag") == "":
+		case tag.Get("key") == "-", tag.Get("key") == "" && tag.Get("flag") == "":
 		case field.Type.Kind() == reflect.Struct:
 			var within *string
 			if begin, ok := tag.Lookup("flags"); ok {
@@ -176,9 +167,11 @@ func (k Key) declare(field reflect.StructField, flags *string) Key {
 		k.Choices = strings.Split(is, "|")
 	}
 	least, _ := strconv.Atoi(tag.Get("least"))
-	k.read, k.Directory, k.Agents = kindOf(of, is, k.Choices, least), is == "dir", is == "agents"
+	k.read, k.Directory, k.Agents, k.looser = kindOf(of, is, checkOf(is), least, 0), is == "dir", is == "agents", tag.Get("looser")
 	k.Default = k.readDefault(of, tag.Get("default"))
-	k.Switch = tag.Get("switch")
+	if sets, ok := tag.Lookup("sets"); ok {
+		k.Sets = strings.Split(sets, ",")
+	}
 	k.Help, k.More, k.Resume = tag.Get("help"), tag.Get("more"), Resume(tag.Get("resume"))
 	show := tag.Get("show")
 	k.Often, k.Brief, k.Unlisted = show == "often" || show == "both", show == "brief" || show == "both", show == "file"
@@ -187,9 +180,6 @@ func (k Key) declare(field reflect.StructField, flags *string) Key {
 	}
 	if name, short, _ := strings.Cut(tag.Get("flag"), ","); name != "" && flags != nil {
 		k.Flag, k.Short = *flags+name, short
-	}
-	if !k.named() {
-		k.looser = loosers(k.Choices)[tag.Get("looser")]
 	}
 	return k
 }
@@ -206,125 +196,112 @@ func (k Key) readDefault(of reflect.Type, text string) any {
 	return is
 }
 
-// kindOf returns how to read the values of a key.
-func kindOf(of reflect.Type, is string, choices []string, least int) kind {
+// checkOf returns the check that the tag "is" names.
+func checkOf(is string) check {
 	name, optional := strings.CutSuffix(is, "?")
-	check := checks()[name]
-	switch {
-	case choices != nil:
-		check = oneOf(choices...)
-	case optional:
-		check = orEmpty(check)
+	switch check := checks()[name]; {
+	case strings.Contains(is, "|"):
+		return oneOf(strings.Split(is, "|")...)
 	case check == nil:
-		check = plain
+		return plain
+	case optional:
+		return orEmpty(check)
+	default:
+		return check
 	}
-	switch of {
-	case reflect.TypeFor[time.Duration]():
-		return duration
-	case reflect.TypeFor[Size]():
-		return size(Size(least))
-	}
-	switch of.Kind() {
-	case reflect.Bool:
-		return toggle
-	case reflect.Slice:
+}
+
+// kindOf returns how to read the values of a key.
+func kindOf(of reflect.Type, is string, check check, least, most int) kind {
+	if of.Kind() == reflect.Slice {
 		return list(check)
-	case reflect.Float64:
-		return map[string]kind{"dollars": dollars(), "percent": percent(), "fraction": fraction()}[is]
-	case reflect.Int:
-		if is == "times" {
-			return times
-		}
-		return count(least)
 	}
-	if is == "quorum" {
-		return quorum
+	s, ok := scalars()[is]
+	if !ok {
+		s, ok = scalars()[of.String()]
 	}
-	return text(check)
+	if !ok {
+		return text(check)
+	}
+	s.least, s.most = max(s.least, float64(least)), cmp.Or(float64(most), s.most)
+	return s.read
 }
 
 // parameters returns the keys of the strategies' parameters.
-func parameters(table Key) (all schema) {
+func parameters(table Key) (all []Key) {
 	for _, p := range strategy.AllParameters() {
+		check := check(notBlank)
+		switch {
+		case p.Scheme != "":
+			check = addressOr(p.Scheme, p.OneOf)
+		case len(p.OneOf) > 0:
+			check = oneOf(p.OneOf...)
+		case p.Default == "":
+			check = orEmpty(notBlank)
+		}
 		k := table
 		k.Name, k.Default, k.Help = table.Name+"."+p.Key, p.Default, p.Help
 		k.Flag, k.Resume = p.Flag, Inherited
-		k.read = valueOf(p)
+		k.read = kindOf(reflect.TypeOf(p.Default), "", check, p.Least, p.Most)
 		all = append(all, k)
 	}
 	return all
 }
 
-// valueOf returns the kind of a parameter.
-func valueOf(p strategy.Parameter) kind {
-	switch p.Default.(type) {
-	case int:
-		return countTo(p.Least, cmp.Or(p.Most, math.MaxInt32))
-	case float64:
-		return fraction()
-	case bool:
-		return toggle
-	case []string:
-		return list(notBlank)
+// tables are the names in each table, by its name; "" is the top level.
+var tables = sync.OnceValue(func() map[string][]string { //nolint:gochecknoglobals // a table that never changes
+	all := map[string][]string{}
+	for _, k := range schema() {
+		for path := k.path(); len(path) > 0; path = path[:len(path)-1] {
+			table, name := strings.Join(path[:len(path)-1], "."), path[len(path)-1]
+			if !slices.Contains(all[table], name) {
+				all[table] = append(all[table], name)
+			}
+		}
 	}
-	switch {
-	case p.Scheme != "":
-		return text(addressOr(p.Scheme, p.OneOf))
-	case len(p.OneOf) > 0:
-		return choice(p.OneOf...)
+	return all
+})
+
+// declaredAs returns the name under which a key or table is declared: with "*" for names that the user chooses.
+func declaredAs(path []string) string {
+	as := ""
+	for i, name := range path {
+		switch names := tables()[as]; {
+		case slices.Contains(names, "*"):
+			name = "*"
+		case strings.Contains(name, "."): // in quotes, it is one name
+			return strings.Join(path, "?")
+		}
+		if as += "." + name; i == 0 {
+			as = name
+		}
 	}
-	if p.Default == "" {
-		return text(orEmpty(notBlank))
-	}
-	return text(notBlank)
+	return as
 }
 
 // find returns the key of that name, or the one with "*" that stands for it.
-func (s schema) find(key []string) (Key, bool) {
-	for _, candidate := range s {
-		pattern := candidate.path()
-		if len(pattern) == len(key) && matches(pattern, key) {
-			return candidate, true
-		}
+func find(path []string) (Key, bool) {
+	as := declaredAs(path)
+	i := slices.IndexFunc(schema(), func(k Key) bool { return k.Name == as })
+	if i < 0 {
+		return Key{}, false
 	}
-	return Key{}, false
+	return schema()[i], true
 }
 
-// isTable reports whether there are keys below key.
-func (s schema) isTable(key []string) bool {
-	return slices.ContainsFunc(s, func(candidate Key) bool {
-		pattern := candidate.path()
-		return len(pattern) > len(key) && matches(pattern, key)
-	})
-}
+// split splits the name of a key. Only the names of variables, behind the last "*", may contain dots.
+func split(key string) []string { return strings.SplitN(key, ".", 4) }
 
-// siblings lists the valid names in the table that key is in, including tables.
-func (s schema) siblings(key []string) []string {
-	var names []string
+// unknown says what an unknown key was probably meant to be.
+func unknown(key []string) (hint string) {
 	last := len(key) - 1
-	for _, candidate := range s {
-		pattern := candidate.path()
-		if len(pattern) < len(key) || !matches(pattern, key[:last]) {
-			continue
-		}
-		if name := pattern[last]; name != "*" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// hint says what an unknown key was probably meant to be.
-func (s schema) hint(key []string) string {
-	last := len(key) - 1
-	table := strings.Join(append(key[:last:last], ""), ".")
-	names := s.siblings(key)
+	names := slices.DeleteFunc(slices.Clone(tables()[declaredAs(key[:last])]), func(name string) bool { return name == "*" })
 	if best, ok := wording.Nearest(key[last], names); ok {
-		return didYouMean(table + best)
+		return didYouMean(strings.Join(append(key[:last:last], best), "."))
 	}
-	for _, candidate := range s {
-		if pattern := candidate.path(); pattern[len(pattern)-1] == key[last] && !candidate.named() {
-			return didYouMean(candidate.Name)
+	for _, k := range schema() {
+		if strings.HasSuffix("."+k.Name, "."+key[last]) && !k.named() {
+			return didYouMean(k.Name)
 		}
 	}
 	const most = 12 // names that somebody would read
@@ -343,28 +320,70 @@ func (k Key) path() []string { return strings.Split(k.Name, ".") }
 // named reports whether the key includes a name that the user chooses.
 func (k Key) named() bool { return strings.Contains(k.Name, "*") }
 
-// scalar reports whether a variable can set the key.
-func (k Key) scalar() bool {
+// isList reports whether the key has several values.
+func (k Key) isList() bool {
 	_, isList := k.Default.([]string)
-	return !isList && !k.named()
+	return isList
 }
 
-// variable returns the name of the environment variable for the key.
-func (k Key) variable() string {
-	return variablePrefix + strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
+// Check checks the words that are given with the flag.
+func (k Key) Check(words []string) error {
+	_, f := k.parse(words)
+	return k.wrong(f)
 }
 
-// said returns what the command line calls the key.
+func (k Key) wrong(f *fault) error {
+	if f == nil {
+		return nil
+	}
+	return &Error{Key: k.Name, Problem: k.said() + " " + f.problem, Hint: f.hint}
+}
+
+// Given returns the keys that the flag sets, with the words that it gives them.
+func (k Key) Given(words []string) (map[string][]string, error) {
+	if k.Name != "" {
+		return map[string][]string{k.Name: words}, nil
+	}
+	set := map[string][]string{}
+	var wrong *fault
+	for _, one := range k.Sets {
+		key, is, _ := strings.Cut(one, "=")
+		target, _ := find(split(key))
+		if slices.Equal(words, []string{"false"}) || wrong != nil {
+			continue
+		}
+		set[key] = []string{strings.ReplaceAll(is, "{}", strings.Join(words, ""))}
+		_, wrong = target.parse(set[key])
+	}
+	return set, k.wrong(wrong)
+}
+
+// DefaultText is the default for the help; "" if it is off or empty.
+func (k Key) DefaultText() string {
+	is := fmt.Sprint(fileForm(k.Default))
+	if slices.Contains([]string{"", "0", "0s", "false", "[]", "default"}, is) {
+		return ""
+	}
+	return is
+}
+
+// parse reads the words of a flag, or that of a variable.
+func (k Key) parse(words []string) (any, *fault) {
+	switch {
+	case k.isList():
+		return k.read(words)
+	case len(words) != 1:
+		return nil, &fault{problem: fmt.Sprintf("takes one value, not %d", len(words))}
+	}
+	return k.read(word(words[0]))
+}
+
+// said returns what the command line calls the key, or the flag that sets it in its stead.
 func (k Key) said() string {
-	return "--" + cmp.Or(k.Flag, k.Switch, strings.NewReplacer(".", "-", "_", "-").Replace(k.Name))
-}
-
-// matches reports whether pattern begins with the parts of key.
-func matches(pattern, key []string) bool {
-	for i, part := range key {
-		if pattern[i] != "*" && pattern[i] != part {
-			return false
+	for _, f := range flags() {
+		if k.Flag == "" && slices.ContainsFunc(f.Sets, func(one string) bool { return strings.HasPrefix(one, k.Name+"=") }) {
+			return f.said()
 		}
 	}
-	return true
+	return "--" + cmp.Or(k.Flag, strings.NewReplacer(".", "-", "_", "-").Replace(k.Name))
 }

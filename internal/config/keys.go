@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"codeloops/internal/loop"
+)
 
 // A Config is the effective configuration of a run, made by [Load]. Its fields may be read
 // from any goroutine.
@@ -15,8 +19,8 @@ type Config struct {
 	AgentOrder   []string `key:"agent_order" is:"agents" flag:"agent-order" resume:"inherited" show:"file" help:"{agent}, or agent:model, that \"auto\" may choose; may be repeated" more:"The first that is installed and signed in is taken. Empty: those of codeloops agents, in their order."`
 	ActorSession string   `key:"actor_session" is:"fresh|resume" default:"fresh" flag:"actor-session" show:"file" help:"whether the actor begins a new conversation in each iteration or continues the last one" more:"A critic's turn always begins a new one."`
 	CriticView   string   `key:"critic_view" is:"auto|overlay|clone|copy|tree" default:"auto" flag:"critic-view" trust:"needed" looser:"tree" help:"where critics and checks work: {}; tree is the work tree itself" more:"\"auto\": a view of the work tree, of the best kind that the system has. \"overlay\": a view at the same path (Linux). \"clone\": a copy that shares its blocks with the work tree. \"copy\": a plain copy. \"tree\": the work tree itself; what they change there stays."`
-	CriticAccess string   `key:"critic_access" is:"full|read-only" default:"full" flag:"critic-access" trust:"needed" looser:"ordered" show:"file" help:"what critics may do in their view of the work tree" more:"\"full\": build and test. \"read-only\": neither write nor run commands, as far as their CLIs support that; always so with critic_view = \"tree\"."`
-	CriticEnv    string   `key:"critic_env" is:"full|clean" default:"full" flag:"critic-env" trust:"needed" looser:"ordered" show:"file" help:"which variables critics get: {}; clean leaves out secrets that the model does not need"`
+	CriticAccess string   `key:"critic_access" is:"full|read-only" default:"full" flag:"critic-access" trust:"needed" looser:"less" show:"file" help:"what critics may do in their view of the work tree" more:"\"full\": build and test. \"read-only\": neither write nor run commands, as far as their CLIs support that; always so with critic_view = \"tree\"."`
+	CriticEnv    string   `key:"critic_env" is:"full|clean" default:"full" flag:"critic-env" trust:"needed" looser:"less" show:"file" help:"which variables critics get: {}; clean leaves out secrets that the model does not need"`
 	EnvPass      []string `key:"env_pass" is:"variable" flag:"env-pass" trust:"needed" looser:"exceptions" show:"file" help:"{variable} that is passed on all the same: a secret to critics with critic_env \"clean\", GITHUB_ENV and its like to agents and checks; may be repeated" more:"A name or a glob."`
 	EnvDeny      []string `key:"env_deny" is:"variable" trust:"needed" looser:"lacks" help:"variables of the environment that agents do not get" more:"Names or globs, as in [\"AWS_*\"]."`
 
@@ -35,9 +39,9 @@ type Config struct {
 	CheckBefore       bool          `key:"check_before" flag:"check-before" help:"also run the checks before the session, to know which of them fail already"`
 	FailFast          bool          `key:"fail_fast" flag:"fail-fast" help:"skip the remaining checks after one that fails"`
 	CriticRetries     int           `key:"critic_retries" default:"2" help:"how often a critic is asked again when its reply holds no readable decision"`
-	Profile           string        `key:"profile" is:"default|strict" default:"default" flag:"profile" trust:"needed" looser:"ordered" show:"often" help:"the defaults of the settings: {}; see codeloops help decisions" more:"A key that is set wins."`
-	ApprovalThreshold float64       `key:"approval_threshold" is:"fraction" flag:"approval-threshold" trust:"needed" looser:"less" help:"the lowest {score} of the critic, 0 to 1, that approves the work; 0 is none" more:"A lower score sends the work back, whatever the critic decides."`
-	RequireChange     bool          `key:"require_change" flag:"require-change" trust:"needed" looser:"switch" help:"accept DONE only if something has changed"`
+	Profile           string        `key:"profile" is:"default|strict" default:"default" flag:"profile" trust:"needed" looser:"less" show:"often" help:"the defaults of the settings: {}; see codeloops help decisions" more:"A key that is set wins."`
+	ApprovalThreshold float64       `key:"approval_threshold" flag:"approval-threshold" trust:"needed" looser:"less" help:"the lowest {score} of the critic, 0 to 1, that approves the work; 0 is none" more:"A lower score sends the work back, whatever the critic decides."`
+	RequireChange     bool          `key:"require_change" flag:"require-change" trust:"needed" looser:"less" help:"accept DONE only if something has changed"`
 	CritiqueTemplate  string        `key:"critique_template" is:"critique" trust:"needed" looser:"differs" help:"the prompt for the critic, in place of codeloops' own words on how to judge" more:"It must contain {prompt} and {diff}; codeloops help templates lists the other placeholders."`
 	RefineTemplate    string        `key:"refine_template" is:"refinement" trust:"needed" help:"the prompt for the actor from the second iteration on" more:"It must contain {prompt}, and {critique} or {issues_bulleted}."`
 
@@ -57,9 +61,10 @@ type Config struct {
 	Critic      Judge                  `key:"critic" flags:"critic-"`
 	Strategy    Strategy               `key:"strategy" flags:"" trust:"needed"`
 	Lessons     Lessons                `key:"lessons" trust:"needed"`
+	Hooks       Hooks                  `key:"hooks" trust:"needed"`
 	Queue       Queue                  `key:"queue" flags:"" trust:"own"`
 	Policy      Policy                 `key:"policy" trust:"needed"`
-	Convergence Convergence            `key:"convergence"`
+	Convergence loop.ConvergencePolicy `key:"convergence" topic:"Limits"`
 	Agents      map[string]CustomAgent `key:"agents" trust:"needed"`
 	provenance
 }
@@ -72,15 +77,15 @@ type once struct {
 
 	_ topic `topic:"Strategy"`
 
-	BestOf int `flag:"best-of" resume:"inherited" help:"let {n} candidates work at the same time, each in a copy, and continue with the best (tree-of-thoughts)"`
+	BestOf int `flag:"best-of" sets:"strategy.name=tree-of-thoughts,strategy.branch_factor={},strategy.max_depth=1" resume:"inherited" help:"let {n} candidates work at the same time, each in a copy, and continue with the best (tree-of-thoughts)"`
 
 	_ topic `topic:"Limits"`
 
-	NoWait bool `flag:"no-wait" help:"end the run at a rate limit, instead of waiting"`
+	NoWait bool `flag:"no-wait" sets:"max_wait=0s" help:"end the run at a rate limit, instead of waiting"`
 
 	_ topic `topic:"Checks and verdicts"`
 
-	RequireWitness bool `flag:"require-witness" help:"accept DONE only if new tests fail on the code as it was when the session began"`
+	RequireWitness bool `flag:"require-witness" sets:"policy.witness=require" help:"accept DONE only if new tests fail on the code as it was when the session began"`
 
 	_ topic `topic:"Session"`
 
@@ -160,51 +165,44 @@ type Lessons struct {
 // A Queue says where the user's queue is served, if not by this home's own hub. No project
 // file may set the keys, because a hub sends commands to workers.
 type Queue struct {
-	Hub       string `key:"hub" is:"text?" flag:"hub" help:"where the queue is served, if not on this machine: the address that codeloops queue serve prints there, or that of your own NATS server" more:"This table is valid only in the global file."`
-	CA        string `key:"ca" is:"dir" help:"a file with the authorities that may sign its certificate; \"\" is the system's"`
-	Cert      string `key:"cert" is:"dir" help:"a file with the client's certificate; \"\" is none"`
-	Key       string `key:"key" is:"dir" help:"a file with the key of that certificate"`
-	Creds     string `key:"creds" is:"dir" help:"a file with credentials of NATS; \"\" is the key that codeloops queue serve key prints"`
-	Replicas  int    `key:"replicas" least:"1" default:"1" help:"how many servers of a cluster keep the queue" more:"It takes effect when the queue is created."`
-	Transport string `key:"transport" is:"bundle|remote" default:"bundle" help:"how the commits of tasks get to workers on other machines and back: \"bundle\" through the hub, \"remote\" through a git remote"`
-	Remote    string `key:"remote" is:"text" default:"origin" help:"the name of that git remote"`
-	Merge     string `key:"merge" is:"auto|ask|never" default:"auto" help:"what becomes of the result of a task that is added" more:"\"auto\": it is merged. \"ask\": it is merged once you have accepted it (codeloops queue accept). \"never\": it stays on the branch of the task."`
+	Hub      string `key:"hub" is:"text?" flag:"hub" help:"where the queue is served, if not on this machine: the address that codeloops queue serve prints there, or that of your own NATS server" more:"This table is valid only in the global file."`
+	CA       string `key:"ca" is:"dir" help:"a file with the authorities that may sign its certificate; \"\" is the system's"`
+	Cert     string `key:"cert" is:"dir" help:"a file with the client's certificate; \"\" is none"`
+	Key      string `key:"key" is:"dir" help:"a file with the key of that certificate"`
+	Creds    string `key:"creds" is:"dir" help:"a file with credentials of NATS; \"\" is the key that codeloops queue serve key prints"`
+	Replicas int    `key:"replicas" least:"1" default:"1" help:"how many servers of a cluster keep the queue" more:"It takes effect when the queue is created."`
+	Merge    string `key:"merge" is:"auto|ask|never" default:"auto" help:"what becomes of the result of a task that is added" more:"\"auto\": it is merged. \"ask\": it is merged once you have accepted it (codeloops queue accept). \"never\": it stays on the branch of the task."`
 }
 
-// A Policy holds the rules for verdicts and changes. docs/policy.md describes each rule.
+// A Policy holds the rules for verdicts and changes. docs/policy.md describes each rule. Rules on verdicts are
+// declared where the log has them.
 type Policy struct {
-	_                 topic    `topic:"Checks and verdicts"`
-	OnViolation       string   `key:"on_violation" is:"stop|revise" default:"stop" looser:"reversed" help:"what happens to work that breaks a rule: \"stop\" ends the run, \"revise\" sends the work back, at most three times in a row"`
-	AutoRevise        bool     `key:"auto_revise" default:"true" looser:"unset" help:"whether the actor may be sent back to work" more:"With false, only DONE and escalations take effect, and anything else ends the run."`
-	OpenFindings      string   `key:"open_findings" is:"ask|refuse" default:"ask" looser:"ordered" help:"what happens to a DONE that does not mention all open findings" more:"\"ask\": the critic is asked again, once, and its second DONE counts. \"refuse\": no such DONE counts."`
-	CriticDecisions   []string `key:"critic_decisions" is:"decision" default:"done,continue,error,escalate" looser:"differs" help:"the decisions that a critic may make; it is asked again if it makes another one"`
-	Critique          string   `key:"critique" is:"free|structured" default:"free" looser:"ordered" help:"\"structured\" accepts only a JSON object with severity, risks and changes that codeloops can check by itself" more:"The keys up to required_changes_fallback apply only then."`
-	RiskTypes         []string `key:"risk_types" is:"text" default:"missing_requirement,correctness,security,data_loss,compatibility,performance,untested,overconfidence,missing_uncertainty,contradiction,scope_leak,policy_violation,legal_risk" looser:"differs" help:"the types of risks that a critic may name"`
-	HighRiskTypes     []string `key:"high_risk_types" is:"text" default:"policy_violation,legal_risk" looser:"lacks" help:"the types of risks that it must escalate to a person, as whatever has a high severity"`
-	MaxRisks          int      `key:"max_risks" default:"5" looser:"limit" help:"the most risks in one reply; 0 is no limit"`
-	MaxChanges        int      `key:"max_required_changes" default:"5" looser:"limit" help:"the most required changes in one reply; 0 is no limit"`
-	Fallback          string   `key:"required_changes_fallback" is:"off|apply" default:"off" looser:"reversed" help:"\"apply\": when the actor has failed three times to make the required changes, codeloops makes them, if only one text file was changed; \"off\": the run ends"`
-	Tamper            string   `key:"tamper" is:"off|report|block" default:"report" looser:"ordered" help:"what happens when tests are gone, skipped or assert less, when what they expect has changed, or files that decide whether they pass" more:"\"report\" lists these signs for the critic and for you, \"block\" makes them break a rule."`
+	_ topic `topic:"Checks and verdicts"`
+	loop.Policy
+	AutoRevise bool   `key:"auto_revise" default:"true" looser:"more" help:"whether the actor may be sent back to work" more:"With false, only DONE and escalations take effect, and anything else ends the run."`
+	Critique   string `key:"critique" is:"free|structured" default:"free" looser:"less" help:"\"structured\" accepts only a JSON object with severity, risks and changes that codeloops can check by itself" more:"The keys up to max_required_changes apply only then."`
+	loop.CritiquePolicy
+	Tamper            string   `key:"tamper" is:"off|report|block" default:"report" looser:"less" help:"what happens when tests are gone, skipped or assert less, when what they expect has changed, or files that decide whether they pass" more:"\"report\" lists these signs for the critic and for you, \"block\" makes them break a rule."`
 	Block             []string `key:"block" is:"sign" default:"test_gone,fewer_assertions,skip_added,gate_changed,expectation_changed" looser:"lacks" help:"the signs that break the rule with tamper = \"block\""`
 	TamperTables      string   `key:"tamper_tables" is:"dir" trust:"own" help:"a TOML file with further tables of what tests and gate files look like; \"\" is none" more:"Of the form of the program's own tables, which docs/limits.md shows."`
-	Witness           string   `key:"witness" is:"off|report|require" default:"off" switch:"require-witness" looser:"ordered" help:"whether new tests are also run on the code as it was when the session began, where they must fail" more:"\"report\" tells you and the critic, \"require\" lets no DONE count without such a test. It takes checks that run the tests."`
+	Witness           string   `key:"witness" is:"off|report|require" default:"off" looser:"less" help:"whether new tests are also run on the code as it was when the session began, where they must fail" more:"\"report\" tells you and the critic, \"require\" lets no DONE count without such a test. It takes checks that run the tests."`
 	AllowPaths        []string `key:"allow_paths" is:"path" looser:"allowed" help:"globs of the paths that may be changed, as in [\"src/**\", \"**/*.md\"]; [] is all" more:"Paths begin at the repository's root; a directory stands for everything below it."`
 	DenyPaths         []string `key:"deny_paths" is:"path" looser:"lacks" help:"globs of the paths that may not be changed"`
 	DenyPhrases       []string `key:"deny_phrases" is:"text" looser:"lacks" help:"phrases that may not be added, as in [\"console.log\", \"all tests pass\"]" more:"Whole words, in any case. Phrases that were there before may stay."`
 	MaxFiles          int      `key:"max_files" looser:"limit" help:"the most files that may differ from the start of the session; 0 is no limit"`
 	MaxLines          int      `key:"max_lines" looser:"limit" help:"the most lines added and removed, together; 0 is no limit"`
 	MaxBytes          Size     `key:"max_bytes" looser:"limit" help:"the most bytes in those lines, and in binary files; 0 is no limit"`
-	MaxGrowth         float64  `key:"max_growth" is:"percent" looser:"limit" help:"the most, in percent, by which a revision may make the work larger; 0 is no limit"`
-	MinSimilarity     float64  `key:"min_similarity" is:"fraction" looser:"less" help:"the least share, 0 to 1, of a file that the actor worked on before that must stay when it changes the file again; 0 is no limit"`
-	NoNewDependencies bool     `key:"no_new_dependencies" looser:"switch" help:"whether go.mod, package.json, pyproject.toml, Cargo.toml and the like may not name new dependencies"`
+	NoNewDependencies bool     `key:"no_new_dependencies" looser:"less" help:"whether go.mod, package.json, pyproject.toml, Cargo.toml and the like may not name new dependencies"`
 }
 
-// Convergence says when agents that make no progress are warned and stopped. docs/limits.md
-// describes the signs.
-type Convergence struct {
-	_         topic `topic:"Limits"`
-	WarnAfter int   `key:"warn_after" is:"times" default:"2" help:"warn both agents when one sign of a loop without progress has occurred this many times; 0 is never" more:"Signs are turns that change nothing, a state that the work tree had before, the same failing checks, a finding that stays open or comes back."`
-	StopAfter int   `key:"stop_after" is:"times" default:"4" help:"end the run as stuck when one such sign, after a warning, has occurred this many times; 0 is never"`
+// Hooks are shell commands of the user's that a run calls. docs/notices.md describes them.
+type Hooks struct {
+	_         topic         `topic:"Output"`
+	Start     string        `key:"on_start" is:"text?" help:"shell command that is called when a run begins" more:"It gets the event as JSON on standard input, and a sentence about it in the variable CODELOOPS_HOOK_TEXT. What it does or prints has no effect on the run; a failure is told. codeloops help notices has examples."`
+	Iteration string        `key:"on_iteration" is:"text?" help:"the same after each iteration"`
+	Wait      string        `key:"on_wait" is:"text?" help:"the same when a run waits: for a rate limit to end, or for you"`
+	End       string        `key:"on_end" is:"text?" help:"the same when a run ends, however it ends"`
+	Timeout   time.Duration `key:"timeout" default:"30s" help:"the time limit of one call; 0s is no limit"`
 }
 
 // A CustomAgent is one of the user's own agents. Arguments may hold the placeholders

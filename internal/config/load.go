@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -12,15 +13,14 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
 
-	"codeloops/internal/file"
+	"codeloops/internal/wording"
 )
 
 // Options are everything that a configuration depends on. The zero value gives the
 // defaults.
 type Options struct {
-	// Flags are the values of the flags that the user gave, by key
-	// ("actor.timeout"): string, int, bool, []string.
-	Flags map[string]any
+	// Flags are the values of the flags that the user gave, as typed, by key ("actor.timeout").
+	Flags map[string][]string
 	// Env is the environment as os.Environ returns it.
 	Env []string
 	// Home is the user's home directory; "" if unknown.
@@ -53,28 +53,27 @@ func Load(o Options) (*Config, error) {
 			paths.Project = filepath.Join(o.RepositoryRoot, filepath.FromSlash(o.Project.Path))
 		}
 	}
-	keys := newSchema()
-	global, inGlobal := o.file(keys, cmp.Or(o.Global, paths.Global), Global)
-	project, inProject := o.file(keys, paths.Project, Project)
-	if len(inProject) == 0 {
-		inProject = o.distrust(project, paths.Trust)
+	global, project := o.file(cmp.Or(o.Global, paths.Global), Global), o.file(paths.Project, Project)
+	if len(project.problems) == 0 {
+		if err := o.distrust(project, paths.Trust); err != nil {
+			project.problems = Errors{err}
+		}
 	}
-	env, inEnv := o.variables(keys)
-	flags, inFlags := o.flags(keys)
-	layers := []layer{keys.defaults(), global.layer, project.layer, env, flags} // lowest first
-	problems := slices.Concat(inGlobal, inProject, inEnv, inFlags)
+	env, inEnv := o.variables()
+	flags, inFlags := o.flags()
+	layers := []layer{defaults(), global.layer, project.layer, env, flags} // lowest first
+	problems := slices.Concat(global.problems, project.problems, inEnv, inFlags)
 	for _, l := range layers {
 		problems = append(problems, l.splitModels()...)
 	}
 	if err := problems.orNil(); err != nil {
 		return nil, err
 	}
-	layers = slices.Insert(layers, 1, profile(profileOf(layers)))
-	c, err := merge(layers)
+	c, err := decoded(merge(slices.Insert(layers, 1, profile(layers))))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the merged configuration: %w", err)
 	}
-	c.paths, c.trusts = paths, o.trusts(paths.Trust)
+	c.paths, c.files = paths, o.forAgents(paths.Trust)
 	if len(project.guarded) > 0 {
 		c.trusted = project.digest
 	}
@@ -84,44 +83,25 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// merge merges the layers, lowest first.
-func merge(layers []layer) (*Config, error) {
+// decoded returns the configuration with the values.
+func decoded(all layer) (*Config, error) {
+	all.shareSeats()
+	c := &Config{provenance: provenance{values: all}}
 	v := viper.New()
-	c := &Config{}
-	c.values = values{}
-	own := map[string]CustomAgent{}
-	agents := map[string]any{}
-	for _, l := range layers {
-		l.inherit()
-		l.dropModels(agents)
-		for name, agent := range l.agents {
-			// A lower layer's agent of that name is replaced as a whole.
-			maps.DeleteFunc(c.values, func(key string, _ value) bool {
-				return strings.HasPrefix(key, "agents."+name+".")
-			})
-			own[name] = agent
-		}
-		maps.Copy(c.values, l.values)
-		if err := v.MergeConfigMap(l.values.tables()); err != nil {
-			return nil, fmt.Errorf("merge the configuration: %w", err)
+	for key, is := range all {
+		if k, _ := find(split(key)); !k.named() {
+			v.Set(key, is.is)
 		}
 	}
 	// Names that the user chooses go past viper, which would write them in small letters.
-	c.values.shareSeats()
-	roles := c.values.roles()
-	v.Set("agents", own)
-	v.Set("strategy.roles", roles)
-	if err := v.UnmarshalExact(c, asTagged); err != nil {
-		return nil, fmt.Errorf("read the merged configuration: %w", err)
-	}
-	c.Strategy.set = roles
-	return c, nil
+	c.Strategy.set = all.tables("strategy.roles")
+	return c, errors.Join(v.UnmarshalExact(c, asTagged), decode(all.tables("agents"), &c.Agents), decode(c.Strategy.set, &c.Strategy.Roles))
 }
 
 // asTagged has fields named by their tags.
 func asTagged(d *mapstructure.DecoderConfig) { d.TagName, d.Squash, d.DecodeHook = "key", true, nil }
 
-// decode sets the fields of a struct that values have, by their tags.
+// decode sets the fields of a struct, or of several by name, that values have, by their tags.
 func decode(values, into any) error {
 	config := &mapstructure.DecoderConfig{Result: into}
 	asTagged(config)
@@ -132,113 +112,52 @@ func decode(values, into any) error {
 	return d.Decode(values)
 }
 
-// tables returns the values as a file would nest them, but for those below a name that the
-// user chose.
-func (v values) tables() map[string]any {
-	root := map[string]any{}
-	for key, is := range v {
-		if strings.HasPrefix(key, "agents.") || strings.HasPrefix(key, roleKeys) {
-			continue
-		}
-		table, name := root, key
-		for first, rest, ok := strings.Cut(name, "."); ok; first, rest, ok = strings.Cut(name, ".") {
-			if table[first] == nil {
-				table[first] = map[string]any{}
-			}
-			table, name = table[first].(map[string]any), rest
-		}
-		table[name] = is.is
-	}
-	return root
-}
-
-func (s schema) defaults() layer {
-	l := layer{values: values{}}
-	for _, known := range s {
-		if !known.named() {
-			l.values[known.Name] = value{known.Default, Origin{Layer: Default}}
-		}
-	}
-	return l
-}
-
-// file reads a configuration file. The name "" means none, and the global one may be missing.
-func (o Options) file(keys schema, name string, origin Layer) (*fileReader, Errors) {
-	r := &fileReader{name: name, origin: origin, schema: keys, home: o.Home}
-	if name == "" {
-		return r, nil
-	}
-	if o.Project != nil && origin == Project {
-		r.digest = digest([]byte(o.Project.Text))
-		return r, r.read([]byte(o.Project.Text))
-	}
-	content, problem := readFile(name)
-	if problem != nil {
-		if origin == Global && file.Missing(problem) {
-			return r, nil
-		}
-		return r, Errors{problem}
-	}
-	r.digest = digest(content)
-	return r, r.read(content)
-}
-
-// distrust reports a project file with keys that need trust, if it is not trusted.
-func (o Options) distrust(r *fileReader, store string) Errors {
-	if len(r.guarded) == 0 || o.TrustProject || o.Project != nil && o.Project.Trusted {
-		return nil
-	}
-	known, problem := trustStore{store}.holds(r.name, r.digest)
-	switch {
-	case problem != nil:
-		return Errors{problem}
-	case !known:
-		return Errors{untrusted(r.guarded)}
-	}
-	return nil
-}
-
 // flags reads what the user gave on the command line.
-func (o Options) flags(keys schema) (layer, Errors) {
-	l := layer{values: values{}}
+func (o Options) flags() (layer, Errors) {
+	l := layer{}
 	var problems Errors
-	for _, key := range slices.Sorted(maps.Keys(o.Flags)) {
-		s, ok := keys.find(strings.Split(key, "."))
-		if !ok || s.named() {
-			problems = append(problems, &Error{Key: key, Problem: fmt.Sprintf("no flag sets the key %q", key)})
-			continue
+	for _, k := range schema() {
+		if words, ok := o.Flags[k.Name]; ok {
+			problems = append(problems, o.set(l, k, words, Origin{Layer: Flag, Name: k.said()})...)
 		}
-		problems = append(problems, o.set(l, s, o.Flags[key], Origin{Layer: Flag, Name: s.said()})...)
 	}
 	return l, problems
 }
 
-// variables reads the environment.
-func (o Options) variables(keys schema) (layer, Errors) {
-	l := layer{values: values{}}
+// variables reads the environment. A variable that sets no key is reported if it looks like a typo.
+// Others are fine: codeloops itself sets some for its agents, and other programs may use the prefix.
+func (o Options) variables() (layer, Errors) {
+	const prefix = "CODELOOPS_"
+	l := layer{}
 	var problems Errors
 	env := environment(o.Env, runtime.GOOS)
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		if !strings.HasPrefix(name, variablePrefix) || env[name] == "" {
-			continue
-		}
-		i := slices.IndexFunc(keys, func(s Key) bool { return !s.named() && s.variable() == name })
+	maps.DeleteFunc(env, func(name, is string) bool { return is == "" || !strings.HasPrefix(name, prefix) })
+	var words []string // after the prefix
+	for _, k := range schema() {
+		word := strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
+		is, ok := env[prefix+word]
+		delete(env, prefix+word)
 		switch {
-		case i < 0:
-			problems = append(problems, keys.suspect(name)...)
-		case !keys[i].scalar():
-			problems = append(problems, &Error{Key: keys[i].Name, Problem: name + " cannot be set: " + keys[i].Name + " is a list", Hint: "write it in a configuration file"})
-		default:
-			problems = append(problems, o.set(l, keys[i], word(env[name]), Origin{Layer: Env, Name: name})...)
+		case k.isList() && ok:
+			problems = append(problems, &Error{Key: k.Name, Problem: prefix + word + " cannot be set: " + k.Name + " is a list", Hint: "write it in a configuration file"})
+		case ok:
+			problems = append(problems, o.set(l, k, []string{is}, Origin{Layer: Env, Name: prefix + word})...)
+		case !k.isList() && !k.named():
+			words = append(words, word)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if best, ok := wording.Nearest(name[len(prefix):], words); ok {
+			problems = append(problems, &Error{Problem: "unknown variable " + name, Hint: didYouMean(prefix + best)})
 		}
 	}
 	return l, problems
 }
 
 // set reads the value of a flag or variable.
-func (o Options) set(l layer, s Key, raw any, origin Origin) Errors {
-	is, f := s.read(raw)
-	if f == nil && s.Directory {
+func (o Options) set(l layer, k Key, words []string, origin Origin) Errors {
+	is, f := k.parse(words)
+	if f == nil && k.Directory {
 		is, f = absolute(is.(string), o.WorkingDir, o.Home)
 	}
 	if f != nil {
@@ -246,8 +165,8 @@ func (o Options) set(l layer, s Key, raw any, origin Origin) Errors {
 		if f.line > 1 {
 			problem += fmt.Sprintf(" in its line %d", f.line)
 		}
-		return Errors{{Key: s.Name, Problem: problem, Hint: f.hint}}
+		return Errors{&Error{Key: k.Name, Problem: problem, Hint: f.hint}}
 	}
-	l.values[s.Name] = value{is, origin}
+	l[k.Name] = value{is, origin}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"codeloops/internal/loop"
 	"codeloops/internal/strategy"
 )
 
@@ -30,20 +31,23 @@ func TestDefaults(t *testing.T) {
 		LogFormat: "pretty", CI: "auto", Notify: "none", Title: true, LogOutput: 1 << 20, Keep: 20, KeepFor: 30 * 24 * time.Hour,
 		Confirm: "short",
 		Policy: Policy{
-			OnViolation: "stop", AutoRevise: true, OpenFindings: "ask", Fallback: "off",
-			CriticDecisions: []string{"done", "continue", "error", "escalate"},
-			Critique:        "free", MaxRisks: 5, MaxChanges: 5,
-			RiskTypes: []string{
-				"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
-				"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",
+			Policy: loop.Policy{OnViolation: "stop", OpenFindings: "ask", CriticDecisions: []string{"done", "continue", "error", "escalate"}},
+			CritiquePolicy: loop.CritiquePolicy{
+				MaxRisks: 5, MaxRequiredChanges: 5,
+				RiskTypes: []string{
+					"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
+					"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",
+				},
+				HighRiskTypes: []string{"policy_violation", "legal_risk"},
 			},
-			HighRiskTypes: []string{"policy_violation", "legal_risk"},
-			AllowPaths:    []string{}, DenyPaths: []string{}, DenyPhrases: []string{}, Tamper: "report", Witness: "off",
+			AutoRevise: true, Critique: "free",
+			AllowPaths: []string{}, DenyPaths: []string{}, DenyPhrases: []string{}, Tamper: "report", Witness: "off",
 			Block: []string{"test_gone", "fewer_assertions", "skip_added", "gate_changed", "expectation_changed"},
 		},
-		Convergence: Convergence{WarnAfter: 2, StopAfter: 4},
+		Convergence: loop.ConvergencePolicy{WarnAfter: 2, StopAfter: 4},
 		Strategy:    Strategy{Name: "actor-critic", Set: map[string]any{}, Roles: map[string]Member{}},
-		Queue:       Queue{Replicas: 1, Transport: "bundle", Remote: "origin", Merge: "auto"},
+		Hooks:       Hooks{Timeout: 30 * time.Second},
+		Queue:       Queue{Replicas: 1, Merge: "auto"},
 	}
 	for _, p := range strategy.AllParameters() {
 		want.Strategy.Set[p.Key] = p.Default
@@ -69,8 +73,11 @@ func settingsOf(c *Config) Config {
 func TestKeysAreComplete(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, k := range newSchema() {
+	for _, k := range schema() {
 		raw := fileForm(k.Default)
+		if n, isInt := raw.(int); isInt {
+			raw = int64(n)
+		}
 		if is, f := k.read(raw); f != nil || !reflect.DeepEqual(is, k.Default) {
 			t.Errorf("%s: its default %v reads as %v, %v", k.Name, raw, is, f)
 		}
@@ -92,54 +99,51 @@ func sources() []source { // the lowest first
 		{Global, func(p place, _ *Options, s Key, is any) { p.global(s.Name + " = " + tomlText(is)) }},
 		{Project, func(p place, _ *Options, s Key, is any) { p.project(s.Name + " = " + tomlText(is)) }},
 		{Env, func(_ place, o *Options, s Key, is any) {
-			if s.scalar() {
-				o.Env = append(o.Env, fmt.Sprintf("%s=%v", s.variable(), is))
+			if !s.isList() && !s.named() {
+				o.Env = append(o.Env, fmt.Sprintf("CODELOOPS_%s=%v", strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_")), is))
 			}
 		}},
-		{Flag, func(_ place, o *Options, s Key, is any) { o.Flags = map[string]any{s.Name: fileForm(is)} }},
+		{Flag, func(_ place, o *Options, s Key, is any) { o.Flags = map[string][]string{s.Name: texts("", is)} }},
 	}
 }
 
 // chosen returns two valid values for each key that accepts only some values.
 func chosen() map[string][2]any {
 	return map[string][2]any{
-		"confirm":                          {"never", "short"},
-		"log_format":                       {"compact", "json"},
-		"ci":                               {"github", "none"},
-		"notify":                           {"bell", "osc9"},
-		"title":                            {false, true},
-		"critic_view":                      {"copy", "tree"},
-		"critic_access":                    {"read-only", "full"},
-		"critic_env":                       {"full", "clean"},
-		"actor_session":                    {"fresh", "resume"},
-		"profile":                          {"default", "strict"},
-		"approval_threshold":               {0.5, 0.75},
-		"strategy.name":                    {"react", "reflexion"},
-		"strategy.base":                    {"actor-critic", "react"},
-		"strategy.reset":                   {false, true},
-		"critic.quorum":                    {"majority", "2"},
-		"strategy.lessons":                 {"user", "project"},
-		"strategy.lessons_mode":            {"block", "recall"},
-		"lessons.embeddings_url":           {"http://localhost:11434/v1", "https://api.example.com/v1"},
-		"strategy.convergence_check":       {false, true},
-		"strategy.decide":                  {"majority", "judge"},
-		"critique_template":                {"{prompt}{diff}", "{diff}\n{prompt}"},
-		"refine_template":                  {"{prompt}{critique}", "{issues_bulleted}\n{prompt}"},
-		"critic.template":                  {"{prompt}{diff}", "{diff}\n{prompt}"},
-		"actor.template":                   {"{prompt}", "Do it:\n{prompt}"},
-		"policy.on_violation":              {"stop", "revise"},
-		"policy.tamper":                    {"report", "block"},
-		"policy.witness":                   {"report", "require"},
-		"policy.block":                     {[]string{"test_gone"}, []string{"test_gone", "skip_added"}},
-		"convergence.warn_after":           {0, 3},
-		"policy.min_similarity":            {0.25, 0.5},
-		"policy.auto_revise":               {false, true},
-		"policy.open_findings":             {"ask", "refuse"},
-		"policy.critique":                  {"free", "structured"},
-		"policy.critic_decisions":          {[]string{"done"}, []string{"done", "continue"}},
-		"policy.required_changes_fallback": {"off", "apply"},
-		"queue.transport":                  {"bundle", "remote"},
-		"queue.merge":                      {"ask", "never"},
+		"confirm":                    {"never", "short"},
+		"log_format":                 {"compact", "json"},
+		"ci":                         {"github", "none"},
+		"notify":                     {"bell", "osc9"},
+		"title":                      {false, true},
+		"critic_view":                {"copy", "tree"},
+		"critic_access":              {"read-only", "full"},
+		"critic_env":                 {"full", "clean"},
+		"actor_session":              {"fresh", "resume"},
+		"profile":                    {"default", "strict"},
+		"approval_threshold":         {0.5, 0.75},
+		"strategy.name":              {"react", "reflexion"},
+		"strategy.base":              {"actor-critic", "react"},
+		"strategy.reset":             {false, true},
+		"critic.quorum":              {"majority", "2"},
+		"strategy.lessons":           {"user", "project"},
+		"strategy.lessons_mode":      {"block", "recall"},
+		"lessons.embeddings_url":     {"http://localhost:11434/v1", "https://api.example.com/v1"},
+		"strategy.convergence_check": {false, true},
+		"strategy.decide":            {"majority", "judge"},
+		"critique_template":          {"{prompt}{diff}", "{diff}\n{prompt}"},
+		"refine_template":            {"{prompt}{critique}", "{issues_bulleted}\n{prompt}"},
+		"critic.template":            {"{prompt}{diff}", "{diff}\n{prompt}"},
+		"actor.template":             {"{prompt}", "Do it:\n{prompt}"},
+		"policy.on_violation":        {"stop", "revise"},
+		"policy.tamper":              {"report", "block"},
+		"policy.witness":             {"report", "require"},
+		"policy.block":               {[]string{"test_gone"}, []string{"test_gone", "skip_added"}},
+		"convergence.warn_after":     {0, 3},
+		"policy.auto_revise":         {false, true},
+		"policy.open_findings":       {"ask", "refuse"},
+		"policy.critique":            {"free", "structured"},
+		"policy.critic_decisions":    {[]string{"done"}, []string{"done", "continue"}},
+		"queue.merge":                {"ask", "never"},
 	}
 }
 
@@ -178,7 +182,7 @@ func sample(t *testing.T, s Key, step int) any {
 
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
-	for _, s := range newSchema() {
+	for _, s := range schema() {
 		if strings.Contains(s.Name, "*") {
 			continue
 		}
@@ -191,7 +195,7 @@ func TestPrecedence(t *testing.T) {
 				var want any
 				var layer Layer
 				for step, from := range sources()[:highest+1] {
-					if from.layer == Env && !s.scalar() || from.layer == Project && s.own {
+					if from.layer == Env && (s.isList() || s.named()) || from.layer == Project && s.own {
 						continue
 					}
 					want, layer = sample(t, s, step), from.layer
@@ -232,7 +236,7 @@ func TestOrigins(t *testing.T) {
 	global := p.global("model = \"m\"\ncritic_retries = 5\n")
 	project := p.project("\n\n[actor]\ntimeout = \"5m\"\n")
 	o := p.options("CODELOOPS_MAX_OUTPUT=1GB")
-	o.Flags = map[string]any{"critic.timeout": "5s", "max_iterations": 3}
+	o.Flags = map[string][]string{"critic.timeout": {"5s"}, "max_iterations": {"3"}}
 	c := mustLoad(t, o)
 	want := map[string]Origin{
 		"agent":          {Layer: Default},
@@ -271,7 +275,7 @@ func TestRolesInherit(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		global, project string
-		flags           map[string]any
+		flags           map[string][]string
 		actor, critic   string
 	}{
 		"nothing":                      {"", "", nil, "claude", "claude"},
@@ -279,8 +283,8 @@ func TestRolesInherit(t *testing.T) {
 		"own":                          {`actor.agent = "a"`, "", nil, "a", "claude"},
 		"own beats general":            {"agent = \"a\"\nactor.agent = \"b\"", "", nil, "b", "a"},
 		"a higher general beats":       {`actor.agent = "b"`, `agent = "a"`, nil, "a", "a"},
-		"flag beats a file's own":      {"", `actor.agent = "b"`, map[string]any{"agent": "f"}, "f", "f"},
-		"own flag beats general flag":  {"", "", map[string]any{"agent": "f", "critic.agent": "g"}, "f", "g"},
+		"flag beats a file's own":      {"", `actor.agent = "b"`, map[string][]string{"agent": {"f"}}, "f", "f"},
+		"own flag beats general flag":  {"", "", map[string][]string{"agent": {"f"}, "critic.agent": {"g"}}, "f", "g"},
 		"empty is none":                {`agent = "a"`, `actor.agent = ""`, nil, "a", "a"},
 		"empty beside general is none": {"", "agent = \"a\"\nactor.agent = \"\"", nil, "a", "a"},
 	}
@@ -305,7 +309,7 @@ func TestModelsFollowTheirAgent(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		global, project string
-		flags           map[string]any
+		flags           map[string][]string
 		actor, critic   string
 	}{
 		"nothing":                     {"", "", nil, "", ""},
@@ -314,13 +318,13 @@ func TestModelsFollowTheirAgent(t *testing.T) {
 		"of a general agent":          {"agent = \"a\"\nmodel = \"m\"\ncritic.agent = \"b\"", "", nil, "m", ""},
 		"of the same agent":           {"agent = \"a\"\nmodel = \"m\"\ncritic.agent = \"a\"", "", nil, "m", "m"},
 		"of an agent replaced above":  {"agent = \"a\"\nmodel = \"m\"", `critic.agent = "b"`, nil, "m", ""},
-		"replaced by a flag":          {`model = "m"`, "", map[string]any{"agent": "f"}, "", ""},
-		"replaced with its own model": {`model = "m"`, "", map[string]any{"actor.agent": "f", "actor.model": "n"}, "n", "m"},
+		"replaced by a flag":          {`model = "m"`, "", map[string][]string{"agent": {"f"}}, "", ""},
+		"replaced with its own model": {`model = "m"`, "", map[string][]string{"actor.agent": {"f"}, "actor.model": {"n"}}, "n", "m"},
 		"the same agent again":        {`model = "m"`, `agent = "claude"`, nil, "m", "m"},
-		"a flag for both, two agents": {"", "", map[string]any{"actor.agent": "f", "critic.agent": "g", "model": "n"}, "n", "n"},
+		"a flag for both, two agents": {"", "", map[string][]string{"actor.agent": {"f"}, "critic.agent": {"g"}, "model": {"n"}}, "n", "n"},
 		"written with the agent":      {`agent = "a:m"`, `critic.agent = "b:n"`, nil, "m", "n"},
-		"and for the same agent":      {`agent = "a:m"`, "", map[string]any{"critic.agent": "a:x/y:z"}, "m", "x/y:z"},
-		"and replaced by a flag":      {`agent = "a:m"`, "", map[string]any{"agent": "a", "model": "n"}, "n", "n"},
+		"and for the same agent":      {`agent = "a:m"`, "", map[string][]string{"critic.agent": {"a:x/y:z"}}, "m", "x/y:z"},
+		"and replaced by a flag":      {`agent = "a:m"`, "", map[string][]string{"agent": {"a"}, "model": {"n"}}, "n", "n"},
 		"said twice":                  {"agent = \"a:m\"\nmodel = \"m\"", "", nil, "m", "m"},
 		"set above for another agent": {`critic.agent = "b"`, `model = "m"`, nil, "m", "m"},
 	}
@@ -351,8 +355,8 @@ func TestAgentIsTakenWhole(t *testing.T) {
 	o.TrustProject = true
 	c := mustLoad(t, o)
 	want := map[string]CustomAgent{
-		"x": {Command: []string{"project"}, Prompt: "stdin", Output: "text"},
-		"Y": {Command: []string{"why"}, Prompt: "stdin", Output: "text"},
+		"x": {Command: []string{"project"}},
+		"Y": {Command: []string{"why"}},
 	}
 	if !reflect.DeepEqual(c.Agents, want) {
 		t.Errorf("got %+v, want %+v", c.Agents, want)
@@ -424,22 +428,18 @@ func TestVariablesOfAgents(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	_, err := Load(Options{Flags: map[string]any{
-		"max_iterations": -1,
-		"actor.timeout":  "-1s",
-		"checks":         []string{"make", ""},
-		"agent":          "caf\xe9",
-		"session_dir":    7,
-		"nothing":        1,
-		"agents.x.env.Y": "z",
+	_, err := Load(Options{Flags: map[string][]string{
+		"max_iterations": {"-1"},
+		"actor.timeout":  {"-1s"},
+		"checks":         {"make", ""},
+		"agent":          {"caf\xe9"},
+		"session_dir":    {"a", "b"},
 	}})
-	want := `--actor-timeout must not be negative, but is -1s
---agent must be UTF-8 text
-no flag sets the key "agents.x.env.Y"
---check has a bad item 2: it must not be empty
+	want := `--agent must be UTF-8 text
 --max-iterations must not be negative, but is -1
-no flag sets the key "nothing"
---session-dir must be a string, not a number
+--check has a bad item 2: it must not be empty
+--session-dir takes one value, not 2
+--actor-timeout must not be negative, but is -1s
 `
 	if got := hints(err); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -458,7 +458,7 @@ func TestAllProblems(t *testing.T) {
 	if !ok || len(problems) != 4 {
 		t.Fatalf("got %v", err)
 	}
-	if got, _ := errors.AsType[*Error](err); got != problems[0] {
+	if got, _ := errors.AsType[*Error](err); !errors.Is(problems[0], got) {
 		t.Errorf("the first problem is %v", got)
 	}
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 4 {
@@ -493,7 +493,7 @@ func TestValidateAfterChange(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		if _, err := Load(Options{Env: []string{"CODELOOPS_MODEL=m"}, Flags: map[string]any{"agent": "a"}}); err != nil {
+		if _, err := Load(Options{Env: []string{"CODELOOPS_MODEL=m"}, Flags: map[string][]string{"agent": {"a"}}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -514,12 +514,12 @@ func TestFallbackIsInherited(t *testing.T) {
 	if c = mustLoad(t, o); len(c.Critic.Fallback) != 0 || len(c.Actor.Fallback) != 1 {
 		t.Errorf("got %q and %q", c.Actor.Fallback, c.Critic.Fallback)
 	}
-	o.Flags = map[string]any{"fallback": []string{"qwen"}}
+	o.Flags = map[string][]string{"fallback": {"qwen"}}
 	if c = mustLoad(t, o); !slices.Equal(c.Actor.Fallback, []string{"qwen"}) || !slices.Equal(c.Critic.Fallback, []string{"qwen"}) {
 		t.Errorf("with a flag: %q and %q", c.Actor.Fallback, c.Critic.Fallback)
 	}
 	for _, bad := range []string{"", ":m", "a:", "a b", "a:-m", "-a"} {
-		o.Flags = map[string]any{"fallback": []string{bad}}
+		o.Flags = map[string][]string{"fallback": {bad}}
 		if _, err := Load(o); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}

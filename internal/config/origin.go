@@ -35,3 +35,8 @@ func (o Origin) String() string {
 	}
 	return cmp.Or(o.File, o.Name, string(Default))
 }
+
+// blame reports a problem of a key that was set there.
+func (o Origin) blame(key, problem, hint string) *Error {
+	return &Error{File: o.File, Line: o.Line, Key: key, Problem: problem, Hint: hint}
+}

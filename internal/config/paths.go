@@ -24,57 +24,50 @@ type Paths struct {
 
 // Locate computes the paths without reading any configuration. It fails only if a
 // directory on the way up from the working directory cannot be searched.
-func Locate(o Options) (Paths, error) {
-	return locate(o, runtime.GOOS)
-}
+func Locate(o Options) (Paths, error) { return locate(o, runtime.GOOS) }
 
 func locate(o Options, goos string) (Paths, error) {
-	var p Paths
 	env := environment(o.Env, goos)
-	if dir := configHome(env, o.Home, goos); dir != "" {
-		p.Global = filepath.Join(dir, "codeloops", "config.toml")
-	}
-	if p.Data = dataDir(env, o.Home, goos); p.Data != "" {
-		p.Sessions = filepath.Join(p.Data, "sessions")
-		p.Trust = filepath.Join(p.Data, "trust.json")
-	}
-	project, err := findProject(o.WorkingDir, o.RepositoryRoot)
-	p.Project = project
-	return p, err
+	data := dirOf("data", env, o.Home, goos)
+	project, err := findProject(o)
+	return Paths{
+		Global: below(dirOf("config", env, o.Home, goos), "config.toml"), Project: project,
+		Data: data, Sessions: below(data, "sessions"), Trust: below(data, "trust.json"),
+	}, err
 }
 
-// DataDir returns codeloops' own directory for data; "" without a home directory.
-func DataDir(env []string, home string) string {
-	return dataDir(environment(env, runtime.GOOS), home, runtime.GOOS)
+// Dir returns codeloops' own directory for files of a kind, "config", "data" or "cache"; "" without a home directory.
+func Dir(kind string, env []string, home string) string {
+	return dirOf(kind, environment(env, runtime.GOOS), home, runtime.GOOS)
 }
 
-func dataDir(env map[string]string, home, goos string) string {
-	if dir := base(env, goos, "XDG_DATA_HOME", "LOCALAPPDATA", home, ".local", "share"); dir != "" {
-		return filepath.Join(dir, "codeloops")
-	}
-	return ""
-}
-
-func configHome(env map[string]string, home, goos string) string {
-	below := []string{home, ".config"}
-	if goos == "darwin" {
-		below = []string{home, "Library", "Application Support"}
-	}
-	return base(env, goos, "XDG_CONFIG_HOME", "APPDATA", below...)
-}
-
-// base follows the XDG base directory specification, or the conventions of the
-// system if the XDG variable is not set: the place below home is the last resort.
-func base(env map[string]string, goos, xdg, windows string, place ...string) string {
+// dirOf follows the XDG base directory specification, or the conventions of the system if the XDG
+// variable is not set: the place below home is the last resort.
+func dirOf(kind string, env map[string]string, home, goos string) string {
+	place := map[string]struct{ xdg, windows, mac, other string }{
+		"config": {"XDG_CONFIG_HOME", "APPDATA", "Library/Application Support", ".config"},
+		"data":   {"XDG_DATA_HOME", "LOCALAPPDATA", ".local/share", ".local/share"},
+		"cache":  {"XDG_CACHE_HOME", "LOCALAPPDATA", "Library/Caches", ".cache"},
+	}[kind]
 	switch {
-	case filepath.IsAbs(env[xdg]): // XDG says to ignore a relative one
-		return env[xdg]
-	case goos == "windows" && filepath.IsAbs(env[windows]):
-		return env[windows]
-	case !filepath.IsAbs(place[0]):
+	case filepath.IsAbs(env[place.xdg]): // XDG says to ignore a relative one
+		return filepath.Join(env[place.xdg], "codeloops")
+	case goos == "windows" && filepath.IsAbs(env[place.windows]):
+		return filepath.Join(env[place.windows], "codeloops")
+	case !filepath.IsAbs(home):
+		return ""
+	case goos == "darwin":
+		return filepath.Join(home, place.mac, "codeloops")
+	}
+	return filepath.Join(home, place.other, "codeloops")
+}
+
+// below returns a path in a directory, "" if that is unknown.
+func below(dir, name string) string {
+	if dir == "" {
 		return ""
 	}
-	return filepath.Join(place...)
+	return filepath.Join(dir, name)
 }
 
 // environment converts a list of NAME=value to a map; the last entry of a name counts. On
@@ -91,29 +84,35 @@ func environment(list []string, goos string) map[string]string {
 	return env
 }
 
-// findProject returns the nearest project file from dir up to root, or "". If dir is not
-// below root, only dir itself is searched.
-func findProject(dir, root string) (string, error) {
-	if dir == "" {
-		return "", nil
-	}
-	dir, root = resolved(dir), resolved(root)
-	if rest, err := filepath.Rel(root, dir); root == "" || err != nil || !filepath.IsLocal(rest) {
-		root = dir
-	}
-	for ; ; dir = filepath.Dir(dir) {
+// findProject returns the nearest project file, or "".
+func findProject(o Options) (string, error) {
+	for _, dir := range o.upwards() {
 		candidate := filepath.Join(dir, projectFile)
 		// Lstat: a broken link must not be skipped, because the user meant it to apply.
-		_, err := os.Lstat(candidate)
-		switch {
-		case err == nil:
+		if _, err := os.Lstat(candidate); err == nil {
 			return candidate, nil
-		case !file.Missing(err):
+		} else if !file.Missing(err) {
 			return "", unreadable(candidate, err)
-		case dir == root || dir == filepath.Dir(dir):
-			return "", nil
 		}
 	}
+	return "", nil
+}
+
+// upwards returns the working directory and those above it up to the root of the repository.
+func (o Options) upwards() []string {
+	if o.WorkingDir == "" {
+		return nil
+	}
+	dir, root := resolved(o.WorkingDir), resolved(o.RepositoryRoot)
+	dirs := []string{dir}
+	if rel, err := filepath.Rel(root, dir); root == "" || err != nil || !filepath.IsLocal(rel) {
+		return dirs
+	}
+	for dir != root {
+		dir = filepath.Dir(dir)
+		dirs = append(dirs, dir)
+	}
+	return dirs
 }
 
 // resolved returns a path without symbolic links, so that two spellings of it compare
@@ -131,14 +130,14 @@ func resolved(name string) string {
 // absolute resolves a directory in a setting against base. It expands "~/", because no
 // shell does that in files and variables.
 func absolute(dir, base, home string) (string, *fault) {
-	if dir == "" || filepath.IsAbs(dir) {
+	rest, ofHome := strings.CutPrefix(dir+"/", "~/")
+	switch {
+	case dir == "" || filepath.IsAbs(dir):
 		return dir, nil
+	case !ofHome:
+		return filepath.Join(base, dir), nil
+	case home == "":
+		return "", &fault{problem: "begins with ~, but the home directory is unknown", hint: "set HOME, or write an absolute path"}
 	}
-	if rest, ok := strings.CutPrefix(dir, "~/"); ok || dir == "~" {
-		if home == "" {
-			return "", &fault{problem: "begins with ~, but the home directory is unknown", hint: "set HOME, or write an absolute path"}
-		}
-		return filepath.Join(home, strings.TrimPrefix(rest, "~")), nil
-	}
-	return filepath.Join(base, dir), nil
+	return filepath.Join(home, rest), nil
 }

@@ -152,7 +152,7 @@ func TestSessions(t *testing.T) {
 			o := p.options(test.env...)
 			o.WorkingDir = sub
 			if test.flag != "" {
-				o.Flags = map[string]any{"session_dir": test.flag}
+				o.Flags = map[string][]string{"session_dir": {test.flag}}
 			}
 			if got, err := mustLoad(t, o).Sessions(); err != nil || got != test.want {
 				t.Errorf("got %q, %v; want %q", got, err, test.want)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -25,21 +26,15 @@ type Loosening struct {
 // String returns it as the end of a sentence.
 func (l Loosening) String() string { return l.said }
 
-// A looser reports whether a value constrains a run less than an earlier one. Both have
-// the types that [Config] holds. Keys without one affect neither whether work counts as
-// done nor what it may cost.
-type looser func(was, is any) bool
-
 // Rules returns the rules of a run in the order of the schema. It omits defaults, except
 // for the profile. The definitions of the user's own agents that judge follow, then the
 // trusted project file.
 func (c *Config) Rules() []loop.Rule {
-	keys := newSchema()
 	var all []loop.Rule
 	for _, e := range c.entries() {
-		s, _ := keys.find(strings.Split(e.Key, "."))
-		if s.looser == nil && (!c.judges(e.Key) || e.Origin.Layer == Default) ||
-			s.looser != nil && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(s.Default)) {
+		k, _ := find(split(e.Key))
+		isRule := k.looser != "" && !k.named()
+		if !isRule && !c.judges(e.Key) || isRule && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(k.Default)) {
 			continue
 		}
 		all = append(all, loop.Rule{Key: e.Key, Values: texts(e.Key, e.Value), Origin: e.Origin.String()})
@@ -54,7 +49,7 @@ func (c *Config) Rules() []loop.Rule {
 // of the user's own agents that may play the critic. Environment values are excluded: they stay out
 // of every log.
 func (c *Config) judges(key string) bool {
-	if rest, ofRole := strings.CutPrefix(key, roleKeys); ofRole {
+	if rest, ofRole := strings.CutPrefix(key, "strategy.roles."); ofRole {
 		return strings.HasSuffix(rest, ".instructions") || isTemplate(rest)
 	}
 	for _, entry := range slices.Concat([]string{c.Critic.Agent}, c.Critic.Fallback, c.Critic.Members) {
@@ -109,38 +104,34 @@ func ruleOf(rules []loop.Rule, key string) loop.Rule {
 	if i := slices.IndexFunc(rules, func(r loop.Rule) bool { return r.Key == key }); i >= 0 {
 		return rules[i]
 	}
-	if v, ok := newSchema().defaults().values[key]; ok {
-		return loop.Rule{Key: key, Values: texts(key, fileForm(v.is)), Origin: v.origin.String()}
+	if k, ok := find(split(key)); ok && !k.named() {
+		return loop.Rule{Key: key, Values: texts(key, fileForm(k.Default)), Origin: string(Default)}
 	}
 	return loop.Rule{}
 }
 
 func weaker(was, is loop.Rule) bool {
-	s, _ := newSchema().find(strings.Split(was.Key, "."))
+	k, _ := find(split(was.Key))
 	before, ok := valueIn(was)
 	after, readable := valueIn(is)
-	if s.looser == nil || !ok || !readable {
+	if k.looser == "" || k.named() || !ok || !readable {
 		return !slices.Equal(was.Values, is.Values)
 	}
-	return s.looser(before, after)
+	return k.loosened(before, after)
 }
 
 // valueIn returns a rule's value in the type that [Config] holds.
 func valueIn(r loop.Rule) (any, bool) {
-	s, ok := newSchema().find(strings.Split(r.Key, "."))
-	if !ok {
+	k, ok := find(split(r.Key))
+	switch {
+	case !ok, !k.isList() && len(r.Values) != 1:
 		return nil, false
-	}
-	if _, isList := s.Default.([]string); isList {
-		return r.Values, true
-	}
-	if len(r.Values) != 1 {
-		return nil, false
-	}
-	if isTemplate(r.Key) {
+	case k.isList():
+		return append([]string{}, r.Values...), true
+	case isTemplate(r.Key):
 		return r.Values[0], true
 	}
-	is, f := s.read(word(r.Values[0]))
+	is, f := k.parse(r.Values)
 	return is, f == nil
 }
 
@@ -153,73 +144,51 @@ func tomlOf(r loop.Rule, otherwise string) string {
 	case !ok:
 		return tomlText(r.Values)
 	}
-	if list, isList := is.([]string); isList && list == nil {
-		is = []string{}
-	}
 	return tomlText(fileForm(is))
 }
 
-// loosers are the comparisons by their names in the tag "looser". Choices are those of the
-// key, in the order in which they are declared.
-func loosers(choices []string) map[string]looser {
-	ordered := make([]any, len(choices))
-	for i, c := range choices {
-		ordered[i] = c
+// loosened reports whether a value constrains a run less than an earlier one. Both have the types that
+// [Config] holds. Keys without the tag "looser" affect neither whether work counts as done nor what it may cost.
+func (k Key) loosened(was, is any) bool {
+	switch k.looser {
+	case "less": // a number that must be reached, a switch, or choices of which the loosest is the first
+		return k.rank(is) < k.rank(was)
+	case "more": // the contrary
+		return k.rank(is) > k.rank(was)
+	case "limit": // a number that may not be exceeded; 0 is no limit
+		return number(was) > 0 && (number(is) == 0 || number(is) > number(was))
+	case "quorum": // "all" is the highest; "majority" may be lower or higher than a number
+		low, errLow := strconv.Atoi(fmt.Sprint(is))
+		high, errHigh := strconv.Atoi(fmt.Sprint(was))
+		return is != was && is != "all" && (errLow != nil || errHigh != nil || low < high)
+	case "differs":
+		return !reflect.DeepEqual(was, is)
 	}
-	reversed := slices.Clone(ordered)
-	slices.Reverse(reversed)
-	return map[string]looser{
-		"ordered": lower(ordered...), "reversed": lower(reversed...), "tree": becomes("tree"),
-		"switch": lower(false, true), "unset": lower(true, false), "limit": moreThanLimit, "less": lessOf,
-		"differs": differs, "lacks": lacks, "exceptions": adds, "allowed": allowsMore,
-		"panel": otherPanel, "quorum": lowerQuorum,
+	if k.isList() {
+		return k.loosenedList(was.([]string), is.([]string))
 	}
+	return was != k.looser && is == k.looser // the one choice that is looser than all others
 }
 
-func differs(was, is any) bool { return !reflect.DeepEqual(was, is) }
-
-// lower is for ordered choices, the loosest first.
-func lower(order ...any) looser {
-	return func(was, is any) bool { return slices.Index(order, is) < slices.Index(order, was) }
-}
-
-// becomes is for a choice with one value that is weaker than all others.
-func becomes(loosest string) looser {
-	return func(was, is any) bool { return was != loosest && is == loosest }
-}
-
-// lacks is for a list whose elements are all constraints.
-func lacks(was, is any) bool {
-	before, _ := was.([]string)
-	after, _ := is.([]string)
-	return slices.ContainsFunc(before, func(s string) bool { return !slices.Contains(after, s) })
-}
-
-// adds is for a list of exceptions.
-func adds(was, is any) bool { return lacks(is, was) }
-
-// allowsMore is for a list of what is allowed; an empty one allows everything.
-func allowsMore(was, is any) bool {
-	before, _ := was.([]string)
-	after, _ := is.([]string)
-	return len(before) > 0 && (len(after) == 0 || adds(was, is))
-}
-
-// lessOf is for a number that must be reached.
-func lessOf(was, is any) bool { return number(is) < number(was) }
-
-// moreThanLimit is for a number that may not be exceeded; 0 is no limit.
-func moreThanLimit(was, is any) bool {
-	before, after := number(was), number(is)
-	return before > 0 && (after == 0 || after > before)
-}
-
-func number(is any) float64 {
-	switch v := reflect.ValueOf(is); {
-	case v.CanInt():
-		return float64(v.Int())
-	case v.CanFloat():
-		return v.Float()
+func (k Key) loosenedList(was, is []string) bool {
+	lacks := func(list, of []string) bool {
+		return slices.ContainsFunc(of, func(s string) bool { return !slices.Contains(list, s) })
 	}
-	return 0
+	switch k.looser {
+	case "exceptions": // what is exempt
+		return lacks(was, is)
+	case "allowed": // what is allowed; nothing is all
+		return len(was) > 0 && (len(is) == 0 || lacks(was, is))
+	case "panel": // those who judge; none is one critic
+		return len(was) > 0 && !slices.Equal(was, is)
+	}
+	return lacks(is, was) // "lacks": all elements are constraints
+}
+
+// rank returns a value as a number, which for a choice is its place among them.
+func (k Key) rank(is any) float64 {
+	if s, ok := is.(string); ok {
+		return float64(slices.Index(k.Choices, s))
+	}
+	return number(is)
 }

@@ -69,20 +69,30 @@ func samples(t *testing.T, folder string, result func(t *testing.T, file string,
 
 // hints formats an error as commands do, each problem with its hint.
 func hints(err error) string {
-	problems, ok := errors.AsType[Errors](err)
-	if !ok {
-		one, isError := errors.AsType[*Error](err)
-		if !isError {
-			return err.Error() + "\n"
-		}
-		problems = Errors{one}
+	all := problemsIn(err)
+	if all == nil {
+		return err.Error() + "\n"
 	}
 	var b strings.Builder
-	for _, p := range problems {
+	for _, p := range all {
 		fmt.Fprintln(&b, p.Error())
 		if p.Hint != "" {
 			fmt.Fprintln(&b, "  hint:", p.Hint)
 		}
 	}
 	return b.String()
+}
+
+// problemsIn returns the problems in an error one by one.
+func problemsIn(err error) (all []*Error) {
+	several, ok := errors.AsType[Errors](err)
+	if !ok {
+		several = Errors{err}
+	}
+	for _, err := range several {
+		if one, ok := errors.AsType[*Error](err); ok {
+			all = append(all, one)
+		}
+	}
+	return all
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -19,36 +18,20 @@ type sizeUnit struct {
 // sizeUnits lists the units, largest first. Those with an "i" are binary (IEC 80000-13),
 // the others decimal.
 func sizeUnits() []sizeUnit {
-	return []sizeUnit{
-		{"GiB", 1 << 30},
-		{"GB", 1e9},
-		{"MiB", 1 << 20},
-		{"MB", 1e6},
-		{"KiB", 1 << 10},
-		{"KB", 1e3},
-		{"B", 1},
-	}
+	return []sizeUnit{{"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20}, {"MB", 1e6}, {"KiB", 1 << 10}, {"KB", 1e3}, {"B", 1}, {"", 1}}
 }
 
 // parseSize reads "256MiB", "10 KB" or "512". A bare number is in bytes; the case of the
 // unit does not matter.
 func parseSize(s string) (Size, error) {
-	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-	number, unit := s[:digits], strings.TrimLeft(s[digits:], " ")
-	if number == "" {
-		return 0, fmt.Errorf("read size %q: no number at its start", s)
-	}
 	for _, u := range sizeUnits() {
-		if !strings.EqualFold(u.name, cmp.Or(unit, "B")) {
-			continue
+		number, has := strings.CutSuffix(strings.ToUpper(s), strings.ToUpper(u.name))
+		n, err := strconv.ParseUint(strings.TrimRight(number, " "), 10, 63)
+		if has && err == nil && n <= math.MaxInt64/uint64(u.bytes) {
+			return Size(n) * u.bytes, nil
 		}
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || n > math.MaxInt64/int64(u.bytes) {
-			return 0, fmt.Errorf("read size %q: too large", s)
-		}
-		return Size(n) * u.bytes, nil
 	}
-	return 0, fmt.Errorf("read size %q: unknown unit", s)
+	return 0, fmt.Errorf("%q is not a size", s)
 }
 
 // String formats the size with the largest unit that leaves a whole number. parseSize

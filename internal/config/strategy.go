@@ -4,48 +4,30 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/strategy"
 )
 
-const roleKeys = "strategy.roles."
-
-// roles returns the values of each role of a strategy, by its name.
-func (v values) roles() map[string]map[string]any {
-	all := map[string]map[string]any{}
-	for key, is := range v {
-		if rest, ok := strings.CutPrefix(key, roleKeys); ok {
-			name, own, _ := strings.Cut(rest, ".")
-			if all[name] == nil {
-				all[name] = map[string]any{}
-			}
-			all[name][own] = is.is
-		}
-	}
-	return all
-}
-
 // shareSeats gives the settings of a role that several play, such as [strategy.roles.debater], to each of them
 // (debater_1 and so on), as far as it has none of its own. One with an agent of its own gets no model and no fallback.
-func (v values) shareSeats() {
-	for name, shared := range v.roles() {
+func (l layer) shareSeats() {
+	roles := l.tables("strategy.roles")
+	for name, shared := range roles {
 		if shared["about"] != nil || !strategy.HasRole(loop.Role(name+"_N")) {
 			continue
 		}
-		seats, _ := v["strategy.debaters"].is.(int) // the only such role
-		for i := range seats {
-			one := fmt.Sprintf("%s%s_%d.", roleKeys, name, i+1)
-			_, other := v[one+"agent"]
-			for key := range shared {
-				if _, own := v[one+key]; !own && !(other && (key == "model" || key == "fallback")) {
-					v[one+key] = v[roleKeys+name+"."+key]
+		seats, _ := l["strategy.debaters"].is.(int) // the only such role
+		for key := range shared {
+			all := "strategy.roles." + name + "." + key
+			for i := range seats {
+				one := fmt.Sprintf("%s_%d", name, i+1)
+				other := roles[one]["agent"] != nil && (key == "model" || key == "fallback")
+				if roles[one][key] == nil && !other {
+					l["strategy.roles."+one+"."+key] = l[all]
 				}
 			}
-		}
-		for key := range shared {
-			delete(v, roleKeys+name+"."+key)
+			delete(l, all)
 		}
 	}
 }
@@ -92,23 +74,4 @@ func (c *Config) CriticTemplate() (key, text string) {
 		return "critic.template", c.Critic.Template
 	}
 	return "critique_template", c.CritiqueTemplate
-}
-
-// unknownRoles reports roles that no strategy has, for example misspelled ones.
-func (c *Config) unknownRoles() (problems Errors) {
-	for _, name := range slices.Sorted(maps.Keys(c.Strategy.set)) {
-		own := c.Strategy.set[name]
-		first := slices.Sorted(maps.Keys(own))[0]
-		if strategy.Reserved(loop.Role(name)) {
-			problems = append(problems, c.contradiction(roleKeys+name+"."+first, "has a name with a meaning of its own",
-				"take another one; the settings of actor and critic are in the tables [actor] and [critic]")...)
-			continue
-		}
-		if own["about"] != nil || strategy.HasRole(loop.Role(name)) {
-			continue
-		}
-		problems = append(problems, c.contradiction(roleKeys+name+"."+first, "is for a role that no strategy has",
-			"`codeloops strategies` lists the roles; a role of your own needs the key about, which says what it is for")...)
-	}
-	return problems
 }

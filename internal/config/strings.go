@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,13 +19,15 @@ import (
 	"codeloops/internal/wording"
 )
 
-// checkString applies check to a string. Flags and variables may hold any bytes, so it
-// checks for UTF-8 first.
-func checkString(s string, check func(string) *fault) *fault {
+// A check rejects the strings that a key does not take.
+type check func(string) *fault
+
+// of applies the check. Flags and variables may hold any bytes, so it looks for UTF-8 first.
+func (c check) of(s string) *fault {
 	if !utf8.ValidString(s) {
 		return &fault{problem: "must be UTF-8 text"}
 	}
-	return check(s)
+	return c(s)
 }
 
 // plain rejects what no argument, path or variable can hold.
@@ -43,7 +46,7 @@ func notBlank(s string) *fault {
 }
 
 // addressOr rejects what is neither one of the names nor the URL of a server.
-func addressOr(scheme string, names []string) func(string) *fault {
+func addressOr(scheme string, names []string) check {
 	return func(s string) *fault {
 		if strings.HasPrefix(s, scheme+"://") {
 			return address(scheme, s)
@@ -78,20 +81,6 @@ func Address(scheme, s string) error {
 
 const nameRule = "a name has letters, digits, - and _, and begins with a letter or digit"
 
-// agentName rejects what cannot be a key of [agents].
-func agentName(s string) *fault {
-	if isName(s) {
-		return nil
-	}
-	if s == "" {
-		return &fault{problem: "must not be empty"}
-	}
-	return &fault{
-		problem: fmt.Sprintf("must be an agent's name, not %q", short(s)),
-		hint:    nameRule,
-	}
-}
-
 // modelName rejects what an agent could take for one of its flags, because a project file
 // may set the model without being trusted.
 func modelName(s string) *fault {
@@ -101,25 +90,26 @@ func modelName(s string) *fault {
 	return nil
 }
 
-// agentAndModel rejects what is not an agent's name, with an optional colon and model.
+// agentAndModel rejects what is not an agent's name, with an optional colon and model. What comes
+// before the colon could be a key of [agents].
 func agentAndModel(s string) *fault {
+	const hint = `write it like "codex" or "claude:haiku"`
 	agent, model, hasModel := strings.Cut(s, ":")
-	if f := agentName(agent); f != nil {
-		return &fault{problem: f.problem, hint: `write it like "codex" or "claude:haiku"`}
-	}
-	if hasModel && model == "" {
-		return &fault{problem: "must have a model after the colon", hint: `write it like "codex" or "claude:haiku"`}
+	switch {
+	case agent == "":
+		return &fault{problem: "must not be empty", hint: hint}
+	case !isName(agent):
+		return &fault{problem: fmt.Sprintf("must be an agent's name, not %q", short(agent)), hint: hint}
+	case hasModel && model == "":
+		return &fault{problem: "must have a model after the colon", hint: hint}
 	}
 	return modelName(model)
 }
 
 // globPattern rejects what path.Match cannot parse or no variable can match.
 func globPattern(s string) *fault {
-	if _, err := path.Match(s, ""); err != nil {
+	if _, err := path.Match(s, ""); err != nil || strings.Contains(s, "=") {
 		return &fault{problem: fmt.Sprintf("must be a name or a glob, not %q", short(s))}
-	}
-	if strings.Contains(s, "=") {
-		return &fault{problem: fmt.Sprintf("must be a variable's name or a glob, not %q", short(s))}
 	}
 	return notBlank(s)
 }
@@ -130,19 +120,19 @@ var bareName = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 // taken for a flag.
 func isName(s string) bool { return bareName().MatchString(s) }
 
-// checks are the checks of strings by their names in the tag "is".
-func checks() map[string]func(string) *fault {
-	return map[string]func(string) *fault{
-		"agent": agentAndModel, "agents": agentAndModel, "model": modelName, "variable": globPattern,
+// checks are the checks of strings by their names in the tag "is". They are made once, because that takes a while.
+var checks = sync.OnceValue(func() map[string]check { //nolint:gochecknoglobals // a table that never changes
+	return map[string]check{
+		"": plain, "agent": agentAndModel, "agents": agentAndModel, "model": modelName, "variable": globPattern,
 		"text": notBlank, "dir": orEmpty(notBlank), "path": pathPattern, "endpoint": webAddress,
 		"critique": asTemplate(prompt.ForCritique), "refinement": asTemplate(prompt.ForRefinement), "task": asTemplate(prompt.ForTask),
 		"schema": jsonSchema, "strategy": oneOf(strategy.Names()...), "loop": oneOf(strategy.Loops()...),
 		"output": oneOf(append([]string{"text"}, transcript.Formats()...)...), "decision": oneOf(Decisions()...), "sign": oneOf("test_gone", "fewer_assertions", "skip_added", "gate_changed", "expectation_changed"),
 	}
-}
+})
 
 // orEmpty allows the empty string as well.
-func orEmpty(check func(string) *fault) func(string) *fault {
+func orEmpty(check check) check {
 	return func(s string) *fault {
 		if s == "" {
 			return nil
@@ -171,7 +161,7 @@ func checkTemplate(role, text string) *fault {
 
 // asTemplate rejects what is not a template of a prompt. Its whole text is in the file, so trust in the
 // file covers it.
-func asTemplate(read func(string) (prompt.Template, error)) func(string) *fault {
+func asTemplate(read func(string) (prompt.Template, error)) check {
 	return func(s string) *fault {
 		_, err := read(s)
 		if bad, ok := errors.AsType[*prompt.Error](err); ok {

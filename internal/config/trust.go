@@ -1,17 +1,16 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"codeloops/internal/file"
 )
@@ -22,31 +21,28 @@ import (
 // trusted.
 func Trust(o Options, name string) (trusted string, keys []string, _ error) {
 	paths, err := Locate(o)
-	switch {
-	case name != "":
-		paths.Project = filepath.Clean(name)
-	case err != nil:
+	if err != nil && name == "" {
 		return "", nil, err
-	case paths.Project == "":
+	}
+	if name = cmp.Or(name, paths.Project); name == "" {
 		return "", nil, &Error{
-			Problem: fmt.Sprintf("no %s here or above, up to the repository's root", projectFile),
-			Hint:    "codeloops init writes one",
+			Problem: "there is nothing to trust: no " + projectFile + " here or above, up to the repository's root, and no file from which agents run something, such as .claude/settings.json",
+			Hint:    "codeloops init writes a " + projectFile,
 			err:     fs.ErrNotExist,
 		}
 	}
-	r, problems := o.file(newSchema(), paths.Project, Project)
-	if err := problems.orNil(); err != nil {
-		return "", nil, err
+	name = filepath.Clean(name)
+	r := o.file(name, Project)
+	if len(r.problems) > 0 {
+		return "", nil, r.problems.orNil()
 	}
-	if paths.Trust == "" {
-		return "", nil, noHome("keep what is trusted", "XDG_DATA_HOME")
-	}
-	return paths.Project, keysOf(r.guarded), trustStore{paths.Trust}.add(paths.Project, r.digest)
+	return name, r.guardedKeys(), addTrusted(paths.Trust, name, r.digest)
 }
 
-func keysOf(guarded []*Error) []string {
-	keys := make([]string, len(guarded))
-	for i, g := range guarded {
+// guardedKeys are the keys of the file that need trust.
+func (r *fileReader) guardedKeys() []string {
+	keys := make([]string, len(r.guarded))
+	for i, g := range r.guarded {
 		keys[i] = g.Key
 	}
 	return keys
@@ -65,100 +61,97 @@ func ReadProject(o Options) (*ProjectFile, error) {
 	if err != nil || paths.Project == "" {
 		return &ProjectFile{}, err
 	}
-	content, problem := readFile(paths.Project)
-	if problem != nil {
-		return nil, problem
+	content, err := readFile(paths.Project)
+	if err != nil {
+		return nil, err
 	}
-	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, digest(content))
-	if problem != nil {
-		return nil, problem
+	known, err := readTrusted(paths.Trust)
+	if err != nil {
+		return nil, err
 	}
 	path, err := filepath.Rel(resolved(o.RepositoryRoot), paths.Project)
-	return &ProjectFile{Path: filepath.ToSlash(path), Text: string(content), Trusted: trusted || o.TrustProject}, err
+	return &ProjectFile{Path: filepath.ToSlash(path), Text: string(content), Trusted: o.TrustProject || known.holds(paths.Project, digest(content))}, err
 }
 
-// untrusted is the error for a file with keys that need trust.
-func untrusted(guarded []*Error) *Error {
-	names := keysOf(guarded)
-	verb := " counts"
+// distrust reports a project file with keys that need trust, if it is not trusted.
+func (o Options) distrust(r *fileReader, store string) error {
+	if len(r.guarded) == 0 || o.TrustProject || o.Project != nil && o.Project.Trusted {
+		return nil
+	}
+	if known, err := readTrusted(store); err != nil || known.holds(r.name, r.digest) {
+		return err
+	}
+	names, verb := r.guardedKeys(), " counts"
 	if len(names) > 1 {
 		verb = " count"
 	}
 	return &Error{
-		File: guarded[0].File, Line: guarded[0].Line, Key: guarded[0].Key,
+		File: r.name, Line: r.guarded[0].Line, Key: names[0],
 		Problem: strings.Join(names, ", ") + verb + " only in a file that you trust, and you have not trusted this one as it is now",
 		Hint:    "read it, then run `codeloops config trust`, or pass --trust-project for one run",
 		err:     ErrUntrusted,
 	}
 }
 
-// A trustStore is the file that holds the digest of every trusted file, by its path
-// without symbolic links. The file "" holds none.
-type trustStore struct{ file string }
+// A trusted is what the user trusts: the SHA-256 of every file's content, by its path without symbolic links.
+type trusted map[string]string
+
+func (t trusted) holds(name, digest string) bool { return t[resolved(name)] == digest }
+
+func digest(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 type trustFile struct {
-	Version int               `json:"version"`
-	Files   map[string]string `json:"files"` // path to the content's SHA-256, in hex
+	Version int     `json:"version"`
+	Files   trusted `json:"files"`
 }
 
-func (s trustStore) holds(name, digest string) (bool, *Error) {
-	known, problem := s.read()
-	if problem != nil {
-		return false, problem
-	}
-	return known.Files[resolved(name)] == digest, nil
-}
-
-func (s trustStore) add(name, digest string) error {
-	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
-		return fmt.Errorf("trust %s: %w", name, err)
-	}
-	unlock, err := lockedfile.MutexAt(s.file + ".lock").Lock() // another process may add a file of its own
-	if err != nil {
-		return fmt.Errorf("trust %s: %w", name, err)
-	}
-	defer unlock()
-	known, problem := s.read()
-	if problem != nil {
-		return problem
-	}
-	known.Version = 1
-	known.Files[resolved(name)] = digest
-	text, err := json.MarshalIndent(known, "", "  ")
-	if err == nil {
-		err = file.Write(s.file, append(text, '\n'), 0o600)
+// readTrusted reads the file that holds what is trusted. The file "" holds nothing.
+func readTrusted(store string) (trusted, error) {
+	text, err := os.ReadFile(store)
+	if store == "" || errors.Is(err, fs.ErrNotExist) {
+		return trusted{}, nil
 	}
 	if err != nil {
-		return fmt.Errorf("trust %s: %w", name, err)
+		return nil, unreadable(store, err)
 	}
-	return nil
-}
-
-func (s trustStore) read() (trustFile, *Error) {
-	known := trustFile{Files: map[string]string{}}
-	if s.file == "" {
-		return known, nil
-	}
-	text, err := os.ReadFile(s.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil
-	}
-	if err != nil {
-		return known, unreadable(s.file, err)
-	}
+	var known trustFile
 	if err := json.Unmarshal(text, &known); err != nil {
-		return known, &Error{
-			File: s.file, Problem: "not a list of trusted files: " + err.Error(),
+		return nil, &Error{
+			File: store, Problem: "not a list of trusted files: " + err.Error(),
 			Hint: "remove the file; project files then need trust again", err: err,
 		}
 	}
-	if known.Files == nil {
-		known.Files = map[string]string{}
-	}
-	return known, nil
+	return known.Files, nil
 }
 
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+// addTrusted adds a file to what is trusted.
+func addTrusted(store, name, digest string) (err error) {
+	if store == "" {
+		return noHome("keep what is trusted", "XDG_DATA_HOME")
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("trust %s: %w", name, err)
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(store), 0o700); err != nil {
+		return err
+	}
+	unlock, err := file.Lock(store + ".lock") // another process may add a file of its own
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	known, err := readTrusted(store)
+	if err != nil {
+		return err
+	}
+	all := trusted{}
+	maps.Copy(all, known)
+	all[resolved(name)] = digest
+	text, err := json.MarshalIndent(trustFile{1, all}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return file.Write(store, append(text, '\n'), 0o600)
 }

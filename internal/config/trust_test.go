@@ -39,10 +39,10 @@ func TestGuardedKeys(t *testing.T) {
 		"policy":           {"[policy]\nauto_revise = true\nmax_risks = 9", "policy.auto_revise, policy.max_risks", 2},
 		"limits":           {"[policy]\ntamper = \"off\"\nmax_files = 9\ndeny_paths = []\ndeny_phrases = []", "policy.tamper, policy.max_files, policy.deny_paths, policy.deny_phrases", 2},
 		"templates":        {"critique_template = \"{prompt}{diff}\"\nrefine_template = \"\"", "critique_template, refine_template", 1},
-		"agent":            {"[agents.mine]\ncommand = [\"x\"]", "agents.mine", 1},
+		"agent":            {"[agents.mine]\ncommand = [\"x\"]", "agents.mine", 2},
 		"agent, inline":    {`agents = { mine = { command = ["x"] } }`, "agents.mine", 1},
 		"agent, dotted":    {"\nagents.mine.command = [\"x\"]", "agents.mine", 2},
-		"catalogue's name": {"[agents.claude]\ncommand = [\"x\"]", "agents.claude", 1},
+		"catalogue's name": {"[agents.claude]\ncommand = [\"x\"]", "agents.claude", 2},
 		"several":          {guardedProject, "checks, agents.mine", 2},
 	}
 	for name, test := range tests {
@@ -236,34 +236,31 @@ func Trusted(o Options, file string) (bool, error) {
 	if file != "" {
 		paths.Project = file
 	}
-	content, problem := readFile(paths.Project)
-	if problem != nil {
-		return false, problem
+	content, err := readFile(paths.Project)
+	if err != nil {
+		return false, err
 	}
-	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, digest(content))
-	if problem != nil {
-		return false, problem
-	}
-	return trusted, nil
+	known, err := readTrusted(paths.Trust)
+	return known.holds(paths.Project, digest(content)), err
 }
 
 // TestTrustAtOnce: of files that are trusted at the same time, none is lost.
 func TestTrustAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	store := trustStore{filepath.Join(dir, "data", "trusted.json")}
+	store := filepath.Join(dir, "data", "trusted.json")
 	const files = 20
 	var all sync.WaitGroup
 	for i := range files {
 		all.Go(func() {
-			if err := store.add(filepath.Join(dir, strconv.Itoa(i)), "digest"); err != nil {
+			if err := addTrusted(store, filepath.Join(dir, strconv.Itoa(i)), "digest"); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	for i := range files {
-		if held, err := store.holds(filepath.Join(dir, strconv.Itoa(i)), "digest"); !held || err != nil {
+		if known, err := readTrusted(store); !known.holds(filepath.Join(dir, strconv.Itoa(i)), "digest") || err != nil {
 			t.Errorf("file %d is not trusted: %v", i, err)
 		}
 	}

@@ -78,14 +78,10 @@ func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new", projectFile)
 	err := Write(file, map[string]any{
-		"modle": "x", "agents.x.command": []string{"x"}, "max_iterations": -1, "actor.agent": 5,
+		"max_iterations": -1, "actor.agent": 5,
 	}, true)
-	want := `agents.x.command cannot be set here
-  hint: write it in the file
-unknown key "modle"
-  hint: did you mean "model"?
-max_iterations must not be negative, but is -1
-actor.agent must be a string, not a number
+	want := file + `:2: max_iterations must not be negative, but is -1
+` + file + `:5: actor.agent must be a string, not a number
 `
 	if got := hints(err); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -121,7 +117,7 @@ func TestDurationText(t *testing.T) {
 	for text, want := range map[string]string{
 		"0": "0s", "1s": "1s", "60s": "1m", "1h": "60m", "90m": "90m", "2h": "2h", "48h": "2d", "36h": "36h", "1h0m1s": "1h0m1s", "1ms": "1ms",
 	} {
-		d, f := duration(text)
+		d, f := scalars()["time.Duration"].read(text)
 		if f != nil {
 			t.Fatalf("%q: %v", text, f)
 		}

@@ -14,23 +14,23 @@ import (
 // A reply that breaks the contract is not a verdict, even if it could be parsed.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	structured := verdict.Contract{Structured: &loop.CritiquePolicy{RiskTypes: []string{"security"}, MaxRequiredChanges: 1}}
+	structured := loop.Policy{Critique: &loop.CritiquePolicy{RiskTypes: []string{"security"}, MaxRequiredChanges: 1}}
 	const (
 		labels  = "DECISION: DONE\nSUMMARY: fine"
 		approve = `{"decision": "approve", "severity": "low", "risks": [{"type": "security", "note": "none"}], "summary": "fine"}`
 		broken  = "the reply does not keep to the rules of this run: "
 	)
 	for name, c := range map[string]struct {
-		contract verdict.Contract
+		contract loop.Policy
 		reply    string
 		problem  string
 	}{
-		"free":                 {verdict.Contract{}, labels, ""},
+		"free":                 {loop.Policy{}, labels, ""},
 		"labels":               {structured, labels, "the reply holds no JSON object with a decision"},
 		"labels in a fence":    {structured, "```\n" + labels + "\n```", "the reply holds no JSON object with a decision"},
 		"an object":            {structured, approve, ""},
 		"in a fence":           {structured, "I have looked.\n```json\n" + approve + "\n```", ""},
-		"below labels":         {structured, labels + "\n\n" + approve, ""},
+		"below labels":         {structured, labels + "\n\n" + approve, "the reply decides 2 times; decide once, with the seal"},
 		"no phrase":            {structured, `{"decision": "revise", "required_changes": ["rewrite it"]}`, broken + `the required change "rewrite it" does not hold exactly one quoted phrase`},
 		"a wrong severity":     {structured, `{"decision": "approve", "severity": 3}`, broken + `its severity is "3", which is none of low, medium and high`},
 		"risks that are none":  {structured, `{"decision": "approve", "risks": "it may break"}`, broken + `it names a risk of the type "", which is none of security`},
@@ -42,25 +42,26 @@ func TestContract(t *testing.T) {
 		"an empty reason":      {structured, `{"decision": "escalate", "reason": {}}`, broken + "it escalates and gives no reason"},
 		"no object":            {structured, `["approve"]`, "no line of the reply begins with DECISION: outside of quotations, and it holds no JSON object with a decision"},
 		"a decision of nobody": {structured, `{"decision": 1}`, `the decision of the JSON object is "1", which is none of done, continue, error and escalate`},
-		"torn":                 {structured, `{"decision": "approve", "risks": [`, `a JSON object in the reply never ends: "{\"decision\": \"approve\", \"risks\": ["`},
+		"torn":                 {structured, `{"decision": "approve", "risks": [`, `a JSON object in the reply cannot be read: "{\"decision\": \"approve\", \"risks\": ["`},
 		"no reason":            {structured, `{"decision": "escalate"}`, broken + "it escalates and gives no reason"},
 		"a reason":             {structured, `{"decision": "escalate", "reason": "a licence"}`, ""},
-		"no score":             {verdict.Contract{Threshold: 0.9}, labels, broken + "it gives no score from 0 to 1, and this run goes by the score"},
-		"a score":              {verdict.Contract{Threshold: 0.9}, labels + "\nSCORE: 0.3", ""},
-		"a decision too many":  {verdict.Contract{Decisions: []string{"done"}}, "DECISION: CONTINUE\nFEEDBACK: more", broken + "it decides continue, and this run lets a critic decide only done"},
-		"a decision it allows": {verdict.Contract{Decisions: []string{"done"}}, labels, ""},
+		"no score":             {loop.Policy{ApprovalThreshold: new(0.9)}, labels, broken + "it gives no score from 0 to 1, and this run goes by the score"},
+		"a score":              {loop.Policy{ApprovalThreshold: new(0.9)}, labels + "\nSCORE: 0.3", ""},
+		"a decision too many":  {loop.Policy{CriticDecisions: []string{"done"}}, "DECISION: CONTINUE\nFEEDBACK: more", broken + "it decides continue, and this run lets a critic decide only done"},
+		"a decision it allows": {loop.Policy{CriticDecisions: []string{"done"}}, labels, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &answering{replies: []agent.Reply{answer(c.reply)}}
-			judge := &critic.Critic{ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: a}, Dir: t.TempDir(), Contract: c.contract}
+			judge := &critic.Critic{ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: a}, Dir: t.TempDir(), Policy: c.contract}
 			got, err := judge.Judge(t.Context(), loop.Case{Iteration: 1, Task: "do it"}, nil)
 			if err != nil || got.Problem != c.problem {
 				t.Errorf("got %q, %v\nwant %q", got.Problem, err, c.problem)
 			}
-			v, _, problem := verdict.Parser{Contract: c.contract}.Read(c.reply)
-			if problem != c.problem || !reflect.DeepEqual(v, got.Verdict) {
-				t.Errorf("read again: %+v, %q", v, problem)
+			again := got
+			again.Verdict, again.Problem = loop.Verdict{}, ""
+			if verdict.Reread(&again, c.contract); again.Problem != c.problem || !reflect.DeepEqual(again.Verdict, got.Verdict) {
+				t.Errorf("read again: %+v, %q", again.Verdict, again.Problem)
 			}
 		})
 	}

@@ -32,8 +32,8 @@ type Critic struct {
 	// Random is the source of boundaries and seals, which an actor must not be able
 	// to guess; nil is [rand.Reader].
 	Random io.Reader
-	// Contract is what a verdict must satisfy; otherwise the critic is asked again.
-	Contract verdict.Contract
+	// Policy is what a verdict must satisfy; otherwise the critic is asked again.
+	Policy loop.Policy
 	// Template is the prompt; nil is codeloops' own. Instructions are what the user says in addition.
 	Template     prompt.Template
 	Instructions string
@@ -70,7 +70,7 @@ func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) 
 	if review.Problem = failure(reply); review.Problem != "" {
 		return review, nil
 	}
-	verdict.Read(&review, matter, c.Contract)
+	verdict.Read(&review, matter, c.Policy)
 	return review, nil
 }
 
@@ -103,7 +103,7 @@ func (c *Critic) prompt(matter loop.Case) (text string, asked loop.Review, err e
 	if c.last, err = verdict.DrawSeal(random, d.texts()); err != nil {
 		return "", asked, err
 	}
-	d.form(c.Contract, c.last, matter.Objection != nil, loop.Due(matter.History))
+	d.form(c.Policy, c.last, matter.Objection != nil, loop.Due(matter.History))
 	return d.render(boundary), loop.Review{Boundary: string(boundary), Seal: string(c.last)}, nil
 }
 

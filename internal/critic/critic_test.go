@@ -18,7 +18,7 @@ import (
 )
 
 // firstSeal is the seal that the first prompt gets from [counting].
-const firstSeal = "pqrstu"
+const firstSeal = "bsgs6d"
 
 // An answering agent gives one reply after the other and keeps the requests.
 type answering struct {

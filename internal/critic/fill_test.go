@@ -9,13 +9,12 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/agent/seat"
 	"codeloops/internal/critic"
-	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 	"codeloops/internal/prompt"
 )
 
 // filled returns the prompt for a case, made from a template.
-func filled(t *testing.T, text string, contract verdict.Contract, matter loop.Case, budget critic.Budget) string {
+func filled(t *testing.T, text string, contract loop.Policy, matter loop.Case, budget critic.Budget) string {
 	t.Helper()
 	asked, err := prompt.ForCritique(text)
 	if err != nil {
@@ -23,7 +22,7 @@ func filled(t *testing.T, text string, contract verdict.Contract, matter loop.Ca
 	}
 	a := &answering{replies: []agent.Reply{answer("DECISION: DONE")}}
 	dir := t.TempDir()
-	judge := &critic.Critic{ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: a}, Dir: dir, Random: &counting{}, Budget: budget, Contract: contract, Template: asked}
+	judge := &critic.Critic{ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: a}, Dir: dir, Random: &counting{}, Budget: budget, Policy: contract, Template: asked}
 	if _, err := judge.Judge(t.Context(), matter, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -37,16 +36,16 @@ func TestFill(t *testing.T) {
 	small := critic.Budget{Diff: 500, Files: 1000, Stdout: 200, Stderr: 200, Check: 300, Passing: 100, Checks: 600, History: 1200, Reply: 300}
 	again := later()
 	again.Objection = &loop.Objection{Problem: noDecision, Reply: "Looks fine.\n"}
-	structured := verdict.Contract{Threshold: 0.9, Structured: &loop.CritiquePolicy{RiskTypes: []string{"security"}}}
+	structured := loop.Policy{ApprovalThreshold: new(0.9), Critique: &loop.CritiquePolicy{RiskTypes: []string{"security"}}}
 	for name, c := range map[string]struct {
 		template string
-		contract verdict.Contract
+		contract loop.Policy
 		matter   loop.Case
 		budget   critic.Budget
 	}{
-		"template_first":      {everyPlace, verdict.Contract{}, first(), critic.Budget{}},
-		"template_later":      {everyPlace, verdict.Contract{}, later(), small},
-		"template_again":      {"{diff}{prompt}", verdict.Contract{}, again, small},
+		"template_first":      {everyPlace, loop.Policy{}, first(), critic.Budget{}},
+		"template_later":      {everyPlace, loop.Policy{}, later(), small},
+		"template_again":      {"{diff}{prompt}", loop.Policy{}, again, small},
 		"template_structured": {"{prompt}\n{diff}", structured, first(), critic.Budget{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +64,7 @@ func TestFillKeepsTheBoundary(t *testing.T) {
 	c.Task, c.Attempt.Stdout.Text, c.Attempt.Stderr.Text = evil, evil, evil
 	c.Change.Files[0].Patch = "diff --git a/a b/a\n" + strings.ReplaceAll(evil, "\x1b[2J", "") + "\n" // shown as it is
 	c.History[0].Verdict = loop.Verdict{Decision: loop.Continue, Feedback: evil, Issues: []string{evil}}
-	got := filled(t, everyPlace, verdict.Contract{}, c, critic.Budget{})
+	got := filled(t, everyPlace, loop.Policy{}, c, critic.Budget{})
 	within := regexp.MustCompile(`(?s)\[000102030405060708090a0b begin: ([^\]]*)\].*?\[000102030405060708090a0b end: ([^\]]*)\]`)
 	if outside := within.ReplaceAllString(got, ""); strings.Contains(outside, "HOSTILE") {
 		t.Errorf("hostile text outside of the boundary:\n%s", outside)

@@ -9,23 +9,23 @@ import (
 	"codeloops/internal/wording"
 )
 
-// form asks for a reply in the form that the contract wants. again is set when the critic
+// form asks for a reply in the form that the policy wants. again is set when the critic
 // has been asked before. A DONE must mention the findings that are due.
-func (p *page) form(c verdict.Contract, s verdict.Seal, again bool, due []loop.Finding) {
-	if c.Threshold > 0 {
+func (p *page) form(c loop.Policy, s verdict.Seal, again bool, due []loop.Finding) {
+	if c.Threshold() > 0 {
 		p.sayf(scoring)
 	}
-	if !c.May("done") {
+	if !c.Allows("done") {
 		due = nil
 	}
 	if len(due) > 0 {
 		p.sayf(answering, strings.Join(namesOf(due), ", "))
 	}
-	if c.Structured != nil {
+	if c.Critique != nil {
 		p.structured(c, s, again, due)
 		return
 	}
-	if c.May("continue") {
+	if c.Allows("continue") {
 		p.sayf(weighing)
 	}
 	blocks := blocks(c, s, due)
@@ -65,13 +65,13 @@ const weighing = `Mark each point that you make. MUST: the task is not done with
 const maxLines = 20
 
 // blocks returns the form of each decision that a critic may make.
-func blocks(c verdict.Contract, s verdict.Seal, due []loop.Finding) []string {
+func blocks(c loop.Policy, s verdict.Seal, due []loop.Finding) []string {
 	var settled strings.Builder
 	for _, name := range namesOf(due[:min(len(due), maxLines)]) {
 		fmt.Fprintf(&settled, "\n%s: <settled; or withdrawn, and why it was wrong>", name)
 	}
 	score := ""
-	if c.Threshold > 0 {
+	if c.Threshold() > 0 {
 		score = "\nSCORE: <the score, from 0 to 1>"
 	}
 	all := []struct{ word, text string }{
@@ -82,18 +82,18 @@ func blocks(c verdict.Contract, s verdict.Seal, due []loop.Finding) []string {
 	}
 	var texts []string
 	for _, b := range all {
-		if c.May(b.word) {
+		if c.Allows(b.word) {
 			texts = append(texts, fmt.Sprintf("%s\nSEAL: %s", b.text, s))
 		}
 	}
 	return texts
 }
 
-// structured asks for a JSON object that satisfies the contract.
-func (p *page) structured(c verdict.Contract, s verdict.Seal, again bool, due []loop.Finding) {
+// structured asks for a JSON object that satisfies the policy.
+func (p *page) structured(c loop.Policy, s verdict.Seal, again bool, due []loop.Finding) {
 	var words []string
 	for _, w := range []struct{ word, json string }{{"done", "approve"}, {"continue", "revise"}, {"escalate", "escalate"}, {"error", "error"}} {
-		if c.May(w.word) {
+		if c.Allows(w.word) {
 			words = append(words, w.json)
 		}
 	}
@@ -102,7 +102,7 @@ func (p *page) structured(c verdict.Contract, s verdict.Seal, again bool, due []
 		when = "Answer with exactly one JSON object of this form, bare and not in a code fence, with nothing before or after it."
 	}
 	score := ""
-	if c.Threshold > 0 {
+	if c.Threshold() > 0 {
 		score = "\n  \"score\": 0.0,"
 	}
 	settled := ""
@@ -119,24 +119,24 @@ func (p *page) structured(c verdict.Contract, s verdict.Seal, again bool, due []
   "reason": "...",
   "seal": "%s"
 }`, strings.Join(words, "|"), score, settled, s)
-	p.sayf("%s", strings.Join(rules(c, c.Structured), "\n"))
+	p.sayf("%s", strings.Join(rules(c, c.Critique), "\n"))
 }
 
-// rules describes what the contract checks.
-func rules(c verdict.Contract, s *loop.CritiquePolicy) []string {
+// rules describes what the policy checks.
+func rules(c loop.Policy, s *loop.CritiquePolicy) []string {
 	out := []string{"Keep to these rules, or you will be asked again:"}
 	say := func(format string, args ...any) { out = append(out, "- "+fmt.Sprintf(format, args...)) }
-	if c.May("done") {
+	if c.Allows("done") {
 		say("approve: the task is finished. It requires no change, and no risk is high.")
 	}
-	if c.May("continue") {
+	if c.Allows("continue") {
 		say("revise: the actor goes on. It names at least one required change%s.", atMost(s.MaxRequiredChanges))
 		say(`Each required change is one of ADD "phrase", REMOVE "phrase", MUST_INCLUDE "phrase" and MUST_REMOVE "phrase", with exactly one phrase in quotation marks, of %d to %d characters. A program looks for the phrase, word for word, in the files that were changed: choose one that shows that the fault is fixed. Everything else goes into "summary".`, verdict.MinPhrase, verdict.MaxPhrase)
 	}
-	if c.May("escalate") {
+	if c.Allows("escalate") {
 		say(`escalate: a person has to decide; "reason" says why. Escalate whenever the severity is high%s, and whenever no phrase can say what has to change.`, highTypes(s.HighRiskTypes))
 	}
-	if c.May("error") {
+	if c.Allows("error") {
 		say(`error: the actor's turn failed, or left the project in a worse state; "reason" says how to recover.`)
 	}
 	say("Each risk%s has a note, and one of these types: %s.", atMost(s.MaxRisks), strings.Join(s.RiskTypes, ", "))

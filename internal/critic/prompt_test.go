@@ -15,7 +15,6 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/agent/seat"
 	"codeloops/internal/critic"
-	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 )
 
@@ -35,13 +34,13 @@ func (c *counting) Read(p []byte) (int, error) {
 // asked returns the prompt for a case, with DIR in place of the directory.
 func asked(t *testing.T, matter loop.Case, budget critic.Budget) string {
 	t.Helper()
-	return askedBy(t, verdict.Contract{}, matter, budget)
+	return askedBy(t, loop.Policy{}, matter, budget)
 }
 
 // askedBy returns the prompt of a critic with a contract.
-func askedBy(t *testing.T, contract verdict.Contract, matter loop.Case, budget critic.Budget) string {
+func askedBy(t *testing.T, contract loop.Policy, matter loop.Case, budget critic.Budget) string {
 	t.Helper()
-	return askedAs(t, critic.Critic{Budget: budget, Contract: contract}, matter)
+	return askedAs(t, critic.Critic{Budget: budget, Policy: contract}, matter)
 }
 
 // askedAs returns the prompt of a critic; it sets the agent, the directory and the randomness.
@@ -137,25 +136,25 @@ func TestPrompt(t *testing.T) {
 	failed.Change = loop.Change{}
 	failed.Objection = &loop.Objection{Problem: "the critic's turn ended with exit code 1"}
 	small := critic.Budget{Diff: 500, Files: 1000, Stdout: 200, Stderr: 200, Check: 300, Passing: 100, Checks: 600, History: 1200, Reply: 300}
-	structured := verdict.Contract{Structured: &loop.CritiquePolicy{
+	structured := loop.Policy{Critique: &loop.CritiquePolicy{
 		RiskTypes: []string{"overconfidence", "legal_risk"}, HighRiskTypes: []string{"legal_risk"}, MaxRisks: 5, MaxRequiredChanges: 5,
 	}}
 	everything := structured
-	everything.Threshold, everything.Decisions = 0.9, []string{"done", "continue"}
-	everything.Structured = &loop.CritiquePolicy{RiskTypes: []string{"security"}}
+	everything.ApprovalThreshold, everything.CriticDecisions = new(0.9), []string{"done", "continue"}
+	everything.Critique = &loop.CritiquePolicy{RiskTypes: []string{"security"}}
 	for name, c := range map[string]struct {
 		matter   loop.Case
 		budget   critic.Budget
-		contract verdict.Contract
+		contract loop.Policy
 	}{
-		"first":            {first(), critic.Budget{}, verdict.Contract{}},
-		"stuck":            {stuck, critic.Budget{}, verdict.Contract{}},
-		"later":            {later(), small, verdict.Contract{}},
-		"again":            {again, small, verdict.Contract{}},
-		"unshown":          {unshown(), critic.Budget{Files: 4000, Unshown: 600, Stdout: 200}, verdict.Contract{}},
-		"failed":           {failed, critic.Budget{}, verdict.Contract{}},
-		"scored":           {first(), critic.Budget{}, verdict.Contract{Threshold: 0.9}},
-		"done_or_error":    {first(), critic.Budget{}, verdict.Contract{Decisions: []string{"done", "error"}}},
+		"first":            {first(), critic.Budget{}, loop.Policy{}},
+		"stuck":            {stuck, critic.Budget{}, loop.Policy{}},
+		"later":            {later(), small, loop.Policy{}},
+		"again":            {again, small, loop.Policy{}},
+		"unshown":          {unshown(), critic.Budget{Files: 4000, Unshown: 600, Stdout: 200}, loop.Policy{}},
+		"failed":           {failed, critic.Budget{}, loop.Policy{}},
+		"scored":           {first(), critic.Budget{}, loop.Policy{ApprovalThreshold: new(0.9)}},
+		"done_or_error":    {first(), critic.Budget{}, loop.Policy{CriticDecisions: []string{"done", "error"}}},
 		"structured":       {first(), critic.Budget{}, structured},
 		"structured_again": {again, small, everything},
 	} {
@@ -173,7 +172,7 @@ func TestHistoryOfAnError(t *testing.T) {
 	matter := first()
 	v := loop.Verdict{Decision: loop.Error, Analysis: "It does not compile.", Recovery: "Import the package."}
 	matter.History = []loop.Round{{Iteration: 1, Attempt: matter.Attempt, Review: loop.Review{Verdict: v}, Ruling: loop.Ruling{Verdict: v}}}
-	if got := askedBy(t, verdict.Contract{}, matter, critic.Budget{}); !strings.Contains(got, "\n  It does not compile.\n  \n  Import the package.\n") {
+	if got := askedBy(t, loop.Policy{}, matter, critic.Budget{}); !strings.Contains(got, "\n  It does not compile.\n  \n  Import the package.\n") {
 		t.Errorf("it is asked %s", got)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"codeloops/internal/critic"
-	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
 )
 
@@ -44,8 +43,8 @@ func everywhere() loop.Case {
 // within the boundary.
 func TestForeignWordsAreEvidence(t *testing.T) {
 	t.Parallel()
-	structured := verdict.Contract{Structured: &loop.CritiquePolicy{RiskTypes: []string{"security"}}}
-	for name, contract := range map[string]verdict.Contract{"free": {}, "structured": structured} {
+	structured := loop.Policy{Critique: &loop.CritiquePolicy{RiskTypes: []string{"security"}}}
+	for name, contract := range map[string]loop.Policy{"free": {}, "structured": structured} {
 		prompt := askedBy(t, contract, everywhere(), critic.Budget{})
 		const boundary = "[000102030405060708090a0b "
 		within, diff, seen := false, false, 0

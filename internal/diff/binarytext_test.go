@@ -30,7 +30,7 @@ func TestBinaryText(t *testing.T) {
 		"many bytes":                      {"one\n", "one\n#" + strings.Repeat("\x00", 5000) + "\ntwo\n", loop.TurnedBinary, "\n+#\\x00(×5000)\n+two\n"},
 		"noise":                           {"one\ntwo\n", noise, loop.TurnedBinary, "\n-one\n-two\n"},
 		"noise before text":               {"one\n", noise + "\n" + strings.Repeat("two three\n", 9), loop.TurnedBinary, "\n+two three\n"},
-		"UTF-16":                          {"one\n", utf16("one\ntwo\n"), loop.TurnedBinary, " one\n+two\n"},
+		"UTF-16":                          {"one\n", utf16("one\ntwo\n"), loop.TurnedBinary, "\n-one\n+one\n+two\n"},
 		"a new file":                      {"", "one\x00\ntwo\n", loop.BinaryText, "@@ -0,0 +1,2 @@\n+one\\x00\n+two\n"},
 		"a new file in UTF-16":            {"", utf16("one\n"), loop.BinaryText, "\n+one\n"},
 		"a byte that has been there":      {"one\x00\ntwo\n", "one\x00\n", loop.BinaryText, "\n one\\x00\n-two\n"},

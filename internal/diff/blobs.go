@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-
-	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/store"
 )
 
 // A Blob is what git's index says of a file: its mode, and the id of its content. The zero Blob is no file.
@@ -25,34 +23,34 @@ type BlobChange struct {
 
 // Changed returns the paths that differ between two states that [Tree.Recall] returned, with what the last Baseline
 // found there.
-func (t *Tree) Changed(from, to string) ([]BlobChange, error) {
+func (t *Tree) Changed(ctx context.Context, from, to string) ([]BlobChange, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before, after := t.states[from], t.states[to]
-	if before == nil || after == nil || t.base == nil {
+	if before == nil || after == nil || t.basis.state == nil {
 		return nil, ErrUnknownState
 	}
-	differ := scan.Compare(before, after)
+	differ, err := t.objects.compare(ctx, before, after)
 	all := make([]BlobChange, len(differ))
 	for i, d := range differ {
-		all[i] = BlobChange{Path: d.Path, Before: blob(d.Before), After: blob(d.After), Now: blob(t.base.Find(d.Path))}
+		now, nowErr := t.objects.entry(t.basis.state, d.path)
+		err = errors.Join(err, nowErr)
+		all[i] = BlobChange{Path: d.path, Before: blob(d.before), After: blob(d.after), Now: blob(now)}
 	}
-	return all, nil
+	return all, err
 }
 
-func blob(f *scan.File) Blob {
-	if f == nil {
+func blob(e *entry) Blob {
+	if e == nil {
 		return Blob{}
 	}
-	return Blob{f.Mode, f.ID.String()}
+	return Blob{e.Mode, e.ID.String()}
 }
 
 // Content returns the content of a blob of the private or the user's repository; nil if it is too large to be looked into.
 func (t *Tree) Content(ctx context.Context, id string) ([]byte, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	content, err := t.store.Blob(ctx, plumbing.NewHash(id))
-	if errors.Is(err, store.ErrLarge) {
+	content, err := t.Blob(ctx, id)
+	if errors.Is(err, errLarge) {
 		return nil, nil
 	}
 	return content, err
@@ -62,22 +60,18 @@ func (t *Tree) Content(ctx context.Context, id string) ([]byte, error) {
 func (t *Tree) Pack(ctx context.Context, ids []string) (pack []byte, missing []string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var list []byte
+	var list strings.Builder
 	for _, id := range ids {
-		hash := plumbing.NewHash(id)
-		if err := t.store.Persist(hash); err != nil {
-			return nil, nil, err
-		}
-		if t.store.Has(ctx, hash) {
-			list = append(list, id+"\n"...)
+		if t.objects.holds(plumbing.NewHash(id)) {
+			list.WriteString(id + "\n")
 		} else {
 			missing = append(missing, id)
 		}
 	}
-	if list == nil {
+	if list.Len() == 0 {
 		return nil, missing, nil
 	}
-	pack, err = t.runGit(ctx, "to read kept files", list, nil, "pack-objects", "--quiet", "--stdout")
+	pack, err = (&view{shadow: t.shadow}).run(ctx, nil, []byte(list.String()), "pack-objects", "--quiet", "--stdout")
 	if err != nil {
 		err = fmt.Errorf("read kept files: %w", err)
 	}

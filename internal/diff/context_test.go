@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"codeloops/internal/diff/store"
+	"codeloops/internal/diff"
 )
 
 // A brief context ends after a number of calls to Err.
@@ -66,9 +66,9 @@ func TestCaptureEnds(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
 	s.write("d/large", "")
-	s.must(os.Truncate(s.path("d/large"), 2*store.Large))
+	s.must(os.Truncate(s.path("d/large"), 2*diff.Large))
 	tree := s.begin()
-	size := int64(2 * store.Large)
+	size := int64(2 * diff.Large)
 	endsAnywhere(t, size>>20, func(ctx context.Context) error {
 		size++
 		s.must(os.Truncate(s.path("d/large"), size))
@@ -91,7 +91,7 @@ func TestRestoreEnds(t *testing.T) {
 	tree := s.begin()
 	start, err := tree.Capture(t.Context())
 	s.must(err)
-	size := int64(2 * store.Large)
+	size := int64(2 * diff.Large)
 	endsAnywhere(t, size>>20, func(ctx context.Context) error {
 		size++
 		s.must(os.Truncate(s.path("large"), size))

@@ -10,30 +10,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/scan"
 )
 
 // A sandbox is a directory with its own home, in which git behaves the same on every
 // machine.
 type sandbox struct {
-	t     testing.TB
-	base  string // contains home and, by default, the work tree
-	root  string // of the work tree
-	own   string // the private repository of its trees
-	env   []string
-	now   func() time.Time
-	clock func(dir string) scan.Clock // as in diff.Options
+	t    testing.TB
+	base string // contains home and, by default, the work tree
+	root string // of the work tree
+	own  string // the private repository of its trees
+	env  []string
+	now  func() time.Time
 	// trees are the open trees. The list is emptied when a test ends, because its cleanup
 	// functions keep the sandbox in memory until all tests are done.
 	trees []*diff.Tree
-
-	noting sync.Mutex
-	ran    []string // why the trees ran git
 }
 
 // sandboxes is the parent directory of all sandboxes. Nothing is removed before the end,
@@ -107,7 +101,6 @@ func newRepoInMemory(tb testing.TB) *sandbox {
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := newSandboxIn(tb, dir).initialized()
-	s.clock = keeping(true) // no test writes through a mapping here
 	return s
 }
 
@@ -115,11 +108,6 @@ func (s *sandbox) initialized() *sandbox {
 	s.t.Helper()
 	s.git("init", "-q", "-b", "main")
 	return s
-}
-
-// Run implements diff.Git.
-func (s *sandbox) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
-	return s.run(ctx, c.Dir, c.Env, c.Stdin, c.Args...)
 }
 
 func (s *sandbox) run(ctx context.Context, dir string, env []string, stdin []byte, args ...string) ([]byte, error) {
@@ -151,14 +139,6 @@ func (s *sandbox) gitIn(dir string, args ...string) string {
 func (s *sandbox) keptGit(args ...string) string {
 	s.t.Helper()
 	return s.gitIn(s.base, append([]string{"--git-dir=" + s.own}, args...)...)
-}
-
-// gitWith runs git with access to the objects in the private repository.
-func (s *sandbox) gitWith(dir string, args ...string) string {
-	s.t.Helper()
-	out, err := s.run(s.t.Context(), dir, []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(s.own, "objects")}, nil, args...)
-	s.must(err)
-	return strings.TrimSuffix(string(out), "\n")
 }
 
 // try runs git and ignores errors.
@@ -195,24 +175,9 @@ func (s *sandbox) must(err error) {
 	}
 }
 
-// keeping returns clocks that say whether file systems keep times.
-func keeping(times bool) func(dir string) scan.Clock {
-	return func(dir string) scan.Clock {
-		c := scan.ClockOf(dir)
-		c.Keeps = times
-		return c
-	}
-}
-
 func (s *sandbox) options() diff.Options {
 	unsynced := func(*os.File) error { return nil } // power cuts are tested elsewhere
-	return diff.Options{Environ: s.env, Now: s.now, Git: s, Note: s.note, Clock: s.clock, Sync: unsynced}
-}
-
-func (s *sandbox) note(what string) {
-	s.noting.Lock()
-	defer s.noting.Unlock()
-	s.ran = append(s.ran, what)
+	return diff.Options{Environ: s.env, Now: s.now, Sync: unsynced}
 }
 
 func (s *sandbox) open() *diff.Tree {

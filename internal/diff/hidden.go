@@ -5,24 +5,22 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
-	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 
-	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/patch"
-	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/store"
 	"codeloops/internal/file"
 	"codeloops/internal/loop"
+	"codeloops/internal/proc"
 )
 
 // Limits of the report on files that became hidden.
@@ -34,11 +32,139 @@ const (
 	maxCounted     = 10_000   // entries below a directory that are counted
 )
 
+// rules are the ignore rules of some time: those in a state, and those from outside the work tree.
+type rules struct {
+	state      *state
+	outside    string
+	ignoreCase bool
+	also       []string // directories whose rules on the disk count, too
+}
+
+// ignores returns which of some paths of files git would ignore by rules. Directories end in a slash.
+func (w *watcher) ignores(ctx context.Context, r rules, paths []string) (map[string]bool, error) {
+	all := map[string]bool{}
+	areas := map[string][]string{}
+	for _, name := range paths {
+		at := w.areaOf(name)
+		areas[at] = append(areas[at], strings.TrimPrefix(strings.TrimPrefix(name, at), "/"))
+	}
+	for at, names := range areas {
+		found, err := w.ignoresIn(ctx, r, at, names)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range found {
+			all[strings.TrimPrefix(at+"/"+name, "/")] = true
+		}
+	}
+	return all, nil
+}
+
+// areaOf returns the innermost nest around a path, "" if there is none.
+func (w *watcher) areaOf(name string) (at string) {
+	for i := range name {
+		if name[i] == '/' && w.sight != nil && w.sight.nests[name[:i]] != nil && i < len(name)-1 {
+			at = name[:i]
+		}
+	}
+	return at
+}
+
+// ignoresIn is ignores for an area. It asks git in a work tree that has nothing but the rules.
+func (w *watcher) ignoresIn(ctx context.Context, r rules, at string, names []string) ([]string, error) {
+	dir := w.shadow.file("rules-then")
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+	if err := w.placeRules(ctx, r, at, dir); err != nil {
+		return nil, err
+	}
+	var asked []string
+	for _, name := range names {
+		plain, isDir := strings.CutSuffix(name, "/")
+		asked = append(asked, plain)
+		if isDir {
+			_ = os.MkdirAll(filepath.Join(dir, filepath.FromSlash(plain)), 0o700) // else it counts as a file
+		}
+	}
+	files := w.files
+	files.IgnoreCase = r.ignoreCase
+	v := &view{shadow: w.shadow, root: dir, index: w.shadow.file("none")}
+	v.flags = append(files.flags(), "-c", "core.excludesFile="+filepath.Join(dir, ".git", "rules"))
+	out, err := v.run(ctx, nil, zs(asked), "check-ignore", "-z", "--stdin", "--no-index")
+	if exit, ok := errors.AsType[*proc.ExitError](err); ok && exit.ExitCode == 1 {
+		err = nil // it ignores none
+	}
+	ignored := map[string]bool{}
+	for _, name := range fields(out) {
+		ignored[name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !ignored[strings.TrimSuffix(name, "/")] }), err
+}
+
+// placeRules writes the rules of an area into a directory: those in files that git reads there, and the others in
+// .git/rules.
+func (w *watcher) placeRules(ctx context.Context, r rules, at, dir string) error {
+	var errs []error
+	place := func(name string, content []byte) {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		errs = append(errs, os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, content, 0o600))
+	}
+	outside := r.outside
+	if at != "" {
+		content, _, _ := file.Read(w.excludes, file.Options{}) // what cannot be read has no rules
+		outside = string(content) + "\n"
+		if n := w.sight.nests[at].repo; n != nil && w.sameExclude(n) {
+			content, _, _ := file.Read(n.InfoExclude(), file.Options{})
+			outside += string(content)
+		}
+	}
+	place(".git/rules", []byte(outside))
+	tree := r.state.tree
+	if at != "" {
+		tree = emptyTree()
+		if e, err := w.objects.at(r.state.tree, at); err == nil && e != nil && e.Mode == filemode.Dir {
+			tree = e.Hash
+		}
+	}
+	if tree != emptyTree() {
+		files, err := w.shadow.list(ctx, tree)
+		errs = append(errs, err)
+		for _, f := range files {
+			if path.Base(f.name) == ".gitignore" && f.isFile() {
+				content, err := w.objects.blob(f.ID)
+				errs = append(errs, err)
+				place(f.name, content)
+			}
+		}
+	}
+	for _, own := range r.also {
+		content, _, _ := file.Read(w.absolute(own+".gitignore"), file.Options{})
+		place(strings.TrimPrefix(strings.TrimPrefix(own, at), "/")+".gitignore", content)
+	}
+	return errors.Join(errs...)
+}
+
+// rulesThen are the ignore rules at the start of the session.
+func (w *watcher) rulesThen() rules {
+	r := rules{state: w.basis.state, outside: w.began.Rules, ignoreCase: w.began.IgnoreCase}
+	for dir := range w.began.Ignored {
+		if w.hiddenThen(dir) {
+			r.also = append(r.also, dir)
+		}
+	}
+	return r
+}
+
+// hiddenThen reports whether a directory ignored itself when the session began, by the rules that
+// it still has.
+func (w *watcher) hiddenThen(dir string) bool {
+	was, known := w.began.Ignored[dir]
+	return known && strings.HasSuffix(dir, "/") && was == digest(digestOf(w.absolute(dir+".gitignore")))
+}
+
 // hidden returns the files that git ignores by rules added since the session began. It looks
-// only where rules have changed.
-func (c *capture) hidden(ctx context.Context) ([]unseen, error) {
-	starts := c.whereRulesChanged()
-	if len(starts) == 0 {
+// only if rules have changed.
+func (c *capture) hidden(ctx context.Context) (all []loop.Unshown, err error) {
+	if !c.rulesChanged() {
 		return nil, nil
 	}
 	root, err := os.OpenRoot(c.Root())
@@ -46,185 +172,129 @@ func (c *capture) hidden(ctx context.Context) ([]unseen, error) {
 		return nil, err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	l := &look{root: root, state: c.state.Root, nests: c.nests.rules}
-	l.wholes = slices.DeleteFunc(slices.Clone(c.state.SelfIgnored), c.hiddenThen)
-	begun := make(map[*ignore.Rules]string) // the last start with each set of rules
-	for _, start := range starts {
-		in, rest := c.rulesOf(start)
-		if above, known := begun[in]; known && strings.HasPrefix(start, above) {
-			continue
-		}
-		begun[in] = start
-		then := c.rulesThen(ctx, strings.TrimSuffix(start, rest), in).Dir(rest)
-		if !then.Excluded() {
-			l.directory(ctx, start, in.Dir(rest), then)
+	all, err = c.hiddenNow(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	texts := 0 // bytes
+	for i := range all {
+		if u := &all[i]; texts < maxHiddenTexts && u.Files == 0 && u.Why == loop.Hidden && !secret(u.Path) {
+			u.Text = added(root, u.Path)
+			texts += len(u.Text)
 		}
 	}
-	return l.report(), ctx.Err()
+	return all, ctx.Err()
 }
 
-// whereRulesChanged returns the directories in and below which the ignore rules have changed
-// since the start, sorted. Each is "" or ends in a slash.
-func (c *capture) whereRulesChanged() []string {
-	var starts []string
-	if !maps.Equal(c.setup, c.setupThen) {
-		starts = append(starts, "")
-		for nest := range c.nests.rules {
-			starts = append(starts, nest+"/")
-		}
+// hiddenNow is hidden without texts.
+func (c *capture) hiddenNow(ctx context.Context, root *os.Root) (all []loop.Unshown, err error) {
+	candidates := c.candidates()
+	then, err := c.ignores(ctx, c.rulesThen(), candidates)
+	if err != nil {
+		return nil, err
 	}
-	for _, f := range c.changed {
-		if dir, name := path.Split(f.Path); name == ".gitignore" {
-			starts = append(starts, dir)
-		}
-	}
-	for _, dir := range c.state.SelfIgnored {
-		if !c.hiddenThen(dir) {
-			starts = append(starts, dir)
-		}
-	}
-	slices.Sort(starts)
-	return starts
-}
-
-// hiddenThen reports whether a directory ignored itself when the session began, by the rules that
-// it still has.
-func (c *capture) hiddenThen(dir string) bool {
-	was, known := c.ignoredThen[dir]
-	return known && was == checkpoint.Digest(digestOf(c.absolute(dir+".gitignore")))
-}
-
-// rulesThen returns the ignore rules at the start of the session, of the work tree ("") or a nest,
-// given the current ones. The rule files are in the state of that time, except those of
-// directories that ignored themselves.
-func (c *capture) rulesThen(ctx context.Context, area string, now *ignore.Rules) *ignore.Rules {
-	base, outside := c.contents(ctx, c.base), c.outsideThen
-	if now != c.rules {
-		outside = []string{c.outsideThen[0], now.Options().Outside[1]} // its own do not change
-	}
-	return ignore.New(ignore.Options{
-		Outside: outside, IgnoreCase: c.ignoreCaseThen,
-		FromIndex: func(name string) ([]byte, bool) {
-			name = area + name
-			if text, found := base(name); found {
-				return text, true
+	var single []string // files in directories that are not hidden as a whole
+	for _, name := range candidates {
+		switch dir, isDir := strings.CutSuffix(name, "/"); {
+		case then[name]:
+		case !isDir:
+			if info, err := root.Lstat(name); err == nil && c.isUnseen(name, info.Mode()) {
+				single = append(single, name)
 			}
-			if dir, _ := path.Split(name); !c.hiddenThen(dir) {
-				return nil, false
+		default:
+			found, err := c.hiddenIn(ctx, root, dir)
+			if err != nil {
+				return nil, err
 			}
-			text, _, err := file.Read(c.absolute(name), file.Options{})
-			return text, err == nil
-		},
+			all = append(all, found...)
+		}
+	}
+	return append(named(single), all...), nil
+}
+
+// isUnseen reports whether a path is a file, or a link, that the last look has not found.
+func (c *capture) isUnseen(name string, kind fs.FileMode) bool {
+	return (kind.IsRegular() || kind&fs.ModeSymlink != 0) && !c.sees(name)
+}
+
+// candidates are the ignored files and directories. Of a directory that ignores itself, that is all of it.
+func (c *capture) candidates() (all []string) {
+	for _, name := range c.sight.ignored {
+		for _, dir := range c.sight.selfIgnored {
+			if strings.HasPrefix(name, dir) {
+				name = dir
+				break
+			}
+		}
+		if !c.hiddenThen(name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// rulesChanged reports whether ignore rules have changed since the start.
+func (c *capture) rulesChanged() bool {
+	return len(differing(c.setup, c.began.Setup)) > 0 ||
+		slices.ContainsFunc(c.changed, func(f loop.FileChange) bool { return path.Base(f.Path) == ".gitignore" }) ||
+		slices.ContainsFunc(c.sight.selfIgnored, func(dir string) bool { return !c.hiddenThen(dir) })
+}
+
+// unseenIn returns the files in a directory that the last look has not found.
+func (c *capture) unseenIn(root *os.Root, dir string) (files []string) {
+	left := maxCounted
+	_ = fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		switch left--; {
+		case left < 0:
+			return fs.SkipAll
+		case err != nil: // as far as it can be read
+		case d.Name() == ".git" && d.IsDir():
+			return fs.SkipDir
+		case d.Name() != ".git" && c.isUnseen(name, d.Type()):
+			files = append(files, name)
+		}
+		return nil //nolint:nilerr // likewise
 	})
+	return files
 }
 
-// A look is a search for files that became hidden.
-type look struct {
-	root   *os.Root
-	state  *scan.Dir
-	wholes []string                 // see scan.State.SelfIgnored
-	nests  map[string]*ignore.Rules // by their paths
-	single []string                 // files hidden in a directory that is not hidden as a whole
-	whole  []unseen                 // directories that are hidden as a whole, or their files if they are few
-}
-
-// directory searches a directory, given the rules in it now and those of the start, which do not
-// ignore it.
-func (l *look) directory(ctx context.Context, at string, now, then *ignore.Dir) {
-	if _, whole := slices.BinarySearch(l.wholes, at); whole {
-		l.count(ctx, at)
-		return
+// hiddenIn returns what became hidden in a directory that is ignored as a whole now: its files, or itself if they are
+// many.
+func (c *capture) hiddenIn(ctx context.Context, root *os.Root, dir string) (all []loop.Unshown, err error) {
+	files := c.unseenIn(root, dir)
+	then, err := c.ignores(ctx, c.rulesThen(), files)
+	if err != nil {
+		return nil, err
 	}
-	for _, e := range l.entries(at, -1) {
-		name, is := at+e.Name(), now.Ignored(e.Name(), e.IsDir())
-		switch {
-		case e.Name() == ".git", then.Ignored(e.Name(), e.IsDir()), ctx.Err() != nil:
-		case e.IsDir() && is && l.nests[name] == nil && l.state.Dir(name).Empty():
-			l.count(ctx, name+"/")
-		case l.nests[name] != nil: // which has rules of its own
-		case e.IsDir():
-			l.directory(ctx, name+"/", now.Sub(e.Name()), then.Sub(e.Name()))
-		case is && recordable(e) && l.state.Find(name) == nil:
-			l.single = append(l.single, name)
-		}
-	}
-}
-
-// recordable reports whether git would record an entry.
-func recordable(e fs.DirEntry) bool { return e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 }
-
-// count records a directory that is hidden as a whole.
-func (l *look) count(ctx context.Context, dir string) {
-	files, left := 0, maxCounted-1
-	var first []string // those with the shortest paths
-	for queue := []string{dir}; len(queue) > 0 && left > 0 && ctx.Err() == nil; queue = queue[1:] {
-		for _, e := range l.entries(queue[0], left) {
-			left--
-			name := queue[0] + e.Name()
-			switch {
-			case e.IsDir():
-				queue = append(queue, name+"/")
-			case recordable(e):
-				files++
-				if len(first) < maxHiddenIn {
-					first = append(first, name)
-				}
-			}
-		}
-	}
+	files = slices.DeleteFunc(files, func(name string) bool { return then[name] })
 	why := loop.Hidden
 	const signature = "Signature: 8a477f597d28d172789f06886806bc55" // of a cache, by https://bford.info/cachedir
-	if tag, err := readIn(l.root, dir+"CACHEDIR.TAG", maxHiddenText); err == nil && bytes.HasPrefix(tag, []byte(signature)) {
+	if tag, err := readIn(root, dir+"/CACHEDIR.TAG", maxHiddenText); err == nil && bytes.HasPrefix(tag, []byte(signature)) {
 		why = loop.HiddenCache
 	}
-	if files > maxHiddenIn {
-		l.whole = append(l.whole, unseenAt(dir, why, files))
-		return
+	if len(files) > maxHiddenIn {
+		return []loop.Unshown{{Path: dir + "/", Why: why, Status: loop.FileAdded, Files: len(files)}}, nil
 	}
-	for _, name := range first {
-		l.whole = append(l.whole, unseenAt(name, why, 0))
+	for _, name := range files {
+		all = append(all, loop.Unshown{Path: name, Why: why, Status: loop.FileAdded})
 	}
+	return all, nil
 }
 
-func unseenAt(name string, why loop.UnshownWhy, files int) unseen {
-	return unseen{Unshown: loop.Unshown{Path: name, Why: why, Status: loop.FileAdded, Files: files}}
-}
-
-// entries returns the entries of a directory, as far as they can be read, and most of them at
-// most, if most is positive.
-func (l *look) entries(dir string, most int) []fs.DirEntry {
-	f, err := l.root.OpenFile(cmp.Or(strings.TrimSuffix(dir, "/"), "."), os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO by now
-	if err != nil {
-		return nil
-	}
-	defer f.Close() //nolint:errcheck // only read
-	all, _ := f.ReadDir(most)
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return all
-}
-
-// report returns what was found, unsorted. If too many files are hidden one by one, it names only the
-// directories of the rest.
-func (l *look) report() (all []unseen) {
-	slices.SortStableFunc(l.single, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+// named returns hidden files, the topmost first; if they are too many, only the directories of the rest.
+func named(files []string) (all []loop.Unshown) {
+	slices.SortStableFunc(files, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	more := map[string]int{}
-	for i, name := range l.single {
+	for i, name := range files {
 		if i < maxHidden {
-			all = append(all, unseenAt(name, loop.Hidden, 0))
+			all = append(all, loop.Unshown{Path: name, Why: loop.Hidden, Status: loop.FileAdded})
 		} else {
 			more[path.Dir(name)+"/"]++
 		}
 	}
 	for dir, n := range more {
-		all = append(all, unseenAt(dir, loop.Hidden, n))
-	}
-	all = append(all, l.whole...)
-	texts := 0 // bytes
-	for i := range all {
-		if u := &all[i]; texts < maxHiddenTexts && u.Files == 0 && u.Why == loop.Hidden && !secret(u.Path) {
-			u.pair = added(l.root, u.Path)
-			texts += len(u.pair.After.Content)
-		}
+		all = append(all, loop.Unshown{Path: dir, Why: loop.Hidden, Status: loop.FileAdded, Files: n})
 	}
 	return all
 }
@@ -239,16 +309,20 @@ func secret(name string) bool {
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || base == ".npmrc" || base == ".netrc" || base == ".pypirc"
 }
 
-// added returns a new file, or the zero pair if it cannot be read.
-func added(root *os.Root, name string) patch.Pair {
-	content, mode := []byte(nil), scan.Regular
+// added returns the patch of a new file, as text; "" if it is none, or cannot be read.
+func added(root *os.Root, name string) string {
+	content, mode := []byte(nil), Regular
 	target, err := root.Readlink(name)
 	if err == nil {
-		content, mode = []byte(target), scan.Symlink
+		content, mode = []byte(target), Symlink
 	} else if content, err = readIn(root, name, maxHiddenText); err != nil {
-		return patch.Pair{}
+		return ""
 	}
-	return readableOnly(name, patch.Side{}, patch.Side{Mode: mode, ID: store.Sum(plumbing.BlobObject, content), Content: content})
+	head := fmt.Sprintf("diff --git %s %s\nnew file mode %06o\n", patch.Quote("a/"+name), patch.Quote("b/"+name), mode)
+	if len(content) == 0 {
+		return head
+	}
+	return legible(head + fmt.Sprintf("--- /dev/null\n+++ %s\n", patch.Quote("b/"+name)) + patch.Added(content))
 }
 
 var errNotRead = errors.New("not a regular file, or too large")

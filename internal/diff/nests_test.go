@@ -223,11 +223,43 @@ func TestNestsRestoredLater(t *testing.T) {
 	s.remove("own/new")
 	s.remove("own/file")
 	later := s.begin()
-	state, err := later.Recall(t.Context(), id)
+	state, err := later.Recall(id)
 	s.must(err)
 	s.restore(later, loop.Change{State: state})
 	if after := s.capture(tree); after.State != change.State {
 		t.Errorf("restored to\n%s", after.Patch())
+	}
+}
+
+// TestNestsCannotBeRead: an unreadable nested repository is reported, and counts as
+// unchanged.
+func TestNestsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	s := newNested(t)
+	tree := s.begin()
+	s.chmod("sub", 0)
+	t.Cleanup(func() { _ = os.Chmod(s.path("sub"), 0o755) })
+	c := s.capture(tree)
+	if !c.Empty() || len(c.Warnings) == 0 {
+		t.Errorf("captured %s, warnings %q", c.Patch(), c.Warnings)
+	}
+}
+
+// TestNestWithABrokenIndex: a nested repository whose index cannot be read is reported.
+func TestNestWithABrokenIndex(t *testing.T) {
+	t.Parallel()
+	s := newNested(t)
+	tree := s.begin()
+	s.write(".git/modules/sub/index", "no index")
+	s.append("sub/file", "more\n")
+	c := s.capture(tree)
+	if summary(c) != "M sub/file\n" || !slices.ContainsFunc(c.Warnings, func(w string) bool {
+		return strings.HasPrefix(w, "cannot read the index of the repository sub: ")
+	}) {
+		t.Errorf("captured %s, warnings %q", c.Patch(), c.Warnings)
 	}
 }
 
@@ -285,37 +317,5 @@ func TestFakeGit(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestNestsCannotBeRead: an unreadable nested repository is reported, and counts as
-// unchanged.
-func TestNestsCannotBeRead(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() == 0 {
-		t.Skip("root reads everything")
-	}
-	s := newNested(t)
-	tree := s.begin()
-	s.chmod("sub", 0)
-	t.Cleanup(func() { _ = os.Chmod(s.path("sub"), 0o755) })
-	c := s.capture(tree)
-	if !c.Empty() || len(c.Warnings) == 0 {
-		t.Errorf("captured %s, warnings %q", c.Patch(), c.Warnings)
-	}
-}
-
-// TestNestWithABrokenIndex: a nested repository whose index cannot be read is reported.
-func TestNestWithABrokenIndex(t *testing.T) {
-	t.Parallel()
-	s := newNested(t)
-	tree := s.begin()
-	s.write(".git/modules/sub/index", "no index")
-	s.append("sub/file", "more\n")
-	c := s.capture(tree)
-	if summary(c) != "M sub/file\n" || !slices.ContainsFunc(c.Warnings, func(w string) bool {
-		return strings.HasPrefix(w, "cannot read the index of the repository sub: ")
-	}) {
-		t.Errorf("captured %s, warnings %q", c.Patch(), c.Warnings)
 	}
 }

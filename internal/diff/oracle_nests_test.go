@@ -29,6 +29,7 @@ func (o *oracle) nest(path string) *nestOracle {
 	o.must(err)
 	o.git("init", "-q", "--bare", n.gitDir)
 	o.git("--git-dir="+n.gitDir, "config", "core.bare", "false")
+	o.raw(n.gitDir)
 	return n
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/patch"
-	"codeloops/internal/diff/scan"
 	"codeloops/internal/loop"
 )
 
@@ -24,6 +23,7 @@ type oracle struct {
 	*sandbox
 	dir     string
 	objects string          // the repository's objects
+	gitDir  string          // its own, with the repository's settings and rules, in which nothing is converted
 	start   string          // the initial tree
 	known   map[string]bool // the initial paths
 
@@ -48,14 +48,30 @@ func newOracle(s *sandbox) *oracle {
 	o := &oracle{sandbox: s, dir: dir, listings: map[[sha256.Size]byte][]string{}, trees: map[string]string{}}
 	o.objects = o.gitPath("objects")
 	s.must(os.Mkdir(filepath.Join(o.dir, "objects"), 0o755))
+	o.gitDir = filepath.Join(o.dir, "git")
+	o.git("init", "-q", "--bare", o.gitDir)
+	o.raw(o.gitDir)
+	shared, _ := filepath.Glob(o.gitPath("sharedindex.*"))
+	for _, part := range shared {
+		o.copy(part, filepath.Join(o.gitDir, filepath.Base(part)))
+		o.copy(part, filepath.Join(o.dir, filepath.Base(part)))
+	}
 	o.copy(o.gitPath("index"), o.index("base"))
-	o.dropAbsent("base")
+	o.forgetStats("base")
+	o.markAbsent("base")
 	o.add("base")
 	o.start = o.in("base", nil, "write-tree")
 	o.known = o.names("base")
 	o.findNests()
 	o.joined = o.join("base", o.nests)
 	return o
+}
+
+// raw makes git convert nothing in a repository.
+func (o *oracle) raw(gitDir string) {
+	o.t.Helper()
+	o.must(os.MkdirAll(filepath.Join(gitDir, "info"), 0o755))
+	o.must(os.WriteFile(filepath.Join(gitDir, "info", "attributes"), []byte("* -text -filter -ident -working-tree-encoding !diff\n"), 0o644))
 }
 
 func (s *sandbox) gitPath(name string) string {
@@ -85,8 +101,15 @@ func (o *oracle) copy(from, to string) {
 
 func (o *oracle) in(index string, stdin []byte, args ...string) string {
 	o.t.Helper()
+	for name, from := range map[string]string{"config": o.gitPath("config"), "info/exclude": o.gitPath("info/exclude")} {
+		content, err := os.ReadFile(from)
+		if !os.IsNotExist(err) {
+			o.must(err)
+		}
+		o.must(os.WriteFile(filepath.Join(o.gitDir, name), content, 0o644))
+	}
 	out, err := o.run(o.t.Context(), o.root, []string{
-		"GIT_INDEX_FILE=" + o.index(index),
+		"GIT_DIR=" + o.gitDir, "GIT_WORK_TREE=" + o.root, "GIT_INDEX_FILE=" + o.index(index),
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(o.dir, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + o.objects + string(filepath.ListSeparator) + filepath.Join(o.own, "objects"),
 	}, stdin, args...)
@@ -126,7 +149,7 @@ func addDeciders(git func(stdin []byte, args ...string) string) {
 	for record := range strings.SplitSeq(git(nil, "--no-optional-locks", "status", "-z", "--no-renames", "--ignored", "--ignore-submodules=all"), "\x00") {
 		// For a directory that is ignored as a whole, git prints only its name with a
 		// slash.
-		if name, ignored := strings.CutPrefix(record, "!! "); ignored && scan.Decides(name) && !strings.HasSuffix(name, "/") {
+		if name, ignored := strings.CutPrefix(record, "!! "); ignored && diff.Decides(name) && !strings.HasSuffix(name, "/") {
 			deciders.WriteString(":(literal)" + name + "\x00")
 		}
 	}
@@ -135,18 +158,39 @@ func addDeciders(git func(stdin []byte, args ...string) string) {
 	}
 }
 
-// dropAbsent removes from an index what a sparse checkout leaves out of the work tree.
-// For us, those files do not exist.
-func (o *oracle) dropAbsent(index string) {
+// markAbsent marks in an index what a sparse checkout leaves out of the work tree, if the index has what the user's has,
+// and nothing else. To git, and for us, that is unchanged.
+func (o *oracle) markAbsent(index string) {
 	o.t.Helper()
-	var absent bytes.Buffer
-	for record := range strings.SplitSeq(o.in(index, nil, "ls-files", "-t", "-z"), "\x00") {
-		if name, skipped := strings.CutPrefix(record, "S "); skipped && !o.exists(name) {
-			absent.WriteString(name + "\x00")
+	has := map[string]bool{}
+	var present, absent bytes.Buffer
+	for _, entry := range o.staged(index) {
+		_, name, _ := strings.Cut(entry, "\t")
+		has[entry] = true
+		present.WriteString(name + "\x00")
+	}
+	for record := range strings.SplitSeq(o.git("ls-files", "-t", "--stage", "-z"), "\x00") {
+		if entry, skipped := strings.CutPrefix(record, "S "); skipped && has[entry] {
+			if _, name, _ := strings.Cut(entry, "\t"); !o.exists(name) {
+				absent.WriteString(name + "\x00")
+			}
 		}
 	}
+	if strings.Contains(o.in(index, nil, "ls-files", "-t"), "S ") {
+		o.in(index, present.Bytes(), "update-index", "--no-skip-worktree", "-z", "--stdin")
+	}
 	if absent.Len() > 0 {
-		o.in(index, absent.Bytes(), "update-index", "--force-remove", "-z", "--stdin")
+		o.in(index, absent.Bytes(), "update-index", "--skip-worktree", "-z", "--stdin")
+	}
+}
+
+// forgetStats makes git read every file of an index. Otherwise it believes an entry whose stat is clean, although the
+// blob is what a filter made of the file: git does not compare the content of one that is older than the second of the
+// index.
+func (o *oracle) forgetStats(index string) {
+	o.t.Helper()
+	if list := o.in(index, nil, "ls-files", "--stage", "-z"); list != "" {
+		o.in(index, []byte(list), "update-index", "-z", "--index-info")
 	}
 }
 
@@ -160,6 +204,7 @@ func (o *oracle) now() string {
 		o.copy(o.index("base"), o.index("now"))
 	}
 	o.trackNow()
+	o.markAbsent("now")
 	defer o.hideRepositories()()
 	o.add("now")
 	return o.in("now", nil, "write-tree")

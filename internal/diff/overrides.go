@@ -12,39 +12,42 @@ import (
 	"strconv"
 	"strings"
 
-	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/wording"
 )
 
 // overrides are settings, hooks, replaced objects and marks in the index that make git show or
 // run something else than it would by default, and so can deceive whoever looks at the work
-// through git. Scans do not obey them. The names tell a person where to look.
+// through git. Looks do not obey them. The names tell a person where to look.
 type overrides struct {
-	setup
-	says map[string]string // the value of each, as the end of a sentence
+	digests
+	says byName[string] // the value of each, as the end of a sentence
 }
 
 // skipped is the name of the mark of files that a sparse checkout leaves out.
 const skipped = "skip-worktree"
 
-func (o overrides) add(name, digest, says string) { o.setup[name], o.says[name] = digest, says }
+func (o overrides) add(name, digest, says string) {
+	o.digests[name], o.says[name] = digest, says
+}
 
-// overridesOf returns the overrides of a repository after a scan.
-func (w *watcher) overridesOf(r opened) overrides {
-	all := overrides{make(setup), make(map[string]string)}
+// overridesOf returns the overrides after a look.
+func (w *watcher) overridesOf() overrides {
+	all, r := overrides{digests{}, byName[string]{}}, w.opened
 	for _, e := range r.Entries() {
-		if _, known := all.setup[e.Key]; !known && Overrides(e.Key) {
+		if _, known := all.digests[e.Key]; !known && Overrides(e.Key) {
 			values := r.All(e.Key)
-			all.add(e.Key, checkpoint.Digest(fmt.Sprintf("%q", values)), " = "+quoted(values))
+			all.add(e.Key, digest(fmt.Sprintf("%q", values)), " = "+quoted(values))
 		}
 	}
 	w.addHooks(all, r)
-	for name, id := range r.Refs(replacements) {
-		all.add(name, checkpoint.Digest(id), ", which is shown as "+wording.Name(id))
+	for name, id := range w.refs {
+		if strings.HasPrefix(name, replacements) {
+			all.add(name, digest(id), ", which is shown as "+wording.Name(id))
+		}
 	}
 	for _, name := range []string{"info/grafts", "shallow", "info/sparse-checkout"} {
 		path := filepath.Join(r.CommonDir, filepath.FromSlash(name))
-		all.addFile(w.nameOf(path), path)
+		addFile(all.digests, w.nameOf(path), path)
 	}
 	for name, m := range map[string]marks{"assume-unchanged": w.tracked.assumed, skipped: w.tracked.skipped} {
 		if m.digest != "" {
@@ -52,7 +55,7 @@ func (w *watcher) overridesOf(r opened) overrides {
 		}
 	}
 	if w.elsewhere != "" {
-		all.add("the repository that git finds", checkpoint.Digest(w.elsewhere), " is "+wording.Name(w.elsewhere))
+		all.add("the repository that git finds", digest(w.elsewhere), " is "+wording.Name(w.elsewhere))
 	}
 	return all
 }
@@ -71,7 +74,7 @@ func (p *place) addHooks(all overrides, r opened) {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if err == nil && info.Mode().IsRegular() && runs(info) {
-			all.add(theHook+p.nameOf(path), checkpoint.Digest(digestOf(path)), "")
+			all.add(theHook+p.nameOf(path), digest(digestOf(path)), "")
 		}
 	}
 }
@@ -152,11 +155,11 @@ func swayingNames() map[string]string {
 }
 
 // changedSince returns a sentence about those that have changed, or "".
-func (o overrides) changedSince(then setup) string {
+func (o overrides) changedSince(then digests) string {
 	var items []string
 	count := make(map[string]int) // by section, so that many of one do not crowd out the others
 	const most = 5
-	names := o.differsFrom(then)
+	names := differing(o.digests, then)
 	slices.SortStableFunc(names, func(a, b string) int { // settings without a subsection first, in each section
 		return cmp.Or(strings.Compare(sectionOf(a), sectionOf(b)), strings.Count(a, ".")-strings.Count(b, "."))
 	})
@@ -166,7 +169,7 @@ func (o overrides) changedSince(then setup) string {
 			continue
 		}
 		says := o.says[name]
-		if o.setup[name] == "" {
+		if o.digests[name] == "" {
 			says = " (no longer)"
 		}
 		items = append(items, wording.Name(withoutPasswords(name))+says)

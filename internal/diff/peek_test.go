@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -18,11 +17,10 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A witness is a tree with its own private repository and the notes it made.
+// A witness is a tree with its own private repository.
 type witness struct {
 	*diff.Tree
-	own   string
-	notes []string
+	own string
 }
 
 // witness opens another tree on the work tree and takes its baseline.
@@ -30,7 +28,6 @@ func (s *sandbox) witness(name string) *witness {
 	s.t.Helper()
 	w := &witness{own: s.own + "-" + name}
 	o := s.options()
-	o.Note = func(what string) { w.notes = append(w.notes, what) }
 	var err error
 	w.Tree, err = diff.Open(s.t.Context(), s.root, o)
 	s.must(err)
@@ -83,9 +80,6 @@ func TestPeekLeavesNoTrace(t *testing.T) {
 			}
 			if got, want := seen.states(h.sandbox), alone.states(h.sandbox); got != want {
 				t.Errorf("kept with peeks:\n%s\nwithout:\n%s", got, want)
-			}
-			if !reflect.DeepEqual(seen.notes, alone.notes) {
-				t.Errorf("noted with peeks %q, without %q", seen.notes, alone.notes)
 			}
 		})
 	}
@@ -179,96 +173,4 @@ func TestPeekTorn(t *testing.T) {
 			t.Errorf("look %d shows %s", n, now.Patch())
 		}
 	}
-}
-
-// TestPeekAbandoned: a slow peek ends as soon as a capture begins, and closing the tree
-// waits for it.
-func TestPeekAbandoned(t *testing.T) {
-	t.Parallel()
-	s := newRepo(t)
-	begun := make(chan struct{})
-	s.write(".gitattributes", "f filter=slow\n")
-	s.write("f", "f\n")
-	s.commit("first")
-	s.git("config", "filter.slow.clean", "cat")
-	settle()
-	o := s.options()
-	var once sync.Once
-	git := hangs{s, func(ctx context.Context) error {
-		first := false
-		once.Do(func() { first = true; close(begun) })
-		if !first {
-			return nil
-		}
-		<-ctx.Done()
-		return context.Cause(ctx)
-	}}
-	o.Git = git
-	tree, err := diff.Open(t.Context(), s.root, o)
-	s.must(err)
-	defer tree.Close()
-	s.must(tree.KeepIn(filepath.Join(s.base, "own")))
-	once.Do(func() {}) // not during the baseline
-	s.must(tree.Baseline(t.Context()))
-	once = sync.Once{}
-	s.write("f", "g\n")
-	failed := make(chan error, 1)
-	go func() {
-		_, err := tree.Peek(t.Context(), diff.Captured, diff.Glance{})
-		failed <- err
-	}()
-	<-begun
-	if _, err := tree.Capture(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := <-failed; !errors.Is(err, diff.ErrAbandoned) {
-		t.Errorf("the look ends with %v", err)
-	}
-}
-
-// hangs runs git after wait returns.
-type hangs struct {
-	*sandbox
-	wait func(context.Context) error
-}
-
-// Run implements [diff.Git].
-func (h hangs) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
-	if err := h.wait(ctx); err != nil {
-		return nil, err
-	}
-	return h.sandbox.Run(ctx, c)
-}
-
-// BenchmarkPeek measures a peek in a turn in which nothing has changed yet, and in one
-// with 20 changed files, both new changes and known ones.
-func BenchmarkPeek(b *testing.B) {
-	const n = 10_000
-	s := bigRepo(b, n)
-	tree, err := diff.Open(b.Context(), s.root, s.options())
-	s.must(err)
-	defer tree.Close()
-	s.must(tree.Baseline(b.Context()))
-	var was diff.Glance
-	look := func(b *testing.B, since diff.Glance) {
-		b.Helper()
-		was, err = tree.Peek(b.Context(), diff.Captured, since)
-		s.must(err)
-	}
-	b.Run("clean", func(b *testing.B) {
-		for b.Loop() {
-			look(b, was)
-		}
-	})
-	s.touch(n)
-	b.Run("changed", func(b *testing.B) {
-		for b.Loop() {
-			look(b, diff.Glance{})
-		}
-	})
-	b.Run("again", func(b *testing.B) {
-		for b.Loop() {
-			look(b, was)
-		}
-	})
 }

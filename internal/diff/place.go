@@ -2,146 +2,33 @@ package diff
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"runtime"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"codeloops/internal/diff/attr"
-	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/diff/ignore"
-	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/store"
+	"codeloops/internal/file"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
 
-// A place is a work tree with the tools to read it. It does not change after Open.
-type place struct {
-	options Options
-	dir     string // where the session began
-	repo    *repo.Repository
-	shared  fs.FileMode // of a lock in it
-	clock   scan.Clock  // of the file systems of the work tree and of the repository
-	git     *gitRunner
-	store   *store.Store
-	alone   bool // scans use one processor, see [Tree.Peek]
-}
-
-// A start is what was recorded when the session began, to compare later scans with. It reveals what
-// was later hidden, or changed, without a trace in git.
-type start struct {
-	since time.Time // when the session began, or was resumed; zero before that
-	head  repo.Head // when the baseline was taken, or else when the tree was opened
-	base  *scan.Dir
-	// found is the baseline if a scan has found it. It is nil if a checkpoint was read: that
-	// state can share directories with the index, whose stats anybody can have written since.
-	found *scan.Dir
-	// trackedThen is the content of the index when the baseline was taken, nil if that was
-	// in another process.
-	trackedThen *scan.Dir
-	// cutThen are the files that a sparse checkout left out of the work tree; nil if there were none.
-	cutThen        *scan.Dir
-	setupThen      setup
-	overridesThen  setup    // nil if not known
-	ignoredThen    setup    // digests of what no diff shows, see [watcher.ignoredOf]; nil if not known
-	outsideThen    []string // ignore rules from outside the work tree, the user's first
-	ignoreCaseThen bool
-	// beganBy is the latest time at which the session can have begun, set where the stats that
-	// files had then are not known.
-	beganBy time.Time
-	session string // the first checkpoint of the session, or ""
-}
-
-// BaseCommit returns the commit that HEAD was at when the baseline was taken, or else when the
-// tree was opened, as 40 hexadecimal digits. It is "" on a branch without commits.
-func (s *start) BaseCommit() string { return s.head.Commit }
-
-// A seen is the result of the last scan, and everything that it depends on.
-type seen struct {
-	state     scan.State // zero if there is none since the session began, or was resumed
-	cutSince  []string   // the files in it that [watcher.asBefore] has added, sorted
-	tracked   tracked
-	rules     *ignore.Rules
-	how       attr.Conversion // of files
-	opened    opened
-	nests     nests
-	elsewhere string // the git directory that git finds, if it is another one
-	// withheld are the files whose content is not shown, see [capture.exposed]. It is replaced, never changed.
-	withheld map[string]bool
-}
-
-// An opened is a repository with the settings that it has at some time.
-type opened struct {
-	*repo.Repository
-	*repo.Config
-}
-
-func openedAt(dir string, environ []string) (opened, error) {
-	r, err := repo.Open(dir, environ)
-	if err != nil {
-		return opened{}, err
-	}
-	settings, err := r.Config()
-	return opened{r, settings}, err
-}
-
-// Repository returns the repository with the settings that it had at the last scan, or else when the tree was opened.
-func (t *Tree) Repository() (*repo.Repository, *repo.Config) {
+// Repository returns the repository with the settings that it had at the last look, or else when the tree was opened.
+func (t *Tree) Repository() (*git.Repository, *git.Config) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.opened.Repository, t.opened.Config
 }
 
-// A watcher scans a work tree repeatedly.
-type watcher struct {
-	place
-	start
-	seen
-}
-
-// A memory holds the states that the session knows by name, and what is known of checkpoints.
-type memory struct {
-	states   map[string]*scan.Dir // by loop.Change.State
-	kept     *scan.Dir            // the last state whose objects were all written
-	disk     disk
-	recalled map[string]checkpoint.Kept // the checkpoints of states, see [Tree.Recall]
-}
-
-// name registers a state and returns its [loop.Change.State].
-func (m *memory) name(root *scan.Dir) string {
-	state := root.ID().String() // of the tree object that `git write-tree` would write
-	if _, known := m.states[state]; !known {
-		m.states[state] = root
-	}
-	return state
-}
-
-// version returns what is known of a state.
-func (m *memory) version(state string) version {
-	return version{m.states[state], m.recalled[state].Disk}
-}
-
-// clockOf returns the worst of the clocks of a repository's file systems.
-func clockOf(r *repo.Repository, of func(dir string) scan.Clock) scan.Clock {
-	if of == nil {
-		of = scan.ClockOf
-	}
-	c := scan.Clock{Keeps: true}
-	for _, dir := range []string{r.WorkTree, r.GitDir, r.CommonDir} {
-		own := of(dir)
-		c = scan.Clock{Slack: max(c.Slack, own.Slack), Keeps: c.Keeps && own.Keeps}
-	}
-	return c
-}
+// BaseCommit returns the commit that HEAD was at when the baseline was taken, or else when the
+// tree was opened, as 40 hexadecimal digits. It is "" on a branch without commits.
+func (s *start) BaseCommit() string { return s.head.Commit }
 
 // Root returns the absolute path of the work tree, free of symbolic links.
 func (p *place) Root() string { return p.repo.WorkTree }
@@ -154,35 +41,14 @@ func (p *place) GitDir() string { return p.repo.GitDir }
 func (p *place) CommonDir() string { return p.repo.Family }
 
 // LockMode returns the permissions of a lock file in the git directory: everybody who shares the
-// repository must be able to take it.
-func (p *place) LockMode() os.FileMode { return p.shared }
-
-// sharedMode returns the permissions of a private file under core.sharedRepository, by
-// git-config(1) and the option --shared of git-init(1). Values that git rejects are errors.
-// Windows has no such permissions.
-func sharedMode(c *repo.Config) (fs.FileMode, error) {
-	const key, own, group, all = "core.sharedRepository", 0o600, 0o660, 0o664
-	value, _ := c.String(key)
-	n, err := strconv.ParseInt(strings.TrimLeft(value, " \t"), 8, 64)
-	octal := err == nil // 0 to 2 are what old repositories have
-	yes, notBool := c.Bool(key, false)
-	switch {
-	case runtime.GOOS == "windows", value == "umask", octal && n == 0:
-		return own, nil
-	case value == "group", octal && n == 1:
-		return group, nil
-	case value == "all", value == "world", value == "everybody", octal && n == 2:
-		return all, nil
-	case octal && n&own == own:
-		return fs.FileMode(n & 0o666), nil
-	case octal:
-		return 0, fmt.Errorf("git configuration %s = %q would keep the owner from reading or writing files, which git rejects", key, value)
-	case notBool != nil:
-		return 0, fmt.Errorf("%w, nor umask, group, all or an octal number", notBool)
-	case yes:
-		return group, nil
+// repository (core.sharedRepository) must be able to take it, as git lets them write HEAD.
+func (p *place) LockMode() os.FileMode {
+	const own = 0o600
+	info, err := os.Stat(filepath.Join(p.GitDir(), "HEAD"))
+	if err != nil || info.Mode()&0o020 == 0 {
+		return own
 	}
-	return own, nil
+	return info.Mode().Perm()&0o666 | own
 }
 
 // Head returns the commit and the branch that HEAD is at now. Either may be "".
@@ -200,14 +66,15 @@ const (
 	replacements = "refs/replace/" // replaced objects
 )
 
-// position returns where the repository stood at the last scan.
+// position returns where the repository stood at the last look.
 func (w *watcher) position() loop.Position {
 	var all strings.Builder
-	refs := w.repo.Refs(tags)
-	for _, name := range slices.Sorted(maps.Keys(refs)) {
-		fmt.Fprintf(&all, "%q %q\n", name, refs[name])
+	for _, name := range slices.Sorted(maps.Keys(w.refs)) {
+		if strings.HasPrefix(name, tags) {
+			fmt.Fprintf(&all, "%q %q\n", name, w.refs[name])
+		}
 	}
-	return loop.Position{Head: w.where(), Index: w.tracked.digest(), Tags: checkpoint.Digest(all.String())}
+	return loop.Position{Head: w.where(), Index: w.tracked.digest, Tags: digest(all.String())}
 }
 
 // where says in words where HEAD is.
@@ -231,7 +98,109 @@ func whereIs(commit, branch string) string {
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }
 
+// reopen reads the configuration again. The directory that the session began in may be gone by
+// now, or be part of another repository.
+func (w *watcher) reopen() error {
+	found, err := openedAt(w.dir, w.options.Environ)
+	if err != nil {
+		found, err = openedAt(w.Root(), w.options.Environ)
+	}
+	same := err == nil && found.GitDir == w.GitDir()
+	switch {
+	case same && found.WorkTree == w.Root():
+		w.elsewhere = ""
+	case err == nil && !same:
+		w.elsewhere = found.GitDir
+		fallthrough
+	default:
+		found, err = openedAt(w.Root(), w.environment(w.GitDir(), w.Root()))
+	}
+	if errors.Is(err, ErrNotRepository) {
+		err = w.lost()
+	}
+	if err != nil {
+		return err
+	}
+	w.opened = found
+	w.refs, _ = found.Refs(tags, replacements)
+	if w.excludes, err = found.ExcludesFile(); err != nil {
+		return err
+	}
+	w.files = fileSystem{FileMode: true, Symlinks: true}
+	for key, field := range map[string]*bool{
+		"core.fileMode": &w.files.FileMode, "core.symlinks": &w.files.Symlinks,
+		"core.ignoreCase": &w.files.IgnoreCase, "core.precomposeUnicode": &w.files.Precompose,
+	} {
+		if *field, err = found.Bool(key, *field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost returns the error for a repository that was removed or damaged during the session.
+func (p *place) lost() error {
+	if _, err := os.Lstat(p.GitDir()); file.Missing(err) {
+		return fmt.Errorf("the repository that the session began in is gone: %w", err)
+	}
+	return fmt.Errorf("%s, which the session began in, is %w any more", p.GitDir(), ErrNotRepository)
+}
+
+// environment returns the user's environment, with variables that name a given repository.
+func (p *place) environment(gitDir, workTree string) []string {
+	return append(git.WithoutRepository(p.options.Environ), "GIT_DIR="+gitDir, "GIT_WORK_TREE="+workTree)
+}
+
+// absolute returns the absolute path of a slash-separated one.
+func (p *place) absolute(path string) string {
+	return filepath.Join(p.Root(), filepath.FromSlash(path))
+}
+
+// nameOf returns the path from the root if a file is in the work tree, or else the path as given.
+func (p *place) nameOf(path string) string {
+	if below, err := filepath.Rel(p.Root(), path); err == nil && filepath.IsLocal(below) {
+		return filepath.ToSlash(below)
+	}
+	return path
+}
+
 // Blob returns the content of a blob of the baseline or the repository, given its full id.
-func (p *place) Blob(ctx context.Context, id string) ([]byte, error) {
-	return p.store.Blob(ctx, plumbing.NewHash(id))
+func (t *Tree) Blob(ctx context.Context, id string) ([]byte, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.make(); err != nil {
+		return nil, err
+	}
+	content, err := t.objects.blob(plumbing.NewHash(id))
+	if !errors.Is(err, plumbing.ErrObjectNotFound) {
+		return content, err
+	}
+	v := &view{shadow: t.shadow, also: t.objectDirs()}
+	if content, err = v.run(ctx, nil, nil, "cat-file", "blob", id); err == nil && plumbing.ComputeHash(plumbing.BlobObject, content).String() != id {
+		err = ErrForged
+	}
+	return content, err
+}
+
+// committedState returns the files of a commit of the repository, with those of nests as they are now. It keeps them.
+func (t *Tree) committedState(ctx context.Context, commit string) (*state, error) {
+	v := &view{shadow: t.shadow, also: t.objectDirs()}
+	out, err := v.run(ctx, nil, nil, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
+	if err != nil {
+		return nil, err
+	}
+	tree := plumbing.NewHash(strings.TrimSpace(string(out)))
+	if err := t.keep(ctx, plumbing.ZeroHash, tree); err != nil {
+		return nil, err
+	}
+	edits := map[string]*object.TreeEntry{}
+	for _, name := range t.basis.nests {
+		if edits[name], err = t.objects.at(t.basis.state.tree, name); err != nil {
+			return nil, err
+		}
+	}
+	if tree, err = t.objects.edited(tree, edits); err != nil {
+		return nil, err
+	}
+	return t.objects.named(tree, beside{Links: t.basis.state.Links})
 }

@@ -94,7 +94,7 @@ func TestPowerCut(t *testing.T) {
 	if got := s.capture(again); got.State != c.State || got.Patch() != c.Patch() {
 		t.Errorf("resumed to\n%s", got.Patch())
 	}
-	state, err := again.Recall(t.Context(), last)
+	state, err := again.Recall(last)
 	if err != nil || state != c.State {
 		t.Errorf("the last state is %s, %v; want %s", state, err, c.State)
 	}

@@ -1,9 +1,7 @@
 package diff
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,11 +10,7 @@ import (
 	"path"
 	"slices"
 
-	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/restore"
-	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/store"
 	"codeloops/internal/file"
 )
 
@@ -31,31 +25,28 @@ type RestorePlan struct {
 	// HeadThen and HeadNow say in words where HEAD was in that state, and where it is now.
 	// HeadThen is "" if HEAD has not moved, or if that is not known.
 	HeadThen, HeadNow string
-	// Converted are files whose original bytes are not known: they come out as git checks
-	// them out.
-	Converted []string
 	// Unread are sentences about files that cannot be read, which count as what they were when
 	// they last could.
 	Unread []string
 }
 
 // PlanRestore returns the changes that lead from the current files to a state that [Tree.Recall] or
-// [Tree.Edited] returned. It leaves alone what is ignored under the rules of now, of that state
+// [Tree.Patched] returned. It leaves alone what is ignored under the rules of now, of that state
 // or of one of the others.
 func (t *Tree) PlanRestore(ctx context.Context, to string, others ...string) (RestorePlan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &restorePlanner{watcher: &t.watcher}
-	if err := w.find(ctx, &t.memory, to, others...); err != nil {
+	w := &restorePlanner{watcher: &t.watcher, target: t.version(to)}
+	if err := w.plan(ctx, &t.memory, to, others...); err != nil {
 		return RestorePlan{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
 	}
-	now := t.setupOf(t.opened)
+	now := t.setupOf()
 	for _, state := range append([]string{to}, others...) {
-		if then := t.recalled[state].Setup; then != nil && then[moves] != now[moves] {
+		if then := t.recalled[state]; then != nil && then.Began != nil && then.Began.Setup[moves] != now[moves] {
 			return RestorePlan{}, fmt.Errorf("put files back: %w", &MovedError{Root: t.Root()})
 		}
 	}
-	if then := t.recalled[to]; then.Head != "" {
+	if then := t.recalled[to]; then != nil && then.Head != "" {
 		w.HeadThen, w.HeadNow = whereIs(then.Head, then.Branch), t.where()
 	}
 	if w.HeadThen == w.HeadNow {
@@ -85,102 +76,133 @@ type restorePlanner struct {
 	RestorePlan
 	// From is where the work of [Tree.Work] began, and both are the files whose permissions were
 	// changed differently in both places. They are zero for [Tree.PlanRestore].
-	from        version
-	both        []string
-	target, now version
-	rules       []*ignore.Rules // that count besides the current ones
-	cutThen     *scan.Dir       // what git had in the target, if a sparse checkout left some of it out
-	fs          scan.FileSystem
-	root        *os.Root
+	from    version
+	both    []string
+	target  version
+	now     *state
+	perms   permissions     // of the files now
+	ignored map[string]bool // of the files that are not in the target
+	root    *os.Root
 }
 
-// A version is a state with what a checkpoint of it says of the disk.
+// A version is a state with the checkpoint of it.
 type version struct {
-	state *scan.Dir
-	disk  *checkpoint.Disk // nil if not known
+	state  *state
+	record *record // nil if not known
 }
 
-// find works out the plan. The ignore rules of the target and of the other states count. Those outside
+func (t *Tree) version(state string) version { return version{t.states[state], t.recalled[state]} }
+
+// plan works out the plan. The ignore rules of the target and of the other states count. Those outside
 // the work tree are the current ones.
-func (w *restorePlanner) find(ctx context.Context, known *memory, to string, others ...string) error {
-	w.target = known.version(to)
+func (w *restorePlanner) plan(ctx context.Context, known *memory, to string, others ...string) (err error) {
 	states := append(others, to)
 	for _, state := range states {
 		if known.states[state] == nil {
 			return ErrUnknownState
 		}
 	}
-	if err := w.scan(ctx, w.target.state); err != nil {
+	if err := w.see(ctx, w.target.state); err != nil {
 		return err
 	}
-	w.now.state, w.Unread = w.state.Root, w.state.Warnings
-	for _, state := range states {
-		o := w.watcher.rules.Options()
-		o.WorkTree, o.FromIndex = "", w.contents(ctx, known.states[state])
-		w.rules = append(w.rules, ignore.New(o))
-		if then := known.recalled[state].Setup; w.cutThen == nil && then[overrideMark+skipped] != "" {
-			w.cutThen = w.committed(ctx, known.recalled[to].Head)
-		}
+	w.now, w.Unread = w.sight.state, w.sight.warnings
+	differ, err := w.objects.compare(ctx, w.now, w.target.state)
+	if err == nil {
+		w.perms, err = w.permissions(ctx, w.now)
 	}
-	var err error
-	if w.now.disk, err = known.disk.look(ctx, w.watcher, w.now.state); err != nil {
-		return err
+	if err == nil {
+		err = w.findIgnored(ctx, differ, known, states)
 	}
-	if w.fs, err = scan.FileSystemOf(w.opened.Config); err != nil {
+	if err != nil {
 		return err
 	}
 	if w.root, err = os.OpenRoot(w.Root()); err != nil {
 		return err
 	}
 	defer w.root.Close() //nolint:errcheck // only read
-	for _, c := range scan.Compare(w.now.state, w.target.state) {
+	for _, d := range differ {
 		switch {
-		case w.staysAt(c):
-			w.Moved = append(w.Moved, c.Path)
-		case c.After == nil:
-			w.remove(c)
+		case slices.Contains(w.sight.unread, d.path): // it stays as it is, and is named
+		case w.staysAt(d):
+			w.Moved = append(w.Moved, d.path)
+		case d.after == nil:
+			err = w.remove(d)
 		default:
-			err = w.put(ctx, c)
+			err = w.put(ctx, d)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.Path, err)
+			return fmt.Errorf("%s: %w", d.path, err)
 		}
 	}
-	return w.alike(ctx)
+	return w.otherwise(ctx)
+}
+
+// findIgnored finds which of the files that are to be removed are ignored, by the rules of now or of some states.
+func (w *restorePlanner) findIgnored(ctx context.Context, differ []difference, known *memory, states []string) error {
+	w.ignored = map[string]bool{}
+	var names []string
+	for _, d := range differ {
+		if d.after == nil && d.before.Mode != Gitlink {
+			names = append(names, d.path)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	for _, s := range append([]*state{w.now}, statesOf(known, states)...) {
+		ignored, err := w.ignores(ctx, rules{state: s, outside: w.rulesOutside(), ignoreCase: w.files.IgnoreCase}, names)
+		if err != nil {
+			return err
+		}
+		for name := range ignored {
+			w.ignored[name] = true
+		}
+	}
+	return nil
+}
+
+func statesOf(known *memory, names []string) (all []*state) {
+	for _, name := range names {
+		all = append(all, known.states[name])
+	}
+	return all
 }
 
 // staysAt reports whether a change only moves a nested repository to another commit. Its HEAD is
 // never touched.
-func (w *restorePlanner) staysAt(c scan.Difference) bool {
-	if c.After == nil || c.After.Mode != scan.Gitlink {
+func (w *restorePlanner) staysAt(d difference) bool {
+	if d.after == nil || d.after.Mode != Gitlink {
 		return false
 	}
-	if c.Before != nil {
-		return c.Before.Mode == scan.Gitlink
+	if d.before != nil {
+		return d.before.Mode == Gitlink
 	}
-	info, err := w.root.Lstat(c.Path)
+	info, err := w.root.Lstat(d.path)
 	return err == nil && info.IsDir()
 }
 
 // remove adds the removal of a file that is not in the target, unless it is to stay.
-func (w *restorePlanner) remove(c scan.Difference) {
+func (w *restorePlanner) remove(d difference) error {
 	switch {
-	case alike(w.cutThen.Find(c.Path), c.Before): // a sparse checkout has brought it in since
-		return
-	case c.Before.Mode == scan.Gitlink, w.belowRepository(c.Path):
-		w.Nested = append(w.Nested, c.Path)
-		return
-	case w.ignores(c.Path), slices.ContainsFunc(w.rules, func(r *ignore.Rules) bool { return r.Ignored(c.Path) }):
-		w.Ignored = append(w.Ignored, c.Path)
-		return
+	case d.before.Mode == Gitlink, w.belowRepository(d.path):
+		w.Nested = append(w.Nested, d.path)
+		return nil
+	case w.ignored[d.path]:
+		w.Ignored = append(w.Ignored, d.path)
+		return nil
 	}
-	w.Changes = append(w.Changes, restore.PathChange{Path: c.Path, Before: w.kind(c.Before)})
-	for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
-		link := w.target.state.Find(dir)
-		if link != nil && link.Mode == scan.Gitlink && w.target.state.Dir(dir).Empty() && !slices.ContainsFunc(w.Changes, func(c restore.PathChange) bool { return c.Path == dir }) {
+	w.Changes = append(w.Changes, restore.PathChange{Path: d.path, Before: w.kind(d.before)})
+	for dir := path.Dir(d.path); dir != "."; dir = path.Dir(dir) {
+		link, err := w.objects.entry(w.target.state, dir)
+		if err != nil {
+			return err
+		}
+		if _, files := w.target.state.Links[dir]; link != nil && link.Mode == Gitlink && !files &&
+			!slices.ContainsFunc(w.Changes, func(c restore.PathChange) bool { return c.Path == dir }) {
 			w.Changes = append(w.Changes, restore.PathChange{Path: dir, After: restore.State{Kind: restore.Place}})
 		}
 	}
+	return nil
 }
 
 // belowRepository reports whether a file is in a nested repository.
@@ -203,39 +225,36 @@ func (w *restorePlanner) isBare(dir string) bool {
 	return true
 }
 
-func (w *restorePlanner) kind(f *scan.File) restore.Kind {
+func (w *restorePlanner) kind(f *entry) restore.Kind {
 	switch {
 	case f == nil:
 		return restore.Nothing
-	case f.Mode == scan.Gitlink:
+	case f.Mode == Gitlink:
 		return restore.Place
-	case f.Mode == scan.Symlink && w.fs.Symlinks:
+	case f.Mode == Symlink && w.files.Symlinks:
 		return restore.Link
 	}
 	return restore.File
 }
 
 // put adds the change of a file to that of the target, unless it is the same already.
-func (w *restorePlanner) put(ctx context.Context, c scan.Difference) error {
-	change := restore.PathChange{Path: c.Path, Before: w.kind(c.Before), After: restore.State{Kind: w.kind(c.After)}}
+func (w *restorePlanner) put(ctx context.Context, d difference) error {
+	change := restore.PathChange{Path: d.path, Before: w.kind(d.before), After: restore.State{Kind: w.kind(d.after)}}
 	if change.After.Kind == restore.Place {
 		w.Changes = append(w.Changes, change)
 		return nil
 	}
-	info, _ := w.root.Lstat(c.Path) // nil if there is nothing
-	change.After.Perm = w.perm(c, info)
-	if err := w.content(ctx, c, &change.After); err != nil {
-		return err
+	info, _ := w.root.Lstat(d.path) // nil if there is nothing
+	change.After.Perm = w.perm(d, info)
+	change.After.Open = func(ctx context.Context) (io.ReadCloser, error) { return w.objects.open(ctx, d.after.ID) }
+	if !w.objects.holds(d.after.ID) {
+		change.After.Err = ErrMissing
 	}
-	if change.Before == change.After.Kind && change.After.Err == nil && info != nil &&
-		(change.Before == restore.Link || info.Mode().Perm() == change.After.Perm) {
-		same, err := w.same(ctx, change)
+	if change.Before == change.After.Kind && info != nil && (change.Before == restore.Link || info.Mode().Perm() == change.After.Perm) {
+		same, err := w.same(ctx, change, d)
 		if err != nil || same {
 			return err
 		}
-	}
-	if raw, converted := w.raw(c); converted && !raw.Kept() {
-		w.Converted = append(w.Converted, c.Path)
 	}
 	w.Changes = append(w.Changes, change)
 	return nil
@@ -243,67 +262,28 @@ func (w *restorePlanner) put(ctx context.Context, c scan.Difference) error {
 
 // perm returns the target permissions of a file. If they are not known, the executable bit is
 // as in git, and the rest stays.
-func (w *restorePlanner) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
-	regular := there != nil && there.Mode().IsRegular()
+func (w *restorePlanner) perm(d difference, there fs.FileInfo) fs.FileMode {
+	regular, known := there != nil && there.Mode().IsRegular(), w.target.record
 	switch {
-	case regular && !w.fs.FileMode:
+	case regular && !w.files.FileMode:
 		return there.Mode().Perm()
-	case w.target.disk != nil && regular && w.from.disk != nil:
-		return w.merged(c.Path, there.Mode().Perm(), w.target.disk.Perm(c.Path, c.After.Mode))
-	case w.target.disk != nil:
-		return w.target.disk.Perm(c.Path, c.After.Mode)
+	case known != nil && regular && w.from.record != nil:
+		return w.merged(d.path, there.Mode().Perm(), known.perm(d.path, d.after.Mode))
+	case known != nil:
+		return known.perm(d.path, d.after.Mode)
 	case !regular:
-		return scan.Usual(c.After.Mode, scan.Umask())
-	case c.After.Mode == scan.Executable:
-		return there.Mode().Perm() | (there.Mode().Perm()&0o444)>>2
+		return usual(d.after.Mode, Umask())
+	case d.after.Mode == Executable:
+		return there.Mode().Perm() | 0o111&^Umask()
 	}
 	return there.Mode().Perm() &^ 0o111
 }
 
-// raw returns what is known of the bytes of a file that git converts, and reports false for any other.
-func (w *restorePlanner) raw(c scan.Difference) (raw checkpoint.Raw, converted bool) {
-	switch in, _ := w.rulesOf(c.Path); {
-	case in != w.watcher.rules || c.After.Mode == scan.Symlink:
-		return raw, false
-	case w.target.disk != nil:
-		raw, converted = w.target.disk.Raw[c.Path]
-		return raw, converted
-	}
-	return raw, w.how.Alters(c.Path)
-}
-
-// content sets where the bytes of a file come from.
-func (w *restorePlanner) content(ctx context.Context, c scan.Difference, to *restore.State) error {
-	id := c.After.ID
-	raw, converted := w.raw(c)
-	if converted && !raw.Kept() {
-		content, err := w.checkedOut(ctx, "to convert files that are put back", c.Path, id)
-		if err != nil {
-			to.Err = fmt.Errorf("cannot tell what git makes of it: %w", err)
-		}
-		to.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
-		return ctx.Err()
-	}
-	if converted && !raw.CRLF {
-		id = raw.ID
-	}
-	if _, err := w.store.Size(ctx, id); err != nil {
-		to.Err = ErrMissing
-	}
-	to.Open = func(ctx context.Context) (io.ReadCloser, error) {
-		content, err := w.store.Blob(ctx, id)
-		if raw.CRLF {
-			content = inCRLF(content)
-		} else if errors.Is(err, store.ErrLarge) {
-			return w.store.Open(ctx, id)
-		}
-		return io.NopCloser(bytes.NewReader(content)), err
-	}
-	return ctx.Err()
-}
-
 // same reports whether a file or link has its target content already.
-func (w *restorePlanner) same(ctx context.Context, c restore.PathChange) (bool, error) {
+func (w *restorePlanner) same(ctx context.Context, c restore.PathChange, d difference) (bool, error) {
+	if c.After.Err != nil {
+		return d.before != nil && d.before.ID == d.after.ID, nil
+	}
 	want, err := c.After.Open(ctx)
 	if err != nil {
 		return false, nil // the restore will report it
@@ -317,23 +297,24 @@ func (w *restorePlanner) same(ctx context.Context, c restore.PathChange) (bool, 
 	return file.Same(file.Until(ctx, have), want)
 }
 
-// alike adds the changes of files that are the same for git, but have other permissions or other
-// bytes.
-func (w *restorePlanner) alike(ctx context.Context) error {
-	if w.target.disk == nil {
+// otherwise adds the changes of files that are the same for git, but have other permissions.
+func (w *restorePlanner) otherwise(ctx context.Context) error {
+	if w.target.record == nil {
 		return nil
 	}
-	var names []string
-	for _, d := range []*checkpoint.Disk{w.target.disk, w.now.disk} {
-		names = slices.AppendSeq(slices.AppendSeq(names, maps.Keys(d.Perms)), maps.Keys(d.Raw))
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		before, after := w.now.state.Find(name), w.target.state.Find(name)
-		if before == nil || after == nil || before.ID != after.ID || before.Mode != after.Mode || after.Mode == scan.Gitlink {
-			continue
+	for name := range maps.Keys(union(w.target.record.Perms, w.perms)) {
+		if slices.Contains(w.sight.unread, name) {
+			continue // as in plan
 		}
-		if err := w.put(ctx, scan.Difference{Path: name, Before: before, After: after}); err != nil {
+		before, err := w.objects.entry(w.now, name)
+		var after *entry
+		if err == nil {
+			after, err = w.objects.entry(w.target.state, name)
+		}
+		if err == nil && before != nil && after != nil && before.ID == after.ID && before.Mode == after.Mode && after.Mode != Gitlink {
+			err = w.put(ctx, difference{name, before, after})
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

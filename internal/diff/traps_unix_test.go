@@ -176,7 +176,6 @@ func TestUnreadableAtFirst(t *testing.T) {
 	if got := summary(c); got != "A e/new\n" || len(c.Warnings) != 1 {
 		t.Errorf("captured %q, warnings %q", got, c.Warnings)
 	}
-	s.must(first.Close())
 	s.chmod("e", 0)
 	c, err = s.resumed(commit).Capture(t.Context())
 	s.must(err)

@@ -2,25 +2,19 @@
 // prints it as git does.
 //
 // It compares work trees, not commits: differences from HEAD that existed before the session are
-// not part of a change, and what is committed during it is. It reads the files itself, in
-// parallel. The git program compares texts, see package patch, and does what it alone can do:
-// filters, ident and other encodings, blobs of a partial clone, and an index that package index
-// cannot read.
+// not part of a change, and what is committed during it is. Git looks at the files, in a git directory
+// of the session's own: nothing is written into the user's repository, and no settings, filters,
+// attributes and hooks of anybody count or run. So a diff shows the bytes on the disk, always.
 //
 // The whole work tree is in scope: files that are tracked, or untracked and not ignored, or were
 // so when the session began. The files of a repository inside it, a submodule or not, are in
-// scope, and so is the commit that it is at; see [nests].
+// scope, and so is the commit that it is at; see [basis].
 //
-// The attributes "diff" and "binary" are ignored: whoever works in the tree could use them to
-// hide a change.
+// Each look is complete: it begins with what git knew of the files when the session began, and reads the user's index,
+// configuration, ignore rules, hooks and references again. The contents in the user's index count only when a session
+// begins.
 //
-// Each scan is complete: it lists every directory, and reads the index, the configuration, ignore
-// rules, attributes, hooks and references again. Only a file whose stat is what it was before
-// the session began is not read again, if the file system can be trusted with that. The contents
-// in git's index count only when a session begins.
-//
-// Nothing is written into the user's repository. What has to last is kept in a private one, see
-// [Tree.KeepIn].
+// What has to last is kept in a private repository, see [Tree.KeepIn].
 package diff
 
 import (
@@ -29,52 +23,38 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/store"
+	"codeloops/internal/file"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo"
 )
 
 // Errors of [Open].
 var (
-	ErrNotRepository = repo.ErrNotRepository
-	ErrBare          = repo.ErrBare
+	ErrNotRepository = git.ErrNotRepository
+	ErrBare          = git.ErrBare
 )
 
 // Errors of a [Tree] that is asked too early, or for an unknown state.
 var (
-	ErrNoCheckpoint = checkpoint.ErrGone
 	ErrNoBaseline   = errors.New("no baseline has been taken")
 	ErrUnknownState = errors.New("not a state that this session captured")
 	ErrMissing      = errors.New("its content is missing: it was too large to be kept, or is gone") // of a file
 )
 
-// A Git runs the git program.
-type Git = store.Git
-
-// A GitCall is one run of the git program.
-type GitCall = store.Call
-
 // Options configure a [Tree]. Now must be set.
 type Options struct {
 	Environ []string
 	Now     func() time.Time // the clock of the file system
-	Git     Git              // nil: what needs it fails
-	// Note is called once for each purpose that the git program is run for, possibly from
-	// several goroutines. May be nil.
-	Note func(string)
 	// Settings are the names of files, or directories of files, that tell agents how to work.
 	// If such a file is ignored, it is not part of a change, but a change to it is reported.
 	Settings []string
-	// Clock says how far the times of files in a directory can be trusted. Nil: it depends on
-	// the file system.
-	Clock func(dir string) scan.Clock
 	// Sync syncs a file or a directory of the private repository. Nil: File.Sync.
 	Sync func(*os.File) error
 }
@@ -85,11 +65,78 @@ type Tree struct {
 	mu sync.Mutex
 	watcher
 	memory
-	peeks peeks
+}
+
+// A place is a work tree with the tools to read it. It does not change once a session has begun.
+type place struct {
+	options    Options
+	dir        string // where the session began
+	repo       *git.Repository
+	private    *private
+	shadow     *shadow // nil before it is needed
+	objects    *objects
+	largeFiles *largeFiles
+}
+
+// A start is what the session began with, to compare later looks with.
+type start struct {
+	head    git.Head // when the baseline was taken, or else when the tree was opened
+	began   beginning
+	basis   *basis
+	session string // the first checkpoint of the session, or ""
+}
+
+// A seen is the result of the last look, and what it depends on.
+type seen struct {
+	sight     *sight // nil if there is none since the session began, or was resumed
+	tracked   tracked
+	opened    opened
+	files     fileSystem
+	refs      map[string]string // tags and replaced objects; what cannot be read is none
+	excludes  string            // the user's ignore rules
+	elsewhere string            // the git directory that git finds, if it is another one
+	// withheld are the files whose content is not shown, see [capture.exposed]. It is replaced, never changed.
+	withheld map[string]bool
+}
+
+// A watcher looks at a work tree repeatedly.
+type watcher struct {
+	place
+	start
+	seen
+}
+
+// A memory holds the states that the session knows by name, and what is known of checkpoints.
+type memory struct {
+	states   map[string]*state  // by loop.Change.State
+	recalled map[string]*record // the checkpoints of states, see [Tree.Recall]
+	kept     plumbing.Hash      // the last tree whose objects were all kept
+}
+
+func (m *memory) know(s *state) { m.states[s.id] = s }
+
+// An opened is a repository with the settings that it has at some time.
+type opened struct {
+	*git.Repository
+	*git.Config
+}
+
+// partial reports whether the repository may lack contents that it fetches on demand.
+func (o opened) partial() bool {
+	return o.Config != nil && slices.ContainsFunc(o.Entries(), func(e git.Entry) bool { return strings.HasSuffix(e.Key, ".promisor") })
+}
+
+func openedAt(dir string, environ []string) (opened, error) {
+	r, err := git.Open(dir, environ)
+	if err != nil {
+		return opened{}, err
+	}
+	settings, err := r.Config()
+	return opened{r, settings}, err
 }
 
 // Open finds the repository of dir, which may be any directory of a work tree. The whole work tree
-// is in scope. The error wraps [ErrNotRepository], [ErrBare] or a [*repo.UnsupportedError], or
+// is in scope. The error wraps [ErrNotRepository], [ErrBare] or a [*git.UnsupportedError], or
 // says what could not be read.
 func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 	dir, err := filepath.Abs(dir)
@@ -112,37 +159,55 @@ func open(dir string, o Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode, err := sharedMode(r.Config)
-	if err != nil {
-		return nil, err
+	if o.Sync == nil {
+		o.Sync = (*os.File).Sync
 	}
 	t := &Tree{watcher: watcher{place: place{
-		options: o,
-		dir:     dir,
-		repo:    r.Repository,
-		shared:  mode,
-		clock:   clockOf(r.Repository, o.Clock),
-		git:     &gitRunner{git: o.Git, note: o.Note},
+		options: o, dir: dir, repo: r.Repository, private: &private{sync: o.Sync},
+		largeFiles: &largeFiles{known: map[file.Stamp]plumbing.Hash{}, now: func() int64 { return o.Now().Add(-file.Slack).UnixNano() }},
 	}}}
-	t.states, t.recalled, t.disk.raw = make(map[string]*scan.Dir), make(map[string]checkpoint.Kept), make(map[string]checkpoint.Raw)
-	t.head, t.nests.at, t.opened = head, &t.place, r
-	if !foundBelow(r.Repository, o.Environ) {
-		t.git.lead(r.Repository, dir)
-	}
-	t.store = store.New(store.Options{
-		ObjectsDir: r.ObjectsDir, Git: o.Git, Sync: o.Sync,
-		Dir: r.WorkTree, Promised: t.git.purpose("to read objects of a partial clone"),
-	})
+	t.states, t.recalled = map[string]*state{}, map[string]*record{}
+	t.head, t.opened, t.basis = head, r, &basis{}
 	return t, nil
 }
 
-// Close ends running peeks and closes the object store.
+// KeepIn sets the directory of the private repository, which keeps checkpoints. Without it they are lost when the tree
+// is closed. Call it before Baseline, and [Sweep] when nobody uses the repository.
+func (t *Tree) KeepIn(dir string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.close()
+	t.private = &private{dir: dir, sync: t.options.Sync}
+	return err
+}
+
+// make makes the private repository and the shadow.
+func (t *Tree) make() error {
+	if err := t.private.open(); err != nil || t.shadow != nil {
+		return err
+	}
+	s, err := newShadow(t.private.dir, t.options.Environ, t.options.Now)
+	if err != nil {
+		return err
+	}
+	t.shadow, t.objects = s, newObjects(s.dir, t.private.dir)
+	return nil
+}
+
+// Close removes what no checkpoint has.
 func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.peeks.abandon()
-	t.peeks.all.Wait()
-	return t.store.Close()
+	return t.close()
+}
+
+func (t *Tree) close() (err error) {
+	if t.shadow != nil {
+		err = errors.Join(t.objects.close(), os.RemoveAll(t.shadow.dir))
+		t.shadow, t.objects = nil, nil
+	}
+	t.tracked, t.kept = tracked{}, plumbing.ZeroHash
+	return errors.Join(err, t.private.close())
 }
 
 // Baseline begins a session: it takes the state of the work tree that captures are compared with.
@@ -151,6 +216,98 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.baseline(ctx)
+}
+
+func (t *Tree) baseline(ctx context.Context) error {
+	head, err := t.repo.Head()
+	if err != nil {
+		return fmt.Errorf("read HEAD: %w", err)
+	}
+	if err := t.make(); err != nil {
+		return err
+	}
+	t.start, t.sight = start{head: head, basis: &basis{}}, nil
+	if err := t.first(ctx); err != nil {
+		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
+	}
+	return nil
+}
+
+// first takes the first look of a session.
+func (t *Tree) first(ctx context.Context) error {
+	if err := t.reopen(); err != nil {
+		return err
+	}
+	if err := t.tracked.read(ctx, t.shadow, t.opened.Repository, t.options.Environ); err != nil {
+		return fmt.Errorf("read the index: %w", err)
+	}
+	v := &view{shadow: t.shadow, root: t.Root(), index: t.shadow.file("first")}
+	if err := v.begin(ctx, &t.tracked, t.opened.Repository, t.options.Environ); err != nil {
+		return err
+	}
+	names, err := v.names(ctx)
+	if err != nil {
+		return err
+	}
+	seen, err := t.snapshot(ctx, &basis{areas: map[string]area{"": {v.index, names}}}, nil)
+	if err != nil {
+		return err
+	}
+	t.sight = seen
+	if err := t.keep(ctx, plumbing.ZeroHash, seen.state.tree); err != nil {
+		return err
+	}
+	t.kept = seen.state.tree
+	if t.basis, err = t.basisFrom(ctx, seen); err != nil {
+		return err
+	}
+	t.began = t.beginning()
+	t.begin(t.basis)
+	return t.settle(ctx)
+}
+
+// settle waits until the second is over in which the youngest file was changed. Git compares whole seconds: of a file
+// that is changed again within it, with the same size and its time put back, the stat would tell nothing.
+func (t *Tree) settle(ctx context.Context) error {
+	var youngest int64
+	for name := range t.basis.areas[""].names {
+		youngest = max(youngest, file.At(t.absolute(name)).Ctime)
+	}
+	wait := time.Until(time.Unix(0, youngest).Truncate(time.Second).Add(time.Second))
+	if youngest == 0 || wait <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(min(wait, time.Second)): // clocks may differ
+		return nil
+	}
+}
+
+// basisFrom makes the basis of what was seen.
+func (w *watcher) basisFrom(ctx context.Context, s *sight) (*basis, error) {
+	nests := []string{}
+	for name := range s.nests {
+		nests = append(nests, name)
+	}
+	slices.Sort(nests)
+	b := &basis{state: s.state, last: s.state, nests: nests, areas: map[string]area{}, then: w.tracked.entries}
+	for at, index := range s.areas {
+		names, err := (&view{shadow: w.shadow, root: w.absolute(at), index: index}).names(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b.areas[at] = area{index, names}
+	}
+	return b, nil
+}
+
+// begin forgets all states but the baseline.
+func (t *Tree) begin(b *basis) {
+	t.basis = b
+	clear(t.states)
+	t.know(b.state)
 }
 
 // BaselineAt is Baseline with the files of a commit of the repository, given its full id, in place of those that are
@@ -162,39 +319,35 @@ func (t *Tree) BaselineAt(ctx context.Context, commit string) error {
 	if err := t.baseline(ctx); err != nil {
 		return err
 	}
-	base, err := checkpoint.Files(ctx, t.store, plumbing.NewHash(commit), t.tracked.root)
+	base, err := t.committedState(ctx, commit)
+	if err != nil {
+		return fmt.Errorf("read commit %s: %w", commit, err)
+	}
+	b, err := t.basisOf(ctx, base, t.basis.nests)
 	if err != nil {
 		return err
 	}
-	for _, nest := range t.nests.begun {
-		if inside := t.state.Root.Dir(nest); inside != nil {
-			base = base.Graft(nest, inside)
-		}
-	}
-	t.base, t.found, t.head.Commit = base, nil, commit
-	t.begin(base)
+	t.head.Commit = commit
+	t.begin(b)
 	return nil
 }
 
-func (t *Tree) baseline(ctx context.Context) error {
-	t.start, t.state, t.nests = start{head: t.head}, scan.State{}, nests{at: &t.place}
-	began := t.options.Now()
-	head, err := t.repo.Head()
+// see looks at the work tree.
+func (w *watcher) see(ctx context.Context, also *state) error {
+	if err := w.reopen(); err != nil {
+		return err
+	}
+	if err := w.tracked.read(ctx, w.shadow, w.opened.Repository, w.options.Environ); err != nil {
+		return fmt.Errorf("read the index: %w", err)
+	}
+	s, err := w.snapshot(ctx, w.basis, also)
 	if err != nil {
-		return fmt.Errorf("read HEAD: %w", err)
+		return err
 	}
-	t.head = head
-	if err := t.scan(ctx, nil); err != nil {
-		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
+	for _, index := range s.areas {
+		_ = os.Remove(index)
 	}
-	t.base, t.found, t.trackedThen, t.cutThen = t.state.Root, t.state.Root, t.tracked.root, t.tracked.cut
-	t.begin(t.base)
-	t.since = began
-	o := t.rules.Options()
-	t.setupThen, t.overridesThen, t.ignoredThen = t.setupOf(t.opened), t.overridesOf(t.opened).setup, t.ignoredOf()
-	t.nests.setUp(t.setupThen)
-	t.outsideThen, t.ignoreCaseThen = o.Outside, o.IgnoreCase
-	t.nests.begun = append([]string{}, t.nests.found...)
+	w.sight = s
 	return nil
 }
 
@@ -202,18 +355,28 @@ func (t *Tree) baseline(ctx context.Context) error {
 func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.base == nil {
+	if t.basis.state == nil {
 		return loop.Change{}, ErrNoBaseline
 	}
-	t.peeks.abandon()
 	var c loop.Change
-	err := t.scan(ctx, nil)
+	err := t.see(ctx, nil)
 	if err == nil {
-		t.states[t.state.Root.ID().String()] = t.state.Root // an equal state that was found earlier may have other permissions
+		t.know(t.sight.state)
+		t.basis.last = t.sight.state
 		c, err = (&capture{watcher: &t.watcher}).change(ctx)
 	}
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
 	return c.Counted(), nil
+}
+
+// BaseState returns the [loop.Change.State] of the baseline, or "" before there is one.
+func (t *Tree) BaseState() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.basis.state == nil {
+		return ""
+	}
+	return t.basis.state.id
 }

@@ -3,15 +3,11 @@ package diff
 import (
 	"context"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"codeloops/internal/diff/ignore"
-	"codeloops/internal/diff/legible"
-	"codeloops/internal/diff/patch"
-	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/restore"
 	"codeloops/internal/loop"
 	"codeloops/internal/wording"
 )
@@ -19,35 +15,35 @@ import (
 // A capture is the state of the last scan with its changes since the session began.
 type capture struct {
 	*watcher
-	setup   setup
+	setup   digests
 	changed []loop.FileChange
 }
 
 // change returns the difference from the baseline.
 func (c *capture) change(ctx context.Context) (to loop.Change, err error) {
-	c.setup = c.setupOf(c.opened)
-	fakes := c.nests.setUp(c.setup)
-	to.State, to.Position, to.Git = c.state.Root.ID().String(), c.position(), c.aboutGit()
-	differences := scan.Compare(c.base, c.state.Root)
-	c.withheld = c.exposed(ctx, differences)
-	if to.Files, err = render(ctx, c.store, differences, c.withheld); err != nil {
+	c.setup = c.setupOf()
+	to.State, to.Position, to.Git = c.sight.state.id, c.position(), c.aboutGit()
+	differences, err := c.objects.compare(ctx, c.basis.state, c.sight.state)
+	if err != nil {
+		return to, err
+	}
+	if c.withheld, err = c.exposed(ctx, differences); err != nil {
+		return to, err
+	}
+	if to.Files, err = c.render(ctx, c.basis.state, c.sight.state, c.withheld); err != nil {
 		return to, err
 	}
 	c.changed = to.Files
 	if to.Unshown, err = c.unshown(ctx); err != nil {
 		return to, err
 	}
-	to.Warnings = slices.Concat(few(c.state.Warnings), to.Git, few(c.setup.fakes(c.setupThen, fakes)), unshownWarnings(to.Unshown))
+	to.Warnings = slices.Concat(few(c.sight.warnings), to.Git, few(c.aboutFakes()), unshownWarnings(to.Unshown))
 	return to, nil
 }
 
 // aboutGit says what has changed since the session began in how git works.
 func (c *capture) aboutGit() (sentences []string) {
-	overrides := c.overridesOf(c.opened)
-	if c.overridesThen == nil {
-		c.overridesThen = overrides.setup
-	}
-	for _, changed := range []string{c.setup.changedSince(c.setupThen, c.opened.Config), overrides.changedSince(c.overridesThen)} {
+	for _, changed := range []string{setupChanged(c.setup, c.began.Setup, c.opened.Config), c.overridesOf().changedSince(c.began.Overrides)} {
 		if changed != "" {
 			sentences = append(sentences, changed)
 		}
@@ -56,21 +52,13 @@ func (c *capture) aboutGit() (sentences []string) {
 }
 
 // unshown returns what no patch shows as it is, sorted by path.
-func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
-	if c.ignoredThen == nil { // an earlier version, which did not record it, began the session
-		c.ignoredThen = c.ignoredOf()
-	}
-	var found []unseen
-	for _, find := range []func(context.Context) ([]unseen, error){c.hidden, c.converted, c.binaryTexts} {
+func (c *capture) unshown(ctx context.Context) (all []loop.Unshown, err error) {
+	for _, find := range []func(context.Context) ([]loop.Unshown, error){c.hidden, c.binaryTexts} {
 		more, err := find(ctx)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, more...)
-	}
-	all, err := legibly(ctx, c.store.Room(), found)
-	if err != nil {
-		return nil, err
+		all = append(all, more...)
 	}
 	for name := range c.withheld {
 		all = append(all, loop.Unshown{Path: name, Why: loop.WasIgnored, Status: loop.FileAdded})
@@ -84,15 +72,24 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 	return all, nil
 }
 
+// cut returns the files that a sparse checkout has taken out of the work tree since the session began.
+func (c *capture) cut() []loop.Unshown {
+	all := named(slices.DeleteFunc(slices.Clone(c.sight.cut), func(name string) bool { return !c.sees(name) }))
+	for i := range all {
+		all[i].Why, all[i].Status = loop.CutOut, loop.FileDeleted
+	}
+	return all
+}
+
 // unread returns what could be read, or did not exist, when the session began, and cannot be read
 // now.
 func (c *capture) unread() (all []loop.Unshown) {
-	for _, name := range c.state.Unread {
-		if c.ignoredThen[unreadMark+name] != "" {
+	for _, name := range c.sight.unread {
+		if slices.Contains(c.began.Unread, restore.Name(name)) {
 			continue
 		}
 		u := loop.Unshown{Path: name, Why: loop.Unreadable, Status: loop.FileAdded}
-		if dir, is := strings.CutSuffix(name, "/"); c.base.Find(name) != nil || is && c.base.Dir(dir) != nil {
+		if e, err := c.objects.at(c.basis.state.tree, strings.TrimSuffix(name, "/")); err == nil && e != nil {
 			u.Status = loop.FileModified
 		}
 		all = append(all, u)
@@ -105,14 +102,14 @@ func (c *capture) unread() (all []loop.Unshown) {
 func (c *capture) ignoredSettings() []loop.Unshown {
 	var all []loop.Unshown
 	now := c.ignoredOf()
-	for _, name := range now.differsFrom(c.ignoredThen) {
-		if strings.HasSuffix(name, "/") || strings.HasPrefix(name, unreadMark) || c.state.Root.Find(name) != nil {
+	for _, name := range differing(now, c.began.Ignored) {
+		if strings.HasSuffix(name, "/") || c.sees(name) {
 			continue
 		}
 		u := loop.Unshown{Path: name, Why: loop.IgnoredSettings, Status: loop.FileModified}
 		if now[name] == "" {
 			u.Status = loop.FileDeleted
-		} else if c.ignoredThen[name] == "" {
+		} else if c.began.Ignored[name] == "" {
 			u.Status = loop.FileAdded
 		}
 		all = append(all, u)
@@ -126,9 +123,6 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 	named := map[loop.UnshownWhy][]string{}
 	for _, u := range all {
 		name := wording.Name(u.Path)
-		if u.Why == loop.Converted {
-			name += " (" + wording.Name(u.Via) + ")"
-		}
 		named[u.Why] = append(named[u.Why], name)
 	}
 	for _, s := range []struct {
@@ -136,7 +130,6 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 		text string
 	}{
 		{loop.Hidden, "git ignores these paths by rules that are new since the session began, so that no diff shows them: %s"},
-		{loop.Converted, "git converts these files, so that no diff shows what they hold: %s"},
 		{loop.IgnoredSettings, "git ignores these settings of agents, which have changed since the session began: %s"},
 		{loop.WasIgnored, "git ignored these files when the session began and does not any more; what they hold is left out of the log and not shown to the critic: %s"},
 		{loop.CutOut, "a sparse checkout leaves these files out, which were there when the session began; git has them still: %s"},
@@ -151,105 +144,18 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 
 // exposed returns the files with the name of a secret that git ignored when the session began and does not ignore
 // now, as a .env behind a changed .gitignore.
-func (c *capture) exposed(ctx context.Context, differences []scan.Difference) map[string]bool {
-	if maps.Equal(c.setup, c.setupThen) && !slices.ContainsFunc(differences, func(d scan.Difference) bool { return path.Base(d.Path) == ".gitignore" }) {
-		return nil
+func (c *capture) exposed(ctx context.Context, differences []difference) (map[string]bool, error) {
+	if len(differing(c.setup, c.began.Setup)) == 0 && !slices.ContainsFunc(differences, func(d difference) bool { return path.Base(d.path) == ".gitignore" }) {
+		return nil, nil
 	}
-	then, all := map[*ignore.Rules]*ignore.Rules{}, map[string]bool{}
+	var names []string
 	for _, d := range differences {
-		if d.Before != nil || !secret(d.Path) {
-			continue
-		}
-		in, rest := c.rulesOf(d.Path)
-		if then[in] == nil {
-			then[in] = c.rulesThen(ctx, strings.TrimSuffix(d.Path, rest), in)
-		}
-		if then[in].Ignored(rest) {
-			all[d.Path] = true
+		if d.before == nil && secret(d.path) {
+			names = append(names, d.path)
 		}
 	}
-	return all
-}
-
-// maxLegible is the size up to which a binary file is searched for text.
-const maxLegible = 4 << 20
-
-// binaryTexts returns the binary files of a change that are text except for some bytes, and
-// those that were text when the session began.
-func (c *capture) binaryTexts(ctx context.Context) ([]unseen, error) {
-	var all []unseen
-	for _, f := range c.changed {
-		if !f.Binary || c.withheld[f.Path] {
-			continue
-		}
-		d := scan.Difference{Path: f.Path}
-		if f.Status != loop.FileAdded {
-			d.Before = c.base.Find(f.Path)
-		}
-		if f.Status != loop.FileDeleted {
-			d.After = c.state.Root.Find(f.Path)
-		}
-		pair, err := pairOf(ctx, c.store, d)
-		if err != nil {
-			return nil, err
-		}
-		u := unseen{Unshown: loop.Unshown{Path: f.Path, Why: loop.BinaryText, Status: f.Status}, pair: pair}
-		if pair.After.Mode != patch.Absent && len(pair.Before.Content) > 0 && !patch.Binary(pair.Before.Content) {
-			u.Why = loop.TurnedBinary
-		}
-		was, is := readable(&u.pair.Before), readable(&u.pair.After)
-		if was || is || u.Why == loop.TurnedBinary { // otherwise it really is binary
-			all = append(all, u)
-		}
+	if names == nil {
+		return nil, nil
 	}
-	return all, nil
-}
-
-// An unseen path is what a patch does not show as it is. The zero pair is no text to show instead.
-type unseen struct {
-	loop.Unshown
-	pair patch.Pair // with readable sides
-}
-
-// legibly returns what is not shown, with patches that are cut to a readable size.
-func legibly(ctx context.Context, room string, found []unseen) ([]loop.Unshown, error) {
-	var pairs []patch.Pair
-	for _, u := range found {
-		if u.pair.Path != "" {
-			pairs = append(pairs, u.pair)
-		}
-	}
-	files, err := patch.Files(ctx, room, pairs...)
-	if err != nil {
-		return nil, err
-	}
-	texts := map[string][]string{}
-	for _, f := range files {
-		texts[f.Path] = append(texts[f.Path], f.Patch)
-	}
-	var all []loop.Unshown
-	for _, u := range found {
-		if text := texts[u.pair.Path]; len(text) == 1 { // not of another kind than it was
-			u.Text = cutText(text[0])
-		}
-		all = append(all, u.Unshown)
-	}
-	return all, nil
-}
-
-// readable makes the content of a side legible, or removes it if it is not text. It reports
-// whether it is.
-func readable(s *patch.Side) bool {
-	if s.Mode == patch.Absent {
-		return false
-	}
-	text, ok := []byte(nil), false
-	if !s.TooLarge && len(s.Content) <= maxLegible {
-		text, ok = legible.Text(s.Content)
-	}
-	if s.TooLarge = false; !ok {
-		text = nil
-	}
-	s.Content, s.Size = text, 0
-	return ok
+	return c.ignores(ctx, c.rulesThen(), names)
 }

@@ -23,11 +23,17 @@ func listing(tb testing.TB, root string) map[string]string {
 		if err != nil {
 			return err
 		}
+		if strings.HasPrefix(d.Name(), "codeloops-shadow-") { // where looks are free to write
+			return fs.SkipDir
+		}
 		info, err := d.Info()
 		if err != nil {
 			return err
 		}
 		about := fmt.Sprint(info.Mode(), info.ModTime().UnixNano())
+		if filepath.Ext(d.Name()) == ".pack" { // git touches one that has an object already
+			about = fmt.Sprint(info.Mode())
+		}
 		switch {
 		case info.Mode().IsRegular():
 			content, err := os.ReadFile(path)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"codeloops/internal/diff/restore"
-	"codeloops/internal/diff/scan"
 )
 
 // A Work is work that was done elsewhere, as changes to the current files.
@@ -32,8 +31,8 @@ func (w Work) Same(other Work) bool {
 func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &restorePlanner{watcher: &t.watcher, from: t.version(from)}
-	if err := w.find(ctx, &t.memory, to, from); err != nil {
+	w := &restorePlanner{watcher: &t.watcher, from: t.version(from), target: t.version(to)}
+	if err := w.plan(ctx, &t.memory, to, from); err != nil {
 		return Work{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
 	}
 	done := Work{Conflicts: slices.DeleteFunc(w.both, func(name string) bool { return !w.did(name) })}
@@ -42,7 +41,7 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 			continue
 		}
 		done.Changes = append(done.Changes, c)
-		if !slices.Contains(done.Conflicts, c.Path) && !w.stays(w.from.state.Find(c.Path), w.now.state.Find(c.Path)) {
+		if !slices.Contains(done.Conflicts, c.Path) && !w.stays(w.in(w.from.state, c.Path), w.in(w.now, c.Path)) {
 			done.Conflicts = append(done.Conflicts, c.Path)
 		}
 	}
@@ -53,35 +52,39 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 
 // did reports whether a path was changed by the work.
 func (w *restorePlanner) did(name string) bool {
-	then, goal := w.from.state.Find(name), w.target.state.Find(name)
+	then, goal := w.in(w.from.state, name), w.in(w.target.state, name)
 	return !alike(then, goal) || then != nil && then.Mode != goal.Mode
 }
 
 // stays reports whether the user has not changed a file, apart from permissions that [restorePlanner.merged]
 // handles.
-func (w *restorePlanner) stays(then, now *scan.File) bool {
-	merged := w.from.disk != nil && w.target.disk != nil && w.fs.FileMode
+func (w *restorePlanner) stays(then, now *entry) bool {
+	merged := w.from.record != nil && w.target.record != nil && w.files.FileMode
 	return alike(then, now) && (merged || then == nil || then.Mode == now.Mode)
 }
 
 // alike reports whether two files, which may be nil, have the same kind and content.
-func alike(a, b *scan.File) bool {
+func alike(a, b *entry) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.ID == b.ID && (a.Mode == b.Mode || isFile(a) && isFile(b))
+	return a.ID == b.ID && (a.Mode == b.Mode || a.isFile() && b.isFile())
 }
 
-func isFile(f *scan.File) bool { return f.Mode == scan.Regular || f.Mode == scan.Executable }
+// in returns what a state has at a path, as far as that can be read.
+func (w *restorePlanner) in(s *state, name string) *entry {
+	e, _ := w.objects.entry(s, name) // the plan has read it
+	return e
+}
 
 // merged returns the permissions of an existing file, given the current ones and the target. The
 // current ones stay if the work did not change them.
 func (w *restorePlanner) merged(path string, there, will fs.FileMode) fs.FileMode {
-	then := w.from.state.Find(path)
-	if then == nil || !isFile(then) {
+	then := w.in(w.from.state, path)
+	if then == nil || !then.isFile() {
 		return will
 	}
-	was := w.from.disk.Perm(path, then.Mode)
+	was := w.from.record.perm(path, then.Mode)
 	if there == was {
 		return will
 	}

@@ -72,9 +72,9 @@ func TestWork(t *testing.T) {
 	for _, c := range cases {
 		put(c.name, c.here)
 	}
-	from, err := tree.Recall(t.Context(), then)
+	from, err := tree.Recall(then)
 	s.must(err)
-	to, err := tree.Recall(t.Context(), done)
+	to, err := tree.Recall(done)
 	s.must(err)
 	work, err := tree.Work(t.Context(), from, to)
 	s.must(err)

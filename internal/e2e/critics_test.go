@@ -100,38 +100,47 @@ func criticEnds(e loop.Ending) loop.StopReason {
 	return loop.StopNoDecision
 }
 
-// TestCriticTests: a critic can run commands like those of tests, with redirections.
+// TestCriticTests: a critic can run commands like those of tests, with redirections; in a view with every agent, and
+// without the right to write where the catalogue says so.
 func TestCriticTests(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, c cli) {
-		spec, err := agent.Find(c.name)
-		if err != nil {
-			t.Fatal(err)
+	for _, access := range []string{"full", "read-only"} {
+		t.Run(access, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, c cli) { criticTests(t, c, access) })
+		})
+	}
+}
+
+func criticTests(t *testing.T, c cli, access string) {
+	t.Helper()
+	spec, err := agent.Find(c.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var edits atomic.Bool
+	s := newStage(t, c, turns(func(q turn) model.Answer {
+		if !q.critic {
+			return model.Answer{Text: "I have greeted the world."}
 		}
-		var edits atomic.Bool
-		s := newStage(t, c, turns(func(q turn) model.Answer {
-			if !q.critic {
-				return model.Answer{Text: "I have greeted the world."}
-			}
-			if _, can := q.Write("x", "x"); can {
-				edits.Store(true)
-			}
-			if len(q.results) == 0 {
-				call, _ := q.Run("sh test.sh >/dev/null 2>&1 && echo passed-$?")
-				return model.Answer{Text: "I test it.", Call: &call}
-			}
-			if strings.Contains(q.results[len(q.results)-1], "passed-0") {
-				return model.Answer{Text: done}
-			}
-			return model.Answer{Text: goOn}
-		}))
-		s.write("work/test.sh", "test -f README.md\n")
-		e := s.start("-n", "1", "greet the world").wait()
-		if ran := e.code == 0; ran != (spec.CanOnly == "") {
-			t.Errorf("a critic can run tests: %t; the catalogue says that it can only %q", ran, spec.CanOnly)
+		if _, can := q.Write("x", "x"); can {
+			edits.Store(true)
 		}
-		table.notef(c.name, "critic: tests", "run: %t, offered to write: %t", e.code == 0, edits.Load())
-	})
+		if len(q.results) == 0 {
+			call, _ := q.Run("sh test.sh >/dev/null 2>&1 && echo passed-$?")
+			return model.Answer{Text: "I test it.", Call: &call}
+		}
+		if strings.Contains(q.results[len(q.results)-1], "passed-0") {
+			return model.Answer{Text: done}
+		}
+		return model.Answer{Text: goOn}
+	}))
+	s.write("work/test.sh", "test -f README.md\n")
+	e := s.start("-n", "1", "--critic-access", access, "greet the world").wait()
+	if ran := e.code == 0; ran != (access == "full" || spec.CanOnly == "") {
+		t.Errorf("a critic can run tests: %t; without the right to write it can only %q", ran, spec.CanOnly)
+	}
+	table.notef(c.name, "critic: tests, "+access, "run: %t, offered to write: %t", e.code == 0, edits.Load())
 }
 
 // TestCriticReadOnly: a critic that may not write and gets its prompt as a request cannot use a tool

@@ -26,7 +26,7 @@ type limit struct {
 func limitOf(c cli) limit {
 	const soon, later = 25 * time.Second, 10 * time.Minute
 	switch c.name {
-	case "claude":
+	case "claude", "pi": // pi asks again three times, and then reports it
 		return limit{left: soon, told: true}
 	case "codex":
 		return limit{left: soon, told: true, late: time.Minute} // it reports the end to the minute

@@ -87,7 +87,7 @@ var parts = []part{
 	{"You have worked on the task below", "look", speak("no issues")},
 	{"You score the work", "look", seen("score: 1.0\nIt greets the world.", "score: 0.2\nIt does not greet the world.")},
 	{"fell short. It will try once more.", "look", speak(lesson)},
-	{"Name the evidence", "look", speak("PLAN:\nE1 = ask: which files are there?")},
+	{"Name the evidence", "look", speak(`{"steps": [{"id": "E1", "tool": "ask", "args": "which files are there?"}]}`)},
 	{"You plan the work", "look", speak("PLAN:\n1. write the greeting")},
 	{"Answer this question about", "look", speak("There is a README.md.")},
 	{"one of several who argue", "look", speak("Write the greeting with printf, and test it with cat.")},

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"codeloops/internal/file"
 	"codeloops/internal/loop"
@@ -25,6 +24,8 @@ type conversation struct {
 	Since    string   // what the work is measured from
 	Kept     bool     // that is a checkpoint
 	Began    string   // the state that it holds
+	Stats    string   // what the file system said at the last look
+	State    string   // and the state that it found
 	Session  string   // of codeloops: the rounds so far
 	Logs     string
 	Told     int    // how much of what was asked the session knows
@@ -52,7 +53,7 @@ func (h *Hook) with(of string, do func(*conversation) error) error {
 		return err
 	}
 	path := filepath.Join(dir, name(of)+".json")
-	unlock, err := lockedfile.MutexAt(path + ".lock").Lock()
+	unlock, err := file.Lock(path + ".lock")
 	if err != nil {
 		return fmt.Errorf("lock the state of the conversation: %w", err)
 	}
@@ -66,9 +67,9 @@ func (h *Hook) with(of string, do func(*conversation) error) error {
 		return fmt.Errorf("read the state of the conversation: %w", err)
 	}
 	failed := do(&c)
-	text, err = json.Marshal(c)
-	if err == nil {
-		err = file.Write(path, text, 0o600)
+	now, err := json.Marshal(c)
+	if err == nil && !bytes.Equal(now, text) {
+		err = file.Write(path, now, 0o600)
 	}
 	return errors.Join(failed, err)
 }

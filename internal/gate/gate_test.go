@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -56,65 +54,4 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q is the event %+v", text, e)
 		}
 	})
-}
-
-// readable reports whether an agent would read the hooks in its settings.
-func readable(settings map[string]any) bool {
-	hooks, is := settings["hooks"]
-	if !is {
-		return true
-	}
-	events, ok := hooks.(map[string]any)
-	for event, groups := range events {
-		if all, list := groups.([]any); !list || len(all) == 0 || strings.ContainsAny(event, `.*?|#@\:!{}[]()=<>%"'~`) {
-			ok = false
-		}
-	}
-	return ok && len(events) > 0
-}
-
-// FuzzSettings: whatever is in the settings of an agent is there after the gate was installed, and when it is gone again.
-func FuzzSettings(f *testing.F) {
-	for _, text := range []string{
-		`{}`, `{"model":"x","hooks":{}}`, `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"own"}]}]},"z":[1,2]}`,
-		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[]}]}}`, "{\n  \"a.b\": {\"c\\\"d\": null}\n}\n",
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		var before map[string]any
-		if json.Unmarshal(text, &before) != nil || before == nil || strings.Contains(string(text), "gate --hook") || !readable(before) {
-			return
-		}
-		roundTrip(t, text, before)
-	})
-}
-
-// roundTrip installs a gate in settings and takes it out again.
-func roundTrip(t *testing.T, text []byte, before map[string]any) {
-	t.Helper()
-	var after map[string]any
-	s := Settings{Agent: Claude, File: filepath.Join(t.TempDir(), "settings.json")}
-	if err := os.WriteFile(s.File, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Install("codeloops gate --hook claude", []string{"Stop"}); err != nil {
-		return // it is refused, and nothing was written
-	}
-	if events, err := s.Events(); err != nil || !slices.Contains(events, "Stop") {
-		t.Fatalf("installed for %v, %v", events, err)
-	}
-	if took, err := s.Uninstall(); err != nil || !took {
-		t.Fatalf("uninstalled: %t, %v", took, err)
-	}
-	left, err := os.ReadFile(s.File)
-	if err != nil && len(before) == 0 {
-		return // nothing was in it
-	}
-	if err == nil {
-		err = json.Unmarshal(left, &after)
-	}
-	if err != nil || !reflect.DeepEqual(before, after) {
-		t.Errorf("%s\nbecame\n%s, %v", text, left, err)
-	}
 }

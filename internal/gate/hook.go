@@ -6,6 +6,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,8 +16,8 @@ import (
 	"time"
 
 	"codeloops/internal/config/host"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo"
 	"codeloops/internal/session"
 )
 
@@ -38,15 +39,42 @@ type Event struct {
 	Transcript string `json:"transcript_path"`
 	Prompt     string `json:"prompt"`                 // of UserPromptSubmit
 	Last       string `json:"last_assistant_message"` // what the agent says when it stops
-	Subject    string `json:"task_subject"`           // of TaskCompleted
+	Agent      string `json:"agent_id"`               // of SubagentStop
+	Own        string `json:"agent_transcript_path"`  // likewise
+	Task       string `json:"task_id"`                // of TaskCompleted
+	Subject    string `json:"task_subject"`           // likewise
 	Text       string `json:"task_description"`       // likewise
-	Tasks      []any  `json:"background_tasks"`       // that go on after the agent has stopped
-	Crons      []any  `json:"session_crons"`          // likewise
+	Tasks      []struct {
+		ID any `json:"id"`
+	} `json:"background_tasks"` // that go on after the agent has stopped
+	Crons []any `json:"session_crons"` // likewise
+}
+
+// pending reports whether something goes on, and the agent will stop again. A sub-agent that stops is among the tasks
+// itself.
+func (e Event) pending() bool {
+	for _, task := range e.Tasks {
+		if e.Agent == "" || task.ID != e.Agent {
+			return true
+		}
+	}
+	return len(e.Crons) > 0
+}
+
+// part names what is judged by itself in a conversation: a sub-agent, or a task of the agent's list; "" is all of it.
+func (e Event) part() string {
+	switch e.Name {
+	case subagentEnds:
+		return e.Agent
+	case taskCompleted:
+		return cmp.Or(e.Task, e.Subject)
+	}
+	return ""
 }
 
 // The events that a hook answers.
 const (
-	prompted      = "UserPromptSubmit"
+	Prompted      = "UserPromptSubmit"
 	stopped       = "Stop"
 	subagentEnds  = "SubagentStop"
 	taskCompleted = "TaskCompleted"
@@ -58,11 +86,6 @@ type Reply struct {
 	Reason   string `json:"reason,omitempty"`   // for the agent
 	Message  string `json:"systemMessage,omitempty"`
 }
-
-// RefusedError is the error for an event that is answered with an exit code: the agent reads the text.
-type RefusedError struct{ Reason string }
-
-func (e *RefusedError) Error() string { return e.Reason }
 
 // Work is what there is to judge.
 type Work struct {
@@ -112,37 +135,31 @@ type Hook struct {
 // maxEvent limits an event, in bytes.
 const maxEvent = 16 << 20
 
-// Answer reads an event and answers it. Nil is no answer: the agent does what it would have done. The error is a
-// [*RefusedError], or nil: whatever else goes wrong is told to the user.
-func (h *Hook) Answer(ctx context.Context, in io.Reader) (*Reply, error) {
+// Answer reads an event and answers it. Nil is no answer: the agent does what it would have done. Whatever goes wrong is told
+// to the user.
+func (h *Hook) Answer(ctx context.Context, in io.Reader) *Reply {
 	ctx, cancel := context.WithTimeoutCause(ctx, h.Within, fmt.Errorf("there was no verdict after %s", h.Within))
 	defer cancel()
 	e, err := read(in)
 	if err != nil {
-		return h.Unsure(err), nil
+		return h.Unsure(err)
 	}
+	var reply *Reply
 	switch e.Name {
-	case prompted:
-		err = h.begin(ctx, e)
-	case stopped, subagentEnds, taskCompleted:
-		reply, err := h.stop(ctx, e)
-		switch {
-		case errors.Is(err, repo.ErrNotRepository):
-			return nil, nil //nolint:nilnil // the user's settings hold everywhere
-		case err != nil:
-			if cause := context.Cause(ctx); cause != nil {
-				err = cause
-			}
-			return h.Unsure(err), nil
-		case e.Name == taskCompleted && reply != nil && reply.Decision != "":
-			return nil, &RefusedError{reply.Reason}
+	case Prompted:
+		if err = h.begin(ctx, e); err != nil && !errors.Is(err, git.ErrNotRepository) {
+			return &Reply{Message: "codeloops does not know what this conversation begins with: " + err.Error()}
 		}
-		return reply, nil
+	case stopped, subagentEnds, taskCompleted:
+		reply, err = h.stop(ctx, e)
 	}
-	if err != nil && !errors.Is(err, repo.ErrNotRepository) {
-		return &Reply{Message: "codeloops does not know what this conversation begins with: " + err.Error()}, nil
+	switch {
+	case errors.Is(err, git.ErrNotRepository):
+		return nil // the user's settings hold everywhere
+	case err != nil:
+		return h.Unsure(cmp.Or(context.Cause(ctx), err))
 	}
-	return nil, nil //nolint:nilnil // there is nothing to say
+	return reply
 }
 
 func read(in io.Reader) (e Event, err error) {
@@ -186,56 +203,91 @@ func (h *Hook) begin(ctx context.Context, e Event) error {
 		if c.Since != "" {
 			return nil
 		}
+		seen := stats(ctx, h.Host.Environ, e.Dir)
 		since, state, err := h.Tree.Begin(ctx, e.Dir, name(e.Session))
-		c.Since, c.Began, c.Kept = since, state, err == nil
-		return err
+		if err != nil {
+			return err
+		}
+		c.Since, c.Began, c.Kept = since, state, true
+		c.Stats, c.State = seen, state
+		return nil
 	})
 }
 
 // stop judges the work of a conversation whose agent wants to stop.
 func (h *Hook) stop(ctx context.Context, e Event) (reply *Reply, err error) {
-	if len(e.Tasks)+len(e.Crons) > 0 {
+	if e.pending() {
 		return nil, nil //nolint:nilnil // it will stop again
 	}
-	err = h.with(e.Session, func(c *conversation) error {
-		w, err := h.work(ctx, e, c)
-		if err != nil {
-			return err
+	var whole conversation
+	of := e.Session
+	if part := e.part(); part != "" {
+		if err := h.with(e.Session, func(c *conversation) error { whole = *c; return nil }); err != nil {
+			return nil, err
 		}
-		state, err := h.Tree.Look(ctx, e.Dir)
-		if err != nil || state == c.Judged && c.Approved || c.Kept && state == c.Began {
-			return err
+		of += "/" + part
+	}
+	err = h.with(of, func(c *conversation) error {
+		if c.Since == "" { // a part begins with what it is a part of
+			c.Since, c.Kept, c.Began, c.Stats, c.State = whole.Since, whole.Kept, whole.Began, whole.Stats, whole.State
 		}
-		if c.Rounds >= h.Rounds {
-			reply = h.letGo(c)
-			return nil
-		}
-		if state != c.Judged {
-			changed := c.Kept // it has been seen
-			if !changed {
-				changed, err = h.Tree.Changed(ctx, w)
-			}
-			if err != nil || !changed {
-				return err
-			}
-			if err := c.judge(ctx, h, w); err != nil {
-				return err
-			}
-			c.Judged = state
-		}
-		reply = h.decide(c)
-		return nil
+		reply, err = h.round(ctx, e, c)
+		return err
 	})
 	return reply, err
 }
 
+// round judges what has not been judged.
+func (h *Hook) round(ctx context.Context, e Event, c *conversation) (*Reply, error) {
+	w, err := h.work(ctx, e, c)
+	if err != nil {
+		return nil, err
+	}
+	state, err := h.look(ctx, e.Dir, c)
+	if err != nil || state == c.Judged && c.Approved || c.Kept && state == c.Began {
+		return nil, err
+	}
+	if c.Rounds >= h.Rounds {
+		return h.letGo(c), nil
+	}
+	if state != c.Judged {
+		changed := c.Kept // it has been seen
+		if !changed {
+			changed, err = h.Tree.Changed(ctx, w)
+		}
+		if err != nil || !changed {
+			return nil, err
+		}
+		if err := c.judge(ctx, h, w); err != nil {
+			return nil, err
+		}
+		c.Judged = state
+	}
+	return h.decide(c), nil
+}
+
+// look returns the present state of the work tree. Nothing is read if no file was touched since it was looked at last.
+func (h *Hook) look(ctx context.Context, dir string, c *conversation) (state string, err error) {
+	seen := stats(ctx, h.Host.Environ, dir) // before the look: what changes meanwhile is looked at again
+	if seen != "" && seen == c.Stats {
+		return c.State, nil
+	}
+	if state, err = h.Tree.Look(ctx, dir); err == nil {
+		c.Stats, c.State = seen, state
+	}
+	return state, err
+}
+
 // work is what a conversation has done.
 func (h *Hook) work(ctx context.Context, e Event, c *conversation) (w Work, err error) {
-	if len(c.Asked) == 0 { // the gate was installed while it went on
-		c.Asked = prompts(e.Transcript)
-	}
-	if e.Name == taskCompleted && e.Subject != "" {
+	switch {
+	case len(c.Asked) > 0:
+	case e.Name == subagentEnds:
+		c.Asked = prompts(e.Own)
+	case e.Name == taskCompleted:
 		c.Asked = []string{strings.TrimSpace(e.Subject + "\n\n" + e.Text)}
+	default: // the gate was installed while it went on
+		c.Asked = prompts(e.Transcript)
 	}
 	if len(c.Asked) == 0 {
 		return w, errors.New("it is not known what the user has asked for")

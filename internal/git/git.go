@@ -1,4 +1,4 @@
-// Package git knows the git program that codeloops runs.
+// Package git runs the git program, finds the repository of a directory, and reads its settings and references.
 package git
 
 import (
@@ -16,14 +16,18 @@ const Oldest = "2.31"
 // ErrOld is a git that lacks what is needed.
 var ErrOld = hint.Errorf("install git "+Oldest+" or later", "git is too old")
 
-// Old reports whether a version, as `git version` prints it, is older than that. A build of one's own may print anything.
-func Old(version string) bool {
-	var major, minor, oldestMajor, oldestMinor int
+// Old reports whether a version, as `git version` prints it, is older than [Oldest].
+func Old(version string) bool { return Older(version, Oldest) }
+
+// Older reports whether a version, as `git version` prints it, is older than another one, such as "2.38". A build of one's
+// own may print anything.
+func Older(version, than string) bool {
+	var major, minor, thanMajor, thanMinor int
 	if _, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor); err != nil {
 		return false
 	}
-	_, _ = fmt.Sscanf(Oldest, "%d.%d", &oldestMajor, &oldestMinor)
-	return major < oldestMajor || major == oldestMajor && minor < oldestMinor
+	_, _ = fmt.Sscanf(than, "%d.%d", &thanMajor, &thanMinor)
+	return major < thanMajor || major == thanMajor && minor < thanMinor
 }
 
 // Program returns the absolute path of the git program. It is looked up once: agents may put another one

@@ -13,7 +13,8 @@ import (
 	"syscall"
 
 	"github.com/go-json-experiment/json"
-	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"codeloops/internal/file"
 )
 
 // Lesson files hold JSON lines. They are appended to, and all changes are made under one lock.
@@ -268,7 +269,7 @@ func (s *Files) locked(change func() error) error {
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return fmt.Errorf("keep lessons: %w", err)
 	}
-	unlock, err := lockedfile.MutexAt(filepath.Join(s.Data, lockName)).Lock()
+	unlock, err := file.Lock(filepath.Join(s.Data, lockName))
 	if err != nil {
 		return fmt.Errorf("keep lessons: %w", err)
 	}

@@ -25,25 +25,25 @@ const (
 
 // A FileChange is the part of a [Change] that concerns one path.
 type FileChange struct {
-	Path    string // slash-separated, relative to the work tree's root; any bytes but NUL
-	OldPath string // of a renamed file, else ""
-	Status  FileStatus
-	OldMode uint32 // as git writes it: 0o100644, 0o100755, 0o120000, 0o160000; 0 when absent
-	NewMode uint32
-	OldSize int64 // bytes; 0 when absent
-	NewSize int64
-	Binary  bool
+	Path    string     `json:"path"`              // slash-separated, relative to the work tree's root; any bytes but NUL
+	OldPath string     `json:"old_path,omitzero"` // of a renamed file, else ""
+	Status  FileStatus `json:"status"`
+	OldMode uint32     `json:"old_mode,omitzero"` // as git writes it: 0o100644, 0o100755, 0o120000, 0o160000; 0 when absent
+	NewMode uint32     `json:"new_mode,omitzero"`
+	OldSize int64      `json:"old_size,omitzero"` // bytes; 0 when absent
+	NewSize int64      `json:"new_size,omitzero"`
+	Binary  bool       `json:"binary,omitzero"`
 
-	Insertions int
-	Deletions  int
+	Insertions int `json:"insertions,omitzero"`
+	Deletions  int `json:"deletions,omitzero"`
 
 	// Patch is the text of `git diff-tree -p --full-index --no-renames` for
 	// this path, from its "diff --git" line to its last newline.
-	Patch string
+	Patch string `json:"-"`
 	// BinaryPatch is Patch with the content of a binary file in it, so that
 	// `git apply` rebuilds the file; "" when Patch does that by itself or the
 	// file is too large.
-	BinaryPatch string
+	BinaryPatch string `json:"-"`
 }
 
 // A Change is the difference between the work tree at the start of the session and now, ordered
@@ -166,11 +166,11 @@ func shown(path string) string {
 // Written lists what was written in a view of the work tree and then discarded. Files that git
 // ignores are left out.
 type Written struct {
-	Changed    []string // existing files that were changed or removed, by path
-	Added      []string // new files, and new directories instead of those in them, with a slash at the end
-	Repository []string // changed parts of the repository, such as "HEAD" or "index"
-	Settings   []string // changed git settings, such as "config" or "hooks/pre-commit"
-	Patch      string   // what was changed in the files, for reading; it is not logged, and has a limited size
+	Changed    []string `json:"critic_undone,omitempty"`   // existing files that were changed or removed, by path
+	Added      []string `json:"critic_added,omitempty"`    // new files, and new directories instead of those in them, with a slash at the end
+	Repository []string `json:"-"`                         // changed parts of the repository, such as "HEAD" or "index"
+	Settings   []string `json:"critic_settings,omitempty"` // changed git settings, such as "config" or "hooks/pre-commit"
+	Patch      string   `json:"-"`                         // what was changed in the files, for reading; it is not logged, and has a limited size
 }
 
 // Files returns the paths of all files, unordered.
@@ -181,15 +181,15 @@ func (w Written) Files() []string {
 // An Unshown is a file or directory in the work tree that no patch of a [Change] shows as it is
 // on disk.
 type Unshown struct {
-	Path   string // directories end in a slash
-	Why    UnshownWhy
-	Status FileStatus // what became of the file since the session began
-	Via    string     // the conversion, as in "ident" or "filter lfs"; else ""
-	Files  int        // in a directory at any depth; 0 for a file
+	Path   string     `json:"path"` // directories end in a slash
+	Why    UnshownWhy `json:"why"`
+	Status FileStatus `json:"status"`         // what became of the file since the session began
+	Via    string     `json:"via,omitzero"`   // the conversion, as in "ident" or "filter lfs"; else ""
+	Files  int        `json:"files,omitzero"` // in a directory at any depth; 0 for a file
 
 	// Text is a patch for reading, not for applying. It ends with a newline, or is "" if there is
 	// nothing to show.
-	Text string
+	Text string `json:"text,omitzero"`
 }
 
 // An UnshownWhy says why something is not shown.

@@ -8,19 +8,19 @@ import (
 // A Concern is one kind of thing that a rule points out in the work, with every place where it
 // was found.
 type Concern struct {
-	Rule string `json:"rule"`           // as the policy spells it
-	Kind string `json:"kind,omitempty"` // in the rule's own terms; "" if it has only one kind
+	Rule string `json:"rule"`          // as the policy spells it
+	Kind string `json:"kind,omitzero"` // in the rule's own terms; "" if it has only one kind
 	// Text is a sentence of the rule. It contains no names from the repository.
 	Text string `json:"text"`
 	// Places are ordered by importance. They are untrusted data: names in them come from the
 	// repository and are quoted if unusual.
-	Places []Place `json:"places"`
+	Places []Place `json:"places,omitempty"`
 }
 
 // A Place is where something was found, and what it is.
 type Place struct {
-	At   string `json:"at"`             // a path with line numbers
-	What string `json:"what,omitempty"` // "" if the concern says it all
+	At   string `json:"at"`            // a path with line numbers
+	What string `json:"what,omitzero"` // "" if the concern says it all
 }
 
 // String returns the place in one line.

@@ -24,13 +24,13 @@ type Resumed struct {
 
 // IterationStarted opens an iteration.
 type IterationStarted struct {
-	Iteration int
+	Iteration int `json:"iteration_number"`
 }
 
 // PhaseEntered says that the run has moved to one of the working states.
 type PhaseEntered struct {
-	Iteration int
-	State     State
+	Iteration int   `json:"iteration_number"`
+	State     State `json:"state"`
 }
 
 // Activity is something an agent does or prints during its turn. It is for display only and not
@@ -56,8 +56,8 @@ type DiffCaptured struct {
 // Inspected holds what the rules of the run noticed in the work. It is omitted if they noticed
 // nothing.
 type Inspected struct {
-	Iteration  int
-	Inspection Inspection
+	Iteration  int        `json:"iteration_number"`
+	Inspection Inspection `json:",embed"`
 }
 
 // BaselineChecked holds the results of the checks on the work tree as the session found it.
@@ -91,8 +91,8 @@ type IterationFinished struct {
 
 // Warned is something the user should know that does not end the run.
 type Warned struct {
-	Iteration int // 0: before the first
-	Text      string
+	Iteration int    `json:"iteration_number,omitzero"` // 0: before the first
+	Text      string `json:"message"`
 }
 
 // Finished closes every run.

@@ -85,6 +85,8 @@ func blocked(role Role, t Turn) error {
 // was cut short without the work being done, or the critic said ERROR.
 func failure(round Round) StopReason {
 	switch {
+	case round.Review.Broken != "" && round.Verdict.Decision == Error:
+		return Violation(round.Review.Broken)
 	case round.Review.Problem != "" && round.Verdict.Decision == Error:
 		return cutReason(round.Review.Ending, StopCriticTimeout, StopNoDecision)
 	case round.Verdict.Decision == Done:

@@ -113,16 +113,10 @@ func (it *Iteration) Capture(ctx context.Context) (err error) {
 		return err
 	}
 	it.c.Delta = it.c.Change
-	last, passed := it.run.previous, Passed(it.c.History)
-	if last != nil {
-		it.c.Delta, err = it.run.at.Tree.Between(ctx, last.Change, it.c.Change)
-	}
-	it.c.Revision = it.c.Delta
-	if err == nil && passed != nil && passed.Iteration != last.Iteration {
-		it.c.Revision, err = it.run.at.Tree.Between(ctx, passed.Change, it.c.Change)
-	}
-	if err != nil {
-		return fmt.Errorf("compare the work tree with an iteration before: %w", err)
+	if last := it.run.previous; last != nil {
+		if it.c.Delta, err = it.run.at.Tree.Between(ctx, last.Change, it.c.Change); err != nil {
+			return fmt.Errorf("compare the work tree with the iteration before: %w", err)
+		}
 	}
 	if paths := it.c.Change.among(meanwhile); len(paths) > 0 {
 		it.c.Change.Warnings = append(slices.Clip(it.c.Change.Warnings), it.run.meantime()+listed(paths))

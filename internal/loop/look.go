@@ -6,18 +6,20 @@ const maxSeen = 20
 // A Look says in the middle of a turn how the work tree differs from its last capture, whoever
 // changed it. It is for people who watch.
 type Look struct {
-	Files          int    // that differ
-	Added, Removed int    // lines in all of them
-	New            []Seen // files that differ from the look before, in order, at most maxSeen
+	Files   int    `json:"files"` // that differ
+	Added   int    `json:"added"` // lines in all of them
+	Removed int    `json:"removed"`
+	New     []Seen `json:"new"` // files that differ from the look before, in order, at most maxSeen
 }
 
 // A Seen is one file in a Look.
 type Seen struct {
-	Path           string
-	Status         FileStatus // "": it is as it was at the last capture
-	Binary         bool       // or too large to compare
-	Size           int64      // in bytes; 0 if it is gone
-	Added, Removed int        // lines
+	Path    string     `json:"path"`
+	Status  FileStatus `json:"status,omitzero"` // "": it is as it was at the last capture
+	Binary  bool       `json:"binary,omitzero"` // or too large to compare
+	Size    int64      `json:"size,omitzero"`   // in bytes; 0 if it is gone
+	Added   int        `json:"added,omitzero"`  // lines
+	Removed int        `json:"removed,omitzero"`
 }
 
 // Looked compares two changes of one turn, the first of which may be empty; nil: they are equal.

@@ -10,17 +10,17 @@ import (
 
 // A PanelPolicy has several critics judge the same work independently.
 type PanelPolicy struct {
-	Members []AgentRef
-	Quorum  int // how many of them have to say DONE
-	Rounds  int // while they disagree they judge again, up to this many rounds in all, each shown what all have said
+	Members []AgentRef `json:"members"`
+	Quorum  int        `json:"quorum"` // how many of them have to say DONE
+	Rounds  int        `json:"rounds"` // while they disagree they judge again, up to this many rounds in all, each shown what all have said
 }
 
 // A Vote is the decision of one member of a panel.
 type Vote struct {
-	Role     Role
-	Agent    AgentRef
-	Decision Decision // "" if its reply had no verdict
-	Says     string   // its own words, or why there is no verdict
+	Role     Role     `json:"role"`
+	Agent    AgentRef `json:",embed"`
+	Decision Decision `json:"decision,omitzero"` // "" if its reply had no verdict
+	Says     string   `json:"says"`              // its own words, or why there is no verdict
 }
 
 // Member is the role of a panel member; i counts from 0.

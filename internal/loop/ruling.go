@@ -8,26 +8,27 @@ import (
 // An Inspection is what the rules of a run notice in the actor's work before a critic sees it.
 type Inspection struct {
 	// Concerns are shown to the critic and to the user; they decide nothing.
-	Concerns []Concern
-	Audit    Audit
+	Concerns []Concern `json:"concerns,omitempty"`
+	Audit    Audit     `json:"audit,omitzero"`
 }
 
 // An Audit holds figures on one iteration's own change: the work tree before and after, and what
-// was required. Unknown figures are nil.
+// was required.
 type Audit struct {
-	Before string // the [Change.State] at the start of the iteration
-	After  string // the one at its end
+	Before string `json:"before"` // the [Change.State] at the start of the iteration
+	After  string `json:"after"`  // the one at its end
 
-	Files      int
-	Insertions int
-	Deletions  int
-	Bytes      int64    // by how much the changed files grew; negative if they shrank
-	Growth     *float64 // the same as a percentage of their former size
-	Similarity *float64 // 0 to 1: how much of their former content is left
-	Excerpt    string   // the first lines of the change
+	Files      int    `json:"files"`
+	Insertions int    `json:"insertions"`
+	Deletions  int    `json:"deletions"`
+	Bytes      int64  `json:"bytes"`   // by how much the changed files grew; negative if they shrank
+	Excerpt    string `json:"excerpt"` // the first lines of the change
 
-	Required []Requirement
+	Required []Requirement `json:"required,omitempty"`
 }
+
+// IsZero reports whether there are no figures. Logs without them have no states either.
+func (a Audit) IsZero() bool { return a.After == "" }
 
 // A Requirement is a change that the critic required by name, looked up in the work.
 type Requirement struct {
@@ -37,17 +38,17 @@ type Requirement struct {
 
 // A Ruling is what the rules of a run decide about a verdict.
 type Ruling struct {
-	Verdict Verdict // the verdict that counts for the run
+	Verdict Verdict `json:"-"` // the verdict that counts for the run
 	// Rule names the rule that decided; "": the critic's verdict stands.
-	Rule string
+	Rule string `json:"rule,omitzero"`
 	// Stop, unless it is StopNone, ends the run after this iteration, and Why tells a person the
 	// reason.
-	Stop StopReason
-	Why  string
+	Stop StopReason `json:"rule_stop,omitzero"`
+	Why  string     `json:"rule_reason,omitzero"`
 	// Findings are the points raised so far; each keeps its ID over all iterations.
-	Findings []Finding
+	Findings []Finding `json:"findings,omitempty"`
 	// Warnings are shown to both agents in the next iteration.
-	Warnings []string
+	Warnings []string `json:"agent_warnings,omitempty"`
 }
 
 // A Finding is a point that a critic has raised, tracked over the iterations.
@@ -56,13 +57,13 @@ type Finding struct {
 	Text  string       `json:"text"`
 	State FindingState `json:"state"`
 	Since int          `json:"since"` // the iteration that first raised it
-	// May: optional, the critic says that the task is done without it.
-	May bool `json:"may,omitempty"`
-	// Late: the finding is about lines that had not changed since the critic's last look.
-	Late bool `json:"late,omitempty"`
 	// Check is the command of the check that the finding is about, "" for none; the check itself
 	// then shows whether it is settled.
-	Check string `json:"-"`
+	Check string `json:"check,omitzero"`
+	// May: optional, the critic says that the task is done without it.
+	May bool `json:"may,omitzero"`
+	// Late: the finding is about lines that had not changed since the critic's last look.
+	Late bool `json:"late,omitzero"`
 }
 
 // Due reports whether a DONE has to mention the finding.
@@ -109,8 +110,8 @@ func Due(history []Round) []Finding {
 
 // A Phase is one working state of an iteration and the time it took.
 type Phase struct {
-	State    State
-	Duration time.Duration
-	Waited   time.Duration // the part of it that was spent waiting for services
-	Turns    int           // agent turns in it
+	State    State         `json:"state"`
+	Duration time.Duration `json:"duration_secs"`
+	Waited   time.Duration `json:"waited_secs,omitzero"` // the part of it that was spent waiting for services
+	Turns    int           `json:"turns,omitzero"`       // agent turns in it
 }

@@ -63,10 +63,10 @@ func (u Usage) CostBasis() Basis { return basis(u.CostUSD != nil, u.CostEstimate
 
 // Spent is what turns have cost.
 type Spent struct {
-	Tokens      int64 // as in [Tokens.All]
-	CostUSD     float64
-	TokensBasis Basis
-	CostBasis   Basis
+	Tokens      int64   `json:"tokens"` // as in [Tokens.All]
+	TokensBasis Basis   `json:"tokens_basis"`
+	CostUSD     float64 `json:"cost_usd"`
+	CostBasis   Basis   `json:"cost_basis"`
 }
 
 // Plus returns the sum of s and t.
@@ -79,9 +79,9 @@ func (s Spent) Plus(t Spent) Spent {
 
 // Spending is what turns have cost, by role.
 type Spending struct {
-	Actor  Spent
-	Critic Spent
-	Others Spent // a strategy's own roles
+	Actor  Spent `json:"actor"`
+	Critic Spent `json:"critic"`
+	Others Spent `json:"others,omitzero"` // a strategy's own roles
 }
 
 // Total returns what all roles have cost.

@@ -26,9 +26,9 @@ const (
 
 // Steered says that something the user asked for has taken effect, or what the user has said.
 type Steered struct {
-	Iteration int
-	Kind      SteerKind
-	Text      string // of SteerSay and SteerInterrupt
+	Iteration int       `json:"iteration_number,omitzero"`
+	Kind      SteerKind `json:"kind"`
+	Text      string    `json:"text,omitzero"` // of SteerSay and SteerInterrupt
 }
 
 func (e Steered) iteration() int { return e.Iteration }

@@ -17,8 +17,8 @@ const (
 // An AgentRef names an agent of the catalogue or of the user's own, and the model asked for (""
 // is the agent's default).
 type AgentRef struct {
-	Agent string
-	Model string
+	Agent string `json:"agent"`
+	Model string `json:"model,omitzero"`
 }
 
 // ParseAgent reads an agent as the configuration spells it: "claude" or "claude:haiku".
@@ -101,8 +101,8 @@ type Output struct {
 
 // A Process is a process that an agent left running when its turn ended.
 type Process struct {
-	PID     int
-	Command string
+	PID     int    `json:"pid"`
+	Command string `json:"command"`
 }
 
 // Late is output that came after the agent's own process had ended. It is ignored.
@@ -269,14 +269,14 @@ type Watch func(Notice)
 // A Wait is a pause during a turn because a service is unavailable; it is asked again when the
 // wait is over.
 type Wait struct {
-	Agent  AgentRef  // whose service it is
-	Cause  Ending    // [EndRateLimited] or [EndOverloaded]
-	Reason string    // the agent's own words, "" if it has none
-	Until  time.Time // planned end
+	Agent  AgentRef  `json:",embed"`          // whose service it is
+	Cause  Ending    `json:"cause"`           // [EndRateLimited] or [EndOverloaded]
+	Reason string    `json:"reason,omitzero"` // the agent's own words, "" if it has none
+	Until  time.Time `json:"until"`           // planned end
 
 	// The result; zero while it lasts.
-	Duration time.Duration
-	End      WaitEnd
+	Duration time.Duration `json:"-"`
+	End      WaitEnd       `json:"-"`
 }
 
 // A WaitEnd says what ended a wait.
@@ -291,9 +291,9 @@ const (
 
 // WaitStarted says that a turn is waiting for a service.
 type WaitStarted struct {
-	Iteration int
-	Role      Role
-	Wait      Wait
+	Iteration int  `json:"iteration_number"`
+	Role      Role `json:"role"`
+	Wait      Wait `json:",embed"`
 }
 
 // WaitFinished closes a wait. The agent is asked again unless the run was cancelled.

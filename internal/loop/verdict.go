@@ -21,41 +21,41 @@ const Escalate = "ESCALATE"
 // A Verdict is a critic's parsed reply. Fields that the reply lacks are zero, and nil for
 // numbers.
 type Verdict struct {
-	Decision Decision
+	Decision Decision `json:"critic_decision,omitzero"`
+	Feedback string   `json:"feedback,omitzero"`
+	Summary  string   `json:"summary,omitzero"`
 	Rating
-	Summary  string
-	Feedback string
-	Analysis string
-	Recovery string
-	Issues   []string
+	Issues   []string `json:"issues,omitempty"`
+	Analysis string   `json:"analysis,omitzero"`
+	Recovery string   `json:"recovery,omitzero"`
 
 	// Escalation, unless it is empty, is the critic's reason for handing the work to a person; it
 	// ends the run whatever Decision says.
-	Escalation      string
-	Risks           []Risk
-	RequiredChanges []string
+	Escalation      string   `json:"escalation,omitzero"`
+	Severity        string   `json:"severity,omitzero"` // of its findings
+	Risks           []Risk   `json:"risks,omitempty"`
+	RequiredChanges []string `json:"required_changes,omitempty"`
 	// Answers say what became of the findings of earlier reviews.
-	Answers []Answer
+	Answers []Answer `json:"answers,omitempty"`
 }
 
 // A Rating is a critic's assessment of the work in numbers.
 type Rating struct {
-	Confidence *float64 // in its verdict, 0 to 1; recorded only
-	Score      *float64 // 0 to 1
-	Severity   string   // of its findings
+	Confidence *float64 `json:"confidence,omitzero"` // in its verdict, 0 to 1; recorded only
+	Score      *float64 `json:"score,omitzero"`      // 0 to 1
 }
 
 // An Answer says what became of a finding of an earlier review.
 type Answer struct {
-	ID    string // of the finding, or the range of several: "F4-F6"
-	State FindingState
-	Why   string // in the critic's words, "" if it gives no reason
+	ID    string       `json:"id"` // of the finding, or the range of several: "F4-F6"
+	State FindingState `json:"state"`
+	Why   string       `json:"why,omitzero"` // in the critic's words, "" if it gives no reason
 }
 
 // A Risk is a risk that a critic names in a structured reply.
 type Risk struct {
-	Type   string `json:"type"`
-	Detail string `json:"detail"`
+	Type   string `json:"type,omitzero"`
+	Detail string `json:"detail,omitzero"`
 }
 
 // Word is the verdict in one word, for people.
@@ -99,10 +99,7 @@ type Case struct {
 	Change    Change
 	// Delta is the part of the change that this iteration made: the difference from the state
 	// after the previous one.
-	Delta Change
-	// Revision is the difference from the last state that the rules on the work let pass, or else
-	// Delta; see [Passed].
-	Revision   Change
+	Delta      Change
 	Inspection Inspection
 	Checks     []CheckResult
 	History    []Round // the earlier iterations, oldest first
@@ -127,33 +124,36 @@ type Objection struct {
 
 // A Review is one turn of the critic and its result.
 type Review struct {
-	Turn
+	Turn `json:"-"`
 	// Reply is the critic's final text, which the verdict was read from.
-	Reply string
+	Reply string `json:"-"`
+	// Verdict is only valid while Problem is empty.
+	Verdict Verdict `json:"-"`
+	// Problem says why the turn gave no usable verdict, as a sentence.
+	Problem string `json:"critic_problem,omitzero"`
+	// Broken is the term of the policy that the reply breaks, if that is the problem.
+	Broken string `json:"critic_broken,omitzero"`
 	// Seal is the random word that the critic had to repeat with its decision, and Boundary the
 	// one around the evidence; "" in logs that are older than these.
-	Seal, Boundary string
+	Seal     string `json:"critic_seal,omitzero"`
+	Boundary string `json:"critic_boundary,omitzero"`
 	// Sealed says whether the decision repeats the seal.
-	Sealed Sealed
+	Sealed Sealed `json:"critic_sealed,omitzero"`
 	// SealOnly: a DONE counts only with its seal, because the agent does not tell when an answer
 	// was cut off.
-	SealOnly bool
+	SealOnly bool `json:"critic_seal_only,omitzero"`
 	// Quoted: an unsealed DONE appears word for word in the evidence.
-	Quoted bool
-	// Verdict is only valid while Problem is empty.
-	Verdict Verdict
-	// Problem says why the turn gave no usable verdict, as a sentence.
-	Problem string
+	Quoted bool `json:"critic_quoted,omitzero"`
 	// Unmentioned are the IDs of open findings that the verdict would end the run without
 	// mentioning. A review is rejected once for that.
-	Unmentioned []string
+	Unmentioned []string `json:"critic_unmentioned,omitempty"`
 	// Written is what the critic wrote in its view of the work tree, and what was discarded.
-	Written Written
+	Written Written `json:",embed"`
 	// Stale is what had changed in the work tree by the time the critic decided DONE. Such a
 	// verdict does not count; the next iteration judges the work again.
-	Stale []string
+	Stale []string `json:"critic_stale,omitempty"`
 	// Votes are the votes of a panel, whose verdict this is.
-	Votes []Vote
+	Votes []Vote `json:"critic_votes,omitempty"`
 }
 
 // weigh checks what the review would decide on its own. A verdict that would end the run is queried
@@ -245,17 +245,6 @@ func (r Round) Outline() Round {
 	}
 	r.Checks = checks
 	return r
-}
-
-// Passed returns the last round that no rule on the work sent back, nil for none. A revision is
-// measured by its state: by any other, the actor would only have to leave what was sent back.
-func Passed(history []Round) *Round {
-	for i, r := range slices.Backward(history) {
-		if !r.Unjudged || r.Rule == "" || r.Rule == RuleUser || len(r.Checks) > 0 { // checks run on what has passed
-			return &history[i]
-		}
-	}
-	return nil
 }
 
 // Undecided reports whether a session that continues after this round has to have the work judged

@@ -51,19 +51,15 @@ func (a Approval) unread(r loop.Review, so loop.Ruling) loop.Ruling {
 
 // refuse turns a DONE whose score is too low or missing into CONTINUE.
 func (a Approval) refuse(so loop.Ruling) loop.Ruling {
-	v := &so.Verdict
-	words := "The reviewer approved the work, but gave no score"
+	v, rated := &so.Verdict, "no score"
 	if v.Score != nil {
-		words = "The reviewer approved the work, but gave a score of " + score(*v.Score)
+		rated = "a score of " + score(*v.Score)
 	}
-	words += fmt.Sprintf("; %s approves.", score(a.Threshold))
-	switch {
-	case len(v.Issues) > 0:
+	words := fmt.Sprintf("The reviewer approved the work, but gave %s; %s approves.", rated, score(a.Threshold))
+	if said := v.Guidance(); len(v.Issues) > 0 {
 		words += " What it found:\n- " + strings.Join(v.Issues, "\n- ")
-	case v.Feedback != "":
-		words += " It says:\n" + v.Feedback
-	case v.Summary != "":
-		words += " It says:\n" + v.Summary
+	} else if said != "" {
+		words += " It says:\n" + said
 	}
 	so.Rule, v.Decision, v.Feedback = RuleApproval, loop.Continue, words
 	return so

@@ -20,9 +20,6 @@ type Breach struct {
 	Feedback string
 	// Back sends the work back to the actor even if the policy ends the run on breaches.
 	Back bool
-	// Last is the rule under which the work is sent back once more after the rule was
-	// broken maxTries times in a row; "" ends the run then.
-	Last string
 	// Required are changes that the actor still has to make.
 	Required []string
 
@@ -39,11 +36,7 @@ func answer(c loop.Case, broken []Breach) *loop.Ruling {
 	var back, required []string
 	for _, b := range broken {
 		tried := b.Back && tries(c.History, b.rule)+1 >= maxTries
-		switch {
-		case b.Back && !tried:
-		case tried && b.Last != "" && tries(c.History, b.Last) == 0:
-			so.Rule, so.Why = b.Last, b.Why
-		default:
+		if !b.Back || tried {
 			return end(b, tried)
 		}
 		back, required = append(back, cmp.Or(b.Feedback, b.Why)), append(required, b.Required...)

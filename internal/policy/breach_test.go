@@ -42,7 +42,6 @@ func TestBreaches(t *testing.T) {
 	ended := loop.Round{Unjudged: true, Ruling: loop.Ruling{Rule: "a", Stop: loop.Violation("a"), Verdict: loop.Verdict{Decision: loop.Error}}}
 	a := always{"a", &policy.Breach{Why: "a is broken"}}
 	mild := always{"a", &policy.Breach{Why: "a is broken", Feedback: "mend a", Back: true}}
-	last := always{"a", &policy.Breach{Why: "a is broken", Back: true, Last: "a_last"}}
 	b := always{"b", &policy.Breach{Why: "b is broken"}}
 
 	stop := func(rule, why string) *loop.Ruling {
@@ -73,8 +72,6 @@ func TestBreaches(t *testing.T) {
 		"the third time, in turns": {[]always{a}, true, []loop.Round{back("a"), back("b"), back("a")}, stop("a", inVain)},
 		"not in a row":             {[]always{a}, true, []loop.Round{back("a"), back("a"), judged(loop.Verdict{Decision: loop.Continue})}, again("a", "a is broken", "a is broken")},
 		"resumed":                  {[]always{a}, true, []loop.Round{back("a"), back("a"), ended}, again("a", "a is broken", "a is broken")},
-		"a last resort":            {[]always{last}, false, []loop.Round{back("a"), back("a")}, again("a_last", "a is broken", "a is broken")},
-		"in vain as well":          {[]always{last}, false, []loop.Round{back("a"), back("a"), back("a_last")}, stop("a", inVain)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

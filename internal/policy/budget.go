@@ -98,6 +98,9 @@ func because(p loop.Progress) string {
 }
 
 func failing(r loop.StopReason) string {
+	if term := r.Violates(); term != "" {
+		return "the critic's reply broke the rule " + term
+	}
 	return cmp.Or(map[loop.StopReason]string{
 		loop.StopActorTimeout:  "the actor reached its time limit",
 		loop.StopCriticTimeout: "the critic reached its time limit",

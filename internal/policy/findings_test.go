@@ -83,65 +83,6 @@ func TestOpenFindings(t *testing.T) {
 	}
 }
 
-// TestDemands: changes that a program can look for are also enforced in free-form critiques.
-func TestDemands(t *testing.T) {
-	t.Parallel()
-	const more, less = `MUST_INCLUDE "best effort"`, `MUST_REMOVE "at once"`
-	for name, c := range map[string]struct {
-		history []loop.Round
-		text    string
-		want    []loop.Requirement
-		answers []loop.Answer
-		done    bool
-	}{
-		"missing":            {found(more), "at once", []loop.Requirement{{Text: more}}, answers("F1 closed"), false},
-		"missing, withdrawn": {found(more), "at once", []loop.Requirement{{Text: more}}, answers("F1 withdrawn"), false},
-		"made":               {found(more), "best effort", []loop.Requirement{{Text: more, Enforced: true}}, nil, true},
-		"still there":        {found(less), "at once", []loop.Requirement{{Text: less}}, answers("F1 closed"), false},
-		"gone":               {found(less), "soon", []loop.Requirement{{Text: less, Enforced: true}}, nil, true},
-		"in a sentence":      {found("The docs " + more + " somewhere."), "at once", []loop.Requirement{{Text: "The docs " + more + " somewhere."}}, answers("F1 closed"), false},
-		"in capitals":        {found(`- ADD "best effort"`), "at once", []loop.Requirement{{Text: `ADD "best effort"`}}, answers("F1 closed"), false},
-		"settled, and again": {found(more, loop.FindingClosed), "at once", []loop.Requirement{{Text: more}}, nil, false},
-		"taken back":         {found(more, loop.FindingWithdrawn), "at once", nil, answers("F1 closed"), true},
-		"in other words":     {found(`Add "best effort" where it belongs`), "at once", nil, answers("F1 closed"), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			gate := policy.Gate{
-				Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{Read: files{"a.txt": c.text}.Read}}},
-				Rulers:     policy.Rulers(loop.Policy{OpenFindings: policy.AskFindings}),
-			}
-			matter := loop.Case{Iteration: 2, History: c.history, Change: changed(loop.FileModified, "a.txt")}
-			inspection, ruling := gate.Inspect(matter)
-			if ruling != nil || !reflect.DeepEqual(inspection.Audit.Required, c.want) {
-				t.Fatalf("found %+v, ruled %+v", inspection.Audit, ruling)
-			}
-			matter.Inspection = inspection
-			review := loop.Review{Verdict: loop.Verdict{Decision: loop.Done, Answers: c.answers}}
-			done, asked := gate.Ends(matter, review)
-			so := gate.Rule(matter, review)
-			if done != c.done || len(asked) > 0 || (so.Rule == "open_findings") == c.done {
-				t.Errorf("done %v, asked about %q, ruled %+v", done, asked, so)
-			}
-			if !c.done && (!strings.Contains(so.Verdict.Feedback, "- "+c.want[0].Text+"\n") || so.Findings[0].State == loop.FindingClosed) {
-				t.Errorf("told %q, left %+v", so.Verdict.Feedback, so.Findings)
-			}
-		})
-	}
-}
-
-// TestDemandsAgainstEachOther: of two contradictory demands, the later one counts.
-func TestDemandsAgainstEachOther(t *testing.T) {
-	t.Parallel()
-	history := found(`- MUST_INCLUDE "best effort"`)
-	history[0].Findings = append(history[0].Findings, loop.Finding{ID: "F2", Text: `MUST_REMOVE "effort"`, State: loop.FindingNew, Since: 2})
-	gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{Read: files{"a.txt": "soon"}.Read}}}}
-	inspection, _ := gate.Inspect(loop.Case{Iteration: 3, History: history, Change: changed(loop.FileModified, "a.txt")})
-	if want := []loop.Requirement{{Text: `MUST_REMOVE "effort"`, Enforced: true}}; !reflect.DeepEqual(inspection.Audit.Required, want) {
-		t.Errorf("got %+v", inspection.Audit.Required)
-	}
-}
-
 // TestChange: where a change is required, DONE without one becomes CONTINUE.
 func TestChange(t *testing.T) {
 	t.Parallel()

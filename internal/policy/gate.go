@@ -68,30 +68,27 @@ func (g Gate) Inspect(c loop.Case) (found loop.Inspection, ruling *loop.Ruling) 
 // Rule applies every ruler to the verdict. A review without a verdict is an ERROR unless a
 // rule decides otherwise.
 func (g Gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
-	so := said(r)
-	for _, ruler := range g.Rulers {
-		if so = ruler.Rule(c, r, so); so.Stop != loop.StopNone {
-			break
-		}
-	}
+	so, _ := g.rule(c, r)
 	return so
 }
 
 // Ends implements [loop.Gate].
 func (g Gate) Ends(c loop.Case, r loop.Review) (done bool, unmentioned []string) {
-	so := said(r)
+	so, unmentioned := g.rule(c, r)
+	return so.Verdict.Decision == loop.Done, unmentioned
+}
+
+func (g Gate) rule(c loop.Case, r loop.Review) (so loop.Ruling, unmentioned []string) {
+	so = said(r)
 	for _, ruler := range g.Rulers {
 		if f, ok := ruler.(Findings); ok {
-			if so.Verdict.Decision != loop.Done { // no later rule changes that
-				return false, nil
-			}
 			unmentioned = f.unmentioned(c, r, so)
 		}
 		if so = ruler.Rule(c, r, so); so.Stop != loop.StopNone {
 			break
 		}
 	}
-	return so.Verdict.Decision == loop.Done, unmentioned
+	return so, unmentioned
 }
 
 // said returns the ruling before any rule.

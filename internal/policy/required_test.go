@@ -1,10 +1,7 @@
 package policy_test
 
 import (
-	"context"
-	"errors"
 	"io/fs"
-	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -22,11 +19,6 @@ func (f files) Read(path string) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	return []byte(text), nil
-}
-
-func (f files) Write(path string, content []byte) error {
-	f[path] = string(content)
-	return nil
 }
 
 func changed(status loop.FileStatus, paths ...string) loop.Change {
@@ -104,82 +96,27 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// The actor is asked three times; then codeloops makes the changes, if it may.
+// The actor is asked three times; then the run ends.
 func TestRequiredTries(t *testing.T) {
 	t.Parallel()
-	one, two := changed(loop.FileModified, "a.txt"), changed(loop.FileModified, "a.txt", "b.txt")
-	tried := append(asking(add), back(policy.RuleRequired), back(policy.RuleRequired))
+	one := changed(loop.FileModified, "a.txt")
 	for name, c := range map[string]struct {
-		change  loop.Change
 		history []loop.Round
-		apply   bool
-		rule    string
 		stop    loop.StopReason
 	}{
-		"the first try":          {one, asking(add), true, policy.RuleRequired, ""},
-		"the second":             {one, append(asking(add), back(policy.RuleRequired)), true, policy.RuleRequired, ""},
-		"the third":              {one, tried, false, policy.RuleRequired, "policy_violation:required_changes"},
-		"the third, by itself":   {one, tried, true, policy.RuleFallback, ""},
-		"more than one file":     {two, tried, true, policy.RuleRequired, "policy_violation:required_changes"},
-		"by itself, and in vain": {one, append(tried[:3:3], back(policy.RuleFallback)), true, policy.RuleRequired, "policy_violation:required_changes"},
+		"the first try": {asking(add), ""},
+		"the second":    {append(asking(add), back(policy.RuleRequired)), ""},
+		"the third":     {append(asking(add), back(policy.RuleRequired), back(policy.RuleRequired)), "policy_violation:required_changes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{On: true, Read: files{"a.txt": "", "b.txt": ""}.Read, Apply: c.apply}}}}
-			_, ruling := gate.Inspect(loop.Case{Change: c.change, History: c.history})
-			if ruling == nil || ruling.Rule != c.rule || ruling.Stop != c.stop {
+			gate := policy.Gate{Inspectors: []policy.Named{{Name: policy.RuleRequired, Inspector: policy.Required{On: true, Read: files{"a.txt": ""}.Read}}}}
+			_, ruling := gate.Inspect(loop.Case{Change: one, History: c.history})
+			if ruling == nil || ruling.Rule != policy.RuleRequired || ruling.Stop != c.stop {
 				t.Fatalf("ruled %+v", ruling)
 			}
 			if c.stop == "" && !reflect.DeepEqual(ruling.Verdict.RequiredChanges, []string{add}) {
 				t.Errorf("the verdict lost its required changes: %+v", ruling.Verdict)
-			}
-		})
-	}
-}
-
-// worker is an actor that must not be asked.
-type worker struct{ asked int }
-
-func (w *worker) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
-	w.asked++
-	return loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: "mine"}}}}, nil
-}
-
-// Under the fallback rule, codeloops makes the required changes itself; otherwise it asks the actor.
-func TestMender(t *testing.T) {
-	t.Parallel()
-	round := func(rule string, c loop.Change, changes ...string) *loop.Round {
-		r := back(rule)
-		r.Change, r.Verdict.RequiredChanges = c, changes
-		return &r
-	}
-	one := changed(loop.FileModified, "a.txt")
-	const before = "It ends in 45 minutes.\n"
-	for name, c := range map[string]struct {
-		previous *loop.Round
-		asked    int
-		text     string
-		said     string
-		err      error
-	}{
-		"the first turn":   {nil, 1, before, "mine", nil},
-		"sent back":        {round(policy.RuleRequired, one, add), 1, before, "mine", nil},
-		"made":             {round(policy.RuleFallback, one, add, remove), 0, "It ends. within an hour\n", "codeloops made the required changes in a.txt by itself:\n- " + add + "\n- " + remove + "\n", nil},
-		"more has changed": {round(policy.RuleFallback, changed(loop.FileModified, "a.txt", "b.txt"), add), 0, before, "codeloops could not make the required changes by itself: more has changed than one text file.\n", nil},
-		"cannot be read":   {round(policy.RuleFallback, changed(loop.FileModified, "gone.txt"), add), 0, before, "", fs.ErrNotExist},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, tree := &worker{}, files{"a.txt": before}
-			got, err := policy.Fixer{Actor: w, Files: tree}.Act(t.Context(), loop.Brief{Previous: c.previous}, nil)
-			if !errors.Is(err, c.err) || got.Stdout.Text != c.said || w.asked != c.asked {
-				t.Errorf("%q, %v; the actor was asked %d times", got.Stdout.Text, err, w.asked)
-			}
-			if !maps.Equal(tree, files{"a.txt": c.text}) {
-				t.Errorf("the files are %q", tree)
-			}
-			if c.asked == 0 && c.err == nil && (got.Ending != loop.EndCompleted || got.Usage.Tokens == nil || got.Usage.CostUSD == nil) {
-				t.Errorf("the turn is %+v", got.Turn)
 			}
 		})
 	}

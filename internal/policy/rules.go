@@ -14,12 +14,8 @@ import (
 // decided. Disabled rules are included, so that tests can compare the list with the
 // documentation.
 func Rulers(p loop.Policy) []Ruler {
-	var threshold float64
-	if p.ApprovalThreshold != nil {
-		threshold = *p.ApprovalThreshold
-	}
 	return []Ruler{
-		Approval{Threshold: threshold, Strict: p.Critique != nil},
+		Approval{Threshold: p.Threshold(), Strict: p.Critique != nil},
 		Late{Convergence: p.Convergence, Prolong: p.LateFindings},
 		Checks{},
 		RequireChange{Required: p.RequireChange},

@@ -3,7 +3,9 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 var (
@@ -69,6 +71,14 @@ type ExitError struct {
 	Program  string
 	ExitCode int    // -1 when a signal ended it
 	Stderr   string // trimmed; its last 4 KiB at most
+}
+
+// Is lets a program that says that its disk is full count as [syscall.ENOSPC]. Of a reference that it has opened, git says only
+// that it could not write it.
+func (e *ExitError) Is(target error) bool {
+	said := strings.ToLower(e.Stderr)
+	return target == syscall.ENOSPC && slices.ContainsFunc([]string{syscall.ENOSPC.Error(), "out of diskspace", "couldn't write '"},
+		func(words string) bool { return strings.Contains(said, words) })
 }
 
 // Error implements error.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,8 @@ type Call struct {
 	// Either makes [Output] return the last 4 KiB of stderr when nothing was written to
 	// stdout. [Runner.Output] ignores it.
 	Either bool
+	// Says gets all of stderr from [Output], too. May be nil.
+	Says io.Writer
 }
 
 func (c Call) limit() int64 { return cmp.Or(max(c.MaxOutput, 0), maxCallOutput) }
@@ -46,6 +49,9 @@ func Output(ctx context.Context, call Call) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, sp.Path)
 	cmd.Args, cmd.Dir, cmd.Env = sp.Argv, sp.Dir, sp.Env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if call.Says != nil {
+		cmd.Stderr = io.MultiWriter(stderr, call.Says)
+	}
 	if call.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(call.Stdin)
 	}

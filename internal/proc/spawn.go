@@ -35,6 +35,7 @@ func resolve(i Invocation) (spawn, error) {
 	if err != nil {
 		return spawn{}, err
 	}
+	path, i.Argv = direct(path, i)
 	i.Env = inDir(i.Env, i.Dir)
 	return spawn{Path: path, Invocation: i}, nil
 }

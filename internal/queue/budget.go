@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -118,16 +117,4 @@ func (b *Budget) parts() (said [3]string) {
 func (b *Budget) String() string {
 	parts := b.parts()
 	return strings.Join(slices.DeleteFunc(parts[:], func(part string) bool { return part == "" }), ", ")
-}
-
-// Raise suggests a limit that would let the tasks go on: what is spent plus the old limit, for each limit that is
-// reached.
-func (b *Budget) Raise() (to Amount) {
-	limit, spent, raised := b.Limit.parts(), b.Spent.parts(), to.parts()
-	for i := range limit {
-		if *limit[i] > 0 && *spent[i] >= *limit[i]-rounding {
-			*raised[i] = math.Ceil(*limit[i] + *spent[i])
-		}
-	}
-	return to
 }

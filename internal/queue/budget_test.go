@@ -21,9 +21,6 @@ func TestBudget(t *testing.T) {
 	if why, reached := b.Over(); why != "$1.00 of $1.00" || reached != loop.StopMaxCost {
 		t.Errorf("%q, %v", why, reached)
 	}
-	if got := b.Raise(); got != (Amount{Dollars: 2}) {
-		t.Errorf("Raise suggests %+v", got)
-	}
 	b.Set(BudgetChange{Dollars: &none})
 	if why, _ := b.Over(); why != "" || b.Spent.Tokens != 50 {
 		t.Errorf("%q, %+v", why, b)

@@ -9,99 +9,58 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Limit is a usage limit that an agent has reported. It applies to an account, which is assumed to be one per
-// home.
-type Limit struct {
-	Home   string `json:"home"`
-	Agent  string `json:"agent"` // with its model, as tasks name them
-	Reason string `json:"reason,omitempty"`
-	// Seconds counts from when the hub was told, as the clocks of machines differ.
-	Seconds float64 `json:"seconds"`
-	// Tries counts how often in a row the limit was met without a known end.
-	Tries int `json:"tries,omitempty"`
-	// Until is its end by the hub's clock. It is not stored.
-	Until time.Time `json:"-"`
-}
-
-// A limit without a known end holds tasks back for firstLimit, doubled each time it is met again.
-const (
-	firstLimit   = time.Minute
-	longestLimit = 30 * time.Minute
-)
-
-// Again is the limit when it is met again, for a pause; 0 is unknown.
-func (l Limit) Again(now time.Time, pause time.Duration, reason string) Limit {
-	const slack = 3 * time.Second // clocks may differ
-	l.Reason = reason
-	if pause > 0 {
-		pause, l.Tries = pause+slack, 0
-	} else {
-		pause = min(firstLimit<<min(l.Tries, 10), longestLimit)
-		l.Tries++
-	}
-	l.Seconds, l.Until = pause.Seconds(), now.Add(pause)
-	return l
-}
-
-// Holds are the budgets and limits that keep tasks from starting. The zero value holds nothing back.
-type Holds struct {
-	Budgets map[string]Budget // by [Repository.Key]
-	Limits  map[string]Limit  // of this home, by agent
-}
-
-// Clone copies the maps.
-func (h *Holds) Clone() *Holds {
-	c := &Holds{Budgets: map[string]Budget{}, Limits: map[string]Limit{}}
-	maps.Copy(c.Budgets, h.Budgets)
-	maps.Copy(c.Limits, h.Limits)
-	return c
-}
-
-// Limited returns the limit that an agent has reached; nil where there is none.
-func (h *Holds) Limited(agent string, now time.Time) *Limit {
-	if l, ok := h.Limits[agent]; ok && now.Before(l.Until) {
-		return &l
-	}
-	return nil
-}
+// Budgets are the budgets of repositories, by [Repository.Key].
+type Budgets map[string]Budget
 
 // Over says why no task of a repository may begin until its budget is raised; "" where it may.
-func (h *Holds) Over(r Repository) string {
-	budget := h.Budgets[r.Key()]
+func (b Budgets) Over(r Repository) string {
+	budget := b[r.Key()]
 	why, _ := budget.Over()
 	return why
 }
 
+// Holds are what keeps tasks from starting besides other tasks. The zero value holds nothing back.
+type Holds struct {
+	Budgets Budgets
+
+	limits map[string]time.Time // the ends of the limits that agents have reached
+}
+
+// Holds returns what holds tasks back in a home: budgets, and the limits that its agents have reached. A task that waits for
+// the end of one holds back all others that would use the agent.
+func (b Backlog) Holds(budgets Budgets, home string, now time.Time) *Holds {
+	h := &Holds{Budgets: maps.Clone(budgets), limits: map[string]time.Time{}}
+	for _, r := range b {
+		if r.State == Waiting && r.Limited != "" && r.Worker.Home == home && now.Before(r.NotBefore) && r.NotBefore.After(h.limits[r.Limited]) {
+			h.limits[r.Limited] = r.NotBefore
+		}
+	}
+	return h
+}
+
 // Held says what keeps a waiting task from starting, other tasks aside; "" is nothing. A role is held back only if
 // all its agents are.
-func (h *Holds) Held(r *Record, now time.Time) string {
-	if over := h.Over(r.Task.Repository); over != "" {
+func (h *Holds) Held(r *Record) string {
+	if over := h.Budgets.Over(r.Task.Repository); over != "" {
 		return "over budget: " + over
 	}
 	for _, row := range r.cast() {
 		var held []string
 		for _, agent := range row {
-			l := h.Limited(agent, now)
-			if l == nil {
-				held = nil
-				break
+			if until, is := h.limits[agent]; is {
+				held = append(held, LimitOf(agent, until))
 			}
-			held = append(held, l.String())
 		}
-		if held != nil {
+		if len(held) > 0 && len(held) == len(row) {
 			return strings.Join(held, ", ")
 		}
 	}
 	return ""
 }
 
-// String names the agent and the end of the limit, for people.
-func (l *Limit) String() string {
-	at := l.Until.Format("15:04")
-	if time.Duration(l.Seconds*float64(time.Second)) < time.Hour {
-		at = l.Until.Format(time.TimeOnly)
-	}
-	return fmt.Sprintf("%s: limit until %s", l.Agent, at)
+// LimitOf says, for people, until when an agent is at a limit.
+func LimitOf(agent string, until time.Time) string {
+	return fmt.Sprintf("%s: limit until %s", agent, until.Local().Format("15:04"))
 }
 
 // CastOf lists who may play each role of a session, the preferred agent first; nil where nobody is known.

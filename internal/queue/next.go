@@ -27,36 +27,35 @@ func (b Backlog) Sorted() []*Record {
 	return all
 }
 
-// Next returns the first task that may be offered now: its dependencies are merged, no busy task may touch the same
-// files, no limit or budget holds it back, and the worker is able to work on it; nil where there is none.
+// Next returns the first task that may be offered now: its dependencies are merged, no limit or budget holds it back, and the worker is able to work on it; nil where there is none.
 func (b Backlog) Next(now time.Time, holds *Holds, able func(id string) bool) *Record {
-	busy := b.busy()
 	for _, r := range b.Sorted() {
-		if r.State == Waiting && able(r.Task.ID) && !now.Before(r.NotBefore) && b.blocked(r) == "" && touched(r, busy) == nil && holds.Held(r, now) == "" {
+		if r.State == Waiting && able(r.Task.ID) && !now.Before(r.NotBefore) && b.blocked(r) == "" && holds.Held(r) == "" {
 			return r
 		}
 	}
 	return nil
 }
 
-// busy lists the tasks that have begun and are not over.
-func (b Backlog) busy() (all []*Record) {
+// NextResult returns the result that is to be merged next in a repository; nil where there is none, or one is being merged
+// there by somebody who is not lost. One that was sent back comes first: it has met conflicts already.
+func (b Backlog) NextResult(of Repository, lost func(*Record) bool) (next *Record) {
 	for _, r := range b {
-		if r.State.Busy() {
-			all = append(all, r)
+		switch {
+		case r.Task.Repository != of || !r.AwaitsMerge():
+		case r.Taken > 0 && !lost(r):
+			return nil
+		case next == nil || before(r, next):
+			next = r
 		}
 	}
-	return all
+	return next
 }
 
-// touched returns one of the tasks that may touch the same files as r; nil where there is none.
-func touched(r *Record, others []*Record) *Record {
-	for _, other := range others {
-		if other != r && other.Task.Repository == r.Task.Repository && meet(r.Task.Touches, other.Task.Touches) {
-			return other
-		}
-	}
-	return nil
+// before reports whether a result is merged before another one.
+func before(r, other *Record) bool {
+	sent := func(r *Record) int { return map[bool]int{false: 1}[r.Feedback != ""] }
+	return cmp.Or(cmp.Compare(sent(r), sent(other)), r.Since.Compare(other.Since), strings.Compare(r.Task.ID, other.Task.ID)) < 0
 }
 
 // blocked returns the first dependency of r that is not merged yet; "" is none. A removed task blocks nobody.
@@ -106,7 +105,7 @@ func (b Backlog) Pending(r *Record) bool {
 	case Waiting:
 		_, stuck := b.stuck(r)
 		return !stuck
-	case Offered, Running:
+	case Running:
 		return true
 	case Finished:
 		return r.AwaitsMerge()
@@ -126,10 +125,7 @@ func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	if id := b.blocked(r); id != "" {
 		return "after " + id
 	}
-	if other := touched(r, b.busy()); other != nil {
-		return other.Task.ID + " may touch the same files"
-	}
-	if why := holds.Held(r, now); why != "" {
+	if why := holds.Held(r); why != "" {
 		return why
 	}
 	if now.Before(r.NotBefore) {
@@ -138,7 +134,7 @@ func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	return ""
 }
 
-// Validate rejects new tasks with unknown or cyclic dependencies, with invalid globs, or with texts that would be
+// Validate rejects new tasks with unknown or cyclic dependencies, or with texts that would be
 // others once they are stored.
 func (b Backlog) Validate(added []Task) error {
 	after := map[string][]string{}
@@ -153,12 +149,6 @@ func (b Backlog) Validate(added []Task) error {
 		for _, text := range []string{t.Repository.Root, t.Origin.Name, t.Target, t.Setup} {
 			if !utf8.ValidString(text) {
 				return hint.Errorf("rename it, or write it in UTF-8", "the queue cannot hold %s, which is not UTF-8 text", wording.OSPath(text))
-			}
-		}
-		for _, glob := range t.Touches {
-			if why := refused(glob); why != "" {
-				return hint.Errorf(`name files relative to the root of the repository, such as docs/** or src/*.go; a \ escapes the next character`,
-					"task %s is to touch %s, which %s", t.ID, wording.Quote(glob, 80), why)
 			}
 		}
 		for _, id := range t.After {

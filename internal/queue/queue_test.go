@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -35,11 +34,11 @@ func ids(records []*Record) (all []string) {
 	return all
 }
 
-// next offers up to n tasks, one after the other, as workers do.
+// next begins up to n tasks, one after the other, as workers do.
 func next(b Backlog, n int, at time.Time) (all []*Record) {
 	for range n {
 		r := b.Next(at, &Holds{}, anything)
-		if r == nil || r.Move(Offered, at, "") != nil {
+		if r == nil || r.Begin(Worker{}, at) != nil {
 			break
 		}
 		all = append(all, r)
@@ -51,9 +50,6 @@ func TestNext(t *testing.T) {
 	t.Parallel()
 	in := func(s State) func(*Record) { return func(r *Record) { r.State = s } }
 	after := func(ids ...string) func(*Record) { return func(r *Record) { r.Task.After = ids } }
-	touching := func(s State, globs ...string) func(*Record) {
-		return func(r *Record) { r.State, r.Task.Touches = s, globs }
-	}
 	for _, c := range []struct {
 		name    string
 		backlog Backlog
@@ -74,18 +70,6 @@ func TestNext(t *testing.T) {
 		},
 		{"what was removed keeps nobody", backlogOf(record("b", after("a"))), 9, []string{"b"}},
 		{"what has failed does", backlogOf(record("a", in(Failed)), record("b", after("a"))), 9, nil},
-		{
-			"not beside one that may touch the same files",
-			backlogOf(record("a", touching(Running, "internal/**")), record("b", touching(Waiting, "internal/diff/*.go")), record("c", touching(Waiting, "docs/*"))),
-			9,
-			[]string{"c"},
-		},
-		{"also of two that wait", backlogOf(record("a", touching(Waiting, "a.go")), record("b", touching(Waiting, "*"))), 9, []string{"a"}},
-		{"files that begin alike may be others", backlogOf(record("a", touching(Finished, "a/x")), record("b", touching(Waiting, "b/x"))), 9, []string{"b"}},
-		{"however a glob begins", backlogOf(record("a", touching(Running, "./docs/*")), record("b", touching(Waiting, "docs/x"))), 9, nil},
-		{"braces are wildcards", backlogOf(record("a", touching(Running, "{docs,src}/*")), record("b", touching(Waiting, "docs/x"))), 9, nil},
-		{"a dot is all", backlogOf(record("a", touching(Running, ".")), record("b", touching(Waiting, "docs/x"))), 9, nil},
-		{"hidden files are others", backlogOf(record("a", touching(Running, ".github/x")), record("b", touching(Waiting, "github/x"))), 9, []string{"b"}},
 		{"not before its time", backlogOf(record("a", func(r *Record) { r.NotBefore = noon.Add(time.Minute) })), 9, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,8 +81,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Whatever is done to a backlog, no two tasks in progress may touch the same files, and records change their state
-// only as the table allows.
+// Whatever is done to a backlog, records change their state only as the table allows.
 func TestCourses(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -109,10 +92,9 @@ func TestCourses(t *testing.T) {
 			at = at.Add(time.Second)
 			next(b, random.IntN(4), at)
 			r := b[names[random.IntN(len(names))]]
-			if to := States()[random.IntN(len(States()))]; to != Offered && !(r.State == NeedsHuman && to == Finished) { // Next decides what is offered, the user what is accepted
+			if to := States()[random.IntN(len(States()))]; (to != Running || r.State == Running) && !(r.State == NeedsHuman && to == Finished) { // Next decides what begins, the user what is accepted
 				moved(t, r, to, at)
 			}
-			held(t, b)
 		}
 	}
 }
@@ -127,7 +109,7 @@ func TestLater(t *testing.T) {
 		t.Helper()
 		tries++
 		at = at.Add(time.Minute)
-		if err := errors.Join(r.Move(Offered, at, ""), r.Begin(Worker{Name: "w"}, at), r.Later(at.Add(time.Second), time.Minute, why)); err != nil {
+		if err := errors.Join(r.Begin(Worker{Name: "w"}, at), r.Later(at.Add(time.Second), time.Minute, why)); err != nil {
 			t.Fatal(err)
 		}
 		if last := r.Course[len(r.Course)-1]; last.At != r.Since || last.Attempt != tries || last.Why != why || r.NotBefore != r.Since.Add(time.Minute) {
@@ -137,23 +119,21 @@ func TestLater(t *testing.T) {
 	for range 5 {
 		try("the remote is away")
 	}
-	if len(r.Course) != 4 || r.Course[2].Attempt != 1 {
+	if len(r.Course) != 3 || r.Course[1].Attempt != 1 {
 		t.Errorf("the course is %+v", r.Course)
 	}
 	try("the home is away")
 	try("the remote is away")
-	if len(r.Course) != 10 {
+	if len(r.Course) != 7 {
 		t.Errorf("the course is %+v", r.Course)
 	}
 }
 
-// randomBacklog returns tasks that touch the same files and depend on each other.
+// randomBacklog returns tasks that depend on each other.
 func randomBacklog(random *rand.Rand) (b Backlog, names []string) {
-	globs := [][]string{nil, {"a/**"}, {"a/b/*"}, {"c"}, {"**"}}
 	b = Backlog{}
 	for i := range 12 {
 		r := record(fmt.Sprintf("t%02d", i), nil)
-		r.Task.Touches = globs[random.IntN(len(globs))]
 		if i > 0 && random.IntN(3) == 0 {
 			r.Task.After = []string{names[random.IntN(i)]}
 		}
@@ -179,21 +159,9 @@ func moved(t *testing.T, r *Record, to State, at time.Time) {
 	}
 }
 
-// held fails if two tasks in progress may touch the same files.
-func held(t *testing.T, b Backlog) {
-	t.Helper()
-	busy := b.busy()
-	for _, r := range busy {
-		if other := touched(r, busy); other != nil {
-			t.Fatalf("%s and %s may touch the same files: %q, %q", r.Task.ID, other.Task.ID, r.Task.Touches, other.Task.Touches)
-		}
-	}
-}
-
 func TestFits(t *testing.T) {
 	t.Parallel()
 	task := func(id string, after ...string) Task { return Task{ID: id, After: after} }
-	touching := func(globs ...string) []Task { return []Task{{ID: "t", Touches: globs}} }
 	b := backlogOf(record("a", nil), record("b", func(r *Record) { r.Task.After = []string{"a"} }))
 	for _, c := range []struct {
 		added []Task
@@ -203,14 +171,6 @@ func TestFits(t *testing.T) {
 		{[]Task{task("d", "c"), task("c", "b")}, ""},
 		{[]Task{task("c", "x")}, "task c is to come after x, which is no task"},
 		{[]Task{task("c", "")}, "task c is to come after a task whose ID is empty"},
-		{touching("docs/**", "./", "/src/{a,b}/[a-z]*", `\!odd`, "a/../b", "..a"), ""},
-		{touching("docs", " "), `task t is to touch "", which is empty`},
-		{touching("[a-"), `task t is to touch "[a-", which is no glob: a bracket or brace is not closed`},
-		{touching("{a"), `task t is to touch "{a", which is no glob: a bracket or brace is not closed`},
-		{touching("../x"), `task t is to touch "../x", which leads out of the repository`},
-		{touching("a/../../x"), `task t is to touch "a/../../x", which leads out of the repository`},
-		{touching("!src/**"), `task t is to touch "!src/**", which begins with !, but a glob cannot exclude files`},
-		{touching("a\nb"), `task t is to touch "a b", which has a control character in it, such as the end of a line`},
 		{[]Task{{ID: "t", Repository: Repository{Root: "/r\xff"}}}, `the queue cannot hold "/r\xff", which is not UTF-8 text`},
 		{[]Task{{ID: "t", Setup: "echo \xff"}}, `the queue cannot hold "echo \xff", which is not UTF-8 text`},
 		{[]Task{task("c", "c")}, "these tasks wait for each other: c → c"},
@@ -274,26 +234,6 @@ func TestStuck(t *testing.T) {
 	}
 	if got := b.Waits(b["c"], noon, &Holds{}); got != "after a, which is needs-human" {
 		t.Errorf("c waits for %q", got)
-	}
-}
-
-func TestOutside(t *testing.T) {
-	t.Parallel()
-	files := []string{"docs/a/b.md", "docs.go", "src/x.go", "src/y_test.go"}
-	for touches, want := range map[string]string{
-		"":                      "",
-		"docs":                  "docs.go src/x.go src/y_test.go",
-		"./docs/ src/*_test.go": "docs.go src/x.go",
-		"/docs/**/*.md **/*.go": "",
-		"docs/* {src,other}/*":  "docs.go",
-		"./":                    "",
-		".":                     "",
-		"nothing":               "docs/a/b.md docs.go src/x.go src/y_test.go",
-	} {
-		task := Task{Touches: strings.Fields(touches)}
-		if got := strings.Join(task.Outside(files), " "); got != want {
-			t.Errorf("outside of %q: %s, want %s", touches, got, want)
-		}
 	}
 }
 

@@ -10,56 +10,6 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A State is where a task stands.
-type State string
-
-// The states of a task.
-const (
-	Waiting    State = "waiting"     // for a worker, or for other tasks
-	Offered    State = "offered"     // to the workers
-	Running    State = "running"     // somebody works on it
-	Finished   State = "finished"    // its result waits for the merge
-	Merged     State = "merged"      // the target contains its result
-	NeedsHuman State = "needs-human" // its result could not be merged, or the critic asks a person
-	Failed     State = "failed"      // its run did not end with DONE
-	Dead       State = "dead"        // too many workers were lost with it
-	Cancelled  State = "cancelled"
-)
-
-// States lists all states, in the order in which a task passes through them.
-func States() []State {
-	return []State{Waiting, Offered, Running, Finished, Merged, NeedsHuman, Failed, Dead, Cancelled}
-}
-
-// follow is the table of legal transitions. Running follows itself when another worker takes over a lost one's
-// task.
-func follow(s State) []State {
-	switch s {
-	case Waiting:
-		return []State{Offered, Cancelled}
-	case Offered:
-		return []State{Running, Waiting, Cancelled, Dead}
-	case Running:
-		return []State{Running, Finished, Waiting, Failed, NeedsHuman, Cancelled, Dead}
-	case Finished:
-		return []State{Merged, Waiting, NeedsHuman, Cancelled}
-	case NeedsHuman:
-		return []State{Waiting, Finished}
-	case Failed, Dead, Cancelled:
-		return []State{Waiting}
-	case Merged:
-	}
-	return nil
-}
-
-// Over reports whether a task has ended. A task with --no-merge ends as [Finished], which is not over.
-func (s State) Over() bool {
-	return slices.Contains([]State{Merged, NeedsHuman, Failed, Dead, Cancelled}, s)
-}
-
-// Busy reports whether a task has begun and is not over.
-func (s State) Busy() bool { return s == Offered || s == Running || s == Finished }
-
 // A Record is a task and its state. Every change names the revision that it is based on, so concurrent changes are
 // noticed.
 type Record struct {
@@ -70,30 +20,30 @@ type Record struct {
 	// Why is the reason for the state, a sentence for people; "" where the state says enough.
 	Why string `json:"why,omitempty"`
 
-	// Offers counts offers of the task and postponed merges. It makes message IDs unique.
-	Offers int `json:"offers,omitempty"`
-	// Attempt counts attempts. It is the fencing token: messages from an earlier attempt are rejected.
+	// Attempt counts attempts. It is the fencing token: changes by an earlier attempt are rejected.
 	Attempt int    `json:"attempt,omitempty"`
 	Worker  Worker `json:"worker,omitzero"` // of the last attempt
-	// Taken counts how often the task, since its last offer, or its result was handed out. All but the last worker
-	// were lost.
-	Taken int `json:"taken,omitempty"`
+	// Taken counts how often the task, since it waited, or its result was handed out, and Held is when, the last time. All
+	// but the last worker were lost.
+	Taken int       `json:"taken,omitempty"`
+	Held  time.Time `json:"held,omitzero"`
 	// NotBefore is when the task may be offered, or its result merged; zero is at once.
 	NotBefore time.Time `json:"not_before,omitzero"`
+	Limited   string    `json:"limited,omitempty"` // the agent whose limit it waits for until then
 
 	Base     string   `json:"base,omitempty"`     // commit at which work began, or that was merged into it since
 	Head     string   `json:"head,omitempty"`     // commit with its result
 	Accepted string   `json:"accepted,omitempty"` // the result that the user has accepted
+	Moved    string   `json:"moved,omitempty"`    // says how the target has moved while an agent was at work; "": it has not
 	Progress Progress `json:"progress,omitzero"`  // of its run
 	Beside   []string `json:"beside,omitempty"`   // files with work that git ignores
 	Warnings []string `json:"warnings,omitempty"` // of its runs, for people
 	Reworks  int      `json:"reworks,omitempty"`  // how often the merge sent it back
 	Feedback string   `json:"feedback,omitempty"` // why it was last sent back
 	Words    []string `json:"words,omitempty"`    // what the user has said about it since it was added
-	Parcels  Parcels  `json:"parcels,omitzero"`
-	// Remote is the URL of a git remote that carries the task's commits to other machines; "" is none.
-	Remote string `json:"remote,omitempty"`
-	Merge  Merge  `json:"merge,omitzero"`
+	Parcel   int      `json:"parcel,omitempty"`   // the attempt on another machine whose work is on the hub; 0: all is in the repository
+	Merge    Merge    `json:"merge,omitzero"`
+	Request  string   `json:"request,omitempty"` // URL of its pull request
 
 	// Cast is who may play each role, from the last run; nil before the first one.
 	Cast [][]string `json:"cast,omitempty"`
@@ -121,34 +71,17 @@ type Worker struct {
 	Home string `json:"home"` // where its work trees and sessions are
 }
 
-// Parcels count what an attempt on another machine has sent: the task's branch and session. None: everything is in
-// the repository.
-type Parcels struct {
-	Attempt int `json:"attempt,omitempty"`
-	Count   int `json:"count,omitempty"`
-}
-
-// Names lists the names of a task's parcels, in order.
-func (p Parcels) Names(task string) (names []string) {
-	for n := range p.Count {
-		names = append(names, fmt.Sprintf("%s.%d.%d", task, p.Attempt, n+1))
-	}
-	return names
-}
+// ParcelOf is the name of what an attempt on another machine has sent: the task's branch and session.
+func ParcelOf(task string, attempt int) string { return fmt.Sprintf("%s.%d", task, attempt) }
 
 // ParcelTo is the name of what is sent for an attempt on another machine.
 func ParcelTo(task string, attempt int) string { return fmt.Sprintf("%s.to.%d", task, attempt) }
 
-// Leftovers lists everything that attempts up to last may have left on the hub, to be removed once the result is home:
-// these parcels, and those of killed attempts that could not record them.
-func (p Parcels) Leftovers(task string, last int) (names []string) {
-	for a := max(1, p.Attempt); a <= last; a++ {
-		one := Parcels{Attempt: a, Count: 1}
-		if a == p.Attempt {
-			one.Count = p.Count + 1
-		}
-		names = append(names, one.Names(task)...)
-		names = append(names, ParcelTo(task, a))
+// Leftovers lists everything that attempts from first to last may have left on the hub, also those that were killed before
+// they could record it.
+func Leftovers(task string, first, last int) (names []string) {
+	for a := max(1, first); a <= last; a++ {
+		names = append(names, ParcelOf(task, a), ParcelTo(task, a))
 	}
 	return names
 }
@@ -210,8 +143,8 @@ func (r *Record) Move(to State, at time.Time, why string) error {
 	if !slices.Contains(follow(r.State), to) {
 		return fmt.Errorf("task %s is %s and cannot become %s: %w", r.Task.ID, r.State, to, ErrIllegal)
 	}
-	r.State, r.Since, r.Why = to, at.UTC(), why
-	if to == Offered || to == Finished {
+	r.State, r.Since, r.Why, r.Limited = to, at.UTC(), why, ""
+	if to == Waiting || to == Finished {
 		r.Taken = 0
 	}
 	r.Note(at, why)
@@ -231,7 +164,7 @@ func (r *Record) Later(at time.Time, pause time.Duration, why string) error {
 		m := r.Course[i]
 		if m.State == Waiting && m.Why == r.Course[last].Why {
 			first = i
-		} else if m.State != Offered && m.State != Running || m.Why != "" {
+		} else if m.State != Running || m.Why != "" {
 			break
 		}
 	}
@@ -240,19 +173,6 @@ func (r *Record) Later(at time.Time, pause time.Duration, why string) error {
 	}
 	return nil
 }
-
-// Postpone postpones the merge of a result, so that others are merged first. The history gets the reason once.
-func (r *Record) Postpone(at time.Time, pause time.Duration, why string) {
-	if !r.Postponed() {
-		r.Since, r.Why = at.UTC(), why
-		r.Note(at, why)
-	}
-	r.NotBefore, r.Taken = at.UTC().Add(pause), 0
-	r.Offers++
-}
-
-// Postponed reports whether the merge of the result was postponed.
-func (r *Record) Postponed() bool { return r.State == Finished && r.NotBefore.After(r.Since) }
 
 // Note adds an entry to the history.
 func (r *Record) Note(at time.Time, why string) {
@@ -303,9 +223,15 @@ func (r *Record) Begin(w Worker, at time.Time) error {
 		why = r.Worker.Name + " was lost"
 	}
 	r.Attempt++
-	r.Taken++
+	r.HandOut(at)
 	r.Worker = w
 	return r.Move(Running, at, why)
+}
+
+// HandOut gives the task, or its result, to somebody.
+func (r *Record) HandOut(at time.Time) {
+	r.Taken++
+	r.Held = at.UTC()
 }
 
 // Say adds to the task what the user says about it.
@@ -329,24 +255,31 @@ func (r *Record) Heard(said []string) {
 
 // AwaitsWord reports whether the user has to accept or reject the result.
 func (r *Record) AwaitsWord() bool {
-	return r.State == NeedsHuman && r.Task.Asks && r.Head != "" && r.Accepted != r.Head
+	return r.State == NeedsHuman && (r.Task.Asks || r.Moved != "" || r.Request != "") && r.Head != "" && r.Accepted != r.Head
 }
 
 // Finish puts the result of a run to be merged, or to be accepted first.
 func (r *Record) Finish(head string, at time.Time, summary string) error {
 	r.Head = head
-	if err := r.Move(Finished, at, summary); err != nil || !r.Task.Asks || r.Accepted == head {
+	if err := r.Move(Finished, at, summary); err != nil || !r.Task.Asks && r.Moved == "" || r.Task.Unmerged || r.Task.Request || r.Accepted == head {
 		return err
 	}
-	return r.Move(NeedsHuman, at, fmt.Sprintf("its result waits for your word: codeloops queue diff %s shows it, queue accept %[1]s merges it, queue reject %[1]s \"why\" sends it back", r.Task.ID))
+	moved := ""
+	if r.Moved != "" {
+		moved = r.Moved + "; was it you? "
+	}
+	return r.Move(NeedsHuman, at, moved+fmt.Sprintf("its result waits for your word: codeloops queue diff %s shows it, queue accept %[1]s merges it, queue reject %[1]s \"why\" sends it back", r.Task.ID))
 }
+
+// ToRequest reports whether the result is to be merged where its pull request is, not here.
+func (r *Record) ToRequest() bool { return r.Task.Request && r.Accepted != r.Head }
 
 // Accept has the result merged. The error names a task that does not wait for that.
 func (r *Record) Accept(at time.Time) error {
 	if err := r.asked(); err != nil {
 		return err
 	}
-	r.Accepted = r.Head
+	r.Accepted, r.Moved = r.Head, ""
 	return r.Move(Finished, at, "accepted")
 }
 
@@ -355,7 +288,7 @@ func (r *Record) Reject(at time.Time, why string) error {
 	if err := r.asked(); err != nil {
 		return err
 	}
-	r.Feedback, r.Progress.Session = why, ""
+	r.Feedback, r.Progress.Session, r.Moved = why, "", ""
 	return r.Move(Waiting, at, "rejected: "+why)
 }
 

@@ -8,13 +8,9 @@ package queue
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"path"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
@@ -44,13 +40,14 @@ type Task struct {
 	Priority int      `json:"priority,omitempty"` // higher ones come first
 	// Setup is the user's command that prepares a new work tree; "" is none.
 	Setup string `json:"setup,omitempty"`
-	// Touches are globs, relative to the root of the repository. Tasks whose globs may overlap never run at the
-	// same time.
-	Touches []string `json:"touches,omitempty"`
 	// Unmerged leaves the result on the task's branch.
 	Unmerged bool `json:"unmerged,omitempty"`
 	// Asks has a result merged only once the user has accepted it.
-	Asks   bool      `json:"asks,omitempty"`
+	Asks bool `json:"asks,omitempty"`
+	// Request opens a pull request with the result, which is then merged there.
+	Request bool `json:"request,omitempty"`
+	// Squash merges the result as one commit, which keeps the history of the target linear.
+	Squash bool      `json:"squash,omitempty"`
 	Origin Origin    `json:"origin,omitzero"`
 	Added  time.Time `json:"added"`
 	Order  int       `json:"order,omitempty"` // among those that were added together
@@ -70,7 +67,7 @@ func (r Repository) Key() string { return digest(r.Home, r.Root)[:12] }
 
 // An Origin is where a task came from. It is told the outcome.
 type Origin struct {
-	Kind string `json:"kind"` // checklist, prd, github, command
+	Kind string `json:"kind"` // checklist, prd, command
 	Name string `json:"name"` // of the file, the repository or the program
 	Key  string `json:"key"`  // of the task there
 }
@@ -114,67 +111,3 @@ func digest(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
-
-// meet reports whether the globs of two tasks may match the same file. It compares only what precedes the first
-// wildcard, so it may report an overlap where there is none, but never misses one.
-func meet(a, b []string) bool {
-	for _, x := range a {
-		for _, y := range b {
-			x, y := literal(x), literal(y)
-			if strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Outside returns those files, relative to the root of the repository, that no glob of the task matches; none for
-// a task without globs.
-func (t *Task) Outside(files []string) (outside []string) {
-	if len(t.Touches) == 0 {
-		return nil
-	}
-	for _, file := range files {
-		if !slices.ContainsFunc(t.Touches, func(glob string) bool {
-			glob = strings.TrimSuffix(fromRoot(glob), "/")
-			return glob == "" || glob == "." || doublestar.MatchUnvalidated(glob, file) || doublestar.MatchUnvalidated(glob+"/**", file)
-		}) {
-			outside = append(outside, file)
-		}
-	}
-	return outside
-}
-
-// refused says why a glob is not valid; "" for a valid one.
-func refused(glob string) string {
-	from := fromRoot(glob)
-	switch {
-	case strings.TrimSpace(glob) == "":
-		return "is empty"
-	case strings.ContainsFunc(glob, unicode.IsControl):
-		return "has a control character in it, such as the end of a line"
-	case strings.HasPrefix(glob, "!"):
-		return "begins with !, but a glob cannot exclude files"
-	case !doublestar.ValidatePattern(from):
-		return "is no glob: a bracket or brace is not closed"
-	case path.Clean(from) == ".." || strings.HasPrefix(path.Clean(from), "../"):
-		return "leads out of the repository"
-	}
-	return ""
-}
-
-// literal is the part of a glob before its first wildcard.
-func literal(glob string) string {
-	glob = fromRoot(glob)
-	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
-		return glob[:i]
-	}
-	if glob = path.Clean(glob); glob == "." { // all of it
-		return ""
-	}
-	return glob
-}
-
-// fromRoot strips a leading ./ or / from a glob.
-func fromRoot(glob string) string { return strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/") }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type Control struct {
 	kill    func()
 	stopped bool
 	differs func(context.Context) (loop.Change, error) // nil likewise
+	answer  chan string                                // for the question that is open; nil: there is none
 	shown   bool                                       // somebody watches on this terminal
 	seen    time.Time                                  // when a remote watcher was last seen
 
@@ -36,8 +38,40 @@ func newControl(secrets *redact.Redactor) *Control {
 }
 
 // Steer asks something of the run; see [loop.Steering.Steer].
+// What is said while [Control.Ask] waits is the answer.
 func (c *Control) Steer(kind loop.SteerKind, text string) error {
-	return c.Steering.Steer(kind, c.secrets.String(text))
+	text = c.secrets.String(text)
+	if kind == loop.SteerSay && c.answered(text) {
+		return nil
+	}
+	return c.Steering.Steer(kind, text)
+}
+
+// answered hands over the answer to a question, and reports false if none is open.
+func (c *Control) answered(text string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.answer == nil || strings.TrimSpace(text) == "" {
+		return false
+	}
+	c.answer <- text
+	c.answer = nil
+	return true
+}
+
+// Ask waits until somebody answers a question with [Control.Steer]. The question is in the log. One can be open at a
+// time.
+func (c *Control) Ask(ctx context.Context) (answer string, err error) {
+	given := make(chan string, 1)
+	c.mu.Lock()
+	c.answer = given
+	c.mu.Unlock()
+	select {
+	case answer = <-given:
+		return answer, nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
 }
 
 // Stop ends the run like a cancelled context: agents are asked to stop, and the end is logged.

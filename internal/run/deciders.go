@@ -65,11 +65,11 @@ func (r *running) findDeciders() *deciders {
 	})
 	files := append(criticFiles(d.tree, critics), checkFiles(d.tree, r.Config.Checks, r.options.Host.Getenv("PATH"))...)
 	d.pin()
-	if r.earlier == nil || len(r.earlier.Session.Rules) == 0 { // else its log has them
+	if r.earlier == nil || len(r.earlier.Origin.Rules) == 0 { // else its log has them
 		files = append(files, d.tree.Settings()...)
 	}
 	if r.earlier != nil {
-		d.files = slices.Clone(r.earlier.Session.Deciders)
+		d.files = slices.Clone(r.earlier.Origin.Deciders)
 	}
 	known := map[string]bool{}
 	for _, f := range d.files {

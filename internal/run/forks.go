@@ -67,7 +67,7 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 // opened reports whether an earlier run of the session has played in the fork of a step and not
 // closed it.
 func (f *forker) opened(step loop.Step) bool {
-	return f.earlier != nil && slices.Contains(f.earlier.Tally.Forks(), step)
+	return f.earlier != nil && slices.Contains(f.earlier.Forks(), step)
 }
 
 // make copies the work tree, and returns the checkpoint of the copied state.
@@ -116,7 +116,7 @@ func (k *fork) open(ctx context.Context) (err error) {
 		return err
 	}
 	k.tree.Fork, k.tree.Aside = k.step, filepath.Join(k.home, "kept")
-	k.tree.Begin(k.ID(), k.runner)
+	k.tree.Begin(k.ID())
 	if err = k.tree.Recover(ctx); err == nil {
 		err = k.tree.KeepIn(k.kept.dir)
 	}

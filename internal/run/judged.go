@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
-	"codeloops/internal/diff"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/policy"
-	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session/checkpoints"
 	"codeloops/internal/strategy"
@@ -26,9 +25,43 @@ type Judged struct {
 	// By is who did the work, and Account what they say about it.
 	By      loop.AgentRef
 	Account string
+	// Recorded is work that a session has judged before; nil: none has.
+	Recorded *Recorded
 }
 
-var _ loop.Actor = (*Judged)(nil)
+// Recorded is the work of an iteration that is judged once more. Its states are kept already, and its checks have been run.
+type Recorded struct {
+	Of         string // the iteration, as in the log
+	Store      string // the private repository of its session, as a path
+	Checkpoint string // of the work
+	Checks     []loop.CheckResult
+}
+
+var (
+	_ loop.Actor   = (*Judged)(nil)
+	_ loop.Checker = (*Recorded)(nil)
+	_ loop.Tree    = keptTree{}
+)
+
+// recorded is the work that the run judges once more; nil: it is new.
+func (p *Plan) recorded() *Recorded {
+	if p.options.Judge == nil {
+		return nil
+	}
+	return p.options.Judge.Recorded
+}
+
+// keptTree is a work tree with recorded work, which is not kept a second time.
+type keptTree struct {
+	*worktree.Tree
+
+	was *Recorded
+}
+
+// Checkpoint implements [loop.Tree].
+func (t keptTree) Checkpoint(context.Context, loop.Step, loop.Change) (string, error) {
+	return t.was.Checkpoint, nil
+}
 
 // Act implements [loop.Actor]: the work is there.
 func (j *Judged) Act(_ context.Context, b loop.Brief, _ loop.Watch) (loop.Attempt, error) {
@@ -37,12 +70,26 @@ func (j *Judged) Act(_ context.Context, b loop.Brief, _ loop.Watch) (loop.Attemp
 	return loop.Attempt{Turn: turn}, nil
 }
 
+// Check implements [loop.Checker]: the checks have been run.
+func (was *Recorded) Check(context.Context, loop.Step) iter.Seq2[loop.CheckResult, error] {
+	return func(yield func(loop.CheckResult, error) bool) {
+		for _, result := range was.Checks {
+			if !yield(result, nil) {
+				return
+			}
+		}
+	}
+}
+
 // judgeOnly leaves out of a configuration what would play an actor.
 func (p *Plan) judgeOnly() {
 	if p.options.Judge == nil {
 		return
 	}
 	p.Config.CheckBefore = false // its checks would see the work
+	if p.recorded() != nil {
+		p.Config.Checks, p.Config.Policy.Witness = nil, "off"
+	}
 	p.Config.Strategy.Name = strategy.NameActorCritic
 	p.Config.MaxIterations, p.Config.MaxConsecutiveErrors = 1, 1 // no verdict is no rejection
 	if p.earlier != nil {
@@ -51,7 +98,7 @@ func (p *Plan) judgeOnly() {
 }
 
 // actor returns who plays the actor of a site.
-func (r *running) actor(worker policy.Fixer, seen onlooker) loop.Actor {
+func (r *running) actor(worker loop.Actor, seen onlooker) loop.Actor {
 	if r.options.Judge != nil {
 		return r.options.Judge
 	}
@@ -61,6 +108,8 @@ func (r *running) actor(worker policy.Fixer, seen onlooker) loop.Actor {
 // base takes the state that the change is measured from.
 func (r *running) base(ctx context.Context) error {
 	switch judge := r.options.Judge; {
+	case judge == nil && r.options.Since != "":
+		return r.tree.BaselineAt(ctx, r.options.Since)
 	case judge == nil:
 		return r.tree.Baseline(ctx)
 	case judge.Kept:
@@ -80,7 +129,7 @@ func Begin(ctx context.Context, o Options, name string) (checkpoint, state strin
 		if err := r.forget(ctx, name); err != nil {
 			return err
 		}
-		r.tree.Begin(name, nil)
+		r.tree.Begin(name)
 		state = r.tree.BaseState()
 		checkpoint, err = r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: state})
 		return err
@@ -134,12 +183,12 @@ func beside(ctx context.Context, o Options, do func(*running) error) (err error)
 
 // forget removes the checkpoints that a name has.
 func (r *running) forget(ctx context.Context, name string) error {
-	refs, err := repo.At(r.kept.dir).Resolved(checkpoints.Refs + name + "/")
+	refs, err := git.At(r.kept.dir).Refs(checkpoints.Refs + name + "/")
 	if err != nil || len(refs) == 0 {
 		return err
 	}
 	input := "delete " + strings.Join(slices.Collect(maps.Keys(refs)), "\ndelete ") + "\n"
-	_, err = worktree.Git{Environ: repo.WithoutRepository(r.options.Host.Environ)}.Run(ctx, diff.GitCall{
+	_, err = git.Git{Environ: git.WithoutRepository(r.options.Host.Environ)}.Run(ctx, git.Call{
 		Dir: r.kept.dir, Args: []string{"--git-dir=" + r.kept.dir, "update-ref", "--stdin"}, Stdin: []byte(input),
 	})
 	return err

@@ -11,11 +11,11 @@ import (
 
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
+	"codeloops/internal/git"
 	"codeloops/internal/lesson"
 	"codeloops/internal/lesson/embedding"
 	"codeloops/internal/lesson/postgres"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo"
 	"codeloops/internal/strategy"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -69,7 +69,7 @@ func ByMeaning(s lesson.Store, h *host.Host, is config.Lessons, tell func(error)
 
 // ProjectOf identifies a project by its origin, or else by its directory: lessons of one project
 // are not told in another.
-func ProjectOf(r *repo.Repository) string {
+func ProjectOf(r *git.Repository) string {
 	origin := ""
 	if settings, err := r.Config(); err == nil {
 		origin, _ = settings.String("remote.origin.url")
@@ -104,7 +104,7 @@ func (m *memory) ask(ctx context.Context, about func(ctx context.Context, s less
 	if where == strategy.LessonsOff {
 		return "! the configuration keeps no lessons now\n", nil
 	}
-	if r, err := repo.Open(p.Dir, p.options.Host.Environ); err == nil {
+	if r, err := git.Open(p.Dir, p.options.Host.Environ); err == nil {
 		project = ProjectOf(r)
 	}
 	both := where == LessonsOfProject // a run writes to the user's lessons, and reads the project's as well

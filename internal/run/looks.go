@@ -146,14 +146,10 @@ var errNoTree = errors.New("no work tree is under way that could be looked at")
 
 // differs returns what has changed since the session began, in the last of the work trees.
 func (r *running) differs(ctx context.Context) (loop.Change, error) {
-	for {
-		tree := r.sites.last(r.tree)
-		if tree == nil {
-			return loop.Change{}, errNoTree
-		}
-		seen, err := tree.Peek(ctx, diff.Began, diff.Glance{})
-		if !errors.Is(err, diff.ErrAbandoned) { // on ErrAbandoned, the next look waits for the capture
-			return seen.Change, err
-		}
+	tree := r.sites.last(r.tree)
+	if tree == nil {
+		return loop.Change{}, errNoTree
 	}
+	seen, err := tree.Peek(ctx, diff.Began, diff.Glance{})
+	return seen.Change, err
 }

@@ -13,9 +13,7 @@ import (
 	"codeloops/internal/agent/seat"
 	"codeloops/internal/config"
 	"codeloops/internal/critic"
-	"codeloops/internal/critic/verdict"
 	"codeloops/internal/loop"
-	"codeloops/internal/policy"
 	"codeloops/internal/policy/tamper"
 	"codeloops/internal/proc"
 	"codeloops/internal/prompt"
@@ -34,6 +32,10 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 		if rounds := r.earlier.Journal.Rounds(); len(rounds) > 0 {
 			r.own.last.Last = session.LastOf(rounds[len(rounds)-1])
 		}
+	}
+	if called := r.hooks(ctx); called != nil {
+		sinks = append(slices.Clone(sinks), called)
+		defer called.await()
 	}
 	shown := &audience{sinks: slices.Clone(sinks), stopped: ctx.Done(), dropped: r.options.Dropped}
 	secrets := r.options.Host.Secrets
@@ -61,7 +63,7 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 	}
 	r.own.memory.ended(ctx, out)
 	out.Summary, out.ActorError = secrets.String(out.Summary), secrets.String(out.ActorError) // the sinks got them redacted
-	if !state.Ended {
+	if state.Outcome == nil {
 		// The log could not record the end, and no sink after it was told.
 		end := loop.Stamp{Seq: state.At.Seq + 1, Time: r.options.Host.Now()}
 		_ = shown.Handle(end, loop.Finished{Outcome: out}) // it never fails
@@ -97,8 +99,11 @@ func (r *running) session(checkpoint string) loop.Session {
 			Deciders: r.deciders.files, Templates: templatesOf(r.Config, r.choice.Cast()), Flags: r.settings.logged(),
 		},
 	}
+	if was := r.recorded(); was != nil {
+		s.Of = was.Of
+	}
 	if r.earlier != nil {
-		s.BaseCommit, s.Checkpoints = r.earlier.Session.BaseCommit, r.earlier.Session.Checkpoints
+		s.BaseCommit, s.Checkpoints = r.earlier.Origin.BaseCommit, r.earlier.Origin.Checkpoints
 	}
 	return s
 }
@@ -158,7 +163,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 		Outputs: r.outputs(), Session: r.ID(), Now: h.Now,
 	}
 	if r.earlier != nil {
-		place.Run = r.earlier.Resumed + 1
+		place.Run = r.earlier.Runs
 	}
 	place.Wary = r.wary(s)
 	judge, err := r.judge(r.Critic, place, s.views)
@@ -186,7 +191,7 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	}
 	seen := onlooker{r, s.tree}
 	at = loop.Workplace{
-		Actor:    r.actor(policy.Fixer{Actor: worker, Files: worktree.Files{Dir: s.tree.Root()}}, seen),
+		Actor:    r.actor(worker, seen),
 		Tree:     s.tree,
 		Critic:   judge,
 		Panel:    panel,
@@ -201,6 +206,11 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	at.Commander = commands
 	if len(cfg.Checks) > 0 {
 		at.Checker = r.witness(s, commands)
+	}
+	if was := r.recorded(); was != nil {
+		if at.Tree = (keptTree{s.tree, was}); len(was.Checks) > 0 {
+			at.Checker = was
+		}
 	}
 	return at, nil
 }
@@ -296,7 +306,7 @@ func (r *running) judge(of crew.Cast, place agent.Place, v *view.Place) (*critic
 	}
 	return &critic.Critic{
 		ReadOnlyPlayer: seat.ReadOnlyPlayer{Agent: judge, Open: r.forReaders(v), Place: place.Dir},
-		Dir:            place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Instructions: r.Config.Critic.Instructions, Free: crew.MayBuild(r.Config),
+		Dir:            place.Outputs, Policy: policyOf(r.Config), Template: asked, Instructions: r.Config.Critic.Instructions, Free: crew.MayBuild(r.Config),
 		Tests: func(c loop.Change) []loop.Place { return tamper.Touched(c, tamper.Tree{Tables: r.tables}) },
 	}, nil
 }

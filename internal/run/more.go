@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"codeloops/internal/config"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
 )
 
@@ -28,7 +28,7 @@ func (p *Plan) Now() (loop.Change, error) {
 func (p *Plan) Moved() bool {
 	base := p.tree.BaseCommit()
 	if p.earlier != nil {
-		base = p.earlier.Session.BaseCommit
+		base = p.earlier.Origin.BaseCommit
 	}
 	head, _, err := p.tree.Head()
 	return err == nil && base != "" && head != base
@@ -44,8 +44,8 @@ func (p *Plan) Said() []string {
 
 // dirty counts the files that the user has changed and not committed, as git status does.
 func (p *Plan) dirty(ctx context.Context) int {
-	git := worktree.Git{Environ: p.options.Host.Environ}
-	out, err := git.In(ctx, p.Root(), "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
+	g := git.Git{Environ: p.options.Host.Environ}
+	out, err := g.In(ctx, p.Root(), "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return 0 // what needs git says so
 	}

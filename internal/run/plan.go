@@ -14,10 +14,10 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/policy/tamper"
-	"codeloops/internal/repo"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
@@ -34,6 +34,7 @@ type Options struct {
 	Dir     string // the agents' working directory, relative to the host's
 	Prompt  string // of a new session
 	Task    string // the queue's task that the session works on; "": none
+	Since   string // the commit that the work of a new session is measured from; "": the files that are there
 	Say     string // what the actor is told in its next turn when a session is resumed; "": nothing
 	// Words are what the user has said about the task before: all that the log of the session
 	// does not have is said when the run begins.
@@ -158,7 +159,7 @@ func (p *Plan) settle(ctx context.Context) error {
 	if err := checkLogDir(p.tree, p.Logs); err != nil {
 		return err
 	}
-	if err := checkOutputs(p.tree, p.options.Outputs); err != nil {
+	if err := checkOutputs(ctx, p.tree, p.options.Outputs); err != nil {
 		return err
 	}
 	return p.cast(ctx)
@@ -167,8 +168,8 @@ func (p *Plan) settle(ctx context.Context) error {
 func (p *Plan) load() (err error) {
 	h := p.options.Host
 	p.Config, err = config.Load(config.Options{
-		Flags: p.settings.values, Env: h.Environ, Home: h.Home(), WorkingDir: p.Dir,
-		RepositoryRoot: p.tree.Root(), MainTree: repo.First(p.tree.CommonDir()), TrustProject: p.settings.Trusts(), Project: p.options.Project, Global: p.options.Global,
+		Flags: p.settings.Values(), Env: h.Environ, Home: h.Home(), WorkingDir: p.Dir,
+		RepositoryRoot: p.tree.Root(), MainTree: git.First(p.tree.CommonDir()), TrustProject: p.settings.Trusts(), Project: p.options.Project, Global: p.options.Global,
 	})
 	if err != nil {
 		return err
@@ -186,7 +187,8 @@ func (p *Plan) load() (err error) {
 
 // cast finds the strategy and the players.
 func (p *Plan) cast(ctx context.Context) (err error) {
-	if p.casting, err = crew.New(p.options.Host, p.Config, p.Dir, p.settings.text("script")); err != nil {
+	script, _ := p.settings.Said("script")
+	if p.casting, err = crew.New(p.options.Host, p.Config, p.Dir, script); err != nil {
 		return err
 	}
 	p.casting.Around = p.options.Around
@@ -231,9 +233,9 @@ func checkApproval(p *Plan) error {
 	makes, asks := p.choice.Plans()
 	switch {
 	case asks && makes && p.options.Alone:
-		return hint.Errorf("run it on a terminal, or without --approve-plan", "you are to approve the plan, and there is no terminal to ask on")
+		return hint.Errorf("run it on a terminal, or with --wait-for-answers", "you are to approve the plan, and there is no terminal to ask on")
 	case makes && p.settings.has("approve-plan") && p.settings.on("approve-plan") != asks: // as the log says
-		return hint.Errorf("leave out --approve-plan, or begin a new session", "session %s was begun with approve_plan = %t", p.earlier.Session.ID, asks)
+		return hint.Errorf("leave out --approve-plan, or begin a new session", "session %s was begun with approve_plan = %t", p.earlier.Origin.ID, asks)
 	case !makes && p.settings.on("approve-plan"):
 		return hint.Errorf("choose --strategy "+strategy.NamePlan+", or leave it out", "--approve-plan is of a strategy that plans, and %s does not", p.choice.Kind.Name)
 	}
@@ -268,7 +270,7 @@ func checkWitness(p *Plan) error {
 // strategy is the strategy to play, with its parameters. A resumed session keeps its own.
 func (p *Plan) strategy() (ref loop.StrategyRef) {
 	if p.earlier != nil {
-		return p.earlier.Session.Strategy
+		return p.earlier.Origin.Strategy
 	}
 	k, _ := strategy.Find(p.Config.Strategy.Name)
 	return k.With(p.Config.Strategy.Values()).Ref()
@@ -288,9 +290,9 @@ func checkLogDir(tree *worktree.Tree, dir string) error {
 
 // checkOutputs rejects files of the front end that would count as work: they grow after each capture, so
 // no DONE could ever count.
-func checkOutputs(tree *worktree.Tree, files map[string]string) error {
+func checkOutputs(ctx context.Context, tree *worktree.Tree, files map[string]string) error {
 	for file, what := range files {
-		counts, err := tree.Counts(worktree.Followed(file))
+		counts, err := tree.Counts(ctx, worktree.Followed(file))
 		if err != nil {
 			return err
 		}
@@ -338,14 +340,8 @@ func (p *Plan) Log() string {
 	return p.own.log.Path()
 }
 
-// Tally is what the session has used; before the run of a resumed one, that of its earlier runs.
-func (p *Plan) Tally() progress.Tally { return p.own.state.Tally }
-
-// Kept maps checkpoints to the steps whose states they hold, with those of earlier runs.
-func (p *Plan) Kept() map[string]loop.Step { return p.own.state.Kept }
-
-// Found returns the findings of the session, as its last review left them.
-func (p *Plan) Found() []loop.Finding { return p.own.state.Found }
+// State is what the session has come to; before the run of a resumed one, in its earlier runs.
+func (p *Plan) State() progress.State { return p.own.state }
 
 // Last is what was last said about the work.
 func (p *Plan) Last() session.Last { return p.own.last.Last }
@@ -355,14 +351,11 @@ type last struct{ session.Last }
 
 // Handle implements [loop.Sink].
 func (l *last) Handle(_ loop.Stamp, e loop.Event) error {
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // no other event says anything of the work
 	case loop.ChecksFinished:
 		l.SetChecks(e.Checks)
 	case loop.IterationFinished:
 		l.Last = session.LastOf(e.Round)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted,
-		loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected,
-		loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return nil
 }
@@ -372,14 +365,19 @@ func (p *Plan) Beside(ctx context.Context, since time.Time) []string {
 	return p.tree.WrittenBeside(ctx, since, p.options.Prompt)
 }
 
-// Close releases what the plan holds. The end of a run has closed the log; an empty log is
-// removed.
-func (p *Plan) Close() error {
+// Release gives back the log and the lock of the work tree after the run. What the plan knows can still be asked.
+func (p *Plan) Release() {
 	if p.own.log != nil {
 		_ = p.own.log.Close() // a failed write has been reported
 	}
 	if p.own.lock != nil {
 		_ = p.own.lock.Close() // the system releases it in any case
 	}
+}
+
+// Close releases what the plan holds. The end of a run has closed the log; an empty log is
+// removed.
+func (p *Plan) Close() error {
+	p.Release()
 	return p.tree.Close()
 }

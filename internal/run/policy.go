@@ -49,27 +49,21 @@ func roleBudgets(s config.Strategy) map[loop.Role]policy.Budget {
 // ones are included, as in [policy.Rulers].
 func inspectors(cfg *config.Config, tree *worktree.Tree, tables *tamper.Tables, d *deciders, alone bool) []policy.Named {
 	c, set := cfg.Policy, policyOf(cfg).Critique
-	dependencies := limits.NoNewDependencies{}
-	if c.NoNewDependencies {
-		dependencies = limits.NewNoNewDependencies()
-	}
 	files := worktree.Files{Dir: tree.Root()}
 	return []policy.Named{
 		{Name: "audit", Inspector: limits.Audit{Base: tree.BaseState()}},
-		{Name: limits.RuleAllowPaths, Inspector: limits.AllowPaths(c.AllowPaths)},
-		{Name: limits.RuleDenyPaths, Inspector: limits.DenyPaths(c.DenyPaths)},
-		{Name: limits.RuleDenyPhrases, Inspector: limits.DenyPhrases(c.DenyPhrases)},
-		{Name: limits.RuleMaxFiles, Inspector: limits.MaxFiles(c.MaxFiles)},
-		{Name: limits.RuleMaxLines, Inspector: limits.MaxLines(c.MaxLines)},
-		{Name: limits.RuleMaxBytes, Inspector: limits.MaxBytes(int64(c.MaxBytes))},
-		{Name: limits.RuleMaxGrowth, Inspector: limits.MaxGrowth(c.MaxGrowth)},
-		{Name: limits.RuleMinSimilarity, Inspector: limits.MinSimilarity(c.MinSimilarity)},
-		{Name: limits.RuleNoDependencies, Inspector: dependencies},
+		{Name: "allow_paths", Inspector: limits.AllowPaths(c.AllowPaths)},
+		{Name: "deny_paths", Inspector: limits.DenyPaths(c.DenyPaths)},
+		{Name: "deny_phrases", Inspector: limits.DenyPhrases(c.DenyPhrases)},
+		{Name: "max_files", Inspector: limits.Most(c.MaxFiles, "file", limits.Files)},
+		{Name: "max_lines", Inspector: limits.Most(c.MaxLines, "line", limits.Lines)},
+		{Name: "max_bytes", Inspector: limits.Most(int64(c.MaxBytes), "byte", limits.Bytes)},
+		{Name: "no_new_dependencies", Inspector: limits.NoNewDependencies{On: c.NoNewDependencies, Tree: tamper.Tree{Read: files.Read}}},
 		{Name: limits.RuleTamper, Inspector: limits.Tamper{
 			On: c.Tamper != "off", Block: blocked(c), Tree: tamper.Tree{Tables: tables, Read: files.Read, Deciding: d.checks()},
 		}},
 		{Name: limits.RuleDeciding, Inspector: limits.Deciding{Changed: d.Changed, Block: cfg.Profile == "strict", Alone: alone}},
-		{Name: policy.RuleRequired, Inspector: policy.Required{On: set != nil, Read: files.Read, Apply: set != nil && set.Fallback == "apply"}},
+		{Name: policy.RuleRequired, Inspector: policy.Required{On: set != nil, Read: files.Read}},
 	}
 }
 
@@ -99,37 +93,30 @@ func tablesOf(c *config.Config) (*tamper.Tables, error) {
 
 // policyOf returns the rules as the log keeps them, without the defaults.
 func policyOf(c *config.Config) loop.Policy {
-	var set loop.Policy
+	set := c.Policy.Policy
 	if c.Profile != "default" {
 		set.Profile = c.Profile
 	}
 	if c.ApprovalThreshold > 0 {
 		set.ApprovalThreshold = &c.ApprovalThreshold
 	}
-	set.RequireChange, set.OpenFindings = c.RequireChange, c.Policy.OpenFindings
 	set.LateFindings = "once"
-	if c.Profile == "strict" {
+	if c.Profile == loop.ProfileStrict {
 		set.LateFindings = "never"
 	}
-	set.NoAutoRevise = !c.Policy.AutoRevise
-	if c.Policy.OnViolation != "stop" {
-		set.OnViolation = c.Policy.OnViolation
+	if set.OnViolation == "stop" {
+		set.OnViolation = ""
 	}
-	if slices.ContainsFunc(config.Decisions(), func(d string) bool { return !slices.Contains(c.Policy.CriticDecisions, d) }) {
-		set.CriticDecisions = c.Policy.CriticDecisions
+	if !slices.ContainsFunc(config.Decisions(), func(d string) bool { return !set.Allows(d) }) {
+		set.CriticDecisions = nil
 	}
-	if v := c.Convergence; v.WarnAfter > 0 || v.StopAfter > 0 {
-		set.Convergence = &loop.ConvergencePolicy{WarnAfter: v.WarnAfter, StopAfter: v.StopAfter}
+	set.RequireChange, set.NoAutoRevise, set.Panel = c.RequireChange, !c.Policy.AutoRevise, PanelOf(c)
+	if c.Convergence != (loop.ConvergencePolicy{}) {
+		set.Convergence = &c.Convergence
 	}
-	set.Panel = PanelOf(c)
 	if c.Policy.Critique == "structured" {
-		set.Critique = &loop.CritiquePolicy{
-			RiskTypes: c.Policy.RiskTypes, HighRiskTypes: c.Policy.HighRiskTypes,
-			MaxRisks: c.Policy.MaxRisks, MaxRequiredChanges: c.Policy.MaxChanges,
-		}
-		if c.Policy.Fallback != "off" {
-			set.Critique.Fallback = c.Policy.Fallback
-		}
+		critique := c.Policy.CritiquePolicy
+		set.Critique = &critique
 	}
 	return set
 }

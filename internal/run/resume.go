@@ -73,9 +73,9 @@ func (p *Plan) reopen(ctx context.Context, store *session.Store, was Earlier) (e
 	if err != nil {
 		return fmt.Errorf("resume session %s: %w", wording.Path(was.ID), err)
 	}
-	p.own.log, p.earlier, p.options.Prompt = log, &course, course.Session.Prompt
-	p.own.state.Tally, p.own.state.Kept, p.own.state.Found = course.Tally, course.Steps, loop.Findings(course.Journal.Rounds())
-	if was.Moved {
+	p.own.log, p.earlier, p.options.Prompt = log, &course, course.Origin.Prompt
+	p.own.state = course.Past()
+	if was.Moved || course.Origin.Imported {
 		course.Journal.Moved()
 	}
 	return p.decide(ctx, was)
@@ -96,11 +96,12 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 	if err := checkResumable(*p.earlier); err != nil {
 		return err
 	}
-	began := p.earlier.Session
+	began := p.earlier.Origin
+	was.Trusted = was.Trusted && !began.Imported
 	if p.settings, err = p.options.Settings.again(began, was.Trusted); err != nil {
 		return err
 	}
-	if name := p.settings.text("strategy"); name != "" && name != cmp.Or(began.Strategy.Name, strategy.NameActorCritic) {
+	if name, said := p.settings.Said("strategy"); said && name != cmp.Or(began.Strategy.Name, strategy.NameActorCritic) {
 		return hint.Errorf("leave out --strategy, or begin a new session", "session %s is driven by %s, and cannot be carried on by %s",
 			began.ID, cmp.Or(began.Strategy.Name, strategy.NameActorCritic), name)
 	}
@@ -126,16 +127,16 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 func checkResumable(c session.Course) error {
 	switch {
 	case c.Changed:
-		return hint.Errorf("begin a new session", "somebody else wrote to the log of session %s while it ran, so it cannot be trusted", c.Session.ID)
+		return hint.Errorf("begin a new session", "somebody else wrote to the log of session %s while it ran, so it cannot be trusted", c.Origin.ID)
 	case c.Outcome != nil && c.Outcome.Result == loop.Success:
-		return hint.Errorf("begin a new session for what is left to do", "session %s ended with success", c.Session.ID)
+		return hint.Errorf("begin a new session for what is left to do", "session %s ended with success", c.Origin.ID)
 	case c.Outcome != nil && c.Outcome.Bounded():
 		return hint.Errorf("begin a new session; strategy."+c.Outcome.Cause+" in the configuration allows it more",
-			"session %s has reached its %s, which cannot be raised for it", c.Session.ID, c.Outcome.Cause)
+			"session %s has reached its %s, which cannot be raised for it", c.Origin.ID, c.Outcome.Cause)
 	case c.Outcome != nil && c.Outcome.Final():
-		return hint.Errorf("begin a new session", "session %s cannot be carried on: %s", c.Session.ID, c.Outcome.Summary)
-	case c.Session.Checkpoint == "":
-		return hint.Errorf("begin a new session", "session %s did not record in what state it found the work tree", c.Session.ID)
+		return hint.Errorf("begin a new session", "session %s cannot be carried on: %s", c.Origin.ID, c.Outcome.Summary)
+	case c.Origin.Checkpoint == "":
+		return hint.Errorf("begin a new session", "session %s did not record in what state it found the work tree", c.Origin.ID)
 	}
 	return nil
 }
@@ -144,34 +145,34 @@ func checkResumable(c session.Course) error {
 // left it.
 func (r *running) restoreBaseline(ctx context.Context) error {
 	c := r.earlier
-	if base := c.Session.BaseCommit; base != "" && !r.own.accept && !r.tree.Has(ctx, base) {
-		problem := fmt.Sprintf("the repository in %s is not the one that session %s began in: it has no commit %.12s", r.Root(), c.Session.ID, base)
+	if base := c.Origin.BaseCommit; base != "" && !r.own.accept && !r.tree.Has(ctx, base) {
+		problem := fmt.Sprintf("the repository in %s is not the one that session %s began in: it has no commit %.12s", r.Root(), c.Origin.ID, base)
 		err := r.options.ask(ctx, Question{Changed, problem + "\ncarry on in it all the same?"},
 			hint.Errorf("put that one back, or carry on in this one all the same: --accept-changes", "%s", problem))
 		if err != nil {
 			return err
 		}
 	}
-	if err := r.tree.Resume(ctx, c.Session.Checkpoint); err != nil {
-		return worktree.NoCheckpoint(fmt.Errorf("come back to the start of session %s: %w", c.Session.ID, err), c.Session.ID)
+	if err := r.tree.Resume(ctx, c.Origin.Checkpoint); err != nil {
+		return worktree.NoCheckpoint(fmt.Errorf("come back to the start of session %s: %w", c.Origin.ID, err), c.Origin.ID)
 	}
-	if c.State == "" || r.own.accept { // the actor was at work: the state is unknown
+	if c.Tree.State == "" || r.own.accept { // the actor was at work: the state is unknown
 		return nil
 	}
 	now, err := r.tree.Capture(ctx)
 	if err != nil {
 		return err
 	}
-	if now.State == c.State || slices.Contains(c.Forked, now.State) {
+	if now.State == c.Tree.State || slices.Contains(c.Forked, now.State) {
 		return nil
 	}
 	what, err := r.since(ctx, c.Checkpoint)
 	if err != nil {
 		return err
 	}
-	problem := "the work tree is not as session " + c.Session.ID + " left it" + what
+	problem := "the work tree is not as session " + c.Origin.ID + " left it" + what
 	return r.options.ask(ctx, Question{Changed, problem + "\ncarry on with it as it is?"},
-		hint.Errorf("put it back (codeloops sessions restore "+c.Session.ID+"), or carry on with it as it is: --accept-changes", "%s", problem))
+		hint.Errorf("put it back (codeloops sessions restore "+c.Origin.ID+"), or carry on with it as it is: --accept-changes", "%s", problem))
 }
 
 // since lists what has changed since a checkpoint, as the end of a sentence.
@@ -205,12 +206,12 @@ func (r *running) since(ctx context.Context, checkpoint string) (string, error) 
 // line says so: the actor may have been able to change the files that they come from.
 func checkRules(p *Plan, was Earlier) error {
 	c := p.earlier
-	if len(c.Session.Rules) == 0 {
+	if len(c.Origin.Rules) == 0 {
 		return nil // an old log
 	}
 	now := p.options.Host.Secrets.Rules(p.Config.Rules()) // redacted, as in the log
 	var loose, flags []string
-	for _, l := range config.Loosened(c.Session.Rules, now) {
+	for _, l := range config.Loosened(c.Origin.Rules, now) {
 		flag, said := "--accept-rules", was.AcceptRules || p.options.Settings.sets(l)
 		if l.Key == config.TrustRule {
 			flag, said = "--trust-project", p.options.Settings.Trusts()
@@ -227,7 +228,7 @@ func checkRules(p *Plan, was Earlier) error {
 		return nil
 	}
 	return hint.Errorf("restore them, or accept them as they are: codeloops resume "+strings.Join(flags, " "),
-		"session %s ran under other rules: %s", c.Session.ID, strings.Join(loose, "; "))
+		"session %s ran under other rules: %s", c.Origin.ID, strings.Join(loose, "; "))
 }
 
 // sets reports whether a flag sets a rule, the profile that the rule came from, or another judge

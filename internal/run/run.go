@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
-	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"
@@ -47,7 +47,7 @@ func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, e
 	r.open(ctx)
 	ctx, end := p.control.begin(ctx, r.runner.Kill)
 	defer end()
-	p.tree.Begin(p.ID(), r.runner)
+	p.tree.Begin(p.ID())
 	start, err := r.start(ctx)
 	if err != nil {
 		return out, causeOf(ctx, err)
@@ -132,12 +132,7 @@ func (r *running) end(out loop.Outcome) error {
 // keepEnd keeps the state in which the run leaves the work tree, if an agent worked there after the last capture: what
 // the user does from now on is not the run's.
 func (r *running) keepEnd() {
-	store, err := session.NewStore(filepath.Dir(r.Log()))
-	if err != nil {
-		return
-	}
-	course, err := store.Course(r.ID())
-	if err != nil || course.Checkpoint != "" {
+	if r.own.state.Runs == 0 || r.own.state.Checkpoint != "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
@@ -194,17 +189,27 @@ func (r *running) look(ctx context.Context) (checkpoint string, err error) {
 		return "", err
 	}
 	if r.earlier != nil {
-		return r.earlier.Session.Checkpoint, r.restoreBaseline(ctx)
+		return r.earlier.Origin.Checkpoint, r.restoreBaseline(ctx)
 	}
 	if err := r.base(ctx); err != nil {
 		return "", err
+	}
+	if r.recorded() != nil {
+		return r.options.Judge.Since, nil
 	}
 	return r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: r.tree.BaseState()})
 }
 
 // keepIn finds the private repository of the session, and cleans up there unless somebody else is
 // using it. A resumed session has its own.
-func (r *running) keepIn(ctx context.Context) error {
+func (r *running) keepIn(ctx context.Context) (err error) {
+	if was := r.recorded(); was != nil {
+		r.kept.dir, r.kept.name = was.Store, filepath.ToSlash(filepath.Join(filepath.Base(filepath.Dir(was.Store)), filepath.Base(was.Store))) // as in the log of its session
+		if r.kept.shared, err = session.ShareCheckpoints(ctx, was.Store); err != nil {
+			return err
+		}
+		return r.tree.KeepIn(was.Store)
+	}
 	logs := r.Logs
 	if r.Log() != "" { // of a session that is resumed, perhaps elsewhere
 		logs = filepath.Dir(r.Log())
@@ -214,13 +219,13 @@ func (r *running) keepIn(ctx context.Context) error {
 		return err
 	}
 	r.kept.name = session.CheckpointsFor(r.tree.CommonDir())
-	if r.earlier != nil && store.Checkpoints(r.earlier.Session.Checkpoints) != "" {
-		r.kept.name = r.earlier.Session.Checkpoints
+	if r.earlier != nil && store.Checkpoints(r.earlier.Origin.Checkpoints) != "" {
+		r.kept.name = r.earlier.Origin.Checkpoints
 	}
 	r.kept.dir = store.Checkpoints(r.kept.name)
 	h := r.options.Host
 	private := checkpoints.Repository{
-		Git:   &worktree.Git{Environ: repo.WithoutRepository(h.Environ)},
+		Git:   git.Git{Environ: git.WithoutRepository(h.Environ)},
 		Store: store, Dir: r.kept.dir, Own: r.ID(),
 	}
 	if err := private.Tidy(ctx, r.Config.Keep, checkpoints.Before(h.Now(), r.Config.KeepFor)); err != nil && ctx.Err() == nil {

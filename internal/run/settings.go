@@ -13,66 +13,37 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Defaults are the default values of settings, by flag, as a file would spell them. Settings that
-// are off or empty are left out.
-func Defaults() map[string]string {
-	values := map[string]string{}
-	cfg, err := config.Load(config.Options{})
-	if err != nil {
-		return values // cannot happen: nothing is read
-	}
-	for _, e := range cfg.Entries() {
-		values[e.Key] = fmt.Sprint(e.Value)
-	}
-	said := map[string]string{}
-	for _, row := range config.Flags() {
-		if is, ok := values[row.Name]; ok && !slices.Contains([]string{"", "0", "0s", "false", "[]", "default"}, is) {
-			said[row.Flag] = is
-		}
-	}
-	return said
-}
-
 // Settings are the options given for a run. The zero value is none.
 type Settings struct {
 	flags  []loop.Flag
-	values map[string]any // by configuration key
+	values map[string][]string // as typed, by configuration key
 }
 
-// NewSettings parses flags, which have the names of [config.Flags].
+// NewSettings takes flags, which have the names of [config.Flags]. It rejects those that contradict each other; the
+// configuration checks their values.
 func NewSettings(flags []loop.Flag) (Settings, error) {
-	s := Settings{flags: flags, values: map[string]any{}}
+	s := Settings{flags: flags, values: map[string][]string{}}
+	by := map[string]loop.Flag{} // what has set a key
 	for _, f := range flags {
-		row, ok := config.FlagOf(f.Name)
+		k, ok := config.FlagOf(f.Name)
 		if !ok {
 			return s, fmt.Errorf("there is no setting %q", f.Name)
 		}
-		value, err := valueOf(row, f.Values)
+		set, err := k.Given(f.Values)
 		if err != nil {
 			return s, err
 		}
-		if row.Name != "" {
-			s.values[row.Name] = value
+		for key, words := range set {
+			if before, ok := s.values[key]; ok && !slices.Equal(before, words) && by[key].Name != f.Name { // of one flag, the last counts
+				return s, hint.Errorf("leave one of them out", "%s and %s contradict each other", spelled(by[key]), spelled(f))
+			}
+			s.values[key], by[key] = words, f
 		}
 	}
-	if err := s.bestOf(); err != nil {
-		return s, err
-	}
-	if s.values["strategy.jobs"] == 0 {
-		return s, hint.Errorf("leave it out for no limit", "--jobs cannot be 0")
-	}
-	if s.on("require-witness") {
-		s.values["policy.witness"] = "require"
-	}
-	if !s.on("no-wait") {
-		return s, nil
-	}
-	if wait, ok := s.values["max_wait"]; ok {
-		return s, hint.Errorf("leave one of them out", "--no-wait and --max-wait %s contradict each other", wait)
-	}
-	s.values["max_wait"] = "0s"
 	return s, nil
 }
+
+func spelled(f loop.Flag) string { return strings.Join(Spelled([]loop.Flag{f}), " ") }
 
 // FromAnywhere makes the paths in flags absolute by calling path, so that they mean the same in
 // any directory.
@@ -86,73 +57,32 @@ func FromAnywhere(flags []loop.Flag, path func(string) string) []loop.Flag {
 	return flags
 }
 
-// bestOf expands --best-of.
-func (s Settings) bestOf() error {
-	if !s.has("best-of") {
-		return nil
-	}
-	n, err := strconv.Atoi(s.text("best-of"))
-	if err != nil || n < 1 || n > strategy.MostAtOnce {
-		return hint.Errorf(fmt.Sprintf("give a number from 1 to %d", strategy.MostAtOnce), "--best-of is %q", s.text("best-of"))
-	}
-	if name, said := s.values["strategy.name"]; said && name != strategy.NameTree {
-		return hint.Errorf("leave one of them out", "--best-of is of the strategy %s, and contradicts --strategy %s", strategy.NameTree, name)
-	}
-	s.values["strategy.name"], s.values["strategy.branch_factor"], s.values["strategy.max_depth"] = strategy.NameTree, n, 1
-	return nil
-}
-
-// valueOf parses the words of a flag for the configuration.
-func valueOf(k config.Key, words []string) (any, error) {
-	if _, isList := k.Default.([]string); isList {
-		return append([]string{}, words...), nil
-	}
-	if len(words) != 1 {
-		return nil, fmt.Errorf("--%s takes one value, not %d", k.Flag, len(words))
-	}
-	switch k.Default.(type) {
-	case int:
-		n, err := strconv.Atoi(words[0])
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a whole number", words[0])
-		}
-		return n, nil
-	case bool:
-		on, err := strconv.ParseBool(words[0])
-		if err != nil {
-			return nil, fmt.Errorf("%q is neither true nor false", words[0])
-		}
-		return on, nil
-	}
-	return words[0], nil
-}
-
 // has reports whether a setting was given.
 func (s Settings) has(flag string) bool {
 	return slices.ContainsFunc(s.flags, func(f loop.Flag) bool { return f.Name == flag })
 }
 
-// text returns the value of a setting, "" if it was not given.
-func (s Settings) text(flag string) string {
-	for _, f := range s.flags {
-		if f.Name == flag && len(f.Values) == 1 {
-			return f.Values[0]
-		}
+// Said returns the value of a setting, and whether it was given.
+func (s Settings) Said(flag string) (text string, ok bool) {
+	i := slices.IndexFunc(s.flags, func(f loop.Flag) bool { return f.Name == flag && len(f.Values) == 1 })
+	if i < 0 {
+		return "", false
 	}
-	return ""
+	return s.flags[i].Values[0], true
 }
 
 // on reports whether a switch is set.
 func (s Settings) on(flag string) bool {
-	on, err := strconv.ParseBool(s.text(flag))
+	text, _ := s.Said(flag)
+	on, err := strconv.ParseBool(text)
 	return err == nil && on
 }
 
 // Trusts reports whether the project's file is trusted for this run.
 func (s Settings) Trusts() bool { return s.on("trust-project") }
 
-// Values returns the settings that are keys of the configuration, by key.
-func (s Settings) Values() map[string]any { return maps.Clone(s.values) }
+// Values returns the settings that are keys of the configuration, as typed, by key.
+func (s Settings) Values() map[string][]string { return s.values }
 
 // logged returns the settings that the log keeps.
 func (s Settings) logged() (flags []loop.Flag) {
@@ -174,14 +104,14 @@ func (s Settings) again(was loop.Session, trusted bool) (Settings, error) {
 	for _, f := range was.Flags {
 		row, known := config.FlagOf(f.Name)
 		switch {
-		case !known || row.Resume != config.Logged || s.has(f.Name) || s.contradicts(f.Name):
+		case !known || row.Resume != config.Logged || s.decides(row):
 		case f.Hidden:
 			hidden = append(hidden, "--"+f.Name)
 		case !trusted:
 			doubtful = append(doubtful, "--"+f.Name)
 		default:
-			if _, err := valueOf(row, f.Values); err != nil {
-				return s, hint.Errorf("give it again: codeloops resume --"+f.Name, "session %s has an invalid value of --%s: %v", was.ID, f.Name, err)
+			if err := row.Check(f.Values); err != nil {
+				return s, hint.Errorf("give it again: codeloops resume --"+f.Name, "session %s has an invalid value: %v", was.ID, err)
 			}
 			flags = append(flags, f)
 		}
@@ -219,9 +149,10 @@ func (s Settings) checkStrategy(began loop.Session, trusted bool) error {
 	return nil
 }
 
-// contradicts reports whether a setting contradicts one that was given.
-func (s Settings) contradicts(flag string) bool {
-	return flag == "no-wait" && s.has("max-wait") || flag == "max-wait" && s.has("no-wait")
+// decides reports whether the settings have a flag, or set what it sets.
+func (s Settings) decides(k config.Key) bool {
+	set, _ := k.Given(nil) // the keys do not depend on the value
+	return s.has(k.Flag) || slices.ContainsFunc(slices.Collect(maps.Keys(set)), func(key string) bool { return s.values[key] != nil })
 }
 
 // inherit takes the agents and the iteration limit over from a session, unless others are given.
@@ -238,13 +169,13 @@ func (s Settings) inherit(was loop.Session) {
 		if s.isSet(role.name, "agent") {
 			continue
 		}
-		s.values[role.name+".agent"] = role.ref.Agent
+		s.values[role.name+".agent"] = []string{role.ref.Agent}
 		if !s.isSet(role.name, "model") {
-			s.values[role.name+".model"] = role.ref.Model
+			s.values[role.name+".model"] = []string{role.ref.Model}
 		}
 	}
 	if _, ok := s.values["max_iterations"]; !ok {
-		s.values["max_iterations"] = was.MaxIterations
+		s.values["max_iterations"] = []string{strconv.Itoa(was.MaxIterations)}
 	}
 }
 

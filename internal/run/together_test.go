@@ -139,7 +139,7 @@ say = "DECISION: DONE\nSUMMARY: %s"
 			if err := shown.End(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if tally := plan.Tally(); tally.FilesChanged != 1 {
+			if tally := plan.State(); tally.FilesChanged != 1 {
 				t.Errorf("%s: %d files have changed", name, tally.FilesChanged)
 			}
 		})
@@ -239,9 +239,9 @@ func TestRefused(t *testing.T) {
 	for name, edit := range map[string]func(*Options){
 		"no directory":  func(o *Options) { o.Dir = "nowhere" },
 		"no repository": func(o *Options) { o.Dir = s.dir },
-		"no agent":      func(o *Options) { o.Settings.values["agent"] = "nobody" },
+		"no agent":      func(o *Options) { o.Settings.values["agent"] = []string{"nobody"} },
 		"logs in the tree": func(o *Options) {
-			o.Settings.values["session_dir"] = s.tree
+			o.Settings.values["session_dir"] = []string{s.tree}
 		},
 	} {
 		o := s.options("[[actor]]\n")

@@ -10,78 +10,92 @@ import (
 // gitHeader begins the part of a diff that is about one file.
 const gitHeader = "diff --git "
 
-// change is a work tree's change, except the text of its patches.
-func change(f fields, c *loop.Change, file func(fields, *loop.FileChange), unshown func(fields, *loop.Unshown)) {
-	count := c.Shape().Files // a file that changed its type is one, as git counts
-	f.value("git_files_changed", &count)
-	f.value("insertions,omitempty", &c.Insertions)
-	f.value("deletions,omitempty", &c.Deletions)
-	f.text("state,omitempty", &c.State)
-	f.text("checkpoint,omitempty", &c.Checkpoint)
-	list(f, "files,omitempty", &c.Files, file)
-	list(f, "unshown,omitempty", &c.Unshown, unshown)
-	f.texts("warnings,omitempty", &c.Warnings)
+// A stat is a work tree's change, except the text of its patches.
+type stat struct {
+	Count      int            `json:"git_files_changed"`
+	Insertions int            `json:"insertions,omitzero"`
+	Deletions  int            `json:"deletions,omitzero"`
+	State      string         `json:"state,omitzero"`
+	Checkpoint string         `json:"checkpoint,omitzero"`
+	Files      []changed      `json:"files,omitempty"`
+	Unshown    []loop.Unshown `json:"unshown,omitempty"`
+	Warnings   []string       `json:"warnings,omitempty"`
 }
 
-// unshownStat is what no patch shows, except its text.
-func unshownStat(f fields, u *loop.Unshown) {
-	f.text("path", &u.Path)
-	word(f, "why", &u.Why)
-	word(f, "status", &u.Status)
-	f.text("via,omitempty", &u.Via)
-	f.value("files,omitempty", &u.Files)
+// A changed is a file of a change. In an iteration it has the number of the bytes of its patch, or
+// of its binary patch, and the short patch of a file with a binary one.
+type changed struct {
+	loop.FileChange
+	Bytes       int    `json:"diff_bytes,omitzero"`
+	BinaryBytes int    `json:"binary_diff_bytes,omitzero"`
+	Short       string `json:"patch,omitzero"`
 }
 
-func unshownText(f fields, u *loop.Unshown) {
-	unshownStat(f, u)
-	f.bulk("text,omitempty", &u.Text, "")
-}
-
-func fileStat(f fields, c *loop.FileChange) {
-	f.text("path", &c.Path)
-	f.text("old_path,omitempty", &c.OldPath)
-	word(f, "status", &c.Status)
-	f.value("old_mode,omitempty", (*fileMode)(&c.OldMode))
-	f.value("new_mode,omitempty", (*fileMode)(&c.NewMode))
-	f.value("old_size,omitempty", &c.OldSize)
-	f.value("new_size,omitempty", &c.NewSize)
-	f.value("binary,omitempty", &c.Binary)
-	f.value("insertions,omitempty", &c.Insertions)
-	f.value("deletions,omitempty", &c.Deletions)
-}
-
-// patches is a change with the text of its patches. They are concatenated in git_diff, as `git
-// apply` takes them; each file has the number of its bytes there. A file whose content is in
-// git_diff as a binary patch keeps its short patch itself.
-func patches(f fields, c *loop.Change) {
-	text := c.ApplicablePatch()
-	taken := f.bulk("git_diff", &text, "files")
-	left, split := text, true
-	change(f, c, func(f fields, file *loop.FileChange) {
-		fileStat(f, file)
-		textual, binary := len(file.Patch), 0
-		if file.BinaryPatch != "" {
-			textual, binary = 0, len(file.BinaryPatch)
-		}
-		f.value("diff_bytes,omitempty", &textual)
-		f.value("binary_diff_bytes,omitempty", &binary)
-		if binary > 0 {
-			f.bulk("patch,omitempty", &file.Patch, "")
-		}
-		if !taken {
-			return
-		}
-		if binary > 0 {
-			file.BinaryPatch, left, split = take(left, binary, split)
-			return
-		}
-		file.Patch, left, split = take(left, textual, split)
-	}, unshownText)
-	if taken && (!split || left != "") {
-		// The log is not ours, or was edited.
-		c.Files = splitPatch(text)
-		*c = c.Counted()
+func statOf(c loop.Change) stat {
+	return stat{
+		Count:      c.Shape().Files, // a file that changed its type is one, as git counts
+		Insertions: c.Insertions, Deletions: c.Deletions, State: c.State, Checkpoint: c.Checkpoint,
+		Files:   each(c.Files, func(f loop.FileChange) changed { return changed{FileChange: f} }),
+		Unshown: each(c.Unshown, func(u loop.Unshown) loop.Unshown { u.Text = ""; return u }), Warnings: c.Warnings,
 	}
+}
+
+func (s stat) change() loop.Change {
+	return loop.Change{
+		Files:      each(s.Files, func(f changed) loop.FileChange { return f.FileChange }),
+		Insertions: s.Insertions, Deletions: s.Deletions, State: s.State, Checkpoint: s.Checkpoint, Unshown: s.Unshown, Warnings: s.Warnings,
+	}
+}
+
+type captured struct {
+	Iteration int `json:"iteration_number"`
+	stat
+}
+
+func capturedOf(e loop.DiffCaptured) captured { return captured{e.Iteration, statOf(e.Change)} }
+
+func (c captured) event() loop.DiffCaptured {
+	return loop.DiffCaptured{Iteration: c.Iteration, Change: c.change()}
+}
+
+// patches are a change with the text of its patches. They are concatenated, as `git apply` takes
+// them.
+type patches struct {
+	Diff string `json:"git_diff"`
+	stat
+}
+
+func patchesOf(c loop.Change) patches {
+	p := patches{c.ApplicablePatch(), statOf(c)}
+	p.Unshown = c.Unshown
+	for i, f := range c.Files {
+		if f.BinaryPatch != "" {
+			p.Files[i].BinaryBytes, p.Files[i].Short = len(f.BinaryPatch), f.Patch
+		} else {
+			p.Files[i].Bytes = len(f.Patch)
+		}
+	}
+	return p
+}
+
+func (p patches) change() loop.Change {
+	c := p.stat.change()
+	left, split := p.Diff, true
+	for i, f := range p.Files {
+		to := &c.Files[i]
+		if f.BinaryBytes > 0 {
+			to.Patch = f.Short
+			to.BinaryPatch, left, split = take(left, f.BinaryBytes, split)
+		} else {
+			to.Patch, left, split = take(left, f.Bytes, split)
+		}
+	}
+	if !split || left != "" {
+		// The log is not ours, or was edited.
+		c.Files = splitPatch(p.Diff)
+		c = c.Counted()
+	}
+	return c
 }
 
 // take cuts n bytes off text. still is ok, or false if there are not as many.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"codeloops/internal/file"
 )
 
 // checkpointsDir is the directory, beside the logs, of private repositories.
@@ -43,11 +45,11 @@ func CheckpointsFor(commonDir string) string {
 // Checkpoints returns the directory of the private repository that a log names; "" if the name
 // is not that of one.
 func (s *Store) Checkpoints(name string) string {
-	dir, file := path.Split(name)
-	if dir != checkpointsDir+"/" || !strings.HasSuffix(file, ".git") || !filepath.IsLocal(file) {
+	dir, base := path.Split(name)
+	if dir != checkpointsDir+"/" || !strings.HasSuffix(base, ".git") || !filepath.IsLocal(base) {
 		return ""
 	}
-	return filepath.Join(s.dir, checkpointsDir, file)
+	return filepath.Join(s.dir, checkpointsDir, base)
 }
 
 // ErrInUse says that sessions are using a private repository.
@@ -83,5 +85,5 @@ func lockCheckpoints(dir string, shared bool) (held io.Closer, ok bool, err erro
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, false, fmt.Errorf("make the repository of checkpoints: %w", err)
 	}
-	return lockFile(filepath.Join(dir, gitLock), shared)
+	return file.TryLock(filepath.Join(dir, gitLock), shared)
 }

@@ -1,7 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"codeloops/internal/loop"
 )
@@ -19,68 +23,121 @@ func (e Entry) Encode() []byte {
 }
 
 func (e Entry) line() []byte {
-	w := &encoder{}
-	w.open('{')
-	typ := typeOf(e.Event)
-	w.text("type", &typ)
-	e.fields(w)
-	return append(w.buf, '}', '\n')
+	e.Event = mapOutputs(e.Event, withoutFile)
+	for _, k := range lineKinds() {
+		if object := k.object(e); object != nil {
+			return marshal(object)
+		}
+	}
+	return nil // a log has no line for it
 }
 
-// fields describes a line, except its type.
-func (e *Entry) fields(f fields) {
-	f.value("timestamp", (*moment)(&e.At.Time))
-	f.value("seq,omitempty", &e.At.Seq)
-	word(f, "step,omitempty", &e.At.Step)
-	e.Event = event(f, e.Event)
-	f.text("kept_output,omitempty", &e.Stdout)
-	f.text("kept_stderr,omitempty", &e.Stderr)
-	f.text("kept_reply,omitempty", &e.Reply)
-	f.value("log_changed,omitempty", &e.Changed)
-	totals(f, "totals,omitempty", &e.Totals)
-}
-
-// decode decodes a line; a lean decoding leaves out bulky texts. The event is nil if the type of
-// line is unknown.
-func decode(line []byte, how care) (e Entry, err error) {
-	d, err := newDecoder(line, how)
+// decode decodes a line. The event is nil if the type of line is unknown.
+func decode(line []byte) (Entry, error) {
+	typ, err := typeOf(line)
 	if err != nil {
-		return e, err
+		return Entry{}, err
 	}
-	var typ string
-	d.text("type", &typ)
-	if typ == "" && *d.err == nil {
-		return e, errNoType
+	for _, k := range lineKinds() {
+		if k.name == typ {
+			e, err := k.entry(line)
+			e.Event = mapOutputs(e.Event, withoutFile)
+			return e, err
+		}
 	}
-	if e.Event = blank(typ); e.Event == nil {
-		return e, *d.err
-	}
-	e.fields(d)
-	e.Event = complete(d, e.Event)
-	return e, *d.err
+	return Entry{}, unmarshal(line, &struct{}{})
 }
 
-// complete adds what the original's logs do not say: a turn that is logged without an ending
-// ended by itself.
-func complete(d *decoder, e loop.Event) loop.Event {
-	round, ok := e.(loop.IterationFinished)
-	if !ok {
-		return e
+// typeOf returns the type of a line. In our logs and the original's it is the first field.
+func typeOf(line []byte) (string, error) {
+	r := jsontext.NewDecoder(bytes.NewBuffer(line))
+	if begin, err := r.ReadToken(); err == nil && begin.Kind() == '{' {
+		if name, err := r.ReadToken(); err == nil && name.String() == "type" && r.PeekKind() == '"' {
+			typ, err := r.ReadToken()
+			return typ.String(), inWords(err)
+		}
 	}
-	if !d.has("actor_ending") {
-		round.Round.Attempt.Ending = ending(round.Round.Attempt.ExitCode)
+	var object *struct {
+		Type *string `json:"type"`
 	}
-	if !d.has("critic_ending") {
-		round.Round.Review.Ending = ending(round.Round.Review.ExitCode)
+	switch err := unmarshal(line, &object); {
+	case err != nil:
+		return "", err
+	case object == nil:
+		return "", errNotObject
+	case object.Type == nil:
+		return "", errNoType
 	}
-	return round
+	return *object.Type, nil
 }
 
-func ending(exitCode int) loop.Ending {
-	if exitCode == 0 {
-		return loop.EndCompleted
+// withoutFile drops the file of an output of which nothing is omitted: it has been removed.
+func withoutFile(o loop.Output) loop.Output {
+	if o.Omitted <= 0 {
+		o.File = ""
 	}
-	return loop.EndFailed
+	return o
+}
+
+// A kind is a kind of line.
+type kind struct {
+	name   string
+	object func(Entry) any // to be marshalled; nil if the entry is of another kind
+	entry  func(line []byte) (Entry, error)
+}
+
+// kindOf returns the kind of line that an event of type E is written to as the fields of F.
+func kindOf[E loop.Event, F any](name string, write func(E) F, read func(F) E) kind {
+	return kind{
+		name: name,
+		object: func(e Entry) any {
+			event, ok := e.Event.(E)
+			if !ok {
+				return nil
+			}
+			head := head{Type: name, Time: e.At.Time, Seq: e.At.Seq, Step: e.At.Step}
+			return &line[F]{head, write(event), tail{e.Stdout, e.Stderr, e.Reply, e.Changed, totalsOf(e.Totals)}}
+		},
+		entry: func(text []byte) (e Entry, err error) {
+			var l line[F]
+			if err := unmarshal(text, &l); err != nil {
+				return e, err
+			}
+			e = Entry{At: loop.Stamp{Seq: l.Seq, Time: l.Time, Step: l.Step}, Event: read(l.Fields)}
+			e.Stdout, e.Stderr, e.Reply, e.Changed, e.Totals = l.Stdout, l.Stderr, l.Reply, l.Changed, l.Totals.tally()
+			return e, nil
+		},
+	}
+}
+
+// as is the kind of line whose fields are those of the event.
+func as[E loop.Event](name string) kind {
+	same := func(e E) E { return e }
+	return kindOf(name, same, same)
+}
+
+// A line holds the fields of a kind of line.
+type line[F any] struct {
+	head
+	Fields F `json:",embed"`
+	tail
+}
+
+// A head is what each line begins with.
+type head struct {
+	Type string    `json:"type"`
+	Time time.Time `json:"timestamp"`
+	Seq  int       `json:"seq,omitzero"`
+	Step loop.Step `json:"step,omitzero"`
+}
+
+// A tail is what few lines end with.
+type tail struct {
+	Stdout  string  `json:"kept_output,omitzero"`
+	Stderr  string  `json:"kept_stderr,omitzero"`
+	Reply   string  `json:"kept_reply,omitzero"`
+	Changed bool    `json:"log_changed,omitzero"`
+	Totals  *totals `json:"totals,omitzero"`
 }
 
 // mapOutputs returns e with each of its outputs replaced by fn's result.

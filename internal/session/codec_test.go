@@ -107,7 +107,7 @@ func checkCodec(t *testing.T, at loop.Stamp, e loop.Event) {
 	if n := strings.Count(string(line), "\n"); n != 1 || line[len(line)-1] != '\n' {
 		t.Fatalf("not one line: %q", line)
 	}
-	got, err := decode(line, whole)
+	got, err := decode(line)
 	if err != nil {
 		t.Fatalf("%v in %s", err, line)
 	}
@@ -160,7 +160,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"type":"iteration","files":[{"diff_bytes":-1}],"git_diff":"x"}`))
 	f.Add([]byte(`{"type":"iteration","git_diff":"diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n","git_diff_base64":null}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		first, err := decode(line, whole)
+		first, err := decode(line)
 		if err != nil || first.Event == nil {
 			return
 		}
@@ -176,18 +176,19 @@ func FuzzString(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		quoted := appendString(nil, s)
-		var got string
-		if err := json.Unmarshal(quoted, &got); err != nil {
+		quoted := marshal(map[string]string{"text": s})
+		var object struct{ Text string }
+		if err := json.Unmarshal(quoted, &object); err != nil {
 			t.Fatalf("%q: %v", quoted, err)
 		}
+		got := object.Text
 		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && got != want {
 			t.Fatalf("%q reads %q", quoted, got)
 		}
 		if strings.Count(got, "\ufffd") != strings.Count(string([]rune(s)), "\ufffd") {
 			t.Fatalf("%q reads %q", quoted, got)
 		}
-		for _, r := range string(quoted) {
+		for _, r := range strings.TrimSuffix(string(quoted), "\n") {
 			if r < ' ' || r >= 0x7f && r < 0xa0 {
 				t.Fatalf("%q holds the control character %U", quoted, r)
 			}
@@ -206,20 +207,19 @@ func TestSeconds(t *testing.T) {
 		math.MaxInt64:           "9223372036.854775807",
 		math.MinInt64:           "-9223372036.854775808",
 	} {
-		raw, err := json.Marshal(seconds(d))
-		var back seconds
-		if err != nil || string(raw) != want || json.Unmarshal(raw, &back) != nil || time.Duration(back) != d {
+		raw := seconds(d)
+		back, err := parseSeconds(string(raw))
+		if err != nil || string(raw) != want || back != d {
 			t.Errorf("%d is written %s and read %d (%v)", d, raw, back, err)
 		}
 	}
 	for raw, want := range map[string]time.Duration{"2": 2 * time.Second, "1.5e1": 15 * time.Second, "1e-3": time.Millisecond} {
-		var got seconds
-		if err := json.Unmarshal([]byte(raw), &got); err != nil || time.Duration(got) != want {
-			t.Errorf("%s is read %v, %v", raw, time.Duration(got), err)
+		if got, err := parseSeconds(raw); err != nil || got != want {
+			t.Errorf("%s is read %v, %v", raw, got, err)
 		}
 	}
 	for _, raw := range []string{`"1"`, "1e300", "true", "[]"} {
-		if err := json.Unmarshal([]byte(raw), new(seconds)); err == nil {
+		if _, err := parseSeconds(raw); err == nil {
 			t.Errorf("%s is read as a number of seconds", raw)
 		}
 	}
@@ -296,13 +296,23 @@ func TestResult(t *testing.T) {
 }
 
 // decodeResult is the inverse of [Result.Encode].
-func decodeResult(document []byte) (r Result, err error) {
-	d, err := newDecoder(document, whole)
-	if err == nil {
-		r.fields(d)
-		err = *d.err
+func decodeResult(text []byte) (r Result, err error) {
+	var d document
+	if err := unmarshal(text, &d); err != nil {
+		return r, err
 	}
-	return r, err
+	r = Result{
+		Outcome: loop.Outcome{
+			Result: d.Result, Reason: orZero(d.Reason), Cause: d.Cause, Iterations: d.Iterations, Summary: orZero(d.Summary), Confidence: d.Confidence,
+			Duration: d.Duration, ActorError: d.ActorError, Unmentioned: d.Unmentioned, NothingChanged: d.NothingChanged,
+		},
+		ExitCode: d.ExitCode, SessionID: orZero(d.SessionID), Log: orZero(d.Log), FilesChanged: d.FilesChanged, Insertions: d.Insertions,
+		Deletions: d.Deletions, Musts: d.Musts, Mays: d.Mays, Spent: d.Spent, Last: Last{orZero(d.Feedback), orNil(d.Checks), orNil(d.Findings)},
+	}
+	if d.Failure != nil {
+		r.Failure = &Failure{d.Failure.Message, orZero(d.Failure.Hint)}
+	}
+	return r, nil
 }
 
 // everyEvent returns one event of each kind.

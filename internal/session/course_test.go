@@ -64,7 +64,7 @@ func (l *told) expect(store *session.Store, state, checkpoint string, rounds int
 	if pending := got.Journal.Pending(); pending != nil {
 		words = pending.Stdout.Text
 	}
-	if got.State != state || got.Checkpoint != checkpoint || len(got.Journal.Rounds()) != rounds || words != paid ||
+	if got.Tree.State != state || got.Checkpoint != checkpoint || len(got.Journal.Rounds()) != rounds || words != paid ||
 		got.Journal.Elapsed() != elapsed || got.Session.Prompt != "do it" {
 		l.t.Errorf("got %+v (attempt %q)", got, words)
 	}
@@ -206,7 +206,7 @@ func reopenTorn(t *testing.T, store *session.Store, rec *session.Recorder, text 
 		last = entry.Event
 	}
 	after, err := store.Course(rec.ID())
-	if err != nil || last != loop.Event(warned) || len(after.Journal.Rounds()) != len(before.Journal.Rounds()) || after.State != before.State || !reflect.DeepEqual(after.Tally, before.Tally) {
+	if err != nil || last != loop.Event(warned) || len(after.Journal.Rounds()) != len(before.Journal.Rounds()) || after.Tree.State != before.Tree.State || !reflect.DeepEqual(after.Tally, before.Tally) {
 		t.Fatalf("cut at %d: %v, the last is %+v\n got %+v\nwant %+v", len(text), err, last, after, before)
 	}
 }

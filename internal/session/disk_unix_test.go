@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
 )
 
@@ -170,12 +171,12 @@ func TestLockAloneWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer look.Close()
-	if ok, err := tryLock(look, true); !ok || err != nil {
+	if ok, err := file.TryLockFile(look, true); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	looked := make(chan struct{})
 	time.AfterFunc(100*time.Millisecond, func() {
-		unlock(look)
+		file.UnlockFile(look)
 		close(looked)
 	})
 	again, _, err := store.Reopen(r.ID())

@@ -14,31 +14,6 @@ func DiskFull(err error) bool {
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
 
-// tryLock takes the lock on an open file, which lasts until it is released or the process
-// ends. ok is false if another open file has it. Windows keeps others from reading what is
-// locked, so the locked byte is far behind the end of the file.
-func tryLock(f *os.File, shared bool) (ok bool, err error) {
-	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
-	if !shared {
-		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
-	}
-	far := &windows.Overlapped{OffsetHigh: 1 << 30}
-	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, far)
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
-	}
-	return true, nil
-}
-
-// unlock releases the lock on an open file.
-func unlock(f *os.File) {
-	far := &windows.Overlapped{OffsetHigh: 1 << 30}
-	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, far) // fails on a file system without locks
-}
-
 // identity returns what the system identifies a directory by, whatever paths lead to it.
 func identity(dir string) (string, error) {
 	name, err := windows.UTF16PtrFromString(dir)

@@ -9,7 +9,9 @@ import (
 	"os"
 	"time"
 
+	"codeloops/internal/file"
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/wording"
 )
 
@@ -22,9 +24,8 @@ var ErrRemoved = errors.New("its log was removed or replaced")
 const followPause = 100 * time.Millisecond
 
 // Follow yields the events of a session, named by an id or its unique prefix, as a recorder in
-// this or another process logs them: those after the sequence number after, 0 for all. In
-// between it yields [loop.Activity], what agents are doing at the moment, as far as it is
-// still available: whoever starts late or is slow gets only the latest.
+// this or another process logs them. In between it yields what agents are doing at the moment,
+// which doing returns since it was last called; nil: nothing.
 //
 // It ends when no recorder is open any more and everything was yielded: with [loop.Finished],
 // or without it if the run was killed. Until then it waits for the rest of a torn line. A line
@@ -34,11 +35,11 @@ const followPause = 100 * time.Millisecond
 // cannot tell that a run was killed.
 //
 // A run knows nothing of its followers, and does not wait for them.
-func (s *Store) Follow(ctx context.Context, id string, after int) iter.Seq2[Entry, error] {
+func (s *Store) Follow(ctx context.Context, id string, doing func(context.Context) []progress.Instant) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		found, err := s.Find(id)
 		if err == nil {
-			err = (&following{yield: yield, after: after}).follow(ctx, s.Path(found))
+			err = (&following{yield: yield, doing: doing}).follow(ctx, s.Path(found))
 		}
 		if err != nil && !errors.Is(err, errEnough) {
 			yield(Entry{}, fmt.Errorf("follow session %s: %w", wording.Path(id), err))
@@ -55,10 +56,9 @@ func (f *following) follow(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer f.log.Close() //nolint:errcheck // only read
-	f.live.dir = folderOf(path)
 	for begun := false; ; begun = true {
 		busy := f.busy() // what is added after this is read in the next round
-		if err := f.round(busy); err != nil {
+		if err := f.round(ctx, busy); err != nil {
 			return err
 		}
 		if !busy && (begun || f.end > 0) { // a new log is locked in a moment
@@ -75,22 +75,21 @@ func (f *following) follow(ctx context.Context, path string) (err error) {
 // following is a log that is being followed.
 type following struct {
 	log   *os.File
-	live  watcher
+	doing func(context.Context) []progress.Instant
 	yield func(Entry, error) bool
-	after int // events up to this sequence number are skipped
 
 	end     int64 // of the lines that have been read
 	lines   int   // how many
 	seq     int   // the last sequence number in them
 	ended   bool  // the last of them ends a run
-	pending []instant
+	pending []progress.Instant
 }
 
 // busy reports whether a recorder is open. On file systems without locks, one is until the
 // session's end.
 func (f *following) busy() bool {
-	free, err := tryLock(f.log, true)
-	unlock(f.log)
+	free, err := file.TryLockFile(f.log, true)
+	file.UnlockFile(f.log)
 	if err != nil {
 		return !f.ended
 	}
@@ -99,8 +98,8 @@ func (f *following) busy() bool {
 
 // round yields what is new. While a recorder is open, it may still take back what follows the
 // last whole line.
-func (f *following) round(busy bool) error {
-	there := stands(f.log)
+func (f *following) round(ctx context.Context, busy bool) error {
+	there := file.Stands(f.log)
 	st, err := f.log.Stat()
 	if err != nil {
 		return err
@@ -114,14 +113,16 @@ func (f *following) round(busy bool) error {
 	if end < f.end {
 		return ErrChanged
 	}
-	f.pending = append(f.pending, f.live.next()...) // after the size was taken, so that no activity before these lines is missed
+	if f.doing != nil { // after the size was taken, so that no activity before these lines is missed
+		f.pending = append(f.pending, f.doing(ctx)...)
+	}
 	if err := f.read(end); err != nil {
 		return err
 	}
 	if !there && !f.ended {
 		return ErrRemoved
 	}
-	return f.done(func(i instant) bool { return i.after <= f.seq })
+	return f.done(func(i progress.Instant) bool { return i.After <= f.seq })
 }
 
 // read yields the lines up to end.
@@ -138,7 +139,7 @@ func (f *following) read(end int64) error {
 		if err == nil {
 			f.seq = max(f.seq, entry.At.Seq)
 			_, f.ended = entry.Event.(loop.Finished)
-			if err := f.done(func(i instant) bool { return i.entry.At.Seq < entry.At.Seq }); err != nil {
+			if err := f.done(func(i progress.Instant) bool { return i.At.Seq < entry.At.Seq }); err != nil {
 				return err
 			}
 		}
@@ -151,11 +152,11 @@ func (f *following) read(end int64) error {
 }
 
 // done yields the activities, from the first on, that are due.
-func (f *following) done(due func(instant) bool) error {
+func (f *following) done(due func(progress.Instant) bool) error {
 	for len(f.pending) > 0 && due(f.pending[0]) {
-		entry := f.pending[0].entry
+		now := f.pending[0]
 		f.pending = f.pending[1:]
-		if err := f.tell(entry, nil); err != nil {
+		if err := f.tell(Entry{At: now.At, Event: now.Does}, nil); err != nil {
 			return err
 		}
 	}
@@ -163,9 +164,6 @@ func (f *following) done(due func(instant) bool) error {
 }
 
 func (f *following) tell(entry Entry, err error) error {
-	if err == nil && f.after > 0 && entry.At.Seq <= f.after {
-		return nil
-	}
 	if !f.yield(entry, err) {
 		return errEnough
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,37 +9,33 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
+	"codeloops/internal/loop/progress"
 )
 
 // patience limits waits on a busy machine.
 const patience = 2 * time.Minute
 
-// busyRun is the whole run with many activities of agents.
-func busyRun() (events []loop.Event) {
-	for _, e := range wholeRun() {
-		events = append(events, e)
-		if phase, ok := e.(loop.PhaseEntered); ok && phase.State == loop.ActorExecuting {
-			for n := range 5 {
-				events = append(events, does(fmt.Sprintf("step %d\n", n)))
-			}
-		}
-	}
-	return events
-}
-
-func does(text string) loop.Event {
+func does(text string) loop.Activity {
 	return loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: text}}
 }
 
-// childObeys records as many events of the busy run as it is told. "torn" appends a part of a line
+// quietRun is the whole run, without what no log holds.
+func quietRun() []loop.Event {
+	return slices.DeleteFunc(wholeRun(), func(e loop.Event) bool {
+		_, passing := e.(loop.Activity)
+		return passing
+	})
+}
+
+// childObeys records as many events of the whole run as it is told. "torn" appends a part of a line
 // to the log, and "rest" completes it.
 func childObeys(args []string) error {
 	store, err := NewStore(args[0])
@@ -52,7 +47,7 @@ func childObeys(args []string) error {
 		return err
 	}
 	fmt.Println(r.ID())
-	events, done := busyRun(), 0
+	events, done := quietRun(), 0
 	half, rest, _ := strings.Cut(string(Encode(stamped(99), loop.Warned{Text: "first half, second half"})), "second")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println("done") {
 		switch in.Text() {
@@ -134,12 +129,12 @@ type told struct {
 }
 
 // follow reads a follower's results in the background; the channel is closed at the end.
-func (r *recording) follow(after int) <-chan told {
+func (r *recording) follow() <-chan told {
 	all := make(chan told)
 	ctx := r.t.Context()
 	go func() {
 		defer close(all)
-		for entry, err := range r.store.Follow(ctx, r.id, after) {
+		for entry, err := range r.store.Follow(ctx, r.id, nil) {
 			select {
 			case all <- told{entry, err}:
 			case <-ctx.Done():
@@ -210,20 +205,19 @@ func withoutFiles(all []loop.Event) (same []loop.Event) {
 	return same
 }
 
-// TestFollow: a follower gets each event of another process once it is written, including
-// activities. The file of the activities is removed at the end.
+// TestFollow: a follower gets each event of another process once it is written.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	r := newRecording(t)
-	all := r.follow(0)
+	all := r.follow()
 	var got []loop.Event
-	for len(got) < len(busyRun()) {
-		some := min(4, len(busyRun())-len(got))
+	for len(got) < len(quietRun()) {
+		some := min(4, len(quietRun())-len(got))
 		r.do(some)
 		got = append(got, events(t, all, some)...)
 	}
 	over(t, all)
-	if want := withoutFiles(logged(busyRun())); !reflect.DeepEqual(withoutFiles(got), want) {
+	if want := withoutFiles(logged(quietRun())); !reflect.DeepEqual(withoutFiles(got), want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
 	if err := looptest.Whole(got); err != nil {
@@ -234,53 +228,47 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowLate: a late follower gets all events in order, or those after the given one.
+// TestFollowLate: a late follower gets all events in order.
 func TestFollowLate(t *testing.T) {
 	t.Parallel()
 	r := newRecording(t)
 	const most = 13
 	r.do(most)
-	want := withoutFiles(logged(busyRun()))
-	for _, after := range []int{0, 3, 7} {
-		if got := withoutFiles(events(t, r.follow(after), most-after)); !reflect.DeepEqual(got, want[after:most]) {
-			t.Errorf("behind %d: got\n%+v\nwant\n%+v", after, got, want[after:most])
-		}
-	}
-	r.do(len(want) - most)
-	all := r.follow(0) // activities are not kept
-	passed := 0
-	for range want {
-		if one, ok := next(t, all); !ok {
-			passed++
-		} else if one.err != nil {
-			t.Fatal(one.err)
-		}
-	}
-	if doings := 11; passed != doings {
-		t.Errorf("the follower did not get %d of %d events, want %d", passed, len(want), doings)
+	want := withoutFiles(logged(quietRun()))[:most]
+	if got := withoutFiles(events(t, r.follow(), most)); !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
 }
 
-// TestFollowInOrder: an activity is not reported before the event that precedes it, even if it is
-// seen first.
+// TestFollowInOrder: what an agent does is not reported before the event that precedes it, even if it is seen
+// first, nor after one that follows it.
 func TestFollowInOrder(t *testing.T) {
 	t.Parallel()
-	r := &recording{t: t, store: newStore(t, t.TempDir())}
-	rec := record(t, r.store, wholeRun()[:3])
+	store := newStore(t, t.TempDir())
+	rec := record(t, store, quietRun()[:3])
 	defer rec.Close()
-	r.id = rec.ID()
-	all := r.follow(0)
-	events(t, all, 3)
-	rec.live.logged = 4 // the follower has not found this one in the log
-	if err := rec.Handle(stamped(5), does("afterwards")); err != nil {
-		t.Fatal(err)
+	now := []progress.Instant{{After: 3, At: stamped(4), Does: does("before")}, {After: 5, At: stamped(6), Does: does("afterwards")}}
+	doing := func(context.Context) (all []progress.Instant) {
+		all, now = now, nil
+		return all
 	}
-	silent(t, all)
-	if err := rec.Handle(stamped(4), wholeRun()[3]); err != nil {
-		t.Fatal(err)
+	write := func(seq int, e loop.Event) {
+		if err := rec.Handle(stamped(seq), e); err != nil {
+			t.Error(err)
+		}
 	}
-	if got, want := events(t, all, 2), []loop.Event{wholeRun()[3], does("afterwards")}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	time.AfterFunc(3*followPause, func() { write(5, quietRun()[3]) })
+	var got []int
+	for entry, err := range store.Follow(t.Context(), rec.ID(), doing) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got = append(got, entry.At.Seq); len(got) == 6 {
+			break
+		}
+	}
+	if want := []int{1, 2, 3, 4, 5, 6}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -289,24 +277,17 @@ func TestFollowSlowly(t *testing.T) {
 	t.Parallel()
 	r := newRecording(t)
 	r.do(1)
-	all := r.follow(0)
+	all := r.follow()
 	events(t, all, 1) // it is blocked on the second one
-	r.do(len(busyRun()) - 1)
+	r.do(len(quietRun()) - 1)
 	var got []loop.Event
 	for one := range all {
 		if one.err != nil {
 			t.Fatal(one.err)
 		}
-		if _, passing := one.entry.Event.(loop.Activity); !passing {
-			got = append(got, one.entry.Event)
-		}
+		got = append(got, one.entry.Event)
 	}
-	var want []loop.Event
-	for _, e := range logged(busyRun())[1:] {
-		if _, passing := e.(loop.Activity); !passing {
-			want = append(want, e)
-		}
-	}
+	want := logged(quietRun())[1:]
 	if !reflect.DeepEqual(withoutFiles(got), withoutFiles(want)) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
@@ -316,32 +297,15 @@ func TestFollowSlowly(t *testing.T) {
 func TestFollowKilled(t *testing.T) {
 	t.Parallel()
 	r := newRecording(t)
-	all := r.follow(0)
+	all := r.follow()
 	const most = 9
 	r.do(most)
 	got := events(t, all, most)
 	silent(t, all)
 	r.kill()
 	over(t, all)
-	if want := logged(busyRun())[:most]; !reflect.DeepEqual(got, want) {
+	if want := withoutFiles(logged(quietRun())[:most]); !reflect.DeepEqual(withoutFiles(got), want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
-	}
-
-	// The next run ignores the activities of this one.
-	kept := filepath.Join(folderOf(r.store.Path(r.id)), liveName)
-	if _, err := os.Lstat(kept); err != nil {
-		t.Error("the activities of the killed run were removed")
-	}
-	again, _, err := r.store.Reopen(r.id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if err := again.Handle(stamped(50), loop.Resumed{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Lstat(kept); err == nil {
-		t.Error("left by the killed run")
 	}
 }
 
@@ -372,11 +336,11 @@ func TestFollowKilledAnywhere(t *testing.T) {
 			}
 		}()
 		var got []Entry
-		for entry, err := range store.Follow(t.Context(), id, 0) {
+		for entry, err := range store.Follow(t.Context(), id, nil) {
 			if err != nil && !errors.Is(err, ErrTorn) {
 				t.Fatal(err)
 			}
-			if _, passing := entry.Event.(loop.Activity); err == nil && !passing {
+			if err == nil {
 				got = append(got, entry)
 			}
 		}
@@ -393,7 +357,7 @@ func TestFollowATornLine(t *testing.T) {
 	t.Run("completed", func(t *testing.T) {
 		t.Parallel()
 		r := newRecording(t)
-		all := r.follow(0)
+		all := r.follow()
 		r.do(2)
 		events(t, all, 2)
 		r.do("torn")
@@ -406,7 +370,7 @@ func TestFollowATornLine(t *testing.T) {
 	t.Run("killed", func(t *testing.T) {
 		t.Parallel()
 		r := newRecording(t)
-		all := r.follow(0)
+		all := r.follow()
 		r.do(2)
 		events(t, all, 2)
 		r.do("torn")
@@ -439,12 +403,12 @@ func TestFollowWhatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store := newStore(t, t.TempDir())
-			r := record(t, store, busyRun()[:4])
+			r := record(t, store, quietRun()[:4])
 			defer r.Close()
 			ctx, stop := context.WithCancelCause(t.Context())
 			defer stop(nil)
 			told := 0
-			for _, err := range store.Follow(ctx, r.ID(), 0) {
+			for _, err := range store.Follow(ctx, r.ID(), nil) {
 				if told++; told < 4 {
 					continue
 				}
@@ -463,7 +427,7 @@ func TestFollowWhatIsGone(t *testing.T) {
 			}
 		})
 	}
-	for _, err := range newStore(t, t.TempDir()).Follow(t.Context(), "none", 0) {
+	for _, err := range newStore(t, t.TempDir()).Follow(t.Context(), "none", nil) {
 		if !errors.Is(err, ErrNotFound) {
 			t.Errorf("an unknown session: %v", err)
 		}
@@ -475,17 +439,17 @@ func TestFollowWhatIsGone(t *testing.T) {
 func TestFollowResumed(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
-	done := record(t, store, wholeRun())
+	done := record(t, store, quietRun())
 	again, _, err := store.Reopen(done.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, n := loop.Event(nil), len(wholeRun())
-	for entry, err := range store.Follow(t.Context(), done.ID(), 0) {
+	last, n := loop.Event(nil), len(quietRun())
+	for entry, err := range store.Follow(t.Context(), done.ID(), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if entry.At.Seq == len(wholeRun()) {
+		if entry.At.Seq == len(quietRun()) {
 			err = errors.Join(again.Handle(stamped(n+1), loop.Resumed{Iterations: 2}), again.Handle(stamped(n+2), loop.Finished{}))
 			if err != nil {
 				t.Fatal(err)
@@ -493,94 +457,7 @@ func TestFollowResumed(t *testing.T) {
 		}
 		last, n = entry.Event, max(n, entry.At.Seq)
 	}
-	if _, ended := last.(loop.Finished); !ended || n != len(wholeRun())+2 {
+	if _, ended := last.(loop.Finished); !ended || n != len(quietRun())+2 {
 		t.Errorf("it ends with %T, event %d", last, n)
-	}
-}
-
-// TestLiveIsBounded: only a limited number of the latest activities is kept.
-func TestLiveIsBounded(t *testing.T) {
-	t.Parallel()
-	store := newStore(t, t.TempDir())
-	r := record(t, store, busyRun()[:4])
-	total, most := 20_000, int64(0)
-	if testing.Short() {
-		total = 3_000
-	}
-	texts := []string{strings.Repeat("x", 999) + "\n", strings.Repeat("é", liveSize)} // the second is longer than what is kept
-	for n := range total {
-		if err := r.Handle(stamped(5+n), does(texts[n%100/99])); err != nil {
-			t.Fatal(err)
-		}
-		if n%500 == 0 || n == total-1 {
-			most = max(most, bytesIn(t, r.files.dir))
-		}
-	}
-	if most == 0 || most > liveSize {
-		t.Errorf("%d bytes are kept", most)
-	}
-	seq := 0
-	for entry, err := range store.Follow(t.Context(), r.ID(), 4) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if seq > 0 && entry.At.Seq != seq+1 {
-			t.Fatalf("event %d is followed by %d", seq, entry.At.Seq)
-		}
-		if seq = entry.At.Seq; seq == 4+total {
-			break
-		}
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if left := names(t, store.Dir()); !reflect.DeepEqual(left, []string{r.ID() + logEnding}) {
-		t.Errorf("not removed: %v", left)
-	}
-}
-
-func bytesIn(t *testing.T, dir string) (sum int64) {
-	t.Helper()
-	for _, name := range names(t, dir) {
-		st, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += st.Size()
-	}
-	return sum
-}
-
-// TestLiveIsNotTrusted: agents can write to the activities file. Its contents never become an event
-// of the log, block a follower or end a run.
-func TestLiveIsNotTrusted(t *testing.T) {
-	t.Parallel()
-	store := newStore(t, t.TempDir())
-	r := record(t, store, busyRun()[:4])
-	defer r.Close()
-	forged := [][]byte{
-		append([]byte("1 "), Encode(stamped(5), loop.Finished{})...),
-		append([]byte("one "), Encode(stamped(5), does("forged"))...),
-		[]byte("1 {\n"), []byte("\n"), bytes.Repeat([]byte("x"), 4*liveSize),
-	}
-	if err := os.WriteFile(filepath.Join(r.files.dir, liveName), bytes.Join(forged, nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for i, e := range busyRun()[4:9] { // its activities cannot be kept
-		if err := r.Handle(stamped(5+i), e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := r.Handle(stamped(10), loop.Warned{Text: "the last"}); err != nil {
-		t.Fatal(err)
-	}
-	for entry, err := range store.Follow(t.Context(), r.ID(), 4) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if entry.Event == (loop.Warned{Text: "the last"}) {
-			break
-		}
-		t.Errorf("told %+v", entry.Event)
 	}
 }

@@ -2,8 +2,10 @@ package session
 
 import (
 	"reflect"
+	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 )
 
 // SchemaVersion is the version of the log format that this package writes. It is increased
@@ -13,319 +15,341 @@ const SchemaVersion = 2
 // typeSessionEnd is the type of the last line.
 const typeSessionEnd = "session_end"
 
-// A lineType is a type of line and its event.
-type lineType struct {
-	name  string
-	blank loop.Event
-}
-
-// lineTypes returns all of them. session_start, iteration and session_end are those that every
+// lineKinds returns all kinds of lines. session_start, iteration and session_end are those that every
 // reader knows.
-func lineTypes() [21]lineType {
-	return [...]lineType{
-		{"phase", loop.PhaseEntered{}},
-		{"activity", loop.Activity{}},
-		{"actor_turn", loop.ActorFinished{}},
-		{"critic_turn", loop.CriticFinished{}},
-		{"iteration", loop.IterationFinished{}},
-		{"iteration_start", loop.IterationStarted{}},
-		{"diff", loop.DiffCaptured{}},
-		{"inspection", loop.Inspected{}},
-		{"checks", loop.ChecksFinished{}},
-		{"warning", loop.Warned{}},
-		{"session_start", loop.Started{}},
-		{typeSessionEnd, loop.Finished{}},
-		{"session_resume", loop.Resumed{}},
-		{"baseline", loop.BaselineChecked{}},
-		{"review_rejected", loop.ReviewRejected{}},
-		{"turn_start", loop.TurnStarted{}},
-		{"turn", loop.TurnFinished{}},
-		{"note", loop.Noted{}},
-		{"steer", loop.Steered{}},
-		{"wait_start", loop.WaitStarted{}},
-		{"wait_end", loop.WaitFinished{}},
+func lineKinds() [21]kind {
+	return [...]kind{
+		as[loop.PhaseEntered]("phase"),
+		kindOf("activity", activityOf, activity.event),
+		kindOf("actor_turn", actedOf, acted.event),
+		kindOf("critic_turn", judgedOf, judged.event),
+		kindOf("iteration", iterationOf, iteration.event),
+		as[loop.IterationStarted]("iteration_start"),
+		kindOf("diff", capturedOf, captured.event),
+		as[loop.Inspected]("inspection"),
+		kindOf("checks", checkedOf, checked.event),
+		as[loop.Warned]("warning"),
+		kindOf("session_start", startedOf, started.event),
+		kindOf(typeSessionEnd, endedOf, ended.event),
+		kindOf("session_resume", resumedOf, resumed.event),
+		kindOf("baseline", baselineOf, baseline.event),
+		kindOf("review_rejected", rejectionOf, rejection.event),
+		kindOf("turn_start", playsOf, plays.event),
+		kindOf("turn", playedOf, played.event),
+		kindOf("note", notedOf, noted.event),
+		as[loop.Steered]("steer"),
+		kindOf("wait_start", waitsOf, waits.event),
+		kindOf("wait_end", waitEndOf, waitEnd.event),
 	}
 }
 
-// typeOf returns the type of line of an event, "" for an event that has none.
-func typeOf(e loop.Event) string {
-	for _, k := range lineTypes() {
-		if reflect.TypeOf(k.blank) == reflect.TypeOf(e) {
-			return k.name
-		}
+// orNull returns what is written as null if it is zero.
+func orNull[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
 	}
-	return ""
+	return &v
 }
 
-// blank returns the empty event of a type of line, nil for an unknown type.
-func blank(typ string) loop.Event {
-	for _, k := range lineTypes() {
-		if k.name == typ {
-			return k.blank
-		}
+// orZero returns what may be null.
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return nil
+	return v
 }
 
-// event describes the fields of each type of line, except those that all lines have. It
-// returns e with what f has read into it.
-func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for each event
-	switch e := e.(type) {
-	case loop.Started:
-		f.text("prompt", &e.Session.Prompt)
-		setting(f, &e.Session)
-		return e
-	case loop.Resumed:
-		setting(f, &e.Session)
-		f.value("iterations", &e.Iterations)
-		f.value("judge", &e.Judge)
-		f.value("rejudge,omitempty", &e.Rejudge)
-		return e
-	case loop.IterationStarted:
-		number(f, &e.Iteration)
-		return e
-	case loop.PhaseEntered:
-		number(f, &e.Iteration)
-		f.value("state", (*state)(&e.State))
-		return e
-	case loop.Activity:
-		activity(f, &e)
-		return e
-	case loop.WaitStarted:
-		number(f, &e.Iteration)
-		wait(f, &e.Role, &e.Wait)
-		return e
-	case loop.WaitFinished:
-		number(f, &e.Iteration)
-		wait(f, &e.Role, &e.Wait)
-		duration(f, "duration_secs", &e.Wait.Duration)
-		word(f, "ended", &e.Wait.End)
-		return e
-	case loop.ActorFinished:
-		number(f, &e.Iteration)
-		f.value("rejudged,omitempty", &e.Attempt.Rejudged)
-		turn(f, "actor_", &e.Attempt.Turn)
-		return e
-	case loop.DiffCaptured:
-		number(f, &e.Iteration)
-		change(f, &e.Change, fileStat, unshownStat)
-		return e
-	case loop.Inspected:
-		number(f, &e.Iteration)
-		inspection(f, &e.Inspection)
-		return e
-	case loop.BaselineChecked:
-		list(f, "checks", &e.Checks, check)
-		return e
-	case loop.ChecksFinished:
-		number(f, &e.Iteration)
-		list(f, "checks", &e.Checks, check)
-		return e
-	case loop.ReviewRejected:
-		number(f, &e.Iteration)
-		reviewTexts(f, &e.Review)
-		judged(f, &e.Review)
-		return e
-	case loop.CriticFinished:
-		number(f, &e.Iteration)
-		judged(f, &e.Review)
-		return e
-	case loop.IterationFinished:
-		iteration(f, &e.Round)
-		return e
-	case loop.TurnStarted:
-		player(f, &e.Iteration, &e.Role, &e.Access)
-		return e
-	case loop.TurnFinished:
-		player(f, &e.Iteration, &e.Role, &e.Access)
-		reply(f, &e.Reply)
-		vote(f, &e)
-		return e
-	case loop.Noted:
-		note(f, &e)
-		return e
-	case loop.Steered:
-		f.value("iteration_number,omitempty", &e.Iteration)
-		word(f, "kind", &e.Kind)
-		f.text("text,omitempty", &e.Text)
-		return e
-	case loop.Warned:
-		f.value("iteration_number,omitempty", &e.Iteration)
-		f.text("message", &e.Text)
-		return e
-	case loop.Finished:
-		sessionEnd(f, &e.Outcome)
-		return e
+// each applies turn to a list; the result is nil for an empty one.
+func each[T, U any](list []T, turn func(T) U) (all []U) {
+	for _, x := range list {
+		all = append(all, turn(x))
 	}
+	return all
+}
+
+// A setting is what a session starts with, except the prompt.
+type setting struct {
+	WorkingDir    string  `json:"working_dir"`
+	ActorAgent    string  `json:"actor_agent"`
+	CriticAgent   string  `json:"critic_agent"`
+	ActorModel    *string `json:"actor_model"`
+	CriticModel   *string `json:"critic_model"`
+	MaxIterations *int    `json:"max_iterations"`
+	Schema        int     `json:"schema_version"`
+	ID            string  `json:"id,omitzero"`
+	Version       string  `json:"version,omitzero"`
+	loop.Base
+	View           string           `json:"view,omitzero"`
+	Task           string           `json:"task,omitzero"`
+	Imported       bool             `json:"imported,omitzero"`
+	Strategy       string           `json:"strategy,omitzero"`
+	Parameters     []loop.Parameter `json:"strategy_parameters,omitempty"`
+	ActorFallback  []loop.AgentRef  `json:"actor_fallback,omitempty"`
+	CriticFallback []loop.AgentRef  `json:"critic_fallback,omitempty"`
+	loop.Terms
+}
+
+func settingOf(s loop.Session) setting {
+	return setting{
+		WorkingDir: s.WorkingDir, ActorAgent: s.Actor.Agent, CriticAgent: s.Critic.Agent,
+		ActorModel: orNull(s.Actor.Model), CriticModel: orNull(s.Critic.Model), MaxIterations: orNull(s.MaxIterations),
+		Schema: SchemaVersion, ID: s.ID, Version: s.Version, Base: s.Base, View: s.View, Task: s.Task, Imported: s.Imported,
+		Strategy: s.Strategy.Name, Parameters: s.Strategy.Parameters,
+		ActorFallback: s.ActorFallback, CriticFallback: s.CriticFallback, Terms: s.Terms,
+	}
+}
+
+func (s setting) session() loop.Session {
+	s.Terms.MaxIterations = orZero(s.MaxIterations)
+	if p := s.Policy.Panel; p != nil && len(p.Members) == 0 {
+		p.Members = nil
+	}
+	return loop.Session{
+		ID: s.ID, WorkingDir: s.WorkingDir, Version: s.Version, View: s.View, Task: s.Task, Imported: s.Imported,
+		Strategy: loop.StrategyRef{Name: s.Strategy, Parameters: s.Parameters},
+		Cast: loop.Cast{
+			Actor:         loop.AgentRef{Agent: s.ActorAgent, Model: orZero(s.ActorModel)},
+			Critic:        loop.AgentRef{Agent: s.CriticAgent, Model: orZero(s.CriticModel)},
+			ActorFallback: s.ActorFallback, CriticFallback: s.CriticFallback,
+		},
+		Base: s.Base, Terms: s.Terms,
+	}
+}
+
+type started struct {
+	Prompt string `json:"prompt"`
+	setting
+}
+
+func startedOf(e loop.Started) started { return started{e.Session.Prompt, settingOf(e.Session)} }
+
+func (s started) event() loop.Started {
+	e := loop.Started{Session: s.session()}
+	e.Session.Prompt = s.Prompt
 	return e
 }
 
-func number(f fields, iteration *int) { f.value("iteration_number", iteration) }
-
-func activity(f fields, a *loop.Activity) {
-	number(f, &a.Iteration)
-	word(f, "role", &a.Role)
-	word(f, "kind", &a.Kind)
-	f.text("stream", &a.Stream)
-	f.text("text", &a.Text)
-	f.value("added,omitempty", &a.Added)
-	f.value("removed,omitempty", &a.Removed)
-	optional(f, "look,omitempty", &a.Look, looked)
+type resumed struct {
+	setting
+	Iterations int  `json:"iterations"`
+	Judge      bool `json:"judge"`
+	Rejudge    bool `json:"rejudge,omitzero"`
 }
 
-func looked(f fields, l *loop.Look) {
-	f.value("files", &l.Files)
-	f.value("added", &l.Added)
-	f.value("removed", &l.Removed)
-	list(f, "new", &l.New, func(f fields, s *loop.Seen) {
-		f.text("path", &s.Path)
-		word(f, "status,omitempty", &s.Status)
-		f.value("binary,omitempty", &s.Binary)
-		f.value("size,omitempty", &s.Size)
-		f.value("added,omitempty", &s.Added)
-		f.value("removed,omitempty", &s.Removed)
-	})
+func resumedOf(e loop.Resumed) resumed {
+	return resumed{settingOf(e.Session), e.Iterations, e.Judge, e.Rejudge}
 }
 
-// setting is what a session starts with, except the prompt.
-func setting(f fields, s *loop.Session) {
-	f.text("working_dir", &s.WorkingDir)
-	f.text("actor_agent", &s.Actor.Agent)
-	f.text("critic_agent", &s.Critic.Agent)
-	f.text("actor_model,null", &s.Actor.Model)
-	f.text("critic_model,null", &s.Critic.Model)
-	f.value("max_iterations,null", &s.MaxIterations)
-
-	schema := SchemaVersion
-	f.value("schema_version", &schema)
-	f.text("id,omitempty", &s.ID)
-	f.text("version,omitempty", &s.Version)
-	f.text("base_commit,omitempty", &s.BaseCommit)
-	f.text("checkpoint,omitempty", &s.Checkpoint)
-	f.text("checkpoints,omitempty", &s.Checkpoints)
-	f.value("dirty_files,omitempty", &s.Dirty)
-	f.value("judged,omitempty", &s.Judged)
-	f.text("view,omitempty", &s.View)
-	f.text("task,omitempty", &s.Task)
-	f.text("strategy,omitempty", &s.Strategy.Name)
-	list(f, "strategy_parameters,omitempty", &s.Strategy.Parameters, func(f fields, p *loop.Parameter) {
-		f.text("key", &p.Key)
-		f.text("value", &p.Value)
-	})
-	seldom(f, s)
+func (r resumed) event() loop.Resumed {
+	return loop.Resumed{Session: r.session(), Iterations: r.Iterations, Judge: r.Judge, Rejudge: r.Rejudge}
 }
 
-// seldom describes what few sessions set.
-func seldom(f fields, s *loop.Session) {
-	agents(f, "actor_fallback,omitempty", &s.ActorFallback)
-	agents(f, "critic_fallback,omitempty", &s.CriticFallback)
-	policy(f, &s.Policy)
-	list(f, "templates,omitempty", &s.Templates, func(f fields, t *loop.Template) {
-		f.text("key", &t.Key)
-		f.text("origin", &t.Origin)
-		f.text("sha256", &t.SHA256)
-	})
-	list(f, "rules,omitempty", &s.Rules, func(f fields, r *loop.Rule) {
-		f.text("key", &r.Key)
-		f.texts("values,omitempty", &r.Values)
-		f.text("origin", &r.Origin)
-	})
-	list(f, "deciders,omitempty", &s.Deciders, func(f fields, d *loop.Decider) {
-		f.text("path", &d.Path)
-		f.text("role", &d.Role)
-		f.text("sha256,omitempty", &d.SHA256)
-	})
-	list(f, "flags,omitempty", &s.Flags, func(f fields, x *loop.Flag) {
-		f.text("name", &x.Name)
-		f.texts("values,omitempty", &x.Values)
-		f.value("hidden,omitempty", &x.Hidden)
-	})
+type activity struct {
+	Iteration int             `json:"iteration_number"`
+	Role      loop.Role       `json:"role"`
+	Kind      loop.NoticeKind `json:"kind"`
+	Stream    string          `json:"stream"`
+	Text      string          `json:"text"`
+	Added     int             `json:"added,omitzero"`
+	Removed   int             `json:"removed,omitzero"`
+	Look      *loop.Look      `json:"look,omitzero"`
 }
 
-// agents maps a list of agents, each with its model if one was asked for.
-func agents(f fields, tag string, p *[]loop.AgentRef) {
-	list(f, tag, p, func(f fields, a *loop.AgentRef) {
-		f.text("agent", &a.Agent)
-		f.text("model,omitempty", &a.Model)
-	})
+func activityOf(a loop.Activity) activity {
+	return activity{a.Iteration, a.Role, a.Kind, a.Stream, a.Text, a.Added, a.Removed, a.Look}
 }
 
-// policy is the settings of the run's rules; a run without any has none.
-func policy(f fields, p *loop.Policy) {
-	p.ApprovalThreshold = finite(p.ApprovalThreshold)
-	f.object("policy,omitempty", !reflect.ValueOf(*p).IsZero(), func(f fields) {
-		f.text("profile,omitempty", &p.Profile)
-		fraction(f, "approval_threshold,omitempty", &p.ApprovalThreshold)
-		f.value("require_change,omitempty", &p.RequireChange)
-		f.text("open_findings,omitempty", &p.OpenFindings)
-		f.text("late_findings,omitempty", &p.LateFindings)
-		f.value("no_auto_revise,omitempty", &p.NoAutoRevise)
-		f.text("on_violation,omitempty", &p.OnViolation)
-		f.texts("critic_decisions,omitempty", &p.CriticDecisions)
-		optional(f, "critique,omitempty", &p.Critique, func(f fields, c *loop.CritiquePolicy) {
-			f.texts("risk_types,omitempty", &c.RiskTypes)
-			f.texts("high_risk_types,omitempty", &c.HighRiskTypes)
-			f.value("max_risks,omitempty", &c.MaxRisks)
-			f.value("max_required_changes,omitempty", &c.MaxRequiredChanges)
-			f.text("required_changes_fallback,omitempty", &c.Fallback)
-		})
-		optional(f, "convergence,omitempty", &p.Convergence, func(f fields, v *loop.ConvergencePolicy) {
-			f.value("warn_after,omitempty", &v.WarnAfter)
-			f.value("stop_after,omitempty", &v.StopAfter)
-			fraction(f, "similarity,omitempty", &v.Similarity)
-		})
-		optional(f, "panel,omitempty", &p.Panel, func(f fields, m *loop.PanelPolicy) {
-			agents(f, "members", &m.Members)
-			f.value("quorum", &m.Quorum)
-			f.value("rounds", &m.Rounds)
-		})
-	})
-}
-
-func iteration(f fields, r *loop.Round) {
-	number(f, &r.Iteration)
-	f.bulk("actor_output", &r.Attempt.Stdout.Text, "")
-	f.bulk("actor_stderr", &r.Attempt.Stderr.Text, "")
-	f.value("rejudged,omitempty", &r.Attempt.Rejudged)
-	turn(f, "actor_", &r.Attempt.Turn)
-	patches(f, &r.Change)
-	optional(f, "own,omitempty", &r.Own, patches)
-	word(f, "critic_decision", &r.Verdict.Decision)
-	f.text("feedback,null", &r.Verdict.Feedback)
-
-	verdict(f, &r.Verdict)
-	// What the critic said differs from what counts only if a rule of the run
-	// overruled it.
-	said := r.Review.Verdict
-	if !f.object("critic_verdict,omitempty", !reflect.DeepEqual(said, r.Verdict), func(f fields) { decision(f, &said) }) {
-		said = r.Verdict
+func (a activity) event() loop.Activity {
+	if a.Look != nil && len(a.Look.New) == 0 {
+		a.Look.New = nil
 	}
-	reviewTexts(f, &r.Review)
-	review(f, &r.Review)
-	r.Review.Verdict = said
-	f.value("unjudged,omitempty", &r.Unjudged)
-	inspection(f, &r.Inspection)
-	ruling(f, &r.Ruling)
-	list(f, "checks,omitempty", &r.Checks, check)
-	word(f, "failure,omitempty", &r.Failure)
-	duration(f, "duration_secs", &r.Duration)
-	list(f, "trace,omitempty", &r.Trace, func(f fields, p *loop.Phase) {
-		f.value("state", (*state)(&p.State))
-		duration(f, "duration_secs", &p.Duration)
-		duration(f, "waited_secs,omitempty", &p.Waited)
-		f.value("turns,omitempty", &p.Turns)
-	})
+	return loop.Activity{Iteration: a.Iteration, Role: a.Role, Notice: loop.Notice{
+		Kind: a.Kind, Stream: a.Stream, Text: a.Text, Added: a.Added, Removed: a.Removed, Look: a.Look,
+	}}
 }
 
-func sessionEnd(f fields, o *loop.Outcome) {
-	word(f, "outcome", &o.Result)
-	f.value("iterations", &o.Iterations)
-	f.text("summary,null", &o.Summary)
-	fraction(f, "confidence,null", &o.Confidence)
-	duration(f, "duration_secs", &o.Duration)
-	word(f, "stop_reason,omitempty", &o.Reason)
-	f.text("stop_cause,omitempty", &o.Cause)
-	f.value("findings_unmentioned,omitempty", &o.Unmentioned)
-	f.value("nothing_changed,omitempty", &o.NothingChanged)
-	f.text("actor_error,omitempty", &o.ActorError)
+type waits struct {
+	Iteration int       `json:"iteration_number"`
+	Role      loop.Role `json:"role"`
+	loop.Wait
+}
+
+func waitsOf(e loop.WaitStarted) waits { return waits{e.Iteration, e.Role, e.Wait} }
+
+func (w waits) event() loop.WaitStarted {
+	return loop.WaitStarted{Iteration: w.Iteration, Role: w.Role, Wait: w.Wait}
+}
+
+type waitEnd struct {
+	waits
+	Duration time.Duration `json:"duration_secs"`
+	End      loop.WaitEnd  `json:"ended"`
+}
+
+func waitEndOf(e loop.WaitFinished) waitEnd {
+	return waitEnd{waits{e.Iteration, e.Role, e.Wait}, e.Wait.Duration, e.Wait.End}
+}
+
+func (w waitEnd) event() loop.WaitFinished {
+	w.Wait.Duration, w.Wait.End = w.Duration, w.End
+	return loop.WaitFinished{Iteration: w.Iteration, Role: w.Role, Wait: w.Wait}
+}
+
+// An iteration is the line of a whole one.
+type iteration struct {
+	Iteration int    `json:"iteration_number"`
+	Output    string `json:"actor_output"`
+	Stderr    string `json:"actor_stderr"`
+	Rejudged  bool   `json:"rejudged,omitzero"`
+	actorTurn
+	patches
+	Own      *patches      `json:"own,omitzero"` // the part of the change that the iteration made
+	Decision loop.Decision `json:"critic_decision"`
+	Feedback *string       `json:"feedback"`
+	loop.Verdict
+	// Said is what the critic said, where that is not what counts: a rule of the run overruled it.
+	Said *loop.Verdict `json:"critic_verdict,omitzero"`
+	criticTexts
+	criticTurn
+	loop.Review
+	Unjudged bool `json:"unjudged,omitzero"`
+	loop.Inspection
+	loop.Ruling
+	Checks   []check         `json:"checks,omitempty"`
+	Failure  loop.StopReason `json:"failure,omitzero"`
+	Duration time.Duration   `json:"duration_secs"`
+	Trace    []loop.Phase    `json:"trace,omitempty"`
+}
+
+func iterationOf(e loop.IterationFinished) iteration {
+	r := e.Round
+	line := iteration{
+		Iteration: r.Iteration, Output: r.Attempt.Stdout.Text, Stderr: r.Attempt.Stderr.Text, Rejudged: r.Attempt.Rejudged,
+		actorTurn: actorTurn(turnOf(r.Attempt.Turn)), patches: patchesOf(r.Change),
+		Decision: r.Verdict.Decision, Feedback: orNull(r.Verdict.Feedback), Verdict: r.Verdict,
+		criticTexts: criticTextsOf(r.Review), criticTurn: criticTurn(turnOf(r.Review.Turn)), Review: r.Review,
+		Unjudged: r.Unjudged, Inspection: r.Inspection, Ruling: r.Ruling, Checks: each(r.Checks, checkOf),
+		Failure: r.Failure, Duration: r.Duration, Trace: r.Trace,
+	}
+	if r.Own != nil {
+		line.Own = new(patchesOf(*r.Own))
+	}
+	if !reflect.DeepEqual(r.Review.Verdict, r.Verdict) {
+		line.Said = &r.Review.Verdict
+	}
+	return line
+}
+
+func (l iteration) event() loop.IterationFinished {
+	l.Verdict.Decision, l.Verdict.Feedback = l.Decision, orZero(l.Feedback)
+	r := loop.Round{
+		Iteration: l.Iteration, Attempt: loop.Attempt{Turn: turn(l.actorTurn).loop(), Rejudged: l.Rejudged},
+		Change: l.change(), Inspection: l.Inspection, Checks: each(l.Checks, check.result), Review: l.review(l.Review, turn(l.criticTurn)),
+		Unjudged: l.Unjudged, Ruling: l.Ruling, Failure: l.Failure, Duration: l.Duration, Trace: l.Trace,
+	}
+	r.Attempt.Stdout.Text, r.Attempt.Stderr.Text = l.Output, l.Stderr
+	if l.Own != nil {
+		r.Own = new(l.Own.change())
+	}
+	r.Verdict, r.Review.Verdict = l.Verdict, l.Verdict
+	if l.Said != nil {
+		r.Review.Verdict = *l.Said
+	}
+	// The original's logs do not say how a turn ended.
+	if l.actorTurn.Ending == nil {
+		r.Attempt.Ending = ending(r.Attempt.ExitCode)
+	}
+	if l.criticTurn.Ending == nil {
+		r.Review.Ending = ending(r.Review.ExitCode)
+	}
+	return loop.IterationFinished{Round: r}
+}
+
+func ending(exitCode int) loop.Ending {
+	if exitCode == 0 {
+		return loop.EndCompleted
+	}
+	return loop.EndFailed
+}
+
+type ended struct {
+	Result         loop.Result     `json:"outcome"`
+	Iterations     int             `json:"iterations"`
+	Summary        *string         `json:"summary"`
+	Confidence     *float64        `json:"confidence"`
+	Duration       time.Duration   `json:"duration_secs"`
+	Reason         loop.StopReason `json:"stop_reason,omitzero"`
+	Cause          string          `json:"stop_cause,omitzero"`
+	Unmentioned    int             `json:"findings_unmentioned,omitzero"`
+	NothingChanged bool            `json:"nothing_changed,omitzero"`
+	ActorError     string          `json:"actor_error,omitzero"`
+}
+
+func endedOf(e loop.Finished) ended {
+	o := e.Outcome
+	return ended{o.Result, o.Iterations, orNull(o.Summary), o.Confidence, o.Duration, o.Reason, o.Cause, o.Unmentioned, o.NothingChanged, o.ActorError}
+}
+
+func (l ended) event() loop.Finished {
+	return loop.Finished{Outcome: loop.Outcome{
+		Result: l.Result, Reason: l.Reason, Cause: l.Cause, Iterations: l.Iterations, Summary: orZero(l.Summary), Confidence: l.Confidence,
+		Duration: l.Duration, ActorError: l.ActorError, Unmentioned: l.Unmentioned, NothingChanged: l.NothingChanged,
+	}}
+}
+
+// totals add up the session from its first line on, so that the last line alone tells what
+// the session came to. The number of whole iterations is in the outcome.
+type totals struct {
+	Errors      int           `json:"errors"`
+	ActorTurns  int           `json:"actor_turns"`
+	CriticTurns int           `json:"critic_turns"`
+	Leftovers   int           `json:"leftovers"`
+	ActorTime   time.Duration `json:"actor_secs"`
+	CriticTime  time.Duration `json:"critic_secs"`
+	CheckTime   time.Duration `json:"check_secs"`
+	Waits       int           `json:"waits"`
+	ActorWait   time.Duration `json:"actor_wait_secs"`
+	CriticWait  time.Duration `json:"critic_wait_secs"`
+	ActorUsage  sum           `json:"actor_usage"`
+	CriticUsage sum           `json:"critic_usage"`
+	Spent       loop.Spending `json:"spent"`
+	progress.Raised
+	progress.Diff
+}
+
+type sum struct {
+	Tokens  tokens  `json:"tokens"`
+	CostUSD float64 `json:"cost_usd"`
+	Rounds  int     `json:"rounds"`
+	Counted int     `json:"counted"`
+	Priced  int     `json:"priced"`
+}
+
+func sumOf(u progress.Usage) sum {
+	return sum{tokens(u.Tokens), u.CostUSD, u.Rounds, u.Counted, u.Priced}
+}
+
+func (s sum) usage() progress.Usage {
+	return progress.Usage{Tokens: loop.Tokens(s.Tokens), CostUSD: s.CostUSD, Rounds: s.Rounds, Counted: s.Counted, Priced: s.Priced}
+}
+
+func totalsOf(t *progress.Tally) *totals {
+	if t == nil {
+		return nil
+	}
+	return &totals{
+		t.Errors, t.Actor.Turns, t.Critic.Turns, t.Leftovers, t.Actor.Time, t.Critic.Time, t.CheckTime,
+		t.Waits, t.Actor.Wait, t.Critic.Wait, sumOf(t.Actor.Usage), sumOf(t.Critic.Usage), t.Spent, t.Raised, t.Diff,
+	}
+}
+
+func (t *totals) tally() *progress.Tally {
+	if t == nil {
+		return nil
+	}
+	return &progress.Tally{
+		Errors: t.Errors, CheckTime: t.CheckTime, Leftovers: t.Leftovers, Waits: t.Waits, Raised: t.Raised, Spent: t.Spent, Diff: t.Diff,
+		Actor:  progress.Part{Turns: t.ActorTurns, Time: t.ActorTime, Wait: t.ActorWait, Usage: t.ActorUsage.usage()},
+		Critic: progress.Part{Turns: t.CriticTurns, Time: t.CriticTime, Wait: t.CriticWait, Usage: t.CriticUsage.usage()},
+	}
 }

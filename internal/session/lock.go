@@ -159,16 +159,6 @@ func (l *Lock) Close() (err error) {
 	return err
 }
 
-// stands reports whether an open file is still the one of its name.
-func stands(f *os.File) bool {
-	open, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Lstat(f.Name())
-	return err == nil && os.SameFile(open, named)
-}
-
 // lockAlone takes the lock of a log for its recorder. Removing or resuming a session takes it
 // for a moment, too: lockAlone waits for that.
 func lockAlone(log *os.File) (ok bool, err error) {

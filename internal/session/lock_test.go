@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"codeloops/internal/file"
 )
 
 // newWorkTree returns a work tree with its own git directory.
@@ -345,12 +347,12 @@ func TestLockLookedAt(t *testing.T) {
 	looker, taker := open(), open()
 	defer looker.Close()
 	defer taker.Close()
-	if ok, err := tryLock(looker, true); !ok || err != nil {
+	if ok, err := file.TryLockFile(looker, true); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	looked := make(chan struct{})
 	time.AfterFunc(time.Second, func() { // longer than the wait for a lock that is held
-		unlock(looker)
+		file.UnlockFile(looker)
 		close(looked)
 	})
 	if ok, err := lockAlone(taker); !ok || err != nil {

@@ -46,11 +46,11 @@ const (
 // tryAlone takes the exclusive lock on an open file. If that fails, looked reports whether it
 // is only held by those who look at it, as [place.held] and [Store.Running] do.
 func tryAlone(f *os.File) (ok, looked bool, err error) {
-	if ok, err = tryLock(f, false); ok || err != nil {
+	if ok, err = file.TryLockFile(f, false); ok || err != nil {
 		return ok, false, err
 	}
-	looked, err = tryLock(f, true)
-	unlock(f)
+	looked, err = file.TryLockFile(f, true)
+	file.UnlockFile(f)
 	return false, looked, err
 }
 
@@ -67,7 +67,7 @@ func (p place) take(h HeldError) (*os.File, error) {
 		if free, looked, err = tryAlone(f); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		if free && stands(f) {
+		if free && file.Stands(f) {
 			if err := sign(f, h); err != nil {
 				return nil, errors.Join(fmt.Errorf("write lock file: %w", err), giveBack(f))
 			}
@@ -76,7 +76,7 @@ func (p place) take(h HeldError) (*os.File, error) {
 		if !free {
 			held = heldBy(f, h.WorkTree)
 		}
-		unlock(f)
+		file.UnlockFile(f)
 		if err := f.Close(); err != nil {
 			return nil, err
 		}
@@ -101,10 +101,10 @@ func sign(f *os.File, h HeldError) error {
 func giveBack(f *os.File) error {
 	// Whoever reads the file too late finds nothing wrong in it.
 	err := f.Truncate(0)
-	if stands(f) {
+	if file.Stands(f) {
 		_ = os.Remove(f.Name()) // a file that cannot be removed is taken again later
 	}
-	unlock(f)
+	file.UnlockFile(f)
 	return errors.Join(err, f.Close())
 }
 
@@ -192,9 +192,9 @@ func (p place) held(tree string) *HeldError {
 		return nil
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	free, err := tryLock(f, true)
+	free, err := file.TryLockFile(f, true)
 	if err != nil || free {
-		unlock(f)
+		file.UnlockFile(f)
 		return nil
 	}
 	return heldBy(f, tree)

@@ -204,7 +204,6 @@ func loggedInspection(i loop.Inspection) loop.Inspection {
 	if i.Audit.After == "" {
 		i.Audit = loop.Audit{}
 	}
-	i.Audit.Growth, i.Audit.Similarity = finite(i.Audit.Growth), finite(i.Audit.Similarity)
 	i.Audit.Required = orNil(i.Audit.Required)
 	return i
 }

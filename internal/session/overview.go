@@ -173,7 +173,7 @@ func lastEntry(f io.ReaderAt, size int64) (last Entry, bad, err error) {
 	if err != nil || len(line) == 0 {
 		return Entry{}, nil, err
 	}
-	if last, bad = decode(line, lean); bad != nil {
+	if last, bad = decode(line); bad != nil {
 		bad = torn(bad)
 	}
 	return last, bad, nil
@@ -250,7 +250,7 @@ func Count(all []Overview) {
 			return
 		}
 		sum := &progress.Tally{}
-		for entry, err := range Sound(ReadLean(o.Path), nil) {
+		for entry, err := range Sound(Read(o.Path), nil) {
 			if err != nil {
 				return
 			}

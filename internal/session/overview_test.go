@@ -101,17 +101,6 @@ func TestSurveyOrder(t *testing.T) {
 			t.Fatalf("at %d: %+v", i, one)
 		}
 	}
-	for back, want := range map[string]string{"": "199", "latest": "199", "latest~0": "199", "latest~1": "198", "latest~199": "0"} {
-		id, err := store.Resolve(back, nil)
-		if err != nil || Look(store.Path(id)).Session.Prompt != want {
-			t.Errorf("%q: %s, %v", back, id, err)
-		}
-	}
-	for _, bad := range []string{"latest~200", "latest~-1", "latest~", "latest~x", "latest1", "../x"} {
-		if id, err := store.Resolve(bad, nil); !errors.Is(err, ErrNotFound) {
-			t.Errorf("%q: %s, %v", bad, id, err)
-		}
-	}
 }
 
 func TestRemove(t *testing.T) {

@@ -63,7 +63,6 @@ type Entry struct {
 type Reader struct {
 	name  string
 	lines lineReader
-	care  care
 }
 
 // NewReader returns a reader of the log in r. Name is the log's path: it is used in errors,
@@ -81,14 +80,7 @@ const buffered = 64 << 10
 
 // Read returns the entries of the log at path, as [Reader.Entries] does. The file is open while
 // they are read. If it cannot be opened, that is the only error.
-func Read(path string) iter.Seq2[Entry, error] { return entries(path, whole) }
-
-// ReadLean is [Read] without bulky texts: what the actor wrote, what the critic wrote besides its
-// reply, what checks wrote, and patches, unless nothing else tells what has changed. It is
-// faster, and reports the same bad lines.
-func ReadLean(path string) iter.Seq2[Entry, error] { return entries(path, lean) }
-
-func entries(path string, how care) iter.Seq2[Entry, error] {
+func Read(path string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f, _, err := openLog(path)
 		if err != nil {
@@ -96,9 +88,7 @@ func entries(path string, how care) iter.Seq2[Entry, error] {
 			return
 		}
 		defer f.Close() //nolint:errcheck // only read
-		r := NewReader(f, path)
-		r.care = how
-		r.Entries()(yield)
+		NewReader(f, path).Entries()(yield)
 	}
 }
 
@@ -159,7 +149,7 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 		}
 		return Entry{}, false, nil
 	}
-	entry, err := decode(line, r.care)
+	entry, err := decode(line)
 	if err != nil {
 		if errors.Is(end, io.EOF) || filled {
 			err = torn(err)

@@ -55,7 +55,6 @@ type Recorder struct {
 	id    string
 	path  string
 	files folder
-	live  live
 
 	log     *os.File // nil once closed
 	limit   int      // bytes that a line may have
@@ -85,7 +84,7 @@ func (r *Recorder) File(iteration int, name string) string {
 // leaves the log as it was, so that there may still be room for the session's end.
 func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	if _, passing := e.(loop.Activity); passing {
-		return r.live.Handle(at, e)
+		return nil
 	}
 	if r.log == nil {
 		return r.failed(os.ErrClosed)
@@ -93,7 +92,6 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	err := r.record(at, e)
 	if err == nil {
 		_ = r.tally.Handle(at, e) // never fails
-		_ = r.live.Handle(at, e)
 		r.files.logged(e)
 	}
 	if _, ends := e.(loop.Finished); ends {
@@ -211,9 +209,8 @@ func (r *Recorder) Close() error {
 	if r.log == nil {
 		return nil
 	}
-	r.live.remove()
 	r.files.removeEmpty()
-	unlock(r.log)
+	file.UnlockFile(r.log)
 	err := r.log.Close()
 	r.log = nil
 	if r.written.size == 0 && !r.torn {

@@ -147,7 +147,7 @@ func TestRecorderKeepsTextsUntilTheIterationIsLogged(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, filepath.Join(t.TempDir(), "sessions"))
 	events := wholeRun()
-	logged := slices.IndexFunc(events, func(e loop.Event) bool { return typeOf(e) == "iteration" })
+	logged := slices.IndexFunc(events, func(e loop.Event) bool { return nameOf(e) == "iteration" })
 	r := record(t, store, events[:logged])
 
 	// A resumed session has only the log and the files next to it.

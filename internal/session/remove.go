@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"codeloops/internal/file"
 	"codeloops/internal/wording"
 )
 
@@ -45,7 +46,7 @@ func (s *Store) Alone(id string, do func() error) error {
 	} else {
 		err = do() // also on a file system without locks, as a recorder does
 	}
-	unlock(log)
+	file.UnlockFile(log)
 	return errors.Join(err, log.Close())
 }
 

@@ -2,8 +2,10 @@ package session
 
 import (
 	"strings"
+	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 )
 
 // A Result is the document that tells a program how a run ended.
@@ -25,6 +27,9 @@ type Result struct {
 
 	Last Last
 
+	Branch     string // that --pr has pushed; "": none
+	RequestURL string // of the pull request
+
 	Failure *Failure // nil if nothing failed
 }
 
@@ -37,11 +42,11 @@ type Last struct {
 
 // A ResultCheck is the result of one of the project's own checks.
 type ResultCheck struct {
-	Name     string // the command in one line, for people
-	Command  string
-	Passed   bool
-	ExitCode int
-	Output   string // the end of what it printed
+	Name     string `json:"name"` // the command in one line, for people
+	Command  string `json:"command"`
+	Passed   bool   `json:"passed"`
+	ExitCode int    `json:"exit_code"`
+	Output   string `json:"output"` // the end of what it printed
 }
 
 // How much of a check is in a result.
@@ -92,73 +97,50 @@ type Failure struct {
 
 // Encode returns the document as one line of JSON, with its line break.
 func (r Result) Encode() []byte {
-	w := &encoder{}
-	w.open('{')
-	typ := "result"
-	w.text("type", &typ)
-	r.fields(w)
-	return append(w.buf, '}', '\n')
-}
-
-func (r *Result) fields(f fields) {
-	schema := SchemaVersion
-	f.value("schema_version", &schema)
-	o := &r.Outcome
-	word(f, "outcome", &o.Result)
-	word(f, "stop_reason,null", &o.Reason)
-	f.text("stop_cause,omitempty", &o.Cause)
-	f.value("exit_code", &r.ExitCode)
-	f.value("iterations", &o.Iterations)
-	f.text("summary,null", &o.Summary)
-	fraction(f, "confidence,null", &o.Confidence)
-	duration(f, "duration_secs", &o.Duration)
-	f.value("findings_unmentioned", &o.Unmentioned)
-	f.value("findings_must,omitempty", &r.Musts)
-	f.value("findings_may,omitempty", &r.Mays)
-	f.value("nothing_changed", &o.NothingChanged)
-	f.text("actor_error,omitempty", &o.ActorError)
-	f.text("session_id,null", &r.SessionID)
-	f.text("log,null", &r.Log)
-	f.value("files_changed", &r.FilesChanged)
-	f.value("insertions", &r.Insertions)
-	f.value("deletions", &r.Deletions)
-	f.object("spent", true, func(f fields) { spending(f, &r.Spent) })
-	r.Last.fields(f)
-	optional(f, "error,null", &r.Failure, func(f fields, failure *Failure) {
-		f.text("message", &failure.Message)
-		f.text("hint,null", &failure.Hint)
-	})
-}
-
-func (l *Last) fields(f fields) {
-	f.text("feedback,null", &l.Feedback)
-	list(f, "checks", &l.Checks, func(f fields, c *ResultCheck) {
-		f.text("name", &c.Name)
-		f.text("command", &c.Command)
-		f.value("passed", &c.Passed)
-		f.value("exit_code", &c.ExitCode)
-		f.text("output", &c.Output)
-	})
-	list(f, "findings", &l.Findings, finding)
-}
-
-// spent is what the turns of a role have cost.
-func spent(f fields, role string, s *loop.Spent) {
-	if finite(&s.CostUSD) == nil {
-		s.CostUSD = 0
+	o := r.Outcome
+	var failed *failedRun
+	if r.Failure != nil {
+		failed = &failedRun{r.Failure.Message, orNull(r.Failure.Hint)}
 	}
-	_, option := splitTag(role)
-	f.object(role, option == "" || *s != (loop.Spent{}), func(f fields) {
-		f.value("tokens", &s.Tokens)
-		word(f, "tokens_basis,null", &s.TokensBasis)
-		f.value("cost_usd", &s.CostUSD)
-		word(f, "cost_basis,null", &s.CostBasis)
+	return marshal(document{
+		"result", SchemaVersion, o.Result, orNull(o.Reason), o.Cause, r.ExitCode, o.Iterations, orNull(o.Summary), o.Confidence, o.Duration,
+		o.Unmentioned,
+		progress.Raised{Musts: r.Musts, Mays: r.Mays},
+		o.NothingChanged, o.ActorError, orNull(r.SessionID), orNull(r.Log),
+		r.FilesChanged, r.Insertions, r.Deletions, r.Spent, orNull(r.Last.Feedback), r.Last.Checks, r.Last.Findings, r.Branch, r.RequestURL, failed,
 	})
 }
 
-// spending is what the turns of each role have cost.
-func spending(f fields, s *loop.Spending) {
-	spent(f, "actor", &s.Actor)
-	spent(f, "critic", &s.Critic)
-	spent(f, "others,omitempty", &s.Others)
+type document struct {
+	Type        string           `json:"type"`
+	Schema      int              `json:"schema_version"`
+	Result      loop.Result      `json:"outcome"`
+	Reason      *loop.StopReason `json:"stop_reason"`
+	Cause       string           `json:"stop_cause,omitzero"`
+	ExitCode    int              `json:"exit_code"`
+	Iterations  int              `json:"iterations"`
+	Summary     *string          `json:"summary"`
+	Confidence  *float64         `json:"confidence"`
+	Duration    time.Duration    `json:"duration_secs"`
+	Unmentioned int              `json:"findings_unmentioned"`
+	progress.Raised
+	NothingChanged bool           `json:"nothing_changed"`
+	ActorError     string         `json:"actor_error,omitzero"`
+	SessionID      *string        `json:"session_id"`
+	Log            *string        `json:"log"`
+	FilesChanged   int            `json:"files_changed"`
+	Insertions     int            `json:"insertions"`
+	Deletions      int            `json:"deletions"`
+	Spent          loop.Spending  `json:"spent"`
+	Feedback       *string        `json:"feedback"`
+	Checks         []ResultCheck  `json:"checks"`
+	Findings       []loop.Finding `json:"findings"`
+	Branch         string         `json:"branch,omitzero"`
+	RequestURL     string         `json:"pr_url,omitzero"`
+	Failure        *failedRun     `json:"error"`
+}
+
+type failedRun struct {
+	Message string  `json:"message"`
+	Hint    *string `json:"hint"`
 }

@@ -62,9 +62,9 @@ func theChange() loop.Change {
 // firstRound is an eventful iteration.
 func firstRound() loop.Round {
 	verdict := loop.Verdict{
-		Decision:        loop.Done,
-		Summary:         "done, it seems",
-		Rating:          loop.Rating{Confidence: new(0.95), Score: new(0.6), Severity: "low"},
+		Decision: loop.Done,
+		Summary:  "done, it seems",
+		Rating:   loop.Rating{Confidence: new(0.95), Score: new(0.6)}, Severity: "low",
 		Issues:          []string{"no test", "caf\xe9"},
 		Risks:           []loop.Risk{{Type: "scope", Detail: "touches the logo"}},
 		RequiredChanges: []string{"add a test"},
@@ -132,7 +132,7 @@ func inspected() loop.Inspection {
 		},
 		Audit: loop.Audit{
 			Before: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", After: "8ab686eafeb1f44702738c8b0f24f2567c36da6d",
-			Files: 1, Insertions: 2, Deletions: 1, Bytes: -12, Growth: new(-3.5), Similarity: new(0.75), Excerpt: "-a\n+b\n",
+			Files: 1, Insertions: 2, Deletions: 1, Bytes: -12, Excerpt: "-a\n+b\n",
 			Required: []loop.Requirement{{Text: `ADD "a test"`, Enforced: true}},
 		},
 	}

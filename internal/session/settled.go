@@ -20,11 +20,10 @@ type Settled struct {
 	Session    loop.Session // as it began
 	Size       int64        // of that part, in bytes
 	Checkpoint string       // holds the work tree as of there
+	Lacks      bool         // something was done since, which only the session's own work tree has
 
 	read  int64
-	last  string // the last checkpoint of the session's own work tree
-	acted bool   // something was done since then
-	forks progress.Forks
+	state progress.State
 }
 
 // Read reads on, up to the last whole line of the log.
@@ -44,65 +43,23 @@ func (s *Settled) Read(path string) error {
 			return fmt.Errorf("read session log %s: %w", wording.OSPath(path), err)
 		}
 		s.read += int64(len(line))
-		if entry, err := decode(bytes.TrimSpace(line), lean); err == nil { // bad lines are skipped, as everywhere
-			s.follow(entry.Event)
+		if entry, err := decode(bytes.TrimSpace(line)); err == nil { // bad lines are skipped, as everywhere
+			_ = s.state.Handle(entry.At, entry.Event) // never fails
 		}
-		if !s.acted && len(s.forks) == 0 && s.last != "" {
-			s.Size, s.Checkpoint = s.read, s.last
+		s.Session, s.Lacks = s.state.Origin, s.state.Lacks
+		if !s.Lacks && len(s.state.Forks()) == 0 && s.state.Settled != "" {
+			s.Size, s.Checkpoint = s.read, s.state.Settled
 		}
-	}
-}
-
-// Lacks reports whether something was done since the checkpoint, which only the session's own
-// work tree has.
-func (s *Settled) Lacks() bool { return s.acted }
-
-func (s *Settled) follow(e loop.Event) {
-	switch e := e.(type) {
-	case loop.Started:
-		s.Session, s.last = e.Session, e.Session.Checkpoint
-	case loop.ActorFinished:
-		s.acted = s.acted || e.Attempt.Ending != loop.EndInterrupted && !e.Attempt.Blocked()
-	case loop.TurnFinished:
-		s.acted = s.acted || e.Access == loop.Write && e.Reply.Ending != loop.EndInterrupted && !e.Reply.Blocked()
-	case loop.DiffCaptured:
-		s.captured(e.Change.Checkpoint)
-	case loop.IterationFinished:
-		s.captured(e.Round.Change.Checkpoint)
-	case loop.Noted:
-		s.noted(e)
-	case loop.Finished:
-		s.acted = s.acted && e.Outcome.Reason != loop.StopActorFailed // that turn is repeated
-	case loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished,
-		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
-	}
-}
-
-func (s *Settled) noted(e loop.Noted) {
-	s.forks.Follow(e)
-	switch e.Name {
-	case loop.NoteForkApplied, loop.NoteApplied:
-		s.acted = true
-		s.captured(e.Change.Checkpoint)
-	case loop.NoteCheckpoint:
-		s.captured(e.Change.Checkpoint)
-	case loop.NoteRestored:
-		s.captured(e.Text)
-	}
-}
-
-func (s *Settled) captured(checkpoint string) {
-	if checkpoint != "" && len(s.forks) == 0 {
-		s.last, s.acted = checkpoint, false
 	}
 }
 
 // ErrForeign is a log of another session than the one it should be of.
 var ErrForeign = errors.New("the log is not of that session")
 
-// Relocate returns the first line of a session's log, changed to name another work tree.
+// Relocate returns the first line of a session's log, changed to name another work tree. That of a session without a task
+// came from nobody knows where, and says so from then on.
 func Relocate(line []byte, id, workTree string) ([]byte, error) {
-	entry, err := decode(bytes.TrimSpace(line), whole)
+	entry, err := decode(bytes.TrimSpace(line))
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +67,6 @@ func Relocate(line []byte, id, workTree string) ([]byte, error) {
 	if !ok || began.Session.ID != id {
 		return nil, ErrForeign
 	}
-	began.Session.WorkingDir = workTree
+	began.Session.WorkingDir, began.Session.Imported = workTree, began.Session.Task == ""
 	return Encode(entry.At, began), nil
 }

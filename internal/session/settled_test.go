@@ -38,8 +38,8 @@ func TestSettledByForks(t *testing.T) {
 		if _, err := log.Write(Encode(stamped(i+1), line.e)); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Read(path); err != nil || s.Checkpoint != line.checkpoint || s.Lacks() != line.lacks {
-			t.Errorf("line %d: the checkpoint is %q, lacks work: %t, %v", i+1, s.Checkpoint, s.Lacks(), err)
+		if err := s.Read(path); err != nil || s.Checkpoint != line.checkpoint || s.Lacks != line.lacks {
+			t.Errorf("line %d: the checkpoint is %q, lacks work: %t, %v", i+1, s.Checkpoint, s.Lacks, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/file"
 	"codeloops/internal/wording"
 )
 
@@ -88,7 +89,7 @@ func idsOf(prompt string, at time.Time) iter.Seq[string] {
 
 func newRecorder(path string) *Recorder {
 	dir := folderOf(path)
-	return &Recorder{id: strings.TrimSuffix(filepath.Base(path), logEnding), path: path, files: folder{dir: dir}, live: live{dir: dir}, limit: MaxLine}
+	return &Recorder{id: strings.TrimSuffix(filepath.Base(path), logEnding), path: path, files: folder{dir: dir}, limit: MaxLine}
 }
 
 // folderOf is the folder beside a log.
@@ -139,46 +140,15 @@ func (s *Store) Find(prefix string) (string, error) {
 	return "", &AmbiguousError{Prefix: prefix, IDs: fits}
 }
 
-// Latest returns the id of the session that began last, of those that count; nil counts all.
+// Latest returns the id of the session that began last, of those that are not empty and count; nil counts all.
 func (s *Store) Latest(counts func(Overview) bool) (string, error) {
-	id, err := s.back(0, counts)
-	if err == nil && id == "" {
-		err = fmt.Errorf("%w: %s holds none", ErrNotFound, s.dir)
-	}
-	return id, err
-}
-
-// back returns the id of the session that began n before the last one, of those that count and
-// are not empty; "" if there are too few.
-func (s *Store) back(n int, counts func(Overview) bool) (string, error) {
-	ids, err := s.list()
-	for end := len(ids); end > 0; {
-		begin := end - 1
-		for begin > 0 && second(ids[begin-1]) == second(ids[begin]) {
-			begin--
-		}
-		group := s.newest(ids[begin:end], counts)
-		if n < len(group) {
-			return group[n].ID, nil
-		}
-		n, end = n-len(group), begin
-	}
-	return "", err
-}
-
-// newest returns those of some sessions that count and whose logs are not empty, the newest first.
-// Ids tell the second in which a session began; within one second, the log tells the order.
-func (s *Store) newest(ids []string, counts func(Overview) bool) (begun []Overview) {
-	for _, id := range slices.Backward(ids) {
-		if st, err := os.Stat(s.Path(id)); err != nil || st.Size() == 0 {
-			continue
-		}
-		if one := Look(s.Path(id)); counts == nil || counts(one) {
-			begun = append(begun, one)
+	all, err := s.Survey()
+	for _, one := range all {
+		if one.Size > 0 && (counts == nil || counts(one)) {
+			return one.ID, nil
 		}
 	}
-	slices.SortStableFunc(begun, func(a, b Overview) int { return b.Started.Compare(a.Started) })
-	return begun
+	return "", cmp.Or(err, fmt.Errorf("%w: %s holds none", ErrNotFound, s.dir))
 }
 
 // second returns the time in an id, which is precise to the second.
@@ -201,8 +171,8 @@ func running(path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	free, err := tryLock(f, true)
-	unlock(f)
+	free, err := file.TryLockFile(f, true)
+	file.UnlockFile(f)
 	return err == nil && !free, errors.Join(err, f.Close())
 }
 

@@ -1,209 +1,170 @@
 package session
 
-import "codeloops/internal/loop"
+import (
+	"math"
+	"time"
 
-// player is who plays a turn of a strategy.
-func player(f fields, iteration *int, role *loop.Role, access *loop.Access) {
-	f.value("iteration_number,omitempty", iteration)
-	word(f, "role", role)
-	write := *access == loop.Write
-	f.value("write,omitempty", &write)
-	if *access = loop.ReadOnly; write {
-		*access = loop.Write
+	"codeloops/internal/loop"
+)
+
+// A turn is what is known of an agent's turn, except what the agent wrote. Those of the actor and the
+// critic are the same with other names.
+type turn struct {
+	ID            string         `json:"turn_id,omitzero"`
+	SessionID     string         `json:"session_id,omitzero"`
+	ExitCode      int            `json:"exit_code"`
+	Duration      time.Duration  `json:"duration_secs"`
+	Ending        *loop.Ending   `json:"ending"`
+	Reason        string         `json:"reason,omitzero"`
+	ResetAt       time.Time      `json:"reset_at,omitzero"`
+	Conversation  string         `json:"conversation,omitzero"`
+	Resumed       bool           `json:"resumed,omitzero"`
+	Usage         *usage         `json:"usage"`
+	Agent         string         `json:"agent,omitzero"`
+	Model         string         `json:"model,omitzero"`
+	Misses        []miss         `json:"misses,omitempty"`
+	Leftovers     []loop.Process `json:"leftovers,omitempty"`
+	Failures      []failure      `json:"failures,omitempty"`
+	Futile        bool           `json:"futile,omitzero"`
+	OutputTotal   int64          `json:"output_total,omitzero"`
+	OutputOmitted int64          `json:"output_omitted,omitzero"`
+	OutputFile    string         `json:"output_file,omitzero"`
+	StderrTotal   int64          `json:"stderr_total,omitzero"`
+	StderrOmitted int64          `json:"stderr_omitted,omitzero"`
+	StderrFile    string         `json:"stderr_file,omitzero"`
+	LateTotal     int64          `json:"late_total,omitzero"`
+	LateFile      string         `json:"late_file,omitzero"`
+}
+
+type actorTurn struct {
+	ID            string         `json:"actor_turn_id,omitzero"`
+	SessionID     string         `json:"actor_session_id,omitzero"`
+	ExitCode      int            `json:"actor_exit_code"`
+	Duration      time.Duration  `json:"actor_duration_secs"`
+	Ending        *loop.Ending   `json:"actor_ending"`
+	Reason        string         `json:"actor_reason,omitzero"`
+	ResetAt       time.Time      `json:"actor_reset_at,omitzero"`
+	Conversation  string         `json:"actor_conversation,omitzero"`
+	Resumed       bool           `json:"actor_resumed,omitzero"`
+	Usage         *usage         `json:"actor_usage"`
+	Agent         string         `json:"actor_agent,omitzero"`
+	Model         string         `json:"actor_model,omitzero"`
+	Misses        []miss         `json:"actor_misses,omitempty"`
+	Leftovers     []loop.Process `json:"actor_leftovers,omitempty"`
+	Failures      []failure      `json:"actor_failures,omitempty"`
+	Futile        bool           `json:"actor_futile,omitzero"`
+	OutputTotal   int64          `json:"actor_output_total,omitzero"`
+	OutputOmitted int64          `json:"actor_output_omitted,omitzero"`
+	OutputFile    string         `json:"actor_output_file,omitzero"`
+	StderrTotal   int64          `json:"actor_stderr_total,omitzero"`
+	StderrOmitted int64          `json:"actor_stderr_omitted,omitzero"`
+	StderrFile    string         `json:"actor_stderr_file,omitzero"`
+	LateTotal     int64          `json:"actor_late_total,omitzero"`
+	LateFile      string         `json:"actor_late_file,omitzero"`
+}
+
+type criticTurn struct {
+	ID            string         `json:"critic_turn_id,omitzero"`
+	SessionID     string         `json:"critic_session_id,omitzero"`
+	ExitCode      int            `json:"critic_exit_code"`
+	Duration      time.Duration  `json:"critic_duration_secs"`
+	Ending        *loop.Ending   `json:"critic_ending"`
+	Reason        string         `json:"critic_reason,omitzero"`
+	ResetAt       time.Time      `json:"critic_reset_at,omitzero"`
+	Conversation  string         `json:"critic_conversation,omitzero"`
+	Resumed       bool           `json:"critic_resumed,omitzero"`
+	Usage         *usage         `json:"critic_usage"`
+	Agent         string         `json:"critic_agent,omitzero"`
+	Model         string         `json:"critic_model,omitzero"`
+	Misses        []miss         `json:"critic_misses,omitempty"`
+	Leftovers     []loop.Process `json:"critic_leftovers,omitempty"`
+	Failures      []failure      `json:"critic_failures,omitempty"`
+	Futile        bool           `json:"critic_futile,omitzero"`
+	OutputTotal   int64          `json:"critic_output_total,omitzero"`
+	OutputOmitted int64          `json:"critic_output_omitted,omitzero"`
+	OutputFile    string         `json:"critic_output_file,omitzero"`
+	StderrTotal   int64          `json:"critic_stderr_total,omitzero"`
+	StderrOmitted int64          `json:"critic_stderr_omitted,omitzero"`
+	StderrFile    string         `json:"critic_stderr_file,omitzero"`
+	LateTotal     int64          `json:"critic_late_total,omitzero"`
+	LateFile      string         `json:"critic_late_file,omitzero"`
+}
+
+func turnOf(t loop.Turn) turn {
+	return turn{
+		ID: t.ID, SessionID: t.SessionID, ExitCode: t.ExitCode, Duration: t.Duration, Ending: &t.Ending, Reason: t.Reason, ResetAt: t.ResetAt,
+		Conversation: t.Conversation, Resumed: t.Resumed, Usage: usageOf(t.Usage), Agent: t.Agent.Agent, Model: t.Agent.Model,
+		Misses: each(t.Misses, missOf), Leftovers: t.Leftovers, Failures: each(t.Failures, func(f loop.Failure) failure { return failure(f) }), Futile: t.Futile,
+		OutputTotal: t.Stdout.Total, OutputOmitted: t.Stdout.Omitted, OutputFile: t.Stdout.File,
+		StderrTotal: t.Stderr.Total, StderrOmitted: t.Stderr.Omitted, StderrFile: t.Stderr.File,
+		LateTotal: t.Late.Total, LateFile: t.Late.File,
 	}
 }
 
-// note is the result of a strategy's step that is not an agent's turn.
-func note(f fields, n *loop.Noted) {
-	f.value("iteration_number,omitempty", &n.Iteration)
-	f.text("name", &n.Name)
-	f.text("text,omitempty", &n.Text)
-	change(f, &n.Change, fileStat, unshownStat)
-	list(f, "checks,omitempty", &n.Checks, check)
-}
-
-// reply is a turn with everything that was written in it.
-func reply(f fields, r *loop.Reply) {
-	turn(f, "", &r.Turn)
-	f.bulk("output", &r.Stdout.Text, "reply")
-	f.bulk("stderr", &r.Stderr.Text, "")
-	f.textUnless("reply", &r.Text, r.Stdout.Text)
-}
-
-// turn is what is known of an agent's turn, except what the agent wrote. The names of its
-// fields begin with prefix.
-func turn(f fields, prefix string, t *loop.Turn) {
-	f.text(prefix+"turn_id,omitempty", &t.ID)
-	f.text(prefix+"session_id,omitempty", &t.SessionID)
-	f.value(prefix+"exit_code", &t.ExitCode)
-	duration(f, prefix+"duration_secs", &t.Duration)
-	word(f, prefix+"ending", &t.Ending)
-	f.text(prefix+"reason,omitempty", &t.Reason)
-	f.value(prefix+"reset_at,omitempty", (*moment)(&t.ResetAt))
-	f.text(prefix+"conversation,omitempty", &t.Conversation)
-	f.value(prefix+"resumed,omitempty", &t.Resumed)
-	usage(f, prefix+"usage,null", &t.Usage)
-	f.text(prefix+"agent,omitempty", &t.Agent.Agent)
-	f.text(prefix+"model,omitempty", &t.Agent.Model)
-	list(f, prefix+"misses,omitempty", &t.Misses, miss)
-	list(f, prefix+"leftovers,omitempty", &t.Leftovers, func(f fields, p *loop.Process) {
-		f.value("pid", &p.PID)
-		f.text("command", &p.Command)
-	})
-	list(f, prefix+"failures,omitempty", &t.Failures, func(f fields, x *loop.Failure) {
-		f.text("act", &x.Act)
-		f.value("exit_code,omitempty", &x.ExitCode)
-		f.value("denied,omitempty", &x.Denied)
-	})
-	f.value(prefix+"futile,omitempty", &t.Futile)
-	stream(f, prefix+"output", &t.Stdout)
-	stream(f, prefix+"stderr", &t.Stderr)
-	if t.Late.Total <= 0 {
-		t.Late.File = ""
+func (t turn) loop() loop.Turn {
+	return loop.Turn{
+		ID: t.ID, SessionID: t.SessionID, ResetAt: t.ResetAt, Conversation: t.Conversation,
+		Try: loop.Try{
+			Agent: loop.AgentRef{Agent: t.Agent, Model: t.Model}, Resumed: t.Resumed, Ending: orZero(t.Ending), Reason: t.Reason, Usage: t.Usage.loop(),
+		},
+		Misses: each(t.Misses, miss.try),
+		Execution: loop.Execution{
+			Stdout:   loop.Output{Total: t.OutputTotal, Omitted: t.OutputOmitted, File: t.OutputFile},
+			Stderr:   loop.Output{Total: t.StderrTotal, Omitted: t.StderrOmitted, File: t.StderrFile},
+			ExitCode: t.ExitCode, Duration: t.Duration, Leftovers: t.Leftovers, Late: loop.Late{Total: t.LateTotal, File: t.LateFile},
+			Failures: each(t.Failures, func(f failure) loop.Failure { return loop.Failure(f) }), Futile: t.Futile,
+		},
 	}
-	f.value(prefix+"late_total,omitempty", &t.Late.Total)
-	f.text(prefix+"late_file,omitempty", &t.Late.File)
 }
 
-func miss(f fields, m *loop.Try) {
-	f.text("agent", &m.Agent.Agent)
-	f.text("model,omitempty", &m.Agent.Model)
-	f.value("resumed,omitempty", &m.Resumed)
-	word(f, "ending", &m.Ending)
-	f.text("reason,omitempty", &m.Reason)
-	usage(f, "usage,null", &m.Usage)
+type failure struct {
+	Act      string `json:"act"`
+	ExitCode int    `json:"exit_code,omitzero"`
+	Denied   bool   `json:"denied,omitzero"`
 }
 
-// usage is what a turn cost; null if the agent reported nothing.
-func usage(f fields, tag string, u *loop.Usage) {
-	*u = loggedUsage(*u)
-	f.object(tag, *u != loop.Usage{}, func(f fields) {
-		optional(f, "tokens,null", &u.Tokens, tokens)
-		fraction(f, "cost_usd,null", &u.CostUSD)
-		f.value("rounds,null", &u.Rounds)
-		f.value("tokens_estimated,omitempty", &u.TokensEstimated)
-		f.value("cost_estimated,omitempty", &u.CostEstimated)
-	})
+type miss struct {
+	loop.AgentRef
+	Resumed bool        `json:"resumed,omitzero"`
+	Ending  loop.Ending `json:"ending"`
+	Reason  string      `json:"reason,omitzero"`
+	Usage   *usage      `json:"usage"`
 }
 
-func tokens(f fields, t *loop.Tokens) {
-	f.value("input", &t.Input)
-	f.value("output", &t.Output)
-	f.value("cache_read", &t.CacheRead)
-	f.value("cache_write", &t.CacheWrite)
-	f.value("reasoning", &t.Reasoning)
+func missOf(t loop.Try) miss { return miss{t.Agent, t.Resumed, t.Ending, t.Reason, usageOf(t.Usage)} }
+
+func (m miss) try() loop.Try {
+	return loop.Try{Agent: m.AgentRef, Resumed: m.Resumed, Ending: m.Ending, Reason: m.Reason, Usage: m.Usage.loop()}
 }
 
-// wait is a pause in a turn, except how it ended.
-func wait(f fields, role *loop.Role, w *loop.Wait) {
-	word(f, "role", role)
-	f.text("agent", &w.Agent.Agent)
-	f.text("model,omitempty", &w.Agent.Model)
-	word(f, "cause", &w.Cause)
-	f.text("reason,omitempty", &w.Reason)
-	f.value("until", (*moment)(&w.Until))
+// A usage is what a turn cost; null if the agent reported nothing.
+type usage struct {
+	Tokens          *tokens  `json:"tokens"`
+	CostUSD         *float64 `json:"cost_usd"`
+	Rounds          *int     `json:"rounds"`
+	TokensEstimated bool     `json:"tokens_estimated,omitzero"`
+	CostEstimated   bool     `json:"cost_estimated,omitzero"`
 }
 
-// stream is what is known of an output, except its text. Its file counts only if something is
-// omitted; otherwise it has been removed.
-func stream(f fields, name string, o *loop.Output) {
-	if o.Omitted <= 0 {
-		o.File = ""
+type tokens struct {
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cache_read"`
+	CacheWrite int64 `json:"cache_write"`
+	Reasoning  int64 `json:"reasoning"`
+}
+
+func usageOf(u loop.Usage) *usage {
+	u = loggedUsage(u)
+	return orNull(usage{(*tokens)(u.Tokens), u.CostUSD, u.Rounds, u.TokensEstimated, u.CostEstimated})
+}
+
+func (u *usage) loop() loop.Usage {
+	if u == nil {
+		return loop.Usage{}
 	}
-	f.value(name+"_total,omitempty", &o.Total)
-	f.value(name+"_omitted,omitempty", &o.Omitted)
-	f.text(name+"_file,omitempty", &o.File)
-}
-
-func check(f fields, c *loop.CheckResult) {
-	f.text("command", &c.Command)
-	f.value("exit_code", &c.ExitCode)
-	word(f, "ending", &c.Ending)
-	duration(f, "duration_secs", &c.Duration)
-	f.bulk("output", &c.Output.Text, "")
-	stream(f, "output", &c.Output)
-	f.value("failed_before,omitempty", &c.FailedBefore)
-	f.texts("changed,omitempty", &c.Changed)
-	f.texts("rewrites,omitempty", &c.Rewrites)
-	f.texts("lacked,omitempty", &c.Lacked)
-	f.text("witness,omitempty", &c.Witness)
-}
-
-// reviewTexts are what the critic wrote. Its reply is often all of its output.
-func reviewTexts(f fields, r *loop.Review) {
-	f.bulk("critic_output", &r.Stdout.Text, "critic_reply")
-	f.bulk("critic_stderr", &r.Stderr.Text, "")
-	f.textUnless("critic_reply", &r.Reply, r.Stdout.Text)
-}
-
-// judged is a review, except what the critic wrote.
-func judged(f fields, r *loop.Review) {
-	review(f, r)
-	decision(f, &r.Verdict)
-}
-
-// vote is the result of a panel member's turn.
-func vote(f fields, e *loop.TurnFinished) {
-	optional(f, "review,omitempty", &e.Review, func(f fields, r *loop.Review) {
-		f.text("state", &e.State)
-		reading(f, r)
-		decision(f, &r.Verdict)
-	})
-}
-
-// review is the critic's turn, except what it wrote and decided.
-func review(f fields, r *loop.Review) {
-	turn(f, "critic_", &r.Turn)
-	reading(f, r)
-	list(f, "critic_votes,omitempty", &r.Votes, func(f fields, v *loop.Vote) {
-		word(f, "role", &v.Role)
-		f.text("agent", &v.Agent.Agent)
-		f.text("model,omitempty", &v.Agent.Model)
-		word(f, "decision,omitempty", &v.Decision)
-		f.text("says", &v.Says)
-	})
-}
-
-// reading is what is known of a critic's reply, except the decision.
-func reading(f fields, r *loop.Review) {
-	f.text("critic_problem,omitempty", &r.Problem)
-	f.text("critic_seal,omitempty", &r.Seal)
-	f.text("critic_boundary,omitempty", &r.Boundary)
-	word(f, "critic_sealed,omitempty", &r.Sealed)
-	f.value("critic_seal_only,omitempty", &r.SealOnly)
-	f.value("critic_quoted,omitempty", &r.Quoted)
-	f.texts("critic_unmentioned,omitempty", &r.Unmentioned)
-	f.texts("critic_undone,omitempty", &r.Written.Changed)
-	f.texts("critic_added,omitempty", &r.Written.Added)
-	f.texts("critic_settings,omitempty", &r.Written.Settings)
-	f.texts("critic_stale,omitempty", &r.Stale)
-}
-
-func decision(f fields, v *loop.Verdict) {
-	word(f, "critic_decision,omitempty", &v.Decision)
-	f.text("feedback,omitempty", &v.Feedback)
-	verdict(f, v)
-}
-
-// verdict is what a verdict holds besides the decision and the feedback.
-func verdict(f fields, v *loop.Verdict) {
-	f.text("summary,omitempty", &v.Summary)
-	fraction(f, "confidence,omitempty", &v.Confidence)
-	fraction(f, "score,omitempty", &v.Score)
-	f.texts("issues,omitempty", &v.Issues)
-	f.text("analysis,omitempty", &v.Analysis)
-	f.text("recovery,omitempty", &v.Recovery)
-	f.text("escalation,omitempty", &v.Escalation)
-	f.text("severity,omitempty", &v.Severity)
-	list(f, "risks,omitempty", &v.Risks, func(f fields, r *loop.Risk) {
-		f.text("type,omitempty", &r.Type)
-		f.text("detail,omitempty", &r.Detail)
-	})
-	f.texts("required_changes,omitempty", &v.RequiredChanges)
-	list(f, "answers,omitempty", &v.Answers, func(f fields, a *loop.Answer) {
-		f.text("id", &a.ID)
-		word(f, "state", &a.State)
-		f.text("why,omitempty", &a.Why)
+	return loggedUsage(loop.Usage{
+		Tokens: (*loop.Tokens)(u.Tokens), CostUSD: u.CostUSD, Rounds: u.Rounds, TokensEstimated: u.TokensEstimated, CostEstimated: u.CostEstimated,
 	})
 }
 
@@ -213,4 +174,220 @@ func loggedUsage(u loop.Usage) loop.Usage {
 	u.TokensEstimated = u.TokensEstimated && u.Tokens != nil
 	u.CostEstimated = u.CostEstimated && u.CostUSD != nil
 	return u
+}
+
+// finite returns a number, nil if JSON has none for it.
+func finite(p *float64) *float64 {
+	if p == nil || math.IsNaN(*p) || math.IsInf(*p, 0) {
+		return nil
+	}
+	return p
+}
+
+// A player plays a turn of a strategy.
+type player struct {
+	Iteration int       `json:"iteration_number,omitzero"`
+	Role      loop.Role `json:"role"`
+	Write     bool      `json:"write,omitzero"`
+}
+
+func (p player) access() loop.Access {
+	if p.Write {
+		return loop.Write
+	}
+	return loop.ReadOnly
+}
+
+type plays struct{ player }
+
+func playsOf(e loop.TurnStarted) plays {
+	return plays{player{e.Iteration, e.Role, e.Access == loop.Write}}
+}
+
+func (p plays) event() loop.TurnStarted {
+	return loop.TurnStarted{Iteration: p.Iteration, Role: p.Role, Access: p.access()}
+}
+
+type played struct {
+	player
+	turn
+	Output string  `json:"output"`
+	Stderr string  `json:"stderr"`
+	Reply  *string `json:"reply,omitzero"` // nil: it is all of the output
+	Review *vote   `json:"review,omitzero"`
+}
+
+// A vote is the result of a panel member's turn.
+type vote struct {
+	State string `json:"state"` // of the work tree
+	loop.Review
+	loop.Verdict
+}
+
+func playedOf(e loop.TurnFinished) played {
+	r := e.Reply
+	line := played{player{e.Iteration, e.Role, e.Access == loop.Write}, turnOf(r.Turn), r.Stdout.Text, r.Stderr.Text, unless(r.Text, r.Stdout.Text), nil}
+	if e.Review != nil {
+		line.Review = &vote{e.State, *e.Review, e.Review.Verdict}
+		line.Review.Votes = nil
+	}
+	return line
+}
+
+func (p played) event() loop.TurnFinished {
+	e := loop.TurnFinished{Iteration: p.Iteration, Role: p.Role, Access: p.access(), Reply: loop.Reply{Turn: p.loop(), Text: p.Output}}
+	e.Reply.Stdout.Text, e.Reply.Stderr.Text = p.Output, p.Stderr
+	if p.Reply != nil {
+		e.Reply.Text = *p.Reply
+	}
+	if p.Review != nil {
+		e.State, e.Review = p.Review.State, &p.Review.Review
+		e.Review.Verdict = p.Review.Verdict
+	}
+	return e
+}
+
+// unless returns a text, nil if it equals another one.
+func unless(text, other string) *string {
+	if text == other {
+		return nil
+	}
+	return &text
+}
+
+// A noted is the result of a strategy's step that is not an agent's turn.
+type noted struct {
+	Iteration int    `json:"iteration_number,omitzero"`
+	Name      string `json:"name"`
+	Text      string `json:"text,omitzero"`
+	stat
+	Checks []check `json:"checks,omitempty"`
+}
+
+func notedOf(e loop.Noted) noted {
+	return noted{e.Iteration, e.Name, e.Text, statOf(e.Change), each(e.Checks, checkOf)}
+}
+
+func (n noted) event() loop.Noted {
+	return loop.Noted{Iteration: n.Iteration, Name: n.Name, Text: n.Text, Change: n.change(), Checks: each(n.Checks, check.result)}
+}
+
+type acted struct {
+	Iteration int  `json:"iteration_number"`
+	Rejudged  bool `json:"rejudged,omitzero"`
+	actorTurn
+}
+
+func actedOf(e loop.ActorFinished) acted {
+	return acted{e.Iteration, e.Attempt.Rejudged, actorTurn(turnOf(e.Attempt.Turn))}
+}
+
+func (a acted) event() loop.ActorFinished {
+	return loop.ActorFinished{Iteration: a.Iteration, Attempt: loop.Attempt{Turn: turn(a.actorTurn).loop(), Rejudged: a.Rejudged}}
+}
+
+// criticTexts are what the critic wrote.
+type criticTexts struct {
+	Output string  `json:"critic_output"`
+	Stderr string  `json:"critic_stderr"`
+	Reply  *string `json:"critic_reply,omitzero"` // nil: it is all of the output
+}
+
+func criticTextsOf(r loop.Review) criticTexts {
+	return criticTexts{r.Stdout.Text, r.Stderr.Text, unless(r.Reply, r.Stdout.Text)}
+}
+
+// review completes a review, which lacks the turn.
+func (c criticTexts) review(r loop.Review, t turn) loop.Review {
+	r.Turn, r.Reply = t.loop(), c.Output
+	r.Stdout.Text, r.Stderr.Text = c.Output, c.Stderr
+	if c.Reply != nil {
+		r.Reply = *c.Reply
+	}
+	return r
+}
+
+// A judged is the critic's part of an iteration, except what the critic wrote.
+type judged struct {
+	Iteration int `json:"iteration_number"`
+	criticTurn
+	loop.Review
+	loop.Verdict
+}
+
+func judgedOf(e loop.CriticFinished) judged {
+	return judged{e.Iteration, criticTurn(turnOf(e.Review.Turn)), e.Review, e.Review.Verdict}
+}
+
+func (j judged) event() loop.CriticFinished {
+	j.Review.Verdict = j.Verdict
+	return loop.CriticFinished{Iteration: j.Iteration, Review: criticTexts{}.review(j.Review, turn(j.criticTurn))}
+}
+
+type rejection struct {
+	Iteration int `json:"iteration_number"`
+	criticTexts
+	criticTurn
+	loop.Review
+	loop.Verdict
+}
+
+func rejectionOf(e loop.ReviewRejected) rejection {
+	return rejection{e.Iteration, criticTextsOf(e.Review), criticTurn(turnOf(e.Review.Turn)), e.Review, e.Review.Verdict}
+}
+
+func (r rejection) event() loop.ReviewRejected {
+	r.Review.Verdict = r.Verdict
+	return loop.ReviewRejected{Iteration: r.Iteration, Review: r.review(r.Review, turn(r.criticTurn))}
+}
+
+// A check is the result of one of the project's own checks.
+type check struct {
+	Command       string        `json:"command"`
+	ExitCode      int           `json:"exit_code"`
+	Ending        loop.Ending   `json:"ending"`
+	Duration      time.Duration `json:"duration_secs"`
+	Output        string        `json:"output"`
+	OutputTotal   int64         `json:"output_total,omitzero"`
+	OutputOmitted int64         `json:"output_omitted,omitzero"`
+	OutputFile    string        `json:"output_file,omitzero"`
+	FailedBefore  bool          `json:"failed_before,omitzero"`
+	Changed       []string      `json:"changed,omitempty"`
+	Rewrites      []string      `json:"rewrites,omitempty"`
+	Lacked        []string      `json:"lacked,omitempty"`
+	Witness       string        `json:"witness,omitzero"`
+}
+
+func checkOf(c loop.CheckResult) check {
+	o := c.Output
+	return check{c.Command, c.ExitCode, c.Ending, c.Duration, o.Text, o.Total, o.Omitted, o.File, c.FailedBefore, c.Changed, c.Rewrites, c.Lacked, c.Witness}
+}
+
+func (c check) result() loop.CheckResult {
+	return loop.CheckResult{
+		Command: c.Command, ExitCode: c.ExitCode, Ending: c.Ending, Duration: c.Duration,
+		Output:       loop.Output{Text: c.Output, Total: c.OutputTotal, Omitted: c.OutputOmitted, File: c.OutputFile},
+		FailedBefore: c.FailedBefore, Changed: c.Changed, Rewrites: c.Rewrites, Lacked: c.Lacked, Witness: c.Witness,
+	}
+}
+
+type baseline struct {
+	Checks []check `json:"checks"`
+}
+
+func baselineOf(e loop.BaselineChecked) baseline { return baseline{each(e.Checks, checkOf)} }
+
+func (b baseline) event() loop.BaselineChecked {
+	return loop.BaselineChecked{Checks: each(b.Checks, check.result)}
+}
+
+type checked struct {
+	Iteration int     `json:"iteration_number"`
+	Checks    []check `json:"checks"`
+}
+
+func checkedOf(e loop.ChecksFinished) checked { return checked{e.Iteration, each(e.Checks, checkOf)} }
+
+func (c checked) event() loop.ChecksFinished {
+	return loop.ChecksFinished{Iteration: c.Iteration, Checks: each(c.Checks, check.result)}
 }

@@ -216,8 +216,8 @@ func (d Debate) poll(ctx context.Context, steps *loop.Steps, said []loop.Opinion
 	}
 	votes, cast := make([]int, len(names)), 0
 	_, err = askAll(ctx, steps, calls, func(_ int, text string) string {
-		name, ok := verdict.Choice(text, "vote", names...)
-		if !ok {
+		name := verdict.Choice(text, "vote", names...)
+		if name == "" {
 			return "its first line was not of this form"
 		}
 		votes[slices.Index(names, name)]++

@@ -22,26 +22,26 @@ func plannedCourses() map[string]course {
 	find := strategy.ReWOO{Base: strategy.ReAct{}, MaxSteps: 4, Parallel: true, Commands: []string{"go test", "ls"}}
 	return map[string]course{
 		"rewoo": {
-			find, say("planner", "PLAN:\nE1 = ask: where?\nE2 = command: go test ./...\nE3 = ask: why {{E1}} and {{E2}}?"), loop.StopDone, "1.actor", nil,
+			find, say("planner", `{"steps": [{"id": "E1", "tool": "ask", "args": "where?"}, {"id": "E2", "tool": "run", "args": "go test ./..."}, {"id": "E3", "tool": "ask", "args": "why {{E1}} and {{E2}}?"}]}`), loop.StopDone, "1.actor", nil,
 		},
 		"rewoo, one after the other": {
 			strategy.ReWOO{Base: strategy.ActorCritic{}, MaxSteps: 4},
-			say("planner", "PLAN:\nE1 = ask: where?\nE2 = ask: why {{E1}}?\nE3 = ask: what?"), loop.StopDone, "1.actor",
+			say("planner", `{"steps": [{"id": "E1", "tool": "ask", "args": "where?"}, {"id": "E2", "tool": "ask", "args": "why {{E1}}?"}, {"id": "E3", "tool": "ask", "args": "what?"}]}`), loop.StopDone, "1.actor",
 			[]string{"rewoo.plan E1 = ask: where?\nE3 = ask: what?\nE2 = ask: why {{E1}}?"},
 		},
 		"rewoo, what is not allowed": {
 			find, say(
-				"planner", "PLAN:\nE1 = command: go test ./...; rm -rf /\nE2 = command: ls",
-				"planner.2", "PLAN:\nE1 = command: rm -rf x\nE2 = command: ls\nE3 = ask: what of {{E1}}?\nE4 = command: ls {{E2}}",
+				"planner", `{"steps": [{"id": "E1", "tool": "run", "args": "go test ./...; rm -rf /"}, {"id": "E2", "tool": "run", "args": "ls"}]}`,
+				"planner.2", `{"steps": [{"id": "E1", "tool": "run", "args": "rm -rf x"}, {"id": "E2", "tool": "run", "args": "ls"}, {"id": "E3", "tool": "ask", "args": "what of {{E1}}?"}, {"id": "E4", "tool": "run", "args": "ls {{E2}}"}]}`,
 			), loop.StopDone, "1.actor", []string{
 				"rewoo.plan E2 = command: ls",
 				"rewoo.left_out E1 is no command that is allowed, in plain words\nE4 is no command that is allowed, in plain words\nE3 refers to itself in a circle, or to what is left out",
 				"command ls",
 			},
 		},
-		"rewoo of nothing": {find, nil, loop.StopDone, "1.actor", []string{"rewoo.plan", "rewoo.left_out no list of that form could be read"}},
+		"rewoo of nothing": {find, nil, loop.StopDone, "1.actor", []string{"rewoo.plan", "rewoo.left_out no object of that form could be read"}},
 		"rewoo in a circle": {
-			find, say("planner", "PLAN:\nE1 = ask: {{E2}}?\nE2 = ask: {{E1}}?\nE3 = ask: {{E9}}?", "planner.2", "PLAN:\nE1 = ask: what?"), loop.StopDone, "1.actor",
+			find, say("planner", `{"steps": [{"id": "E1", "tool": "ask", "args": "{{E2}}?"}, {"id": "E2", "tool": "ask", "args": "{{E1}}?"}, {"id": "E3", "tool": "ask", "args": "{{E9}}?"}]}`, "planner.2", `{"steps": [{"id": "E1", "tool": "ask", "args": "what?"}]}`), loop.StopDone, "1.actor",
 			[]string{"rewoo.plan E1 = ask: what?"},
 		},
 		"plan": {
@@ -126,13 +126,13 @@ func TestApproval(t *testing.T) {
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	say("planner", "PLAN:\nE1 = command: ls\nE2 = ask: why {{E1}}?", "evidence.E2.informant", "```\nbecause\x1b[2J\n```")(w)
+	say("planner", `{"steps": [{"id": "E1", "tool": "run", "args": "ls"}, {"id": "E2", "tool": "ask", "args": "why {{E1}}?"}]}`, "evidence.E2.informant", "```\nbecause\x1b[2J\n```")(w)
 	if _, err := w.loop(strategy.ReWOO{Base: strategy.ReAct{}, MaxSteps: 2, Commands: []string{"ls"}}).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"}); err != nil {
 		t.Fatal(err)
 	}
 	for step, want := range map[loop.Step]string{
 		"evidence.E1.command":   "ls",
-		"evidence.E2.informant": "why {{E1}}?\nE1 = command: ls: It ended with exit code 0, and printed:\nprinted by ls",
+		"evidence.E2.informant": "why {{E1}}?\nthe answer to E1 = command: ls: It ended with exit code 0, and printed:\nprinted by ls",
 		"1.actor":               "do it\n\nThis evidence was gathered",
 	} {
 		if !strings.Contains(w.prompts[step], want) {

@@ -34,14 +34,15 @@ const gatherings = `Another agent will do the task below, in the git repository 
 const evidenceForm = `Name at most %d pieces. There are these kinds of evidence:
 - ask: a question about the repository, to an agent that reads it and changes nothing. It may refer to other evidence, as {{E1}}.%s
 
-End your answer with the list, as plain text in this form, with nothing after it:
+End your answer with exactly one JSON object of this form, with nothing after it:
 
-PLAN:
-E1 = ask: <a question, in one line>
-E2 = ask: <a question about {{E1}}>`
+{"steps": [
+  {"id": "E1", "tool": "ask", "args": "<a question>"},
+  {"id": "E2", "tool": "ask", "args": "<a question about {{E1}}>"}
+]}`
 
 const allowedCommands = `
-- command: what a command prints, as in E3 = command: %s. It begins with one of those below, and what follows are plain words: no quotes, no pipes, no variables, no wildcards, and no {{E1}}.
+- run: what a command prints, as in {"id": "E3", "tool": "run", "args": "%s"}. It begins with one of those below, and what follows are plain words: no quotes, no pipes, no variables, no wildcards, and no {{E1}}.
 %s`
 
 func rewoo() Kind {
@@ -88,7 +89,7 @@ func (r ReWOO) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error)
 	return r.Base.Run(ctx, steps)
 }
 
-const unreadable = "no list of that form could be read"
+const unreadable = "no object of that form could be read"
 
 // plan asks the planner what to gather, in levels: each needs only earlier ones. Mistakes are
 // asked about once; then the wrong pieces are left out.
@@ -130,7 +131,7 @@ func (r ReWOO) gather(ctx context.Context, steps *loop.Steps, some []verdict.Pla
 		return err
 	})
 	for i, s := range some {
-		found[s.ID] = loop.Opinion{Who: s.String(), Says: texts[i]}
+		found[s.ID] = loop.Opinion{Who: "the answer to " + s.String(), Says: texts[i]}
 	}
 	return err
 }

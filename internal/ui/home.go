@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -33,9 +34,15 @@ type home struct {
 	mu    sync.Mutex
 	at    time.Time // of the last look
 	known map[string]overview
+	older int // how many are not read yet: the newest come first
 	all   []session.Overview
 	runs  map[string]lookup.Run
+
+	search search
 }
+
+// atOnce is how many logs are read before the first list is shown.
+const atOnce = 200
 
 // An overview is what a log told when it was last read.
 type overview struct {
@@ -59,19 +66,17 @@ func (h *home) look(ctx context.Context) (all []session.Overview, runs map[strin
 	if err != nil {
 		return nil, nil, err
 	}
-	if h.known == nil { // it reads many at the same time
-		first, err := store.Survey()
-		if err != nil {
-			return nil, nil, err
-		}
+	if h.known == nil {
 		h.known = map[string]overview{}
-		for _, o := range first {
-			h.known[o.Path] = overview{o, stamps[o.Path]}
+		if h.older = len(stamps) - atOnce; h.older > 0 {
+			go h.survey(store)
 		}
 	}
 	now := map[string]overview{}
 	h.all = []session.Overview{}
-	for path, stamp := range stamps {
+	paths := slices.Sorted(maps.Keys(stamps)) // a name begins with its time
+	for _, path := range paths[max(0, h.older):] {
+		stamp := stamps[path]
 		o, known := h.known[path]
 		if !known || o.stamp != stamp || o.Status == session.Running {
 			o = overview{session.Look(path), stamp}
@@ -85,6 +90,26 @@ func (h *home) look(ctx context.Context) (all []session.Overview, runs map[strin
 		h.runs[r.At.Session] = r
 	}
 	return h.all, h.runs, nil
+}
+
+// survey reads the older logs, many at the same time, while the newest are shown.
+func (h *home) survey(store *session.Store) {
+	stamps, err := stampsOf(store.Dir()) // what changes from now on is read again
+	var all []session.Overview
+	if err == nil {
+		all, err = store.Survey()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.at, h.older = (time.Time{}), 0; err != nil {
+		h.known = nil // the next look says why
+		return
+	}
+	for _, o := range all {
+		if _, known := h.known[o.Path]; !known {
+			h.known[o.Path] = overview{o, stamps[o.Path]}
+		}
+	}
 }
 
 // stampsOf returns the stamps of the logs in a directory.
@@ -105,6 +130,7 @@ func stampsOf(dir string) (map[string]file.Stamp, error) {
 
 // A row is a session in the list.
 type row struct {
+	Href                       string
 	ID, Title, Project, Agents string
 	Word, Class, Why           string // what came of it
 	Doing                      string // of a run
@@ -123,8 +149,12 @@ type group struct {
 type listed struct {
 	Groups []group
 	Query  string
-	None   bool // there is no session at all
+	None   bool // there is neither a session nor a task
 	Show   int  // how many rows more would show
+
+	ReadOnly  bool
+	Older     int // are not read yet
+	Searching int // logs that the words have not been looked for in
 }
 
 // Rows that are shown at first, and with each click on "more".
@@ -188,35 +218,79 @@ func (h *home) asked(q *http.Request) (l listed, err error) {
 	if err != nil {
 		return l, err
 	}
-	l = listed{Query: q.FormValue("q"), None: len(all) == 0}
-	needs, running, done := group{Name: "Needs you"}, group{Name: "Running", Empty: "Nothing runs. In a repository: codeloops 'what should be true at the end'"}, group{Name: "Done"}
-	most := rows(q)
-	l.Show = most + mostRows
+	l = listed{Query: q.FormValue("q"), ReadOnly: h.server.ReadOnly, Older: h.unread()}
+	var found []item
+	tasks, of := h.server.tasks.known(q.Context()), map[string]bool{}
+	l.None = len(all)+len(tasks) == 0
+	for _, r := range tasks {
+		of[r.Progress.Session] = true // the task stands for it
+		one, in := h.task(r, tasks)
+		found = append(found, item{one, in})
+	}
 	newest := map[string]bool{} // by directory: only the last word about it needs somebody
 	for _, o := range all {
 		latest := !newest[o.Session.WorkingDir]
 		newest[o.Session.WorkingDir] = true
-		r := h.row(o)
-		if !r.has(l.Query) {
-			continue
-		}
-		run, runs := runs[o.ID]
-		to := &done
-		switch {
-		case runs || o.Status == session.Running:
-			to = &running
-			r.doing(run)
-		case latest && o.Status != session.Status(loop.Success) && o.Err == nil:
-			to = &needs
-		}
-		to.add(r, most)
-	}
-	for _, g := range []group{needs, running, done} {
-		if len(g.Rows) > 0 || g.Empty != "" {
-			l.Groups = append(l.Groups, g)
+		if one, in := h.session(o, runs, latest); in == needsYou || !of[o.ID] {
+			found = append(found, item{one, in})
 		}
 	}
+	slices.SortStableFunc(found, func(a, b item) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID)) })
+	most := rows(q)
+	l.Show = most + mostRows
+	groups := []group{
+		needsYou: {Name: "Needs you"}, isRunning: {Name: "Running", Empty: "Nothing runs. In a repository: codeloops 'what should be true at the end'"},
+		isWaiting: {Name: "Waiting"}, isDone: {Name: "Done"},
+	}
+	within, left := h.search.within(l.Query, all, func(o session.Overview) bool { return o.Status == session.Running })
+	l.Searching = left
+	for _, one := range found {
+		if one.has(l.Query) || within[one.ID] {
+			groups[one.in].add(one.row, most)
+		}
+	}
+	l.Groups = slices.DeleteFunc(groups, func(g group) bool { return len(g.Rows) == 0 && g.Empty == "" })
 	return l, nil
+}
+
+// A part is one of the list, in the order of what needs its user.
+type part uint8
+
+const (
+	needsYou part = iota
+	isRunning
+	isWaiting
+	isDone
+)
+
+type item struct {
+	row
+
+	in part
+}
+
+// session is a session in the list. Latest is the last one of its directory.
+func (h *home) session(o session.Overview, runs map[string]lookup.Run, latest bool) (r row, in part) {
+	r = h.row(o)
+	run, runsNow := runs[o.ID]
+	switch {
+	case runsNow && run.At.Now.Question != "":
+		r.doing(run)
+		return r, needsYou
+	case runsNow || o.Status == session.Running:
+		r.doing(run)
+		return r, isRunning
+	case latest && o.Status != session.Status(loop.Success) && o.Err == nil:
+		return r, needsYou
+	}
+	return r, isDone
+}
+
+// unread is how many logs are still being read.
+func (h *home) unread() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(0, h.older)
 }
 
 // rows is how many rows of a group an address wants.
@@ -239,7 +313,7 @@ func (g *group) add(r row, most int) {
 func (h *home) row(o session.Overview) row {
 	status := string(o.Status)
 	r := row{
-		ID: o.ID, Title: render.Cut(render.Task(o.Session), 200), Project: project(o.Session.WorkingDir), At: o.Started,
+		ID: o.ID, Href: "/run/" + o.ID, Title: render.Cut(render.Task(o.Session), 200), Project: base(o.Session.WorkingDir), At: o.Started,
 		Agents: agents(o.Session), Word: words.Outcome(status), Class: "warn", Iterations: max(o.Iterations, 0),
 	}
 	if o.Duration > 0 {
@@ -281,7 +355,10 @@ func (r *row) doing(run lookup.Run) {
 	for _, t := range at.Turns {
 		r.Doing = term.Line(strings.TrimSpace(t.Agent + ": " + cmp.Or(t.What, t.Role)))
 	}
-	if at.Paused {
+	switch {
+	case at.Question != "":
+		r.Word, r.Class, r.Doing = "asks", "warn", term.Line(at.Question)
+	case at.Paused:
 		r.Word = "paused"
 	}
 	if c := run.At.Spent.CostUSD; c > 0 {
@@ -300,7 +377,7 @@ func (r row) has(query string) bool {
 	return true
 }
 
-func project(dir string) string { return filepath.Base(filepath.Clean(dir)) }
+func base(dir string) string { return filepath.Base(filepath.Clean(dir)) }
 
 func agents(s loop.Session) string {
 	if a, c := render.Who(s.Actor), render.Who(s.Critic); a != c {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/launch"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
@@ -48,6 +49,34 @@ type runPage struct {
 	Running   bool
 	ReadOnly  bool
 	Commands  []command
+
+	After after
+}
+
+// An after is what can be done with a session that has ended.
+type after struct {
+	ID, More string // what it has used up
+	Resumes  bool   // it can be carried on
+	Deeds    doing
+}
+
+func (s *Server) after(o session.Overview) after {
+	if s.ReadOnly {
+		return after{}
+	}
+	return after{ID: o.ID, More: more(o), Resumes: resumes(o), Deeds: doing{"/run/" + o.ID + "/do", deedsAfter(o)}}
+}
+
+// resumes reports whether a session can be carried on.
+func resumes(o session.Overview) bool {
+	return o.Status != session.Running && !o.Session.Judged && (o.Outcome == nil || !o.Outcome.Final())
+}
+
+// doRun does something with a session that has ended.
+func (s *Server) doRun(w http.ResponseWriter, q *http.Request) {
+	if _, o, ok := s.find(w, q); ok {
+		s.do(w, q, o.Session.WorkingDir, deedsAfter(o))
+	}
 }
 
 func (s *Server) run(w http.ResponseWriter, q *http.Request) {
@@ -59,20 +88,18 @@ func (s *Server) run(w http.ResponseWriter, q *http.Request) {
 	if p.Running {
 		p.Commands = []command{{"watch it in a terminal", "codeloops watch " + o.ID}}
 	} else {
-		p.Commands = next(o)
+		p.Commands, p.After = s.next(o), s.after(o)
 	}
 	s.show(w, "run", p)
 }
 
-// next are the commands that make sense after a session.
-func next(o session.Overview) []command {
+// next are the commands that make sense after a session. Those that have buttons are named there.
+func (s *Server) next(o session.Overview) []command {
 	all := []command{{"look at what changed", "codeloops diff " + o.ID}}
-	switch {
-	case o.Session.Judged:
-	case o.Status == session.Status(loop.Success):
-		all = append(all, command{"commit it", "codeloops accept " + o.ID}, command{"take it back", "codeloops undo " + o.ID})
-	default:
-		all = append(all, command{"take it back", "codeloops undo " + o.ID})
+	for _, d := range deedsAfter(o) {
+		if s.ReadOnly {
+			all = append(all, command{strings.ToLower(d.Label), d.Line()})
+		}
 	}
 	if o.Outcome == nil || !o.Outcome.Final() {
 		all = append(all, command{"carry on", "codeloops resume " + o.ID})
@@ -124,8 +151,8 @@ func (s stream) write(b []byte) error {
 type now struct {
 	standing.Standing
 
-	Turns []standing.Turn
-	Open  string // the part of the page that is not whole yet, as HTML
+	Turns   []standing.Turn
+	Answers bool // the page can answer
 }
 
 // runEvents sends the parts of a session as they become whole, and what is under way. A browser that comes back gets what it
@@ -157,7 +184,7 @@ type follower struct {
 
 func (f *follower) follow(ctx context.Context, store *session.Store, id string) error {
 	secrets := f.server.Logs.Host.Secrets
-	for entry, err := range store.Follow(ctx, id, 0) {
+	for entry, err := range f.server.Logs.Follow(ctx, store, id) {
 		if line, is := errors.AsType[*session.LineError](err); is {
 			if err := f.out.send("problem", "", f.server.clean(line.Error())); err != nil {
 				return err
@@ -183,8 +210,12 @@ func (f *follower) follow(ctx context.Context, store *session.Store, id string) 
 	}
 	end, err := f.live.End()
 	var b bytes.Buffer
+	ended := session.Look(store.Path(id))
 	if err == nil {
-		err = f.server.pages.ExecuteTemplate(&b, "commands", next(session.Look(store.Path(id))))
+		err = f.server.pages.ExecuteTemplate(&b, "after", f.server.after(ended))
+	}
+	if err == nil {
+		err = f.server.pages.ExecuteTemplate(&b, "commands", f.server.next(ended))
 	}
 	if err == nil {
 		err = f.out.send("commands", "", b.String())
@@ -211,7 +242,7 @@ func (f *follower) tell(e loop.Event) error {
 	}
 	at := f.board.Standing()
 	var b bytes.Buffer
-	if err := f.server.pages.ExecuteTemplate(&b, "now", now{Standing: at, Turns: at.Now.Turns}); err != nil {
+	if err := f.server.pages.ExecuteTemplate(&b, "now", now{Standing: at, Turns: at.Now.Turns, Answers: !f.server.ReadOnly}); err != nil {
 		return err
 	}
 	return f.out.send("now", "", f.server.Logs.Host.Secrets.String(open+b.String()))
@@ -245,6 +276,9 @@ func (s *Server) diff(w http.ResponseWriter, q *http.Request) {
 	_, _ = w.Write([]byte(s.Logs.Host.Secrets.String(patch))) // the browser has gone
 }
 
+// stopNow ends a run as Ctrl+C in its terminal does.
+const stopNow = "now"
+
 // steer asks something of a run, as `codeloops stop`, `pause` and `say` do.
 func (s *Server) steer(w http.ResponseWriter, q *http.Request) {
 	kinds := map[string]loop.SteerKind{
@@ -252,6 +286,10 @@ func (s *Server) steer(w http.ResponseWriter, q *http.Request) {
 	}
 	kind, known := kinds[q.FormValue("kind")]
 	text := strings.TrimSpace(q.FormValue("text"))
+	ask := func(run lookup.Run) error { return run.Client.Steer(kind, text) }
+	if q.FormValue("kind") == stopNow {
+		known, ask = true, func(run lookup.Run) error { return launch.Interrupt(run.Holder.Lock.PID) }
+	}
 	switch {
 	case !known:
 		s.refuse(w, http.StatusBadRequest, "A run can be asked to stop, to pause, to go on, and told something.")
@@ -265,7 +303,7 @@ func (s *Server) steer(w http.ResponseWriter, q *http.Request) {
 		s.refuse(w, http.StatusConflict, notRunning)
 		return
 	}
-	if err := run.Client.Steer(kind, text); err != nil {
+	if err := ask(run); err != nil {
 		s.refuse(w, http.StatusBadGateway, s.clean(err.Error()))
 		return
 	}

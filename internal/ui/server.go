@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"embed"
 	"encoding/hex"
 	"errors"
@@ -27,6 +26,8 @@ import (
 	"sync"
 	"time"
 
+	"codeloops/internal/draft"
+	"codeloops/internal/fence"
 	"codeloops/internal/file"
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/words"
@@ -42,27 +43,38 @@ type Server struct {
 	Logs     *lookup.Logs
 	Now      func() time.Time
 	ReadOnly bool
+	Secure   bool   // it is served over TLS
+	Program  string // of codeloops, which plays the runs that are started here
 
-	port   string
-	token  string // in the address that the user opens
-	secret string // in the cookie
+	// Ask has an agent play a turn of an interview in a directory.
+	Ask func(ctx context.Context, dir, agent string, k draft.Kind, said []draft.Said) (draft.Answer, error)
+	// Reads returns what the actor reads first of a task in a directory.
+	Reads func(dir, task string) (string, error)
+
+	names  []string // under which it answers
+	token  string   // in the address that the user opens
+	secret string   // in the cookie
 	pages  *template.Template
 	guard  guard
 	home   home
+	tasks  tasks
+
+	changes  changes
+	findings findings
 }
 
-// New returns the page for a port, which is part of the names under which it answers. The token is kept in a file of the
-// user's: a browser that is signed in stays so when the page is started again.
-func New(logs *lookup.Logs, now func() time.Time, port string, readOnly bool) (*Server, error) {
-	s := &Server{Logs: logs, Now: now, ReadOnly: readOnly, port: port}
+// New returns the page that answers under some names, HOST:PORT. The token is kept in a file of the user's: a browser that
+// is signed in stays so when the page is started again.
+func New(logs *lookup.Logs, now func() time.Time, names []string, readOnly bool) (*Server, error) {
+	s := &Server{Logs: logs, Now: now, ReadOnly: readOnly, names: names}
 	var err error
 	if s.token, err = kept(logs.Host.Data("ui")); err != nil {
 		return nil, fmt.Errorf("make a token for the page: %w", err)
 	}
-	sum := sha256.Sum256([]byte("cookie " + port + " " + s.token))
+	sum := sha256.Sum256([]byte("cookie " + s.cookie() + " " + s.token))
 	s.secret = hex.EncodeToString(sum[:])
-	s.guard.now, s.home.server = now, s
-	s.pages, err = template.New("").Funcs(template.FuncMap{"ago": s.ago, "phase": phase}).ParseFS(assets, "assets/*.tmpl")
+	s.guard.now, s.home.server, s.tasks.server = now, s, s
+	s.pages, err = template.New("").Funcs(template.FuncMap{"ago": s.ago, "phase": phase, "add": func(a, b int) int { return a + b }}).ParseFS(assets, "assets/*.tmpl")
 	return s, err
 }
 
@@ -86,7 +98,13 @@ func kept(dir string) (string, error) {
 }
 
 // Address is what the user opens. The token is in its fragment, which no browser sends anywhere.
-func (s *Server) Address() string { return "http://127.0.0.1:" + s.port + "/#" + s.token }
+func (s *Server) Address() string {
+	scheme := "http"
+	if s.Secure {
+		scheme = "https"
+	}
+	return scheme + "://" + s.names[0] + "/#" + s.token
+}
 
 // A Route is what the page answers.
 type Route struct {
@@ -104,9 +122,25 @@ func (s *Server) Routes() []Route {
 		{Pattern: "GET /assets/{name}", Open: true, serve: s.asset},
 		{Pattern: "GET /list", serve: s.home.list},
 		{Pattern: "GET /events", serve: s.home.events},
+		{Pattern: "GET /stats", serve: s.stats},
+		{Pattern: "GET /projects", serve: s.projectsPage},
 		{Pattern: "GET /run/{id}", serve: s.run},
 		{Pattern: "GET /run/{id}/events", serve: s.runEvents},
 		{Pattern: "GET /run/{id}/diff", serve: s.diff},
+		{Pattern: "GET /run/{id}/changes", serve: s.changesPage},
+		{Pattern: "GET /run/{id}/changes/{n}", serve: s.changedFile},
+		{Pattern: "POST /run/{id}/comment", Writes: true, serve: s.comment},
+		{Pattern: "POST /run/{id}/resume", Writes: true, serve: s.resume},
+		{Pattern: "POST /run/{id}/do", Writes: true, serve: s.doRun},
+		{Pattern: "GET /task/{id}", serve: s.task},
+		{Pattern: "POST /task/{id}/do", Writes: true, serve: s.doTask},
+		{Pattern: "GET /new", Writes: true, serve: s.form},
+		{Pattern: "POST /new", Writes: true, serve: s.start},
+		{Pattern: "GET /prompt", Writes: true, serve: s.prompt},
+		{Pattern: "POST /prompt", Writes: true, serve: s.keep},
+		{Pattern: "POST /prompt/preview", Writes: true, serve: s.preview},
+		{Pattern: "POST /prompt/interview", Writes: true, serve: s.interview},
+		{Pattern: "POST /prompt/start", Writes: true, serve: s.startPrompt},
 		{Pattern: "POST /run/{id}/steer", Writes: true, serve: s.steer},
 	}
 	return slices.DeleteFunc(all, func(r Route) bool { return r.Writes && s.ReadOnly })
@@ -124,12 +158,11 @@ func (s *Server) Handler() http.Handler {
 			r.serve(w, q)
 		})
 	}
-	return s.fence(http.NewCrossOriginProtection().Handler(mux))
+	return within(fence.Around(mux, s.names, maxBody))
 }
 
-// fence lets nothing in that is not meant for this page, and says what a browser may do with what comes out.
-func (s *Server) fence(next http.Handler) http.Handler {
-	names := []string{net.JoinHostPort("127.0.0.1", s.port), net.JoinHostPort("localhost", s.port), net.JoinHostPort("::1", s.port)}
+// within says what a browser may do with what comes out.
+func within(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "+
@@ -138,15 +171,7 @@ func (s *Server) fence(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		switch {
-		case !slices.Contains(names, q.Host):
-			http.Error(w, "This page answers only under its own name.", http.StatusMisdirectedRequest)
-		case q.Header.Get("Origin") == "null":
-			http.Error(w, "This page answers no other page.", http.StatusForbidden)
-		default:
-			q.Body = http.MaxBytesReader(w, q.Body, maxBody)
-			next.ServeHTTP(w, q)
-		}
+		next.ServeHTTP(w, q)
 	})
 }
 
@@ -154,14 +179,15 @@ func (s *Server) fence(next http.Handler) http.Handler {
 const maxBody = 1 << 20
 
 // cookie is the name of the cookie: a browser sends it to every port of this host.
-func (s *Server) cookie() string { return "codeloops-" + s.port }
+func (s *Server) cookie() string {
+	_, port, _ := net.SplitHostPort(s.names[0]) // it is a name and a port
+	return "codeloops-" + port
+}
 
 func (s *Server) known(q *http.Request) bool {
 	c, err := q.Cookie(s.cookie())
-	return err == nil && same(c.Value, s.secret)
+	return err == nil && fence.Same(c.Value, s.secret)
 }
-
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 // signIn takes the token and gives the cookie.
 func (s *Server) signIn(w http.ResponseWriter, q *http.Request) {
@@ -169,12 +195,12 @@ func (s *Server) signIn(w http.ResponseWriter, q *http.Request) {
 		s.refuse(w, http.StatusTooManyRequests, "There were too many wrong tokens. Try again in a quarter of an hour.")
 		return
 	}
-	if !same(q.FormValue("token"), s.token) {
+	if !fence.Same(q.FormValue("token"), s.token) {
 		s.guard.wrong()
 		s.refuse(w, http.StatusForbidden, "This is not the token. `codeloops ui` prints the address to open.")
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // it is not sent over a network
+	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.Secure}) //nolint:gosec // else it does not leave this machine
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -23,7 +24,7 @@ func served(t *testing.T, readOnly bool) (s *Server, in, out func(method, path s
 	home := t.TempDir()
 	h := &host.Host{Dir: home, Environ: []string{"HOME=" + home}, Now: time.Now, Secrets: redact.New([]string{"MY_TOKEN=very-secret-value"})}
 	logs := &lookup.Logs{Host: h, Settings: func() config.Options { return config.Options{Env: h.Environ, Home: home, WorkingDir: home} }, All: true, Tell: func(error) {}}
-	s, err := New(logs, time.Now, "7777", readOnly)
+	s, err := New(logs, time.Now, []string{"127.0.0.1:7777", "localhost:7777"}, readOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +70,10 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("open to all: %q, want %q", open, want)
 	}
 	want := []string{
-		"GET /{$}", "POST /session", "GET /assets/{name}", "GET /list", "GET /events", "GET /run/{id}", "GET /run/{id}/events", "GET /run/{id}/diff",
-		"POST /run/{id}/steer",
+		"GET /{$}", "POST /session", "GET /assets/{name}", "GET /list", "GET /events", "GET /stats", "GET /projects", "GET /run/{id}", "GET /run/{id}/events", "GET /run/{id}/diff",
+		"GET /run/{id}/changes", "GET /run/{id}/changes/{n}", "POST /run/{id}/comment", "POST /run/{id}/resume",
+		"POST /run/{id}/do", "GET /task/{id}", "POST /task/{id}/do", "GET /new", "POST /new",
+		"GET /prompt", "POST /prompt", "POST /prompt/preview", "POST /prompt/interview", "POST /prompt/start", "POST /run/{id}/steer",
 	}
 	if !slices.Equal(all, want) {
 		t.Errorf("routes: %q, want %q", all, want)
@@ -91,8 +94,8 @@ func TestFence(t *testing.T) {
 		answer *http.Response
 		want   int
 	}{
-		"another name":      {in("GET", "/", nil, "Host", "evil.example:7777"), http.StatusMisdirectedRequest},
-		"another port":      {in("GET", "/", nil, "Host", "127.0.0.1:80"), http.StatusMisdirectedRequest},
+		"another name":      {in("GET", "/", nil, "Host", "evil.example:7777"), http.StatusForbidden},
+		"another port":      {in("GET", "/", nil, "Host", "127.0.0.1:80"), http.StatusForbidden},
 		"localhost":         {in("GET", "/", nil, "Host", "localhost:7777"), http.StatusOK},
 		"no origin":         {in("POST", "/run/x/steer", url.Values{"kind": {"stop"}}, "Origin", "null"), http.StatusForbidden},
 		"another origin":    {in("POST", "/run/x/steer", url.Values{"kind": {"stop"}}, "Origin", "http://evil.example", "Sec-Fetch-Site", "cross-site"), http.StatusForbidden},
@@ -150,7 +153,7 @@ func TestSignIn(t *testing.T) {
 func TestTokenKept(t *testing.T) {
 	t.Parallel()
 	s, _, _ := served(t, false)
-	again, err := New(s.Logs, time.Now, "7777", false)
+	again, err := New(s.Logs, time.Now, []string{"127.0.0.1:7777", "localhost:7777"}, false)
 	if err != nil || again.token != s.token || again.secret != s.secret {
 		t.Errorf("started again, it has another token (%v)", err)
 	}
@@ -160,5 +163,46 @@ func TestTokenKept(t *testing.T) {
 	}
 	if strings.Contains(s.secret, s.token) || !strings.HasSuffix(s.Address(), "/#"+s.token) {
 		t.Errorf("the address is %s", s.Address())
+	}
+}
+
+// TestManySessions: of many sessions, the newest are shown at once, and the others when they have been read.
+func TestManySessions(t *testing.T) {
+	t.Parallel()
+	s, in, _ := served(t, true)
+	store, err := s.Logs.Store()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile("../../testdata/logs/demo.jsonl")
+	if err == nil {
+		err = os.MkdirAll(store.Dir(), 0o700)
+	}
+	for n := range 2000 {
+		id := time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format("2006-01-02T15-04-05Z") + "_aaaaaa"
+		if err == nil {
+			err = os.WriteFile(store.Path(id), log, 0o600)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func() string {
+		text, err := io.ReadAll(in("GET", "/list?show=10000", nil).Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	first := list()
+	if n := strings.Count(first, `class="row"`); n != atOnce || !strings.Contains(first, "reading 1800 older sessions") || !strings.Contains(first, "00-33-19Z_aaaaaa") {
+		t.Errorf("first %d rows: %.2000s", n, first)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if n := strings.Count(list(), `class="row"`); n == 2000 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("at last %d rows", n)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff"
 	"codeloops/internal/file"
 )
 
@@ -179,7 +179,7 @@ func (c *copied) copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if perm := info.Mode().Perm(); c.sharing || perm&scan.Umask() != 0 {
+	if perm := info.Mode().Perm(); c.sharing || perm&diff.Umask() != 0 {
 		if err := os.Chmod(to, perm); err != nil {
 			return err
 		}

@@ -1,13 +1,15 @@
 package view
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/index"
 	"codeloops/internal/file"
-	"codeloops/internal/repo"
+	"codeloops/internal/git"
 	"codeloops/internal/wording"
 )
 
@@ -77,7 +79,7 @@ func configPart(name, a, b string) string {
 	if errX != nil || errY != nil {
 		return name
 	}
-	for _, entries := range [][]repo.Entry{x.Entries(), y.Entries()} {
+	for _, entries := range [][]git.Entry{x.Entries(), y.Entries()} {
 		for _, e := range entries {
 			if diff.Overrides(e.Key) && !slices.Equal(x.All(e.Key), y.All(e.Key)) {
 				return name + ": " + e.Key
@@ -87,12 +89,12 @@ func configPart(name, a, b string) string {
 	return ""
 }
 
-func settings(name string) (*repo.Config, error) {
+func settings(name string) (*git.Config, error) {
 	text, _, err := file.Read(name, file.Options{})
 	if err != nil && !file.Missing(err) {
 		return nil, err
 	}
-	return repo.Parse(text)
+	return git.Parse(text)
 }
 
 // inRepository returns the part of a path after the git directory that it is in.
@@ -107,31 +109,37 @@ func inRepository(path string) (inside string, ok bool) {
 // indexPart returns how two index files differ: in the marks of files, in what is staged, or not at
 // all (""), apart from what else git keeps in them.
 func indexPart(a, b string) string {
-	x, errX := index.Read(a)
-	y, errY := index.Read(b)
+	x, errX := entries(a, filepath.Dir(a))
+	y, errY := entries(b, filepath.Dir(a)) // a view may have no more of a repository than what is different
 	if errX != nil || errY != nil {
 		return partIndex
 	}
-	type key struct {
-		path  string
-		stage uint8
-	}
-	entries := make(map[key]index.Entry, len(x.Entries))
-	for _, e := range x.Entries {
-		entries[key{e.Path, e.Stage}] = e
-	}
 	part := ""
-	for _, e := range y.Entries {
-		was, there := entries[key{e.Path, e.Stage}]
-		switch {
-		case there && was.Flags != e.Flags:
+	for name, is := range y {
+		switch was, there := x[name]; {
+		case there && was[0] != is[0]:
 			return partMarks
-		case !there || was.ID != e.ID || was.Mode != e.Mode:
+		case was != is:
 			part = partIndex
 		}
 	}
-	if len(x.Entries) != len(y.Entries) {
+	if len(x) != len(y) {
 		part = partIndex
 	}
 	return part
+}
+
+// entries returns what git lists of an index, given a git directory: "<tag> <mode> <id>" by stage and path.
+func entries(index, dir string) (map[string]string, error) {
+	out, err := git.Git{Environ: git.Alone(os.Environ())}.Run(context.Background(), git.Call{
+		Dir: dir, Args: []string{"--git-dir=" + dir, "--work-tree=" + dir, "ls-files", "-t", "-v", "--stage", "-z"}, Env: []string{"GIT_INDEX_FILE=" + index},
+	})
+	all := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		head, path, _ := strings.Cut(line, "\t")
+		if last := strings.LastIndexByte(head, ' '); last > 0 {
+			all[head[last:]+path] = head[:last]
+		}
+	}
+	return all, err
 }

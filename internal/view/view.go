@@ -19,9 +19,9 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
-	"codeloops/internal/repo"
 	"codeloops/internal/wording/hint"
 )
 
@@ -191,7 +191,7 @@ func Standing(root, dir string) string {
 // Run runs a command in the view. Its directory must be one that Dir has returned.
 func (v *View) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 	if v.copied != nil {
-		c.Env = repo.WithoutRepository(c.Env)
+		c.Env = git.WithoutRepository(c.Env)
 		return v.place.Starter.Run(ctx, c)
 	}
 	for i, l := range v.layers {
@@ -218,7 +218,7 @@ func (v *View) Written(ctx context.Context) (loop.Written, error) {
 	if err != nil {
 		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
 	}
-	w := v.place.summary(changes)
+	w := v.place.summary(changes) //nolint:contextcheck // git takes milliseconds to list an index
 	if w.Patch, err = patchOf(ctx, v.home, changes, w.Changed); err != nil {
 		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
 	}
@@ -231,7 +231,7 @@ func (v *View) Prints(paths []string) ([]string, error) {
 	prints := make([]string, len(paths))
 	changes, err := v.changes()
 	for _, c := range changes {
-		if _, git := c.inGit(); !git && err == nil {
+		if _, inside := c.inGit(); !inside && err == nil {
 			if i := slices.Index(paths, c.path()); i >= 0 {
 				prints[i], err = printOf(c.own())
 			}
@@ -299,16 +299,16 @@ func (v *View) look() ([]change, error) {
 
 // ignoredDir reports whether git ignores a directory, whatever is in it.
 func (p *Place) ignoredDir(s spot) bool {
-	_, git := s.inGit()
-	return !git && p.Ignored(s.path()+"/-")
+	_, inside := s.inGit()
+	return !inside && p.Ignored(s.path()+"/-")
 }
 
 // dirs returns the work tree and the git directories that are outside it.
 func (p *Place) dirs() []string {
 	all := []string{p.Root}
-	for _, git := range []string{p.CommonDir, p.GitDir} {
-		if !slices.ContainsFunc(all, func(dir string) bool { return below(dir, git) }) {
-			all = append(all, git)
+	for _, at := range []string{p.CommonDir, p.GitDir} {
+		if !slices.ContainsFunc(all, func(dir string) bool { return below(dir, at) }) {
+			all = append(all, at)
 		}
 	}
 	return all

@@ -46,7 +46,11 @@ func (o *opencode) event(kind string, object []byte) bool {
 		o.closed = false
 		o.round()
 	case "text":
-		o.say(e.Part.Text)
+		// Kilo Code prints what a step said only after the error that broke the step off.
+		broken, ending := o.failed && o.closed, o.report.Ending
+		if o.say(e.Part.Text); broken {
+			o.closed, o.report.Ending = true, ending
+		}
 	case "tool_use":
 		o.tool(e.Part.Tool, e.Part.State.Input)
 		o.cope(string(e.Part.State.Error))

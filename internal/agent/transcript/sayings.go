@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	_ "embed"
 	"strings"
 	"sync"
@@ -52,7 +53,9 @@ func said(message string) (e loop.Ending, known bool) {
 	return loop.EndFailed, false
 }
 
-// OfMessage returns the ending for an error message of a model's service or its client,
-// EndFailed if there is no special one. It may be the service's JSON, or that of a CLI
-// around it.
-func OfMessage(message string) loop.Ending { return ofMessage(message) }
+// OfMessage returns the ending for a message of a service or its client, and what it says: the
+// text in it, if it is the JSON of an answer.
+func OfMessage(message string) (e loop.Ending, text string) {
+	_, text = answered(message)
+	return ofMessage(message), cmp.Or(text, message)
+}

@@ -1,5 +1,5 @@
-// Package clients enters this program as an MCP server in the settings of the agents and editors that use such
-// servers, and takes it out again. The rest of a file stays as it is, byte by byte.
+// Package clients enters this program in the settings of agents and editors, as an MCP server or as a hook, and takes it
+// out again. The rest of a file stays as it is, byte by byte.
 package clients
 
 import (
@@ -7,14 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 
 	"codeloops/internal/config/host"
-	"codeloops/internal/file"
 	"codeloops/internal/proc"
 	"codeloops/internal/wording/hint"
 )
@@ -31,9 +29,7 @@ type Server struct {
 
 // A Settings is a file in which a client looks for servers.
 type Settings struct {
-	Client  string
-	Project bool // those of a project, for whoever works on it; otherwise those of the user
-	Path    string
+	text
 
 	format format
 	typed  string // the type that an entry names
@@ -49,12 +45,35 @@ type format interface {
 	drop(text []byte) ([]byte, error)
 }
 
+// Program is how a client starts this program: in the settings of a project, by the name that it has for everybody. Some
+// clients have another PATH, so that a user's settings have the path, and that of the link which an upgrade moves.
+func Program(h *host.Host, project bool) (string, error) {
+	const name = "codeloops"
+	if project {
+		return name, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program, to have it started: %w", err)
+	}
+	if found, err := proc.LookPath(name, h.Dir, h.Environ); err == nil && sameFile(found, self) {
+		return found, nil
+	}
+	return self, nil
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
 // Names lists the clients.
 func Names() []string { return []string{"claude", "codex", "cursor", "vscode"} }
 
 // Of returns the settings of a client. root is the root of the project, "" for those of the user.
 func Of(h *host.Host, client, root string) (Settings, error) {
-	s := Settings{Client: client, Project: root != "", format: jsonFile("mcpServers")}
+	s := Settings{text: text{Client: client, Project: root != ""}, format: jsonFile("mcpServers")}
 	home := h.Home()
 	if home == "" && root == "" {
 		return s, hint.Errorf("set HOME, or use --project", "the home directory is not known")
@@ -142,11 +161,7 @@ func (s Settings) Uninstall(ctx context.Context) (changed bool, err error) {
 	if err == nil {
 		text, err = s.format.drop(text)
 	}
-	switch {
-	case err != nil:
-	case len(text) == 0:
-		err = os.Remove(s.Path)
-	default:
+	if err == nil {
 		err = s.write(text)
 	}
 	return err == nil, s.named(err)
@@ -163,40 +178,4 @@ func claude(h *host.Host) func(context.Context, ...string) error {
 		}
 		return err
 	}
-}
-
-// read returns the text of the file; a file that does not exist has none.
-func (s Settings) read() ([]byte, error) {
-	text, err := os.ReadFile(s.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return text, err
-}
-
-// write replaces the file. A link to it, as those have who keep their settings elsewhere, stays one.
-func (s Settings) write(text []byte) error {
-	mode, dir := fs.FileMode(0o600), fs.FileMode(0o700)
-	if s.Project {
-		mode, dir = 0o644, 0o755
-	}
-	path := s.Path
-	if at, err := filepath.EvalSymlinks(path); err == nil {
-		path = at
-	}
-	if st, err := os.Stat(path); err == nil {
-		mode = st.Mode().Perm()
-	}
-	if err := os.MkdirAll(filepath.Dir(path), dir); err != nil {
-		return err
-	}
-	return file.Write(path, text, mode)
-}
-
-// named adds the file to an error.
-func (s Settings) named(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("the settings of %s, %s: %w", s.Client, s.Path, err)
 }

@@ -2,11 +2,8 @@ package clients
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/tailscale/hujson"
@@ -18,34 +15,12 @@ import (
 // A jsonFile is a file of JSON, perhaps with comments. It is the name of the member that has the servers.
 type jsonFile string
 
-// parse returns a text as a tree, its object, and the object of the servers, nil if there is none.
-func (f jsonFile) parse(text []byte) (tree *hujson.Value, top, servers *hujson.Object, err error) {
-	v, err := hujson.Parse(text)
-	if err != nil {
-		return nil, nil, nil, hint.Add(err, "mend it, and try again")
-	}
-	top, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return nil, nil, nil, errors.New("it holds no JSON object")
-	}
-	if at := member(top, string(f)); at >= 0 {
-		if servers, ok = top.Members[at].Value.Value.(*hujson.Object); !ok {
-			return nil, nil, nil, fmt.Errorf("%q is no JSON object there", string(f))
-		}
-	}
-	return &v, top, servers, nil
-}
-
-// member returns the index of a member, -1 if there is none.
-func member(o *hujson.Object, name string) int {
-	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool {
-		literal, ok := m.Name.Value.(hujson.Literal)
-		return ok && literal.String() == name
-	})
-}
-
 func (f jsonFile) find(text []byte) (s Server, ok bool, err error) {
-	_, _, servers, err := f.parse(text)
+	d, err := parse(text)
+	if err != nil {
+		return s, false, err
+	}
+	servers, err := object(d.top, string(f))
 	if err != nil || servers == nil {
 		return s, false, err
 	}
@@ -53,83 +28,45 @@ func (f jsonFile) find(text []byte) (s Server, ok bool, err error) {
 	if at < 0 {
 		return s, false, nil
 	}
-	entry := servers.Members[at].Value.Clone()
-	entry.Standardize()
-	_ = json.Unmarshal(entry.Pack(), &s) // an entry of another kind is there, too
+	decode(servers.Members[at].Value, &s) // an entry of another kind is there, too
 	return s, true, nil
 }
 
 func (f jsonFile) set(text []byte, s Server) ([]byte, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{\n}\n")
-	}
-	tree, top, servers, err := f.parse(text)
+	d, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	unit := "  "
-	if len(top.Members) > 0 {
-		unit = indent(top.Members[0].Name.BeforeExtra)
+	servers, err := object(d.top, string(f))
+	if err != nil {
+		return nil, err
 	}
 	if servers == nil {
 		servers = &hujson.Object{}
-		add(top, string(f), servers, unit, 1)
+		d.add(d.top, string(f), servers, 1)
 	}
-	entry, err := json.Marshal(s)
-	if unit != "" {
-		entry, err = json.MarshalIndent(s, unit+unit, unit)
-	}
+	entry, err := d.value(s, 2)
 	if err != nil {
 		return nil, err
 	}
-	add(servers, Name, hujson.Literal(entry), unit, 2)
-	return tree.Pack(), nil
-}
-
-// indent returns how far a member is indented; "" in a text of one line.
-func indent(before hujson.Extra) string {
-	line := bytes.LastIndexByte(before, '\n')
-	if line < 0 {
-		return ""
-	}
-	return string(before[line+1:])
-}
-
-// add adds a member to the end of an object, depth levels deep.
-func add(o *hujson.Object, name string, value hujson.ValueTrimmed, unit string, depth int) {
-	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: hujson.Value{Value: value}}
-	if unit != "" {
-		m.Name.BeforeExtra = hujson.Extra("\n" + strings.Repeat(unit, depth))
-		m.Value.BeforeExtra = hujson.Extra(" ")
-	}
-	switch n := len(o.Members); {
-	case n > 0:
-		m.Value.AfterExtra = slices.Clone(o.Members[n-1].Value.AfterExtra) // a comma at the end, or none
-	case unit != "" && !bytes.ContainsRune(o.AfterExtra, '\n'):
-		o.AfterExtra = hujson.Extra("\n" + strings.Repeat(unit, depth-1))
-	}
-	o.Members = append(o.Members, m)
+	d.add(servers, Name, entry, 2)
+	return d.text(), nil
 }
 
 func (f jsonFile) drop(text []byte) ([]byte, error) {
-	tree, top, servers, err := f.parse(text)
+	d, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	at := member(servers, Name)
-	comma := servers.Members[at].Value.AfterExtra
-	servers.Members = slices.Delete(servers.Members, at, at+1)
-	if at > 0 && at == len(servers.Members) && comma != nil && servers.Members[at-1].Value.AfterExtra == nil {
-		servers.Members[at-1].Value.AfterExtra = comma // after the last member, too
+	servers, err := object(d.top, string(f))
+	if err != nil || servers == nil {
+		return nil, err
 	}
+	drop(servers, member(servers, Name))
 	if len(servers.Members) == 0 && servers.AfterExtra.IsStandard() {
-		at := member(top, string(f))
-		top.Members = slices.Delete(top.Members, at, at+1)
+		drop(d.top, member(d.top, string(f)))
 	}
-	if len(top.Members) == 0 && top.AfterExtra.IsStandard() {
-		return nil, nil
-	}
-	return tree.Pack(), nil
+	return d.text(), nil
 }
 
 // A tomlFile is the configuration of codex.

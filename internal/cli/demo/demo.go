@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"codeloops/internal/run/worktree"
+	"codeloops/internal/git"
 )
 
 // scenes has a directory for each strategy, with its scenario and configuration.
@@ -110,7 +110,7 @@ func write(name string, text []byte) error {
 
 // commit creates a repository with one commit.
 func commit(ctx context.Context, environ []string, dir string) error {
-	git := worktree.Git{Environ: append(slices.Clip(environ),
+	g := git.Git{Environ: append(slices.Clip(environ),
 		"GIT_AUTHOR_NAME=codeloops", "GIT_AUTHOR_EMAIL=codeloops@example.com",
 		"GIT_COMMITTER_NAME=codeloops", "GIT_COMMITTER_EMAIL=codeloops@example.com")}
 	for _, args := range [][]string{
@@ -118,7 +118,7 @@ func commit(ctx context.Context, environ []string, dir string) error {
 		{"add", "-A"},
 		{"-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "A program with a failing test"},
 	} {
-		if _, err := git.In(ctx, dir, args...); err != nil {
+		if _, err := g.In(ctx, dir, args...); err != nil {
 			return err
 		}
 	}

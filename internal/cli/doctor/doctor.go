@@ -17,7 +17,6 @@ import (
 	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
-	"codeloops/internal/repo"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/term"
@@ -53,7 +52,7 @@ func (d *Doctor) Examine(ctx context.Context, probe string) []Finding {
 	}
 	findings = append(findings, Finding{What: "configuration", OK: true, Detail: "valid"}, d.sessions(cfg))
 	findings = append(findings, d.views(ctx, cfg)...)
-	findings = append(findings, d.leftovers(ctx, cfg)...)
+	findings = append(findings, d.leftovers(cfg)...)
 	return append(findings, d.Agents(ctx, cfg, probe)...)
 }
 
@@ -80,7 +79,7 @@ func (d *Doctor) git(ctx context.Context) Finding {
 }
 
 func (d *Doctor) repository() Finding {
-	r, err := repo.Open(d.Host.Dir, d.Host.Environ)
+	r, err := git.Open(d.Host.Dir, d.Host.Environ)
 	if err != nil {
 		return failed("repository", err)[0]
 	}
@@ -156,8 +155,8 @@ func (d *Doctor) trySandbox(ctx context.Context, place *view.Place, p patient) e
 }
 
 // leftovers reports whether there is something to clean up.
-func (d *Doctor) leftovers(ctx context.Context, cfg *config.Config) []Finding {
-	found, err := d.Leftovers(ctx, cfg)
+func (d *Doctor) leftovers(cfg *config.Config) []Finding {
+	found, err := d.Leftovers(cfg)
 	if err != nil || len(found.Things) == 0 {
 		return nil // an error here does not keep a run from starting
 	}
@@ -165,12 +164,12 @@ func (d *Doctor) leftovers(ctx context.Context, cfg *config.Config) []Finding {
 }
 
 // Leftovers looks for what killed runs have left behind.
-func (d *Doctor) Leftovers(ctx context.Context, cfg *config.Config) (*leftovers.Found, error) {
+func (d *Doctor) Leftovers(cfg *config.Config) (*leftovers.Found, error) {
 	logs, err := cfg.Sessions()
 	if err != nil {
 		return nil, err
 	}
-	return leftovers.Place{Host: d.Host, Logs: logs, Temp: os.TempDir()}.Find(ctx)
+	return leftovers.Place{Host: d.Host, Logs: logs, Temp: os.TempDir()}.Find()
 }
 
 func (d *Doctor) sessions(cfg *config.Config) Finding {

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"codeloops/internal/config/host"
+	"codeloops/internal/git"
 	"codeloops/internal/proc"
-	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/wording/hint"
 )
@@ -86,7 +86,7 @@ func template(text, comments string) string {
 
 // command finds the editor as git does: $GIT_EDITOR, core.editor, $VISUAL, $EDITOR, vi.
 func (e *Editor) command(ctx context.Context) (string, error) {
-	configured, _ := (worktree.Git{Environ: e.Environ}).UserSetting(ctx, e.Dir, "core.editor")
+	configured, _ := (git.Git{Environ: e.Environ}).UserSetting(ctx, e.Dir, "core.editor")
 	visual, last := e.Getenv("VISUAL"), "vi"
 	if kind := e.Getenv("TERM"); kind == "" || kind == "dumb" { // it can show neither
 		visual, last = "", ""

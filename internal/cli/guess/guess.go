@@ -27,7 +27,7 @@ type Habit struct {
 // they are not a prompt today and a command tomorrow.
 func Habits() []Habit {
 	return []Habit{
-		{Words: "ls history runs", Command: "sessions list"},
+		{Words: "ls history runs search", Command: "sessions list"},
 		{Words: "jobs ps", Command: "status"},
 		{Words: "attach", Command: "watch"},
 		{Words: "log logs view open last", Command: "sessions show"},
@@ -42,10 +42,8 @@ func Habits() []Habit {
 		{Words: "login logout auth signin whoami", Command: "doctor", Instead: "sign in to an agent with its own command"},
 		{Words: "cancel kill abort", Command: "stop", Instead: "Ctrl+C in its terminal ends it at once"},
 		{Words: "update upgrade install uninstall", Instead: "update it the way you installed it"},
-		{
-			Words:   "project prompt skills serve web commit pr attest",
-			Instead: "this version does not have it",
-		},
+		{Words: "skills", Command: "prompt skills"},
+		{Words: "serve web", Command: "ui"},
 	}
 }
 
@@ -53,7 +51,7 @@ func Habits() []Habit {
 const (
 	// plainVerbs count as a guess only if they stand alone or all other words are ourWords:
 	// "remove latest" is a guess, "remove dead code" is not.
-	plainVerbs = "add clean commit delete get import install open prompt remove revert rollback search set start strategy uninstall update upgrade"
+	plainVerbs = "add attest clean commit delete get import install open prompt remove revert rollback search set start strategy uninstall update upgrade verify"
 	ourWords   = "agent all codeloops it latest loop model self session version"
 )
 
@@ -191,6 +189,9 @@ func commandWords(root Command) map[string]Habit {
 		return len(b.Below) - len(a.Below)
 	})
 	for _, cmd := range commands {
+		if cmd.Name == "eval" {
+			continue // tasks and reports are what prompts are about
+		}
 		for _, sub := range cmd.Below {
 			for _, word := range append([]string{sub.Name}, sub.Aliases...) {
 				add(word, Habit{Command: cmd.Name + " " + sub.Name})

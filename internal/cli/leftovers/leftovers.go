@@ -1,5 +1,5 @@
-// Package leftovers finds and removes what killed runs have left behind. It spares everything
-// that an active run or a resumable session may need.
+// Package leftovers finds and removes what killed runs have left in directories for what passes. What stands beside the
+// log of a session belongs to the session, and goes with it.
 package leftovers
 
 import (
@@ -14,11 +14,8 @@ import (
 
 	"codeloops/internal/cli/demo"
 	"codeloops/internal/config/host"
-	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
-	"codeloops/internal/session/checkpoints"
-	"codeloops/internal/session/door"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/view"
 	"codeloops/internal/wording"
@@ -48,32 +45,12 @@ type Place struct {
 }
 
 // Find looks for leftovers. It removes nothing.
-func (p Place) Find(ctx context.Context) (*Found, error) {
+func (p Place) Find() (*Found, error) {
 	store, err := session.NewStore(p.Logs)
 	if err != nil {
 		return nil, err
 	}
 	f := &Found{Things: []Thing{}}
-	of, waiting, err := store.Leftovers(p.Host.Now())
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range of {
-		f.add(l.What, l.Path, func(context.Context) error { return discard(store, l) })
-	}
-	if err := p.checkpoints(ctx, store, f); err != nil {
-		return nil, err
-	}
-	for _, id := range waiting {
-		f.Kept = append(f.Kept, fmt.Sprintf("session %s has copies of the work tree and can be resumed; codeloops sessions rm %s removes both", id, id))
-	}
-	locks, held := session.StaleLocks(p.Host.Data("locks"))
-	if !held {
-		if r, err := repo.Open(p.Host.Dir, p.Host.Environ); err == nil {
-			locks = append(locks, session.StaleGitLock(r.GitDir))
-		}
-	}
-	f.locks(locks)
 	if p.busy(store) { // its views and files cannot be told from leftovers
 		f.Kept = append(f.Kept, "a run is active: views and temporary files were not checked")
 		return f, nil
@@ -91,25 +68,11 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 	return f, nil
 }
 
-// locks adds lock files and sockets; "" is ignored.
-func (f *Found) locks(paths []string) {
-	for _, path := range paths {
-		what, remove := "the lock of a finished run", os.Remove
-		if filepath.Ext(path) == ".sock" {
-			what, remove = "the socket of a finished run", door.Clear
-		}
-		if path != "" {
-			f.add(what, path, func(context.Context) error { return session.RemoveStale(path, remove) })
-		}
-	}
-}
-
 var errBusy = errors.New("a run is active")
 
 // busy reports whether any run of the user is active, as far as that is known.
 func (p Place) busy(store *session.Store) bool {
-	_, held := session.StaleLocks(p.Host.Data("locks"))
-	if held || worktree.Held(p.Host, p.Host.Dir) != nil {
+	if len(session.Holders(p.Host.Data("locks"))) > 0 || worktree.Held(p.Host, p.Host.Dir) != nil {
 		return true
 	}
 	all, err := store.Survey()
@@ -119,28 +82,6 @@ func (p Place) busy(store *session.Store) bool {
 		}
 	}
 	return err != nil
-}
-
-// discard removes what a session has left, under the session's lock.
-func discard(store *session.Store, l session.Leftover) error {
-	if l.Of == "" {
-		return view.Remove(l.Path)
-	}
-	return store.Alone(l.Of, func() error { return view.Remove(l.Path) })
-}
-
-// checkpoints finds checkpoints of deleted sessions.
-func (p Place) checkpoints(ctx context.Context, store *session.Store, f *Found) error {
-	git := &worktree.Git{Environ: repo.WithoutRepository(p.Host.Environ)}
-	all, err := checkpoints.OrphansOf(ctx, checkpoints.Repository{Git: git, Store: store})
-	for _, of := range all {
-		thing := Thing{What: wording.Count(len(of.Refs), "checkpoint") + " of deleted sessions", Path: of.Dir, remove: of.Remove}
-		if of.All {
-			thing.Bytes = session.Size(of.Dir)
-		}
-		f.Things = append(f.Things, thing)
-	}
-	return err
 }
 
 // views finds unused views.

@@ -29,7 +29,7 @@ func Of(err error) []Problem {
 	if many, ok := errors.AsType[config.Errors](err); ok {
 		all := make([]Problem, 0, len(many))
 		for _, e := range many {
-			all = append(all, Problem{e.Error(), cmp.Or(e.Hint, hintFor(e))})
+			all = append(all, Of(e)...)
 		}
 		return all
 	}

@@ -10,11 +10,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"codeloops/internal/config/host"
+	"codeloops/internal/draft"
 	"codeloops/internal/screen/ask"
 	"codeloops/internal/wording/hint"
 )
@@ -39,8 +41,10 @@ type Sources struct {
 	Flag  *string  // --prompt, nil when it was not given
 	File  string   // --prompt-file, "-" for standard input
 	Name  string   // --prompt-name, of a file below .codeloops/prompts
-	Root  string   // of the repository that has it
 	By    string   // the command, for hints; "": codeloops
+
+	Skills  []string    // --skill, which the prompt is to name
+	Prompts draft.Store // of the repository, with its skills and the user's
 }
 
 // None reports whether no prompt is named at all.
@@ -98,14 +102,40 @@ func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error
 	case p.File != "":
 		text, from, err = open((&host.Host{Dir: dir}).Path(p.File))
 	case p.Name != "":
-		text, from, err = named(p.Root, p.Name)
+		return p.named()
 	default:
 		text, from, err = p.unnamed(dir, stdin)
 	}
 	if err != nil {
 		return "", "", err
 	}
+	text, err = p.Equipped(text, from)
+	return text, from, err
+}
+
+// named reads a prompt of the repository, with what it inherits.
+func (p Sources) named() (text, from string, err error) {
+	d, from, err := p.Prompts.Read(p.Name)
+	if err != nil {
+		return "", from, err
+	}
+	for _, skill := range p.Skills {
+		if !slices.Contains(d.Skills, skill) {
+			d.Skills = append(d.Skills, skill)
+		}
+	}
+	if text, err = p.Prompts.Resolve(p.Name, d); err != nil {
+		return "", from, err
+	}
 	return text, from, Check(text, from)
+}
+
+// Equipped returns a text with the skills that it is to name, or says why it cannot be a prompt; from is its origin.
+func (p Sources) Equipped(text, from string) (string, error) {
+	if err := Check(text, from); err != nil {
+		return "", err
+	}
+	return p.Prompts.Equip(text, p.Skills)
 }
 
 // unnamed reads a prompt that no argument names: standard input if it is a pipe or a

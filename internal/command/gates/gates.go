@@ -4,16 +4,15 @@ package gates
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"codeloops/internal/cli/clients"
 	"codeloops/internal/command"
 	"codeloops/internal/gate"
-	"codeloops/internal/proc"
-	"codeloops/internal/repo"
+	"codeloops/internal/git"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -49,18 +48,22 @@ Flags of codeloops gate behind -- become part of the hook.`,
 			if err := checkFlags(cmd.Parent(), args[1:]); err != nil {
 				return err
 			}
-			settings, err := s.settings(args[0])
+			hooks, err := s.hooks(args[0])
 			if err != nil {
 				return err
 			}
-			line := []string{s.program(), "gate", "--hook", settings.Agent}
-			for i, word := range append(line, args[1:]...) {
-				line = append(line[:i], wording.Shell(word))
-			}
-			if err := settings.Install(strings.Join(line, " "), s.events); err != nil {
+			program, err := clients.Program(&s.Host, s.project)
+			if err != nil {
 				return err
 			}
-			return s.tell(settings)
+			line := []string{wording.Shell(program), "gate", "--hook", hooks.Client}
+			for _, word := range args[1:] {
+				line = append(line, wording.Shell(word))
+			}
+			if err := hooks.Install(strings.Join(line, " "), append([]string{gate.Prompted}, s.events...)); err != nil {
+				return err
+			}
+			return s.tell(hooks)
 		},
 	}
 	s.scopes(cmd)
@@ -100,51 +103,39 @@ func (s *setup) scopes(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("user", "project")
 }
 
-// settings returns the file with the settings of an agent.
-func (s *setup) settings(agent string) (gate.Settings, error) {
+// hooks returns the file with the hooks of an agent.
+func (s *setup) hooks(agent string) (clients.Hooks, error) {
 	root := ""
 	if s.project {
-		r, err := repo.Open(s.Dir, s.Environ)
+		r, err := git.Open(s.Dir, s.Environ)
 		if err != nil {
-			return gate.Settings{}, err
+			return clients.Hooks{}, err
 		}
 		root = r.WorkTree
 	}
-	return gate.SettingsOf(&s.Host, agent, root)
-}
-
-// program is how a hook calls this program: by its name, if the PATH leads here.
-func (s *setup) program() string {
-	const name = "codeloops"
-	own, err := os.Executable()
-	if err != nil || s.project { // others have it elsewhere
-		return name
-	}
-	if found, err := proc.LookPath(name, s.Dir, s.Environ); err == nil && sameFile(found, own) {
-		return name
-	}
-	return own
-}
-
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
+	return clients.HooksOf(&s.Host, agent, root)
 }
 
 // tell says what is installed.
-func (s *setup) tell(settings gate.Settings) error {
-	events, err := settings.Events()
+func (s *setup) tell(hooks clients.Hooks) error {
+	events, err := hooks.Events()
+	if err != nil {
+		return err
+	}
+	trusted := true
+	if len(events) > 0 {
+		trusted, err = hooks.Trusted()
+	}
 	if err != nil {
 		return err
 	}
 	return s.Print(func(w io.Writer) error {
 		if len(events) == 0 {
-			_, err := fmt.Fprintf(w, "%-8s no gate in %s\n", settings.Agent, settings.File)
+			_, err := fmt.Fprintf(w, "%-8s no gate in %s\n", hooks.Client, hooks.Path)
 			return err
 		}
-		fmt.Fprintf(w, "%-8s gate in %s, for %s\n", settings.Agent, settings.File, strings.Join(events, ", ")) //nolint:errcheck // a later error repeats it
-		if settings.Agent == gate.Codex && !settings.Trusted(&s.Host) {
+		fmt.Fprintf(w, "%-8s gate in %s, for %s\n", hooks.Client, hooks.Path, strings.Join(events, ", ")) //nolint:errcheck // a later error repeats it
+		if !trusted {
 			fmt.Fprintf(w, "%-8s codex skips the hook until you trust it: start codex, then /hooks\n", "") //nolint:errcheck // as above
 		}
 		return nil
@@ -160,14 +151,14 @@ func (s *setup) uninstall() *cobra.Command {
 		Args:        oneAgent,
 		PreRunE:     s.UsersCommand,
 		RunE: func(_ *cobra.Command, args []string) error {
-			settings, err := s.settings(args[0])
+			hooks, err := s.hooks(args[0])
 			if err != nil {
 				return err
 			}
-			if _, err := settings.Uninstall(); err != nil {
+			if _, err := hooks.Uninstall(); err != nil {
 				return err
 			}
-			return s.tell(settings)
+			return s.tell(hooks)
 		},
 	}
 	s.scopes(cmd)
@@ -184,12 +175,12 @@ func (s *setup) status() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			for _, s.project = range []bool{false, true} {
 				for _, agent := range []string{gate.Claude, gate.Codex} {
-					settings, err := s.settings(agent)
+					hooks, err := s.hooks(agent)
 					if err != nil && s.project {
 						return nil // outside of a repository there are none
 					}
 					if err == nil {
-						err = s.tell(settings)
+						err = s.tell(hooks)
 					}
 					if err != nil {
 						return err

@@ -12,9 +12,9 @@ import (
 
 	"codeloops/internal/command"
 	"codeloops/internal/config"
+	"codeloops/internal/git"
 	"codeloops/internal/lesson"
 	"codeloops/internal/lesson/embedding"
-	"codeloops/internal/repo"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
@@ -53,7 +53,7 @@ runs, and fewer than a quarter of them were done, it is no longer told.`,
 // withStore opens the store for use, which also gets the name of the current project.
 func (l *lessons) withStore(ctx context.Context, use func(store lesson.Store, project string) error) error {
 	root, project := "", ""
-	if r, err := repo.Open(l.Dir, l.Environ); err == nil { // the user's lessons need no repository
+	if r, err := git.Open(l.Dir, l.Environ); err == nil { // the user's lessons need no repository
 		root, project = r.WorkTree, run.ProjectOf(r)
 	}
 	store, err := run.LessonsIn(ctx, &l.Host, root, l.in, l.Report)

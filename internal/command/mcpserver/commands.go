@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"codeloops/internal/launch"
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
@@ -37,7 +36,7 @@ func (s *server) addCommands(m *mcp.Server) {
 			args = append(args, "--priority="+strconv.Itoa(in.Priority))
 		}
 		var r queue.Record
-		err := c.document(ctx, in.Prompt, &r, args...)
+		err := c.codeloops().Document(ctx, in.Prompt, &r, args...)
 		return queuedOf(&r), err
 	})
 	add(s, m, &mcp.Tool{
@@ -47,7 +46,7 @@ func (s *server) addCommands(m *mcp.Server) {
 		var all struct {
 			Tasks []queue.Record `json:"tasks"`
 		}
-		err := c.document(ctx, "", &all, "queue", "list", "--json")
+		err := c.codeloops().Document(ctx, "", &all, "queue", "list", "--json")
 		list := backlog{Tasks: []queued{}}
 		for _, r := range all.Tasks {
 			list.Tasks = append(list.Tasks, queuedOf(&r))
@@ -87,45 +86,9 @@ func queuedOf(r *queue.Record) queued {
 	}
 }
 
-// codeloops runs a command in the directory of the call and returns what it prints. Its error is the one that it
-// reports.
-func (c *call) codeloops(ctx context.Context, stdin string, args ...string) ([]byte, error) {
-	out, err := proc.Output(ctx, proc.Call{Invocation: proc.Invocation{
-		Argv: append([]string{c.server.self}, args...), Dir: c.Dir, Env: c.Environ, Stdin: []byte(stdin),
-	}})
-	if failed, ok := errors.AsType[*proc.ExitError](err); ok {
-		return out, reported(failed)
-	}
-	return out, err
-}
-
-// document is [call.codeloops] for a command that prints JSON.
-func (c *call) document(ctx context.Context, stdin string, into any, args ...string) error {
-	out, err := c.codeloops(ctx, stdin, args...)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(out, into)
-}
-
-// reported is the error that a command has written to standard error, with its hint.
-func reported(failed *proc.ExitError) error {
-	var message, advice []string
-	for line := range strings.Lines(failed.Stderr) {
-		line = strings.TrimSpace(line)
-		if text, ok := strings.CutPrefix(line, "hint: "); ok {
-			advice = append(advice, text)
-		} else {
-			message = append(message, strings.TrimPrefix(line, "codeloops: "))
-		}
-	}
-	switch {
-	case len(message) == 0:
-		return failed
-	case len(advice) == 0:
-		return errors.New(strings.Join(message, "\n"))
-	}
-	return hint.Add(errors.New(strings.Join(message, "\n")), strings.Join(advice, "; "))
+// codeloops is the program in the directory of the call.
+func (c *call) codeloops() launch.Program {
+	return launch.Program{Path: c.server.self, Dir: c.Dir, Environ: c.Environ}
 }
 
 type verdictInput struct {
@@ -241,7 +204,7 @@ func (c *call) gate(ctx context.Context, in verdictInput) ([]byte, error) {
 	if in.Since != "" {
 		args = append(args, "--since="+in.Since)
 	}
-	return c.codeloops(ctx, "", args...)
+	return c.codeloops().Output(ctx, "", args...)
 }
 
 // verdictOf reads what the gate has printed. It prints a verdict whether the task is done or not.

@@ -3,16 +3,13 @@ package mcpserver
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/clients"
 	"codeloops/internal/command"
-	"codeloops/internal/proc"
-	"codeloops/internal/repo"
+	"codeloops/internal/git"
 	"codeloops/internal/wording/hint"
 )
 
@@ -29,31 +26,13 @@ func (s scope) settings(client string) (clients.Settings, error) {
 	}
 	root := ""
 	if s.project {
-		at, err := repo.Open(s.console.Dir, s.console.Environ)
+		at, err := git.Open(s.console.Dir, s.console.Environ)
 		if err != nil {
 			return clients.Settings{}, err
 		}
 		root = at.WorkTree
 	}
 	return clients.Of(&s.console.Host, client, root)
-}
-
-// entry is how a client starts the server: in the settings of a project, by the name that it has for everybody. Some
-// clients have another PATH, so that a user's settings have the path, and that of the link which an upgrade moves.
-func (s scope) entry() (clients.Server, error) {
-	const name = "codeloops"
-	self, err := os.Executable()
-	if err != nil {
-		return clients.Server{}, fmt.Errorf("find this program, to have it started: %w", err)
-	}
-	if s.project {
-		self = name
-	} else if found, err := proc.LookPath(name, s.console.Dir, s.console.Environ); err == nil {
-		if at, err := filepath.EvalSymlinks(found); err == nil && at == self {
-			self = found
-		}
-	}
-	return clients.Server{Command: self, Args: []string{"mcp"}}, nil
 }
 
 // newChangeCmd completes a command that changes the settings of a client.
@@ -95,11 +74,11 @@ file that it writes all the time: there, ` + "`claude mcp add`" + ` makes the en
 		Example: `  codeloops mcp install claude
   codeloops mcp install vscode --project`,
 	}, func(ctx context.Context, s scope, at clients.Settings) (string, error) {
-		entry, err := s.entry()
+		program, err := clients.Program(&s.console.Host, s.project)
 		if err != nil {
 			return "", err
 		}
-		changed, err := at.Install(ctx, entry)
+		changed, err := at.Install(ctx, clients.Server{Command: program, Args: []string{"mcp"}})
 		if !changed {
 			return "it is there already: " + at.Path, err
 		}

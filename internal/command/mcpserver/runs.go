@@ -2,20 +2,17 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"codeloops/internal/launch"
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
 	"codeloops/internal/session"
 	"codeloops/internal/session/door"
+	"codeloops/internal/session/sessionview"
 	"codeloops/internal/session/standing"
 	"codeloops/internal/wording/hint"
 )
@@ -62,6 +59,8 @@ type startInput struct {
 	Agent         string  `json:"agent,omitempty" jsonschema:"the agent for both roles, such as claude or codex; default: as configured"`
 	ActorAgent    string  `json:"actor_agent,omitempty" jsonschema:"the agent that works"`
 	CriticAgent   string  `json:"critic_agent,omitempty" jsonschema:"the agent that judges"`
+	Strategy      string  `json:"strategy,omitempty" jsonschema:"such as plan-and-execute; default: as configured"`
+	ApprovePlan   bool    `json:"approve_plan,omitempty" jsonschema:"plan-and-execute: have the user approve the plan; the run waits for that"`
 	MaxIterations int     `json:"max_iterations,omitempty" jsonschema:"end after this many iterations"`
 	MaxCostUSD    float64 `json:"max_cost_usd,omitempty" jsonschema:"end when the turns have cost this many US dollars"`
 }
@@ -72,12 +71,16 @@ func (in startInput) flags() (flags []string) {
 		{"agent", in.Agent},
 		{"actor-agent", in.ActorAgent},
 		{"critic-agent", in.CriticAgent},
+		{"strategy", in.Strategy},
 		{"max-iterations", strconv.Itoa(in.MaxIterations)},
 		{"max-cost", strconv.FormatFloat(in.MaxCostUSD, 'f', -1, 64)},
 	} {
 		if f.value != "" && f.value != "0" {
 			flags = append(flags, "--"+f.name+"="+f.value)
 		}
+	}
+	if in.ApprovePlan {
+		flags = append(flags, "--approve-plan", "--wait-for-answers")
 	}
 	return flags
 }
@@ -107,27 +110,9 @@ func (c *call) start(ctx context.Context, in startInput) (progress, error) {
 	if err := c.within(in); err != nil {
 		return progress{}, err
 	}
-	task, err := scratch(in.Prompt)
+	id, err := c.launch(ctx, in.Prompt, append([]string{"run", "--prompt-file=-", "--working-dir=" + c.Dir}, in.flags()...)...)
 	if err != nil {
 		return progress{}, err
-	}
-	defer task.Close() //nolint:errcheck // only read
-	result, err := scratch("")
-	if err != nil {
-		return progress{}, err
-	}
-	defer result.Close() //nolint:errcheck // the run has its own
-	id, err := c.begin(ctx, proc.Tool{
-		Argv:  append([]string{c.server.self, "run", "--quiet", "--json-output", "--prompt-file=-", "--working-dir=" + c.Dir}, in.flags()...),
-		Stdin: task, Stdout: result, OwnSession: true,
-	})
-	if err != nil {
-		return progress{}, err
-	}
-	if id == "" { // it is over already
-		if id, err = resultOf(result); err != nil {
-			return progress{}, err
-		}
 	}
 	one, err := c.find(id)
 	if err != nil {
@@ -136,59 +121,9 @@ func (c *call) start(ctx context.Context, in startInput) (progress, error) {
 	return c.progress(ctx, one), nil
 }
 
-// begin starts a run and waits for its session; "" is a run that has ended before it was seen. Only until then, the
-// end of ctx is the end of the run.
-func (c *call) begin(ctx context.Context, run proc.Tool) (id string, err error) {
-	own, kill := context.WithCancel(context.WithoutCancel(ctx))
-	pids, ended := make(chan int, 1), make(chan error, 1)
-	run.Started = func(pid int) { pids <- pid }
-	go func() { // to the end of the run, or of this process
-		_, err := run.Run(own)
-		ended <- err
-		kill()
-	}()
-	pid := 0
-	for {
-		select {
-		case pid = <-pids:
-		case err := <-ended:
-			return "", err
-		case <-ctx.Done():
-			kill()
-			return "", context.Cause(ctx)
-		case <-time.After(10 * time.Millisecond):
-		}
-		if r, ok := c.Logs().RunHere(ctx, look); ok && r.Holder.Lock.PID == pid {
-			if _, err := c.find(r.Holder.Lock.Session); err == nil {
-				return r.Holder.Lock.Session, nil
-			}
-		}
-	}
-}
-
-// scratch makes a file with a text that is gone when it is closed. A pipe would end a run together with its reader.
-func scratch(text string) (*os.File, error) {
-	f, err := os.CreateTemp("", "codeloops-mcp-*")
-	if err != nil {
-		return nil, err
-	}
-	_ = os.Remove(f.Name()) // on Windows, an open file stays
-	if _, err = io.WriteString(f, text); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// resultOf reads the document of a run that has ended. The error says why there is no session.
-func resultOf(f io.ReaderAt) (id string, err error) {
-	var doc ended
-	if err := json.NewDecoder(io.NewSectionReader(f, 0, 1<<30)).Decode(&doc); err != nil {
-		return "", hint.Errorf("try it on the command line", "the run ended without a word: %w", err)
-	}
-	return doc.Session, doc.refused()
+// launch starts a run of this server's program.
+func (c *call) launch(ctx context.Context, text string, args ...string) (id string, err error) {
+	return launch.Launcher{Program: c.server.self, Logs: c.Logs().Logs}.Run(ctx, text, args...)
 }
 
 type waitInput struct {
@@ -233,6 +168,7 @@ type progress struct {
 	Running    bool     `json:"running"`
 	Outcome    string   `json:"outcome" jsonschema:"running, success, max_iterations_reached, budget_exhausted, failed, interrupted, or crashed: its process was killed"`
 	StopReason string   `json:"stop_reason,omitempty" jsonschema:"why it ended, in one word"`
+	Question   string   `json:"question,omitempty" jsonschema:"what the run asks the user; run_say answers"`
 	Now        string   `json:"now,omitempty" jsonschema:"what is under way"`
 	Iterations int      `json:"iterations" jsonschema:"finished ones"`
 	Summary    string   `json:"summary,omitempty" jsonschema:"what was done, or why it ended"`
@@ -258,7 +194,7 @@ func (c *call) progress(ctx context.Context, one session.Overview) progress {
 	if p.Running {
 		p.Next = "call run_wait again; run_say and run_stop steer it"
 		if at, err := c.ask(ctx, one.ID); err == nil {
-			p.stands(at, c.Screen().Segment(at, c.Now()))
+			p.stands(at, sessionview.UnderWay(at, c.Now()))
 		}
 		return p
 	}
@@ -276,6 +212,9 @@ func (c *call) progress(ctx context.Context, one session.Overview) progress {
 // stands takes over what the run itself says.
 func (p *progress) stands(at standing.Standing, now string) {
 	p.Now, p.Iterations = now, max(0, at.Now.Iteration-1)
+	if p.Question = at.Now.Question; p.Question != "" {
+		p.Next = "ask the user, and give the answer with run_say"
+	}
 	p.Files, p.Insertions, p.Deletions = at.Change.Files, at.Change.Insertions, at.Change.Deletions
 	p.Tokens, p.CostUSD = at.Spent.Tokens, at.Spent.CostUSD
 }
@@ -292,7 +231,7 @@ func (p *progress) tally(one session.Overview) {
 		p.Files, p.Insertions, p.Deletions = t.FilesChanged, t.Insertions, t.Deletions
 		p.Iterations, p.Tokens, p.CostUSD = t.Iterations, total.Tokens, total.CostUSD
 	}
-	for r := range rounds(session.ReadLean(one.Path)) {
+	for r := range rounds(session.Read(one.Path)) {
 		if p.Feedback = ""; r.Verdict.Decision != loop.Done {
 			p.Feedback = r.Verdict.Guidance()
 		}
@@ -350,7 +289,7 @@ func (c *call) steer(ctx context.Context, ref, text string, args ...string) (tol
 	if text != "" {
 		args = append(args, "-")
 	}
-	out, err := c.codeloops(ctx, text, args...)
+	out, err := c.codeloops().Output(ctx, text, args...)
 	return told{Session: one.ID, Message: string(out)}, err
 }
 
@@ -375,12 +314,8 @@ func (c *call) stop(ctx context.Context, in stopInput) (told, error) {
 	if err != nil {
 		return told{}, err
 	}
-	p, err := os.FindProcess(pid)
-	if err == nil {
-		err = p.Signal(os.Interrupt)
-	}
-	if err != nil {
-		return told{}, fmt.Errorf("interrupt the run (process %d): %w", pid, err)
+	if err := launch.Interrupt(pid); err != nil {
+		return told{}, err
 	}
 	return told{Session: one.ID, Message: "the run is interrupted: its agents get some seconds to end"}, nil
 }

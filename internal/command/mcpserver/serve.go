@@ -3,21 +3,18 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/command"
-	"codeloops/internal/wording/hint"
+	"codeloops/internal/fence"
 )
 
 // New returns `codeloops mcp`.
@@ -92,27 +89,18 @@ const (
 
 // serveHTTP serves the tools until ctx is done.
 func (s *server) serveHTTP(ctx context.Context, m *mcp.Server, address string) error {
-	host, port, err := net.SplitHostPort(address)
+	l, err := fence.Listen(ctx, address)
 	if err != nil {
-		return hint.Errorf("such as 127.0.0.1:8765", "%q is no address to listen on: %w", address, err)
-	}
-	if host == "" || host == "localhost" {
-		host = "127.0.0.1"
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return hint.Errorf("listen on 127.0.0.1; from another machine, use ssh -L", "%s can be reached by others, who could have code run here", host)
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return hint.Errorf("take another port: --http 127.0.0.1:0", "listen on %s: %w", address, err)
+		return err
 	}
 	token := rand.Text()
-	_, port, _ = net.SplitHostPort(l.Addr().String()) // it is an address
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{
 		SessionTimeout: idle, MaxRequestBodyBytes: mostRequest,
 	})
-	names := []string{net.JoinHostPort(host, port), net.JoinHostPort("localhost", port)}
-	web := &http.Server{Handler: guard(handler, token, names), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	web := &http.Server{
+		Handler:           fence.Around(bearing(token, handler), fence.Names(l), mostRequest),
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+	}
 	if _, err := fmt.Fprintf(s.console.Err, "the tools are served at http://%s%s\nAuthorization: Bearer %s\n", l.Addr(), path, token); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -123,22 +111,17 @@ func (s *server) serveHTTP(ctx context.Context, m *mcp.Server, address string) e
 	return context.Cause(ctx)
 }
 
-// guard lets through only requests that have the token, name this server as it is named, and come from no page of
-// another site.
-func guard(h http.Handler, token string, names []string) http.Handler {
-	sites := http.NewCrossOriginProtection().Handler(h)
+// bearing lets only requests through that have the token.
+func bearing(token string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		origin := r.Header.Get("Origin")
 		switch {
-		case !slices.Contains(names, r.Host), origin != "" && origin != "http://"+r.Host:
-			http.Error(w, "this server answers only programs of this machine, under its own name", http.StatusForbidden)
-		case subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1:
+		case !fence.Same(r.Header.Get("Authorization"), "Bearer "+token):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "the token that codeloops mcp has printed is missing or wrong", http.StatusUnauthorized)
 		case r.URL.Path != path:
 			http.NotFound(w, r)
 		default:
-			sites.ServeHTTP(w, r)
+			h.ServeHTTP(w, r)
 		}
 	})
 }

@@ -20,8 +20,8 @@ import (
 
 	"codeloops/internal/cli/problem"
 	"codeloops/internal/command"
+	"codeloops/internal/git"
 	"codeloops/internal/redact"
-	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/wording/hint"
@@ -41,11 +41,12 @@ type server struct {
 
 	mu       sync.Mutex
 	verdicts map[string]*judging
+	declined map[string]bool // questions to which the user said no
 }
 
 // newServer returns the tools, as this program offers them from the console's directory.
 func newServer(c *command.Console, self string, local bool) (s *server, m *mcp.Server, err error) {
-	s = &server{console: c, self: self, local: local, most: longestWait, verdicts: map[string]*judging{}}
+	s = &server{console: c, self: self, local: local, most: longestWait, verdicts: map[string]*judging{}, declined: map[string]bool{}}
 	able := &mcp.ServerCapabilities{}
 	able.AddExtension(tasksExtension, nil)
 	m = mcp.NewServer(
@@ -56,6 +57,18 @@ func newServer(c *command.Console, self string, local bool) (s *server, m *mcp.S
 	s.addSessions(m)
 	s.addCommands(m)
 	return s, m, s.addTasks(m)
+}
+
+func (s *server) decline(question string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.declined[question] = true
+}
+
+func (s *server) isDeclined(question string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.declined[question]
 }
 
 // A place is the argument of every tool.
@@ -150,7 +163,7 @@ func (s *server) at(roots []string, dir string) (*call, error) {
 	}
 	c := *s.console
 	c.Dir = there
-	at, err := repo.Open(there, c.Environ)
+	at, err := git.Open(there, c.Environ)
 	if err != nil {
 		return nil, err
 	}

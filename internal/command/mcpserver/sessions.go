@@ -91,7 +91,7 @@ func entryOf(one session.Overview) entry {
 
 func (c *call) list(in listInput) (sessionList, error) {
 	list := sessionList{Sessions: []entry{}}
-	query, err := lookup.Filter{Outcome: in.Outcome, Search: in.Search}.Query(&c.Host)
+	pick, err := lookup.Filter{Outcome: in.Outcome, Search: in.Search}.Query(&c.Host)
 	if err != nil {
 		return list, err
 	}
@@ -103,7 +103,7 @@ func (c *call) list(in listInput) (sessionList, error) {
 	if in.Limit > 0 {
 		most = in.Limit
 	}
-	for _, one := range query.Pick(all) {
+	for _, one := range pick(all) {
 		if len(list.Sessions) == most {
 			break
 		}
@@ -225,7 +225,7 @@ func (c *call) patch(ctx context.Context, one session.Overview, iteration int) (
 	if iteration != 0 {
 		args = append(args, fmt.Sprintf("--iteration=%d", iteration))
 	}
-	out, err := c.codeloops(ctx, "", append(args, "--", one.ID)...)
+	out, err := c.codeloops().Output(ctx, "", append(args, "--", one.ID)...)
 	return string(out), err
 }
 

@@ -5,19 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"codeloops/internal/command"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"
-	"codeloops/internal/session/logpatch"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/sessionview"
 	"codeloops/internal/wording/hint"
@@ -96,14 +96,26 @@ func runSessionsDiff(ctx context.Context, l *command.Logs, r *Restorer, o *diffO
 		case o.nameOnly:
 			return sessionview.Names(w, change, o.nul)
 		case o.stat:
-			text, err := logpatch.Stat(ctx, worktree.Git{Environ: c.Environ}, change)
-			if err == nil {
-				_, err = w.Write(text)
-			}
-			return err
+			return stat(ctx, c, w, change)
 		}
 		return sessionview.Patch(w, change, &screen)
 	})
+}
+
+// stat prints how much a change has changed in each file, as git does, whatever repository is here.
+func stat(ctx context.Context, c *command.Console, w io.Writer, change loop.Change) error {
+	text := []byte(" 0 files changed\n")
+	if patch := change.ApplicablePatch(); patch != "" {
+		var err error
+		text, err = git.Git{Environ: c.Environ}.Run(ctx, git.Call{
+			Dir: c.Dir, Args: []string{"-c", "core.quotePath=false", "apply", "--stat"}, Env: []string{"GIT_DIR=" + os.DevNull}, Stdin: []byte(patch),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(text)
+	return err
 }
 
 // ofState prints what differs between the start of a session and a state that it has kept.
@@ -122,7 +134,7 @@ func (o *diffOptions) ofState(ctx context.Context, l *command.Logs, ref string) 
 	if dir == "" {
 		return gone
 	}
-	patch, err := worktree.Git{Environ: c.Environ}.In(ctx, c.Dir, "--git-dir="+dir, "diff-tree", "-r", "-p", "--binary", "--full-index",
+	patch, err := git.Git{Environ: c.Environ}.In(ctx, c.Dir, "--git-dir="+dir, "diff-tree", "-r", "-p", "--binary", "--full-index",
 		"--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options", checkpoints.Refs+id+"/0", ref)
 	if err != nil {
 		return gone

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,9 +23,9 @@ import (
 const lastHelp = `Without an ID it is the last run here. ID is the id of a session, a unique
 beginning of it or of its hash, or "latest~1" for the one before the last.`
 
-// LastRun returns diff, accept and undo, which are about the last run here.
+// LastRun returns the commands that are about the last run here.
 func LastRun(r *Restorer) []*cobra.Command {
-	return []*cobra.Command{newDiffCmd(r), newAcceptCmd(r), newUndoCmd(r)}
+	return []*cobra.Command{newDiffCmd(r), newAcceptCmd(r), newUndoCmd(r), newCommitCmd(r), newPrCmd(r), newAttestCmd(r), newVerifyCmd(r)}
 }
 
 // onRun completes a command about a run that is over.
@@ -58,7 +59,7 @@ func endOf(ctx context.Context, l *command.Logs, one session.Overview) (*session
 	if err != nil {
 		return nil, putback.Ended{}, fmt.Errorf("read session %s: %w", wording.Path(one.ID), err)
 	}
-	course.Session.ID = cmp.Or(course.Session.ID, one.ID) // the original tool's logs do not tell it
+	course.Origin.ID = cmp.Or(course.Origin.ID, one.ID) // the original tool's logs do not tell it
 	e, err := putback.EndOf(ctx, store, course)
 	if e.Cut && err == nil {
 		l.Console.Tell("session " + e.Session + " was killed: what was done after its last capture is not in it")
@@ -128,7 +129,7 @@ func accepted(done accept.Done, message string) string {
 	case done.Nothing:
 		fmt.Fprintf(&b, "there is nothing to commit: session %s has changed nothing\n", done.Session)
 	case len(done.Files) == 0:
-		fmt.Fprintf(&b, "there is nothing to commit: HEAD holds all that session %s has changed\n", done.Session)
+		fmt.Fprintf(&b, "there is nothing to commit: %s holds all that session %s has changed\n", cmp.Or(done.On, "HEAD"), done.Session)
 	case done.Branch == "":
 		fmt.Fprintf(&b, "committed %s as %.12s on no branch (git switch -c NAME makes one): %s\n", wording.Count(len(done.Files), "file"), done.Commit, term.Line(subject))
 	default:
@@ -142,7 +143,7 @@ func accepted(done accept.Done, message string) string {
 
 func newUndoCmd(r *Restorer) *cobra.Command {
 	l := r.Logs()
-	var asJSON, yes bool
+	var asJSON, yes, dryRun bool
 	cmd := onRun(&cobra.Command{
 		Use:         "undo [ID]",
 		Annotations: command.Exits("the run's change is not in the work tree any more", ""),
@@ -167,17 +168,43 @@ What was there is kept: ` + "`codeloops sessions restore --undo`" + ` brings it 
 			return hint.Errorf("codeloops sessions restore --iteration 0 "+e.Session+" puts all files back to what the work was measured from",
 				"session %s has only judged what was there, and has nothing to take back", e.Session)
 		}
-		taken, err := r.desk(yes).TakeBack(ctx, store, e, func(root string) error {
+		desk := r.desk(yes)
+		desk.DryRun = dryRun
+		taken, err := desk.TakeBack(ctx, store, e, func(root string) error {
+			if dryRun {
+				return nil
+			}
 			return r.confirmOtherTree(ctx, root, ref, "take back there what session "+e.Session+" has changed", yes)
 		})
 		if err != nil {
 			return err
 		}
+		if dryRun && len(taken.Files) > 0 {
+			return r.Show(asJSON, taken, wouldTakeBack(taken))
+		}
 		return r.Show(asJSON, taken, tookBack(taken))
 	})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what it would take back")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "say what was taken back as JSON: session, files, kept, head, left")
 	return cmd
+}
+
+// wouldTakeBack says what would be taken back.
+func wouldTakeBack(t putback.Taken) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s of session %s would be taken back:\n", wording.Count(len(t.Files), "file"), t.Session)
+	for _, name := range t.Files {
+		since := ""
+		if slices.Contains(t.Changed, name) {
+			since = ", which has changed since the run"
+		}
+		fmt.Fprintf(&b, "  %s%s\n", wording.Name(name), since)
+	}
+	for _, sentence := range t.Told {
+		b.WriteString(sentence + "\n")
+	}
+	return b.String()
 }
 
 // tookBack says what was taken back.

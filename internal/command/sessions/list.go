@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,32 +18,19 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-type filterOptions struct {
-	lookup.Filter
-	limit int
-}
-
-func (o *filterOptions) query(l *command.Logs) (sessionview.Query, error) {
-	if o.limit < 0 {
-		return sessionview.Query{}, hint.Errorf("0 is no limit", "--limit cannot be %d", o.limit)
-	}
-	return o.Query(l.Host)
-}
-
-func (o *filterOptions) addFlags(f *pflag.FlagSet) {
+func addFilterFlags(o *lookup.Filter, f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringVar(&o.Outcome, "outcome", "", "only sessions with this `outcome`: "+strings.Join(sessionview.Outcomes(), ", "))
+	f.StringVar(&o.Outcome, "outcome", "", "only sessions with this `outcome`: "+strings.Join(lookup.Outcomes(), ", "))
 	f.StringVar(&o.After, "after", "", "only sessions that began at this `time` or later (2025-01-27, 2025-01-27 15:30, RFC 3339)")
 	f.StringVar(&o.Before, "before", "", "only sessions that began before this `time`; a date is its first moment")
 	f.StringVar(&o.Since, "since", "", "only sessions that began within this `span` up to now, such as 7d or 36h")
-	f.StringVar(&o.Search, "search", "", "only sessions with this `text` in their prompt or id")
+	f.StringVar(&o.Search, "search", "", "only sessions with this `text` in their prompt or id, what a critic said, or the name of a changed file")
 	f.StringVar(&o.Project, "project", "", "only sessions that worked in `dir` or below")
 	f.StringVar(&o.Agent, "agent", "", "only sessions in which `agent` played a role")
 }
 
 type listOptions struct {
-	filterOptions
-	sort  string
+	lookup.Filter
 	json  bool
 	jsonl bool
 }
@@ -53,6 +39,7 @@ func newSessionsListCmd(l *command.Logs) *cobra.Command {
 	o := &listOptions{}
 	cmd := &cobra.Command{
 		Use:         "list",
+		SuggestFor:  []string{"search", "find"},
 		Annotations: command.LookExits(),
 		Aliases:     []string{"ls"},
 		Short:       "List sessions, the newest first",
@@ -93,35 +80,28 @@ A session without an end is "running" while a process works on it, and
 		RunE: func(*cobra.Command, []string) error { return runSessionsList(l, o) },
 	}
 	f := cmd.Flags()
-	o.addFlags(f)
-	f.IntVar(&o.limit, "limit", 0, "at most `n` sessions; 0 is no limit")
-	f.StringVar(&o.sort, "sort", string(sessionview.ByStart), "`order`: "+strings.Join(sessionview.Orders(), ", "))
+	addFilterFlags(&o.Filter, f)
+	f.IntVar(&o.Limit, "limit", 0, "at most `n` sessions; 0 is no limit")
+	f.StringVar(&o.Sort, "sort", lookup.ByStart, "`order`: "+strings.Join(lookup.Orders(), ", "))
 	f.BoolVar(&o.json, "json", false, "as a JSON list")
 	f.BoolVar(&o.jsonl, "jsonl", false, "as JSON lines, one for each session")
 	return cmd
 }
 
 func runSessionsList(l *command.Logs, o *listOptions) error {
-	q, err := o.query(l)
+	pick, err := o.Query(l.Host)
 	if err != nil {
 		return err
 	}
 	if o.json && o.jsonl {
 		return hint.Errorf("give one of them", "--json and --jsonl cannot be combined")
 	}
-	if err := lookup.OneOf("--sort", o.sort, sessionview.Orders()); err != nil {
-		return err
-	}
-	q.Sort, q.Limit = sessionview.Order(o.sort), o.limit
 	all, err := l.Survey()
 	if err != nil {
 		return err
 	}
 	none := len(all) == 0
-	if q.Sort == sessionview.ByCost {
-		session.Count(all)
-	}
-	picked := q.Pick(all)
+	picked := pick(all)
 	session.Count(picked)
 	if o.json {
 		return l.Console.JSON(sessionview.Rows(picked))
@@ -186,86 +166,8 @@ func jsonLines(w io.Writer, rows []sessionview.Row) error {
 	return nil
 }
 
-type searchOptions struct {
-	filterOptions
-	json bool
-}
-
-func newSessionsSearchCmd(l *command.Logs) *cobra.Command {
-	o := &searchOptions{}
-	cmd := &cobra.Command{
-		Use:         "search TEXT…",
-		Annotations: command.LookExits(),
-		Short:       "Find sessions by prompt, feedback, summary or changed file",
-		Long: `Find sessions by their prompts, the critics' feedback, the summaries and the
-names of changed files. Case does not matter, nor does the white space between
-the words of a TEXT. Several TEXTs must all be in the same prompt, feedback,
-summary or name. What agents print, and the text of diffs, is not searched.
-
-On a terminal each session has a heading, the newest first, and below it the
-iteration, the place and an excerpt of each text. Elsewhere there are lines of id,
-iteration (nothing for the prompt), place and excerpt, separated by tabs.`,
-		Example: `  codeloops sessions search "index out of range"
-  codeloops sessions search parser dates --since 30d --project .`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return hint.Errorf("codeloops sessions search \"index out of range\"", "%s needs a text to search for", cmd.CommandPath())
-			}
-			return nil
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return runSessionsSearch(cmd.Context(), l, o, args) },
-	}
-	f := cmd.Flags()
-	o.addFlags(f)
-	f.IntVar(&o.limit, "limit", 0, "at most `n` sessions; 0 is no limit")
-	f.BoolVar(&o.json, "json", false, "as a JSON list: the fields of list --json, and the matches")
-	return cmd
-}
-
-func runSessionsSearch(ctx context.Context, l *command.Logs, o *searchOptions, words []string) error {
-	q, err := o.query(l)
-	if err != nil {
-		return err
-	}
-	search, err := session.NewSearch(words)
-	if err != nil {
-		return hint.Errorf("quote a text of several words: \"index out of range\"", "%v", err)
-	}
-	all, err := l.Survey()
-	if err != nil {
-		return err
-	}
-	found, err := search.Logs(ctx, q.Pick(all))
-	if err != nil {
-		return err
-	}
-	for _, one := range found {
-		if one.Unread != nil {
-			l.Tell(one.Unread)
-		}
-	}
-	found = slices.DeleteFunc(found, func(one session.Found) bool { return len(one.Matches) == 0 })
-	if o.limit > 0 && len(found) > o.limit {
-		found = found[:o.limit]
-	}
-	if o.json {
-		return l.Console.JSON(sessionview.FoundRows(found))
-	}
-	return l.Console.Print(func(w io.Writer) error {
-		switch {
-		case l.Console.OutTTY && len(found) == 0:
-			_, err := fmt.Fprintf(l.Console.Err, "no session has %s\n", strings.Join(words, " and "))
-			return err
-		case l.Console.OutTTY:
-			return l.Console.Screen().Found(w, found)
-		}
-		return sessionview.FoundTabs(w, found)
-	})
-}
-
 func newSessionsStatsCmd(l *command.Logs) *cobra.Command {
-	o := &filterOptions{}
+	o := &lookup.Filter{}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:         "stats",
@@ -278,7 +180,7 @@ sessions by outcome, stop reason, project and agents.`,
 		Example: "  codeloops sessions stats --since 30d --project .",
 		Args:    command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			q, err := o.Query(&l.Console.Host)
+			pick, err := o.Query(l.Host)
 			if err != nil {
 				return err
 			}
@@ -287,14 +189,14 @@ sessions by outcome, stop reason, project and agents.`,
 				return err
 			}
 			c := l.Console
-			picked := q.Pick(all)
+			picked := pick(all)
 			session.Count(picked)
 			st := sessionview.NewStats(picked)
 			return c.Show(asJSON, st, sessionview.Totals(st, c.Screen()))
 		},
 	}
 	f := cmd.Flags()
-	o.addFlags(f)
+	addFilterFlags(o, f)
 	f.BoolVar(&asJSON, "json", false, "as a JSON object")
 	return cmd
 }

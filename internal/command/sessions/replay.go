@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/screen/render"
-	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
 	"codeloops/internal/session/replay"
 	"codeloops/internal/wording"
@@ -25,11 +23,9 @@ type replayOptions struct {
 	format string // "": as configured
 	until  int
 	speed  string
-	step   bool
 	verify bool
 	apply  bool
 	dir    string // the work tree for apply
-	force  bool
 }
 
 func newReplayCmd(r *Restorer) *cobra.Command {
@@ -41,10 +37,6 @@ func newReplayCmd(r *Restorer) *cobra.Command {
 		Short:       "Play a session log back, check it, or rebuild its files",
 		Long: `Play a session log back the way the run was shown. Nothing is run and nothing is
 changed.
-
-On a terminal, with a --speed or --step, you can use keys: space pauses and
-continues, n or → shows the next event at once, i or ↓ goes to the next
-iteration, + and - change the speed, q quits.
 
 --verify shows nothing. It runs the current state machine on the recorded
 replies of the agents, reads the critic's replies again, and reports every
@@ -86,11 +78,9 @@ repositories.
 	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as configured for runs)")
 	f.IntVar(&o.until, "until-iteration", 0, "stop after iteration `n`")
 	f.StringVar(&o.speed, "speed", "max", "play at this `speed`: 1 as it was, 2 twice as fast, …, max without pauses")
-	f.BoolVar(&o.step, "step", false, "on a terminal: begin paused, and wait for keys")
 	f.BoolVar(&o.verify, "verify", false, "show nothing; check that the session would still end the same")
 	f.BoolVar(&o.apply, "apply", false, "show nothing; rebuild the files that the session left")
 	f.StringVarP(&o.dir, "working-dir", "d", ".", "with --apply: rebuild them in the work tree of `dir`")
-	f.BoolVar(&o.force, "force", false, "with --apply: even at another commit, and over files that differ")
 	return cmd
 }
 
@@ -98,12 +88,10 @@ func (o *replayOptions) validate(flags *pflag.FlagSet) error {
 	if o.apply && o.verify {
 		return hint.Errorf("give one of them", "--apply and --verify cannot be combined")
 	}
-	for _, name := range []string{"working-dir", "force"} {
-		if flags.Changed(name) && !o.apply {
-			return hint.Errorf("add --apply", "--%s needs --apply", name)
-		}
+	if flags.Changed("working-dir") && !o.apply {
+		return hint.Errorf("add --apply", "--working-dir needs --apply")
 	}
-	for _, name := range []string{"speed", "step", "log-format"} {
+	for _, name := range []string{"speed", "log-format"} {
 		if flags.Changed(name) && (o.apply || o.verify) {
 			return hint.Errorf("leave one of them out", "--%s cannot be combined with --apply or --verify, which show nothing", name)
 		}
@@ -147,19 +135,8 @@ func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref strin
 	if err != nil {
 		return err
 	}
-	p := replay.Player{Sink: sink, Until: o.until, OnBadLine: l.Tell}
-	switch {
-	case (rate > 0 || o.step) && l.Console.Interactive():
-		p.Control = replay.NewControl(rate, o.step, func(text string) { aside(l.Console, text) })
-		defer l.Console.OnKeys(term.Listener{Press: p.Control.Press})()
-	case rate > 0:
-		p.Control = replay.NewControl(rate, false, func(string) {})
-	}
+	p := replay.Player{Sink: sink, Until: o.until, OnBadLine: l.Tell, Speed: rate}
 	ended, err := p.Play(ctx, session.Read(one.Path))
-	if errors.Is(err, replay.ErrQuit) {
-		_, err = fmt.Fprintln(l.Console.Err)
-		return pager.UnlessGone(err)
-	}
 	if err != nil || ended || o.until > 0 {
 		return pager.UnlessGone(err)
 	}
@@ -169,15 +146,6 @@ func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref strin
 	}
 	_, err = fmt.Fprintf(l.Console.Err, "the log has no end: %s\n", state)
 	return pager.UnlessGone(err)
-}
-
-// aside shows a line after the cursor, which stays where it is; "" removes it.
-func aside(c *command.Console, text string) {
-	if text == "" {
-		_, _ = io.WriteString(c.Err, "\x1b[K") // the next event reports a terminal that is gone
-		return
-	}
-	_, _ = io.WriteString(c.Err, "\x1b7  "+c.ErrRenderer().NewStyle().Faint(true).Render(render.Cut(text, c.Width()-34))+"\x1b8")
 }
 
 // display returns the same display that the run had.
@@ -204,7 +172,7 @@ func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions,
 	if err != nil {
 		return err
 	}
-	told, err := r.desk(true).Rebuild(ctx, one, change, r.Path(o.dir), o.force)
+	told, err := r.desk(true).Rebuild(ctx, one, change, r.Path(o.dir))
 	return r.printAll(err, told...)
 }
 

@@ -23,6 +23,7 @@ type restoreOptions struct {
 	given     bool // --iteration was given
 	undo      bool
 	yes       bool
+	dryRun    bool
 	dir       string // "": the session's own
 }
 
@@ -55,8 +56,8 @@ or a candidate counts as a restore. ` + "`codeloops sessions prune --kept`" + ` 
 		PreRunE:           l.Console.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags().Changed("iteration")
-			if o.undo && o.given {
-				return hint.Errorf("leave one of them out", "--undo and --iteration cannot be combined")
+			if o.undo && (o.given || o.dryRun) {
+				return hint.Errorf("leave one of them out", "--undo cannot be combined with --iteration or --dry-run")
 			}
 			return r.restore(cmd.Context(), l, o, command.First(args))
 		},
@@ -64,12 +65,14 @@ or a candidate counts as a restore. ` + "`codeloops sessions prune --kept`" + ` 
 	cmd.Flags().IntVar(&o.iteration, "iteration", 0, "the state after iteration `N`; 0 is the session's start")
 	cmd.Flags().BoolVar(&o.undo, "undo", false, "bring back what a restore has replaced")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only say what it would do")
 	cmd.Flags().StringVarP(&o.dir, "working-dir", "d", "", "restore the work tree of `dir`, because that of the session was moved")
 	return cmd
 }
 
 func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptions, ref string) error {
 	desk := r.desk(o.yes)
+	desk.DryRun = o.dryRun
 	if o.undo {
 		told, err := desk.Undo(ctx, ref)
 		return r.printAll(err, told)
@@ -83,6 +86,9 @@ func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptio
 		return err
 	}
 	told, err := desk.To(ctx, store, g, func(root string) error {
+		if o.dryRun {
+			return nil
+		}
 		return r.confirmOtherTree(ctx, root, ref, "put its files back to "+g.Name, o.yes)
 	})
 	return r.printAll(err, told...)
@@ -107,9 +113,9 @@ func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.R
 	if err != nil {
 		return g, fmt.Errorf("read session %s: %w", wording.Path(id), err)
 	}
-	course.Session.ID = cmp.Or(course.Session.ID, id) // the original tool's logs do not tell it
+	course.Origin.ID = cmp.Or(course.Origin.ID, id) // the original tool's logs do not tell it
 	if o.dir != "" {
-		course.Session.WorkingDir = l.Console.Path(o.dir)
+		course.Origin.WorkingDir = l.Console.Path(o.dir)
 	}
 	if !o.given {
 		o.iteration = putback.Last
@@ -161,7 +167,7 @@ func (r *Restorer) printAll(err error, sentences ...string) error {
 // confirmOtherTree lets a command write to another work tree than the current one only if the user has
 // named the session and agreed. The question mentions the tree and what will happen.
 func (r *Restorer) confirmOtherTree(ctx context.Context, root, ref, what string, yes bool) error {
-	if root == lookup.Here(&r.Host).Root() || yes && !session.IsLatest(ref) {
+	if root == lookup.Here(&r.Host).Root() || yes && !lookup.IsLatest(ref) {
 		return nil
 	}
 	if yes {

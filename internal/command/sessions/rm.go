@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,12 +12,10 @@ import (
 
 	"codeloops/internal/command"
 	"codeloops/internal/config"
-	"codeloops/internal/repo"
-	"codeloops/internal/run/worktree"
+	"codeloops/internal/git"
 	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
-	"codeloops/internal/session/checkpoints"
 	"codeloops/internal/session/prune"
 	"codeloops/internal/session/putback"
 	"codeloops/internal/wording"
@@ -45,9 +42,9 @@ func newSessionsRmCmd(l *command.Logs) *cobra.Command {
 		Short:       "Remove sessions: their logs, the files beside them, their checkpoints",
 		Long: `Remove sessions: their logs, the files beside them, and their checkpoints of the
 work tree, which are the refs refs/codeloops/ID/N in the private repository
-beside the logs (earlier versions kept them in your own repository). All of the
-sessions must exist, and none may be running; otherwise nothing is removed. On a
-terminal you are asked first, elsewhere --yes is needed.
+beside the logs. All of the sessions must exist, and none may be running;
+otherwise nothing is removed. On a terminal you are asked first, elsewhere --yes
+is needed.
 
 ` + refHelp + `
 Elsewhere than on a terminal, removing needs an ID; without one only --dry-run works.`,
@@ -103,7 +100,6 @@ type pruneOptions struct {
 	keep      int
 	resumable bool
 	kept      bool
-	refs      bool
 }
 
 func newSessionsPruneCmd(l *command.Logs) *cobra.Command {
@@ -117,9 +113,8 @@ the --keep newest, with their checkpoints. If you give only one of the two, only
 that one counts. Running sessions stay, and so do files that are not session
 logs. --kept removes, instead of sessions, the files that restores have replaced
 and kept, in all work trees: those that --older-than and --keep select, or all
-of them. --refs removes refs/codeloops/ of this repository, where earlier
-versions kept checkpoints. On a terminal you are asked first, elsewhere --yes is
-needed, which leaves the sessions that could be resumed, unless you add --resumable.`,
+of them. On a terminal you are asked first, elsewhere --yes is needed, which
+leaves the sessions that could be resumed, unless you add --resumable.`,
 		Example: `  codeloops sessions prune --older-than 30d --keep 50 --dry-run
   codeloops sessions prune --kept --older-than 30d`,
 		Args:    command.NoArgs,
@@ -133,7 +128,6 @@ needed, which leaves the sessions that could be resumed, unless you add --resuma
 	f.IntVar(&o.keep, "keep", 0, "keep the `n` newest sessions, however old")
 	f.BoolVar(&o.resumable, "resumable", false, "with --yes: also remove sessions that could be resumed")
 	f.BoolVar(&o.kept, "kept", false, "remove the files that restores have replaced and kept, instead of sessions")
-	f.BoolVar(&o.refs, "refs", false, "remove refs/codeloops/ of this repository, where earlier versions kept checkpoints, instead of sessions")
 	o.addFlags(f)
 	return cmd
 }
@@ -143,8 +137,6 @@ func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, fla
 	switch {
 	case err != nil:
 		return err
-	case o.refs:
-		return o.pruneRefs(ctx, l)
 	case o.kept:
 		return o.pruneKept(ctx, l, before)
 	}
@@ -170,9 +162,7 @@ func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, fla
 func (o *pruneOptions) check(now time.Time, flags *pflag.FlagSet) (before time.Time, err error) {
 	aged := flags.Changed("older-than")
 	switch limited := aged || flags.Changed("keep"); {
-	case o.refs && (limited || o.kept):
-		return now, hint.Errorf("", "--refs cannot be combined with --older-than, --keep or --kept")
-	case !o.refs && !o.kept && !limited:
+	case !o.kept && !limited:
 		return now, hint.Errorf("say which: --older-than 30d, --keep 50, or both", "prune without a limit would remove every session")
 	case o.keep < 0:
 		return now, hint.Errorf("0 keeps no session just because it is new", "--keep cannot be %d", o.keep)
@@ -187,28 +177,13 @@ func (o *pruneOptions) check(now time.Time, flags *pflag.FlagSet) (before time.T
 }
 
 func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *session.Store, ids []string, open int) error {
-	git := &worktree.Git{Environ: repo.WithoutRepository(l.Console.Environ)}
-	r, err := prune.Of(ctx, git, store, ids)
+	g := git.Git{Environ: git.WithoutRepository(l.Console.Environ)}
+	r, err := prune.Of(ctx, g, store, ids)
 	if err != nil {
 		return err
 	}
 	r.Open = open
-	for _, sentence := range r.Checkpoints.Lost {
-		l.Tell(errors.New(sentence))
-	}
 	return o.confirmAndRemove(ctx, l.Console, len(ids), r.What(), r.Do, r.List)
-}
-
-func (o *removeOptions) pruneRefs(ctx context.Context, l *command.Logs) error {
-	git := &worktree.Git{Environ: l.Console.Environ}
-	refs, err := checkpoints.ListRefs(ctx, git, l.Console.Dir)
-	if err != nil {
-		return fmt.Errorf("look for checkpoints: %w", err)
-	}
-	what := wording.Count(len(refs), "reference") + " below " + checkpoints.Refs
-	return o.confirmAndRemove(ctx, l.Console, len(refs), what,
-		func(ctx context.Context) error { return checkpoints.Drop(ctx, git, l.Console.Dir, refs) },
-		func(done string) string { return done + " " + what + "\n" })
 }
 
 func (o *pruneOptions) pruneKept(ctx context.Context, l *command.Logs, before time.Time) error {

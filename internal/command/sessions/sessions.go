@@ -8,7 +8,6 @@ import (
 
 	"codeloops/internal/command"
 	"codeloops/internal/session"
-	"codeloops/internal/session/sessionview"
 )
 
 const refHelp = `ID is the id of a session, a unique beginning of it or of its hash, "latest", or
@@ -53,13 +52,12 @@ func newSessionsCmd(r *Restorer) *cobra.Command {
 ` + refHelp,
 		Args: command.OwnCommands,
 		RunE: func(*cobra.Command, []string) error {
-			return runSessionsList(l, &listOptions{sort: string(sessionview.ByStart)})
+			return runSessionsList(l, &listOptions{})
 		},
 	}
 	addLogFlags(cmd, l)
 	cmd.AddCommand(
 		newSessionsListCmd(l),
-		newSessionsSearchCmd(l),
 		newSessionsShowCmd(l),
 		newSessionsAuditCmd(l),
 		newSessionsDiffCmd(l, r),

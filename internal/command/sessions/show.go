@@ -11,6 +11,7 @@ import (
 	"codeloops/internal/command"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
+	"codeloops/internal/session/export"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/sessionview"
 	"codeloops/internal/wording/hint"
@@ -59,8 +60,7 @@ leaves out the iterations, and takes no longer for a log of any length.
 		switch {
 		case brief:
 			return l.Console.Print(func(w io.Writer) error {
-				d := sessionview.Details{Page: sessionview.Page{Out: w, Screen: l.Console.Screen()}, Zone: l.Console.Now().Location()}
-				return d.Brief(one)
+				return export.Brief(w, export.Options{Format: export.OnScreen, Session: one, Zone: l.Console.Now().Location(), Screen: l.Console.Screen()})
 			})
 		case asJSON:
 			return o.document(ctx, l, one)
@@ -89,10 +89,9 @@ func (o *viewOptions) show(ctx context.Context, l *command.Logs, one session.Ove
 			if !c.OutTTY {
 				screen = screen.Wide(render.Whole)
 			}
-			d := sessionview.Details{
-				Page: sessionview.Page{Out: w, Screen: screen, Full: full}, Iteration: o.iteration, Zone: c.Now().Location(),
-			}
-			return d.Show(one, entries)
+			return export.Write(w, entries, export.Options{
+				Format: export.OnScreen, Session: one, Zone: c.Now().Location(), Screen: screen, Full: full, Iteration: o.iteration,
+			})
 		})
 	})
 }

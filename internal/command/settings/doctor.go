@@ -47,12 +47,11 @@ that shows whether it works, and costs a little.
   aside   true if a run does not need it
   hint    what to do about it; absent if nothing
 
---clean lists what killed runs have left behind, with sizes: copies of the work
-tree and other files beside logs, checkpoints of removed sessions, views, locks
-and temporary files. On a terminal it then asks whether to remove them; with
---yes it removes them without asking; elsewhere it only lists them, and the exit
-code is 1 if there are any. It never removes what a running session uses, or
-what a session needs to be resumed.`,
+--clean lists what killed runs have left behind, with sizes: views and temporary
+files. On a terminal it then asks whether to remove them; with --yes it removes
+them without asking; elsewhere it only lists them, and the exit code is 1 if
+there are any. It never removes what a running session uses. What stands beside
+the log of a session goes with it (codeloops sessions rm).`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if probe != "" && probe != doctor.Configured && probe != doctor.All {
@@ -87,7 +86,7 @@ func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
 	if err != nil {
 		return err
 	}
-	found, err := d.Leftovers(ctx, cfg)
+	found, err := d.Leftovers(cfg)
 	if err != nil {
 		return err
 	}

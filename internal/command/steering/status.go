@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +15,7 @@ import (
 	"codeloops/internal/session"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/standing"
-	"codeloops/internal/wording/hint"
 )
-
-// promptTimeout is how long a shell prompt waits for a run that does not answer.
-const promptTimeout = 250 * time.Millisecond
 
 // Commands returns status, watch, say, pause and stop.
 func Commands(c *command.Console) []*cobra.Command {
@@ -29,23 +24,14 @@ func Commands(c *command.Console) []*cobra.Command {
 
 func newStatusCmd(c *command.Console) *cobra.Command {
 	l := c.Logs()
-	var asJSON, brief bool
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:         "status",
-		Annotations: command.Exits("the status was shown, even if nothing runs; with --short: always", ""),
+		Annotations: command.Exits("the status was shown, even if nothing runs", ""),
 		Short:       "Show what runs here, where it stands, and what it has used",
 		Long: `Show each session that runs in this repository in three lines: its task, where
 it stands, and what it has used of its limits. If nothing runs, show how the
 last session ended.
-
---short is for the prompt of a shell: a few words on what runs in this work
-tree, such as "▶ 2/5 critic 1m" (iteration 2 of 5, the critic has been at work
-for a minute), or nothing at all. It starts no other program, waits at most a
-quarter of a second for a run that does not answer, and always exits with 0.
-
-    bash  PS1='$(codeloops status --short) '"$PS1"
-    zsh   setopt prompt_subst; RPROMPT='$(codeloops status --short)'
-    fish  function fish_right_prompt; codeloops status --short; end
 
 --json prints a list of objects, which is empty if nothing runs:
 
@@ -60,6 +46,7 @@ quarter of a second for a run that does not answer, and always exits with 0.
   now.phase              the current one, as in the log
   now.since              when the phase began
   now.paused             whether the user has paused it
+  now.question           what it asks you, and waits for an answer to; absent: nothing
   now.turns              the current ones: role, agent, model, began, does, what, waiting_until
   change.files           how many have changed since the session began
   change.insertions      lines
@@ -75,28 +62,13 @@ quarter of a second for a run that does not answer, and always exits with 0.
   asked.pause            whether it is to pause after this turn, or is paused
   asked.words            how many texts the actor has not been told yet`,
 		Example: `  codeloops status
-  codeloops status --all --json
-  codeloops status --short`,
+  codeloops status --all --json`,
 		Args: command.NoArgs,
-		// A shell prompt must not resume an interrupted restore.
-		PersistentPreRun: func(*cobra.Command, []string) {},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if brief && (asJSON || l.All) {
-				return hint.Errorf("leave one of them out", "--short cannot be combined with --json or --all")
-			}
-			if !brief {
-				return runStatus(cmd.Context(), l, asJSON)
-			}
-			if r, ok := c.Logs().RunHere(cmd.Context(), promptTimeout); ok {
-				_, _ = fmt.Fprintln(c.Out, c.Screen().Segment(r.At, c.Now())) // a prompt cannot report errors
-			}
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), l, asJSON) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVar(&l.All, "all", false, "what runs in any repository")
-	f.BoolVar(&brief, "short", false, "a few words for the prompt of a shell, or nothing")
 	f.BoolVar(&asJSON, "json", false, "as JSON")
 	f.StringVar(&l.Dir, "session-dir", "", "look for the last session in `dir`")
 	return cmd

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +76,8 @@ func newSayCmd(c *command.Console) *cobra.Command {
 		Long: `Add something to the task of a run, as the key f does on the run's own screen.
 The actor gets it in its next turn, and the critic judges by it, also after a
 resume; the run is not done before. With --now the actor's turn ends at once, as
-with the key i: nobody judges it, and the next one begins with your words.
+with the key i: nobody judges it, and the next one begins with your words. To a run
+that asks something (run --wait-for-answers), they are the answer.
 
 After an ID the words need no quotes; without one, give them as one argument. A
 single argument, or a first argument with a space in it, is never taken for an
@@ -132,7 +134,7 @@ func runSteer(ctx context.Context, c *command.Console, s steer) error {
 			return err
 		}
 	}
-	was := r.At.Asked
+	was, asked := r.At.Asked, r.At.Now.Question != ""
 	at, err := r.Client.Ask(ctx, s.kind, s.text)
 	if errors.Is(err, loop.ErrNoTurn) {
 		return hint.Errorf("without --now it will be told in its next turn", "the actor of session %s is not at work", r.Holder.Lock.Session)
@@ -146,7 +148,11 @@ func runSteer(ctx context.Context, c *command.Console, s steer) error {
 	if err != nil {
 		return hint.Errorf("use the keys on the terminal where it runs", "session %s (process %d) cannot be reached: %w", r.Holder.Lock.Session, r.Holder.Lock.PID, err)
 	}
-	_, err = fmt.Fprintln(c.Out, s.effect(at, was))
+	says := s.effect(at, was)
+	if asked && s.kind == loop.SteerSay {
+		says = "session " + term.Line(at.Session) + " has your answer"
+	}
+	_, err = fmt.Fprintln(c.Out, says)
 	return err
 }
 
@@ -189,6 +195,9 @@ func afterTurn(at standing.Standing) string {
 	}
 }
 
+// completionTimeout is how long the completion of a word waits for a run that does not answer.
+const completionTimeout = 250 * time.Millisecond
+
 func completeRuns(c *command.Console) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -196,7 +205,7 @@ func completeRuns(c *command.Console) cobra.CompletionFunc {
 		}
 		l := c.Logs()
 		l.All = true
-		for _, r := range l.Runs(cmd.Context(), promptTimeout) {
+		for _, r := range l.Runs(cmd.Context(), completionTimeout) {
 			if strings.HasPrefix(r.Holder.Lock.Session, prefix) {
 				found = append(found, command.Completion(r.Holder.Lock.Session, r.At.Prompt))
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,8 +25,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// pollInterval is how often a watched run is asked for its pending requests.
-const pollInterval = 500 * time.Millisecond
+// pollInterval is how often it is looked whether a run has begun.
+const pollInterval = 100 * time.Millisecond
 
 // startPatience is how long watch waits for a run that may be about to begin.
 const startPatience = 2 * time.Second
@@ -85,7 +84,7 @@ func Watch(ctx context.Context, l *command.Logs, format, ref string) error {
 
 // find finds the run to watch. One that has just been started is waited for, and the user chooses among several.
 func find(ctx context.Context, l *command.Logs, ref string) (lookup.Run, error) {
-	for wait := startPatience; ; wait -= pollInterval / 5 {
+	for wait := startPatience; ; wait -= pollInterval {
 		r, err := l.Run(ctx, ref)
 		if several, ok := errors.AsType[*lookup.SeveralError](err); ok && l.Console.Interactive() {
 			return choose(ctx, l, several)
@@ -97,7 +96,7 @@ func find(ctx context.Context, l *command.Logs, ref string) (lookup.Run, error) 
 		select {
 		case <-ctx.Done():
 			return r, context.Cause(ctx)
-		case <-time.After(pollInterval / 5):
+		case <-time.After(pollInterval):
 		}
 	}
 }
@@ -205,7 +204,9 @@ func (w *watching) watch(ctx context.Context, format string) error {
 		if err != nil {
 			return err
 		}
-		from = func(ctx context.Context) iter.Seq2[session.Entry, error] { return store.Follow(ctx, id, 0) }
+		from = func(ctx context.Context) iter.Seq2[session.Entry, error] {
+			return store.Follow(ctx, id, w.run.Client.Doing)
+		}
 	}
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -253,9 +254,6 @@ func (w *watching) open(ctx context.Context, said string, leave func()) (sink lo
 		}
 		run := w.run.Client
 		run.Patience, run.Watches = 2*time.Second, c.ErrTTY // the screen waits for answers
-		attend, end := context.WithCancel(ctx)
-		var attends sync.WaitGroup
-		attends.Go(func() { run.Attend(attend, pollInterval) })
 		steered := c.CanAsk() && !c.InTurn()
 		keys, shut := c.Live(ctx, live.Options{
 			Root: w.run.At.WorkTree, Limits: limits, Asked: run.Asked, Keys: steered, Leave: leave,
@@ -264,7 +262,7 @@ func (w *watching) open(ctx context.Context, said string, leave func()) (sink lo
 				return c.Secrets.String(patch), err
 			},
 		}, run)
-		closed = func() { end(); attends.Wait(); shut() }
+		closed = shut
 		sinks = append(sinks, keys)
 		out.Progress, out.Out = c.Err, keys.SyncedWriter(out.Out)
 		if out.Live = c.ErrTTY && !c.Plain; out.Width > 0 {

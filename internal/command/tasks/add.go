@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,13 +14,13 @@ import (
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
 	"codeloops/internal/config"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/queue/source"
-	"codeloops/internal/repo"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/screen/term"
@@ -32,11 +33,12 @@ type taskOptions struct {
 	prompt   task.Sources
 	target   string
 	after    []string
-	touches  []string
 	setup    string
 	priority int
 	unmerged bool
 	merge    string
+	squash   bool
+	request  bool
 	asJSON   bool
 	but      string // a setting whose flag has another meaning for the command
 	lack     error  // why this machine cannot run the tasks as it is; nil: it can
@@ -49,13 +51,14 @@ func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
 	_ = cmd.RegisterFlagCompletionFunc("after", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return q.complete(cmd, nil, typed)
 	}) // fails only for an unknown flag
-	f.StringArrayVar(&o.touches, "touches", nil, "`glob` of files that the task may change; tasks whose globs may overlap run one after the other")
 	f.IntVar(&o.priority, "priority", 0, "tasks with a higher `n` are worked on first")
 	f.StringVar(&o.setup, "setup", "", "run `command` in a new work tree before an agent starts there")
 	f.StringVar(&o.merge, "merge", "", "`auto|ask|never`: merge the result, merge it once you have accepted it, or leave it on the branch of the task (default: as configured)")
 	f.BoolVar(&o.unmerged, "no-merge", false, "the same as --merge never")
+	f.BoolVar(&o.squash, "squash", false, "merge the result as one commit, so that the history of the target stays linear")
+	f.BoolVar(&o.request, "pr", false, "open a pull request with the result, which is then merged there (codeloops help pr)")
 	addJSON(cmd, &o.asJSON)
-	manual.Group("Queue", f, "target", "after", "touches", "priority", "setup", "merge", "no-merge", "json")
+	manual.Group("Queue", f, "target", "after", "priority", "setup", "merge", "no-merge", "squash", "pr", "json")
 	manual.Usual(f, "target", "after", "priority", "setup")
 	for _, k := range config.Flags() {
 		if k.Topic == config.TopicOutput || k.Flag == o.but {
@@ -76,7 +79,7 @@ func newQueueAddCmd(q *Access) *cobra.Command {
 given here and in the configuration.`,
 		Example: `  codeloops queue add "make the parser accept ISO weeks, with tests"
   codeloops queue add --after iso-weeks-3f2a91 --check "go test ./..." "print ISO weeks, too"
-  codeloops queue add --prompt-file task.md --priority 5 --touches 'docs/**'`,
+  codeloops queue add --prompt-file task.md --priority 5`,
 		PreRunE: q.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.prompt.Words, o.prompt.File, o.prompt.By = args, file, cmd.CommandPath()
@@ -95,7 +98,7 @@ given here and in the configuration.`,
 
 // add adds a task with the settings of a command line.
 func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
-	t, err := o.task(cmd, b)
+	t, err := o.task(cmd.Context(), b, o.settings(cmd))
 	if err != nil {
 		return err
 	}
@@ -110,7 +113,7 @@ func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
 		switch {
 		case was.State == queue.Waiting:
 			advice = "codeloops queue run works on it; " + advice
-		case was.State == queue.Offered || was.State == queue.Running:
+		case was.State == queue.Running:
 			advice = "codeloops queue cancel " + t.ID + " stops the work on it"
 		case was.State.Over() && was.State != queue.Merged:
 			advice = "codeloops queue retry " + t.ID + " has it tried again, queue rm takes it out"
@@ -144,9 +147,9 @@ func addJSON(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "json", false, "print one JSON object on standard output, and nothing else")
 }
 
-// task makes a task from the command line, and rejects whatever is invalid.
-func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err error) {
-	flags := run.FromAnywhere(o.settings(cmd), b.Path)
+// task makes a task from the command line, with the given settings, and rejects whatever is invalid.
+func (o *taskOptions) task(ctx context.Context, b *backlog, given []loop.Flag) (t queue.Task, err error) {
+	flags := run.FromAnywhere(given, b.Path)
 	settings, err := run.NewSettings(flags)
 	if err != nil {
 		return t, err
@@ -159,7 +162,7 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	if err != nil {
 		return t, err
 	}
-	cast, lack, err := run.Fit(cmd.Context(), run.Options{Host: &b.Host, Settings: settings, Project: project, User: run.User{Alone: true}})
+	cast, lack, err := run.Fit(ctx, run.Options{Host: &b.Host, Settings: settings, Project: project, User: run.User{Alone: true}})
 	if err != nil {
 		return t, err
 	}
@@ -172,21 +175,26 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	if err != nil {
 		return t, err
 	}
+	if o.request {
+		if err := b.aim(ctx, here.Root); err != nil {
+			return t, err
+		}
+	}
 	global, err := play.KeepGlobal(b.home, &b.Host)
 	if err != nil {
 		return t, err
 	}
 	var after []string
 	for _, ref := range o.after {
-		r, err := b.find(cmd.Context(), ref)
+		r, err := b.find(ctx, ref)
 		if err != nil {
 			return t, err
 		}
 		after = append(after, r.Task.ID)
 	}
 	return queue.Task{
-		Repository: here, Dir: dir, Project: project, Global: global, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: after, Touches: o.touches, Setup: o.setup,
-		Priority: o.priority, Unmerged: policy == "never", Asks: policy == "ask", Added: b.on.Now().UTC(),
+		Repository: here, Dir: dir, Project: project, Global: global, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: after, Setup: o.setup,
+		Priority: o.priority, Unmerged: policy == "never", Asks: policy == "ask", Squash: o.squash, Request: o.request, Added: b.on.Now().UTC(),
 	}, nil
 }
 
@@ -194,6 +202,10 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 func (o *taskOptions) policy(b *backlog) (string, error) {
 	all := []string{"auto", "ask", "never"}
 	switch {
+	case o.request && (o.squash || o.unmerged || o.merge != ""):
+		return "", hint.Errorf("leave it out", "--pr has the result merged where the pull request is, so --merge, --no-merge and --squash mean nothing")
+	case o.request:
+		return "ask", nil
 	case o.unmerged && o.merge != "" && o.merge != "never":
 		return "", hint.Errorf("leave one of them out", "--no-merge and --merge %s contradict each other", o.merge)
 	case o.unmerged:
@@ -211,7 +223,7 @@ func (o *taskOptions) settings(cmd *cobra.Command) []loop.Flag {
 
 // into is the branch to merge into: the one given, or the one checked out.
 func (o *taskOptions) into(b *backlog) (string, error) {
-	at, err := repo.Open(b.Dir, b.Environ)
+	at, err := git.Open(b.Dir, b.Environ)
 	if err != nil {
 		return "", err
 	}
@@ -302,7 +314,7 @@ func imported(added, there int) string {
 
 // take adds the tasks of a source that are not in the queue yet. It returns how many are.
 func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) (added []queue.Record, already int, err error) {
-	like, err := o.task(cmd, b)
+	like, err := o.task(cmd.Context(), b, o.settings(cmd))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -9,13 +9,13 @@ import (
 
 	"codeloops/internal/command"
 	"codeloops/internal/config"
+	program "codeloops/internal/git"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/play"
-	"codeloops/internal/repo"
 	"codeloops/internal/screen/queueview"
 	"codeloops/internal/wording"
 )
@@ -29,7 +29,6 @@ type backlog struct {
 	on   *board.Board
 
 	replicas int    // how many servers of a cluster keep parcels
-	remote   string // name of the git remote that carries commits
 	merge    string // what becomes of results, unless it is said when a task is added
 }
 
@@ -37,13 +36,13 @@ func (b *backlog) Close() error { return b.link.Close() }
 
 // repository is the one that the user is in.
 func (b *backlog) repository() (queue.Repository, error) {
-	r, err := repo.Open(b.Dir, b.Environ)
+	r, err := program.Open(b.Dir, b.Environ)
 	if err != nil {
 		return queue.Repository{}, err
 	}
 	main := r.WorkTree
-	if root := repo.First(r.Family); root != "" {
-		if first, err := repo.Open(root, b.Environ); err == nil { // otherwise the repository is bare
+	if root := program.First(r.Family); root != "" {
+		if first, err := program.Open(root, b.Environ); err == nil { // otherwise the repository is bare
 			main = first.WorkTree // shared by all linked work trees
 		}
 	}
@@ -52,7 +51,7 @@ func (b *backlog) repository() (queue.Repository, error) {
 
 // project returns the directory that the user is in, relative to the root, and the configuration file that applies there.
 func (b *backlog) project(trusts bool) (dir string, file *config.ProjectFile, err error) {
-	at, err := repo.Open(b.Dir, b.Environ)
+	at, err := program.Open(b.Dir, b.Environ)
 	if err != nil {
 		return "", nil, err
 	}
@@ -104,7 +103,7 @@ func (b *backlog) find(ctx context.Context, ref string) (queue.Record, error) {
 
 // view shows tasks with their budgets.
 func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View, error) {
-	holds, err := b.on.Ledger.Holds(ctx, b.home.ID())
+	budgets, err := b.on.Ledger.Budgets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,14 +115,15 @@ func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View,
 	for _, r := range all {
 		there[r.Task.Repository.Key()] = true
 	}
-	for key, budget := range holds.Budgets {
+	for key, budget := range budgets {
 		if !there[key] || !budget.Any() {
 			continue
 		}
 		of = append(of, budget)
 	}
 	slices.SortFunc(of, func(x, y queue.Budget) int { return strings.Compare(x.Repository.Root, y.Repository.Root) })
-	return &queueview.View{Tasks: all, Budgets: of, Holds: holds, Now: b.on.Now().In(b.Now().Location())}, nil
+	now := b.on.Now().In(b.Now().Location())
+	return &queueview.View{Tasks: all, Budgets: of, Holds: all.Holds(budgets, b.home.ID(), now), Now: now}, nil
 }
 
 // toTake is the command that takes a task's merge, as run from the current directory.
@@ -154,7 +154,7 @@ func (b *backlog) asItStands(ctx context.Context, r *queue.Record) error {
 // player returns the player of this home's tasks.
 func (b *backlog) player(starter git.Starter) *play.Player {
 	return &play.Player{
-		Host: &b.Host, Version: command.Version(), Home: b.home, Starter: starter, Board: b.on, Conn: b.link.Conn, Replicas: b.replicas, Remote: b.remote,
+		Host: &b.Host, Version: command.Version(), Home: b.home, Starter: starter, Board: b.on, Conn: b.link.Conn, Replicas: b.replicas, Request: b.request,
 		Tell: func(task, sentence string) { b.Tell(task + ": " + sentence) },
 	}
 }

@@ -29,13 +29,13 @@ func (q *Access) watch(ctx context.Context) error {
 		}
 		ctx, leave := context.WithCancelCause(ctx)
 		defer leave(nil)
-		var holds atomic.Pointer[queue.Holds]
-		holds.Store(&queue.Holds{})
-		p := &queueview.Progress{Streams: b.Streams, Now: b.Now, Of: func(r queue.Repository) bool { return r == here }, Keys: b.keys(ctx)}
+		var budgets atomic.Pointer[queue.Budgets]
+		budgets.Store(&queue.Budgets{})
+		p := &queueview.Progress{Streams: b.Streams, Now: b.Now, Of: func(r queue.Repository) bool { return r == here }, Home: b.home.ID(), Keys: b.keys(ctx)}
 		p.Keys.Leave = func() { leave(errLeft) }
-		watch, gone, shown := p.Draw(queue.Backlog{}, b.on.Now, holds.Load)
+		watch, gone, shown := p.Draw(queue.Backlog{}, b.on.Now, func() queue.Budgets { return *budgets.Load() })
 		defer shown()
-		go b.on.Ledger.FollowHolds(ctx, b.home.ID(), holds.Store) //nolint:errcheck // the board shows the last ones
+		go b.on.Ledger.FollowBudgets(ctx, func(all queue.Budgets) { budgets.Store(&all) }) //nolint:errcheck // the board shows the last ones
 		for {
 			err := b.on.Follow(ctx, func(c board.Update) error {
 				switch {
@@ -150,7 +150,7 @@ func (b *backlog) say(ctx context.Context, r *queue.Record, words string) (strin
 		switch {
 		case r.AwaitsWord():
 			return r.Reject(b.on.Now(), words)
-		case r.State == queue.Waiting || r.State == queue.Offered:
+		case r.State == queue.Waiting:
 			r.Say(words)
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,23 +77,14 @@ agent is tried again now: you may know that the limit is over.`,
 		Example: `  codeloops queue retry iso-weeks
   codeloops queue retry iso-weeks "weeks begin on Monday"`,
 	}, func(ctx context.Context, b *backlog, r queue.Record) (queue.Record, error) {
-		limited, err := b.limited(ctx, &r)
-		if err != nil {
-			return r, err
-		}
-		r, err = b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
+		return b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
 			r.Say(said)
-			if r.NotBefore = (time.Time{}); len(limited) > 0 && r.State == queue.Waiting {
+			r.NotBefore = time.Time{}
+			if r.Limited != "" {
 				return nil
 			}
 			return r.Retry(b.on.Now())
 		})
-		for _, agent := range limited { // the record goes first, as the task may begin from here on
-			if err == nil {
-				err = b.on.Ledger.Unlimited(ctx, b.home.ID(), agent)
-			}
-		}
-		return r, err
 	})
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) < 2 {
@@ -104,54 +96,52 @@ agent is tried again now: you may know that the limit is over.`,
 	return cmd
 }
 
-// limited lists the agents whose limits a task waits for.
-func (b *backlog) limited(ctx context.Context, r *queue.Record) (agents []string, err error) {
-	if r.State != queue.Waiting {
-		return nil, nil
-	}
-	holds, err := b.on.Ledger.Holds(ctx, b.home.ID())
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(r.Agents(), func(agent string) bool { return holds.Limited(agent, b.on.Now()) == nil }), nil
-}
-
 func newQueueRmCmd(q *Access) *cobra.Command {
-	var force, merged, asJSON bool
+	var force, merged, dropped, asJSON bool
 	cmd := &cobra.Command{
 		Use:         "rm [ID…]",
 		Annotations: command.Exits("the tasks are gone", ""),
 		Short:       "Remove tasks from the queue",
 		Long: `Remove tasks that nobody works on. A task whose work is not merged needs --force, or your
 answer on a terminal; its work tree and branch are removed, and the ref is printed that
-keeps the work. A task
+keeps its last result. What is in no result is in the checkpoints of its sessions. A task
 that others wait for has to be removed together with those; with --force, they begin
-without its result. Sessions stay.`,
+without its result. Sessions stay.
+
+--dropped is about the refs that keep such work: it lists them, and with --force removes
+them.`,
 		Example: `  codeloops queue rm --force iso-weeks
-  codeloops queue rm --merged`,
+  codeloops queue rm --merged
+  codeloops queue rm --dropped`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if merged == (len(args) == 0) {
+			if of := map[bool]int{true: 1}; of[merged]+of[dropped]+min(len(args), 1) == 1 {
 				return nil
 			}
-			return hint.Errorf("codeloops queue rm ID…, or codeloops queue rm --merged", "queue rm takes the IDs of tasks, or --merged")
+			return hint.Errorf("codeloops queue rm ID…, or codeloops queue rm --merged", "queue rm takes the IDs of tasks, --merged, or --dropped")
 		},
 		ValidArgsFunction: q.complete,
 		PreRunE:           q.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return q.with(cmd.Context(), func(b *backlog) error {
 				gone := &removals{Removed: []string{}}
-				err := gone.all(cmd.Context(), b, args, force)
+				var err error
+				if dropped {
+					err = gone.dropped(cmd.Context(), b, force)
+				} else {
+					err = gone.all(cmd.Context(), b, args, force)
+				}
 				if asJSON {
 					return errors.Join(err, q.JSON(gone))
 				}
 				for _, ref := range gone.Kept {
-					fmt.Fprintf(q.Out, "its work is kept at %s\n", ref) //nolint:errcheck // the reader may be gone
+					fmt.Fprintf(q.Out, "%s is kept at %s\n", map[bool]string{true: "work", false: "its work"}[dropped], ref) //nolint:errcheck // the reader may be gone
 				}
 				return err
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also tasks whose work is not merged, or that others wait for")
+	cmd.Flags().BoolVar(&force, "force", false, "also tasks whose work is not merged, or that others wait for; with --dropped: remove them")
+	cmd.Flags().BoolVar(&dropped, "dropped", false, "the refs of this repository that keep what was removed")
 	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&merged, "merged", false, "all tasks of this repository that are merged")
 	return cmd
@@ -163,6 +153,30 @@ type removals struct {
 	Kept    []string `json:"kept,omitempty"` // refs that keep their work
 	// Released are tasks that no longer wait for them.
 	Released []string `json:"released,omitempty"`
+}
+
+// dropped lists the refs that keep what was removed, and removes them by force. Git keeps their commits for a while.
+func (gone *removals) dropped(ctx context.Context, b *backlog, force bool) error {
+	here, err := b.repository()
+	if err != nil {
+		return err
+	}
+	runner := proc.NewRunner(b.on.Now)
+	defer runner.Close() //nolint:errcheck // it leaves nothing behind
+	player := b.player(runner)
+	refs, err := player.Dropped(here)
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		if !force {
+			gone.Kept = append(gone.Kept, ref)
+			continue
+		}
+		if err := player.Drop(ctx, here, ref, refs[ref]); err != nil {
+			return err
+		}
+		gone.Removed = append(gone.Removed, ref)
+		b.Tell(fmt.Sprintf("%s is gone; it was at %s", ref, refs[ref]))
+	}
+	return err
 }
 
 // all removes the given tasks, or else the merged ones. A task that others wait for must be removed together with
@@ -203,7 +217,7 @@ func (gone *removals) all(ctx context.Context, b *backlog, refs []string, force 
 }
 
 func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force bool) error {
-	if r.State == queue.Running || r.State == queue.Offered {
+	if r.State == queue.Running {
 		return hint.Errorf("codeloops queue cancel "+r.Task.ID+" stops that", "task %s is being worked on", r.Task.ID)
 	}
 	unmerged := r.Base != "" && r.State != queue.Merged
@@ -234,7 +248,7 @@ func (gone *removals) discard(ctx context.Context, b *backlog, r *queue.Record, 
 	}
 	if !r.Task.Repository.At(b.home.ID()) {
 		if unmerged {
-			b.Tell(fmt.Sprintf("the branch %s stays on the machine of the repository, in %s", r.Task.Branch(), r.Task.Repository.Root))
+			b.Tell(fmt.Sprintf("what there is of task %s stays on the machine of the repository, %s", r.Task.ID, r.Task.Repository.Root))
 		}
 		return nil
 	}

@@ -1,14 +1,10 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"runtime/debug"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +16,6 @@ import (
 
 func newHubCmd(q *Access, name string) *cobra.Command {
 	var o hub.Options
-	var metrics string
 	cmd := &cobra.Command{
 		Use:         name,
 		Annotations: command.ServeExits(),
@@ -54,20 +49,13 @@ only machines whose public keys are in a file:
 			if err != nil {
 				return err
 			}
-			var figures net.Listener
-			if metrics != "" {
-				if figures, err = listen(cmd.Context(), metrics); err != nil {
-					return err
-				}
-				defer figures.Close() //nolint:errcheck // nobody uses it any more
-			}
 			o.Tell = q.Tell
 			served, err := home.Serve(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(q.Err, "the queue is served at %s\n", served.Address()) //nolint:errcheck // only information
-			return errors.Join(q.tend(cmd.Context(), home, served, figures), served.Close())
+			return errors.Join(q.tend(cmd.Context(), home, served), served.Close())
 		},
 	}
 	f := cmd.Flags()
@@ -76,8 +64,7 @@ only machines whose public keys are in a file:
 	f.StringVar(&o.Key, "tls-key", "", "use the key in `file` for that certificate")
 	f.BoolVar(&o.SelfSigned, "self-signed", false, "make a certificate; the address then contains its digest")
 	f.StringVar(&o.Authorized, "authorized", "", "admit the machines whose public keys are in `file`, one per line; changes take effect at once")
-	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at `HOST:PORT`/metrics; without a host, for this machine only")
-	manual.Group("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized", "metrics")
+	manual.Group("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized")
 	cmd.AddCommand(newHubKeyCmd(q))
 	return cmd
 }
@@ -107,7 +94,7 @@ the machine.`,
 const memory = 48 << 20
 
 // tend merges results for the repositories of this user until ctx is done.
-func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics net.Listener) (err error) {
+func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub) (err error) {
 	settings, err := q.settings()
 	if err != nil {
 		return err
@@ -122,47 +109,12 @@ func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metr
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	if metrics != nil {
-		defer b.measure(metrics)()
-	}
 	s, err := b.begin(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer s.end()
-	debug.SetGCPercent(50) // it is idle most of the time, so save memory
 	debug.SetMemoryLimit(memory)
 	debug.FreeOSMemory() // used during the start
 	return s.worker.Run(ctx)
-}
-
-// listen opens the address for metrics.
-func listen(ctx context.Context, at string) (net.Listener, error) {
-	host, port, err := net.SplitHostPort(at)
-	if err != nil {
-		return nil, hint.Errorf("such as 127.0.0.1:9464", "%q is no address for metrics: %w", at, err)
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
-	if err != nil {
-		return nil, hint.Errorf("take another port: --metrics 127.0.0.1:9464", "metrics cannot be served at %s: %w", at, err)
-	}
-	return l, nil
-}
-
-// measure serves metrics until end is called.
-func (b *backlog) measure(l net.Listener) (end func()) {
-	fmt.Fprintf(b.Err, "metrics are served at http://%s/metrics\n", l.Addr()) //nolint:errcheck // only information
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		all, err := b.on.All(r.Context())
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		fmt.Fprint(w, all.Metrics(b.on.Now())) //nolint:errcheck // the client may be gone
-	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	go server.Serve(l) //nolint:errcheck // ends when it is closed
-	return func() { _ = server.Close() }
 }

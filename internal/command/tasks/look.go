@@ -39,7 +39,7 @@ func newQueueListCmd(q *Access) *cobra.Command {
 id, state, attempt, worker, iteration, phase, seconds in this state, cost and title,
 separated by tabs.
 
-A task is waiting, offered to the workers, running, finished (its result waits for
+A task is waiting, running, finished (its result waits for
 the merge), merged, needs-human (its result could not be merged), failed (its run
 did not end with DONE), dead (its workers were lost three times) or cancelled.`,
 		Example: `  codeloops queue list --all --json`,
@@ -137,7 +137,7 @@ exit code is that of the run.`,
 			away := false
 			if err := q.withTask(ctx, args[0], func(b *backlog, r queue.Record) error {
 				task = r.Task.ID
-				busy := r.State == queue.Running || r.State == queue.Offered
+				busy := r.State == queue.Running
 				if away = busy && r.Worker.Home != "" && r.Worker.Home != b.home.ID(); away && follow {
 					return steering.Follow(ctx, l, format, r.Progress.Session, func(ctx context.Context) iter.Seq2[session.Entry, error] {
 						return play.Follow(ctx, b.link.Conn, b.on, r.Task.ID, func(id string) iter.Seq2[session.Entry, error] { return rest(ctx, l, id) })
@@ -217,7 +217,7 @@ func rest(ctx context.Context, l *command.Logs, id string) iter.Seq2[session.Ent
 	if err == nil {
 		var store *session.Store
 		if store, err = session.NewStore(filepath.Dir(one.Path)); err == nil {
-			return store.Follow(ctx, one.ID, 0)
+			return l.Follow(ctx, store, one.ID)
 		}
 	}
 	return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }

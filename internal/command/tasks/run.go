@@ -18,7 +18,6 @@ import (
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/work"
 	"codeloops/internal/screen/queueview"
-	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -92,6 +91,9 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			if _, err := b.on.Ledger.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
 				return err
 			}
+		}
+		if err := b.requested(cmd.Context(), here); err != nil {
+			return err
 		}
 		s, err := b.begin(cmd.Context(), jobs)
 		if err != nil {
@@ -205,16 +207,12 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 		fmt.Fprintln(b.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // only information
 	}, func() { kill(); b.link.Abandon() })
 	b.link.Tell(b.Tell)
-	if ahead := b.on.Ahead(); ahead.Abs() > time.Minute {
-		way := map[bool]string{true: "ahead of", false: "behind"}[ahead > 0]
-		b.Tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue uses the hub's", render.Span(ahead.Abs()), way))
-	}
 	name, _ := os.Hostname() // "" will do
 	worker := &work.Worker{
 		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
-		Player: player, Only: player.Reachable, Tell: b.Tell,
+		Player: player, Only: func(queue.Repository) bool { return true }, Tell: b.Tell,
 	}
-	player.Holds = worker.Holds
+	player.Budgets = worker.Budgets
 	return &shift{backlog: b, worker: worker, end: func() { answered(); kill(); _ = runner.Close() }}, nil // it leaves nothing behind
 }
 
@@ -231,7 +229,7 @@ func (s *shift) alone(here queue.Repository) {
 			}
 		}
 		for _, r := range all {
-			if r.Task.Repository == here && all.Pending(r) && (r.State != queue.Waiting || w.Holds().Over(here) == "") {
+			if r.Task.Repository == here && all.Pending(r) && (r.State != queue.Waiting || w.Budgets().Over(here) == "") {
 				return false
 			}
 		}
@@ -246,8 +244,8 @@ func (s *shift) show(ctx context.Context) (shown func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only, Keys: s.keys(ctx)}
-	watch, _, shown := p.Draw(all, s.on.Now, s.worker.Holds)
+	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only, Home: s.home.ID(), Keys: s.keys(ctx)}
+	watch, _, shown := p.Draw(all, s.on.Now, s.worker.Budgets)
 	s.worker.Watch = func(r queue.Record) {
 		r.Why = s.Secrets.String(r.Why)
 		watch(r)

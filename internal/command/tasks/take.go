@@ -157,9 +157,7 @@ with --merge ask do. ` + "`codeloops queue run`" + `, or a worker, merges it.`,
 
 // accept has the result of a task merged.
 func (b *backlog) accept(ctx context.Context, r *queue.Record) (err error) {
-	if *r, err = b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error { return r.Accept(b.on.Now()) }); err == nil {
-		err = b.on.Send(ctx, r)
-	}
+	*r, err = b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error { return r.Accept(b.on.Now()) })
 	return err
 }
 

@@ -72,7 +72,7 @@ show its diff, stop, tell, retry, cancel and accept it.`,
 func (q *Access) settings() (config.Queue, error) {
 	o := config.Options{Env: q.Environ, Home: q.Home()}
 	if q.hub != "" {
-		o.Flags = map[string]any{"queue.hub": q.hub}
+		o.Flags = map[string][]string{"queue.hub": {q.hub}}
 	}
 	cfg, err := config.Load(o)
 	if err != nil {
@@ -130,7 +130,7 @@ func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s 
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, remote: s.CommitRemote(), merge: s.Merge}, nil
+	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, merge: s.Merge}, nil
 }
 
 // with opens the queue for do, without serving it to others.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"codeloops/internal/config"
@@ -37,7 +36,7 @@ func (h *Host) Home() string {
 
 // Data returns a subdirectory of codeloops' data directory; "" without a home directory.
 func (h *Host) Data(name string) string {
-	if data := config.DataDir(h.Environ, h.Home()); data != "" {
+	if data := config.Dir("data", h.Environ, h.Home()); data != "" {
 		return filepath.Join(data, name)
 	}
 	return ""
@@ -45,19 +44,7 @@ func (h *Host) Data(name string) string {
 
 // Cache returns a subdirectory of codeloops' cache directory.
 func (h *Host) Cache(name string) string {
-	dir := h.Getenv("XDG_CACHE_HOME")
-	switch {
-	case filepath.IsAbs(dir):
-	case runtime.GOOS == "windows":
-		dir = h.Getenv("LOCALAPPDATA")
-	case h.Home() == "":
-		dir = ""
-	case runtime.GOOS == "darwin":
-		dir = filepath.Join(h.Home(), "Library", "Caches")
-	default:
-		dir = filepath.Join(h.Home(), ".cache")
-	}
-	return filepath.Join(cmp.Or(dir, os.TempDir()), "codeloops", name)
+	return filepath.Join(cmp.Or(config.Dir("cache", h.Environ, h.Home()), filepath.Join(os.TempDir(), "codeloops")), name)
 }
 
 // Path resolves a path against the working directory.

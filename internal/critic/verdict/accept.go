@@ -3,7 +3,6 @@ package verdict
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/wording"
@@ -13,7 +12,7 @@ import (
 // other decisions always count.
 func (p Parser) accept(c claim, other string) error {
 	v := c.verdict
-	low := p.Contract.Threshold > 0 && v.Score != nil && *v.Score < p.Contract.Threshold
+	low := v.Score != nil && *v.Score < p.Policy.Threshold()
 	if v.Decision != loop.Done || low { // a low score sends the work back, whatever is open
 		return nil
 	}
@@ -31,7 +30,7 @@ func (p Parser) accept(c claim, other string) error {
 	if other != "" {
 		return problem("the reply says DONE and elsewhere %s; decide once, or repeat the seal in the block that counts", quote(other))
 	}
-	if _, remark := answers(binding(behind(c.tail)), ""); strings.Trim(remark, rules) != "" {
+	if _, remark := answers(part(behind(c.tail), false), ""); strings.Trim(remark, rules) != "" {
 		return problem("the reply goes on after its DONE: %s; let the block be the last of it, or repeat the seal in it", quote(remark))
 	}
 	if p.Quoted != nil && p.Quoted(c.lines) {
@@ -40,7 +39,7 @@ func (p Parser) accept(c claim, other string) error {
 	return nil
 }
 
-// open returns what a DONE itself says is still to be done, "" for nothing: an issue, a required
+// open returns what a decision, if it is DONE, itself says is still to be done, "" for nothing: an issue, a required
 // change, a finding that it calls open, or a point that is marked as a must.
 func open(c claim) string {
 	v := c.verdict
@@ -52,8 +51,8 @@ func open(c claim) string {
 			return "finding " + a.ID
 		}
 	}
-	for _, text := range []string{c.core, v.Summary, v.Feedback, v.Analysis, v.Recovery} {
-		if point := Required(text); point != "" && (text != c.core || !c.object) {
+	for _, text := range []string{v.Summary, v.Feedback, v.Analysis, v.Recovery} {
+		if point := Required(text); point != "" {
 			return point
 		}
 	}
@@ -81,33 +80,20 @@ func evidence(matter loop.Case) []string {
 	for _, o := range matter.Opinions {
 		texts = append(texts, o.Says)
 	}
+	return spelledAll(texts)
+}
+
+func spelledAll(texts []string) []string {
+	all := make([]string, len(texts))
 	for i, text := range texts {
-		texts[i] = spelled(wording.Clean(text))
+		all[i] = spelled(wording.Clean(text))
 	}
-	return texts
+	return all
 }
 
 // stands reports whether a line is in one of the texts, which are [spelled]. Only letters
 // and digits count, so that markers of quotations or added lines do not matter.
 func stands(line string, texts []string) bool {
 	said := spelled(line)
-	return said == " " || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, said) })
-}
-
-// spelled returns the letters and digits of a text, with one blank between words and at
-// both ends. An escaped line break such as \n separates words, too.
-func spelled(text string) string {
-	var b strings.Builder
-	b.WriteByte(' ')
-	text = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ").Replace(text)
-	text = strings.Map(func(r rune) rune {
-		if invisible(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, text)
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		b.WriteString(w + " ")
-	}
-	return b.String()
+	return strings.TrimSpace(said) == "" || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, said) })
 }

@@ -1,27 +1,20 @@
 package verdict
 
 import (
-	"cmp"
-	"maps"
-	"slices"
 	"strings"
-	"unicode"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/prompt"
 	"codeloops/internal/wording"
 )
 
-// said matches what a critic says about one or several findings:
+// settling matches what a critic says about one or several findings, in a line of its own:
 //
 //	F1: settled
 //	F2, F4-F6: settled, and how that is to be seen
 //	F3: withdrawn, because it was wrong
-//
-// It must be at the beginning of a line or follow another match.
-var said = wording.Pattern(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
-	`(F\d+(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through|\.\.+)\s*F?\d+)*)` + // names
-	`(?:\s*\([^)]*\))?[\s:=|–—→>✅✔☑✓\x{FE0F}-]*(?:(?:is|are)\s+)?(settled|fixed|resolved|withdrawn|open|not|still|partly)\b`)
+var settling = wording.Pattern(`(?i)^(F\d+(?:\s*(?:,\s*and|,|and|-|–|to)\s*F?\d+)*)` + // names
+	`(?:\s*\([^)]*\))?[\s:：=|–—✅✔☑✓\x{FE0F}-]*(?:(?:is|are)\s+)?(settled|fixed|resolved|withdrawn|open|not|still|partly)\b(.*)$`)
 
 // answers reads what a text says about findings in the critic's own words. The rest is
 // the text without those lines.
@@ -40,41 +33,29 @@ func answers(text string, b prompt.Boundary) (found []loop.Answer, rest string) 
 	return found, strings.TrimSpace(kept.String())
 }
 
-// spoken reads the answers of a line.
+// spoken reads the answers of a line: none if it withdraws findings without a reason.
 func spoken(line string) (found []loop.Answer) {
-	line, _ = skipMarkup(line)
-	line = strings.TrimLeft(strings.NewReplacer("*", "", "_", "", "`", "").Replace(line), "|[( ")
-	at := said().FindAllStringIndex(line, -1)
-	if len(at) == 0 || at[0][0] > 0 {
+	m := settling().FindStringSubmatch(strings.TrimLeft(strings.NewReplacer("*", "", "`", "").Replace(skipMarkup(line)), "| "))
+	if m == nil {
 		return nil
 	}
-	at = append(at, []int{len(line)})
-	for i, m := range said().FindAllStringSubmatch(line, -1) {
-		found = append(found, answer(m[1], m[2], line[at[i][1]:at[i+1][0]])...)
-	}
-	return found
-}
-
-// answer returns what is said about some findings: nothing if it withdraws them without a reason.
-func answer(names, word, rest string) (found []loop.Answer) {
-	why := strings.TrimFunc(oneLine(rest), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;.-–—|()", r) })
-	state := loop.FindingOpen
-	switch strings.ToLower(word) {
+	state, why := loop.FindingOpen, strings.Trim(oneLine(m[3]), ",:;.-–—|() ")
+	switch strings.ToLower(m[2]) {
 	case "settled", "fixed", "resolved":
 		state = loop.FindingClosed
 	case "withdrawn":
-		if state = loop.FindingWithdrawn; !strings.ContainsFunc(why, unicode.IsLetter) {
+		if state = loop.FindingWithdrawn; why == "" {
 			return nil
 		}
 	}
-	for _, id := range named(names) {
+	for _, id := range named(m[1]) {
 		found = append(found, loop.Answer{ID: id, State: state, Why: why})
 	}
 	return found
 }
 
-// nameIn matches the name of a finding, or its number, and a dash or the like before it.
-var nameIn = wording.Pattern(`(?i)(-|–|to|through|\.\.+)?\s*F?(\d+)`)
+// nameIn matches the name of a finding, or its number, and a dash before it.
+var nameIn = wording.Pattern(`(?i)(-|–|to)?\s*F?(\d+)`)
 
 // named returns the names in a list. A range such as "F4-F6" is one name: only a caller
 // who knows the findings can expand it.
@@ -104,29 +85,15 @@ func settle(all []loop.Answer) (one []loop.Answer) {
 	return one
 }
 
-// answers reads the member "findings": a list of objects with "id", "state" and a reason,
-// a list of lines as in a text, or an object that maps names to states.
-func (o object) answers() (found []loop.Answer) {
-	say := func(id string, state any) {
-		text := textOf(state)
-		if m, ok := state.(map[string]any); ok {
-			text = cmp.Or(textOf(m["state"]), textOf(m["status"])) + ": " + detail(m)
-			id = cmp.Or(textOf(m["id"]), id)
-		}
-		if id != "" {
-			text = id + ": " + text
+// answers reads the member "findings": a list of objects with "id", "state" and "why", or of lines as in
+// a text.
+func (m members) answers() (found []loop.Answer) {
+	for _, item := range m.list(memberFindings) {
+		text := textOf(item)
+		if fields, ok := item.(map[string]any); ok {
+			text = textOf(fields["id"]) + ": " + textOf(fields["state"]) + ": " + textOf(fields["why"])
 		}
 		found = append(found, spoken(oneLine(text))...)
-	}
-	switch v := o.value("findings").(type) {
-	case []any:
-		for _, item := range v {
-			say("", item)
-		}
-	case map[string]any:
-		for _, id := range slices.Sorted(maps.Keys(v)) {
-			say(id, v[id])
-		}
 	}
 	return settle(found)
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/prompt"
 )
 
 // A field is a label with its value: the rest of the label's line, and the lines below it up
-// to the next label.
+// to the next label. Without a name it only ends the field before it.
 type field struct {
 	name  string
 	first string
 	below string
+	start int // the offset of the label's line
 	from  int // the offset of below
 }
 
@@ -22,189 +22,99 @@ func (f field) value() string { return strings.TrimSpace(f.first + "\n" + f.belo
 
 // prose reports whether the value is text of any length.
 func (f field) prose() bool {
-	return f.name != labelConfidence && f.name != labelScore && f.name != labelSeal && f.name != labelDecision
+	return !slices.Contains([]string{labelConfidence, labelScore, labelSeal, labelDecision}, f.name)
 }
 
-// A block is a decision line with what follows it, up to the next decision line.
+// A block is a decision line with the fields below it, up to the next decision line.
 type block struct {
-	at       int // the offset of the decision line
-	decision field
-	fields   []field
-	above    []field // above the decision line, if there is no other block
-
-	// Set by settle:
-	word    loop.Decision // "" for none
-	said    string        // the text that should be a decision
-	rest    string        // the remark, and the text up to the first label
-	heading bool          // only a title above a JSON object or a fence
+	fields []field // of which the first is the decision
+	members
 }
 
-// settle reads the decision of a complete decision line.
-func (b *block) settle(line field) {
-	b.decision = line
-	below := line.below
-	b.said = line.first
-	if b.said == "" {
-		b.said, below = cutLine(below)
-		b.heading = titled(b.said)
-	}
-	word, remark := decisionOf(b.said)
-	b.word = word
-	b.rest = strings.TrimSpace(remark + "\n" + strings.TrimSpace(below))
-}
-
-// verdict converts the block to a verdict. Text without a label becomes the decision's
-// main text.
-func (b *block) verdict(outer prompt.Boundary) loop.Verdict {
-	joined := func(name string) string { return strings.Join(b.values(name), "\n") }
-	last := func(name string) (n *float64) {
-		for _, v := range b.values(name) {
-			n = fraction(v)
-		}
-		return n
-	}
-	v := loop.Verdict{
-		Summary:  joined(labelSummary),
-		Rating:   loop.Rating{Confidence: last(labelConfidence), Score: last(labelScore)},
-		Feedback: joined(labelFeedback),
-		Analysis: joined(labelAnalysis),
-		Recovery: joined(labelRecovery),
-	}
-	found, rest := answers(b.rest, outer)
-	for _, f := range b.all() {
-		more, _ := answers(f.value(), outer)
-		found = append(found, more...)
-	}
-	v.Answers = settle(found)
-	switch b.word {
-	case loop.Done:
-		_, v.Summary = answers(v.Summary, outer)
-	case escalate:
-		v.Analysis = cmp.Or(v.Analysis, rest)
-		rest = v.Analysis
-	case loop.Continue, loop.Error:
-	}
-	return withDecision(v, b.word, rest)
-}
-
-// all returns the labels below and above the decision line.
-func (b *block) all() []field { return slices.Concat(b.fields, b.above) }
-
-// values returns the texts of a label: those below the decision line, or else those above.
-func (b *block) values(name string) (out []string) {
-	for _, fields := range [][]field{b.fields, b.above} {
-		for _, f := range fields {
-			if v := f.value(); f.name == name && v != "" {
-				out = append(out, v)
-			}
-		}
-		if len(out) > 0 {
-			break
+// blocks returns the blocks of a reply. Fields above the only one belong to it.
+func (r *reading) blocks() (all []block) {
+	var above members
+	for _, f := range r.fields {
+		m := member{name: f.name, text: f.value()}
+		switch {
+		case f.name == "":
+		case f.name == labelDecision:
+			all = append(all, block{fields: []field{f}})
+		case all == nil:
+			m.above = true
+			above = append(above, m)
+		default:
+			last := &all[len(all)-1]
+			last.fields, last.members = append(last.fields, f), append(last.members, m)
 		}
 	}
-	return out
-}
-
-// seals returns the seals in the block.
-func (b *block) seals() (all []Seal) {
-	for _, f := range b.all() {
-		if f.name == labelSeal {
-			first, _ := cutLine(f.value())
-			all = append(all, sealOf(first))
-		}
+	if len(all) == 1 {
+		all[0].members = append(all[0].members, above...)
 	}
 	return all
 }
 
-// lent returns the seal in the block's last line, if the next block begins right below it: it may have been written
-// for that one.
-func (b *block) lent() []Seal {
-	if n := len(b.fields); n > 0 && b.fields[n-1].name == labelSeal && b.fields[n-1].below == "" {
-		return []Seal{sealOf(b.fields[n-1].first)}
-	}
-	return nil
-}
-
-// given returns the numbers in the block.
-func (b *block) given() numbers {
-	n := numbers{}
-	for _, f := range b.all() {
-		if f.name == labelScore || f.name == labelConfidence {
-			n[f.name] = append(n[f.name], fraction(f.value()))
+// claim converts a block to a claim. ok is false if it is only a title above an object or a
+// fence. Text without a label becomes the decision's main text.
+func (r *reading) claim(b block) (c claim, ok bool) {
+	decision, last := b.fields[0], b.fields[len(b.fields)-1]
+	said, below := decision.first, decision.below
+	if said == "" {
+		if said, below = cutLine(below); titled(said) {
+			return c, false
 		}
 	}
-	return n
-}
-
-// end returns the offset of the end of the block: after its last line, or after the first
-// paragraph of its last value.
-func (b *block) end() int {
-	last := b.decision
-	if n := len(b.fields); n > 0 {
-		last = b.fields[n-1]
+	word := decisionOf(said)
+	if word == loop.Done && strings.ContainsAny(r.text[decision.start:decision.from], refusing) {
+		word = ""
 	}
-	value := last.below
-	if last.first == "" {
-		value = strings.TrimLeft(value, "\n")
+	c = claim{at: decision.start, sealed: r.seal.on(b.seals())}
+	found, rest := answers(below, r.boundary)
+	for _, x := range b.members {
+		more, _ := answers(x.text, r.boundary)
+		found = append(found, more...)
 	}
-	at := last.from + len(last.below) - len(value)
+	v := b.verdict()
+	v.Answers = settle(found)
+	switch word {
+	case loop.Done:
+		_, v.Summary = answers(v.Summary, r.boundary)
+	case loop.Escalate:
+		v.Analysis = cmp.Or(v.Analysis, rest)
+		rest = v.Analysis
+	case loop.Continue, loop.Error:
+	}
+	c.verdict = withDecision(v, word, rest)
+	for _, f := range b.fields {
+		first, rest := cutLine(f.value())
+		c.lines, c.tail = append(c.lines, f.name+" "+first), rest+"\n"+r.text[f.from+len(f.below):]
+	}
+	if len(b.fields) == 1 || last.prose() { // its value extends to the end
+		c.tail = ""
+	}
+	mark, form := b.placeholder()
+	c.form = form
 	switch {
-	case last.prose():
-		return at + paragraph(value)
-	case last.first == "":
-		first, _, _ := strings.Cut(value, "\n")
-		return at + len(first)
+	case mark != "":
+		c.problem = problem("a block is not filled in: it holds %s", quote(mark))
+	case word == "":
+		c.problem = problem("a DECISION line says %s, which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE", quote(said))
 	}
-	return at
+	return c, true
 }
 
-// paragraph returns the length of a text up to its first blank line.
-func paragraph(text string) int {
-	if strings.HasPrefix(text, "\n") {
-		return 0
+// lent returns the seal in the block's last line, if the next block begins right below it: it may have been written
+// for that one.
+func (b block) lent() []Seal {
+	if last := b.fields[len(b.fields)-1]; last.name == labelSeal && last.below == "" {
+		return []Seal{sealOf(last.first)}
 	}
-	first, _, _ := strings.Cut(text, "\n\n")
-	return len(first)
-}
-
-// cutLine splits a text after its first line that is not blank.
-func cutLine(text string) (first, rest string) {
-	first, rest, _ = strings.Cut(strings.TrimLeft(text, "\n"), "\n")
-	return strings.TrimSpace(first), rest
+	return nil
 }
 
 // titled reports whether a line below an empty DECISION label begins a fence, an object or
 // a tag, which is read separately.
 func titled(line string) bool {
-	_, size, _ := opening(line)
-	return size > 0 || strings.HasPrefix(line, "{") || hasPrefixFold(line, openTag)
-}
-
-// placeholder returns a value that is still a placeholder of the instructions; form is set
-// if all values are.
-func (b *block) placeholder() (mark string, form bool) {
-	form = true
-	for _, f := range b.all() {
-		first, _ := cutLine(f.value())
-		switch {
-		case f.name == labelSeal:
-		case isPlaceholder(first):
-			mark = cmp.Or(mark, first)
-		default:
-			form = false
-		}
-	}
-	return mark, form && mark != ""
-}
-
-// isPlaceholder reports whether a value is "<something>" or an ellipsis.
-func isPlaceholder(value string) bool {
-	value = strings.Trim(value, "*_`\" \t")
-	inner, opened := strings.CutPrefix(value, "<")
-	inner, closed := strings.CutSuffix(inner, ">")
-	return value == "…" || value == "..." || opened && closed && !strings.ContainsAny(inner, "<>")
-}
-
-func hasPrefixFold(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+	mark, _ := opening(line)
+	return mark != "" || strings.HasPrefix(line, "{") || hasPrefixFold(line, openTag)
 }

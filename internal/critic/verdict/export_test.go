@@ -2,28 +2,19 @@ package verdict
 
 import "codeloops/internal/loop"
 
-// Terms returns the names of all terms of contracts.
+// Terms returns the names of all terms of policies.
 func Terms() (names []string) {
-	for name := range (Contract{Structured: &loop.CritiquePolicy{}}).terms(loop.Verdict{}) {
-		names = append(names, name)
+	for _, t := range terms(loop.Policy{Critique: &loop.CritiquePolicy{}}, loop.Verdict{}) {
+		names = append(names, t.name)
 	}
 	return names
 }
 
-// Without returns c without one term.
-func Without(c Contract, name string) Lacking { return Lacking{c, name} }
-
-// Lacking is a contract with one term switched off.
-type Lacking struct {
-	Contract
-	name string
-}
-
-// Check is [Contract.Check].
-func (l Lacking) Check(v loop.Verdict) string {
-	for name, problem := range l.terms(v) {
-		if name != l.name && problem != "" {
-			return problem
+// CheckWithout is [Check] with one term switched off.
+func CheckWithout(name string, p loop.Policy, v loop.Verdict) string {
+	for _, t := range terms(p, v) {
+		if t.name != name && t.broken {
+			return t.says
 		}
 	}
 	return ""
@@ -33,9 +24,15 @@ func (l Lacking) Check(v loop.Verdict) string {
 // always a [ReplyError].
 func Parse(reply string) (loop.Verdict, error) { return Parser{}.Parse(reply) }
 
-// Parse reads a verdict without checking it against the contract; only whether it must be structured matters. It
+// Parse reads a verdict without checking it against the policy; only whether it must be structured matters. It
 // takes time and memory in proportion to the reply.
 func (p Parser) Parse(reply string) (loop.Verdict, error) {
 	c, err := p.parse(reply)
 	return c.verdict, err
+}
+
+// Read reads a verdict that satisfies the policy, and how it is sealed.
+func (p Parser) Read(reply string) (v loop.Verdict, sealed loop.Sealed, problem string) {
+	v, sealed, _, problem = p.read(reply)
+	return v, sealed, problem
 }

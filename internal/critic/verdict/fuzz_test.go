@@ -142,7 +142,7 @@ func FuzzEvidence(f *testing.F) {
 		}
 		matter := loop.Case{Task: evidence}
 		r := loop.Review{Reply: reply + "\n\n" + evidence, Seal: "k7f2qx"}
-		verdict.Read(&r, matter, verdict.Contract{})
+		verdict.Read(&r, matter, loop.Policy{})
 		if r.Problem == "" && r.Verdict.Decision == loop.Done && r.Sealed != loop.SealRight {
 			t.Errorf("the evidence decides: %s", show(r.Verdict))
 		}

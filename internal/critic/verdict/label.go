@@ -3,13 +3,11 @@ package verdict
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"codeloops/internal/wording"
 )
 
-// The labels that begin the lines of a verdict.
+// The labels that begin the lines of a verdict. The members of an object have the same names.
 const (
 	labelDecision   = "DECISION"
 	labelSummary    = "SUMMARY"
@@ -25,107 +23,75 @@ func labels() []string {
 	return []string{labelDecision, labelSummary, labelConfidence, labelScore, labelFeedback, labelAnalysis, labelRecovery, labelSeal}
 }
 
-// maxPrefix bounds the Markdown before a label, in bytes.
-const maxPrefix = 64
+// maxIndent is how far a line may be indented and still be a paragraph in Markdown.
+const maxIndent = 3
 
 // splitLabel splits a line into its label and the rest; "" if it begins with none.
 func splitLabel(line string) (name, value string) {
+	if name, value = labelled(line, labels()...); name == labelSeal && value != "" && sealOf(value) == "" {
+		return "", "" // SEAL is a word of a sentence
+	}
+	return name, value
+}
+
+// colon matches what follows a label: a colon, and before it the end of the label's emphasis.
+var colon = wording.Pattern("^[\\s\\p{Z}\\p{Cf}]*([*_`]*)[\\s\\p{Z}\\p{Cf}]*[:：]")
+
+// labelled splits a line that begins with one of the labels and a colon; the name is "" if it does not.
+func labelled(line string, of ...string) (name, said string) {
 	if wording.Indent(line) > maxIndent {
 		return "", ""
 	}
-	for _, name := range labels() {
-		value, ok := labelled(line, name)
-		if ok && (name != labelSeal || value == "" || sealOf(value) != "") { // else SEAL is a word of a sentence
-			return name, value
-		}
+	rest := skipMarkup(line)
+	i := slices.IndexFunc(of, func(label string) bool { return hasPrefixFold(rest, label) })
+	if i < 0 {
+		return "", ""
 	}
-	return "", ""
-}
-
-// labelled returns the text after a label and a colon, if a line begins with them.
-func labelled(line, label string) (said string, ok bool) {
-	rest, marks := skipMarkup(line)
-	if !hasPrefixFold(rest, label) {
-		return "", false
+	after := rest[len(of[i]):]
+	at := colon().FindStringSubmatchIndex(after)
+	if at == nil {
+		return "", ""
 	}
-	said, closed, ok := cutColon(rest[len(label):])
-	if marks != "" && !closed {
-		said = closeMarks(said, marks)
+	said = after[at[1]:]
+	if at[2] == at[3] { // the emphasis before the label goes on
+		said = closeMarks(said, line[:len(line)-len(rest)])
 	}
-	return strings.TrimFunc(said, blank), ok
+	return of[i], strings.TrimFunc(said, blank)
 }
 
-// skipMarkup skips list bullets, headings, emphasis, back-ticks and emoji. marks is the
-// emphasis that is still open after them.
-func skipMarkup(line string) (rest, marks string) {
-	rest = line
-	for len(line)-len(rest) < maxPrefix {
-		r, n := utf8.DecodeRuneInString(rest)
-		switch {
-		case n == 0:
-			return rest, marks
-		case strings.ContainsRune("*-+•–", r) && spaceAfter(rest[n:]):
-		case r == '#', blank(r), decoration(r):
-		case strings.ContainsRune("*_`", r):
-			marks += rest[:n]
-		case r >= '0' && r <= '9':
-			n = number(rest)
-			if n == 0 {
-				return rest, marks
-			}
-		default:
-			return rest, marks
-		}
-		rest = rest[n:]
+// What may stand around a label or a value: blanks, emphasis, and emoji or the like. Box drawing may not, because
+// terminals mark quotations with a bar on the left, nor may U+FFFD, which may replace anything.
+const (
+	blanks = `\s\p{Z}\p{Cf}\x{FE00}-\x{FE0F}`
+	emoji  = `|[^\P{So}\x{2500}-\x{259F}\x{FFFD}]|[^\P{Sk}\x00-\x7F]`
+	around = `(?:[` + blanks + "*_`" + `"'“”‘’«»„]` + emoji + `)*`
+)
+
+var (
+	// markup matches what may stand before a label: also bullets, numbers and the marks of headings.
+	markup = wording.Pattern(`^(?:[-+*•–][\s\p{Z}]|[0-9]{1,3}[.)][\s\p{Z}]|[` + blanks + "#*_`]" + emoji + `)*`)
+	// valued matches a value with what surrounds it, and one full stop.
+	valued = wording.Pattern(`^` + around + `(.*?)` + around + `[.!。！]?` + around + `$`)
+)
+
+// skipMarkup returns a line without bullets, numbers, headings, emphasis and emoji.
+func skipMarkup(line string) string { return line[len(markup().FindString(line)):] }
+
+// trim removes what may surround a value.
+func trim(line string) string {
+	if m := valued().FindStringSubmatch(line); m != nil {
+		return m[1]
 	}
-	return "", ""
+	return line
 }
 
-func spaceAfter(s string) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	return n > 0 && unicode.IsSpace(r)
-}
-
-var listNumber = wording.Pattern(`^[0-9]{1,3}[.)]`)
-
-// number returns the length of a list number such as "1.", 0 for none.
-func number(s string) int {
-	if n := len(listNumber().FindString(s)); spaceAfter(s[n:]) {
-		return n
-	}
-	return 0
-}
-
-// decoration reports whether r is an emoji or the like. Box drawing is not, because
-// terminals mark quotations with a bar on the left. Nor is U+FFFD, which may replace
-// anything.
-func decoration(r rune) bool {
-	box := r >= 0x2500 && r <= 0x259f
-	return r > unicode.MaxASCII && unicode.In(r, unicode.So, unicode.Sk) && !box && r != unicode.ReplacementChar
-}
-
-// cutColon returns the text after a colon; closed is set if emphasis ends before the colon.
-func cutColon(s string) (value string, closed, ok bool) {
-	s = strings.TrimLeftFunc(s, blank)
-	inner := strings.TrimLeft(s, "*_`")
-	closed = inner != s
-	inner = strings.TrimLeftFunc(inner, blank)
-	for _, colon := range []string{":", "："} {
-		if value, ok := strings.CutPrefix(inner, colon); ok {
-			return value, closed, true
-		}
-	}
-	return "", false, false
-}
-
-// closeMarks removes the end of the emphasis that began before the label, after the colon
-// or at the end of the line.
-func closeMarks(value, marks string) string {
-	reversed := []byte(marks) // all ASCII
-	slices.Reverse(reversed)
-	ends := string(reversed)
-	if rest, ok := strings.CutPrefix(value, ends); ok {
+// closeMarks removes the end of the emphasis that began right before the label, after the colon or at
+// the end of the line.
+func closeMarks(value, markup string) string {
+	marks := []byte(markup[len(strings.TrimRight(markup, "*_`")):])
+	slices.Reverse(marks)
+	if rest, ok := strings.CutPrefix(value, string(marks)); ok {
 		return rest
 	}
-	return strings.TrimSuffix(strings.TrimRightFunc(value, blank), ends)
+	return strings.TrimSuffix(strings.TrimRightFunc(value, blank), string(marks))
 }

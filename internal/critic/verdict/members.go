@@ -1,119 +1,132 @@
 package verdict
 
 import (
-	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"codeloops/internal/loop"
 )
 
-// value returns the last value of a key, nil for none.
-func (o object) value(key string) any {
-	for _, m := range slices.Backward(o) {
-		if m.key == key {
-			return m.value
-		}
-	}
-	return nil
+// The members that only an object has.
+const (
+	memberType     = "TYPE"
+	memberSeverity = "SEVERITY"
+	memberReason   = "REASON"
+	memberIssues   = "ISSUES"
+	memberRisks    = "RISKS"
+	memberChanges  = "REQUIRED_CHANGES"
+	memberFindings = "FINDINGS"
+)
+
+// A member is one part of a decision: a label of a block, or a member of an object.
+type member struct {
+	name  string // in capitals
+	text  string
+	value any  // of an object
+	above bool // above the decision line: its text counts if there is none below
 }
 
-func (o object) text(key string) string {
-	v := o.value(key)
-	if items, ok := v.([]any); ok {
-		return bullets(texts(items))
-	}
-	return textOf(v)
-}
+type members []member
 
-func (o object) list(key string) []string {
-	switch v := o.value(key).(type) {
-	case []any:
-		return texts(v)
-	case nil:
-		return nil
-	case bool: // "required_changes": false is none
-		if !v {
-			return nil
+// text returns the texts of a member.
+func (m members) text(name string) string {
+	for _, above := range []bool{false, true} {
+		var all []string
+		for _, x := range m {
+			if x.name == name && x.above == above && x.text != "" {
+				all = append(all, x.text)
+			}
 		}
-		return []string{key}
-	default: // a single item that should be a list must not be lost
-		return texts([]any{v})
-	}
-}
-
-func (o object) fraction(key string) *float64 {
-	switch v := o.value(key).(type) {
-	case json.Number:
-		if n, err := v.Float64(); err == nil && n >= 0 && n <= 1 {
-			return &n
-		}
-	case string:
-		return fraction(v)
-	}
-	return nil
-}
-
-func (o object) risks() []loop.Risk {
-	items, isList := o.value("risks").([]any)
-	if one := o.value("risks"); !isList && one != nil {
-		items = []any{one}
-	}
-	var risks []loop.Risk
-	for _, item := range items {
-		risk := loop.Risk{Detail: textOf(item)}
-		m, ok := item.(map[string]any)
-		if ok {
-			risk.Type = textOf(m["type"])
-			risk.Detail = detail(m)
-		}
-		if risk != (loop.Risk{}) || ok { // an empty object is an incomplete risk, which the contract rejects
-			risks = append(risks, risk)
-		}
-	}
-	return risks
-}
-
-func texts(items []any) (out []string) {
-	for _, item := range items {
-		if t := textOf(item); t != "" {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
-// textOf converts a JSON value to text: an object to the member that describes it, or else
-// to JSON.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return strings.TrimSpace(v)
-	case json.Number:
-		return v.String()
-	case bool:
-		return strconv.FormatBool(v)
-	case map[string]any:
-		if d := detail(v); d != "" || len(v) == 0 {
-			return d
-		}
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(raw)
-}
-
-// detail returns the member that describes an issue or a risk.
-func detail(m map[string]any) string {
-	for _, key := range []string{"note", "detail", "description", "message", "issue", "change", "text", "title", "reason", "why"} {
-		if s, ok := m[key].(string); ok && strings.TrimSpace(s) != "" {
-			return strings.TrimSpace(s)
+		if len(all) > 0 {
+			return strings.Join(all, "\n")
 		}
 	}
 	return ""
+}
+
+// number returns a number from 0 to 1. Numbers that differ are none.
+func (m members) number(name string) (n *float64) {
+	for i, x := range m.all(name) {
+		next := fraction(x.text)
+		if next == nil || i > 0 && *next != *n {
+			return nil
+		}
+		n = next
+	}
+	return n
+}
+
+func (m members) all(name string) members {
+	return slices.DeleteFunc(slices.Clone(m), func(x member) bool { return x.name != name })
+}
+
+// list returns the items of a name. A single one that should be in a list must not be lost.
+func (m members) list(name string) (all []any) {
+	for _, x := range m.all(name) {
+		if items, ok := x.value.([]any); ok {
+			all = append(all, items...)
+		} else if x.value != nil && x.value != false {
+			all = append(all, x.value)
+		}
+	}
+	return all
+}
+
+// seals returns the seals of a decision.
+func (m members) seals() (all []Seal) {
+	for _, x := range m.all(labelSeal) {
+		first, _ := cutLine(x.text)
+		all = append(all, sealOf(first))
+	}
+	return all
+}
+
+// placeholder returns a value that is still a placeholder of the instructions; form is set
+// if all values are.
+func (m members) placeholder() (mark string, form bool) {
+	form = true
+	for _, x := range m {
+		first, _ := cutLine(x.text)
+		switch {
+		case x.name == labelSeal:
+		case !isPlaceholder(first):
+			form = false
+		case mark == "":
+			mark = first
+		}
+	}
+	return mark, form && mark != ""
+}
+
+// isPlaceholder reports whether a value is "<something>" or an ellipsis.
+func isPlaceholder(value string) bool {
+	value = strings.Trim(value, "*_`\" \t")
+	inner, opened := strings.CutPrefix(value, "<")
+	inner, closed := strings.CutSuffix(inner, ">")
+	return value == "…" || value == "..." || opened && closed && !strings.ContainsAny(inner, "<>")
+}
+
+// verdict returns what the members say, without the decision and the answers.
+func (m members) verdict() loop.Verdict {
+	v := loop.Verdict{
+		Summary:         m.text(labelSummary),
+		Rating:          loop.Rating{Confidence: m.number(labelConfidence), Score: m.number(labelScore)},
+		Severity:        m.text(memberSeverity),
+		Feedback:        m.text(labelFeedback),
+		Analysis:        m.text(labelAnalysis),
+		Recovery:        m.text(labelRecovery),
+		Issues:          texts(m.list(memberIssues)),
+		RequiredChanges: texts(m.list(memberChanges)),
+	}
+	for _, item := range m.list(memberRisks) {
+		risk := loop.Risk{Detail: textOf(item)}
+		if fields, ok := item.(map[string]any); ok {
+			risk.Type = textOf(fields["type"])
+			if textOf(fields["note"]) == "" { // which the policy rejects
+				risk.Detail = textOf(fields["description"])
+			}
+		}
+		v.Risks = append(v.Risks, risk)
+	}
+	return v
 }

@@ -1,282 +1,238 @@
 package verdict
 
 import (
-	"cmp"
-	"encoding/json"
-	"fmt"
+	"errors"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
-// objectEnd returns the length of the JSON object at the beginning of a text, -1 if it does
-// not end.
-func objectEnd(text string) int {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{':
-			depth++
-		case c == '}':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
+// flat returns a text with blanks in place of the line breaks and tabs that models leave inside strings of JSON.
+func flat(text string) string {
+	return strings.Map(func(r rune) rune { return max(r, ' ') }, text)
+}
+
+// cutObject returns the JSON value at the beginning of a text that is [flat]. n is its length, or how much of it could
+// be read. The error is io.ErrUnexpectedEOF if it never ends.
+func cutObject(text string) (src string, n int, err error) {
+	d := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	_, err = d.ReadValue()
+	n = int(d.InputOffset())
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		n = int(syntax.ByteOffset)
 	}
-	return -1
+	return text[:n], n, err
 }
 
-// mentions reports whether a text can hold a decision at all.
-func mentions(src string) bool {
-	text := strings.ToLower(src)
-	return strings.Contains(text, `"decision"`) || strings.Contains(text, `"type"`)
-}
-
-// escapeRaw escapes the line breaks and tabs that models leave inside strings.
-func escapeRaw(src string) string {
-	var b strings.Builder
-	b.Grow(len(src))
-	quoted := false
-	for i := 0; i < len(src); i++ {
-		c := src[i]
+// objectsIn returns the JSON objects in a text, which may follow words.
+func objectsIn(text string) (all []string) {
+	for text = flat(text); ; {
+		at := strings.IndexByte(text, '{')
+		if at < 0 {
+			return all
+		}
+		src, n, err := cutObject(text[at:])
 		switch {
-		case quoted && c == '\\' && i+1 < len(src):
-			b.WriteByte(c)
-			i++
-			c = src[i]
-		case c == '"':
-			quoted = !quoted
-		case quoted && c < ' ':
-			fmt.Fprintf(&b, "\\u%04x", c)
-			continue
+		case errors.Is(err, io.ErrUnexpectedEOF): // nor do those within it
+			return all
+		case err == nil:
+			all = append(all, src)
 		}
-		b.WriteByte(c)
+		text = text[at+max(n, 1):]
 	}
-	return b.String()
 }
 
-// A member is one key of an object with its value.
-type member struct {
-	name  string // as it is written
-	key   string // the same in lower case
-	value any
-	raw   string // the value as it is written
+// mayDecide matches what could be a decision.
+var mayDecide = wording.Pattern(`(?i)"decision"|"type"\s*:\s*"(?:done|continue|error|escalate|approve|revise)`)
+
+// object reads the JSON object at an offset. One that cannot be read is a decision that cannot be read,
+// if it may be one.
+func (r *reading) object(at int) {
+	text := r.text[at:]
+	if r.endless || !strings.HasPrefix(strings.TrimLeft(text[1:], " \t\n"), `"`) {
+		return
+	}
+	src, n, err := cutObject(r.flat[at:])
+	if err != nil {
+		if r.endless = errors.Is(err, io.ErrUnexpectedEOF); !r.endless {
+			end, _, _ := strings.Cut(text[n:], "}")
+			text = text[:n+len(end)]
+			r.pos = max(r.pos, 1+strings.LastIndexByte(r.text[:at+n], '\n')) // go on in the line of the fault
+		}
+		if mayDecide().MatchString(text) {
+			r.objects = append(r.objects, claim{at: at, sealed: r.seal.within(text), problem: problem("a JSON object in the reply cannot be read: %s", quote(text))})
+		}
+		return
+	}
+	c, ok := parseObject(src, r.seal)
+	after, _, _ := strings.Cut(text[n:], "\n")
+	switch after = strings.TrimSpace(after); {
+	case !ok:
+	case r.boundary.In(src):
+		c.problem = problem("a JSON object in the reply reaches into the evidence")
+	case after != "" && !strings.EqualFold(after, closeTag):
+		c.problem = problem("a JSON object with a decision is followed by other text in its line: %s", quote(after))
+	}
+	if ok {
+		c.at, c.tail = at, text[n:]
+		r.objects = append(r.objects, c)
+	}
+	r.skipTo(at + n)
 }
 
-func members(src string) (object, error) {
-	if !json.Valid([]byte(src)) {
-		src = escapeRaw(src)
+// membersOf reads the members of an object, with their lines as in a block. A key that occurs twice, in any case, is an error.
+func membersOf(src string) (all members, lines []string, err error) {
+	var raw map[string]jsontext.Value
+	err = json.Unmarshal([]byte(src), &raw, jsontext.AllowInvalidUTF8(true))
+	if twice, ok := errors.AsType[*jsontext.SyntacticError](err); ok && twice.Err == jsontext.ErrDuplicateName { //nolint:errorlint // it is never wrapped
+		return nil, nil, problem("the JSON object with the decision holds %s more than once; give it once", quote(twice.JSONPointer.LastToken()))
 	}
-	dec := json.NewDecoder(strings.NewReader(src))
-	dec.UseNumber()
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
-	var out object
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
+	known := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		name := strings.ToUpper(key)
+		if known[name] {
+			return nil, nil, problem("the JSON object with the decision holds %s more than once; give it once", quote(key))
 		}
-		m := member{name: fmt.Sprint(key), key: strings.ToLower(fmt.Sprint(key))}
-		from := dec.InputOffset()
-		if err := dec.Decode(&m.value); err != nil {
-			return nil, err
+		known[name] = true
+		m := member{name: name}
+		_ = json.Unmarshal(raw[key], &m.value, jsontext.AllowInvalidUTF8(true)) // the whole object has been read
+		m.text = textOf(m.value)
+		if other := originals()[name]; other != "" {
+			m.name = other
 		}
-		m.raw = strings.TrimLeft(src[from:dec.InputOffset()], ": \t\r\n")
-		out = append(out, m)
+		all, lines = append(all, m), append(lines, key+" "+string(raw[key]))
 	}
-	return out, nil
+	return all, lines, nil
 }
 
-// An object is the members of a JSON object, in order: a key may come twice.
-type object []member
+// originals are the names that the original gave to some members.
+func originals() map[string]string {
+	return map[string]string{"ERROR_DESCRIPTION": labelAnalysis, "RECOVERY_SUGGESTION": labelRecovery, "REMAINING_ISSUES": memberIssues}
+}
 
 // parseObject reads the claim of a JSON object. ok is false if it has no decision.
 func parseObject(src string, s Seal) (c claim, ok bool) {
-	o, err := members(src)
+	m, lines, err := membersOf(src)
 	if err != nil {
-		c.sealed, c.problem = s.within(src), problem("the JSON object with the decision cannot be read: %s", err.Error())
-		return c, strings.Contains(strings.ToLower(src), `"decision"`)
+		return claim{sealed: s.within(src), problem: err}, strings.Contains(strings.ToLower(src), `"decision"`)
 	}
-	word, ok, err := o.decision()
-	v := o.verdict()
-	scored := !ok && o.scored(v)
-	if scored {
-		word, ok = byScore(v, defaultThreshold), true
+	c = claim{object: true, sealed: s.on(m.seals()), lines: lines}
+	word, err := m.decision()
+	if c.problem = err; err != nil {
+		return c, true
 	}
-	if !ok {
+	v := m.verdict()
+	if c.scored = word == "" && m.scored(v); c.scored {
+		if word = loop.Done; len(v.Issues) > 0 {
+			word, v.Feedback = loop.Continue, bullets(v.Issues)
+		}
+	}
+	if word == "" {
 		return c, false
 	}
-	c = claim{verdict: o.withDecision(v, word), scored: scored, sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines(), problem: err}
-	if key := o.twice(); key != "" {
-		c.problem = problem("the JSON object with the decision holds %s more than once; give it once", quote(key))
+	c.verdict = withDecision(v, word, m.text(memberReason))
+	c.verdict.Answers = m.answers()
+	if v := &c.verdict; v.Decision != loop.Done && v.Guidance() == "" {
+		v.Feedback = bullets(slices.Concat(v.RequiredChanges, v.Issues))
 	}
-	for _, text := range []string{v.Summary, v.Feedback, v.Analysis, v.Recovery} {
-		if isPlaceholder(text) {
-			c.problem = problem("the JSON object is not filled in: it holds %s", quote(text))
-		}
+	if mark, _ := m.placeholder(); mark != "" {
+		c.problem = problem("the JSON object is not filled in: it holds %s", quote(mark))
 	}
 	return c, true
 }
 
-// defaultThreshold is the score that approves where only a score decides and the run sets none.
-const defaultThreshold = 0.9
-
-// scored reports whether the object is a critique with issues and a score, and no decision.
-func (o object) scored(v loop.Verdict) bool {
-	_, listed := o.value("issues").([]any)
-	return listed && v.Score != nil && !slices.ContainsFunc(o, func(m member) bool {
-		return !slices.Contains([]string{"issues", "score", "summary", "confidence", "seal"}, m.key)
-	})
-}
-
-// byScore is the decision of such a critique: its issues are findings, and a DONE leaves none open.
-func byScore(v loop.Verdict, threshold float64) loop.Decision {
-	if len(v.Issues) == 0 && *v.Score >= threshold {
-		return loop.Done
-	}
-	return loop.Continue
-}
-
-// twice returns a key that occurs twice, "" for none.
-func (o object) twice() string {
-	known := map[string]bool{}
-	for _, m := range o {
-		if known[m.key] {
-			return m.key
+// decision returns the value of "decision", or of "type" in its place; "" for none. Many kinds of objects have a
+// type, such as the last event of a stream: it counts beside other members of a verdict, and only those.
+func (m members) decision() (loop.Decision, error) {
+	key := labelDecision
+	typed := m.all(memberType)
+	if len(m.all(key)) == 0 {
+		known := append(labels(), memberType, memberSeverity, memberIssues, memberRisks, memberChanges, memberFindings)
+		if len(typed) > 0 && objectWord(typed[0].value) == loop.Escalate {
+			known = append(known, memberReason)
 		}
-		known[m.key] = true
-	}
-	return ""
-}
-
-// seals returns the seal in the object, if any.
-func (o object) seals() []Seal {
-	if !slices.ContainsFunc(o, func(m member) bool { return m.key == "seal" }) {
-		return nil
-	}
-	return []Seal{sealOf(o.text("seal"))}
-}
-
-// lines returns the members in the form of lines of a block.
-func (o object) lines() (all []string) {
-	for _, m := range o {
-		all = append(all, m.key+" "+m.raw)
-	}
-	return all
-}
-
-// given returns the numbers of the object.
-func (o object) given() numbers {
-	n := numbers{}
-	for _, m := range o {
-		if name := strings.ToUpper(m.key); name == labelScore || name == labelConfidence {
-			n[name] = append(n[name], o.fraction(m.key))
+		if m.text(labelSummary)+m.text(labelFeedback)+m.text(labelAnalysis)+m.text(memberReason) == "" || slices.ContainsFunc(m, func(x member) bool { return !slices.Contains(known, x.name) }) {
+			return "", nil
 		}
+		key = memberType
 	}
-	return n
-}
-
-// decision returns the value of "decision", or of "type" in its place.
-func (o object) decision() (word loop.Decision, ok bool, err error) {
-	typed := map[loop.Decision]bool{} // each is looked up once, however often "type" occurs
-	for _, m := range o {
-		if m.key != "decision" && m.key != "type" {
-			continue
-		}
-		text, _ := m.value.(string)
-		said, known := objectWord(text)
-		if _, looked := typed[said]; m.key == "type" && known && !looked {
-			typed[said] = o.typed(said)
-		}
-		switch {
-		case m.key == "type" && (!known || !typed[said]):
-		case !known:
-			return "", true, problem("the decision of the JSON object is %s, which is none of done, continue, error and escalate", quote(m.raw))
-		case ok && said != word:
-			return "", true, problem("the JSON object holds two decisions that contradict each other")
+	var word loop.Decision
+	for _, x := range append(m.all(key), typed...) {
+		switch next := objectWord(x.value); {
+		case next == "" && x.name == labelDecision:
+			return "", problem("the decision of the JSON object is %s, which is none of done, continue, error and escalate", quote(x.text))
+		case next == "":
+		case word != "" && next != word:
+			return "", problem("the JSON object holds two decisions that contradict each other")
 		default:
-			word, ok = said, true
+			word = next
 		}
 	}
-	return word, ok, nil
+	return word, nil
 }
 
-// typed reports whether "type" is a decision. Many kinds of objects have that member, such
-// as the last event of a stream ({"type": "done", "reason": "failed"}). It counts if all
-// other members are those of a verdict, and one of them belongs to this decision.
-func (o object) typed(word loop.Decision) bool {
-	of := map[loop.Decision][]string{
-		loop.Done: {"summary", "confidence"}, loop.Continue: {"feedback", "issues", "remaining_issues", "required_changes"},
-		loop.Error: {"analysis", "recovery", "error_description", "recovery_suggestion"}, escalate: {"reason"},
+// scored reports whether the object is a critique of the original's form, with issues and a score and no decision.
+func (m members) scored(v loop.Verdict) bool {
+	issues := m.all(memberIssues)
+	if len(issues) != 1 || v.Score == nil {
+		return false
 	}
-	members := slices.Concat([]string{"type", "score", "severity", "risks", "findings", "seal"}, of[loop.Done], of[loop.Continue], of[loop.Error], of[word])
-	belongs := false
-	for _, m := range o {
-		switch {
-		case m.key == "decision":
-			return true
-		case !slices.Contains(members, m.key):
-			return false
-		case slices.Contains(of[word], m.key) && !m.empty():
-			belongs = true
-		}
+	_, listed := issues[0].value.([]any)
+	known := []string{memberIssues, labelScore, labelSummary, labelConfidence, labelSeal}
+	return listed && !slices.ContainsFunc(m, func(x member) bool { return !slices.Contains(known, x.name) })
+}
+
+// objectWord reads a decision, which has other names in JSON objects; "" for none.
+func objectWord(value any) loop.Decision {
+	text, _ := value.(string)
+	switch strings.ToLower(trim(text)) {
+	case "approve":
+		return loop.Done
+	case "revise":
+		return loop.Continue
 	}
-	return belongs
+	return decisionOf(text)
 }
 
-// empty reports whether the member has no content.
-func (m member) empty() bool {
-	return slices.Contains([]string{"null", `""`, "[]", "{}", "false"}, m.raw)
-}
-
-// objectWord reads a decision, which has other names in JSON objects.
-func objectWord(text string) (loop.Decision, bool) {
-	switch core, symbols := trim(text); {
-	case strings.EqualFold(core, "approve"):
-		return loop.Done, glad(symbols)
-	case strings.EqualFold(core, "revise"):
-		return loop.Continue, true
-	}
-	return decisionWord(text)
-}
-
-// verdict reads all members but the decision.
-func (o object) verdict() loop.Verdict {
-	return loop.Verdict{
-		Summary:         o.text("summary"),
-		Rating:          loop.Rating{Confidence: o.fraction("confidence"), Score: o.fraction("score"), Severity: o.text("severity")},
-		Feedback:        o.text("feedback"),
-		Analysis:        cmp.Or(o.text("analysis"), o.text("error_description")),
-		Recovery:        cmp.Or(o.text("recovery"), o.text("recovery_suggestion")),
-		Issues:          slices.Concat(o.list("issues"), o.list("remaining_issues")),
-		Risks:           o.risks(),
-		RequiredChanges: o.list("required_changes"),
-		Answers:         o.answers(),
-	}
-}
-
-// withDecision sets the decision of a verdict, and uses the reason and the lists of the object
-// where the decision needs a text.
-func (o object) withDecision(v loop.Verdict, word loop.Decision) loop.Verdict {
-	v = withDecision(v, word, o.text("reason"))
-	if word != loop.Done && v.Guidance() == "" {
-		v.Feedback = bullets(slices.Concat(v.RequiredChanges, v.Issues))
-	}
-	return v
-}
-
-func bullets(items []string) string {
-	var b strings.Builder
+func texts(items []any) (out []string) {
 	for _, item := range items {
-		fmt.Fprintf(&b, "- %s\n", item)
+		if t := textOf(item); t != "" {
+			out = append(out, t)
+		}
 	}
-	return strings.TrimSpace(b.String())
+	return out
+}
+
+// textOf converts a JSON value to text: an object to the member that describes it, or else
+// to JSON.
+func textOf(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return strings.TrimSpace(v)
+	case []any:
+		return bullets(texts(v))
+	case map[string]any:
+		for _, key := range []string{"note", "description", "message"} {
+			if s, ok := v[key].(string); ok && strings.TrimSpace(s) != "" {
+				return strings.TrimSpace(s)
+			}
+		}
+		if len(v) == 0 {
+			return ""
+		}
+	}
+	raw, err := json.Marshal(value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return ""
+	}
+	return string(raw)
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
-	"codeloops/internal/prompt"
+	"codeloops/internal/loop"
 	"codeloops/internal/wording"
 )
 
@@ -29,19 +30,18 @@ type Form struct {
 // the reply says.
 func Ordered(reply string, shown []string, forms ...Form) (o Order, problem string) {
 	s := scannerOf(reply)
-	text := s.text
-	last, problem := s.order(forms)
-	switch o = last.Order; {
+	o, form, at, problem := s.order(forms)
+	switch {
 	case problem != "":
 	case s.torn:
 		problem = "it repeats a part of the prompt without both of its boundary lines"
 	case o.Word == "":
 		problem = "it has no order in the form that was asked for"
-	case last.form.Text && (o.Text == "" && !last.form.Bare || isPlaceholder(o.Text)):
+	case form.Text && (o.Text == "" && !form.Bare || isPlaceholder(o.Text)):
 		problem = fmt.Sprintf("nothing stands below %s: %s", o.Word, o.Name)
-	case !last.form.Text && o.Text != "":
+	case !form.Text && o.Text != "":
 		problem = "something stands behind " + o.Word
-	case (last.form.Text || text[:last.at] != "") && repeated(text[last.at:], shown):
+	case (form.Text || at > 0) && repeated(s.text[at:], shown):
 		problem = "its order stands word for word in what others wrote"
 	default:
 		return o, ""
@@ -49,46 +49,37 @@ func Ordered(reply string, shown []string, forms ...Form) (o Order, problem stri
 	return Order{}, problem
 }
 
-// placed is an order with its form and position.
-type placed struct {
-	Order
-
-	form Form
-	at   int // the offset of its line
-}
-
-// order returns the last order. All orders must be the same.
-func (s *scanner) order(forms []Form) (last placed, problem string) {
+// order returns the last order, with its form and the offset of its line. All orders must be the same.
+func (s *scanner) order(forms []Form) (o Order, form Form, at int, problem string) {
 	for l := range s.lines() {
-		f, name, ok := ordering(l, forms)
+		f, next := ordering(l, forms)
 		switch {
-		case !ok:
+		case next.Word == "":
 			continue
-		case len(f.Names) > 0 && name == "":
-			return last, fmt.Sprintf("%s: names nobody of %s", f.Word, strings.Join(f.Names, ", "))
-		case last.Word != "" && (f.Word != last.Word || name != last.Name):
-			return last, "it gives two orders that differ"
+		case len(f.Names) > 0 && next.Name == "":
+			return o, form, at, fmt.Sprintf("%s: names nobody of %s", f.Word, strings.Join(f.Names, ", "))
+		case o.Word != "" && (next.Word != o.Word || next.Name != o.Name):
+			return o, form, at, "it gives two orders that differ"
 		}
-		last = placed{Order{f.Word, name, strings.TrimSpace(s.text[min(l.end+1, len(s.text)):])}, f, l.start}
+		next.Text = strings.TrimSpace(s.text[min(l.end+1, len(s.text)):])
+		o, form, at = next, f, l.start
 	}
-	return last, ""
+	return o, form, at, ""
 }
 
-// ordering reads a line as one of the forms. name is "" if it is none of the form's names.
-func ordering(l line, forms []Form) (f Form, name string, ok bool) {
-	if !l.own || wording.Indent(l.text) > maxIndent {
-		return f, "", false
-	}
+// ordering reads a line as one of the forms. The order has no name if it is none of the form's.
+func ordering(l line, forms []Form) (Form, Order) {
 	for _, f := range forms {
-		if len(f.Names) > 0 {
-			if said, ok := labelled(l.text, f.Word); ok {
-				return f, among(said, f.Names), true
-			}
-		} else if rest, _ := skipMarkup(l.text); strings.EqualFold(strings.TrimRight(strings.TrimFunc(rest, blank), ".!:*_`"), f.Word) {
-			return f, "", true
+		alone := strings.TrimRight(strings.TrimFunc(skipMarkup(l.text), blank), ".!:*_`")
+		switch word, said := labelled(l.text, f.Word); {
+		case !l.own || wording.Indent(l.text) > maxIndent:
+		case len(f.Names) > 0 && word != "":
+			return f, Order{Word: word, Name: among(said, f.Names)}
+		case len(f.Names) == 0 && strings.EqualFold(alone, f.Word):
+			return f, Order{Word: f.Word}
 		}
 	}
-	return f, "", false
+	return Form{}, Order{}
 }
 
 // among returns the name that a text is, "" for none.
@@ -100,42 +91,22 @@ func among(text string, names []string) string {
 	return ""
 }
 
-// promptPart matches a boundary line of a prompt.
-var promptPart = wording.Pattern(`\[([0-9a-f]{24}) (begin|end): `)
-
-// scannerOf returns the scanner of a reply, which may repeat a part of its prompt.
-func scannerOf(reply string) *scanner {
-	s := &scanner{text: clean(reply)}
-	if at := promptPart().FindStringSubmatch(s.text); at != nil {
-		s.boundary = prompt.Boundary(at[1])
-	}
-	return s
-}
-
 // repeated reports whether an order occurs in one of the texts.
-func repeated(order string, texts []string) bool {
-	all := make([]string, len(texts))
-	for i, t := range texts {
-		all[i] = spelled(wording.Clean(t))
-	}
-	return stands(order, all)
+func repeated(order string, texts []string) bool { return stands(order, spelledAll(texts)) }
+
+// An entry is a line in the writer's own words that begins with a label.
+type entry struct {
+	line
+	word, said string
 }
 
-// Route reads which of the names a reply chooses, and its confidence from 0 to 1.
-func Route(reply string, names []string) (name string, confidence float64, problem string) {
-	said, ok := Said(reply, "route", false)
-	if !ok {
-		return "", 0, "it has no line route: NAME, or two that differ"
+func (s *scanner) entries(words ...string) (all []entry) {
+	for l := range s.lines() {
+		if word, said := labelled(l.text, words...); l.own && word != "" {
+			all = append(all, entry{l, word, said})
+		}
 	}
-	if name = among(said, names); name == "" {
-		return "", 0, "route: names nobody of " + strings.Join(names, ", ")
-	}
-	said, ok = Said(reply, "confidence", false)
-	n := fraction(said)
-	if !ok || n == nil {
-		return "", 0, "it has no line confidence: with a number from 0 to 1, or two that differ"
-	}
-	return name, *n, ""
+	return all
 }
 
 // Entries returns the texts of a reply that begin with a word and a colon, such as
@@ -143,49 +114,100 @@ func Route(reply string, names []string) (name string, confidence float64, probl
 // Quotations do not count.
 func Entries(reply string, words ...string) (above string, all []Order) {
 	s := scannerOf(reply)
-	above = s.text
-	begun := 0 // the end of the last entry's first line
-	for l := range s.lines() {
-		word, said := entry(l, words)
-		switch n := len(all); {
-		case word == "":
-			continue
-		case n == 0:
-			above = strings.TrimSpace(s.text[:l.start])
-		default:
-			all[n-1].Text += s.text[begun:l.start]
-		}
-		all, begun = append(all, Order{Word: word, Text: said}), l.end
+	found, end := s.entries(words...), len(s.text)
+	for _, e := range slices.Backward(found) {
+		all = append(all, Order{Word: e.word, Text: strings.TrimSpace(e.said + s.text[e.end:end])})
+		end = e.start
 	}
-	if n := len(all); n > 0 {
-		all[n-1].Text += s.text[begun:]
-	}
-	for i := range all {
-		all[i].Text = strings.TrimSpace(all[i].Text)
-	}
-	return above, all
+	slices.Reverse(all)
+	return strings.TrimSpace(s.text[:end]), all
 }
 
-// entry reads the first line of an entry; word is "" for any other line.
-func entry(l line, words []string) (word, said string) {
-	if !l.own || wording.Indent(l.text) > maxIndent {
-		return "", ""
-	}
-	for _, w := range words {
-		if said, ok := labelled(l.text, w); ok {
-			return w, said
+// ownWords returns the writer's own words of a reply, line by line, and the content of a fence at its end.
+func ownWords(reply string) (own, block string) {
+	s := scannerOf(reply)
+	var b strings.Builder
+	for l := range s.lines() {
+		if l.own {
+			b.WriteString(l.text + "\n")
 		}
 	}
-	return "", ""
+	block, _ = s.finalFence()
+	return b.String(), block
 }
 
 // Unfenced returns the content of a code fence if the text is nothing else.
 func Unfenced(text string) string {
-	s := scanner{text: text}
-	for range s.lines() {
-	}
-	if inner, ok := s.finalFence(); ok && s.fence.at == 0 {
-		return strings.TrimSpace(inner)
+	if own, block := ownWords(text); strings.TrimSpace(own) == "" && block != "" {
+		return strings.TrimSpace(block)
 	}
 	return text
+}
+
+// value returns what a label in the writer's own words says: "0.8" from the line "**score:** 0.8". Two that differ are
+// none. A reply may have to begin with it: further down, it may be from a file that the reply shows.
+func value(reply, label string, begins bool) (said string) {
+	s := scannerOf(reply)
+	for i, e := range s.entries(label) {
+		above, _ := ownWords(s.text[:e.start])
+		if i > 0 && e.said != said || i == 0 && begins && strings.TrimFunc(above, blank) != "" {
+			return ""
+		}
+		said = e.said
+	}
+	return said
+}
+
+// Route reads which of the names a reply chooses, and its confidence from 0 to 1.
+func Route(reply string, names []string) (name string, confidence float64, problem string) {
+	name = among(value(reply, "route", false), names)
+	sure := fraction(value(reply, "confidence", false))
+	switch {
+	case name == "":
+		return "", 0, "it has no line route: with one of " + strings.Join(names, ", ") + ", or two that differ"
+	case sure == nil:
+		return "", 0, "it has no line confidence: with a number from 0 to 1, or two that differ"
+	}
+	return name, *sure, ""
+}
+
+// Score returns the score from 0 to 1 that a reply begins with; ok is false if there is none,
+// or if there are two.
+func Score(reply string) (score float64, ok bool) {
+	text := value(reply, "score", true)
+	n := fraction(text)
+	if n == nil || strings.ContainsFunc(text, unicode.IsLetter) { // words may be a condition
+		return 0, false
+	}
+	return *n, true
+}
+
+// Choice returns which of the names follows the label that a reply begins with, in any case; "" if it is none of them,
+// or if there are two.
+func Choice(reply, label string, of ...string) string { return among(value(reply, label, true), of) }
+
+// EndsWithPhrase reports whether a reply ends with a phrase, in the writer's own words and alone in
+// its line, and whether it says nothing else.
+func EndsWithPhrase(reply, phrase string) (ends, bare bool) {
+	last, lines := "", 0
+	s := scanner{text: reply}
+	for l := range s.lines() {
+		if strings.TrimFunc(l.text, blank) == "" {
+			continue
+		}
+		lines++
+		if last = ""; l.own {
+			last = skipMarkup(l.text)
+		}
+	}
+	last = strings.TrimRight(strings.TrimFunc(last, blank), ".!*_`")
+	ends = phrase != "" && strings.EqualFold(last, phrase)
+	return ends, ends && lines == 1
+}
+
+// ReadActor reads an actor's decision about its own work, by the rules for a critic's reply; ok is
+// false if there is none.
+func ReadActor(reply string) (v loop.Verdict, ok bool) {
+	v, _, _, problem := Parser{}.read(reply)
+	return v, problem == ""
 }

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,208 +26,140 @@ func (s PlanStep) String() string {
 	return s.ID + " = " + s.Tool + ": " + s.Text
 }
 
+// blank reports whether a step is one of the form, not filled in.
+func (s PlanStep) blank() bool { return isPlaceholder(s.Text) }
+
 // ToolCommand is the tool that runs a command in a plan of evidence; the other tool is "ask".
 const ToolCommand = "command"
 
 // maxStep bounds the text of a step, in bytes.
 const maxStep = 2000
 
-// The groups of a step are its ID, its tool and its text.
 var (
-	numbered  = wording.Pattern(`^(\d{1,3})()[.)][ \t]+(.+)$`)
-	evidenced = wording.Pattern(`^(E\d{1,3})[ \t]*=[ \t]*(?:(command|run|ask)[ \t]*:)?[ \t]*(.+)$`)
-	bulleted  = wording.Pattern(`^[-*•][ \t]+(.+)$`)
-	stepID    = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
-	unfilled  = wording.Pattern(`^<[^<>]*>$`) // a placeholder of the form
+	numbered = wording.Pattern(`^(\d{1,3})[.)][ \t]+(.+)$`)
+	stepID   = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
+	pieceID  = wording.Pattern(`^E\d{1,3}$`)
 )
 
-// Plan reads a plan of at most so many steps: the line "PLAN:" in the planner's own words with a
-// list below it, or {"steps": [{"id", "description"}]}, or else a numbered list that is not in the
-// task. ok is false if there is none, or if there are two that differ.
+// Plan reads a plan of at most so many steps: a numbered list, below the line "PLAN:" if there is one, or
+// {"steps": [{"id", "description"}]}. A list without that line, or an object, must not be in the task. ok is false if there
+// is none, or if there are two that differ.
 func Plan(reply, task string, most int) (steps []PlanStep, ok bool) {
-	plans := plansIn(reply, task, false)
-	if len(plans) == 0 || len(plans[0]) > most || slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) }) {
-		return nil, false
+	own, block := ownWords(reply)
+	plans, others := lists(own)
+	if len(plans) == 0 {
+		plans, _ = lists(block)
 	}
-	return plans[0], len(wellMade(plans[0], false)) == 0
+	if len(plans) == 0 {
+		plans = planObjects(own, block, task)
+	}
+	if len(plans) == 0 {
+		plans = slices.DeleteFunc(others, func(list []PlanStep) bool {
+			var text strings.Builder
+			for _, s := range list {
+				text.WriteString(s.String() + "\n")
+			}
+			return repeated(text.String(), []string{task})
+		})
+	}
+	steps, wrong := agreedPlan(plans, most, func(i int, s PlanStep) bool {
+		n, err := strconv.Atoi(s.ID)
+		return s.Tool == "" && stepID().MatchString(s.ID) && (err != nil || n == i+1)
+	})
+	return steps, len(steps) > 0 && len(wrong) == 0
 }
 
-// Evidence reads a plan of evidence: the line "PLAN:" with lines like "E1 = ask: where is it
-// tested?" below it, or {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}. A plan that is
-// in the task does not count. Steps that cannot be read are left out, and wrong says which.
+// Evidence reads a plan of evidence: {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}. One that is in the
+// task does not count. Steps that cannot be read are left out, and wrong says which.
 func Evidence(reply, task string, most int) (steps []PlanStep, wrong []string, ok bool) {
-	plans := plansIn(reply, task, true)
-	if len(plans) == 0 || len(plans[0]) > most || slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) }) {
-		return nil, nil, false
-	}
-	bad := wellMade(plans[0], true)
-	for i, s := range plans[0] {
-		if slices.Contains(bad, i) {
-			wrong = append(wrong, wording.Quote(s.ID+" = "+s.Tool+": "+s.Text, 80)+" is not of that form, or its name is there twice")
-		} else {
-			steps = append(steps, s)
-		}
-	}
+	own, block := ownWords(reply)
+	steps, wrong = agreedPlan(planObjects(own, block, task), most, func(_ int, s PlanStep) bool {
+		return (s.Tool == ToolCommand || s.Tool == "ask") && pieceID().MatchString(s.ID)
+	})
 	return steps, wrong, len(steps) > 0
 }
 
-// plansIn returns the plans of a reply in the best form that it has.
-func plansIn(reply, task string, evidence bool) [][]PlanStep {
-	labelled, others, block := listsIn(reply, evidence)
-	inBlock, _, _ := listsIn(block, evidence)
-	quoted := func(lead string) func([]PlanStep) bool {
-		return func(p []PlanStep) bool {
-			lines := []string{lead}
-			for _, s := range p {
-				lines = append(lines, s.String())
+// agreedPlan returns the sound steps of plans that are all the same, and what is wrong with the others.
+func agreedPlan(plans [][]PlanStep, most int, sound func(i int, s PlanStep) bool) (steps []PlanStep, wrong []string) {
+	if len(plans) == 0 || len(plans[0]) > most || slices.ContainsFunc(plans, func(p []PlanStep) bool { return !slices.Equal(p, plans[0]) }) {
+		return nil, nil
+	}
+	count := map[string]int{}
+	for _, s := range plans[0] {
+		count[s.ID]++
+	}
+	for i, s := range plans[0] {
+		if s.Text != "" && len(s.Text) <= maxStep && count[s.ID] == 1 && sound(i, s) {
+			steps = append(steps, s)
+		} else {
+			wrong = append(wrong, wording.Quote(s.ID+" = "+s.Tool+": "+s.Text, 80)+" is not of that form, or its name is there twice")
+		}
+	}
+	return steps, wrong
+}
+
+// lists returns the numbered lists below a line "PLAN:", and the others, without the form itself. A step goes on in lines
+// that are indented more than the list.
+func lists(text string) (labelled, others [][]PlanStep) {
+	var steps []PlanStep
+	below, indent := false, 0 // whether they stand below that line; how far the first of them is indented
+	end := func() {
+		switch {
+		case len(steps) == 0 || slices.ContainsFunc(steps, PlanStep.blank):
+		case below:
+			labelled = append(labelled, steps)
+		default:
+			others = append(others, steps)
+		}
+		steps, below = nil, false
+	}
+	for line := range strings.Lines(text) {
+		body, at := strings.TrimSpace(line), wording.Indent(line)
+		m := numbered().FindStringSubmatch(unmarked(body))
+		n := len(steps)
+		switch {
+		case strings.EqualFold(strings.Trim(body, "#*_ \t"), "plan:"):
+			end()
+			below = true
+		case n > 0 && at > indent+1:
+			if last := &steps[n-1]; len(last.Text) <= maxStep {
+				last.Text = strings.TrimRight(last.Text+" "+body, " ")
 			}
-			return repeated(strings.Join(lines, "\n"), []string{task})
+		case m != nil:
+			if n > 0 && m[1] == "1" {
+				end()
+			}
+			if len(steps) == 0 {
+				indent = at
+			}
+			steps = append(steps, PlanStep{ID: m[1], Text: m[2]})
 		}
 	}
-	if evidence {
-		labelled, inBlock = slices.DeleteFunc(labelled, quoted("PLAN:")), slices.DeleteFunc(inBlock, quoted("PLAN:"))
-	}
-	for _, plans := range [][][]PlanStep{labelled, inBlock, planObjects(block, task), planObjects(reply, task), slices.DeleteFunc(others, quoted(""))} {
-		if len(plans) > 0 {
-			return plans
-		}
-	}
-	return nil
+	end()
+	return labelled, others
 }
 
-// listsIn returns the lists below a line "PLAN:", the other numbered lists, and the content of a
-// fence at the end of the reply.
-func listsIn(reply string, evidence bool) (labelled, others [][]PlanStep, block string) {
-	lines, all, last := scannerOf(reply), []*planList{}, (*planList)(nil)
-	for l := range lines.lines() {
-		text := strings.TrimSpace(wording.Clean(l.text))
-		if !l.own || text == "" {
-			continue
-		}
-		step, is := stepIn(text, evidence)
-		switch {
-		case strings.EqualFold(strings.Trim(text, "#*_ \t"), "plan:"):
-			last = &planList{labelled: true}
-			all = append(all, last)
-		case last != nil && last.takes(text, wording.Indent(l.text), step, is):
-		case is && step.ID == "1":
-			last = &planList{steps: []PlanStep{step}, indent: wording.Indent(l.text)}
-			all = append(all, last)
-		default:
-			last = nil
-		}
-	}
-	for _, list := range all {
-		switch {
-		case isForm(list.steps):
-		case list.labelled:
-			labelled = append(labelled, list.steps)
-		default:
-			others = append(others, list.steps)
-		}
-	}
-	block, _ = lines.finalFence()
-	return labelled, others, block
-}
-
-// stepIn reads a line as a step, which has no ID in a list of bullets.
-func stepIn(line string, evidence bool) (s PlanStep, ok bool) {
-	form := numbered()
-	if evidence {
-		form = evidenced()
-	}
-	if m := form.FindStringSubmatch(unmarked(line)); m != nil {
-		return PlanStep{m[1], strings.Replace(m[2], "run", ToolCommand, 1), m[3]}, true
-	}
-	if m := bulleted().FindStringSubmatch(line); m != nil && !evidence {
-		return PlanStep{Text: m[1]}, true
-	}
-	return s, false
-}
-
-// A planList is a list in a planner's own words.
-type planList struct {
-	steps    []PlanStep
-	labelled bool   // it stands below "PLAN:"
-	bullets  bool   // it has no numbers
-	indent   int    // of its first line
-	rest     string // what follows its last step: part of that step if another one comes
-}
-
-// takes adds a line to the list, which may be a step, and reports whether it belongs there.
-func (p *planList) takes(text string, indent int, step PlanStep, is bool) bool {
-	n, bullet := len(p.steps), step.ID == ""
-	if bullet && p.rest == "" { // else the bullets may stand below the list, and be no steps
-		step.ID = strconv.Itoa(n + 1)
-	}
-	if n == 0 && is {
-		p.indent, p.bullets, p.steps = indent, bullet, []PlanStep{step}
-	}
-	deeper := indent > p.indent+1
-	switch {
-	case n == 0:
-		return is
-	case deeper && p.rest == "":
-		extend(&p.steps[n-1].Text, text)
-	case !is || deeper || bullet != p.bullets:
-		extend(&p.rest, text)
-	case p.rest != "" && step.ID == "1":
-		return false
-	default:
-		p.steps[n-1].Text += p.rest
-		p.steps, p.rest = append(p.steps, step), ""
-	}
-	return true
-}
-
-// extend adds a line to a text, unless that is too long for a step in any case.
-func extend(text *string, line string) {
-	if len(*text) <= maxStep {
-		*text += " " + line
-	}
-}
-
-// isForm reports whether a plan is empty, or a copy of the form that was asked for.
-func isForm(p []PlanStep) bool {
-	return len(p) == 0 || slices.ContainsFunc(p, func(s PlanStep) bool { return unfilled().MatchString(s.Text) })
-}
-
-// unmarked returns a line of a list without its bullet, or the marks of a heading, and its first bold
-// marks.
+// unmarked returns a line of a list without the marks of a heading or a bullet, and its first bold marks.
 func unmarked(line string) string {
-	line = strings.TrimLeft(line, "# ")
-	for _, bullet := range []string{"- ", "* ", "• "} {
-		line = strings.TrimLeft(strings.TrimPrefix(line, bullet), " \t")
+	line = strings.TrimLeft(line, "#-• ")
+	if rest, bold := strings.CutPrefix(strings.TrimPrefix(line, "* "), "**"); bold {
+		return strings.Replace(rest, "**", "", 1)
 	}
-	if rest, bold := strings.CutPrefix(line, "**"); bold {
-		line = strings.Replace(rest, "**", "", 1)
-	}
-	return line
+	return strings.TrimPrefix(line, "* ")
 }
 
-// planObjects reads the plans that are JSON objects, which may follow a sentence.
-func planObjects(reply, task string) (plans [][]PlanStep) {
-	s := scannerOf(reply)
-	for l := range s.lines() {
-		at := strings.IndexByte(l.text, '{')
-		if at < 0 || !l.own {
-			continue
-		}
-		n := objectEnd(s.text[l.start+at:])
-		if n < 0 {
-			break // none below it is read: each would be searched to the end of the reply
-		}
-		text := s.text[l.start+at:][:n]
-		if p, ok := planObject(text); ok && !repeated(text, []string{task}) {
+// planObjects returns the plans that are objects, in the fence at the end of a reply or in its writer's own words.
+func planObjects(own, block, task string) (plans [][]PlanStep) {
+	for _, object := range slices.Concat(objectsIn(block), objectsIn(own)) {
+		if p := planObject(object); p != nil && !slices.ContainsFunc(p, PlanStep.blank) && !repeated(object, []string{task}) {
 			plans = append(plans, p)
 		}
-		s.skipTo(l.start + at + n)
 	}
 	return plans
 }
 
-// planObject reads a JSON object as a plan.
-func planObject(text string) (steps []PlanStep, ok bool) {
+// planObject reads a JSON object as a plan, nil for none.
+func planObject(text string) (steps []PlanStep) {
 	var plan struct {
 		Steps []struct {
 			ID          any    `json:"id"`
@@ -237,60 +168,18 @@ func planObject(text string) (steps []PlanStep, ok bool) {
 			Args        any    `json:"args"`
 		} `json:"steps"`
 	}
-	if json.Unmarshal([]byte(escapeRaw(text)), &plan) != nil || len(plan.Steps) == 0 { // duplicate names are an error, too
-		return nil, false
+	if json.Unmarshal([]byte(text), &plan) != nil { // duplicate names are an error, too
+		return nil
 	}
 	for i, s := range plan.Steps {
 		if s.ID == nil {
 			s.ID = i + 1
 		}
-		args, _ := s.Args.(string)
-		if all, ok := s.Args.(map[string]any); ok {
-			args = arguments(all, s.Tool)
+		if args, ok := s.Args.(map[string]any); ok && len(args) == 1 { // a tool's only argument
+			for _, s.Args = range args {
+			}
 		}
-		steps = append(steps, PlanStep{fmt.Sprint(s.ID), strings.Replace(s.Tool, "run", ToolCommand, 1), s.Description + args})
+		steps = append(steps, PlanStep{fmt.Sprint(s.ID), strings.Replace(s.Tool, "run", ToolCommand, 1), oneLine(wording.Clean(s.Description + textOf(s.Args)))})
 	}
-	return steps, true
-}
-
-// arguments returns the arguments of a step: the only one, or those of a question with their names.
-func arguments(all map[string]any, tool string) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		text := textOf(all[name])
-		if len(all) == 1 {
-			return text
-		}
-		parts = append(parts, name+": "+text)
-	}
-	if tool != "ask" {
-		return "" // no order of words makes a command of them
-	}
-	return strings.Join(parts, "; ")
-}
-
-// wellMade puts each text of a plan on one line, and returns the indexes of the steps that are not
-// valid.
-func wellMade(plan []PlanStep, evidence bool) (bad []int) {
-	count := map[string]int{}
-	for _, s := range plan {
-		count[s.ID]++
-	}
-	for i := range plan {
-		s := &plan[i]
-		s.Text = wording.Line(s.Text)
-		if s.Text == "" || len(s.Text) > maxStep || unfilled().MatchString(s.Text) || !stepID().MatchString(s.ID) || count[s.ID] > 1 || !s.sound(i, evidence) {
-			bad = append(bad, i)
-		}
-	}
-	return bad
-}
-
-// sound reports whether a step is one of its kind of plan, at its index.
-func (s PlanStep) sound(i int, evidence bool) bool {
-	n, err := strconv.Atoi(s.ID)
-	if evidence {
-		return (s.Tool == ToolCommand || s.Tool == "ask") && evidenced().MatchString(s.String())
-	}
-	return s.Tool == "" && (err != nil || n == i+1)
+	return steps
 }

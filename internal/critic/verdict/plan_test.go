@@ -39,17 +39,16 @@ func TestPlan(t *testing.T) {
 
 		"1. Add\n2. Test": "1. Add | 2. Test",
 		"I looked.\n\n1. Add it.\n2) Test it.\n\nThat is all.": "1. Add it. | 2. Test it.",
-		"My PLAN:\n1. Add":                                             "1. Add",
-		"PLAN:\n- Add\n* Test":                                         "1. Add | 2. Test",
-		"Plan:\n- Add\n  - all of it\n- Test":                          "1. Add - all of it | 2. Test",
-		"PLAN:\nIt is this:\n1. Add":                                   "1. Add",
-		"### 1. Add\nall of it\n\n### 2. Test":                         "1. Add all of it | 2. Test",
-		"I saw:\n1. no test\n\nPLAN:\n1. Add":                          "1. Add",
-		"I saw:\n1. no test\n\n```\nPLAN:\n1. Add\n```":                "1. Add",
-		"PLAN:\n1. Add\n- all of it\n\nand so on\n\n2. Test\n\nReady.": "1. Add - all of it and so on | 2. Test",
-		"1. Add\n   1. one\n   2. other\n2. Test":                      "1. Add 1. one 2. other | 2. Test",
-		"1. Add\n2. Test\n```json\n{\"a\": 1}\n```":                    "1. Add | 2. Test",
-		"1. Add\n2. Test\n```\n1. delete all\n```":                     "1. Add | 2. Test",
+		"My PLAN:\n1. Add":                                   "1. Add",
+		"PLAN:\n- Add\n* Test":                               "",
+		"PLAN:\nIt is this:\n1. Add":                         "1. Add",
+		"### 1. Add\n  all of it\n\n### 2. Test":             "1. Add all of it | 2. Test",
+		"I saw:\n1. no test\n\nPLAN:\n1. Add":                "1. Add",
+		"I saw:\n1. no test\n\n```\nPLAN:\n1. Add\n```":      "1. Add",
+		"PLAN:\n1. Add\n   - all of it\n\n2. Test\n\nReady.": "1. Add - all of it | 2. Test",
+		"1. Add\n   1. one\n   2. other\n2. Test":            "1. Add 1. one 2. other | 2. Test",
+		"1. Add\n2. Test\n```json\n{\"a\": 1}\n```":          "1. Add | 2. Test",
+		"1. Add\n2. Test\n```\n1. delete all\n```":           "1. Add | 2. Test",
 
 		"":                                       "",
 		"- Add\n- Test":                          "",
@@ -97,7 +96,7 @@ func evidence(reply, task string) string {
 func TestQuotedPlan(t *testing.T) {
 	t.Parallel()
 	const inPrompt = "[0123456789abcdef01234567 begin: task]\n%s\n[0123456789abcdef01234567 end: task]\n\n"
-	list, asked := "1. delete it\n2. test it", "PLAN:\nE1 = command: ls"
+	list, asked := "1. delete it\n2. test it", `{"steps": [{"id": "E1", "tool": "run", "args": "ls"}]}`
 	for reply, want := range map[string]string{
 		"The task says:\n" + list:                               "",
 		fmt.Sprintf(inPrompt, list) + "I do not know.":          "",
@@ -111,10 +110,10 @@ func TestQuotedPlan(t *testing.T) {
 	}
 	for reply, want := range map[string]string{
 		"You say:\n" + asked: "",
-		fmt.Sprintf(inPrompt, asked) + "PLAN:\nE1 = ask: why?":                                 "E1 = ask: why?",
-		"The task holds {\"steps\": [{\"id\": \"E1\", \"tool\": \"run\", \"args\": \"ls\"}]}.": "",
+		fmt.Sprintf(inPrompt, asked) + `{"steps": [{"id": "E1", "tool": "ask", "args": "why?"}]}`: "E1 = ask: why?",
+		"The task holds " + asked + ".": "",
 	} {
-		if got := evidence(reply, "It says "+asked+` and {"steps": [{"id": "E1", "tool": "run", "args": "ls"}]}.`); got != want {
+		if got := evidence(reply, "It says "+asked); got != want {
 			t.Errorf("%q: %q, want %q", reply, got, want)
 		}
 	}
@@ -124,26 +123,22 @@ func TestQuotedPlan(t *testing.T) {
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{
-		"PLAN:\nE1 = command: go test ./...\nE2 = ask: what does {{E1}} mean?": "E1 = command: go test ./... | E2 = ask: what does {{E1}} mean?",
-		"PLAN:\n- E2 = run: go vet": "E2 = command: go vet",
 		`{"steps": [{"id": "E1", "tool": "run", "args": {"command": "ls"}}, {"id": "E2", "tool": "ask", "args": "why?"}]}`: "E1 = command: ls | E2 = ask: why?",
 
-		"PLAN:\n1. Add":    "",
-		"E1 = command: ls": "",
-		"PLAN:\nE1 = command: ls\nE1 = command: pwd":                             "",
-		"PLAN:\nE1 = write: x":                                                   "",
-		"PLAN:\nE1 = command: <a command>":                                       "",
-		"> PLAN:\n> E1 = command: ls":                                            "",
-		`{"steps": [{"id": "E1", "tool": "write", "args": "x"}]}`:                "",
-		`{"steps": [{"id": "1", "tool": "ask", "args": "x"}]}`:                   "",
-		`{"steps": [{"id": "E1", "tool": "run", "args": {"a": "x", "b": "y"}}]}`: "",
+		"1. Add": "",
+		`{"steps": [{"id": "E1", "tool": "run", "args": "ls"}, {"id": "E1", "tool": "run", "args": "pwd"}]}`: "",
+		`{"steps": [{"id": "E1", "tool": "run", "args": "<a command>"}]}`:                                    "",
+		`> {"steps": [{"id": "E1", "tool": "run", "args": "ls"}]}`:                                           "",
+		`{"steps": [{"id": "E1", "tool": "write", "args": "x"}]}`:                                            "",
+		`{"steps": [{"id": "1", "tool": "ask", "args": "x"}]}`:                                               "",
+		`{"steps": [{"id": "E1", "tool": "run", "args": {"a": "x", "b": "y"}}]}`:                             `E1 = command: {"a":"x","b":"y"}`, // no command that is allowed
 
-		`{"steps": [{"id": "E1", "tool": "ask", "args": {"what": "x", "in": "y"}}]}`:        "E1 = ask: in: y; what: x",
+		`{"steps": [{"id": "E1", "tool": "ask", "args": {"what": "x", "in": "y"}}]}`:        `E1 = ask: {"in":"y","what":"x"}`,
 		"I need this:\n{\"steps\": [{\"id\": \"E1\", \"tool\": \"ask\", \"args\": \"x\"}]}": "E1 = ask: x",
 
 		// A bad line costs only itself.
-		"PLAN:\nE1 = ask: a\nE2 = write: b\nE3 = ask: c":                                       "E1 = ask: a | E3 = ask: c | 1 wrong",
-		`{"steps": [{"id": "E1", "tool": "ask", "args": "a"}, {"id": "E2", "tool": "write"}]}`: "E1 = ask: a | 1 wrong",
+		`{"steps": [{"id": "E1", "tool": "ask", "args": "a"}, {"id": "E2", "tool": "write", "args": "b"}, {"id": "E3", "tool": "ask", "args": "c"}]}`: "E1 = ask: a | E3 = ask: c | 1 wrong",
+		`{"steps": [{"id": "E1", "tool": "ask", "args": "a"}, {"id": "E2", "tool": "write"}]}`:                                                        "E1 = ask: a | 1 wrong",
 	} {
 		if got := evidence(reply, ""); got != want {
 			t.Errorf("%q: %q, want %q", reply, got, want)
@@ -155,7 +150,7 @@ func TestEvidence(t *testing.T) {
 // nothing.
 func FuzzPlan(f *testing.F) {
 	f.Add("PLAN:\n1. Add\n2. Test", "PLAN:\n1. delete all")
-	f.Add("```\nPLAN:\nE1 = ask: why?\n```", "E2 = command: rm")
+	f.Add("```\n{\"steps\": [{\"id\": \"E1\", \"tool\": \"ask\", \"args\": \"why?\"}]}\n```", "{")
 	f.Add(`{"steps": [{"id": 1, "description": "a"}]}`, "}")
 	f.Fuzz(func(t *testing.T, reply, quoted string) {
 		for _, read := range []func(string) ([]verdict.PlanStep, bool){
@@ -172,8 +167,9 @@ func FuzzPlan(f *testing.F) {
 				}
 			}
 			foreign := "> " + strings.ReplaceAll(strings.ReplaceAll(quoted, "\r", "\n"), "\n", "\n> ")
-			again, fine := read(foreign + "\n\nPLAN:\n1. Add\nE1 = ask: it")
-			if want := said(read("PLAN:\n1. Add\nE1 = ask: it")); said(again, fine) != want {
+			const plan = `{"steps": [{"id": "E1", "tool": "ask", "args": "it"}]}`
+			again, fine := read(foreign + "\n\nPLAN:\n1. Add\n" + plan)
+			if want := said(read("PLAN:\n1. Add\n" + plan)); said(again, fine) != want {
 				t.Errorf("after %q: %s, want %s", foreign, fmt.Sprint(again), want)
 			}
 		}
@@ -187,7 +183,7 @@ func TestPlanLarge(t *testing.T) {
 	if got := said(verdict.Plan("1. Add\n"+long, "", 3)); got != "1. Add" {
 		t.Errorf("got %.100q", got)
 	}
-	if got := said(verdict.Plan("1. Add\n"+long+"2. Test", "", 3)); got != "" {
+	if got := said(verdict.Plan("1. Add\n"+strings.ReplaceAll(long, "and", "  and"), "", 3)); got != "" {
 		t.Errorf("got %.100q", got)
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 func risk(kind, note string) loop.Risk { return loop.Risk{Type: kind, Detail: note} }
 
-func structured() verdict.Contract {
-	return verdict.Contract{Structured: &loop.CritiquePolicy{
+func structured() loop.Policy {
+	return loop.Policy{Critique: &loop.CritiquePolicy{
 		RiskTypes: []string{"overconfidence", "legal_risk"}, HighRiskTypes: []string{"legal_risk"},
 		MaxRisks: 2, MaxRequiredChanges: 2,
 	}}
@@ -25,7 +25,7 @@ func structured() verdict.Contract {
 
 // cases returns, for each term of the contract, a verdict that this term alone refuses.
 func cases() map[string]struct {
-	contract verdict.Contract
+	contract loop.Policy
 	verdict  loop.Verdict
 	problem  string
 } {
@@ -36,18 +36,18 @@ func cases() map[string]struct {
 	}
 	revise := loop.Verdict{Decision: loop.Continue, RequiredChanges: []string{`ADD "a phrase"`}}
 	type row = struct {
-		contract verdict.Contract
+		contract loop.Policy
 		verdict  loop.Verdict
 		problem  string
 	}
 	return map[string]row{
 		"critic_decisions": {
-			verdict.Contract{Decisions: []string{"done", "escalate"}},
+			loop.Policy{CriticDecisions: []string{"done", "escalate"}},
 			loop.Verdict{Decision: loop.Continue},
 			"it decides continue, and this run lets a critic decide only done, escalate",
 		},
 		"score": {
-			verdict.Contract{Threshold: 0.9}, done, "it gives no score from 0 to 1, and this run goes by the score",
+			loop.Policy{ApprovalThreshold: new(0.9)}, done, "it gives no score from 0 to 1, and this run goes by the score",
 		},
 		"severity": {
 			structured(), with(done, func(v *loop.Verdict) { v.Severity = "grave" }),
@@ -110,10 +110,10 @@ func TestTerms(t *testing.T) {
 			t.Errorf("the term %s has no case", name)
 			continue
 		}
-		if got := c.contract.Check(c.verdict); got != c.problem {
-			t.Errorf("%s: got %q, want %q", name, got, c.problem)
+		if term, got := verdict.Check(c.contract, c.verdict); got != c.problem || term != name {
+			t.Errorf("%s: got %q and %s, want %q", name, got, term, c.problem)
 		}
-		if got := (verdict.Contract{}).Check(c.verdict); got != "" {
+		if _, got := verdict.Check(loop.Policy{}, c.verdict); got != "" {
 			t.Errorf("%s: without a contract: %q", name, got)
 		}
 	}
@@ -143,7 +143,7 @@ func TestTermsAreDocumented(t *testing.T) {
 func TestTermsStandAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases() {
-		if got := verdict.Without(c.contract, name).Check(c.verdict); got != "" {
+		if got := verdict.CheckWithout(name, c.contract, c.verdict); got != "" {
 			t.Errorf("without %s another term refuses its case: %q", name, got)
 		}
 	}
@@ -152,31 +152,22 @@ func TestTermsStandAlone(t *testing.T) {
 func TestKept(t *testing.T) {
 	t.Parallel()
 	scored := structured()
-	scored.Threshold = 0.5
+	scored.ApprovalThreshold = new(0.5)
 	for name, c := range map[string]struct {
-		contract verdict.Contract
+		contract loop.Policy
 		verdict  loop.Verdict
 	}{
-		"approve":             {structured(), loop.Verdict{Decision: loop.Done, Rating: loop.Rating{Severity: " LOW "}, Risks: []loop.Risk{risk("overconfidence", "a")}}},
+		"approve":             {structured(), loop.Verdict{Decision: loop.Done, Severity: " LOW ", Risks: []loop.Risk{risk("overconfidence", "a")}}},
 		"revise":              {structured(), loop.Verdict{Decision: loop.Continue, RequiredChanges: []string{`MUST_REMOVE "gone"`, `ADD "there"`}}},
-		"escalate":            {structured(), loop.Verdict{Decision: loop.Error, Escalation: "a licence", Rating: loop.Rating{Severity: "high"}, Risks: []loop.Risk{risk("legal_risk", "x")}}},
+		"escalate":            {structured(), loop.Verdict{Decision: loop.Error, Escalation: "a licence", Severity: "high", Risks: []loop.Risk{risk("legal_risk", "x")}}},
 		"error":               {structured(), loop.Verdict{Decision: loop.Error, Analysis: "it broke"}},
 		"no score, error":     {scored, loop.Verdict{Decision: loop.Error}},
 		"no score, escalated": {scored, loop.Verdict{Decision: loop.Error, Escalation: "x"}},
 		"score":               {scored, loop.Verdict{Decision: loop.Done, Rating: loop.Rating{Score: new(0.1)}}},
 	} {
-		if got := c.contract.Check(c.verdict); got != "" {
+		if _, got := verdict.Check(c.contract, c.verdict); got != "" {
 			t.Errorf("%s: %s", name, got)
 		}
-	}
-}
-
-func TestOf(t *testing.T) {
-	t.Parallel()
-	p := loop.Policy{ApprovalThreshold: new(0.7), CriticDecisions: []string{"done"}, Critique: &loop.CritiquePolicy{MaxRisks: 1}}
-	want := verdict.Contract{Decisions: p.CriticDecisions, Threshold: 0.7, Structured: p.Critique}
-	if got := verdict.ContractOf(p); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -232,10 +223,8 @@ func TestChanges(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	for _, bad := range [][]string{{`ADD "in about 45 minutes"`, `REMOVE "45 minutes"`}, {`ADD "fine"`, "no"}} {
-		if got, err := verdict.ParseChanges(bad); err == nil {
-			t.Errorf("%q: got %+v", bad, got)
-		}
+	if got, err := verdict.ParseChanges([]string{`ADD "fine"`, "no"}); err == nil {
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -263,59 +252,4 @@ func TestHolds(t *testing.T) {
 			t.Errorf("%q: %t", phrase, got)
 		}
 	}
-}
-
-func TestApply(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ text, changes, want string }{
-		"nothing to do":          {"All is well.\n", `ADD "is well"`, "All is well.\n"},
-		"a sentence more":        {"All is well", `ADD "Nothing burns."`, "All is well. Nothing burns."},
-		"a paragraph more":       {"One.\n\nTwo.\n", `ADD "Three."`, "One.\n\nTwo.\n\nThree.\n"},
-		"with its line ends":     {"One.\r\n\r\nTwo.\r\n", `ADD "Three."`, "One.\r\n\r\nTwo.\r\n\r\nThree.\r\n"},
-		"an empty text":          {"", `ADD "One."`, "One."},
-		"within a sentence":      {"It ends soon, we think.\n", `REMOVE "soon,"`, "It ends we think.\n"},
-		"before a full stop":     {"It ends with a bang.\n", `REMOVE "with a bang"`, "It ends.\n"},
-		"a whole sentence":       {"One. It ends. Two.\n", `REMOVE "It ends."`, "One. Two.\n"},
-		"but its full stop":      {"One. It ends. Two.\n", `REMOVE "it ends"`, "One. Two.\n"},
-		"a whole line":           {"One\nTwo\nThree\n", `REMOVE "Two"`, "One\nThree\n"},
-		"an indented line":       {"if x {\n\tpanic(1)\n}\n", `REMOVE "panic(1)"`, "if x {\n}\n"},
-		"over a line's end":      {"a b\nc d\n", `REMOVE "b c"`, "a d\n"},
-		"every time":             {"ab xxx ef\nxxx\n  gh  ij xxx\n", `REMOVE "xxx"`, "ab ef\n  gh  ij\n"},
-		"whatever its case":      {"see FOO bar, and foo Bar too\n", `REMOVE "foo bar"`, "see , and too\n"},
-		"what is not next to it": {"a  b\n\n\n\nc  .  phrase d\n", `REMOVE "phrase"`, "a  b\n\n\n\nc  .  d\n"},
-		"out and in":             {"It takes 45 minutes.\n", "REMOVE \"It takes 45 minutes\"\nADD \"It takes a while\"", "It takes a while\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var changes []verdict.RequiredChange
-			for line := range strings.Lines(c.changes) {
-				change, err := verdict.ParseChange(strings.TrimSpace(line))
-				if err != nil {
-					t.Fatal(err)
-				}
-				changes = append(changes, change)
-			}
-			if got := verdict.Apply(c.text, changes); got != c.want {
-				t.Errorf("got  %q\nwant %q", got, c.want)
-			}
-		})
-	}
-}
-
-// FuzzApply: after applying changes that do not conflict, the text contains every added phrase.
-func FuzzApply(f *testing.F) {
-	f.Add("It takes 45 minutes.\n", `REMOVE "45 minutes"`, `ADD "a while"`)
-	f.Add("x\n\n. y", `MUST_REMOVE "x y"`, `ADD "xyz."`)
-	f.Fuzz(func(t *testing.T, text, first, second string) {
-		changes, err := verdict.ParseChanges([]string{first, second})
-		if err != nil {
-			return
-		}
-		got := verdict.Apply(text, changes)
-		for _, c := range changes {
-			if !c.Remove && !verdict.Holds(verdict.Normalize(got), c.Phrase) {
-				t.Errorf("%q lacks %q", got, c.Phrase)
-			}
-		}
-	})
 }

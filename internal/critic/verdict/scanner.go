@@ -30,14 +30,25 @@ type scanner struct {
 // A fence is a fenced code block (CommonMark 0.31, 4.5), with two liberties that models
 // take: any indentation, and an opening after other words.
 type fence struct {
-	mark     byte
-	size     int  // of the opening; 0: there is no fence
-	at       int  // the offset of the opening line
-	from, to int  // the content; to is 0 while the fence is open
-	followed bool // text follows the fence
+	mark     string // of the opening; "": there is no fence
+	at       int    // the offset of the opening line
+	from, to int    // the content; to is 0 while the fence is open
+	followed bool   // text follows the fence
 }
 
-func (f fence) open() bool { return f.size > 0 && f.to == 0 }
+func (f fence) open() bool { return f.mark != "" && f.to == 0 }
+
+// promptPart matches a boundary line of a prompt.
+var promptPart = wording.Pattern(`\[([0-9a-f]{24}) (begin|end): `)
+
+// scannerOf returns the scanner of a reply, which may repeat a part of its prompt.
+func scannerOf(reply string) *scanner {
+	s := &scanner{text: clean(reply)}
+	if at := promptPart().FindStringSubmatch(s.text); at != nil {
+		s.boundary = prompt.Boundary(at[1])
+	}
+	return s
+}
 
 // lines yields the lines that are left.
 func (s *scanner) lines() iter.Seq[line] {
@@ -66,74 +77,72 @@ func (s *scanner) skipTo(offset int) {
 }
 
 func (s *scanner) own(l line) bool {
-	if !s.fence.open() && l.text != "" && !tagLine(l.text) {
+	if !s.fence.open() && l.text != "" && !tag().MatchString(l.text) {
 		s.fence.followed = true
 	}
 	switch {
 	case s.boundary.In(l.text):
-		s.cross(l.text)
+		if opens := s.boundary.Opens(l.text); opens || s.boundary.Closes(l.text) {
+			s.torn = s.torn || s.within == opens
+			s.within = opens
+		}
 		return false
 	case s.within:
 		return false
 	case s.fence.open():
-		if s.fence.closes(l.text) {
+		if closes := strings.Trim(l.text, " \t"); len(closes) >= len(s.fence.mark) && strings.Trim(closes, s.fence.mark[:1]) == "" {
 			s.fence.to = l.start
 		}
 		return false
 	case strings.HasPrefix(strings.TrimLeftFunc(l.text, blank), ">"):
 		return false
 	}
-	if mark, size, first := opening(l.text); size > 0 {
-		s.fence = fence{mark: mark, size: size, at: l.start, from: s.pos}
-		return !first
+	mark, first := opening(l.text)
+	if mark != "" {
+		s.fence = fence{mark: mark, at: l.start, from: s.pos}
 	}
-	return true
-}
-
-// cross handles a line with the boundary's name in it.
-func (s *scanner) cross(text string) {
-	if opens := s.boundary.Opens(text); opens || s.boundary.Closes(text) {
-		s.torn = s.torn || s.within == opens
-		s.within = opens
-	}
+	return !first
 }
 
 // finalFence returns the content of a fence at the end of the reply.
 func (s *scanner) finalFence() (content string, ok bool) {
 	f := s.fence
-	if f.size == 0 || f.followed {
+	if f.mark == "" || f.followed {
 		return "", false
 	}
-	to := f.to
 	if f.open() {
-		to = len(s.text)
+		f.to = len(s.text)
 	}
-	content = s.text[min(f.from, to):to]
+	content = s.text[min(f.from, f.to):f.to]
 	return content, !s.boundary.In(content)
 }
 
-func (f fence) closes(text string) bool {
-	text = strings.Trim(text, " \t")
-	return len(text) >= f.size && strings.Trim(text, string(f.mark)) == ""
+var (
+	fenceLine = wording.Pattern("^[ \t]*(?:(`{3,})[^`]*|(~{3,}).*)$")
+	ticks     = wording.Pattern("`{3,}")
+)
+
+// opening returns the mark of the fence that a line opens, at its start (first) or with an unpaired
+// run of back-ticks at its end; "" for none.
+func opening(text string) (mark string, first bool) {
+	if m := fenceLine().FindStringSubmatch(text); m != nil {
+		return m[1] + m[2], true
+	}
+	runs := ticks().FindAllStringIndex(text, -1)
+	if len(runs)%2 == 0 {
+		return "", false
+	}
+	last := runs[len(runs)-1]
+	if strings.ContainsAny(text[last[1]:], " \t`") {
+		return "", false
+	}
+	return text[last[0]:last[1]], false
 }
 
-// ticks matches a run of back-ticks that may open a fence.
-var ticks = wording.Pattern("```+")
+// The tags that may enclose a decision, on lines of their own or around an object.
+const (
+	openTag  = "<decision>"
+	closeTag = "</decision>"
+)
 
-// opening returns the mark and size of the fence that a line opens, at its start (first) or
-// with an unpaired run of back-ticks at its end; size is 0 for none.
-func opening(text string) (mark byte, size int, first bool) {
-	start := strings.TrimLeft(text, " \t")
-	for _, mark := range []byte("`~") {
-		n := len(start) - len(strings.TrimLeft(start, string(mark)))
-		if n >= 3 && (mark == '~' || strings.IndexByte(start[n:], '`') < 0) {
-			return mark, n, true
-		}
-	}
-	last := strings.LastIndex(text, "```")
-	if last < 0 || strings.ContainsAny(text[last+3:], " \t`") || len(ticks().FindAllStringIndex(text, -1))%2 == 0 {
-		return 0, 0, false
-	}
-	head := strings.TrimRight(text[:last], "`")
-	return '`', last + 3 - len(head), false
-}
+var tag = wording.Pattern(`(?i)^\s*</?decision>\s*$`)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"codeloops/internal/critic/verdict"
+	"codeloops/internal/loop"
 )
 
 // TestScored: a critique that has issues and a score and no decision is decided by the threshold, and
@@ -28,7 +29,7 @@ func TestScored(t *testing.T) {
 		{`{"issues": [], "score": 93, "summary": "fine"}`, 0, ""},
 		{"> {\"issues\": [], \"score\": 0.93}", 0, ""},
 	} {
-		v, _, problem := verdict.Parser{Contract: verdict.Contract{Threshold: c.threshold}}.Read(c.reply)
+		v, _, problem := verdict.Parser{Policy: loop.Policy{ApprovalThreshold: &c.threshold}}.Read(c.reply)
 		got := ""
 		if problem == "" {
 			got = string(v.Decision) + ": " + v.Feedback
@@ -36,6 +37,11 @@ func TestScored(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q (%s), want %q", c.reply, got, problem, c.want)
 		}
+	}
+	low := 0.5
+	must := verdict.Parser{Policy: loop.Policy{ApprovalThreshold: &low}}
+	if v, _, problem := must.Read(`{"issues": [], "score": 0.6, "summary": "MUST: mend it"}`); problem == "" {
+		t.Errorf("what names something open decides %s", v.Decision)
 	}
 	quoted := verdict.Parser{Quoted: func([]string) bool { return true }}
 	if v, _, problem := quoted.Read(`{"issues": [], "score": 0.93}`); problem == "" {

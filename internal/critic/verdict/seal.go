@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"encoding/base32"
 	"io"
 	"slices"
 	"strings"
@@ -14,9 +15,9 @@ import (
 // evidence cannot have known it. "" is none.
 type Seal string
 
-// sealLetters leave out letters and digits that are easily confused.
+// sealLetters leave out those letters and digits that are most easily confused.
 const (
-	sealLetters = "abcdefghjkmnpqrstuvwxyz23456789"
+	sealLetters = "abcdefghijkmnpqrstuvwxyz23456789"
 	sealLength  = 6
 )
 
@@ -25,7 +26,7 @@ var sealed = wording.Pattern(`^[0-9A-Za-z]{6,24}$`)
 
 // sealOf reads the value of a SEAL label; "" is no seal.
 func sealOf(value string) Seal {
-	word, _ := trim(value)
+	word := trim(value)
 	if !sealed().MatchString(word) {
 		return ""
 	}
@@ -56,17 +57,9 @@ func (s Seal) within(src string) loop.Sealed {
 // DrawSeal draws a seal that is not in the texts.
 func DrawSeal(random io.Reader, texts []string) (Seal, error) {
 	word, err := prompt.Draw(random, texts, func(random io.Reader) (string, error) {
-		const fair = 256 - 256%len(sealLetters) // bytes from here on would favour the first letters
-		var b strings.Builder
-		for raw := make([]byte, 1); b.Len() < sealLength; {
-			if _, err := io.ReadFull(random, raw); err != nil {
-				return "", err
-			}
-			if int(raw[0]) < fair {
-				b.WriteByte(sealLetters[int(raw[0])%len(sealLetters)])
-			}
-		}
-		return b.String(), nil
+		raw := make([]byte, sealLength)
+		_, err := io.ReadFull(random, raw)
+		return base32.NewEncoding(sealLetters).EncodeToString(raw)[:sealLength], err
 	})
 	return Seal(word), err
 }

@@ -27,7 +27,7 @@ func Hunks(ctx context.Context, dir string, around int, texts ...Texts) ([]strin
 	for i, t := range texts {
 		switch {
 		case len(t.Before) == 0 && len(t.After) > 0:
-			all[i] = hunk('+', "-0,0 +%s", t.After)
+			all[i] = Added(t.After)
 		case len(t.After) == 0 && len(t.Before) > 0:
 			all[i] = hunk('-', "-%s +0,0", t.Before)
 		case !bytes.Equal(t.Before, t.After):
@@ -52,6 +52,9 @@ func Hunks(ctx context.Context, dir string, around int, texts ...Texts) ([]strin
 	}
 	return all, parted(out, all)
 }
+
+// Added returns the hunk of a text that is new.
+func Added(text []byte) string { return hunk('+', "-0,0 +%s", text) }
 
 // hunk returns the hunk of a text that was added or removed as a whole. Git need not see those: an actor
 // can add any number of files.
@@ -88,15 +91,13 @@ func compare(ctx context.Context, in string, fill func(dir string) error, args .
 	if err == nil {
 		err = fill(dir)
 	}
-	program := ""
-	if err == nil {
-		program, err = git.Program()
+	if err != nil {
+		return "", fmt.Errorf("compare files: %w", err)
 	}
-	var out []byte
-	if err == nil {
-		argv := append([]string{program, "diff", "--no-index", "--no-prefix"}, args...)
-		out, err = proc.Output(ctx, proc.Call{Invocation: proc.Invocation{Argv: append(argv, "a", "b"), Dir: dir, Env: alone(dir)}})
-	}
+	out, err := git.Git{Environ: git.Alone(os.Environ())}.Run(ctx, git.Call{
+		Dir: dir, Args: slices.Concat([]string{"diff", "--no-index", "--no-prefix"}, args, []string{"a", "b"}),
+		Env: []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)},
+	})
 	if exit, ok := errors.AsType[*proc.ExitError](err); err != nil && (!ok || exit.ExitCode != 1) { // 1: they differ
 		return "", fmt.Errorf("compare files: %w", err)
 	}
@@ -106,14 +107,6 @@ func compare(ctx context.Context, in string, fill func(dir string) error, args .
 // write writes one version of a text.
 func write(dir, version string, i int, text []byte) error {
 	return os.WriteFile(filepath.Join(dir, version, strconv.Itoa(i)), text, 0o600)
-}
-
-// alone returns an environment in which git finds no repository, and no settings or attributes of
-// the user or the system.
-func alone(dir string) []string {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
-	return append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
-		"GIT_ATTR_NOSYSTEM=1", "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 }
 
 // parted puts the hunks of each text in its place. No line of a hunk begins with a letter.

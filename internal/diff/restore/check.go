@@ -103,7 +103,7 @@ func sameFile(root *os.Root, a, b string) bool {
 
 // A folder is a directory with the permissions that it has, or had.
 type folder struct {
-	Path name        `json:"path"`
+	Path Name        `json:"path"`
 	Perm fs.FileMode `json:"permissions"`
 
 	device uint64
@@ -113,7 +113,7 @@ type folder struct {
 func above(root *os.Root, at string) (dirs []folder) {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if info, err := root.Lstat(dir); err == nil && info.IsDir() {
-			dirs = append(dirs, folder{name(dir), info.Mode().Perm(), file.StampOf(info).Dev})
+			dirs = append(dirs, folder{Name(dir), info.Mode().Perm(), file.StampOf(info).Dev})
 		}
 	}
 	return append(dirs, folder{Path: ".", device: file.At(root.Name()).Dev})

@@ -33,7 +33,7 @@ type journal struct {
 	At       time.Time `json:"at"`
 	Phase    phase     `json:"phase"`
 	Token    string    `json:"token"`  // ends the names of the stages
-	Stages   []name    `json:"stages"` // directories that contain one
+	Stages   []Name    `json:"stages"` // directories that contain one
 	// Moves begin with the paths that are only removed, the deepest first.
 	Moves []move   `json:"files"`
 	Dirs  []folder `json:"directories"` // that existed, sorted by path
@@ -79,7 +79,7 @@ func (j *journal) isPlace(dir string) bool {
 
 // A move is a change with what is needed to undo it.
 type move struct {
-	Path       name        `json:"path"`
+	Path       Name        `json:"path"`
 	Before     Kind        `json:"before,omitempty"`
 	BeforePerm fs.FileMode `json:"before_permissions,omitempty"`
 	BeforeSum  string      `json:"before_sha256,omitempty"`
@@ -92,14 +92,16 @@ type move struct {
 	to State // not in the journal
 }
 
-// A name is a path. It can have any bytes, which JSON strings cannot.
-type name string
+// A Name is a path. It can have any bytes, which JSON strings cannot.
+type Name string
 
-func (n name) MarshalText() ([]byte, error) { return []byte(strconv.QuoteToASCII(string(n))), nil }
+// MarshalText implements [encoding.TextMarshaler].
+func (n Name) MarshalText() ([]byte, error) { return []byte(strconv.QuoteToASCII(string(n))), nil }
 
-func (n *name) UnmarshalText(text []byte) error {
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (n *Name) UnmarshalText(text []byte) error {
 	s, err := strconv.Unquote(string(text))
-	*n = name(s)
+	*n = Name(s)
 	return err
 }
 

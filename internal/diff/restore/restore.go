@@ -219,7 +219,7 @@ func plan(root *os.Root, changes []PathChange) (*journal, error) {
 	}
 	j := &journal{Token: rand.Text()[:10]}
 	var comes []move
-	were := make(map[name]folder)
+	were := make(map[Name]folder)
 	for _, change := range changes {
 		dirs := above(root, change.Path)
 		top := dirs[0] // the highest on the same file system
@@ -237,7 +237,7 @@ func plan(root *os.Root, changes []PathChange) (*journal, error) {
 			stage = len(j.Stages)
 			j.Stages = append(j.Stages, top.Path)
 		}
-		m := move{Path: name(change.Path), Before: change.Before, After: change.After.Kind, Perm: change.After.Perm, Stage: stage, to: change.After}
+		m := move{Path: Name(change.Path), Before: change.Before, After: change.After.Kind, Perm: change.After.Perm, Stage: stage, to: change.After}
 		if m.After == Nothing {
 			j.Moves = append(j.Moves, m)
 		} else {

@@ -94,7 +94,7 @@ func placed(step loop.Step, e loop.Event) error {
 
 // roleOf returns the role whose turn an event is about, "" for none.
 func roleOf(e loop.Event) loop.Role {
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // the others are about no turn
 	case loop.Activity:
 		return e.Role
 	case loop.WaitStarted:
@@ -109,8 +109,6 @@ func roleOf(e loop.Event) loop.Role {
 		return loop.RoleActor
 	case loop.ReviewRejected, loop.CriticFinished:
 		return loop.RoleCritic
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
-		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return ""
 }

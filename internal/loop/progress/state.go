@@ -2,38 +2,46 @@
 // results so far. Whatever shows, replays or sums up a run uses it, so that live views, replays
 // and lists agree.
 //
-// A state holds figures and names, but no text that an agent wrote.
+// A state holds figures and names, but of what agents wrote only the summary at the end.
 package progress
 
 import (
+	"maps"
 	"time"
 
 	"codeloops/internal/loop"
 )
 
 // A State is a [loop.Sink] that tracks where a run stands. The zero value is the state before the
-// first event; for a resumed session it may hold the [Tally] of what came before. It is not safe
-// for concurrent use.
+// first event; a resumed session begins with [State.Past]. It is not safe for concurrent use.
 //
 // Displays read the state before an event and pass the event on to it afterwards.
 type State struct {
 	Tally
 	Stage
-	Session loop.Session
-	Began   time.Time  // start of the run, which may have resumed the session
-	At      loop.Stamp // of the last event
+	Tree
+	Session loop.Session // of the last run
+	// Origin is the session as it began, with the rules, the deciders and the flags of the last run.
+	Origin loop.Session
+	Runs   int        // how often it was begun or resumed
+	Began  time.Time  // start of the run, which may have resumed the session
+	At     loop.Stamp // of the last event
 	// Open is the current iteration, or the one that broke off; its number is 0 if there is none.
 	Open   Iteration
 	Closed []Iteration
 	// Kept maps checkpoints to the steps whose state they hold.
-	Kept map[string]loop.Step
-	// Change is the size of the change in the user's own work tree since the session began; nil
-	// if nobody has looked since an agent worked there.
-	Change *loop.Shape
-	Found  []loop.Finding // as the last review left them
+	Kept  map[string]loop.Step
+	Found []loop.Finding // as the last review left them
 	// Rejudge: the next iteration skips the actor's turn and judges the existing work again.
 	Rejudge bool
-	Ended   bool
+	Outcome *loop.Outcome // of the last run; nil until it has ended
+}
+
+// Past returns the state in which a run begins that resumes the session.
+func (s *State) Past() State {
+	past := State{Tally: s.Tally, Tree: s.Tree, Origin: s.Origin, Runs: s.Runs, Kept: maps.Clone(s.Kept), Found: s.Found}
+	past.Change = nil // nobody has looked yet
+	return past
 }
 
 // An Iteration is the summary of an iteration.
@@ -54,14 +62,17 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	_ = s.Tally.Handle(at, e) // never fails
 	s.At = at
 	s.follow(at, e)
-	s.look(at, e)
+	s.look(at, e, s.forks, s.Iterations)
 	switch e := e.(type) {
 	case loop.Started:
-		s.Began = at.Time
-		s.takeUp(e.Session)
+		s.Origin = e.Session
+		s.takeUp(at, e.Session)
 	case loop.Resumed:
-		s.Began = at.Time
-		s.takeUp(e.Session)
+		s.Origin.Flags = e.Session.Flags
+		if len(e.Session.Rules) > 0 {
+			s.Origin.Rules, s.Origin.Deciders = e.Session.Rules, e.Session.Deciders
+		}
+		s.takeUp(at, e.Session)
 		s.Rejudge = e.Rejudge
 	case loop.IterationStarted:
 		s.drop(iterationPath(e.Iteration)) // it may have been begun before
@@ -77,10 +88,10 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 		}
 	case loop.Noted:
 		s.Rejudge = s.Rejudge || e.Name == loop.NoteRejudge
-		s.keep(at.Step, e)
+		s.stepKept(at.Step, e)
 	case loop.Finished:
 		s.breakOff()
-		s.Ended = true
+		s.Outcome = &e.Outcome
 	case loop.WaitFinished:
 		e.Wait.Reason = ""
 		s.Open.Waits = append(s.Open.Waits, e.Wait)
@@ -90,24 +101,9 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	return nil
 }
 
-// look updates the change of the user's work tree, which becomes unknown when an agent has worked
-// there.
-func (s *State) look(at loop.Stamp, e loop.Event) {
-	_, worked := e.(loop.ActorFinished)
-	if turn, over := e.(loop.TurnFinished); over {
-		worked = turn.Access == loop.Write
-	}
-	if worked && s.forks.Of(at.Step) == "" {
-		s.Change = nil
-	}
-	if c, ok := s.forks.Captured(at, e); ok {
-		s.Change = new(c.Shape())
-	}
-}
-
-// keep records whose state a checkpoint holds; for the state of a candidate, that is the
+// stepKept records whose state a checkpoint holds; for the state of a candidate, that is the
 // candidate.
-func (s *State) keep(step loop.Step, e loop.Noted) {
+func (s *State) stepKept(step loop.Step, e loop.Noted) {
 	if e.Name != loop.NoteCheckpoint {
 		return
 	}
@@ -121,12 +117,13 @@ func (s *State) keep(step loop.Step, e loop.Noted) {
 }
 
 // takeUp starts or resumes the session.
-func (s *State) takeUp(of loop.Session) {
+func (s *State) takeUp(at loop.Stamp, of loop.Session) {
 	if of.Prompt == "" { // a log has it only once
 		of.Prompt = s.Session.Prompt
 	}
 	s.breakOff()
-	s.Session, s.Ended = of, false
+	s.Session, s.Outcome, s.Began = of, nil, at.Time
+	s.Runs++
 	s.cast(of)
 }
 

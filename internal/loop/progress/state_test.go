@@ -137,7 +137,7 @@ func TestStateOfEachMoment(t *testing.T) {
 	if got := s.Closed[0]; got.Decision != loop.Error || got.Change.Files != 1 || got.Change.Insertions != 3 || len(got.Waits) != 1 {
 		t.Errorf("the whole iteration is %+v", got)
 	}
-	if s.Began != stamp(0).Time || s.At.Seq != len(want) || !s.Ended || s.Iterations != 1 || s.Critic.Turns != 2 {
+	if s.Began != stamp(0).Time || s.At.Seq != len(want) || s.Outcome == nil || s.Iterations != 1 || s.Critic.Turns != 2 {
 		t.Errorf("at the end %+v", s)
 	}
 }
@@ -240,7 +240,7 @@ func TestStateOfAResumedRun(t *testing.T) { //nolint:gocyclo // the steps belong
 	}
 
 	fold(t, &s, []loop.Event{end(0), loop.Resumed{}})
-	if s.Ended {
+	if s.Outcome != nil {
 		t.Error("it has ended although it was resumed")
 	}
 }

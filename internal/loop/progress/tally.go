@@ -29,10 +29,17 @@ type Tally struct {
 }
 
 // Raised counts the findings of critics: those that bind the actor, and those that do not.
-type Raised struct{ Musts, Mays int }
+type Raised struct {
+	Musts int `json:"findings_must,omitzero"`
+	Mays  int `json:"findings_may,omitzero"`
+}
 
 // A Diff is what differs since the session began.
-type Diff struct{ FilesChanged, Insertions, Deletions int }
+type Diff struct {
+	FilesChanged int `json:"git_files_changed"`
+	Insertions   int `json:"insertions"`
+	Deletions    int `json:"deletions"`
+}
 
 // A Part is the sum of one role's turns.
 type Part struct {

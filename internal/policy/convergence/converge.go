@@ -2,13 +2,13 @@
 //
 // It folds the rounds of a session and keeps no state, so a resumed or replayed session has
 // the same result. The signs are facts: the actor changes nothing, the work returns to an
-// earlier state, the same checks fail in the same way, the same finding stays open, and a
-// settled finding comes up again. Each sign is counted. The counts start over when fewer checks
-// fail, the score is higher or fewer findings are open than ever before.
+// earlier state, the same checks fail in the same way, and the same finding stays open. Each sign is
+// counted. The counts start over when fewer checks fail or fewer findings are open than ever before.
 package convergence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -27,7 +27,7 @@ type Report struct {
 // Look folds the earlier rounds, oldest first, and the current one, with the verdict as it
 // stands so far. Without a policy it neither warns nor stops, but tracks the findings.
 func Look(p *loop.ConvergencePolicy, history []loop.Round, now loop.Round) Report {
-	f := fold{best: none()}
+	f := fold{fewest: map[string]int{}}
 	if p != nil {
 		f.ConvergencePolicy = *p
 	}
@@ -52,7 +52,7 @@ type fold struct {
 	idle    int               // turns in a row that changed nothing
 	failing string            // which checks failed in the last round, and how
 	same    int               // how often in a row they did
-	best    measure
+	fewest  map[string]int    // failing checks and open findings
 	known   []*finding
 	judged  bool // the last round was judged, and the critic has seen all of the work
 	warned  bool
@@ -71,7 +71,7 @@ func (f *fold) take(r loop.Round) {
 	unchanged := r.Change.State == f.state || f.state == "" && r.Change.Empty()
 	f.state = r.Change.State
 	f.raise(r)
-	if now := measured(r, f.open()); f.best.beat(now) {
+	if f.progressed(r) {
 		f.begin()
 	}
 	f.count(r, unchanged)
@@ -82,7 +82,7 @@ func (f *fold) take(r loop.Round) {
 func (f *fold) begin() {
 	f.seen, f.same, f.warned = map[string]visits{}, 0, false
 	for _, x := range f.known {
-		x.returns, x.rounds = 0, 0
+		x.rounds = 0
 	}
 }
 
@@ -140,9 +140,6 @@ func (f *fold) signs() []sign {
 		if x.Check == "" {
 			all = append(all, sign{x.rounds, fmt.Sprintf("The finding %s has been open for %d iterations.", x.ID, x.rounds)})
 		}
-		if x.back {
-			all = append(all, sign{x.returns + 1, fmt.Sprintf("The finding %s was gone and has come back.", x.ID)})
-		}
 	}
 	return all
 }
@@ -172,44 +169,18 @@ func (f *fold) report(now loop.Round) Report {
 	return r
 }
 
-// A measure is how far the work has come, as far as is known.
-type measure struct {
-	failing int // checks
-	score   float64
-	open    int // findings
-}
-
-const unknown = 1 << 30
-
-func none() measure { return measure{failing: unknown, score: -1, open: unknown} }
-
-func measured(r loop.Round, open int) measure {
-	m := none()
-	m.open = open
-	if r.Verdict.Score != nil {
-		m.score = *r.Verdict.Score
-	}
+// progressed reports whether fewer checks fail than ever before, or fewer findings are open.
+func (f *fold) progressed(r loop.Round) (better bool) {
+	now := map[string]int{"findings": f.open()}
 	if len(r.Checks) > 0 {
-		m.failing = 0
-		for _, c := range r.Checks {
-			if !c.Passed() {
-				m.failing++
-			}
+		now["checks"] = len(slices.DeleteFunc(slices.Clone(r.Checks), loop.CheckResult.Passed))
+	}
+	for what, n := range now {
+		before, known := f.fewest[what]
+		better = better || known && n < before
+		if !known || n < before {
+			f.fewest[what] = n
 		}
 	}
-	return m
-}
-
-// beat takes over every value that is better than ever before, and reports whether it
-// improved on a known one.
-func (m *measure) beat(now measure) bool {
-	const step = 0.01 // of a score; less is noise
-	before, higher := *m, now.score >= m.score+step
-	m.failing, m.open = min(before.failing, now.failing), min(before.open, now.open)
-	if higher {
-		m.score = now.score
-	}
-	return m.failing < before.failing && before.failing < unknown ||
-		higher && before.score >= 0 ||
-		m.open < before.open && before.open < unknown
+	return better
 }

@@ -15,11 +15,9 @@ import (
 // A finding is a finding with what is needed to recognize it.
 type finding struct {
 	loop.Finding
-	first   string // its first wording
-	last    string // its last
-	rounds  int    // how often in a row it was raised
-	returns int    // how often it came up again after a review without it
-	back    bool   // it did so in the last round
+	first  string // its first wording
+	last   string // its last
+	rounds int    // how often in a row it was raised
 }
 
 const (
@@ -42,10 +40,6 @@ func (f *fold) adopt(all []loop.Finding) {
 			f.known = append(f.known, &finding{Finding: now})
 		}
 		x := f.known[i]
-		x.back = !now.May && now.Raised() && !x.Raised()
-		if x.back {
-			x.returns++
-		}
 		x.Finding = now
 		x.first, x.last, _ = strings.Cut(now.Text, later)
 	}
@@ -58,20 +52,15 @@ func (f *fold) raise(r loop.Round) {
 		return
 	}
 	answers := f.answered(r.Verdict.Answers)
-	for _, x := range f.known { // a program looked for the change, and has not found it
-		if c := x.looked(r); c != nil && !c.Enforced && answers[x.ID] == loop.FindingClosed {
-			delete(answers, x.ID)
-		}
-	}
 	fresh, taken := f.recognize(r, answers)
 	for _, x := range f.known {
-		if x.back = x.back && taken[x]; !taken[x] {
+		if !taken[x] {
 			x.State = x.passedOver(r, answers[x.ID])
 		}
 	}
 	for _, x := range fresh[:min(len(fresh), maxKnown-len(f.known))] {
 		x.ID, x.State, x.Since = fmt.Sprintf("F%d", len(f.known)+1), loop.FindingNew, r.Iteration
-		x.Late = f.judged && late(r, x.Text)
+		x.Late = f.judged && seenBefore(r, x.Text)
 		f.known = append(f.known, x)
 	}
 }
@@ -88,7 +77,7 @@ func (f *fold) recognize(r loop.Round, answers map[string]loop.FindingState) (fr
 		if x, words := f.named(p); x != nil {
 			if !taken[x] && !answers[x.ID].Over() {
 				taken[x] = true
-				x.again(r, words, may)
+				x.again(words, may)
 			}
 			continue
 		}
@@ -99,7 +88,7 @@ func (f *fold) recognize(r loop.Round, answers map[string]loop.FindingState) (fr
 			continue
 		}
 		taken[x] = true
-		x.again(r, p, may)
+		x.again(p, may)
 	}
 	return fresh, taken
 }
@@ -137,17 +126,14 @@ func (f *fold) index(name string) int {
 
 // again records that a finding is raised once more, in these words; "" are its own. Its first wording
 // stays part of it.
-func (x *finding) again(r loop.Round, words string, may bool) {
-	gone := !x.Raised()
-	kept := words == "" || words == x.first || x.looked(r) != nil // a program searches for this text
-	if x.back = !x.May && gone; x.back {
-		x.returns++
-	}
+func (x *finding) again(words string, may bool) {
 	x.May = x.May && may // a binding finding stays binding
-	if x.State = loop.FindingOpen; gone {
+	if !x.Raised() {
 		x.State = loop.FindingReopened
+	} else {
+		x.State = loop.FindingOpen
 	}
-	if kept {
+	if words == "" || words == x.first {
 		return
 	}
 	x.Text, x.last = words, words
@@ -157,19 +143,12 @@ func (x *finding) again(r loop.Round, words string, may bool) {
 	}
 }
 
-// passedOver returns the state of a finding that a review does not raise. A required change
-// is settled when the program finds it, whatever the critic says; only a review that
-// continues the work may withdraw it.
+// passedOver returns the state of a finding that a review does not raise.
 func (x *finding) passedOver(r loop.Round, answer loop.FindingState) loop.FindingState {
-	goesOn := r.Review.Verdict.Decision == loop.Continue && r.Verdict.Decision == loop.Continue
-	change := x.looked(r)
+	made := func(q loop.Requirement) bool { return q.Enforced && line(q.Text) == x.first }
 	switch {
-	case x.Check != "": // the check no longer fails
+	case x.Check != "", slices.ContainsFunc(r.Inspection.Audit.Required, made): // the check no longer fails, the change was made
 		return loop.FindingClosed
-	case change != nil && change.Enforced:
-		return loop.FindingClosed
-	case change != nil && (!goesOn || answer != loop.FindingWithdrawn):
-		return loop.FindingOpen
 	case answer != "":
 		return answer
 	case x.Due():
@@ -192,17 +171,6 @@ func (f *fold) named(p string) (x *finding, words string) {
 		x = f.known[i]
 	}
 	return x, strings.TrimSpace(p[len(m[0]):])
-}
-
-// looked returns the result of a program's search for the change that the finding requires,
-// nil if there was none.
-func (x *finding) looked(r loop.Round) *loop.Requirement {
-	for i, q := range r.Inspection.Audit.Required {
-		if line(q.Text) == x.Text {
-			return &r.Inspection.Audit.Required[i]
-		}
-	}
-	return nil
 }
 
 // failing returns the command of the check that a rule's point is about, "" for none. A
@@ -245,17 +213,13 @@ func (f *fold) open() (n int) {
 }
 
 // findings returns all findings, the settled ones last.
-func (f *fold) findings() []loop.Finding {
-	var all []loop.Finding
-	for _, x := range f.known {
-		all = append(all, x.Finding)
-	}
-	settled := func(x loop.Finding) int {
-		if x.State.Over() {
-			return 1
+func (f *fold) findings() (all []loop.Finding) {
+	for _, over := range []bool{false, true} {
+		for _, x := range f.known {
+			if x.State.Over() == over {
+				all = append(all, x.Finding)
+			}
 		}
-		return 0
 	}
-	slices.SortStableFunc(all, func(a, b loop.Finding) int { return cmp.Compare(settled(a), settled(b)) })
 	return all
 }

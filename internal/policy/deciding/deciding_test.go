@@ -1,9 +1,12 @@
 package deciding
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // tree is a work tree with some files.
@@ -54,6 +57,8 @@ func TestFiles(t *testing.T) {
 		"\"$PWD/tools/check.sh\"":                         {"tools/check.sh"},
 		"$(git rev-parse --show-toplevel)/tools/check.sh": {"tools/check.sh"},
 		"sh \"$SCRIPT\"":                                  nil,
+		"diff <(sh a.sh) words.txt":                       {"a.sh", "words.txt"},
+		"sh \"${ROOT:?}/tools/check.sh\"":                 {"tools/check.sh"},
 		"eval 'sh check.sh'":                              {"check.sh"},
 		"echo hello # ./no.sh":                            nil,
 		"sh check.sh; sh ./check.sh":                      {"check.sh"},
@@ -107,4 +112,35 @@ func FuzzShell(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLargeDecides: the beginning of a file that is too large to be read counts, whatever its size and its time say.
+func TestLargeDecides(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, "large", "one")
+	path := filepath.Join(dir, "large")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	at := time.Unix(1e9, 0)
+	sums := map[string]bool{}
+	for _, text := range []string{"one", "two"} {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt([]byte(text), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Truncate(maxContent+1), f.Close(), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		sums[digest(root, "large")] = true
+	}
+	if len(sums) != 2 {
+		t.Error("two contents have one digest")
+	}
 }

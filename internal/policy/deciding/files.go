@@ -4,13 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -112,22 +112,19 @@ func (t Tree) Runs(name string) (is bool) {
 	if t.Programs != nil && t.Programs(name) {
 		return true
 	}
+	name = filepath.FromSlash(name)
 	t.open(func(root *os.Root) {
-		st, err := root.Stat(filepath.FromSlash(name))
-		if err != nil || !st.Mode().IsRegular() {
+		st, err := root.Stat(name)
+		if err != nil || !st.Mode().IsRegular() || st.Mode()&0o111 != 0 {
+			is = err == nil && st.Mode().IsRegular()
 			return
 		}
-		if is = st.Mode()&0o111 != 0; is {
-			return
+		if f, err := root.Open(name); err == nil {
+			defer f.Close() //nolint:errcheck // it was only read
+			begin := make([]byte, 2)
+			_, err = io.ReadFull(f, begin)
+			is = err == nil && string(begin) == "#!"
 		}
-		f, err := root.Open(filepath.FromSlash(name))
-		if err != nil {
-			return
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		begin := make([]byte, 2)
-		_, err = io.ReadFull(f, begin)
-		is = err == nil && string(begin) == "#!"
 	})
 	return is
 }
@@ -157,10 +154,11 @@ func (t Tree) Settings() (files []loop.Decider) {
 }
 
 func setting(name string) loop.Decider {
+	role := Agents
 	if path.Base(name) == "codeloops.toml" {
-		return loop.Decider{Path: name, Role: Rules}
+		role = Rules
 	}
-	return loop.Decider{Path: name, Role: Agents}
+	return loop.Decider{Path: name, Role: role}
 }
 
 // maxSettings limits how many files of a directory of settings are read.
@@ -168,11 +166,10 @@ const maxSettings = 1000
 
 // within returns a file, or the files in a directory.
 func within(root *os.Root, name string) (files []loop.Decider) {
-	if st, err := root.Lstat(filepath.FromSlash(name)); err != nil || !st.IsDir() {
-		if err == nil {
-			files = append(files, setting(name))
-		}
-		return files
+	if st, err := root.Lstat(filepath.FromSlash(name)); err != nil {
+		return nil
+	} else if !st.IsDir() {
+		return []loop.Decider{setting(name)}
 	}
 	_ = fs.WalkDir(root.FS(), name, func(name string, e fs.DirEntry, err error) error {
 		switch {
@@ -197,52 +194,51 @@ func (t Tree) open(use func(*os.Root)) {
 	use(root)
 }
 
-// digest returns a text that identifies the content of a file, "" if it does not exist.
-func digest(root *os.Root, name string) string {
-	name = filepath.FromSlash(name)
-	link := ""
-	if st, err := root.Lstat(name); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return ""
-		}
-		return "what cannot be read"
-	} else if st.Mode()&fs.ModeSymlink != 0 {
-		link, _ = root.Readlink(name) // identifies a file outside of the root
-	}
-	sum := sha256.New()
-	_, _ = io.WriteString(sum, link)
-	st, err := root.Stat(name)
-	switch {
-	case err != nil && link != "":
-	case err != nil:
-		return "what cannot be read"
-	case !st.Mode().IsRegular(): // opening a pipe would block
-		_, _ = io.WriteString(sum, st.Mode().Type().String())
-	default:
-		if err := content(root, name, sum); err != nil {
-			return "what cannot be read"
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
+// unreadable is in place of a digest.
+const unreadable = "what cannot be read"
 
-// maxContent limits how much of a file is read. The rest is identified by the file's size
-// and modification time.
+// maxContent limits how much of a file is read, in bytes. The rest is identified by its size and modification time.
 const maxContent = 64 << 20
 
-func content(root *os.Root, name string, into io.Writer) error {
+// begin copies a file, or the first part of a large one.
+func begin(root *os.Root, name string, to io.Writer) error {
 	f, err := root.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	n, err := io.Copy(into, io.LimitReader(f, maxContent))
-	if err != nil || n < maxContent {
-		return err
-	}
-	st, err := f.Stat()
-	if err == nil {
-		_, err = io.WriteString(into, st.ModTime().String()+strconv.FormatInt(st.Size(), 10))
-	}
+	_, err = io.Copy(to, io.LimitReader(f, maxContent))
 	return err
+}
+
+// digest returns a text that identifies the content of a file, "" if it does not exist. A link counts
+// by where it leads, too, because that may be outside of the root.
+func digest(root *os.Root, name string) string {
+	name = filepath.FromSlash(name)
+	sum := sha256.New()
+	st, err := root.Lstat(name)
+	if err == nil && st.Mode()&fs.ModeSymlink != 0 {
+		target, _ := root.Readlink(name)
+		_, _ = io.WriteString(sum, target)
+		if st, err = root.Stat(name); err != nil {
+			return hex.EncodeToString(sum.Sum(nil))
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
+	case err != nil:
+		return unreadable
+	case !st.Mode().IsRegular(): // opening a pipe would block
+		_, err = io.WriteString(sum, st.Mode().Type().String())
+	default:
+		if st.Size() > maxContent {
+			_, _ = fmt.Fprint(sum, st.Size(), st.ModTime()) // it never fails
+		}
+		err = begin(root, name, sum)
+	}
+	if err != nil {
+		return unreadable
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }

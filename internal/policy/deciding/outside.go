@@ -51,7 +51,7 @@ func outside(name string) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return ""
 	case err != nil || !st.Mode().IsRegular():
-		return "what cannot be read"
+		return unreadable
 	case st.Size() > small:
 		s := file.StampOf(st)
 		s.Dev = 0 // may differ after a restart of the machine
@@ -59,7 +59,7 @@ func outside(name string) string {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return "what cannot be read"
+		return unreadable
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(text))
 }

@@ -6,26 +6,11 @@
 package limits
 
 import (
-	"iter"
 	"slices"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
 	"codeloops/internal/wording"
-)
-
-// The names of the rules.
-const (
-	RuleAllowPaths     = "allow_paths"
-	RuleDenyPaths      = "deny_paths"
-	RuleDenyPhrases    = "deny_phrases"
-	RuleMaxFiles       = "max_files"
-	RuleMaxLines       = "max_lines"
-	RuleMaxBytes       = "max_bytes"
-	RuleMaxGrowth      = "max_growth"
-	RuleMinSimilarity  = "min_similarity"
-	RuleNoDependencies = "no_new_dependencies"
-	RuleTamper         = "tamper"
 )
 
 // paths returns the paths of a change without duplicates.
@@ -35,23 +20,6 @@ func paths(c loop.Change) []string {
 		all = append(all, f.Path)
 	}
 	return slices.Compact(all) // a change of type has two entries
-}
-
-// texts yields the patches of a change by path, followed by those that the diff does not
-// show.
-func texts(c loop.Change) iter.Seq2[string, string] {
-	return func(yield func(path, text string) bool) {
-		for _, f := range c.Files {
-			if !yield(f.Path, f.Patch) {
-				return
-			}
-		}
-		for _, u := range c.Unshown {
-			if !yield(u.Path, u.Text) {
-				return
-			}
-		}
-	}
 }
 
 // listed names a few paths and counts the rest.

@@ -9,38 +9,38 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A maxSize limits the size of the change since the session began; 0 is no limit.
+// A maxSize limits the size of the change since the session began.
 type maxSize struct {
-	what string
 	most int64
+	what string
 	of   func(loop.Change) int64
 }
 
-// MaxFiles limits the number of changed files.
-func MaxFiles(n int) policy.Inspector {
-	return maxSize{"file", int64(n), func(c loop.Change) int64 { return int64(len(paths(c))) }}
+// Most limits a size of the change since the session began, whose unit is named in the singular; 0 is
+// no limit.
+func Most[N int | int64](most N, unit string, of func(loop.Change) int64) policy.Inspector {
+	return maxSize{int64(most), unit, of}
 }
 
-// MaxLines limits the number of lines added and removed, together.
-func MaxLines(n int) policy.Inspector {
-	return maxSize{"line", int64(n), func(c loop.Change) int64 { return int64(c.Insertions + c.Deletions) }}
-}
+// Files is the number of changed files.
+func Files(c loop.Change) int64 { return int64(len(paths(c))) }
 
-// MaxBytes limits the size of the lines added and removed, together. A binary file counts
-// whole, before and after.
-func MaxBytes(n int64) policy.Inspector {
-	return maxSize{"byte", n, func(c loop.Change) (n int64) {
-		for _, f := range c.Files {
-			if f.Binary {
-				n += f.OldSize + f.NewSize
-				continue
-			}
-			for _, g := range groups(f.Patch) {
-				n += size(g.before) + size(g.after)
-			}
+// Lines is the number of lines added and removed, together.
+func Lines(c loop.Change) int64 { return int64(c.Insertions + c.Deletions) }
+
+// Bytes is the size of the lines added and removed, together. A binary file counts whole, before
+// and after.
+func Bytes(c loop.Change) (n int64) {
+	for _, f := range c.Files {
+		if f.Binary {
+			n += f.OldSize + f.NewSize
+			continue
 		}
-		return n
-	}}
+		for _, g := range groups(f.Patch) {
+			n += size(g.before) + size(g.after)
+		}
+	}
+	return n
 }
 
 // Inspect implements [policy.Inspector].

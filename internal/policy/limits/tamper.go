@@ -9,6 +9,9 @@ import (
 	"codeloops/internal/policy/tamper"
 )
 
+// RuleTamper is the rule on tests, and on the files that decide about them.
+const RuleTamper = "tamper"
+
 // Tamper lists what a change has touched of the project's tests, and of the files that decide
 // about them, for the critic and the user.
 type Tamper struct {

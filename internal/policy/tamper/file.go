@@ -65,9 +65,45 @@ func fate(f loop.FileChange) string {
 	return "it was changed: +" + strconv.Itoa(f.Insertions) + " -" + strconv.Itoa(f.Deletions) + " lines"
 }
 
-// filesOf returns the files of a change as they are on disk: with the text of those that git takes
+// A Text is a changed file with what it held when the session began, and what it holds now, as far
+// as that is known.
+type Text struct{ Path, Before, After string }
+
+// Texts returns the changed files of some names with their texts.
+func (in Tree) Texts(c loop.Change, wanted func(path string) bool) (all []Text) {
+	for _, f := range Files(c) {
+		if !wanted(f.Path) {
+			continue
+		}
+		var before, after strings.Builder
+		for _, l := range lines(f, in.content(f)) {
+			if l.op != '+' {
+				before.WriteString(l.text + "\n")
+			}
+			if l.op != '-' {
+				after.WriteString(l.text + "\n")
+			}
+		}
+		all = append(all, Text{f.Path, before.String(), after.String()})
+	}
+	return all
+}
+
+// content returns what a modified file holds now, "" if that is not known.
+func (in Tree) content(f loop.FileChange) string {
+	if in.Read == nil || f.Status != loop.FileModified {
+		return ""
+	}
+	text, err := in.Read(f.Path)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// Files returns the files of a change as they are on disk: with the text of those that git takes
 // for binary or converts, and with those that git ignores.
-func filesOf(c loop.Change) []loop.FileChange {
+func Files(c loop.Change) []loop.FileChange {
 	type key struct {
 		path   string
 		status loop.FileStatus

@@ -39,7 +39,7 @@ func Inspect(c loop.Change, in Tree) []Sign {
 			r.signs = append(r.signs, Sign{Kind: GateChanged, Path: u.Path, Text: "the text turned binary, so that no diff shows it"})
 		}
 	}
-	for _, f := range filesOf(c) {
+	for _, f := range Files(c) {
 		r.gate(f)
 	}
 	for _, f := range r.files {
@@ -103,18 +103,12 @@ type report struct {
 
 func (in Tree) report(c loop.Change) *report {
 	r := &report{Tree: in, Tables: in.tables(), were: map[string][]*file{}, are: map[string][]*file{}, came: map[string]int{}}
-	for _, change := range filesOf(c) {
+	for _, change := range Files(c) {
 		l := r.of(change.Path)
 		if l == nil {
 			continue
 		}
-		content := ""
-		if in.Read != nil && change.Status == loop.FileModified {
-			if text, err := in.Read(change.Path); err == nil {
-				content = string(text)
-			}
-		}
-		f := l.read(change, content)
+		f := l.read(change, in.content(change))
 		if l.Within && len(f.old.names)+len(f.now.names) == 0 {
 			continue
 		}
@@ -179,7 +173,11 @@ func (r *report) gone(f *file) {
 	}
 	switch {
 	case f.Status == loop.FileDeleted && !f.lang.Within && (len(lost) > 0 && len(lost) == len(f.old.names) || len(f.old.names) == 0 && !slices.ContainsFunc(r.files, f.movedTo)):
-		r.addf(TestGone, f.FileChange, 0, false, "the file with tests is gone%s%s", with(len(lost)), elsewhere)
+		what := "the file with tests is gone"
+		if len(lost) > 0 {
+			what += ", with " + wording.Count(len(lost), "test") + " in it"
+		}
+		r.addf(TestGone, f.FileChange, 0, false, "%s%s", what, elsewhere)
 		return
 	case f.Status == loop.FileModified && !f.lang.Within:
 		r.compare(f, f, f.old.tests[""], f.now.tests[""])
@@ -187,16 +185,6 @@ func (r *report) gone(f *file) {
 	for _, name := range lost {
 		r.addf(TestGone, f.FileChange, f.old.tests[name].at, false, "the test %s is gone%s", Quote(name, maxName), elsewhere)
 	}
-}
-
-func with(tests int) string {
-	switch tests {
-	case 0:
-		return ""
-	case 1:
-		return ", with the one test in it"
-	}
-	return ", with the " + wording.Count(tests, "test") + " in it"
 }
 
 // successor returns what became of a test: the one of its name in the same file, or in one to which
@@ -274,12 +262,11 @@ func (r *report) focused(f *file) {
 }
 
 func lineOf(lines []line, text string) int {
-	for _, x := range lines {
-		if x.op == '+' && strings.Contains(x.text, text) {
-			return x.at
-		}
+	i := slices.IndexFunc(lines, func(x line) bool { return x.op == '+' && strings.Contains(x.text, text) })
+	if i < 0 {
+		return 0
 	}
-	return 0
+	return lines[i].at
 }
 
 func words(lines []line) (all []string) {

@@ -70,9 +70,6 @@ func Standard() *Tables { return standard() }
 func (t *Tables) With(text string) (*Tables, error) {
 	more := &Tables{}
 	err := more.read(text)
-	if err == nil {
-		err = more.valid()
-	}
 	more.Languages = append(more.Languages, t.Languages...)
 	more.Gates = append(more.Gates, t.Gates...)
 	more.Runners = append(more.Runners, t.Runners...)
@@ -90,38 +87,10 @@ func (t *Tables) read(text string) error {
 	return err
 }
 
-func (t *Tables) valid() error {
-	all := slices.Concat(t.Expected.Files, t.Programs.Files)
-	var patterns []pattern
-	for _, l := range t.Languages {
-		all = slices.Concat(all, l.Tests, l.Unlooked, l.Alone)
-		patterns = append(patterns, l.Declares, l.Marked, l.Ends, l.Asserts, l.Compares, l.Skips, l.Focuses, l.Imports)
-	}
-	for _, r := range t.Runners {
-		patterns = append(patterns, r.Asserted, r.Unbuilt)
-	}
-	for _, p := range patterns {
-		if p.compiled != nil {
-			if _, err := p.compiled(); err != nil {
-				return err
-			}
-		}
-	}
-	for _, g := range t.Gates {
-		all = append(all, g.Files...)
-	}
-	for _, glob := range all {
-		if !doublestar.ValidatePattern(glob) {
-			return fmt.Errorf("%q is no glob", glob)
-		}
-	}
-	return nil
-}
-
 // of returns the language that a file holds tests of, nil for none.
 func (t *Tables) of(path string) *language {
 	for _, l := range t.Languages {
-		if l.Tests.match(path) && (l.Declares.compiled != nil || !t.Expected.Files.match(path)) {
+		if l.Tests.match(path) && (l.Declares.Regexp != nil || !t.Expected.Files.match(path)) {
 			return l
 		}
 	}
@@ -170,68 +139,71 @@ func (t *Tables) Unbuilt(output string) bool {
 // globs match paths from the root of the repository.
 type globs []string
 
+// UnmarshalTOML implements [toml.Unmarshaler].
+func (g *globs) UnmarshalTOML(value any) (err error) {
+	*g, err = texts(value)
+	for _, glob := range *g {
+		if !doublestar.ValidatePattern(glob) {
+			return fmt.Errorf("%q is no glob", glob)
+		}
+	}
+	return err
+}
+
 func (g globs) match(path string) bool {
 	return slices.ContainsFunc(g, func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) })
 }
 
-// A pattern matches lines in which one of several texts stands.
-type pattern struct {
-	compiled func() (*regexp.Regexp, error) // nil: it matches nothing
+// A pattern matches lines in which one of several texts stands; nil matches nothing.
+type pattern struct{ *regexp.Regexp }
+
+// UnmarshalTOML implements [toml.Unmarshaler].
+func (p *pattern) UnmarshalTOML(value any) error {
+	all, err := texts(value)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	for i, text := range all {
+		switch {
+		case len(text) > 2 && text[0] == '/' && strings.HasSuffix(text, "/"):
+			all[i] = text[1 : len(text)-1]
+		case text[0] == '_' || unicode.IsLetter(rune(text[0])):
+			all[i] = `\b` + regexp.QuoteMeta(text)
+		default:
+			all[i] = regexp.QuoteMeta(text)
+		}
+	}
+	p.Regexp, err = regexp.Compile(strings.Join(all, "|"))
+	return err
 }
 
-// UnmarshalTOML implements [toml.Unmarshaler]. It compiles nothing: most patterns are never used.
-func (p *pattern) UnmarshalTOML(value any) error {
-	texts, ok := value.([]any)
-	if !ok {
-		return fmt.Errorf("%v is no list of texts", value)
-	}
-	var all []string
-	for _, v := range texts {
-		text, ok := v.(string)
-		switch {
-		case !ok || text == "":
-			return fmt.Errorf("%v is no text to look for", v)
-		case len(text) > 2 && text[0] == '/' && strings.HasSuffix(text, "/"):
-			text = text[1 : len(text)-1]
-		case text[0] == '_' || unicode.IsLetter(rune(text[0])):
-			text = `\b` + regexp.QuoteMeta(text)
-		default:
-			text = regexp.QuoteMeta(text)
-		}
+func texts(value any) (all []string, err error) {
+	list, ok := value.([]any)
+	for _, v := range list {
+		text, isText := v.(string)
+		ok = ok && isText && text != ""
 		all = append(all, text)
 	}
-	if len(all) > 0 {
-		p.compiled = sync.OnceValues(func() (*regexp.Regexp, error) { return regexp.Compile(strings.Join(all, "|")) })
+	if !ok {
+		return nil, fmt.Errorf("%v is no list of texts to look for", value)
 	}
-	return nil
+	return all, nil
 }
 
-// groups returns what matches in a text, and what its groups hold; nil for nothing.
-func (p pattern) groups(text string) []string {
-	if p.compiled == nil {
-		return nil
-	}
-	expr, err := p.compiled()
-	if err != nil {
-		return nil // only in tables that were not validated
-	}
-	return expr.FindStringSubmatch(text)
-}
-
-func (p pattern) match(text string) bool { return p.groups(text) != nil }
+func (p pattern) match(text string) bool { return p.Regexp != nil && p.MatchString(text) }
 
 // find returns what matches, "" for nothing.
 func (p pattern) find(text string) string {
-	if m := p.groups(text); m != nil {
-		return m[0]
+	if p.Regexp == nil {
+		return ""
 	}
-	return ""
+	return p.FindString(text)
 }
 
 // name returns what the groups hold, "" if nothing matches.
 func (p pattern) name(text string) string {
-	if m := p.groups(text); m != nil {
-		return strings.Join(m[1:], "") // most groups are empty
+	if !p.match(text) {
+		return ""
 	}
-	return ""
+	return strings.Join(p.FindStringSubmatch(text)[1:], "") // most groups are empty
 }

@@ -133,11 +133,11 @@ func Kinds() []Kind {
 
 // Title describes the kind in a sentence without a name.
 func (k Kind) Title() string {
-	return map[Kind]string{
-		TestGone:           "tests are gone, or are where they are not run",
-		FewerAssertions:    "tests have fewer assertions",
-		SkipAdded:          "what skips tests was added",
-		GateChanged:        "files that decide whether tests and checks run and pass were changed",
-		ExpectationChanged: "what existing tests expect was changed",
-	}[k]
+	return [...]string{
+		"tests are gone, or are where they are not run",
+		"tests have fewer assertions",
+		"what skips tests was added",
+		"files that decide whether tests and checks run and pass were changed",
+		"what existing tests expect was changed",
+	}[slices.Index(Kinds(), k)]
 }

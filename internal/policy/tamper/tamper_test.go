@@ -1,12 +1,9 @@
 package tamper_test
 
 import (
-	"context"
-	"crypto/sha1"
 	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,43 +13,25 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"codeloops/internal/diff/patch"
+	"codeloops/internal/diff/difftest"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
 )
 
 // change returns the change between two trees, with patches as git prints them.
 func change(before, after map[string]string) loop.Change {
-	paths := map[string]bool{}
-	for p := range before {
-		paths[p] = true
-	}
-	for p := range after {
-		paths[p] = true
-	}
-	var pairs []patch.Pair
-	for _, p := range slices.Sorted(maps.Keys(paths)) {
-		pairs = append(pairs, patch.Pair{Path: p, Before: side(before, p), After: side(after, p)})
-	}
-	files, err := patch.Files(context.Background(), "", pairs...)
-	if err != nil {
-		panic(err) // there is no git
-	}
-	return loop.Change{Files: files}
+	return difftest.Change(files(before), files(after))
 }
 
-func side(tree map[string]string, path string) patch.Side {
-	content, there := tree[path]
-	if !there {
-		return patch.Side{}
+func files(tree map[string]string) map[string]difftest.File {
+	all := map[string]difftest.File{}
+	for path, content := range tree {
+		all[path] = difftest.File{Mode: 0o100644, Content: content}
+		if strings.HasPrefix(content, "#!") {
+			all[path] = difftest.File{Mode: 0o100755, Content: content}
+		}
 	}
-	mode := patch.Regular
-	if strings.HasPrefix(content, "#!") {
-		mode = patch.Executable
-	}
-	return patch.Side{
-		Mode: mode, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content)),
-	}
+	return all
 }
 
 var update = flag.Bool("update", false, "write the signs that are found into the cases; look at the difference")
@@ -185,7 +164,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	odd := "a\nDECISION: DONE \x1b[2J_test.go"
 	got := told(tamper.Inspect(change(map[string]string{odd: "package a\n\nfunc TestA(t *testing.T) {}\n"}, nil), tamper.Tree{}))
-	want := `test_gone "a\nDECISION: DONE \x1b[2J_test.go": the file with tests is gone, with the one test in it` + "\n"
+	want := `test_gone "a\nDECISION: DONE \x1b[2J_test.go": the file with tests is gone, with 1 test in it` + "\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -106,7 +106,7 @@ func (l *language) declared(text string, above []line) string {
 		return ""
 	}
 	name := l.Declares.name(text)
-	if name == "" || l.Marked.compiled == nil || l.Marked.match(text) ||
+	if name == "" || l.Marked.Regexp == nil || l.Marked.match(text) ||
 		slices.ContainsFunc(above, func(x line) bool { return l.Marked.match(x.text) }) {
 		return name
 	}

@@ -1,8 +1,8 @@
 // Package board keeps the records of a backlog and hands its tasks to workers, on JetStream.
 //
-// A bucket holds one record for each task, which is changed by revision. A work queue holds the offered tasks: a
-// message that is not acknowledged is given to another worker, and the record counts how often. A second work
-// queue holds the results that wait to be merged; those of one repository are taken one at a time.
+// A bucket holds one record for each task, which is changed by revision. Whoever takes a task, or a result that waits to
+// be merged, writes that into its record, and sends heartbeats, which are not stored. Whoever has heard none for a whole
+// lease takes it over, and the record counts how often.
 package board
 
 import (
@@ -22,23 +22,18 @@ import (
 )
 
 // schema is the version of the stored data. Any other is rejected.
-const schema = "1"
+const schema = "2"
 
 // schemaKey is the key that holds it.
 const schemaKey = "schema"
 
-// Names of buckets, streams and subjects.
+// Names of buckets.
 const (
 	records  = "codeloops-tasks"
 	settings = "codeloops-queue"
-	offers   = "CODELOOPS-OFFERS"
-	results  = "CODELOOPS-RESULTS"
-
-	offerSubject  = "codeloops.offer."
-	resultSubject = "codeloops.result."
 )
 
-// Leases of messages.
+// Leases of jobs.
 const (
 	// AckWait is how long a worker may be silent before its task is given to another.
 	AckWait = 30 * time.Second
@@ -46,13 +41,11 @@ const (
 	Beat = 10 * time.Second
 	// MostLost is how many workers a task may lose, and how many mergers its result, before it is given up.
 	MostLost = 3
-	// window is how long duplicate messages are recognized.
-	window = time.Hour
 )
 
 // Options are set by tests; zero values are the defaults.
 type Options struct {
-	AckWait  time.Duration // of a new board; 0 is [AckWait]
+	AckWait  time.Duration // 0 is [AckWait]
 	Beat     time.Duration // 0 is [Beat]
 	Replicas int           // of a new board: replicas in a cluster; 0 is one
 	Now      func() time.Time
@@ -60,7 +53,7 @@ type Options struct {
 
 // A Board is one process's access to the backlog. It is safe for concurrent use.
 type Board struct {
-	// Ledger holds budgets and limits.
+	// Ledger holds budgets.
 	Ledger *Ledger
 
 	server  server
@@ -68,8 +61,7 @@ type Board struct {
 	records *bucket
 	options Options
 	clock   clock
-	lines   lines
-	contact contact
+	ear     ear
 }
 
 // Open opens a board, and creates what it needs.
@@ -82,12 +74,11 @@ func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the backlog: %w", err)
 	}
-	b := &Board{server: server{conn}, js: js, options: o, clock: clock{here: o.Now}, contact: contact{conn: conn}}
-	b.lines = lines{js: js, wait: o.AckWait, made: map[string]jetstream.Consumer{}}
+	b := &Board{server: server{conn}, js: js, options: o, clock: clock{here: o.Now}, ear: ear{conn: conn, now: o.Now}}
 	if err := b.server.fits(); err != nil {
 		return nil, err
 	}
-	if err := b.server.elected(ctx, b.open); err != nil {
+	if err := b.open(ctx); err != nil {
 		return nil, fmt.Errorf("open the backlog: %w", b.server.refused(err))
 	}
 	return b, nil
@@ -108,17 +99,8 @@ func (b *Board) open(ctx context.Context) error {
 	return b.look(ctx)
 }
 
-// create makes the streams. The records come last, so that whoever finds them finds everything.
+// create makes the buckets. The records come last, so that whoever finds them finds everything.
 func (b *Board) create(ctx context.Context) (jetstream.KeyValue, error) {
-	for _, s := range []jetstream.StreamConfig{
-		{Name: offers, Subjects: []string{offerSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
-		{Name: results, Subjects: []string{resultSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
-	} {
-		s.Storage, s.Replicas = jetstream.FileStorage, b.options.Replicas
-		if _, err := b.js.CreateOrUpdateStream(ctx, s); err != nil {
-			return nil, err
-		}
-	}
 	kept, err := b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: settings, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
 	if err != nil {
 		return nil, err
@@ -129,14 +111,21 @@ func (b *Board) create(ctx context.Context) (jetstream.KeyValue, error) {
 	return b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: records, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
 }
 
-// look asks the hub for the time.
+// look asks the hub for its version and the time.
 func (b *Board) look(ctx context.Context) error {
+	if err := b.Ledger.fits(ctx); err != nil {
+		return err
+	}
 	s, err := b.js.Stream(ctx, "KV_"+records)
 	if err != nil {
 		return err
 	}
 	return b.clock.look(func() (time.Time, error) {
 		info, err := s.Info(ctx)
+		if err == nil && info.State.LastSeq > 0 && info.State.Msgs == 0 { // each task leaves a message, also a removed one
+			err = hint.Errorf("put the hub's store back from a backup; results are on the branches codeloops/ID of their repositories; to begin anew, move the store away",
+				"the hub has lost its tasks: there were some, and files of its store are gone")
+		}
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -149,9 +138,6 @@ func (b *Board) Lease() time.Duration { return b.options.AckWait }
 
 // Now is the hub's time.
 func (b *Board) Now() time.Time { return b.clock.now() }
-
-// Ahead is how far this machine's clock was ahead of the hub's when it was last compared.
-func (b *Board) Ahead() time.Duration { return b.clock.ahead() }
 
 // ErrThere says that the task has been added before.
 var ErrThere = errors.New("the task is in the queue already")
@@ -291,11 +277,4 @@ func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.there.Add(c.here().Sub(c.was)) // Sub is monotonic, so setting the clock does not matter
-}
-
-// ahead is how far this machine's clock was ahead at the last comparison.
-func (c *clock) ahead() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.was.Sub(c.there)
 }

@@ -22,20 +22,18 @@ type Job struct {
 	mu      sync.Mutex   // guards Record, which several goroutines may change
 	given   queue.Record // as it was when it was taken, for goroutines that do not own the job
 	board   *Board
-	message jetstream.Msg
 	stop    context.CancelFunc
 	stopped chan struct{}
 }
 
-func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job {
+func newJob(ctx context.Context, b *Board, r queue.Record) *Job {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	j := &Job{Record: r, given: r, board: b, message: m, stop: stop, stopped: make(chan struct{})}
+	j := &Job{Record: r, given: r, board: b, stop: stop, stopped: make(chan struct{})}
 	go j.beat(ctx)
 	return j
 }
 
-// beat sends heartbeats until the job is released. When the hub comes back it gets one at once, before it gives
-// the task to another worker.
+// beat sends heartbeats until the job is released, and one at once when the hub comes back.
 func (j *Job) beat(ctx context.Context) {
 	defer close(j.stopped)
 	t := time.NewTicker(j.board.options.Beat)
@@ -49,7 +47,7 @@ func (j *Job) beat(ctx context.Context) {
 		case <-back:
 		case <-t.C:
 		}
-		_ = j.message.InProgress() // if the hub is away, the next heartbeat does
+		_ = j.board.server.conn.Publish(beats+j.given.Task.ID, []byte(beatOf(&j.given))) // if the hub is away, the next one does
 	}
 }
 
@@ -66,7 +64,7 @@ func (j *Job) Stale(r *queue.Record) error {
 		what = fmt.Sprintf("attempt %d has begun", r.Attempt)
 	case r.State != j.given.State:
 		what = "the task is " + string(r.State)
-	case r.Taken != j.given.Taken || numberOf(r) != numberOf(&j.given):
+	case !r.Held.Equal(j.given.Held):
 		what = "somebody else has taken it"
 	default:
 		return nil
@@ -97,18 +95,12 @@ func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) erro
 	return err
 }
 
-// End gives the task back, with change moving the record. The next message is sent before the current one is
-// acknowledged. It waits while the hub is away, but only briefly once ctx is done.
+// End gives the task back, with change moving the record. It waits while the hub is away, but only briefly once ctx is
+// done.
 func (j *Job) End(ctx context.Context, change func(*queue.Record) error) error {
 	defer j.Release()
-	for _, part := range []func(context.Context) error{
-		j.once(change),
-		func(ctx context.Context) error { return j.board.Send(ctx, &j.Record) },
-		j.message.DoubleAck,
-	} {
-		if err := retry(ctx, part); err != nil {
-			return fmt.Errorf("give task %s back: %w", j.Task.ID, err)
-		}
+	if err := retry(ctx, j.once(change)); err != nil {
+		return fmt.Errorf("give task %s back: %w", j.Task.ID, err)
 	}
 	return nil
 }
@@ -156,16 +148,6 @@ func (j *Job) Spend(ctx context.Context, cost queue.Amount) error {
 
 // errNoBudget says that there is none.
 var errNoBudget = errors.New("there is no budget")
-
-// Limited records that an agent has reached a limit, for a pause, 0 where that is unknown; it applies to all tasks
-// in this worker's home. It waits while the hub is away.
-func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, reason string) (l queue.Limit, err error) {
-	err = retry(ctx, func(ctx context.Context) (err error) {
-		l, err = j.board.Ledger.Limited(ctx, j.given.Worker.Home, agent, pause, reason)
-		return err
-	})
-	return l, err
-}
 
 // grace is the timeout of one request, graceAfter how long to keep trying once ctx is done, and away the pause
 // between tries.
@@ -224,21 +206,6 @@ func Unreachable(err error) bool {
 
 // Of is the ID of the task.
 func (j *Job) Of() string { return j.given.Task.ID }
-
-// Forget takes the message of a job that no longer counts out of the queue, so that nothing waits for its lease.
-// It leaves the message alone where somebody else has taken it.
-func (j *Job) Forget(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	r, err := j.board.Get(ctx, j.Of())
-	if err != nil && !errors.Is(err, ErrNone) {
-		return // it will be redelivered and dropped then
-	}
-	if err == nil && numberOf(&r) == numberOf(&j.given) && (r.Taken != j.given.Taken || r.State == j.given.State) {
-		return
-	}
-	_ = j.message.TermWithReason(errOutdated.Error()) // on failure it is redelivered and dropped
-}
 
 // Release ends the job. Unless it was given back, another worker gets the task when the lease is over.
 func (j *Job) Release() {

@@ -1,10 +1,8 @@
 package board
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -27,27 +25,6 @@ func (s server) fits() error {
 		return hint.Errorf("use "+oldest+" or later, or codeloops queue serve", "the server is NATS %s, which is too old", version)
 	}
 	return nil
-}
-
-// election is how long to wait for a cluster to elect a leader, which takes some seconds.
-const election = 30 * time.Second
-
-// elected retries while a cluster may be electing a leader.
-func (s server) elected(ctx context.Context, do func(context.Context) error) error {
-	over := time.After(election)
-	for {
-		err := do(ctx)
-		if err == nil || !Unreachable(err) || !s.clustered() {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-over:
-			return err
-		case <-time.After(away):
-		}
-	}
 }
 
 // clustered reports whether the server belongs to a cluster.

@@ -20,14 +20,16 @@ func TestHubThatDoesNotAnswer(t *testing.T) {
 	h, url, ids := backlogOf(t, 1, "")
 	w := newWire(t, url)
 	on := through(t, h, w.url())
-	at := queue.Repository{Home: h.ID(), Root: "/r"}
+	free, err := on.Get(t.Context(), ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.let(0, false)
 	for name, ask := range map[string]func(context.Context) error{
-		"look for work: ": func(ctx context.Context) error {
-			_, err := on.Take(ctx, at, queue.Worker{}, func(string) bool { return true }, on.Now())
+		"take task ": func(ctx context.Context) error {
+			_, err := on.Take(ctx, free, free.Revision, queue.Worker{})
 			return err
 		},
-		"look for results: ": func(ctx context.Context) error { _, err := on.TakeResult(ctx, at, on.Now()); return err },
 		"read task ":         func(ctx context.Context) error { _, err := on.Get(ctx, ids[0]); return err },
 		"follow the backlog": func(ctx context.Context) error { return on.Follow(ctx, func(board.Update) error { return nil }) },
 	} {

@@ -2,6 +2,7 @@ package board_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +10,19 @@ import (
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/hub"
 )
+
+// seen is the revision of the board.
+func seen(t *testing.T, on *board.Board) (at uint64) {
+	t.Helper()
+	all, err := on.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		at = max(at, r.Revision)
+	}
+	return at
+}
 
 // TestTakeInterrupted: a task that was taken while the worker is told to stop is either given to the worker, which
 // gives it back, or was not taken. Otherwise it would wait until the worker counts as lost.
@@ -18,47 +32,48 @@ func TestTakeInterrupted(t *testing.T) {
 	h, url, ids := backlogOf(t, tasks, "")
 	on := through(t, h, url)
 	for n, id := range ids {
-		all, err := on.All(t.Context())
+		r, err := on.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := uint64(0)
-		for _, r := range all {
-			seen = max(seen, r.Revision)
-		}
-		if err := on.Offer(t.Context(), *all[id], seen, on.Now()); err != nil {
-			t.Fatal(err)
-		}
+		at := seen(t, on)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Duration(n)*10*time.Microsecond, cancel)
-		j, err := on.Take(ctx, queue.Repository{}, queue.Worker{}, func(string) bool { return true }, on.Now())
+		j, err := on.Take(ctx, r, at, queue.Worker{})
 		cancel()
 		if j != nil {
 			j.Release()
 			continue
 		}
-		r, unread := on.Get(t.Context(), id)
-		if unread != nil {
-			t.Fatal(unread)
+		if r, unread := on.Get(t.Context(), id); unread != nil || r.State == queue.Running {
+			t.Fatalf("task %d is %s, and nobody has it: %v", n, r.State, errors.Join(err, unread))
 		}
-		if r.State == queue.Running {
-			t.Fatalf("task %d is running, and nobody has it: %v", n, err)
-		}
-		for range 100 { // the hub needs a moment to offer it again
-			if j, err = on.Take(t.Context(), queue.Repository{}, queue.Worker{}, func(string) bool { return true }, on.Now()); j != nil || err != nil {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if j == nil {
-			t.Fatalf("task %d cannot be taken any more: %v", n, err)
-		}
-		j.Release()
 	}
 }
 
-// TestTakeFromALiveWorker: whoever has just reached the hub, and is offered a task whose lease is over, leaves it to its
-// worker until that has had time for a heartbeat.
+// Of two that choose the same task, or a task that may no longer begin as another one has, one gets nothing.
+func TestTakeTwice(t *testing.T) {
+	t.Parallel()
+	h, url, ids := backlogOf(t, 2, "")
+	on := through(t, h, url)
+	at := seen(t, on)
+	for n, id := range []string{ids[0], ids[0], ids[1]} {
+		r, err := on.Get(t.Context(), ids[1])
+		if r.Task.ID = id; err != nil {
+			t.Fatal(err)
+		}
+		j, err := on.Take(t.Context(), r, at, queue.Worker{})
+		if first := n == 0; (j != nil) != first || errors.Is(err, board.ErrMoved) == first {
+			t.Errorf("take %d: %v, %v", n, j, err)
+		}
+		if j != nil {
+			defer j.Release()
+		}
+	}
+}
+
+// TestTakeFromALiveWorker: whoever has just reached the hub leaves a task whose lease is over to its worker until it has
+// listened for a lease.
 func TestTakeFromALiveWorker(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -67,7 +82,7 @@ func TestTakeFromALiveWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = served.Close() })
-	const lease, beat = 2 * time.Second, 3 * time.Second // so the lease ends, as while a hub is away
+	const lease, beat = time.Second, 600 * time.Millisecond
 	open := func() *board.Board {
 		conn, err := h.Dial(served.URL())
 		if err != nil {
@@ -84,26 +99,47 @@ func TestTakeFromALiveWorker(t *testing.T) {
 	task := queue.Task{Prompt: "a task", Added: time.Now()}
 	task.Name()
 	r, err := on.Add(t.Context(), task)
-	if err == nil {
-		err = on.Offer(t.Context(), r, r.Revision, on.Now())
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := on.Take(t.Context(), queue.Repository{}, queue.Worker{}, func(string) bool { return true }, on.Now())
+	j, err := on.Take(t.Context(), r, r.Revision, queue.Worker{})
 	if err != nil || j == nil {
 		t.Fatal(j, err)
 	}
-	defer j.Release()
-	began := time.Now()
-	time.Sleep(beat + beat/15) // its heartbeat comes just before the other worker
-	for other := open(); time.Since(began) < 2*beat+beat/2; time.Sleep(beat / 60) {
-		switch stolen, err := other.Take(t.Context(), queue.Repository{}, queue.Worker{}, func(string) bool { return true }, other.Now()); {
-		case err != nil:
-			t.Fatal(err)
-		case stolen != nil:
-			stolen.Release()
+	time.Sleep(lease + beat/15) // its heartbeat comes just before the other worker
+	other := open()
+	unheard, err := other.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unheard()
+	for began := time.Now(); time.Since(began) < 3*lease; {
+		if stolen := takeAgain(t, other, task.ID); stolen != nil {
 			t.Fatalf("it was taken after %s", time.Since(began))
 		}
 	}
+	j.Release() // as if it was killed
+	released := time.Now()
+	var taken *board.Job
+	for taken == nil && time.Since(released) < time.Minute {
+		taken = takeAgain(t, other, task.ID)
+	}
+	if after := time.Since(released); taken == nil || after < lease-beat {
+		t.Fatalf("%v after %s", taken, after)
+	}
+	taken.Release()
+}
+
+// takeAgain takes over a task that somebody has; nil where that one is alive.
+func takeAgain(t *testing.T, on *board.Board, id string) *board.Job {
+	t.Helper()
+	r, err := on.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, err := on.Take(t.Context(), r, r.Revision, queue.Worker{Name: "other"})
+	if err != nil && !errors.Is(err, board.ErrMoved) {
+		t.Fatal(err)
+	}
+	return taken
 }

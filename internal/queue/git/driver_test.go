@@ -5,8 +5,16 @@ import (
 	"path/filepath"
 	"testing"
 
+	"codeloops/internal/proc"
 	"codeloops/internal/queue/git/gittest"
 )
+
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // TestNoMergeDriver: a merge runs no driver of the repository's configuration, which an agent may have written, and
 // conflicts are marked all the same.
@@ -22,7 +30,7 @@ func TestNoMergeDriver(t *testing.T) {
 	r.Git("reset", "--quiet", "--hard", base)
 	r.Write("first", "1\n2\n3\n4\nfive\n")
 	theirs := r.Save("theirs")
-	m, err := r.MergeTree(t.Context(), ours, theirs)
+	m, err := r.MergeTree(t.Context(), nil, ours, theirs)
 	if err != nil || len(m.Files) > 0 {
 		t.Fatalf("%v, %q", err, m.Files)
 	}
@@ -30,7 +38,7 @@ func TestNoMergeDriver(t *testing.T) {
 		t.Errorf("merged to %q", text)
 	}
 	r.Write("first", "uno\n2\n3\n4\n5\n")
-	m, err = r.MergeTree(t.Context(), ours, r.Save("conflict"))
+	m, err = r.MergeTree(t.Context(), nil, ours, r.Save("conflict"))
 	if err != nil || len(m.Files) != 1 {
 		t.Fatalf("%v, %q", err, m.Files)
 	}

@@ -5,7 +5,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,16 +15,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"codeloops/internal/git"
 	"codeloops/internal/proc"
-	"codeloops/internal/repo"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
-// A Starter runs one command and leaves no process behind; [proc.Runner] is one.
-type Starter interface {
-	Run(context.Context, proc.Command) (proc.Result, error)
-}
+// A Starter runs one command and leaves no process behind.
+type Starter = git.Starter
+
+// A Call is one run of git.
+type Call = git.Call
 
 // A Repo is a repository, seen from one of its work trees. It is safe for concurrent use.
 type Repo struct {
@@ -37,8 +39,8 @@ type Repo struct {
 
 // Open finds the repository of a directory.
 func Open(dir string, starter Starter, environ []string) (*Repo, error) {
-	environ = repo.WithoutRepository(environ)
-	found, err := repo.Open(dir, environ)
+	environ = git.WithoutRepository(environ)
+	found, err := git.Open(dir, environ)
 	if err != nil {
 		return nil, hint.Add(fmt.Errorf("find the work tree of %s: %w", dir, err), "go to a work tree of a git repository")
 	}
@@ -51,65 +53,61 @@ func (r *Repo) ID() string {
 	return filepath.Base(r.Root) + "-" + hex.EncodeToString(sum[:6])
 }
 
-// settings keep git from running hooks and background jobs. Messages are UTF-8.
+// settings are those besides git's own safe ones. Messages are UTF-8.
 var settings = []string{ //nolint:gochecknoglobals // a constant
-	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
-	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "rerere.enabled=false", "-c", "core.logAllRefUpdates=true",
-	"-c", "advice.addEmbeddedRepo=false", "-c", "advice.mergeConflict=false", "-c", "i18n.commitEncoding=UTF-8",
-	"-c", "core.safecrlf=false", "-c", "merge.verifySignatures=false",
+	"-c", "rerere.enabled=false", "-c", "core.logAllRefUpdates=true", "-c", "advice.addEmbeddedRepo=false", "-c", "advice.mergeConflict=false",
+	"-c", "i18n.commitEncoding=UTF-8", "-c", "merge.verifySignatures=false", "-c", "merge.conflictStyle=merge",
 }
 
-// maxOutput limits git's output; keepErrors limits what is kept of stderr when stdout goes to a file.
+// Do runs git and returns its output without the final newline. A non-zero exit is a [*proc.ExitError]. It tries again while
+// another git is just making or removing a work tree: some commands look at all of them, and fail on a half-made one. It also
+// does while the packed references are locked, for which git waits by itself, too.
+func (r *Repo) Do(ctx context.Context, c Call, args ...string) (out string, err error) {
+	for range patience {
+		if out, err = r.once(ctx, c, args...); err == nil || !strings.Contains(err.Error(), "/commondir") && !r.locked(err) {
+			return out, err
+		}
+		time.Sleep(moment)
+	}
+	return out, hint.Add(err, "if no git is running there, remove the entry that it names")
+}
+
+// locked reports whether the packed references are locked. A lock that no git holds for so long is removed: a killed one has
+// left it.
+func (r *Repo) locked(err error) bool {
+	const left = 10 * time.Second
+	if !strings.Contains(err.Error(), "packed-refs.lock': File exists") {
+		return false
+	}
+	lock := filepath.Join(r.CommonDir, "packed-refs.lock")
+	if info, err := os.Stat(lock); err == nil && time.Since(info.ModTime()) > left {
+		_ = os.Remove(lock) // git says if it stays
+	}
+	return true
+}
+
+// Git makes a work tree without files within milliseconds.
 const (
-	maxOutput  = 64 << 20
-	keepErrors = 64 << 10
+	patience = 20
+	moment   = 50 * time.Millisecond
 )
 
-// A Call is one run of git.
-type Call struct {
-	Dir      string
-	Env      []string // added to the repository's environment
-	Settings []string // "-c", "key=value"
-	Stdin    []byte
-	// Stdout is a file for the output, of any size; "" returns the output.
-	Stdout string
+// Lost reports whether git misses an object that it has just made, or has a reference to: housekeeping elsewhere may have
+// removed it.
+func Lost(err error) bool {
+	exit, failed := errors.AsType[*proc.ExitError](err)
+	return failed && lost().MatchString(exit.Stderr)
 }
 
-// Do runs git and returns its output without the final newline. A non-zero exit is a [*proc.ExitError].
-func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
-	env := slices.Concat(r.Environ, []string{
-		"LANGUAGE=C", // some output is parsed
-		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:", "GIT_LITERAL_PATHSPECS=0", "GIT_ICASE_PATHSPECS=0",
-	}, c.Env)
-	limits := proc.Limits{MaxOutput: maxOutput, Keep: maxOutput}
-	if c.Stdout != "" {
-		limits = proc.Limits{Keep: keepErrors}
+var lost = wording.Pattern(`(?i)bad object|bad tree|not a valid (object|commit)|is not a valid '|unable to read|could not (parse|read)|missing (blob|tree|commit|object)|nonexistent object|invalid object|unable to rename temporary|invalid index-pack output`)
+
+func (r *Repo) once(ctx context.Context, c Call, args ...string) (string, error) {
+	c.Settings, c.Args = slices.Concat(settings, c.Settings), args
+	out, err := git.Git{Environ: r.Environ, Starter: r.Starter}.Run(ctx, c)
+	if err != nil && strings.Contains(err.Error(), ".lock': File exists") {
+		err = hint.Add(err, "is another git running there? If not, remove the lock file that it names")
 	}
-	res, err := r.Starter.Run(ctx, proc.Command{
-		Invocation: proc.Invocation{Argv: slices.Concat([]string{"git"}, settings, c.Settings, args), Dir: c.Dir, Env: env, Stdin: c.Stdin},
-		Records:    proc.Records{Stdout: c.Stdout},
-		Limits:     limits,
-	})
-	name := "git " + args[0]
-	switch {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case errors.Is(err, proc.ErrNotFound):
-		return "", hint.Add(err, "install git, or add its directory to the PATH")
-	case err != nil:
-		return "", fmt.Errorf("%s: %w", name, err)
-	case res.Stop == proc.StopOutputLimit || res.Stdout.Omitted > 0 && c.Stdout == "":
-		return "", fmt.Errorf("%s: %w", name, proc.ErrOutput)
-	case res.ExitCode != 0:
-		err = &proc.ExitError{Program: name, ExitCode: res.ExitCode, Stderr: string(bytes.TrimSpace(res.Stderr.Text))}
-		if strings.Contains(err.Error(), ".lock': File exists") {
-			err = hint.Add(err, "is another git running there? If not, remove the lock file that it names")
-		}
-	}
-	if c.Stdout != "" {
-		return "", err
-	}
-	return strings.TrimSuffix(string(res.Stdout.Text), "\n"), err
+	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // Run runs git in a directory.
@@ -148,7 +146,7 @@ func (r *Repo) Object(ctx context.Context, name string) (id string, ok bool, err
 
 // Refs returns the refs with some names, and those below them, as below "refs/heads/".
 func (r *Repo) Refs(names ...string) (map[string]string, error) {
-	return repo.At(r.CommonDir).Resolved(names...)
+	return git.At(r.CommonDir).Refs(names...)
 }
 
 // Identity returns variables that give git an author and a committer; none where the user has configured them.
@@ -170,13 +168,9 @@ func (r *Repo) CanMerge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var major, minor int
-	if _, err := fmt.Sscanf(out, "git version %d.%d", &major, &minor); err != nil {
-		return nil //nolint:nilerr // a custom build may print anything; the merge will tell
-	}
-	if major < 2 || major == 2 && minor < 38 {
-		return hint.Errorf("install git 2.38 or later",
-			"git is of version %d.%d, which cannot merge without a work tree (git merge-tree --write-tree)", major, minor)
+	const needed = "2.38"
+	if git.Older(out, needed) {
+		return hint.Errorf("install git "+needed+" or later", "git cannot merge without a work tree (git merge-tree --write-tree): it is %s", out)
 	}
 	return nil
 }
@@ -203,13 +197,13 @@ func (r *Repo) Undriven(ctx context.Context) (settings []string, err error) {
 	return settings, err
 }
 
-// MergeTree merges two commits. It runs no merge driver of the user's.
-func (r *Repo) MergeTree(ctx context.Context, ours, theirs string) (m Merged, err error) {
+// MergeTree merges two commits. It runs no merge driver of the user's. env is added to the environment of git.
+func (r *Repo) MergeTree(ctx context.Context, env []string, ours, theirs string) (m Merged, err error) {
 	undriven, err := r.Undriven(ctx)
 	if err != nil {
 		return m, err
 	}
-	out, err := r.Do(ctx, Call{Dir: r.Root, Settings: undriven}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
+	out, err := r.Do(ctx, Call{Dir: r.Root, Env: env, Settings: undriven}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
 	exit, failed := errors.AsType[*proc.ExitError](err)
 	if err != nil && (!failed || exit.ExitCode != 1) {
 		return m, err

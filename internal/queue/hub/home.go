@@ -25,7 +25,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"codeloops/internal/file"
-	"codeloops/internal/session"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -46,6 +46,10 @@ func Open(dir string) (*Home, error) {
 		return nil, fmt.Errorf("make the directory of the queue: %w", err)
 	}
 	id, err := h.once("home", func() ([]byte, error) {
+		if _, err := os.Stat(h.In("store")); err == nil {
+			return nil, hint.Errorf(fmt.Sprintf(`write it again: grep -rhao '"home":"[0-9a-f]*"' %s | sort | uniq -c shows what belongs there, sixteen digits and nothing else`, wording.Shell(h.In("store"))),
+				"the tasks of the queue belong to the name in that file, and it is gone")
+		}
 		b := make([]byte, 8)
 		_, _ = rand.Read(b) // never fails
 		return []byte(hex.EncodeToString(b)), nil
@@ -191,7 +195,7 @@ func (h *Home) find(ctx context.Context) (*nats.Conn, io.Closer, error) {
 		if conn, err := h.dial(); err == nil {
 			return conn, nil, nil
 		}
-		if lock, free, err := session.LockFile(h.In("hub.lock")); free || err != nil {
+		if lock, free, err := file.TryLock(h.In("hub.lock"), false); free || err != nil {
 			return nil, lock, err
 		}
 		select {

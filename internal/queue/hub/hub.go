@@ -114,7 +114,7 @@ func (b *Hub) run(so *server.Options) error {
 	if err != nil {
 		return fmt.Errorf("start the hub: %w", err)
 	}
-	log := &faults{tell: b.faults, fatal: make(chan string, 1)}
+	log := &faults{tell: b.faults, fatal: make(chan string, 1), damage: make(chan string, 1)}
 	s.SetLoggerV2(log, false, false, false)
 	s.Start()
 	for tries := ready / patient; !s.ReadyForConnections(patient); tries-- {
@@ -133,6 +133,13 @@ func (b *Hub) run(so *server.Options) error {
 	if !s.JetStreamEnabled() {
 		s.Shutdown()
 		return hint.Errorf("is the disk full?", "the hub in %s cannot write there", b.home.Dir)
+	}
+	select {
+	case what := <-log.damage: // the server would go on without
+		s.Shutdown()
+		return hint.Errorf("put it back from a backup, or move it away: then a new queue begins, results are on the branches codeloops/ID of their repositories, and unfinished work in "+b.home.In("trees"),
+			"the store of the queue in %s is damaged: %s", b.home.In("store"), what)
+	default:
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"codeloops/internal/queue/hub"
-	"codeloops/internal/queue/hub/hubtest"
 	"codeloops/internal/wording/hint"
 )
 
@@ -127,12 +126,12 @@ func TestListeningBeyondLoopback(t *testing.T) {
 			t.Errorf("listening on %s: %v", listen, err)
 		}
 	}
-	authority, err := hubtest.NewAuthority()
+	signer, err := newAuthority()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cert, key := filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")
-	if err := authority.Issue(cert, key, hubtest.Leaf{}); err != nil {
+	if err := signer.issue(cert, key, certificate{}); err != nil {
 		t.Fatal(err)
 	}
 	served, err := h.Serve(t.Context(), hub.Options{Listen: "127.0.0.1:0", Cert: cert, Key: key})

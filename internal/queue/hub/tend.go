@@ -111,9 +111,10 @@ func (b *Hub) again() error {
 	return nil
 }
 
-// faults is a server's log. It passes on write errors and the reason of a failed start.
+// faults is a server's log. It passes on write errors, the reason of a failed start, and damage that the server has found in
+// its store, which it leaves out.
 type faults struct {
-	tell, fatal chan string
+	tell, fatal, damage chan string
 }
 
 // Errorf passes on a write error.
@@ -133,11 +134,15 @@ func put(to chan string, text string) {
 	}
 }
 
+// Warnf passes on what the server says of a stream that it cannot read.
+func (f *faults) Warnf(format string, v ...any) {
+	if text := fmt.Sprintf(format, v...); strings.Contains(text, "checksum") {
+		put(f.damage, text)
+	}
+}
+
 // Noticef and the methods below do nothing.
 func (f *faults) Noticef(string, ...any) {}
-
-// Warnf is as Noticef.
-func (f *faults) Warnf(string, ...any) {}
 
 // Debugf is as Noticef.
 func (f *faults) Debugf(string, ...any) {}

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/pem"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -91,12 +93,18 @@ func TestServersOfOperators(t *testing.T) {
 		w.URL = strings.Replace(w.URL, "//", "//secrettoken@", 1)
 		reaches(t, h, w)
 	})
-	shown := hubtest.Start(t, hubtest.Options{Verify: true})
+	dir := t.TempDir()
+	ca, cert, key := filepath.Join(dir, "ca"), filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	signer, err := newAuthority()
+	if err := errors.Join(err, signer.write(ca), signer.issue(cert, key, certificate{})); err != nil {
+		t.Fatal(err)
+	}
+	shown := hubtest.Start(t, hubtest.Options{Plain: true, Config: fmt.Sprintf("tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }", cert, key, ca)})
 	t.Run("a certificate of one's own", func(t *testing.T) {
 		t.Parallel()
-		w := shown.Way()
+		w := hub.Address{URL: shown.URL, CA: ca}
 		refuses(t, h, w, "requires a client certificate", "queue.cert")
-		w.Cert, w.Key = shown.ClientCert()
+		w.Cert, w.Key = cert, key
 		reaches(t, h, w)
 	})
 }
@@ -130,25 +138,25 @@ func TestCertificates(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	authority, err := hubtest.NewAuthority()
+	signer, err := newAuthority()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := authority.Write(in("ca")); err != nil {
+	if err := signer.write(in("ca")); err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		leaf            hubtest.Leaf
+		leaf            certificate
 		problem, advice string
 	}{
 		"good":    {},
-		"expired": {hubtest.Leaf{End: time.Now().Add(-time.Hour)}, "is not valid now", "is the clock of this machine right?"},
-		"another": {hubtest.Leaf{Name: "other.example"}, "is for another host", "use the host name in its certificate"},
+		"expired": {certificate{End: time.Now().Add(-time.Hour)}, "is not valid now", "is the clock of this machine right?"},
+		"another": {certificate{Name: "other.example"}, "is for another host", "use the host name in its certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cert, key := in(name+".cert"), in(name+".key")
-			if err := authority.Issue(cert, key, test.leaf); err != nil {
+			if err := signer.issue(cert, key, test.leaf); err != nil {
 				t.Fatal(err)
 			}
 			h := home(t)

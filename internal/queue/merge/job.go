@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"codeloops/internal/queue/git"
 	"codeloops/internal/view"
@@ -22,10 +22,8 @@ func (m *Merger) change(ctx context.Context, at position, why string, changes ..
 		if !strings.HasPrefix(ref, "refs/codeloops/") {
 			continue
 		}
-		// A killed git has left this: we alone change the ref, and we hold the target's lock.
-		if err := os.Remove(filepath.Join(m.repo.CommonDir, filepath.FromSlash(ref)+".lock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
-		}
+		// A killed git may have left this: we alone change the ref, and we hold the target's lock. Git says if it stays.
+		_ = os.Remove(filepath.Join(m.repo.CommonDir, filepath.FromSlash(ref)+".lock"))
 	}
 	stdin := strings.Join(changes, "\n") + "\n"
 	_, err = m.repo.Do(ctx, git.Call{Dir: m.repo.Root, Stdin: []byte(stdin)}, "update-ref", "-m", "codeloops: "+why, "--stdin")
@@ -53,13 +51,21 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	for range rounds {
-		if res, err := j.round(ctx); err != nil || res.Outcome != "" {
+		res, err := j.round(ctx)
+		if git.Lost(err) && ctx.Err() == nil {
+			err = j.mend(ctx)
+			time.Sleep(moment)
+		}
+		if err != nil || res.Outcome != "" {
 			return res, err
 		}
 	}
 	return Result{}, hint.Errorf("try again when nobody else commits to it",
 		"it has moved on %d times while the merge was checked", rounds)
 }
+
+// moment is the pause before something is tried again that housekeeping elsewhere has spoiled.
+const moment = 50 * time.Millisecond
 
 // round does one step. The outcome is "" where another round is needed.
 func (j *job) round(ctx context.Context) (res Result, err error) {
@@ -73,8 +79,14 @@ func (j *job) round(ctx context.Context) (res Result, err error) {
 		}
 		return in
 	}
-	inTip, taken := has(at.tip, j.head), at.ahead != "" && has(at.tip, at.ahead)
-	inAhead, apart := has(at.ahead, j.head), at.ahead != "" && !has(at.ahead, at.tip)
+	holds := func(commit string) (in bool) {
+		if err == nil && commit != "" {
+			in, err = j.holds(ctx, commit)
+		}
+		return in
+	}
+	inTip, taken := holds(at.tip), at.ahead != "" && has(at.tip, at.ahead)
+	inAhead, apart := holds(at.ahead), at.ahead != "" && !has(at.ahead, at.tip)
 	switch {
 	case err != nil:
 		return res, err
@@ -93,23 +105,50 @@ func (j *job) round(ctx context.Context) (res Result, err error) {
 // step does one step for a head that the branch does not have. inAhead: what waits has it; apart: that lacks commits of
 // the branch.
 func (j *job) step(ctx context.Context, at position, inAhead, apart bool) (res Result, err error) {
-	ok := false
 	switch {
 	case apart:
-		if _, res, err = j.join(ctx, at); inAhead && res.Outcome != "" {
+		if res, err = j.join(ctx, at); inAhead && res.Outcome != "" {
 			res.Outcome = Merged
 		}
 	case inAhead && at.tree != "":
 		res, err = j.found(ctx, Result{Ref: at.ref(), Tip: at.ahead, Waits: true})
 	case inAhead:
-		ok, err = j.publish(ctx, at, at.ahead, "take what waited")
+		var ok bool
+		if ok, err = j.publish(ctx, at, at.ahead, "take what waited"); ok {
+			res = Result{Outcome: Merged, Ref: at.ref(), Tip: at.ahead}
+		}
 	default:
-		ok, res, err = j.bringHead(ctx, at)
-	}
-	if ok {
-		return j.verified(ctx, at)
+		res, err = j.bringHead(ctx, at)
 	}
 	return res, err
+}
+
+// holds reports whether a commit has the head, or a merge that its mark names.
+func (j *job) holds(ctx context.Context, commit string) (bool, error) {
+	in, err := j.repo.Contains(ctx, commit, j.head)
+	if in || err != nil || j.Mark == "" {
+		return in, err
+	}
+	made, err := j.named(ctx, commit, j.Mark, j.Since)
+	return made != "", err
+}
+
+// named returns the merge that a mark names below a commit; "" is none. What agents commit is beside the first parents.
+func (m *Merger) named(ctx context.Context, commit, mark string, since time.Time) (string, error) {
+	const skew = 24 * time.Hour // clocks may differ
+	return m.repo.Run(ctx, m.repo.Root, "rev-list", "--first-parent", "--max-count=1", "--fixed-strings", "--grep="+mark,
+		"--since="+since.Add(-skew).UTC().Format(time.RFC3339), commit, "--")
+}
+
+// Named returns the merge in a target, or in what waits for it, that a mark names; "" is none. See [Request].
+func (m *Merger) Named(ctx context.Context, target, mark string, since time.Time) (commit string, err error) {
+	at, err := m.look(ctx, target)
+	for _, of := range []string{at.tip, at.ahead} {
+		if err == nil && of != "" && commit == "" {
+			commit, err = m.named(ctx, of, mark, since)
+		}
+	}
+	return commit, err
 }
 
 // tell tells which commits of others the target has got since the task began: they may be the user's, or an agent's.
@@ -118,15 +157,41 @@ func (j *job) tell(ctx context.Context, at position) error {
 		return nil
 	}
 	j.told = true
-	args := []string{"rev-list", "--first-parent", "--no-commit-header", "--format=%h (%s)", "--invert-grep", "--grep=^Task: ", at.tip, "^" + j.Base}
+	moved, err := j.others(ctx, at, j.Base)
+	if err == nil && moved != "" {
+		j.Tell(wording.Name(j.Target) + " has moved while it was worked on, and is merged as it is: " + moved)
+	}
+	return err
+}
+
+// others names the commits that a target has got since one, other than merges of ours; "" is none.
+func (m *Merger) others(ctx context.Context, at position, since string) (string, error) {
+	args := []string{"rev-list", "--first-parent", "--no-commit-header", "--format=%h (%s)", "--invert-grep", "--grep=^Task: ", at.tip, "^" + since}
 	if at.ahead != "" {
 		args = append(args, "^"+at.ahead)
 	}
-	out, err := j.repo.Run(ctx, j.repo.Root, append(args, "--")...)
-	if err == nil && out != "" {
-		j.Tell(wording.Name(j.Target) + " has moved while it was worked on, and is merged as it is: " + wording.List(strings.Split(out, "\n"), 5))
+	out, err := m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
+	if err != nil || out == "" {
+		return "", err
 	}
-	return err
+	return wording.List(strings.Split(out, "\n"), 5), nil
+}
+
+// Watch remembers where a target is, while an agent works. The function that it returns says how others have moved it
+// meanwhile; "": they have not.
+func (m *Merger) Watch(ctx context.Context, target string) (moved func(context.Context) (string, error), err error) {
+	was, err := m.look(ctx, target)
+	return func(ctx context.Context) (string, error) {
+		at, err := m.look(ctx, target)
+		if err != nil || at.tip == was.tip {
+			return "", err
+		}
+		others, err := m.others(ctx, at, was.tip)
+		if err != nil || others == "" {
+			return "", err
+		}
+		return wording.Name(target) + " has moved while an agent was at work: " + others, nil
+	}, err
 }
 
 // found is the result where the target contains the head already: an earlier job was killed after its merge, or
@@ -142,72 +207,83 @@ func (j *job) found(ctx context.Context, res Result) (_ Result, err error) {
 }
 
 // join merges the user's own commits with the waiting commit.
-func (j *job) join(ctx context.Context, at position) (ok bool, res Result, err error) {
-	ok, res, err = j.bring(ctx, at, at.ahead, at.tip, "Merge "+at.target+" into what waits for it\n")
-	if res.Outcome != "" {
+func (j *job) join(ctx context.Context, at position) (res Result, err error) {
+	res, err = j.bring(ctx, at, at.ahead, at.tip, "Merge "+at.target+" into what waits for it\n")
+	switch res.Outcome {
+	case Merged: // the head comes next
+		res = Result{}
+	case Conflict, Red:
 		res.UserCommits, res.Ref, res.Waits = true, waiting+j.Target, true
 	}
-	return ok, res, err
+	return res, err
 }
 
 // bringHead merges the head.
-func (j *job) bringHead(ctx context.Context, at position) (ok bool, res Result, err error) {
-	if err := j.crowded(at); err != nil {
-		return false, Result{}, err
-	}
+func (j *job) bringHead(ctx context.Context, at position) (res Result, err error) {
 	if j.Base != "" {
 		if in, err := j.repo.Contains(ctx, at.onto(), j.Base); err != nil || !in {
-			return false, Result{}, cmp.Or(err, j.rewritten(at, j.Base, "the task began at it",
+			return Result{}, cmp.Or(err, j.rewritten(at, j.Base, "the task began at it",
 				"git cherry-pick "+j.Base[:12]+".."+j.head[:12]+" takes its work, and codeloops queue rm then removes the task"))
 		}
 	}
 	return j.bring(ctx, at, at.onto(), j.head, j.Message)
 }
 
-// bring merges a commit into another, and moves the target there. If ok is false and the outcome is "", the target
-// has moved.
-func (j *job) bring(ctx context.Context, at position, onto, commit, message string) (ok bool, res Result, err error) {
+// bring merges a commit into another, and moves the target there. The outcome is "" where the target has moved.
+func (j *job) bring(ctx context.Context, at position, onto, commit, message string) (res Result, err error) {
+	merged, conflicts, err := j.merged(ctx, onto, commit, message)
+	if err != nil {
+		return Result{}, err
+	}
 	res = Result{Ref: at.ref(), Tip: onto}
-	m, err := j.repo.MergeTree(ctx, onto, commit)
-	if err != nil {
-		return false, Result{}, err
-	}
-	if len(m.Files) > 0 {
-		res.Outcome, res.Files, res.Text = Conflict, m.Files, m.Text
-		return false, res, nil
-	}
-	if j.Amend != nil && commit == j.head {
-		if m.Tree, err = j.Amend(ctx, m.Tree); err != nil {
-			return false, Result{}, err
-		}
-	}
-	merged, err := j.commit(ctx, m.Tree, message, onto, commit)
-	if err != nil {
-		return false, Result{}, err
+	if len(conflicts.Files) > 0 {
+		res.Outcome, res.Files, res.Text = Conflict, conflicts.Files, conflicts.Text
+		return res, nil
 	}
 	if res.Failure, err = j.check(ctx, merged); err != nil {
-		return false, Result{}, err
+		return Result{}, err
 	}
 	if res.Failure != nil {
 		res.Outcome = Red
-		return false, res, nil
+		return res, nil
 	}
 	first, _, _ := strings.Cut(message, "\n")
-	ok, err = j.publish(ctx, at, merged, first)
-	return ok, Result{}, err
+	ok, err := j.publish(ctx, at, merged, first)
+	if err != nil || !ok {
+		return Result{}, err
+	}
+	return Result{Outcome: Merged, Ref: at.ref(), Tip: merged, Waits: at.tree != ""}, nil
 }
 
-// commit makes a commit.
-func (m *Merger) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	env, err := m.repo.Identity(ctx, m.repo.Root)
-	if err != nil {
-		return "", err
+// merged makes the commit of a merge, which is kept while it is checked, unless there are conflicts.
+func (j *job) merged(ctx context.Context, onto, commit, message string) (merged string, m git.Merged, err error) {
+	d, done, err := j.repo.Draft(j.draft())
+	defer done()
+	if err == nil {
+		m, err = j.repo.MergeTree(ctx, d.Env, onto, commit)
 	}
-	args := []string{"commit-tree", tree, "-F", "-"}
-	for _, parent := range parents {
-		args = append(args, "-p", parent)
+	if err != nil || len(m.Files) > 0 {
+		return "", m, err
 	}
-	return m.repo.Do(ctx, git.Call{Dir: m.repo.Root, Env: env, Stdin: []byte(message)}, args...)
+	parents := []string{onto, commit}
+	if commit == j.head {
+		if j.Amend != nil {
+			m.Tree, err = j.Amend(ctx, d, m.Tree)
+		}
+		if j.Squash {
+			parents = parents[:1]
+		}
+		if j.Mark != "" {
+			message += j.Mark + "\n"
+		}
+	}
+	if err == nil {
+		merged, err = d.Commit(ctx, m.Tree, message, parents...)
+	}
+	if err == nil {
+		err = d.Give(ctx, merged, pending+j.Target)
+	}
+	return merged, m, err
 }
 
 // check checks a commit in a work tree of its own.
@@ -216,19 +292,16 @@ func (j *job) check(ctx context.Context, commit string) (failed *Failure, err er
 		return nil, nil
 	}
 	defer func() { err = errors.Join(err, j.clear()) }()
-	if err := j.repo.Trees().Add(ctx, "--detach", j.scratch, commit); err != nil {
+	if err := os.MkdirAll(j.scratch, 0o700); err != nil {
 		return nil, err
 	}
-	if err := j.repo.Trees().CheckOut(ctx, j.scratch); err != nil {
+	if err := j.repo.CheckOut(ctx, j.scratch, "", commit); err != nil {
 		return nil, err
 	}
 	if j.Bring != nil {
 		if _, err := j.Bring(ctx, j.scratch); err != nil {
 			return nil, err
 		}
-	}
-	if err := j.repo.Trees().Part(ctx, j.scratch, ""); err != nil {
-		return nil, err
 	}
 	failed, err = j.Check(ctx, j.scratch)
 	if err == nil && ctx.Err() != nil { // its result cannot be trusted
@@ -237,25 +310,8 @@ func (j *job) check(ctx context.Context, commit string) (failed *Failure, err er
 	return failed, err
 }
 
-// clear removes the work tree for checks.
-func (j *job) clear() error {
-	return errors.Join(view.Remove(j.scratch), j.repo.Trees().Forget(j.scratch))
-}
+// clear removes the work tree for checks, and what a killed process has left of a merge.
+func (j *job) clear() error { return errors.Join(view.Remove(j.scratch), os.RemoveAll(j.draft())) }
 
-// verified returns the result, once git confirms that the merge is there.
-func (j *job) verified(ctx context.Context, at position) (Result, error) {
-	tip, there, err := j.repo.Commit(ctx, at.ref())
-	if err != nil {
-		return Result{}, err
-	}
-	if there {
-		there, err = j.repo.Contains(ctx, tip, j.head)
-	}
-	if err != nil {
-		return Result{}, err
-	}
-	if !there {
-		return Result{}, hint.Errorf("merge it again", "%s was moved back by somebody else right after the merge", at.ref())
-	}
-	return Result{Outcome: Merged, Ref: at.ref(), Tip: tip, Waits: at.tree != ""}, nil
-}
+// draft is where merges are made.
+func (j *job) draft() string { return filepath.Join(j.room(j.Target), "draft-"+flat(j.Target)) }

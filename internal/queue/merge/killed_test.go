@@ -164,7 +164,7 @@ func TestKilledGit(t *testing.T) {
 	s.merged("one")
 	dropped := "refs/codeloops/dropped/main-" + s.Git("rev-parse", queue)[:12]
 	s.Git("commit", "-q", "--amend", "-m", "other words")
-	for _, ref := range []string{queue, bases, dropped} {
+	for _, ref := range []string{queue, dropped} {
 		s.Put(s.CommonDir, ref+".lock", "")
 	}
 	s.took()

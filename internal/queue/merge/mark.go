@@ -4,18 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"codeloops/internal/file"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
-// A mark is what the merger has set the refs of a target to: agents can write refs, too.
+// A mark is what the merger has set the ref of what waits for a target to, and the commit of the target that is below it:
+// agents can write refs, too.
 type mark struct {
 	Ahead string `json:"ahead"`
 	Base  string `json:"base"`
@@ -24,7 +25,7 @@ type mark struct {
 // ErrForeign says that a ref of the merger was moved by somebody else: nobody has judged what it holds.
 var ErrForeign = errors.New("was not set by codeloops")
 
-// note records where the refs of a target will be, and where they are: the process may be killed in between.
+// note records where the ref of what waits will be, and where it is: the process may be killed in between.
 func (m *Merger) note(at position, next mark) error {
 	text, err := json.Marshal([]mark{next, {at.ahead, at.base}})
 	if err == nil {
@@ -40,26 +41,70 @@ func (m *Merger) marks(target string) string {
 	return filepath.Join(m.room(target), "refs-"+url.PathEscape(target)+".json")
 }
 
-// known returns an error for refs that the merger has not set.
-func (m *Merger) known(ctx context.Context, at position) error {
-	set := []mark{{}}
-	text, err := os.ReadFile(m.marks(at.target))
-	if err == nil {
-		err = json.Unmarshal(text, &set)
+// set returns the last mark of a target, and the one before; none where there is none.
+func (m *Merger) set(target string) (marks []mark, err error) {
+	text, err := os.ReadFile(m.marks(target))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || len(set) == 0 {
+	if err == nil {
+		err = json.Unmarshal(text, &marks)
+	}
+	return marks, err
+}
+
+// mend puts back the ref of what waits for a target where it names nothing: housekeeping has removed the merge before the
+// ref was there, so no task counts as merged by it.
+func (j *job) mend(ctx context.Context) error {
+	at, err := j.look(ctx, j.Target)
+	if err != nil || at.ahead == "" {
 		return err
 	}
-	is := func(at string, of func(mark) string) bool {
-		return at == "" || slices.ContainsFunc(set, func(m mark) bool { return of(m) == at })
+	if _, there, err := j.repo.Commit(ctx, at.ahead); err != nil || there {
+		return err
 	}
-	if !is(at.ahead, func(m mark) string { return m.Ahead }) {
-		return m.foreign(ctx, at, waiting+at.target, at.ahead, set[0].Ahead)
+	marks, err := j.set(at.target)
+	changes := []string{"delete " + waiting + at.target + " " + at.ahead}
+	for _, was := range marks {
+		if _, there, e := j.repo.Commit(ctx, was.Ahead); e == nil && there && was.Ahead != "" {
+			changes = []string{"update " + waiting + at.target + " " + was.Ahead + " " + at.ahead}
+		}
 	}
-	if !is(at.base, func(m mark) string { return m.Base }) {
-		return m.foreign(ctx, at, bases+at.target, at.base, set[0].Base)
+	if err == nil {
+		_, err = j.change(ctx, at, "put back what waited", changes...)
 	}
-	return nil
+	if err == nil && j.Tell != nil {
+		j.Tell(fmt.Sprintf("the commit %.12s, where %s was, is gone; the ref is put back to what was there before, and the merge is made again", at.ahead, waiting+at.target))
+	}
+	return err
+}
+
+// unpend removes the ref that keeps a merge while it is checked.
+func (m *Merger) unpend(ctx context.Context, target string) error {
+	refs, err := m.repo.Refs(pending + target)
+	for ref := range refs {
+		if err == nil {
+			_, err = m.repo.Run(ctx, m.repo.Root, "update-ref", "-d", ref)
+		}
+	}
+	return err
+}
+
+// known returns what a waiting commit is based on, and an error for one that the merger has not set.
+func (m *Merger) known(ctx context.Context, at position) (base string, err error) {
+	if at.ahead == "" {
+		return "", nil
+	}
+	set, err := m.set(at.target)
+	if err != nil {
+		return "", err
+	}
+	for _, one := range set {
+		if one.Ahead == at.ahead {
+			return one.Base, nil
+		}
+	}
+	return "", m.foreign(ctx, at, waiting+at.target, at.ahead, append(set, mark{})[0].Ahead)
 }
 
 // foreign returns an error for a ref whose commit is neither in the target nor in the one that the merger has set.

@@ -44,10 +44,14 @@ type Request struct {
 	Head    string // a commit
 	Base    string // the last commit of the target, or of what waited, that its branch began at or was merged with
 	Message string
+	Squash  bool // merge it as one commit on top of the target
+	// Mark is a line that names what is merged, and ends the message of its merge, which was not made before Since.
+	Mark  string
+	Since time.Time
 	// Bring copies ignored files into the work tree for checks; nil copies none.
 	Bring func(ctx context.Context, dir string) (paths []string, err error)
 	// Amend returns the tree to merge instead of the merged one; nil leaves that as it is.
-	Amend func(ctx context.Context, tree string) (string, error)
+	Amend func(ctx context.Context, d *git.Draft, tree string) (string, error)
 	// Check checks the merge in a work tree and returns what failed; nil is nothing. A nil Check checks nothing.
 	Check func(ctx context.Context, dir string) (*Failure, error)
 	// Tell reports what the merge waits for, and what the target has got meanwhile; nil reports nothing.
@@ -114,6 +118,12 @@ func (m *Merger) Merge(ctx context.Context, r Request) (res Result, err error) {
 	}
 	j := &job{Merger: m, Request: r, head: head, scratch: filepath.Join(m.room(r.Target), "merge-"+flat(r.Target))}
 	res, err = j.merge(ctx)
+	if e := m.unpend(context.WithoutCancel(ctx), r.Target); err == nil {
+		err = e
+	}
+	if res.Outcome == Merged {
+		_ = m.repo.Join(ctx) // the next merge tries it again
+	}
 	return res, errors.Join(err, lock.Close())
 }
 

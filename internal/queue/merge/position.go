@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,9 +13,10 @@ import (
 
 const (
 	heads = "refs/heads/"
-	// waiting is below which merges wait for the user to take them, and bases below which is what they are based on.
+	// waiting is below which merges wait for the user to take them.
 	waiting = "refs/codeloops/queue/"
-	bases   = "refs/codeloops/below/"
+	// pending is below which a merge is kept while it is checked.
+	pending = "refs/codeloops/merging/"
 )
 
 // A position is the state of a target.
@@ -31,44 +30,22 @@ type position struct {
 
 // look returns the position of a target.
 func (m *Merger) look(ctx context.Context, target string) (at position, err error) {
-	refs, err := m.repo.Refs(heads+target, waiting+target, bases+target)
+	refs, err := m.repo.Refs(heads+target, waiting+target)
 	if err != nil {
 		return at, err
 	}
-	at = position{target: target, tip: refs[heads+target], ahead: refs[waiting+target], base: refs[bases+target]}
+	at = position{target: target, tip: refs[heads+target], ahead: refs[waiting+target]}
 	if at.tip == "" {
-		err := m.missing(ctx, target)
-		if advice, ok := hint.Of(err); ok && at.ahead != "" {
-			err = hint.Errorf(advice, "%w; what was merged for it, and not taken, is at %s", err, waiting+target)
+		what := "there is no branch " + wording.Name(target)
+		if at.ahead != "" {
+			what += "; what was merged for it, and not taken, is at " + waiting + target
 		}
-		return at, err
+		return at, hint.Errorf("git branch lists those that there are; git branch "+wording.Shell(target)+" COMMIT makes it again, and codeloops queue retry goes on", "%s", what)
 	}
-	if at.tree, err = m.repo.Trees().InUse(ctx, target, ""); err == nil {
-		err = m.known(ctx, at)
+	if at.tree, err = m.repo.InUse(ctx, target); err == nil {
+		at.base, err = m.known(ctx, at)
 	}
 	return at, err
-}
-
-// missing explains why there is no such branch.
-func (m *Merger) missing(ctx context.Context, target string) error {
-	if on, err := m.repo.Run(ctx, m.repo.Root, "symbolic-ref", "--quiet", "HEAD"); err == nil && on == heads+target {
-		return hint.Errorf("make its first commit: git commit --allow-empty -m start", "the branch %s has no commit yet", wording.Name(target))
-	}
-	refs, err := m.repo.Refs(heads)
-	if err != nil {
-		return err
-	}
-	names := slices.Sorted(maps.Keys(refs))
-	for i, name := range names {
-		names[i] = strings.TrimPrefix(name, heads)
-	}
-	advice := "git branch lists those that there are; git branch " + wording.Shell(target) + " COMMIT makes it again, and codeloops queue retry goes on"
-	if i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, target) }); i >= 0 {
-		advice = fmt.Sprintf("did you mean %s? Branch names are case-sensitive", names[i])
-	} else if name, ok := wording.Nearest(target, names); ok {
-		advice = fmt.Sprintf("did you mean %s?", name)
-	}
-	return hint.Errorf(advice, "there is no branch %s", wording.Name(target))
 }
 
 // Onto returns the commit that the next merge into a target is based on.
@@ -128,31 +105,6 @@ func (m *Merger) Waits(ctx context.Context, target string) (bool, error) {
 	return !taken, err
 }
 
-// crowded explains why nothing can wait for a target; nil: it can. Git has no ref x/y beside a ref x, nor branches of such
-// names, so the other one is what waits for a branch that is gone.
-func (m *Merger) crowded(at position) error {
-	if at.tree == "" || at.ahead != "" {
-		return nil
-	}
-	refs, err := m.repo.Refs(waiting, bases)
-	var beside, room []string
-	for _, ref := range slices.Sorted(maps.Keys(refs)) {
-		branch := strings.TrimPrefix(strings.TrimPrefix(ref, waiting), bases)
-		if !strings.HasPrefix(branch, at.target+"/") && !strings.HasPrefix(at.target, branch+"/") {
-			continue
-		}
-		if strings.HasPrefix(ref, waiting) {
-			room = append(room, "git branch "+wording.Shell(flat(branch)+"-waits")+" "+wording.Shell(ref))
-		}
-		beside, room = append(beside, ref), append(room, "git update-ref -d "+wording.Shell(ref))
-	}
-	if err != nil || len(beside) == 0 {
-		return err
-	}
-	return hint.Errorf(strings.Join(room, " && ")+" makes room, and keeps what waits there at a branch; then codeloops queue retry goes on",
-		"git has no room for %s beside what is left of a branch that was deleted: %s", waiting+at.target, wording.List(beside, 5))
-}
-
 // publish moves the target to a commit, or the waiting ref where the target is checked out. ok is false where the
 // target has moved from its position.
 func (m *Merger) publish(ctx context.Context, at position, commit, why string, changes ...string) (ok bool, err error) {
@@ -166,9 +118,7 @@ func (m *Merger) publish(ctx context.Context, at position, commit, why string, c
 		return false, err
 	}
 	// To verify the tip as well would lock the branch, and the user's own commit might find it locked.
-	return m.change(ctx, at, why, append(changes,
-		"update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, strings.Repeat("0", len(commit))),
-		"update "+bases+at.target+" "+at.tip)...)
+	return m.change(ctx, at, why, append(changes, "update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, strings.Repeat("0", len(commit))))...)
 }
 
 // keep is the change that keeps the waiting commit at a ref.
@@ -180,9 +130,6 @@ func (at position) keep() string {
 func (at position) without() (changes []string) {
 	if at.ahead != "" {
 		changes = append(changes, "delete "+waiting+at.target+" "+at.ahead)
-	}
-	if at.base != "" {
-		changes = append(changes, "delete "+bases+at.target+" "+at.base)
 	}
 	return changes
 }

@@ -64,7 +64,7 @@ func (m *Merger) into(ctx context.Context, at position) error {
 		return m.inTree(ctx, at, forward, message)
 	}
 	if !forward {
-		merged, err := m.merged(ctx, at, at.tip, at.ahead, message)
+		merged, err := m.mergeOf(ctx, at, at.tip, at.ahead, message)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (m *Merger) move(ctx context.Context, at position) error {
 		if i > 0 {
 			parents = ids[:1]
 		}
-		made, err := m.commit(ctx, id+"^{tree}", "for a merge\n", parents...)
+		made, err := m.repo.Direct().Commit(ctx, id+"^{tree}", "for a merge\n", parents...)
 		if err != nil {
 			return err
 		}
@@ -120,28 +120,28 @@ func (m *Merger) move(ctx context.Context, at position) error {
 	if err != nil {
 		return err
 	}
-	moved, err := m.commit(ctx, tree, "Merge what waited for "+at.target+" before it was rewritten\n\n"+made+"\n", at.tip)
+	moved, err := m.repo.Direct().Commit(ctx, tree, "Merge what waited for "+at.target+" before it was rewritten\n\n"+made+"\n", at.tip)
 	if err == nil {
 		err = m.note(at, mark{moved, at.tip})
 	}
 	if err == nil {
-		_, err = m.change(ctx, at, "move what waited", at.keep(), "update "+waiting+at.target+" "+moved+" "+at.ahead, "update "+bases+at.target+" "+at.tip)
+		_, err = m.change(ctx, at, "move what waited", at.keep(), "update "+waiting+at.target+" "+moved+" "+at.ahead)
 	}
 	return err
 }
 
-// merged makes the commit of a merge.
-func (m *Merger) merged(ctx context.Context, at position, ours, theirs, message string) (string, error) {
+// mergeOf makes the commit of a merge.
+func (m *Merger) mergeOf(ctx context.Context, at position, ours, theirs, message string) (string, error) {
 	tree, err := m.mergeTree(ctx, at, ours, theirs)
 	if err != nil {
 		return "", err
 	}
-	return m.commit(ctx, tree, message, ours, theirs)
+	return m.repo.Direct().Commit(ctx, tree, message, ours, theirs)
 }
 
 // mergeTree merges two commits without conflicts.
 func (m *Merger) mergeTree(ctx context.Context, at position, ours, theirs string) (string, error) {
-	res, err := m.repo.MergeTree(ctx, ours, theirs)
+	res, err := m.repo.MergeTree(ctx, nil, ours, theirs)
 	if err == nil && len(res.Files) > 0 {
 		err = hint.Errorf("git merge "+wording.Shell(waiting+at.target)+", and resolve them there", "there are conflicts in %s", wording.List(res.Files, 5))
 	}

@@ -84,7 +84,7 @@ func travel(b *testing.B, repo *git.Repo, dir, base string, from, to *parcel.Sto
 		took[n] = time.Since(began)
 	}
 	step(0, func() error {
-		room, err := parcel.OpenRoom(ctx, filepath.Join(dir, "room.git"), repo.Starter, repo.Environ, filepath.Join(repo.CommonDir, "objects"))
+		room, err := parcel.OpenRoom(filepath.Join(dir, "room.git"), repo.Starter, repo.Environ, filepath.Join(repo.CommonDir, "objects"))
 		if err == nil {
 			err = room.Set(ctx, map[string]string{parcel.Branch: base})
 		}
@@ -96,7 +96,7 @@ func travel(b *testing.B, repo *git.Repo, dir, base string, from, to *parcel.Sto
 	step(1, func() error { return from.Put(ctx, name, filepath.Join(dir, "sent")) })
 	step(2, func() error { return to.Get(ctx, name, filepath.Join(dir, "got")) })
 	step(3, func() error {
-		mirror, err := parcel.OpenRoom(ctx, filepath.Join(dir, "mirror.git"), repo.Starter, repo.Environ)
+		mirror, err := parcel.OpenRoom(filepath.Join(dir, "mirror.git"), repo.Starter, repo.Environ)
 		if err == nil {
 			err = mirror.Unbundle(ctx, filepath.Join(dir, "got"))
 		}

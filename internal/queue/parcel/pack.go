@@ -40,35 +40,29 @@ type Packer struct {
 
 	id      string
 	settled session.Settled
-	sent    int64             // bytes of the log
-	tree    map[string]string // blob IDs, by name
-	sizes   map[string]int64  // of files next to the log
-	last    string            // commit of the session
+	packed  int64 // bytes of the log
 }
 
 // Session updates the refs to the resumable part of a session, with its log at a path. It reports whether there is
 // anything new.
 func (p *Packer) Session(ctx context.Context, id, log string) (fresh bool, err error) {
 	if id != p.id {
-		*p = Packer{Room: p.Room, id: id, tree: map[string]string{}, sizes: map[string]int64{}}
+		*p = Packer{Room: p.Room, id: id}
 	}
-	if err := p.settled.Read(log); err != nil || p.settled.Size <= p.sent {
+	if err := p.settled.Read(log); err != nil || p.settled.Size <= p.packed {
 		return false, err
 	}
 	update, err := p.checkpoints(ctx, log)
 	if err == nil {
-		err = p.files(ctx, log)
+		update[sessionRef], err = p.commit(ctx, log)
 	}
-	if err != nil {
-		return false, err
-	}
-	if update[sessionRef], err = p.commit(ctx); err == nil {
+	if err == nil {
 		err = p.Room.Set(ctx, update)
 	}
 	if err != nil {
 		return false, err
 	}
-	p.sent, p.last = p.settled.Size, update[sessionRef]
+	p.packed = p.settled.Size
 	return true, nil
 }
 
@@ -97,40 +91,42 @@ func (p *Packer) checkpoints(ctx context.Context, log string) (update map[string
 // checkpointsOf is the prefix of the refs of a session's checkpoints in the private repository.
 func checkpointsOf(id string) string { return "refs/codeloops/" + id + "/" }
 
-// files stores the files of the session that have changed.
-func (p *Packer) files(ctx context.Context, log string) error {
+// commit makes the commit of the session's files.
+func (p *Packer) commit(ctx context.Context, log string) (string, error) {
 	part := filepath.Join(p.Room.Root, "log-part")
 	if err := copyPart(log, part, p.settled.Size); err != nil {
-		return err
+		return "", err
 	}
 	names, paths := []string{p.id + logEnding}, []string{part}
 	folder := strings.TrimSuffix(log, logEnding) + ".d"
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return "", err
 	}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !plain().MatchString(e.Name()) || strings.HasPrefix(e.Name(), "live") || p.sizes[e.Name()] == info.Size() {
-			continue
+		if e.Type().IsRegular() && plain().MatchString(e.Name()) {
+			names, paths = append(names, besidePart+e.Name()), append(paths, filepath.Join(folder, e.Name()))
 		}
-		p.sizes[e.Name()] = info.Size()
-		names, paths = append(names, besidePart+e.Name()), append(paths, filepath.Join(folder, e.Name()))
 	}
-	c := git.Call{Dir: p.Room.Root, Stdin: []byte(strings.Join(paths, "\n") + "\n")}
-	out, err := p.Room.Do(ctx, c, "hash-object", "-w", "--no-filters", "--stdin-paths")
+	out, err := p.Room.Do(ctx, git.Call{Dir: p.Room.Root, Stdin: []byte(strings.Join(paths, "\n") + "\n")}, "hash-object", "-w", "--no-filters", "--stdin-paths")
 	ids := strings.Fields(out)
 	if err == nil && len(ids) != len(names) {
 		err = fmt.Errorf("git hash-object has named %d of %d files", len(ids), len(names))
 	}
 	if err != nil {
-		p.sizes = map[string]int64{} // the next time stores all of them
-		return err
+		return "", err
 	}
-	for i, id := range ids {
-		p.tree[names[i]] = id
+	var listing strings.Builder
+	for i, name := range names {
+		fmt.Fprintf(&listing, "100644 blob %s\t%s\x00", ids[i], name)
 	}
-	return nil
+	tree, err := p.Room.Do(ctx, git.Call{Dir: p.Room.Root, Stdin: []byte(listing.String())}, "mktree", "-z")
+	if err != nil {
+		return "", err
+	}
+	return p.Room.Do(ctx, git.Call{Dir: p.Room.Root, Env: []string{
+		"GIT_AUTHOR_NAME=codeloops", "GIT_AUTHOR_EMAIL=codeloops@localhost", "GIT_COMMITTER_NAME=codeloops", "GIT_COMMITTER_EMAIL=codeloops@localhost",
+	}}, "commit-tree", tree, "-m", "session")
 }
 
 // copyPart copies the beginning of a file.
@@ -146,25 +142,6 @@ func copyPart(from, to string, size int64) error {
 	}
 	_, err = io.CopyN(out, in, size)
 	return errors.Join(err, out.Close())
-}
-
-// commit makes the commit of the session, after the last one: git then sends only how they differ.
-func (p *Packer) commit(ctx context.Context) (string, error) {
-	var listing strings.Builder
-	for name, blob := range p.tree {
-		fmt.Fprintf(&listing, "100644 blob %s\t%s\x00", blob, name)
-	}
-	tree, err := p.Room.Do(ctx, git.Call{Dir: p.Room.Root, Stdin: []byte(listing.String())}, "mktree", "-z")
-	if err != nil {
-		return "", err
-	}
-	args := []string{"commit-tree", tree, "-m", "session"}
-	if p.last != "" {
-		args = append(args, "-p", p.last)
-	}
-	return p.Room.Do(ctx, git.Call{Dir: p.Room.Root, Env: []string{
-		"GIT_AUTHOR_NAME=codeloops", "GIT_AUTHOR_EMAIL=codeloops@localhost", "GIT_COMMITTER_NAME=codeloops", "GIT_COMMITTER_EMAIL=codeloops@localhost",
-	}}, args...)
 }
 
 // unused is the age at which an unnamed parcel is no longer being sent.

@@ -44,7 +44,7 @@ func newBench(t *testing.T) *bench {
 
 func (b *bench) openRoom(borrow ...string) *parcel.Room {
 	b.Helper()
-	r, err := parcel.OpenRoom(b.Context(), filepath.Join(b.TempDir(), "room.git"), b.Starter, b.Environ, borrow...)
+	r, err := parcel.OpenRoom(filepath.Join(b.TempDir(), "room.git"), b.Starter, b.Environ, borrow...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -83,8 +83,8 @@ func (b *bench) forge(files ...string) {
 func (b *bench) received() (*parcel.Room, error) {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "parcel")
-	if tips, err := b.room.Bundle(b.Context(), file, []string{b.base}); err != nil || len(tips) == 0 {
-		b.Fatal(tips, err)
+	if news, err := b.room.Bundle(b.Context(), file, []string{b.base}); err != nil || !news {
+		b.Fatal(news, err)
 	}
 	to := b.openRoom(filepath.Join(b.CommonDir, "objects"))
 	return to, to.Unbundle(b.Context(), file)
@@ -161,8 +161,8 @@ func TestNothingNew(t *testing.T) {
 	if err := b.room.Set(t.Context(), map[string]string{branchRef: b.base}); err != nil {
 		t.Fatal(err)
 	}
-	if tips, err := b.room.Bundle(t.Context(), filepath.Join(t.TempDir(), "bundle"), []string{b.base}); tips != nil || err != nil {
-		t.Errorf("%q, %v", tips, err)
+	if news, err := b.room.Bundle(t.Context(), filepath.Join(t.TempDir(), "bundle"), []string{b.base}); news || err != nil {
+		t.Errorf("%t, %v", news, err)
 	}
 	if p, err := b.room.Open(t.Context(), "t"); err != nil || p.Branch != b.base || p.Session != "" {
 		t.Errorf("%+v, %v", p, err)

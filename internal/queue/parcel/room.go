@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	program "codeloops/internal/git"
 	"codeloops/internal/queue/git"
-	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
 
@@ -23,21 +22,15 @@ type Room struct {
 }
 
 // OpenRoom opens or makes the room in a directory. It borrows from the given object directories.
-func OpenRoom(ctx context.Context, dir string, starter git.Starter, environ []string, borrow ...string) (*Room, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make a repository: %w", err)
+func OpenRoom(dir string, starter git.Starter, environ []string, borrow ...string) (*Room, error) {
+	if err := git.Borrow(dir, borrow...); err != nil {
+		return nil, err
 	}
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("make a repository: %w", err)
 	}
-	r := &Room{Repo: &git.Repo{Root: dir, CommonDir: dir, Environ: repo.WithoutRepository(environ), Starter: starter}}
-	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		if _, err := r.Run(ctx, dir, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", "."); err != nil {
-			return nil, err
-		}
-	}
-	return r, r.Borrow(borrow...)
+	return &Room{Repo: &git.Repo{Root: dir, CommonDir: dir, Environ: program.WithoutRepository(environ), Starter: starter}, borrowed: borrow}, nil
 }
 
 // Borrow lets the room read more object directories.
@@ -47,14 +40,7 @@ func (r *Room) Borrow(dirs ...string) error {
 			r.borrowed = append(r.borrowed, dir)
 		}
 	}
-	if len(r.borrowed) == 0 {
-		return nil
-	}
-	info := filepath.Join(r.CommonDir, "objects", "info")
-	if err := os.MkdirAll(info, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(info, "alternates"), []byte(strings.Join(r.borrowed, "\n")+"\n"), 0o600)
+	return git.Borrow(r.CommonDir, r.borrowed...)
 }
 
 // commitID matches an object ID.
@@ -107,17 +93,16 @@ func (r *Room) Forgotten(ctx context.Context) error {
 	return err
 }
 
-// Bundle writes a bundle of all refs of what travels, without the history of commits that the recipient has, and returns
-// their commits. It returns none, and writes no file, where nothing is left.
-func (r *Room) Bundle(ctx context.Context, file string, without []string) (tips []string, err error) {
+// Bundle writes a bundle of all refs of what travels, without the history of commits that the recipient has. It reports
+// whether there is anything else: if not, it writes no file.
+func (r *Room) Bundle(ctx context.Context, file string, without []string) (news bool, err error) {
 	all, err := r.Refs(strings.TrimSuffix(refs, "/"))
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	var args strings.Builder
-	for name, id := range all {
+	for name := range all {
 		args.WriteString(name + "\n")
-		tips = append(tips, id)
 	}
 	for _, id := range without {
 		args.WriteString("^" + id + "\n")
@@ -125,10 +110,10 @@ func (r *Room) Bundle(ctx context.Context, file string, without []string) (tips 
 	c := git.Call{Dir: r.Root, Stdin: []byte(args.String())}
 	left, err := r.Do(ctx, c, "rev-list", "--max-count=1", "--stdin")
 	if err != nil || left == "" {
-		return nil, err
+		return false, err
 	}
 	_, err = r.Do(ctx, c, "bundle", "create", "--quiet", file, "--stdin")
-	return tips, err
+	return err == nil, err
 }
 
 // ErrWrong rejects a malformed parcel.
@@ -149,12 +134,9 @@ func (r *Room) Unbundle(ctx context.Context, file string) error {
 	return err
 }
 
-// Give lets another repository fetch refs of the room, in the syntax of [git fetch]. Git checks all objects.
+// Give lets another repository fetch refs of the room, in the syntax of git fetch. Git checks all objects.
 func (r *Room) Give(ctx context.Context, to string, specs ...string) error {
-	args := []string{
-		"-c", "transfer.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-		r.CommonDir,
-	}
-	_, err := r.Run(ctx, to, append(args, specs...)...)
-	return err
+	other := *r.Repo
+	other.Root = to
+	return other.Fetch(ctx, r.CommonDir, specs...)
 }

@@ -1,5 +1,4 @@
-// Package parcel carries tasks between machines: what travels are git refs, in bundles through the hub's object store, or
-// through a git remote.
+// Package parcel carries tasks between machines: what travels are git refs, in bundles through the hub's object store.
 //
 // Whatever comes from another machine is checked in a [Room], a repository of its own, before it is used.
 package parcel
@@ -26,12 +25,15 @@ import (
 // bucket is the name of the object store.
 const bucket = "codeloops-parcels"
 
+// chunks is the prefix of the subjects of what objects consist of.
+const chunks = "$O." + bucket + ".C."
+
 // chunk is the size of a message: every server accepts it, and each costs a disk write.
 const chunk = 512 << 10
 
 // A Store holds parcels on the hub. It is safe for concurrent use.
 type Store struct {
-	conn    *nats.Conn
+	js      jetstream.JetStream
 	objects jetstream.ObjectStore
 	stream  jetstream.Stream // underlying stream
 }
@@ -42,7 +44,7 @@ func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, erro
 	if err != nil {
 		return nil, fmt.Errorf("open the store of parcels: %w", err)
 	}
-	s := &Store{conn: conn}
+	s := &Store{js: js}
 	s.objects, err = js.ObjectStore(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		s.objects, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
@@ -56,11 +58,9 @@ func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, erro
 	return s, nil
 }
 
-// pending is how many chunks may be unacknowledged; the hub holds those in memory.
-const pending = 8
-
-// Put uploads a file, completely or not at all. It writes an object as specified in NATS ADR-20: its chunks, then
-// its description.
+// Put uploads a file, completely or not at all, in the place of an earlier one, which somebody may just be reading: the
+// sweep removes that. It writes an object as specified in NATS ADR-20: its chunks, then its description. Each chunk waits for
+// the one before it, as the hub holds what it has not written in memory.
 func (s *Store) Put(ctx context.Context, name, file string) (err error) {
 	defer func() {
 		if err != nil {
@@ -72,15 +72,9 @@ func (s *Store) Put(ctx context.Context, name, file string) (err error) {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	js, err := jetstream.New(s.conn, jetstream.WithPublishAsyncMaxPending(pending))
-	if err != nil {
-		return err
-	}
-	defer js.CleanupPublisher()
 	o := jetstream.ObjectInfo{Bucket: bucket, NUID: rand.Text()}
 	o.Name, o.Opts = name, &jetstream.ObjectMetaOptions{ChunkSize: chunk}
 	sum, text := sha256.New(), make([]byte, chunk)
-	var sent []jetstream.PubAckFuture
 	for {
 		n, err := io.ReadFull(f, text)
 		if n == 0 && errors.Is(err, io.EOF) {
@@ -90,45 +84,26 @@ func (s *Store) Put(ctx context.Context, name, file string) (err error) {
 			return err
 		}
 		sum.Write(text[:n])
-		ack, err := js.PublishAsync("$O."+bucket+".C."+o.NUID, text[:n], jetstream.WithStallWait(stall))
+		once, cancel := context.WithTimeout(ctx, stall)
+		_, err = s.js.Publish(once, chunks+o.NUID, text[:n])
+		cancel()
 		if err != nil {
 			return err
 		}
-		sent = append(sent, ack)
 		o.Size, o.Chunks = o.Size+uint64(n), o.Chunks+1
 	}
-	for _, ack := range sent {
-		if err := arrived(ctx, ack); err != nil {
-			return err
-		}
-	}
 	o.Digest = jetstream.GetObjectDigestValue(sum)
-	about, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
 	m := nats.NewMsg("$O." + bucket + ".M." + encoded(name))
 	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
-	m.Data = about
-	_, err = js.PublishMsg(ctx, m)
+	if m.Data, err = json.Marshal(o); err != nil {
+		return err
+	}
+	_, err = s.js.PublishMsg(ctx, m)
 	return err
 }
 
 // stall is the timeout for one chunk.
 const stall = 10 * time.Second
-
-func arrived(ctx context.Context, ack jetstream.PubAckFuture) error {
-	select {
-	case <-ack.Ok():
-		return nil
-	case err := <-ack.Err():
-		return err
-	case <-time.After(stall):
-		return nats.ErrTimeout
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 // ErrNone says that there is no parcel of that name.
 var ErrNone = errors.New("there is no such parcel")
@@ -191,7 +166,6 @@ func (s *Store) Sweep(ctx context.Context, used func(name string) bool, before t
 			idle = append(idle, o.Name)
 		}
 	}
-	chunks := "$O." + bucket + ".C."
 	info, err := s.stream.Info(ctx, jetstream.WithSubjectFilter(chunks+">"))
 	if err != nil {
 		return fmt.Errorf("look through the parcels: %w", err)

@@ -56,12 +56,12 @@ func (r *Room) Open(ctx context.Context, task string) (*Parcel, error) {
 	return p, err
 }
 
-// GiveBranch sets the task's branch in a repository.
-func (p *Parcel) GiveBranch(ctx context.Context, to, name string) error {
+// GiveBranch gives a repository the task's branch, at a ref.
+func (p *Parcel) GiveBranch(ctx context.Context, to, ref string) error {
 	if p.Branch == "" {
 		return nil
 	}
-	return p.room.Give(ctx, to, "+"+Branch+":refs/heads/"+name)
+	return p.room.Give(ctx, to, "+"+Branch+":"+ref)
 }
 
 // Unpack stores the session, as one of the work tree there. A session of another task with the same ID is not
@@ -183,7 +183,7 @@ func (p *Parcel) giveCheckpoints(ctx context.Context, store *session.Store, log 
 		return err
 	}
 	defer shared.Close() //nolint:errcheck // a lock, which the system releases
-	if _, err := OpenRoom(ctx, private, p.room.Starter, p.room.Environ); err != nil {
+	if _, err := OpenRoom(private, p.room.Starter, p.room.Environ); err != nil {
 		return err
 	}
 	return p.room.Give(ctx, private, "+"+checkpoints+p.Session+"/*:"+checkpointsOf(p.Session)+"*")

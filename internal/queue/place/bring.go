@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"codeloops/internal/config"
-	"codeloops/internal/diff/ignore"
 	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
 	"codeloops/internal/run/check"
 	"codeloops/internal/view"
 	"codeloops/internal/wording/hint"
@@ -21,72 +21,55 @@ import (
 // include is the file that names ignored files to copy.
 const include = ".worktreeinclude"
 
-// Bring copies what .worktreeinclude names to another work tree, and returns the paths. It does not overwrite
-// anything.
+// Bring copies what .worktreeinclude names, as far as git ignores it, to another work tree, and returns the paths. It does
+// not overwrite anything.
 func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error) {
 	name := filepath.Join(s.repo.Root, include)
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	named := ignore.New(ignore.Options{ExcludesFile: name})
-	out, err := s.repo.Run(ctx, s.repo.Root, "status", "--porcelain", "-z", "--no-renames",
-		"--ignored=matching", "--untracked-files=all", "--ignore-submodules=all")
+	if _, err := os.ReadFile(name); err != nil {
+		return nil, fmt.Errorf("read %s: %w", include, err)
+	}
+	named, err := s.repo.Run(ctx, s.repo.Root, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-from="+name)
+	if err != nil || named == "" {
+		return nil, err
+	}
+	ignored, err := s.repo.Do(ctx, git.Call{Dir: s.repo.Root, Stdin: []byte(named)}, "check-ignore", "-z", "--stdin")
+	if exit, none := errors.AsType[*proc.ExitError](err); none && exit.ExitCode == 1 {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	for entry := range strings.SplitSeq(out, "\x00") {
-		if entry, ignored := strings.CutPrefix(entry, "!! "); ignored {
-			path, isDir := strings.CutSuffix(entry, "/")
-			end := strings.LastIndexByte(path, '/') + 1
-			paths = append(paths, s.named(named.Dir(path[:end]), path, path[end:], isDir)...)
-		}
-	}
-	for path, err := range named.Unread() {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+	for path := range strings.SplitSeq(strings.TrimSuffix(ignored, "\x00"), "\x00") {
+		paths = append(paths, strings.TrimSuffix(path, "/"))
 	}
 	if err := view.Bring(ctx, s.repo.Root, dir, paths); err != nil {
 		return nil, hint.Add(err, "fix that, or remove it from "+include)
 	}
-	return paths, nil
+	return paths, unlink(dir, paths)
 }
 
-// named returns the paths that the rules select, of an ignored path or below it.
-func (s *Site) named(rules *ignore.Dir, path, name string, isDir bool) (paths []string) {
-	at := filepath.Join(s.repo.Root, filepath.FromSlash(path))
-	if isDir && linked(at) {
-		return nil
+// unlink removes what makes directories work trees of a repository elsewhere, as agents make them: git commands in a copy
+// of one would change the original.
+func unlink(dir string, paths []string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
 	}
-	whole := rules.Ignored(name, isDir)
-	if whole && !(isDir && holdsLinked(at)) {
-		return []string{path}
-	}
-	if !isDir {
-		return nil
-	}
-	entries, _ := os.ReadDir(at) // unreadable directories are skipped
-	for _, e := range entries {
-		paths = append(paths, s.named(rules.Sub(name), path+"/"+e.Name(), e.Name(), e.IsDir())...)
-	}
-	return paths
-}
-
-// linked reports whether a directory is a work tree of a repository elsewhere, as agents make them: git commands in a
-// copy of it would change the original.
-func linked(dir string) bool {
-	info, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil && info.Mode().IsRegular()
-}
-
-// holdsLinked reports whether there is such a work tree below a directory.
-func holdsLinked(dir string) (found bool) {
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // unreadable directories are skipped
-		if err == nil && e.IsDir() && linked(path) {
-			found = true
-			return fs.SkipAll
+	defer root.Close() //nolint:errcheck // files are only removed through it
+	for _, path := range paths {
+		if err := fs.WalkDir(root.FS(), path, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Name() == ".git" && e.Type().IsRegular() {
+				err = root.Remove(path)
+			}
+			return err
+		}); err != nil {
+			return err
 		}
-		return nil
-	})
-	return found
+	}
+	return nil
 }
 
 // Enter makes sure that a work tree has a directory, which git may ignore or have no file in, and returns its path.

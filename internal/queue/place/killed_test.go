@@ -59,7 +59,14 @@ func TestPlayed(t *testing.T) {
 
 // life takes a task from its beginning to its end, or continues one that was killed.
 func life(s scene) {
-	p, err := s.site.Open(s.Context(), place.Task{Name: "t", Base: s.Git("rev-parse", "main"), Setup: "echo ready >>ready", Log: s.State + "/log"})
+	task := place.Task{Name: "t", Base: s.Git("rev-parse", "base"), Setup: "echo ready >>ready", Log: s.State + "/log"}
+	var err error
+	task.Head, _, err = s.Commit(s.Context(), "first") // as the queue's record has it
+	s.must(err)
+	if task.Head != "" {
+		task.Base = s.Git("rev-parse", "main2")
+	}
+	p, err := s.site.Open(s.Context(), task)
 	if err != nil && strings.Contains(err.Error(), "it was being removed") {
 		p, err := s.site.Find("t")
 		s.must(err)
@@ -71,21 +78,17 @@ func life(s scene) {
 	if s.Text(p.Dir, ".env") != "secret\n" || s.Text(p.Dir, "ready") != "ready\n" {
 		s.Fatal("the place is not ready")
 	}
-	if s.Text(p.Dir, "mine") == "-" {
+	if task.Head == "" {
 		s.Put(p.Dir, "mine", "mine\n")
 		s.Put(p.Dir, "both", "mine\n")
+		task.Head = s.commit(p)
+		s.Git("branch", "--force", "first", task.Head)
 	}
-	_, err = p.Commit(s.Context(), "mine", nil)
-	if err != nil && !strings.Contains(err.Error(), "not resolved") {
-		s.Fatal(err)
-	}
-	files, err := p.Update(s.Context(), "main")
+	task.Base = s.Git("rev-parse", "main2")
+	p, err = s.site.Open(s.Context(), task)
 	s.must(err)
-	if len(files) > 0 {
-		s.Put(p.Dir, "both", "mine and theirs\n")
-	}
-	head, err := p.Commit(s.Context(), "merged", nil)
-	s.must(err)
+	s.Put(p.Dir, "both", "mine and theirs\n")
+	head := s.commit(p)
 	s.unlock()
 	s.Git("branch", "--force", "done", head)
 	s.removed(p)
@@ -93,7 +96,7 @@ func life(s scene) {
 
 // unlock removes what a killed git has left, as git itself and the hint advise. It could be of another git.
 func (s scene) unlock() {
-	for _, lock := range []string{"refs/heads/done.lock", "packed-refs.lock"} {
+	for _, lock := range []string{"refs/heads/first.lock", "refs/heads/done.lock", "refs/heads/codeloops/t.lock", "refs/codeloops/base/t.lock", "packed-refs.lock"} {
 		_ = os.Remove(filepath.Join(s.CommonDir, lock))
 	}
 }
@@ -125,7 +128,7 @@ func killedAt(t *testing.T, n int, late string) (killed bool) {
 	s.Write(".env", "secret\n")
 	s.Write("both", "none\n")
 	s.Save("base")
-	s.Git("branch", "codeloops/t")
+	s.Git("branch", "base")
 	s.Branch("main2", "main", "both", "theirs\n")
 	play := func(at int) ([]byte, error) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPlayed$")
@@ -150,7 +153,7 @@ func killedAt(t *testing.T, n int, late string) (killed bool) {
 	if s.Git("rev-parse", "main2") != s.Git("rev-parse", "main") || s.Untouched() != before {
 		t.Errorf("%d%s: the user's HEAD, index or files have changed", n, late)
 	}
-	if left := s.Git("worktree", "list"); strings.Contains(left, "\n") || s.Text(s.CommonDir, "worktrees/t/HEAD") != "-" {
+	if left := s.Git("for-each-ref", "refs/codeloops", "refs/heads/codeloops"); left != "" {
 		t.Errorf("%d%s: left %s", n, late, left)
 	}
 	if left, err := s.site.Find("t"); left != nil || err != nil {

@@ -1,7 +1,9 @@
-// Package place manages the work trees of tasks, each with a branch of its own.
+// Package place manages the work trees of tasks.
 //
-// A place is a linked work tree below a directory of the caller's, with a record of its progress. A place that was
-// not finished is made again; one that was ready is never reset. It belongs to one caller at a time.
+// A place is a directory with a git repository of its own, which only borrows the objects of the user's, and a record of
+// its progress. What commands do there to refs, settings, hooks or a stash reaches nobody. The result of a task is not
+// read from there either: it is made of what a critic has approved, which the checkpoints of its session have. A place
+// belongs to one caller at a time.
 //
 // Ignored files that .worktreeinclude names are copied into it, sharing blocks where the file system can. An
 // overlay, as used for forks, would not do: it is visible to one process only, and would change with the user's
@@ -13,25 +15,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"codeloops/internal/queue/git"
+	"codeloops/internal/view"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
-// branches is the prefix of places' branches.
-const branches = "codeloops/"
-
-// A branch is the branch of a place, as a ref of the repository.
-type branch struct {
-	repo *git.Repo
-	name string
-}
-
-func (b branch) ref() string { return "refs/heads/" + b.name }
+// branches is the prefix of tasks' branches, and held that of refs that keep the commits which work begins at, as long as
+// there is a place.
+const (
+	branches = "codeloops/"
+	held     = "refs/codeloops/base/"
+)
 
 // A Site manages the places of a repository.
 type Site struct {
@@ -55,36 +56,29 @@ func (s *Site) Repository() *git.Repo { return s.repo }
 // Dir is the path of a task's work tree, whether it exists or not.
 func (s *Site) Dir(task string) string { return filepath.Join(s.trees, task) }
 
-// Commit returns the last commit of a ref, also while an agent works in the task's place; ok is false if there is none.
-func (s *Site) Commit(ctx context.Context, task, ref string) (id string, ok bool, err error) {
-	return s.repo.Trees().Commit(ctx, s.Dir(task), ref)
-}
-
 // A Place is the work tree of a task, with its record.
 type Place struct {
 	Task string
 	Dir  string
 
-	repo   *git.Repo
-	site   *Site
-	branch branch
-	tree   tree
-	rec    record
-	head   string // the last result; "" is none
-	tell   func(sentence string)
+	repo  *git.Repo
+	site  *Site
+	rec   record
+	start start
+	head  string // the last result; "" is none
+	made  bool   // just now
 }
 
 // A Task describes the place to open.
 type Task struct {
 	Name  string
-	Base  string // the ID of the commit that a new branch begins at
-	Head  string // the task's last result, whose branch is made already; "" is none
+	Base  string // the ID of the commit of the target that the work is based on
+	Head  string // the task's last result, which the branch is at; "" is none
 	Setup string // a shell command that prepares a new place; "" is none
 	Dir   string // where it runs, relative to the root, with slashes
 	Log   string // a file for its output
 	// Fill writes files into a new work tree, before the setup command; nil writes none.
 	Fill func(ctx context.Context, dir string) error
-	Tell func(sentence string) // what commands have done beside its work tree
 }
 
 // nameOfTask matches names that are valid for a branch, and for a directory on every system.
@@ -95,29 +89,32 @@ func (s *Site) place(task string) (*Place, error) {
 		return nil, hint.Errorf("use up to 100 letters, digits, - and _, with single dots between them",
 			"%s cannot be the name of a task: it is not valid as the name of a branch and a directory", wording.Quote(task, 120))
 	}
-	dir, on := s.Dir(task), branch{s.repo, branches + task}
-	p := &Place{
-		Task: task, Dir: dir, repo: s.repo, site: s, branch: on, tree: tree{s.repo, dir, on},
-		rec: record{file: filepath.Join(s.records, task+recordEnding)},
-	}
+	p := &Place{Task: task, Dir: s.Dir(task), repo: s.repo, site: s, rec: record{file: filepath.Join(s.records, task+recordEnding)}}
 	return p, p.rec.load()
 }
 
-// Adopt takes over a task's branch that was made elsewhere. It removes any work tree; [Site.Open] makes a new one.
-func (s *Site) Adopt(task, base string) error {
+func (p *Place) branch() string { return branches + p.Task }
+func (p *Place) ref() string    { return "refs/heads/" + p.branch() }
+
+// Adopt takes over a task whose result was made elsewhere: a commit that keep is at, or none where that is "". Its work
+// tree is removed; [Site.Open] makes a new one.
+func (s *Site) Adopt(ctx context.Context, task, head string) error {
 	p, err := s.place(task)
 	if err == nil {
-		p.rec = record{file: p.rec.file, Base: base}
-		err = p.rec.save()
+		p.rec = record{file: p.rec.file, Set: p.rec.Set}
+		err = errors.Join(p.rec.save(), view.Remove(p.Dir))
 	}
-	if err == nil {
-		err = p.tree.remove(p.Dir, p.tree.twin())
+	if err == nil && head != "" {
+		err = p.point(ctx, head)
 	}
 	if err != nil {
-		return fmt.Errorf("take over the branch of task %s: %w", task, err)
+		return fmt.Errorf("take over task %s: %w", task, err)
 	}
 	return nil
 }
+
+// Held is the ref that keeps what the work on a task needs, and is based on.
+func Held(task string) string { return held + task }
 
 // Find returns the place of a task, also an unfinished one; nil is none.
 func (s *Site) Find(task string) (*Place, error) {
@@ -128,12 +125,12 @@ func (s *Site) Find(task string) (*Place, error) {
 	return p, nil
 }
 
-// Open opens the place of a task, or makes it if it is not ready. Earlier work on its branch and in its work tree
-// is kept.
+// Open opens the place of a task, or makes it if it is not ready. Work in it is kept, unless it is based on other commits:
+// then what is in no result remains only as far as it is in no file that git tracks.
 func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 	p, err := s.place(t.Name)
 	if err == nil {
-		p.head, p.tell = t.Head, t.Tell
+		p.head = t.Head
 		err = p.open(ctx, t)
 	}
 	if err != nil {
@@ -142,78 +139,100 @@ func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 	return p, nil
 }
 
-// free returns an error if the name of a task cannot be used, and reports whether its branch exists.
-func (s *Site) free(task string) (begun bool, err error) {
-	name, all := branches+task, strings.TrimSuffix("refs/heads/"+branches, "/")
-	refs, err := s.repo.Refs(all) // the branch itself, or those below it
-	if _, taken := refs[all]; taken {
-		return false, hint.Errorf("give it another name: git branch -m codeloops NAME",
-			"there is a branch codeloops, so there can be none called %s", name)
-	}
-	same := func(what, is, wanted string) error {
-		if is == wanted || !strings.EqualFold(is, wanted) {
-			return nil
-		}
-		return hint.Errorf("give the task a name of its own", "there is a %s %s, and on many systems that is the same name as %s", what, is, wanted)
-	}
-	for ref := range refs {
-		err = errors.Join(err, same("branch", strings.TrimPrefix(ref, "refs/heads/"), name))
-	}
-	entries, e := os.ReadDir(s.records)
-	for _, r := range entries {
-		err = errors.Join(err, same("task", strings.TrimSuffix(r.Name(), recordEnding), task))
-	}
-	_, begun = refs["refs/heads/"+name]
-	return begun, errors.Join(err, e)
-}
+// Start is the commit that the work begins at: the last result merged with what it is based on.
+func (p *Place) Start() string { return p.start.commit }
 
-// aside returns a free path for a repository that was found in the place of a task.
-func (s *Site) aside(task string) string {
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.git-%d", filepath.Join(s.records, task), n)
-		if _, err := os.Lstat(name); err != nil {
-			return name
-		}
+// free returns an error if there can be no branch of the task.
+func (s *Site) free() error {
+	all := strings.TrimSuffix("refs/heads/"+branches, "/")
+	refs, err := s.repo.Refs(all)
+	if refs[all] != "" {
+		err = hint.Errorf("give it another name: git branch -m codeloops NAME", "there is a branch codeloops, so there can be none below it")
 	}
+	return err
 }
 
 func (p *Place) open(ctx context.Context, t Task) error {
-	if err := p.tree.remove(p.tree.twin()); err != nil {
-		return err
-	}
-	begun, err := p.site.free(p.Task)
-	if err == nil {
-		err = p.tree.unused(ctx)
-	}
-	if err != nil {
+	if err := errors.Join(p.site.free(), p.unused(ctx)); err != nil {
 		return err
 	}
 	if p.rec.Removing {
 		return hint.Errorf("remove it again, then open it", "it was being removed")
 	}
-	if _, err := os.Lstat(p.Dir); p.rec.Ready && err == nil {
-		return p.settle(ctx)
+	if err := p.begin(ctx, t.Base); err != nil {
+		return err
 	}
-	p.rec.Base = cmp.Or(p.rec.Base, t.Base)
-	return p.make(ctx, t, begun)
+	if _, err := p.at(); err != nil {
+		return err
+	}
+	if _, err := p.repo.Run(ctx, p.repo.Root, "update-ref", held+p.Task, p.start.commit); err != nil {
+		return err
+	}
+	info, err := os.Lstat(p.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && !p.rec.Ready:
+		return p.make(ctx, t)
+	case err != nil || !info.IsDir(): // a link would lead to others' files
+		return cmp.Or(err, notOurs(p.Dir))
+	case p.rec.Start != p.start.commit:
+		return p.move(ctx)
+	}
+	if _, err := p.inside(ctx, "cat-file", "-e", p.start.commit); err != nil && ctx.Err() == nil {
+		return p.own(ctx) // an agent has damaged it
+	}
+	return ctx.Err()
 }
 
-// make makes the place, with an existing branch or a new one. Nobody has worked in it so far.
-func (p *Place) make(ctx context.Context, t Task, begun bool) error {
+func notOurs(dir string) error {
+	return hint.Errorf("was it the agent? Move that away", "%s is no longer a directory", dir)
+}
+
+// unused returns an error if the branch is checked out: it could not be moved.
+func (p *Place) unused(ctx context.Context) error {
+	tree, err := p.repo.InUse(ctx, p.branch())
+	if err == nil && tree != "" {
+		return hint.Errorf("switch to another branch there", "the branch %s is checked out in %s", p.branch(), tree)
+	}
+	return err
+}
+
+// at returns where the branch is; "" is nowhere. It is an error if codeloops has not put it there: nobody has judged what it
+// has.
+func (p *Place) at() (commit string, err error) {
+	refs, err := p.repo.Refs(p.ref())
+	commit = refs[p.ref()]
+	if err == nil && commit != "" && !slices.Contains(append(p.rec.Set, p.head, p.rec.Start, p.start.commit), commit) {
+		err = hint.Errorf("git branch -m "+p.branch()+" NAME keeps it, and codeloops queue retry goes on",
+			"the branch %s is at %.12s, where codeloops has not put it", p.branch(), commit)
+	}
+	return commit, err
+}
+
+// point points the branch at a commit. The record first has where it will be, as the process may be killed in between.
+func (p *Place) point(ctx context.Context, commit string) error {
+	was, err := p.at()
+	if err == nil {
+		p.rec.Set = []string{commit, was}
+		err = p.rec.save()
+	}
+	if err == nil && was != commit {
+		_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", p.ref(), commit, was)
+	}
+	return err
+}
+
+// make makes the place. Nobody has worked in it so far.
+func (p *Place) make(ctx context.Context, t Task) error {
 	if _, err := os.Lstat(p.Dir); err == nil && !p.rec.kept {
 		return hint.Errorf("move it away", "%s was not made by codeloops: there is no record of it", p.Dir)
 	}
-	p.rec.Ready, p.rec.Brought, p.rec.Beside, p.rec.Update = false, nil, nil, nil
-	if err := errors.Join(p.rec.save(), p.tree.unlock(), p.tree.remove(p.Dir)); err != nil {
+	p.made, p.rec = true, record{file: p.rec.file, Start: p.start.commit, Set: p.rec.Set}
+	if err := errors.Join(p.rec.save(), view.Remove(p.Dir), os.MkdirAll(p.Dir, 0o700)); err != nil {
 		return err
 	}
-	what := []string{p.Dir, p.branch.name}
-	if !begun {
-		what = []string{"-b", p.branch.name, p.Dir, p.rec.Base} // git rejects what is no commit
-	}
-	err := p.repo.Trees().Add(ctx, what...)
+	err := p.repo.CheckOut(ctx, p.Dir, p.branch(), p.start.commit)
 	if err == nil {
-		err = p.repo.Trees().CheckOut(ctx, p.Dir)
+		err = copyOf(filepath.Join(p.Dir, ".git", "index"), p.index())
 	}
 	if err != nil {
 		return err
@@ -227,11 +246,7 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 		}
 	}
 	if t.Setup != "" {
-		err := p.Part(ctx)
-		if err == nil {
-			err = p.site.setup(ctx, t)
-		}
-		if err = cmp.Or(err, p.Rejoin(context.WithoutCancel(ctx))); err != nil {
+		if err := p.site.setup(ctx, t); err != nil {
 			return err
 		}
 		if err := p.setAside(ctx); err != nil {
@@ -242,19 +257,89 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	return p.rec.save()
 }
 
+// index is a copy of the index of a fresh work tree, which no agent has changed.
+func (p *Place) index() string { return p.beside("index") }
+
+// beside is the path of a file beside the record. No task has such a name.
+func (p *Place) beside(name string) string { return filepath.Join(p.site.records, p.Task+"~"+name) }
+
+func copyOf(from, to string) error {
+	text, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) { // of a commit without files
+		return os.RemoveAll(to)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
+}
+
+// own replaces the repository of the work tree.
+func (p *Place) own(ctx context.Context) error {
+	err := p.repo.Own(ctx, p.Dir, p.branch(), p.start.commit)
+	if err == nil {
+		err = copyOf(p.index(), filepath.Join(p.Dir, ".git", "index"))
+	}
+	return err
+}
+
+// move moves a work tree, with what was done there, to the start of further work.
+func (p *Place) move(ctx context.Context) error {
+	_ = os.Remove(p.index() + ".lock") // of a killed git; that one says if it stays
+	for _, args := range [][]string{{"read-tree", p.rec.Start}, {"update-index", "-q", "--refresh"}, {"read-tree", "-u", "--reset", p.start.commit}} {
+		_, err := p.look(ctx, p.index(), args...)
+		if err != nil && (args[0] != "update-index" || ctx.Err() != nil) { // that tells of changed files by its exit code
+			return err
+		}
+	}
+	if err := p.own(ctx); err != nil {
+		return err
+	}
+	p.rec.Start = p.start.commit
+	return p.rec.save()
+}
+
+// look runs git with the files of the work tree, an index of ours, and the settings of the user.
+func (p *Place) look(ctx context.Context, index string, args ...string) (string, error) {
+	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: []string{"GIT_DIR=" + p.repo.CommonDir, "GIT_WORK_TREE=" + p.Dir, "GIT_INDEX_FILE=" + index}}, args...)
+}
+
+// inside runs git in the repository of the work tree.
+func (p *Place) inside(ctx context.Context, args ...string) (string, error) {
+	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: []string{"GIT_DIR=" + filepath.Join(p.Dir, ".git")}}, args...)
+}
+
+// everything returns the tree of all files that git does not ignore.
+func (p *Place) everything(ctx context.Context) (tree string, err error) {
+	index := p.beside("index-now")
+	if err = copyOf(p.index(), index); err == nil {
+		_, err = p.look(ctx, index, "add", "--all", "--sparse", ".")
+	}
+	if err != nil && ctx.Err() == nil && os.RemoveAll(index) == nil { // a power cut may have damaged it
+		_, err = p.look(ctx, index, "add", "--all", "--sparse", ".")
+	}
+	if err == nil {
+		tree, err = p.look(ctx, index, "write-tree")
+	}
+	if err != nil {
+		err = hint.Add(err, "look there with git status; a repository without a commit inside it is in the way")
+	}
+	return tree, errors.Join(err, os.RemoveAll(index))
+}
+
 // setAside records what the setup command has left, which is not the task's work.
 func (p *Place) setAside(ctx context.Context) error {
 	tree, err := p.everything(ctx)
 	if err != nil {
 		return err
 	}
-	left, err := p.differences(ctx, nil, "HEAD", tree)
+	left, err := p.repo.Differences(ctx, nil, p.start.commit, tree)
 	p.rec.Beside = map[string]string{}
 	for _, c := range left {
-		p.rec.Beside[c.path] = c.now
-	}
-	if err == nil {
-		_, err = p.tree.git(ctx, "reset", "--quiet") // nothing stays staged
+		p.rec.Beside[c.Path] = c.Now
 	}
 	return err
 }
+
+// Fresh reports whether the place was just made, and nobody has worked in it.
+func (p *Place) Fresh() bool { return p.made }

@@ -3,6 +3,7 @@ package place_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -74,11 +75,46 @@ func (s scene) refused(err error, words ...string) {
 	}
 }
 
+// state returns a commit of a work tree as it is, whatever its index says, as a checkpoint has it.
+func (s scene) state(dir string) string {
+	s.Helper()
+	index := filepath.Join(s.TempDir(), "index")
+	call := git.Call{Dir: dir, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_DIR=" + s.CommonDir, "GIT_WORK_TREE=" + dir}}
+	out := ""
+	for _, args := range [][]string{{"add", "--all", "."}, {"write-tree"}} {
+		var err error
+		out, err = s.Do(s.Context(), call, args...)
+		s.must(err)
+	}
+	call.Env = append(call.Env, "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x")
+	out, err := s.Do(s.Context(), call, "commit-tree", "-m", "state", out)
+	s.must(err)
+	return out
+}
+
+func (s scene) judged(start, end string) *place.Judged {
+	return &place.Judged{Start: start, End: end, Repositories: []string{s.CommonDir}}
+}
+
+// finish has a critic approve all that a place has.
+func (s scene) finish(p *place.Place) (string, error) {
+	s.Helper()
+	return p.Commit(s.Context(), "# work\n\nthe rest\n\nTask: t\n", s.judged(p.Start(), s.state(p.Dir)))
+}
+
 func (s scene) commit(p *place.Place) string {
 	s.Helper()
-	head, err := p.Commit(s.Context(), "# work\n\nthe rest\n", nil)
+	head, err := s.finish(p)
 	s.must(err)
 	return head
+}
+
+// again opens a place with a result for further work on what main is now.
+func (s scene) again(head string) *place.Place {
+	s.Helper()
+	p, err := s.site.Open(s.Context(), place.Task{Name: "t", Base: s.Git("rev-parse", "main"), Head: head})
+	s.must(err)
+	return p
 }
 
 // is compares the content of a file in a place.
@@ -108,54 +144,14 @@ func TestCommit(t *testing.T) {
 	s.Put(p.Dir, "x.o", "ignored\n")
 	s.must(os.Remove(filepath.Join(p.Dir, "first")))
 	head := s.commit(p)
-	if got := s.In(p.Dir, "show", "--format=%B%an <%ae>", "--name-status", head); got != "# work\n\nthe rest\nUser <user@example.com>\n\nD\tfirst\nA\tsub/new" {
+	if got := s.Git("show", "--format=%B%an <%ae>", "--name-status", head); got != "# work\n\nthe rest\n\nTask: t\nUser <user@example.com>\n\nD\tfirst\nA\tsub/new" {
 		t.Errorf("committed %q", got)
 	}
-	if s.Git("rev-parse", "codeloops/t.1-a") != head || s.commit(p) != head {
+	if s.Git("rev-parse", "codeloops/t.1-a") != head {
 		t.Error("the branch is not at the commit")
 	}
 	if s.Untouched() != before {
 		t.Error("the user's HEAD, index or files have changed")
-	}
-}
-
-// TestCommitHidden: work is committed although an agent has kept git from looking at it. Files that a sparse checkout
-// leaves out are not taken for deleted.
-func TestCommitHidden(t *testing.T) {
-	t.Parallel()
-	const all = "M\tfirst\nA\tnew\nD\tsecond"
-	for name, c := range map[string]struct {
-		hide func(s scene, dir string)
-		want string
-	}{
-		"elsewhere": {func(s scene, dir string) {
-			s.In(dir, "config", "extensions.worktreeConfig", "true")
-			s.In(dir, "config", "--worktree", "core.worktree", s.Root)
-		}, all},
-		"bare": {func(s scene, dir string) {
-			s.In(dir, "config", "extensions.worktreeConfig", "true")
-			s.In(dir, "config", "--worktree", "core.bare", "true")
-		}, all},
-		"sparse": {func(s scene, dir string) {
-			s.In(dir, "config", "extensions.worktreeConfig", "true")
-			s.In(dir, "config", "--worktree", "core.sparseCheckout", "true")
-			s.In(dir, "update-index", "--skip-worktree", "second")
-		}, "M\tfirst\nA\tnew"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newScene(t)
-			s.Write("second", "second\n")
-			s.Save("second")
-			p := s.open("t")
-			s.Put(p.Dir, "first", "changed\n")
-			s.Put(p.Dir, "new", "new\n")
-			s.must(os.Remove(filepath.Join(p.Dir, "second")))
-			c.hide(s, p.Dir)
-			if got := s.In(s.Root, "show", "--format=", "--name-status", s.commit(p)); got != c.want {
-				t.Errorf("committed %q, want %q", got, c.want)
-			}
-		})
 	}
 }
 
@@ -167,7 +163,7 @@ func TestNobodyKnown(t *testing.T) {
 	p := s.open("t")
 	s.Put(p.Dir, "new", "new\n")
 	s.commit(p)
-	if who := s.In(p.Dir, "log", "-1", "--format=%an <%ae>, %cn <%ce>"); who != "codeloops <codeloops@localhost>, codeloops <codeloops@localhost>" {
+	if who := s.Git("log", "-1", "--format=%an <%ae>, %cn <%ce>", "codeloops/t"); who != "codeloops <codeloops@localhost>, codeloops <codeloops@localhost>" {
 		t.Error(who)
 	}
 }
@@ -179,132 +175,135 @@ func TestOtherEncoding(t *testing.T) {
 	s.Git("config", "i18n.commitEncoding", "latin1")
 	p := s.open("t")
 	s.Put(p.Dir, "new", "new\n")
-	_, err := p.Commit(t.Context(), "é\n", nil)
+	_, err := p.Commit(t.Context(), "é\n", s.judged(p.Start(), s.state(p.Dir)))
 	s.must(err)
 	if message := s.Git("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%s", "codeloops/t"); message != "é" {
 		t.Errorf("the message is %q", message)
 	}
 }
 
-// TestOwnCommits: commits that an agent made itself are part of the work, also on another branch.
+// TestOwnCommits: commits that an agent has made are not part of the history, as no critic has seen them; what they have
+// is, as far as it was approved.
 func TestOwnCommits(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	p := s.open("t")
-	s.In(p.Dir, "switch", "-q", "-c", "feature")
-	s.Put(p.Dir, "one", "1\n")
-	s.In(p.Dir, "add", ".")
-	s.In(p.Dir, "commit", "-qm", "one")
-	s.Put(p.Dir, "two", "2\n")
-	head := s.commit(p)
-	if names := s.In(p.Dir, "ls-tree", "--name-only", "codeloops/t"); names != "first\none\ntwo" || s.Git("rev-parse", "codeloops/t") != head {
-		t.Errorf("the branch has %q", names)
-	}
-	s.In(p.Dir, "checkout", "-q", "--detach", "main")
-	_, err := p.Commit(t.Context(), "m", nil)
-	s.refused(err, "is no longer on its branch codeloops/t")
-}
-
-// TestRepaired: opening a place again repairs what is broken and keeps the work, and so does committing there: an
-// agent may have renamed or removed its branch.
-func TestRepaired(t *testing.T) {
-	t.Parallel()
-	// work makes a commit and leaves uncommitted changes.
-	work := func(s scene) (p *place.Place, head string) {
-		p = s.open("t")
-		s.Put(p.Dir, "done", "done\n")
-		head = s.commit(p)
-		s.Put(p.Dir, "begun", "begun\n")
-		s.must(os.Remove(filepath.Join(p.Dir, "first")))
-		return p, head
-	}
-	admin := func(s scene, p *place.Place) string { return filepath.Join(s.CommonDir, "worktrees", p.Task) }
-	for name, harm := range map[string]func(scene, *place.Place){
-		"nothing": func(scene, *place.Place) {},
-		"locks": func(s scene, p *place.Place) {
-			for _, name := range []string{
-				filepath.Join(admin(s, p), "index.lock"), filepath.Join(admin(s, p), "HEAD.lock"),
-				filepath.Join(s.CommonDir, "refs/heads/codeloops/t.lock"),
-			} {
-				s.must(os.WriteFile(name, nil, 0o600))
-			}
-		},
-		"branch gone":    func(s scene, _ *place.Place) { s.Git("update-ref", "-d", "refs/heads/codeloops/t") },
-		"branch renamed": func(s scene, p *place.Place) { s.In(p.Dir, "branch", "-m", "feature") },
-		"link gone":      func(s scene, p *place.Place) { s.must(os.Remove(filepath.Join(p.Dir, ".git"))) },
-		"link broken":    func(s scene, p *place.Place) { s.Put(p.Dir, ".git", "gitdir: /nowhere\n") },
-		"entry gone":     func(s scene, p *place.Place) { s.must(os.RemoveAll(admin(s, p))) },
-		"entry and link gone": func(s scene, p *place.Place) {
-			s.must(os.RemoveAll(admin(s, p)))
-			s.must(os.Remove(filepath.Join(p.Dir, ".git")))
-		},
-		"another repository": func(s scene, p *place.Place) {
-			s.must(os.Remove(filepath.Join(p.Dir, ".git")))
-			s.In(p.Dir, "init", "-q")
-		},
-		"twin left": func(s scene, p *place.Place) {
-			s.must(os.RemoveAll(admin(s, p)))
-			s.Git("worktree", "add", "-q", "--no-checkout", p.Dir+"~", "codeloops/t")
-		},
+	for name, c := range map[string]struct {
+		commands string
+		want     string // subjects
+	}{
+		"on another branch": {"git switch -q -c feature; echo 1 >one; git add one; git commit -qm one; echo 2 >two", "# work, rules"},
+		"all of it":         {"echo 1 >one; echo 2 >two; git add .; git commit -qm both", "# work, rules"},
+		"with a secret":     {"echo 1 >one; git add -f one .env; git commit -qm one; git rm -q --cached .env; echo 2 >two", "# work, rules"},
+		"elsewhere":         {"git checkout -q --orphan other; echo 1 >one; echo 2 >two; git add .; git commit -qm one", "# work, rules"},
+		"damaged":           {"echo 1 >one; echo 2 >two; echo x >.git/HEAD", "# work, rules"},
+		"gone":              {"echo 1 >one; echo 2 >two; rm -rf .git", "# work, rules"},
 	} {
-		if name != "twin left" { // by a process that was killed, so the work tree is opened again
-			t.Run(name+", committed", func(t *testing.T) {
-				t.Parallel()
-				s := newScene(t)
-				p, head := work(s)
-				harm(s, p)
-				if last := s.commit(p); s.Git("rev-parse", last+"^") != head || s.Git("rev-parse", "codeloops/t") != last {
-					t.Error("commits are lost")
-				}
-			})
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			p, head := work(s)
-			harm(s, p)
-			p = at(s.Repo).open("t")
-			if got := s.Git("rev-parse", "codeloops/t"); got != head {
-				t.Errorf("the branch is at %s, want %s", got, head)
+			s.Write(".gitignore", ".env\n")
+			s.Write(".worktreeinclude", ".env\n")
+			s.Write(".env", "secret\n")
+			s.Save("rules")
+			p := s.open("t")
+			s.sh(p.Dir, c.commands)
+			head := s.commit(p)
+			if got := s.Git("ls-tree", "--name-only", head); got != ".gitignore\n.worktreeinclude\nfirst\none\ntwo" {
+				t.Errorf("it has %q", got)
 			}
-			s.is(p, "begun", "begun\n")
-			last := s.commit(p)
-			if names := s.Git("ls-tree", "--name-only", last); names != "begun\ndone" {
-				t.Errorf("committed %q", names)
+			if got := strings.ReplaceAll(s.Git("log", "--format=%s", head, "^main~1"), "\n", ", "); got != c.want {
+				t.Errorf("the commits are %q, want %q", got, c.want)
 			}
-			if s.Git("rev-parse", last+"^") != head {
-				t.Error("commits are lost")
+			if got := s.commit(s.again(head)); got != head {
+				t.Errorf("it was committed again, as %s", got)
 			}
-			s.Git("fsck", "--strict")
-			s.Git("merge", "-q", "--ff-only", "codeloops/t")
-			s.removed(p)
+			s.Git("fsck", "--strict", "--connectivity-only")
 		})
 	}
 }
 
-// TestTreeGone: a deleted work tree is restored from the last commit, with the files that are copied into it.
-func TestTreeGone(t *testing.T) {
+// sh runs shell commands in a directory, with git as the tests have it.
+func (s scene) sh(dir, commands string) {
+	s.Helper()
+	cmd := exec.CommandContext(s.Context(), "sh", "-ec", commands)
+	cmd.Dir, cmd.Env = dir, s.Environ
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.Fatalf("%s: %v\n%s", commands, err, out)
+	}
+}
+
+// TestOwn: what commands do in a place to refs, a stash, settings and hooks stays there, and they find those that the
+// repository had. A damaged repository is made again.
+func TestOwn(t *testing.T) {
 	t.Parallel()
-	for _, prune := range []bool{false, true} {
-		s := newScene(t)
-		s.Write(".gitignore", ".env\n")
-		s.Write(".worktreeinclude", ".env\n")
-		s.Write(".env", "secret\n")
-		s.Save("rules")
-		p := s.open("t")
-		s.Put(p.Dir, "done", "done\n")
-		head := s.commit(p)
-		s.must(os.RemoveAll(p.Dir))
-		if prune {
-			s.Git("worktree", "prune", "--expire=now")
-		}
+	s := newScene(t)
+	s.Write("scripts/hook", "#!/bin/sh\necho hooked >&2\n")
+	s.must(os.Chmod(filepath.Join(s.Root, "scripts/hook"), 0o700))
+	s.must(os.MkdirAll(filepath.Join(s.CommonDir, "hooks"), 0o700))
+	s.must(os.Symlink("../../scripts/hook", filepath.Join(s.CommonDir, "hooks", "pre-commit")))
+	s.Write("shared.config", "[alias]\n\tshared = version\n")
+	s.Git("config", "include.path", "../shared.config")
+	s.Write("first", "stashed\n")
+	s.Git("stash", "--quiet")
+	s.Git("pack-refs", "--all")
+	before := s.Git("for-each-ref") + s.Text(s.CommonDir, "config") + s.Untouched()
+	p := s.open("t")
+	if got := s.In(p.Dir, "config", "alias.shared"); got != "version" {
+		t.Errorf("the alias is %q", got)
+	}
+	if text := s.Text(p.Dir, ".git/hooks/pre-commit"); !strings.Contains(text, "hooked") {
+		t.Errorf("the hook is %q", text)
+	}
+	s.sh(p.Dir, `test -z "$(git status --porcelain; git stash list)"; echo x >first; git stash -q; git config core.abbrev 9; git branch -f other
+		git commit -q --no-verify --allow-empty -m x; git update-ref refs/heads/main HEAD; git gc -q --prune=now; git stash pop -q`)
+	s.Git("update-ref", "-d", "refs/codeloops/base/t")
+	if now := s.Git("for-each-ref") + s.Text(s.CommonDir, "config") + s.Untouched(); now != before {
+		t.Errorf("it is\n%s\nand was\n%s", now, before)
+	}
+	for _, harm := range []string{"rm -rf .git", "rm -rf .git; git init -q", "rm -rf .git; echo gitdir: /nowhere >.git", "echo >.git/objects/info/alternates"} {
+		s.sh(p.Dir, harm)
 		p = s.open("t")
-		s.is(p, "done", "done\n")
-		s.is(p, ".env", "secret\n")
-		if s.commit(p) != head {
-			t.Error("the restored work tree differs from the last commit")
+		if got := s.In(p.Dir, "diff", "--stat"); !strings.Contains(got, "first") {
+			t.Errorf("after %q the work is %q", harm, got)
 		}
 	}
+	if got := s.Git("show", s.commit(p)+":first"); got != "x" {
+		t.Errorf("it has %q", got)
+	}
+}
+
+// TestTreeGone: a deleted work tree is made again from the last result, with the files that are copied into it.
+func TestTreeGone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Write(".gitignore", ".env\n")
+	s.Write(".worktreeinclude", ".env\n")
+	s.Write(".env", "secret\n")
+	s.Save("rules")
+	p := s.open("t")
+	s.Put(p.Dir, "done", "done\n")
+	head := s.commit(p)
+	s.must(os.RemoveAll(p.Dir))
+	p = s.again(head)
+	s.is(p, "done", "done\n")
+	s.is(p, ".env", "secret\n")
+	if s.commit(p) != head {
+		t.Error("the work tree differs from the last result")
+	}
+}
+
+// TestForeignBranch: a branch that codeloops has not put where it is gets no result, and is no result.
+func TestForeignBranch(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.open("t")
+	s.Put(p.Dir, "new", "new\n")
+	s.Git("update-ref", "refs/heads/codeloops/t", s.Git("commit-tree", "-p", "main", "-m", "evil", "main^{tree}"))
+	_, err := s.finish(p)
+	s.refused(err, "codeloops/t is at", "where codeloops has not put it")
+	_, err = s.site.Open(t.Context(), place.Task{Name: "t", Base: p.Start()})
+	s.refused(err, "where codeloops has not put it")
+	s.Git("branch", "-m", "codeloops/t", "kept")
+	s.commit(s.open("t"))
 }
 
 // TestRefused: names, bases and directories that cannot be used are refused with a hint.
@@ -324,10 +323,6 @@ func TestRefused(t *testing.T) {
 			t.Errorf("the base %s: %v", no, err)
 		}
 	}
-	s.open("fix")
-	s.refused(open("Fix", base), "task fix", "the same name as Fix")
-	s.Git("branch", "codeloops/Other")
-	s.refused(open("other", base), "codeloops/Other", "the same name as codeloops/other")
 	s.Git("switch", "-q", "-c", "codeloops/mine")
 	s.refused(open("mine", base), "codeloops/mine is checked out in "+s.Root)
 	_, err := place.New(s.Repo.Repo, filepath.Join(s.Root, "sub"))
@@ -335,7 +330,7 @@ func TestRefused(t *testing.T) {
 
 	s = newScene(t)
 	s.Git("branch", "codeloops")
-	s.refused(open("t", base), "there is a branch codeloops", "codeloops/t")
+	s.refused(open("t", base), "there is a branch codeloops, so")
 }
 
 func TestOpenRepository(t *testing.T) {
@@ -384,11 +379,10 @@ func TestLinkInPlace(t *testing.T) {
 	s.must(os.RemoveAll(p.Dir))
 	s.must(os.Symlink(s.Root, p.Dir))
 	before := s.Untouched()
-	_, err := s.site.Open(t.Context(), place.Task{Name: "t"})
+	_, err := s.site.Open(t.Context(), place.Task{Name: "t", Base: p.Start()})
 	s.refused(err, "is no longer a directory")
-	_, err = p.Discard(t.Context())
-	s.refused(err, "is no longer a directory")
-	if s.Untouched() != before || s.Git("rev-parse", "codeloops/t") == "" {
+	s.removed(p)
+	if s.Untouched() != before {
 		t.Error("the user's HEAD, index or files have changed")
 	}
 }
@@ -408,12 +402,12 @@ func TestManyAtOnce(t *testing.T) {
 				return
 			}
 			s.Put(p.Dir, name, "new\n")
-			head, err := p.Commit(t.Context(), name, nil)
+			head, err := s.finish(p)
 			if err == nil {
 				_, err = s.Run(t.Context(), s.Root, "branch", "done-"+name, head)
 			}
 			if err == nil {
-				_, err = p.Discard(t.Context())
+				_, err = p.Discard(t.Context(), "")
 			}
 			if err != nil {
 				t.Error(err)
@@ -421,7 +415,7 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if left, _ := os.ReadDir(filepath.Join(s.CommonDir, "worktrees")); len(left) > 0 {
+	if left, _ := os.ReadDir(filepath.Join(filepath.Dir(s.site.Dir("t")), "../records")); len(left) > 0 || s.Git("for-each-ref", "refs/codeloops") != "" {
 		t.Errorf("left %v", left)
 	}
 }

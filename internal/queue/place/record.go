@@ -16,28 +16,16 @@ const recordEnding = ".json"
 
 // A record is what git does not know about a place.
 type record struct {
-	Base     string   `json:"base"` // where the branch began
-	Ready    bool     `json:"ready"`
+	Start    string   `json:"start,omitempty"` // the commit that the work in it begins at
+	Set      []string `json:"set,omitempty"`   // where codeloops puts the branch, and had put it before
+	Ready    bool     `json:"ready,omitempty"`
 	Removing bool     `json:"removing,omitempty"` // its contents are no longer needed
 	Brought  []string `json:"brought,omitempty"`  // copied from the user's work tree; with slashes
-	Update   *update  `json:"update,omitempty"`   // the last one
-	// Beside are the entries of what is not part of the work, such as what the setup command has left, by path.
+	// Beside are the entries of what the setup command has left, by path.
 	Beside map[string]string `json:"beside,omitempty"`
-	// Judged are the entries that a critic has approved since the last commit, by path.
-	Judged map[string]string `json:"judged,omitempty"`
 
 	file string // its path
 	kept bool   // whether the file exists
-}
-
-// An update is a merge of the target into the place's branch.
-type update struct {
-	Ours   string   `json:"ours"`
-	Theirs string   `json:"theirs"`
-	Files  []string `json:"files,omitempty"` // with conflicts, until they are committed
-	Begun  bool     `json:"begun,omitempty"` // still in progress; nothing was uncommitted before it
-	// Marked are the entries of the files with conflicts, as git has left them.
-	Marked map[string]string `json:"marked,omitempty"`
 }
 
 func (r *record) load() error {
@@ -75,26 +63,4 @@ func (r *record) brings(path string) bool {
 		}
 	}
 	return false
-}
-
-// beside reports whether something in the work tree is not to be committed.
-func (r *record) beside(path string) bool {
-	_, is := r.Beside[path]
-	return is || r.brings(path)
-}
-
-// marked is the entry of a file with conflicts, as git has left it; "" for others.
-func (r *record) marked(path string) string {
-	if r.Update == nil {
-		return ""
-	}
-	return r.Update.Marked[path]
-}
-
-// conflicts lists the files with conflicts in the last update, until they are committed without.
-func (r *record) conflicts() []string {
-	if r.Update == nil {
-		return nil
-	}
-	return r.Update.Files
 }

@@ -1,63 +1,26 @@
 package place
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
-	"codeloops/internal/queue/git"
+	"codeloops/internal/view"
 )
 
-// end returns the branch's last commit; "" is none. It first calls look if there is a work tree.
-func (p *Place) end(ctx context.Context, look func() error) (head string, err error) {
-	if _, gone := os.Lstat(p.Dir); p.rec.Ready && !p.rec.Removing && gone == nil {
-		if err = p.settle(ctx); err == nil {
-			err = look()
-		}
-	}
+// Discard removes the place and its branch. It returns the ref that keeps the branch; "" if another ref has all of it, or it
+// is a result that was merged.
+func (p *Place) Discard(ctx context.Context, merged string) (ref string, err error) {
+	refs, err := p.repo.Refs(p.ref())
+	head := refs[p.ref()]
 	if err == nil {
-		head, _, err = p.repo.Commit(ctx, p.branch.ref())
+		err = p.unused(ctx)
 	}
-	return head, err
-}
-
-// remove removes the place, whose branch is at head.
-func (p *Place) remove(ctx context.Context, head string) error {
-	if err := p.tree.unused(ctx); err != nil {
-		return err
-	}
-	p.rec.Removing = true
-	if err := errors.Join(p.rec.save(), p.tree.unlock()); err != nil { // left by an interrupted removal
-		return err
-	}
-	if err := p.tree.remove(p.Dir, p.tree.twin()); err != nil {
-		return err
-	}
-	if head != "" {
-		if _, err := p.repo.Run(ctx, p.repo.Root, "update-ref", "-d", p.branch.ref(), head); err != nil {
-			return err
-		}
-	}
-	if err := os.Remove(p.rec.file); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// Discard removes the place and its branch. It returns the ref that keeps the branch and uncommitted work; "" if
-// another ref has all of it, as after a merge.
-func (p *Place) Discard(ctx context.Context) (ref string, err error) {
-	var last string // including uncommitted work
-	head, err := p.end(ctx, func() (err error) {
-		last, err = p.keep(ctx)
-		return err
-	})
-	if err == nil && head != "" {
-		ref, err = p.branch.drop(ctx, cmp.Or(last, head))
+	if err == nil && head != "" && head != merged && !p.rec.Removing {
+		ref, err = p.drop(ctx, head)
 	}
 	if err == nil {
 		err = p.remove(ctx, head)
@@ -68,69 +31,58 @@ func (p *Place) Discard(ctx context.Context) (ref string, err error) {
 	return ref, nil
 }
 
-// keep returns a commit of everything in the place. Its parents are the branch and, if different, HEAD.
-func (p *Place) keep(ctx context.Context) (string, error) {
-	clean, err := p.clean(ctx)
-	if err == nil {
-		err = p.stage(ctx, nil, clean)
+// remove removes the place, whose branch is at head.
+func (p *Place) remove(ctx context.Context, head string) error {
+	p.rec.Removing = true
+	if err := errors.Join(p.rec.save(), view.Remove(p.Dir)); err != nil {
+		return err
 	}
-	if err != nil {
-		return "", err
+	gone := [][]string{{"update-ref", "-d", held + p.Task}}
+	if head != "" {
+		gone = append(gone, []string{"update-ref", "-d", p.ref(), head})
 	}
-	tree, err := p.tree.git(ctx, "write-tree")
-	if err != nil {
-		return "", err
+	for _, args := range gone {
+		if _, err := p.repo.Run(ctx, p.repo.Root, args...); err != nil {
+			return err
+		}
 	}
-	out, err := p.tree.git(ctx, "rev-parse", p.branch.ref(), "HEAD^{commit}", p.branch.ref()+"^{tree}")
-	if err != nil {
-		return "", err
+	left, err := filepath.Glob(p.beside("*"))
+	for _, name := range append(left, p.rec.file) {
+		err = errors.Join(err, os.RemoveAll(name))
 	}
-	ids := strings.Fields(out)
-	if ids[0] == ids[1] && ids[2] == tree {
-		return ids[0], nil
-	}
-	args := []string{"commit-tree", tree, "-F", "-", "-p", ids[0]}
-	if ids[0] != ids[1] {
-		args = append(args, "-p", ids[1])
-	}
-	env, err := p.repo.Identity(ctx, p.Dir)
-	if err != nil {
-		return "", err
-	}
-	message := fmt.Sprintf("codeloops: what was not committed when task %s was discarded\n", p.Task)
-	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env, Stdin: []byte(message)}, args...)
+	return err
 }
 
-// elsewhere reports whether another ref contains a commit.
-func (b branch) elsewhere(ctx context.Context, id string) (bool, error) {
-	refs, err := b.repo.Run(ctx, b.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
+// elsewhere reports whether a ref that stays contains a commit.
+func (p *Place) elsewhere(ctx context.Context, id string) (bool, error) {
+	refs, err := p.repo.Run(ctx, p.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
 	for ref := range strings.Lines(refs) {
-		if strings.TrimSpace(ref) != b.ref() {
+		if ref = strings.TrimSpace(ref); ref != p.ref() && !strings.HasPrefix(ref, held) {
 			return true, err
 		}
 	}
 	return false, err
 }
 
-// dropped is the prefix of refs that keep discarded branches.
-const dropped = "refs/codeloops/dropped/"
+// Dropped is the prefix of refs that keep discarded branches.
+const Dropped = "refs/codeloops/dropped/"
 
 // drop keeps a commit at a new ref and returns that; "" if another ref has it already.
-func (b branch) drop(ctx context.Context, commit string) (string, error) {
-	if kept, err := b.elsewhere(ctx, commit); err != nil || kept {
+func (p *Place) drop(ctx context.Context, commit string) (string, error) {
+	if kept, err := p.elsewhere(ctx, commit); err != nil || kept {
 		return "", err
 	}
 	for n := 1; ; n++ {
-		ref := dropped + strings.TrimPrefix(b.name, branches)
+		ref := Dropped + p.Task
 		if n > 1 {
 			ref = fmt.Sprintf("%s-%d", ref, n)
 		}
-		at, there, err := b.repo.Commit(ctx, ref)
+		at, there, err := p.repo.Commit(ctx, ref)
 		if err != nil || there && at == commit {
 			return ref, err
 		}
 		if !there {
-			_, err = b.repo.Run(ctx, b.repo.Root, "update-ref", ref, commit, "")
+			_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", ref, commit, "")
 			return ref, err
 		}
 	}

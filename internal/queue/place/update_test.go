@@ -1,49 +1,49 @@
 package place_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"codeloops/internal/queue/place"
 )
 
-func (s scene) update() (want func(files ...string)) {
-	s.Helper()
-	p := s.open("t")
-	files, err := p.Update(s.Context(), "main")
-	s.must(err)
-	return func(want ...string) {
-		s.Helper()
-		if !slices.Equal(files, want) {
-			s.Errorf("conflicts in %q, want %q", files, want)
-		}
-	}
-}
-
-// TestUpdate: an update merges the target only if there is something new, and needs all changes to be committed.
+// TestUpdate: further work begins at the last result, merged with the target as far as that has something new. What is in
+// no result stays only where git tracks nothing.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
+	s.Write("gone", "gone\n")
+	s.Write("old", "old\n")
+	s.Save("more")
 	p := s.open("t")
 	s.Put(p.Dir, "new", "new\n")
-	_, err := p.Update(t.Context(), "main")
-	s.refused(err, "not committed: new")
+	s.must(os.Remove(filepath.Join(p.Dir, "gone")))
 	head := s.commit(p)
-	s.update()()
-	if s.commit(p) != head {
+	if s.commit(s.again(head)) != head {
 		t.Error("a commit was made although there was nothing to merge")
 	}
+	s.Put(p.Dir, "first", "left\n")
+	s.Put(p.Dir, "stray", "stray\n")
 	s.Write("other", "other\n")
+	s.must(os.Remove(filepath.Join(s.Root, "old")))
 	tip := s.Save("other")
-	s.update()()
-	if parents := s.Git("log", "-1", "--format=%P", "codeloops/t"); parents != head+" "+tip {
+	p = s.again(head)
+	for path, want := range map[string]string{"other": "other\n", "new": "new\n", "first": "first\n", "gone": "-", "old": "-", "stray": "stray\n"} {
+		s.is(p, path, want)
+	}
+	if got := s.In(p.Dir, "status", "--porcelain"); got != "?? stray" {
+		t.Errorf("git sees %q", got)
+	}
+	s.must(os.Remove(filepath.Join(p.Dir, "stray")))
+	last := s.commit(p)
+	if parents := s.Git("log", "-1", "--format=%P", last); parents != head+" "+tip {
 		t.Errorf("the parents are %s", parents)
 	}
-	s.is(p, "other", "other\n")
+	if s.commit(s.again(last)) != last {
+		t.Error("main was merged once more")
+	}
 }
 
 // conflict makes a conflict between the place of a task and main.
@@ -60,129 +60,78 @@ func conflict(t *testing.T) (s scene, head, tip string) {
 	s.Write("both", "a\ntheirs\nc\n")
 	s.Write("title", "Their\n=======\n")
 	tip = s.Save("theirs")
-	s.update()("both", "title")
 	return s, head, tip
 }
 
-// TestUpdateConflict: conflicts stay in the work tree until they are resolved and committed.
-func TestUpdateConflict(t *testing.T) {
+// TestConflict: conflicts are in the files, also after a kill, and markers are refused even if an agent has committed
+// them. No merge driver runs.
+func TestConflict(t *testing.T) {
 	t.Parallel()
 	s, head, tip := conflict(t)
-	p := s.open("t")
-	if text := s.Text(p.Dir, "both"); !strings.Contains(text, "<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> "+tip) {
+	s.Git("config", "merge.union.driver", "true")
+	s.Put(s.CommonDir, "info/attributes", "both merge=union\n")
+	s.Git("config", "merge.conflictStyle", "diff3")
+	p := s.again(head)
+	if text := s.Text(p.Dir, "both"); !strings.Contains(text, "\nmine\n=======\ntheirs\n>>>>>>> theirs") || strings.Contains(text, "|||") {
 		t.Errorf("the file is %q", text)
 	}
-	s.update()("both", "title")
-	_, err := p.Commit(t.Context(), "m", nil)
-	if s.refused(err, "both:2, title:1"); strings.Count(err.Error(), "both:2") != 1 {
+	again := s.again(head)
+	if again.Start() != p.Start() {
+		t.Error("the same commits have another start")
+	}
+	s.In(p.Dir, "commit", "-q", "--allow-empty", "-m", "merged")
+	_, err := s.finish(p)
+	if s.refused(err, "both:2, both:4, both:6, title:1, title:5"); strings.Count(err.Error(), "both:2") != 1 {
 		t.Errorf("a line is named twice: %v", err)
 	}
-	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
+	p = s.again(head)
+	s.Put(p.Dir, "both", "a\n>>>>>>> more\nc\n")
 	s.Put(p.Dir, "title", "Our\n=======\n")
-	p = s.open("t")
+	_, err = s.finish(p)
+	s.refused(err, "both:2")
+	p = s.again(head)
+	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
 	last := s.commit(p)
 	if parents := s.Git("log", "-1", "--format=%P", last); parents != head+" "+tip {
 		t.Errorf("the parents are %s", parents)
 	}
-	if s.update()(); s.commit(p) != last {
-		t.Error("main was merged once more")
-	}
 }
 
-// TestBased: a place is based on what was merged into it last, which may not be the newest commit, if the target has its
-// earlier base.
-func TestBased(t *testing.T) {
-	t.Parallel()
-	s, head, tip := conflict(t)
-	s.Save("later")
-	s.update()("both", "title") // of the merge that is not concluded
-	for base, want := range map[string]string{head + "~1": tip, head: head} {
-		if got, err := s.open("t").Based(t.Context(), base); err != nil || got != want {
-			t.Errorf("with the base %s it is based on %s, %v", base, got, err)
-		}
-	}
-}
-
-// TestMarkersCommitted: conflict markers are refused even if an agent has added or committed them.
-func TestMarkersCommitted(t *testing.T) {
-	t.Parallel()
-	for _, commands := range [][]string{{"add ."}, {"add .", "commit -qm merged"}} {
-		s, _, _ := conflict(t)
-		p := s.open("t")
-		for _, command := range commands {
-			s.In(p.Dir, strings.Fields(command)...)
-		}
-		p = s.open("t")
-		_, err := p.Commit(t.Context(), "m", nil)
-		s.refused(err, "both:2")
-		s.Write("next", "next\n")
-		s.Save("next")
-		s.update()("both", "title") // the old conflicts come first
-		s.Put(p.Dir, "both", "a\n>>>>>>> more\nc\n")
-		_, err = p.Commit(t.Context(), "m", nil)
-		s.refused(err, "both:2")
-		s.Put(p.Dir, "both", "a\nours\nc\n")
-		s.Put(p.Dir, "title", "Our\n=======\n")
-		s.commit(p)
-	}
-}
-
-// TestOwnMerge: a merge that an agent began is recognised by its conflicts, and concluded before the next one.
-func TestOwnMerge(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	p := s.open("t")
-	s.Put(p.Dir, "both", "mine\n")
-	s.commit(p)
-	s.Write("both", "theirs\n")
-	s.Save("theirs")
-	if _, err := s.Run(t.Context(), p.Dir, "merge", "main"); err == nil {
-		t.Fatal("no conflict")
-	}
-	_, err := p.Commit(t.Context(), "m", nil)
-	if s.refused(err, "both:1"); !errors.Is(err, place.ErrConflicts) {
-		t.Errorf("error %v", err)
-	}
-	s.Write("next", "next\n")
-	s.Save("next")
-	s.update()()
-	s.Put(p.Dir, "both", "both\n")
-	s.commit(p)
-	s.is(p, "next", "-")
-	s.update()()
-	s.is(p, "next", "next\n")
-}
-
-// TestUpdateCutOff: an interrupted merge is undone and can be repeated.
-func TestUpdateCutOff(t *testing.T) {
+// TestConflictMeanwhile: while conflicts are resolved, the target may move on: what it has taken back is not left behind.
+func TestConflictMeanwhile(t *testing.T) {
 	t.Parallel()
 	s, head, _ := conflict(t)
-	p := s.open("t")
-	record := filepath.Join(filepath.Dir(filepath.Dir(p.Dir)), "records", "t.json")
-	text, err := os.ReadFile(record)
-	s.must(err)
-	s.must(os.WriteFile(record, []byte(strings.Replace(string(text), `"files":`, `"begun":true,"files":`, 1)), 0o600))
-	s.must(os.Remove(filepath.Join(s.CommonDir, "worktrees/t/MERGE_HEAD")))
-	s.Put(p.Dir, "half", "written\n")
-	p = s.open("t")
-	s.is(p, "both", "a\nmine\nc\n")
-	s.is(p, "half", "-")
-	if s.commit(p) != head {
-		t.Error("the work tree differs from the last commit")
+	s.Write("passing", "passing\n")
+	s.Save("passing")
+	p := s.again(head)
+	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
+	_, err := s.finish(p)
+	s.refused(err, "title:1")
+	s.must(os.Remove(filepath.Join(s.Root, "passing")))
+	tip := s.Save("passed")
+	p = s.again(head)
+	s.is(p, "passing", "-")
+	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
+	s.Put(p.Dir, "title", "Our\n=======\n")
+	if got := s.Git("diff", "--name-only", tip, s.commit(p)); got != "both\ntitle" {
+		t.Errorf("it changes %q", got)
 	}
-	s.update()("both", "title")
 }
 
-// TestRebaseInProgress: nothing is committed during a rebase.
-func TestRebaseInProgress(t *testing.T) {
+// TestAdopt: a result that was made elsewhere is what further work begins at.
+func TestAdopt(t *testing.T) {
 	t.Parallel()
-	s, _, _ := conflict(t)
+	s := newScene(t)
+	base := s.Git("rev-parse", "main")
 	p := s.open("t")
-	s.In(p.Dir, "merge", "--abort")
-	if _, err := s.Run(t.Context(), p.Dir, "rebase", "main"); err == nil {
-		t.Fatal("no conflict")
+	s.Put(p.Dir, "half", "half\n")
+	made := s.Branch("elsewhere", "main", "made", "made\n")
+	s.must(s.site.Adopt(t.Context(), "t", made))
+	p, err := s.site.Open(t.Context(), place.Task{Name: "t", Base: base, Head: made})
+	s.must(err)
+	s.is(p, "half", "-")
+	s.is(p, "made", "made\n")
+	if s.Git("rev-parse", "codeloops/t") != made {
+		t.Error("the branch is elsewhere")
 	}
-	p = s.open("t")
-	_, err := p.Commit(t.Context(), "m", nil)
-	s.refused(err, "a rebase is in progress")
 }

@@ -1,9 +1,7 @@
 package play
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,10 +25,11 @@ type post struct {
 	site *place.Site
 	// base is the commit at which a new task begins, onto the current commit of its target.
 	base, onto func(context.Context) (string, error)
-	settings   func() (run.Settings, error) // of its run
-	moved      bool                         // the last attempt was on another machine
-	dir        string                       // for the output of the setup command
-	upload     *upload                      // sends the work home; nil at home
+	settings   func() (run.Settings, error)                                                   // of its run
+	moved      bool                                                                           // the last attempt was on another machine
+	watch      func(context.Context) (moved func(context.Context) (string, error), err error) // the target; nil where agents cannot reach it
+	dir        string                                                                         // for the output of the setup command
+	upload     *upload                                                                        // sends the work home; nil at home
 	end        func()
 }
 
@@ -47,81 +46,79 @@ type attempt struct {
 
 // make runs the attempt, and returns the change of the task's record.
 func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err error) {
+	if err := a.catchUp(ctx); err != nil {
+		return nil, err
+	}
 	here, err := a.place(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.catchUp(ctx, here); err != nil {
-		return nil, err
-	}
-	if err := here.Part(ctx); err != nil {
-		return nil, err
-	}
-	out, log, err := a.run(ctx, here.Dir)
-	if err = cmp.Or(err, here.Rejoin(context.WithoutCancel(ctx))); err != nil {
-		return nil, err
-	}
-	head, beyond := "", ""
-	if out.Result == loop.Success {
-		approved, e := judged(log, a.site.Repository())
-		if err = e; err == nil {
-			head, err = here.Commit(context.WithoutCancel(ctx), message(&a.job.Record), approved)
+	moved := func(context.Context) (string, error) { return "", nil }
+	if a.watch != nil {
+		if moved, err = a.watch(ctx); err != nil {
+			return nil, err
 		}
-		switch {
-		case errors.Is(err, place.ErrConflicts):
-			return rework(a.player.Board.Now(), hint.Sentence(err), false), nil
-		case errors.Is(err, place.ErrUnjudged):
+	}
+	out, log, err := a.run(ctx, here)
+	if err != nil {
+		return nil, err
+	}
+	var made result
+	if out.Result == loop.Success {
+		made, err = a.result(context.WithoutCancel(ctx), here, log, moved)
+		if errors.Is(err, place.ErrUnjudged) {
 			return to(queue.NeedsHuman, a.player.Board.Now(), hint.Sentence(err)), nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		beyond = a.beyond(ctx, here, head)
 	}
 	if a.upload != nil {
-		if err := a.upload.last(ctx, head); err != nil {
+		if err := a.upload.last(ctx, made.head); err != nil {
 			return nil, err
 		}
 	}
+	return a.move(out, made), nil
+}
+
+// A result is what an attempt has made. Its zero value is nothing.
+type result struct {
+	head      string
+	conflicts error  // that are left in it
+	moved     string // how the target has moved meanwhile
+}
+
+// result makes the result of a run that was approved.
+func (a *attempt) result(ctx context.Context, here *place.Place, log string, moved func(context.Context) (string, error)) (made result, err error) {
+	approved, err := judged(log, a.site.Repository())
+	if err != nil {
+		return made, err
+	}
+	made.head, err = here.Commit(ctx, message(&a.job.Record), approved)
+	if errors.Is(err, place.ErrConflicts) {
+		made.conflicts = err
+		return made, nil
+	}
+	if err == nil {
+		made.moved, err = moved(ctx)
+	}
+	return made, err
+}
+
+// move returns the change of the record after a run.
+func (a *attempt) move(out loop.Outcome, made result) func(*queue.Record) error {
 	return func(r *queue.Record) error {
-		err := a.outcome(out, head)(r)
-		if err == nil && beyond != "" {
-			r.Note(r.Since, beyond)
+		if made.conflicts != nil {
+			return rework(a.player.Board.Now(), hint.Sentence(made.conflicts), false)(r)
 		}
+		r.Moved = made.moved
+		err := a.outcome(out, made.head)(r)
 		if len(a.beside) > 0 {
 			r.Beside = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Beside, a.beside))))
 			r.Note(r.Since, besides(r))
 		}
 		return err
-	}, nil
-}
-
-// beyond says, for people, which changed files the task's globs do not match; "" is none. Other tasks may be
-// working on those.
-func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) string {
-	t := &a.job.Task
-	if len(t.Touches) == 0 {
-		return ""
 	}
-	onto, err := a.onto(ctx)
-	var files []string
-	if err == nil {
-		files, err = here.Changed(ctx, onto, head)
-	}
-	outside := t.Outside(files)
-	switch {
-	case err != nil: // the target may be gone; the merge will report it
-		a.player.Tell(t.ID, "what it has changed is not known: "+hint.Sentence(err))
-		return ""
-	case len(outside) == 0:
-		return ""
-	}
-	for i, name := range outside {
-		outside[i] = wording.Path(name)
-	}
-	said := fmt.Sprintf("it has changed files other than those it may touch (%s): %s", strings.Join(t.Touches, ", "), wording.List(outside, 5))
-	a.player.Tell(t.ID, said)
-	return said
 }
 
 // besides says, for people, which work of a task git ignores.
@@ -133,27 +130,23 @@ func besides(r *queue.Record) string {
 	return "git ignores what it wrote to " + wording.List(names, 5) + ": no commit has it"
 }
 
-// catchUp merges the current target into the work tree, for a result that could not be merged. The branch is then based
-// on that, unless the target has lost what it was based on before.
-func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
-	if a.job.Feedback == "" {
+// catchUp bases a result that could not be merged on the current target, whose work tree then has both.
+func (a *attempt) catchUp(ctx context.Context) error {
+	j := a.job
+	if j.Feedback == "" || j.Head == "" {
 		return nil
 	}
-	if _, store, err := a.earlier(here.Dir); err != nil || store != nil {
+	if _, store, err := a.earlier(a.site.Dir(j.Task.ID)); err != nil || store != nil {
 		return err
 	}
 	tip, err := a.onto(ctx)
-	if err == nil {
-		_, err = here.Update(ctx, tip)
-	}
-	base := ""
-	if err == nil {
-		base, err = here.Based(ctx, a.job.Base)
-	}
-	if err != nil || base == a.job.Base {
+	if err != nil || tip == j.Base {
 		return err
 	}
-	return a.job.Change(ctx, func(r *queue.Record) error { r.Base = base; return nil })
+	if has, err := a.site.Repository().Contains(ctx, tip, j.Base); err != nil || !has {
+		return err // the merge will say so
+	}
+	return j.Change(ctx, func(r *queue.Record) error { r.Base = tip; return nil })
 }
 
 // outcome returns the change of the record after a run.
@@ -206,7 +199,7 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 	}
 	return a.site.Open(ctx, place.Task{
 		Name: j.Task.ID, Base: j.Base, Head: j.Head, Dir: j.Task.Dir, Setup: j.Task.Setup, Log: setupLog(a.dir, j.Task.ID),
-		Fill: a.restore, Tell: func(sentence string) { a.player.Tell(j.Task.ID, sentence) },
+		Fill: a.restore,
 	})
 }
 
@@ -221,7 +214,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	if err := settled.Read(one.Path); err != nil || settled.Checkpoint == "" {
 		return err
 	}
-	if settled.Lacks() {
+	if settled.Lacks {
 		a.player.Tell(a.job.Task.ID, "its work tree is gone, and the work in it: it starts over")
 		return a.job.Change(ctx, func(r *queue.Record) error { r.Progress.Session = ""; return nil })
 	}
@@ -237,7 +230,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 		return err
 	}
 	defer shared.Close() //nolint:errcheck // a lock, which the system releases
-	state, err := tree.Recall(ctx, settled.Checkpoint)
+	state, err := tree.Recall(settled.Checkpoint)
 	if err != nil {
 		return err
 	}
@@ -245,7 +238,7 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	if err != nil || len(way.Changes) == 0 {
 		return err
 	}
-	kept, done, err := a.player.tempDirs().room("kept." + rand.Text()) // the replaced files are not needed
+	kept, done, err := a.player.tempDirs().room("kept") // the replaced files are not needed
 	if err != nil {
 		return err
 	}

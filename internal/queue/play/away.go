@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -28,29 +26,19 @@ func (q *question) ask(ctx context.Context, conn *nats.Conn, home string) (a ans
 	if err != nil {
 		return a, err
 	}
-	inbox := conn.NewRespInbox()
-	sub, err := conn.SubscribeSync(inbox)
-	if err != nil {
+	once, cancel := context.WithTimeout(ctx, longestAnswer)
+	defer cancel()
+	m, err := conn.RequestWithContext(once, subjectOf(home), text)
+	switch {
+	case ctx.Err() != nil:
+		return a, context.Cause(ctx)
+	case errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded):
+		return a, errAway
+	case err != nil:
 		return a, err
 	}
-	defer sub.Unsubscribe() //nolint:errcheck // nothing more is read
-	if err := conn.PublishRequest(subjectOf(home), inbox, text); err != nil {
-		return a, err
-	}
-	for a.Busy = true; a.Busy; {
-		once, cancel := context.WithTimeout(ctx, silence)
-		m, err := sub.NextMsgWithContext(once)
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return a, context.Cause(ctx)
-		case err != nil || m.Header.Get("Status") == "503":
-			return a, errAway // nobody is there, or nobody any more
-		}
-		a = answer{}
-		if err := json.Unmarshal(m.Data, &a); err != nil {
-			return a, fmt.Errorf("read what the home of the task says: %w", err)
-		}
+	if err := json.Unmarshal(m.Data, &a); err != nil {
+		return a, fmt.Errorf("read what the home of the task says: %w", err)
 	}
 	return a, a.problem()
 }
@@ -60,13 +48,12 @@ func (r *refusal) problem() (err error) {
 	switch {
 	case r.Taken != "":
 		return fmt.Errorf("%w: %s", source.ErrTaken, r.Taken)
+	case r.Merged != "":
+		return &mergedError{r.Merged}
 	case r.Problem == "":
 		return nil
 	}
-	if err = errors.New(r.Problem); r.Later {
-		err = &parcel.AwayError{Problem: r.Problem}
-	}
-	if r.Person {
+	if err = errors.New(r.Problem); r.Person {
 		err = fmt.Errorf("%w%w", err, errPerson)
 	}
 	if r.Advice != "" {
@@ -81,8 +68,7 @@ type remoteAttempt struct {
 	player    *Player
 	job       *board.Job
 	parcelDir *parcelDir
-	answer    answer         // from the task's home
-	remote    *parcel.Remote // carries the work; nil is the hub
+	answer    answer // from the task's home
 }
 
 // away prepares an attempt at a task whose repository is on another machine.
@@ -111,8 +97,8 @@ func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := v.upload(site)
-	one, err := v.parcelDir.sent(ctx, &v.job.Record, v.remote)
+	c := v.upload()
+	one, err := v.parcelDir.sent(ctx, &v.job.Record)
 	if err == nil && one != nil {
 		err = c.goOn(ctx, one, store, within(site.Dir(v.job.Task.ID), &v.job.Task))
 	}
@@ -126,7 +112,7 @@ func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
 // moveIn asks the home what the attempt needs, and updates the mirror.
 func (v *remoteAttempt) moveIn(ctx context.Context) error {
 	p, t := v.player, &v.job.Task
-	m, err := p.mirror(ctx, t.Repository)
+	m, err := p.mirror(t.Repository)
 	if err != nil {
 		return err
 	}
@@ -137,16 +123,10 @@ func (v *remoteAttempt) moveIn(ctx context.Context) error {
 	if v.answer, err = q.ask(ctx, p.Conn, t.Repository.Home); err != nil {
 		return err
 	}
-	if v.remote, err = remoteAt(v.answer.Remote); err != nil {
-		return err
-	}
 	if err := v.parcelDir.Borrow(m.objects()); err != nil {
 		return err
 	}
-	switch {
-	case v.remote != nil:
-		err = v.parcelDir.Fetch(ctx, v.remote, t.ID, q.Attempt)
-	case v.answer.Bundle != "":
+	if v.answer.Bundle != "" {
 		err = v.parcelDir.get(ctx, v.answer.Bundle)
 		v.parcelDir.drop(context.WithoutCancel(ctx), v.answer.Bundle)
 	}
@@ -185,52 +165,12 @@ func (v *remoteAttempt) settings() (run.Settings, error) {
 }
 
 // upload prepares the parcels that the attempt sends home.
-func (v *remoteAttempt) upload(site *place.Site) *upload {
+func (v *remoteAttempt) upload() *upload {
 	t, a := &v.job.Task, &v.answer
 	id, tell := t.ID, v.player.Tell
 	return &upload{
-		job: v.job, parcelDir: v.parcelDir, site: site, remote: v.remote, branch: "refs/heads/" + t.Branch(),
+		job: v.job, parcelDir: v.parcelDir,
 		packer: &parcel.Packer{Room: v.parcelDir.Room}, known: []string{a.Base, a.Onto}, task: id, attempt: v.job.Attempt,
 		tell: func(sentence string) { tell(id, sentence) },
 	}
-}
-
-// Homes remembers which homes on other machines are attended.
-type homes struct {
-	mu  sync.Mutex
-	all map[string]*presence
-}
-
-// A presence is the last known state of a home.
-type presence struct {
-	at     time.Time // of the last request
-	there  bool
-	asking bool
-}
-
-// fresh is how long a presence is valid.
-const fresh = 2 * time.Second
-
-// there reports whether somebody was at a home a moment ago. It asks again in the background.
-func (o *homes) there(home string, conn *nats.Conn, now func() time.Time) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.all == nil {
-		o.all = map[string]*presence{}
-	}
-	h := o.all[home]
-	if h == nil {
-		h = &presence{}
-		o.all[home] = h
-	}
-	if !h.asking && now().Sub(h.at) > fresh {
-		h.asking = true
-		go func() {
-			_, err := conn.Request(subjectOf(home), nil, fresh)
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			h.there, h.asking, h.at = err == nil || errors.Is(err, nats.ErrTimeout) && h.there, false, now()
-		}()
-	}
-	return h.there
 }

@@ -60,7 +60,7 @@ func TestAway(t *testing.T) {
 	w.works(0, 0)
 	stop := w.works(1, 1)
 	r := w.merged(id)
-	if r.Worker.Home != w.machines[1].home.ID() || r.Attempt != 1 || r.Parcels.Count != 0 {
+	if r.Worker.Home != w.machines[1].home.ID() || r.Attempt != 1 || r.Parcel != 0 {
 		t.Errorf("%+v", r)
 	}
 	if got := w.text(turns); got != "actor-1\nactor-2\n" {
@@ -69,7 +69,7 @@ func TestAway(t *testing.T) {
 	if got := w.git(w.root, "show", r.Merge.Commit+":both"); got != "one\ndraft" {
 		t.Errorf("the result is %q", got)
 	}
-	if log := w.git(w.root, "log", "--format=%an %s", r.Merge.Commit); !strings.Contains(log, "User one\n") {
+	if log := w.git(w.root, "log", "--format=%an %s", r.Merge.Commit); !strings.Contains(log, "User write two parts\n") {
 		t.Errorf("the commits are\n%s", log)
 	}
 	w.session(r)
@@ -91,13 +91,8 @@ func TestCarriedOnElsewhere(t *testing.T) {
 				if way.from == 0 {
 					return
 				}
-				next := r.Parcels // as if the worker was killed after storing a parcel, before it changed the record
-				next.Count++
-				names := next.Names(r.Task.ID)
-				for _, name := range []string{names[len(names)-1], queue.ParcelTo(r.Task.ID, 1)} {
-					if err := store.Put(t.Context(), name, w.scenario); err != nil {
-						t.Fatal(err)
-					}
+				if err := store.Put(t.Context(), queue.ParcelTo(r.Task.ID, 1), w.scenario); err != nil { // as if the worker was killed before it took it
+					t.Fatal(err)
 				}
 			})
 			w.holdsNothing(store)
@@ -157,7 +152,7 @@ func (w *world) carriedOn(from, to int, look func(queue.Record)) {
 	w.writeTo(goOn)
 	stop := w.works(to, 1)
 	r := w.merged(id)
-	if r.Worker.Home != w.machines[to].home.ID() || r.Attempt != 2 || r.Parcels.Count != 0 {
+	if r.Worker.Home != w.machines[to].home.ID() || r.Attempt != 2 || r.Parcel != 0 {
 		w.Errorf("%+v", r)
 	}
 	if got := w.text(turns); got != "actor-1\nactor-2\nactor-2\n" {
@@ -316,7 +311,7 @@ func (w *world) follows(task string) <-chan string {
 			if err != nil {
 				w.Error(err)
 			}
-			return store.Follow(w.Context(), id, 0)
+			return store.Follow(w.Context(), id, nil)
 		})
 		seen <- w.events(from, func(first string) { seen <- first })
 	}()

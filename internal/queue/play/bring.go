@@ -3,21 +3,21 @@ package play
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/parcel"
+	"codeloops/internal/queue/place"
 )
 
 // bring brings the branch and the session of a task home, updates its record, and then removes what was sent. It
 // can be repeated after an interruption.
 func (g *ground) bring(ctx context.Context, r *queue.Record, change func(context.Context, func(*queue.Record) error) error) error {
-	sent, at := r.Parcels, r.Remote
-	if sent.Count == 0 && at == "" {
+	sent := r.Parcel
+	if sent == 0 {
 		return nil
 	}
-	d, err := g.player.parcelDir(ctx, "from."+rand.Text(), g.repo)
+	d, err := g.player.parcelDir(ctx, "from", g.repo)
 	if err == nil {
 		defer d.close()
 		err = g.takeIn(ctx, r, d)
@@ -26,30 +26,22 @@ func (g *ground) bring(ctx context.Context, r *queue.Record, change func(context
 		return fmt.Errorf("bring task %s home: %w", r.Task.ID, err)
 	}
 	if err := change(ctx, func(now *queue.Record) error {
-		if now.Parcels != sent || now.Remote != at {
+		if now.Parcel != sent {
 			return queue.ErrStale
 		}
-		now.Parcels, now.Remote = queue.Parcels{}, ""
+		now.Parcel = 0
 		return nil
 	}); err != nil {
 		return err
 	}
-	r.Parcels, r.Remote = queue.Parcels{}, ""
-	d.drop(ctx, sent.Leftovers(r.Task.ID, r.Attempt)...)
-	d.forget(ctx, g, r, at)
+	r.Parcel = 0
+	d.drop(ctx, queue.Leftovers(r.Task.ID, sent, r.Attempt)...)
 	return nil
 }
 
 // takeIn checks what was sent, and stores it.
 func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *parcelDir) error {
-	if r.Parcels.Count == 0 {
-		return nil
-	}
-	remote, err := g.recorded(ctx, r.Remote)
-	if err != nil {
-		return err
-	}
-	one, err := d.sent(ctx, r, remote)
+	one, err := d.sent(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -69,10 +61,10 @@ func (g *ground) keep(ctx context.Context, r *queue.Record, one *parcel.Parcel) 
 	if err := held(g.player.Host, tree); err != nil { // by an attempt here that was suspended
 		return err
 	}
-	if err := g.site.Adopt(r.Task.ID, r.Base); err != nil {
+	if err := one.GiveBranch(ctx, g.repo.Root, place.Held(r.Task.ID)); err != nil {
 		return err
 	}
-	if err := g.repo.Trees().Alone(func() error { return one.GiveBranch(ctx, g.repo.Root, r.Task.Branch()) }); err != nil {
+	if err := g.site.Adopt(ctx, r.Task.ID, one.Branch); err != nil {
 		return err
 	}
 	store, err := g.sessions(&r.Task)

@@ -3,7 +3,9 @@ package play
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"codeloops/internal/agent"
@@ -11,27 +13,29 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/run/crew"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
 // mostWait is how long a task waits for a service before it is given back.
 const mostWait = time.Minute
 
-// A budgetGate controls a run's access to its agents: it starts none once the queue's budget is used up, and none that has
-// reached a limit.
+// A budgetGate controls a run's access to its agents: it starts none once the queue's budget is used up, and remembers which
+// one has reached a limit.
 type budgetGate struct {
 	player *Player
-	job    *board.Job
-	key    string // of the repository
+	job    *board.Job       // whose record may change meanwhile
+	of     queue.Repository // of the job
 
 	mu      sync.Mutex
-	over    string       // why the budget stopped a turn
-	limited *queue.Limit // the limit that stopped a turn last
+	over    string    // why the budget stopped a turn
+	limited string    // the agent that was last at its limit
+	until   time.Time // the end of that, by the hub's clock
 }
 
 // budgetGate returns the budgetGate of a job.
 func (p *Player) budgetGate(j *board.Job) *budgetGate {
-	return &budgetGate{player: p, job: j, key: j.Task.Repository.Key()}
+	return &budgetGate{player: p, job: j, of: j.Task.Repository}
 }
 
 // around implements [run.Options.Around].
@@ -46,40 +50,26 @@ type gatedAgent struct {
 	next agent.Player
 }
 
-// Run implements [agent.Player].
-func (a *gatedAgent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
-	name := a.who.Ref.String()
-	holds := a.holds(ctx)
-	if l := holds.Limited(name, a.player.Board.Now()); l != nil {
-		a.meet(l)
-		return a.refused(l), nil
-	}
-	reply, err := a.pay(ctx, holds, r)
-	switch {
-	case err != nil:
-	case reply.Ending == loop.EndRateLimited:
-		l, err := a.job.Limited(context.WithoutCancel(ctx), name, a.until(reply.ResetAt), reply.Reason)
-		if err != nil {
-			return reply, err
-		}
-		a.meet(&l)
-	case holds.Limits[name].Tries > 0 && !reply.Blocked():
-		_ = a.player.Board.Ledger.Unlimited(ctx, a.player.Home.ID(), name) // on failure the next one counts as met in a row
-	}
-	return reply, err
-}
+// leastSpace is the free space below which no turn begins: its work could not be kept.
+const leastSpace = 8 << 20
 
-// pay runs a turn within the budget, if there is one.
-func (a *gatedAgent) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (agent.Reply, error) {
-	budget := holds.Budgets[a.key]
-	if !budget.Any() {
-		return a.next.Run(ctx, r)
+// Run implements [agent.Player]. A turn runs within the budget, if there is one.
+func (a *gatedAgent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
+	if free, known := space(a.player.Home.Dir); known && free < leastSpace {
+		return agent.Reply{}, fmt.Errorf("only %s are free in %s: %w", wording.Bytes(int64(free)), a.player.Home.Dir, syscall.ENOSPC)
 	}
+	budget := a.budget(ctx)
 	if err := a.fits(&budget); err != nil {
 		return agent.Reply{}, err
 	}
 	began := a.player.Host.Now()
 	reply, err := a.next.Run(ctx, r)
+	if err == nil && reply.Ending == loop.EndRateLimited {
+		a.meet(reply.ResetAt)
+	}
+	if !budget.Any() {
+		return reply, err
+	}
 	var spent loop.Spending
 	if err == nil {
 		spent.Add(r.Role, reply.Turn)
@@ -91,26 +81,18 @@ func (a *gatedAgent) pay(ctx context.Context, holds *queue.Holds, r agent.Reques
 	return reply, cmp.Or(err, e)
 }
 
-// patience is how long a turn waits for the hub to send budgets and limits.
+// patience is how long a turn waits for the hub to send its budget.
 const patience = 5 * time.Second
 
-// holds returns the current budgets and limits, or the last known ones.
-func (t *budgetGate) holds(ctx context.Context) *queue.Holds {
+// budget returns the current budget, or the last known one.
+func (t *budgetGate) budget(ctx context.Context) queue.Budget {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	now, err := t.player.Board.Ledger.Holds(ctx, t.player.Home.ID())
+	now, err := t.player.Board.Ledger.Budget(ctx, t.of)
 	if err != nil {
-		return t.player.Holds()
+		return t.player.Budgets()[t.of.Key()]
 	}
 	return now
-}
-
-// until is the time until a limit ends, by the clock here; 0 is unknown.
-func (a *gatedAgent) until(resets time.Time) time.Duration {
-	if resets.IsZero() {
-		return 0
-	}
-	return resets.Sub(a.player.Host.Now())
 }
 
 // fits returns the error that ends a run whose budget is used up, or whose agent's cost is unknown under a budget in
@@ -130,17 +112,21 @@ func (a *gatedAgent) fits(b *queue.Budget) error {
 	return loop.Stop(reached, "", "the budget of the queue is used up: "+why)
 }
 
-func (t *budgetGate) meet(l *queue.Limit) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.limited = l
-}
+// A limit whose end is unknown, or past, is taken to last for unknownLimit. Clocks may differ by some seconds.
+const (
+	unknownLimit = 5 * time.Minute
+	slack        = 3 * time.Second
+)
 
-// refused is the reply for an agent at its limit.
-func (a *gatedAgent) refused(l *queue.Limit) agent.Reply {
-	return agent.Reply{Turn: loop.Turn{
-		Try: loop.Try{Agent: a.who.Ref, Ending: loop.EndRateLimited, Reason: l.Reason}, ResetAt: a.player.Host.Now().Add(l.Until.Sub(a.player.Board.Now())),
-	}}
+// meet remembers that the agent has reached a limit, which ends at a time by the clock here; zero is unknown.
+func (a *gatedAgent) meet(resets time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	pause := resets.Sub(a.player.Host.Now()) + slack
+	if pause <= slack {
+		pause = unknownLimit
+	}
+	a.limited, a.until = a.who.Ref.String(), a.player.Board.Now().Add(pause)
 }
 
 // back returns the change of the record after the budgetGate ended the run; nil if it did not.
@@ -150,14 +136,12 @@ func (t *budgetGate) back(out loop.Outcome, now time.Time) func(*queue.Record) e
 	switch {
 	case t.over != "" && out.Result == loop.BudgetExhausted:
 		return to(queue.Waiting, now, "over budget: "+t.over)
-	case t.limited != nil && out.Reason == loop.StopAgentRateLimited:
+	case t.limited != "" && out.Reason == loop.StopAgentRateLimited:
 		return func(r *queue.Record) error {
-			r.NotBefore = now.Add(limitPause) // the limit holds it here; other homes may go on
-			return r.Move(queue.Waiting, now, t.limited.String())
+			err := r.Later(now, t.until.Sub(now), queue.LimitOf(t.limited, t.until))
+			r.Limited = t.limited
+			return err
 		}
 	}
 	return nil
 }
-
-// limitPause is how soon a task whose agent is at a limit is offered again.
-const limitPause = 5 * time.Second

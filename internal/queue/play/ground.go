@@ -3,19 +3,16 @@ package play
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/merge"
-	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/run"
 	"codeloops/internal/session"
@@ -56,12 +53,18 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := g.unmerged(ctx, &j.Task); err != nil {
+		return nil, err
+	}
 	if err := g.claim(ctx, &j.Task); err != nil {
 		return nil, err
 	}
-	at := &post{site: g.site, dir: p.Home.In("trees"), moved: j.Parcels.Count > 0, end: func() {}}
+	at := &post{site: g.site, dir: p.Home.In("trees"), moved: j.Parcel > 0, end: func() {}}
 	at.base = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }
 	at.onto = at.base
+	at.watch = func(ctx context.Context) (func(context.Context) (string, error), error) {
+		return g.merger.Watch(ctx, j.Task.Target)
+	}
 	at.settings = func() (run.Settings, error) { return settings(&j.Task) }
 	return at, g.bring(ctx, &j.Record, j.Change)
 }
@@ -97,47 +100,12 @@ func (g *ground) claim(ctx context.Context, t *queue.Task) error {
 	return err
 }
 
-// discard removes the work tree and the branch of a task. What no other ref has is kept at the ref that it returns.
-func (g *ground) discard(ctx context.Context, task string) (ref string, err error) {
+// discard removes the work tree and the branch of a task. What neither another ref nor a merged result has is kept at the
+// ref that it returns.
+func (g *ground) discard(ctx context.Context, task, merged string) (ref string, err error) {
 	one, err := g.site.Find(task)
 	if err != nil || one == nil {
 		return "", err
 	}
-	return one.Discard(ctx)
-}
-
-// remote returns the git remote that the user has chosen to carry tasks; nil is the hub.
-func (g *ground) remote(ctx context.Context) (*parcel.Remote, error) {
-	if g.player.Remote == "" {
-		return nil, nil //nolint:nilnil // none is no error
-	}
-	address, err := g.repo.Run(ctx, g.repo.Root, "remote", "get-url", "--push", "--", g.player.Remote)
-	if _, none := errors.AsType[*proc.ExitError](err); none {
-		return nil, hint.Errorf("git remote add, in "+g.repo.Root+", or set queue.remote to the name of another one",
-			"the repository has no git remote %q for its tasks to travel through", g.player.Remote)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r, err := parcel.RemoteAt(address)
-	if err != nil {
-		return nil, fmt.Errorf("the remote %q: %w", g.player.Remote, err)
-	}
-	return r, nil
-}
-
-// remoteAt returns the remote at a URL; nil for "".
-func remoteAt(url string) (*parcel.Remote, error) {
-	if url == "" {
-		return nil, nil //nolint:nilnil // none is no error
-	}
-	return parcel.RemoteAt(url)
-}
-
-// recorded returns the remote at a record's URL, with the user's credentials if it is the chosen one.
-func (g *ground) recorded(ctx context.Context, url string) (*parcel.Remote, error) {
-	if own, err := g.remote(ctx); err == nil && own != nil && own.URL == url {
-		return own, nil
-	}
-	return remoteAt(url)
+	return one.Discard(ctx, merged)
 }

@@ -49,29 +49,23 @@ func (g *ground) trackedList(ctx context.Context, t *queue.Task) (*trackedList, 
 }
 
 // tick returns a tree in which the task is ticked. Where that cannot be done, it is the same tree.
-func (l *trackedList) tick(ctx context.Context, tree string) (string, error) {
-	entry, err := l.repo.Run(ctx, l.repo.Root, "ls-tree", "--full-tree", tree, "--", l.path)
+func (l *trackedList) tick(ctx context.Context, d *git.Draft, tree string) (string, error) {
+	entry, err := d.Git(ctx, "ls-tree", "--full-tree", tree, "--", l.path)
 	about := strings.Fields(entry)
 	if err != nil || len(about) < 3 || about[1] != "blob" {
 		return tree, err
 	}
-	ticked, err := l.ticked(ctx, about[2])
+	ticked, err := l.ticked(ctx, d, about[2])
 	if ticked == nil || err != nil {
 		return tree, err
 	}
-	id, err := l.repo.Do(ctx, git.Call{Dir: l.repo.Root, Stdin: ticked}, "hash-object", "-w", "--stdin")
+	id, err := d.Do(ctx, git.Call{Stdin: ticked}, "hash-object", "-w", "--stdin")
 	if err != nil {
 		return tree, err
 	}
-	dir, done, err := l.player.tempDirs().room("tick." + l.task.ID)
-	if err != nil {
-		return tree, err
-	}
-	defer done()
-	call := git.Call{Dir: l.repo.Root, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}}
 	made := ""
 	for _, args := range [][]string{{"read-tree", tree}, {"update-index", "--cacheinfo", fmt.Sprintf("%s,%s,%s", about[0], id, l.path)}, {"write-tree"}} {
-		if made, err = l.repo.Do(ctx, call, args...); err != nil {
+		if made, err = d.Git(ctx, args...); err != nil {
 			return tree, err
 		}
 	}
@@ -79,8 +73,8 @@ func (l *trackedList) tick(ctx context.Context, tree string) (string, error) {
 }
 
 // ticked returns the text of a blob with the task ticked; nil if it is ticked, or cannot be.
-func (l *trackedList) ticked(ctx context.Context, blob string) ([]byte, error) {
-	text, err := l.text(ctx, blob)
+func (l *trackedList) ticked(ctx context.Context, d *git.Draft, blob string) ([]byte, error) {
+	text, err := l.text(ctx, d.Env, blob)
 	if text == nil || err != nil {
 		return nil, err
 	}
@@ -90,7 +84,7 @@ func (l *trackedList) ticked(ctx context.Context, blob string) ([]byte, error) {
 
 // has reports whether the task is ticked in a commit.
 func (l *trackedList) has(ctx context.Context, commit string) (bool, error) {
-	text, err := l.text(ctx, commit+":"+l.path)
+	text, err := l.text(ctx, nil, commit+":"+l.path)
 	if text == nil || err != nil {
 		return false, err
 	}
@@ -99,8 +93,8 @@ func (l *trackedList) has(ctx context.Context, commit string) (bool, error) {
 }
 
 // text returns the content of a blob; nil where there is none.
-func (l *trackedList) text(ctx context.Context, blob string) ([]byte, error) {
-	out, err := l.repo.Do(ctx, git.Call{Dir: l.repo.Root, Stdin: []byte(blob + "\n")}, "cat-file", "--batch")
+func (l *trackedList) text(ctx context.Context, env []string, blob string) ([]byte, error) {
+	out, err := l.repo.Do(ctx, git.Call{Dir: l.repo.Root, Env: env, Stdin: []byte(blob + "\n")}, "cat-file", "--batch")
 	about, text, _ := strings.Cut(out, "\n")
 	if err != nil || strings.HasSuffix(about, " missing") {
 		return nil, err

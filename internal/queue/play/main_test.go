@@ -74,8 +74,6 @@ type machine struct {
 	host *host.Host
 	home *hub.Home
 	tell func(string)
-
-	remote string // the git remote that tasks use; "": none
 }
 
 func openMachine(dir string, tell func(string)) (*machine, error) {
@@ -107,7 +105,7 @@ func (m *machine) worker(ctx context.Context, url string, slots int) (*work.Work
 	}
 	runner := proc.NewRunner(time.Now)
 	p := &play.Player{
-		Host: m.host, Version: "test", Home: m.home, Starter: runner, Board: on, Conn: conn, Remote: m.remote,
+		Host: m.host, Version: "test", Home: m.home, Starter: runner, Board: on, Conn: conn,
 		Tell: func(task, s string) { m.tell(task + ": " + s) },
 	}
 	answers, err := p.Answer(ctx)
@@ -115,10 +113,10 @@ func (m *machine) worker(ctx context.Context, url string, slots int) (*work.Work
 		return nil, nil, err
 	}
 	w := &work.Worker{
-		Board: on, Who: queue.Worker{Name: filepath.Base(m.dir), Home: m.home.ID()}, Slots: slots, Only: p.Reachable,
+		Board: on, Who: queue.Worker{Name: filepath.Base(m.dir), Home: m.home.ID()}, Slots: slots,
 		Player: p, Tell: m.tell,
 	}
-	p.Holds = w.Holds
+	p.Budgets = w.Budgets
 	return w, func() {
 		answers()
 		_ = runner.Close()
@@ -258,10 +256,10 @@ func (w *world) works(n, slots int) (stop func()) {
 }
 
 // process runs a machine's worker in a separate process.
-func (w *world) process(n, slots int) *exec.Cmd {
+func (w *world) process(n, slots int, env ...string) *exec.Cmd {
 	w.Helper()
 	c := exec.Command(os.Args[0], workerCommand, w.machines[n].dir, w.url, strconv.Itoa(slots))
-	c.Stderr = os.Stderr
+	c.Stderr, c.Env = os.Stderr, append(os.Environ(), env...)
 	if err := c.Start(); err != nil {
 		w.Fatal(err)
 	}

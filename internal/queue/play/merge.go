@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"codeloops/internal/config"
+	"codeloops/internal/forge"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
@@ -29,19 +30,25 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	if err := g.bring(ctx, &j.Record, j.Change); err != nil {
 		return nil, err
 	}
+	if j.ToRequest() {
+		return g.request(ctx, j)
+	}
 	list, err := g.trackedList(ctx, &j.Task)
 	if err != nil {
 		return nil, err
 	}
 	var notes []string
 	request := merge.Request{
-		Target: j.Task.Target, Head: j.Head, Base: j.Base, Message: fmt.Sprintf("Merge %s\n\n%s", j.Task.Branch(), message(&j.Record)),
+		Target: j.Task.Target, Head: j.Head, Base: j.Base, Message: message(&j.Record), Squash: j.Task.Squash, Mark: mark(&j.Task), Since: j.Task.Added,
 		Bring: g.site.Bring,
 		Check: func(ctx context.Context, dir string) (*merge.Failure, error) { return g.check(ctx, &j.Task, dir) },
 		Tell: func(sentence string) {
 			g.player.Tell(j.Task.ID, sentence)
 			notes = append(notes, sentence)
 		},
+	}
+	if !request.Squash {
+		request.Message = fmt.Sprintf("Merge %s\n\n%s", j.Task.Branch(), request.Message)
 	}
 	if list != nil {
 		request.Amend = list.tick
@@ -61,6 +68,40 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	return rework(now, said(&res), res.Outcome == merge.Conflict), nil
 }
 
+// mark is the line that names a task in the message of its merge. One that was removed and added again has another.
+func mark(t *queue.Task) string {
+	return "Merge-Of: " + t.ID + " " + t.Added.UTC().Format(time.RFC3339Nano)
+}
+
+// mergedError says that a task was merged before its record says so: the hub's store is from a backup.
+type mergedError struct{ commit string }
+
+func (e *mergedError) Error() string { return fmt.Sprintf("it was merged before, as %.12s", e.commit) }
+
+// unmerged returns a [mergedError] for a task whose target names it.
+func (g *ground) unmerged(ctx context.Context, t *queue.Task) error {
+	commit, err := g.merger.Named(ctx, t.Target, mark(t), t.Added)
+	if err == nil && commit != "" {
+		err = &mergedError{commit}
+	}
+	return err
+}
+
+// request has the result merged where its pull request is.
+func (g *ground) request(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
+	at, err := g.player.Request(ctx, &j.Record)
+	if err != nil {
+		return nil, err
+	}
+	if at.State == forge.Merged {
+		return g.merged(ctx, j, nil, &merge.Result{Outcome: merge.Merged, Ref: at.URL, Tip: at.Commit}, []string{"merged there: " + at.URL})
+	}
+	return func(r *queue.Record) error {
+		r.Request = at.URL
+		return r.Move(queue.NeedsHuman, g.player.Board.Now(), fmt.Sprintf("its pull request is %s: %s; codeloops queue run looks at it again", at.State, at.URL))
+	}, nil
+}
+
 // merged takes leave of a task whose result was merged, and returns the change of its record.
 func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, res *merge.Result, notes []string) (move func(*queue.Record) error, err error) {
 	ticked := false
@@ -72,7 +113,7 @@ func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, re
 	said := ""
 	if len(j.Beside) > 0 {
 		said = besides(&j.Record) + ", so its work tree is kept: " + g.site.Dir(j.Task.ID)
-	} else if said, err = g.discard(ctx, j.Task.ID); said != "" {
+	} else if said, err = g.discard(ctx, j.Task.ID, j.Head); said != "" {
 		said = "what it has left beside its result is kept at " + said
 	}
 	if said != "" {

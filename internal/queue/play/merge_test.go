@@ -27,13 +27,15 @@ func TestInterruptedWhileRemoving(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m.host.Environ = append(m.host.Environ, "PATH="+bin+":"+os.Getenv("PATH"))
 	w.play(twoRounds(filepath.Join(m.dir, "turns"), "true"))
 	id := w.add("write two parts")
-	stop := w.works(0, 1)
+	first := w.process(0, 1, "PATH="+bin+":"+os.Getenv("PATH"))
 	w.await("the merger to remove the work tree", func() bool { return w.there(removing) })
-	stop()
-	stop = w.works(0, 1)
+	if err := first.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Wait()
+	stop := w.works(0, 1)
 	w.merged(id)
 	stop()
 	w.clean()

@@ -92,6 +92,9 @@ func setupLog(dir, task string) string { return filepath.Join(dir, task+".setup.
 // Tasks makes tasks like t from the open items of a source, in order.
 func Tasks(ctx context.Context, from source.Source, t queue.Task) ([]queue.Task, error) {
 	items, err := from.List(ctx)
+	if err == nil {
+		err = source.Known(from.Name(), items)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +104,6 @@ func Tasks(ctx context.Context, from source.Source, t queue.Task) ([]queue.Task,
 		one := t
 		one.Prompt, one.Order, one.Origin = item.Prompt, n, queue.Origin{Kind: from.Kind(), Name: from.Name(), Key: item.Key}
 		one.Priority += item.Priority
-		one.Touches = append(slices.Clip(one.Touches), item.Touches...)
 		one.Name()
 		ids[item.Key] = one.ID
 		all = append(all, one)

@@ -2,15 +2,13 @@ package play
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
+	"codeloops/internal/file"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/parcel"
@@ -36,7 +34,7 @@ func (p *Player) parcelDir(ctx context.Context, name string, of ...*git.Repo) (*
 	for _, repo := range of {
 		objects = append(objects, filepath.Join(repo.CommonDir, "objects"))
 	}
-	if d.Room, err = parcel.OpenRoom(ctx, d.file("repo.git"), p.Starter, p.Host.Environ, objects...); err == nil {
+	if d.Room, err = parcel.OpenRoom(d.file("repo.git"), p.Starter, p.Host.Environ, objects...); err == nil {
 		d.store, err = parcel.OpenStore(ctx, p.Conn, p.Replicas)
 	}
 	if err != nil {
@@ -49,17 +47,10 @@ func (p *Player) parcelDir(ctx context.Context, name string, of ...*git.Repo) (*
 func (d *parcelDir) file(name string) string { return filepath.Join(d.dir, name) }
 
 // sent opens what an attempt has sent; nil is nothing.
-func (d *parcelDir) sent(ctx context.Context, r *queue.Record, remote *parcel.Remote) (*parcel.Parcel, error) {
-	if remote != nil && r.Parcels.Count > 0 {
-		if err := d.Fetch(ctx, remote, r.Task.ID, r.Parcels.Attempt); err != nil {
+func (d *parcelDir) sent(ctx context.Context, r *queue.Record) (*parcel.Parcel, error) {
+	if r.Parcel > 0 {
+		if err := d.get(ctx, queue.ParcelOf(r.Task.ID, r.Parcel)); err != nil {
 			return nil, err
-		}
-	}
-	if remote == nil {
-		for _, name := range r.Parcels.Names(r.Task.ID) {
-			if err := d.get(ctx, name); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return d.Open(ctx, r.Task.ID)
@@ -78,20 +69,6 @@ func (d *parcelDir) drop(ctx context.Context, names ...string) {
 	_ = d.store.Delete(ctx, names...) // on failure the sweep removes it
 }
 
-// forget removes the refs of a task from a remote. Any that remain do no harm.
-func (d *parcelDir) forget(ctx context.Context, g *ground, r *queue.Record, url string) {
-	if url == "" {
-		return
-	}
-	remote, err := g.recorded(ctx, url)
-	if err == nil {
-		err = d.Forget(ctx, remote, r.Task.ID, r.Attempt)
-	}
-	if err != nil && ctx.Err() == nil {
-		g.player.Tell(r.Task.ID, fmt.Sprintf("refs below %s stay until you remove them: %s", parcel.Away(r.Task.ID), err))
-	}
-}
-
 // A mirror is a local copy of a repository on another machine.
 type mirror struct {
 	*parcel.Room
@@ -100,7 +77,7 @@ type mirror struct {
 }
 
 // mirror opens the mirror of a repository.
-func (p *Player) mirror(ctx context.Context, r queue.Repository) (*mirror, error) {
+func (p *Player) mirror(r queue.Repository) (*mirror, error) {
 	m := &mirror{dir: p.Home.In("mirrors", r.Key()+".git")}
 	if err := os.MkdirAll(filepath.Dir(m.dir), 0o700); err != nil {
 		return nil, err
@@ -110,12 +87,12 @@ func (p *Player) mirror(ctx context.Context, r queue.Repository) (*mirror, error
 		return nil, err
 	}
 	defer unlock()
-	m.Room, err = parcel.OpenRoom(ctx, m.dir, p.Starter, p.Host.Environ)
+	m.Room, err = parcel.OpenRoom(m.dir, p.Starter, p.Host.Environ)
 	return m, err
 }
 
 func (m *mirror) lock() (unlock func(), err error) {
-	return lockedfile.MutexAt(m.dir + lockEnding).Lock()
+	return file.Lock(m.dir + lockEnding)
 }
 
 func (m *mirror) objects() string { return filepath.Join(m.CommonDir, "objects") }

@@ -2,6 +2,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"codeloops/internal/config/host"
+	"codeloops/internal/forge"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
@@ -21,6 +23,7 @@ import (
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/merge"
 	"codeloops/internal/queue/parcel"
+	"codeloops/internal/queue/place"
 	"codeloops/internal/queue/source"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/session"
@@ -36,33 +39,26 @@ type Player struct {
 	// Tell reports a sentence about a task to the user.
 	Tell func(task, sentence string)
 
-	// Holds returns the last known budgets and limits, for while the hub is away.
-	Holds func() *queue.Holds
+	// Request opens the pull request of a task with its result, or brings it up to date.
+	Request func(ctx context.Context, r *queue.Record) (forge.Request, error)
+
+	// Budgets returns the last known budgets, for while the hub is away.
+	Budgets func() queue.Budgets
 	// Board and Conn lead to the hub.
 	Board *board.Board
 	Conn  *nats.Conn
 	// Replicas is how many servers of a cluster keep parcels; 0 is one.
 	Replicas int
-	// Remote is the name of the git remote that carries the commits of this home's tasks; "": the hub does.
-	Remote string
 
 	// Killed is done when all agents are to be killed at once; nil is never.
 	Killed context.Context //nolint:containedctx // it is no call's
-
-	homes homes
-}
-
-// Reachable reports whether a task of a repository can begin: it is in this home, or its home has answered a
-// moment ago.
-func (p *Player) Reachable(r queue.Repository) bool {
-	return r.At(p.Home.ID()) || p.homes.there(r.Home, p.Conn, p.Host.Now)
 }
 
 // Play works on a task until its run has ended, and ends the job.
 func (p *Player) Play(ctx context.Context, j *board.Job) error {
 	move, err := p.attempt(ctx, j)
 	held, isHeld := errors.AsType[*session.HeldError](err)
-	_, isAway := errors.AsType[*parcel.AwayError](err)
+	was, isMerged := errors.AsType[*mergedError](err)
 	now := p.Board.Now()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, queue.ErrStale):
@@ -76,8 +72,13 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		return errors.Join(j.End(ctx, later(now, fullFor, hint.Sentence(unable))), unable)
 	case errors.Is(err, source.ErrTaken):
 		move = to(queue.Cancelled, now, err.Error())
-	case isAway || errors.Is(err, errAway):
+	case errors.Is(err, errAway):
 		move = later(now, awayFor, hint.Sentence(err))
+	case isMerged:
+		move = func(r *queue.Record) error {
+			r.Merge.Commit = was.commit
+			return cmp.Or(r.Move(queue.Finished, now, ""), r.Move(queue.Merged, now, was.Error()))
+		}
 	case crew.Elsewhere(err):
 		lacks := fmt.Errorf("%w: %w", queue.ErrLacks, err)
 		return errors.Join(j.End(ctx, later(now, 0, hint.Sentence(err))), lacks)
@@ -122,24 +123,16 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	if err == nil {
 		move, err = g.merge(ctx, j)
 	}
-	_, isAway := errors.AsType[*parcel.AwayError](err)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		if cause := context.Cause(ctx); errors.Is(cause, queue.ErrStale) {
 			return cause
 		}
-		now := p.Board.Now()
-		move = func(r *queue.Record) error { r.Postpone(now, 0, "interrupted"); return nil } // whoever asks next takes it
+		move = func(r *queue.Record) error { r.Taken = 0; return nil } // whoever asks next takes it
 	case board.Unreachable(err) || errors.Is(err, queue.ErrStale):
 		return err
 	case diskFull(err):
 		return fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err) // its message is delivered again
-	case isAway:
-		now := p.Board.Now()
-		move = func(r *queue.Record) error {
-			r.Postpone(now, awayFor, "it cannot be merged yet: "+hint.Sentence(err))
-			return nil
-		}
 	case err != nil:
 		move = to(queue.NeedsHuman, p.Board.Now(), "it could not be merged: "+hint.Sentence(err))
 	}
@@ -195,6 +188,24 @@ func (p *Player) Diff(ctx context.Context, r *queue.Record, file string, colour 
 	return err
 }
 
+// Dropped returns the refs that keep what was removed with tasks or taken out of a target, with their commits.
+func (p *Player) Dropped(r queue.Repository) (map[string]string, error) {
+	g, err := p.ground(r)
+	if err != nil {
+		return nil, err
+	}
+	return g.repo.Refs(place.Dropped)
+}
+
+// Drop removes such a ref, if it is still at a commit.
+func (p *Player) Drop(ctx context.Context, r queue.Repository, ref, commit string) error {
+	g, err := p.ground(r)
+	if err == nil {
+		_, err = g.repo.Run(ctx, g.repo.Root, "update-ref", "-d", ref, commit)
+	}
+	return err
+}
+
 // Discard removes the work tree and the branch of a task, and returns the ref that keeps its commits.
 func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err error) {
 	g, err := p.ground(r.Task.Repository)
@@ -210,7 +221,7 @@ func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err 
 	if err != nil {
 		return "", err
 	}
-	if ref, err = g.discard(ctx, r.Task.ID); err == nil {
+	if ref, err = g.discard(ctx, r.Task.ID, ""); err == nil {
 		err = g.unhold(ctx, r.Task.ID)
 	}
 	return ref, err
@@ -228,9 +239,7 @@ func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
 	}
 	used := map[string]bool{}
 	for id, r := range all {
-		for _, name := range r.Parcels.Names(id) {
-			used[name] = true
-		}
+		used[queue.ParcelOf(id, r.Parcel)] = true
 	}
 	return store.Sweep(ctx, func(name string) bool { return used[name] }, parcel.Idle(p.Board.Now()))
 }
@@ -239,7 +248,7 @@ func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
 func (p *Player) tempDirs() tempDirs { return tempDirs(p.Home.In("away")) }
 
 // How long a task waits: busyFor while another process still uses its work tree, such as a suspended one; awayFor
-// while its home or git remote cannot be reached.
+// while its home cannot be reached.
 const (
 	busyFor = 10 * time.Second
 	awayFor = 30 * time.Second
@@ -270,12 +279,8 @@ func within(root string, t *queue.Task) string { return filepath.Join(root, file
 // diskFull reports whether codeloops or git ran out of disk space. Other text in an error may come from an agent,
 // so only the errors of git commands are read.
 func diskFull(err error) bool {
-	if failed, ok := errors.AsType[*proc.ExitError](err); ok && strings.HasPrefix(failed.Program, "git ") {
-		for line := range strings.Lines(failed.Stderr) {
-			if noRoom(strings.TrimSpace(line)) {
-				return true
-			}
-		}
+	if failed, ok := errors.AsType[*proc.ExitError](err); ok {
+		return strings.HasPrefix(failed.Program, "git ") && slices.ContainsFunc(strings.Split(failed.Stderr, "\n"), noRoom)
 	}
 	return session.DiskFull(err)
 }

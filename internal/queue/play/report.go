@@ -38,7 +38,7 @@ type news struct {
 func newReporter(ctx context.Context, j *board.Job, plan *run.Plan, say func(string)) *reporter {
 	r := &reporter{job: j, plan: plan, say: say, was: j.Progress, now: news{words: plan.Said(), warns: j.Warnings}, news: make(chan news, 1), done: make(chan struct{})}
 	if plan.ID() != "" && plan.ID() == r.was.Session { // its own tally includes what it had spent
-		past := plan.Tally().Spent.Total()
+		past := plan.State().Spent.Total()
 		r.was.Dollars -= past.CostUSD
 		r.was.Tokens -= int(past.Tokens)
 	}
@@ -103,7 +103,7 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 
 // send sends an update, unless a newer one comes before that.
 func (r *reporter) send(p news) {
-	spent := r.plan.Tally().Spent.Total()
+	spent := r.plan.State().Spent.Total()
 	p.Dollars, p.Tokens = r.was.Dollars+spent.CostUSD, r.was.Tokens+int(spent.Tokens)
 	r.now = p
 	for {

@@ -18,7 +18,7 @@ import (
 )
 
 // run plays the session of a task, or resumes that of an earlier attempt. It also returns the path of the log.
-func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log string, err error) {
+func (a *attempt) run(ctx context.Context, here *place.Place) (out loop.Outcome, log string, err error) {
 	p, j, task := a.player, a.job, a.job.Task.ID // the record may change concurrently
 	a.gate = p.budgetGate(j)
 	settings, err := a.settings()
@@ -30,7 +30,7 @@ func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log s
 		return out, "", err
 	}
 	h := *p.Host
-	if h.Dir, err = place.Enter(tree, j.Task.Dir); err != nil {
+	if h.Dir, err = place.Enter(here.Dir, j.Task.Dir); err != nil {
 		return out, "", err
 	}
 	o := run.Options{
@@ -38,7 +38,7 @@ func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log s
 		Around: a.gate.around, MaxWait: mostWait,
 		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(task, sentence) }},
 	}
-	plan, done, err := a.plan(ctx, tree, o)
+	plan, done, err := a.plan(ctx, here, o)
 	if err != nil {
 		return out, "", err
 	}
@@ -51,7 +51,7 @@ func (a *attempt) run(ctx context.Context, tree string) (out loop.Outcome, log s
 	}
 	told := newReporter(ctx, j, plan, func(sentence string) { p.Tell(task, sentence) })
 	defer told.close()
-	live := newTeller(ctx, p.Conn, task, plan)
+	live := newTeller(ctx, p.Conn, task, h.Data("locks"), plan)
 	defer live.close()
 	sinks := []loop.Sink{told, live}
 	if a.upload != nil {
@@ -94,8 +94,8 @@ func judged(log string, of *git.Repo) (*place.Judged, error) {
 
 // plan resumes the session of an earlier attempt if possible, or else plans a new one. done is the session where
 // it has already succeeded.
-func (a *attempt) plan(ctx context.Context, tree string, o run.Options) (plan *run.Plan, done *session.Overview, err error) {
-	one, store, err := a.earlier(tree)
+func (a *attempt) plan(ctx context.Context, here *place.Place, o run.Options) (plan *run.Plan, done *session.Overview, err error) {
+	one, store, err := a.earlier(here.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,6 +104,9 @@ func (a *attempt) plan(ctx context.Context, tree string, o run.Options) (plan *r
 		return nil, &one, nil
 	case one.Session.Checkpoint == "", // no session, or nothing done in it
 		one.Outcome != nil && one.Outcome.Final(): // it would end the same way again
+		if !here.Fresh() { // the critic sees what an earlier session has left
+			o.Since = here.Start()
+		}
 		plan, err = run.Prepare(ctx, o)
 		return plan, nil, err
 	}

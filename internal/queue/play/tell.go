@@ -1,9 +1,9 @@
 package play
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"path/filepath"
 	"sync"
@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/queue/board"
 	"codeloops/internal/run"
 	"codeloops/internal/session"
+	"codeloops/internal/session/door"
 )
 
 // A teller sends the session of a task to whoever asks, on any machine, while it runs here. Each reader is served
@@ -25,28 +26,23 @@ type teller struct {
 	conn *nats.Conn
 	plan *run.Plan
 
-	task string
-	ctx  context.Context //nolint:containedctx // a sink gets none
-	stop context.CancelFunc
+	task  string
+	locks string          // the user's directory for them
+	ctx   context.Context //nolint:containedctx // a sink gets none
+	stop  context.CancelFunc
 
 	sub     *nats.Subscription // nil until the session begins
 	telling sync.WaitGroup
-	mu      sync.Mutex
-	readers int
 }
 
-// piece is the most bytes of a message, most the number of readers, and ending how long they get to read the end.
-const (
-	piece  = 256 << 10
-	most   = 16
-	ending = 2 * time.Second
-)
+// ending is how long readers get to read the end.
+const ending = 2 * time.Second
 
 // logOf is the subject on which a task's log is requested.
 func logOf(task string) string { return "codeloops.log." + task }
 
-func newTeller(ctx context.Context, conn *nats.Conn, task string, plan *run.Plan) *teller {
-	t := &teller{conn: conn, plan: plan, task: task}
+func newTeller(ctx context.Context, conn *nats.Conn, task, locks string, plan *run.Plan) *teller {
+	t := &teller{conn: conn, plan: plan, task: task, locks: locks}
 	t.ctx, t.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return t
 }
@@ -56,22 +52,24 @@ func (t *teller) Handle(loop.Stamp, loop.Event) error {
 	if t.sub != nil || t.plan.ID() == "" {
 		return nil
 	}
-	id, dir := t.plan.ID(), filepath.Dir(t.plan.Log())
-	sub, err := t.conn.Subscribe(logOf(t.task), func(m *nats.Msg) {
-		if t.admit(+1) {
-			t.telling.Go(func() {
-				defer t.admit(-1)
-				t.tell(m, dir, id)
-			})
-		}
-	})
-	if err == nil { // otherwise the next event tries again
-		t.sub = sub
+	store, err := session.NewStore(filepath.Dir(t.plan.Log()))
+	if err != nil {
+		return nil //nolint:nilerr // the next event tries again
 	}
+	id := t.plan.ID()
+	t.sub, _ = t.conn.Subscribe(logOf(t.task), func(m *nats.Msg) { // nil on errors: the next event tries again
+		t.telling.Go(func() {
+			for entry, err := range store.Follow(t.ctx, id, (&door.Client{Locks: t.locks, Session: id}).Doing) {
+				if err == nil { // not an unreadable line, or the end
+					_ = m.Respond(session.Encode(entry.At, entry.Event)) // what is too large for the server is left out
+				}
+			}
+		})
+	})
 	return nil
 }
 
-// close sends readers the end, as long as they keep reading.
+// close gives readers a moment for the end.
 func (t *teller) close() {
 	if t.sub != nil {
 		_ = t.sub.Unsubscribe() // fails only when the connection is closed
@@ -81,179 +79,71 @@ func (t *teller) close() {
 	t.stop()
 }
 
-func (t *teller) admit(n int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if n > 0 && t.readers == most {
-		return false // the reader asks again
-	}
-	t.readers += n
-	return true
-}
-
-// tell sends one reader the session, to its end.
-func (t *teller) tell(m *nats.Msg, dir, id string) {
-	store, err := session.NewStore(dir)
-	if err != nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(t.ctx)
-	to := &listener{conn: t.conn, to: m.Reply}
-	var beating sync.WaitGroup
-	defer beating.Wait()
-	defer cancel()
-	beating.Go(func() { to.beat(ctx, cancel) })
-	for entry, err := range store.Follow(ctx, id, 0) {
-		if err != nil {
-			continue // an unreadable line, or the end
-		}
-		if to.send(session.Encode(entry.At, entry.Event)) != nil {
-			return // the reader is gone
-		}
-	}
-	_ = to.end()
-}
-
-// A listener is a reader, which acknowledges each piece.
-type listener struct {
-	conn *nats.Conn
-	to   string
-
-	mu sync.Mutex
-}
-
-func (l *listener) send(text []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for {
-		n := min(len(text), piece)
-		if _, err := l.conn.Request(l.to, text[:n], silence); err != nil {
-			return err
-		}
-		if text = text[n:]; len(text) == 0 {
-			return nil
-		}
-	}
-}
-
-// beat sends heartbeats while there are no events.
-func (l *listener) beat(ctx context.Context, gone func()) {
-	t := time.NewTicker(answerBeat)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			if l.send(nil) != nil {
-				gone()
-				return
-			}
-		}
-	}
-}
-
-// over is the header of the last message.
-const over = "Over"
-
-func (l *listener) end() error {
-	m := nats.NewMsg(l.to)
-	m.Header.Set(over, "true")
-	_, err := l.conn.RequestMsg(m, silence)
-	return err
-}
-
 // Follow returns the events of a task's session from the worker that runs it, on any machine: first the past ones,
 // then each as it comes. When a worker is lost it continues with the next one, which may repeat events. When
 // nobody works on the task any more, rest returns the events of a session as known here.
 func Follow(ctx context.Context, conn *nats.Conn, on *board.Board, task string, rest func(id string) iter.Seq2[session.Entry, error]) iter.Seq2[session.Entry, error] {
 	return func(yield func(session.Entry, error) bool) {
 		told := map[int]time.Time{} // times of events, by number
-		tell := func(from iter.Seq2[session.Entry, error]) (more bool) {
-			for entry, err := range from {
-				if err == nil && told[entry.At.Seq].Equal(entry.At.Time) {
-					continue
-				}
-				told[entry.At.Seq] = entry.At.Time
-				if _, over := entry.Event.(loop.Finished); !yield(entry, err) || over {
-					return false
-				}
+		tell := func(entry session.Entry, err error) (more bool) {
+			if err == nil && told[entry.At.Seq].Equal(entry.At.Time) {
+				return true
 			}
-			return true
+			told[entry.At.Seq] = entry.At.Time
+			_, over := entry.Event.(loop.Finished)
+			return yield(entry, err) && !over
 		}
-		for tell(listen(ctx, conn, task)) {
+		for {
 			r, err := on.Get(ctx, task)
-			if err = errors.Join(err, context.Cause(ctx)); err != nil {
-				yield(session.Entry{}, err)
+			coming := r.Parcel > 0 && (r.State == queue.Finished || r.State.Over()) // on its way home, where rest will find it
+			switch {
+			case errors.Join(err, context.Cause(ctx)) != nil:
+				yield(session.Entry{}, errors.Join(err, context.Cause(ctx)))
 				return
-			}
-			coming := r.Parcels.Count > 0 && (r.State == queue.Finished || r.State.Over()) // on its way home, where rest will find it
-			if r.State != queue.Running && r.State != queue.Offered && !coming {
-				tell(rest(r.Progress.Session))
-				return
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Second): // it takes a while until a lost worker is replaced
-			}
-		}
-	}
-}
-
-// listen yields the events that one worker sends.
-func listen(ctx context.Context, conn *nats.Conn, task string) iter.Seq2[session.Entry, error] {
-	return func(yield func(session.Entry, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		out, in := io.Pipe()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			_ = in.CloseWithError(hear(ctx, conn, task, in)) // never fails
-		}()
-		defer func() {
-			cancel()
-			_ = out.Close() // never fails
-			<-done
-		}()
-		for entry, err := range session.NewReader(out, "the log of task "+task).Entries() {
-			if err != nil {
-				if _, bad := errors.AsType[*session.LineError](err); bad && ctx.Err() == nil && yield(session.Entry{}, err) {
-					continue
+			case r.State == queue.Running:
+				if !listen(ctx, conn, on, &r, tell) {
+					return
 				}
+			case !coming:
+				rest(r.Progress.Session)(tell)
 				return
 			}
-			if !yield(entry, nil) {
-				return
-			}
+			time.Sleep(pauseForOthers)
 		}
 	}
 }
 
-// hear writes what a worker sends, until it ends or goes silent.
-func hear(ctx context.Context, conn *nats.Conn, task string, to io.Writer) error {
+// pauseForOthers is how often it is looked whether somebody else works on a task.
+const pauseForOthers = time.Second
+
+// listen tells the events that one worker sends, until the attempt is over.
+func listen(ctx context.Context, conn *nats.Conn, on *board.Board, r *queue.Record, tell func(session.Entry, error) bool) (more bool) {
 	inbox := conn.NewRespInbox()
 	sub, err := conn.SubscribeSync(inbox)
 	if err != nil {
-		return err
+		return tell(session.Entry{}, err)
 	}
 	defer sub.Unsubscribe() //nolint:errcheck // nothing more is read
-	if err := conn.PublishRequest(logOf(task), inbox, nil); err != nil {
-		return err
+	if err := conn.PublishRequest(logOf(r.Task.ID), inbox, nil); err != nil {
+		return tell(session.Entry{}, err)
 	}
 	for {
-		once, cancel := context.WithTimeout(ctx, silence)
+		once, cancel := context.WithTimeout(ctx, pauseForOthers)
 		m, err := sub.NextMsgWithContext(once)
 		cancel()
-		if err != nil || m.Header.Get("Status") == "503" {
-			return err
-		}
-		if len(m.Data) > 0 {
-			if _, err := to.Write(m.Data); err != nil {
-				return err
+		switch {
+		case ctx.Err() != nil || err == nil && len(m.Data) == 0: // nobody is there yet
+			return true
+		case err == nil:
+			for entry, err := range session.NewReader(bytes.NewReader(m.Data), "the log of task "+r.Task.ID).Entries() {
+				if !tell(entry, err) {
+					return false
+				}
 			}
-		}
-		if err := m.Respond(nil); err != nil || m.Header.Get(over) != "" {
-			return err
+		default:
+			if now, err := on.Get(ctx, r.Task.ID); err != nil || now.Attempt != r.Attempt || now.State != queue.Running {
+				return true
+			}
 		}
 	}
 }

@@ -1,31 +1,23 @@
 package play
 
 import (
-	"errors"
-	"fmt"
+	"crypto/rand"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"codeloops/internal/session"
+	"codeloops/internal/file"
 	"codeloops/internal/view"
 )
 
 // lockEnding is the suffix of the lock file next to a directory of [tempDirs].
 const lockEnding = ".lock"
 
-// How often, and how long apart, a lock is tried: a process that tidies up takes those that were just made, too,
-// before it finds nothing to remove.
-const (
-	tries = 200
-	pause = 10 * time.Millisecond
-)
-
 // tempDirs holds temporary directories, each used by one process.
 type tempDirs string
 
-// room makes a directory, and removes those of killed processes.
+// room makes a directory, whose name begins with one, and removes those of killed processes.
 func (a tempDirs) room(name string) (dir string, done func(), err error) {
 	home := string(a)
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -35,17 +27,12 @@ func (a tempDirs) room(name string) (dir string, done func(), err error) {
 		return "", nil, err
 	}
 	a.tidy()
-	dir = filepath.Join(home, name)
-	lock, free, err := session.LockFile(dir + lockEnding)
-	for try := 1; err == nil && !free && try < tries; try++ {
-		time.Sleep(pause)
-		lock, free, err = session.LockFile(dir + lockEnding)
-	}
-	if err == nil && !free {
-		err = fmt.Errorf("another process is at work in %s", dir)
-	}
-	if err != nil {
-		return "", nil, err
+	var lock io.Closer
+	for free := false; !free; { // whoever tidies up may take one that was just made
+		dir = filepath.Join(home, name+"."+rand.Text())
+		if lock, free, err = file.TryLock(dir+lockEnding, false); err != nil {
+			return "", nil, err
+		}
 	}
 	done = func() {
 		// The lock file goes last: directories are found by it.
@@ -54,7 +41,7 @@ func (a tempDirs) room(name string) (dir string, done func(), err error) {
 		}
 		_ = lock.Close()
 	}
-	if err := errors.Join(view.Remove(dir), os.MkdirAll(dir, 0o700)); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		done()
 		return "", nil, err
 	}
@@ -70,7 +57,7 @@ func (a tempDirs) tidy() {
 			continue
 		}
 		path := filepath.Join(string(a), e.Name())
-		lock, free, err := session.LockFile(path)
+		lock, free, err := file.TryLock(path, false)
 		if err != nil || !free {
 			continue
 		}

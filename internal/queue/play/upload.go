@@ -4,52 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/parcel"
-	"codeloops/internal/queue/place"
 	"codeloops/internal/run"
 	"codeloops/internal/session"
 )
 
-// An upload is the work of an attempt away from home. It is sent in parcels, each with what is new since the last
-// one.
+// An upload is the work of an attempt away from home. It is sent as one parcel, which is replaced when there is more.
 type upload struct {
 	job       *board.Job
 	parcelDir *parcelDir
-	site      *place.Site
 	packer    *parcel.Packer
-	remote    *parcel.Remote // carries the parcels; nil: the hub does
 	task      string
 	attempt   int
-	branch    string // a ref
 	tell      func(sentence string)
 
 	session, log string // the current session; "" is none
 
 	known  []string // commits that the recipient has: those that the attempt begins at
-	tips   []string // and those that were sent
-	sent   int      // parcels of this attempt
 	unsent bool     // there is something new
 }
 
 // goOn continues from the branch and session of earlier attempts, with the session moved to a new work tree.
 func (c *upload) goOn(ctx context.Context, one *parcel.Parcel, store *session.Store, workTree string) (err error) {
-	if one.Branch != "" {
-		err = c.parcelDir.Set(ctx, map[string]string{c.branch: one.Branch})
-	}
-	if err == nil {
-		err = one.Unpack(ctx, store, workTree)
-	}
+	err = one.Unpack(ctx, store, workTree)
 	if err == nil && one.Session != "" {
 		c.session, c.log = one.Session, store.Path(one.Session)
 	}
 	if err == nil {
 		err = c.parcelDir.Forgotten(ctx) // this attempt sends all of it again
+	}
+	if err == nil && one.Branch != "" {
+		err = c.parcelDir.Set(ctx, map[string]string{parcel.Branch: one.Branch})
 	}
 	return err
 }
@@ -73,7 +63,7 @@ func (c *upload) last(ctx context.Context, head string) error {
 	}
 }
 
-// ship sends what is new since the last parcel.
+// ship sends the work if there is something new.
 func (c *upload) ship(ctx context.Context, head string) (err error) {
 	fresh := false
 	if c.session != "" {
@@ -83,11 +73,6 @@ func (c *upload) ship(ctx context.Context, head string) (err error) {
 	}
 	if c.unsent = c.unsent || fresh || head != ""; !c.unsent {
 		return nil
-	}
-	if head == "" {
-		if head, _, err = c.site.Commit(ctx, c.task, c.branch); err != nil {
-			return err
-		}
 	}
 	if head != "" {
 		err = c.parcelDir.Set(ctx, map[string]string{parcel.Branch: head})
@@ -101,36 +86,24 @@ func (c *upload) ship(ctx context.Context, head string) (err error) {
 	return nil
 }
 
-// send sends a parcel, and adds it to the record. The first one of an attempt replaces those of earlier attempts, as it
-// is complete in itself.
+// send sends all of it, which replaces what this attempt or earlier ones have sent.
 func (c *upload) send(ctx context.Context) (err error) {
-	now := queue.Parcels{Attempt: c.attempt, Count: c.sent + 1}
-	name, tips := now.Names(c.task)[c.sent], c.tips
-	if c.remote != nil {
-		err = c.parcelDir.Push(ctx, c.remote, c.task, c.attempt)
-	} else if tips, err = c.parcelDir.Bundle(ctx, c.parcelDir.file("parcel"), slices.Concat(c.known, c.tips)); err == nil && tips != nil {
-		err = c.parcelDir.store.Put(ctx, name, c.parcelDir.file("parcel"))
+	if c.unsent, err = c.parcelDir.Bundle(ctx, c.parcelDir.file("parcel"), c.known); err != nil || !c.unsent {
+		return err // or it has it all
 	}
+	name := queue.ParcelOf(c.task, c.attempt)
+	if err := c.parcelDir.store.Put(ctx, name, c.parcelDir.file("parcel")); err != nil {
+		return err
+	}
+	was := 0
+	err = c.job.Change(ctx, func(r *queue.Record) error { was, r.Parcel = r.Parcel, c.attempt; return nil })
 	if err != nil {
 		return err
 	}
-	if c.unsent = false; c.remote == nil && tips == nil {
-		return nil // it has it all
+	if was != c.attempt {
+		c.parcelDir.drop(ctx, queue.Leftovers(c.task, was, c.attempt-1)...)
 	}
-	c.unsent = true
-	var was queue.Parcels
-	err = c.job.Change(ctx, func(r *queue.Record) error { was, r.Parcels = r.Parcels, now; return nil })
-	if errors.Is(err, queue.ErrStale) {
-		c.parcelDir.drop(context.WithoutCancel(ctx), name)
-	}
-	if err != nil {
-		return err
-	}
-	if c.sent == 0 {
-		c.parcelDir.drop(ctx, was.Leftovers(c.task, now.Attempt-1)...)
-	}
-	c.tips, c.unsent = tips, false
-	c.sent++
+	c.unsent = false
 	return nil
 }
 
@@ -151,10 +124,9 @@ func (s *shipper) Handle(_ loop.Stamp, e loop.Event) error {
 	if id := s.plan.ID(); id != "" {
 		s.upload.session, s.upload.log = id, s.plan.Log()
 	}
-	switch e.(type) {
+	switch e.(type) { //nolint:gochecksumtype // the others leave nothing to send
 	case loop.BaselineChecked, loop.DiffCaptured, loop.IterationFinished, loop.TurnFinished, loop.Noted:
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished,
-		loop.ActorFinished, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered, loop.Finished:
+	default:
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, wait)

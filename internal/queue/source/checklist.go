@@ -3,7 +3,6 @@ package source
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,11 +15,11 @@ import (
 // NewChecklist returns the source in a Markdown file. Each box in a list, at any heading, is an item:
 //
 //   - Text below a box that is indented more than its marker belongs to the item, and so do boxes
-//     there: they are steps of one task. Boxes in code, comments and quotations are no items.
+//     there: they are steps of one task. Boxes in fenced code, comments and quotations are no items.
 //     Comments on lines of their own are left out of prompts.
 //   - An item comes after all items above it. One with [P] behind its box or its ID only comes
 //     after the last one above it without [P].
-//   - "after: KEY…", "touches: glob, glob" and "priority: N" on lines of their own in the
+//   - "after: KEY…" and "priority: N" on lines of their own in the
 //     indented text are read, and taken out of the prompt.
 //   - The key of an item is the ID that its text begins with, such as T001: capitals, and at least
 //     three digits. Without one it is a digest of its first line. Its place, its box, its [P] and
@@ -68,29 +67,19 @@ func checklist(name string, text []byte) ([]Item, error) {
 	if _, err := keyed(name, found); err != nil {
 		return nil, err
 	}
-	keys := make([]string, len(found))
-	for i, b := range found {
-		keys[i] = b.key()
-	}
 	items := ordered(found)
 	for i, b := range found {
-		where := fmt.Sprintf("%s, line %d: this item", name, b.line)
-		for _, key := range b.after {
-			if err := known(where, key, keys); err != nil {
-				return nil, err
-			}
-		}
 		if b.priority == "" {
 			continue
 		}
 		n, err := strconv.Atoi(b.priority)
 		if err != nil {
-			return nil, hint.Errorf("write a whole number; higher ones come first", "%s has the priority %s, which is no number",
-				where, wording.Quote(b.priority, 40))
+			return nil, hint.Errorf("write a whole number; higher ones come first", "%s, line %d: this item has the priority %s, which is no number",
+				name, b.line, wording.Quote(b.priority, 40))
 		}
 		items[i].Priority = n
 	}
-	return items, inOrder(name, items)
+	return items, nil
 }
 
 // ordered turns boxes into items. Transitive dependencies are left out.
@@ -114,7 +103,7 @@ func ordered(found []*box) []Item {
 				after = append(after, key)
 			}
 		}
-		items[i] = Item{Key: key, Prompt: b.prompt(), After: after, Touches: b.touches, Done: b.ticked}
+		items[i] = Item{Key: key, Prompt: b.prompt(), After: after, Done: b.ticked}
 	}
 	return items
 }

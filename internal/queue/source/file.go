@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 	"unicode/utf8"
 
 	"codeloops/internal/file"
@@ -55,8 +54,8 @@ func (*File) Claim(context.Context, string) error { return nil }
 func (*File) Failed(context.Context, string, Result) error { return nil }
 
 // Done implements [Source].
-func (f *File) Done(ctx context.Context, key string, r Result) error {
-	return f.edit(ctx, func(text []byte) ([]byte, error) { return f.Tick(text, key, r) })
+func (f *File) Done(_ context.Context, key string, r Result) error {
+	return f.edit(func(text []byte) ([]byte, error) { return f.Tick(text, key, r) })
 }
 
 // Tick marks an item as done in a text of the file; it returns nil if it is marked already.
@@ -84,135 +83,51 @@ func (f *File) read() ([]byte, error) {
 			name, wording.Bytes(largest))
 	case err != nil:
 		return nil, fmt.Errorf("read the tasks: %w", err)
-	case bytes.IndexByte(text, 0) >= 0:
-		return nil, hint.Errorf("name a text file", "%s is a binary file, not a list of tasks", name)
 	}
 	n := 0
 	for line := range bytes.Lines(text) {
-		if n++; !utf8.Valid(line) {
-			return nil, hint.Errorf("save it as UTF-8", "%s is not UTF-8: see line %d", name, n)
+		if n++; !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
+			return nil, hint.Errorf("name a text file, in UTF-8", "%s is not UTF-8 text: see line %d", name, n)
 		}
 	}
 	return text, nil
 }
 
-// lineOf is the number of the line at an offset.
-func lineOf(text []byte, at int) int {
-	return bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n")) + 1
-}
-
 // edit replaces the file's contents by what change returns, unless that is nil. If the file is written meanwhile,
-// change is called again with the new contents. Only a write between the last check and the rename could be lost.
-func (f *File) edit(ctx context.Context, change func(text []byte) ([]byte, error)) error {
+// change is called again with the new contents. Only a write between the last look and the rename could be lost.
+func (f *File) edit(change func(text []byte) ([]byte, error)) error {
 	path, err := filepath.EvalSymlinks(f.path)
 	if err != nil {
 		_, readErr := f.read() // it has the better message
 		return cmp.Or(readErr, err)
 	}
-	target := &File{path: path}
-	if text, err := target.read(); err != nil {
-		return err
-	} else if text, err = change(text); text == nil || err != nil {
-		return err // no draft is needed
-	}
-	draft, err := target.draft(ctx)
-	if err == nil {
-		err = target.replace(draft, change)
-	}
+	// Processes of ours take turns. The lock lies elsewhere, as nothing should appear beside the user's file.
+	unlock, err := file.Lock(filepath.Join(os.TempDir(), fmt.Sprintf("codeloops-%d-%s.lock", os.Getuid(), digest(path))))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", wording.Path(f.path), err)
 	}
-	return nil
-}
-
-// replace renames the draft to the file, or removes it.
-func (f *File) replace(draft *os.File, change func(text []byte) ([]byte, error)) (err error) {
-	stage := stale
-	for tries := 0; err == nil && stage == stale && tries < 100; tries++ {
-		stage, err = f.write(draft, change)
-	}
-	mine, statErr := draft.Stat()
-	if err = errors.Join(err, statErr, draft.Close()); err != nil {
-		return errors.Join(err, os.Remove(draft.Name()))
-	}
-	if there, err := os.Lstat(draft.Name()); err != nil || !os.SameFile(mine, there) {
-		return hint.Add(errors.New("its temporary file was removed by another process"), "try again")
-	}
-	if stage == ready {
-		if err = os.Rename(draft.Name(), f.path); err == nil {
-			return nil // another process may use the draft's name from here on
+	defer unlock()
+	target := &File{path: path}
+	for range 100 {
+		before, err := target.read()
+		if err != nil {
+			return err
 		}
-	}
-	if stage == stale {
-		err = hint.Add(errors.New("it keeps changing"), "try again when nobody writes it")
-	}
-	return errors.Join(err, os.Remove(draft.Name()))
-}
-
-// What to do with a draft.
-const (
-	stale    = iota // retry, as the file has changed
-	ready           // rename it to the file
-	needless        // nothing to change
-)
-
-// write writes the draft.
-func (f *File) write(draft *os.File, change func(text []byte) ([]byte, error)) (stage int, err error) {
-	before, err := f.read()
-	if err != nil {
-		return stale, err
-	}
-	text, err := change(before)
-	if text == nil || err != nil {
-		return needless, err
-	}
-	info, err := os.Stat(f.path)
-	if err == nil {
-		err = draft.Truncate(0)
-	}
-	if err == nil {
-		_, err = draft.WriteAt(text, 0)
-	}
-	if err == nil {
-		err = errors.Join(draft.Chmod(info.Mode().Perm()), draft.Sync())
-	}
-	if err != nil {
-		return stale, err
-	}
-	if now, err := f.read(); err != nil || !bytes.Equal(now, before) {
-		return stale, err
-	}
-	return ready, nil
-}
-
-// draft creates the temporary file next to the target. It has a fixed name and so serves as a lock between
-// processes of ours. One left by a killed process is removed once it has not changed for a while.
-func (f *File) draft(ctx context.Context) (*os.File, error) {
-	const pause, patience = 10 * time.Millisecond, 500
-	name := filepath.Join(filepath.Dir(f.path), "."+filepath.Base(f.path)+".codeloops")
-	var seen fs.FileInfo
-	for waited := 0; ; waited++ {
-		draft, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			return draft, err
+		text, err := change(before)
+		if text == nil || err != nil {
+			return err
 		}
-		info, err := os.Lstat(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if now, err := target.read(); err != nil || !bytes.Equal(now, before) {
 			continue
-		case err != nil:
-			return nil, err
-		case seen == nil || !os.SameFile(seen, info) || !seen.ModTime().Equal(info.ModTime()):
-			seen, waited = info, 0
-		case waited >= patience:
-			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(pause):
+		info, err := os.Stat(path)
+		if err == nil {
+			err = file.Write(path, text, info.Mode().Perm())
 		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", wording.Path(f.path), err)
+		}
+		return nil
 	}
+	return hint.Errorf("try again when nobody writes it", "%s keeps changing", wording.Path(f.path))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ const taken = 3
 //	PROGRAM done KEY        reads a [Result], in JSON
 //	PROGRAM failed KEY      likewise
 //
-// An item may also have "after", "priority", "touches" and "done". Exit code 0 is success.
+// An item may also have "after", "priority" and "done". Exit code 0 is success.
 type Program struct {
 	Means
 
@@ -63,7 +62,6 @@ func (p *Program) List(ctx context.Context) ([]Item, error) {
 		Prompt   string   `json:"prompt"`
 		After    []string `json:"after"`
 		Priority int      `json:"priority"`
-		Touches  []string `json:"touches"`
 		Done     bool     `json:"done"`
 	}
 	what := "what " + wording.Path(p.Name()) + " list has printed"
@@ -91,14 +89,7 @@ func (p *Program) List(ctx context.Context) ([]Item, error) {
 		items[i] = Item(item)
 		items[i].Prompt = strings.TrimSpace(item.Prompt)
 	}
-	for _, item := range items {
-		for _, key := range item.After {
-			if err := known(what+": "+item.Key, key, keys); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return items, inOrder(what, items)
+	return items, nil
 }
 
 // Claim implements [Source].
@@ -181,31 +172,16 @@ func complaint(r proc.Result) string {
 	return ": " + string(text)
 }
 
-// jsonError describes a JSON error with its position.
+// jsonError names the line of a JSON error.
 func jsonError(name string, text []byte, err error) error {
-	at, why := int64(-1), ""
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		at, why = syntactic.ByteOffset, syntactic.Err.Error()
-	} else if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		at, why = semantic.ByteOffset, "this value does not fit"
-		if semantic.JSONPointer != "" {
-			why = fmt.Sprintf("%s does not fit", semantic.JSONPointer)
-		}
-		if semantic.Err != nil {
-			why += ": " + semantic.Err.Error()
-		}
-	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return hint.Errorf("was the export cut off? Make a new one", "%s holds no JSON", name)
 	}
-	if at < 0 {
-		return err
+	at := int64(len(text))
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at = syntactic.ByteOffset
+	} else if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		at = semantic.ByteOffset
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		why = "it ends in the middle"
-	}
-	before := text[:min(int(at), len(text))]
-	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return hint.Errorf("fix it there", "%s, line %d, column %d: %s", name, lineOf(text, int(at)), column,
-		wording.Line(strings.TrimPrefix(why, "jsontext: ")))
+	return hint.Errorf("fix it there", "%s, line %d: %s", name, bytes.Count(text[:min(int(at), len(text))], []byte("\n"))+1, wording.Line(err.Error()))
 }

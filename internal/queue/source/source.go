@@ -23,7 +23,6 @@ type Item struct {
 	Prompt   string   // its title, a blank line, its details
 	After    []string // keys of items in the same listing that come before it
 	Priority int      // higher ones come first
-	Touches  []string // globs
 	Done     bool     // already done, and not to be added
 }
 
@@ -124,56 +123,25 @@ func (i *Item) name() string {
 	return i.Key
 }
 
-// inOrder rejects cyclic dependencies.
-func inOrder(name string, items []Item) error {
-	after, names, fine := map[string][]string{}, map[string]string{}, map[string]bool{}
-	for _, item := range items {
-		names[item.Key] = item.name()
-		if !item.Done { // done items wait for nothing
-			after[item.Key] = item.After
-		}
-	}
-	var path []string
-	var walk func(key string) (cycle []string)
-	walk = func(key string) []string {
-		if fine[key] {
-			return nil
-		}
-		at := slices.Index(path, key)
-		if path = append(path, key); at >= 0 {
-			return path[at:]
-		}
-		for _, before := range after[key] {
-			if cycle := walk(before); cycle != nil {
-				return cycle
-			}
-		}
-		path, fine[key] = path[:len(path)-1], true
-		return nil
+// Known returns an error for an item that comes after one which is not in the list.
+func Known(from string, items []Item) error {
+	keys := make([]string, len(items))
+	for i, item := range items {
+		keys[i] = item.Key
 	}
 	for _, item := range items {
-		if cycle := walk(item.Key); cycle != nil {
-			slices.Reverse(cycle)
-			for i, key := range cycle {
-				cycle[i] = names[key]
+		for _, key := range item.After {
+			if slices.Contains(keys, key) {
+				continue
 			}
-			return hint.Errorf("remove one of these dependencies; without any, an item comes after those above it",
-				"%s: these items wait for each other: %s", name, strings.Join(cycle, ", "))
+			tip := "name an item by its ID, such as T001, or by its key"
+			if near, ok := wording.Nearest(key, keys); ok {
+				tip = "did you mean " + near + "?"
+			}
+			return hint.Errorf(tip, "%s: %s comes after %s, which is none of the items", wording.Path(from), item.name(), wording.Quote(key, 80))
 		}
 	}
 	return nil
-}
-
-// known rejects a reference to an unknown item. where names the referring one.
-func known(where, key string, keys []string) error {
-	if slices.Contains(keys, key) {
-		return nil
-	}
-	tip := "name an item by its ID, such as T001, or by its key"
-	if near, ok := wording.Nearest(key, keys); ok {
-		tip = "did you mean " + near + "?"
-	}
-	return hint.Errorf(tip, "%s comes after %s, which is none of the items", where, wording.Quote(key, 80))
 }
 
 // Means are what sources need besides their names.
@@ -194,9 +162,6 @@ func Open(kind, name string, m Means) (Source, error) {
 		return NewStories(name)
 	case "command":
 		return &Program{Means: m, Path: name, Timeout: time.Minute}, nil
-	}
-	if kind == "github" { // of an earlier version
-		return nil, hint.Errorf("codeloops help queue-sources has a program for issues: codeloops queue import --command ./github.sh", "codeloops asks GitHub no longer by itself")
 	}
 	return nil, hint.Errorf("there are checklist, prd and command; a newer codeloops may know more",
 		"tasks of the kind %s are not known", wording.Quote(kind, 40))

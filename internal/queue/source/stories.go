@@ -3,8 +3,6 @@ package source
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -19,8 +17,7 @@ import (
 )
 
 // NewStories returns the source in a file of user stories, such as prd.json: a list of objects, either the whole document or a member of
-// an object. A story has "id", "title" and "description", and "passes" or "status" says whether it is done; other
-// tools' names for these are understood as well.
+// an object. A story has "id", "title" and "description", and "passes" or "status" says whether it is done.
 //
 //   - Where stories name those that they depend on, they come after these.
 //   - Elsewhere a story comes after those with a lower "priority": 1 comes first. Of those without
@@ -33,12 +30,9 @@ func NewStories(path string) (*File, error) {
 	return &File{path: path, kind: "prd", list: listStories, done: pass}, err
 }
 
-// The names that tools use for a story's members, and for lists of stories.
+// The names that tools use for lists of stories, and for the stories that one depends on.
 const (
 	listNames   = "userStories user_stories stories tasks features requirements items"
-	passNames   = "passes passed completed complete done"
-	statusNames = "status state"
-	titleNames  = "title name summary"
 	dependNames = "dependsOn depends_on dependencies blockedBy blocked_by"
 )
 
@@ -47,64 +41,57 @@ type story struct {
 	members map[string]jsontext.Value
 	at      jsontext.Pointer
 	key     string
-	number  int
 }
 
-// first returns the first member that has one of the names, and that name.
-func (s *story) first(names string) (m jsontext.Value, name string) {
+// first returns the first member that has one of the names.
+func (s *story) first(names string) jsontext.Value {
 	for name := range strings.FieldsSeq(names) {
 		if m, ok := s.members[name]; ok {
-			return m, name
+			return m
 		}
 	}
-	return nil, ""
+	return nil
 }
 
 // readStories finds the stories in a text.
 func readStories(name string, text []byte) ([]*story, error) {
 	text = bytes.TrimPrefix(text, []byte(mark))
-	var whole any // a whole file is JSON, whatever it holds
+	var whole jsontext.Value
 	if err := json.Unmarshal(text, &whole); err != nil {
 		return nil, jsonError(name, text, err)
 	}
-	list, at := jsontext.Value(text), jsontext.Pointer("")
-	if _, is := whole.(map[string]any); is {
-		var parts map[string]jsontext.Value
-		_ = json.Unmarshal(text, &parts) // it is JSON
-		for called := range strings.FieldsSeq(listNames) {
-			if list.Kind() != '[' {
-				list, at = parts[called], "/"+jsontext.Pointer(called)
-			}
+	list, at := whole, jsontext.Pointer("")
+	var parts map[string]jsontext.Value
+	_ = json.Unmarshal(whole, &parts) // a list has none
+	for called := range strings.FieldsSeq(listNames) {
+		if list.Kind() != '[' {
+			list, at = parts[called], "/"+jsontext.Pointer(called)
 		}
 	}
 	var members []map[string]jsontext.Value
 	if err := json.Unmarshal(list, &members); err != nil && list.Kind() == '[' {
 		return nil, hint.Errorf(`a story looks like {"id": "US-001", "title": "…", "passes": false}`, "%s has something among its stories that is none: %w", name, err)
 	}
-	switch {
-	case len(members) == 0:
+	if len(members) == 0 {
 		return nil, hint.Errorf(`such a file looks like {"userStories": [{"id": "US-001", "title": "…", "passes": false}]}`,
 			"%s has no user stories", name)
-	case len(members) > most:
-		return nil, hint.Errorf("take out what is done, or split it", "%s has %d stories, more than the %d that it may have",
-			name, len(members), most)
 	}
 	stories, numbers := make([]*story, len(members)), map[string]int{}
 	for i, m := range members {
-		s := &story{members: m, at: at + "/" + jsontext.Pointer(strconv.Itoa(i)), number: i + 1}
-		if stories[i] = s; s.prompt() == "" {
-			return nil, hint.Errorf(`give it a "title"`, "%s: story %d does not say what is to be done", name, s.number)
+		s := &story{members: m, at: at + "/" + jsontext.Pointer(strconv.Itoa(i))}
+		prompt := s.prompt()
+		if stories[i] = s; prompt == "" {
+			return nil, hint.Errorf(`give it a "title"`, "%s: story %d does not say what is to be done", name, i+1)
 		}
-		id, _ := s.first("id key")
-		if s.key = strings.TrimSpace(textOf(id)); s.key == "" {
-			said, _ := s.first(titleNames + " description")
-			s.key = digest(strings.Join(strings.Fields(textOf(said)), " "))
+		if s.key = strings.TrimSpace(textOf(m["id"])); s.key == "" {
+			first, _, _ := strings.Cut(prompt, "\n")
+			s.key = digest(strings.Join(strings.Fields(first), " "))
 		}
 		if first, twice := numbers[s.key]; twice {
 			return nil, hint.Errorf(`give each an "id" of its own`, "%s: the stories %d and %d are both %s",
-				name, first, s.number, wording.Quote(s.key, 80))
+				name, first, i+1, wording.Quote(s.key, 80))
 		}
-		numbers[s.key] = s.number
+		numbers[s.key] = i + 1
 	}
 	return stories, nil
 }
@@ -116,35 +103,24 @@ func listStories(name string, text []byte) ([]Item, error) {
 		return nil, err
 	}
 	slices.SortStableFunc(stories, func(x, y *story) int { return cmp.Compare(x.rank(), y.rank()) })
-	keys := make([]string, len(stories))
-	depend := false
-	for i, s := range stories {
-		on, _ := s.first(dependNames)
-		keys[i], depend = s.key, depend || on != nil
-	}
+	depend := slices.ContainsFunc(stories, func(s *story) bool { return s.first(dependNames) != nil })
 	items := make([]Item, len(stories))
 	var last, same []string // the stories of the previous priority, and of this one
 	for i, s := range stories {
-		if i > 0 && (s.rank() != stories[i-1].rank() || math.IsInf(s.rank(), 1)) {
+		rank := s.rank()
+		if i > 0 && (rank != stories[i-1].rank() || math.IsInf(rank, 1)) {
 			last, same = slices.Clip(same), nil
 		}
 		same = append(same, s.key)
 		items[i] = Item{Key: s.key, Prompt: s.prompt(), After: last, Done: s.done()}
-		if !depend {
-			continue
+		if depend {
+			items[i].After = listOf(s.first(dependNames))
 		}
-		if rank := s.rank(); !math.IsInf(rank, 1) { // otherwise After implies it
+		if depend && !math.IsInf(rank, 1) { // otherwise After implies it
 			items[i].Priority = -int(rank)
 		}
-		on, _ := s.first(dependNames)
-		items[i].After = listOf(on)
-		for _, key := range items[i].After {
-			if err := known(fmt.Sprintf("%s: the story %s", name, s.key), key, keys); err != nil {
-				return nil, err
-			}
-		}
 	}
-	return items, inOrder(name, items)
+	return items, nil
 }
 
 // pass marks a story as done; it returns nil if it is done already.
@@ -162,62 +138,42 @@ func pass(name string, text []byte, key string) ([]byte, error) {
 	if s.done() {
 		return nil, nil
 	}
-	_, passes := s.passes()
-	_, status := s.status()
-	from, members := s.spans(bytes.TrimPrefix(text, []byte(mark)))
-	out := string(text)
-	shift := len(text) - len(bytes.TrimPrefix(text, []byte(mark)))
-	for _, m := range slices.Backward(members) {
-		value := "true"
-		switch {
-		case m.name == status:
-			value = strconv.Quote(doneWord(stories))
-		case m.name != passes:
-			continue
-		}
-		out = out[:shift+m.from] + value + out[shift+m.to:]
+	text = slices.Clone(text)
+	if s.status() != "" {
+		text = s.set(text, "status", strconv.Quote(doneWord(stories)))
 	}
-	if passes+status == "" { // adds a member, formatted as the first one is
-		last, inner := shift+members[len(members)-1].to, out[shift+from:]
-		space := inner[:len(inner)-len(strings.TrimLeft(inner, " \t\r\n"))]
-		out = out[:last] + "," + space + `"passes": true` + out[last:]
+	if s.passes() || s.status() == "" {
+		text = s.set(text, "passes", "true")
 	}
-	return []byte(out), nil
+	return text, nil
 }
 
-// A span is where the value of a member lies in a text.
-type span struct {
-	name     string
-	from, to int
-}
-
-// spans returns where the members of the story begin, and where their values are. The text has the story.
-func (s *story) spans(text []byte) (begin int, members []span) {
-	d := jsontext.NewDecoder(bytes.NewReader(text))
-	for d.StackPointer() != s.at {
-		if _, err := d.ReadToken(); err != nil {
-			return 0, nil
+// set sets a member of the story in the text. One that is new is the first one, formatted as that was.
+func (s *story) set(text []byte, name, value string) []byte {
+	bom := len(text) - len(bytes.TrimPrefix(text, []byte(mark)))
+	d := jsontext.NewDecoder(bytes.NewReader(text[bom:]))
+	begin := 0
+	for _, err := d.ReadToken(); err == nil; _, err = d.ReadToken() {
+		switch d.StackPointer() {
+		case s.at:
+			begin = cmp.Or(begin, bom+int(d.InputOffset()))
+		case s.at + "/" + jsontext.Pointer(name):
+			if was, err := d.ReadValue(); err == nil {
+				end := bom + int(d.InputOffset())
+				return slices.Replace(text, end-len(was), end, []byte(value)...)
+			}
 		}
 	}
-	begin = int(d.InputOffset())
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		called := name.String() // invalid after the next token
-		value, e := d.ReadValue()
-		if errors.Join(err, e) != nil {
-			break
-		}
-		end := int(d.InputOffset())
-		members = append(members, span{called, end - len(value), end})
-	}
-	return begin, members
+	inner := text[begin:]
+	space := inner[:len(inner)-len(bytes.TrimLeft(inner, " \t\r\n"))]
+	return slices.Insert(text, begin, []byte(string(space)+strconv.Quote(name)+": "+value+",")...)
 }
 
 // doneWord is the status that the file uses for done stories.
 func doneWord(stories []*story) string {
 	for _, s := range stories {
-		if m, _ := s.status(); isDone(textOf(m)) {
-			return textOf(m)
+		if isDone(s.status()) {
+			return s.status()
 		}
 	}
 	return "done"
@@ -225,50 +181,34 @@ func doneWord(stories []*story) string {
 
 // isDone reports whether a status means done.
 func isDone(status string) bool {
-	switch strings.ToLower(status) {
-	case "done", "complete", "completed", "closed", "passed", "passes", "merged", "verified":
-		return true
-	}
-	return false
+	return slices.Contains(strings.Fields("done complete completed closed passed passes merged verified"), strings.ToLower(status))
 }
 
 // done reports whether the story is done.
 func (s *story) done() bool {
-	if m, name := s.passes(); name != "" {
-		return string(m) == "true"
+	if s.passes() {
+		return string(s.members["passes"]) == "true"
 	}
-	m, _ := s.status()
-	return isDone(textOf(m))
+	return isDone(s.status())
 }
 
-// passes returns the boolean member that says whether it is done, and its name.
-func (s *story) passes() (m jsontext.Value, name string) {
-	for name := range strings.FieldsSeq(passNames) {
-		switch m = s.members[name]; string(m) {
-		case "true", "false", "null":
-			return m, name
-		}
-	}
-	return nil, ""
+// passes reports whether a member says whether the story is done.
+func (s *story) passes() bool {
+	m := s.members["passes"]
+	return m != nil && m.Kind() != '"' // a boolean, or null
 }
 
-// status returns the textual member that says whether it is done, and its name.
-func (s *story) status() (m jsontext.Value, name string) {
-	m, name = s.first(statusNames)
-	if kind := m.Kind(); kind != '"' && kind != 'n' {
-		return nil, ""
+// status is the word that says how far the story is; "" is none.
+func (s *story) status() string {
+	if m := s.members["status"]; m.Kind() == '"' {
+		return textOf(m)
 	}
-	return m, name
+	return ""
 }
 
 // rank is the story's priority, lowest first; infinite if there is none.
 func (s *story) rank() float64 {
-	m, _ := s.first("priority")
-	word := strings.ToLower(textOf(m))
-	if at := slices.Index([]string{"critical", "high", "medium", "low"}, word); at >= 0 {
-		return float64(at)
-	}
-	rank, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64)
+	rank, err := strconv.ParseFloat(textOf(s.members["priority"]), 64)
 	if err != nil || math.IsNaN(rank) || math.Abs(rank) > 1e9 {
 		return math.Inf(1)
 	}
@@ -277,25 +217,14 @@ func (s *story) rank() float64 {
 
 // prompt is the text of the task.
 func (s *story) prompt() string {
-	m, _ := s.first(titleNames)
-	title := strings.TrimSpace(textOf(m))
-	m, _ = s.first("description details story")
-	parts := []string{strings.TrimSpace(textOf(m))}
+	title, text := strings.TrimSpace(textOf(s.first("title name"))), strings.TrimSpace(textOf(s.members["description"]))
 	if title == "" {
-		title, parts[0], _ = strings.Cut(parts[0], "\n")
-		parts[0] = strings.TrimSpace(parts[0])
+		title, text, _ = strings.Cut(text, "\n")
 	}
-	parts = slices.Insert(parts, 0, title)
-	for _, list := range []struct {
-		title, names string
-	}{
-		{"Acceptance criteria:", "acceptanceCriteria acceptance_criteria acceptance criteria"},
-		{"Steps that show that it works:", "steps"},
-		{"Notes:", "notes"},
-	} {
-		m, _ := s.first(list.names)
-		if lines := listOf(m); len(lines) > 0 {
-			parts = append(parts, list.title+"\n\n- "+strings.Join(lines, "\n- "))
+	parts := []string{title, strings.TrimSpace(text)}
+	for _, list := range [][2]string{{"Acceptance criteria:", "acceptanceCriteria"}, {"Steps that show that it works:", "steps"}, {"Notes:", "notes"}} {
+		if lines := listOf(s.members[list[1]]); len(lines) > 0 {
+			parts = append(parts, list[0]+"\n\n- "+strings.Join(lines, "\n- "))
 		}
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
@@ -310,22 +239,13 @@ func textOf(m jsontext.Value) string {
 	return string(m)
 }
 
-// listOf is a value as a list. A criterion may be an object with its text and state.
+// listOf is a value as a list.
 func listOf(m jsontext.Value) (texts []string) {
 	var elements []jsontext.Value
 	if json.Unmarshal(m, &elements) != nil {
 		elements = []jsontext.Value{m}
 	}
 	for _, raw := range elements {
-		var object map[string]jsontext.Value
-		if json.Unmarshal(raw, &object) == nil {
-			for _, name := range []string{"description", "text", "criterion", "criteria", "title", "name", "statement"} {
-				if said, ok := object[name]; ok {
-					raw = said
-					break
-				}
-			}
-		}
 		if text := strings.TrimSpace(textOf(raw)); text != "" {
 			texts = append(texts, strings.ReplaceAll(text, "\n", "\n  "))
 		}

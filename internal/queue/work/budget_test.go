@@ -56,7 +56,7 @@ func TestWorkersShareABudget(t *testing.T) {
 		w := b.worker(fmt.Sprintf("worker %d", n), 2, func(ctx context.Context, j *board.Job) error { return playPaid(ctx, on, j) })
 		pending := w.Until
 		w.Until = func(all queue.Backlog) bool {
-			if w.Holds().Over(b.repo) == "" {
+			if w.Budgets().Over(b.repo) == "" {
 				return pending(all)
 			}
 			for _, r := range all {

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -59,6 +60,14 @@ func (h *hands) able(id string) bool {
 	return !h.lacks[id]
 }
 
+// takes reports whether this worker may take a task: it is able to work on it, and has not got it in hand. A job
+// whose end is on the board is in hand until its outcome is known here.
+func (h *hands) takes(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.lacks[id] && h.jobs[id] == nil
+}
+
 // empty reports whether nothing is in progress.
 func (h *hands) empty() bool {
 	h.mu.Lock()
@@ -73,21 +82,28 @@ func (h *hands) merges(r queue.Repository) bool {
 	return h.merging[r] != nil
 }
 
-// begin does a job in a goroutine, and lists it in among meanwhile.
-func begin[K comparable](ctx context.Context, w *Worker, among map[K]*job, key K, j *board.Job, do func(context.Context, *board.Job) error) {
+// began does a job that was taken, if any, in a goroutine, and lists it in among meanwhile.
+func began[K comparable](ctx context.Context, w *Worker, among map[K]*job, key K, j *board.Job, err error, do func(context.Context, *board.Job) error) error {
+	if errors.Is(err, board.ErrMoved) {
+		return nil // the change will arrive here
+	}
+	if err != nil || j == nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := &w.hands
 	h.mu.Lock()
 	among[key] = &job{j, j.Revision, cancel}
 	h.mu.Unlock()
 	h.ended.Go(func() {
-		w.end(ctx, j, do(ctx, j))
+		w.end(j, do(ctx, j))
 		cancel(nil)
 		h.mu.Lock()
 		delete(among, key)
 		h.mu.Unlock()
 		w.sight.signal()
 	})
+	return nil
 }
 
 // drop cancels the job that a change has made stale.

@@ -11,66 +11,62 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Errands are a worker's duties for its home's tasks, other than playing and merging.
+// Errands are a worker's duties for its home's tasks, other than playing and merging. Each is done in the background, and
+// again after a while if it has failed.
 type errands struct {
-	bringing, telling *tries
-	working           *tries // everything else, which is no task
-	swept             time.Time
-}
-
-// Tries record attempts, by task.
-type tries struct {
 	mu    sync.Mutex
-	last  map[string]time.Time
+	ended map[string]time.Time // the last try
 	going map[string]bool
-	said  map[string]string
+	said  map[string]string // the last error
 }
 
-func newTries() *tries {
-	return &tries{last: map[string]time.Time{}, going: map[string]bool{}, said: map[string]string{}}
+// errand does one, unless it is under way, or was tried less than a pause ago.
+func (w *Worker) errand(ctx context.Context, name string, pause time.Duration, do func(context.Context) error) {
+	e, now := &w.errands, w.Board.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if last, tried := e.ended[name]; e.going[name] || tried && now.Sub(last) <= pause {
+		return
+	}
+	e.going[name] = true
+	w.hands.ended.Go(func() {
+		err := do(ctx)
+		e.mu.Lock()
+		delete(e.going, name)
+		e.ended[name] = w.Board.Now()
+		e.mu.Unlock()
+		if !errors.Is(err, queue.ErrStale) && ctx.Err() == nil && e.news(name, err) {
+			w.Tell(hint.Sentence(err))
+		}
+		w.sight.signal()
+	})
 }
 
-// news reports whether the outcome for a task is worth telling: it failed, with a new error.
-func (t *tries) news(id string, err error) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	was := t.said[id]
-	if delete(t.said, id); err == nil {
+// news reports whether the outcome of an errand is worth telling: it failed, with a new error.
+func (e *errands) news(name string, err error) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was := e.said[name]
+	if delete(e.said, name); err == nil {
 		return false
 	}
-	t.said[id] = err.Error()
+	e.said[name] = err.Error()
 	return was != err.Error()
 }
 
-// due reports whether a task should be tried: it never was, or last longer ago than that. With 0, only if it never
-// was.
-func (t *tries) due(id string, now time.Time, longer time.Duration) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	last, tried := t.last[id]
-	return !t.going[id] && (!tried || longer > 0 && now.Sub(last) > longer)
+// open reports whether an errand is under way, or was never tried.
+func (e *errands) open(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, tried := e.ended[name]
+	return e.going[name] || !tried
 }
 
-// begin notes that a task is being tried; end notes that it was.
-func (t *tries) begin(id string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.going[id] = true
-}
-
-func (t *tries) end(id string, now time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.going, id)
-	t.last[id] = now
-}
-
-// any reports whether any task is being tried.
-func (t *tries) any() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.going) > 0
-}
+// The names of errands for a task.
+const (
+	bringing = "bring "
+	telling  = "tell "
+)
 
 // home reports whether the worker works on a task, and its repository belongs to this home.
 func (w *Worker) home(r *queue.Record) bool {
@@ -79,75 +75,50 @@ func (w *Worker) home(r *queue.Record) bool {
 
 // unfetched reports whether a task has ended elsewhere and its result must be fetched from the hub, without a merge.
 func (w *Worker) unfetched(r *queue.Record) bool {
-	return (r.Parcels.Count > 0 || r.Remote != "") && (r.State.Over() || r.Done()) && w.home(r)
+	return r.Parcel > 0 && (r.State.Over() || r.Done()) && w.home(r)
 }
+
+// toTell reports whether the origin of a task has yet to be told what has become of it.
+func (w *Worker) toTell(r *queue.Record) bool { return r.Tell() && w.home(r) }
 
 // hasErrands reports whether a result is being fetched, or one has not been tried yet, or an origin has not been told
 // yet.
 func (w *Worker) hasErrands(all queue.Backlog) bool {
-	now, e := w.Board.Now(), &w.errands
 	for id, r := range all {
-		if w.unfetched(r) && e.bringing.due(id, now, 0) || r.Tell() && w.home(r) && e.telling.due(id, now, 0) {
+		if w.unfetched(r) && w.errands.open(bringing+id) || w.toTell(r) && w.errands.open(telling+id) {
 			return true
 		}
 	}
-	return e.bringing.any()
+	return false
 }
 
-// again is the pause before something that failed is tried again.
-const again = time.Minute
+// again is the pause before something that failed is tried again, and sweepInterval that between two sweeps.
+const (
+	again         = time.Minute
+	sweepInterval = 10 * time.Minute
+)
 
-// bring fetches the results of tasks that wait for no merge.
-func (w *Worker) bring(ctx context.Context) {
-	now, bringing := w.Board.Now(), w.errands.bringing
-	for _, r := range w.sight.pick(func(r *queue.Record) bool { return w.unfetched(r) && bringing.due(r.Task.ID, now, again) }) {
-		bringing.begin(r.Task.ID)
-		w.hands.ended.Go(func() {
-			err := w.Player.Bring(ctx, r)
-			bringing.end(r.Task.ID, w.Board.Now())
-			if !errors.Is(err, queue.ErrStale) && ctx.Err() == nil && bringing.news(r.Task.ID, err) {
-				w.Tell(hint.Sentence(err))
+// runErrands fetches the results of tasks that wait for no merge, tells origins, and removes what is no longer needed. After
+// a crash an origin may be told twice.
+func (w *Worker) runErrands(ctx context.Context) {
+	for _, r := range w.sight.pick(w.unfetched) {
+		w.errand(ctx, bringing+r.Task.ID, again, func(ctx context.Context) error { return w.Player.Bring(ctx, r) })
+	}
+	for _, r := range w.sight.pick(w.toTell) {
+		w.errand(ctx, telling+r.Task.ID, again, func(ctx context.Context) error {
+			if err := w.Player.Report(ctx, r); err != nil {
+				return err
 			}
-			w.sight.signal()
+			told := r.State
+			_, err := w.Board.Change(ctx, r.Task.ID, func(r *queue.Record) error { r.Told = told; return nil })
+			return err
 		})
 	}
-}
-
-// sweepInterval is the interval of sweeps.
-const sweepInterval = 10 * time.Minute
-
-func (w *Worker) sweep(ctx context.Context) error {
-	now := w.Board.Now()
-	if now.Sub(w.errands.swept) < sweepInterval {
-		return nil
-	}
-	w.errands.swept = now
-	var backlog queue.Backlog
-	w.sight.look(func(all queue.Backlog, _ uint64) { backlog = maps.Clone(all) })
-	if backlog == nil {
-		return nil // the backlog is being read again, so it is unknown what is in use
-	}
-	return w.Player.Sweep(ctx, backlog)
-}
-
-// report tells the origins of finished tasks. After a crash an origin may be told twice.
-func (w *Worker) report(ctx context.Context) error {
-	now, telling := w.Board.Now(), w.errands.telling
-	for _, r := range w.sight.pick(func(r *queue.Record) bool {
-		return r.Tell() && w.home(r) && telling.due(r.Task.ID, now, again)
-	}) {
-		telling.end(r.Task.ID, now)
-		err := w.Player.Report(ctx, r)
-		if telling.news(r.Task.ID, err) {
-			w.Tell(hint.Sentence(err))
+	w.errand(ctx, "sweep", sweepInterval, func(ctx context.Context) error {
+		var backlog queue.Backlog
+		if !w.sight.look(func(all queue.Backlog, _ uint64) { backlog = maps.Clone(all) }) {
+			return nil // it is being read again, so it is not known what is in use
 		}
-		if err != nil {
-			continue
-		}
-		told := r.State
-		if _, err := w.Board.Change(ctx, r.Task.ID, func(r *queue.Record) error { r.Told = told; return nil }); err != nil {
-			return err
-		}
-	}
-	return nil
+		return w.Player.Sweep(ctx, backlog)
+	})
 }

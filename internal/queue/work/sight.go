@@ -8,10 +8,10 @@ import (
 	"codeloops/internal/queue/board"
 )
 
-// A sight is the backlog as last seen, with budgets and limits.
+// A sight is the backlog as last seen, with budgets.
 type sight struct {
-	news  chan struct{} // signals that something may have changed
-	holds atomic.Pointer[queue.Holds]
+	news    chan struct{} // signals that something may have changed
+	budgets atomic.Pointer[queue.Budgets]
 
 	mu      sync.Mutex
 	backlog queue.Backlog
@@ -54,7 +54,7 @@ func (s *sight) change(c board.Update) (whole bool) {
 func (s *sight) look(at func(all queue.Backlog, seen uint64)) (whole bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.whole || s.holds.Load() == nil {
+	if !s.whole || s.budgets.Load() == nil {
 		return false
 	}
 	at(s.backlog, s.seen)

@@ -1,7 +1,7 @@
-// Package work offers and plays the tasks of a backlog in a number of slots, and merges results.
+// Package work plays the tasks of a backlog in a number of slots, and merges results.
 //
-// Any number of processes may do so at once, on any number of machines, all with equal rights: each offers as many
-// tasks as it has free slots, and an offer counts only if the board has not changed meanwhile.
+// Any number of processes may do so at once, on any number of machines, all with equal rights: each takes as many
+// tasks as it has free slots, which counts only if the board has not changed meanwhile.
 package work
 
 import (
@@ -48,12 +48,12 @@ type Worker struct {
 	errands errands
 }
 
-// Holds returns the known budgets and limits.
-func (w *Worker) Holds() *queue.Holds {
-	if h := w.sight.holds.Load(); h != nil {
-		return h
+// Budgets returns the known budgets.
+func (w *Worker) Budgets() queue.Budgets {
+	if known := w.sight.budgets.Load(); known != nil {
+		return *known
 	}
-	return &queue.Holds{}
+	return nil
 }
 
 // Able reports whether this worker may be able to work on a task: it has not found yet that it lacks what that needs.
@@ -66,7 +66,12 @@ const tick = time.Second
 func (w *Worker) Run(ctx context.Context) error {
 	w.sight.news = make(chan struct{}, 1)
 	w.hands.jobs, w.hands.merging, w.hands.lacks = map[string]*job{}, map[queue.Repository]*job{}, map[string]bool{}
-	w.errands.bringing, w.errands.telling, w.errands.working = newTries(), newTries(), newTries()
+	w.errands.ended, w.errands.going, w.errands.said = map[string]time.Time{}, map[string]bool{}, map[string]string{}
+	unheard, err := w.Board.Listen()
+	if err != nil {
+		return err
+	}
+	defer unheard()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer w.hands.ended.Wait()
 	defer cancel(nil)
@@ -78,8 +83,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	w.hands.ended.Go(func() {
 		w.follow(ctx, func() error {
-			return w.Board.Ledger.FollowHolds(ctx, w.Who.Home, func(h *queue.Holds) {
-				w.sight.holds.Store(h)
+			return w.Board.Ledger.FollowBudgets(ctx, func(all queue.Budgets) {
+				w.sight.budgets.Store(&all)
 				w.sight.signal()
 			})
 		})
@@ -147,110 +152,71 @@ func (w *Worker) round(ctx context.Context) (over bool, err error) {
 	if over || !known {
 		return over, nil
 	}
-	w.bring(ctx)
-	return false, errors.Join(w.send(ctx), w.offer(ctx), w.take(ctx), w.merge(ctx), w.sweep(ctx), w.report(ctx))
-}
-
-// old is the age at which a message that is still missing was lost with its sender.
-const old = 5 * time.Second
-
-// send sends messages that killed processes did not.
-func (w *Worker) send(ctx context.Context) (err error) {
-	now := w.Board.Now()
-	for _, r := range w.sight.pick(func(r *queue.Record) bool {
-		return (r.State == queue.Offered || r.State == queue.Finished) && now.Sub(r.Since) > old
-	}) {
-		err = errors.Join(err, w.Board.Send(ctx, &r))
-	}
-	return err
+	w.runErrands(ctx)
+	return false, errors.Join(w.take(ctx), w.merge(ctx))
 }
 
 func (w *Worker) mine(r queue.Repository) bool { return w.Only == nil || w.Only(r) }
 
-// offer offers a task if a slot is free.
-func (w *Worker) offer(ctx context.Context) error {
+// take takes a task if a slot is free: one whose worker is lost, or else the next one. What it makes of the board arrives as a
+// change, after which the next task is taken.
+func (w *Worker) take(ctx context.Context) error {
 	now := w.Board.Now()
-	free := w.hands.free(w.Slots, now)
+	if w.hands.free(w.Slots, now) <= 0 {
+		return nil
+	}
 	var next *queue.Record
 	var at uint64
 	w.sight.look(func(all queue.Backlog, seen uint64) {
+		at = seen
 		own := queue.Backlog{}
 		for id, r := range all {
-			if w.mine(r.Task.Repository) {
-				own[id] = r
-				if r.State == queue.Offered {
-					free--
-				}
+			if !w.mine(r.Task.Repository) {
+				continue
+			}
+			if own[id] = r; r.State == queue.Running && w.hands.takes(id) && w.Board.Lost(r) {
+				next = new(*r)
 			}
 		}
-		at = seen
-		if free <= 0 {
+		if next != nil {
 			return
 		}
-		if r := own.Next(now, w.Holds(), w.hands.able); r != nil {
+		if r := own.Next(now, all.Holds(w.Budgets(), w.Who.Home, now), w.hands.takes); r != nil {
 			next = new(*r)
 		}
 	})
 	if next == nil {
 		return nil
 	}
-	if err := w.Board.Offer(ctx, *next, at, now); !errors.Is(err, board.ErrMoved) {
-		return err
-	}
-	return nil // the change will arrive here
+	j, err := w.Board.Take(ctx, *next, at, w.Who)
+	return began(ctx, w, w.hands.jobs, next.Task.ID, j, err, w.Player.Play)
 }
-
-// take takes tasks for the free slots.
-func (w *Worker) take(ctx context.Context) error {
-	for of := range w.sight.repositories(func(r *queue.Record) bool {
-		return (r.State == queue.Offered || r.State == queue.Running) && w.mine(r.Task.Repository)
-	}) {
-		for w.hands.free(w.Slots, w.Board.Now()) > 0 {
-			j, err := w.Board.Take(ctx, of, w.Who, w.hands.able, w.Board.Now())
-			if err != nil {
-				return err
-			}
-			if j == nil {
-				break
-			}
-			begin(ctx, w, w.hands.jobs, j.Task.ID, j, w.Player.Play)
-		}
-	}
-	now := w.Board.Now()
-	late := w.sight.pick(func(r *queue.Record) bool {
-		return r.State == queue.Offered && w.mine(r.Task.Repository) && now.Sub(r.Since) < tick
-	})
-	if len(late) > 0 && w.hands.free(w.Slots, now) > 0 {
-		time.AfterFunc(moment, w.sight.signal)
-	}
-	return nil
-}
-
-// moment is the pause before a worker looks again for an offer that it knows of but did not get: the server gives a
-// message to others a moment after it has acknowledged it, which is longer on a busy machine.
-const moment = 10 * time.Millisecond
 
 // merge merges results, one at a time for each repository of this home.
 func (w *Worker) merge(ctx context.Context) error {
 	for of := range w.sight.repositories(func(r *queue.Record) bool {
 		return r.AwaitsMerge() && w.home(r) && !w.hands.merges(r.Task.Repository)
 	}) {
-		j, err := w.Board.TakeResult(ctx, of, w.Board.Now())
-		if err != nil {
-			return err
+		var next *queue.Record
+		var at uint64
+		w.sight.look(func(all queue.Backlog, seen uint64) {
+			if r := all.NextResult(of, w.Board.Lost); r != nil {
+				next, at = new(*r), seen
+			}
+		})
+		if next == nil {
+			continue
 		}
-		if j != nil {
-			begin(ctx, w, w.hands.merging, of, j, w.Player.Merge)
+		j, err := w.Board.TakeResult(ctx, *next, at)
+		if err := began(ctx, w, w.hands.merging, of, j, err, w.Player.Merge); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // end ends a job.
-func (w *Worker) end(ctx context.Context, j *board.Job, err error) {
-	if errors.Is(err, queue.ErrStale) {
-		j.Forget(ctx)
-	}
+func (w *Worker) end(j *board.Job, err error) {
 	j.Release()
 	if errors.Is(err, queue.ErrLacks) {
 		w.hands.lack(j.Of())
@@ -269,7 +235,7 @@ func (w *Worker) trouble(err error) {
 	if board.Unreachable(err) {
 		err = errSilent
 	}
-	if w.errands.working.news("", err) {
+	if w.errands.news("", err) {
 		w.Tell(hint.Sentence(err))
 	}
 }

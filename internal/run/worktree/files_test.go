@@ -43,26 +43,16 @@ func TestFilesStayInside(t *testing.T) {
 		if content, err := w.Read(path); err == nil {
 			t.Errorf("%s can be read: %.20q", path, content)
 		}
-		if err := w.Write(path, []byte("changed")); err == nil {
-			t.Errorf("%s can be written", path)
-		}
 	}
 	if text, err := os.ReadFile(secret); err != nil || string(text) != "text\n" {
 		t.Errorf("the file outside has %q, %v", text, err)
 	}
 }
 
-func TestFilesWrite(t *testing.T) {
+func TestFilesRead(t *testing.T) {
 	t.Parallel()
 	w, _, _ := workTreeFiles(t)
-	if err := w.Write("sub/a.sh", []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	got, err := w.Read("sub/a.sh")
-	if err != nil || string(got) != "new" {
+	if got, err := w.Read("sub/a.sh"); err != nil || string(got) != "text\n" {
 		t.Errorf("got %q, %v", got, err)
-	}
-	if st, err := os.Stat(filepath.Join(w.Dir, "sub", "a.sh")); err != nil || runtime.GOOS != "windows" && st.Mode().Perm() != 0o700 {
-		t.Errorf("its mode is %v, %v", st.Mode(), err)
 	}
 }

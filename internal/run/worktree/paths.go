@@ -10,8 +10,6 @@ import (
 
 	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
-	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
@@ -46,7 +44,7 @@ func SessionDir(ctx context.Context, s loop.Session) (string, error) {
 		if info, err := os.Stat(above); err != nil || !info.IsDir() {
 			continue
 		}
-		if r, err := repo.Open(above, nil); err == nil && session.CheckpointsFor(r.Family) == s.Checkpoints && hadDir(ctx, r.WorkTree, s) {
+		if r, err := git.Open(above, nil); err == nil && session.CheckpointsFor(r.Family) == s.Checkpoints && hadDir(ctx, r.WorkTree, s) {
 			return RealDir(above)
 		}
 		break
@@ -60,12 +58,8 @@ func hadDir(ctx context.Context, root string, s loop.Session) bool {
 	if err != nil || s.BaseCommit == "" {
 		return false
 	}
-	program, err := git.Program()
-	if err != nil {
-		return false
-	}
-	code, err := proc.Tool{Argv: []string{program, "-C", root, "cat-file", "-e", s.BaseCommit + ":" + filepath.ToSlash(within)}}.Run(ctx)
-	return err == nil && code == 0
+	_, err = git.Git{Environ: os.Environ()}.In(ctx, root, "cat-file", "-e", s.BaseCommit+":"+filepath.ToSlash(within))
+	return err == nil
 }
 
 // Below reports whether a path is in a directory, or is the directory itself, whatever symbolic

@@ -9,7 +9,6 @@ import (
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/restore"
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
@@ -107,7 +106,7 @@ func (t *Tree) Restore(ctx context.Context, commit string) error {
 	if err := t.Ready(); err != nil {
 		return err
 	}
-	state, err := t.Recall(ctx, commit)
+	state, err := t.Recall(commit)
 	if err != nil {
 		return err
 	}
@@ -124,11 +123,11 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 	if err := t.Ready(); err != nil {
 		return err
 	}
-	then, err := t.Recall(ctx, from)
+	then, err := t.Recall(from)
 	if err != nil {
 		return err
 	}
-	goal, err := t.Recall(ctx, to)
+	goal, err := t.Recall(to)
 	if err != nil {
 		return err
 	}
@@ -176,7 +175,7 @@ func (t *Tree) asConflict(ctx context.Context, to string, err error) error {
 // conflict ends the run; the cause is the reference of the checkpoint that could not be applied, if
 // it has one.
 func (t *Tree) conflict(ctx context.Context, to, sentence string) error {
-	ref, err := t.git.In(ctx, t.private, "--git-dir=.", "for-each-ref", "--count=1", "--format=%(refname)", "--points-at="+to, checkpoint.Namespace)
+	ref, err := t.git.In(ctx, t.private, "--git-dir=.", "for-each-ref", "--count=1", "--format=%(refname)", "--points-at="+to, diff.Namespace)
 	if err != nil {
 		ref = nil
 	}
@@ -208,7 +207,7 @@ func (t *Tree) RecallFrom(ctx context.Context, store *session.Store, name string
 
 // NoCheckpoint adds a hint to the error about a missing checkpoint.
 func NoCheckpoint(err error, id string) error {
-	if !errors.Is(err, diff.ErrNoCheckpoint) {
+	if !errors.Is(err, diff.ErrGone) {
 		return err
 	}
 	what := "those of older sessions are removed (keep, keep_for)"

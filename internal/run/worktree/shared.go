@@ -11,7 +11,7 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/file"
-	"codeloops/internal/repo"
+	"codeloops/internal/git"
 	"codeloops/internal/session"
 	"codeloops/internal/wording"
 )
@@ -62,7 +62,7 @@ func lasting(key string) bool {
 func stashOf(commonDir string) (all []stashed) {
 	text, _, err := file.Read(filepath.Join(commonDir, "logs", "refs", "stash"), file.Options{})
 	if err != nil {
-		ids, _ := repo.At(commonDir).Resolved("refs/stash")
+		ids, _ := git.At(commonDir).Refs("refs/stash")
 		for _, id := range ids {
 			all = append(all, stashed{id, "of unknown origin"})
 		}
@@ -103,7 +103,7 @@ func (s shared) since(ctx context.Context, t *Tree) (sentences []string) {
 	for _, e := range without(s.stash, now.stash) {
 		ref := session.KeptStash + t.session + "/" + e.id[:min(len(e.id), 12)]
 		what := fmt.Sprintf("the stash's entry %q is gone", e.message)
-		if kept, _ := repo.At(s.common).Resolved(ref); kept[ref] != e.id {
+		if kept, _ := git.At(s.common).Refs(ref); kept[ref] != e.id {
 			if _, err := t.git.In(ctx, t.Root(), "--git-dir="+s.common, "update-ref", "--", ref, e.id); err != nil {
 				sentences = append(sentences, fmt.Sprintf("%s, and cannot be kept: %v", what, err))
 				continue

@@ -15,12 +15,9 @@ import (
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/store"
 	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
-	"codeloops/internal/proc"
-	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/view"
 	"codeloops/internal/wording"
@@ -40,7 +37,7 @@ type Tree struct {
 	Aside string
 
 	host    *host.Host
-	git     *Git
+	git     git.Git
 	place   place
 	session string // the session's ID, for the names of checkpoints; "": none
 	private string // the checkpoints' repository; "": not set yet
@@ -84,9 +81,9 @@ func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence stri
 		return nil, err
 	}
 	t := &Tree{host: h, tell: tell, Ready: func() error { return nil }}
-	t.git = &Git{Environ: h.Environ, note: t.Note}
+	t.git = git.Git{Environ: h.Environ}
 	tree, err := diff.Open(ctx, dir, diff.Options{
-		Environ: h.Environ, Now: h.Now, Git: t.git, Note: t.Note, Settings: tamper.Standard().Agents.Names,
+		Environ: h.Environ, Now: h.Now, Settings: tamper.Standard().Agents.Names,
 	})
 	if err != nil {
 		return nil, err
@@ -111,10 +108,8 @@ func CheckDir(t *Tree) error {
 		"%s is not in %s, which git takes for the work tree", t.place.dir, t.Root())
 }
 
-// Begin assigns the tree to a session, whose runner ends what git leaves running.
-func (t *Tree) Begin(id string, runner *proc.Runner) {
-	t.session, t.git.runner = id, runner
-}
+// Begin assigns the tree to a session.
+func (t *Tree) Begin(id string) { t.session = id }
 
 // Recovered reports whether an interrupted restore was finished here.
 func (t *Tree) Recovered() bool { return t.recovered }
@@ -142,7 +137,7 @@ func (t *Tree) Door() (string, error) {
 
 // Held returns who holds the lock on a directory's work tree; nil if nobody does.
 func Held(h *host.Host, dir string) *session.HeldError {
-	r, err := repo.Open(dir, h.Environ)
+	r, err := git.Open(dir, h.Environ)
 	if err != nil {
 		return nil //nolint:nilerr // no session runs outside of a repository
 	}
@@ -170,7 +165,7 @@ func (t *Tree) keepLarge(ctx context.Context, c loop.Change) error {
 	}
 	for _, f := range c.Files {
 		name := filepath.Join(t.Root(), filepath.FromSlash(f.Path))
-		if info, err := os.Lstat(name); f.NewSize <= store.Large || err != nil || !info.Mode().IsRegular() {
+		if info, err := os.Lstat(name); f.NewSize <= diff.Large || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		// If the content has changed since the capture, it is saved under another ID, and not
@@ -232,10 +227,10 @@ func Lost(fork loop.Step, root string, err error) error {
 
 // unusable reports whether an error is caused by the content of a work tree's repository.
 func unusable(root string, err error) bool {
-	if bad, ok := errors.AsType[*repo.SyntaxError](err); ok {
+	if bad, ok := errors.AsType[*git.SyntaxError](err); ok {
 		return Below(root, bad.File)
 	}
-	_, unsupported := errors.AsType[*repo.UnsupportedError](err)
+	_, unsupported := errors.AsType[*git.UnsupportedError](err)
 	return unsupported || errors.Is(err, diff.ErrBare)
 }
 

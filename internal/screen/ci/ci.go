@@ -1,5 +1,5 @@
-// Package ci formats a run for the log of a CI job: iterations can be folded, and a run that did
-// not succeed is listed among the job's errors. It wraps a renderer and knows nothing of what that
+// Package ci formats a run for the log of a CI job: iterations can be folded, findings stand at the lines that
+// they are about, and a run that did not succeed is listed among the job's errors. It wraps a renderer and knows nothing of what that
 // shows.
 //
 // CI systems take commands from the output of a job. Only a [Log] may issue any: commands in the
@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
 )
 
@@ -47,12 +46,16 @@ func Of(setting string, getenv func(string) string) System {
 
 // A Log is the log of a CI job.
 type Log struct {
+	// Locate returns the path of a file that a finding names, relative to the repository's root; ok is false if there is no
+	// such file. nil: findings stand at no lines.
+	Locate func(name string) (path string, ok bool)
+
 	system System
 	mark   string // precedes a line that is a command; nobody else knows it
 }
 
 // New returns the log of a job.
-func New(s System) *Log { return &Log{s, "\x00" + rand.Text()} }
+func New(s System) *Log { return &Log{system: s, mark: "\x00" + rand.Text()} }
 
 func (l *Log) command(text string) string { return l.mark + text + "\n" }
 
@@ -72,21 +75,22 @@ type sink struct {
 	next loop.Sink
 	fold bool
 	open int // the iteration whose group is open; 0: none
+
+	found []loop.Finding // as the last review left them
 }
 
 // Handle takes the next event.
 func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
 	before, after := "", ""
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // no other event begins or ends a group
 	case loop.IterationStarted:
 		before = s.end(at.Time) + s.begin(e.Iteration, at.Time)
 	case loop.Finished:
-		before, after = s.end(at.Time), s.failed(e.Outcome)
+		before, after = s.end(at.Time), s.findings(s.found)+s.failed(e.Outcome)
 	case loop.IterationFinished:
-		after = s.end(at.Time)
-	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted,
-		loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected,
-		loop.CriticFinished, loop.Warned, loop.Steered:
+		if after = s.end(at.Time); !e.Round.Unjudged {
+			s.found = e.Round.Findings
+		}
 	}
 	if _, err := io.WriteString(s.out, before); err != nil {
 		return err
@@ -132,23 +136,10 @@ func (s *sink) failed(o loop.Outcome) string {
 	if o.Result != loop.Interrupted {
 		title += ", " + words.End(o)
 	}
-	return s.jobError(title, cmp.Or(strings.TrimSpace(o.Summary), words.End(o)))
-}
-
-// jobError is an error of the job; "" if the system has no command for it.
-func (l *Log) jobError(title, message string) string {
-	if l.system != GitHub {
-		return ""
-	}
-	if message = term.Clean(message); len(message) > mostMessage {
-		message = strings.ToValidUTF8(message[:mostMessage], "") + "…"
-	}
-	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	title = strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escape.Replace("codeloops: " + title))
-	return l.command("::error title=" + title + "::" + escape.Replace(message))
+	return s.annotation("error", "", title, cmp.Or(strings.TrimSpace(o.Summary), words.End(o)))
 }
 
 // Refused reports a run that could not begin, on a stream without a [Log.Writer].
 func (l *Log) Refused(w io.Writer, message string) {
-	_, _ = io.WriteString(l.Writer(w, false), l.jobError("could not begin", message)) // it is reported as an error, too
+	_, _ = io.WriteString(l.Writer(w, false), l.annotation("error", "", "could not begin", message)) // it is reported as an error, too
 }

@@ -90,7 +90,7 @@ func describe(l *zerolog.Event, e loop.Event) {
 
 // describeTurn is describe for the events of agents' turns.
 func describeTurn(l *zerolog.Event, e loop.Event) {
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // describe has the others
 	case loop.WaitStarted:
 		wait(l.Int("iteration", e.Iteration), e.Role, e.Wait).Time("until", e.Wait.Until).Msg("wait")
 	case loop.WaitFinished:
@@ -108,8 +108,6 @@ func describeTurn(l *zerolog.Event, e loop.Event) {
 		turn(l.Str("role", string(e.Role)), e.Reply.Turn).Msg("turn finished")
 	case loop.Steered:
 		l.Int("iteration", e.Iteration).Str("kind", string(e.Kind)).Str("text", e.Text).Msg("steered")
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
-		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.Activity:
 	}
 }
 

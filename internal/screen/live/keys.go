@@ -141,7 +141,7 @@ func (s *Screen) diffRead(text, as string) bool {
 	if text == "" {
 		s.say("nothing has changed so far" + as)
 	}
-	return text != "" && !s.board.state.Ended
+	return text != "" && s.board.state.Outcome == nil
 }
 
 // toggle asks for something, or takes it back.

@@ -48,7 +48,7 @@ type Options struct {
 	Terminal
 	Now    func() time.Time                     // for clocks
 	Root   string                               // the work tree: paths in it are shown relative to it
-	Past   progress.Tally                       // the totals of a resumed session so far
+	Past   progress.State                       // of a resumed session
 	Limits Limits                               // of the run
 	Asked  func() (stop, pause bool, words int) // requests that are pending
 	Keys   bool                                 // keys are read
@@ -81,7 +81,7 @@ type Screen struct {
 
 // New begins to show a run.
 func New(o Options) *Screen {
-	s := &Screen{Options: o, board: board{Options: o, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}}
+	s := &Screen{Options: o, board: board{Options: o, doing: map[loop.Step]*doing{}, state: o.Past}}
 	s.Lines = newLines(o.Terminal, o.Now, s.picture)
 	s.begin()
 	return s
@@ -139,7 +139,7 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 	defer s.Change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // the others show in the picture alone
 	case loop.Activity:
 		waiting, _, _, _ := s.pump.look()
 		if s.board.take(at, e); s.talk.all && e.Kind == loop.NoticeOutput && s.held.hidden == 0 && waiting < mostPumped {
@@ -152,12 +152,10 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 		}
 	case loop.ActorFinished, loop.CriticFinished, loop.TurnFinished, loop.ReviewRejected:
 		delete(s.board.doing, at.Step)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
-		loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.WaitFinished, loop.TurnStarted, loop.Steered:
 	}
 	s.board.finished(e)
 	_ = s.board.state.Handle(at, e) // never fails
-	if s.board.state.Ended {
+	if s.board.state.Outcome != nil {
 		s.draw(nil)
 	}
 	if s.Title && !s.Plain {

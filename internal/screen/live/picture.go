@@ -35,7 +35,7 @@ type board struct {
 
 // finished collects the finished parts of an iteration until its line is shown.
 func (b *board) finished(e loop.Event) {
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // the others finish no part
 	case loop.ActorFinished:
 		b.done, b.worked, b.files = []string{render.PartActor(b.state.Session.Actor, e.Attempt)}, e.Attempt, nil
 	case loop.DiffCaptured:
@@ -49,14 +49,12 @@ func (b *board) finished(e loop.Event) {
 		}
 	case loop.IterationStarted, loop.IterationFinished, loop.Finished:
 		b.done = nil
-	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted,
-		loop.WaitFinished, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
 }
 
 // goesOn reports whether the run has begun and not ended.
 func (b *board) goesOn() bool {
-	return !b.state.Ended && !b.state.At.Time.IsZero()
+	return b.state.Outcome == nil && !b.state.At.Time.IsZero()
 }
 
 // A doing is what an agent has done in its turn.
@@ -227,7 +225,7 @@ func (b *board) turn(t progress.Step) (parts []string) {
 // aliveLine says on one line what is under way; "" if nothing is.
 func (b *board) aliveLine() string {
 	turns := b.turns()
-	if len(turns) == 0 || b.state.Ended {
+	if len(turns) == 0 || b.state.Outcome != nil {
 		return ""
 	}
 	t := turns[0]
@@ -248,7 +246,7 @@ func (b *board) aliveLine() string {
 
 // title sums up the state of the run: codeloops 2/5 critic; "" before it begins.
 func (b *board) title() string {
-	if b.state.At.Time.IsZero() || b.state.Ended {
+	if b.state.At.Time.IsZero() || b.state.Outcome != nil {
 		return ""
 	}
 	words := []string{"codeloops"}

@@ -85,7 +85,12 @@ func (b *board) draw(v *View, t live.Terminal, width, height int) []string {
 	room := max(1, height-5)
 	from := max(0, min(slices.Index(b.rows, b.chosen)-room/2, len(sorted)-room))
 	shown := sorted[from:min(len(sorted), from+room)]
-	lines := b.table(v, t, shown).Lines(width)
+	lines := v.rows(shown, t.Style, t.ASCII, func(r *queue.Record) string {
+		if b.keys && r.Task.ID == b.chosen {
+			return ">"
+		}
+		return " "
+	}).Lines(width)
 	if left := len(sorted) - len(shown); left > 0 {
 		lines = append(lines, fmt.Sprintf("  … %d more", left))
 	}
@@ -102,57 +107,13 @@ func (b *board) draw(v *View, t live.Terminal, width, height int) []string {
 	return lines
 }
 
-// table has a row for each of the tasks.
-func (b *board) table(v *View, t live.Terminal, shown []*queue.Record) *term.Table {
-	const widestAgent, widestDoing = 16, 36
-	rows := [][]string{{"", "STATE", "AGENT", "DOING", "SINCE", "COST", "TASK"}}
-	for _, r := range shown {
-		mark := " "
-		if b.keys && r.Task.ID == b.chosen {
-			mark = ">"
-		}
-		agent, _, _ := strings.Cut(strings.Join(r.Agents(), " "), " ")
-		rows = append(rows, []string{
-			mark, string(r.State), term.Fit(term.Line(agent), widestAgent), term.Fit(v.boardDoing(r), widestDoing), since(r, v.Now), dollars(r.Progress.Dollars),
-			strings.Repeat("  ", depth(v.Tasks, r, 4)) + term.Line(r.Task.Title()),
-		})
-	}
-	return &term.Table{
-		Rows: rows, Least: 14, Sparse: true, ASCII: t.ASCII, Right: []int{5}, Drop: []int{2, 5, 4}, Cut: []int{3, 6},
-		Style: func(row, column int, cell string) string {
-			switch {
-			case row == 0:
-				return t.Style.NewStyle().Faint(true).Render(cell)
-			case column == 1:
-				return inColour(t.Style, shown[row-1].State, cell)
-			}
-			return cell
-		},
-	}
-}
-
-// boardDoing says what a task is doing.
-func (v *View) boardDoing(r *queue.Record) string {
-	doing := v.doing(r)
-	switch {
-	case r.State == queue.Finished && r.AwaitsMerge():
-		return cmp.Or(term.Line(r.Why), "waits for its merge")
-	case r.State == queue.Running && r.Progress.Iteration > 0:
-		doing = fmt.Sprintf("iteration %d %s", r.Progress.Iteration, doing)
-		if r.Attempt > 1 {
-			doing += fmt.Sprintf(" (attempt %d)", r.Attempt)
-		}
-	}
-	return strings.TrimSpace(doing)
-}
-
 // totals counts the tasks, and says what was spent.
 func (v *View) totals() []string {
 	number, held, cost := map[queue.State]int{}, "", 0.0
 	for _, r := range v.Tasks.Sorted() {
 		number[r.State]++
 		if cost += r.Progress.Dollars; r.State == queue.Waiting && held == "" {
-			held = v.Holds.Held(r, v.Now)
+			held = v.Holds.Held(r)
 		}
 	}
 	parts := counts(number, held)

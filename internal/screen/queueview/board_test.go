@@ -32,7 +32,7 @@ func TestBoard(t *testing.T) {
 	add("runs", queue.Running, func(r *queue.Record) {
 		r.Progress = queue.Progress{Iteration: 2, Phase: "ACTOR_EXECUTING", Dollars: 1.5}
 	})
-	add("asks", queue.NeedsHuman, func(r *queue.Record) { r.Why = "which day?" })
+	add("asks", queue.NeedsHuman, func(r *queue.Record) { r.Why, r.Warnings = "which day?", []string{"a check was weakened"} })
 	var out bytes.Buffer
 	s := &term.Streams{Err: &out, ErrTTY: true, Columns: 100}
 	terminal, _, release := live.Over(s)
@@ -43,7 +43,7 @@ func TestBoard(t *testing.T) {
 		return ansi.Strip(strings.Join(b.draw(v, terminal, 100, 30), "\n"))
 	}
 	want := `   STATE        AGENT   DOING                     SINCE   COST  TASK
->  needs-human  claude  which day?                1m 00s  -     asks in full
+> needs-human ! claude which day?              1m 00s  -     asks in full
    running      claude  iteration 2 actor's turn  1m 00s $1.50  runs in full
    waiting      claude  after runs                1m 00s  -       next in full
    waiting      claude  after next                1m 00s  -         last in full

@@ -14,6 +14,7 @@ type Progress struct {
 	Streams *term.Streams
 	Now     func() time.Time
 	Of      func(queue.Repository) bool // whether to show tasks of this repository
+	Home    string                      // whose agents may be at a limit
 	Keys    Keys
 }
 
@@ -23,7 +24,7 @@ type drawing struct {
 	*Progress
 
 	now      func() time.Time // the hub's clock
-	holds    func() *queue.Holds
+	budgets  func() queue.Budgets
 	terminal live.Terminal
 	lines    *live.Lines
 
@@ -32,10 +33,10 @@ type drawing struct {
 
 // Draw begins to show tasks on standard error, which it owns until shown is called. now is the
 // clock of the tasks' records. watch is told of each record that changes, and gone of each that is removed.
-func (p *Progress) Draw(all queue.Backlog, now func() time.Time, holds func() *queue.Holds) (watch func(queue.Record), gone func(id string), shown func()) {
+func (p *Progress) Draw(all queue.Backlog, now func() time.Time, budgets func() queue.Budgets) (watch func(queue.Record), gone func(id string), shown func()) {
 	s := p.Streams
 	terminal, own, release := live.Over(s)
-	d := &drawing{Progress: p, now: now, holds: holds, terminal: terminal}
+	d := &drawing{Progress: p, now: now, budgets: budgets, terminal: terminal}
 	d.all, d.said = queue.Backlog{}, map[string]string{}
 	for id, r := range all {
 		if p.Of(r.Task.Repository) && !terminal.Plain {
@@ -90,7 +91,8 @@ func (d *drawing) picture(width, height, _ int) []string {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	v := &View{Tasks: d.all, Holds: d.holds(), Now: d.now()}
+	now := d.now()
+	v := &View{Tasks: d.all, Holds: d.all.Holds(d.budgets(), d.Home, now), Now: now}
 	for _, b := range v.Holds.Budgets {
 		if b.Any() && d.Of(b.Repository) {
 			v.Budgets = append(v.Budgets, b)

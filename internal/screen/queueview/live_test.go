@@ -21,11 +21,10 @@ func TestWaitsOn(t *testing.T) {
 			p := &Progress{
 				Streams: &term.Streams{Err: &out, ErrTTY: drawn, Columns: 80}, Now: now, Of: func(queue.Repository) bool { return true },
 			}
-			watch, _, shown := p.Draw(queue.Backlog{}, now, func() *queue.Holds { return &queue.Holds{} })
+			watch, _, shown := p.Draw(queue.Backlog{}, now, func() queue.Budgets { return nil })
 			r := queue.Record{Task: queue.Task{ID: "one"}, State: queue.Waiting}
 			try := func(why string) {
 				for _, step := range []func() error{
-					func() error { return r.Move(queue.Offered, now(), "") },
 					func() error { return r.Begin(queue.Worker{Name: "w"}, now()) },
 					func() error { return r.Later(now(), time.Minute, why) },
 				} {

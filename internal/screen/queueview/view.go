@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"codeloops/internal/queue"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/wording"
@@ -104,7 +106,6 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 	field("target", r.Task.Target)
 	field("branch", r.Task.Branch())
 	field("after", strings.Join(r.Task.After, ", "))
-	field("touches", strings.Join(r.Task.Touches, ", "))
 	field("setup", r.Task.Setup)
 	field("settings", strings.Join(typed, " "))
 	for _, id := range r.Sessions() {
@@ -116,6 +117,7 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 	if r.Progress.Dollars > 0 {
 		field("cost", dollars(r.Progress.Dollars))
 	}
+	field("request", r.Request)
 	field("merged", r.Merge.Commit)
 	field("take it", take)
 	s.WriteString("\n" + strings.TrimRight(term.Clean(r.Task.Prompt), "\n") + "\n\n")
@@ -133,33 +135,9 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 	return err
 }
 
-const (
-	columnTask = iota
-	columnState
-	columnAttempt
-	columnWorker
-	columnIteration
-	columnDoing
-	columnSince
-	columnCost
-	columnTitle
-)
-
 // table lists tasks for people, fitted to the terminal's width.
 func (v *View) table(w io.Writer, s *term.Streams) error {
-	sorted, style := v.listed(), s.OutRenderer()
-	t := v.tasks(sorted)
-	t.Style = func(row, column int, cell string) string {
-		switch {
-		case row == 0:
-			return style.NewStyle().Faint(true).Render(cell)
-		case column == columnState:
-			return inColour(style, sorted[row-1].State, cell)
-		}
-		return cell
-	}
-	t.ASCII = s.ASCII
-	for _, line := range t.Lines(s.OutWidth()) {
+	for _, line := range v.rows(v.listed(), s.OutRenderer(), s.ASCII, nil).Lines(s.OutWidth()) {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
@@ -167,30 +145,63 @@ func (v *View) table(w io.Writer, s *term.Streams) error {
 	return nil
 }
 
-func (v *View) tasks(sorted []*queue.Record) *term.Table {
-	const widestDoing = 44
-	rows := [][]string{{"ID", "STATE", "ATTEMPT", "WORKER", "ITER", "DOING", "SINCE", "COST", "TASK"}}
-	for _, r := range sorted {
+// The columns of tasks that have a style of their own.
+const (
+	columnMark = iota
+	columnState
+)
+
+// rows has a row for each of the tasks. mark is what stands before it; nil: nothing does.
+func (v *View) rows(tasks []*queue.Record, style *lipgloss.Renderer, ascii bool, mark func(*queue.Record) string) *term.Table {
+	const widestAgent, widestDoing = 16, 44
+	rows := [][]string{{"ID", "STATE", "AGENT", "DOING", "SINCE", "COST", "TASK"}}
+	if mark != nil {
+		rows[0][columnMark] = ""
+	}
+	for _, r := range tasks {
+		first, indent, state := r.Task.ID, "", string(r.State)
+		if mark != nil {
+			first, indent = mark(r), strings.Repeat("  ", depth(v.Tasks, r, 4))
+		}
+		if len(r.Warnings) > 0 { // queue show has them
+			state += " !"
+		}
+		agent, _, _ := strings.Cut(strings.Join(r.Agents(), " "), " ")
 		rows = append(rows, []string{
-			r.Task.ID, string(r.State), count(r.Attempt), term.Line(r.Worker.Name), count(r.Progress.Iteration),
-			term.Fit(v.doing(r), widestDoing), since(r, v.Now), dollars(r.Progress.Dollars), term.Line(r.Task.Title()),
+			first, state, term.Fit(term.Line(agent), widestAgent), term.Fit(v.doing(r), widestDoing), since(r, v.Now),
+			dollars(r.Progress.Dollars), indent + term.Line(r.Task.Title()),
 		})
 	}
 	return &term.Table{
-		Rows: rows, Least: 14, Sparse: true,
-		Right: []int{columnAttempt, columnIteration, columnCost},
-		Drop:  []int{columnWorker, columnAttempt, columnCost, columnIteration},
-		Cut:   []int{columnDoing, columnSince, columnTask},
+		Rows: rows, Least: 14, Sparse: true, ASCII: ascii, Right: []int{5}, Drop: []int{2, 5}, Cut: []int{3, 4, 6},
+		Style: func(row, column int, cell string) string {
+			switch {
+			case row == 0:
+				return style.NewStyle().Faint(true).Render(cell)
+			case column == columnState:
+				return inColour(style, tasks[row-1].State, cell)
+			}
+			return cell
+		},
 	}
 }
 
+// doing says what a task is doing, or why it does nothing.
 func (v *View) doing(r *queue.Record) string {
-	switch r.State {
-	case queue.Running:
-		return phase(r)
-	case queue.Waiting:
+	switch {
+	case r.AwaitsMerge():
+		return cmp.Or(term.Line(r.Why), "waits for its merge")
+	case r.State == queue.Waiting:
 		return cmp.Or(v.Tasks.Waits(r, v.Now, v.Holds), term.Line(r.Why))
-	case queue.Merged, queue.Offered, queue.Finished, queue.NeedsHuman, queue.Failed, queue.Dead, queue.Cancelled:
+	case r.State != queue.Running:
+		return term.Line(r.Why)
 	}
-	return term.Line(r.Why)
+	doing := phase(r)
+	if r.Progress.Iteration > 0 {
+		doing = fmt.Sprintf("iteration %d %s", r.Progress.Iteration, doing)
+	}
+	if r.Attempt > 1 {
+		doing += fmt.Sprintf(" (attempt %d)", r.Attempt)
+	}
+	return strings.TrimSpace(doing)
 }

@@ -3,7 +3,6 @@ package queueview
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
@@ -18,8 +17,6 @@ import (
 // statusLine says where a task stands; "" if that is not worth a line.
 func statusLine(r *queue.Record) string {
 	switch {
-	case r.State == queue.Offered:
-		return ""
 	case r.State == queue.Running && r.Progress.Phase != "":
 		return fmt.Sprintf("iteration %d, %s", r.Progress.Iteration, phase(r))
 	case r.State == queue.Running && (r.Progress.Iteration > 0 || !r.NotBefore.IsZero()):
@@ -34,7 +31,7 @@ func statusLine(r *queue.Record) string {
 
 // permanentLine is the permanent line about a task; "" while it is under way.
 func permanentLine(r *queue.Record) string {
-	if r.State == queue.Running || r.State == queue.Offered || r.AwaitsMerge() && !r.Postponed() || r.State == queue.Waiting && r.Why == "" {
+	if r.State == queue.Running || r.AwaitsMerge() || r.State == queue.Waiting && r.Why == "" {
 		return ""
 	}
 	return statusLine(r)
@@ -82,11 +79,4 @@ func counts(number map[queue.State]int, held string) (parts []string) {
 		}
 	}
 	return parts
-}
-
-func count(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }

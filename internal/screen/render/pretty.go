@@ -78,7 +78,7 @@ func (p *pretty) report(at loop.Stamp, e loop.Noted) {
 
 // turnEvent shows what agents do.
 func (p *pretty) turnEvent(at loop.Stamp, e loop.Event) {
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // show has the others
 	case loop.Activity:
 		p.activity(e)
 	case loop.WaitStarted:
@@ -111,8 +111,6 @@ func (p *pretty) turnEvent(at loop.Stamp, e loop.Event) {
 	case loop.Steered:
 		p.notes([]string{Steered(e)})
 	case loop.WaitFinished: // the turn's line says it
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
-		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
 	}
 }
 

@@ -9,7 +9,6 @@ package render
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -35,15 +34,13 @@ const (
 
 // Options say where and how a run is shown.
 type Options struct {
-	Progress io.Writer            // usually standard error
-	Style    *lipgloss.Renderer   // of Progress
-	Width    int                  // columns; 0: no terminal, lines are not cut
-	Columns  func() int           // the current columns, instead of Width; nil: they do not change
-	ASCII    bool                 // replace signs that are not ASCII
-	Zone     *time.Location       // of times of day
-	Past     progress.Tally       // the totals of a resumed session so far
-	Kept     map[string]loop.Step // checkpoints of a resumed session, and their steps
-	Found    []loop.Finding       // the findings of a resumed session so far
+	Progress io.Writer          // usually standard error
+	Style    *lipgloss.Renderer // of Progress
+	Width    int                // columns; 0: no terminal, lines are not cut
+	Columns  func() int         // the current columns, instead of Width; nil: they do not change
+	ASCII    bool               // replace signs that are not ASCII
+	Zone     *time.Location     // of times of day
+	Past     progress.State     // of a resumed session
 	Detail
 	Result
 	After
@@ -171,7 +168,7 @@ func newPage(o Options) page {
 	if o.Room == 0 {
 		o.Room = Whole
 	}
-	p := page{Options: o, styles: newStyles(o.Style), ends: newStyles(o.Ending), state: progress.State{Tally: o.Past, Kept: maps.Clone(o.Kept), Found: o.Found}}
+	p := page{Options: o, styles: newStyles(o.Style), ends: newStyles(o.Ending), state: o.Past}
 	p.narrow()
 	return p
 }

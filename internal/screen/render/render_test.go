@@ -3,6 +3,7 @@ package render_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
 )
@@ -133,8 +135,8 @@ func story() []stamped {
 
 func show(t *testing.T, f render.Format, o render.Options, events []stamped) string {
 	t.Helper()
-	var progress, result bytes.Buffer
-	o.Progress, o.Room, o.Zone = &progress, o.Width, time.UTC
+	var shown, result bytes.Buffer
+	o.Progress, o.Room, o.Zone = &shown, o.Width, time.UTC
 	o.Style, o.Ending = cmp.Or(o.Style, plainly), cmp.Or(o.Ending, plainly)
 	o.Out, o.Log = &result, func() string { return "/sessions/x.jsonl" }
 	sink, err := render.Run(f, o)
@@ -146,7 +148,7 @@ func show(t *testing.T, f render.Format, o render.Options, events []stamped) str
 			t.Fatal(err)
 		}
 	}
-	return progress.String() + "=== result\n" + result.String()
+	return shown.String() + "=== result\n" + result.String()
 }
 
 func colours(p termenv.Profile) *lipgloss.Renderer {
@@ -329,8 +331,21 @@ func TestFollow(t *testing.T) {
 	}
 	last := len(all) - 1
 	record(all[:last])
+	var did []progress.Instant // which the run tells by itself: it is in no log
+	logged := 0
+	for _, s := range all[:last] {
+		if does, passing := s.e.(loop.Activity); passing {
+			did = append(did, progress.Instant{After: logged, At: s.at, Does: does})
+		} else {
+			logged = s.at.Seq
+		}
+	}
+	doing := func(context.Context) (some []progress.Instant) {
+		some, did = did, nil
+		return some
+	}
 	var followed []stamped
-	for entry, err := range store.Follow(t.Context(), recorder.ID(), 0) {
+	for entry, err := range store.Follow(t.Context(), recorder.ID(), doing) {
 		if err != nil {
 			t.Fatal(err)
 		}

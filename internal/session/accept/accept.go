@@ -25,6 +25,7 @@ import (
 type Commit struct {
 	Run     putback.Ended
 	Message string
+	Named   bool // the message names the session and its tree
 
 	In  io.Reader
 	Err io.Writer
@@ -37,6 +38,7 @@ type Done struct {
 	Branch  string   `json:"branch"` // "": HEAD is detached
 	Files   []string `json:"files"`
 	Nothing bool     `json:"-"` // the run has changed nothing
+	On      string   `json:"-"` // the branch that the change was for, unless it is checked out
 	// Left are sentences about what was not committed.
 	Left []string `json:"left,omitempty"`
 }
@@ -52,12 +54,17 @@ func (c Commit) Do(ctx context.Context, d *putback.Restorer, store *session.Stor
 	if err := mayWrite(tree.Root()); err != nil {
 		return done, err
 	}
-	changes, shared, err := c.Run.Changes(ctx, tree, store)
+	changes, left, shared, err := c.Run.Changes(ctx, tree, store)
 	if err != nil {
 		return done, err
 	}
 	defer shared.Close() //nolint:errcheck // the process's end releases it in any case
-	k := &committer{Commit: c, tree: tree, git: worktree.Git{Environ: d.Host.Environ}, made: map[string][]byte{}}
+	k := &committer{Commit: c, tree: tree, git: git.Git{Environ: d.Host.Environ}, made: map[string][]byte{}, there: map[string]bool{}}
+	if c.Named {
+		if k.Message, err = k.named(ctx, c.Message, left); err != nil {
+			return done, err
+		}
+	}
 	if err := k.look(ctx); err != nil {
 		return done, err
 	}
@@ -77,12 +84,14 @@ type committer struct {
 	Commit
 
 	tree *worktree.Tree
-	git  worktree.Git
+	git  git.Git
 	head string // the commit; "": there is none yet
 
 	inHead, inIndex map[string]diff.Blob
 	atBase          map[string]diff.Blob // in the commit that the run began at
 	made            map[string][]byte    // contents that are in no repository, by id
+	apart           bool                 // the commit is for another branch than HEAD's: work tree and index do not matter
+	there           map[string]bool      // ids of contents that the user's repository has
 	forHead         map[string]diff.Blob
 	forIndex        map[string]diff.Blob
 	left            []string
@@ -90,7 +99,7 @@ type committer struct {
 
 // run runs git in the work tree.
 func (k *committer) run(ctx context.Context, stdin []byte, env []string, args ...string) ([]byte, error) {
-	return k.git.Run(ctx, diff.GitCall{Dir: k.tree.Root(), Args: args, Stdin: stdin, Env: env})
+	return k.git.Run(ctx, git.Call{Dir: k.tree.Root(), Args: args, Stdin: stdin, Env: env})
 }
 
 // look reads HEAD and the index. It refuses while something else is going on there.
@@ -120,12 +129,29 @@ func (k *committer) look(ctx context.Context) (err error) {
 }
 
 // plan works out what HEAD and the index are to hold.
-func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
+func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error { //nolint:gocyclo // the steps belong together, and read top to bottom
 	k.forHead, k.forIndex = map[string]diff.Blob{}, map[string]diff.Blob{}
-	var mingled, gone, later, inside, withheld []string
+	var mingled, gone, later, inside, withheld, remade []string
+	r, _ := k.tree.Repository()
+	var paths []string
 	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	how, err := r.Converts(ctx, k.git, r.IndexFile, paths)
+	if err != nil {
+		return err
+	}
+	for _, onDisk := range changes {
+		c, err := k.inGit(ctx, onDisk, how[onDisk.Path])
+		if err != nil {
+			return err
+		}
 		if k.foreign(c) {
 			inside = append(inside, c.Path)
+			continue
+		}
+		if how[c.Path] == git.Remade && regular(c.After) {
+			remade = append(remade, c.Path)
 			continue
 		}
 		if k.Run.Withheld[c.Path] {
@@ -139,11 +165,7 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 		if ok && head == k.inHead[c.Path] {
 			continue // the actor, or the user, has committed it
 		}
-		index, also, err := k.follows(ctx, c, k.inIndex[c.Path])
-		if err != nil {
-			return err
-		}
-		held, err := k.held(ctx, c)
+		index, also, held, err := k.here(ctx, c, onDisk)
 		switch {
 		case err != nil:
 			return err
@@ -152,7 +174,7 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 		case !ok || !also:
 			mingled = append(mingled, c.Path)
 			continue
-		case c.Now != c.After:
+		case c.Now != c.After && !k.apart:
 			later = append(later, c.Path)
 		}
 		k.forHead[c.Path] = head
@@ -165,8 +187,22 @@ func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error {
 	}
 	k.leave("changed since the run, which was not committed: ", later)
 	k.leave("not committed, as it is a repository of its own, or in one: ", inside)
+	k.leave("not committed, as settings of this repository make git store something else than the file (git add takes it): ", remade)
 	k.leave("not committed, as git ignored it when the run began, and it may hold a secret (git add takes it): ", withheld)
 	return nil
+}
+
+// here returns what the index is to hold of a file, and whether the work tree holds some of the change. For another branch
+// neither matters.
+func (k *committer) here(ctx context.Context, c, onDisk diff.BlobChange) (index diff.Blob, also, held bool, err error) {
+	if k.apart {
+		return k.inIndex[c.Path], true, true, nil
+	}
+	if index, also, err = k.follows(ctx, c, k.inIndex[c.Path]); err != nil {
+		return index, false, false, err
+	}
+	held, err = k.held(ctx, onDisk)
+	return index, also, held, err
 }
 
 // leave notes what was not committed.

@@ -17,6 +17,7 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/patch"
+	"codeloops/internal/git"
 	"codeloops/internal/wording/hint"
 )
 
@@ -39,6 +40,33 @@ func (k *committer) list(ctx context.Context, tree string) (map[string]diff.Blob
 		}
 	}
 	return files, nil
+}
+
+// inGit returns a change with the ids that git gives the files: it may convert them. Where git has the bytes on the disk,
+// those stay.
+func (k *committer) inGit(ctx context.Context, c diff.BlobChange, how git.Conversion) (diff.BlobChange, error) {
+	if how == git.Kept || c.Before.ID != "" && (c.Before.ID == k.inHead[c.Path].ID || c.Before.ID == k.inIndex[c.Path].ID) {
+		return c, nil
+	}
+	for _, b := range []*diff.Blob{&c.Before, &c.After, &c.Now} {
+		if !regular(*b) {
+			continue
+		}
+		content, err := k.tree.Content(ctx, b.ID)
+		if err != nil {
+			return c, fmt.Errorf("read %s: %w", c.Path, err)
+		}
+		if content == nil { // too large
+			continue
+		}
+		out, err := k.run(ctx, content, nil, "hash-object", "-w", "--path="+c.Path, "--stdin")
+		if err != nil {
+			return c, fmt.Errorf("convert %s: %w", c.Path, err)
+		}
+		b.ID = trimmed(out)
+		k.there[b.ID] = true
+	}
+	return c, nil
 }
 
 // merge returns a file with the run's change. It reports false if that cannot be told from what the user had changed.
@@ -149,7 +177,7 @@ func (k *committer) store(ctx context.Context) error {
 		for path, b := range all {
 			text, made := k.made[b.ID]
 			switch {
-			case b.Mode == 0 || b.Mode == gitlink:
+			case b.Mode == 0 || b.Mode == gitlink || k.there[b.ID]:
 			case made:
 				if _, err := k.run(ctx, text, nil, "hash-object", "-w", "--no-filters", "--stdin"); err != nil {
 					return fmt.Errorf("keep %s: %w", path, err)

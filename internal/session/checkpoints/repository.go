@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/repo"
 	"codeloops/internal/session"
 )
 
@@ -39,7 +39,7 @@ func Before(now time.Time, span time.Duration) time.Time {
 
 // A Repository is a private repository.
 type Repository struct {
-	Git   diff.Git
+	Git   git.Git
 	Store *session.Store
 	Dir   string
 	Own   string // the session that begins or is resumed; "" if none
@@ -60,6 +60,9 @@ func (r Repository) Tidy(ctx context.Context, last int, before time.Time) error 
 		return err
 	}
 	defer alone.Close() //nolint:errcheck // the system takes it back in any case
+	if err := diff.Sweep(r.Dir); err != nil {
+		return err
+	}
 	refs, err := r.refs()
 	if err != nil {
 		return err
@@ -79,7 +82,7 @@ func (r Repository) list() ([]string, error) {
 	if _, err := os.Stat(filepath.Join(r.Dir, "HEAD")); err != nil {
 		return nil, err
 	}
-	refs, err := repo.At(r.Dir).Resolved(Refs)
+	refs, err := git.At(r.Dir).Refs(Refs)
 	return slices.Sorted(maps.Keys(refs)), err
 }
 
@@ -132,7 +135,7 @@ func (r Repository) collect(ctx context.Context) error {
 		return nil
 	})
 	args := []string{"--git-dir=" + r.Dir, "-c", "core.fsync=all", "-c", "core.hooksPath=" + os.DevNull, "gc", "--quiet", "--prune=now"}
-	_, err := r.Git.Run(ctx, diff.GitCall{Dir: r.Dir, Args: args})
+	_, err := r.Git.Run(ctx, git.Call{Dir: r.Dir, Args: args})
 	return err
 }
 

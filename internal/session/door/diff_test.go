@@ -1,11 +1,9 @@
 package door_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"codeloops/internal/session/door"
 )
@@ -49,19 +47,6 @@ func TestDiff(t *testing.T) {
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
-	attend := func(watches bool, until func() bool) {
-		ctx, end := context.WithCancel(t.Context())
-		over := make(chan struct{})
-		go func() {
-			defer close(over)
-			(&door.Client{Path: path, Watches: watches}).Attend(ctx, time.Millisecond)
-		}()
-		for !until() {
-			time.Sleep(time.Millisecond)
-		}
-		end()
-		<-over
-	}
 	watchers := func() int {
 		run.mu.Lock()
 		defer run.mu.Unlock()
@@ -70,10 +55,10 @@ func TestWatched(t *testing.T) {
 	if _, err := (&door.Client{Path: path, Watches: true}).Look(t.Context()); err != nil {
 		t.Error(err)
 	}
-	looks := 0
-	attend(false, func() bool { looks++; return looks > 20 })
-	if n := watchers(); n > 0 {
-		t.Errorf("%d watchers, want none", n)
+	for _, watches := range []bool{false, true} {
+		(&door.Client{Path: path, Watches: watches}).Doing(t.Context())
+		if n := watchers(); n != map[bool]int{true: 1}[watches] {
+			t.Errorf("%d watchers, watched: %t", n, watches)
+		}
 	}
-	attend(true, func() bool { return watchers() > 2 })
 }

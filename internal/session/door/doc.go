@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/session/standing"
 	"codeloops/internal/wording"
 )
@@ -42,11 +43,14 @@ type question struct {
 	Text    string `json:"text,omitempty"`
 	Session string `json:"session,omitempty"` // the session that is meant; "": whichever runs
 	Watched bool   `json:"watched,omitempty"` // the client shows people what changes
+	Doing   bool   `json:"doing,omitempty"`   // tell what agents did since the event of a sequence number
+	Since   int    `json:"since,omitempty"`
 }
 
 // An answer says where the run stands, or why the question is refused.
 type answer struct {
 	Standing *standing.Standing `json:"standing,omitempty"`
+	Doing    []progress.Instant `json:"doing,omitempty"`
 	Diff     string             `json:"diff,omitempty"`
 	Refused  word               `json:"refused,omitempty"`
 	Why      string             `json:"why,omitempty"`

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/session/standing"
 	"codeloops/internal/wording"
 )
@@ -27,6 +28,8 @@ type Run interface {
 	Hurry()
 	Asked() (stop, pause bool, words int)
 	Standing() standing.Standing
+	// Recent returns what agents did since the event of a sequence number, as far as the run still knows it.
+	Recent(since int) []progress.Instant
 	// Watched says that people are being shown what changes. It holds for some seconds.
 	Watched()
 	// Diff returns what has changed since the session's beginning. It may take long.
@@ -63,7 +66,7 @@ func listen(path string) (*net.UnixListener, error) {
 		err = own(filepath.Dir(socket))
 	}
 	if err == nil {
-		err = Clear(path)
+		err = remove(path)
 	}
 	if err != nil {
 		return nil, err
@@ -184,7 +187,11 @@ func (d *Door) take(ctx context.Context, q question) answer {
 		return refusal(err)
 	}
 	at.Asked.Stop, at.Asked.Pause, at.Asked.Words = d.run.Asked()
-	return answer{Standing: &at}
+	a := answer{Standing: &at}
+	if q.Doing {
+		a.Doing = d.run.Recent(q.Since)
+	}
+	return a
 }
 
 // begins returns the part of a diff that fits into an answer.

@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/proc"
 	"codeloops/internal/session/door"
 	"codeloops/internal/session/standing"
@@ -71,6 +73,11 @@ func (r *fakeRun) hurries() int {
 
 func (*fakeRun) Standing() standing.Standing {
 	return standing.Standing{Session: "the one", Now: standing.Now{Iteration: 2}}
+}
+
+func (*fakeRun) Recent(since int) []progress.Instant {
+	all := []progress.Instant{{After: 1, At: loop.Stamp{Seq: 2}, Does: loop.Activity{Iteration: 1, Notice: loop.Notice{Text: "edits"}}}, {After: 1, At: loop.Stamp{Seq: 3}}}
+	return slices.DeleteFunc(all, func(i progress.Instant) bool { return i.At.Seq <= since })
 }
 
 func (r *fakeRun) Watched() {
@@ -388,18 +395,22 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestAttend: requests of others are reported.
-func TestAttend(t *testing.T) {
+// TestDoing: a client is told once what agents do, and each time what was asked for.
+func TestDoing(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
-	ctx, cancel := context.WithCancel(t.Context())
 	c := &door.Client{Path: path}
-	var attends sync.WaitGroup
-	attends.Go(func() { c.Attend(ctx, time.Millisecond) })
-	_ = run.Steer(loop.SteerPause, "")
-	for _, pause, _ := c.Asked(); !pause; _, pause, _ = c.Asked() {
-		time.Sleep(time.Millisecond)
+	if all := c.Doing(t.Context()); len(all) != 2 || all[0].Does.Text != "edits" || all[0].After != 1 || all[1].At.Seq != 3 {
+		t.Errorf("told %+v", all)
 	}
-	cancel()
-	attends.Wait()
+	_ = run.Steer(loop.SteerPause, "")
+	if all := c.Doing(t.Context()); len(all) != 0 {
+		t.Errorf("told again %+v", all)
+	}
+	if _, pause, _ := c.Asked(); !pause {
+		t.Error("the pause is unknown")
+	}
+	if all := (&door.Client{Path: path + ".none"}).Doing(t.Context()); all != nil {
+		t.Errorf("without a run, told %+v", all)
+	}
 }

@@ -40,8 +40,8 @@ func own(dir string) error {
 	return nil
 }
 
-// Clear removes a socket. The caller knows that nobody listens there.
-func Clear(path string) error {
+// remove removes a socket. The caller knows that nobody listens there.
+func remove(path string) error {
 	path = socketOf(path)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

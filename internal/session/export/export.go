@@ -1,4 +1,5 @@
-// Package export writes a session to one file, for other people.
+// Package export shows a session: as one file, for other people, or on a screen. All formats are templates over one
+// model.
 //
 // What agents wrote is treated as hostile: in HTML it is text, never a tag or an attribute,
 // and in Markdown it is inside fences that it cannot close. No file is larger than some
@@ -56,19 +57,25 @@ func FormatOf(name string) (f Format, ok bool) {
 // Options say what to write.
 type Options struct {
 	Format  Format
-	Session session.Overview // only its id, its status and its times are used
+	Session session.Overview // only its id, its status and its times are used; for a screen, also its path
 	Zone    *time.Location
+
+	// For a screen.
+
+	Screen    sessionview.Screen
+	Full      bool // whole texts, and diffs
+	Iteration int  // only this one; 0: all
 }
+
+// OnScreen is the format for a person at a terminal. What it shows is not cut to a size.
+const OnScreen Format = "screen"
 
 // Write writes a session. It holds one iteration at a time in memory.
 func Write(w io.Writer, entries sessionview.Entries, o Options) error {
 	if o.Format == JSON {
 		return sessionview.Document(w, o.Session, entries, 0)
 	}
-	p := &page{out: w, opts: o, budget: budget{id: o.Session.ID, left: mostOfAll, most: mostOfText}}
-	if o.Format == Markdown {
-		p.left, p.most, p.brief = markdownSize, mostOfMarkdown, true
-	}
+	p := newPage(w, o)
 	for entry, err := range entries {
 		if err != nil {
 			return err
@@ -78,13 +85,36 @@ func Write(w io.Writer, entries sessionview.Entries, o Options) error {
 		if p.state.Forks().Takes(entry.At, entry.Event) {
 			p.change = p.before
 		}
-		if p.err != nil {
+		if p.err != nil || o.Iteration > 0 && p.state.Last() == o.Iteration {
 			return p.err
 		}
 	}
+	if o.Iteration > 0 {
+		return &sessionview.MissingError{ID: o.Session.ID, Iteration: o.Iteration, Last: p.state.Last()}
+	}
 	p.brokeOff(o.Session.Status == session.Running)
-	p.end()
+	if o.Format != OnScreen {
+		p.end()
+		return p.err
+	}
+	if p.outcome == nil {
+		p.ended()
+	}
+	p.stepped()
 	return p.err
+}
+
+func newPage(w io.Writer, o Options) *page {
+	p := &page{out: w, opts: o, budget: budget{id: o.Session.ID, left: mostOfAll, most: mostOfText}}
+	switch o.Format {
+	case Markdown:
+		p.left, p.most, p.brief, p.layout = markdownSize, mostOfMarkdown, true, markdownLayout()
+	case OnScreen:
+		p.raw, p.layout = true, p.screenLayout()
+	case HTML, JSON:
+		p.layout = htmlLayout()
+	}
+	return p
 }
 
 // A page is a file while it is written, part by part.
@@ -95,14 +125,17 @@ type page struct {
 	budget
 	brief bool // without the diffs and all that is to be unfolded
 	live  bool // parts of a larger page
+	layout
 
 	state   progress.State
+	steps   steps
 	begun   bool
 	outcome *loop.Outcome // nil: the log has none
 	before  loop.Change   // of the last iteration
 	change  loop.Change   // the last one of the user's work tree
 	turns   []turn        // of the iteration under way
-	notes   []string      // since the last iteration
+	notes   []note        // since the last iteration
+	rows    []row
 	working time.Duration // of all turns of the strategy
 }
 
@@ -121,11 +154,16 @@ func (p *page) event(entry session.Entry) {
 			p.show("alone", section{Turns: p.takeTurns()})
 		}
 	case loop.ReviewRejected:
-		p.notes = append(p.notes, "the critic was asked again: "+e.Review.Problem)
+		p.note("the critic was asked again: " + e.Review.Problem)
+		p.notes[len(p.notes)-1].Reply = p.words("", e.Review.Reply)
+	case loop.Inspected:
+		p.note(render.Concerns(e.Inspection)...)
 	case loop.Warned:
-		p.notes = append(p.notes, e.Text)
+		p.note("warning: " + e.Text)
 	case loop.Steered:
-		p.notes = append(p.notes, render.Steered(e))
+		p.note(render.Steered(e))
+	case loop.Noted:
+		p.steps.noted(entry.At.Step, e, p.state.Kept)
 	case loop.IterationFinished:
 		p.iteration(e.Round)
 	case loop.Resumed:
@@ -135,18 +173,25 @@ func (p *page) event(entry session.Entry) {
 	case loop.Finished:
 		p.outcome = &e.Outcome
 		p.brokeOff(false)
-	case loop.Started, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.BaselineChecked, loop.ActorFinished, loop.DiffCaptured, loop.Inspected,
+		if p.raw {
+			p.ended()
+		}
+	case loop.Started, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.BaselineChecked, loop.ActorFinished, loop.DiffCaptured,
 		loop.ChecksFinished, loop.CriticFinished: // the line of the iteration has it
 	}
 }
 
 func (p *page) iteration(r loop.Round) {
 	own, known := r.Alone(p.before)
+	if p.raw {
+		own, known = r.Change, true
+	}
 	if !known {
 		own = r.Change
-		p.notes = append(p.notes, "the log does not hold what this iteration alone changed: the diff begins at the start of the session")
+		p.note("the log does not hold what this iteration alone changed: the diff begins at the start of the session")
 	}
 	p.before = r.Change
+	p.row(r)
 	p.show("iteration", p.section(r, own))
 }
 
@@ -158,10 +203,12 @@ func (p *page) brokeOff(running bool) {
 	}
 	what := "broke off"
 	if running {
-		what = "is running"
+		what = "is"
 	}
 	if open.Phase != loop.Start {
 		what += " in the " + words.Phase(open.Phase)
+	} else if running {
+		what += " at its beginning"
 	}
 	p.show("unfinished", section{Number: open.Number, Came: came{Word: what, Class: "warn"}, Turns: p.takeTurns(), Notes: p.takeNotes()})
 }
@@ -173,11 +220,21 @@ func (p *page) takeTurns() []turn {
 }
 
 // takeNotes takes what was noted in the iteration under way.
-func (p *page) takeNotes(more ...string) []string {
-	all := append(p.notes, more...)
+func (p *page) takeNotes(more ...string) []note {
 	if text := render.Waited(p.state.Open.Waits); text != "" {
-		all = append(all, text)
+		more = append(more, text)
 	}
+	if w := p.state.Turn().Waiting; w != nil {
+		more = append(more, render.Awaited(*w, p.opts.Zone))
+	}
+	p.note(more...)
+	all := p.notes
 	p.notes = nil
-	return lines(all)
+	return all
+}
+
+func (p *page) note(all ...string) {
+	for _, text := range all {
+		p.notes = append(p.notes, note{Text: line(text)})
+	}
 }

@@ -9,15 +9,15 @@ import (
 // A Live shows a session as parts of an HTML page while the session goes on, as [Write] shows it afterwards. What
 // agents wrote is text in it.
 type Live struct {
-	page  page
+	page  *page
 	parts bytes.Buffer
 }
 
 // NewLive begins at the beginning of a log.
 func NewLive(o Options) *Live {
 	o.Format = HTML
-	l := &Live{page: page{opts: o, live: true, budget: budget{id: o.Session.ID, left: mostOfAll, most: mostOfText}}}
-	l.page.out = &l.parts
+	l := &Live{page: newPage(nil, o)}
+	l.page.out, l.page.live = &l.parts, true
 	return l
 }
 

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
@@ -40,12 +38,19 @@ type section struct {
 	Took            string
 	Turns           []turn // of the strategy
 	Acted           string
-	Said, Errors    text // of the actor
-	Notes           []string
+	Said, Errors    text     // of the actor
+	Troubles        []string // of the actor's turn
+	Notes           []note
 	Change          change
 	Checks          []check
-	Judged          string
+	Judged          []fact
 	Reply, Guidance text // of the critic
+}
+
+// A note is something that happened before a verdict.
+type note struct {
+	Text  string
+	Reply text // of the critic, if it could not be used
 }
 
 // A turn is a turn of the strategy.
@@ -67,6 +72,7 @@ type filed struct {
 	Open               bool
 	Hunks              []hunk
 	Note               string
+	Patch              string // for a screen, if it is wanted
 }
 
 // A hunk is consecutive lines of one class.
@@ -75,18 +81,9 @@ type hunk struct{ Class, Text string }
 type check struct {
 	Passed                bool
 	Command, Result, Took string
+	Witness               string // of new tests on old code; "" for other checks
 	Remarks               []string
 	Output                text
-}
-
-// An end is the end of a file.
-type end struct {
-	Came        came
-	All         change // everything that changed
-	Notes       []string
-	Facts       []fact
-	Summary     text
-	Version, ID string
 }
 
 func cameTo(status, word string) came {
@@ -101,9 +98,13 @@ func cameTo(status, word string) came {
 
 func (p *page) head(s loop.Session) {
 	status := string(p.opts.Session.Status)
-	p.show("head", head{
+	h := head{
 		Title: title(s), ID: line(p.id), Came: cameTo(status, line(words.Outcome(status))), Facts: p.facts(s), Prompt: p.words("", s.Prompt),
-	})
+	}
+	if p.raw {
+		h.Came.Word, h.Facts = p.opts.Screen.Outcome(status)+sessionview.Why(p.opts.Session), p.own(s)
+	}
+	p.show("head", h)
 }
 
 func (p *page) facts(s loop.Session) []fact {
@@ -141,7 +142,20 @@ func title(s loop.Session) string {
 func (p *page) turn(at loop.Stamp, e loop.TurnFinished) turn {
 	t := e.Reply.Turn
 	what := fmt.Sprintf("%s, %s (%s)", render.Span(t.Duration), render.TurnSummary(t)+render.Decided(e), render.StepName(at, e.Iteration))
-	return turn{Role: line(string(e.Role)), What: line(what), Notes: lines(render.FailedTries(t)), Reply: p.words("", e.Reply.Text)}
+	shown := turn{Role: line(string(e.Role)), What: line(what), Notes: troubles(t), Reply: p.words("", e.Reply.Text)}
+	if p.raw {
+		shown.Reply.Note = p.output("", t.Stdout).Note
+	}
+	return shown
+}
+
+// troubles are what went wrong in a turn.
+func troubles(t loop.Turn) []string {
+	all := append(render.FailedTries(t), render.Failures(t.Execution)...)
+	for _, left := range t.Leftovers {
+		all = append(all, "left running, ended: "+left.Command)
+	}
+	return lines(all)
 }
 
 // section is an iteration; own is what it alone changed.
@@ -149,8 +163,8 @@ func (p *page) section(r loop.Round, own loop.Change) section {
 	s := section{
 		Number: r.Iteration, Came: cameTo(string(r.Verdict.Decision), line(r.Verdict.Word())), Took: render.Span(r.Attempt.Duration + r.Review.Duration),
 		Turns: p.takeTurns(), Notes: p.takeNotes(r.Change.Warnings...),
-		Acted: acted(r.Attempt), Said: p.output("output", r.Attempt.Stdout), // what matters most takes its room first
-		Judged: judged(r), Guidance: p.words("feedback", r.Verdict.Account()),
+		Acted: p.apart(render.ActorSummary(p.state.Session.Actor, r.Attempt)), Troubles: troubles(r.Attempt.Turn), Said: p.output("output", r.Attempt.Stdout), // what matters most takes its room first
+		Judged: p.judged(r), Guidance: p.words("feedback", loop.Named(r.Verdict.Account(), r.Findings)),
 		Change: change{Stat: render.Stat(own.Shape())},
 	}
 	if r.Verdict.Decision == loop.Done {
@@ -162,7 +176,7 @@ func (p *page) section(r loop.Round, own loop.Change) section {
 		s.Reply.Long = true
 	}
 	for _, c := range r.Checks {
-		one := check{Passed: c.Passed(), Command: line(c.Command), Result: "passed", Took: render.Span(c.Duration), Remarks: lines(c.Remarks())}
+		one := check{Passed: c.Passed(), Command: line(c.Command), Result: "passed", Took: render.Span(c.Duration), Remarks: lines(c.Remarks()), Witness: line(c.Witness)}
 		if !one.Passed {
 			one.Result = line(render.Failure(c))
 		}
@@ -174,39 +188,96 @@ func (p *page) section(r loop.Round, own loop.Change) section {
 	return s
 }
 
-// took says how long a turn took and how it ended.
-func took(t loop.Turn) string { return line(render.Span(t.Duration) + ", " + render.Ending(t)) }
-
-// acted says the same of the actor's part of an iteration.
-func acted(a loop.Attempt) string {
-	if a.Rejudged {
-		return line(render.ActorSummary(a.Agent, a))
+// apart cuts a line, whose parts are apart by space on a screen alone.
+func (p *page) apart(said string) string {
+	if !p.raw {
+		said = strings.ReplaceAll(said, "  ", ", ")
 	}
-	return took(a.Turn)
+	return render.Cut(said, mostOfLine)
 }
 
-// judged says in one line what the critic did, and what came of it.
-func judged(r loop.Round) string {
-	if r.Unjudged {
-		return strings.TrimSuffix("not asked: "+line(r.Why), ": ")
+// judged says what the critic, or a rule, decided, and what came of it.
+func (p *page) judged(r loop.Round) (all []fact) {
+	add := func(name, value string) { all = append(all, fact{name, p.apart(value)}) }
+	v, word, by := r.Verdict, line(r.Verdict.Word()), ""
+	if r.Rule != "" {
+		by = " " + words.Rule(r.Rule)
 	}
-	said := took(r.Review.Turn)
 	switch {
-	case r.Review.Problem != "":
-		said += "; no verdict: " + line(r.Review.Problem)
-	case r.Review.Verdict.Word() != r.Verdict.Word():
-		said += fmt.Sprintf("; it said %s, and %s counts", line(r.Review.Verdict.Word()), line(r.Verdict.Word()))
+	case r.Unjudged && by != "":
+		add("rules", word+by+"; no critic was asked")
+	case r.Unjudged:
+		add("verdict", word+"; no critic was asked")
+	default:
+		p.reviewed(r, add)
+		if r.Review.Problem != "" || v.Word() != r.Review.Verdict.Word() {
+			add("verdict", word+by)
+		}
+		if seal := map[loop.Sealed]string{loop.SealNone: "none: the decision does not repeat it", loop.SealWrong: "wrong: as good as none"}[r.Review.Sealed]; seal != "" {
+			add("seal", seal)
+		}
 	}
-	if c := r.Verdict.Confidence; c != nil {
-		said += fmt.Sprintf("; confidence %.2f", *c)
+	if r.Unjudged && r.Why != "" {
+		add("because", line(r.Why))
 	}
-	return said
+	if v.Confidence != nil {
+		add("confidence", fmt.Sprintf("%.2f", *v.Confidence))
+	}
+	if why := failure(r); why != "" {
+		add("failure", why)
+	}
+	for _, settled := range render.Settled(p.state.Found, r.Findings) {
+		add("", "✓ "+line(settled))
+	}
+	if v.Escalation != "" {
+		add("escalation", line(v.Escalation))
+	}
+	return all
+}
+
+// failure says why an iteration counts as an error, "" if it does not, or if its verdict says it.
+func failure(r loop.Round) string {
+	switch {
+	case r.Failure == loop.StopNone:
+	case r.Failure != loop.StopConsecutiveErrors: // which stands for all failures without a name
+		return words.Stop(r.Failure)
+	case r.Verdict.Decision != loop.Error:
+		return "the actor could not finish its turn"
+	}
+	return ""
+}
+
+// reviewed says who decided, and which members of a panel dissented.
+func (p *page) reviewed(r loop.Round, add func(name, value string)) {
+	decision := r.Review.Verdict.Word()
+	if r.Review.Problem != "" {
+		decision = "no verdict: " + r.Review.Problem
+	}
+	decision = render.Span(r.Review.Duration) + "  " + line(decision)
+	votes := r.Review.Votes
+	if len(votes) == 0 {
+		add("critic", decision+render.PlayedBy(p.state.Session.Critic, r.Review.Turn))
+	} else {
+		add("panel", decision+render.Poll(votes))
+	}
+	for _, v := range votes {
+		if v.Decision != r.Review.Verdict.Decision {
+			add("  dissent", line(v.Name()+": "+cmp.Or(string(v.Decision), "no verdict")))
+			add("", line(v.Says))
+		}
+	}
+	for _, trouble := range troubles(r.Review.Turn) {
+		add("", trouble)
+	}
 }
 
 // changed shows a change; the first files are unfolded, if they are small.
 func (p *page) changed(c loop.Change, open int) change {
 	room := mostOfDiff
 	all := change{Stat: render.Stat(c.Shape())}
+	if p.raw {
+		return p.listed(c, all)
+	}
 	for i, f := range c.Files {
 		if i == mostOfFiles {
 			all.More = fmt.Sprintf("%d more files are left out here; all of them are in %s.jsonl", len(c.Files)-i, line(p.id))
@@ -221,13 +292,30 @@ func (p *page) changed(c loop.Change, open int) change {
 	return all
 }
 
+// listed names the files of a change, with their patches if they are wanted.
+func (p *page) listed(c loop.Change, all change) change {
+	const most = 12
+	for i, f := range c.Files {
+		if !p.opts.Full && i == most && len(c.Files) > most+1 {
+			all.More = fmt.Sprintf("%d more files", len(c.Files)-most)
+			break
+		}
+		one := named(f)
+		if p.opts.Full {
+			one.Patch = f.Patch
+		}
+		all.Files = append(all.Files, one)
+	}
+	return all
+}
+
 // named is a file without its patch.
 func named(f loop.FileChange) filed {
 	stat := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
 	if f.Binary {
-		stat = "binary"
+		stat = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
 	}
-	return filed{Letter: render.Letter(f.Status), Path: line(render.Quoted(f.Path)), Stat: stat}
+	return filed{Letter: render.Letter(f.Status), Path: line(render.Quoted(f.Path)), Stat: strings.Join(append([]string{stat}, f.Nature()...), ", ")}
 }
 
 // hunks returns a patch without its header, as the file's name is shown.
@@ -250,53 +338,4 @@ func hunks(patch string) (all []hunk) {
 	}
 	done()
 	return all
-}
-
-func (p *page) end() {
-	status := string(p.opts.Session.Status)
-	e := end{Version: line(p.opts.Session.Session.Version), ID: line(p.id)}
-	switch {
-	case p.brief:
-		e.All.Stat = render.Stat(p.change.Shape())
-		for _, f := range p.change.Files[:min(len(p.change.Files), mostNamed)] {
-			e.All.Files = append(e.All.Files, named(f))
-		}
-		if more := len(p.change.Files) - mostNamed; more > 0 {
-			e.All.More = fmt.Sprintf("%d more", more)
-		}
-	case len(p.state.Closed) != 1: // else the iteration's diff shows all of it
-		e.All = p.changed(p.change, 0)
-	}
-	e.Notes, e.Facts = p.takeNotes(), p.ending()
-	if p.outcome != nil {
-		status, e.Summary = string(p.outcome.Result), p.words("", p.outcome.Summary)
-	}
-	e.Came = cameTo(status, line(words.Outcome(status)))
-	p.show("end", e)
-}
-
-// ending is the facts of the end.
-func (p *page) ending() []fact {
-	all := []fact{{"Iterations", strconv.Itoa(p.state.Iterations)}}
-	if p.outcome != nil {
-		if p.outcome.Reason != loop.StopNone {
-			all = append(all, fact{"Reason", words.End(*p.outcome) + render.LeftOpen(*p.outcome)})
-		}
-		if c := p.outcome.Confidence; c != nil {
-			all = append(all, fact{"Confidence", fmt.Sprintf("%.2f", *c)})
-		}
-	}
-	all = append(all, fact{"Findings", render.Findings(p.state.Tally)})
-	if cost := sessionview.Cost(&p.state.Tally); cost != "-" {
-		all = append(all, fact{"Cost", cost + ", " + sessionview.CostBasis(&p.state.Tally)})
-	}
-	all = append(all, fact{"Agents at work", render.Span(p.state.Actor.Time + p.state.Critic.Time + p.working)}, fact{"Waited for services", waited(p.state.Waited())})
-	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
-}
-
-func waited(d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	return render.Span(d)
 }

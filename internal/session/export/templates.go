@@ -12,6 +12,7 @@ import (
 	plain "text/template"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
 )
 
 //go:embed style.css
@@ -52,14 +53,17 @@ func (p *page) show(part string, data any) {
 	if inside, is := map[string]string{"head": "intro", "end": "ending"}[part]; is && p.live {
 		part = inside
 	}
-	with := htmlLayout()
-	if p.opts.Format == Markdown {
-		with = markdownLayout()
+	if s, _ := data.(section); p.opts.Iteration > 0 && (part != "iteration" || s.Number != p.opts.Iteration) {
+		return
 	}
 	var b bytes.Buffer
-	if p.err = with.ExecuteTemplate(&b, part, data); p.err == nil {
-		_, p.err = b.WriteTo(p.out)
+	if p.err = p.ExecuteTemplate(&b, part, data); p.err != nil {
+		return
 	}
+	if p.raw && p.opts.Screen.ASCII && !p.opts.Full { // which quotes texts as they are
+		b = *bytes.NewBufferString(term.ASCII(b.String()))
+	}
+	_, p.err = b.WriteTo(p.out)
 }
 
 // fence is the delimiter of a code block that nothing in it can end.

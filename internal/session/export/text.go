@@ -34,6 +34,7 @@ type budget struct {
 	left int
 	most int    // bytes of a text
 	id   string // of the session
+	raw  bool   // texts are not cut, and not cleaned yet
 }
 
 // take cleans a text and cuts it to the room there is, after a line break if possible. note
@@ -88,6 +89,9 @@ type text struct {
 }
 
 func (b *budget) words(name, said string) text {
+	if b.raw {
+		return text{Name: name, Body: said}
+	}
 	body, note := b.take(strings.Trim(said, "\r\n"), b.most)
 	body = strings.Trim(body, "\n")
 	if strings.TrimSpace(body) == "" {
@@ -103,7 +107,9 @@ func (b *budget) words(name, said string) text {
 // output is what an agent or a check printed; the log may not have all of it.
 func (b *budget) output(name string, o loop.Output) text {
 	t := b.words(name, o.Text)
-	if o.Omitted > 0 {
+	if o.Omitted > 0 && b.raw {
+		t.Note = fmt.Sprintf("%d of %d bytes are not in the log; all of it: %s", o.Omitted, o.Total, term.Line(o.File))
+	} else if o.Omitted > 0 {
 		t.Note = strings.TrimSpace(t.Note + " " + fmt.Sprintf("Of %s that were printed, %s are not in the log.", wording.Bytes(o.Total), wording.Bytes(o.Omitted)))
 	}
 	return t

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"codeloops/internal/config"
@@ -34,7 +35,7 @@ func (l *Logs) Config() (*config.Config, error) {
 	o := l.Settings()
 	o.TrustProject = true
 	if l.Dir != "" {
-		o.Flags = map[string]any{"session_dir": l.Dir}
+		o.Flags = map[string][]string{"session_dir": {l.Dir}}
 	}
 	return config.Load(o)
 }
@@ -70,7 +71,7 @@ func readable(o session.Overview) (session.Overview, error) {
 	if o.Err == nil {
 		return o, nil
 	}
-	for entry, err := range session.Sound(session.ReadLean(o.Path), nil) {
+	for entry, err := range session.Sound(session.Read(o.Path), nil) {
 		if err != nil {
 			return o, err
 		}
@@ -81,21 +82,36 @@ func readable(o session.Overview) (session.Overview, error) {
 	return o, fmt.Errorf("read session %s: %w", wording.Path(o.ID), o.Err)
 }
 
-// ID returns the id of the session that a reference stands for.
+// latestWord refers to the session that began last, and "latest~N" to the one N before it.
+const latestWord = "latest"
+
+// IsLatest reports whether a reference counts from the latest session, rather than naming one.
+func IsLatest(ref string) bool {
+	return ref == "" || ref == latestWord || strings.HasPrefix(ref, latestWord+"~")
+}
+
+// ID returns the id of the session that a reference stands for: what [session.Store.Find] takes, or "latest" or
+// "latest~N", which count those of [Logs.OfTree]. "" is "latest".
 func (l *Logs) ID(store *session.Store, ref string) (string, error) {
-	if l.All || !session.IsLatest(ref) {
-		id, err := store.Resolve(ref, nil)
+	if !IsLatest(ref) {
+		id, err := store.Find(ref)
 		return id, explain(store, err)
 	}
-	here := Here(l.Host)
-	id, err := store.Resolve(ref, here.LatestFilter(store))
-	if !errors.Is(err, session.ErrNotFound) || !here.onlyForeign(store) {
-		return id, explain(store, err)
+	back := 0
+	if n, ok := strings.CutPrefix(ref, latestWord+"~"); ok {
+		var err error
+		if back, err = strconv.Atoi(n); err != nil || back < 0 {
+			return "", explain(store, fmt.Errorf("%w: %q is not %s~ with a number behind it", session.ErrNotFound, ref, latestWord))
+		}
 	}
-	return "", cmp.Or(none(store), hint.Errorf(
-		"name one (`codeloops sessions list` shows what there is), or take the latest of any directory: --all",
-		"%w: %s holds none of this repository", session.ErrNotFound, store.Dir(),
-	))
+	all, err := l.OfTree(store)
+	if err == nil && back >= len(all) {
+		err = explain(store, fmt.Errorf("%w: %s holds fewer than %s says", session.ErrNotFound, store.Dir(), ref))
+	}
+	if err != nil {
+		return "", err
+	}
+	return all[back].ID, nil
 }
 
 // Begin says how to begin a first session.
@@ -198,22 +214,27 @@ func (l *Logs) Some() ([]session.Overview, error) {
 	return nil, cmp.Or(none(store), fmt.Errorf("none of the sessions in %s can be read", store.Dir()))
 }
 
-// OfTree returns the overviews of the sessions of this work tree that can be read, or of any
-// work tree with [Logs.All]. It is an error if there are none.
+// OfTree returns the overviews of the sessions of this work tree that can be read, or, if there are none, of the
+// repository's other work trees, or of any with [Logs.All], the newest first. It is an error if there are none.
 func (l *Logs) OfTree(store *session.Store) ([]session.Overview, error) {
 	all, err := store.Survey()
 	if err != nil {
 		return nil, err
 	}
-	counts := Here(l.Host).LatestFilter(store)
-	all = slices.DeleteFunc(all, func(one session.Overview) bool {
-		return one.Err != nil || !l.All && !counts(one)
-	})
-	if len(all) == 0 {
-		return nil, cmp.Or(none(store),
-			hint.Errorf("name one: codeloops resume ID; or look among those of any directory: --all", "no session of this work tree in %s", store.Dir()))
+	all = slices.DeleteFunc(all, func(one session.Overview) bool { return one.Err != nil })
+	if l.All && len(all) > 0 {
+		return all, nil
 	}
-	return all, nil
+	here := Here(l.Host)
+	for _, counts := range []func(session.Overview) bool{here.Tree, here.Shares} {
+		if own := slices.DeleteFunc(slices.Clone(all), func(one session.Overview) bool { return !counts(one) }); len(own) > 0 {
+			return own, nil
+		}
+	}
+	return nil, cmp.Or(none(store), hint.Errorf(
+		"name one (`codeloops sessions list` shows what there is), or take the latest of any directory: --all",
+		"%w: %s holds none of this repository", session.ErrNotFound, store.Dir(),
+	))
 }
 
 // WithDuration extends the duration of a running session up to now.

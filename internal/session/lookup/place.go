@@ -2,13 +2,12 @@
 package lookup
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 
 	"codeloops/internal/agent/scripted"
 	"codeloops/internal/config/host"
-	"codeloops/internal/repo"
+	"codeloops/internal/git"
 	"codeloops/internal/session"
 )
 
@@ -17,12 +16,12 @@ import (
 type Place struct {
 	root   string // of the work tree; "" outside of a repository
 	common string // the common git directory of the repository; "" outside of one
-	known  map[string]*repo.Repository
+	known  map[string]*git.Repository
 }
 
 // Here is the place of the working directory.
 func Here(h *host.Host) *Place {
-	if r, err := repo.Open(h.Dir, h.Environ); err == nil {
+	if r, err := git.Open(h.Dir, h.Environ); err == nil {
 		return PlaceOf(r.WorkTree, r.Family)
 	}
 	return PlaceOf("", "")
@@ -31,18 +30,18 @@ func Here(h *host.Host) *Place {
 // PlaceOf is the place of a work tree, given its root, "" if there is none, and the common git
 // directory of its repository.
 func PlaceOf(root, common string) *Place {
-	return &Place{root: root, common: common, known: map[string]*repo.Repository{}}
+	return &Place{root: root, common: common, known: map[string]*git.Repository{}}
 }
 
 // Root is the root of the work tree, "" outside of a repository.
 func (p *Place) Root() string { return p.root }
 
 // repository returns the repository of a directory, nil if there is none.
-func (p *Place) repository(dir string) *repo.Repository {
+func (p *Place) repository(dir string) *git.Repository {
 	r, seen := p.known[dir]
 	if !seen {
 		// GIT_DIR and its like apply only to the working directory.
-		r, _ = repo.Open(dir, nil)
+		r, _ = git.Open(dir, nil)
 		p.known[dir] = r
 	}
 	return r
@@ -64,6 +63,9 @@ func (p *Place) Shares(s session.Overview) bool {
 	if p.Tree(s) {
 		return true
 	}
+	if s.Session.Task != "" && p.common != "" && s.Session.Checkpoints == session.CheckpointsFor(p.common) {
+		return true // its work tree goes when its result is merged
+	}
 	r := p.repository(p.workedIn(s))
 	return r != nil && r.Family == p.common
 }
@@ -79,22 +81,6 @@ func (*Place) workedIn(s session.Overview) string {
 // inside reports whether a directory is root, or below it.
 func inside(dir, root string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
-}
-
-// onlyForeign reports whether there are sessions, but none of this repository.
-func (p *Place) onlyForeign(store *session.Store) bool {
-	_, own := store.Latest(p.Shares)
-	_, other := store.Latest(nil)
-	return own != nil && other == nil
-}
-
-// LatestFilter returns the sessions among which "latest" is looked up: those of the work tree or, if
-// there are none, those of the repository's other work trees.
-func (p *Place) LatestFilter(store *session.Store) func(session.Overview) bool {
-	if _, err := store.Resolve("", p.Tree); errors.Is(err, session.ErrNotFound) {
-		return p.Shares
-	}
-	return p.Tree
 }
 
 // DemoDir is the prefix of a demonstration's throw-away directory.

@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"codeloops/internal/git"
 	"codeloops/internal/loop/progress"
-	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/session/door"
 	"codeloops/internal/session/standing"
@@ -55,41 +56,24 @@ func (l *Logs) Runs(ctx context.Context, patience time.Duration) []Run {
 	return runs
 }
 
-// RunHere returns the session that runs in the user's work tree. It reads no log.
-func (l *Logs) RunHere(ctx context.Context, patience time.Duration) (r Run, ok bool) {
-	if r.Holder, ok = l.holder(l.Host.Data("locks")); !ok {
-		return r, false
-	}
-	r.Client = &door.Client{Path: r.Holder.Door, Session: r.Holder.Lock.Session, Patience: patience}
-	if r.At, r.Err = r.Client.Look(ctx); r.Err != nil {
-		r.At = known(r.Holder.Lock)
-	}
-	return r, true
+// Follow yields a session while it goes on, with what its agents are doing.
+func (l *Logs) Follow(ctx context.Context, store *session.Store, id string) iter.Seq2[session.Entry, error] {
+	return store.Follow(ctx, id, (&door.Client{Locks: l.Host.Data("locks"), Session: id}).Doing)
 }
 
 // stranger returns the session that runs in the user's work tree but under another home
 // directory: only the lock in the git directory tells of it.
-func (l *Logs) stranger(known []session.Holder) (stranger session.Holder, ok bool) {
-	stranger, ok = l.holder("")
-	return stranger, ok && !slices.ContainsFunc(known, func(h session.Holder) bool { return h.Lock.WorkTree == stranger.Lock.WorkTree })
-}
-
-// holder returns the session that holds the lock of the user's work tree. own is the user's
-// directory for locks.
-func (l *Logs) holder(own string) (h session.Holder, ok bool) {
-	at, err := repo.Open(l.Host.Dir, l.Host.Environ)
+func (l *Logs) stranger(known []session.Holder) (h session.Holder, ok bool) {
+	at, err := git.Open(l.Host.Dir, l.Host.Environ)
 	if err != nil {
 		return h, false
 	}
-	tree := session.WorkTree{Root: at.WorkTree, GitDir: at.GitDir, Own: own}
-	held := tree.Held()
+	held := session.WorkTree{Root: at.WorkTree, GitDir: at.GitDir}.Held()
 	if held == nil {
 		return h, false
 	}
-	h.Lock = *held
-	h.Door, _ = tree.Door()             // it is a run even if it cannot be asked
 	_, ok = session.Began(held.Session) // other commands hold it for a moment
-	return h, ok
+	return session.Holder{Lock: *held}, ok && !slices.ContainsFunc(known, func(h session.Holder) bool { return h.Lock.WorkTree == held.WorkTree })
 }
 
 // holds reports whether a work tree belongs to the repository.
@@ -130,7 +114,7 @@ func (l *Logs) read(h session.Holder) standing.Standing {
 		return board.Standing()
 	}
 	board.Known.Log = store.Path(id)
-	for entry, err := range session.ReadLean(board.Known.Log) {
+	for entry, err := range session.Read(board.Known.Log) {
 		if err == nil {
 			_ = board.Handle(entry.At, entry.Event) // never fails
 		}

@@ -10,9 +10,9 @@ import (
 	"codeloops/internal/session"
 )
 
-// TestRunHere: a command that holds the lock of a work tree for a moment, as a restore does, is not
+// TestStranger: a command that holds the lock of a work tree for a moment, as a restore does, is not
 // a run.
-func TestRunHere(t *testing.T) {
+func TestStranger(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -34,15 +34,15 @@ func TestRunHere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, ok := (&Logs{Host: h}).RunHere(t.Context(), time.Second)
-		if ok != want || ok && (r.At.Session != holder || r.At.WorkTree != root) {
+		r, ok := (&Logs{Host: h}).stranger(nil)
+		if ok != want || ok && (r.Lock.Session != holder || r.Lock.WorkTree != root) {
 			t.Errorf("while %s holds the lock: %t, %+v", holder, ok, r)
 		}
 		if err := lock.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r, ok := (&Logs{Host: h}).RunHere(t.Context(), time.Second); ok {
+	if r, ok := (&Logs{Host: h}).stranger(nil); ok {
 		t.Errorf("while nobody holds it: %+v", r)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"codeloops/internal/diff"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"
@@ -27,7 +27,7 @@ type Removal struct {
 }
 
 // Of prepares the removal of sessions, and rejects running ones.
-func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (*Removal, error) {
+func Of(ctx context.Context, g git.Git, store *session.Store, ids []string) (*Removal, error) {
 	r := &Removal{IDs: ids, store: store}
 	for _, id := range ids {
 		running, err := store.Running(id)
@@ -40,7 +40,7 @@ func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (
 		r.Space += store.Space(id)
 	}
 	var err error
-	r.Checkpoints, err = checkpoints.FindRefs(ctx, git, store, ids)
+	r.Checkpoints, err = checkpoints.FindRefs(ctx, g, store, ids)
 	return r, err
 }
 

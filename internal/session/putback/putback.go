@@ -24,6 +24,8 @@ type Restorer struct {
 	Tell, Note func(sentence string)
 	// Confirm asks the user to confirm; nil: the user has agreed beforehand.
 	Confirm func(ctx context.Context, question string) error
+	// DryRun has a restore only say what it would do.
+	DryRun bool
 	// Recovered says that an interrupted restore of this work tree was completed.
 	Recovered bool
 }
@@ -90,6 +92,9 @@ func (d *Restorer) To(ctx context.Context, store *session.Store, g Goal, mayWrit
 	if err != nil {
 		return nil, worktree.NoCheckpoint(err, g.Session)
 	}
+	if d.DryRun {
+		return append(would(root, g.Name, way), wayWords(way)...), nil
+	}
 	if err := d.may(ctx, root, g, way); err != nil {
 		return nil, err
 	}
@@ -104,6 +109,28 @@ func (d *Restorer) To(ctx context.Context, store *session.Store, g Goal, mayWrit
 		}
 	}
 	return append([]string{fmt.Sprintf("the files of %s are those of %s; %s", wording.Line(root), g.Name, kept)}, wayWords(way)...), nil
+}
+
+// would says what a restore would do.
+func would(root, name string, way diff.RestorePlan) []string {
+	if len(way.Changes) == 0 {
+		return []string{fmt.Sprintf("the files of %s are those of %s already", wording.Line(root), name)}
+	}
+	told := []string{fmt.Sprintf("%s of %s would be put back to %s:", wording.Count(len(way.Changes), "file"), wording.Line(root), name)}
+	for _, c := range way.Changes {
+		told = append(told, "  "+whatOf(c)+" "+wording.Name(c.Path))
+	}
+	return told
+}
+
+func whatOf(c restore.PathChange) string {
+	switch {
+	case c.Before == restore.Nothing:
+		return "bring back"
+	case c.After.Kind == restore.Nothing:
+		return "remove"
+	}
+	return "put back"
 }
 
 // apply makes the changes of a way, and says where the replaced files are kept; "" if there are no
@@ -187,7 +214,6 @@ func wayWords(way diff.RestorePlan) (sentences []string) {
 		{way.Ignored, "not removed, as ignore rules hide it, or did: "},
 		{way.Nested, "not removed, as it is below another repository: "},
 		{way.Moved, "the commits of repositories inside stay as they are: "},
-		{way.Converted, "as git checks it out, as its bytes are not known: "},
 	} {
 		if len(what.paths) > 0 {
 			sentences = append(sentences, what.words+worktree.Names(slices.Sorted(slices.Values(what.paths))))

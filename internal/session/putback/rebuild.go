@@ -3,28 +3,29 @@ package putback
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"codeloops/internal/diff"
 	"codeloops/internal/loop"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
-	"codeloops/internal/session/logpatch"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
 // Rebuild makes the files of a checkout, in a directory, those that a session's change left,
-// from its log alone, and says what was done. With force it also does so at another commit
-// than the session's, and replaces files that differ.
-func (d *Restorer) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string, force bool) (told []string, err error) {
+// from its log alone, and says what was done.
+func (d *Restorer) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string) (told []string, err error) {
 	tree, end, err := d.Open(ctx, dir, "replay --apply")
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	if err := sameBase(one, tree, force); err != nil {
+	if err := sameBase(one, tree); err != nil {
 		return nil, err
 	}
 	store, err := session.NewStore(filepath.Dir(one.Path))
@@ -36,35 +37,30 @@ func (d *Restorer) Rebuild(ctx context.Context, one session.Overview, change loo
 		return nil, err
 	}
 	defer shared.Close() //nolint:errcheck // the process's end releases it in any case
-	return d.rebuild(ctx, tree, change, force)
+	return d.rebuild(ctx, tree, change)
 }
 
 // sameBase rejects a checkout of another commit than the session's.
-func sameBase(one session.Overview, tree *worktree.Tree, force bool) error {
+func sameBase(one session.Overview, tree *worktree.Tree) error {
 	base, head := one.Session.BaseCommit, tree.BaseCommit()
-	if base == "" || base == head || force {
+	if base == "" || base == head {
 		return nil // if the log does not name one, each file is compared
 	}
-	what := fmt.Sprintf("git worktree add --detach ../rebuilt %.12s && codeloops replay --apply -d ../rebuilt %s; or --force", base, one.ID)
+	what := fmt.Sprintf("git worktree add --detach ../rebuilt %.12s && codeloops replay --apply -d ../rebuilt %s", base, one.ID)
 	return hint.Errorf(what, "the session began at commit %.12s, and %s is at %.12s", base, tree.Root(), cmp.Or(head, "a branch without commits"))
 }
 
 // rebuild makes all changes, or none.
-func (d *Restorer) rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force bool) (told []string, err error) {
+func (d *Restorer) rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change) (told []string, err error) {
 	if err := tree.Baseline(ctx); err != nil {
 		return nil, err
 	}
-	edits, err := logpatch.Edits(ctx, worktree.Git{Environ: d.Host.Environ}, change, tree, force)
+	state, links, err := patched(ctx, tree.Tree, change)
 	if err != nil {
 		return nil, hint.Add(
 			fmt.Errorf("nothing was changed in %s, because not all files can be rebuilt:\n%w", tree.Root(), err),
-			"a session that began with uncommitted changes can only be rebuilt on top of these"+
-				"; --force replaces files that have changed since",
+			"a session that began with uncommitted changes can only be rebuilt on top of these",
 		)
-	}
-	state, err := tree.Edited(ctx, edits)
-	if err != nil {
-		return nil, fmt.Errorf("nothing was changed in %s:\n%w", tree.Root(), err)
 	}
 	way, err := tree.PlanRestore(ctx, state)
 	if err != nil {
@@ -78,17 +74,53 @@ func (d *Restorer) rebuild(ctx context.Context, tree *worktree.Tree, change loop
 	if err != nil {
 		return nil, err
 	}
-	return append([]string{rebuilt(tree.Root(), change, now.State, kept, way)}, wayWords(way)...), nil
+	return append([]string{rebuilt(tree.Root(), change, now.State, kept, links, way)}, wayWords(way)...), nil
+}
+
+// gitlink is the mode of a nested repository.
+const gitlink = 0o160000
+
+// errNotRecorded is a file that is not what was recorded after its patch was applied.
+var errNotRecorded = errors.New("the diff in the log does not give the file that was recorded: a secret may have been redacted in it, or the file was another one before")
+
+// patched returns the state that a change makes of the baseline, where git applies it, and the number of nested
+// repositories in it: their commits stay, as HEAD does. The error names the files that cannot be rebuilt.
+func patched(ctx context.Context, tree *diff.Tree, change loop.Change) (state string, links int, err error) {
+	files := slices.DeleteFunc(slices.Clone(change.Files), func(f loop.FileChange) bool { return f.OldMode == gitlink || f.NewMode == gitlink })
+	if state, err = tree.Patched(ctx, loop.Change{Files: files}.ApplicablePatch()); err != nil {
+		return "", 0, err
+	}
+	all, err := tree.Changed(ctx, tree.BaseState(), state)
+	for _, f := range files {
+		i := slices.IndexFunc(all, func(c diff.BlobChange) bool { return c.Path == f.Path })
+		if i >= 0 && f.Status != loop.FileDeleted && !strings.HasPrefix(all[i].After.ID, recorded(f)) {
+			err = errors.Join(err, fmt.Errorf("%s: %w", wording.Name(f.Path), errNotRecorded))
+		}
+	}
+	return state, len(change.Files) - len(files), err
+}
+
+// recorded returns the id of a file after its patch, which may be abbreviated; "" if the patch does not tell.
+func recorded(f loop.FileChange) string {
+	for line := range strings.Lines(cmp.Or(f.BinaryPatch, f.Patch)) {
+		if strings.HasPrefix(line, "@@ ") || strings.HasPrefix(line, "GIT binary patch") {
+			break
+		}
+		if both, ok := strings.CutPrefix(line, "index "); ok {
+			both, _, _ = strings.Cut(strings.TrimSpace(both), " ")
+			_, is, _ := strings.Cut(both, "..")
+			return is
+		}
+	}
+	return ""
 }
 
 // rebuilt says what was done, and how the result compares with the recorded state.
-func rebuilt(root string, change loop.Change, state, kept string, way diff.RestorePlan) string {
+func rebuilt(root string, change loop.Change, state, kept string, links int, way diff.RestorePlan) string {
 	text := fmt.Sprintf("rebuilt %s in %s", wording.Count(change.Shape().Files, "file"), root)
 	switch {
 	case change.Empty():
 		text = "the iteration left everything as the session had found it: there is nothing to rebuild"
-	case change.State == state && len(way.Converted) > 0:
-		text += ": for git the work tree is what the iteration left"
 	case change.State == state:
 		text += ": the work tree is, byte for byte, what the iteration left"
 	case change.State != "" && len(wayWords(way)) == 0:
@@ -97,12 +129,8 @@ func rebuilt(root string, change loop.Change, state, kept string, way diff.Resto
 	if kept != "" {
 		text += "; " + kept
 	}
-	if n := logpatch.Commits(change); n > 0 {
-		stay := fmt.Sprintf("%d repositories inside stay at their commits", n)
-		if n == 1 {
-			stay = "1 repository inside stays at its commit"
-		}
-		text += "; " + stay
+	if links > 0 {
+		text += "; the commits of repositories inside stay as they are"
 	}
 	return text
 }

@@ -1,12 +1,14 @@
 package putback
 
 import (
+	"cmp"
 	"context"
 	"io"
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/restore"
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"
@@ -28,8 +30,18 @@ type Ended struct {
 	// Withheld are new files with the names of secrets that git ignored when the run began: nobody has
 	// judged what they hold.
 	Withheld map[string]bool
+	// Captures are the states that its iterations left in the work tree, oldest first.
+	Captures []progress.Capture
+	// Feedback is what the critic said of each, by iteration.
+	Feedback map[int]string
 
 	began, left string // checkpoints
+}
+
+// Between returns the part of a run from one of its checkpoints to another; "" stands for its beginning or its end.
+func (e Ended) Between(from, to string) Ended {
+	e.began, e.left = cmp.Or(from, e.began), cmp.Or(to, e.left)
+	return e
 }
 
 // EndOf returns the states of a session.
@@ -39,11 +51,14 @@ func EndOf(ctx context.Context, store *session.Store, c session.Course) (Ended, 
 		return Ended{}, err
 	}
 	e := Ended{
-		Session: c.Session.ID, Dir: g.Dir, Base: c.Session.BaseCommit, Kept: c.Session.Checkpoints, Prompt: c.Session.Prompt, Judged: c.Session.Judged,
-		Outcome: c.Outcome, began: g.Checkpoint, left: c.Checkpoint,
+		Session: c.Origin.ID, Dir: g.Dir, Base: c.Origin.BaseCommit, Kept: c.Origin.Checkpoints, Prompt: c.Origin.Prompt, Judged: c.Origin.Judged,
+		Outcome: c.Outcome, Captures: c.Captures, began: g.Checkpoint, left: c.Checkpoint,
 	}
 	if rounds := c.Journal.Rounds(); len(rounds) > 0 {
-		e.Withheld = map[string]bool{}
+		e.Withheld, e.Feedback = map[string]bool{}, map[int]string{}
+		for _, r := range rounds {
+			e.Feedback[r.Iteration] = r.Verdict.Guidance()
+		}
 		for _, u := range rounds[len(rounds)-1].Change.Unshown {
 			e.Withheld[u.Path] = u.Why == loop.WasIgnored
 		}
@@ -52,7 +67,7 @@ func EndOf(ctx context.Context, store *session.Store, c session.Course) (Ended, 
 		e.left = checkpoints.End(store.Checkpoints(e.Kept), e.Session)
 	}
 	if e.left == "" {
-		e.left, e.Cut = c.Kept.Checkpoint, true
+		e.left, e.Cut = c.Left().Checkpoint, true
 	}
 	if e.left == "" {
 		return e, hint.Errorf("codeloops resume "+e.Session+" carries it on; codeloops sessions restore --iteration 0 "+e.Session+" puts all files back to its start",
@@ -67,10 +82,10 @@ func (e Ended) states(ctx context.Context, tree *worktree.Tree, store *session.S
 		return "", "", nil, err
 	}
 	if err = tree.Baseline(ctx); err == nil {
-		from, err = tree.Recall(ctx, e.began)
+		from, err = tree.Recall(e.began)
 	}
 	if err == nil {
-		to, err = tree.Recall(ctx, e.left)
+		to, err = tree.Recall(e.left)
 	}
 	if err != nil {
 		_ = shared.Close() // only read
@@ -79,14 +94,15 @@ func (e Ended) states(ctx context.Context, tree *worktree.Tree, store *session.S
 	return from, to, shared, nil
 }
 
-// Changes returns the files that the run has changed, with what they are now. The caller closes what it returns.
-func (e Ended) Changes(ctx context.Context, tree *worktree.Tree, store *session.Store) ([]diff.BlobChange, io.Closer, error) {
-	from, to, shared, err := e.states(ctx, tree, store)
+// Changes returns the files that the run has changed, with what they are now, and the id of the tree that it left. The
+// caller closes what it returns.
+func (e Ended) Changes(ctx context.Context, tree *worktree.Tree, store *session.Store) (all []diff.BlobChange, left string, shared io.Closer, err error) {
+	from, left, shared, err := e.states(ctx, tree, store)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
-	all, err := tree.Changed(from, to)
-	return all, shared, err
+	all, err = tree.Changed(ctx, from, left)
+	return all, left, shared, err
 }
 
 // Change returns what the run has changed, as a diff.
@@ -113,6 +129,7 @@ type Taken struct {
 
 	Root    string   `json:"-"`
 	Nothing bool     `json:"-"` // the run has changed nothing
+	Changed []string `json:"-"` // with DryRun: files that somebody has changed since
 	Told    []string `json:"left,omitempty"`
 }
 
@@ -133,7 +150,7 @@ func (d *Restorer) TakeBack(ctx context.Context, store *session.Store, e Ended, 
 		return t, err
 	}
 	defer shared.Close() //nolint:errcheck // the process's end releases it in any case
-	changed, err := tree.Changed(from, to)
+	changed, err := tree.Changed(ctx, from, to)
 	if err != nil {
 		return t, err
 	}
@@ -142,7 +159,7 @@ func (d *Restorer) TakeBack(ctx context.Context, store *session.Store, e Ended, 
 	if err != nil {
 		return t, err
 	}
-	if len(work.Conflicts) > 0 {
+	if len(work.Conflicts) > 0 && !d.DryRun {
 		question := "changed since the run: " + worktree.Names(work.Conflicts) + "; put them back to what they were before it?"
 		if err := d.sure(ctx, question); err != nil {
 			return t, err
@@ -155,7 +172,8 @@ func (d *Restorer) TakeBack(ctx context.Context, store *session.Store, e Ended, 
 	if head := tree.BaseCommit(); head != e.Base {
 		t.Head = head
 	}
-	if len(t.Files) == 0 {
+	if len(t.Files) == 0 || d.DryRun {
+		t.Changed = work.Conflicts
 		return t, nil
 	}
 	done, err := tree.ApplyPlan(ctx, restore.Plan{Title: "undo of session " + e.Session, Changes: work.Changes})

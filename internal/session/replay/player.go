@@ -18,8 +18,8 @@ type Player struct {
 	Sink      loop.Sink
 	Until     int         // the last iteration to play; 0: all
 	OnBadLine func(error) // is called for lines that cannot be read
-	// Control decides when an event is shown; nil: at once.
-	Control *Control
+	// Speed is how fast it is played: 1 as it was, 2 twice as fast; 0: without pauses.
+	Speed float64
 
 	state progress.State
 }
@@ -58,14 +58,15 @@ func (p *Player) wait(ctx context.Context, at time.Time, next loop.Event) error 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if p.Control == nil {
+	if p.Speed == 0 || p.state.At.Time.IsZero() || idle(next) {
 		return nil
 	}
-	pause := at.Sub(p.state.At.Time)
-	if p.state.At.Time.IsZero() || idle(next) {
-		pause = 0
+	select {
+	case <-time.After(time.Duration(float64(at.Sub(p.state.At.Time)) / p.Speed)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return p.Control.wait(ctx, pause, next)
 }
 
 // idle reports whether nobody worked before an event: the run waited for a service, or was

@@ -32,9 +32,10 @@ type setting struct {
 	end     *loop.Outcome // nil: none
 	whole   int           // number of whole iterations
 	checks  bool
-	retries int // most times that a critic was asked again in one iteration
-	row     int // current number of errors in a row
-	longest int // longest such row
+	retries int             // most times that a critic was asked again in one iteration
+	row     int             // current number of errors in a row
+	longest int             // longest such row
+	failure loop.StopReason // why the last iteration counted as an error
 
 	asked int // how often the critic was asked again in this iteration
 	// members holds the same for members of a panel, by the step of their first reply.
@@ -79,7 +80,7 @@ func recorded(entries Entries) (runs []*run, err error) {
 
 // take adds the next event of the run.
 func (r *run) take(entry session.Entry) {
-	switch e := entry.Event.(type) {
+	switch e := entry.Event.(type) { //nolint:gochecksumtype // the others are played anew
 	case loop.TurnFinished:
 		r.heard(entry.At.Step, e)
 		r.own = append(r.own, entry)
@@ -100,8 +101,6 @@ func (r *run) take(entry session.Entry) {
 		r.finished(e.Round)
 	case loop.Finished:
 		r.end = &e.Outcome
-	case loop.Started, loop.Resumed, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
 }
 
@@ -115,6 +114,7 @@ func (r *run) finished(round loop.Round) {
 	r.whole++
 	r.asked = 0
 	r.checks = r.checks || len(round.Checks) > 0
+	r.failure = round.Failure
 	if r.row++; !r.failed(round) {
 		r.row = 0
 	}
@@ -166,7 +166,7 @@ func (s *setting) heard(step loop.Step, e loop.TurnFinished) {
 
 // errors is how many errors in a row the run allowed.
 func (s *setting) errors() int {
-	if s.end != nil && tooManyErrors(s.end.Reason) {
+	if s.end != nil && (tooManyErrors(s.end.Reason) || s.row > 0 && s.end.Reason == s.failure) {
 		return s.row
 	}
 	return max(usualErrors, s.longest+1)

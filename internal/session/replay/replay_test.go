@@ -74,7 +74,7 @@ func (c *crew) Judge(ctx context.Context, matter loop.Case, _ loop.Watch) (loop.
 	}
 	if c.seal != "" {
 		r.Seal, r.Boundary = c.seal, "0123456789abcdef"
-		verdict.Read(&r, matter, verdict.ContractOf(c.policy))
+		verdict.Read(&r, matter, c.policy)
 		return r, nil
 	}
 	r.Verdict, r.Problem = said(reply)
@@ -656,7 +656,7 @@ func TestPlaySpeed(t *testing.T) {
 	for speed, want := range map[float64]time.Duration{0: 0, 1: 210 * time.Second, 2: 105 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			p := replay.Player{Sink: &events{}, Control: replay.NewControl(speed, false, func(string) {}), OnBadLine: func(error) {}}
+			p := replay.Player{Sink: &events{}, Speed: speed, OnBadLine: func(error) {}}
 			if _, err := p.Play(t.Context(), session.NewReader(strings.NewReader(original), "x").Entries()); err != nil {
 				t.Error(err)
 			}
@@ -687,7 +687,7 @@ func TestPlayStops(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errFull)
 	defer cancel()
-	p = replay.Player{Sink: &events{}, Control: replay.NewControl(0.001, false, func(string) {}), OnBadLine: func(error) {}}
+	p = replay.Player{Sink: &events{}, Speed: 0.001, OnBadLine: func(error) {}}
 	if _, err := p.Play(ctx, entries()); !errors.Is(err, errFull) {
 		t.Errorf("error of the context: %v", err)
 	}
@@ -696,97 +696,3 @@ func TestPlayStops(t *testing.T) {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errFull }
-
-// paced is a run of two iterations whose events are a minute apart.
-func paced() replay.Entries {
-	events := []loop.Event{
-		loop.Started{},
-		loop.IterationStarted{Iteration: 1},
-		loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
-		loop.IterationStarted{Iteration: 2},
-		loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting},
-		loop.Finished{},
-	}
-	return func(yield func(session.Entry, error) bool) {
-		for i, e := range events {
-			if !yield(session.Entry{At: loop.Stamp{Seq: i + 1, Time: noon.Add(time.Duration(i) * time.Minute)}, Event: e}, nil) {
-				return
-			}
-		}
-	}
-}
-
-// TestControl presses keys one after the other, each after the effect of the previous one, and
-// checks the total time.
-func TestControl(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		speed  float64
-		paused bool
-		keys   []string
-		want   time.Duration // until the end, or the last key
-		events int
-	}{
-		"as it was":              {1, false, nil, 5 * time.Minute, 6},
-		"twice as fast":          {1, false, []string{"+"}, 150 * time.Second, 6},
-		"half as fast":           {1, false, []string{"-"}, 10 * time.Minute, 6},
-		"paused":                 {1, true, nil, 0, 0},
-		"paused by key":          {1, false, []string{" "}, 0, 1},
-		"goes on":                {1, false, []string{" ", " "}, 5 * time.Minute, 6},
-		"steps":                  {1, true, []string{"n", "n", "\x1b[C"}, 0, 3},
-		"steps while it goes":    {1, false, []string{"n", "n"}, 3 * time.Minute, 6},
-		"to the next iteration":  {1, true, []string{"n", "i"}, 0, 3},
-		"leap by the arrow":      {1, true, []string{"n", "\x1b[B", "n"}, 0, 4},
-		"to the end":             {1, true, []string{"i", "i", "i"}, 0, 6},
-		"left":                   {1, false, []string{"n", "q"}, 0, 2},
-		"other keys do nothing":  {1, false, []string{"x", "\x1b[A", "\t"}, 5 * time.Minute, 6},
-		"at full speed":          {0, false, nil, 0, 6},
-		"slower than keys allow": {0.007, false, nil, 5 * 8571428571428, 6},
-		"from paused, then full": {0, true, []string{"n", " "}, 0, 6},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				seen := &counter{}
-				control := replay.NewControl(c.speed, c.paused, func(string) {})
-				p := replay.Player{Sink: seen, Control: control, OnBadLine: func(err error) { t.Error(err) }}
-				ctx, cancel := context.WithCancel(t.Context())
-				done := make(chan error, 1)
-				began := time.Now()
-				var took time.Duration
-				go func() {
-					_, err := p.Play(ctx, paced())
-					took = time.Since(began)
-					done <- err
-				}()
-				synctest.Wait()
-				for _, key := range c.keys {
-					control.Press(key)
-					synctest.Wait()
-				}
-				select {
-				case err := <-done:
-					if err != nil && !errors.Is(err, replay.ErrQuit) {
-						t.Error(err)
-					}
-				case <-time.After(24 * time.Hour):
-					cancel()
-					<-done
-					took = 0
-				}
-				cancel()
-				if d := took - c.want; d < -time.Second || d > time.Second || seen.n != c.events {
-					t.Errorf("%v and %d events, want %v and %d", took, seen.n, c.want, c.events)
-				}
-			})
-		})
-	}
-}
-
-// counter is a sink that counts events.
-type counter struct{ n int }
-
-func (c *counter) Handle(loop.Stamp, loop.Event) error {
-	c.n++
-	return nil
-}

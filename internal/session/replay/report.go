@@ -25,11 +25,7 @@ type Report struct {
 
 // VerifyFile is [Verify] for the log at a path.
 func VerifyFile(ctx context.Context, path string) (Report, error) {
-	entries := session.ReadLean(path) // a loop does not need bulky texts to decide
-	if session.Look(path).Session.Strategy.Name != "" {
-		entries = session.Read(path) // other strategies may
-	}
-	r, err := Verify(ctx, entries)
+	r, err := Verify(ctx, session.Read(path))
 	if err != nil {
 		err = fmt.Errorf("verify session log %s: %w", wording.OSPath(path), err)
 	}

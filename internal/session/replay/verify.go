@@ -245,7 +245,10 @@ func (s *setting) reread(log loop.Review) loop.Review {
 	case blank || r.Ending != loop.EndCompleted || r.ExitCode != 0:
 		r.Verdict, r.Problem = loop.Verdict{}, cmp.Or(r.Problem, "the critic's turn failed")
 	default:
-		verdict.Reread(&r, verdict.ContractOf(s.session.Policy))
+		verdict.Reread(&r, s.session.Policy)
+		if log.Broken == "" { // an older log does not tell
+			r.Broken = ""
+		}
 	}
 	if len(log.Written.Changed)+len(log.Written.Settings) == 0 && r.Problem == "" && r.Verdict.Decision == loop.Done && len(log.Written.Added) > 0 {
 		r.Problem = log.Problem // new files were held against it once

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"strconv"
-	"strings"
+	"slices"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
@@ -16,12 +16,12 @@ import (
 // a list and, from its log, the lines of the start, the iterations (or only the given one, unless
 // it is 0), the strategy's own turns, and the end. It holds these turns and one line at a time.
 func Document(w io.Writer, o session.Overview, entries Entries, iteration int) error {
-	d := &document{out: w, iteration: iteration, end: "null"}
+	d := &document{out: w, iteration: iteration, end: []byte("null")}
 	row, err := json.Marshal(NewRow(o))
 	if err != nil {
 		return err
 	}
-	d.write(`{"type":"session","schema_version":`, strconv.Itoa(session.SchemaVersion), `,"session":`, string(row), `,"start":`)
+	d.writef(`{"type":"session","schema_version":%d,"session":%s,"start":`, session.SchemaVersion, row)
 	for entry, err := range entries {
 		if err != nil {
 			return err
@@ -35,13 +35,16 @@ func Document(w io.Writer, o session.Overview, entries Entries, iteration int) e
 		return errors.Join(d.err, &MissingError{ID: o.ID, Iteration: iteration, Last: d.last})
 	}
 	d.open()
-	d.write("\n]")
+	d.writef("\n]")
 	if d.turns != nil {
-		d.write(",\"turns\":[\n", strings.Join(d.turns, ",\n"), "\n]")
+		d.writef(",\"turns\":[\n%s\n]", bytes.Join(d.turns, []byte(",\n")))
 	}
-	d.write(",\"end\":", d.end, "}\n")
+	d.writef(",\"end\":%s}\n", d.end)
 	return d.err
 }
+
+// pieces is how many bytes are written at once: whoever looks for secrets in them holds a few times as many.
+const pieces = 64 << 10
 
 type document struct {
 	out       io.Writer
@@ -50,31 +53,29 @@ type document struct {
 	opened bool // the list of iterations has begun
 	listed int
 	last   int
-	turns  []string
-	end    string // or null
+	turns  [][]byte
+	end    []byte // or null
 	err    error
 }
 
-func (d *document) write(parts ...string) {
-	for _, part := range parts {
-		if d.err == nil {
-			_, d.err = io.WriteString(d.out, part)
-		}
+func (d *document) writef(format string, parts ...any) {
+	if d.err == nil {
+		_, d.err = fmt.Fprintf(d.out, format, parts...)
 	}
 }
 
 func (d *document) open() {
 	if !d.opened {
-		d.write(`null,"iterations":[`)
+		d.writef(`null,"iterations":[`)
 		d.opened = true
 	}
 }
 
 func (d *document) entry(entry session.Entry) {
-	switch e := entry.Event.(type) {
+	switch e := entry.Event.(type) { //nolint:gochecksumtype // the others are not in the document
 	case loop.Started:
 		if !d.opened {
-			d.write(line(entry), `,"iterations":[`)
+			d.writef(`%s,"iterations":[`, line(entry))
 			d.opened = true
 		}
 	case loop.IterationFinished:
@@ -84,9 +85,14 @@ func (d *document) entry(entry session.Entry) {
 		}
 		d.open()
 		if d.listed > 0 {
-			d.write(",")
+			d.writef(",")
 		}
-		d.write("\n", line(entry))
+		d.writef("\n")
+		for part := range slices.Chunk(line(entry), pieces) {
+			if d.err == nil {
+				_, d.err = d.out.Write(part)
+			}
+		}
 		d.listed++
 	case loop.TurnFinished:
 		if d.iteration == 0 || d.iteration == e.Iteration {
@@ -95,12 +101,8 @@ func (d *document) entry(entry session.Entry) {
 	case loop.Finished:
 		d.end = line(entry)
 	case loop.Resumed:
-		d.end = "null"
-	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
+		d.end = []byte("null")
 	}
 }
 
-func line(entry session.Entry) string {
-	return string(bytes.TrimSuffix(entry.Encode(), []byte("\n")))
-}
+func line(entry session.Entry) []byte { return bytes.TrimSuffix(entry.Encode(), []byte("\n")) }

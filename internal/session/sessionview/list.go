@@ -68,7 +68,13 @@ func NewRow(o session.Overview) Row {
 }
 
 // Rows returns the rows of sessions.
-func Rows(picked []session.Overview) []Row { return each(picked, NewRow) }
+func Rows(picked []session.Overview) []Row {
+	rows := make([]Row, len(picked)) // JSON has an empty list
+	for i, o := range picked {
+		rows[i] = NewRow(o)
+	}
+	return rows
+}
 
 // Tabs writes a line of tab-separated fields for each session: id, directory, outcome,
 // iterations ("" if unknown), seconds, cost (see [Cost]), prompt.
@@ -143,7 +149,7 @@ func Table(w io.Writer, picked []session.Overview, s Screen) error {
 		Style: func(row, column int, cell string) string {
 			switch {
 			case row == 0:
-				return s.faint(cell)
+				return s.Faint(cell)
 			case column == columnOutcome:
 				return s.inColourOf(cell, cell)
 			}
@@ -204,6 +210,18 @@ func Cost(t *progress.Tally) string {
 		return "≥" + text
 	}
 	return text
+}
+
+// Spending says what a session has cost, in money and tokens, and how reliable that is.
+func Spending(t *progress.Tally) string {
+	cost := Cost(t)
+	if spent := spentBy(t); spent.Tokens != nil {
+		cost += ", " + render.Tokens(*spent.Tokens) + " tokens"
+	}
+	if cost != "-" {
+		cost += ", " + CostBasis(t)
+	}
+	return cost
 }
 
 // CostBasis says how reliable the figures of a session's cost are, at the end of a sentence.

@@ -3,7 +3,6 @@ package sessionview
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 // Running says in three lines what runs, where it stands, and what it has used. where is the work
 // tree, "" if the user is in it.
 func (s Screen) Running(at standing.Standing, now time.Time, where string) []string {
-	head := []string{s.strong(at.Session)}
+	head := []string{s.Strong(at.Session)}
 	if where != "" {
 		head = append(head, "in "+term.Line(where))
 	}
@@ -27,9 +26,14 @@ func (s Screen) Running(at standing.Standing, now time.Time, where string) []str
 	}
 	return []string{
 		s.fits(s.sign() + " " + strings.Join(head, render.Dot)),
-		s.fits("  " + strings.Join(underWay(at, now), render.Dot)),
+		s.fits("  " + UnderWay(at, now)),
 		s.fits("  " + strings.Join(used(at, now), render.Dot)),
 	}
+}
+
+// UnderWay says in a line where a run stands.
+func UnderWay(at standing.Standing, now time.Time) string {
+	return strings.Join(underWay(at, now), render.Dot)
 }
 
 func underWay(at standing.Standing, now time.Time) (parts []string) {
@@ -44,6 +48,8 @@ func underWay(at standing.Standing, now time.Time) (parts []string) {
 	switch {
 	case at.Now.Paused:
 		return append(parts, "paused (codeloops pause --off)")
+	case at.Now.Question != "":
+		return append(parts, "asks: "+term.Line(at.Now.Question))
 	case len(turns) == 0:
 		return append(parts, busy(at, now))
 	}
@@ -93,61 +99,4 @@ func used(at standing.Standing, now time.Time) (parts []string) {
 		parts = append(parts, render.Count(n, "word waits", "words wait")+" for the actor")
 	}
 	return parts
-}
-
-// Segment sums up a run for a shell prompt. It contains nothing special to a shell, whatever the
-// roles of a strategy are called.
-func (s Screen) Segment(at standing.Standing, now time.Time) string {
-	words := []string{s.sign()}
-	if n := at.Now.Iteration; n > 0 && at.Limits.Iterations > 0 {
-		words = append(words, fmt.Sprintf("%d/%d", n, at.Limits.Iterations))
-	} else if n > 0 {
-		words = append(words, strconv.Itoa(n))
-	}
-	since := at.Now.Since
-	phase, _ := loop.ParseState(at.Now.Phase)
-	switch turns := at.Now.Turns; {
-	case at.Now.Paused:
-		return strings.Join(append(words, "paused"), " ")
-	case len(turns) > 0:
-		t := turns[len(turns)-1]
-		words = append(words, plain(t.Role))
-		if since = t.Began; !t.Waiting.IsZero() {
-			return strings.Join(append(words, "waits", briefly(t.Waiting.Sub(now))), " ")
-		}
-	case phase == loop.Verifying:
-		words = append(words, "checks")
-	case phase == loop.CapturingDiff:
-		words = append(words, "diff")
-	}
-	if since.IsZero() {
-		since = at.Began
-	}
-	if !since.IsZero() {
-		words = append(words, briefly(now.Sub(since)))
-	}
-	return strings.Join(words, " ")
-}
-
-// plain keeps the ASCII letters, digits, underscores and hyphens of a name.
-func plain(name string) string {
-	const most = 20
-	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return -1
-	}, name)
-	return name[:min(len(name), most)]
-}
-
-// briefly writes a duration as one word: 45s, 12m, 1h05m.
-func briefly(d time.Duration) string {
-	switch d = max(0, d); {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }

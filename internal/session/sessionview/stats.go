@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
@@ -24,7 +23,6 @@ type Stats struct {
 	// Of the ended sessions.
 	Iterations Spread `json:"iterations"`
 	Duration   Spread `json:"duration_secs"`
-	Working    Spread `json:"working_secs"` // Duration without waits for services
 
 	Waiting Waits `json:"waiting"`
 	Cost    Costs `json:"cost"`
@@ -49,15 +47,11 @@ type Waits struct {
 	Sessions int     `json:"sessions"` // that have waited
 }
 
-// add adds a session, and returns how long it waited.
-func (w *Waits) add(o session.Overview) time.Duration {
-	if o.Tally == nil || o.Tally.Waits == 0 {
-		return 0
+func (w *Waits) add(o session.Overview) {
+	if o.Tally != nil && o.Tally.Waits > 0 {
+		w.Seconds += o.Tally.Waited().Seconds()
+		w.Sessions++
 	}
-	waited := o.Tally.Waited()
-	w.Seconds += waited.Seconds()
-	w.Sessions++
-	return waited
 }
 
 // Costs are what sessions have cost, as far as their agents report it.
@@ -105,13 +99,13 @@ type Group struct {
 // NewStats sums up sessions.
 func NewStats(picked []session.Overview) Stats {
 	var s Stats
-	var iterations, took, worked []float64
+	var iterations, took []float64
 	total, first, again := &Group{}, 0, 0
 	outcomes, reasons, projects, agents := groups{}, groups{}, groups{}, groups{}
 	for _, o := range picked {
 		total.add(o)
 		s.Cost.add(o)
-		waited := s.Waiting.add(o)
+		s.Waiting.add(o)
 		outcomes.add(string(o.Status), "", o)
 		projects.add(known(o.Session.WorkingDir), "", o)
 		agents.add(known(o.Session.Actor.Agent)+" + "+known(o.Session.Critic.Agent), "", o)
@@ -134,12 +128,11 @@ func NewStats(picked []session.Overview) Stats {
 		}
 		iterations = append(iterations, float64(o.Outcome.Iterations))
 		took = append(took, o.Outcome.Duration.Seconds())
-		worked = append(worked, max(0, o.Outcome.Duration-waited).Seconds())
 	}
 	s.Sessions, s.Ended, s.SuccessRate, s.FirstTry = total.Sessions, total.ended, total.rate(), rateOf(first, total.ended)
 	played := int(sum(iterations))
 	s.Approval, s.Answered = rateOf(total.successes, played), rateOf(again, played-total.successes)
-	s.Iterations, s.Duration, s.Working = spread(iterations), spread(took), spread(worked)
+	s.Iterations, s.Duration = spread(iterations), spread(took)
 	if total.successes > 0 {
 		s.Cost.PerDone = s.Cost.USD / float64(total.successes)
 	}

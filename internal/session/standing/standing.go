@@ -33,7 +33,8 @@ type Now struct {
 	Phase     string    `json:"phase"`     // a [loop.State]
 	Since     time.Time `json:"since"`     // of the phase
 	Paused    bool      `json:"paused"`
-	Turns     []Turn    `json:"turns"` // in the order in which they began
+	Question  string    `json:"question,omitempty"` // that waits for the user's answer
+	Turns     []Turn    `json:"turns"`              // in the order in which they began
 }
 
 // A Turn is a turn of an agent.

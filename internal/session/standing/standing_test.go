@@ -55,6 +55,34 @@ func TestBoard(t *testing.T) {
 	}
 }
 
+// TestRecent: the latest of what agents did is kept, in order.
+func TestRecent(t *testing.T) {
+	t.Parallel()
+	b := &standing.Board{State: &progress.State{}}
+	const many = 20_000
+	for n := range many {
+		var e loop.Event = loop.Activity{Iteration: 1, Notice: loop.Notice{Kind: loop.NoticeOutput, Text: strings.Repeat("é", 1+n%4000)}}
+		if n == 0 {
+			e = loop.IterationStarted{Iteration: 1}
+		}
+		if err := b.Handle(loop.Stamp{Seq: n + 1}, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, bytes := b.Recent(0), 0
+	for i, one := range all {
+		if bytes += len(one.Does.Text); one.After != 1 || one.At.Seq != many-len(all)+i+1 || !utf8.ValidString(one.Does.Text) {
+			t.Fatalf("%d of %d is %+v", i, len(all), one.At)
+		}
+	}
+	if len(all) < 100 || bytes > 1<<20 {
+		t.Errorf("%d are kept, with %d bytes", len(all), bytes)
+	}
+	if rest := b.Recent(many - 2); len(rest) != 2 || rest[1].At.Seq != many {
+		t.Errorf("of the last ones %+v", rest)
+	}
+}
+
 // TestTogether: a board can be read while events arrive (with the race detector).
 func TestTogether(t *testing.T) {
 	t.Parallel()

@@ -3,19 +3,14 @@
 package hubtest
 
 import (
-	"cmp"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -32,7 +27,6 @@ type Options struct {
 	Homes  []string // public keys of the admitted homes
 	Plain  bool     // without TLS
 	Bare   bool     // without JetStream
-	Verify bool     // clients must show a certificate
 	Config string   // additional configuration
 }
 
@@ -130,14 +124,22 @@ func New(dir string, o Options) (*Server, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build nats-server: %w\n%s", err, out)
 	}
-	authority, err := NewAuthority()
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(authority.Write(s.CA), authority.Issue(s.file("cert.pem"), s.file("key.pem"), Leaf{})); err != nil {
+	if err := s.certify(); err != nil {
 		return nil, err
 	}
 	return s, s.Start()
+}
+
+// certify gives the server the certificate of Go's own tests, which has signed itself.
+func (s *Server) certify() error {
+	of := httptest.NewTLSServer(nil)
+	defer of.Close()
+	cert := of.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	for file, block := range map[string]*pem.Block{s.CA: {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, s.file("key.pem"): {Type: "PRIVATE KEY", Bytes: key}} {
+		err = errors.Join(err, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
+	}
+	return err
 }
 
 func (s *Server) file(name string) string { return filepath.Join(s.dir, name) }
@@ -150,7 +152,7 @@ func (s *Server) config() string {
 		fmt.Fprintf(&b, "jetstream { store_dir: %q, sync_interval: always }\n", s.file("store"))
 	}
 	if !s.options.Plain {
-		fmt.Fprintf(&b, "tls { cert_file: %q, key_file: %q, ca_file: %q, verify: %v }\n", s.file("cert.pem"), s.file("key.pem"), s.CA, s.options.Verify)
+		fmt.Fprintf(&b, "tls { cert_file: %q, key_file: %q }\n", s.CA, s.file("key.pem"))
 	}
 	if len(s.options.Homes) > 0 {
 		b.WriteString("authorization { users: [\n")
@@ -220,9 +222,6 @@ func (s *Server) Kill() {
 	_ = s.process.Wait()
 }
 
-// ClientCert returns a client certificate that the server accepts.
-func (s *Server) ClientCert() (cert, key string) { return s.file("cert.pem"), s.file("key.pem") }
-
 // Way is the way to the server.
 func (s *Server) Way() hub.Address {
 	w := hub.Address{URL: s.URL}
@@ -230,72 +229,4 @@ func (s *Server) Way() hub.Address {
 		w.CA = s.CA
 	}
 	return w
-}
-
-// An Authority signs certificates.
-type Authority struct {
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-}
-
-// A Leaf is a server certificate. The zero value is valid, for 127.0.0.1.
-type Leaf struct {
-	Name string // of the host
-	End  time.Time
-}
-
-// NewAuthority makes an authority.
-func NewAuthority() (*Authority, error) {
-	a := &Authority{}
-	var err error
-	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		return nil, err
-	}
-	now := time.Now() //nolint:forbidigo // tests use the real time
-	a.cert = &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of a test"}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
-	}
-	a.cert.Raw, err = x509.CreateCertificate(rand.Reader, a.cert, a.cert, &a.key.PublicKey, a.key)
-	return a, err
-}
-
-// Write writes the authority's certificate.
-func (a *Authority) Write(file string) error { return write(file, "CERTIFICATE", a.cert.Raw) }
-
-// Issue writes a certificate and its key.
-func (a *Authority) Issue(cert, key string, leaf Leaf) error {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	now := time.Now() //nolint:forbidigo // tests use the real time
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), NotBefore: now.Add(-2 * time.Hour), NotAfter: now.Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	if !leaf.End.IsZero() {
-		template.NotAfter = leaf.End
-	}
-	if ip := net.ParseIP(cmp.Or(leaf.Name, "127.0.0.1")); ip != nil {
-		template.IPAddresses = []net.IP{ip}
-	} else {
-		template.DNSNames = []string{leaf.Name}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &private.PublicKey, a.key)
-	if err != nil {
-		return err
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		return err
-	}
-	if err := write(cert, "CERTIFICATE", der); err != nil {
-		return err
-	}
-	return write(key, "PRIVATE KEY", secret)
-}
-
-func write(file, kind string, b []byte) error {
-	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600)
 }

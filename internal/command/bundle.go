@@ -1,0 +1,13 @@
+package command
+
+import (
+	"codeloops/internal/proc"
+	"codeloops/internal/queue/parcel"
+)
+
+// Bundles calls do with what packs sessions into files, and takes them up.
+func (c *Console) Bundles(do func(parcel.Git) error) error {
+	runner := proc.NewRunner(c.Now)
+	defer runner.Close() //nolint:errcheck // it leaves nothing behind
+	return do(parcel.Git{Starter: runner, Environ: c.Environ})
+}

@@ -1,0 +1,203 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/file"
+	"codeloops/internal/proc"
+)
+
+// A private repository has the checkpoints of sessions, for the user alone, as packs. It has no alternates: git could
+// remove objects as redundant that exist there, too.
+type private struct {
+	dir       string
+	sync      func(*os.File) error
+	made      bool
+	temporary bool // close removes it
+}
+
+// The first files of a private repository. They disable git's maintenance, and deltas of large files.
+const (
+	privateHead   = "ref: refs/heads/main\n"
+	privateConfig = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tbigFileThreshold = 20m\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+)
+
+// open makes what is missing of the repository.
+func (p *private) open() (err error) {
+	if p.made {
+		return nil
+	}
+	if p.dir == "" {
+		if p.dir, err = os.MkdirTemp("", "codeloops-objects-"); err != nil {
+			return err
+		}
+		p.temporary = true
+	}
+	err = errors.Join(p.mkdir(filepath.Join(p.dir, "objects", "pack")), p.mkdir(filepath.Join(p.dir, "refs")))
+	for name, content := range map[string]string{"config": privateConfig, "HEAD": privateHead} {
+		if info, statErr := os.Stat(filepath.Join(p.dir, name)); err == nil && (statErr != nil || info.Size() == 0) {
+			var draft *os.File
+			if draft, err = os.CreateTemp(p.dir, "tmp_"); err == nil {
+				err = p.put(draft, filepath.Join(p.dir, name), content)
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make the repository of checkpoints %s: %w", p.dir, err)
+	}
+	p.made = true
+	return nil
+}
+
+func (p *private) close() error {
+	if !p.temporary {
+		return nil
+	}
+	err := os.RemoveAll(p.dir)
+	p.dir, p.made, p.temporary = "", false, false
+	return err
+}
+
+// mkdir makes a directory and missing ones above it, and syncs them.
+func (p *private) mkdir(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := p.mkdir(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return p.settle(above)
+}
+
+// settle syncs files in a directory, and the directory.
+func (p *private) settle(dir string, names ...string) error {
+	for _, name := range names {
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(p.sync(f), f.Close()); err != nil {
+			return err
+		}
+	}
+	return file.SyncDir(dir, p.sync)
+}
+
+// put writes a draft, and gives it its name when it is on the disk.
+func (p *private) put(draft *os.File, to, content string) error {
+	_, err := draft.WriteString(content)
+	if err = errors.Join(err, p.sync(draft), draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), to)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(draft.Name()))
+	}
+	return p.settle(filepath.Dir(to))
+}
+
+// refer makes a reference to a kept object, and syncs it. If the name is taken, a number is appended to it.
+func (w *watcher) refer(ctx context.Context, name string, id plumbing.Hash) error {
+	const most = 10_000
+	at := name
+	for n := 2; ; n++ {
+		path := filepath.Join(w.private.dir, filepath.FromSlash(at))
+		err := w.private.mkdir(filepath.Dir(path))
+		if err == nil {
+			_, err = (&view{shadow: w.shadow}).run(ctx, nil, nil, "--git-dir="+w.private.dir, "update-ref", at, id.String(), plumbing.ZeroHash.String())
+		}
+		if err == nil {
+			return w.private.settle(filepath.Dir(path), filepath.Base(path))
+		}
+		exit, said := errors.AsType[*proc.ExitError](err)
+		if taken := said && strings.Contains(exit.Stderr, "exists"); !taken || n > most { // a stale lock counts as a taken name
+			return err
+		}
+		at = fmt.Sprintf("%s-%d", name, n)
+	}
+}
+
+// keep packs what a new state needs into the private repository, given a tree whose objects are kept already, zero if
+// nothing is known of that. When it returns, all of it is on the disk.
+func (w *watcher) keep(ctx context.Context, was, is plumbing.Hash) error {
+	v := &view{shadow: w.shadow}
+	list := is.String() + "\n"
+	args := []string{"pack-objects", "-q", "--window=0", "--revs"}
+	if w.opened.partial() {
+		args = append(args, "--missing=allow-any") // what was never fetched
+	}
+	if !was.IsZero() {
+		list += "^" + was.String() + "\n"
+	} else {
+		v.also = w.objectDirs()
+		if last := w.newest(ctx); last != "" {
+			list += "^" + last + "^{tree}\n"
+		}
+	}
+	return w.pack(ctx, v, list, args...)
+}
+
+// bring packs the contents of files that were fetched only after the session began, as in a partial clone.
+func (w *watcher) bring(ctx context.Context, differ []difference) error {
+	if !w.opened.partial() {
+		return nil
+	}
+	var list strings.Builder
+	for _, d := range differ {
+		if e := d.before; e != nil && e.Mode != Gitlink && e.Size == 0 && !w.objects.holds(e.ID) {
+			list.WriteString(e.ID.String() + "\n")
+		}
+	}
+	if list.Len() == 0 {
+		return nil
+	}
+	return w.pack(ctx, &view{shadow: w.shadow, also: w.objectDirs()}, list.String(), "pack-objects", "-q", "--window=0")
+}
+
+func (w *watcher) pack(ctx context.Context, v *view, list string, args ...string) error {
+	packs := filepath.Join(w.private.dir, "objects", "pack")
+	out, err := v.run(ctx, nil, []byte(list), append(args, filepath.Join(packs, "pack"))...)
+	for name := range strings.FieldsSeq(string(out)) {
+		if plumbing.IsHash(name) && err == nil {
+			err = w.private.settle(packs, "pack-"+name+".pack", "pack-"+name+".idx")
+		}
+	}
+	w.objects.renew()
+	return err
+}
+
+// newest returns the last reference of the session whose name sorts last, "" if there is none. The repository has
+// everything that it reaches.
+func (w *watcher) newest(ctx context.Context) string {
+	out, err := (&view{shadow: w.shadow}).run(ctx, nil, nil, "--git-dir="+w.private.dir, "for-each-ref", "--sort=-creatordate", "--count=1", "--format=%(objectname)", Namespace)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// objectDirs returns the directories with the objects that the user's files come from.
+func (w *watcher) objectDirs() []string {
+	dirs := []string{w.repo.ObjectsDir}
+	if w.sight != nil {
+		for _, n := range w.sight.nests {
+			if n.repo != nil {
+				dirs = append(dirs, n.repo.ObjectsDir)
+			}
+		}
+	}
+	return dirs
+}

@@ -1,0 +1,349 @@
+package git
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// paths are the paths on which Open and git must agree.
+type paths struct{ workTree, gitDir, commonDir string }
+
+// sameAsGit opens dir with Open and with git, and compares the paths.
+func sameAsGit(t *testing.T, s *sandbox, dir string) *Repository {
+	t.Helper()
+	r, err := Open(dir, s.environ())
+	if err != nil {
+		t.Fatalf("Open(%s): %v", dir, err)
+	}
+	got := paths{r.WorkTree, r.GitDir, r.CommonDir}
+	common := s.git(dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	common, err = filepath.EvalSymlinks(common)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gitDir, err := filepath.EvalSymlinks(s.git(dir, "rev-parse", "--absolute-git-dir"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := paths{
+		filepath.FromSlash(s.git(dir, "rev-parse", "--show-toplevel")),
+		gitDir,
+		common,
+	}
+	if got != want {
+		t.Errorf("Open(%s)\n got %+v\nwant %+v", dir, got, want)
+	}
+	sameHead(t, s, dir, r)
+	return r
+}
+
+func sameHead(t *testing.T, s *sandbox, dir string, r *Repository) {
+	t.Helper()
+	var want Head
+	if id, err := s.try(dir, "rev-parse", "--verify", "-q", "HEAD"); err == nil {
+		want.Commit = id[:len(id)-1]
+	}
+	want.Branch = s.git(dir, "branch", "--show-current")
+	got, err := r.Head()
+	if err != nil {
+		t.Errorf("Head: %v", err)
+	}
+	if got != want {
+		t.Errorf("Head = %+v, want %+v", got, want)
+	}
+}
+
+// TestOpenPlaces: Open finds the same repository as git, wherever it is opened.
+func TestOpenPlaces(t *testing.T) {
+	t.Parallel()
+	// Each case returns the directory to open, and the user who opens it.
+	cases := map[string]func(s *sandbox) (string, *sandbox){
+		"commit": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			return dir, s
+		},
+		"subdirectory": func(s *sandbox) (string, *sandbox) {
+			return s.mkdir(filepath.Join(s.init("r"), "a", "b")), s
+		},
+		"linked work tree": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "worktree", "add", "-q", "../linked")
+			return filepath.Join(s.home, "linked"), s
+		},
+		"separate git dir": func(s *sandbox) (string, *sandbox) {
+			return s.init("r", "--separate-git-dir="+filepath.Join(s.home, "elsewhere")), s
+		},
+		"submodule": func(s *sandbox) (string, *sandbox) {
+			s.commit(s.init("inner"))
+			dir := s.init("r")
+			s.git(dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../inner", "sub")
+			return filepath.Join(dir, "sub"), s
+		},
+		"symlinked .git": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.must(os.Rename(filepath.Join(dir, ".git"), filepath.Join(s.home, "real")))
+			s.must(os.Symlink("../real", filepath.Join(dir, ".git")))
+			return dir, s
+		},
+		"through a symlink": func(s *sandbox) (string, *sandbox) {
+			s.mkdir(filepath.Join(s.init("r"), "a"))
+			s.must(os.Symlink("r", filepath.Join(s.home, "link")))
+			return filepath.Join(s.home, "link", "a"), s
+		},
+		"core.worktree": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.mkdir(filepath.Join(s.home, "tree"))
+			s.git(dir, "config", "core.worktree", "../../tree")
+			return dir, s
+		},
+		"GIT_DIR": func(s *sandbox) (string, *sandbox) {
+			s.init("r")
+			tree := s.mkdir(filepath.Join(s.home, "tree"))
+			return tree, s.with(map[string]string{"GIT_DIR": "../r/.git"})
+		},
+		"GIT_DIR and GIT_WORK_TREE": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.git(dir, "config", "core.bare", "true")
+			s.mkdir(filepath.Join(s.home, "tree", "sub"))
+			return filepath.Join(s.home, "tree", "sub"), s.with(map[string]string{
+				"GIT_DIR": filepath.Join(dir, ".git"), "GIT_WORK_TREE": "..",
+			})
+		},
+		"broken .git below": func(s *sandbox) (string, *sandbox) {
+			return filepath.Dir(s.mkdir(filepath.Join(s.init("r"), "a", ".git"))), s
+		},
+		"detached": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "checkout", "-q", "--detach")
+			return dir, s
+		},
+		"packed refs": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "checkout", "-q", "-b", "deep/branch")
+			s.git(dir, "tag", "-a", "-m", "t", "v1")
+			s.git(dir, "pack-refs", "--all")
+			return dir, s
+		},
+		"symbolic branch": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+			s.git(dir, "symbolic-ref", "HEAD", "refs/heads/alias")
+			return dir, s
+		},
+		"unborn where a directory is": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "branch", "topic/one")
+			s.git(dir, "symbolic-ref", "HEAD", "refs/heads/topic")
+			return dir, s
+		},
+		"HEAD is a symlink": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			head := filepath.Join(dir, ".git", "HEAD")
+			s.must(os.Remove(head))
+			s.must(os.Symlink("refs/heads/main", head))
+			return dir, s
+		},
+	}
+	for name, prepare := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, user := prepare(newSandbox(t))
+			sameAsGit(t, user, dir)
+		})
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		prepare func(s *sandbox) (string, *sandbox)
+		want    error
+		says    string // of an UnsupportedError
+	}{
+		"nothing": {prepare: func(s *sandbox) (string, *sandbox) {
+			// The test's own directory may be inside a repository.
+			return s.mkdir(filepath.Join(s.home, "a", "b")),
+				s.with(map[string]string{"GIT_CEILING_DIRECTORIES": filepath.Dir(s.home)})
+		}, want: ErrNotRepository},
+		"ceiling": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			return s.mkdir(filepath.Join(dir, "a", "b")),
+				s.with(map[string]string{"GIT_CEILING_DIRECTORIES": "relative:" + dir})
+		}, want: ErrNotRepository},
+		"bare": {prepare: func(s *sandbox) (string, *sandbox) {
+			return s.init("r.git", "--bare"), s
+		}, want: ErrBare},
+		"below bare": {prepare: func(s *sandbox) (string, *sandbox) {
+			return filepath.Join(s.init("r.git", "--bare"), "objects"), s
+		}, want: ErrBare},
+		"inside .git": {prepare: func(s *sandbox) (string, *sandbox) {
+			return filepath.Join(s.init("r"), ".git"), s
+		}, want: ErrBare},
+		"core.bare": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.git(dir, "config", "core.bare", "true")
+			return dir, s
+		}, want: ErrBare},
+		"GIT_DIR to nowhere": {prepare: func(s *sandbox) (string, *sandbox) {
+			return s.init("r"), s.with(map[string]string{"GIT_DIR": "nowhere"})
+		}, want: ErrNotRepository},
+		"link to nowhere": {prepare: func(s *sandbox) (string, *sandbox) {
+			s.write("r/.git", "gitdir: ../nowhere\n")
+			return filepath.Join(s.home, "r"), s
+		}, want: ErrNotRepository},
+		"no link": {prepare: func(s *sandbox) (string, *sandbox) {
+			s.write("r/.git", "hello\n")
+			return filepath.Join(s.home, "r"), s
+		}, want: ErrNotRepository},
+		"sha256": {prepare: func(s *sandbox) (string, *sandbox) {
+			return s.init("r", "--object-format=sha256"), s
+		}, says: "sha256"},
+		"reftable": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.write("r/.git/config", "[core]\nrepositoryformatversion = 1\n[extensions]\nrefStorage = reftable\n")
+			return dir, s
+		}, says: "refstorage"},
+		"unknown extension": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.write("r/.git/config", "[core]\nrepositoryformatversion = 1\n[extensions]\nmarvel = yes\n")
+			return dir, s
+		}, says: "marvel"},
+		"later version": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.write("r/.git/config", "[core]\nrepositoryformatversion = 2\n")
+			return dir, s
+		}, says: "version"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, user := c.prepare(newSandbox(t))
+			r, err := Open(dir, user.environ())
+			if c.says != "" {
+				var unsupported *UnsupportedError
+				if !errors.As(err, &unsupported) || !strings.Contains(unsupported.Says, c.says) {
+					t.Fatalf("Open = %+v, %v; want it to be unsupported for its %s", r, err, c.says)
+				}
+				return
+			}
+			if !errors.Is(err, c.want) {
+				t.Fatalf("Open = %+v, %v; want %v", r, err, c.want)
+			}
+		})
+	}
+}
+
+// Branch returns the commit that git reports, and nothing for other names that git can
+// resolve.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.commit(dir)
+	s.git(dir, "branch", "a/packed")
+	s.git(dir, "pack-refs", "--all")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "second")
+	s.git(dir, "branch", "loose")
+	s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/a/packed")
+	linked := filepath.Join(s.home, "linked")
+	s.git(dir, "worktree", "add", "-q", "-b", "other", linked)
+	for _, at := range []string{dir, linked} {
+		r, err := Open(at, s.environ())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{
+			"main", "a/packed", "loose", "alias", "other",
+			"none", "a", "", "main~0", "main^{commit}", "HEAD", "../heads/main", "refs/heads/main", "-q",
+		} {
+			want, _ := s.try(dir, "show-ref", "--verify", "--hash", "refs/heads/"+name)
+			if is, err := r.Branch(name); is.Commit != strings.TrimSpace(want) || err != nil {
+				t.Errorf("%s: %q is at %q, %v; want %q", at, name, is, err, want)
+			}
+		}
+	}
+}
+
+// TestRefs: references are those that git lists, loose or packed, also beside broken ones.
+func TestRefs(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.commit(dir)
+	for _, name := range []string{"a", "b/c", "b/c-d", "main-2", "packed"} {
+		s.git(dir, "branch", name)
+	}
+	s.git(dir, "tag", "-a", "-m", "a tag", "annotated")
+	s.git(dir, "pack-refs", "--all")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "second")
+	s.git(dir, "branch", "-f", "a")
+	s.git(dir, "branch", "b/e")
+	s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/packed")
+	s.git(dir, "symbolic-ref", "refs/heads/nothing", "refs/heads/none")
+	s.write("r/.git/refs/heads/b/empty", "")
+	s.write("r/.git/refs/heads/b/held.lock", "")
+	for _, names := range []string{
+		"refs/heads/", "refs/heads", "refs/heads/b", "refs/heads/b/c", "refs/heads/main", "refs/heads/alias", "refs/heads/nothing",
+		"refs/heads/none/", "refs/heads/none refs/heads/packed", "refs/tags/ refs/heads/a",
+	} {
+		want := make(map[string]string)
+		for line := range strings.Lines(s.git(dir, append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, strings.Fields(names)...)...)) {
+			name, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+			want[name] = id
+		}
+		if is, err := At(filepath.Join(dir, ".git")).Refs(strings.Fields(names)...); err != nil || !maps.Equal(is, want) {
+			t.Errorf("%q: %q, %v; want %q", names, is, err, want)
+		}
+	}
+	s.write("r/.git/refs/heads/main", "rubbish\n")
+	if is, err := At(filepath.Join(dir, ".git")).Refs("refs/heads/main"); err == nil || !strings.Contains(err.Error(), "refs/heads/main") {
+		t.Errorf("a broken one is %q, %v", is, err)
+	}
+}
+
+// TestUserFiles: the paths of the user's files follow settings and variables, as in git.
+func TestUserFiles(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	type files struct{ Excludes, System, User string }
+	for name, c := range map[string]struct {
+		config string
+		vars   map[string]string
+		want   files
+	}{
+		"defaults": {want: files{filepath.Join(s.home, ".config", "git", "ignore"), "/etc/gitattributes", filepath.Join(s.home, ".config", "git", "attributes")}},
+		"settings": {
+			config: "[core]\nexcludesFile = ~/my\nattributesFile =\n",
+			vars:   map[string]string{"GIT_ATTR_NOSYSTEM": "1"},
+			want:   files{Excludes: filepath.Join(s.home, "my")},
+		},
+		"XDG": {
+			config: "[core]\nexcludesFile = rel/my\n",
+			vars:   map[string]string{"XDG_CONFIG_HOME": "/xdg"},
+			want:   files{filepath.Join(dir, "rel", "my"), "/etc/gitattributes", "/xdg/git/attributes"},
+		},
+	} {
+		user := s.with(c.vars)
+		s.write(".gitconfig", c.config)
+		settings := settingsOf(t, user, dir)
+		var got files
+		var err, errAttributes error
+		got.Excludes, err = settings.ExcludesFile()
+		got.System, got.User, errAttributes = settings.AttributesFiles()
+		if got != c.want || err != nil || errAttributes != nil {
+			t.Errorf("%s: %+v, %v, %v; want %+v", name, got, err, errAttributes, c.want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A Draft is where commits are made before a repository gets them, with all that they need: housekeeping there removes what
+// no ref has, also from below what is just being made. Git runs with the settings of the repository.
+type Draft struct {
+	Env  []string // for git to read and write its objects, with an index of its own
+	repo *Repo
+	dir  string
+}
+
+// Draft begins one in a directory, which can read the objects of other directories, too. What is there is removed, as of a
+// killed process; done removes it in the end.
+func (r *Repo) Draft(dir string, objects ...string) (d *Draft, done func(), err error) {
+	if err = os.RemoveAll(dir); err == nil {
+		err = Borrow(dir, append([]string{r.Objects()}, objects...)...)
+	}
+	env := []string{"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"), "GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	return &Draft{env, r, dir}, func() { _ = os.RemoveAll(dir) }, err // what stays, the next one removes
+}
+
+// Direct is the repository itself in the place of a draft, for what is made at the user's word.
+func (r *Repo) Direct() *Draft { return &Draft{repo: r} }
+
+// Git runs git with the objects of the draft.
+func (d *Draft) Git(ctx context.Context, args ...string) (string, error) {
+	return d.Do(ctx, Call{}, args...)
+}
+
+// Do is as [Repo.Do], with the objects of the draft.
+func (d *Draft) Do(ctx context.Context, c Call, args ...string) (string, error) {
+	return d.In(ctx, d.repo.Root, c, args...)
+}
+
+// In is as [Draft.Do], in a directory.
+func (d *Draft) In(ctx context.Context, dir string, c Call, args ...string) (string, error) {
+	c.Dir, c.Env = dir, slices.Concat(d.Env, c.Env)
+	return d.repo.Do(ctx, c, args...)
+}
+
+// Dir is the directory of the draft, a bare repository.
+func (d *Draft) Dir() string { return d.dir }
+
+// Commit makes a commit by whoever is known as its author, or codeloops.
+func (d *Draft) Commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	env, err := d.repo.Identity(ctx, d.repo.Root)
+	if err != nil {
+		return "", err
+	}
+	return d.CommitAs(ctx, env, tree, message, parents...)
+}
+
+// CommitAs makes a commit with an author and a committer, as variables.
+func (d *Draft) CommitAs(ctx context.Context, env []string, tree, message string, parents ...string) (string, error) {
+	args := []string{"commit-tree", tree, "-F", "-"}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	return d.Do(ctx, Call{Env: env, Stdin: []byte(message)}, args...)
+}
+
+// mostPacks is the number of packs above which they are joined: many make every git command slow.
+const mostPacks = 50
+
+// Join joins small packs where there are many, as drafts leave one each. It removes no object. The user's own git does the
+// same from time to time, but not while nobody works in the repository.
+func (r *Repo) Join(ctx context.Context) error {
+	packs, err := filepath.Glob(filepath.Join(r.Objects(), "pack", "*.pack"))
+	if err != nil || len(packs) < mostPacks {
+		return err
+	}
+	_, err = r.Run(ctx, r.Root, "repack", "--geometric=2", "-d", "--quiet")
+	return err
+}
+
+// Give gives the repository a commit, at a ref. It comes as a pack, which housekeeping leaves alone until the ref is there.
+func (d *Draft) Give(ctx context.Context, commit, ref string) error {
+	heads := filepath.Join(d.dir, "refs", "heads")
+	err := os.MkdirAll(heads, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(heads, "main"), []byte(commit+"\n"), 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return d.repo.Fetch(ctx, d.dir, "+refs/heads/main:"+ref)
+}

@@ -1,0 +1,1 @@
+# awk -f second.awk FILE

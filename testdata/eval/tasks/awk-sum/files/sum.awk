@@ -1,0 +1,1 @@
+# awk -f sum.awk FILE

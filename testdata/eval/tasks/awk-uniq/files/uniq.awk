@@ -1,0 +1,1 @@
+# awk -f uniq.awk FILE

@@ -1,0 +1,1 @@
+# awk -f wrap.awk FILE

@@ -1,0 +1,6 @@
+"""Statistics."""
+
+
+def median(numbers):
+    numbers.sort()
+    return numbers[len(numbers) // 2]

@@ -1,0 +1,1 @@
+# Usage: sh base.sh PATH

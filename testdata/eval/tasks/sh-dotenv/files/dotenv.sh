@@ -1,0 +1,1 @@
+# Usage: sh dotenv.sh FILE NAME

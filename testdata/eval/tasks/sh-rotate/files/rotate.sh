@@ -1,0 +1,1 @@
+# Usage: sh rotate.sh FILE
