@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -47,6 +48,7 @@ func steeredRun(t *testing.T) (home, work string) {
 func scriptedHome(t *testing.T, played string) (home, work string) {
 	t.Helper()
 	home = t.TempDir()
+	t.Cleanup(func() { awaitEnd(home) })
 	work = filepath.Join(home, "work")
 	exe, err := os.Executable()
 	if err != nil {
@@ -67,6 +69,20 @@ func scriptedHome(t *testing.T, played string) (home, work string) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return home, work
+}
+
+// awaitEnd waits until no process has a home any more: a run writes its end into the log before it tidies up, and what it writes
+// then cannot be removed at the same time.
+func awaitEnd(home string) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+		if !slices.ContainsFunc(environs, func(name string) bool {
+			environ, _ := os.ReadFile(name) // a process may end in between
+			return slices.Contains(strings.Split(string(environ), "\x00"), "HOME="+home)
+		}) {
+			return
+		}
+	}
 }
 
 // onDesk starts codeloops on a terminal, in a repository.

@@ -56,12 +56,12 @@ func browser(t *testing.T, width, height int) context.Context {
 		chromedp.UserDataDir(profile))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	ctx, _ = chromedp.NewContext(ctx) //nolint:govet // Cancel below ends it: both together wait for each other forever
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // it has to end before its files are removed
-	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(cancel)
-	return limited
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
 }
 
 func environOf(home string) []string {
@@ -92,9 +92,13 @@ func page(t *testing.T, home, work string, args ...string) (address string, stop
 // do runs actions in a browser.
 func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) { //nolint:revive // as in testing
 	t.Helper()
-	if err := chromedp.Run(ctx, actions...); err != nil {
+	limited, cancel := context.WithTimeout(ctx, liveness)
+	defer cancel()
+	if err := chromedp.Run(limited, actions...); err != nil {
 		var html string
-		_ = chromedp.Run(ctx, chromedp.OuterHTML("html", &html))
+		shown, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		_ = chromedp.Run(shown, chromedp.OuterHTML("html", &html))
 		t.Fatalf("%v\n%.4000s", err, html)
 	}
 }
@@ -107,13 +111,13 @@ func reads(text string) chromedp.Action {
 // turns waits until an expression is true, also across pages.
 func turns(expression string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for ; ; time.Sleep(50 * time.Millisecond) {
 			var is bool
 			err := chromedp.Evaluate(expression, &is).Do(ctx)
 			switch {
 			case is:
 				return nil
-			case ctx.Err() != nil || time.Now().After(end):
+			case ctx.Err() != nil:
 				return fmt.Errorf("never true: %s (%w)", expression, errors.Join(err, context.Cause(ctx)))
 			}
 		}
