@@ -97,7 +97,7 @@ func (s *mcpStage) command(args ...string) *exec.Cmd {
 
 func (s *mcpStage) await(what string, there func() bool) {
 	s.Helper()
-	for end := time.Now().Add(30 * time.Second); !there(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(liveness); !there(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			s.Fatalf("waited in vain for %s", what)
 		}

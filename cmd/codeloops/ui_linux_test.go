@@ -56,7 +56,7 @@ func browser(t *testing.T, width, height int) context.Context {
 		chromedp.UserDataDir(profile))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
-	ctx, _ = chromedp.NewContext(ctx) //nolint:govet // Cancel below ends it: both together wait for each other forever
+	ctx, _ = chromedp.NewContext(ctx)              //nolint:govet // Cancel below ends it: both together wait for each other forever
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // it has to end before its files are removed
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ var ErrGone = errors.New("the checkpoint is not there any more")
 type record struct {
 	beside
 
-	Head   string      `json:"head,omitempty"` // the commit and the branch that HEAD was at
+	Head   string      `json:"head,omitempty"` // the commit and the branch that HEAD was at when the work tree was looked at last
 	Branch string      `json:"branch,omitempty"`
 	Umask  fs.FileMode `json:"umask"`
 	Perms  permissions `json:"permissions,omitempty"`
@@ -82,12 +82,7 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (com
 }
 
 func (t *Tree) checkpoint(ctx context.Context, s *state, name, message string) (id plumbing.Hash, err error) {
-	r := &record{beside: s.beside, Umask: Umask(), At: t.options.Now().UTC().Truncate(time.Second)}
-	head, err := t.repo.Head()
-	if err != nil {
-		return id, err
-	}
-	r.Head, r.Branch = head.Commit, wording.Name(head.Branch)
+	r := &record{beside: s.beside, Umask: Umask(), At: t.options.Now().UTC().Truncate(time.Second), Head: t.at.Commit, Branch: wording.Name(t.at.Branch)}
 	if r.Perms, err = t.permissions(ctx, s); err != nil {
 		return id, err
 	}

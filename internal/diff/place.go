@@ -77,16 +77,15 @@ func (w *watcher) position() loop.Position {
 	return loop.Position{Head: w.where(), Index: w.tracked.digest, Tags: digest(all.String())}
 }
 
-// where says in words where HEAD is.
-func (p *place) where() string {
-	head, err := p.repo.Head()
+// where says in words where HEAD was at the last look.
+func (s *seen) where() string {
 	switch {
-	case err != nil:
+	case s.atErr != nil:
 		return "a place that cannot be read"
-	case head.Commit == "":
-		return fmt.Sprintf("%q without commits", head.Branch)
+	case s.at.Commit == "":
+		return fmt.Sprintf("%q without commits", s.at.Branch)
 	}
-	return whereIs(head.Commit, wording.Name(head.Branch))
+	return whereIs(s.at.Commit, wording.Name(s.at.Branch))
 }
 
 func whereIs(commit, branch string) string {
@@ -123,6 +122,7 @@ func (w *watcher) reopen() error {
 	}
 	w.opened = found
 	w.refs, _ = found.Refs(tags, replacements)
+	w.at, w.atErr = found.Head()
 	if w.excludes, err = found.ExcludesFile(); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,8 @@ type seen struct {
 	tracked   tracked
 	opened    opened
 	files     fileSystem
+	at        git.Head          // HEAD
+	atErr     error             // why it could not be read
 	refs      map[string]string // tags and replaced objects; what cannot be read is none
 	excludes  string            // the user's ignore rules
 	elsewhere string            // the git directory that git finds, if it is another one
@@ -219,14 +222,10 @@ func (t *Tree) Baseline(ctx context.Context) error {
 }
 
 func (t *Tree) baseline(ctx context.Context) error {
-	head, err := t.repo.Head()
-	if err != nil {
-		return fmt.Errorf("read HEAD: %w", err)
-	}
 	if err := t.make(); err != nil {
 		return err
 	}
-	t.start, t.sight = start{head: head, basis: &basis{}}, nil
+	t.start, t.sight = start{basis: &basis{}}, nil
 	if err := t.first(ctx); err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
@@ -235,9 +234,10 @@ func (t *Tree) baseline(ctx context.Context) error {
 
 // first takes the first look of a session.
 func (t *Tree) first(ctx context.Context) error {
-	if err := t.reopen(); err != nil {
+	if err := cmp.Or(t.reopen(), t.atErr); err != nil {
 		return err
 	}
+	t.head = t.at
 	if err := t.tracked.read(ctx, t.shadow, t.opened.Repository, t.options.Environ); err != nil {
 		return fmt.Errorf("read the index: %w", err)
 	}

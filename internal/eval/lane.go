@@ -28,6 +28,9 @@ type lane struct {
 
 	kept   string // the private repository of the case
 	shared io.Closer
+	start  string // that the tree was resumed from
+	log    string // that was read last
+	history
 }
 
 // openLane makes the lane for cases that worked in a directory.
@@ -64,17 +67,19 @@ func (l *lane) git(ctx context.Context, args ...string) error {
 
 // layOut reads the work of a case from its log, and lays it out.
 func (l *lane) layOut(ctx context.Context, c Case) (w Work, err error) {
-	h, err := read(c.Log)
-	if err != nil {
-		return w, err
+	if l.log != c.Log { // the cases of a session follow each other
+		if l.history, err = read(c.Log); err != nil {
+			return w, err
+		}
+		l.log = c.Log
 	}
-	at := slices.IndexFunc(h.rounds, func(r round) bool { return r.Iteration == c.Iteration })
+	at := slices.IndexFunc(l.rounds, func(r round) bool { return r.Iteration == c.Iteration })
 	if at < 0 {
 		return w, fmt.Errorf("%s has no iteration %d any more", c.Log, c.Iteration)
 	}
-	was := h.rounds[at]
+	was := l.rounds[at]
 	return Work{
-		Case: c, Dir: l.dir, Task: h.session.Prompt, Words: h.words(c.Iteration), By: was.Attempt.Agent, Account: was.Attempt.Stdout.Text, Checks: was.Checks,
+		Case: c, Dir: l.dir, Task: l.session.Prompt, Words: l.words(c.Iteration), By: was.Attempt.Agent, Account: was.Attempt.Stdout.Text, Checks: was.Checks,
 	}, l.lay(ctx, c)
 }
 
@@ -84,8 +89,10 @@ func (l *lane) lay(ctx context.Context, c Case) error {
 	if err == nil {
 		err = l.stand(ctx, c.Base)
 	}
-	if err == nil {
-		err = l.tree.Resume(ctx, c.Start)
+	if err == nil && l.start != c.Start {
+		if err = l.tree.Resume(ctx, c.Start); err == nil {
+			l.start = c.Start
+		}
 	}
 	if err == nil {
 		err = l.tree.Restore(ctx, c.Checkpoint)
@@ -129,6 +136,7 @@ func (l *lane) open(ctx context.Context) (err error) {
 	if l.tree != nil {
 		_ = l.tree.Close() // it was only read
 	}
+	l.start = ""
 	if l.tree, err = worktree.Open(ctx, l.host, l.dir, func(string) {}); err != nil {
 		return err
 	}

@@ -211,7 +211,7 @@ func put(t *testing.T, dir, name string) {
 
 func await(t *testing.T, there func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !there(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !there(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("waited in vain")
 		}

@@ -108,7 +108,7 @@ func TestWaitsForSuspended(t *testing.T) {
 		if !strings.Contains(got, "process "+strconv.Itoa(cmd.Process.Pid)+", which merges onto main") {
 			t.Errorf("told %q", got)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Error("it waits without a word")
 	}
 	time.Sleep(300 * time.Millisecond) // it looks again several times

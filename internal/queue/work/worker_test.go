@@ -459,7 +459,7 @@ func TestCancelStopsTheMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.leases = board.Options{AckWait: time.Minute, Beat: 200 * time.Millisecond}
+			b.leases = board.Options{AckWait: time.Hour, Beat: 200 * time.Millisecond}
 			on := b.board()
 			first := b.add(on, "a task", nil)
 			second := b.add(on, "another task", func(task *queue.Task) { task.Order = 1 })
@@ -475,7 +475,7 @@ func TestCancelStopsTheMerge(t *testing.T) {
 				<-ctx.Done()
 				return context.Cause(ctx)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			if err := w.Run(ctx); err != nil {
 				t.Fatal(err)
