@@ -95,10 +95,12 @@ fuzz-diff:
 golden:
 	$(GO) test ./internal/actor ./internal/agent/... ./internal/config ./internal/critic/... ./internal/screen/render ./internal/session -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cmd/codeloops -run "TestScripts|TestReference"
+	$(GO) test ./cmd/codeloops -run TestPagePictures -update
 
-# The picture in the README: the demonstration on a terminal, as it looks today.
+# The pictures in the documentation: the demonstration on a terminal, and the page, as they look today. PICTURES=DIR writes every
+# state of the page there instead, at three widths, dark and light, for people to look at.
 recording:
-	RECORDING=1 $(GO) test -count=1 ./cmd/codeloops -run TestRecording
+	RECORDING=1 $(GO) test -count=1 ./cmd/codeloops -run "$(if $(PICTURES),,TestRecording|)TestPagePictures"
 
 # Whole processes: start-up, a round, memory.
 bench: build

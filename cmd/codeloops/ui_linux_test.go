@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
@@ -56,7 +55,8 @@ func browser(t *testing.T, width, height int) context.Context {
 		chromedp.UserDataDir(profile))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
-	ctx, _ = chromedp.NewContext(ctx)              //nolint:govet // Cancel below ends it: both together wait for each other forever
+	// Cancel below ends it: with its own cancel, both would wait for each other forever.
+	ctx, _ = chromedp.NewContext(ctx)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // it has to end before its files are removed
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatal(err)
@@ -236,54 +236,6 @@ func TestPageForeign(t *testing.T) {
 	do(t, ctx, chromedp.Submit("#f"), chromedp.Sleep(time.Second))
 	if asked := steers(t, home); len(asked) > 0 {
 		t.Errorf("the foreign page asked: %+v", asked)
-	}
-}
-
-// TestPictures writes pictures of the page into the directory that PICTURES names, for people to look at.
-func TestPictures(t *testing.T) {
-	t.Parallel()
-	dir := os.Getenv("PICTURES")
-	if dir == "" {
-		t.Skip("PICTURES names no directory")
-	}
-	home, work := scriptedHome(t, uiScenario)
-	for _, name := range []string{"go1", "go2"} {
-		if err := os.WriteFile(filepath.Join(home, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ended := exec.Command(os.Args[0], "--yes", "-q", "-n", "1", "make the date parser accept ISO weeks, with tests")
-	ended.Dir, ended.Env = work, environOf(home)
-	_ = ended.Run() // it is not done
-	_ = os.Remove(filepath.Join(home, "go1"))
-	run := exec.Command(os.Args[0], "--yes", "print ISO weeks in the report")
-	run.Dir, run.Env = work, environOf(home)
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = run.Process.Kill(); _ = run.Wait() })
-	address, _ := page(t, home, work)
-	base, _, _ := strings.Cut(address, "#")
-	ctx := browser(t, 1280, 900)
-	do(t, ctx, chromedp.Navigate(base), reads("not signed in"))
-	for _, width := range []int64{390, 1280, 2560} {
-		for _, scheme := range []string{"light", "dark"} {
-			var picture []byte
-			shot := func(name string) chromedp.Action {
-				return chromedp.ActionFunc(func(ctx context.Context) error {
-					if err := chromedp.FullScreenshot(&picture, 100).Do(ctx); err != nil {
-						return err
-					}
-					return os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)), picture, 0o600)
-				})
-			}
-			media := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
-			do(t, ctx, media, chromedp.EmulateViewport(width, 900), chromedp.Navigate("about:blank"), chromedp.Navigate(address), reads("running"), shot("list"),
-				clicks("a.row .live"), reads("iteration 1 of 10"), shot("running"),
-				chromedp.Navigate(base), reads("Done"), clicks("a.row .warn"), reads("End"), shot("ended"),
-				clicks("header a.button[href$=changes]"), reads("evil.html"), turns(`document.querySelector("table.code") !== null`), shot("changes"),
-				chromedp.Navigate(base+"stats"), reads("The last 60 days"), shot("stats"))
-		}
 	}
 }
 

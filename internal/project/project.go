@@ -113,6 +113,9 @@ func (b *Book) Remove(dir string) {
 func (b *Book) List(all []session.Overview) []Project {
 	in := map[string][]session.Overview{}
 	for _, o := range all {
+		if o.Session.Task != "" {
+			continue // a work tree of the queue's own, which goes with the task
+		}
 		if dir := o.Session.WorkingDir; filepath.IsAbs(dir) && !slices.Contains(b.Removed, dir) {
 			in[dir] = append(in[dir], o)
 		}

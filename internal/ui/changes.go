@@ -114,7 +114,7 @@ func (s *Server) changesPage(w http.ResponseWriter, q *http.Request) {
 		p.Iterations = append(p.Iterations, n+1)
 	}
 	for i, f := range change.Files {
-		stat := fmt.Sprintf("+%d −%d", f.Insertions, f.Deletions)
+		stat := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
 		if f.Binary {
 			stat = "binary"
 		}

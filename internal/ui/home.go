@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -144,13 +143,15 @@ type group struct {
 	Name, Empty string
 	Rows        []row
 	More        int // left out
+
+	Query string
+	Show  int // how many rows more would show
 }
 
 type listed struct {
 	Groups []group
 	Query  string
 	None   bool // there is neither a session nor a task
-	Show   int  // how many rows more would show
 
 	ReadOnly  bool
 	Older     int // are not read yet
@@ -185,31 +186,64 @@ func (h *home) list(w http.ResponseWriter, q *http.Request) {
 // pause is how often the list is looked at while a browser shows it.
 const pause = time.Second
 
-// events sends the list again when it has changed.
+// events sends what has changed of the list.
 func (h *home) events(w http.ResponseWriter, q *http.Request) {
 	out := h.server.stream(w)
-	var last []byte
+	var last drawn
 	for {
 		all, err := h.asked(q)
-		var b bytes.Buffer
+		var is drawn
 		if err == nil {
-			err = h.server.pages.ExecuteTemplate(&b, "list", all)
+			is, err = h.draw(all)
 		}
-		if err == nil && !bytes.Equal(b.Bytes(), last) {
-			last = slices.Clone(b.Bytes())
-			err = out.send("list", "", b.String())
-		} else if err == nil {
-			err = out.ping()
+		if err == nil {
+			err = is.send(out, last)
 		}
 		if err != nil {
 			return
 		}
+		last = is
 		select {
 		case <-q.Context().Done():
 			return
 		case <-time.After(pause):
 		}
 	}
+}
+
+// A drawn list is what a browser shows: groups, with something before and after them.
+type drawn struct {
+	names, before, after string
+	groups               []string
+}
+
+func (h *home) draw(all listed) (d drawn, err error) {
+	draw := func(name string, data any) string {
+		var b strings.Builder
+		err = errors.Join(err, h.server.pages.ExecuteTemplate(&b, name, data))
+		return b.String()
+	}
+	d.before, d.after = draw("before", all), draw("after-groups", all)
+	for _, g := range all.Groups {
+		d.names += g.Name + "\n"
+		d.groups = append(d.groups, draw("group", g))
+	}
+	return d, err
+}
+
+// send sends the groups that differ from what was shown last: a browser takes seconds for ten thousand rows.
+func (d drawn) send(out stream, last drawn) error {
+	if d.names != last.names || d.before != last.before || d.after != last.after {
+		return out.send("list", "", d.before+strings.Join(d.groups, "")+d.after)
+	}
+	for i, g := range d.groups {
+		if g != last.groups[i] {
+			if err := out.send("group", "", g); err != nil {
+				return err
+			}
+		}
+	}
+	return out.ping()
 }
 
 // asked is the list as an address asks for it.
@@ -237,10 +271,11 @@ func (h *home) asked(q *http.Request) (l listed, err error) {
 	}
 	slices.SortStableFunc(found, func(a, b item) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID)) })
 	most := rows(q)
-	l.Show = most + mostRows
 	groups := []group{
-		needsYou: {Name: "Needs you"}, isRunning: {Name: "Running", Empty: "Nothing runs. In a repository: codeloops 'what should be true at the end'"},
-		isWaiting: {Name: "Waiting"}, isDone: {Name: "Done"},
+		needsYou: {Name: "Needs you"}, isRunning: {Name: "Running"}, isWaiting: {Name: "Waiting"}, isDone: {Name: "Done"},
+	}
+	if l.Query == "" {
+		groups[isRunning].Empty = "Nothing runs. In a repository: codeloops 'what should be true at the end'"
 	}
 	within, left := h.search.within(l.Query, all, func(o session.Overview) bool { return o.Status == session.Running })
 	l.Searching = left
@@ -248,6 +283,12 @@ func (h *home) asked(q *http.Request) (l listed, err error) {
 		if one.has(l.Query) || within[one.ID] {
 			groups[one.in].add(one.row, most)
 		}
+	}
+	for i := range groups {
+		groups[i].Query, groups[i].Show = l.Query, most+mostRows
+	}
+	if l.None {
+		return l, nil
 	}
 	l.Groups = slices.DeleteFunc(groups, func(g group) bool { return len(g.Rows) == 0 && g.Empty == "" })
 	return l, nil
@@ -333,7 +374,7 @@ func (h *home) row(o session.Overview) row {
 	}
 	if t := o.Tally; t != nil {
 		if t.FilesChanged > 0 {
-			r.Files = fmt.Sprintf("%s +%d −%d", render.Count(t.FilesChanged, "file", "files"), t.Insertions, t.Deletions)
+			r.Files = fmt.Sprintf("%s +%d -%d", render.Count(t.FilesChanged, "file", "files"), t.Insertions, t.Deletions)
 		}
 		if cost := sessionview.Cost(t); cost != "-" {
 			r.Cost = cost
@@ -350,7 +391,7 @@ func (s *Server) clean(text string) string { return term.Line(s.Logs.Host.Secret
 
 func (r *row) doing(run lookup.Run) {
 	at := run.At.Now
-	r.Word, r.Class = "running", "live"
+	r.Word, r.Class, r.Took = "running", "live", "" // its log tells only when it last wrote something
 	r.Iterations = at.Iteration
 	for _, t := range at.Turns {
 		r.Doing = term.Line(strings.TrimSpace(t.Agent + ": " + cmp.Or(t.What, t.Role)))

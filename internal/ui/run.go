@@ -152,7 +152,9 @@ type now struct {
 	standing.Standing
 
 	Turns   []standing.Turn
-	Answers bool // the page can answer
+	Stat    string // of what has changed
+	Used    string // tokens and money
+	Answers bool   // the page can answer
 }
 
 // runEvents sends the parts of a session as they become whole, and what is under way. A browser that comes back gets what it
@@ -242,7 +244,7 @@ func (f *follower) tell(e loop.Event) error {
 	}
 	at := f.board.Standing()
 	var b bytes.Buffer
-	if err := f.server.pages.ExecuteTemplate(&b, "now", now{Standing: at, Turns: at.Now.Turns, Answers: !f.server.ReadOnly}); err != nil {
+	if err := f.server.pages.ExecuteTemplate(&b, "now", now{Standing: at, Turns: at.Now.Turns, Stat: render.Stat(loop.Shape{Files: at.Change.Files, Insertions: at.Change.Insertions, Deletions: at.Change.Deletions}), Used: strings.Join(render.Used(at.Spent.Tokens, 0, at.Spent.CostUSD, 0), " · "), Answers: !f.server.ReadOnly}); err != nil {
 		return err
 	}
 	return f.out.send("now", "", f.server.Logs.Host.Secrets.String(open+b.String()))

@@ -74,7 +74,7 @@ func New(logs *lookup.Logs, now func() time.Time, names []string, readOnly bool)
 	sum := sha256.Sum256([]byte("cookie " + s.cookie() + " " + s.token))
 	s.secret = hex.EncodeToString(sum[:])
 	s.guard.now, s.home.server, s.tasks.server = now, s, s
-	s.pages, err = template.New("").Funcs(template.FuncMap{"ago": s.ago, "phase": phase, "add": func(a, b int) int { return a + b }}).ParseFS(assets, "assets/*.tmpl")
+	s.pages, err = template.New("").Funcs(template.FuncMap{"ago": s.ago, "phase": phase, "base": base, "add": func(a, b int) int { return a + b }}).ParseFS(assets, "assets/*.tmpl")
 	return s, err
 }
 
@@ -151,6 +151,9 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.Routes() {
 		mux.HandleFunc(r.Pattern, func(w http.ResponseWriter, q *http.Request) {
+			if strings.Contains(q.Header.Get("Accept"), "text/html") {
+				w = reader{w}
+			}
 			if !r.Open && !s.known(q) {
 				s.refuse(w, http.StatusUnauthorized, "You are not signed in. `codeloops ui` prints the address to open.")
 				return
@@ -233,9 +236,22 @@ func (g *guard) wrong() {
 	g.count, g.since = g.count+1, g.now()
 }
 
-// refuse answers with a sentence.
+// A reader is a person who has followed a link, where others are scripts of the page.
+type reader struct{ http.ResponseWriter }
+
+// refuse answers with a sentence, for a person on a page.
 func (s *Server) refuse(w http.ResponseWriter, code int, sentence string) {
-	http.Error(w, sentence, code)
+	if _, person := w.(reader); !person {
+		http.Error(w, sentence, code)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	if code == http.StatusUnauthorized {
+		_ = s.pages.ExecuteTemplate(w, "door", nil) // the browser has gone
+		return
+	}
+	_ = s.pages.ExecuteTemplate(w, "refused", sentence)
 }
 
 // asset serves a file of the page's own.

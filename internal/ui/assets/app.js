@@ -7,7 +7,7 @@ if (page === "home") home();
 if (page === "run") run();
 if (page === "changes") changes();
 if (page === "prompt" && by("draft")) draft();
-if (page !== "door") keys();
+if (by("help")) keys();
 
 // The token is in the fragment, which no browser sends: it buys the cookie.
 async function door() {
@@ -26,20 +26,27 @@ async function door() {
 // stream listens, says how the connection is, and comes back by itself.
 function stream(address, on) {
   const source = new EventSource(address);
-  source.onopen = () => { by("link").textContent = "live"; };
-  source.onerror = () => { by("link").textContent = "disconnected: is `codeloops ui` still running?"; };
+  const says = (text, look) => { by("link").textContent = text; by("link").className = look; };
+  source.onopen = () => says("live", "faint");
+  source.onerror = () => says("disconnected: is `codeloops ui` still running?", "problem");
   for (const name in on) source.addEventListener(name, (e) => on[name](e.data, source));
   return source;
 }
 
 function home() {
   const list = by("list");
+  const keeping = (put) => { // the row that has the focus
+    const at = document.activeElement?.getAttribute("href");
+    put();
+    if (at && document.activeElement === body) list.querySelector(`a[href="${CSS.escape(at)}"]`)?.focus();
+  };
   stream("/events" + location.search, {
-    list: (html) => {
-      const at = document.activeElement?.getAttribute("href");
-      list.innerHTML = html;
-      if (at) list.querySelector(`a[href="${CSS.escape(at)}"]`)?.focus();
-    },
+    list: (html) => keeping(() => { list.innerHTML = html; }),
+    group: (html) => keeping(() => {
+      const one = document.createElement("template");
+      one.innerHTML = html;
+      list.querySelector(`section[aria-label="${one.content.firstElementChild.getAttribute("aria-label")}"]`)?.replaceWith(one.content);
+    }),
   });
 }
 
@@ -63,6 +70,9 @@ function run() {
       now.innerHTML = "";
       by("steer")?.remove();
       log.insertAdjacentHTML("beforeend", html);
+      delete body.dataset.runs;
+      const said = log.querySelectorAll(".badge"); // the first one still says that it runs
+      if (said.length > 1) said[0].replaceWith([...said].at(-1).cloneNode(true));
       by("link").textContent = "";
     },
   });
