@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Git waits for no disk in tests. Power cuts have tests that look at what was synced.
 export GIT_TEST_FSYNC = 0
 
-.PHONY: build demo install test test-long lies users soak study lint fuzz fuzz-diff golden recording packages bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
+.PHONY: build demo install test test-long lies users soak study lint fuzz fuzz-diff golden recording packages bench bench-agents bench-diff bench-page bench-queue bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -116,6 +116,10 @@ ROUNDS ?= 10
 bench-diff: build
 	CODELOOPS_BIN=$(abspath $(BIN)) CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \
 		$(GO) test -count=1 -timeout 1h -run TestBench -v ./internal/diff/bench
+
+# The page: from a line of a log to the screen, 50 pages on a run, a start with 10,000 sessions, a log of 1 GB.
+bench-page: build
+	PAGE_FIGURES=1 CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -run 'TestPage(Figures|Large)' -v ./cmd/codeloops
 
 # The queue: from queue add to the agent, four workers, an idle hub, 10,000 tasks.
 bench-queue: build

@@ -21,7 +21,7 @@ var ErrRemoved = errors.New("its log was removed or replaced")
 // followPause is how long a follower waits between looks at a log. A look takes some
 // microseconds and works on every system and file system; the system's notifications do not
 // reach across a network, and are limited in number.
-const followPause = 100 * time.Millisecond
+const followPause = 75 * time.Millisecond
 
 // Follow yields the events of a session, named by an id or its unique prefix, as a recorder in
 // this or another process logs them. In between it yields what agents are doing at the moment,

@@ -56,9 +56,19 @@ func (l *Logs) Runs(ctx context.Context, patience time.Duration) []Run {
 	return runs
 }
 
-// Follow yields a session while it goes on, with what its agents are doing.
+// Follow yields a session while it goes on, with what its agents are doing. Each question is work for the run, and many may follow
+// it: so it is asked seldom.
 func (l *Logs) Follow(ctx context.Context, store *session.Store, id string) iter.Seq2[session.Entry, error] {
-	return store.Follow(ctx, id, (&door.Client{Locks: l.Host.Data("locks"), Session: id}).Doing)
+	const seldom = 300 * time.Millisecond
+	run, asked := &door.Client{Locks: l.Host.Data("locks"), Session: id}, time.Time{}
+	return store.Follow(ctx, id, func(ctx context.Context) []progress.Instant {
+		now := l.Host.Now()
+		if now.Sub(asked) < seldom {
+			return nil
+		}
+		asked = now
+		return run.Doing(ctx)
+	})
 }
 
 // stranger returns the session that runs in the user's work tree but under another home
