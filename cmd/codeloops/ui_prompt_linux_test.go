@@ -53,6 +53,10 @@ func TestPagePrompt(t *testing.T) {
 	if want := "---\nkind: feature\n---\n\nCount <script>document.title='evil'</script>\n\n## Problem\n\nnobody counts well\n"; err != nil || string(kept) != want {
 		t.Errorf("%v: it is kept as %q", err, kept)
 	}
+	do(t, ctx, chromedp.Click("#remove"), reads("Yes, delete count"), chromedp.Click("#remove"), turns(`location.search !== "" && !document.querySelector("#remove") && !document.querySelector("a.row")`))
+	if _, err := os.Stat(filepath.Join(work, ".codeloops", "prompts", "count.md")); err == nil {
+		t.Error("it is still there")
+	}
 	do(t, ctx, chromedp.Navigate(base+"prompt"), turns(`document.querySelector("select[name=kind]") !== null`),
 		chromedp.Evaluate(`{ const k = document.getElementById("draft").kind; k.value = "free"; k.dispatchEvent(new Event("input", { bubbles: true })); }`, nil),
 		chromedp.SendKeys(`#interview textarea`, "count <b>up</b>"), chromedp.Click(`#interview button[type=submit]`), reads("How <i>far</i>?"), reads("I read <script>"),

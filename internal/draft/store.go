@@ -265,6 +265,25 @@ func (s Store) Save(name string, d Draft, replace bool) (kept string, err error)
 	return kept, s.write(name, text)
 }
 
+// Remove removes a prompt, and keeps a copy, whose path it returns.
+func (s Store) Remove(name string) (kept string, err error) {
+	text, from, err := s.text(name)
+	if err != nil {
+		return "", err
+	}
+	if kept, err = s.keep(name, text); err != nil {
+		return "", err
+	}
+	dir, err := os.OpenRoot(s.Root)
+	if err == nil {
+		err = errors.Join(dir.Remove(from), dir.Close())
+	}
+	if err != nil {
+		return kept, fmt.Errorf("remove %s: %w", from, err)
+	}
+	return kept, nil
+}
+
 // keep keeps a copy of a text, beside those that are there.
 func (s Store) keep(name, text string) (string, error) {
 	if s.Copies == "" {

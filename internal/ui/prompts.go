@@ -196,6 +196,19 @@ func (s *Server) keep(w http.ResponseWriter, q *http.Request) {
 	_, _ = w.Write([]byte(sentence)) // the browser has gone
 }
 
+// removePrompt removes a prompt's file.
+func (s *Server) removePrompt(w http.ResponseWriter, q *http.Request) {
+	_, store, ok := s.place(w, q)
+	if !ok {
+		return
+	}
+	if _, err := store.Remove(q.FormValue("name")); err != nil {
+		s.refuse(w, http.StatusBadRequest, s.clean(said(err)))
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
 // startPrompt starts a run with what the form holds.
 func (s *Server) startPrompt(w http.ResponseWriter, q *http.Request) {
 	dir, store, ok := s.place(w, q)

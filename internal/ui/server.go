@@ -138,6 +138,7 @@ func (s *Server) Routes() []Route {
 		{Pattern: "POST /new", Writes: true, serve: s.start},
 		{Pattern: "GET /prompt", Writes: true, serve: s.prompt},
 		{Pattern: "POST /prompt", Writes: true, serve: s.keep},
+		{Pattern: "POST /prompt/remove", Writes: true, serve: s.removePrompt},
 		{Pattern: "POST /prompt/preview", Writes: true, serve: s.preview},
 		{Pattern: "POST /prompt/interview", Writes: true, serve: s.interview},
 		{Pattern: "POST /prompt/start", Writes: true, serve: s.startPrompt},

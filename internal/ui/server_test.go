@@ -73,7 +73,7 @@ func TestRoutes(t *testing.T) {
 		"GET /{$}", "POST /session", "GET /assets/{name}", "GET /list", "GET /events", "GET /stats", "GET /projects", "GET /run/{id}", "GET /run/{id}/events", "GET /run/{id}/diff",
 		"GET /run/{id}/changes", "GET /run/{id}/changes/{n}", "POST /run/{id}/comment", "POST /run/{id}/resume",
 		"POST /run/{id}/do", "GET /task/{id}", "POST /task/{id}/do", "GET /new", "POST /new",
-		"GET /prompt", "POST /prompt", "POST /prompt/preview", "POST /prompt/interview", "POST /prompt/start", "POST /run/{id}/steer",
+		"GET /prompt", "POST /prompt", "POST /prompt/remove", "POST /prompt/preview", "POST /prompt/interview", "POST /prompt/start", "POST /run/{id}/steer",
 	}
 	if !slices.Equal(all, want) {
 		t.Errorf("routes: %q, want %q", all, want)

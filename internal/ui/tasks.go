@@ -3,13 +3,16 @@ package ui
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"codeloops/internal/file"
 	"codeloops/internal/queue"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
@@ -20,20 +23,51 @@ type tasks struct {
 	server *Server
 
 	mu      sync.Mutex
-	at      time.Time // when the last reading began
+	at      time.Time // when it was looked at last
+	read    time.Time // when the last reading began
+	trace   string    // of the store at that time
 	reading bool
 	all     []*queue.Record
 }
 
-// seldom is how often the queue is read while somebody looks.
-const seldom = 2 * time.Second
+const (
+	seldom = 2 * time.Second  // how often the queue is looked at while somebody looks
+	anyway = 30 * time.Second // how often it is read although its store has not changed: its tasks may be on another machine as well
+)
 
-// known returns the tasks as last read, and has them read again if that was a while ago. Nobody waits for that.
+// due reports whether the tasks are to be read again: a process is started for that, so not while their store stays as it is.
+func (t *tasks) due() bool {
+	now := t.server.Now()
+	if t.reading || now.Sub(t.at) < seldom {
+		return false
+	}
+	t.at = now
+	is := traceOf(filepath.Join(t.server.Logs.Host.Data("queue"), "store"))
+	if is != "" && is == t.trace && now.Sub(t.read) < anyway {
+		return false
+	}
+	t.trace, t.read = is, now
+	return true
+}
+
+// traceOf is what tells whether files in a directory have changed, "" if there are none.
+func traceOf(dir string) string {
+	var b strings.Builder
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // what cannot be read has no trace
+		if err == nil && !e.IsDir() {
+			fmt.Fprintln(&b, path, file.At(path))
+		}
+		return nil
+	})
+	return b.String()
+}
+
+// known returns the tasks as last read, and has them read again if they may have changed. Nobody waits for that.
 func (t *tasks) known(ctx context.Context) []*queue.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.reading && t.server.Now().Sub(t.at) >= seldom {
-		t.reading, t.at = true, t.server.Now()
+	if t.due() {
+		t.reading = true
 		go func() {
 			const patience = 10 * time.Second
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // others look, too
@@ -41,8 +75,10 @@ func (t *tasks) known(ctx context.Context) []*queue.Record {
 			all, err := t.server.readTasks(ctx)
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			if t.reading = false; err == nil { // otherwise they stay; the command line says why
+			if t.reading = false; err == nil {
 				t.all = all
+			} else { // they stay, and are read again; the command line says why
+				t.trace = ""
 			}
 		}()
 	}

@@ -28,8 +28,8 @@ func New(c *command.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "prompt",
 		Annotations: command.Exits("the prompts were listed", ""),
-		Short:       "Write, list and show the prompts of a repository",
-		Long: `Write, list and show the prompts of a repository, which are the files
+		Short:       "Write, list, show and remove the prompts of a repository",
+		Long: `Write, list, show and remove the prompts of a repository, which are the files
 .codeloops/prompts/NAME.md. codeloops --prompt-name NAME runs one. Without a
 command it lists them.`,
 		Example: `  codeloops prompt new defect
@@ -38,7 +38,7 @@ command it lists them.`,
 		Args: command.OwnCommands,
 		RunE: func(*cobra.Command, []string) error { return p.list(nil, false) },
 	}
-	cmd.AddCommand(p.newNewCmd(), p.newEditCmd(), p.newListCmd(), p.newShowCmd(), p.newSkillsCmd())
+	cmd.AddCommand(p.newNewCmd(), p.newEditCmd(), p.newListCmd(), p.newShowCmd(), p.newRmCmd(), p.newSkillsCmd())
 	return cmd
 }
 

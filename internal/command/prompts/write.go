@@ -18,6 +18,7 @@ import (
 	"codeloops/internal/run"
 	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -313,6 +314,37 @@ is kept. What cannot be a prompt is not written, and you are told where it is.`,
 			return w.edit(cmd.Context(), text, k)
 		},
 	}
+}
+
+func (p *prompts) newRmCmd() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "rm NAME",
+		Annotations:       command.Exits("the prompt is removed", ""),
+		Short:             "Remove a prompt",
+		Long:              `Remove a prompt, after a question. A copy is kept, whose path is printed.`,
+		Example:           `  codeloops prompt rm fix-weeks`,
+		Args:              p.oneName,
+		ValidArgsFunction: p.complete,
+		PreRunE:           p.UsersCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := p.store().Text(args[0]); err != nil {
+				return err
+			}
+			if !yes {
+				if err := ask.Confirm(cmd.Context(), p.Streams, "remove "+draft.Dir+"/"+args[0]+".md?"); err != nil {
+					return err
+				}
+			}
+			kept, err := p.store().Remove(args[0])
+			if err != nil {
+				return err
+			}
+			return p.Show(false, nil, fmt.Sprintf("removed %s/%s.md; a copy is kept in %s\n", draft.Dir, args[0], wording.OSPath(kept)))
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
 }
 
 // edit lets the user edit the content of the file.

@@ -262,6 +262,24 @@ function draft() {
     keep(data);
   };
 
+  const remove = by("remove");
+  if (remove) remove.onclick = async () => {
+    const name = remove.dataset.name;
+    if (!remove.dataset.asked) {
+      remove.dataset.asked = "1";
+      remove.textContent = `Yes, delete ${name}`;
+      said.textContent = "A copy is kept.";
+      return;
+    }
+    try {
+      const answer = await post("/prompt/remove", { dir: form.dir.value, name });
+      if (answer.ok) location.assign("/prompt?" + new URLSearchParams({ dir: form.dir.value }));
+      else said.textContent = await answer.text();
+    } catch {
+      said.textContent = "codeloops ui does not answer.";
+    }
+  };
+
   // The dialogue is in this tab alone, so that it outlives a reload.
   const talk = by("interview"), place = "interview " + form.dir.value;
   let all = JSON.parse(sessionStorage.getItem(place) ?? "[]");
