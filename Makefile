@@ -70,10 +70,10 @@ lint: cross
 	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml docs/examples/github/*.yml
 	$(if $(shell command -v shellcheck),shellcheck install.sh packaging/*.sh)
 
-# All packages of a release that need no server and no container, each of them installed in a directory of its own and run.
+# All packages of a release, each of them installed in a directory of its own and run; the image, where docker or buildah is.
 # It takes some minutes, as it builds for six systems: on every change that CI of its own sees, and before a release.
 packages:
-	CODELOOPS_IMAGE=none $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.4 release --snapshot --clean --skip=publish,docker,sbom
+	CODELOOPS_IMAGE=none $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.4 release --snapshot --clean --skip=publish,docker
 	sh packaging/try.sh dist
 
 # Every fuzz target for a short while.

@@ -15,8 +15,10 @@ mkdir -p "$HOME"
 
 # tried NAME ROOT PROGRAM
 tried() {
-	"$3" demo --quick >"$work/demo.log" 2>&1 || { cat "$work/demo.log"; echo "$1: the demonstration failed"; exit 1; }
-	"$3" version --json >/dev/null
+	# shellcheck disable=SC2086 # a program and its arguments
+	$3 demo --quick >"$work/demo.log" 2>&1 || { cat "$work/demo.log"; echo "$1: the demonstration failed"; exit 1; }
+	# shellcheck disable=SC2086
+	$3 version --json >/dev/null
 	for file in share/man/man1/codeloops.1.gz share/bash-completion/completions/codeloops share/zsh/site-functions/_codeloops share/fish/vendor_completions.d/codeloops.fish; do
 		[ -z "$2" ] || [ -s "$2/usr/$file" ] || { echo "$1: no $file"; exit 1; }
 	done
@@ -45,6 +47,28 @@ tried apk "$work/apk" "$work/apk/usr/bin/codeloops"
 mkdir -p "$work/tar" && tar -xzf "$dist/codeloops_linux_$arch.tar.gz" -C "$work/tar"
 tried tar "" "$work/tar/codeloops"
 (cd "$dist" && sha256sum --quiet --ignore-missing -c checksums.txt) && echo "checksums: right"
+
+sbom=$(ls "$dist"/codeloops_linux_"$arch"*.sbom.json)
+grep -q '"name": "github.com/go-git/go-git/v5"' "$sbom" || { echo "sbom: it does not name go-git"; exit 1; }
+echo "sbom: names what is compiled in"
+
+base=$(sed -n 's/^FROM //p' "$here/Dockerfile")
+mkdir -p "$work/image/linux/$arch" && cp "$work/tar/codeloops" "$work/image/linux/$arch"
+build="build --build-arg TARGETPLATFORM=linux/$arch -t codeloops-try -f $here/Dockerfile $work/image"
+if ! command -v docker >/dev/null && ! command -v buildah >/dev/null; then without image "docker or buildah"
+elif command -v docker >/dev/null; then
+	if docker pull -q "$base" >/dev/null 2>&1; then
+		# shellcheck disable=SC2086
+		docker $build >/dev/null 2>"$work/image.err" || { cat "$work/image.err"; exit 1; }
+		tried image "" "docker run --rm codeloops-try"
+	else without image "$base"; fi
+elif buildah pull -q --policy missing "$base" >/dev/null 2>&1; then
+	# shellcheck disable=SC2086
+	buildah $build >/dev/null 2>"$work/image.err" || { cat "$work/image.err"; exit 1; }
+	made=$(buildah from --pull=never localhost/codeloops-try)
+	tried image "" "buildah run $made -- codeloops"
+	buildah rm "$made" >/dev/null
+else without image "$base"; fi
 
 if command -v npm >/dev/null; then
 	version=$(sed -n 's/.*"version": *"\([^"]*\)".*/\1/p' "$dist/metadata.json" | head -n 1)
