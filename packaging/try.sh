@@ -54,21 +54,20 @@ echo "sbom: names what is compiled in"
 
 base=$(sed -n 's/^FROM //p' "$here/Dockerfile")
 mkdir -p "$work/image/linux/$arch" && cp "$work/tar/codeloops" "$work/image/linux/$arch"
-build="build --build-arg TARGETPLATFORM=linux/$arch -t codeloops-try -f $here/Dockerfile $work/image"
-if ! command -v docker >/dev/null && ! command -v buildah >/dev/null; then without image "docker or buildah"
-elif command -v docker >/dev/null; then
-	if docker pull -q "$base" >/dev/null 2>&1; then
-		# shellcheck disable=SC2086
-		docker $build >/dev/null 2>"$work/image.err" || { cat "$work/image.err"; exit 1; }
-		tried image "" "docker run --rm codeloops-try"
-	else without image "$base"; fi
-elif buildah pull -q --policy missing "$base" >/dev/null 2>&1; then
-	# shellcheck disable=SC2086
-	buildah $build >/dev/null 2>"$work/image.err" || { cat "$work/image.err"; exit 1; }
-	made=$(buildah from --pull=never localhost/codeloops-try)
-	tried image "" "buildah run $made -- codeloops"
-	buildah rm "$made" >/dev/null
-else without image "$base"; fi
+tool=buildah
+if docker info >/dev/null 2>&1; then tool=docker; fi
+if ! command -v $tool >/dev/null; then without image "docker or buildah"
+elif ! $tool pull -q "$base" >/dev/null 2>&1; then without image "$base"
+else
+	$tool build --build-arg TARGETPLATFORM="linux/$arch" -t codeloops-try -f "$here/Dockerfile" "$work/image" >"$work/image.log" 2>&1 ||
+		{ cat "$work/image.log"; exit 1; }
+	if [ $tool = docker ]; then tried image "" "docker run --rm codeloops-try"
+	else
+		made=$(buildah from --pull=never localhost/codeloops-try)
+		tried image "" "buildah run $made -- codeloops"
+		buildah rm "$made" >/dev/null
+	fi
+fi
 
 if command -v npm >/dev/null; then
 	version=$(sed -n 's/.*"version": *"\([^"]*\)".*/\1/p' "$dist/metadata.json" | head -n 1)
