@@ -63,6 +63,10 @@ func TestPagePrompt(t *testing.T) {
 		chromedp.SendKeys(`#interview textarea`, "to three"), chromedp.Click(`#interview button[type=submit]`), reads("The form is filled in"),
 		turns(`document.querySelector("#preview pre")?.textContent.includes("## Done when\n\n`+"`cat a.txt`"+` shows <script>")`),
 		chromedp.Click(`#draft button[type=submit]`), reads("the work was approved"))
+	logs, _ := filepath.Glob(filepath.Join(home, ".local", "share", "codeloops", "prompts", "interview-*.md"))
+	if len(logs) != 1 || !strings.Contains(text(t, logs[0]), "## you\n\nto three\n\n## the agent\n\nPROMPT: Count to three") {
+		t.Errorf("the interview is kept in %q", logs)
+	}
 	var title string
 	do(t, ctx, chromedp.Title(&title))
 	if strings.Contains(title, "evil") {

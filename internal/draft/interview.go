@@ -43,9 +43,12 @@ type Interview struct {
 
 // Next returns what the agent says after all that was said so far. A reply that cannot be read is asked for once more.
 func (i Interview) Next(ctx context.Context, said []Said) (a Answer, err error) {
-	problem := ""
+	problem, enough := "", i.asked(said) >= mostQuestions
 	for again := range 2 {
 		text := i.text(said)
+		if enough {
+			text += fmt.Sprintf("\nYou have asked %d questions: write the prompt now, and assume what you do not know.\n", mostQuestions)
+		}
 		if problem != "" {
 			text += "\nYou have been asked before, and your reply could not be used: " + problem + ".\n"
 		}
@@ -53,11 +56,27 @@ func (i Interview) Next(ctx context.Context, said []Said) (a Answer, err error) 
 		if err != nil {
 			return a, err
 		}
-		if a, problem = i.read(reply); problem == "" {
+		if a, problem = i.read(reply); problem == "" && enough && a.Question != "" {
+			problem = "it asks one more question"
+		}
+		if problem == "" {
 			return a, nil
 		}
 	}
 	return a, hint.Add(errors.New("the agent's reply could not be used: "+problem), "try it again, or with another agent; the form needs none: codeloops prompt new")
+}
+
+// mostQuestions is how many an agent may ask: whoever has answered so many wants to see the prompt.
+const mostQuestions = 12
+
+// asked counts the questions so far.
+func (i Interview) asked(said []Said) (n int) {
+	for _, one := range said {
+		if a, _ := i.read(one.Text); !one.User && a.Question != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // The labels of a reply.

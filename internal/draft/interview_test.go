@@ -84,3 +84,30 @@ func TestInterviewAsksAgain(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestInterviewEnds: after so many questions an agent has to write the prompt.
+func TestInterviewEnds(t *testing.T) {
+	t.Parallel()
+	k, err := KindOf("defect")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := []Said{{true, "mend it"}}
+	for range mostQuestions {
+		said = append(said, Said{false, "QUESTION: what?"}, Said{true, "this"})
+	}
+	replies := []string{"QUESTION: and what?", "PROMPT: " + filled(k)}
+	i := Interview{Kind: k, Play: func(_ context.Context, _, again int, text string) (string, error) {
+		if !strings.Contains(text, "write the prompt now") {
+			t.Errorf("it is not told: %s", text)
+		}
+		return replies[again], nil
+	}}
+	if a, err := i.Next(t.Context(), said); err != nil || a.Prompt == "" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	replies[1] = replies[0]
+	if _, err := i.Next(t.Context(), said); err == nil || !strings.Contains(err.Error(), "one more question") {
+		t.Error(err)
+	}
+}

@@ -2,6 +2,7 @@ package draft
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -282,6 +283,30 @@ func (s Store) Remove(name string) (kept string, err error) {
 		return kept, fmt.Errorf("remove %s: %w", from, err)
 	}
 	return kept, nil
+}
+
+// Log keeps an interview, which may go on, beside the copies of prompts. It is known by how it began.
+func (s Store) Log(said []Said) error {
+	if s.Copies == "" {
+		return nil
+	}
+	var b strings.Builder
+	for _, one := range said {
+		who := "the agent"
+		if one.User {
+			who = "you"
+		}
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n", who, one.Text)
+	}
+	sum := sha256.Sum256([]byte(s.Root + "\x00" + said[0].Text))
+	err := os.MkdirAll(s.Copies, 0o700)
+	if err == nil {
+		err = file.Write(filepath.Join(s.Copies, fmt.Sprintf("interview-%x.md", sum[:4])), []byte(b.String()), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the interview: %w", err)
+	}
+	return nil
 }
 
 // keep keeps a copy of a text, beside those that are there.

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -222,8 +224,13 @@ type Asked struct {
 	Said   []draft.Said
 }
 
-// Ask plays a turn of an interview in a directory.
+// patience is how long somebody waits for an agent's question.
+const patience = 15 * time.Minute
+
+// Ask plays a turn of an interview in a directory, and keeps what was said.
 func Ask(ctx context.Context, c *command.Console, dir string, o Asked) (draft.Answer, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the agent did not answer within %s", wording.Duration(patience)))
+	defer cancel()
 	var flags []loop.Flag
 	for name, value := range map[string]string{"agent": o.Agent, "script": o.Script} {
 		if value != "" {
@@ -235,9 +242,22 @@ func Ask(ctx context.Context, c *command.Console, dir string, o Asked) (draft.An
 		return draft.Answer{}, err
 	}
 	options := run.Options{Host: &c.Host, Version: command.Version(), Dir: dir, Settings: settings}
-	return draft.Interview{Kind: o.Kind, Play: func(ctx context.Context, turn, again int, text string) (string, error) {
+	a, err := draft.Interview{Kind: o.Kind, Play: func(ctx context.Context, turn, again int, text string) (string, error) {
 		return run.Consult(ctx, options, run.Consultation{Role: "interviewer", Agent: o.Agent, Turn: turn, Again: again, Prompt: text})
 	}}.Next(ctx, o.Said)
+	if err != nil {
+		return a, err
+	}
+	here := c.Host
+	here.Dir = dir
+	all := slices.Clone(o.Said)
+	for i := range all {
+		all[i].Text = here.Secrets.String(all[i].Text)
+	}
+	if err := draft.In(&here, dir).Log(append(all, draft.Said{Text: a.Text()})); err != nil {
+		c.Report(err) // the answer is worth more
+	}
+	return a, nil
 }
 
 // mayReplace asks whether a prompt that is there may be replaced, before anybody types.
