@@ -290,6 +290,7 @@ function draft() {
       item.textContent = one.shown ?? one.text;
       return item;
     }));
+    talk.text.placeholder = all.length ? "Your answer" : "What is it about?";
     sessionStorage.setItem(place, JSON.stringify(all));
   };
   show();
