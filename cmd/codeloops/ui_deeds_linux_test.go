@@ -43,29 +43,29 @@ func TestPageDeeds(t *testing.T) {
 	}
 	const restore, undo = `form[data-do]:has([value=restore])`, `form[data-do]:has([value=undo])`
 	do(t, ctx, chromedp.Navigate(address), reads("count in a file"), clicks("a.row"), reads("Iterations in all"), turns(`document.getElementById("link").textContent === ""`),
-		chromedp.Click(undo+" button"), reads("1 file of session"), reads("a.txt"), reads("Yes, do it"))
+		presses(undo+" button"), reads("1 file of session"), reads("a.txt"), reads("Yes, do it"))
 	if content() != "one\n" {
 		t.Errorf("a look has changed the file: %q", content())
 	}
-	do(t, ctx, chromedp.Click(undo+" button"), reads("took back 1 file"))
+	do(t, ctx, presses(undo+" button"), reads("took back 1 file"))
 	if content() != "" {
 		t.Errorf("after undo: %q", content())
 	}
-	do(t, ctx, chromedp.SendKeys(restore+" [name=text]", "1"), chromedp.Click(restore+" button"), reads("bring back a.txt"), chromedp.Click(restore+" button"), reads("the files of"))
+	do(t, ctx, chromedp.SendKeys(restore+" [name=text]", "1"), presses(restore+" button"), reads("bring back a.txt"), presses(restore+" button"), reads("the files of"))
 	if content() != "one\n" {
 		t.Errorf("after restore: %q", content())
 	}
-	do(t, ctx, chromedp.Click(`header a.button`), reads("one"), chromedp.Click(`button[data-n="1"]`), chromedp.SendKeys(`.comment textarea`, "say two"),
-		chromedp.Click(`.comment button[type=submit]`), reads("kept for when you carry it on"), chromedp.Click(`header a.title`), reads("Iterations in all"),
-		turns(`document.querySelector(".after textarea").value.includes("say two")`), chromedp.SendKeys(`.after [name=iterations]`, "2"), chromedp.Click(`.after button`),
+	do(t, ctx, presses(`header a.button`), reads("one"), presses(`button[data-n="1"]`), chromedp.SendKeys(`.comment textarea`, "say two"),
+		presses(`.comment button[type=submit]`), reads("kept for when you carry it on"), presses(`header a.title`), reads("Iterations in all"),
+		turns(`document.querySelector(".after textarea").value.includes("say two")`), chromedp.SendKeys(`.after [name=iterations]`, "2"), presses(`.after button`),
 		reads("Iteration 2"), reads("the work was approved"))
 	if content() != "two\n" {
 		t.Errorf("after it was carried on: %q", content())
 	}
 	do(t, ctx, chromedp.Navigate(base+"?q=drops+weeks"), reads("count in a file"),
 		chromedp.Navigate(base+"stats"), reads("the parser drops weeks"),
-		chromedp.Navigate(base+"projects"), reads(filepath.Base(work)), reads("100 %"), chromedp.Click(`.sums td:last-child a`), reads("What should be true at the end"))
-	do(t, ctx, chromedp.SendKeys(`[name=prompt]`, "another"), chromedp.Click("summary"), chromedp.SendKeys(`[name=checks]`, "touch checked"), chromedp.Click(`.after button[type=submit]`),
+		chromedp.Navigate(base+"projects"), reads(filepath.Base(work)), reads("100 %"), presses(`.sums td:last-child a`), reads("What should be true at the end"))
+	do(t, ctx, chromedp.SendKeys(`[name=prompt]`, "another"), presses("summary"), chromedp.SendKeys(`[name=checks]`, "touch checked"), presses(`.after button[type=submit]`),
 		reads("type the name of the project"))
 	if _, err := os.Stat(filepath.Join(work, "checked")); err == nil {
 		t.Error("a check ran that was not confirmed")
@@ -105,10 +105,10 @@ say = "DECISION: DONE\nSEAL: {seal}"
 		_ = run.Run() // one task has no agent's turn to play
 	}
 	workers()
-	do(t, ctx, reads("to be accepted"), clicks(`a[href="/task/`+id+`"]`), reads("Course"), chromedp.Click(`form:has([value=diff]) button`), reads("+task"),
-		chromedp.Click(`form:has([value=accept]) button`), turns(`document.querySelector("form:has([value=accept]) .told").textContent.includes("`+id+`")`))
+	do(t, ctx, reads("to be accepted"), clicks(`a[href="/task/`+id+`"]`), reads("Course"), presses(`form:has([value=diff]) button`), reads("+task"),
+		presses(`form:has([value=accept]) button`), turns(`document.querySelector("form:has([value=accept]) .told").textContent.includes("`+id+`")`))
 	workers()
-	do(t, ctx, chromedp.Navigate(base+"task/"+id), reads("to be taken"), chromedp.Click(`form:has([value=take]) button`), reads("is at"))
+	do(t, ctx, chromedp.Navigate(base+"task/"+id), reads("to be taken"), presses(`form:has([value=take]) button`), reads("is at"))
 	if text, err := os.ReadFile(filepath.Join(work, "b.txt")); err != nil || string(text) != "task\n" {
 		t.Errorf("taken: %q, %v", text, err)
 	}

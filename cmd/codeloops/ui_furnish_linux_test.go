@@ -221,10 +221,10 @@ func (g *gallery) scenes(t *testing.T) []sight {
 		{"ended", []chromedp.Action{at("?q=date+parser"), clicks("a.row .warn"), reads("Carry on"), turns("document.getElementById('link').textContent === ''")}},
 		{"changes", []chromedp.Action{clicks("header a.button[href$=changes]"), reads("monday"), turns("location.pathname.endsWith('changes')")}},
 		{"split", []chromedp.Action{turns("(location.search || location.replace('?iteration=2&view=split'), !!document.querySelector('table.split mark'))"), reads("monday")}},
-		{"new", []chromedp.Action{at("new"), reads("Strategy"), chromedp.Click("summary")}},
+		{"new", []chromedp.Action{at("new"), reads("Strategy"), presses("summary")}},
 		{"prompt", []chromedp.Action{
 			at("prompt?name=iso-weeks&dir=" + g.weeks), reads("not said yet"), chromedp.SendKeys("#interview textarea", "Weeks in dates"),
-			chromedp.Click("#interview button[type=submit]"), reads("Which day is meant"),
+			presses("#interview button[type=submit]"), reads("Which day is meant"),
 		}},
 		{"projects", []chromedp.Action{at("projects"), reads("at the first try")}},
 		{"stats", []chromedp.Action{at("stats"), reads("The last 60 days")}},

@@ -124,6 +124,11 @@ func turns(expression string) chromedp.Action {
 	})
 }
 
+// presses clicks on what can be clicked, wherever the page has moved it meanwhile, once its script runs.
+func presses(selector string) chromedp.Action {
+	return turns(fmt.Sprintf(`((e) => Boolean(document.readyState === "complete" && e?.checkVisibility() && !e.disabled && (e.click(), true)))(document.querySelector(%q))`, selector))
+}
+
 // clicks clicks on what may be replaced at any time, because the list is live.
 func clicks(selector string) chromedp.Action {
 	return turns(fmt.Sprintf("(document.querySelector(%q)?.click(), !document.querySelector(%[1]q))", selector))
@@ -163,7 +168,7 @@ func TestPage(t *testing.T) {
 	port := strings.TrimSuffix(base[strings.LastIndexByte(base, ':')+1:], "/")
 	page(t, home, work, "--port", port)
 	do(t, ctx, turns(`document.getElementById("link").textContent === "live"`))
-	do(t, ctx, chromedp.Click(`button[data-kind=stop]`), reads("asked"))
+	do(t, ctx, presses(`button[data-kind=stop]`), reads("asked"))
 	goOn("go2")
 	do(t, ctx, reads("Iteration 2"), reads("still more"), reads("stopped"), reads("codeloops resume"))
 	var title string
@@ -274,8 +279,8 @@ func TestPageChanges(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = run.Process.Kill() })
 	do(t, ctx, chromedp.Navigate(address), reads("count in a file"), clicks("a.row"), reads("iteration 2 of 10"),
-		chromedp.Click(`header a.button`), reads("a.txt"), reads("two <b>old</b> three"),
-		chromedp.Click(`button[data-n="2"]`), chromedp.SendKeys(`.comment textarea`, "say <i>2</i> here"), chromedp.Click(`.comment button[type=submit]`),
+		presses(`header a.button`), reads("a.txt"), reads("two <b>old</b> three"),
+		presses(`button[data-n="2"]`), chromedp.SendKeys(`.comment textarea`, "say <i>2</i> here"), presses(`.comment button[type=submit]`),
 		reads("told: a.txt:2, `two <b>old</b> three`: say <i>2</i> here"))
 	if err := os.WriteFile(filepath.Join(home, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -350,15 +355,15 @@ func TestPageStarts(t *testing.T) {
 	run.Dir, run.Env = work, environOf(home)
 	_ = run.Run() // it is not done
 	do(t, ctx, chromedp.Navigate(address), reads("count in a file"), clicks("a.row"), reads("Iterations in all"),
-		chromedp.SendKeys(`.after [name=text]`, "take <b>two</b>"), chromedp.SendKeys(`.after [name=iterations]`, "3"), chromedp.Click(`.after button`),
+		chromedp.SendKeys(`.after [name=text]`, "take <b>two</b>"), chromedp.SendKeys(`.after [name=iterations]`, "3"), presses(`.after button`),
 		reads("Iteration 2"), reads("the work was approved"))
-	do(t, ctx, chromedp.Navigate(base), chromedp.Click(`a[href="/stats"]`), reads("done at the first try"), turns(`document.querySelector(".days rect") !== null`),
-		chromedp.Click(`.sums a`), reads("count in a file"))
-	do(t, ctx, chromedp.Navigate(base), chromedp.Click(`a[href="/new"]`), reads("What should be true at the end"),
-		chromedp.SendKeys(`[name=prompt]`, "count with a plan"), chromedp.SetValue(`[name=strategy]`, "plan-and-execute"), chromedp.Click(`[name=approve]`),
-		chromedp.Click(`.after button`), reads("count with a plan"), reads("1. write it"))
+	do(t, ctx, chromedp.Navigate(base), presses(`a[href="/stats"]`), reads("done at the first try"), turns(`document.querySelector(".days rect") !== null`),
+		presses(`.sums a`), reads("count in a file"))
+	do(t, ctx, chromedp.Navigate(base), presses(`a[href="/new"]`), reads("What should be true at the end"),
+		chromedp.SendKeys(`[name=prompt]`, "count with a plan"), chromedp.SetValue(`[name=strategy]`, "plan-and-execute"), presses(`[name=approve]`),
+		presses(`.after button`), reads("count with a plan"), reads("1. write it"))
 	stop()
 	port := strings.TrimSuffix(base[strings.LastIndexByte(base, ':')+1:], "/")
 	page(t, home, work, "--port", port)
-	do(t, ctx, chromedp.Navigate(base), reads("asks"), reads("Needs you"), clicks("a.row"), reads("1. write it"), chromedp.Click(`[data-say=y]`), reads("the work was approved"))
+	do(t, ctx, chromedp.Navigate(base), reads("asks"), reads("Needs you"), clicks("a.row"), reads("1. write it"), presses(`[data-say=y]`), reads("the work was approved"))
 }

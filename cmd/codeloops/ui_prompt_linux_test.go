@@ -43,26 +43,26 @@ func TestPagePrompt(t *testing.T) {
 	address, _ := page(t, home, work)
 	base, _, _ := strings.Cut(address, "#")
 	const form = `fieldset:not([disabled]) `
-	do(t, ctx, chromedp.Navigate(address), reads("begin here"), chromedp.Click(`a[href="/prompt"]`), reads("What the actor will read"), reads("not said yet: Problem"),
+	do(t, ctx, chromedp.Navigate(address), reads("begin here"), presses(`a[href="/prompt"]`), reads("What the actor will read"), reads("not said yet: Problem"),
 		chromedp.SetValue(`[name=name]`, "count"), chromedp.SendKeys(form+`[name=lead]`, "Count <script>document.title='evil'</script>"),
 		chromedp.SendKeys(form+`[name="part Problem"]`, "nobody counts"), turns(`document.querySelector("#preview pre")?.textContent.includes("## Problem\n\nnobody counts")`),
-		chromedp.Click("#keep"), reads("written: .codeloops/prompts/count.md"),
-		chromedp.SendKeys(form+`[name="part Problem"]`, " well"), chromedp.Click("#keep"), reads("Replace it? A copy is kept."), chromedp.Click("#replace"), reads("what was there before is kept in"),
+		presses("#keep"), reads("written: .codeloops/prompts/count.md"),
+		chromedp.SendKeys(form+`[name="part Problem"]`, " well"), presses("#keep"), reads("Replace it? A copy is kept."), presses("#replace"), reads("what was there before is kept in"),
 		chromedp.Navigate(base+"prompt?q=nobody"), reads("count"), clicks("a.row"), turns(`document.querySelector("fieldset:not([disabled]) [name=lead]")?.value.startsWith("Count <script>")`))
 	kept, err := os.ReadFile(filepath.Join(work, ".codeloops", "prompts", "count.md"))
 	if want := "---\nkind: feature\n---\n\nCount <script>document.title='evil'</script>\n\n## Problem\n\nnobody counts well\n"; err != nil || string(kept) != want {
 		t.Errorf("%v: it is kept as %q", err, kept)
 	}
-	do(t, ctx, chromedp.Click("#remove"), reads("Yes, delete count"), chromedp.Click("#remove"), turns(`location.search !== "" && !document.querySelector("#remove") && !document.querySelector("a.row")`))
+	do(t, ctx, presses("#remove"), reads("Yes, delete count"), presses("#remove"), turns(`location.search !== "" && !document.querySelector("#remove") && !document.querySelector("a.row")`))
 	if _, err := os.Stat(filepath.Join(work, ".codeloops", "prompts", "count.md")); err == nil {
 		t.Error("it is still there")
 	}
 	do(t, ctx, chromedp.Navigate(base+"prompt"), turns(`document.querySelector("select[name=kind]") !== null`),
 		chromedp.Evaluate(`{ const k = document.getElementById("draft").kind; k.value = "free"; k.dispatchEvent(new Event("input", { bubbles: true })); }`, nil),
-		chromedp.SendKeys(`#interview textarea`, "count <b>up</b>"), chromedp.Click(`#interview button[type=submit]`), reads("How <i>far</i>?"), reads("I read <script>"),
-		chromedp.SendKeys(`#interview textarea`, "to three"), chromedp.Click(`#interview button[type=submit]`), reads("The form is filled in"),
+		chromedp.SendKeys(`#interview textarea`, "count <b>up</b>"), presses(`#interview button[type=submit]`), reads("How <i>far</i>?"), reads("I read <script>"),
+		chromedp.SendKeys(`#interview textarea`, "to three"), presses(`#interview button[type=submit]`), reads("The form is filled in"),
 		turns(`document.querySelector("#preview pre")?.textContent.includes("## Done when\n\n`+"`cat a.txt`"+` shows <script>")`),
-		chromedp.Click(`#draft button[type=submit]`), reads("the work was approved"))
+		presses(`#draft button[type=submit]`), reads("the work was approved"))
 	logs, _ := filepath.Glob(filepath.Join(home, ".local", "share", "codeloops", "prompts", "interview-*.md"))
 	if len(logs) != 1 || !strings.Contains(text(t, logs[0]), "## you\n\nto three\n\n## the agent\n\nPROMPT: Count to three") {
 		t.Errorf("the interview is kept in %q", logs)
