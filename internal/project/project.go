@@ -112,11 +112,11 @@ func (b *Book) Remove(dir string) {
 // List returns the projects, given all sessions: the default first, then the one that was worked in last.
 func (b *Book) List(all []session.Overview) []Project {
 	in := map[string][]session.Overview{}
+	project := sessionview.Projects(all)
 	for _, o := range all {
-		if o.Session.Task != "" {
-			continue // a work tree of the queue's own, which goes with the task
-		}
-		if dir := o.Session.WorkingDir; filepath.IsAbs(dir) && !slices.Contains(b.Removed, dir) {
+		dir := project(o)
+		ownsTree := o.Session.Task != "" && dir == o.Session.WorkingDir // it goes with the task
+		if filepath.IsAbs(dir) && !ownsTree && !slices.Contains(b.Removed, dir) {
 			in[dir] = append(in[dir], o)
 		}
 	}

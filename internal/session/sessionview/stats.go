@@ -102,12 +102,13 @@ func NewStats(picked []session.Overview) Stats {
 	var iterations, took []float64
 	total, first, again := &Group{}, 0, 0
 	outcomes, reasons, projects, agents := groups{}, groups{}, groups{}, groups{}
+	project := Projects(picked)
 	for _, o := range picked {
 		total.add(o)
 		s.Cost.add(o)
 		s.Waiting.add(o)
 		outcomes.add(string(o.Status), "", o)
-		projects.add(known(o.Session.WorkingDir), "", o)
+		projects.add(known(project(o)), "", o)
 		agents.add(known(o.Session.Actor.Agent)+" + "+known(o.Session.Critic.Agent), "", o)
 		if o.Outcome == nil {
 			continue
@@ -139,6 +140,24 @@ func NewStats(picked []session.Overview) Stats {
 	s.Outcomes, s.StopReasons = outcomes.sorted(), reasons.sorted()
 	s.Projects, s.Agents = projects.sorted(), agents.sorted()
 	return s
+}
+
+// Projects returns the directory that each of some sessions counts to: the one that it worked in. A task of the queue worked in a
+// work tree that goes with it, so it counts to where others of the same repository worked, as far as there are any.
+func Projects(all []session.Overview) func(session.Overview) string {
+	dirs := map[string]string{} // by the repository of checkpoints, which all work trees of a repository share
+	for _, o := range all {
+		was, now := dirs[o.Session.Checkpoints], o.Session.WorkingDir
+		if o.Session.Task == "" && o.Session.Checkpoints != "" && (was == "" || len(now) < len(was)) {
+			dirs[o.Session.Checkpoints] = now
+		}
+	}
+	return func(o session.Overview) string {
+		if o.Session.Task != "" {
+			return cmp.Or(dirs[o.Session.Checkpoints], o.Session.WorkingDir)
+		}
+		return o.Session.WorkingDir
+	}
 }
 
 // known replaces a name that the log does not tell.

@@ -183,3 +183,22 @@ func TestStatsCost(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 }
+
+// The sessions of a queue's tasks count to where others of their repository worked.
+func TestStatsOfTasks(t *testing.T) {
+	t.Parallel()
+	in := func(dir, kept, task string) session.Overview {
+		return one(dir+task, 1, func(o *session.Overview) {
+			o.Session.WorkingDir, o.Session.Checkpoints, o.Session.Task = dir, kept, task
+		})
+	}
+	got := map[string]int{}
+	for _, g := range sessionview.NewStats([]session.Overview{
+		in("/p/sub", "p.git", ""), in("/p", "p.git", ""), in("/q", "q.git", ""), in("/trees/1", "p.git", "1"), in("/trees/2", "r.git", "2"), in("/r", "", ""),
+	}).Projects {
+		got[g.Name] = g.Sessions
+	}
+	if want := map[string]int{"/p/sub": 1, "/p": 2, "/q": 1, "/trees/2": 1, "/r": 1}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
