@@ -40,7 +40,7 @@ say = "DECISION: CONTINUE\nFEEDBACK: still more\nSEAL: {seal}"
 `
 
 // browser starts Chromium with a fresh profile, or skips the test where there is none.
-func browser(t *testing.T, width, height int) context.Context {
+func browser(t *testing.T, width, height int, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -53,6 +53,7 @@ func browser(t *testing.T, width, height int) context.Context {
 	t.Cleanup(func() { _ = os.RemoveAll(profile) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(width, height),
 		chromedp.UserDataDir(profile))
+	options = append(options, more...)
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	// Cancel below ends it: with its own cancel, both would wait for each other forever.
@@ -263,6 +264,50 @@ say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
 [[critic]]
 say = "DECISION: DONE\nSEAL: {seal}"
 `
+
+// TestPageHostile: under another name that leads here there is no page, a session's name leads nowhere else, no other site learns
+// the token, and a log that changes or goes while it is read ends with a sentence.
+func TestPageHostile(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t, 1280, 900, chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"))
+	home, work := scriptedHome(t, uiScenario)
+	address, _ := page(t, home, work)
+	base, token, _ := strings.Cut(address, "#")
+	run := exec.Command(os.Args[0], "--yes", "do it here")
+	run.Dir, run.Env = work, environOf(home)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = run.Process.Kill(); _ = run.Wait() })
+	asked := make(chan *http.Request, 1)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/" {
+			asked <- q
+		}
+	}))
+	t.Cleanup(elsewhere.Close)
+
+	var href, at string
+	do(t, ctx, chromedp.Navigate(address), reads("running"), chromedp.Evaluate(`document.querySelector("a.row").href`, &href), chromedp.Location(&at))
+	if strings.Contains(at, token) {
+		t.Errorf("the token stays in the address: %s", at)
+	}
+	do(t, ctx, chromedp.Evaluate(fmt.Sprintf("void (location.href = %q)", elsewhere.URL), nil))
+	if q := <-asked; q.Referer() != "" || strings.Contains(fmt.Sprint(q.Header), token) {
+		t.Errorf("another site is told %v", q.Header)
+	}
+	do(t, ctx, chromedp.Navigate(strings.Replace(base, "127.0.0.1", "rebound.example", 1)), reads("answers only under its own name"),
+		chromedp.Navigate(base+"run/..%2f..%2fwork%2f.git%2fconfig"), reads("There is no such session"),
+		chromedp.Navigate(base+"run/../../work/.git/config"), turns(`!document.body.innerText.includes("[core]")`))
+
+	logs, err := filepath.Glob(filepath.Join(home, "sessions", "*.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	do(t, ctx, chromedp.Navigate(href), reads("iteration 1 of"), chromedp.ActionFunc(func(context.Context) error { return os.Truncate(logs[0], 10) }),
+		reads("somebody else has changed or removed it"), chromedp.ActionFunc(func(context.Context) error { return os.Remove(logs[0]) }),
+		chromedp.Navigate(href), reads("There is no such session"), chromedp.Navigate(base), turns(`document.querySelector("#list h2") && !document.querySelector("a.row")`))
+}
 
 // TestPageChanges: the change of a session is shown by file, whole and of one iteration, in one column and in two, with the words
 // marked that differ. What is said about a line of it reaches the actor in its next turn.
