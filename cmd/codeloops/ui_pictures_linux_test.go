@@ -78,7 +78,8 @@ func (a *album) record(name string) {
 	if scheme == "" {
 		return
 	}
-	do(a.T, a.ctx, inScheme(scheme), chromedp.EmulateViewport(1280, 760), chromedp.Evaluate("scrollTo(0, 0)", nil), chromedp.CaptureScreenshot(&shown))
+	const places = `for (const o of document.querySelectorAll("[name=dir] option")) o.textContent = o.textContent.replace(/[/].*[/]/, "~/src/")`
+	do(a.T, a.ctx, inScheme(scheme), chromedp.EmulateViewport(1280, 760), chromedp.Evaluate("scrollTo(0, 0); "+places, nil), chromedp.CaptureScreenshot(&shown))
 	light, err := fewColours(shown)
 	if err = errors.Join(err, os.WriteFile(filepath.Join("..", "..", "docs", "ui-"+name+".png"), light, 0o600)); err != nil {
 		a.Error(err)
