@@ -168,7 +168,7 @@ func leadsOut(err error) bool {
 // unknown returns an error that suggests existing prompts.
 func (s Store) unknown(name string) error {
 	names := s.names()
-	what := "write it: " + Dir + "/" + name + ".md"
+	what := "there is none yet: `codeloops prompt new free " + name + "` writes one"
 	if near, ok := wording.Nearest(name, names); ok {
 		what = "did you mean " + near + "?"
 	} else if len(names) > 0 {

@@ -23,6 +23,7 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/run"
 	"codeloops/internal/run/check"
+	"codeloops/internal/run/crew"
 	"codeloops/internal/session"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/wording"
@@ -109,6 +110,11 @@ func (o *judgeOptions) run(ctx context.Context, l *command.Logs, refs []string) 
 	cfg, err := l.Config()
 	if err != nil {
 		return err
+	}
+	asked := *cfg
+	asked.Critic.Members = o.critics
+	if err := crew.CheckNames(&l.Console.Host, &asked); err != nil { // also where there is nothing to judge
+		return fmt.Errorf("find the critics: %w", err)
 	}
 	checks := &check.Runner{
 		Starter: runner, Commands: o.checks, Env: config.Environment(l.Console.Environ, cfg.EnvPass),
