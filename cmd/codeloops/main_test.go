@@ -161,6 +161,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	params := scripts()
 	params.Dir = "testdata/script"
+	t.Cleanup(func() { keepSaid(t) }) // when all scripts have ended, as they run beside each other
 	testscript.Run(t, params)
 }
 
@@ -213,6 +214,7 @@ func scripts() testscript.Params {
 			"matches": cmdMatches,
 			"nats":    cmdNATS,
 			"forge":   cmdForge,
+			"says":    cmdSays,
 		},
 	}
 }
