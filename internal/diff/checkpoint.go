@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -98,14 +99,14 @@ func (t *Tree) checkpoint(ctx context.Context, s *state, name, message string) (
 	if id, err = t.objects.write(plumbing.CommitObject, content); err != nil {
 		return id, err
 	}
-	if !t.objects.has(t.kept) {
+	if t.keptIn == "" || missing(filepath.Join(t.private.dir, "objects", "pack", t.keptIn)) {
 		t.kept = plumbing.ZeroHash // somebody has removed it
 	}
-	if err := t.keep(ctx, t.kept, id); err != nil {
+	if t.keptIn, err = t.keep(ctx, t.kept, id); err != nil {
 		return id, err
 	}
 	t.kept = s.tree
-	if err := t.refer(ctx, Namespace+name, id); err != nil {
+	if err := t.refer(Namespace+name, id); err != nil {
 		return id, err
 	}
 	if begins {
@@ -133,7 +134,7 @@ func (w *watcher) permissions(ctx context.Context, s *state) (permissions, error
 		return nil, err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	files, err := w.shadow.list(ctx, s.tree)
+	files, err := w.objects.list(ctx, s.tree)
 	all, umask := permissions{}, Umask()
 	for _, f := range files {
 		if info, err := os.Lstat(w.absolute(f.name)); err == nil && f.isFile() && info.Mode().IsRegular() && info.Mode().Perm() != usual(f.Mode, umask) {
@@ -207,7 +208,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	t.session, t.sight, t.kept = commit, nil, r.tree
+	t.session, t.sight = commit, nil
 	nests := []string{}
 	if t.began = (beginning{}); r.Began != nil {
 		t.began = *r.Began
@@ -272,7 +273,7 @@ func (w *watcher) basisOf(ctx context.Context, s *state, nests []string) (*basis
 		if err != nil {
 			return nil, err
 		}
-		b.areas[at] = area{v.index, names}
+		b.areas[at] = area{v.index, tree, names}
 	}
 	return b, nil
 }

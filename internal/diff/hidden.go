@@ -126,7 +126,7 @@ func (w *watcher) placeRules(ctx context.Context, r rules, at, dir string) error
 		}
 	}
 	if tree != emptyTree() {
-		files, err := w.shadow.list(ctx, tree)
+		files, err := w.objects.list(ctx, tree)
 		errs = append(errs, err)
 		for _, f := range files {
 			if path.Base(f.name) == ".gitignore" && f.isFile() {

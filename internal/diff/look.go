@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"codeloops/internal/file"
 	"codeloops/internal/wording"
@@ -35,16 +38,20 @@ type found struct {
 // An eye looks at one work tree.
 type eye struct {
 	view
-	first bool            // a repository inside is one, and not a directory
-	apart map[string]bool // directories that are looked at by themselves
-	fs    fileSystem
-	large *largeFiles
-	also  map[string]entry // more paths in scope
-	modes map[string]uint32
-	cut   map[string]bool // whether a sparse checkout leaves files in the index out
+	first   bool            // a repository inside is one, and not a directory; what is found goes into the index
+	apart   map[string]bool // directories that are looked at by themselves
+	fs      fileSystem
+	files   *objects
+	base    plumbing.Hash // the tree of the index, unless this is the first look
+	tracked *tracked      // the user's index
+	large   *largeFiles
+	also    map[string]entry // more paths in scope
+	modes   map[string]uint32
+	cut     map[string]bool // whether a sparse checkout leaves files in the index out
 	found
-	changed map[string]bool // to read
-	places  map[string]bool // files of ours that make git look into a repository
+	edits   map[string]*object.TreeEntry // to base
+	changed map[string]bool              // to read
+	places  map[string]bool              // files of ours that make git look into a repository
 }
 
 // A fileSystem is what the configuration says about the file system of the work tree.
@@ -58,8 +65,9 @@ func (f fileSystem) flags() []string {
 	return all
 }
 
-// look finds the files in scope: those in the index, and those that are not ignored. It changes the index to what it
-// has found. A file that changes while it is read is read again.
+// look finds the files in scope: those in the index, and those that are not ignored. The first look changes the index to
+// what it has found, and git reads the files; later ones read those that git finds changed. A file that changes while it
+// is read is read again.
 func (e *eye) look(ctx context.Context) (err error) {
 	const attempts = 5
 	begun := e.index
@@ -69,7 +77,7 @@ func (e *eye) look(ctx context.Context) (err error) {
 			return err
 		}
 		e.found = found{large: map[string]entry{}, unread: map[string]error{}}
-		e.changed, e.places = map[string]bool{}, map[string]bool{}
+		e.changed, e.places, e.edits = map[string]bool{}, map[string]bool{}, map[string]*object.TreeEntry{}
 		if err = e.try(ctx); err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -97,14 +105,26 @@ func (e *eye) try(ctx context.Context) error {
 	if err := e.sort(ctx); err != nil {
 		return err
 	}
-	if err := e.decide(ctx); err != nil {
+	if err := e.write(ctx); err != nil {
 		return err
 	}
-	args := []string{"write-tree", "--missing-ok"}
-	if e.first { // the trees that the user's index names may be any
-		args = append(args, "--ignore-cache-tree")
+	deciders, err := e.deciders(ctx)
+	if err != nil || len(deciders) == 0 {
+		return err
 	}
-	out, err := e.run(ctx, nil, nil, args...)
+	if err := e.record(ctx, nil, deciders); err != nil {
+		return err
+	}
+	return e.write(ctx)
+}
+
+// write writes the tree of what was found.
+func (e *eye) write(ctx context.Context) (err error) {
+	if !e.first {
+		e.tree, err = e.files.edited(e.base, e.edits)
+		return err
+	}
+	out, err := e.run(ctx, nil, nil, "write-tree", "--missing-ok", "--ignore-cache-tree") // the trees that the user's index names may be any
 	e.tree = plumbing.NewHash(strings.TrimSpace(string(out)))
 	return err
 }
@@ -114,6 +134,7 @@ func (e *eye) enlarge(ctx context.Context) error {
 	var lines strings.Builder
 	for name, mode := range e.modes {
 		lines.WriteString(info(mode, e.also[name].ID, name))
+		e.edits[name] = &object.TreeEntry{Mode: filemode.FileMode(mode), Hash: e.also[name].ID}
 	}
 	for name, is := range e.also {
 		if st, err := os.Lstat(e.at(name)); err == nil && !st.IsDir() && e.modes[name] == 0 {
@@ -182,6 +203,7 @@ func (e *eye) meet(how, name string) (inside string) {
 		return dir
 	case e.places[name]:
 	case how[1] != ' ' && e.isRepository(name) && !e.first: // in the place of a file
+		e.changed[name] = true
 		return name
 	case how[1] != ' ' || strings.ContainsRune(how, 'U') || how == "AA" || how == "DD":
 		e.changed[name] = true
@@ -231,13 +253,10 @@ func (e *eye) enter(ctx context.Context, dirs []string) error {
 
 func emptyBlob() plumbing.Hash { return plumbing.ComputeHash(plumbing.BlobObject, nil) }
 
-// sort updates the index with what has changed.
+// sort records what has changed.
 func (e *eye) sort(ctx context.Context) error {
-	var lines strings.Builder
+	gone := slices.Collect(maps.Keys(e.places))
 	var paths []string
-	for name := range e.places {
-		lines.WriteString(info(0, plumbing.ZeroHash, name))
-	}
 	for _, name := range slices.Sorted(maps.Keys(e.changed)) {
 		switch reads, err := e.one(ctx, name); {
 		case ctx.Err() != nil:
@@ -247,10 +266,72 @@ func (e *eye) sort(ctx context.Context) error {
 		case reads:
 			paths = append(paths, name)
 		default:
-			lines.WriteString(info(0, plumbing.ZeroHash, name))
+			gone = append(gone, name)
 		}
 	}
+	return e.record(ctx, gone, paths)
+}
+
+// record takes files to be gone, or to be what they are on the disk.
+func (e *eye) record(ctx context.Context, gone, paths []string) error {
+	if !e.first {
+		for _, name := range gone {
+			e.edits[name] = nil
+		}
+		for _, name := range paths {
+			var err error
+			if e.edits[name], err = e.read(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var lines strings.Builder
+	for _, name := range gone {
+		lines.WriteString(info(0, plumbing.ZeroHash, name))
+	}
 	return e.update(ctx, lines.String(), paths)
+}
+
+// read returns a file or a link as it is on the disk.
+func (e *eye) read(name string) (*object.TreeEntry, error) {
+	st, err := os.Lstat(e.at(name))
+	if err != nil {
+		return nil, err
+	}
+	var content []byte
+	mode := e.modeOf(name, st)
+	if st.Mode()&fs.ModeSymlink != 0 {
+		target, linkErr := os.Readlink(e.at(name))
+		content, err = []byte(target), linkErr
+	} else {
+		var stamp file.Stamp
+		content, stamp, err = file.Read(e.at(name), file.Options{NoFollow: true, Max: Large})
+		if err == nil && int64(len(content)) < stamp.Size {
+			err = fmt.Errorf("read %s: %w", wording.Name(name), io.ErrUnexpectedEOF) // somebody is at it
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	id, err := e.files.write(plumbing.BlobObject, content)
+	return &object.TreeEntry{Mode: filemode.FileMode(mode), Hash: id}, err
+}
+
+// modeOf returns the mode of a file or a link. Where the disk does not have modes, they are those that are known.
+func (e *eye) modeOf(name string, st fs.FileInfo) uint32 {
+	switch {
+	case st.Mode()&fs.ModeSymlink != 0:
+		return Symlink
+	case !e.fs.FileMode || !e.fs.Symlinks:
+		if was := e.was(name); was == Symlink && !e.fs.Symlinks || was == Executable && !e.fs.FileMode {
+			return was
+		}
+	}
+	if e.fs.FileMode && st.Mode()&0o100 != 0 {
+		return Executable
+	}
+	return Regular
 }
 
 // one reports whether git is to read a file. An error means that it cannot be read.
@@ -278,13 +359,7 @@ func (e *eye) one(ctx context.Context, name string) (reads bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	mode := Regular
-	if was, is := e.modeOf(ctx, name); !e.fs.FileMode && is {
-		mode = was
-	} else if e.fs.FileMode && st.Mode()&0o100 != 0 {
-		mode = Executable
-	}
-	e.found.large[name] = entry{mode, id, st.Size()}
+	e.found.large[name] = entry{e.modeOf(name, st), id, st.Size()}
 	return false, nil
 }
 
@@ -298,11 +373,18 @@ func (e *eye) under(name string) bool {
 	return true
 }
 
-// modeOf returns the mode that the index has of a file.
-func (e *eye) modeOf(ctx context.Context, name string) (mode uint32, is bool) {
-	out, err := e.run(ctx, nil, nil, "ls-files", "--stage", "-z", "--", ":(literal)"+name)
-	_, scanErr := fmt.Sscanf(string(out), "%o", &mode)
-	return mode, err == nil && scanErr == nil
+// was returns the mode that is known of a file; 0 for none.
+func (e *eye) was(name string) uint32 {
+	if mode, staged := e.modes[name]; staged {
+		return mode
+	}
+	if e.first {
+		return e.tracked.entries[name].Mode
+	}
+	if is, err := e.files.at(e.base, name); err == nil && is != nil {
+		return uint32(is.Mode)
+	}
+	return 0
 }
 
 func reason(err error) error {
@@ -322,31 +404,21 @@ func Decides(name string) bool {
 	return false
 }
 
-// decide adds ignored files that decide, unless git sees nothing else in their directory: that is then ignored as a
-// whole, like the caches of many tools.
-func (e *eye) decide(ctx context.Context) error {
-	var dirs, deciders []string
+// deciders returns the ignored files that decide, except for those in a directory in which git sees nothing else: that
+// is then ignored as a whole, like the caches of many tools.
+func (e *eye) deciders(ctx context.Context) (readable []string, err error) {
+	var all []string
 	for _, name := range e.ignored {
 		if Decides(name) {
-			deciders = append(deciders, name)
-			if dir := path.Dir(name); dir != "." {
-				dirs = append(dirs, ":(literal)"+dir+"/")
-			}
+			all = append(all, name)
 		}
 	}
-	var seen []string
-	if len(dirs) > 0 {
-		out, err := e.run(ctx, nil, nil, append([]string{"ls-files", "-z", "--"}, dirs...)...)
-		if err != nil {
-			return err
-		}
-		seen = fields(out)
-	}
-	seen = append(slices.DeleteFunc(seen, func(name string) bool { return slices.Contains(deciders, name) }), slices.Collect(maps.Keys(e.found.large))...)
-	var readable []string
-	for _, name := range deciders {
+	for _, name := range all {
 		dir := path.Dir(name) + "/"
-		if dir != "./" && !slices.ContainsFunc(seen, func(other string) bool { return strings.HasPrefix(other, dir) }) {
+		switch seen, err := e.sees(ctx, dir, all); {
+		case err != nil:
+			return nil, err
+		case dir != "./" && !seen:
 			if path.Base(name) == ".gitignore" && !slices.Contains(e.selfIgnored, dir) {
 				e.selfIgnored = append(e.selfIgnored, dir)
 			}
@@ -358,7 +430,22 @@ func (e *eye) decide(ctx context.Context) error {
 			readable = append(readable, name)
 		}
 	}
-	return e.update(ctx, "", readable)
+	return readable, nil
+}
+
+// sees reports whether there is anything in a directory, given with a slash at the end, but for some files.
+func (e *eye) sees(ctx context.Context, dir string, but []string) (bool, error) {
+	for name := range e.found.large {
+		if strings.HasPrefix(name, dir) {
+			return true, nil
+		}
+	}
+	at, err := e.files.at(e.tree, strings.TrimSuffix(dir, "/"))
+	if err != nil || at == nil || at.Mode != filemode.Dir {
+		return false, err
+	}
+	files, err := e.files.list(ctx, at.Hash)
+	return slices.ContainsFunc(files, func(f listedFile) bool { return !slices.Contains(but, dir+f.name) }), err
 }
 
 // largeFiles knows the ids of large files by their stamps, so that they are not read each time.

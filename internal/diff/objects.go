@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -70,14 +71,6 @@ type packIndex struct {
 
 func (i packIndex) Read(p []byte) (int, error) { return i.from.Read(p) }
 
-// renew forgets what is known of the packs: there are others now.
-func (o *objects) renew() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	_ = o.kept.Close() // its files were only read
-	o.kept = storage(o.dir)
-}
-
 func (o *objects) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -135,13 +128,6 @@ func inMemory(kind plumbing.ObjectType, content []byte) *plumbing.MemoryObject {
 // AddAlternate implements [storer.EncodedObjectStorer]. There are none.
 func (o *objects) AddAlternate(string) error { return errors.ErrUnsupported }
 
-// has reports whether an object is kept in the private repository.
-func (o *objects) has(id plumbing.Hash) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.kept.HasEncodedObject(id) == nil
-}
-
 // size returns the length of an object.
 func (o *objects) size(id plumbing.Hash) (int64, error) {
 	o.mu.Lock()
@@ -195,11 +181,11 @@ func (o *objects) open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, er
 // write adds an object to the session's own.
 func (o *objects) write(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
 	m := inMemory(kind, content)
-	if o.has(m.Hash()) {
-		return m.Hash(), nil
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.HasEncodedObject(m.Hash()) == nil {
+		return m.Hash(), nil
+	}
 	return o.SetEncodedObject(m)
 }
 
@@ -231,6 +217,22 @@ func quotedPath(path string) string {
 		return strconv.Quote(path)
 	}
 	return path
+}
+
+type listedFile struct {
+	name string
+	entry
+}
+
+// list returns the files of a tree and of those below it, in git's order.
+func (o *objects) list(ctx context.Context, tree plumbing.Hash) ([]listedFile, error) {
+	all, err := o.differ(ctx, "", emptyTree(), tree)
+	files := make([]listedFile, len(all))
+	for i, d := range all {
+		files[i] = listedFile{d.path, *d.after}
+	}
+	slices.SortFunc(files, func(a, b listedFile) int { return strings.Compare(a.name, b.name) })
+	return files, err
 }
 
 // holds reports whether there is an object.

@@ -29,7 +29,7 @@ func (t *Tree) Patched(ctx context.Context, patch string) (state string, err err
 		return "", ErrNoBaseline
 	}
 	v := &view{shadow: t.shadow, root: t.shadow.dir, index: t.shadow.file("patched")}
-	links, err := v.withoutLinks(ctx, base.tree)
+	links, err := t.withoutLinks(ctx, v, base.tree)
 	if err != nil {
 		return "", err
 	}
@@ -59,8 +59,8 @@ func (t *Tree) Patched(ctx context.Context, patch string) (state string, err err
 
 // withoutLinks makes the index that of a tree, but for the repositories inside, which it returns: there may be files to come
 // in their place.
-func (v *view) withoutLinks(ctx context.Context, tree plumbing.Hash) (links []listedFile, err error) {
-	files, err := v.list(ctx, tree)
+func (t *Tree) withoutLinks(ctx context.Context, v *view, tree plumbing.Hash) (links []listedFile, err error) {
+	files, err := t.objects.list(ctx, tree)
 	if err == nil {
 		err = v.readTree(ctx, tree, "")
 	}

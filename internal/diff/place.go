@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -100,6 +101,8 @@ func short(commit string) string { return commit[:min(len(commit), 12)] }
 // reopen reads the configuration again. The directory that the session began in may be gone by
 // now, or be part of another repository.
 func (w *watcher) reopen() error {
+	var reading sync.WaitGroup
+	reading.Go(func() { w.at, w.refs, w.atErr = w.repo.Position(tags, replacements) })
 	found, err := openedAt(w.dir, w.options.Environ)
 	if err != nil {
 		found, err = openedAt(w.Root(), w.options.Environ)
@@ -114,6 +117,7 @@ func (w *watcher) reopen() error {
 	default:
 		found, err = openedAt(w.Root(), w.environment(w.GitDir(), w.Root()))
 	}
+	reading.Wait()
 	if errors.Is(err, ErrNotRepository) {
 		err = w.lost()
 	}
@@ -121,8 +125,6 @@ func (w *watcher) reopen() error {
 		return err
 	}
 	w.opened = found
-	w.refs, _ = found.Refs(tags, replacements)
-	w.at, w.atErr = found.Head()
 	if w.excludes, err = found.ExcludesFile(); err != nil {
 		return err
 	}
@@ -190,7 +192,7 @@ func (t *Tree) committedState(ctx context.Context, commit string) (*state, error
 		return nil, err
 	}
 	tree := plumbing.NewHash(strings.TrimSpace(string(out)))
-	if err := t.keep(ctx, plumbing.ZeroHash, tree); err != nil {
+	if _, err := t.keep(ctx, plumbing.ZeroHash, tree); err != nil {
 		return nil, err
 	}
 	edits := map[string]*object.TreeEntry{}

@@ -9,10 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"codeloops/internal/file"
-	"codeloops/internal/proc"
 )
 
 // A private repository has the checkpoints of sessions, for the user alone, as packs. It has no alternates: git could
@@ -109,30 +110,31 @@ func (p *private) put(draft *os.File, to, content string) error {
 	return p.settle(filepath.Dir(to))
 }
 
-// refer makes a reference to a kept object, and syncs it. If the name is taken, a number is appended to it.
-func (w *watcher) refer(ctx context.Context, name string, id plumbing.Hash) error {
+// refer makes a reference to a kept object, and syncs it. If the name is taken, a number is appended to it. The session
+// holds a lock, so nobody else takes its names.
+func (w *watcher) refer(name string, id plumbing.Hash) error {
 	const most = 10_000
-	at := name
-	for n := 2; ; n++ {
-		path := filepath.Join(w.private.dir, filepath.FromSlash(at))
-		err := w.private.mkdir(filepath.Dir(path))
-		if err == nil {
-			_, err = (&view{shadow: w.shadow}).run(ctx, nil, nil, "--git-dir="+w.private.dir, "update-ref", at, id.String(), plumbing.ZeroHash.String())
+	kept, free := dotgit.New(osfs.New(w.private.dir)), name
+	for n := 2; n < most; n++ {
+		if _, err := kept.Ref(plumbing.ReferenceName(free)); errors.Is(err, plumbing.ErrReferenceNotFound) {
+			break
 		}
-		if err == nil {
-			return w.private.settle(filepath.Dir(path), filepath.Base(path))
-		}
-		exit, said := errors.AsType[*proc.ExitError](err)
-		if taken := said && strings.Contains(exit.Stderr, "exists"); !taken || n > most { // a stale lock counts as a taken name
-			return err
-		}
-		at = fmt.Sprintf("%s-%d", name, n)
+		free = fmt.Sprintf("%s-%d", name, n) // also if the reference is broken
 	}
+	path := filepath.Join(w.private.dir, filepath.FromSlash(free))
+	if err := w.private.mkdir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(w.private.dir, "tmp_")
+	if err != nil {
+		return err
+	}
+	return w.private.put(draft, path, id.String()+"\n")
 }
 
 // keep packs what a new state needs into the private repository, given a tree whose objects are kept already, zero if
-// nothing is known of that. When it returns, all of it is on the disk.
-func (w *watcher) keep(ctx context.Context, was, is plumbing.Hash) error {
+// nothing is known of that. When it returns, all of it is on the disk. It returns the pack, "" for none.
+func (w *watcher) keep(ctx context.Context, was, is plumbing.Hash) (pack string, err error) {
 	v := &view{shadow: w.shadow}
 	list := is.String() + "\n"
 	args := []string{"pack-objects", "-q", "--window=0", "--revs"}
@@ -164,19 +166,20 @@ func (w *watcher) bring(ctx context.Context, differ []difference) error {
 	if list.Len() == 0 {
 		return nil
 	}
-	return w.pack(ctx, &view{shadow: w.shadow, also: w.objectDirs()}, list.String(), "pack-objects", "-q", "--window=0")
+	_, err := w.pack(ctx, &view{shadow: w.shadow, also: w.objectDirs()}, list.String(), "pack-objects", "-q", "--window=0")
+	return err
 }
 
-func (w *watcher) pack(ctx context.Context, v *view, list string, args ...string) error {
+func (w *watcher) pack(ctx context.Context, v *view, list string, args ...string) (pack string, err error) {
 	packs := filepath.Join(w.private.dir, "objects", "pack")
 	out, err := v.run(ctx, nil, []byte(list), append(args, filepath.Join(packs, "pack"))...)
 	for name := range strings.FieldsSeq(string(out)) {
 		if plumbing.IsHash(name) && err == nil {
-			err = w.private.settle(packs, "pack-"+name+".pack", "pack-"+name+".idx")
+			pack = "pack-" + name + ".pack"
+			err = w.private.settle(packs, pack, "pack-"+name+".idx")
 		}
 	}
-	w.objects.renew()
-	return err
+	return pack, err
 }
 
 // newest returns the last reference of the session whose name sorts last, "" if there is none. The repository has

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,9 +98,18 @@ func (w *watcher) text(ctx context.Context, from, to plumbing.Hash, files, links
 	if from == to {
 		return nil, nil
 	}
-	args := append([]string{"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-renames"}, flags...)
-	out, err := (&view{shadow: w.shadow}).run(ctx, nil, nil, append(args, from.String(), to.String())...)
-	return sectionsOf(out), err
+	args := slices.Concat([]string{"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-renames"}, flags, []string{from.String(), to.String()})
+	for _, c := range w.shadow.compared {
+		if slices.Equal(args, c.args) {
+			return c.sections, nil
+		}
+	}
+	out, err := (&view{shadow: w.shadow}).run(ctx, nil, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	w.shadow.compared = [2]comparison{{args, sectionsOf(out)}, w.shadow.compared[0]}
+	return w.shadow.compared[0].sections, nil
 }
 
 // sectionsOf splits the text of git by its files. No line of a hunk begins with a letter.

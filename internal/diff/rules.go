@@ -151,7 +151,7 @@ func (t *Tree) WrittenBeside(ctx context.Context, since time.Time, task string) 
 
 // kinds are the ends of the names of files that the last look has found.
 func (t *Tree) kinds(ctx context.Context) (map[string]bool, error) {
-	files, err := t.shadow.list(ctx, t.sight.state.tree)
+	files, err := t.objects.list(ctx, t.sight.state.tree)
 	kinds := map[string]bool{}
 	for _, f := range files {
 		kinds[path.Ext(f.name)] = true

@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"codeloops/internal/file"
 	"codeloops/internal/git"
 )
@@ -28,19 +26,12 @@ type shadow struct {
 	environ []string
 	now     func() time.Time
 	number  *atomic.Int64
-	listed  listing
+	// The last comparisons: after a critic's turn, a look mostly finds what it found before.
+	compared [2]comparison
 }
 
-// A listing is what a tree holds, with the trees below it.
-type listing struct {
-	tree  plumbing.Hash
-	files []listedFile
-}
-
-type listedFile struct {
-	name string
-	entry
-}
+// A comparison is what git has printed of two trees.
+type comparison struct{ args, sections []string }
 
 // shadowName begins the names of shadows in a private repository.
 const shadowName = "codeloops-shadow-"
@@ -109,30 +100,6 @@ func (v *view) run(ctx context.Context, says io.Writer, stdin []byte, args ...st
 		env, dir = append(env, "GIT_WORK_TREE="+v.root, "GIT_INDEX_FILE="+v.index), v.root
 	}
 	return git.Git{Environ: v.environ}.Run(ctx, git.Call{Dir: dir, Args: append(v.flags, args...), Env: env, Stdin: stdin, Says: says})
-}
-
-// list returns what a tree of the session holds, with the trees below it.
-func (s *shadow) list(ctx context.Context, tree plumbing.Hash) ([]listedFile, error) {
-	if s.listed.tree == tree {
-		return s.listed.files, nil
-	}
-	out, err := (&view{shadow: s}).run(ctx, nil, nil, "ls-tree", "-r", "-z", tree.String())
-	if err != nil {
-		return nil, err
-	}
-	var files []listedFile
-	for _, line := range fields(out) { // "<mode> <type> <id>\t<path>"
-		head, name, _ := strings.Cut(line, "\t")
-		mode, rest, _ := strings.Cut(head, " ")
-		_, id, _ := strings.Cut(rest, " ")
-		bits, err := strconv.ParseUint(mode, 8, 32)
-		if err != nil {
-			return nil, fmt.Errorf("list the tree %s: %w", tree, err)
-		}
-		files = append(files, listedFile{name, entry{Mode: uint32(bits), ID: plumbing.NewHash(id)}})
-	}
-	s.listed = listing{tree, files}
-	return files, nil
 }
 
 // zs joins paths as git reads them with -z.

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,14 +38,15 @@ type basis struct {
 }
 
 type area struct {
-	index string // a file
+	index string        // a file
+	tree  plumbing.Hash // of the index
 	names map[string]bool
 }
 
 // A sight is the result of a look at a work tree with its nests. Paths are from the root; directories end in a slash.
 type sight struct {
 	state       *state
-	areas       map[string]string // the indexes, by area
+	areas       map[string]area // without names
 	ignored     []string
 	selfIgnored []string
 	unread      []string
@@ -78,7 +80,7 @@ type watch struct {
 // snapshot looks at the work tree.
 func (w *watcher) snapshot(ctx context.Context, b *basis, also *state) (*sight, error) {
 	l := &watch{
-		watcher: w, basis: b, also: also, sight: &sight{areas: map[string]string{}, nests: map[string]*nest{}},
+		watcher: w, basis: b, also: also, sight: &sight{areas: map[string]area{}, nests: map[string]*nest{}},
 		links: map[string]string{}, large: map[string]entry{}, edits: map[string]*object.TreeEntry{},
 	}
 	if _, err := os.Stat(w.Root()); err != nil {
@@ -120,7 +122,8 @@ func (l *watch) area(ctx context.Context, at string, index *tracked) error {
 	}
 	e := &eye{
 		view:  view{shadow: l.shadow, root: l.absolute(at), index: l.basis.areas[at].index},
-		first: l.basis.nests == nil, apart: map[string]bool{}, fs: l.files, large: l.largeFiles, also: map[string]entry{}, modes: map[string]uint32{},
+		first: l.basis.nests == nil, apart: map[string]bool{}, fs: l.files, files: l.objects, base: cmp.Or(l.basis.areas[at].tree, emptyTree()), tracked: index,
+		large: l.largeFiles, also: map[string]entry{}, modes: map[string]uint32{},
 	}
 	if e.index == "" {
 		e.index = l.shadow.file("none")
@@ -154,7 +157,7 @@ func (l *watch) take(at, prefix string, e *eye) {
 	for name := range e.found.large {
 		l.large[prefix+name] = e.found.large[name]
 	}
-	l.sight.areas[at] = e.index
+	l.sight.areas[at] = area{index: e.index, tree: e.tree}
 	for name := range e.places {
 		l.sight.entered = append(l.sight.entered, prefix+path.Dir(name))
 	}

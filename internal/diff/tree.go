@@ -114,6 +114,7 @@ type memory struct {
 	states   map[string]*state  // by loop.Change.State
 	recalled map[string]*record // the checkpoints of states, see [Tree.Recall]
 	kept     plumbing.Hash      // the last tree whose objects were all kept
+	keptIn   string             // the pack that was made for that
 }
 
 func (m *memory) know(s *state) { m.states[s.id] = s }
@@ -130,11 +131,7 @@ func (o opened) partial() bool {
 }
 
 func openedAt(dir string, environ []string) (opened, error) {
-	r, err := git.Open(dir, environ)
-	if err != nil {
-		return opened{}, err
-	}
-	settings, err := r.Config()
+	r, settings, err := git.OpenConfigured(dir, environ)
 	return opened{r, settings}, err
 }
 
@@ -209,7 +206,7 @@ func (t *Tree) close() (err error) {
 		err = errors.Join(t.objects.close(), os.RemoveAll(t.shadow.dir))
 		t.shadow, t.objects = nil, nil
 	}
-	t.tracked, t.kept = tracked{}, plumbing.ZeroHash
+	t.tracked, t.kept, t.keptIn = tracked{}, plumbing.ZeroHash, ""
 	return errors.Join(err, t.private.close())
 }
 
@@ -249,12 +246,12 @@ func (t *Tree) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen, err := t.snapshot(ctx, &basis{areas: map[string]area{"": {v.index, names}}}, nil)
+	seen, err := t.snapshot(ctx, &basis{areas: map[string]area{"": {index: v.index, names: names}}}, nil)
 	if err != nil {
 		return err
 	}
 	t.sight = seen
-	if err := t.keep(ctx, plumbing.ZeroHash, seen.state.tree); err != nil {
+	if t.keptIn, err = t.keep(ctx, plumbing.ZeroHash, seen.state.tree); err != nil {
 		return err
 	}
 	t.kept = seen.state.tree
@@ -293,12 +290,16 @@ func (w *watcher) basisFrom(ctx context.Context, s *sight) (*basis, error) {
 	}
 	slices.Sort(nests)
 	b := &basis{state: s.state, last: s.state, nests: nests, areas: map[string]area{}, then: w.tracked.entries}
-	for at, index := range s.areas {
-		names, err := (&view{shadow: w.shadow, root: w.absolute(at), index: index}).names(ctx)
+	for at, a := range s.areas {
+		files, err := w.objects.list(ctx, a.tree)
 		if err != nil {
 			return nil, err
 		}
-		b.areas[at] = area{index, names}
+		a.names = map[string]bool{}
+		for _, f := range files {
+			a.names[f.name] = true
+		}
+		b.areas[at] = a
 	}
 	return b, nil
 }
@@ -344,8 +345,8 @@ func (w *watcher) see(ctx context.Context, also *state) error {
 	if err != nil {
 		return err
 	}
-	for _, index := range s.areas {
-		_ = os.Remove(index)
+	for _, a := range s.areas {
+		_ = os.Remove(a.index)
 	}
 	w.sight = s
 	return nil

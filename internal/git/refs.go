@@ -1,11 +1,15 @@
 package git
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/file"
 	"codeloops/internal/proc"
@@ -20,22 +24,39 @@ type Head struct {
 }
 
 // Head reads HEAD.
-func (r *Repository) Head() (h Head, err error) {
-	out, err := r.ask("rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
-	if err == nil {
-		commit, name, _ := strings.Cut(string(out), "\n")
-		h.Commit = commit
-		h.Branch, _ = strings.CutPrefix(strings.TrimSpace(name), branches)
-		if h.Branch == "HEAD" {
-			h.Branch = ""
-		}
-		return h, nil
+func (r *Repository) Head() (Head, error) {
+	head, _, err := r.Position()
+	return head, err
+}
+
+// Position reads HEAD, and references as [Repository.Refs] does.
+func (r *Repository) Position(names ...string) (h Head, refs map[string]string, err error) {
+	at := filepath.Join(r.GitDir, "HEAD")
+	content, _, err := file.Read(at, file.Options{})
+	target, symbolic := strings.CutPrefix(strings.TrimSpace(string(content)), "ref:")
+	if link, notLink := os.Readlink(at); notLink == nil { // as git once made it
+		target, symbolic, err = link, true, nil
 	}
-	if out, err = r.ask("symbolic-ref", "HEAD"); err != nil {
-		return h, fmt.Errorf("read HEAD of %s: %w", r.GitDir, err)
+	switch target = strings.TrimSpace(target); {
+	case err != nil:
+		return h, nil, fmt.Errorf("read HEAD of %s: %w", r.GitDir, err)
+	case symbolic:
+		names = append(names, target)
+	case !plumbing.IsHash(target):
+		return h, nil, fmt.Errorf("read HEAD of %s: %w", r.GitDir, errBroken)
+	default:
+		h.Commit = target
 	}
-	h.Branch, _ = strings.CutPrefix(strings.TrimSpace(string(out)), branches) // it has no commit yet
-	return h, nil
+	if len(names) == 0 {
+		return h, nil, nil
+	}
+	all, err := r.list(names...)
+	if symbolic {
+		is := all[target]
+		h.Commit = is.id
+		h.Branch, _ = strings.CutPrefix(cmp.Or(is.target, target), branches) // without a commit there is no such reference yet
+	}
+	return h, ids(all), err
 }
 
 // Branch resolves a branch, given its name without refs/heads/, which may stand for another one. Its commit is "" if
@@ -59,11 +80,15 @@ func (r *Repository) Branch(name string) (Head, error) {
 // name. There are none where there is no repository.
 func (r *Repository) Refs(names ...string) (map[string]string, error) {
 	all, err := r.list(names...)
-	refs := make(map[string]string, len(all))
-	for name, is := range all {
-		refs[name] = is.id
+	return ids(all), err
+}
+
+func ids(of map[string]ref) map[string]string {
+	all := make(map[string]string, len(of))
+	for name, is := range of {
+		all[name] = is.id
 	}
-	return refs, err
+	return all
 }
 
 // A ref is the value of a reference: the id of an object, and for a symbolic one what it stands for.
@@ -74,7 +99,8 @@ func (r *Repository) list(names ...string) (map[string]ref, error) {
 		return nil, nil
 	}
 	var says strings.Builder
-	out, err := r.says(&says, append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)"}, names...)...)
+	args := append([]string{"--git-dir=" + r.GitDir, "for-each-ref", "--format=%(objectname) %(refname) %(symref)"}, names...)
+	out, err := asked(proc.Call{Says: &says}, r.GitDir, r.environ, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read references of %s: %w", r.GitDir, err)
 	}
@@ -93,14 +119,3 @@ func (r *Repository) list(names ...string) (map[string]ref, error) {
 }
 
 var errBroken = errors.New("malformed ref")
-
-// ask runs git in the git directory.
-func (r *Repository) ask(args ...string) ([]byte, error) { return r.says(nil, args...) }
-
-func (r *Repository) says(to *strings.Builder, args ...string) ([]byte, error) {
-	call := proc.Call{}
-	if to != nil {
-		call.Says = to
-	}
-	return asked(call, r.GitDir, r.environ, append([]string{"--git-dir=" + r.GitDir}, args...)...)
-}

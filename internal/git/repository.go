@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"codeloops/internal/proc"
@@ -73,6 +75,22 @@ func Open(dir string, environ []string) (*Repository, error) {
 		return nil, fmt.Errorf("%s: %w", r.GitDir, ErrBare)
 	}
 	return r, err
+}
+
+// OpenConfigured is Open and [Repository.Config] at the same time. The repository is there also if its configuration
+// cannot be read.
+func OpenConfigured(dir string, environ []string) (*Repository, *Config, error) {
+	var c *Config
+	var unread error
+	var reading sync.WaitGroup
+	reading.Go(func() { c, unread = (&Repository{dir: dir, environ: environ}).Config() })
+	r, err := Open(dir, environ)
+	reading.Wait()
+	if err != nil || unread != nil {
+		return r, nil, cmp.Or(err, unread)
+	}
+	c.workTree = r.WorkTree
+	return r, c, nil
 }
 
 // find is Open also for a repository without a work tree.
