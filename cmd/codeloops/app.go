@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type app struct {
 	args    []string
 	signals signals.Signals
 	board   board.Options // of the queue; tests shorten its leases
+
+	unhelped error // why --help could not be shown: cobra has no way for that
 }
 
 // run executes one command line and returns its exit code.
@@ -63,7 +66,7 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 	addCompletion(root)
 	a.args = args
 	root.SetArgs(args)
-	return root.ExecuteContext(ctx)
+	return cmp.Or(root.ExecuteContext(ctx), a.unhelped)
 }
 
 // unread reports whether an error only says that the reader of standard output has gone away, as head

@@ -161,10 +161,10 @@ func (a *app) teach(root *cobra.Command) {
 	root.SetHelpCommand(newHelpCmd(a))
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if slices.Contains(a.args, "-h") {
-			_ = a.manualScreen().Short(a.Out, cmd) // there is nowhere left to report an error
+			a.unhelped = a.manualScreen().Short(a.Out, cmd)
 			return
 		}
-		_ = a.showHelp(cmd.Context(), false, cmd)
+		a.unhelped = a.showHelp(cmd.Context(), false, cmd)
 	})
 }
 

@@ -268,37 +268,35 @@ func (w *watcher) basisOf(ctx context.Context, s *state, nests []string) (*basis
 		if err := v.readTree(ctx, tree, w.basis.areas[at].index); err != nil {
 			return nil, err
 		}
-		_, _ = v.run(ctx, nil, nil, "update-index", "-q", "--really-refresh", "--ignore-missing") // it fails where files have changed
-		names, err := v.names(ctx)
-		if err != nil {
+		if b.areas[at], err = w.indexed(ctx, v.index, tree); err != nil {
 			return nil, err
 		}
-		b.areas[at] = area{v.index, tree, names}
 	}
 	return b, nil
 }
 
-// readTree makes the index that of a tree. What is the same in the index seen keeps its stat; "" is none.
+// readTree makes the index that of a tree, with the stats of the files that are as in the tree. What is the same in the
+// index seen keeps its stat; "" is none.
 func (v *view) readTree(ctx context.Context, tree plumbing.Hash, seen string) error {
-	args := []string{"read-tree", tree.String()}
-	if seen != "" {
-		if err := copyIndex(seen, v.index); err != nil {
-			return err
-		}
-		args = []string{"read-tree", "-i", "-m", tree.String()} // whatever the files are
+	if seen == "" {
+		_, err := v.run(ctx, nil, nil, "reset", tree.String(), "--", ".")
+		return err
 	}
-	_, err := v.run(ctx, nil, nil, args...)
+	if err := copyIndex(seen, v.index); err != nil {
+		return err
+	}
+	_, err := v.run(ctx, nil, nil, "read-tree", "-i", "-m", tree.String()) // whatever the files are
 	return err
 }
 
-// names returns the paths in the index.
-func (v *view) names(ctx context.Context) (map[string]bool, error) {
-	out, err := v.run(ctx, nil, nil, "ls-files", "-z")
-	all := map[string]bool{}
-	for _, name := range fields(out) {
-		all[name] = true
+// indexed returns an area with the paths in its index.
+func (w *watcher) indexed(ctx context.Context, index string, tree plumbing.Hash) (area, error) {
+	files, err := w.objects.list(ctx, tree)
+	a := area{index, tree, make(map[string]bool, len(files))}
+	for _, f := range files {
+		a.names[f.name] = true
 	}
-	return all, err
+	return a, err
 }
 
 // Recall loads the state of a checkpoint, of this session or another, for [Tree.PlanRestore], and returns

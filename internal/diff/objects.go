@@ -2,13 +2,13 @@ package diff
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // the id of a git object is its SHA-1
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +17,7 @@ import (
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
@@ -35,13 +36,15 @@ var ErrForged = errors.New("the content of the object does not match its id")
 type objects struct {
 	*filesystem.ObjectStorage // the session's own
 
-	mu   sync.Mutex // go-git's storage is for one at a time
-	dir  string     // the private repository's
-	kept *filesystem.ObjectStorage
+	mu    sync.Mutex // go-git's storage is for one at a time
+	trees map[plumbing.Hash]*object.Tree
+	names int    // in trees
+	dir   string // the private repository's
+	kept  *filesystem.ObjectStorage
 }
 
 func newObjects(own, kept string) *objects {
-	return &objects{ObjectStorage: storage(own), dir: kept, kept: storage(kept)}
+	return &objects{ObjectStorage: storage(own), dir: kept, kept: storage(kept), trees: map[plumbing.Hash]*object.Tree{}}
 }
 
 // storage reads the repository in a directory.
@@ -189,12 +192,30 @@ func (o *objects) write(kind plumbing.ObjectType, content []byte) (plumbing.Hash
 	return o.SetEncodedObject(m)
 }
 
-// tree reads a tree.
+// tree reads a tree. It remembers some, as most stay the same from look to look; nobody changes them.
 func (o *objects) tree(id plumbing.Hash) (*object.Tree, error) {
+	const most = 50_000 // names
 	if id == emptyTree() {
 		return &object.Tree{Hash: id}, nil
 	}
-	return object.GetTree(o, id)
+	o.mu.Lock()
+	t, known := o.trees[id]
+	o.mu.Unlock()
+	if known {
+		return t, nil
+	}
+	t, err := object.GetTree(o, id)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.names += len(t.Entries); o.names > most {
+		clear(o.trees)
+		o.names = len(t.Entries)
+	}
+	o.trees[id] = t
+	return t, nil
 }
 
 func emptyTree() plumbing.Hash { return plumbing.ComputeHash(plumbing.TreeObject, nil) }
@@ -226,13 +247,22 @@ type listedFile struct {
 
 // list returns the files of a tree and of those below it, in git's order.
 func (o *objects) list(ctx context.Context, tree plumbing.Hash) ([]listedFile, error) {
-	all, err := o.differ(ctx, "", emptyTree(), tree)
-	files := make([]listedFile, len(all))
-	for i, d := range all {
-		files[i] = listedFile{d.path, *d.after}
+	return o.listBelow(ctx, "", tree, nil)
+}
+
+func (o *objects) listBelow(ctx context.Context, prefix string, tree plumbing.Hash, all []listedFile) ([]listedFile, error) {
+	t, err := o.tree(tree)
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(files, func(a, b listedFile) int { return strings.Compare(a.name, b.name) })
-	return files, err
+	for _, e := range t.Entries {
+		if e.Mode != filemode.Dir {
+			all = append(all, listedFile{prefix + e.Name, entry{Mode: uint32(e.Mode), ID: e.Hash}})
+		} else if all, err = o.listBelow(ctx, prefix+e.Name+"/", e.Hash, all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // holds reports whether there is an object.

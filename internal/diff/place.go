@@ -192,9 +192,10 @@ func (t *Tree) committedState(ctx context.Context, commit string) (*state, error
 		return nil, err
 	}
 	tree := plumbing.NewHash(strings.TrimSpace(string(out)))
-	if _, err := t.keep(ctx, plumbing.ZeroHash, tree); err != nil {
+	if t.keptIn, err = t.keep(ctx, plumbing.ZeroHash, tree); err != nil {
 		return nil, err
 	}
+	t.kept = tree
 	edits := map[string]*object.TreeEntry{}
 	for _, name := range t.basis.nests {
 		if edits[name], err = t.objects.at(t.basis.state.tree, name); err != nil {

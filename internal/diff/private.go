@@ -133,7 +133,7 @@ func (w *watcher) refer(name string, id plumbing.Hash) error {
 }
 
 // keep packs what a new state needs into the private repository, given a tree whose objects are kept already, zero if
-// nothing is known of that. When it returns, all of it is on the disk. It returns the pack, "" for none.
+// nothing is known of that. When it returns, all of it is on the disk. It returns the pack, or "." if there is nothing new.
 func (w *watcher) keep(ctx context.Context, was, is plumbing.Hash) (pack string, err error) {
 	v := &view{shadow: w.shadow}
 	list := is.String() + "\n"
@@ -171,6 +171,7 @@ func (w *watcher) bring(ctx context.Context, differ []difference) error {
 }
 
 func (w *watcher) pack(ctx context.Context, v *view, list string, args ...string) (pack string, err error) {
+	pack = "."
 	packs := filepath.Join(w.private.dir, "objects", "pack")
 	out, err := v.run(ctx, nil, []byte(list), append(args, filepath.Join(packs, "pack"))...)
 	for name := range strings.FieldsSeq(string(out)) {

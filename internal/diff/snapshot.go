@@ -344,8 +344,10 @@ func (l *watch) commitOf(at, name string, index *tracked, n *nest) string {
 
 func (t *tracked) names() map[string]bool {
 	all := make(map[string]bool, len(t.entries))
-	for name := range t.entries {
-		all[name] = true
+	for name, e := range t.entries {
+		if e.Mode != Gitlink {
+			all[name] = true
+		}
 	}
 	return all
 }

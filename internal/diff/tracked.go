@@ -24,6 +24,7 @@ type tracked struct {
 	file    string     // a copy of it in the shadow, in a plain form; "" if there is no index
 	stamp   file.Stamp // of the index
 	at      time.Time  // when it was read
+	content string     // of the index, as a digest
 	entries map[string]trackedEntry
 	digest  string // of all entries with their marks
 	// Entries that git treats differently from others.
@@ -70,6 +71,13 @@ func (t *tracked) read(ctx context.Context, s *shadow, r *git.Repository, enviro
 		return err
 	}
 	content, err := os.ReadFile(now.file)
+	now.content = digest(string(content))
+	if err == nil && t.file != "" && now.content == t.content {
+		_ = os.Remove(now.file)
+		now.file, now.entries, now.digest, now.assumed, now.skipped = t.file, t.entries, t.digest, t.assumed, t.skipped
+		*t = now
+		return nil
+	}
 	switch {
 	case file.Missing(err):
 		now.file = ""
@@ -95,7 +103,7 @@ func (t *tracked) read(ctx context.Context, s *shadow, r *git.Repository, enviro
 
 // unusual reports whether an index may have one of the extensions that make it depend on other files or programs.
 func unusual(content []byte) bool {
-	return slices.ContainsFunc([]string{"link", "sdir", "FSMN", "UNTR"}, func(name string) bool { return bytes.Contains(content, []byte(name)) })
+	return slices.ContainsFunc([]string{"link", "sdir\x00\x00\x00\x00", "FSMN", "UNTR"}, func(name string) bool { return bytes.Contains(content, []byte(name)) })
 }
 
 // take takes the entries that git has listed: "<tag> <mode> <id> <stage>\t<path>".
@@ -146,7 +154,7 @@ func (t *tracked) links() (paths []string) {
 
 // begin makes an index to begin with of the user's: what git can tell of a file from its stat counts, if the file is
 // on the disk what the index says.
-func (v *view) begin(ctx context.Context, t *tracked, r *git.Repository, environ []string) error {
+func (v *view) begin(ctx context.Context, t *tracked, r opened, environ []string) error {
 	if t.file == "" {
 		return nil
 	}
@@ -184,14 +192,14 @@ func (v *view) begin(ctx context.Context, t *tracked, r *git.Repository, environ
 }
 
 // convertedIn returns the files in an index whose content there may not be that on the disk.
-func convertedIn(ctx context.Context, t *tracked, r *git.Repository, environ []string) (map[string]bool, error) {
+func convertedIn(ctx context.Context, t *tracked, r opened, environ []string) (map[string]bool, error) {
 	var paths []string
 	for path, e := range t.entries {
 		if e.isFile() {
 			paths = append(paths, path)
 		}
 	}
-	how, err := r.Converts(ctx, git.Git{Environ: environ}, t.file, paths)
+	how, err := r.Converts(ctx, git.Git{Environ: environ}, r.Config, t.file, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +207,7 @@ func convertedIn(ctx context.Context, t *tracked, r *git.Repository, environ []s
 	for path, is := range how {
 		all[path] = is > git.Ends
 	}
-	return all, t.shortened(ctx, r, environ, how, all)
+	return all, t.shortened(ctx, r.Repository, environ, how, all)
 }
 
 // shortened adds the files whose size on the disk is not the one in git: only the ends of lines make them differ.

@@ -212,13 +212,31 @@ func (t *Tree) close() (err error) {
 
 // Baseline begins a session: it takes the state of the work tree that captures are compared with.
 // The first Checkpoint of it identifies the session.
-func (t *Tree) Baseline(ctx context.Context) error {
+func (t *Tree) Baseline(ctx context.Context) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.baseline(ctx)
+	if err := t.look(ctx); err != nil {
+		return err
+	}
+	if t.keptIn, err = t.keep(ctx, plumbing.ZeroHash, t.basis.state.tree); err != nil {
+		return fmt.Errorf("keep the state of %s: %w", t.Root(), err)
+	}
+	t.kept = t.basis.state.tree
+	return t.settle(ctx)
 }
 
-func (t *Tree) baseline(ctx context.Context) error {
+// Look returns the [loop.Change.State] of the work tree. It begins no session.
+func (t *Tree) Look(ctx context.Context) (state string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.look(ctx); err != nil {
+		return "", err
+	}
+	return t.basis.state.id, nil
+}
+
+// look takes the first look of a session.
+func (t *Tree) look(ctx context.Context) error {
 	if err := t.make(); err != nil {
 		return err
 	}
@@ -229,7 +247,6 @@ func (t *Tree) baseline(ctx context.Context) error {
 	return nil
 }
 
-// first takes the first look of a session.
 func (t *Tree) first(ctx context.Context) error {
 	if err := cmp.Or(t.reopen(), t.atErr); err != nil {
 		return err
@@ -239,36 +256,35 @@ func (t *Tree) first(ctx context.Context) error {
 		return fmt.Errorf("read the index: %w", err)
 	}
 	v := &view{shadow: t.shadow, root: t.Root(), index: t.shadow.file("first")}
-	if err := v.begin(ctx, &t.tracked, t.opened.Repository, t.options.Environ); err != nil {
+	if err := v.begin(ctx, &t.tracked, t.opened, t.options.Environ); err != nil {
 		return err
 	}
-	names, err := v.names(ctx)
-	if err != nil {
-		return err
-	}
-	seen, err := t.snapshot(ctx, &basis{areas: map[string]area{"": {index: v.index, names: names}}}, nil)
+	seen, err := t.snapshot(ctx, &basis{areas: map[string]area{"": {index: v.index, names: t.tracked.names()}}}, nil)
 	if err != nil {
 		return err
 	}
 	t.sight = seen
-	if t.keptIn, err = t.keep(ctx, plumbing.ZeroHash, seen.state.tree); err != nil {
-		return err
-	}
-	t.kept = seen.state.tree
 	if t.basis, err = t.basisFrom(ctx, seen); err != nil {
 		return err
 	}
 	t.began = t.beginning()
 	t.begin(t.basis)
-	return t.settle(ctx)
+	return nil
 }
 
-// settle waits until the second is over in which the youngest file was changed. Git compares whole seconds: of a file
-// that is changed again within it, with the same size and its time put back, the stat would tell nothing.
+// settle waits until the second is over in which the youngest file was changed that is as in the baseline. Git compares
+// whole seconds: of a file that is changed again within it, with the same size and its time put back, the stat would tell
+// nothing.
 func (t *Tree) settle(ctx context.Context) error {
+	changed, err := t.objects.compare(ctx, t.basis.state, t.sight.state)
+	if err != nil {
+		return err
+	}
 	var youngest int64
 	for name := range t.basis.areas[""].names {
-		youngest = max(youngest, file.At(t.absolute(name)).Ctime)
+		if _, is := slices.BinarySearchFunc(changed, name, func(d difference, name string) int { return strings.Compare(d.path, name) }); !is {
+			youngest = max(youngest, file.At(t.absolute(name)).Ctime)
+		}
 	}
 	wait := time.Until(time.Unix(0, youngest).Truncate(time.Second).Add(time.Second))
 	if youngest == 0 || wait <= 0 {
@@ -291,15 +307,10 @@ func (w *watcher) basisFrom(ctx context.Context, s *sight) (*basis, error) {
 	slices.Sort(nests)
 	b := &basis{state: s.state, last: s.state, nests: nests, areas: map[string]area{}, then: w.tracked.entries}
 	for at, a := range s.areas {
-		files, err := w.objects.list(ctx, a.tree)
-		if err != nil {
+		var err error
+		if b.areas[at], err = w.indexed(ctx, a.index, a.tree); err != nil {
 			return nil, err
 		}
-		a.names = map[string]bool{}
-		for _, f := range files {
-			a.names[f.name] = true
-		}
-		b.areas[at] = a
 	}
 	return b, nil
 }
@@ -317,7 +328,7 @@ func (t *Tree) begin(b *basis) {
 func (t *Tree) BaselineAt(ctx context.Context, commit string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.baseline(ctx); err != nil {
+	if err := t.look(ctx); err != nil {
 		return err
 	}
 	base, err := t.committedState(ctx, commit)
@@ -330,7 +341,7 @@ func (t *Tree) BaselineAt(ctx context.Context, commit string) error {
 	}
 	t.head.Commit = commit
 	t.begin(b)
-	return nil
+	return t.settle(ctx)
 }
 
 // see looks at the work tree.

@@ -20,13 +20,9 @@ const (
 	Remade                   // another filter, ident or another encoding does; an agent may have set it up
 )
 
-// Converts returns what git does with the files that it tracks or would track, given an index ("": the usual one) and the
-// environment of the user. It leaves out those that are [Kept].
-func (r *Repository) Converts(ctx context.Context, g Git, index string, paths []string) (map[string]Conversion, error) {
-	settings, err := r.Config()
-	if err != nil {
-		return nil, err
-	}
+// Converts returns what git does with the files that it tracks or would track, given the repository's settings, an index
+// ("": the usual one) and the environment of the user. It leaves out those that are [Kept].
+func (r *Repository) Converts(ctx context.Context, g Git, settings *Config, index string, paths []string) (map[string]Conversion, error) {
 	value, _ := settings.String("core.autocrlf")
 	auto := value != "" && value != "false"
 	if len(paths) == 0 || !auto && !r.hasAttributes(settings, paths) {

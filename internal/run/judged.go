@@ -141,8 +141,7 @@ func Begin(ctx context.Context, o Options, name string) (checkpoint, state strin
 // so.
 func Look(ctx context.Context, o Options) (state string, err error) {
 	err = beside(ctx, o, func(r *running) error {
-		err := r.tree.Baseline(ctx)
-		state = r.tree.BaseState()
+		state, err = r.tree.Look(ctx)
 		return err
 	})
 	return state, err

@@ -62,7 +62,11 @@ func (p *Place) inGit(ctx context.Context, d draft, j *Judged) (c changes, err e
 	}
 	r := *users // with its settings, and the files of the place
 	r.WorkTree = p.Dir
-	how, err := r.Converts(ctx, program.Git{Environ: slices.Concat(p.repo.Environ, d.Env)}, "", paths)
+	settings, err := r.Config()
+	if err != nil {
+		return c, err
+	}
+	how, err := r.Converts(ctx, program.Git{Environ: slices.Concat(p.repo.Environ, d.Env)}, settings, "", paths)
 	if err != nil {
 		return c, err
 	}

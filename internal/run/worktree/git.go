@@ -24,12 +24,21 @@ const MergeBase = "merge-base"
 
 // Commit resolves the name of a commit in the repository of a directory.
 func Commit(ctx context.Context, h *host.Host, dir, name string) (id string, err error) {
-	if _, err := git.Open(dir, h.Environ); err != nil {
+	r, err := git.Open(dir, h.Environ)
+	if err != nil {
 		return "", err
 	}
 	g := git.Git{Environ: h.Environ}
 	if name == MergeBase {
-		for _, other := range []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
+		names := []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"}
+		there, err := r.Refs(names...)
+		if err != nil {
+			return "", err
+		}
+		for _, other := range names {
+			if there[other] == "" {
+				continue
+			}
 			if out, err := g.In(ctx, dir, "merge-base", "HEAD", other); err == nil {
 				return strings.TrimSpace(string(out)), nil
 			}

@@ -132,12 +132,12 @@ func (k *committer) look(ctx context.Context) (err error) {
 func (k *committer) plan(ctx context.Context, changes []diff.BlobChange) error { //nolint:gocyclo // the steps belong together, and read top to bottom
 	k.forHead, k.forIndex = map[string]diff.Blob{}, map[string]diff.Blob{}
 	var mingled, gone, later, inside, withheld, remade []string
-	r, _ := k.tree.Repository()
+	r, settings := k.tree.Repository()
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.Path)
 	}
-	how, err := r.Converts(ctx, k.git, r.IndexFile, paths)
+	how, err := r.Converts(ctx, k.git, settings, r.IndexFile, paths)
 	if err != nil {
 		return err
 	}
