@@ -194,7 +194,7 @@ func (o *objects) write(kind plumbing.ObjectType, content []byte) (plumbing.Hash
 
 // tree reads a tree. It remembers some, as most stay the same from look to look; nobody changes them.
 func (o *objects) tree(id plumbing.Hash) (*object.Tree, error) {
-	const most = 50_000 // names
+	const most = 200_000 // names, some 12 MB
 	if id == emptyTree() {
 		return &object.Tree{Hash: id}, nil
 	}

@@ -78,27 +78,33 @@ func (t *tracked) read(ctx context.Context, s *shadow, r *git.Repository, enviro
 		*t = now
 		return nil
 	}
-	switch {
-	case file.Missing(err):
-		now.file = ""
-	case err == nil && unusual(content):
-		call := git.Call{Dir: r.GitDir, Args: append([]string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}, plain...), Env: []string{"GIT_INDEX_FILE=" + now.file}}
-		_, err = git.Git{Environ: git.Alone(environ)}.Run(ctx, call)
+	var list []byte
+	if file.Missing(err) {
+		now.file, err = "", nil
+	} else if err == nil {
+		list, err = now.list(ctx, s, r, environ, unusual(content))
 	}
-	var out []byte
-	if err == nil && now.file != "" {
-		v := &view{shadow: s, root: r.WorkTree, index: now.file}
-		out, err = v.run(ctx, nil, nil, "ls-files", "-t", "-v", "--stage", "-z")
-	}
-	if err != nil && now.file != "" {
+	if err != nil {
 		return err
 	}
-	now.take(out)
+	now.take(list)
 	if t.file != "" {
 		_ = os.Remove(t.file)
 	}
 	*t = now
 	return nil
+}
+
+// list returns the entries as git lists them. An unusual index is made plain first.
+func (t *tracked) list(ctx context.Context, s *shadow, r *git.Repository, environ []string, unusual bool) ([]byte, error) {
+	if unusual {
+		call := git.Call{Dir: r.GitDir, Args: append([]string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}, plain...), Env: []string{"GIT_INDEX_FILE=" + t.file}}
+		if _, err := (git.Git{Environ: git.Alone(environ)}).Run(ctx, call); err != nil {
+			return nil, err
+		}
+	}
+	v := &view{shadow: s, root: r.WorkTree, index: t.file}
+	return v.run(ctx, nil, nil, "ls-files", "-t", "-v", "--stage", "-z")
 }
 
 // unusual reports whether an index may have one of the extensions that make it depend on other files or programs.
