@@ -30,7 +30,7 @@ func TestBenchSessions(t *testing.T) { //nolint:paralleltest // it measures
 	}
 	g := &logMaker{t: t, dir: dir, text: benchText()}
 	many, old := g.many("many", true), g.many("old", false)
-	small, large := g.large("250M", 125), g.large("1G", 500)
+	least, small, large := g.large("100M", 50), g.large("250M", 125), g.large("1G", 500)
 	m := &stopwatch{t: t, bin: bin}
 	load, _ := os.ReadFile("/proc/loadavg")
 	t.Logf("load %s", load)
@@ -47,10 +47,16 @@ func TestBenchSessions(t *testing.T) { //nolint:paralleltest // it measures
 			m.time(name+", nothing in memory", 3, func() { _ = dropCaches() }, argv)
 		}
 	}
-	m.time("search, all logs", 5, nil, append([]string{"sessions"}, sub(many, "search", "more of it")...))
-	m.time("search, logs of a week", 10, nil, append([]string{"sessions"}, sub(many, "search", "more of it", "--after", "2026-02-15")...))
+	m.time("search, all logs", 5, nil, append([]string{"sessions"}, sub(many, "list", "--search", "more of it")...))
+	m.time("search, logs of a week", 10, nil, append([]string{"sessions"}, sub(many, "list", "--search", "more of it", "--after", "2026-02-15")...))
 	m.time("list, ends without totals", 5, nil, append([]string{"sessions"}, sub(old, "list")...))
 	m.time("stats, ends without totals", 3, nil, append([]string{"sessions"}, sub(old, "stats")...))
+	m.time("100 MB: show", 5, nil, []string{"sessions", "show", "--no-pager", least})
+	m.time("1 GB: show", 3, nil, []string{"sessions", "show", "--no-pager", large})
+	m.time("1 GB: show --json", 3, nil, []string{"sessions", "show", "--json", large})
+	for _, format := range []string{"html", "markdown", "json"} {
+		m.time("1 GB: export "+format, 2, nil, []string{"sessions", "export", "--format", format, large})
+	}
 	m.time("250 MB: show --brief", 10, nil, []string{"sessions", "show", "--brief", small})
 	m.time("1 GB: show --brief", 10, nil, []string{"sessions", "show", "--brief", large})
 	m.time("250 MB: replay --verify", 3, nil, []string{"replay", "--verify", small})
