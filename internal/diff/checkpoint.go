@@ -84,12 +84,11 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (com
 
 func (t *Tree) checkpoint(ctx context.Context, s *state, name, message string) (id plumbing.Hash, err error) {
 	r := &record{beside: s.beside, Umask: Umask(), At: t.options.Now().UTC().Truncate(time.Second), Head: t.at.Commit, Branch: wording.Name(t.at.Branch)}
-	if r.Perms, err = t.permissions(ctx, s); err != nil {
-		return id, err
-	}
 	begins := t.session == "" && t.basis.state != nil && s.id == t.basis.state.id
 	if begins {
-		r.Began = &t.began
+		r.Began, r.Perms = &t.began, t.permsThen
+	} else if r.Perms, err = t.permissions(ctx, s, nil); err != nil {
+		return id, err
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -127,23 +126,23 @@ func commitOf(tree plumbing.Hash, at time.Time, message string) []byte {
 	return fmt.Appendf(nil, "tree %s\nauthor %s\ncommitter %s\n\n%s", tree, who, who, message)
 }
 
-// permissions returns those that umask does not give.
-func (w *watcher) permissions(ctx context.Context, s *state) (permissions, error) {
-	root, err := os.OpenRoot(w.Root())
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close() //nolint:errcheck // only read
+// permissions returns those that umask does not give. What is there is given to meet, which may be nil.
+func (w *watcher) permissions(ctx context.Context, s *state, meet func(name string, info fs.FileInfo)) (permissions, error) {
 	files, err := w.objects.list(ctx, s.tree)
+	for name, e := range s.Large {
+		files = append(files, listedFile{name, e})
+	}
 	all, umask := permissions{}, Umask()
 	for _, f := range files {
-		if info, err := os.Lstat(w.absolute(f.name)); err == nil && f.isFile() && info.Mode().IsRegular() && info.Mode().Perm() != usual(f.Mode, umask) {
-			all[f.name] = info.Mode().Perm()
+		info, err := os.Lstat(w.absolute(f.name))
+		if err != nil {
+			continue
 		}
-	}
-	for name, e := range s.Large {
-		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Mode().Perm() != usual(e.Mode, umask) {
-			all[name] = info.Mode().Perm()
+		if meet != nil {
+			meet(f.name, info)
+		}
+		if f.isFile() && info.Mode().IsRegular() && info.Mode().Perm() != usual(f.Mode, umask) {
+			all[f.name] = info.Mode().Perm()
 		}
 	}
 	return all, err

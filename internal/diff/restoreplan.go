@@ -108,7 +108,7 @@ func (w *restorePlanner) plan(ctx context.Context, known *memory, to string, oth
 	w.now, w.Unread = w.sight.state, w.sight.warnings
 	differ, err := w.objects.compare(ctx, w.now, w.target.state)
 	if err == nil {
-		w.perms, err = w.permissions(ctx, w.now)
+		w.perms, err = w.permissions(ctx, w.now, nil)
 	}
 	if err == nil {
 		err = w.findIgnored(ctx, differ, known, states)

@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,10 +82,11 @@ type place struct {
 
 // A start is what the session began with, to compare later looks with.
 type start struct {
-	head    git.Head // when the baseline was taken, or else when the tree was opened
-	began   beginning
-	basis   *basis
-	session string // the first checkpoint of the session, or ""
+	head      git.Head // when the baseline was taken, or else when the tree was opened
+	began     beginning
+	basis     *basis
+	permsThen permissions // of the baseline
+	session   string      // the first checkpoint of the session, or ""
 }
 
 // A seen is the result of the last look, and what it depends on.
@@ -272,19 +274,22 @@ func (t *Tree) first(ctx context.Context) error {
 	return nil
 }
 
-// settle waits until the second is over in which the youngest file was changed that is as in the baseline. Git compares
-// whole seconds: of a file that is changed again within it, with the same size and its time put back, the stat would tell
-// nothing.
+// settle notes the permissions of the baseline, and waits until the second is over in which the youngest file was changed
+// that is as it was then. Git compares whole seconds: of a file that is changed again within it, with the same size and its
+// time put back, the stat would tell nothing.
 func (t *Tree) settle(ctx context.Context) error {
 	changed, err := t.objects.compare(ctx, t.basis.state, t.sight.state)
 	if err != nil {
 		return err
 	}
 	var youngest int64
-	for name := range t.basis.areas[""].names {
+	t.permsThen, err = t.permissions(ctx, t.basis.state, func(name string, info fs.FileInfo) {
 		if _, is := slices.BinarySearchFunc(changed, name, func(d difference, name string) int { return strings.Compare(d.path, name) }); !is {
-			youngest = max(youngest, file.At(t.absolute(name)).Ctime)
+			youngest = max(youngest, file.StampOf(info).Ctime)
 		}
+	})
+	if err != nil {
+		return err
 	}
 	wait := time.Until(time.Unix(0, youngest).Truncate(time.Second).Add(time.Second))
 	if youngest == 0 || wait <= 0 {

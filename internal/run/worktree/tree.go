@@ -3,6 +3,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,18 +186,22 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	if err := t.place.check(t.Root()); err != nil {
 		return loop.Change{}, err
 	}
+	var marked []string
+	var unmarked error
+	var searching sync.WaitGroup
+	if t.Marked != nil {
+		searching.Go(func() { marked, unmarked = t.Marked(ctx) })
+	}
 	c, err := t.Tree.Capture(ctx)
+	searching.Wait()
 	c.Warnings = slices.Concat(c.Warnings, t.take(), t.shared.since(ctx, t))
 	if now := view.Standing(t.Root(), t.place.dir); err == nil && now != t.place.dir {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("the working directory %s is gone: agents and checks start in %s", t.place.dir, now))
 	}
-	if t.Marked != nil && err == nil {
-		var marked []string
-		if marked, err = t.Marked(ctx); len(marked) > 0 {
-			c.Warnings = append(c.Warnings, "extended attributes (user.overlay.*) would hide files from critics and checks, so these work in a copy: "+wording.List(marked, 5))
-		}
+	if len(marked) > 0 {
+		c.Warnings = append(c.Warnings, "extended attributes (user.overlay.*) would hide files from critics and checks, so these work in a copy: "+wording.List(marked, 5))
 	}
-	return c, Lost(t.Fork, t.Root(), err)
+	return c, Lost(t.Fork, t.Root(), cmp.Or(err, unmarked))
 }
 
 // Baseline begins a session, as in package diff.
