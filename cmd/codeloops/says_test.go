@@ -28,17 +28,18 @@ func cmdSays(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 || strings.Count(args[0], "/") != 1 {
 		ts.Fatalf("usage: says COMMAND/SECTION [stdout|stderr]")
 	}
-	name, got := args[0], ""
+	var all strings.Builder
 	for _, stream := range []string{"stdout", "stderr"} {
 		if len(args) == 2 && args[1] != stream {
 			continue
 		}
 		text := steady(ts.ReadFile(stream), ts.Getenv("WORK"))
 		if stream == "stderr" && text != "" {
-			got += "[stderr]\n"
+			all.WriteString("[stderr]\n")
 		}
-		got += text
+		all.WriteString(text)
 	}
+	name, got := args[0], all.String()
 	if updating() {
 		if want, there := said.LoadOrStore(name, got); there && got != want {
 			ts.Fatalf("%sanother command says something else by the name of %s", diff.Diff("there", []byte(want.(string)), "here", []byte(got)), name)
@@ -168,8 +169,8 @@ var varies = []struct {
 
 // steady puts signs in the place of what varies, and an end to the last line, which golden files have.
 func steady(text, work string) string {
-	if real, err := filepath.EvalSymlinks(work); err == nil {
-		text = strings.ReplaceAll(text, real, "$WORK")
+	if resolved, err := filepath.EvalSymlinks(work); err == nil {
+		text = strings.ReplaceAll(text, resolved, "$WORK")
 	}
 	text = strings.ReplaceAll(text, work, "$WORK")
 	if host, err := os.Hostname(); err == nil {
