@@ -169,8 +169,8 @@ func (e *misleadError) Unwrap() error { return ErrNotRepository }
 // Hint says what to do about it.
 func (e *misleadError) Hint() string { return "the variable GIT_DIR says so: unset it" }
 
-// patience limits how long git may take: a pipe in place of a configuration file would hold it up for ever.
-const patience = 10 * time.Second
+// patience limits how long git may take, on the slowest disk: a pipe in place of a configuration file would hold it up for ever.
+const patience = 30 * time.Second
 
 // ask runs git in a directory. It does not matter who owns the repository, as nothing of it runs.
 //
