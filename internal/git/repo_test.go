@@ -275,6 +275,44 @@ func TestBranch(t *testing.T) {
 	}
 }
 
+// TestHead: HEAD is what git says that it is, whatever its form, and what is none is an error.
+func TestHead(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.commit(dir)
+	r, err := Open(dir, s.environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.git(dir, "branch", "packed")
+	s.git(dir, "pack-refs", "--all")
+	s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/packed")
+	for _, target := range []string{"refs/heads/packed", "refs/heads/none/yet"} {
+		s.git(dir, "symbolic-ref", "HEAD", target)
+		sameHead(t, s, dir, r)
+	}
+	s.git(dir, "symbolic-ref", "HEAD", "refs/heads/alias")
+	if h, err := r.Head(); err != nil || h.Branch != "packed" || h.Commit != strings.TrimSpace(s.git(dir, "rev-parse", "packed")) {
+		t.Errorf("a branch that stands for another one: %+v, %v", h, err)
+	}
+	s.git(dir, "checkout", "-q", "--detach", "packed")
+	sameHead(t, s, dir, r)
+	at := filepath.Join(r.GitDir, "HEAD")
+	if err := errors.Join(os.Remove(at), os.Symlink("refs/heads/packed", at)); err == nil { // as git once made it
+		sameHead(t, s, dir, r)
+	}
+	if err := os.Remove(at); err != nil {
+		t.Fatal(err)
+	}
+	for _, rubbish := range []string{"", "rubbish\n", "ref:"} {
+		s.write("r/.git/HEAD", rubbish)
+		if h, err := r.Head(); err == nil {
+			t.Errorf("HEAD of %q is %+v", rubbish, h)
+		}
+	}
+}
+
 // TestRefs: references are those that git lists, loose or packed, also beside broken ones.
 func TestRefs(t *testing.T) {
 	t.Parallel()
