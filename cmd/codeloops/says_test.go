@@ -160,6 +160,7 @@ var varies = []struct {
 	{regexp.MustCompile(`(/\.?codeloops-(?:[a-z]+-)?)\d{6,}`), "$1<n>"},
 	{regexp.MustCompile(`\S*/testscript-main\d+/bin/`), "<bin>/"},
 	{regexp.MustCompile(`\b\d+k? tokens, by estimate\b`), "<n> tokens, by estimate"},
+	{regexp.MustCompile(`\b\d+k? of <n> tokens, by estimate\b`), "<n> of <n> tokens, by estimate"},
 	{regexp.MustCompile(`\babout \d+k? tokens\b`), "about <n> tokens"},
 	{regexp.MustCompile(`\b\d+\.\d KiB\b`), "<size>"},
 	{regexp.MustCompile(`(critic [^,\n]* in|critic's view ) an? (overlay|clone|copy)\b`), "$1 <view>"},
