@@ -117,9 +117,14 @@ func Excerpt(text string, most, width int) []string {
 	return cutTo(width, all)
 }
 
-// Paragraphs is Excerpt with lines that are wrapped instead of cut.
+// Paragraphs is Excerpt with lines that are wrapped instead of cut. Lines that are not shown are counted as they are in the
+// text: to wrap a megabyte takes long.
 func Paragraphs(text string, most, width int) (lines []string) {
-	for _, line := range cleanLines(text) {
+	all := cleanLines(text)
+	for i, line := range all {
+		if left := len(lines) - most; left > 1 {
+			return append(lines[:most:most], fmt.Sprintf("… %d more lines", left+len(all)-i))
+		}
 		line = strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), " ")
 		lines = append(lines, wrapped(line, len(hanging().FindString(line)), max(width, 20))...)
 	}
