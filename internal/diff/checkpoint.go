@@ -207,7 +207,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	t.session, t.sight = commit, nil
+	t.session, t.sight, t.kept, t.keptIn = commit, nil, r.tree, "."
 	nests := []string{}
 	if t.began = (beginning{}); r.Began != nil {
 		t.began = *r.Began

@@ -73,10 +73,8 @@ func (t *tracked) read(ctx context.Context, s *shadow, r *git.Repository, enviro
 	content, err := os.ReadFile(now.file)
 	now.content = digest(string(content))
 	if err == nil && t.file != "" && now.content == t.content {
-		_ = os.Remove(now.file)
-		now.file, now.entries, now.digest, now.assumed, now.skipped = t.file, t.entries, t.digest, t.assumed, t.skipped
-		*t = now
-		return nil
+		t.stamp, t.at = now.stamp, now.at
+		return os.Remove(now.file)
 	}
 	var list []byte
 	if file.Missing(err) {

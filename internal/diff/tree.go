@@ -116,7 +116,7 @@ type memory struct {
 	states   map[string]*state  // by loop.Change.State
 	recalled map[string]*record // the checkpoints of states, see [Tree.Recall]
 	kept     plumbing.Hash      // the last tree whose objects were all kept
-	keptIn   string             // the pack that was made for that
+	keptIn   string             // the pack that was made for that, or "."
 }
 
 func (m *memory) know(s *state) { m.states[s.id] = s }
