@@ -33,12 +33,12 @@ func (r *record) emit(step Step, e Event) error {
 		return r.broken
 	}
 	r.at = max(r.at, e.iteration())
-	r.heeds(e)
 	if err := r.sink.Handle(Stamp{Seq: r.seq + 1, Time: r.clock(), Step: step}, e); err != nil {
 		r.broken = err
 		return err
 	}
 	r.seq++
+	r.heeds(e) // nobody is told what the log does not have
 	return nil
 }
 
