@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -132,10 +134,12 @@ func (w *watcher) permissions(ctx context.Context, s *state, meet func(name stri
 	for name, e := range s.Large {
 		files = append(files, listedFile{name, e})
 	}
+	infos := make([]fs.FileInfo, len(files)) // nil for what is not there
+	each(len(files), func(i int) { infos[i], _ = os.Lstat(w.absolute(files[i].name)) })
 	all, umask := permissions{}, Umask()
-	for _, f := range files {
-		info, err := os.Lstat(w.absolute(f.name))
-		if err != nil {
+	for i, f := range files {
+		info := infos[i]
+		if info == nil {
 			continue
 		}
 		if meet != nil {
@@ -146,6 +150,20 @@ func (w *watcher) permissions(ctx context.Context, s *state, meet func(name stri
 		}
 	}
 	return all, err
+}
+
+// each does something for each of n numbers, on all processors.
+func each(n int, do func(i int)) {
+	var busy sync.WaitGroup
+	at := max(1, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for from := 0; from < n; from += at {
+		busy.Go(func() {
+			for i := from; i < min(n, from+at); i++ {
+				do(i)
+			}
+		})
+	}
+	busy.Wait()
 }
 
 const dirMode = 0o40000

@@ -130,28 +130,20 @@ func TestHidden(t *testing.T) {
 			s.write(".gitmodules", "")
 		}, "M .gitignore\nA .gitmodules\nA d/.gitattributes\n", ""},
 	} {
-		for _, resumed := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, resumed %v", name, resumed), func(t *testing.T) {
-				t.Parallel()
-				s := newRepo(t)
-				before(s)
-				tree := s.begin()
-				base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
-				s.must(err)
-				c.change(s)
-				if resumed {
-					tree = s.open()
-					s.must(tree.Resume(t.Context(), base))
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			before(s)
+			tree := s.begin()
+			base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+			s.must(err)
+			c.change(s)
+			for i, tree := range []*diff.Tree{tree, tree, s.resumed(base)} {
+				if got := s.capture(tree); summary(got) != c.files || notShown(got) != c.want {
+					t.Errorf("look %d: changed\n%snot shown\n%swant\n%s%s", i, summary(got), notShown(got), c.files, c.want)
 				}
-				for range 2 {
-					got, err := tree.Capture(t.Context())
-					s.must(err)
-					if summary(got) != c.files || notShown(got) != c.want {
-						t.Errorf("changed\n%snot shown\n%swant\n%s%s", summary(got), notShown(got), c.files, c.want)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }
 
@@ -159,42 +151,37 @@ func TestHidden(t *testing.T) {
 // there.
 func TestHiddenInNests(t *testing.T) {
 	t.Parallel()
-	for _, resumed := range []bool{false, true} {
-		s := newRepo(t)
-		s.write("a", "a\n")
-		for _, dir := range []string{"inner", "d/inner"} {
-			s.write(dir+"/f", "f\n")
-			s.write(dir+"/.gitignore", "*.log\n")
-			s.gitIn(s.path(dir), "init", "-q")
-			s.gitIn(s.path(dir), "add", ".")
-			s.gitIn(s.path(dir), "commit", "-q", "-m", "first")
-			s.write(dir+"/.cache/.gitignore", "*\n")
-			s.write(dir+"/.cache/old", "old\n")
-		}
-		s.git("add", "a")
-		s.git("commit", "-q", "-m", "first")
-		tree := s.begin()
-		base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
-		s.must(err)
-		s.write(".gitignore", "*.out\nnew\n")
-		s.write("d/.gitignore", "new\n")
-		s.write("new", "")
-		s.write("inner/new", "")
-		s.write("d/inner/.gitignore", "new\n.gitignore\n")
-		s.write("d/inner/new", "")
-		s.write("d/inner/x.log", "")
-		s.write("inner/.cache/new", "")
-		s.write("inner/e/.gitignore", "*\n")
-		s.write("inner/e/f", "")
-		if resumed {
-			tree = s.open()
-			s.must(tree.Resume(t.Context(), base))
-		}
-		c, err := tree.Capture(t.Context())
-		s.must(err)
-		want := "hidden d/inner/new\nhidden inner/e/.gitignore\nhidden inner/e/f\nhidden new\n"
+	s := newRepo(t)
+	s.write("a", "a\n")
+	for _, dir := range []string{"inner", "d/inner"} {
+		s.write(dir+"/f", "f\n")
+		s.write(dir+"/.gitignore", "*.log\n")
+		s.gitIn(s.path(dir), "init", "-q")
+		s.gitIn(s.path(dir), "add", ".")
+		s.gitIn(s.path(dir), "commit", "-q", "-m", "first")
+		s.write(dir+"/.cache/.gitignore", "*\n")
+		s.write(dir+"/.cache/old", "old\n")
+	}
+	s.git("add", "a")
+	s.git("commit", "-q", "-m", "first")
+	tree := s.begin()
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s.must(err)
+	s.write(".gitignore", "*.out\nnew\n")
+	s.write("d/.gitignore", "new\n")
+	s.write("new", "")
+	s.write("inner/new", "")
+	s.write("d/inner/.gitignore", "new\n.gitignore\n")
+	s.write("d/inner/new", "")
+	s.write("d/inner/x.log", "")
+	s.write("inner/.cache/new", "")
+	s.write("inner/e/.gitignore", "*\n")
+	s.write("inner/e/f", "")
+	want := "hidden d/inner/new\nhidden inner/e/.gitignore\nhidden inner/e/f\nhidden new\n"
+	for how, tree := range map[string]*diff.Tree{"": tree, "resumed: ": s.resumed(base)} {
+		c := s.capture(tree)
 		if notShown(c) != want || summary(c) != "A .gitignore\nA d/.gitignore\nM d/inner/.gitignore\nA d/inner/x.log\nA inner/new\n" {
-			t.Errorf("resumed %v: %s%s", resumed, notShown(c), summary(c))
+			t.Errorf("%s%s%s", how, notShown(c), summary(c))
 		}
 	}
 }
@@ -319,48 +306,43 @@ func TestDecidersComeAndGo(t *testing.T) {
 // have changed, but without their content.
 func TestIgnoredSettings(t *testing.T) {
 	t.Parallel()
-	for _, resumed := range []bool{false, true} {
-		s := newRepo(t)
-		s.write(".gitignore", ".agent/\n*.local\n")
-		s.write("sub/a", "a\n")
-		s.commit("first")
-		for _, name := range []string{".agent/same", ".agent/changed", ".agent/gone", "sub/x.local"} {
-			s.write(name, "before\n")
-		}
-		open := func() *diff.Tree {
-			o := s.options()
-			o.Settings = []string{".agent", "x.local", "y.local", "a"}
-			tree, err := diff.Open(t.Context(), s.path("sub"), o)
-			s.must(err)
-			s.must(tree.KeepIn(s.own))
-			s.trees = append(s.trees, tree)
-			return tree
-		}
-		tree := open()
-		s.must(tree.Baseline(t.Context()))
-		base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s := newRepo(t)
+	s.write(".gitignore", ".agent/\n*.local\n")
+	s.write("sub/a", "a\n")
+	s.commit("first")
+	for _, name := range []string{".agent/same", ".agent/changed", ".agent/gone", "sub/x.local"} {
+		s.write(name, "before\n")
+	}
+	open := func() *diff.Tree {
+		o := s.options()
+		o.Settings = []string{".agent", "x.local", "y.local", "a"}
+		tree, err := diff.Open(t.Context(), s.path("sub"), o)
 		s.must(err)
-		c, err := tree.Capture(t.Context())
-		s.must(err)
-		if notShown(c) != "" {
-			t.Errorf("before the change: %s", notShown(c))
-		}
-		s.write(".agent/changed", "after\n")
-		s.write(".agent/d/new", "after\n")
-		s.write("sub/x.local", "after\n")
-		s.write("sub/y.local", "after\n")
-		s.write("sub/a", "after\n")
-		s.remove(".agent/gone")
-		if resumed {
-			tree = open()
-			s.must(tree.Resume(t.Context(), base))
-		}
-		c, err = tree.Capture(t.Context())
-		s.must(err)
-		want := "ignored_settings .agent/changed (modified)\nignored_settings .agent/d/new\nignored_settings .agent/gone (deleted)\n" +
-			"ignored_settings sub/x.local (modified)\nignored_settings sub/y.local\n"
+		s.must(tree.KeepIn(s.own))
+		s.trees = append(s.trees, tree)
+		return tree
+	}
+	tree := open()
+	s.must(tree.Baseline(t.Context()))
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s.must(err)
+	if c := s.capture(tree); notShown(c) != "" {
+		t.Errorf("before the change: %s", notShown(c))
+	}
+	s.write(".agent/changed", "after\n")
+	s.write(".agent/d/new", "after\n")
+	s.write("sub/x.local", "after\n")
+	s.write("sub/y.local", "after\n")
+	s.write("sub/a", "after\n")
+	s.remove(".agent/gone")
+	again := open()
+	s.must(again.Resume(t.Context(), base))
+	want := "ignored_settings .agent/changed (modified)\nignored_settings .agent/d/new\nignored_settings .agent/gone (deleted)\n" +
+		"ignored_settings sub/x.local (modified)\nignored_settings sub/y.local\n"
+	for how, tree := range map[string]*diff.Tree{"": tree, "resumed: ": again} {
+		c := s.capture(tree)
 		if notShown(c) != want || summary(c) != "M sub/a\n" || slices.ContainsFunc(c.Unshown, func(u loop.Unshown) bool { return u.Text != "" }) {
-			t.Errorf("resumed %v: %s%s", resumed, notShown(c), summary(c))
+			t.Errorf("%s%s%s", how, notShown(c), summary(c))
 		}
 		if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "settings of agents") {
 			t.Errorf("warnings %q", c.Warnings)

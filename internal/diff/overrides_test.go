@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"codeloops/internal/diff"
 )
 
 const override = "git may show or run something different from when the session began: "
@@ -102,45 +104,36 @@ func TestSways(t *testing.T) {
 			s.git("config", "--unset", "diff.external")
 		}, ""},
 	} {
-		for _, resumed := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, resumed %v", c.name, resumed), func(t *testing.T) {
-				t.Parallel()
-				s := newRepo(t)
-				s.write("a", "a\n")
-				s.commit("first")
-				second := s.git("rev-parse", "HEAD")
-				s.write("b", "b\n")
-				s.commit("second")
-				id := s.git("rev-parse", "HEAD")
-				names := strings.NewReplacer("SECOND", second, "ID", id)
-				s.git("config", "diff.old.textconv", "cat")
-				script(s, ".git/hooks/pre-commit")
-				s.write(".git/hooks/pre-push", "#!/bin/sh\n")
-				tree := s.begin()
-				base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
-				s.must(err)
-				c.change(s)
-				if resumed {
-					tree = s.open()
-					s.must(tree.Resume(t.Context(), base))
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			s.write("a", "a\n")
+			s.commit("first")
+			second := s.git("rev-parse", "HEAD")
+			s.write("b", "b\n")
+			s.commit("second")
+			names := strings.NewReplacer("SECOND", second, "ID", s.git("rev-parse", "HEAD"))
+			s.git("config", "diff.old.textconv", "cat")
+			script(s, ".git/hooks/pre-commit")
+			s.write(".git/hooks/pre-push", "#!/bin/sh\n")
+			tree := s.begin()
+			base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+			s.must(err)
+			c.change(s)
+			want := ""
+			if c.want != "" {
+				want = names.Replace(override + c.want)
+			}
+			for i, tree := range []*diff.Tree{tree, tree, s.resumed(base)} {
+				change := s.capture(tree)
+				if got := strings.Join(change.Git, "\n"); got != want {
+					t.Errorf("look %d: got  %q\nwant %q", i, got, want)
 				}
-				for range 2 {
-					change, err := tree.Capture(t.Context())
-					s.must(err)
-					got := strings.Join(change.Git, "\n")
-					want := ""
-					if c.want != "" {
-						want = names.Replace(override + c.want)
-					}
-					if got != want {
-						t.Errorf("got  %q\nwant %q", got, want)
-					}
-					if told := strings.Join(change.Warnings, "\n"); !strings.Contains(told, want) {
-						t.Errorf("warnings %q", told)
-					}
+				if told := strings.Join(change.Warnings, "\n"); !strings.Contains(told, want) {
+					t.Errorf("look %d: warnings %q", i, told)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
