@@ -222,7 +222,7 @@ func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force
 	}
 	unmerged := r.Base != "" && r.State != queue.Merged
 	switch {
-	case !unmerged || force:
+	case !unmerged || force || b.has(ctx, &r):
 	case b.Interactive():
 		if err := ask.Confirm(ctx, b.Streams, fmt.Sprintf("The work on task %s is not merged. Remove it, and keep its last commit at a ref?", r.Task.ID)); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"codeloops/internal/command/sessions"
 	"codeloops/internal/forge"
+	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 )
 
@@ -22,18 +23,18 @@ func (b *backlog) aim(ctx context.Context, root string) error {
 	return err
 }
 
-// requested has the pull requests of a repository's tasks looked at again: they may have been merged.
-func (b *backlog) requested(ctx context.Context, here queue.Repository) error {
+// lookAgain has the results of a repository's tasks looked at again that were left to a person, who may have merged them.
+func (b *backlog) lookAgain(ctx context.Context, here queue.Repository) error {
 	all, err := b.on.All(ctx)
 	if err != nil {
 		return err
 	}
 	for id, r := range all {
-		if r.Task.Repository != here || r.Request == "" || !r.AwaitsWord() {
+		if r.Task.Repository != here || r.State != queue.NeedsHuman || !b.has(ctx, r) && (r.Request == "" || !r.AwaitsWord()) {
 			continue
 		}
 		if _, err := b.on.Change(ctx, id, func(r *queue.Record) error {
-			if !r.AwaitsWord() {
+			if r.State != queue.NeedsHuman {
 				return nil
 			}
 			return r.Move(queue.Finished, b.on.Now(), "")
@@ -42,4 +43,15 @@ func (b *backlog) requested(ctx context.Context, here queue.Repository) error {
 		}
 	}
 	return nil
+}
+
+// has reports whether it is known that the target of a task has its result, however it came there.
+func (b *backlog) has(ctx context.Context, r *queue.Record) bool {
+	if !r.Task.Repository.At(b.home.ID()) {
+		return false
+	}
+	runner := proc.NewRunner(b.on.Now)
+	defer runner.Close() //nolint:errcheck // it leaves nothing behind
+	has, err := b.player(runner).Has(ctx, r)
+	return has && err == nil // the repository, or the target, may be gone
 }

@@ -92,7 +92,7 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 				return err
 			}
 		}
-		if err := b.requested(cmd.Context(), here); err != nil {
+		if err := b.lookAgain(cmd.Context(), here); err != nil {
 			return err
 		}
 		s, err := b.begin(cmd.Context(), jobs)

@@ -122,9 +122,8 @@ func (b *Board) look(ctx context.Context) error {
 	}
 	return b.clock.look(func() (time.Time, error) {
 		info, err := s.Info(ctx)
-		if err == nil && info.State.LastSeq > 0 && info.State.Msgs == 0 { // each task leaves a message, also a removed one
-			err = hint.Errorf("put the hub's store back from a backup; results are on the branches codeloops/ID of their repositories; to begin anew, move the store away",
-				"the hub has lost its tasks: there were some, and files of its store are gone")
+		if err == nil {
+			err = b.records.lost(info.State)
 		}
 		if err != nil {
 			return time.Time{}, err

@@ -71,6 +71,17 @@ func changed[T any](ctx context.Context, b *bucket, key string, change func(valu
 	}
 }
 
+// whatToDo is the advice for a damaged store.
+const whatToDo = "put the hub's store back from a backup; results are on the branches codeloops/ID of their repositories; to begin anew, move the store away"
+
+// lost returns an error for a bucket that has lost its values: each one leaves a message, also a removed one.
+func (b *bucket) lost(is jetstream.StreamState) error {
+	if is.Msgs > 0 || is.LastSeq == 0 {
+		return nil
+	}
+	return hint.Errorf(whatToDo, "the hub has lost %s: there was something in it, and files of its store are gone or damaged", b.all)
+}
+
 // ErrAway says that the connection to the hub was lost, and changes may have been missed.
 var ErrAway = errors.New("the hub was away")
 
@@ -173,8 +184,12 @@ func (r *listing) call(ctx context.Context, e jetstream.KeyValueEntry, told func
 		return fmt.Errorf("read %s: %w", r.bucket.all, err)
 	}
 	r.last = 0
-	if is, ok := is.(*jetstream.KeyValueBucketStatus); ok && is.Values() > 0 {
-		r.last = is.StreamInfo().State.LastSeq
+	if is, ok := is.(*jetstream.KeyValueBucketStatus); ok {
+		state := is.StreamInfo().State
+		if err := r.bucket.lost(state); err != nil {
+			return err
+		}
+		r.last = state.LastSeq
 	}
 	if r.seen < r.last {
 		return nil

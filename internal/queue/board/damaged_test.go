@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,8 +21,14 @@ func TestDamaged(t *testing.T) {
 		harm func(stream, dir string) error
 		want string // "": it goes on
 	}{
-		"none":         {func(string, string) error { return nil }, ""},
-		"a block gone": {func(stream, _ string) error { return os.Remove(filepath.Join(stream, "msgs", "1.blk")) }, "the hub has lost its tasks"},
+		"none":                 {func(string, string) error { return nil }, ""},
+		"an index overwritten": {func(stream, _ string) error { return overwrite(filepath.Join(stream, "msgs", "index.db"), 10) }, ""}, // the server makes it again
+		"a block gone":         {func(stream, _ string) error { return os.Remove(filepath.Join(stream, "msgs", "1.blk")) }, "the hub has lost the backlog"},
+		"a record overwritten": {func(stream, _ string) error { return overwrite(filepath.Join(stream, "msgs", "1.blk"), 20) }, "is damaged: "},
+		"a value overwritten":  {func(stream, _ string) error { return overwrite(filepath.Join(stream, "msgs", "1.blk"), 100) }, "the store of the queue cannot be read"},
+		"budgets gone": {func(stream, _ string) error {
+			return os.RemoveAll(strings.Replace(stream, "KV_codeloops-tasks", "KV_codeloops-queue", 1))
+		}, "the hub has lost the budgets"},
 		"meta unreadable": {func(stream, _ string) error {
 			return os.WriteFile(filepath.Join(stream, "meta.inf"), []byte("x"), 0o600)
 		}, "is damaged: "},
@@ -31,34 +38,14 @@ func TestDamaged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			open := func() (tasks int, err error) {
-				h, err := hub.Open(dir)
-				if err != nil {
-					return 0, err
-				}
-				link, err := h.Connect(t.Context())
-				if err != nil {
-					return 0, err
-				}
-				defer link.Close()
-				on, err := board.Open(t.Context(), link.Conn, board.Options{})
-				if err != nil {
-					return 0, err
-				}
-				if _, err := on.Add(t.Context(), queue.Task{ID: time.Now().Format("150405.000000000"), Prompt: "x"}); err != nil {
-					return 0, err
-				}
-				all, err := on.All(t.Context())
-				return len(all), err
-			}
-			if n, err := open(); n != 1 || err != nil {
+			if n, err := addTo(t, dir); n != 1 || err != nil {
 				t.Fatal(n, err)
 			}
 			streams, _ := filepath.Glob(filepath.Join(dir, "store", "jetstream", "*", "streams", "KV_codeloops-tasks"))
 			if err := c.harm(streams[0], dir); err != nil {
 				t.Fatal(err)
 			}
-			n, err := open()
+			n, err := addTo(t, dir)
 			if c.want == "" {
 				if n != 2 || err != nil {
 					t.Error(n, err)
@@ -70,4 +57,40 @@ func TestDamaged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// overwrite overwrites bytes of a file.
+func overwrite(file string, at int64) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte("XXXXXXXXXXXXXXXXXX"), at)
+	return errors.Join(err, f.Close())
+}
+
+// addTo adds a task to the queue in a directory, and returns how many it then has.
+func addTo(t *testing.T, dir string) (tasks int, err error) {
+	t.Helper()
+	h, err := hub.Open(dir)
+	if err != nil {
+		return 0, err
+	}
+	link, err := h.Connect(t.Context())
+	if err != nil {
+		return 0, err
+	}
+	defer link.Close()
+	on, err := board.Open(t.Context(), link.Conn, board.Options{})
+	if err != nil {
+		return 0, err
+	}
+	if all, err := on.All(t.Context()); err != nil {
+		return len(all), err
+	}
+	if _, err := on.Add(t.Context(), queue.Task{ID: time.Now().Format("150405.000000000"), Prompt: "x"}); err != nil {
+		return 0, err
+	}
+	all, err := on.All(t.Context())
+	return len(all), err
 }

@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strings"
 
@@ -17,6 +18,9 @@ type Ledger struct{ kept *bucket }
 // openLedger opens a board's ledger.
 func openLedger(ctx context.Context, b *Board) (*Ledger, error) {
 	kept, err := b.js.KeyValue(ctx, settings)
+	if errors.Is(err, jetstream.ErrBucketNotFound) { // it is made before that of the records
+		err = hint.Errorf(whatToDo, "the hub has lost the budgets: files of its store are gone")
+	}
 	if err != nil {
 		return nil, err
 	}

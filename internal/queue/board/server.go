@@ -52,6 +52,8 @@ func (s server) refused(err error) error {
 		}
 		return hint.Add(&silentError{sentence, err},
 			"a task that could not be given back is given to the next worker when its lease is over")
+	case Unreachable(err) && s.conn.Opts.InProcessServer != nil: // the hub is this process
+		return hint.Add(&silentError{"the store of the queue cannot be read or written", err}, "is the disk full? If not, files of the store are damaged: "+whatToDo)
 	case Unreachable(err):
 		return hint.Add(&silentError{"the hub does not answer", err}, "is its disk full, or is it gone? Its own output says so")
 	}

@@ -134,9 +134,10 @@ func put(to chan string, text string) {
 	}
 }
 
-// Warnf passes on what the server says of a stream that it cannot read.
+// Warnf passes on what the server says of a stream that it cannot read. The state of a stream is an index, which it makes again.
 func (f *faults) Warnf(format string, v ...any) {
-	if text := fmt.Sprintf(format, v...); strings.Contains(text, "checksum") {
+	text := fmt.Sprintf(format, v...)
+	if damaged := strings.Contains(text, "checksum") || strings.Contains(text, "corrupt"); damaged && !strings.Contains(strings.ToLower(text), "stream state") {
 		put(f.damage, text)
 	}
 }

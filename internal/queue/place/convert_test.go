@@ -71,7 +71,7 @@ func TestConverted(t *testing.T) {
 				t.Error("a filter has run")
 			}
 			if c.want == "" {
-				s.refused(err, "settings of the repository make git store something else than what is judged of new")
+				s.refused(err, "settings of the repository make git store something else than what is judged of new: no critic has approved that")
 				return
 			}
 			s.must(err)

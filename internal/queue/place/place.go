@@ -203,7 +203,7 @@ func (p *Place) at() (commit string, err error) {
 	commit = refs[p.ref()]
 	if err == nil && commit != "" && !slices.Contains(append(p.rec.Set, p.head, p.rec.Start, p.start.commit), commit) {
 		err = hint.Errorf("git branch -m "+p.branch()+" NAME keeps it, and codeloops queue retry goes on",
-			"the branch %s is at %.12s, where codeloops has not put it", p.branch(), commit)
+			"the branch %s is at %.12s, where codeloops has not put it: %w it", p.branch(), commit, ErrUnjudged)
 	}
 	return commit, err
 }

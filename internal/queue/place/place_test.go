@@ -1,6 +1,7 @@
 package place_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -300,6 +301,9 @@ func TestForeignBranch(t *testing.T) {
 	s.Git("update-ref", "refs/heads/codeloops/t", s.Git("commit-tree", "-p", "main", "-m", "evil", "main^{tree}"))
 	_, err := s.finish(p)
 	s.refused(err, "codeloops/t is at", "where codeloops has not put it")
+	if !errors.Is(err, place.ErrUnjudged) {
+		t.Errorf("nobody is asked: %v", err)
+	}
 	_, err = s.site.Open(t.Context(), place.Task{Name: "t", Base: p.Start()})
 	s.refused(err, "where codeloops has not put it")
 	s.Git("branch", "-m", "codeloops/t", "kept")

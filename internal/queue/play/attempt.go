@@ -65,11 +65,7 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	}
 	var made result
 	if out.Result == loop.Success {
-		made, err = a.result(context.WithoutCancel(ctx), here, log, moved)
-		if errors.Is(err, place.ErrUnjudged) {
-			return to(queue.NeedsHuman, a.player.Board.Now(), hint.Sentence(err)), nil
-		}
-		if err != nil {
+		if made, err = a.result(context.WithoutCancel(ctx), here, log, moved); err != nil {
 			return nil, err
 		}
 	}

@@ -98,7 +98,7 @@ var errPerson = errors.New("")
 
 // needsPerson reports whether an error is one that a person must settle in the repository.
 func needsPerson(err error) bool {
-	return errors.Is(err, merge.ErrForeign) || errors.Is(err, merge.ErrRewritten) || errors.Is(err, errPerson)
+	return slices.ContainsFunc([]error{place.ErrUnjudged, merge.ErrForeign, merge.ErrRewritten, errPerson}, func(one error) bool { return errors.Is(err, one) })
 }
 
 // attempt makes an attempt, at home or away, and returns the change of the record.
@@ -172,6 +172,15 @@ func (p *Player) Take(ctx context.Context, r queue.Repository, target string) (t
 		return "", err
 	}
 	return g.merger.Take(ctx, target, func(tree string) error { return held(p.Host, tree) })
+}
+
+// Has reports whether the target of a task has its result, however it came there.
+func (p *Player) Has(ctx context.Context, r *queue.Record) (bool, error) {
+	g, err := p.ground(r.Task.Repository)
+	if err != nil || r.Head == "" || r.Head == r.Base {
+		return false, err
+	}
+	return g.repo.Contains(ctx, "refs/heads/"+r.Task.Target, r.Head)
 }
 
 // Diff writes what the result of a task changes to a file, as git prints it.

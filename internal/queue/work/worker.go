@@ -218,13 +218,14 @@ func (w *Worker) merge(ctx context.Context) error {
 // end ends a job.
 func (w *Worker) end(j *board.Job, err error) {
 	j.Release()
-	if errors.Is(err, queue.ErrLacks) {
+	lacks := errors.Is(err, queue.ErrLacks)
+	if lacks {
 		w.hands.lack(j.Of())
 	}
 	if errors.Is(err, queue.ErrUnable) {
 		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))
 	}
-	if err != nil && !errors.Is(err, queue.ErrCancelled) { // a cancelled task is reported as a change
+	if err != nil && !errors.Is(err, queue.ErrCancelled) && !(lacks && !w.errands.news("lacks", err)) { // a cancelled task is reported as a change
 		w.Tell(hint.Sentence(err))
 	}
 }

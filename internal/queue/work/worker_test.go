@@ -560,6 +560,8 @@ func TestLacks(t *testing.T) {
 		time.Sleep(50 * time.Millisecond) // the other slot sees the record meanwhile
 		return errors.Join(queue.ErrLacks, err)
 	})
+	var told atomic.Int64
+	bare.Tell = func(string) { told.Add(1) }
 	able := b.worker("able", 1, func(ctx context.Context, j *board.Job) error {
 		played.Add(1)
 		time.Sleep(50 * time.Millisecond) // leaves tasks to the other for a while
@@ -574,7 +576,7 @@ func TestLacks(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	if tried.Load() > 6 || played.Load() != 6 {
-		t.Errorf("tried %d times, and played %d tasks", tried.Load(), played.Load())
+	if tried.Load() > 6 || played.Load() != 6 || told.Load() > 1 {
+		t.Errorf("tried %d times, told so %d times, and played %d tasks", tried.Load(), told.Load(), played.Load())
 	}
 }

@@ -64,15 +64,17 @@ func (v *View) Document() any {
 func (v *View) Left() string {
 	number, first, asks := map[queue.State]int{}, "", ""
 	for _, r := range v.Tasks.Sorted() {
+		if r.Done() {
+			continue
+		}
 		number[r.State]++
 		switch {
 		case r.AwaitsWord():
 			asks = cmp.Or(asks, r.Task.ID)
-		case r.State.Over() && r.State != queue.Merged:
+		case r.State.Over():
 			first = cmp.Or(first, r.Task.ID)
 		}
 	}
-	delete(number, queue.Merged)
 	text := "left: " + strings.Join(counts(number, ""), ", ") + "\n"
 	if asks != "" {
 		text += "codeloops queue diff " + asks + " shows its result; codeloops queue accept " + asks + " merges it, codeloops queue reject " + asks + " \"why\" sends it back\n"

@@ -16,13 +16,12 @@ import (
 // Running says in three lines what runs, where it stands, and what it has used. where is the work
 // tree, "" if the user is in it.
 func (s Screen) Running(at standing.Standing, now time.Time, where string) []string {
-	head := []string{s.Strong(at.Session)}
-	if where != "" {
-		head = append(head, "in "+term.Line(where))
-	}
-	head = append(head, term.Line(cmp.Or(at.Strategy, "actor-critic")))
+	head := []string{s.Strong(at.Session), term.Line(cmp.Or(at.Strategy, "actor-critic"))}
 	if at.Prompt != "" {
 		head = append(head, term.Line(at.Prompt))
+	}
+	if where != "" { // it may be long, as those of a queue's tasks are
+		head = append(head, "in "+term.Line(where))
 	}
 	return []string{
 		s.fits(s.sign() + " " + strings.Join(head, render.Dot)),

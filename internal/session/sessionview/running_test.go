@@ -63,7 +63,11 @@ func TestRunning(t *testing.T) {
 	}
 	for _, width := range []int{40, 80} {
 		screen.Width = width
-		for _, line := range screen.Running(atWork(), midday, "/a/work/tree") {
+		lines := screen.Running(atWork(), midday, "/a/work/tree/of/a/task"+strings.Repeat("/with/a/long/path", 5))
+		if width == 80 && !strings.Contains(lines[0], "make it so · in /a/work") {
+			t.Errorf("the title gives way to the path: %q", lines[0])
+		}
+		for _, line := range lines {
 			if ansi.StringWidth(line) > width {
 				t.Errorf("at %d columns: %q", width, line)
 			}
