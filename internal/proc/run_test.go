@@ -3,6 +3,7 @@
 package proc_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"codeloops/internal/proc"
 )
@@ -151,16 +151,21 @@ func TestStdinThatAnswers(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"exit 0", "read more", "kill -KILL $$"} {
 		cmd := script(t, `echo ready; read answer; echo "it is $answer"; `+end)
-		cmd.Timeout = time.Second
+		ctx, cancel := context.WithCancel(t.Context())
 		answers, more := io.Pipe()
 		cmd.StdinPipe, cmd.More = true, answers
 		cmd.Watch = func(_ string, chunk []byte) {
-			if strings.Contains(string(chunk), "ready") {
+			switch text := string(chunk); {
+			case strings.Contains(text, "ready"):
 				_, _ = more.Write([]byte("heard\n"))
+			case strings.Contains(text, "heard") && end == "read more":
+				cancel()
 			}
 		}
-		if res := run(t, cmd); !strings.HasPrefix(string(res.Stdout.Text), "ready\nit is heard\n") {
-			t.Errorf("%+v", res)
+		res, err := newRunner(t).Run(ctx, cmd)
+		cancel()
+		if err != nil || !strings.HasPrefix(string(res.Stdout.Text), "ready\nit is heard\n") {
+			t.Errorf("%+v, %v", res, err)
 		}
 		if _, err := more.Write([]byte("too late")); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("the input is still read: %v", err)

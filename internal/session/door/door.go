@@ -117,10 +117,10 @@ func (d *Door) accept(ctx context.Context) {
 	}
 }
 
-// serve answers one question.
+// serve answers one question. The client has some time to ask it, and some to take the answer.
 func (d *Door) serve(ctx context.Context, c *net.UnixConn) {
 	defer c.Close()                                                                   //nolint:errcheck // whoever asked knows by then
-	_ = c.SetDeadline(time.Now().Add(patience))                                       //nolint:forbidigo // of the system's clock
+	_ = c.SetReadDeadline(time.Now().Add(patience))                                   //nolint:forbidigo // of the system's clock
 	defer context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Unix(1, 0)) })() // the run is over
 	var a answer
 	if err := known(c); err != nil {
@@ -128,14 +128,12 @@ func (d *Door) serve(ctx context.Context, c *net.UnixConn) {
 	} else if q, err := hear(c); err != nil {
 		a = refusal(err)
 	} else {
-		if q.Ask == askDiff {
-			_ = c.SetDeadline(time.Now().Add(looking)) //nolint:forbidigo // likewise
-		}
 		a = d.take(ctx, q)
 	}
 	text, err := json.Marshal(a)
 	if err == nil {
-		_, _ = c.Write(append(text, '\n')) // fails if the client has gone
+		_ = c.SetWriteDeadline(time.Now().Add(patience)) //nolint:forbidigo // likewise
+		_, _ = c.Write(append(text, '\n'))               // fails if the client has gone
 	}
 }
 

@@ -242,12 +242,30 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
+// A slowRun takes its time to put into its log what the user says.
+type slowRun struct{ *fakeRun }
+
+func (r slowRun) Steer(kind loop.SteerKind, text string) error {
+	time.Sleep(2500 * time.Millisecond)
+	return r.fakeRun.Steer(kind, text)
+}
+
+// TestSlowAnswer: a run that is slow answers all the same.
+func TestSlowAnswer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "locks", "a.sock")
+	at(t, slowRun{&fakeRun{}}, path)
+	if err := (&door.Client{Path: path, Patience: time.Minute}).Steer(loop.SteerSay, "slower"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestLongWords: a text may have 1 MiB, whatever its encoded size. The error for a longer one shows
 // two different sizes.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
-	c := &door.Client{Path: path}
+	c := &door.Client{Path: path, Patience: time.Minute}
 	for i, one := range []string{"x", `"`, "<", "\n\t\\", "\x01\u2028", "ä"} {
 		text := "a" + strings.Repeat(one, (1<<20-2)/len(one)) + "b"
 		if err := c.Steer(loop.SteerSay, text); err != nil {
