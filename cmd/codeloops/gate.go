@@ -235,7 +235,8 @@ func (t gateTree) Commit(ctx context.Context, dir, name string) (string, error) 
 func (t gateTree) optionsFor(w gate.Work) run.Options {
 	return run.Options{
 		Host: &t.app.Host, Version: command.Version(), Dir: w.Dir, Prompt: w.Task, Settings: t.settings, User: run.User{Alone: true},
-		Judge: &run.Judged{Since: w.Since, Kept: w.Kept, By: loop.AgentRef{Agent: t.hook}, Account: w.Account},
+		Judge:   &run.Judged{Since: w.Since, Kept: w.Kept, By: loop.AgentRef{Agent: t.hook}, Account: w.Account},
+		MaxWait: t.within / 10, // somebody sits there
 	}
 }
 

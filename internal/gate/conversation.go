@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"codeloops/internal/file"
 	"codeloops/internal/loop"
@@ -43,8 +45,8 @@ func name(of string) string {
 }
 
 // with reads what is known of a conversation, lets do use it, and keeps what it leaves, also if it fails. No other event of the
-// conversation is answered meanwhile.
-func (h *Hook) with(of string, do func(*conversation) error) error {
+// conversation is answered meanwhile: it waits, until ctx is done.
+func (h *Hook) with(ctx context.Context, of string, do func(*conversation) error) error {
 	dir := h.Host.Data("gate")
 	if dir == "" {
 		return errors.New("there is no home directory to keep the state of the conversation in")
@@ -53,11 +55,11 @@ func (h *Hook) with(of string, do func(*conversation) error) error {
 		return err
 	}
 	path := filepath.Join(dir, name(of)+".json")
-	unlock, err := file.Lock(path + ".lock")
+	held, err := lock(ctx, path+".lock")
 	if err != nil {
 		return fmt.Errorf("lock the state of the conversation: %w", err)
 	}
-	defer unlock()
+	defer held.Close() //nolint:errcheck // it was only locked
 	var c conversation
 	text, _, err := file.Read(path, file.Options{})
 	if err == nil {
@@ -74,8 +76,48 @@ func (h *Hook) with(of string, do func(*conversation) error) error {
 	return errors.Join(failed, err)
 }
 
+func lock(ctx context.Context, path string) (io.Closer, error) {
+	for {
+		held, free, err := file.TryLock(path, false)
+		if err != nil || free {
+			return held, err
+		}
+		const pause = 20 * time.Millisecond
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// hear has the conversation know what was asked, where no prompt of it was met.
+func (c *conversation) hear(e Event) error {
+	switch {
+	case len(c.Asked) > 0:
+	case e.Name == subagentEnds:
+		c.Asked = prompts(e.Own)
+	case e.Name == taskCompleted:
+		c.Asked = []string{strings.TrimSpace(e.Subject + "\n\n" + e.Text)}
+	default: // the gate was installed while it went on
+		c.Asked = prompts(e.Transcript)
+	}
+	if len(c.Asked) == 0 {
+		return errors.New("it is not known what the user has asked for")
+	}
+	return nil
+}
+
 // judge has the work judged, in one more round.
-func (c *conversation) judge(ctx context.Context, h *Hook, w Work) error {
+func (c *conversation) judge(ctx context.Context, h *Hook, e Event) error {
+	if err := c.hear(e); err != nil {
+		return err
+	}
+	w := Work{Dir: e.Dir, Since: c.Since, Kept: c.Kept, Account: e.Last, Session: c.Session, Logs: c.Logs, Task: strings.Join(c.Asked, "\n\n")}
+	if c.Session != "" {
+		w.Said = c.Asked[c.Told:]
+	}
+	c.Judged = ""
 	v, err := h.Judge(ctx, w)
 	if v.Session != "" {
 		c.Session, c.Logs, c.Told = v.Session, v.Logs, len(c.Asked)

@@ -19,6 +19,7 @@ import (
 	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
+	"codeloops/internal/wording"
 )
 
 // Patience is how long a hook takes at most, unless told otherwise: agents end a hook after 10 minutes, and then it has
@@ -148,7 +149,7 @@ func (h *Hook) Answer(ctx context.Context, in io.Reader) *Reply {
 	switch e.Name {
 	case Prompted:
 		if err = h.begin(ctx, e); err != nil && !errors.Is(err, git.ErrNotRepository) {
-			return &Reply{Message: "codeloops does not know what this conversation begins with: " + err.Error()}
+			return &Reply{Message: "codeloops has not noted what you ask for: " + err.Error()}
 		}
 	case stopped, subagentEnds, taskCompleted:
 		reply, err = h.stop(ctx, e)
@@ -162,12 +163,9 @@ func (h *Hook) Answer(ctx context.Context, in io.Reader) *Reply {
 	return reply
 }
 
+// read reads an event, and does not wait for what may follow it.
 func read(in io.Reader) (e Event, err error) {
-	text, err := io.ReadAll(io.LimitReader(in, maxEvent))
-	if err == nil {
-		err = json.Unmarshal(text, &e)
-	}
-	if err != nil {
+	if err := json.NewDecoder(io.LimitReader(in, maxEvent)).Decode(&e); err != nil {
 		return e, fmt.Errorf("read the event of the hook: %w", err)
 	}
 	if e.Session == "" || e.Dir == "" {
@@ -190,9 +188,15 @@ func (h *Hook) off() string {
 	return "(The user can switch this gate off: codeloops gate uninstall " + h.Agent + ")"
 }
 
+// brief is how long a prompt waits for another event of its conversation, such as one whose critic was left to itself when the
+// agent was killed.
+const brief = 5 * time.Second
+
 // begin keeps what a conversation begins with: what its user asks, and the state of the work tree then.
 func (h *Hook) begin(ctx context.Context, e Event) error {
-	return h.with(e.Session, func(c *conversation) error {
+	soon, cancel := context.WithTimeoutCause(ctx, brief, errors.New("a critic is still judging for this conversation"))
+	defer cancel()
+	return h.with(soon, e.Session, func(c *conversation) error {
 		if c.Over { // a new task
 			*c = conversation{}
 		}
@@ -222,12 +226,12 @@ func (h *Hook) stop(ctx context.Context, e Event) (reply *Reply, err error) {
 	var whole conversation
 	of := e.Session
 	if part := e.part(); part != "" {
-		if err := h.with(e.Session, func(c *conversation) error { whole = *c; return nil }); err != nil {
+		if err := h.with(ctx, e.Session, func(c *conversation) error { whole = *c; return nil }); err != nil {
 			return nil, err
 		}
 		of += "/" + part
 	}
-	err = h.with(of, func(c *conversation) error {
+	err = h.with(ctx, of, func(c *conversation) error {
 		if c.Since == "" { // a part begins with what it is a part of
 			c.Since, c.Kept, c.Began, c.Stats, c.State = whole.Since, whole.Kept, whole.Began, whole.Stats, whole.State
 		}
@@ -239,30 +243,28 @@ func (h *Hook) stop(ctx context.Context, e Event) (reply *Reply, err error) {
 
 // round judges what has not been judged.
 func (h *Hook) round(ctx context.Context, e Event, c *conversation) (*Reply, error) {
-	w, err := h.work(ctx, e, c)
-	if err != nil {
-		return nil, err
-	}
 	state, err := h.look(ctx, e.Dir, c)
-	if err != nil || state == c.Judged && c.Approved || c.Kept && state == c.Began {
+	if err != nil || state == c.Began {
 		return nil, err
 	}
-	if c.Rounds >= h.Rounds {
-		return h.letGo(c), nil
-	}
-	if state != c.Judged {
-		changed := c.Kept // it has been seen
-		if !changed {
-			changed, err = h.Tree.Changed(ctx, w)
+	if state == c.Judged && len(c.Asked) == c.Told {
+		if c.Approved {
+			return nil, nil //nolint:nilnil // it was said
 		}
-		if err != nil || !changed {
+		return h.decide(c), nil
+	}
+	if err := h.measure(ctx, e.Dir, c); err != nil {
+		return nil, err
+	}
+	if !c.Kept { // else it has been seen
+		if changed, err := h.Tree.Changed(ctx, Work{Dir: e.Dir, Since: c.Since}); err != nil || !changed {
 			return nil, err
 		}
-		if err := c.judge(ctx, h, w); err != nil {
-			return nil, err
-		}
-		c.Judged = state
 	}
+	if err := c.judge(ctx, h, e); err != nil {
+		return nil, err
+	}
+	c.Judged = state
 	return h.decide(c), nil
 }
 
@@ -278,43 +280,19 @@ func (h *Hook) look(ctx context.Context, dir string, c *conversation) (state str
 	return state, err
 }
 
-// work is what a conversation has done.
-func (h *Hook) work(ctx context.Context, e Event, c *conversation) (w Work, err error) {
-	switch {
-	case len(c.Asked) > 0:
-	case e.Name == subagentEnds:
-		c.Asked = prompts(e.Own)
-	case e.Name == taskCompleted:
-		c.Asked = []string{strings.TrimSpace(e.Subject + "\n\n" + e.Text)}
-	default: // the gate was installed while it went on
-		c.Asked = prompts(e.Transcript)
-	}
-	if len(c.Asked) == 0 {
-		return w, errors.New("it is not known what the user has asked for")
-	}
-	since := c.Since
-	if h.Since != "" && h.Since != "start" || since == "" {
-		name := h.Since
-		if name == "" || name == "start" {
-			name = "HEAD"
+// measure finds what the work of a conversation is measured from, if that is not its beginning.
+func (h *Hook) measure(ctx context.Context, dir string, c *conversation) (err error) {
+	name := h.Since
+	if name == "" || name == "start" {
+		if c.Since != "" {
+			return nil
 		}
-		if since, err = h.Tree.Commit(ctx, e.Dir, name); err != nil {
-			return w, err
-		}
-		if c.Since = since; c.Kept {
-			c.Kept, c.Session = false, ""
-		}
+		name = "HEAD" // the gate was installed while it went on
 	}
-	w = Work{Dir: e.Dir, Since: since, Kept: c.Kept, Account: e.Last, Session: c.Session, Logs: c.Logs, Task: strings.Join(c.Asked, "\n\n")}
-	if c.Session != "" {
-		w.Said = c.Asked[min(c.Told, len(c.Asked)):]
+	if c.Since, err = h.Tree.Commit(ctx, dir, name); err == nil && c.Kept {
+		c.Kept, c.Session = false, ""
 	}
-	return w, nil
-}
-
-// letGo is the answer once the agent was sent back often enough.
-func (h *Hook) letGo(c *conversation) *Reply {
-	return &Reply{Message: cut(fmt.Sprintf("codeloops lets go after %d rounds: the work is not approved. %s\n%s", c.Rounds, c.Says, c.look()))}
+	return err
 }
 
 // decide is the answer to a round.
@@ -322,6 +300,10 @@ func (h *Hook) decide(c *conversation) *Reply {
 	if c.Approved {
 		c.Over = true
 		return &Reply{Message: cut("codeloops: approved. " + c.Says)}
+	}
+	if c.Rounds >= h.Rounds {
+		return &Reply{Message: cut(fmt.Sprintf("codeloops lets go: the work is not approved, and was sent back %s.\n\n%s\n\n%s",
+			wording.Count(c.Rounds, "time"), c.Says, c.look()))}
 	}
 	c.Rounds++
 	return &Reply{Decision: "block", Reason: cut(fmt.Sprintf("codeloops: the work is not done (round %d of %d).\n\n%s\n\n%s\n%s",

@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -106,27 +107,51 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLink: a file that is a link to another one stays a link, and keeps its mode.
+// TestLink: a file that is a link to another one stays a link, and keeps its mode, also when nothing is left in it. One that
+// leads nowhere, and what is read-only, is left alone.
 func TestLink(t *testing.T) {
 	t.Parallel()
-	s := settings(t, "codex")
-	put(t, s, "a = 1\n")
-	to := filepath.Join(t.TempDir(), "mine.toml")
-	if err := os.Rename(s.Path, to); err != nil {
-		t.Fatal(err)
+	if runtime.GOOS == "windows" {
+		t.Skip("only some users may make links there")
 	}
-	if err := os.Symlink(to, s.Path); err != nil && runtime.GOOS == "windows" {
-		t.Skip(err) // only some users may make links there
-	} else if err != nil {
-		t.Fatal(err)
+	for client, empty := range map[string]string{"codex": "", "cursor": "{}\n"} {
+		s := settings(t, client)
+		put(t, s, "# nothing")
+		to := filepath.Join(t.TempDir(), "mine")
+		must(t, os.Rename(s.Path, to), os.Symlink(to, s.Path), os.WriteFile(to, []byte(empty), 0o640))
+		entry := clients.Server{Command: "x", Args: []string{"mcp"}}
+		if _, err := s.Install(t.Context(), entry); err != nil {
+			t.Fatal(err)
+		}
+		link, err := os.Readlink(s.Path)
+		st, e := os.Stat(to)
+		if err != nil || e != nil || link != to || st.Mode().Perm() != 0o640 || !strings.Contains(text(s), "codeloops") {
+			t.Errorf("%s: %s, %v, %v, %v", client, link, err, e, st)
+		}
+		if _, err := s.Uninstall(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if now, err := os.ReadFile(to); err != nil || string(now) != empty {
+			t.Errorf("%s: afterwards %q, %v", client, now, err)
+		}
+		must(t, os.Chmod(to, 0o440))
+		if _, err := s.Install(t.Context(), entry); err == nil || text(s) != empty {
+			t.Errorf("%s: read-only, and now %q, %v", client, text(s), err)
+		}
+		must(t, os.Remove(to))
+		if _, err := s.Install(t.Context(), entry); err == nil {
+			t.Errorf("%s: a link that leads nowhere was followed", client)
+		}
+		if link, err := os.Readlink(s.Path); link != to {
+			t.Errorf("%s: the link is gone: %v", client, err)
+		}
 	}
-	if _, err := s.Install(t.Context(), clients.Server{Command: "x", Args: []string{"mcp"}}); err != nil {
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
-	}
-	link, err := os.Readlink(s.Path)
-	st, e := os.Stat(to)
-	if err != nil || e != nil || link != to || st.Mode().Perm() != 0o640 || !strings.Contains(text(s), "mcp_servers") {
-		t.Errorf("%s, %v, %v, %v", link, err, e, st)
 	}
 }
 

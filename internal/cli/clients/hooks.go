@@ -15,6 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"codeloops/internal/config/host"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -64,10 +65,14 @@ type hook struct {
 	Status  string `json:"statusMessage,omitempty"`
 }
 
+// gateOf is what a hook of ours begins with: the program, as a word of the shell, whatever it is called.
+var gateOf = wording.Pattern(`^(?:\S+|'(?:[^']|'\\'')*') gate --hook (\S+)`)
+
 // ours reports whether a hook was installed by us. Its flags may be any.
 func (k Hooks) ours(v hujson.Value) (h hook, is bool) {
 	decode(v, &h)
-	return h, strings.Contains(h.Command, "gate --hook "+k.Client)
+	of := gateOf().FindStringSubmatch(h.Command)
+	return h, of != nil && of[1] == k.Client
 }
 
 // Events returns the events that the gate is installed for, sorted.

@@ -78,11 +78,12 @@ func TestHooksStay(t *testing.T) {
 		"none":     "",
 		"indented": "{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\"hooks\": [{\"type\": \"command\", \"command\": \"say <done> && true\"}]}\n\t\t]\n\t},\n\t\"model\": \"x\"\n}\n",
 		"compact":  `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"own"}]}],"PreToolUse":[]}}`,
+		"others":   `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo codeloops gate --hook claude is on"},{"type":"command","command":"x gate --hook claudette"}]}]}}`,
 		"comments": "{\n  // mine\n  \"hooks\": {\n    \"Stop\": [\n      // first\n      {\"hooks\": []},\n    ],\n  },\n}\n",
 	} {
 		s := hooks(t, "claude", before)
 		for range 2 {
-			if err := s.Install("x gate --hook claude --check 'a && b > c'", []string{"UserPromptSubmit", "Stop"}); err != nil {
+			if err := s.Install(`'/it'\''s here/x' gate --hook claude --check 'a && b > c'`, []string{"UserPromptSubmit", "Stop"}); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}

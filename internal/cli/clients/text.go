@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/file"
+	"codeloops/internal/wording/hint"
 )
 
 // A text is a file with settings of a client.
@@ -26,22 +27,28 @@ func (t text) read() ([]byte, error) {
 	return b, err
 }
 
-// write replaces the file, or removes it if nothing is left. A link to it, as those have who keep their settings
-// elsewhere, stays one.
+// write replaces the file, or removes it if nothing is left. A link, as those have who keep their settings elsewhere, stays
+// one, to a file with nothing in it then. What is read-only is so for a reason.
 func (t text) write(b []byte) error {
-	if b == nil {
-		return os.Remove(t.Path)
+	path := t.Path
+	if _, err := os.Readlink(path); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return hint.Add(fmt.Errorf("follow the link: %w", err), "make the file that it leads to, or remove the link")
+		}
+		if b == nil {
+			b = []byte("{}\n")
+		}
+	} else if len(b) == 0 {
+		return os.Remove(path)
 	}
 	mode, dir := fs.FileMode(0o600), fs.FileMode(0o700)
 	if t.Project {
 		mode, dir = 0o644, 0o755
 	}
-	path := t.Path
-	if at, err := filepath.EvalSymlinks(path); err == nil {
-		path = at
-	}
 	if st, err := os.Stat(path); err == nil {
-		mode = st.Mode().Perm()
+		if mode = st.Mode().Perm(); mode&0o200 == 0 {
+			return hint.Errorf("allow yourself to write it, or change what it is made from", "it is read-only")
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), dir); err != nil {
 		return err

@@ -183,6 +183,9 @@ func (s *setup) status() *cobra.Command {
 						err = s.tell(hooks)
 					}
 					if err != nil {
+						err = s.Print(func(w io.Writer) error { _, err := fmt.Fprintf(w, "%-8s %v\n", agent, err); return err })
+					}
+					if err != nil {
 						return err
 					}
 				}
