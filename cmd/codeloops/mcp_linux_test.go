@@ -273,7 +273,11 @@ func TestMCPStop(t *testing.T) {
 	c.get("run_start", map[string]any{"prompt": "make another"})
 	s.awaitFile("at.1")
 	c.get("run_stop", map[string]any{"now": true})
-	c.has("run_wait", nil, map[string]any{"outcome": "interrupted", "iterations": 0.0})
+	over := c.has("run_wait", nil, map[string]any{"outcome": "interrupted", "iterations": 0.0})
+	uri := fmt.Sprintf("codeloops://session/%s/diff", over["session"])
+	if r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err != nil || r.Contents[0].Blob == nil || len(r.Contents[0].Blob) > 0 {
+		t.Errorf("a diff of nothing: %v, %+v", err, r)
+	}
 }
 
 // TestMCPVerdict: a critic judges what has changed since a commit, also without a run.

@@ -120,17 +120,15 @@ func TestLink(t *testing.T) {
 		to := filepath.Join(t.TempDir(), "mine")
 		must(t, os.Rename(s.Path, to), os.Symlink(to, s.Path), os.WriteFile(to, []byte(empty), 0o640))
 		entry := clients.Server{Command: "x", Args: []string{"mcp"}}
-		if _, err := s.Install(t.Context(), entry); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Install(t.Context(), entry)
+		must(t, err)
 		link, err := os.Readlink(s.Path)
 		st, e := os.Stat(to)
 		if err != nil || e != nil || link != to || st.Mode().Perm() != 0o640 || !strings.Contains(text(s), "codeloops") {
 			t.Errorf("%s: %s, %v, %v, %v", client, link, err, e, st)
 		}
-		if _, err := s.Uninstall(t.Context()); err != nil {
-			t.Error(err)
-		}
+		_, err = s.Uninstall(t.Context())
+		must(t, err)
 		if now, err := os.ReadFile(to); err != nil || string(now) != empty {
 			t.Errorf("%s: afterwards %q, %v", client, now, err)
 		}

@@ -135,12 +135,26 @@ func (e *ended) refused() error {
 }
 
 // A judging is a verdict that is being made. It goes on when a call has to be answered before, and the next one with
-// the same arguments gets it.
+// the same arguments gets it, if it comes soon.
 type judging struct {
 	end  context.CancelFunc
 	over chan struct{} // closed when the rest is set
+	at   time.Time
 	out  []byte
 	err  error
+}
+
+// fresh is how long a verdict waits for the next call. Later, the work is another.
+const fresh = time.Minute
+
+// old reports whether it has ended, and nobody has come for it.
+func (j *judging) old(now time.Time) bool {
+	select {
+	case <-j.over:
+		return now.Sub(j.at) > fresh
+	default:
+		return false
+	}
 }
 
 // verdict waits for the verdict on a work tree. A client that cancels the call ends it.
@@ -149,13 +163,14 @@ func (s *server) verdict(ctx context.Context, c *call, in verdictInput) (verdict
 	key := fmt.Sprintf("%q", in)
 	s.mu.Lock()
 	j := s.verdicts[key]
-	if j == nil {
+	if j == nil || j.old(c.Now()) {
 		own, end := context.WithCancel(context.WithoutCancel(ctx))
 		j = &judging{end: end, over: make(chan struct{})}
 		s.verdicts[key] = j
 		go func() {
 			defer close(j.over)
 			j.out, j.err = c.gate(own, in)
+			j.at = c.Now()
 		}()
 	}
 	s.mu.Unlock()

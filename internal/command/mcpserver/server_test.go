@@ -155,6 +155,28 @@ func TestVerdictTakesLong(t *testing.T) {
 	}
 }
 
+// TestVerdictOld: a verdict that nobody came back for says nothing about the work of later.
+func TestVerdictOld(t *testing.T) {
+	t.Parallel()
+	c, s, dir := dial(t, `echo x >>judges; until [ -e go ]; do sleep 0.02; done; echo '{"outcome":"success"}'`, "")
+	s.most = 300 * time.Millisecond
+	ask(t, c, "verdict", verdictInput{Task: "x"})
+	put(t, dir, "go")
+	s.mu.Lock()
+	for _, j := range s.verdicts {
+		<-j.over
+	}
+	s.mu.Unlock()
+	s.most = longestWait
+	s.console.Now = func() time.Time { return time.Now().Add(2 * fresh) }
+	if text, _ := ask(t, c, "verdict", verdictInput{Task: "x"}); text != `{"done":true,"outcome":"success"}` {
+		t.Error(text)
+	}
+	if judges, err := os.ReadFile(filepath.Join(dir, "judges")); err != nil || string(judges) != "x\nx\n" {
+		t.Errorf("%v, %q judged", err, judges)
+	}
+}
+
 // TestVerdictCancelled: a client that cancels its call ends the judge, and so does the end of the server.
 func TestVerdictCancelled(t *testing.T) {
 	t.Parallel()

@@ -263,7 +263,7 @@ func (s *server) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.R
 	}
 	text = c.Secrets.String(text)
 	content := &mcp.ResourceContents{URI: req.Params.URI, MIMEType: mime, Text: text}
-	if !utf8.ValidString(text) {
+	if text == "" || !utf8.ValidString(text) { // the library leaves out an empty text, which clients miss
 		content.Text, content.Blob = "", []byte(text)
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
