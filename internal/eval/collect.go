@@ -35,7 +35,7 @@ type Look struct {
 func (l *Look) Collect(ctx context.Context, some, all []session.Overview) (cases []Case, err error) {
 	some = slices.Clone(some)
 	slices.SortFunc(some, func(a, b session.Overview) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
-	g := &gathering{Look: l, red: map[string]string{}, kept: map[string]map[string]bool{}, all: all}
+	g := &gathering{Look: l, red: map[string]string{}, kept: map[string]map[string]bool{}, ci: map[string]ci{}, all: all}
 	for _, one := range some {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -63,6 +63,7 @@ type gathering struct {
 	all   []session.Overview
 	red   map[string]string          // why a state is not finished, by the private repository and the state
 	kept  map[string]map[string]bool // the checkpoints of private repositories
+	ci    map[string]ci              // by the work tree and the commit
 	cases []Case
 	ends  []ending
 	gone  int

@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -106,6 +105,15 @@ func (g *gathering) later(ctx context.Context) {
 			g.stayed(ctx, root, e, commits)
 		}
 	}
+	silent := 0
+	for _, of := range g.ci {
+		if !of.answered {
+			silent++
+		}
+	}
+	if silent > 0 {
+		g.Tell("CI of " + wording.Count(silent, "commit") + " is not known: neither gh nor glab tells of it")
+	}
 }
 
 // commits returns the commits since the first of some endings that touch their files, the oldest first.
@@ -184,16 +192,16 @@ func (g *gathering) stayed(ctx context.Context, root string, e ending, commits [
 		g.tell(e.id, Evidence{Source: Reverts, Good: true, Why: brief(landed.id) + " has stayed as it is"})
 	}
 	if slices.Contains(g.Sources, CI) {
-		g.status(ctx, root, e.id, landed.id)
+		g.tell(e.id, g.status(ctx, root, landed.id)...)
 	}
 }
 
 func brief(commit string) string { return commit[:min(len(commit), 10)] }
 
 // tell adds evidence to a case.
-func (g *gathering) tell(id string, e Evidence) {
+func (g *gathering) tell(id string, all ...Evidence) {
 	if at := slices.IndexFunc(g.cases, func(c Case) bool { return c.ID == id }); at >= 0 {
-		g.cases[at].Evidence = append(g.cases[at].Evidence, e)
+		g.cases[at].Evidence = append(g.cases[at].Evidence, all...)
 	}
 }
 
@@ -227,10 +235,22 @@ func forges() []forge {
 	}}}
 }
 
-var errNoForge = errors.New("neither gh nor glab tells of it")
+// A ci is how CI ended on a commit, as far as a forge knows.
+type ci struct {
+	answered bool
+	all      []Evidence
+}
 
-// status asks the forge how CI ended on a commit.
-func (g *gathering) status(ctx context.Context, root, id, commit string) {
+// status asks the forge how CI ended on a commit, once.
+func (g *gathering) status(ctx context.Context, root, commit string) []Evidence {
+	at := root + " " + commit
+	if _, asked := g.ci[at]; !asked {
+		g.ci[at] = g.ask(ctx, root, commit)
+	}
+	return g.ci[at].all
+}
+
+func (g *gathering) ask(ctx context.Context, root, commit string) ci {
 	for _, f := range forges() {
 		argv := slices.Clone(f.argv)
 		argv[2] = fmt.Sprintf(argv[2], commit)
@@ -246,11 +266,12 @@ func (g *gathering) status(ctx context.Context, root, id, commit string) {
 			continue
 		}
 		if red := slices.IndexFunc(all, func(s string) bool { return slices.Contains([]string{"failure", "failed", "timed_out"}, s) }); red >= 0 {
-			g.tell(id, Evidence{Source: CI, Why: fmt.Sprintf("CI of %s: %s", brief(commit), all[red])})
-		} else if !slices.ContainsFunc(all, func(s string) bool { return s != "success" && s != "skipped" && s != "neutral" }) {
-			g.tell(id, Evidence{Source: CI, Good: true, Why: fmt.Sprintf("CI of %s passed", brief(commit))})
+			return ci{true, []Evidence{{Source: CI, Why: fmt.Sprintf("CI of %s: %s", brief(commit), all[red])}}}
 		}
-		return
+		if !slices.ContainsFunc(all, func(s string) bool { return s != "success" && s != "skipped" && s != "neutral" }) {
+			return ci{true, []Evidence{{Source: CI, Good: true, Why: fmt.Sprintf("CI of %s passed", brief(commit))}}}
+		}
+		return ci{answered: true}
 	}
-	g.Tell(fmt.Sprintf("CI of %s is not known: %v", brief(commit), errNoForge))
+	return ci{}
 }

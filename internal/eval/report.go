@@ -67,6 +67,9 @@ type Difference struct {
 	Why      []string          `json:"why,omitempty"`
 	Verdicts map[string]string `json:"verdicts"`
 	Diff     string            `json:"diff"` // the command that shows the work
+
+	of   Case
+	work string // see [Report.Attach]
 }
 
 // NewReport sums up what some critics say of some cases, and the critics that the sessions had.
@@ -231,7 +234,7 @@ func cheapest(critics []Critic) *Cheapest {
 // differ reports whether the critics disagree about a case.
 func differ(b *Book, c Case, critics []string) (d Difference, is bool) {
 	yes, no := 0, 0
-	d = Difference{Case: c.ID, Task: c.Task, Diff: c.Diff(), Verdicts: map[string]string{}}
+	d = Difference{Case: c.ID, Task: c.Task, Diff: c.Diff(), Verdicts: map[string]string{}, of: c}
 	say := func(name string, v Verdict) {
 		d.Verdicts[name] = v.Word()
 		switch {
@@ -249,6 +252,24 @@ func differ(b *Book, c Case, critics []string) (d Difference, is bool) {
 		}
 	}
 	return d, yes > 0 && no > 0
+}
+
+// Attach reads the work on which critics differ, for a page to show.
+func (r *Report) Attach() {
+	var h history
+	was := ""
+	for i := range r.Differ {
+		d := &r.Differ[i]
+		if d.of.Log != was { // the cases of a session follow each other
+			h, _ = read(d.of.Log) // a log that is gone has nothing to show
+			was = d.of.Log
+		}
+		for _, one := range h.rounds {
+			if one.Iteration == d.of.Iteration {
+				d.work = one.Change.Patch()
+			}
+		}
+	}
 }
 
 // Few says why there is no figure; "" if there are enough cases.

@@ -16,6 +16,7 @@ type Table struct {
 	Note  string // above the rows; "" is none
 	Head  []string
 	Rows  [][]string
+	Works map[string]string // what the names in front of rows stand for; only a page has it
 }
 
 // Tables returns the report for people.
@@ -61,7 +62,7 @@ func (r Report) differences() []Table {
 	if len(r.Critics) < 2 {
 		return nil
 	}
-	t := Table{Title: "Where critics differ", Head: []string{"case", "truth"}}
+	t := Table{Title: "Where critics differ", Head: []string{"case", "truth"}, Works: map[string]string{}}
 	for _, k := range r.Critics {
 		t.Head = append(t.Head, k.Name)
 	}
@@ -72,6 +73,9 @@ func (r Report) differences() []Table {
 			row = append(row, d.Verdicts[k.Name])
 		}
 		t.Rows = append(t.Rows, append(row, d.Diff))
+		if d.work != "" {
+			t.Works[d.Case] = d.work
+		}
 	}
 	if len(r.Differ) == 0 {
 		t.Note, t.Head = "Nowhere.", nil
@@ -180,12 +184,14 @@ var page = sync.OnceValue(func() *template.Template { //nolint:gochecknoglobals 
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{{.Title}}</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem;color-scheme:light dark}
-table{border-collapse:collapse;display:block;overflow-x:auto}th,td{text-align:left;padding:.2rem .9rem .2rem 0;white-space:nowrap;border-bottom:1px solid #8884}</style>
+table{border-collapse:collapse;display:block;overflow-x:auto}th,td{text-align:left;padding:.2rem .9rem .2rem 0;white-space:nowrap;border-bottom:1px solid #8884}pre{overflow-x:auto}</style>
 <h1>{{.Title}}</h1>
 {{range .Tables}}<h2>{{.Title}}</h2>
 {{with .Note}}<p>{{.}}</p>
 {{end}}{{if .Rows}}<table><thead><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr></thead>
-<tbody>{{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
+<tbody>{{$works := .Works}}{{range .Rows}}<tr>{{range .}}<td>{{if index $works .}}<a href="#{{.}}">{{.}}</a>{{else}}{{.}}{{end}}</td>{{end}}</tr>
 {{end}}</tbody></table>
+{{end}}{{range $name, $work := .Works}}<h3 id="{{$name}}">{{$name}}</h3>
+<pre>{{$work}}</pre>
 {{end}}{{end}}`))
 })

@@ -52,6 +52,9 @@ as of the last ` + "`codeloops eval judge`" + `, and what you have said, as of n
 
 // print prints what is known of critics.
 func (o *reportOptions) print(c *command.Console, r eval.Report) error {
+	if o.html != "" {
+		r.Attach()
+	}
 	return o.show(c, r, "Does the critic pay?", r.Tables())
 }
 
