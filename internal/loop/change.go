@@ -115,11 +115,11 @@ func (c Change) ApplicablePatch() string {
 }
 
 func (c Change) join(text func(FileChange) string) string {
-	var b strings.Builder
-	for _, f := range c.Files {
-		b.WriteString(text(f))
+	all := make([]string, len(c.Files))
+	for i, f := range c.Files {
+		all[i] = text(f)
 	}
-	return b.String()
+	return strings.Join(all, "") // the text of one file is not copied
 }
 
 // differing returns the sorted paths in which two changes of one session differ.

@@ -36,8 +36,8 @@ type PhaseEntered struct {
 // Activity is something an agent does or prints during its turn. It is for display only and not
 // part of the session log.
 type Activity struct {
-	Iteration int
-	Role      Role
+	Iteration int  `json:"iteration_number"`
+	Role      Role `json:"role"`
 	Notice
 }
 
@@ -62,13 +62,13 @@ type Inspected struct {
 
 // BaselineChecked holds the results of the checks on the work tree as the session found it.
 type BaselineChecked struct {
-	Checks []CheckResult
+	Checks []CheckResult `json:"checks"`
 }
 
 // ChecksFinished closes the project's own checks.
 type ChecksFinished struct {
-	Iteration int
-	Checks    []CheckResult
+	Iteration int           `json:"iteration_number"`
+	Checks    []CheckResult `json:"checks"`
 }
 
 // ReviewRejected says that a critic's reply could not be used and that the critic will be asked

@@ -8,9 +8,9 @@ import (
 // A Failure is a command of the agent that failed and did not succeed later in the turn, or
 // something that the agent was not allowed to do.
 type Failure struct {
-	Act      string // "run `npm test`"
-	ExitCode int    // of a command; 0 if it was denied
-	Denied   bool
+	Act      string `json:"act"`                // "run `npm test`"
+	ExitCode int    `json:"exit_code,omitzero"` // of a command; 0 if it was denied
+	Denied   bool   `json:"denied,omitzero"`
 }
 
 // String says in some words what failed.

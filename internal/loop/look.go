@@ -9,7 +9,7 @@ type Look struct {
 	Files   int    `json:"files"` // that differ
 	Added   int    `json:"added"` // lines in all of them
 	Removed int    `json:"removed"`
-	New     []Seen `json:"new"` // files that differ from the look before, in order, at most maxSeen
+	New     []Seen `json:"new,omitempty"` // files that differ from the look before, in order, at most maxSeen
 }
 
 // A Seen is one file in a Look.

@@ -2,23 +2,23 @@ package loop
 
 // Usage is what a turn used. Unknown figures are nil.
 type Usage struct {
-	Tokens  *Tokens
-	CostUSD *float64
-	Rounds  *int // how many requests the model got
+	Tokens  *Tokens  `json:"tokens"`
+	CostUSD *float64 `json:"cost_usd"`
+	Rounds  *int     `json:"rounds"` // how many requests the model got
 
 	// The agent did not report these figures: they are estimated from the length of the texts and
 	// from the user's prices.
-	TokensEstimated bool
-	CostEstimated   bool
+	TokensEstimated bool `json:"tokens_estimated,omitzero"`
+	CostEstimated   bool `json:"cost_estimated,omitzero"`
 }
 
 // Tokens are token counts. Input excludes tokens that were read from a cache.
 type Tokens struct {
-	Input      int64
-	Output     int64
-	CacheRead  int64
-	CacheWrite int64
-	Reasoning  int64
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cache_read"`
+	CacheWrite int64 `json:"cache_write"`
+	Reasoning  int64 `json:"reasoning"`
 }
 
 // All returns the number of tokens that are paid for: input, cache and output.

@@ -93,10 +93,10 @@ func (e Ending) Stuck() bool {
 // An Output is what is kept of one output stream: all of it, or its head and its tail with a line
 // between them that says what was left out.
 type Output struct {
-	Text    string
-	Total   int64  // bytes written by the process
-	Omitted int64  // bytes missing from Text
-	File    string // holds all of it if Omitted > 0
+	Text    string `json:"output"`
+	Total   int64  `json:"output_total,omitzero"`   // bytes written by the process
+	Omitted int64  `json:"output_omitted,omitzero"` // bytes missing from Text
+	File    string `json:"output_file,omitzero"`    // holds all of it if Omitted > 0
 }
 
 // A Process is a process that an agent left running when its turn ended.
@@ -134,11 +134,11 @@ type Turn struct {
 // A Try is one agent's try at a turn. After a failed one, another agent or a new conversation
 // takes over.
 type Try struct {
-	Agent   AgentRef
-	Resumed bool // it was to continue an earlier conversation
-	Ending  Ending
-	Reason  string // the agent's own words on a bad ending; "" if it has none
-	Usage   Usage
+	Agent   AgentRef `json:",embed"`
+	Resumed bool     `json:"resumed,omitzero"` // it was to continue an earlier conversation
+	Ending  Ending   `json:"ending"`
+	Reason  string   `json:"reason,omitzero"` // the agent's own words on a bad ending; "" if it has none
+	Usage   Usage    `json:"usage"`
 }
 
 // An Execution is the result of an agent's process.
@@ -182,28 +182,28 @@ func (a Attempt) again() *Attempt {
 
 // A CheckResult is the result of one of the project's own check commands.
 type CheckResult struct {
-	Command  string
-	ExitCode int // -1 if a signal ended it
-	Ending   Ending
-	Duration time.Duration
-	Output   Output // stdout and stderr, interleaved
+	Command  string        `json:"command"`
+	ExitCode int           `json:"exit_code"` // -1 if a signal ended it
+	Ending   Ending        `json:"ending"`
+	Duration time.Duration `json:"duration_secs"`
+	Output   Output        `json:",embed"` // stdout and stderr, interleaved
 
 	// FailedBefore: it also failed when the session began.
-	FailedBefore bool
+	FailedBefore bool `json:"failed_before,omitzero"`
 	// Changed lists what the check changed or removed of the work that it was to judge. Such a
 	// check has not passed, however it ended.
-	Changed []string
+	Changed []string `json:"changed,omitempty"`
 	// Rewrites lists what it changed or removed of other files, each time that it is run: a lock
 	// file, generated code. That decides nothing.
-	Rewrites []string
+	Rewrites []string `json:"rewrites,omitempty"`
 	// Written is everything that it wrote in its view of the work tree. It is not logged
 	// separately.
-	Written Written
+	Written Written `json:"-"`
 	// Lacked lists files of earlier checks that were removed before this one, which did not pass.
-	Lacked []string
+	Lacked []string `json:"lacked,omitempty"`
 	// Witness is set for what the new tests did on the code as it was when the session began, and says
 	// it. The output is that of a check there.
-	Witness string
+	Witness string `json:"witness,omitzero"`
 }
 
 // Passed reports whether the check exited with code 0 and did not change what it was to judge.
@@ -231,20 +231,20 @@ func (c CheckResult) Remarks() (sentences []string) {
 
 // A Notice is something that an agent does or prints during its turn.
 type Notice struct {
-	Kind NoticeKind
+	Kind NoticeKind `json:"kind"`
 	// Stream is "stdout" or "stderr" for output, else "".
-	Stream string
+	Stream string `json:"stream"`
 	// Text is the output, in whole lines if the agent writes lines, or a line that describes the
 	// action.
-	Text string
+	Text string `json:"text"`
 	// Added and Removed count the lines of an edit, if the agent reports them.
-	Added   int `json:",omitempty"`
-	Removed int `json:",omitempty"`
+	Added   int `json:"added,omitzero"`
+	Removed int `json:"removed,omitzero"`
 	// Look is set for NoticeLook, which has no text.
-	Look *Look `json:",omitempty"`
+	Look *Look `json:"look,omitzero"`
 	// Wait is set when the agent starts or stops waiting. Such a notice becomes an event of its
 	// own, not an [Activity].
-	Wait *Wait
+	Wait *Wait `json:"-"`
 }
 
 // A NoticeKind says what a notice is about.

@@ -2,10 +2,7 @@ package session
 
 import (
 	"bytes"
-	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"codeloops/internal/loop"
 )
@@ -50,11 +47,9 @@ func decode(line []byte) (Entry, error) {
 
 // typeOf returns the type of a line. In our logs and the original's it is the first field.
 func typeOf(line []byte) (string, error) {
-	r := jsontext.NewDecoder(bytes.NewBuffer(line))
-	if begin, err := r.ReadToken(); err == nil && begin.Kind() == '{' {
-		if name, err := r.ReadToken(); err == nil && name.String() == "type" && r.PeekKind() == '"' {
-			typ, err := r.ReadToken()
-			return typ.String(), inWords(err)
+	if rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`)); ok {
+		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok && !bytes.Contains(name, []byte(`\`)) {
+			return string(name), nil
 		}
 	}
 	var object *struct {
@@ -147,7 +142,7 @@ func mapOutputs(e loop.Event, fn func(loop.Output) loop.Output) loop.Event {
 		t.Late.File = fn(loop.Output{Total: t.Late.Total, Omitted: t.Late.Total, File: t.Late.File}).File
 	}
 	all := func(checks []loop.CheckResult) []loop.CheckResult {
-		checks = slices.Clone(checks)
+		checks = append([]loop.CheckResult(nil), checks...) // a line without any has an empty list
 		for i := range checks {
 			checks[i].Output = fn(checks[i].Output)
 		}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"reflect"
+	"sync"
 	"time"
 
 	"codeloops/internal/loop"
@@ -17,31 +18,31 @@ const typeSessionEnd = "session_end"
 
 // lineKinds returns all kinds of lines. session_start, iteration and session_end are those that every
 // reader knows.
-func lineKinds() [21]kind {
-	return [...]kind{
+var lineKinds = sync.OnceValue(func() []kind { //nolint:gochecknoglobals // a table that never changes
+	return []kind{
 		as[loop.PhaseEntered]("phase"),
-		kindOf("activity", activityOf, activity.event),
+		as[loop.Activity]("activity"),
 		kindOf("actor_turn", actedOf, acted.event),
 		kindOf("critic_turn", judgedOf, judged.event),
 		kindOf("iteration", iterationOf, iteration.event),
 		as[loop.IterationStarted]("iteration_start"),
 		kindOf("diff", capturedOf, captured.event),
 		as[loop.Inspected]("inspection"),
-		kindOf("checks", checkedOf, checked.event),
+		as[loop.ChecksFinished]("checks"),
 		as[loop.Warned]("warning"),
 		kindOf("session_start", startedOf, started.event),
 		kindOf(typeSessionEnd, endedOf, ended.event),
 		kindOf("session_resume", resumedOf, resumed.event),
-		kindOf("baseline", baselineOf, baseline.event),
+		as[loop.BaselineChecked]("baseline"),
 		kindOf("review_rejected", rejectionOf, rejection.event),
 		kindOf("turn_start", playsOf, plays.event),
 		kindOf("turn", playedOf, played.event),
 		kindOf("note", notedOf, noted.event),
 		as[loop.Steered]("steer"),
-		kindOf("wait_start", waitsOf, waits.event),
+		as[loop.WaitStarted]("wait_start"),
 		kindOf("wait_end", waitEndOf, waitEnd.event),
 	}
-}
+})
 
 // orNull returns what is written as null if it is zero.
 func orNull[T comparable](v T) *T {
@@ -144,55 +145,19 @@ func (r resumed) event() loop.Resumed {
 	return loop.Resumed{Session: r.session(), Iterations: r.Iterations, Judge: r.Judge, Rejudge: r.Rejudge}
 }
 
-type activity struct {
-	Iteration int             `json:"iteration_number"`
-	Role      loop.Role       `json:"role"`
-	Kind      loop.NoticeKind `json:"kind"`
-	Stream    string          `json:"stream"`
-	Text      string          `json:"text"`
-	Added     int             `json:"added,omitzero"`
-	Removed   int             `json:"removed,omitzero"`
-	Look      *loop.Look      `json:"look,omitzero"`
-}
-
-func activityOf(a loop.Activity) activity {
-	return activity{a.Iteration, a.Role, a.Kind, a.Stream, a.Text, a.Added, a.Removed, a.Look}
-}
-
-func (a activity) event() loop.Activity {
-	if a.Look != nil && len(a.Look.New) == 0 {
-		a.Look.New = nil
-	}
-	return loop.Activity{Iteration: a.Iteration, Role: a.Role, Notice: loop.Notice{
-		Kind: a.Kind, Stream: a.Stream, Text: a.Text, Added: a.Added, Removed: a.Removed, Look: a.Look,
-	}}
-}
-
-type waits struct {
-	Iteration int       `json:"iteration_number"`
-	Role      loop.Role `json:"role"`
-	loop.Wait
-}
-
-func waitsOf(e loop.WaitStarted) waits { return waits{e.Iteration, e.Role, e.Wait} }
-
-func (w waits) event() loop.WaitStarted {
-	return loop.WaitStarted{Iteration: w.Iteration, Role: w.Role, Wait: w.Wait}
-}
-
 type waitEnd struct {
-	waits
+	loop.WaitStarted
 	Duration time.Duration `json:"duration_secs"`
 	End      loop.WaitEnd  `json:"ended"`
 }
 
 func waitEndOf(e loop.WaitFinished) waitEnd {
-	return waitEnd{waits{e.Iteration, e.Role, e.Wait}, e.Wait.Duration, e.Wait.End}
+	return waitEnd{loop.WaitStarted(e), e.Wait.Duration, e.Wait.End}
 }
 
 func (w waitEnd) event() loop.WaitFinished {
 	w.Wait.Duration, w.Wait.End = w.Duration, w.End
-	return loop.WaitFinished{Iteration: w.Iteration, Role: w.Role, Wait: w.Wait}
+	return loop.WaitFinished(w.WaitStarted)
 }
 
 // An iteration is the line of a whole one.
@@ -215,10 +180,10 @@ type iteration struct {
 	Unjudged bool `json:"unjudged,omitzero"`
 	loop.Inspection
 	loop.Ruling
-	Checks   []check         `json:"checks,omitempty"`
-	Failure  loop.StopReason `json:"failure,omitzero"`
-	Duration time.Duration   `json:"duration_secs"`
-	Trace    []loop.Phase    `json:"trace,omitempty"`
+	Checks   []loop.CheckResult `json:"checks,omitempty"`
+	Failure  loop.StopReason    `json:"failure,omitzero"`
+	Duration time.Duration      `json:"duration_secs"`
+	Trace    []loop.Phase       `json:"trace,omitempty"`
 }
 
 func iterationOf(e loop.IterationFinished) iteration {
@@ -228,7 +193,7 @@ func iterationOf(e loop.IterationFinished) iteration {
 		actorTurn: actorTurn(turnOf(r.Attempt.Turn)), patches: patchesOf(r.Change),
 		Decision: r.Verdict.Decision, Feedback: orNull(r.Verdict.Feedback), Verdict: r.Verdict,
 		criticTexts: criticTextsOf(r.Review), criticTurn: criticTurn(turnOf(r.Review.Turn)), Review: r.Review,
-		Unjudged: r.Unjudged, Inspection: r.Inspection, Ruling: r.Ruling, Checks: each(r.Checks, checkOf),
+		Unjudged: r.Unjudged, Inspection: r.Inspection, Ruling: r.Ruling, Checks: r.Checks,
 		Failure: r.Failure, Duration: r.Duration, Trace: r.Trace,
 	}
 	if r.Own != nil {
@@ -244,7 +209,7 @@ func (l iteration) event() loop.IterationFinished {
 	l.Verdict.Decision, l.Verdict.Feedback = l.Decision, orZero(l.Feedback)
 	r := loop.Round{
 		Iteration: l.Iteration, Attempt: loop.Attempt{Turn: turn(l.actorTurn).loop(), Rejudged: l.Rejudged},
-		Change: l.change(), Inspection: l.Inspection, Checks: each(l.Checks, check.result), Review: l.review(l.Review, turn(l.criticTurn)),
+		Change: l.change(), Inspection: l.Inspection, Checks: l.Checks, Review: l.review(l.Review, turn(l.criticTurn)),
 		Unjudged: l.Unjudged, Ruling: l.Ruling, Failure: l.Failure, Duration: l.Duration, Trace: l.Trace,
 	}
 	r.Attempt.Stdout.Text, r.Attempt.Stderr.Text = l.Output, l.Stderr
@@ -300,37 +265,21 @@ func (l ended) event() loop.Finished {
 // totals add up the session from its first line on, so that the last line alone tells what
 // the session came to. The number of whole iterations is in the outcome.
 type totals struct {
-	Errors      int           `json:"errors"`
-	ActorTurns  int           `json:"actor_turns"`
-	CriticTurns int           `json:"critic_turns"`
-	Leftovers   int           `json:"leftovers"`
-	ActorTime   time.Duration `json:"actor_secs"`
-	CriticTime  time.Duration `json:"critic_secs"`
-	CheckTime   time.Duration `json:"check_secs"`
-	Waits       int           `json:"waits"`
-	ActorWait   time.Duration `json:"actor_wait_secs"`
-	CriticWait  time.Duration `json:"critic_wait_secs"`
-	ActorUsage  sum           `json:"actor_usage"`
-	CriticUsage sum           `json:"critic_usage"`
-	Spent       loop.Spending `json:"spent"`
+	Errors      int            `json:"errors"`
+	ActorTurns  int            `json:"actor_turns"`
+	CriticTurns int            `json:"critic_turns"`
+	Leftovers   int            `json:"leftovers"`
+	ActorTime   time.Duration  `json:"actor_secs"`
+	CriticTime  time.Duration  `json:"critic_secs"`
+	CheckTime   time.Duration  `json:"check_secs"`
+	Waits       int            `json:"waits"`
+	ActorWait   time.Duration  `json:"actor_wait_secs"`
+	CriticWait  time.Duration  `json:"critic_wait_secs"`
+	ActorUsage  progress.Usage `json:"actor_usage"`
+	CriticUsage progress.Usage `json:"critic_usage"`
+	Spent       loop.Spending  `json:"spent"`
 	progress.Raised
 	progress.Diff
-}
-
-type sum struct {
-	Tokens  tokens  `json:"tokens"`
-	CostUSD float64 `json:"cost_usd"`
-	Rounds  int     `json:"rounds"`
-	Counted int     `json:"counted"`
-	Priced  int     `json:"priced"`
-}
-
-func sumOf(u progress.Usage) sum {
-	return sum{tokens(u.Tokens), u.CostUSD, u.Rounds, u.Counted, u.Priced}
-}
-
-func (s sum) usage() progress.Usage {
-	return progress.Usage{Tokens: loop.Tokens(s.Tokens), CostUSD: s.CostUSD, Rounds: s.Rounds, Counted: s.Counted, Priced: s.Priced}
 }
 
 func totalsOf(t *progress.Tally) *totals {
@@ -339,7 +288,7 @@ func totalsOf(t *progress.Tally) *totals {
 	}
 	return &totals{
 		t.Errors, t.Actor.Turns, t.Critic.Turns, t.Leftovers, t.Actor.Time, t.Critic.Time, t.CheckTime,
-		t.Waits, t.Actor.Wait, t.Critic.Wait, sumOf(t.Actor.Usage), sumOf(t.Critic.Usage), t.Spent, t.Raised, t.Diff,
+		t.Waits, t.Actor.Wait, t.Critic.Wait, t.Actor.Usage, t.Critic.Usage, t.Spent, t.Raised, t.Diff,
 	}
 }
 
@@ -349,7 +298,7 @@ func (t *totals) tally() *progress.Tally {
 	}
 	return &progress.Tally{
 		Errors: t.Errors, CheckTime: t.CheckTime, Leftovers: t.Leftovers, Waits: t.Waits, Raised: t.Raised, Spent: t.Spent, Diff: t.Diff,
-		Actor:  progress.Part{Turns: t.ActorTurns, Time: t.ActorTime, Wait: t.ActorWait, Usage: t.ActorUsage.usage()},
-		Critic: progress.Part{Turns: t.CriticTurns, Time: t.CriticTime, Wait: t.CriticWait, Usage: t.CriticUsage.usage()},
+		Actor:  progress.Part{Turns: t.ActorTurns, Time: t.ActorTime, Wait: t.ActorWait, Usage: t.ActorUsage},
+		Critic: progress.Part{Turns: t.CriticTurns, Time: t.CriticTime, Wait: t.CriticWait, Usage: t.CriticUsage},
 	}
 }

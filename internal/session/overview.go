@@ -166,19 +166,6 @@ func (o *Overview) readEnd(f *os.File) (torn error, start int64, err error) {
 	return torn, start, err
 }
 
-// lastEntry decodes the last line of a log; bad says why it cannot be decoded. A line that is
-// too long to be read here gives an empty entry.
-func lastEntry(f io.ReaderAt, size int64) (last Entry, bad, err error) {
-	line, err := lastLine(f, size)
-	if err != nil || len(line) == 0 {
-		return Entry{}, nil, err
-	}
-	if last, bad = decode(line); bad != nil {
-		bad = torn(bad)
-	}
-	return last, bad, nil
-}
-
 // wholeBefore counts the iterations that were whole when an event was logged.
 func wholeBefore(e loop.Event) int {
 	switch e := e.(type) { //nolint:gochecksumtype // the others belong to an iteration, or tell nothing

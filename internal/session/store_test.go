@@ -182,9 +182,9 @@ func TestSurveyOfALargeLog(t *testing.T) {
 	}
 	defer file.Close()
 	counted := &countingReaderAt{ReaderAt: file}
-	line, err := lastLine(counted, size+1+int64(len(end)))
-	if err != nil || string(line) != strings.TrimSpace(string(end)) || counted.bytes > 1<<20 {
-		t.Errorf("read %d bytes for %q, %v", counted.bytes, line, err)
+	last, bad, err := lastEntry(counted, size+1+int64(len(end)))
+	if _, ends := last.Event.(loop.Finished); err != nil || bad != nil || !ends || counted.bytes > 1<<20 {
+		t.Errorf("read %d bytes for %v, %v, %v", counted.bytes, last, bad, err)
 	}
 	got, err := store.Survey()
 	if err != nil || len(got) != 1 || got[0].Err != nil || got[0].Outcome == nil || got[0].Outcome.Iterations != 7 ||
@@ -204,28 +204,40 @@ func (c *countingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-func TestLastLine(t *testing.T) {
+func TestLastEntry(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", shortLine+100_000)
-	for name, c := range map[string]struct{ text, want string }{
-		"empty":            {"", ""},
-		"one":              {"abc\n", "abc"},
-		"no line break":    {"abc\ndef", "def"},
-		"blank tail":       {"abc\ndef\r\n\n  \n\x00\x00", "def"},
-		"longer than read": {"abc\n" + strings.Repeat("y", 200_000) + "\n", strings.Repeat("y", 200_000)},
-		"long, no end":     {"abc\n" + long + "\n", ""},
-		"long end":         {"abc\n" + endHead + long + "\n", endHead + long},
-		"long end, alone":  {endHead + long, endHead + long},
+	line := func(e loop.Event) string { return strings.TrimSpace(string(Encode(stamped(1), e))) }
+	output := func(size int) loop.Event {
+		return loop.IterationFinished{Round: loop.Round{Iteration: 3, Attempt: loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: strings.Repeat("x", size)}}}}}}
+	}
+	begins, end, long := line(loop.Started{}), line(loop.Finished{Outcome: loop.Outcome{Summary: strings.Repeat("x", shortLine)}}), line(output(200_000))
+	huge := line(output(2 * shortLine))
+	for name, c := range map[string]struct {
+		text string
+		want int // iterations
+		bad  bool
+	}{
+		"empty":                {"", UnknownIterations, false},
+		"one":                  {begins + "\n", 0, false},
+		"no line break":        {"abc\n" + begins, 0, false},
+		"blank tail":           {"abc\n" + begins + "\r\n\n  \n\x00\x00", 0, false},
+		"long":                 {begins + "\n" + long + "\n", 3, false},
+		"long, no line break":  {begins + "\n" + long, 3, false},
+		"long, torn":           {begins + "\n" + long[:150_000], UnknownIterations, true},
+		"long, then zeros":     {begins + "\n" + long[:150_000] + "\x00\x00", UnknownIterations, true},
+		"huge":                 {begins + "\n" + huge + "\n", 3, false},
+		"huge, torn":           {begins + "\n" + huge[:shortLine+100_000], UnknownIterations, false},
+		"huge end":             {begins + "\n" + end + "\n", 0, false},
+		"huge end, alone":      {end, 0, false},
+		"huge end, torn":       {end[:shortLine], UnknownIterations, true},
+		"another tool's, long": {`{"type":"iteration","iteration_number":2,"actor_output":"` + strings.Repeat("x", 10_000) + `","timestamp":"2025-01-27T15:30:45Z"}` + "\n", 2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := lastLine(strings.NewReader(c.text), int64(len(c.text)))
-			if err != nil || string(got) != c.want {
-				t.Errorf("got %.40q (%d), %v", got, len(got), err)
+			got, bad, err := lastEntry(strings.NewReader(c.text), int64(len(c.text)))
+			if n := wholeBefore(got.Event); err != nil || n != c.want || (bad != nil) != c.bad || n != UnknownIterations && got.At.Time.IsZero() {
+				t.Errorf("got %d at %v, %v, %v", n, got.At.Time, bad, err)
 			}
 		})
-	}
-	if head := Encode(loop.Stamp{}, loop.Finished{}); !strings.HasPrefix(string(head), endHead) {
-		t.Errorf("the end of a log begins with %.40q", head)
 	}
 }

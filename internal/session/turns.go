@@ -19,12 +19,12 @@ type turn struct {
 	ResetAt       time.Time      `json:"reset_at,omitzero"`
 	Conversation  string         `json:"conversation,omitzero"`
 	Resumed       bool           `json:"resumed,omitzero"`
-	Usage         *usage         `json:"usage"`
+	Usage         *loop.Usage    `json:"usage"`
 	Agent         string         `json:"agent,omitzero"`
 	Model         string         `json:"model,omitzero"`
-	Misses        []miss         `json:"misses,omitempty"`
+	Misses        []try          `json:"misses,omitempty"`
 	Leftovers     []loop.Process `json:"leftovers,omitempty"`
-	Failures      []failure      `json:"failures,omitempty"`
+	Failures      []loop.Failure `json:"failures,omitempty"`
 	Futile        bool           `json:"futile,omitzero"`
 	OutputTotal   int64          `json:"output_total,omitzero"`
 	OutputOmitted int64          `json:"output_omitted,omitzero"`
@@ -46,12 +46,12 @@ type actorTurn struct {
 	ResetAt       time.Time      `json:"actor_reset_at,omitzero"`
 	Conversation  string         `json:"actor_conversation,omitzero"`
 	Resumed       bool           `json:"actor_resumed,omitzero"`
-	Usage         *usage         `json:"actor_usage"`
+	Usage         *loop.Usage    `json:"actor_usage"`
 	Agent         string         `json:"actor_agent,omitzero"`
 	Model         string         `json:"actor_model,omitzero"`
-	Misses        []miss         `json:"actor_misses,omitempty"`
+	Misses        []try          `json:"actor_misses,omitempty"`
 	Leftovers     []loop.Process `json:"actor_leftovers,omitempty"`
-	Failures      []failure      `json:"actor_failures,omitempty"`
+	Failures      []loop.Failure `json:"actor_failures,omitempty"`
 	Futile        bool           `json:"actor_futile,omitzero"`
 	OutputTotal   int64          `json:"actor_output_total,omitzero"`
 	OutputOmitted int64          `json:"actor_output_omitted,omitzero"`
@@ -73,12 +73,12 @@ type criticTurn struct {
 	ResetAt       time.Time      `json:"critic_reset_at,omitzero"`
 	Conversation  string         `json:"critic_conversation,omitzero"`
 	Resumed       bool           `json:"critic_resumed,omitzero"`
-	Usage         *usage         `json:"critic_usage"`
+	Usage         *loop.Usage    `json:"critic_usage"`
 	Agent         string         `json:"critic_agent,omitzero"`
 	Model         string         `json:"critic_model,omitzero"`
-	Misses        []miss         `json:"critic_misses,omitempty"`
+	Misses        []try          `json:"critic_misses,omitempty"`
 	Leftovers     []loop.Process `json:"critic_leftovers,omitempty"`
-	Failures      []failure      `json:"critic_failures,omitempty"`
+	Failures      []loop.Failure `json:"critic_failures,omitempty"`
 	Futile        bool           `json:"critic_futile,omitzero"`
 	OutputTotal   int64          `json:"critic_output_total,omitzero"`
 	OutputOmitted int64          `json:"critic_output_omitted,omitzero"`
@@ -94,7 +94,7 @@ func turnOf(t loop.Turn) turn {
 	return turn{
 		ID: t.ID, SessionID: t.SessionID, ExitCode: t.ExitCode, Duration: t.Duration, Ending: &t.Ending, Reason: t.Reason, ResetAt: t.ResetAt,
 		Conversation: t.Conversation, Resumed: t.Resumed, Usage: usageOf(t.Usage), Agent: t.Agent.Agent, Model: t.Agent.Model,
-		Misses: each(t.Misses, missOf), Leftovers: t.Leftovers, Failures: each(t.Failures, func(f loop.Failure) failure { return failure(f) }), Futile: t.Futile,
+		Misses: each(t.Misses, tryOf), Leftovers: t.Leftovers, Failures: t.Failures, Futile: t.Futile,
 		OutputTotal: t.Stdout.Total, OutputOmitted: t.Stdout.Omitted, OutputFile: t.Stdout.File,
 		StderrTotal: t.Stderr.Total, StderrOmitted: t.Stderr.Omitted, StderrFile: t.Stderr.File,
 		LateTotal: t.Late.Total, LateFile: t.Late.File,
@@ -105,68 +105,35 @@ func (t turn) loop() loop.Turn {
 	return loop.Turn{
 		ID: t.ID, SessionID: t.SessionID, ResetAt: t.ResetAt, Conversation: t.Conversation,
 		Try: loop.Try{
-			Agent: loop.AgentRef{Agent: t.Agent, Model: t.Model}, Resumed: t.Resumed, Ending: orZero(t.Ending), Reason: t.Reason, Usage: t.Usage.loop(),
+			Agent: loop.AgentRef{Agent: t.Agent, Model: t.Model}, Resumed: t.Resumed, Ending: orZero(t.Ending), Reason: t.Reason, Usage: usageIn(t.Usage),
 		},
-		Misses: each(t.Misses, miss.try),
+		Misses: each(t.Misses, try.loop),
 		Execution: loop.Execution{
 			Stdout:   loop.Output{Total: t.OutputTotal, Omitted: t.OutputOmitted, File: t.OutputFile},
 			Stderr:   loop.Output{Total: t.StderrTotal, Omitted: t.StderrOmitted, File: t.StderrFile},
 			ExitCode: t.ExitCode, Duration: t.Duration, Leftovers: t.Leftovers, Late: loop.Late{Total: t.LateTotal, File: t.LateFile},
-			Failures: each(t.Failures, func(f failure) loop.Failure { return loop.Failure(f) }), Futile: t.Futile,
+			Failures: t.Failures, Futile: t.Futile,
 		},
 	}
 }
 
-type failure struct {
-	Act      string `json:"act"`
-	ExitCode int    `json:"exit_code,omitzero"`
-	Denied   bool   `json:"denied,omitzero"`
+// A try is one that failed.
+type try struct {
+	loop.Try
+	Usage *loop.Usage `json:"usage"`
 }
 
-type miss struct {
-	loop.AgentRef
-	Resumed bool        `json:"resumed,omitzero"`
-	Ending  loop.Ending `json:"ending"`
-	Reason  string      `json:"reason,omitzero"`
-	Usage   *usage      `json:"usage"`
+func tryOf(t loop.Try) try { return try{t, usageOf(t.Usage)} }
+
+func (t try) loop() loop.Try {
+	t.Try.Usage = usageIn(t.Usage)
+	return t.Try
 }
 
-func missOf(t loop.Try) miss { return miss{t.Agent, t.Resumed, t.Ending, t.Reason, usageOf(t.Usage)} }
+// usageOf returns what a turn cost; nil if the agent reported nothing.
+func usageOf(u loop.Usage) *loop.Usage { return orNull(loggedUsage(u)) }
 
-func (m miss) try() loop.Try {
-	return loop.Try{Agent: m.AgentRef, Resumed: m.Resumed, Ending: m.Ending, Reason: m.Reason, Usage: m.Usage.loop()}
-}
-
-// A usage is what a turn cost; null if the agent reported nothing.
-type usage struct {
-	Tokens          *tokens  `json:"tokens"`
-	CostUSD         *float64 `json:"cost_usd"`
-	Rounds          *int     `json:"rounds"`
-	TokensEstimated bool     `json:"tokens_estimated,omitzero"`
-	CostEstimated   bool     `json:"cost_estimated,omitzero"`
-}
-
-type tokens struct {
-	Input      int64 `json:"input"`
-	Output     int64 `json:"output"`
-	CacheRead  int64 `json:"cache_read"`
-	CacheWrite int64 `json:"cache_write"`
-	Reasoning  int64 `json:"reasoning"`
-}
-
-func usageOf(u loop.Usage) *usage {
-	u = loggedUsage(u)
-	return orNull(usage{(*tokens)(u.Tokens), u.CostUSD, u.Rounds, u.TokensEstimated, u.CostEstimated})
-}
-
-func (u *usage) loop() loop.Usage {
-	if u == nil {
-		return loop.Usage{}
-	}
-	return loggedUsage(loop.Usage{
-		Tokens: (*loop.Tokens)(u.Tokens), CostUSD: u.CostUSD, Rounds: u.Rounds, TokensEstimated: u.TokensEstimated, CostEstimated: u.CostEstimated,
-	})
-}
+func usageIn(u *loop.Usage) loop.Usage { return loggedUsage(orZero(u)) }
 
 // loggedUsage clears the marks of estimates that are missing.
 func loggedUsage(u loop.Usage) loop.Usage {
@@ -261,15 +228,15 @@ type noted struct {
 	Name      string `json:"name"`
 	Text      string `json:"text,omitzero"`
 	stat
-	Checks []check `json:"checks,omitempty"`
+	Checks []loop.CheckResult `json:"checks,omitempty"`
 }
 
 func notedOf(e loop.Noted) noted {
-	return noted{e.Iteration, e.Name, e.Text, statOf(e.Change), each(e.Checks, checkOf)}
+	return noted{e.Iteration, e.Name, e.Text, statOf(e.Change), e.Checks}
 }
 
 func (n noted) event() loop.Noted {
-	return loop.Noted{Iteration: n.Iteration, Name: n.Name, Text: n.Text, Change: n.change(), Checks: each(n.Checks, check.result)}
+	return loop.Noted{Iteration: n.Iteration, Name: n.Name, Text: n.Text, Change: n.change(), Checks: n.Checks}
 }
 
 type acted struct {
@@ -339,55 +306,4 @@ func rejectionOf(e loop.ReviewRejected) rejection {
 func (r rejection) event() loop.ReviewRejected {
 	r.Review.Verdict = r.Verdict
 	return loop.ReviewRejected{Iteration: r.Iteration, Review: r.review(r.Review, turn(r.criticTurn))}
-}
-
-// A check is the result of one of the project's own checks.
-type check struct {
-	Command       string        `json:"command"`
-	ExitCode      int           `json:"exit_code"`
-	Ending        loop.Ending   `json:"ending"`
-	Duration      time.Duration `json:"duration_secs"`
-	Output        string        `json:"output"`
-	OutputTotal   int64         `json:"output_total,omitzero"`
-	OutputOmitted int64         `json:"output_omitted,omitzero"`
-	OutputFile    string        `json:"output_file,omitzero"`
-	FailedBefore  bool          `json:"failed_before,omitzero"`
-	Changed       []string      `json:"changed,omitempty"`
-	Rewrites      []string      `json:"rewrites,omitempty"`
-	Lacked        []string      `json:"lacked,omitempty"`
-	Witness       string        `json:"witness,omitzero"`
-}
-
-func checkOf(c loop.CheckResult) check {
-	o := c.Output
-	return check{c.Command, c.ExitCode, c.Ending, c.Duration, o.Text, o.Total, o.Omitted, o.File, c.FailedBefore, c.Changed, c.Rewrites, c.Lacked, c.Witness}
-}
-
-func (c check) result() loop.CheckResult {
-	return loop.CheckResult{
-		Command: c.Command, ExitCode: c.ExitCode, Ending: c.Ending, Duration: c.Duration,
-		Output:       loop.Output{Text: c.Output, Total: c.OutputTotal, Omitted: c.OutputOmitted, File: c.OutputFile},
-		FailedBefore: c.FailedBefore, Changed: c.Changed, Rewrites: c.Rewrites, Lacked: c.Lacked, Witness: c.Witness,
-	}
-}
-
-type baseline struct {
-	Checks []check `json:"checks"`
-}
-
-func baselineOf(e loop.BaselineChecked) baseline { return baseline{each(e.Checks, checkOf)} }
-
-func (b baseline) event() loop.BaselineChecked {
-	return loop.BaselineChecked{Checks: each(b.Checks, check.result)}
-}
-
-type checked struct {
-	Iteration int     `json:"iteration_number"`
-	Checks    []check `json:"checks"`
-}
-
-func checkedOf(e loop.ChecksFinished) checked { return checked{e.Iteration, each(e.Checks, checkOf)} }
-
-func (c checked) event() loop.ChecksFinished {
-	return loop.ChecksFinished{Iteration: c.Iteration, Checks: each(c.Checks, check.result)}
 }

@@ -45,8 +45,9 @@ func newSessionsListCmd(l *command.Logs) *cobra.Command {
 		Short:       "List sessions, the newest first",
 		Long: `List sessions, the newest first: as a table on a terminal, elsewhere as lines of
 id, directory, outcome, iterations, seconds, cost and prompt, separated by tabs.
-Costs are as the agents report them: - means that none was reported, ≥$0.12 that
-some turns are missing.
+Costs are as the agents report them: - means that none was reported, or that the
+log has no end to tell it (codeloops sessions show adds it up, and so does --sort
+cost), ≥$0.12 that some turns are missing.
 
 A session without an end is "running" while a process works on it, and
 "crashed" otherwise.
@@ -65,9 +66,9 @@ A session without an end is "running" while a process works on it, and
   actor_model    absent: the agent's default
   critic_agent   the agent of the critic
   critic_model   absent: the agent's default
-  cost_usd       US dollars; null: no agent reports it
+  cost_usd       US dollars; null: no agent reports it, or the log has no end
   cost_partial   true if the cost of some turn is unknown
-  tokens         input, cache and output; null: no agent reports them
+  tokens         input, cache and output; null: as for cost_usd
   task           the task of the queue that it worked on; absent if none
   confidence     the critic's, from 0 to 1; null: none
   summary        what was done, or why it ended
@@ -102,7 +103,6 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 	}
 	none := len(all) == 0
 	picked := pick(all)
-	session.Count(picked)
 	if o.json {
 		return l.Console.JSON(sessionview.Rows(picked))
 	}

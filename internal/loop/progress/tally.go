@@ -186,12 +186,12 @@ func (t *Tally) checks(results []loop.CheckResult) {
 // A Usage is the sum of what one role's turns reported. It is a lower bound: interrupted turns
 // and silent agents have costs, too.
 type Usage struct {
-	Tokens  loop.Tokens
-	CostUSD float64
-	Rounds  int // requests to the model
+	Tokens  loop.Tokens `json:"tokens"`
+	CostUSD float64     `json:"cost_usd"`
+	Rounds  int         `json:"rounds"` // requests to the model
 
-	Counted int // turns with known tokens
-	Priced  int // turns with known cost
+	Counted int `json:"counted"` // turns with known tokens
+	Priced  int `json:"priced"`  // turns with known cost
 }
 
 // turn adds a turn including its misses, which do not count as turns.

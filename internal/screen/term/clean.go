@@ -24,13 +24,20 @@ func Clean(text string) string {
 	}, wording.Clean(text))
 }
 
-// harmless reports whether Clean would change nothing: a list of sessions has megabytes of prompts, and
-// almost every text is harmless. Characters from U+0600 on may be marks of direction, or replace bytes that
-// are not UTF-8; Clean itself looks at them.
+// harmless reports whether Clean would change nothing: a list of sessions has megabytes of prompts, a log more, and almost
+// every text is harmless. Characters from U+0600 on may be marks of direction, or replace bytes that are not UTF-8; Clean
+// itself looks at them.
 func harmless(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x600
-	})
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= ' ' && c < 0x7f, c == '\n', c == '\t':
+		case c >= 0xc2 && c < 0xd8 && i+1 < len(text) && text[i+1]>>6 == 2 && (c > 0xc2 || text[i+1] >= 0xa0): // U+00A0 to U+05FF
+			i++
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // Line is Clean for text that has to fit on one line: each run of white space becomes one
