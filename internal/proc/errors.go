@@ -73,12 +73,26 @@ type ExitError struct {
 	Stderr   string // trimmed; its last 4 KiB at most
 }
 
-// Is lets a program that says that its disk is full count as [syscall.ENOSPC]. Of a reference that it has opened, git says only
-// that it could not write it.
+// Is lets a program that says that its disk is full count as [syscall.ENOSPC].
 func (e *ExitError) Is(target error) bool {
-	said := strings.ToLower(e.Stderr)
-	return target == syscall.ENOSPC && slices.ContainsFunc([]string{syscall.ENOSPC.Error(), "out of diskspace", "couldn't write '"},
-		func(words string) bool { return strings.Contains(said, words) })
+	return target == syscall.ENOSPC && slices.ContainsFunc(strings.Split(e.Stderr, "\n"), noRoom)
+}
+
+// noRoom reports whether a line means a full disk. About files that it has opened, git at times says only that they could not
+// be written.
+func noRoom(line string) bool {
+	for _, reason := range []string{syscall.ENOSPC.Error(), syscall.EDQUOT.Error(), "out of diskspace"} {
+		if strings.HasSuffix(strings.ToLower(strings.TrimSuffix(line, ".")), strings.ToLower(reason)) {
+			return true
+		}
+	}
+	_, what, _ := strings.Cut(line, ": ")
+	for _, begin := range []string{"unable to write file ", "unable to write new index file", "unable to write new_index file"} {
+		if rest, is := strings.CutPrefix(what, begin); is {
+			return !strings.Contains(rest, ": ") // otherwise it gives a reason
+		}
+	}
+	return strings.Contains(line, "couldn't write '") && strings.HasSuffix(line, ".lock'")
 }
 
 // Error implements error.

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -33,14 +34,9 @@ func (d *Draft) Git(ctx context.Context, args ...string) (string, error) {
 	return d.Do(ctx, Call{}, args...)
 }
 
-// Do is as [Repo.Do], with the objects of the draft.
+// Do is as [Repo.Do], with the objects of the draft, and in the work tree of the repository unless the call says where.
 func (d *Draft) Do(ctx context.Context, c Call, args ...string) (string, error) {
-	return d.In(ctx, d.repo.Root, c, args...)
-}
-
-// In is as [Draft.Do], in a directory.
-func (d *Draft) In(ctx context.Context, dir string, c Call, args ...string) (string, error) {
-	c.Dir, c.Env = dir, slices.Concat(d.Env, c.Env)
+	c.Dir, c.Env = cmp.Or(c.Dir, d.repo.Root), slices.Concat(d.Env, c.Env)
 	return d.repo.Do(ctx, c, args...)
 }
 

@@ -115,30 +115,25 @@ func (r *Repo) Run(ctx context.Context, dir string, args ...string) (string, err
 	return r.Do(ctx, Call{Dir: dir}, args...)
 }
 
-// Tells runs a git command that answers by its exit code: 0 is yes, 1 is no.
-func (r *Repo) Tells(ctx context.Context, dir string, args ...string) (bool, error) {
-	_, err := r.Run(ctx, dir, args...)
-	if exit, ok := errors.AsType[*proc.ExitError](err); ok && exit.ExitCode == 1 {
+// Contains reports whether a commit is, or has as an ancestor, another one.
+func (r *Repo) Contains(ctx context.Context, commit, other string) (bool, error) {
+	_, err := r.Run(ctx, r.Root, "merge-base", "--is-ancestor", other, commit)
+	if no(err) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Contains reports whether a commit is, or has as an ancestor, another one.
-func (r *Repo) Contains(ctx context.Context, commit, other string) (bool, error) {
-	return r.Tells(ctx, r.Root, "merge-base", "--is-ancestor", other, commit)
+// no reports whether git has said no, by its exit code. One that was killed, or cannot read the repository, has not.
+func no(err error) bool {
+	exit, failed := errors.AsType[*proc.ExitError](err)
+	return failed && exit.ExitCode == 1
 }
 
 // Commit resolves a name to a commit; ok is false where it names none.
 func (r *Repo) Commit(ctx context.Context, name string) (id string, ok bool, err error) {
-	return r.Object(ctx, name+"^{commit}")
-}
-
-// Object resolves a name to an object. A git that was killed, or cannot read the repository, has not said that there
-// is none.
-func (r *Repo) Object(ctx context.Context, name string) (id string, ok bool, err error) {
-	id, err = r.Run(ctx, r.Root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
-	if exit, failed := errors.AsType[*proc.ExitError](err); failed && exit.ExitCode == 1 {
+	id, err = r.Run(ctx, r.Root, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if no(err) {
 		return "", false, nil
 	}
 	return id, err == nil, err
@@ -188,7 +183,7 @@ const textMerge = "git merge-file --quiet --marker-size=%L -L ours -L base -L th
 // Undriven returns settings that replace all merge drivers by git's own merge: an agent can choose one, or write one.
 func (r *Repo) Undriven(ctx context.Context) (settings []string, err error) {
 	out, err := r.Run(ctx, r.Root, "config", "-z", "--name-only", "--get-regexp", `^merge\..*\.driver$`)
-	if exit, failed := errors.AsType[*proc.ExitError](err); failed && exit.ExitCode == 1 {
+	if no(err) {
 		return nil, nil // there are none
 	}
 	for key := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"codeloops/internal/queue/git"
 	"codeloops/internal/session"
@@ -143,9 +142,3 @@ func copyPart(from, to string, size int64) error {
 	_, err = io.CopyN(out, in, size)
 	return errors.Join(err, out.Close())
 }
-
-// unused is the age at which an unnamed parcel is no longer being sent.
-const unused = time.Hour
-
-// Idle is the time before which an unnamed parcel was abandoned.
-func Idle(now time.Time) time.Time { return now.Add(-unused) }

@@ -152,7 +152,10 @@ func (s *Store) Delete(ctx context.Context, names ...string) (err error) {
 	return err
 }
 
-// Sweep removes old parcels that are not used, and old chunks of unfinished uploads.
+// Sent is the age at which a parcel that is not used is no longer being sent.
+const Sent = time.Hour
+
+// Sweep removes parcels that are not used, and chunks of unfinished uploads, from before a time.
 func (s *Store) Sweep(ctx context.Context, used func(name string) bool, before time.Time) error {
 	all, err := s.objects.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {

@@ -131,8 +131,8 @@ func (p *Place) converted(ctx context.Context, d draft, commit string, files map
 		{users, added.String(), []string{"update-index", "-z", "--add", "--stdin"}},
 		{users, "", []string{"write-tree"}},
 	} {
-		step.Stdin = []byte(step.stdin)
-		if tree, err = d.In(ctx, dir, step.Call, step.args...); err != nil {
+		step.Dir, step.Stdin = dir, []byte(step.stdin)
+		if tree, err = d.Do(ctx, step.Call, step.args...); err != nil {
 			return "", err
 		}
 	}

@@ -115,7 +115,7 @@ func (p *Player) find(ctx context.Context, q question) (a answer, err error) {
 	if a, err = g.begins(ctx, &r); err != nil {
 		return a, err
 	}
-	from, err := p.parcelDir(ctx, "to", g.repo)
+	from, err := p.parcelDir(ctx, "to", g.repo.Objects())
 	if err != nil {
 		return a, err
 	}

@@ -22,15 +22,14 @@ import (
 
 // A post is the place of an attempt: at home, or on another machine.
 type post struct {
-	site *place.Site
-	// base is the commit at which a new task begins, onto the current commit of its target.
-	base, onto func(context.Context) (string, error)
-	settings   func() (run.Settings, error)                                                   // of its run
-	moved      bool                                                                           // the last attempt was on another machine
-	watch      func(context.Context) (moved func(context.Context) (string, error), err error) // the target; nil where agents cannot reach it
-	dir        string                                                                         // for the output of the setup command
-	upload     *upload                                                                        // sends the work home; nil at home
-	end        func()
+	site     *place.Site
+	onto     func(context.Context) (string, error)                                          // the current commit of its target
+	settings func() (run.Settings, error)                                                   // of its run
+	moved    bool                                                                           // the last attempt was on another machine
+	watch    func(context.Context) (moved func(context.Context) (string, error), err error) // the target; nil where agents cannot reach it
+	dir      string                                                                         // for the output of the setup command
+	upload   *upload                                                                        // sends the work home; nil at home
+	end      func()
 }
 
 // An attempt is one attempt at a task.
@@ -182,7 +181,7 @@ func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) err
 func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 	j := a.job
 	if j.Base == "" {
-		base, err := a.base(ctx)
+		base, err := a.onto(ctx)
 		if err != nil {
 			return nil, err
 		}

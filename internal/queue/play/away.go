@@ -104,7 +104,6 @@ func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
 	}
 	return &post{
 		site: site, settings: v.settings, moved: true, dir: v.parcelDir.dir, upload: c, end: v.parcelDir.close,
-		base: func(context.Context) (string, error) { return v.answer.Base, nil },
 		onto: func(context.Context) (string, error) { return v.answer.Onto, nil },
 	}, err
 }
@@ -123,7 +122,7 @@ func (v *remoteAttempt) moveIn(ctx context.Context) error {
 	if v.answer, err = q.ask(ctx, p.Conn, t.Repository.Home); err != nil {
 		return err
 	}
-	if err := v.parcelDir.Borrow(m.objects()); err != nil {
+	if err := v.parcelDir.Borrow(m.Objects()); err != nil {
 		return err
 	}
 	if v.answer.Bundle != "" {
@@ -135,7 +134,7 @@ func (v *remoteAttempt) moveIn(ctx context.Context) error {
 	}
 	// What the worker has already is in no bundle.
 	if known, err := v.parcelDir.Known(ctx, []string{v.answer.Base, v.answer.Onto}); err != nil || len(known) != 2 {
-		return errors.Join(err, hint.Errorf("remove it; a new one will be made", "the mirror in %s lacks commits that it should have", m.dir))
+		return errors.Join(err, hint.Errorf("remove it; a new one will be made", "the mirror in %s lacks commits that it should have", m.Root))
 	}
 	if err := v.parcelDir.Set(ctx, map[string]string{parcel.Base: v.answer.Base, parcel.Onto: v.answer.Onto}); err != nil {
 		return err

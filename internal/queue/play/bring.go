@@ -17,7 +17,7 @@ func (g *ground) bring(ctx context.Context, r *queue.Record, change func(context
 	if sent == 0 {
 		return nil
 	}
-	d, err := g.player.parcelDir(ctx, "from", g.repo)
+	d, err := g.player.parcelDir(ctx, "from", g.repo.Objects())
 	if err == nil {
 		defer d.close()
 		err = g.takeIn(ctx, r, d)

@@ -60,8 +60,7 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 		return nil, err
 	}
 	at := &post{site: g.site, dir: p.Home.In("trees"), moved: j.Parcel > 0, end: func() {}}
-	at.base = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }
-	at.onto = at.base
+	at.onto = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }
 	at.watch = func(ctx context.Context) (func(context.Context) (string, error), error) {
 		return g.merger.Watch(ctx, j.Task.Target)
 	}

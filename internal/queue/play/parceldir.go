@@ -10,7 +10,6 @@ import (
 
 	"codeloops/internal/file"
 	"codeloops/internal/queue"
-	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/parcel"
 )
 
@@ -23,17 +22,13 @@ type parcelDir struct {
 	close func()
 }
 
-// parcelDir opens a parcelDir that can read the objects of some repositories.
-func (p *Player) parcelDir(ctx context.Context, name string, of ...*git.Repo) (*parcelDir, error) {
+// parcelDir opens a parcelDir that can read the objects of other directories.
+func (p *Player) parcelDir(ctx context.Context, name string, objects ...string) (*parcelDir, error) {
 	dir, done, err := p.tempDirs().room(name)
 	if err != nil {
 		return nil, err
 	}
 	d := &parcelDir{dir: dir, close: done}
-	var objects []string
-	for _, repo := range of {
-		objects = append(objects, filepath.Join(repo.CommonDir, "objects"))
-	}
 	if d.Room, err = parcel.OpenRoom(d.file("repo.git"), p.Starter, p.Host.Environ, objects...); err == nil {
 		d.store, err = parcel.OpenStore(ctx, p.Conn, p.Replicas)
 	}
@@ -94,8 +89,6 @@ func (p *Player) mirror(r queue.Repository) (*mirror, error) {
 func (m *mirror) lock() (unlock func(), err error) {
 	return file.Lock(m.dir + lockEnding)
 }
-
-func (m *mirror) objects() string { return filepath.Join(m.CommonDir, "objects") }
 
 // has lists the commits that the mirror was last updated to.
 func (m *mirror) has() ([]string, error) {

@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/forge"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
@@ -67,7 +64,7 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		return err
 	case isHeld:
 		move = later(now, busyFor, held.Error())
-	case diskFull(err):
+	case session.DiskFull(err):
 		unable := fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err)
 		return errors.Join(j.End(ctx, later(now, fullFor, hint.Sentence(unable))), unable)
 	case errors.Is(err, source.ErrTaken):
@@ -131,7 +128,7 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 		move = func(r *queue.Record) error { r.Taken = 0; return nil } // whoever asks next takes it
 	case board.Unreachable(err) || errors.Is(err, queue.ErrStale):
 		return err
-	case diskFull(err):
+	case session.DiskFull(err):
 		return fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err) // its message is delivered again
 	case err != nil:
 		move = to(queue.NeedsHuman, p.Board.Now(), "it could not be merged: "+hint.Sentence(err))
@@ -250,7 +247,7 @@ func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
 	for id, r := range all {
 		used[queue.ParcelOf(id, r.Parcel)] = true
 	}
-	return store.Sweep(ctx, func(name string) bool { return used[name] }, parcel.Idle(p.Board.Now()))
+	return store.Sweep(ctx, func(name string) bool { return used[name] }, p.Board.Now().Add(-parcel.Sent))
 }
 
 // tempDirs is this home's directory for temporary directories.
@@ -284,29 +281,3 @@ func held(h *host.Host, dir string) error {
 
 // within is the path of a task's directory in a work tree.
 func within(root string, t *queue.Task) string { return filepath.Join(root, filepath.FromSlash(t.Dir)) }
-
-// diskFull reports whether codeloops or git ran out of disk space. Other text in an error may come from an agent,
-// so only the errors of git commands are read.
-func diskFull(err error) bool {
-	if failed, ok := errors.AsType[*proc.ExitError](err); ok {
-		return strings.HasPrefix(failed.Program, "git ") && slices.ContainsFunc(strings.Split(failed.Stderr, "\n"), noRoom)
-	}
-	return session.DiskFull(err)
-}
-
-// noRoom reports whether a line of git's output means a full disk. About files that it has opened, git at times
-// says only that they could not be written.
-func noRoom(line string) bool {
-	for _, reason := range []string{syscall.ENOSPC.Error(), syscall.EDQUOT.Error(), "out of diskspace"} {
-		if strings.HasSuffix(strings.ToLower(strings.TrimSuffix(line, ".")), strings.ToLower(reason)) {
-			return true
-		}
-	}
-	_, what, _ := strings.Cut(line, ": ")
-	for _, begin := range []string{"unable to write file ", "unable to write new index file", "unable to write new_index file"} {
-		if rest, is := strings.CutPrefix(what, begin); is {
-			return !strings.Contains(rest, ": ") // otherwise it gives a reason
-		}
-	}
-	return strings.Contains(line, "couldn't write '") && strings.HasSuffix(line, ".lock'")
-}

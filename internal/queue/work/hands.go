@@ -53,13 +53,6 @@ func (h *hands) lack(id string) {
 	h.lacks[id] = true
 }
 
-// able reports whether this worker may be able to work on a task.
-func (h *hands) able(id string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return !h.lacks[id]
-}
-
 // takes reports whether this worker may take a task: it is able to work on it, and has not got it in hand. A job
 // whose end is on the board is in hand until its outcome is known here.
 func (h *hands) takes(id string) bool {

@@ -57,7 +57,11 @@ func (w *Worker) Budgets() queue.Budgets {
 }
 
 // Able reports whether this worker may be able to work on a task: it has not found yet that it lacks what that needs.
-func (w *Worker) Able(id string) bool { return w.hands.able(id) }
+func (w *Worker) Able(id string) bool {
+	w.hands.mu.Lock()
+	defer w.hands.mu.Unlock()
+	return !w.hands.lacks[id]
+}
 
 // tick is how often the board is polled for what no change announces: tasks whose worker was lost.
 const tick = time.Second
