@@ -21,11 +21,14 @@ func (f Failure) String() string {
 	return fmt.Sprintf("%s ended with exit code %d", strings.TrimPrefix(f.Act, "run "), f.ExitCode)
 }
 
+// AllowIt is what to change where something was denied.
+const AllowIt = "; allow it in the agent's settings, or in its command"
+
 // Denied says what the agent was not allowed to do, and what to change; "" if it was allowed all.
 func (e Execution) Denied() string {
 	for _, f := range e.Failures {
 		if f.Denied {
-			return "it was not allowed to " + f.Act + "; allow it in the agent's settings, or in its command"
+			return "it was not allowed to " + f.Act + AllowIt
 		}
 	}
 	return ""

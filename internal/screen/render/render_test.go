@@ -460,6 +460,23 @@ func TestJSONIsTheLog(t *testing.T) {
 	}
 }
 
+// TestFailures: what an agent was not allowed to do is named, with what to change if it could do nothing.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	denied, red := loop.Failure{Act: "run `npm test`", Denied: true}, loop.Failure{Act: "run `make`", ExitCode: 2}
+	for want, e := range map[string]loop.Execution{
+		"":                                {},
+		"everything that it tried failed": {Futile: true},
+		"failed: `make` ended with exit code 2; not allowed to run `npm test`":          {Failures: []loop.Failure{red, denied}},
+		"everything that it tried failed: not allowed to run `npm test`" + loop.AllowIt: {Failures: []loop.Failure{denied}, Futile: true},
+		"everything that it tried failed: `make` ended with exit code 2":                {Failures: []loop.Failure{red}, Futile: true},
+	} {
+		if got := strings.Join(render.Failures(e), "\n"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestUnknownFormat(t *testing.T) {
 	t.Parallel()
 	if _, err := render.Run("xml", render.Options{}); err == nil {

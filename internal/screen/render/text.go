@@ -327,6 +327,9 @@ func Failures(e loop.Execution) []string {
 	if more := len(all) - most; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
+	if e.Futile && e.Denied() != "" {
+		text += loop.AllowIt
+	}
 	return []string{text}
 }
 
