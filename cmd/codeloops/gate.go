@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"codeloops/internal/command"
 	"codeloops/internal/command/gates"
 	"codeloops/internal/config"
-	"codeloops/internal/gate"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/run"
@@ -85,7 +83,7 @@ before. See codeloops help hooks.`,
 	f.StringVar(&o.hook, "hook", "", "be a hook of the agent `claude|codex`: read its event, and print the decision")
 	f.BoolVar(&o.strict, "strict", false, "in a hook: also keep the agent from stopping when the work could not be judged")
 	f.IntVar(&o.rounds, "rounds", 3, "in a hook: let the agent stop after it was sent back `n` times")
-	f.DurationVar(&o.within, "within", gate.Patience, "in a hook: let the agent stop if there is no verdict after this `time`")
+	f.DurationVar(&o.within, "within", gates.Patience, "in a hook: let the agent stop if there is no verdict after this `time`")
 	manual.Group(config.TopicTask, f, "task", "task-file", "since", "working-dir")
 	manual.Group("Hook", f, "hook", "strict", "rounds", "within")
 	for _, k := range config.Flags() {
@@ -170,13 +168,15 @@ func lastTask(a *app, dir string) (string, error) {
 
 // answer answers one event of an agent's hook. Whatever goes wrong, it ends with 0 and, if it must, a decision.
 func (o *gateOptions) answer(ctx context.Context, a *app) error {
-	if o.hook != gate.Claude && o.hook != gate.Codex {
-		return hint.Errorf("name one of "+gate.Claude+", "+gate.Codex, "no hook of the agent %q is known", o.hook)
+	if o.hook != gates.Claude && o.hook != gates.Codex {
+		return hint.Errorf("name one of "+gates.Claude+", "+gates.Codex, "no hook of the agent %q is known", o.hook)
 	}
-	h := &gate.Hook{Agent: o.hook, Strict: o.strict, Rounds: o.rounds, Since: o.since, Within: o.within, Host: &a.Host, Tree: gateTree{o, a}}
-	h.Judge = func(ctx context.Context, w gate.Work) (gate.Verdict, error) { return o.round(ctx, a, w) }
 	if a.InTurn() {
 		return nil // of a run, which has a critic of its own
+	}
+	h := &gates.Hook{
+		Agent: o.hook, Strict: o.strict, Rounds: o.rounds, Since: o.since, Within: o.within,
+		Host: &a.Host, Version: command.Version(), Settings: o.settings,
 	}
 	if reply := h.Answer(ctx, a.In); reply != nil {
 		return a.JSON(reply)
@@ -199,60 +199,6 @@ func bugsAreCrashes() {
 // letGo answers a hook that went wrong before it had an answer, as by a flag that does not exist. An exit code of 2, as of
 // other commands, would keep the agent from stopping.
 func (a *app) letGo(err error) int {
-	_ = a.JSON((&gate.Hook{}).Unsure(err)) // there is nowhere else to say it
+	_ = a.JSON((&gates.Hook{}).Unsure(err)) // there is nowhere else to say it
 	return command.ExitDone
-}
-
-// gateTree is the work tree of a conversation.
-type gateTree struct {
-	*gateOptions
-
-	app *app
-}
-
-var _ gate.Tree = gateTree{}
-
-// Begin implements [gate.Tree].
-func (t gateTree) Begin(ctx context.Context, dir, name string) (checkpoint, state string, err error) {
-	return run.Begin(ctx, t.optionsFor(gate.Work{Dir: dir}), name)
-}
-
-// Look implements [gate.Tree].
-func (t gateTree) Look(ctx context.Context, dir string) (state string, err error) {
-	return run.Look(ctx, t.optionsFor(gate.Work{Dir: dir}))
-}
-
-// Changed implements [gate.Tree].
-func (t gateTree) Changed(ctx context.Context, w gate.Work) (bool, error) {
-	return run.Differs(ctx, t.optionsFor(w))
-}
-
-// Commit implements [gate.Tree].
-func (t gateTree) Commit(ctx context.Context, dir, name string) (string, error) {
-	return worktree.Commit(ctx, &t.app.Host, dir, name)
-}
-
-func (t gateTree) optionsFor(w gate.Work) run.Options {
-	return run.Options{
-		Host: &t.app.Host, Version: command.Version(), Dir: w.Dir, Prompt: w.Task, Settings: t.settings, User: run.User{Alone: true},
-		Judge:   &run.Judged{Since: w.Since, Kept: w.Kept, By: loop.AgentRef{Agent: t.hook}, Account: w.Account},
-		MaxWait: t.within / 10, // somebody sits there
-	}
-}
-
-// round judges the work of a conversation, in a session of its own or that of the rounds before.
-func (o *gateOptions) round(ctx context.Context, a *app, w gate.Work) (v gate.Verdict, err error) {
-	options, p := gateTree{o, a}.optionsFor(w), (*run.Plan)(nil)
-	if w.Session == "" {
-		p, err = run.Prepare(ctx, options)
-	} else {
-		options.Words = w.Said
-		p, err = run.Resume(ctx, options, run.Earlier{ID: w.Session, Logs: w.Logs, AcceptChanges: true, Trusted: true})
-	}
-	if err != nil {
-		return v, err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	out, err := p.Run(ctx)
-	return gate.Verdict{Session: p.ID(), Logs: p.Logs, Outcome: out, Findings: p.Last().Findings, Last: p.Last()}, err
 }

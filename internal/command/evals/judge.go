@@ -40,6 +40,7 @@ type judgeOptions struct {
 	limit   int
 	jobs    int
 	maxCost float64
+	days    int
 
 	given   []loop.Flag
 	project *config.ProjectFile // with the prompt and the policy
@@ -93,6 +94,8 @@ critics that the sessions had.`,
 			command.AddSetting(f, k)
 		}
 	}
+	f.IntVar(&o.days, "days", 14, "approved work that was committed counts as good if nobody has mended or reverted it within `n` days")
+	manual.Group("Report", f, "days")
 	o.add(f)
 	manual.Usual(f, "critic", "prompt", "policy", "limit", "max-cost", "truth", "json", "html")
 	return cmd
@@ -169,6 +172,8 @@ func (o *judgeOptions) validate() error {
 		return hint.Errorf("--limit 50 takes the latest fifty", "--limit cannot be %d", o.limit)
 	case o.jobs < 1:
 		return hint.Errorf("--jobs 1 asks one after the other", "--jobs cannot be %d", o.jobs)
+	case o.days < 0:
+		return hint.Errorf("0 takes whatever was committed for good", "--days cannot be %d", o.days)
 	case o.maxCost < 0:
 		return hint.Errorf("0 is no limit", "--max-cost cannot be %v", o.maxCost)
 	}
@@ -290,7 +295,6 @@ func chosen(l *command.Logs, refs []string) (store *session.Store, some, all []s
 // reportOptions say what a report is about, and what it looks like.
 type reportOptions struct {
 	truth    []string
-	days     int
 	asJSON   bool
 	markdown bool
 	html     string
@@ -299,8 +303,7 @@ type reportOptions struct {
 func (o *reportOptions) add(f *pflag.FlagSet) {
 	usual := slices.DeleteFunc(eval.Sources(), func(s string) bool { return s == eval.CI })
 	f.StringSliceVar(&o.truth, "truth", usual, "believe these `sources`, of "+strings.Join(eval.Sources(), ", ")+"; "+eval.CI+" asks the forge through gh or glab")
-	f.IntVar(&o.days, "days", 14, "approved work that was committed counts as good if nobody has mended or reverted it within `n` days")
-	manual.Group("Report", f, "truth", "days")
+	manual.Group("Report", f, "truth")
 	o.formats(f)
 }
 
@@ -317,9 +320,6 @@ func (o *reportOptions) validate() error {
 		if err := lookup.OneOf("--truth", s, eval.Sources()); err != nil {
 			return err
 		}
-	}
-	if o.days < 0 {
-		return hint.Errorf("0 takes whatever was committed for good", "--days cannot be %d", o.days)
 	}
 	if o.asJSON && o.markdown {
 		return hint.Errorf("leave one of them out", "--json and --markdown contradict each other")

@@ -46,7 +46,6 @@ as of the last ` + "`codeloops eval judge`" + `, and what you have said, as of n
 		},
 	}
 	o.add(cmd.Flags())
-	_ = cmd.Flags().MarkHidden("days") // it says what to look for
 	return cmd
 }
 

@@ -1,4 +1,8 @@
-// Package gates has the commands that set up the gate of an agent.
+// Package gates answers the hooks of agents that a person sits in, and sets them up: an agent may stop once the work of its
+// conversation is approved.
+//
+// The rules are those of somebody's own work: a hook that cannot judge lets go and says so, it never sends an agent back
+// for ever, and it says how to switch it off. The formats are those of the hooks of Claude Code and of Codex.
 package gates
 
 import (
@@ -11,17 +15,15 @@ import (
 
 	"codeloops/internal/cli/clients"
 	"codeloops/internal/command"
-	"codeloops/internal/gate"
-	"codeloops/internal/git"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
 type setup struct {
 	*command.Console
+	command.Scope
 
-	user, project bool
-	events        []string
+	events []string
 }
 
 // Commands returns the commands below `codeloops gate`.
@@ -52,7 +54,7 @@ Flags of codeloops gate behind -- become part of the hook.`,
 			if err != nil {
 				return err
 			}
-			program, err := clients.Program(&s.Host, s.project)
+			program, err := clients.Program(&s.Host, s.Project)
 			if err != nil {
 				return err
 			}
@@ -60,13 +62,13 @@ Flags of codeloops gate behind -- become part of the hook.`,
 			for _, word := range args[1:] {
 				line = append(line, wording.Shell(word))
 			}
-			if err := hooks.Install(strings.Join(line, " "), append([]string{gate.Prompted}, s.events...)); err != nil {
+			if err := hooks.Install(strings.Join(line, " "), append([]string{prompted}, s.events...)); err != nil {
 				return err
 			}
 			return s.tell(hooks)
 		},
 	}
-	s.scopes(cmd)
+	s.Flags(cmd.Flags())
 	cmd.Flags().StringSliceVar(&s.events, "event", []string{"Stop"}, "the `event` at which to judge: Stop, SubagentStop, TaskCompleted; may be repeated")
 	return cmd
 }
@@ -97,21 +99,11 @@ func checkFlags(of *cobra.Command, flags []string) error {
 	return nil
 }
 
-func (s *setup) scopes(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&s.user, "user", false, "in your own settings (the default)")
-	cmd.Flags().BoolVar(&s.project, "project", false, "in the settings of this repository, for everybody who works in it")
-	cmd.MarkFlagsMutuallyExclusive("user", "project")
-}
-
 // hooks returns the file with the hooks of an agent.
 func (s *setup) hooks(agent string) (clients.Hooks, error) {
-	root := ""
-	if s.project {
-		r, err := git.Open(s.Dir, s.Environ)
-		if err != nil {
-			return clients.Hooks{}, err
-		}
-		root = r.WorkTree
+	root, err := s.Root(s.Console)
+	if err != nil {
+		return clients.Hooks{}, err
 	}
 	return clients.HooksOf(&s.Host, agent, root)
 }
@@ -161,7 +153,7 @@ func (s *setup) uninstall() *cobra.Command {
 			return s.tell(hooks)
 		},
 	}
-	s.scopes(cmd)
+	s.Flags(cmd.Flags())
 	return cmd
 }
 
@@ -173,10 +165,10 @@ func (s *setup) status() *cobra.Command {
 		Example:     `  codeloops gate status`,
 		Args:        command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, s.project = range []bool{false, true} {
-				for _, agent := range []string{gate.Claude, gate.Codex} {
+			for _, s.Project = range []bool{false, true} {
+				for _, agent := range []string{Claude, Codex} {
 					hooks, err := s.hooks(agent)
-					if err != nil && s.project {
+					if err != nil && s.Project {
 						return nil // outside of a repository there are none
 					}
 					if err == nil {

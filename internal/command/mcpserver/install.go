@@ -9,35 +9,21 @@ import (
 
 	"codeloops/internal/cli/clients"
 	"codeloops/internal/command"
-	"codeloops/internal/git"
 	"codeloops/internal/wording/hint"
 )
 
-// A scope is which settings of a client are meant.
-type scope struct {
-	console       *command.Console
-	user, project bool
-}
-
 // settings are those of a client.
-func (s scope) settings(client string) (clients.Settings, error) {
-	if s.user && s.project {
-		return clients.Settings{}, hint.Errorf("leave one of them out", "--user and --project contradict each other")
+func settings(c *command.Console, s command.Scope, client string) (clients.Settings, error) {
+	root, err := s.Root(c)
+	if err != nil {
+		return clients.Settings{}, err
 	}
-	root := ""
-	if s.project {
-		at, err := git.Open(s.console.Dir, s.console.Environ)
-		if err != nil {
-			return clients.Settings{}, err
-		}
-		root = at.WorkTree
-	}
-	return clients.Of(&s.console.Host, client, root)
+	return clients.Of(&c.Host, client, root)
 }
 
 // newChangeCmd completes a command that changes the settings of a client.
-func newChangeCmd(c *command.Console, cmd *cobra.Command, do func(context.Context, scope, clients.Settings) (string, error)) *cobra.Command {
-	s := scope{console: c}
+func newChangeCmd(c *command.Console, cmd *cobra.Command, do func(context.Context, clients.Settings) (string, error)) *cobra.Command {
+	var s command.Scope
 	cmd.Annotations = command.Exits("the settings are as they should be", "")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -48,19 +34,18 @@ func newChangeCmd(c *command.Console, cmd *cobra.Command, do func(context.Contex
 	cmd.ValidArgs = clients.Names()
 	cmd.PreRunE = c.UsersCommand
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		at, err := s.settings(args[0])
+		at, err := settings(c, s, args[0])
 		if err != nil {
 			return err
 		}
-		said, err := do(cmd.Context(), s, at)
+		said, err := do(cmd.Context(), at)
 		if err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(c.Out, said)
 		return err
 	}
-	cmd.Flags().BoolVar(&s.user, "user", false, "in your own settings, for all projects (the default)")
-	cmd.Flags().BoolVar(&s.project, "project", false, "in the settings of this repository, for whoever works on it")
+	s.Flags(cmd.Flags())
 	return cmd
 }
 
@@ -73,8 +58,8 @@ of the file stays as it is, byte by byte. Claude Code keeps its user settings in
 file that it writes all the time: there, ` + "`claude mcp add`" + ` makes the entry.`,
 		Example: `  codeloops mcp install claude
   codeloops mcp install vscode --project`,
-	}, func(ctx context.Context, s scope, at clients.Settings) (string, error) {
-		program, err := clients.Program(&s.console.Host, s.project)
+	}, func(ctx context.Context, at clients.Settings) (string, error) {
+		program, err := clients.Program(&c.Host, at.Project)
 		if err != nil {
 			return "", err
 		}
@@ -92,7 +77,7 @@ func newUninstallCmd(c *command.Console) *cobra.Command {
 		Short:   "Take out what install has entered",
 		Long:    `Take out of the settings of a client what ` + "`codeloops mcp install`" + ` has entered, and nothing else.`,
 		Example: `  codeloops mcp uninstall claude`,
-	}, func(ctx context.Context, _ scope, at clients.Settings) (string, error) {
+	}, func(ctx context.Context, at clients.Settings) (string, error) {
 		changed, err := at.Uninstall(ctx)
 		if !changed {
 			return "it is not in " + at.Path, err
@@ -133,9 +118,9 @@ repository.
 		RunE: func(*cobra.Command, []string) error {
 			all := []installed{}
 			for _, client := range clients.Names() {
-				for _, s := range []scope{{console: c}, {console: c, project: true}} {
-					if at, err := s.settings(client); err == nil { // otherwise this is no repository
-						all = append(all, lookAt(at, s.project))
+				for _, s := range []command.Scope{{}, {Project: true}} {
+					if at, err := settings(c, s, client); err == nil { // otherwise this is no repository
+						all = append(all, lookAt(at))
 					}
 				}
 			}
@@ -157,9 +142,9 @@ repository.
 	return cmd
 }
 
-func lookAt(at clients.Settings, project bool) installed {
+func lookAt(at clients.Settings) installed {
 	one := installed{Client: at.Client, Scope: "user", File: at.Path}
-	if project {
+	if at.Project {
 		one.Scope = "project"
 	}
 	entry, there, err := at.Installed()

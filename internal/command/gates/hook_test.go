@@ -1,15 +1,14 @@
-package gate
+package gates
 
 import (
 	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
-func TestPrompts(t *testing.T) {
+func TestLastPrompt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"claude": {`{"type":"user","message":{"role":"user","content":"first"}}
@@ -28,11 +27,11 @@ not JSON
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(prompts(path), ""); got != c.want {
+		if got := lastPrompt(path); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := prompts(t.TempDir()); got != nil {
+	if got := lastPrompt(t.TempDir()); got != "" {
 		t.Errorf("a directory holds %q", got)
 	}
 }

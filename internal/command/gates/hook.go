@@ -1,9 +1,4 @@
-// Package gate answers the hooks of agents that a person sits in: an agent may stop once the work of its conversation
-// is approved.
-//
-// The rules are those of somebody's own work: a hook that cannot judge lets go and says so, it never sends an agent back
-// for ever, and it says how to switch it off. The formats are those of the hooks of Claude Code and of Codex.
-package gate
+package gates
 
 import (
 	"cmp"
@@ -18,7 +13,8 @@ import (
 	"codeloops/internal/config/host"
 	"codeloops/internal/git"
 	"codeloops/internal/loop"
-	"codeloops/internal/session"
+	"codeloops/internal/run"
+	"codeloops/internal/run/worktree"
 	"codeloops/internal/wording"
 )
 
@@ -75,7 +71,7 @@ func (e Event) part() string {
 
 // The events that a hook answers.
 const (
-	Prompted      = "UserPromptSubmit"
+	prompted      = "UserPromptSubmit"
 	stopped       = "Stop"
 	subagentEnds  = "SubagentStop"
 	taskCompleted = "TaskCompleted"
@@ -88,39 +84,6 @@ type Reply struct {
 	Message  string `json:"systemMessage,omitempty"`
 }
 
-// Work is what there is to judge.
-type Work struct {
-	Dir     string
-	Task    string   // the prompts of the conversation so far
-	Said    []string // later ones than those in the session's task
-	Since   string   // what it is measured from
-	Kept    bool     // that is a checkpoint
-	Account string   // what the agent says about it
-	Session string   // of the rounds before, "" for the first one
-	Logs    string   // the directory of its log
-}
-
-// A Verdict is what became of a round.
-type Verdict struct {
-	Session  string
-	Logs     string
-	Outcome  loop.Outcome
-	Findings []loop.Finding
-	Last     session.Last
-}
-
-// A Tree is the work tree of a conversation.
-type Tree interface {
-	// Begin keeps the present state under a name, and returns its checkpoint.
-	Begin(ctx context.Context, dir, name string) (checkpoint, state string, err error)
-	// Look returns the present state.
-	Look(ctx context.Context, dir string) (state string, err error)
-	// Changed reports whether the work tree differs from what the work is measured from.
-	Changed(context.Context, Work) (bool, error)
-	// Commit resolves the name of a commit, or of where a branch began.
-	Commit(ctx context.Context, dir, name string) (id string, err error)
-}
-
 // A Hook answers the events of one agent.
 type Hook struct {
 	Agent  string
@@ -128,9 +91,19 @@ type Hook struct {
 	Rounds int    // after so many the agent is let go
 	Since  string // a commit, "merge-base" or "start"; "" is start
 	Within time.Duration
-	Host   *host.Host
-	Tree   Tree
-	Judge  func(context.Context, Work) (Verdict, error)
+
+	Host     *host.Host
+	Version  string // of this program
+	Settings run.Settings
+}
+
+// options are those of a run that judges what is there.
+func (h *Hook) options(dir string) run.Options {
+	return run.Options{
+		Host: h.Host, Version: h.Version, Dir: dir, Settings: h.Settings, User: run.User{Alone: true},
+		Judge:   &run.Judged{By: loop.AgentRef{Agent: h.Agent}},
+		MaxWait: h.Within / 10, // somebody sits there
+	}
 }
 
 // maxEvent limits an event, in bytes.
@@ -147,7 +120,7 @@ func (h *Hook) Answer(ctx context.Context, in io.Reader) *Reply {
 	}
 	var reply *Reply
 	switch e.Name {
-	case Prompted:
+	case prompted:
 		if err = h.begin(ctx, e); err != nil && !errors.Is(err, git.ErrNotRepository) {
 			return &Reply{Message: "codeloops has not noted what you ask for: " + err.Error()}
 		}
@@ -208,7 +181,7 @@ func (h *Hook) begin(ctx context.Context, e Event) error {
 			return nil
 		}
 		seen := stats(ctx, h.Host.Environ, e.Dir)
-		since, state, err := h.Tree.Begin(ctx, e.Dir, name(e.Session))
+		since, state, err := run.Begin(ctx, h.options(e.Dir), name(e.Session))
 		if err != nil {
 			return err
 		}
@@ -257,7 +230,9 @@ func (h *Hook) round(ctx context.Context, e Event, c *conversation) (*Reply, err
 		return nil, err
 	}
 	if !c.Kept { // else it has been seen
-		if changed, err := h.Tree.Changed(ctx, Work{Dir: e.Dir, Since: c.Since}); err != nil || !changed {
+		o := h.options(e.Dir)
+		o.Judge.Since = c.Since
+		if changed, err := run.Differs(ctx, o); err != nil || !changed {
 			return nil, err
 		}
 	}
@@ -274,7 +249,7 @@ func (h *Hook) look(ctx context.Context, dir string, c *conversation) (state str
 	if seen != "" && seen == c.Stats {
 		return c.State, nil
 	}
-	if state, err = h.Tree.Look(ctx, dir); err == nil {
+	if state, err = run.Look(ctx, h.options(dir)); err == nil {
 		c.Stats, c.State = seen, state
 	}
 	return state, err
@@ -289,7 +264,7 @@ func (h *Hook) measure(ctx context.Context, dir string, c *conversation) (err er
 		}
 		name = "HEAD" // the gate was installed while it went on
 	}
-	if c.Since, err = h.Tree.Commit(ctx, dir, name); err == nil && c.Kept {
+	if c.Since, err = worktree.Commit(ctx, h.Host, dir, name); err == nil && c.Kept {
 		c.Kept, c.Session = false, ""
 	}
 	return err

@@ -1,4 +1,4 @@
-package gate
+package gates
 
 import (
 	"bufio"
@@ -10,22 +10,17 @@ import (
 // maxLine limits a line of a transcript, in bytes.
 const maxLine = 64 << 20
 
-// prompts returns what the user has asked, by the agent's own record of the conversation: its last prompt. It is empty
-// if that cannot be read.
-func prompts(transcript string) []string {
-	if transcript == "" {
-		return nil
-	}
+// lastPrompt returns what the user has asked last, by the agent's own record of the conversation; "" if that cannot be read.
+func lastPrompt(transcript string) (last string) {
 	info, err := os.Stat(transcript)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil
+		return ""
 	}
 	f, err := os.Open(transcript)
 	if err != nil {
-		return nil
+		return ""
 	}
 	defer f.Close() //nolint:errcheck // opened for reading
-	last := ""
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
@@ -33,10 +28,7 @@ func prompts(transcript string) []string {
 			last = text
 		}
 	}
-	if last == "" {
-		return nil
-	}
-	return []string{last}
+	return last
 }
 
 // promptIn returns the prompt that a line of a transcript holds, or "". Claude Code writes messages, of which those of

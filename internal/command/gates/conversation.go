@@ -1,4 +1,4 @@
-package gate
+package gates
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"codeloops/internal/file"
 	"codeloops/internal/loop"
+	"codeloops/internal/run"
 	"codeloops/internal/session"
 )
 
@@ -93,52 +94,66 @@ func lock(ctx context.Context, path string) (io.Closer, error) {
 
 // hear has the conversation know what was asked, where no prompt of it was met.
 func (c *conversation) hear(e Event) error {
-	switch {
-	case len(c.Asked) > 0:
-	case e.Name == subagentEnds:
-		c.Asked = prompts(e.Own)
-	case e.Name == taskCompleted:
-		c.Asked = []string{strings.TrimSpace(e.Subject + "\n\n" + e.Text)}
-	default: // the gate was installed while it went on
-		c.Asked = prompts(e.Transcript)
+	if len(c.Asked) > 0 {
+		return nil
 	}
-	if len(c.Asked) == 0 {
+	asked := ""
+	switch e.Name {
+	case subagentEnds:
+		asked = lastPrompt(e.Own)
+	case taskCompleted:
+		asked = strings.TrimSpace(e.Subject + "\n\n" + e.Text)
+	default: // the gate was installed while it went on
+		asked = lastPrompt(e.Transcript)
+	}
+	if asked == "" {
 		return errors.New("it is not known what the user has asked for")
 	}
+	c.Asked = []string{asked}
 	return nil
 }
 
 // judge has the work judged, in one more round.
-func (c *conversation) judge(ctx context.Context, h *Hook, e Event) error {
+func (c *conversation) judge(ctx context.Context, h *Hook, e Event) (err error) {
 	if err := c.hear(e); err != nil {
 		return err
 	}
-	w := Work{Dir: e.Dir, Since: c.Since, Kept: c.Kept, Account: e.Last, Session: c.Session, Logs: c.Logs, Task: strings.Join(c.Asked, "\n\n")}
-	if c.Session != "" {
-		w.Said = c.Asked[c.Told:]
-	}
-	c.Judged = ""
-	v, err := h.Judge(ctx, w)
-	if v.Session != "" {
-		c.Session, c.Logs, c.Told = v.Session, v.Logs, len(c.Asked)
+	o := h.options(e.Dir)
+	o.Prompt = strings.Join(c.Asked, "\n\n")
+	o.Judge.Since, o.Judge.Kept, o.Judge.Account = c.Since, c.Kept, e.Last
+	var p *run.Plan
+	if c.Session == "" {
+		p, err = run.Prepare(ctx, o)
+	} else {
+		o.Words = c.Asked[c.Told:]
+		p, err = run.Resume(ctx, o, run.Earlier{ID: c.Session, Logs: c.Logs, AcceptChanges: true, Trusted: true})
 	}
 	if err != nil {
 		return err
 	}
-	switch v.Outcome.Result {
+	defer func() { err = errors.Join(err, p.Close()) }()
+	c.Judged = ""
+	out, err := p.Run(ctx)
+	if p.ID() != "" {
+		c.Session, c.Logs, c.Told = p.ID(), p.Logs, len(c.Asked)
+	}
+	if err != nil {
+		return err
+	}
+	switch out.Result {
 	case loop.Success:
-		c.Approved, c.Says = true, v.Outcome.Summary
+		c.Approved, c.Says = true, out.Summary
 		c.Session = "" // it is over
 	case loop.MaxIterations:
-		c.Approved, c.Says = false, v.text()
+		c.Approved, c.Says = false, text(p.Last())
 	case loop.BudgetExhausted, loop.Failed, loop.Interrupted:
-		return errors.New(v.Outcome.Summary)
+		return errors.New(out.Summary)
 	}
 	return nil
 }
 
 // text is what an agent has to know of a verdict.
-func (v Verdict) text() string {
+func text(v session.Last) string {
 	var b strings.Builder
 	var must, may []string
 	for _, f := range v.Findings {
@@ -152,10 +167,10 @@ func (v Verdict) text() string {
 	}
 	list(&b, "What must be done first:", must)
 	if len(must) == 0 {
-		b.WriteString(strings.TrimSpace(v.Last.Feedback) + "\n")
+		b.WriteString(strings.TrimSpace(v.Feedback) + "\n")
 	}
 	var red []string
-	for _, one := range v.Last.Checks {
+	for _, one := range v.Checks {
 		if !one.Passed {
 			red = append(red, fmt.Sprintf("`%s` ended with exit code %d:\n%s", one.Command, one.ExitCode, strings.TrimSpace(one.Output)))
 		}
