@@ -62,34 +62,17 @@ func TestOpenPlaces(t *testing.T) {
 	t.Parallel()
 	// Each case returns the directory to open, and the user who opens it.
 	cases := map[string]func(s *sandbox) (string, *sandbox){
-		"commit": func(s *sandbox) (string, *sandbox) {
-			dir := s.init("r")
-			s.commit(dir)
-			return dir, s
-		},
-		"subdirectory": func(s *sandbox) (string, *sandbox) {
-			return s.mkdir(filepath.Join(s.init("r"), "a", "b")), s
-		},
 		"linked work tree": func(s *sandbox) (string, *sandbox) {
 			dir := s.init("r")
 			s.commit(dir)
 			s.git(dir, "worktree", "add", "-q", "../linked")
 			return filepath.Join(s.home, "linked"), s
 		},
-		"separate git dir": func(s *sandbox) (string, *sandbox) {
-			return s.init("r", "--separate-git-dir="+filepath.Join(s.home, "elsewhere")), s
-		},
 		"submodule": func(s *sandbox) (string, *sandbox) {
 			s.commit(s.init("inner"))
 			dir := s.init("r")
 			s.git(dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../inner", "sub")
 			return filepath.Join(dir, "sub"), s
-		},
-		"symlinked .git": func(s *sandbox) (string, *sandbox) {
-			dir := s.init("r")
-			s.must(os.Rename(filepath.Join(dir, ".git"), filepath.Join(s.home, "real")))
-			s.must(os.Symlink("../real", filepath.Join(dir, ".git")))
-			return dir, s
 		},
 		"through a symlink": func(s *sandbox) (string, *sandbox) {
 			s.mkdir(filepath.Join(s.init("r"), "a"))
@@ -102,11 +85,6 @@ func TestOpenPlaces(t *testing.T) {
 			s.git(dir, "config", "core.worktree", "../../tree")
 			return dir, s
 		},
-		"GIT_DIR": func(s *sandbox) (string, *sandbox) {
-			s.init("r")
-			tree := s.mkdir(filepath.Join(s.home, "tree"))
-			return tree, s.with(map[string]string{"GIT_DIR": "../r/.git"})
-		},
 		"GIT_DIR and GIT_WORK_TREE": func(s *sandbox) (string, *sandbox) {
 			dir := s.init("r")
 			s.git(dir, "config", "core.bare", "true")
@@ -114,45 +92,6 @@ func TestOpenPlaces(t *testing.T) {
 			return filepath.Join(s.home, "tree", "sub"), s.with(map[string]string{
 				"GIT_DIR": filepath.Join(dir, ".git"), "GIT_WORK_TREE": "..",
 			})
-		},
-		"broken .git below": func(s *sandbox) (string, *sandbox) {
-			return filepath.Dir(s.mkdir(filepath.Join(s.init("r"), "a", ".git"))), s
-		},
-		"detached": func(s *sandbox) (string, *sandbox) {
-			dir := s.init("r")
-			s.commit(dir)
-			s.git(dir, "checkout", "-q", "--detach")
-			return dir, s
-		},
-		"packed refs": func(s *sandbox) (string, *sandbox) {
-			dir := s.init("r")
-			s.commit(dir)
-			s.git(dir, "checkout", "-q", "-b", "deep/branch")
-			s.git(dir, "tag", "-a", "-m", "t", "v1")
-			s.git(dir, "pack-refs", "--all")
-			return dir, s
-		},
-		"symbolic branch": func(s *sandbox) (string, *sandbox) {
-			dir := s.init("r")
-			s.commit(dir)
-			s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
-			s.git(dir, "symbolic-ref", "HEAD", "refs/heads/alias")
-			return dir, s
-		},
-		"unborn where a directory is": func(s *sandbox) (string, *sandbox) {
-			dir := s.init("r")
-			s.commit(dir)
-			s.git(dir, "branch", "topic/one")
-			s.git(dir, "symbolic-ref", "HEAD", "refs/heads/topic")
-			return dir, s
-		},
-		"HEAD is a symlink": func(s *sandbox) (string, *sandbox) {
-			dir := s.init("r")
-			s.commit(dir)
-			head := filepath.Join(dir, ".git", "HEAD")
-			s.must(os.Remove(head))
-			s.must(os.Symlink("refs/heads/main", head))
-			return dir, s
 		},
 	}
 	for name, prepare := range cases {
@@ -313,36 +252,21 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestRefs: references are those that git lists, loose or packed, also beside broken ones.
+// TestRefs: a symbolic reference has the id of what it stands for; a broken one is left out, unless it is asked for by name.
 func TestRefs(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	dir := s.init("r")
 	s.commit(dir)
-	for _, name := range []string{"a", "b/c", "b/c-d", "main-2", "packed"} {
-		s.git(dir, "branch", name)
-	}
-	s.git(dir, "tag", "-a", "-m", "a tag", "annotated")
+	id := s.git(dir, "rev-parse", "HEAD")
+	s.git(dir, "branch", "packed")
 	s.git(dir, "pack-refs", "--all")
-	s.git(dir, "commit", "-q", "--allow-empty", "-m", "second")
-	s.git(dir, "branch", "-f", "a")
-	s.git(dir, "branch", "b/e")
 	s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/packed")
 	s.git(dir, "symbolic-ref", "refs/heads/nothing", "refs/heads/none")
-	s.write("r/.git/refs/heads/b/empty", "")
-	s.write("r/.git/refs/heads/b/held.lock", "")
-	for _, names := range []string{
-		"refs/heads/", "refs/heads", "refs/heads/b", "refs/heads/b/c", "refs/heads/main", "refs/heads/alias", "refs/heads/nothing",
-		"refs/heads/none/", "refs/heads/none refs/heads/packed", "refs/tags/ refs/heads/a",
-	} {
-		want := make(map[string]string)
-		for line := range strings.Lines(s.git(dir, append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, strings.Fields(names)...)...)) {
-			name, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-			want[name] = id
-		}
-		if is, err := At(filepath.Join(dir, ".git")).Refs(strings.Fields(names)...); err != nil || !maps.Equal(is, want) {
-			t.Errorf("%q: %q, %v; want %q", names, is, err, want)
-		}
+	s.write("r/.git/refs/heads/empty", "")
+	want := map[string]string{"refs/heads/alias": id, "refs/heads/main": id, "refs/heads/packed": id}
+	if is, err := At(filepath.Join(dir, ".git")).Refs("refs/heads/"); err != nil || !maps.Equal(is, want) {
+		t.Errorf("%q, %v; want %q", is, err, want)
 	}
 	s.write("r/.git/refs/heads/main", "rubbish\n")
 	if is, err := At(filepath.Join(dir, ".git")).Refs("refs/heads/main"); err == nil || !strings.Contains(err.Error(), "refs/heads/main") {
