@@ -204,11 +204,11 @@ func (b *Book) Verdict(id, critic string) (Verdict, bool) {
 	return v, known
 }
 
-// Critics returns the names of all critics that have judged.
-func (b *Book) Critics() []string {
+// Critics returns the names of all critics that have judged some of the cases.
+func (b *Book) Critics(cases []Case) []string {
 	all := map[string]bool{}
-	for _, of := range b.verdicts {
-		for critic := range of {
+	for _, c := range cases {
+		for critic := range b.verdicts[c.ID] {
 			all[critic] = true
 		}
 	}

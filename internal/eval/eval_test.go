@@ -326,7 +326,8 @@ func BenchmarkReport(b *testing.B) {
 	}
 	for b.Loop() {
 		again := openBook(b, dir)
-		r := NewReport(again, again.Cases(nil), again.Critics(), Sources())
+		all := again.Cases(nil)
+		r := NewReport(again, all, again.Critics(all), Sources())
 		if err := Text(&bytes.Buffer{}, r.Tables()); err != nil || r.Cases != 10_000 {
 			b.Fatal(err)
 		}

@@ -132,6 +132,9 @@ func (o *judgeOptions) run(ctx context.Context, l *command.Logs, refs []string) 
 func (o *judgeOptions) judgeAll(ctx context.Context, c *command.Console, runner *proc.Runner, checks *check.Runner, book *eval.Book, some, all []session.Overview) error {
 	look := &eval.Look{Environ: c.Environ, Runner: runner, Now: c.Now(), Sources: o.truth, Within: time.Duration(o.days) * 24 * time.Hour, Limit: o.limit, Tell: c.Tell}
 	cases, err := look.Collect(ctx, some, all)
+	if err == nil && len(cases) == 0 {
+		err = hint.Errorf("run codeloops here first, or take the sessions of all repositories: --all", "there is no iteration to judge in these sessions")
+	}
 	if err == nil {
 		err = book.Put(cases)
 	}
@@ -163,7 +166,7 @@ func (o *judgeOptions) judgeAll(ctx context.Context, c *command.Console, runner 
 		ids[one.ID] = true
 	}
 	judged := slices.DeleteFunc(book.Cases(nil), func(one eval.Case) bool { return !ids[one.ID] })
-	return o.print(c, eval.NewReport(book, judged, o.names(book), o.truth))
+	return o.print(c, eval.NewReport(book, judged, o.names(book, judged), o.truth))
 }
 
 func (o *judgeOptions) validate() error {
@@ -217,9 +220,9 @@ func (o *judgeOptions) candidates() (all []eval.Candidate) {
 }
 
 // names are the critics that the report is about: those that were asked, or else all.
-func (o *judgeOptions) names(b *eval.Book) (all []string) {
+func (o *judgeOptions) names(b *eval.Book, judged []eval.Case) (all []string) {
 	if len(o.critics) == 0 {
-		return b.Critics()
+		return b.Critics(judged)
 	}
 	for _, one := range o.candidates() {
 		all = append(all, one.Name)

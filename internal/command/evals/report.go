@@ -41,7 +41,7 @@ as of the last ` + "`codeloops eval judge`" + `, and what you have said, as of n
 				if len(cases) == 0 {
 					return hint.Errorf("codeloops eval judge looks for them", "there are no cases of these sessions yet")
 				}
-				return o.print(l.Console, eval.NewReport(b, cases, b.Critics(), o.truth))
+				return o.print(l.Console, eval.NewReport(b, cases, b.Critics(cases), o.truth))
 			})
 		},
 	}
