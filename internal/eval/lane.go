@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"codeloops/internal/config/host"
+	"codeloops/internal/diff/restore"
 	"codeloops/internal/git"
 	"codeloops/internal/proc"
 	"codeloops/internal/run/worktree"
@@ -95,12 +97,35 @@ func (l *lane) lay(ctx context.Context, c Case) error {
 		}
 	}
 	if err == nil {
-		err = l.tree.Restore(ctx, c.Checkpoint)
+		err = l.restore(ctx, c.Checkpoint)
 	}
 	if err != nil {
 		return fmt.Errorf("lay out %s: %w", c.ID, err)
 	}
 	return os.RemoveAll(l.tree.Aside)
+}
+
+// restore makes the files those of a checkpoint. Where that changes what git ignores, it is done once more: what was ignored until
+// then was left alone, and is a file too many now.
+func (l *lane) restore(ctx context.Context, checkpoint string) error {
+	state, err := l.tree.Recall(checkpoint)
+	if err != nil {
+		return err
+	}
+	const most = 5 // a file of rules may have been ignored itself
+	for range most {
+		way, err := l.tree.PlanRestore(ctx, state)
+		if err != nil {
+			return err
+		}
+		if _, err := l.tree.ApplyPlan(ctx, restore.Plan{Title: "a recorded iteration", Changes: way.Changes}); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(way.Changes, func(c restore.PathChange) bool { return path.Base(c.Path) == ".gitignore" }) {
+			break
+		}
+	}
+	return nil
 }
 
 // takeFrom has the lane find the states of a case.
