@@ -126,29 +126,26 @@ func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View,
 	return &queueview.View{Tasks: all, Budgets: of, Holds: all.Holds(budgets, b.home.ID(), now), Now: now}, nil
 }
 
-// toTake is the command that takes a task's merge, as run from the current directory.
-func (b *backlog) toTake(r *queue.Record) string {
-	here, err := b.repository()
-	if err == nil && here == r.Task.Repository || r.Merge.Take == "" {
+// toTake is the command that takes a task's merge, as run from the current directory; "" where that is taken.
+func (b *backlog) toTake(ctx context.Context, r *queue.Record) string {
+	if r.Merge.Take == "" || b.has(ctx, r) {
+		return ""
+	}
+	if here, err := b.repository(); err == nil && here == r.Task.Repository {
 		return r.Merge.Take
 	}
 	return "cd " + wording.Shell(r.Task.Repository.Root) + " && " + r.Merge.Take
 }
 
-// asItStands updates the command that takes a task's merge, if the repository is here: the user may have taken the merge.
-func (b *backlog) asItStands(ctx context.Context, r *queue.Record) error {
-	if r.Merge.Take == "" || !r.Task.Repository.At(b.home.ID()) {
-		return nil
+// has reports whether it is known that the target of a task has its result, however it came there.
+func (b *backlog) has(ctx context.Context, r *queue.Record) bool {
+	if !r.Task.Repository.At(b.home.ID()) {
+		return false
 	}
 	runner := proc.NewRunner(b.on.Now)
-	waits, err := b.player(runner).Waits(ctx, r.Task.Repository, r.Task.Target)
-	if err != nil {
-		b.Report(err) // the rest is shown in any case
-	}
-	if !waits {
-		r.Merge.Take = ""
-	}
-	return runner.Close()
+	defer runner.Close() //nolint:errcheck // it leaves nothing behind
+	has, err := b.player(runner).Has(ctx, r)
+	return has && err == nil // the repository, or the target, may be gone
 }
 
 // player returns the player of this home's tasks.

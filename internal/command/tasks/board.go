@@ -118,8 +118,8 @@ func (b *backlog) look(ctx context.Context, key queueview.Key, r *queue.Record) 
 	if err != nil {
 		return err
 	}
-	return b.Page(ctx, false, func(_ context.Context, w io.Writer) error {
-		return v.Show(w, r, run.Spelled(r.Task.Flags), b.toTake(r))
+	return b.Page(ctx, false, func(ctx context.Context, w io.Writer) error {
+		return v.Show(w, r, run.Spelled(r.Task.Flags), b.toTake(ctx, r))
 	})
 }
 

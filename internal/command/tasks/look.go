@@ -102,10 +102,9 @@ func newQueueShowCmd(q *Access) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := b.asItStands(cmd.Context(), &r); err != nil {
-					return err
-				}
-				return q.Print(func(w io.Writer) error { return v.Show(w, &r, run.Spelled(r.Task.Flags), b.toTake(&r)) })
+				return q.Print(func(w io.Writer) error {
+					return v.Show(w, &r, run.Spelled(r.Task.Flags), b.toTake(cmd.Context(), &r))
+				})
 			})
 		},
 	}

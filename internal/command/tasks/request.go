@@ -5,7 +5,6 @@ import (
 
 	"codeloops/internal/command/sessions"
 	"codeloops/internal/forge"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 )
 
@@ -43,15 +42,4 @@ func (b *backlog) lookAgain(ctx context.Context, here queue.Repository) error {
 		}
 	}
 	return nil
-}
-
-// has reports whether it is known that the target of a task has its result, however it came there.
-func (b *backlog) has(ctx context.Context, r *queue.Record) bool {
-	if !r.Task.Repository.At(b.home.ID()) {
-		return false
-	}
-	runner := proc.NewRunner(b.on.Now)
-	defer runner.Close() //nolint:errcheck // it leaves nothing behind
-	has, err := b.player(runner).Has(ctx, r)
-	return has && err == nil // the repository, or the target, may be gone
 }

@@ -263,7 +263,9 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 		}
 	}
 	for _, target := range slices.Sorted(maps.Keys(last)) {
-		s.taking(ctx, *last[target])
+		if take := s.toTake(ctx, last[target]); take != "" {
+			fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(target), term.Line(take)) //nolint:errcheck // only information
+		}
 	}
 	if !left {
 		return nil
@@ -275,14 +277,4 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 	}
 	fmt.Fprint(s.Err, (&queueview.View{Tasks: all}).Left()) //nolint:errcheck // only information
 	return command.ErrShort
-}
-
-// taking says how to take the merges that wait for a task's target.
-func (s *shift) taking(ctx context.Context, r queue.Record) {
-	if err := s.asItStands(ctx, &r); err != nil {
-		s.Report(err)
-	}
-	if r.Merge.Take != "" {
-		fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // only information
-	}
 }

@@ -92,19 +92,6 @@ func (at position) ref() string {
 	return heads + at.target
 }
 
-// Waits reports whether something waits for the user to take it into a target.
-func (m *Merger) Waits(ctx context.Context, target string) (bool, error) {
-	at, err := m.look(ctx, target)
-	if at.target != "" && at.ahead == "" {
-		return false, nil // also where the branch is gone
-	}
-	if err != nil {
-		return false, err
-	}
-	taken, err := m.repo.Contains(ctx, at.tip, at.ahead)
-	return !taken, err
-}
-
 // publish moves the target to a commit, or the waiting ref where the target is checked out. ok is false where the
 // target has moved from its position.
 func (m *Merger) publish(ctx context.Context, at position, commit, why string, changes ...string) (ok bool, err error) {

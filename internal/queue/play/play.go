@@ -153,15 +153,6 @@ func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 	})
 }
 
-// Waits reports whether something waits for the user to take it into a branch of a repository.
-func (p *Player) Waits(ctx context.Context, r queue.Repository, target string) (bool, error) {
-	g, err := p.ground(r)
-	if err != nil {
-		return false, err
-	}
-	return g.merger.Waits(ctx, target)
-}
-
 // Take takes what waits for a branch into it; see [merge.Merger.Take].
 func (p *Player) Take(ctx context.Context, r queue.Repository, target string) (tip string, err error) {
 	g, err := p.ground(r)
@@ -171,13 +162,13 @@ func (p *Player) Take(ctx context.Context, r queue.Repository, target string) (t
 	return g.merger.Take(ctx, target, func(tree string) error { return held(p.Host, tree) })
 }
 
-// Has reports whether the target of a task has its result, however it came there.
+// Has reports whether the target of a task has its merge, or its result, however that came there.
 func (p *Player) Has(ctx context.Context, r *queue.Record) (bool, error) {
 	g, err := p.ground(r.Task.Repository)
 	if err != nil || r.Head == "" || r.Head == r.Base {
 		return false, err
 	}
-	return g.repo.Contains(ctx, "refs/heads/"+r.Task.Target, r.Head)
+	return g.repo.Contains(ctx, "refs/heads/"+r.Task.Target, cmp.Or(r.Merge.Commit, r.Head))
 }
 
 // Diff writes what the result of a task changes to a file, as git prints it.
