@@ -234,7 +234,7 @@ func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force
 	if err := gone.discard(ctx, b, &r, unmerged); err != nil {
 		return err
 	}
-	if err := errors.Join(b.on.Remove(ctx, r), play.Forget(b.home, r.Task.ID)); err != nil {
+	if err := b.on.Remove(ctx, r); err != nil {
 		return err
 	}
 	gone.Removed = append(gone.Removed, r.Task.ID)

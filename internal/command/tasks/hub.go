@@ -10,6 +10,7 @@ import (
 
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/command"
+	"codeloops/internal/config"
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/wording/hint"
 )
@@ -95,16 +96,11 @@ const memory = 48 << 20
 
 // tend merges results for the repositories of this user until ctx is done.
 func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub) (err error) {
-	settings, err := q.settings()
-	if err != nil {
-		return err
-	}
 	link, err := served.Connect()
 	if err != nil {
 		return err
 	}
-	settings.Replicas = 1
-	b, err := q.through(ctx, home, link, settings)
+	b, err := q.through(ctx, home, link, config.Queue{Replicas: 1})
 	if err != nil {
 		return err
 	}

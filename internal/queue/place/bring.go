@@ -92,15 +92,16 @@ func Enter(tree, dir string) (string, error) {
 // keepOutput is how much of a failed setup command's output is shown.
 const keepOutput = 4 << 10
 
-// setup runs the setup command of a task in its new work tree.
-func (s *Site) setup(ctx context.Context, t Task) error {
-	dir, err := Enter(s.Dir(t.Name), t.Dir)
+// setup runs the setup command of a task in its new work tree. What it prints is kept with that.
+func (p *Place) setup(ctx context.Context, t Task) error {
+	dir, err := Enter(p.Dir, t.Dir)
 	if err != nil {
 		return err
 	}
-	res, err := s.repo.Starter.Run(ctx, proc.Command{
-		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: dir, Env: config.Environment(s.repo.Environ, nil)},
-		Records:    proc.Records{Stdout: t.Log, Stderr: t.Log},
+	log := p.beside("setup.log")
+	res, err := p.repo.Starter.Run(ctx, proc.Command{
+		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: dir, Env: config.Environment(p.repo.Environ, nil)},
+		Records:    proc.Records{Stdout: log, Stderr: log},
 		Limits:     proc.Limits{Keep: keepOutput},
 	})
 	switch {
@@ -110,11 +111,7 @@ func (s *Site) setup(ctx context.Context, t Task) error {
 		return fmt.Errorf("run the setup command %q: %w", t.Setup, err)
 	case res.ExitCode != 0:
 		text := strings.TrimSpace(string(res.Stdout.Text) + "\n" + string(res.Stderr.Text))
-		advice := "try the command in a fresh clone"
-		if t.Log != "" {
-			advice += "; all that it printed is in " + t.Log
-		}
-		return hint.Errorf(advice,
+		return hint.Errorf("try the command in a fresh clone; all that it printed is in "+log,
 			"the setup command %q ended with exit code %d: %s", t.Setup, res.ExitCode, text)
 	}
 	return nil

@@ -130,11 +130,11 @@ func TestSetup(t *testing.T) {
 	s.Write(".worktreeinclude", "env\n")
 	s.Write("env", "here\n")
 	base := s.Save("rules")
-	task := place.Task{Name: "t", Base: base, Log: filepath.Join(s.State, "log")}
+	task := place.Task{Name: "t", Base: base}
 	task.Setup = "echo it begins; echo x >>runs; cat env nothing"
 	_, err := s.site.Open(t.Context(), task)
 	s.refused(err, "setup command", "exit code 1", "it begins\nhere\n", "nothing")
-	if log := s.Text(s.State, "log"); !strings.HasPrefix(log, "it begins\nhere\n") {
+	if log := s.Text(filepath.Dir(filepath.Dir(s.site.Dir("t"))), "records/t~setup.log"); !strings.HasPrefix(log, "it begins\nhere\n") {
 		t.Errorf("the log is %q", log)
 	}
 	task.Setup = "echo x >>runs; cat env"
@@ -143,7 +143,7 @@ func TestSetup(t *testing.T) {
 		s.must(err)
 		s.is(p, "runs", "x\n")
 	}
-	if log := s.Text(s.State, "log"); log != "here\n" {
+	if log := s.Text(filepath.Dir(filepath.Dir(s.site.Dir("t"))), "records/t~setup.log"); log != "here\n" {
 		t.Errorf("the log is %q", log)
 	}
 }

@@ -59,7 +59,7 @@ func TestPlayed(t *testing.T) {
 
 // life takes a task from its beginning to its end, or continues one that was killed.
 func life(s scene) {
-	task := place.Task{Name: "t", Base: s.Git("rev-parse", "base"), Setup: "echo ready >>ready", Log: s.State + "/log"}
+	task := place.Task{Name: "t", Base: s.Git("rev-parse", "base"), Setup: "echo ready >>ready"}
 	var err error
 	task.Head, _, err = s.Commit(s.Context(), "first") // as the queue's record has it
 	s.must(err)

@@ -76,7 +76,6 @@ type Task struct {
 	Head  string // the task's last result, which the branch is at; "" is none
 	Setup string // a shell command that prepares a new place; "" is none
 	Dir   string // where it runs, relative to the root, with slashes
-	Log   string // a file for its output
 	// Fill writes files into a new work tree, before the setup command; nil writes none.
 	Fill func(ctx context.Context, dir string) error
 }
@@ -173,7 +172,7 @@ func (p *Place) open(ctx context.Context, t Task) error {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !p.rec.Ready:
 		return p.make(ctx, t)
 	case err != nil || !info.IsDir(): // a link would lead to others' files
-		return cmp.Or(err, notOurs(p.Dir))
+		return cmp.Or(err, hint.Errorf("was it the agent? Move that away", "%s is no longer a directory", p.Dir))
 	case p.rec.Start != p.start.commit:
 		return p.move(ctx)
 	}
@@ -181,10 +180,6 @@ func (p *Place) open(ctx context.Context, t Task) error {
 		return p.own(ctx) // an agent has damaged it
 	}
 	return ctx.Err()
-}
-
-func notOurs(dir string) error {
-	return hint.Errorf("was it the agent? Move that away", "%s is no longer a directory", dir)
 }
 
 // unused returns an error if the branch is checked out: it could not be moved.
@@ -246,7 +241,7 @@ func (p *Place) make(ctx context.Context, t Task) error {
 		}
 	}
 	if t.Setup != "" {
-		if err := p.site.setup(ctx, t); err != nil {
+		if err := p.setup(ctx, t); err != nil {
 			return err
 		}
 		if err := p.setAside(ctx); err != nil {

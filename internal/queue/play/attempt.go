@@ -27,7 +27,6 @@ type post struct {
 	settings func() (run.Settings, error)                                                   // of its run
 	moved    bool                                                                           // the last attempt was on another machine
 	watch    func(context.Context) (moved func(context.Context) (string, error), err error) // the target; nil where agents cannot reach it
-	dir      string                                                                         // for the output of the setup command
 	upload   *upload                                                                        // sends the work home; nil at home
 	end      func()
 }
@@ -193,8 +192,7 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 		return nil, err
 	}
 	return a.site.Open(ctx, place.Task{
-		Name: j.Task.ID, Base: j.Base, Head: j.Head, Dir: j.Task.Dir, Setup: j.Task.Setup, Log: setupLog(a.dir, j.Task.ID),
-		Fill: a.restore,
+		Name: j.Task.ID, Base: j.Base, Head: j.Head, Dir: j.Task.Dir, Setup: j.Task.Setup, Fill: a.restore,
 	})
 }
 

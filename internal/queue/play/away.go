@@ -62,114 +62,89 @@ func (r *refusal) problem() (err error) {
 	return fmt.Errorf("the machine of its repository says: %w", err)
 }
 
-// A remoteAttempt is an attempt whose task's repository is on another machine. It has a repository of its own, which
-// borrows objects from a mirror and is removed after the attempt.
-type remoteAttempt struct {
-	player    *Player
-	job       *board.Job
-	parcelDir *parcelDir
-	answer    answer // from the task's home
-}
-
-// away prepares an attempt at a task whose repository is on another machine.
+// away prepares an attempt at a task whose repository is on another machine. It has a repository of its own, which borrows
+// objects from a mirror and is removed after the attempt.
 func (p *Player) away(ctx context.Context, j *board.Job) (*post, error) {
 	d, err := p.parcelDir(ctx, fmt.Sprintf("%s.%d", j.Task.ID, j.Attempt))
 	if err != nil {
 		return nil, err
 	}
-	v := &remoteAttempt{player: p, job: j, parcelDir: d}
-	at, err := v.post(ctx)
+	at, err := p.awayIn(ctx, j, d)
 	if err != nil {
 		d.close()
 	}
 	return at, err
 }
 
-func (v *remoteAttempt) post(ctx context.Context) (*post, error) {
-	if err := v.moveIn(ctx); err != nil {
-		return nil, err
-	}
-	site, err := place.New(v.parcelDir.Repo, v.parcelDir.file("trees"))
+func (p *Player) awayIn(ctx context.Context, j *board.Job, d *parcelDir) (*post, error) {
+	a, err := p.moveIn(ctx, j, d)
 	if err != nil {
 		return nil, err
 	}
-	store, err := session.NewStore(v.parcelDir.file("sessions"))
+	site, err := place.New(d.Repo, d.file("trees"))
 	if err != nil {
 		return nil, err
 	}
-	c := v.upload()
-	one, err := v.parcelDir.sent(ctx, &v.job.Record)
+	store, err := session.NewStore(d.file("sessions"))
+	if err != nil {
+		return nil, err
+	}
+	c := &upload{
+		job: j, parcelDir: d, packer: &parcel.Packer{Room: d.Room}, known: []string{a.Base, a.Onto}, attempt: j.Attempt,
+		tell: func(sentence string) { p.Tell(j.Of(), sentence) },
+	}
+	one, err := d.sent(ctx, &j.Record)
 	if err == nil && one != nil {
-		err = c.goOn(ctx, one, store, within(site.Dir(v.job.Task.ID), &v.job.Task))
+		err = c.goOn(ctx, one, store, within(site.Dir(j.Task.ID), &j.Task))
 	}
 	return &post{
-		site: site, settings: v.settings, moved: true, dir: v.parcelDir.dir, upload: c, end: v.parcelDir.close,
-		onto: func(context.Context) (string, error) { return v.answer.Onto, nil },
+		site: site, moved: true, upload: c, end: d.close,
+		onto:     func(context.Context) (string, error) { return a.Onto, nil },
+		settings: func() (run.Settings, error) { return settings(&j.Task, "session-dir="+store.Dir()) },
 	}, err
 }
 
-// moveIn asks the home what the attempt needs, and updates the mirror.
-func (v *remoteAttempt) moveIn(ctx context.Context) error {
-	p, t := v.player, &v.job.Task
+// moveIn asks the home what an attempt needs, and updates the mirror.
+func (p *Player) moveIn(ctx context.Context, j *board.Job, d *parcelDir) (a answer, err error) {
+	t := &j.Task
 	m, err := p.mirror(t.Repository)
 	if err != nil {
-		return err
+		return a, err
 	}
-	q := question{Task: t.ID, Attempt: v.job.Attempt}
+	q := question{Task: t.ID, Attempt: j.Attempt}
 	if q.Have, err = m.has(); err != nil {
-		return err
+		return a, err
 	}
-	if v.answer, err = q.ask(ctx, p.Conn, t.Repository.Home); err != nil {
-		return err
+	if a, err = q.ask(ctx, p.Conn, t.Repository.Home); err != nil {
+		return a, err
 	}
-	if err := v.parcelDir.Borrow(m.Objects()); err != nil {
-		return err
+	if err := d.Borrow(m.Objects()); err != nil {
+		return a, err
 	}
-	if v.answer.Bundle != "" {
-		err = v.parcelDir.get(ctx, v.answer.Bundle)
-		v.parcelDir.drop(context.WithoutCancel(ctx), v.answer.Bundle)
+	if a.Bundle != "" {
+		err = d.get(ctx, a.Bundle)
+		d.drop(context.WithoutCancel(ctx), a.Bundle)
 	}
 	if err != nil {
-		return err
+		return a, err
 	}
 	// What the worker has already is in no bundle.
-	if known, err := v.parcelDir.Known(ctx, []string{v.answer.Base, v.answer.Onto}); err != nil || len(known) != 2 {
-		return errors.Join(err, hint.Errorf("remove it; a new one will be made", "the mirror in %s lacks commits that it should have", m.Root))
+	if known, err := d.Known(ctx, []string{a.Base, a.Onto}); err != nil || len(known) != 2 {
+		return a, errors.Join(err, hint.Errorf("remove it; a new one will be made", "the mirror in %s lacks commits that it should have", m.Root))
 	}
-	if err := v.parcelDir.Set(ctx, map[string]string{parcel.Base: v.answer.Base, parcel.Onto: v.answer.Onto}); err != nil {
-		return err
+	if err := d.Set(ctx, map[string]string{parcel.Base: a.Base, parcel.Onto: a.Onto}); err != nil {
+		return a, err
 	}
-	if err := m.update(ctx, t.Target, v.parcelDir.Room); err != nil {
-		return err
+	if err := m.update(ctx, t.Target, d.Room); err != nil {
+		return a, err
 	}
-	return v.identify(ctx)
-}
-
-// identify configures the author of the attempt's commits.
-func (v *remoteAttempt) identify(ctx context.Context) error {
-	for key, value := range map[string]string{"user.name": v.answer.Name, "user.email": v.answer.Email} {
+	for key, value := range map[string]string{"user.name": a.Name, "user.email": a.Email} { // of the author of the attempt's commits
 		if value == "" {
 			continue
 		}
-		if _, err := v.parcelDir.Run(ctx, v.parcelDir.Root, "config", key, value); err != nil {
-			return err
+		if _, err := d.Run(ctx, d.Root, "config", key, value); err != nil {
+			return a, err
 		}
 	}
-	return nil
-}
-
-// settings returns the settings of a run.
-func (v *remoteAttempt) settings() (run.Settings, error) {
-	return settings(&v.job.Task, "session-dir="+v.parcelDir.file("sessions"))
-}
-
-// upload prepares the parcels that the attempt sends home.
-func (v *remoteAttempt) upload() *upload {
-	t, a := &v.job.Task, &v.answer
-	id, tell := t.ID, v.player.Tell
-	return &upload{
-		job: v.job, parcelDir: v.parcelDir,
-		packer: &parcel.Packer{Room: v.parcelDir.Room}, known: []string{a.Base, a.Onto}, task: id, attempt: v.job.Attempt,
-		tell: func(sentence string) { tell(id, sentence) },
-	}
+	return a, nil
 }

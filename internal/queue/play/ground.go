@@ -59,7 +59,7 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 	if err := g.claim(ctx, &j.Task); err != nil {
 		return nil, err
 	}
-	at := &post{site: g.site, dir: p.Home.In("trees"), moved: j.Parcel > 0, end: func() {}}
+	at := &post{site: g.site, moved: j.Parcel > 0, end: func() {}}
 	at.onto = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }
 	at.watch = func(ctx context.Context) (func(context.Context) (string, error), error) {
 		return g.merger.Watch(ctx, j.Task.Target)

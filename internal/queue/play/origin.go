@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"codeloops/internal/queue"
-	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/source"
 	"codeloops/internal/wording/hint"
 )
@@ -77,17 +73,6 @@ func ReopenHints(all queue.Backlog, open []queue.Task) (sentences []string) {
 	}
 	return sentences
 }
-
-// Forget removes what a home keeps of a task besides its work tree and sessions.
-func Forget(home *hub.Home, task string) error {
-	if err := os.Remove(setupLog(home.In("trees"), task)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// setupLog is the file for the output of a task's setup command.
-func setupLog(dir, task string) string { return filepath.Join(dir, task+".setup.log") }
 
 // Tasks makes tasks like t from the open items of a source, in order.
 func Tasks(ctx context.Context, from source.Source, t queue.Task) ([]queue.Task, error) {

@@ -55,7 +55,8 @@ func (a *attempt) run(ctx context.Context, here *place.Place) (out loop.Outcome,
 	defer live.close()
 	sinks := []loop.Sink{told, live}
 	if a.upload != nil {
-		sinks = append(sinks, &shipper{upload: a.upload, plan: plan, ctx: ctx})
+		a.upload.plan, a.upload.ctx = plan, ctx
+		sinks = append(sinks, a.upload)
 	}
 	began := h.Now()
 	out, err = plan.Run(ctx, sinks...)

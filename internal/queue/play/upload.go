@@ -14,16 +14,18 @@ import (
 	"codeloops/internal/session"
 )
 
-// An upload is the work of an attempt away from home. It is sent as one parcel, which is replaced when there is more.
+// An upload is the work of an attempt away from home. It is sent as one parcel, which is replaced when there is more. It is the
+// [loop.Sink] that sends it after each turn and before the next, so that whoever takes the task over does not repeat it.
 type upload struct {
 	job       *board.Job
 	parcelDir *parcelDir
 	packer    *parcel.Packer
-	task      string
 	attempt   int
 	tell      func(sentence string)
 
-	session, log string // the current session; "" is none
+	plan         *run.Plan       // of the run that it is the sink of
+	ctx          context.Context //nolint:containedctx // a sink gets none
+	session, log string          // the current session; "" is none
 
 	known  []string // commits that the recipient has: those that the attempt begins at
 	unsent bool     // there is something new
@@ -81,7 +83,7 @@ func (c *upload) ship(ctx context.Context, head string) (err error) {
 		err = c.send(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("send what was done on task %s: %w", c.task, err)
+		return fmt.Errorf("send what was done on task %s: %w", c.job.Of(), err)
 	}
 	return nil
 }
@@ -91,7 +93,7 @@ func (c *upload) send(ctx context.Context) (err error) {
 	if c.unsent, err = c.parcelDir.Bundle(ctx, c.parcelDir.file("parcel"), c.known); err != nil || !c.unsent {
 		return err // or it has it all
 	}
-	name := queue.ParcelOf(c.task, c.attempt)
+	name := queue.ParcelOf(c.job.Of(), c.attempt)
 	if err := c.parcelDir.store.Put(ctx, name, c.parcelDir.file("parcel")); err != nil {
 		return err
 	}
@@ -101,38 +103,29 @@ func (c *upload) send(ctx context.Context) (err error) {
 		return err
 	}
 	if was != c.attempt {
-		c.parcelDir.drop(ctx, queue.Leftovers(c.task, was, c.attempt-1)...)
+		c.parcelDir.drop(ctx, queue.Leftovers(c.job.Of(), was, c.attempt-1)...)
 	}
 	c.unsent = false
 	return nil
-}
-
-// A shipper is the [loop.Sink] that sends the work of an attempt away from home: after each turn and before the
-// next, so that whoever takes the task over does not repeat it.
-type shipper struct {
-	upload *upload
-	plan   *run.Plan
-
-	ctx context.Context //nolint:containedctx // a sink gets none
 }
 
 // wait is how long a run waits for a parcel to be sent. After that it goes with the next one.
 const wait = 15 * time.Second
 
 // Handle sends what is new. A failure does not end the run.
-func (s *shipper) Handle(_ loop.Stamp, e loop.Event) error {
-	if id := s.plan.ID(); id != "" {
-		s.upload.session, s.upload.log = id, s.plan.Log()
+func (c *upload) Handle(_ loop.Stamp, e loop.Event) error {
+	if id := c.plan.ID(); id != "" {
+		c.session, c.log = id, c.plan.Log()
 	}
 	switch e.(type) { //nolint:gochecksumtype // the others leave nothing to send
 	case loop.BaselineChecked, loop.DiffCaptured, loop.IterationFinished, loop.TurnFinished, loop.Noted:
 	default:
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, wait)
+	ctx, cancel := context.WithTimeout(c.ctx, wait)
 	defer cancel()
-	if err := s.upload.ship(ctx, ""); err != nil && !errors.Is(err, queue.ErrStale) && s.ctx.Err() == nil {
-		s.upload.tell("what has been done could not be sent yet: " + err.Error())
+	if err := c.ship(ctx, ""); err != nil && !errors.Is(err, queue.ErrStale) && c.ctx.Err() == nil {
+		c.tell("what has been done could not be sent yet: " + err.Error())
 	}
 	return nil
 }
