@@ -1,9 +1,12 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"math"
 	"os"
 
 	"codeloops/internal/file"
@@ -42,41 +45,29 @@ func (s *Store) Import(log io.Reader, name string, change func(loop.Event) loop.
 	if err != nil {
 		return "", false, fmt.Errorf("import a session: %w", err)
 	}
+	all := func() io.Reader { return io.NewSectionReader(draft, 0, math.MaxInt64) }
 	for id := range idsOf(began.Session.Prompt, first.At.Time) {
-		if fresh, err = s.give(draft, s.Path(id)); fresh || err != nil {
-			return id, fresh, err
+		same, err := holds(s.Path(id), all())
+		if errors.Is(err, fs.ErrNotExist) {
+			err = file.Create(s.Path(id), 0o600, func(w io.Writer) error {
+				_, err := io.Copy(w, all())
+				return err
+			})
+			return id, err == nil, err
 		}
-		if same, err := s.has(draft, s.Path(id)); same || err != nil {
+		if same || err != nil {
 			return id, false, err
 		}
 	}
 	return "", false, errNamesTaken
 }
 
-// give makes a draft the log of a name; false if there is one.
-func (s *Store) give(draft *os.File, path string) (bool, error) {
-	if _, err := os.Lstat(path); err == nil {
-		return false, nil
-	}
-	if _, err := draft.Seek(0, io.SeekStart); err != nil {
-		return false, err
-	}
-	err := file.Create(path, 0o600, func(w io.Writer) error {
-		_, err := io.Copy(w, draft)
-		return err
-	})
-	return err == nil, err
-}
-
-// has reports whether a log is the draft.
-func (s *Store) has(draft *os.File, path string) (bool, error) {
+// holds reports whether a log is a text.
+func holds(path string, text io.Reader) (bool, error) {
 	f, _, err := openLog(path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if _, err := draft.Seek(0, io.SeekStart); err != nil {
-		return false, err
-	}
-	return file.Same(draft, f)
+	return file.Same(text, f)
 }

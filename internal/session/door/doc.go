@@ -9,6 +9,7 @@
 package door
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -52,21 +53,21 @@ type answer struct {
 	Standing *standing.Standing `json:"standing,omitempty"`
 	Doing    []progress.Instant `json:"doing,omitempty"`
 	Diff     string             `json:"diff,omitempty"`
-	Refused  word               `json:"refused,omitempty"`
+	Refused  string             `json:"refused,omitempty"`
 	Why      string             `json:"why,omitempty"`
 }
 
-// A word is why a question is refused, for machines.
-type word string
-
+// Why a question is refused, for machines, besides the names in refusals.
 const (
-	badQuestion  word = "bad_question"
-	otherSession word = "other_session"
-	stranger     word = "stranger"
-	noTurn       word = "no_turn"
-	noWords      word = "no_words"
-	over         word = "over"
+	badQuestion  = "bad_question"
+	otherSession = "other_session"
+	stranger     = "stranger"
 )
+
+// refusals are the errors of the run that a client returns as they are, by their names.
+func refusals() map[string]error {
+	return map[string]error{"no_turn": loop.ErrNoTurn, "no_words": loop.ErrNoWords, "over": loop.ErrOver}
+}
 
 // ErrShut says that no run listens on the socket.
 var ErrShut = errors.New("no run takes what is asked there")
@@ -90,29 +91,18 @@ func (e *LongError) Error() string {
 // refusal is the answer for an error of the run.
 func refusal(err error) answer {
 	a := answer{Refused: badQuestion, Why: err.Error()}
-	switch {
-	case errors.Is(err, loop.ErrNoTurn):
-		a.Refused = noTurn
-	case errors.Is(err, loop.ErrNoWords):
-		a.Refused = noWords
-	case errors.Is(err, loop.ErrOver):
-		a.Refused = over
+	for name, one := range refusals() {
+		if errors.Is(err, one) {
+			a.Refused = name
+		}
 	}
 	return a
 }
 
 // err returns the error that an answer stands for.
 func (a answer) err() error {
-	switch a.Refused {
-	case "":
+	if a.Refused == "" {
 		return nil
-	case noTurn:
-		return loop.ErrNoTurn
-	case noWords:
-		return loop.ErrNoWords
-	case over:
-		return loop.ErrOver
-	case badQuestion, otherSession, stranger:
 	}
-	return &RefusedError{Why: a.Why}
+	return cmp.Or[error](refusals()[a.Refused], &RefusedError{Why: a.Why})
 }
