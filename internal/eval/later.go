@@ -149,20 +149,21 @@ func parse(out string) (all []commit) {
 	for i := 1; i+each <= len(parts); i += each {
 		seconds, _ := strconv.ParseInt(parts[i+1], 10, 64) // git wrote it
 		c := commit{id: parts[i], at: time.Unix(seconds, 0), subject: parts[i+2], body: parts[i+3], added: lines{}, removed: lines{}}
-		path, head := "", true
-		for line := range strings.SplitSeq(parts[i+4], "\n") {
-			switch {
-			case strings.HasPrefix(line, "diff --git "):
-				path, head = "", true
-			case strings.HasPrefix(line, "@@"):
-				head = false
-			case head && (strings.HasPrefix(line, "--- a/") || strings.HasPrefix(line, "+++ b/")):
-				path = strings.TrimSuffix(line[len("--- a/"):], "\t")
-			case head || line == "":
-			case line[0] == '+':
-				c.added.add(path, line[1:])
-			case line[0] == '-':
-				c.removed.add(path, line[1:])
+		for _, file := range strings.Split("\n"+parts[i+4], "\ndiff --git ")[1:] {
+			head, _, _ := strings.Cut(file, "\n@@ ")
+			path := ""
+			for line := range strings.SplitSeq(head, "\n") {
+				if strings.HasPrefix(line, "--- a/") || strings.HasPrefix(line, "+++ b/") {
+					path = strings.TrimSuffix(line[len("--- a/"):], "\t")
+				}
+			}
+			for l := range loop.PatchLines(file) {
+				switch text := strings.TrimSuffix(l.Text, "\n"); l.Op {
+				case '+':
+					c.added.add(path, text)
+				case '-':
+					c.removed.add(path, text)
+				}
 			}
 		}
 		all = append(all, c)

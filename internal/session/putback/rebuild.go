@@ -100,19 +100,14 @@ func patched(ctx context.Context, tree *diff.Tree, change loop.Change) (state st
 	return state, len(change.Files) - len(files), err
 }
 
-// recorded returns the id of a file after its patch, which may be abbreviated; "" if the patch does not tell.
+// recorded returns the id of a file after its patch, which may be abbreviated; "" if the patch does not tell. Only its
+// header has a line that begins so: those of hunks begin with a sign.
 func recorded(f loop.FileChange) string {
-	for line := range strings.Lines(cmp.Or(f.BinaryPatch, f.Patch)) {
-		if strings.HasPrefix(line, "@@ ") || strings.HasPrefix(line, "GIT binary patch") {
-			break
-		}
-		if both, ok := strings.CutPrefix(line, "index "); ok {
-			both, _, _ = strings.Cut(strings.TrimSpace(both), " ")
-			_, is, _ := strings.Cut(both, "..")
-			return is
-		}
-	}
-	return ""
+	_, both, _ := strings.Cut(cmp.Or(f.BinaryPatch, f.Patch), "\nindex ")
+	both, _, _ = strings.Cut(both, "\n")
+	_, is, _ := strings.Cut(both, "..")
+	is, _, _ = strings.Cut(is, " ") // the mode
+	return is
 }
 
 // rebuilt says what was done, and how the result compares with the recorded state.
