@@ -5,14 +5,10 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
-	"slices"
-	"strings"
 
-	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/run/worktree"
-	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/session"
 	"codeloops/internal/strategy"
 )
 
@@ -119,17 +115,14 @@ func (r *running) base(ctx context.Context) error {
 	}
 }
 
-// Begin keeps the present state of a work tree under a name, and returns the checkpoint that later work can be measured
-// from, and the state as [Look] returns it. A name has one checkpoint.
+// Begin keeps the present state of a work tree under a name, for as long as those of a session that begins now, and returns the
+// checkpoint that later work can be measured from, and the state as [Look] returns it.
 func Begin(ctx context.Context, o Options, name string) (checkpoint, state string, err error) {
 	err = beside(ctx, o, func(r *running) error {
 		if err := cmp.Or(r.keepIn(ctx), r.tree.Baseline(ctx)); err != nil {
 			return err
 		}
-		if err := r.forget(ctx, name); err != nil {
-			return err
-		}
-		r.tree.Begin(name)
+		r.tree.Begin(session.Dated(o.Host.Now(), name))
 		state = r.tree.BaseState()
 		checkpoint, err = r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: state})
 		return err
@@ -178,17 +171,4 @@ func beside(ctx context.Context, o Options, do func(*running) error) (err error)
 		return err
 	}
 	return do(r)
-}
-
-// forget removes the checkpoints that a name has.
-func (r *running) forget(ctx context.Context, name string) error {
-	refs, err := git.At(r.kept.dir).Refs(checkpoints.Refs + name + "/")
-	if err != nil || len(refs) == 0 {
-		return err
-	}
-	input := "delete " + strings.Join(slices.Collect(maps.Keys(refs)), "\ndelete ") + "\n"
-	_, err = git.Git{Environ: git.WithoutRepository(r.options.Host.Environ)}.Run(ctx, git.Call{
-		Dir: r.kept.dir, Args: []string{"--git-dir=" + r.kept.dir, "update-ref", "--stdin"}, Stdin: []byte(input),
-	})
-	return err
 }

@@ -74,7 +74,7 @@ var errNamesTaken = errors.New("all names are taken")
 // idsOf yields the ids that a session may have, best first.
 func idsOf(prompt string, at time.Time) iter.Seq[string] {
 	sum := sha256.Sum256([]byte(prompt))
-	name := at.UTC().Format(idTime) + "_" + hex.EncodeToString(sum[:3])
+	name := Dated(at, hex.EncodeToString(sum[:3]))
 	return func(yield func(string) bool) {
 		if !yield(name) {
 			return
@@ -208,6 +208,9 @@ func age(id string) string {
 	}
 	return second(id)
 }
+
+// Dated is a name that begins as the id of a session does: what has it is kept for as long.
+func Dated(at time.Time, name string) string { return at.UTC().Format(idTime) + "_" + name }
 
 // Began returns when a session began, by its id.
 func Began(id string) (at time.Time, known bool) {

@@ -45,6 +45,19 @@ func name(of string) string {
 	return "gate-" + hex.EncodeToString(sum[:8])
 }
 
+// old is how long a conversation is known of that nobody goes on with.
+const old = 60 * 24 * time.Hour
+
+// tidy forgets old conversations. What cannot be removed is left to the next one.
+func (h *Hook) tidy() {
+	all, _ := filepath.Glob(filepath.Join(h.Host.Data("gate"), "gate-*.json"))
+	for _, path := range all {
+		if st, err := os.Stat(path); err == nil && h.Host.Now().Sub(st.ModTime()) > old {
+			_, _ = os.Remove(path), os.Remove(path+".lock")
+		}
+	}
+}
+
 // with reads what is known of a conversation, lets do use it, and keeps what it leaves, also if it fails. No other event of the
 // conversation is answered meanwhile: it waits, until ctx is done.
 func (h *Hook) with(ctx context.Context, of string, do func(*conversation) error) error {

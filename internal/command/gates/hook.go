@@ -180,6 +180,7 @@ func (h *Hook) begin(ctx context.Context, e Event) error {
 		if c.Since != "" {
 			return nil
 		}
+		h.tidy()
 		seen := stats(ctx, h.Host.Environ, e.Dir)
 		since, state, err := run.Begin(ctx, h.options(e.Dir), name(e.Session))
 		if err != nil {

@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"codeloops/internal/config/host"
 )
 
 func TestLastPrompt(t *testing.T) {
@@ -33,6 +37,26 @@ not JSON
 	}
 	if got := lastPrompt(t.TempDir()); got != "" {
 		t.Errorf("a directory holds %q", got)
+	}
+}
+
+// TestTidy: what is known of a conversation is forgotten with time.
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	h := &Hook{Host: &host.Host{Environ: []string{"XDG_DATA_HOME=" + t.TempDir()}, Now: time.Now}}
+	for _, of := range []string{"lately", "long ago"} {
+		if err := h.with(t.Context(), of, func(c *conversation) error { c.Asked = []string{of}; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, then := filepath.Join(h.Host.Data("gate"), name("long ago")+".json"), time.Now().Add(-2*old)
+	if err := os.Chtimes(path, then, then); err != nil {
+		t.Fatal(err)
+	}
+	h.tidy()
+	left, err := os.ReadDir(h.Host.Data("gate"))
+	if err != nil || len(left) != 2 || !strings.HasPrefix(left[0].Name(), name("lately")) {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }
 
