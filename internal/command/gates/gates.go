@@ -15,6 +15,7 @@ import (
 
 	"codeloops/internal/cli/clients"
 	"codeloops/internal/command"
+	"codeloops/internal/session/lookup"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -54,6 +55,11 @@ Flags of codeloops gate behind -- become part of the hook.`,
 			if err != nil {
 				return err
 			}
+			for _, event := range s.events {
+				if err := lookup.OneOf("--event", event, judgedAt(hooks.Client)); err != nil {
+					return err
+				}
+			}
 			program, err := clients.Program(&s.Host, s.Project)
 			if err != nil {
 				return err
@@ -69,8 +75,17 @@ Flags of codeloops gate behind -- become part of the hook.`,
 		},
 	}
 	s.Flags(cmd.Flags())
-	cmd.Flags().StringSliceVar(&s.events, "event", []string{"Stop"}, "the `event` at which to judge: Stop, SubagentStop, TaskCompleted; may be repeated")
+	cmd.Flags().StringSliceVar(&s.events, "event", []string{stopped}, "the `event` at which to judge: "+strings.Join(judgedAt(Claude), ", ")+"; may be repeated")
 	return cmd
+}
+
+// judgedAt lists the events of an agent at which its work can be judged.
+func judgedAt(agent string) []string {
+	all := []string{stopped, subagentEnds}
+	if agent == Claude {
+		all = append(all, taskCompleted)
+	}
+	return all
 }
 
 // oneAgent accepts the name of an agent, and what stands behind --.

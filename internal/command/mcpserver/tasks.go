@@ -160,7 +160,7 @@ func (c *call) asksMore(one session.Overview) mcp.InputRequestMap {
 		loop.StopMaxTokens:     {"max_tokens": number("integer", "how many tokens it may use in all")},
 	}
 	if fields := all[one.Outcome.Reason]; fields != nil {
-		return mcp.InputRequestMap{askRaise: form(one.Outcome.Summary+" May it go on?", fields)}
+		return mcp.InputRequestMap{askRaise: form(strings.TrimSuffix(one.Outcome.Summary, ".")+". May it go on?", fields)}
 	}
 	return nil
 }
