@@ -5,11 +5,14 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 )
 
 // blockSize is how many bytes are read at once: the wanted lines are short, and there may be
 // many logs.
 const blockSize = 4 << 10
+
+var blocks = sync.Pool{New: func() any { return new([blockSize]byte) }} //nolint:gochecknoglobals // garbage is what slows down a list most
 
 // shortLine is how many bytes a last line may have to be read to its end.
 const shortLine = 1 << 20
@@ -17,6 +20,17 @@ const shortLine = 1 << 20
 // lastEntry decodes the last line of a log of size bytes; empty if there is none. bad says why it cannot be decoded. Of a
 // long line, which may be as large as a diff, the beginning tells enough.
 func lastEntry(f io.ReaderAt, size int64) (last Entry, bad, err error) {
+	block, _ := blocks.Get().(*[blockSize]byte)
+	defer blocks.Put(block)
+	tail := block[:min(size, blockSize)]
+	if err := readAt(f, tail, size-int64(len(tail))); err != nil {
+		return last, nil, err
+	}
+	tail = bytes.TrimRight(tail, blanks)
+	if at := lineBreak(tail); at >= 0 { // as almost always
+		last, bad = decodeLast(tail[at+1:])
+		return last, bad, nil
+	}
 	start, end, err := lastBounds(f, size)
 	if err != nil || start == end {
 		return last, nil, err
@@ -40,18 +54,25 @@ func lastEntry(f io.ReaderAt, size int64) (last Entry, bad, err error) {
 	if err := readAt(f, line, start); err != nil {
 		return last, nil, err
 	}
-	if last, bad = decode(line); bad != nil {
-		bad = torn(bad)
-	}
+	last, bad = decodeLast(line)
 	return last, bad, nil
 }
 
-// readAt fills b, as far as the file reaches.
-func readAt(f io.ReaderAt, b []byte, at int64) error {
-	if _, err := f.ReadAt(b, at); err != nil && !errors.Is(err, io.EOF) {
-		return err
+func decodeLast(line []byte) (last Entry, bad error) {
+	if last, bad = decode(line); bad != nil {
+		bad = torn(bad)
 	}
-	return nil
+	return last, bad
+}
+
+// readAt fills b, with zeros where the file ends before.
+func readAt(f io.ReaderAt, b []byte, at int64) error {
+	n, err := f.ReadAt(b, at)
+	clear(b[n:])
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return err
 }
 
 // begun decodes the beginning of a line, up to the number of its iteration.
