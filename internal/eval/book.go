@@ -49,9 +49,6 @@ const (
 	triedFile    = "checks.jsonl"
 )
 
-// ErrBusy says that another process is using the book.
-var ErrBusy = errors.New("another codeloops eval is at work with these sessions")
-
 // Open opens the book beside the logs of a store. The caller closes it.
 func Open(store *session.Store) (b *Book, err error) {
 	b = &Book{dir: filepath.Join(store.Dir(), "eval"), cases: map[string]Case{}, verdicts: map[string]map[string]Verdict{}, known: map[string]bool{}, labels: map[string]Label{}, tried: map[string][]Tried{}}
@@ -60,7 +57,7 @@ func Open(store *session.Store) (b *Book, err error) {
 	}
 	held, free, err := file.TryLock(filepath.Join(b.dir, "lock"), false)
 	if err == nil && !free {
-		err = hint.Add(ErrBusy, "wait for it, or stop it: the next one takes up what it has found")
+		err = hint.Errorf("wait for it, or stop it: the next one takes up what it has found", "another codeloops eval is at work with these sessions")
 	}
 	if err != nil {
 		return nil, err

@@ -47,10 +47,9 @@ type Judging struct {
 	Jobs    int     // how many at the same time
 	MaxCost float64 // of all verdicts on the cases, in US dollars; 0 is no limit
 	Tell    func(sentence string)
-	// Judged is called after each verdict, for showing. It may be nil.
+	// Judged is called after each verdict, for showing.
 	Judged func(done, of int, v Verdict)
-	// Checks are run on the work of each case, in its copy; nil is none. A failure shows a fault. Ran is called after each, and may
-	// be nil.
+	// Checks are run on the work of each case, in its copy. A failure shows a fault. Ran is called after each.
 	Checks *check.Runner
 	Ran    func(Tried)
 
@@ -238,9 +237,7 @@ func (j *Judging) take(one Candidate, c Case, cost float64, log string, failure 
 	j.failed[one.Name] = 0
 	j.budget.paid(v)
 	j.done++
-	if j.Judged != nil {
-		j.Judged(j.done, j.of, v)
-	}
+	j.Judged(j.done, j.of, v)
 	return nil
 }
 

@@ -28,9 +28,6 @@ func (t Tried) evidence() []Evidence {
 
 // untried returns the checks that have not been run on a case.
 func (j *Judging) untried(c Case) (commands []string) {
-	if j.Checks == nil {
-		return nil
-	}
 	for _, command := range j.Checks.Commands {
 		if !j.Book.Tried(c.ID, command) {
 			commands = append(commands, command)
@@ -74,8 +71,6 @@ func (j *Judging) try(ctx context.Context, l *lane, c Case) (err error) {
 func (j *Judging) tried(t Tried) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.Ran != nil {
-		j.Ran(t)
-	}
+	j.Ran(t)
 	return j.Book.Try(t)
 }
