@@ -14,6 +14,7 @@ import (
 
 	"codeloops/internal/git"
 	"codeloops/internal/view"
+	"codeloops/internal/wording"
 )
 
 // Borrow makes a bare repository that reads the objects of others, too, or changes what one of ours reads.
@@ -131,6 +132,9 @@ func emptied(own string) error {
 	return err
 }
 
+// located matches the names of settings that are about where a git directory is.
+var located = wording.Pattern(`(?i)bare|worktree|include`)
+
 // adapt makes a copy of the settings fit for another git directory.
 func (r *Repo) adapt(ctx context.Context, config string) error {
 	text, err := os.ReadFile(config)
@@ -139,6 +143,9 @@ func (r *Repo) adapt(ctx context.Context, config string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if !located().MatchString(strings.ReplaceAll(string(text), "bare = false", "")) {
+		return nil // so it is mostly, and to ask git takes time
 	}
 	settings, err := git.Parse(text)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,26 +130,16 @@ func (j *job) holds(ctx context.Context, commit string) (bool, error) {
 	if in || err != nil || j.Mark == "" {
 		return in, err
 	}
-	made, err := j.named(ctx, commit, j.Mark, j.Since)
+	made, err := j.named(ctx, j.Mark, j.Since, commit)
 	return made != "", err
 }
 
-// named returns the merge that a mark names below a commit; "" is none. What agents commit is beside the first parents.
-func (m *Merger) named(ctx context.Context, commit, mark string, since time.Time) (string, error) {
+// named returns the merge that a mark names below some commits; "" is none. What agents commit is beside the first parents.
+func (m *Merger) named(ctx context.Context, mark string, since time.Time, commits ...string) (string, error) {
 	const skew = 24 * time.Hour // clocks may differ
-	return m.repo.Run(ctx, m.repo.Root, "rev-list", "--first-parent", "--max-count=1", "--fixed-strings", "--grep="+mark,
-		"--since="+since.Add(-skew).UTC().Format(time.RFC3339), commit, "--")
-}
-
-// Named returns the merge in a target, or in what waits for it, that a mark names; "" is none. See [Request].
-func (m *Merger) Named(ctx context.Context, target, mark string, since time.Time) (commit string, err error) {
-	at, err := m.look(ctx, target)
-	for _, of := range []string{at.tip, at.ahead} {
-		if err == nil && of != "" && commit == "" {
-			commit, err = m.named(ctx, of, mark, since)
-		}
-	}
-	return commit, err
+	args := []string{"rev-list", "--first-parent", "--max-count=1", "--fixed-strings", "--grep=" + mark, "--since=" + since.Add(-skew).UTC().Format(time.RFC3339)}
+	args = append(args, slices.DeleteFunc(commits, func(id string) bool { return id == "" })...)
+	return m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
 }
 
 // tell tells which commits of others the target has got since the task began: they may be the user's, or an agent's.
@@ -175,23 +166,6 @@ func (m *Merger) others(ctx context.Context, at position, since string) (string,
 		return "", err
 	}
 	return wording.List(strings.Split(out, "\n"), 5), nil
-}
-
-// Watch remembers where a target is, while an agent works. The function that it returns says how others have moved it
-// meanwhile; "": they have not.
-func (m *Merger) Watch(ctx context.Context, target string) (moved func(context.Context) (string, error), err error) {
-	was, err := m.look(ctx, target)
-	return func(ctx context.Context) (string, error) {
-		at, err := m.look(ctx, target)
-		if err != nil || at.tip == was.tip {
-			return "", err
-		}
-		others, err := m.others(ctx, at, was.tip)
-		if err != nil || others == "" {
-			return "", err
-		}
-		return wording.Name(target) + " has moved while an agent was at work: " + others, nil
-	}, err
 }
 
 // found is the result where the target contains the head already: an earlier job was killed after its merge, or

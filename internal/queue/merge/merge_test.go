@@ -183,7 +183,7 @@ func TestTaken(t *testing.T) {
 	s.Branch("three", "main", "three", "3\n")
 	onto := func(want string) {
 		t.Helper()
-		if got, err := s.merger.Onto(t.Context(), "main"); err != nil || got != s.Git("rev-parse", want) {
+		if got, err := s.onto(); err != nil || got != s.Git("rev-parse", want) {
 			t.Errorf("the next task begins at %s, %v, want %s", got, err, want)
 		}
 	}
@@ -545,7 +545,7 @@ func TestForeign(t *testing.T) {
 	t.Parallel()
 	for _, out := range []bool{false, true} {
 		s := newScene(t, out)
-		base, err := s.merger.Onto(t.Context(), "main")
+		base, err := s.onto()
 		s.must(err)
 		s.Branch("evil", "main", "evil", "1\n")
 		s.Branch("one", "main", "one", "1\n")
@@ -556,7 +556,7 @@ func TestForeign(t *testing.T) {
 			if _, err := s.merge("one"); !errors.Is(err, merge.ErrForeign) {
 				t.Errorf("checked out %t: %v", out, err)
 			}
-			if _, err := s.merger.Onto(t.Context(), "main"); !errors.Is(err, merge.ErrForeign) {
+			if _, err := s.onto(); !errors.Is(err, merge.ErrForeign) {
 				t.Errorf("checked out %t: a new task: %v", out, err)
 			}
 			s.Git("update-ref", queue, was)

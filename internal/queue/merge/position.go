@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -48,16 +49,46 @@ func (m *Merger) look(ctx context.Context, target string) (at position, err erro
 	return at, err
 }
 
-// Onto returns the commit that the next merge into a target is based on.
-func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
+// A Seen is a target as it was when somebody looked at it.
+type Seen struct {
+	merger *Merger
+	at     position
+}
+
+// Look looks at a target.
+func (m *Merger) Look(ctx context.Context, target string) (*Seen, error) {
 	at, err := m.look(ctx, target)
-	if err != nil || at.ahead == "" {
+	return &Seen{m, at}, err
+}
+
+// Onto returns the commit that the next merge into the target is based on.
+func (s *Seen) Onto(ctx context.Context) (string, error) {
+	at := s.at
+	if at.ahead == "" || at.base == at.tip && at.ahead != at.tip { // then what waits has the tip, and something else
+		return at.onto(), nil
+	}
+	if taken, err := s.merger.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
 		return at.tip, err
 	}
-	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
-		return at.tip, err
+	return at.ahead, s.merger.kept(ctx, at)
+}
+
+// Named returns the merge in the target, or in what waits for it, that a mark names; "" is none. See [Request].
+func (s *Seen) Named(ctx context.Context, mark string, since time.Time) (string, error) {
+	return s.merger.named(ctx, mark, since, s.at.tip, s.at.ahead)
+}
+
+// Moved says how others have moved the target since; "": they have not.
+func (s *Seen) Moved(ctx context.Context) (string, error) {
+	at, err := s.merger.look(ctx, s.at.target)
+	if err != nil || at.tip == s.at.tip {
+		return "", err
 	}
-	return at.ahead, m.kept(ctx, at)
+	others, err := s.merger.others(ctx, at, s.at.tip)
+	if err != nil || others == "" {
+		return "", err
+	}
+	return wording.Name(at.target) + " has moved while an agent was at work: " + others, nil
 }
 
 // ErrRewritten says that the user has rewritten a target: to merge would bring back what was removed.
@@ -65,7 +96,7 @@ var ErrRewritten = errors.New("was rewritten")
 
 // kept returns an error for a target that has no longer what the waiting commit is based on.
 func (m *Merger) kept(ctx context.Context, at position) error {
-	if at.ahead == "" || at.base == "" {
+	if at.ahead == "" || at.base == "" || at.base == at.tip {
 		return nil
 	}
 	in, err := m.repo.Contains(ctx, at.tip, at.base)

@@ -19,6 +19,15 @@ func (s scene) lacks(ref string, files ...string) {
 	}
 }
 
+// onto is what the next merge into main is based on.
+func (s scene) onto() (string, error) {
+	seen, err := s.merger.Look(s.Context(), "main")
+	if err != nil {
+		return "", err
+	}
+	return seen.Onto(s.Context())
+}
+
 // waits expects that something waits for main, or nothing.
 func (s scene) waits(want bool) {
 	s.Helper()
@@ -123,7 +132,7 @@ func TestRewritten(t *testing.T) {
 			if tip, _ := hint.Of(err); !errors.Is(err, merge.ErrRewritten) || !strings.Contains(err.Error(), own[:12]) || !strings.Contains(tip, "codeloops queue take") {
 				t.Errorf("%v (%s)", err, tip)
 			}
-			if _, err := s.merger.Onto(t.Context(), "main"); !errors.Is(err, merge.ErrRewritten) {
+			if _, err := s.onto(); !errors.Is(err, merge.ErrRewritten) {
 				t.Errorf("a new task: %v", err)
 			}
 			s.waits(true)

@@ -141,18 +141,8 @@ func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 // Start is the commit that the work begins at: the last result merged with what it is based on.
 func (p *Place) Start() string { return p.start.commit }
 
-// free returns an error if there can be no branch of the task.
-func (s *Site) free() error {
-	all := strings.TrimSuffix("refs/heads/"+branches, "/")
-	refs, err := s.repo.Refs(all)
-	if refs[all] != "" {
-		err = hint.Errorf("give it another name: git branch -m codeloops NAME", "there is a branch codeloops, so there can be none below it")
-	}
-	return err
-}
-
 func (p *Place) open(ctx context.Context, t Task) error {
-	if err := errors.Join(p.site.free(), p.unused(ctx)); err != nil {
+	if err := p.unused(ctx); err != nil {
 		return err
 	}
 	if p.rec.Removing {
@@ -192,9 +182,13 @@ func (p *Place) unused(ctx context.Context) error {
 }
 
 // at returns where the branch is; "" is nowhere. It is an error if codeloops has not put it there: nobody has judged what it
-// has.
+// has. So it is if there can be no branch.
 func (p *Place) at() (commit string, err error) {
-	refs, err := p.repo.Refs(p.ref())
+	all := strings.TrimSuffix("refs/heads/"+branches, "/")
+	refs, err := p.repo.Refs(all)
+	if refs[all] != "" {
+		return "", hint.Errorf("give it another name: git branch -m codeloops NAME", "there is a branch codeloops, so there can be none below it")
+	}
 	commit = refs[p.ref()]
 	if err == nil && commit != "" && !slices.Contains(append(p.rec.Set, p.head, p.rec.Start, p.start.commit), commit) {
 		err = hint.Errorf("git branch -m "+p.branch()+" NAME keeps it, and codeloops queue retry goes on",

@@ -106,13 +106,14 @@ func (p *Player) find(ctx context.Context, q question) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	if err := g.unmerged(ctx, &r.Task); err != nil {
+	seen, err := g.look(ctx, &r.Task)
+	if err != nil {
 		return a, err
 	}
 	if err := g.claim(ctx, &r.Task); err != nil {
 		return a, err
 	}
-	if a, err = g.begins(ctx, &r); err != nil {
+	if a, err = g.begins(ctx, seen, &r); err != nil {
 		return a, err
 	}
 	from, err := p.parcelDir(ctx, "to", g.repo.Objects())

@@ -53,16 +53,17 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := g.unmerged(ctx, &j.Task); err != nil {
+	seen, err := g.look(ctx, &j.Task)
+	if err != nil {
 		return nil, err
 	}
 	if err := g.claim(ctx, &j.Task); err != nil {
 		return nil, err
 	}
-	at := &post{site: g.site, moved: j.Parcel > 0, end: func() {}}
-	at.onto = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }
+	at := &post{site: g.site, moved: j.Parcel > 0, end: func() {}, onto: seen.Onto}
 	at.watch = func(ctx context.Context) (func(context.Context) (string, error), error) {
-		return g.merger.Watch(ctx, j.Task.Target)
+		now, err := g.merger.Look(ctx, j.Task.Target)
+		return now.Moved, err
 	}
 	at.settings = func() (run.Settings, error) { return settings(&j.Task) }
 	return at, g.bring(ctx, &j.Record, j.Change)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"codeloops/internal/queue"
+	"codeloops/internal/queue/merge"
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/session"
@@ -12,12 +13,12 @@ import (
 )
 
 // begins says where a task begins, and with which author.
-func (g *ground) begins(ctx context.Context, r *queue.Record) (a answer, err error) {
+func (g *ground) begins(ctx context.Context, seen *merge.Seen, r *queue.Record) (a answer, err error) {
 	if shallow, err := g.repo.Run(ctx, g.repo.Root, "rev-parse", "--is-shallow-repository"); err != nil || shallow == "true" {
 		return a, errors.Join(err, hint.Errorf("git fetch --unshallow, in "+g.repo.Root,
 			"the repository is a shallow clone, and cannot be sent to another machine"))
 	}
-	if a.Onto, err = g.merger.Onto(ctx, r.Task.Target); err != nil {
+	if a.Onto, err = seen.Onto(ctx); err != nil {
 		return a, err
 	}
 	if a.Base = r.Base; a.Base == "" {

@@ -78,13 +78,17 @@ type mergedError struct{ commit string }
 
 func (e *mergedError) Error() string { return fmt.Sprintf("it was merged before, as %.12s", e.commit) }
 
-// unmerged returns a [mergedError] for a task whose target names it.
-func (g *ground) unmerged(ctx context.Context, t *queue.Task) error {
-	commit, err := g.merger.Named(ctx, t.Target, mark(t), t.Added)
+// look looks at the target of a task. The error is a [mergedError] if that names it.
+func (g *ground) look(ctx context.Context, t *queue.Task) (*merge.Seen, error) {
+	seen, err := g.merger.Look(ctx, t.Target)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := seen.Named(ctx, mark(t), t.Added)
 	if err == nil && commit != "" {
 		err = &mergedError{commit}
 	}
-	return err
+	return seen, err
 }
 
 // request has the result merged where its pull request is.
