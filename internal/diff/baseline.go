@@ -96,14 +96,15 @@ func (t *Tree) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wait := time.Until(time.Unix(youngest+1, 0))
+	const tick = 20 * time.Millisecond // by which the times of files may lag behind the clock
+	wait := time.Until(time.Unix(youngest+1, 0).Add(tick))
 	if wait <= 0 {
 		return nil
 	}
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(min(wait, time.Second)): // clocks may differ
+	case <-time.After(min(wait, time.Second+tick)): // clocks may differ
 		return nil
 	}
 }
