@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/run"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
 )
 
 // Patience is how long a hook takes at most, unless told otherwise: agents end a hook after 10 minutes, and then it has
@@ -122,7 +123,7 @@ func (h *Hook) Answer(ctx context.Context, in io.Reader) *Reply {
 	switch e.Name {
 	case prompted:
 		if err = h.begin(ctx, e); err != nil && !errors.Is(err, git.ErrNotRepository) {
-			return &Reply{Message: "codeloops has not noted what you ask for: " + err.Error()}
+			return &Reply{Message: "codeloops has not noted what you ask for: " + hint.Sentence(err)}
 		}
 	case stopped, subagentEnds, taskCompleted:
 		reply, err = h.stop(ctx, e)
@@ -149,7 +150,7 @@ func read(in io.Reader) (e Event, err error) {
 
 // Unsure is the answer if there is no verdict.
 func (h *Hook) Unsure(err error) *Reply {
-	what := "codeloops could not judge the work: " + strings.TrimSuffix(err.Error(), ".")
+	what := "codeloops could not judge the work: " + strings.TrimSuffix(hint.Sentence(err), ".")
 	if h.Strict {
 		return &Reply{Decision: "block", Reason: cut(what + ".\nTell the user; do not try to mend it yourself.\n\n" + h.off())}
 	}
