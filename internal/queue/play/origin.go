@@ -77,28 +77,27 @@ func ReopenHints(all queue.Backlog, open []queue.Task) (sentences []string) {
 // Tasks makes tasks like t from the open items of a source, in order.
 func Tasks(ctx context.Context, from source.Source, t queue.Task) ([]queue.Task, error) {
 	items, err := from.List(ctx)
-	if err == nil {
-		err = source.Known(from.Name(), items)
-	}
 	if err != nil {
 		return nil, err
 	}
-	var all []queue.Task
+	items = slices.DeleteFunc(items, func(item source.Item) bool { return item.Done })
+	all := make([]queue.Task, len(items))
 	ids := map[string]string{}
-	for n, item := range source.Pending(items) {
+	for n, item := range items {
 		one := t
 		one.Prompt, one.Order, one.Origin = item.Prompt, n, queue.Origin{Kind: from.Kind(), Name: from.Name(), Key: item.Key}
 		one.Priority += item.Priority
 		one.Name()
-		ids[item.Key] = one.ID
-		all = append(all, one)
+		ids[item.Key], all[n] = one.ID, one
 	}
-	for i, item := range source.Pending(items) {
-		after := slices.Clip(all[i].After)
+	for n, item := range items {
+		after := slices.Clip(all[n].After)
 		for _, key := range item.After {
-			after = append(after, ids[key])
+			if id, open := ids[key]; open && id != all[n].ID {
+				after = append(after, id)
+			}
 		}
-		all[i].After = after
+		all[n].After = after
 	}
 	return all, nil
 }

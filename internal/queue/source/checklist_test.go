@@ -68,16 +68,16 @@ func TestChecklist(t *testing.T) {
 		"markers": {
 			"# One\n\n- [ ] T001 a\n* [x] T002 b\n+ [X] T003 c\n1. [ ] T004 d\n2) [ ] T005 e\n",
 			`T001 "T001 a"
-T002 "T002 b" after T001 done
-T003 "T003 c" after T002 done
-T004 "T004 d" after T003
+T002 "T002 b" done
+T003 "T003 c" done
+T004 "T004 d" after T001
 T005 "T005 e" after T004
 `,
 		},
 		"done, and after one that is not": {
 			"- [ ] T001 a\n  after: T002\n- [x] T002 b\n",
 			`T001 "T001 a" after T002
-T002 "T002 b" after T001 done
+T002 "T002 b" done
 `,
 		},
 		"beside others": {
@@ -136,7 +136,22 @@ T003 "T003: colon" after AB-0002
 		"ends of lines": {
 			mark + "- [ ] T001 a\r\n  more\r\n- [x] T002 b",
 			`T001 "T001 a\n\nmore"
-T002 "T002 b" after T001 done
+T002 "T002 b" done
+`,
+		},
+		"ticked too early": {
+			"- [ ] T001 a\n- [x] T002 b\n- [x] T003 [P] c\n- [x] T004 [P] d\n- [ ] T005 e\n- [ ] T006 f\n",
+			`T001 "T001 a"
+T002 "T002 b" done
+T003 "T003 c" done
+T004 "T004 d" done
+T005 "T005 e" after T001
+T006 "T006 f" after T005
+`,
+		},
+		"a priority that is no number": {
+			"- [ ] T001 a\n  priority: high\n",
+			`T001 "T001 a\n\npriority: high"
 `,
 		},
 	} {
@@ -153,8 +168,8 @@ T002 "T002 b" after T001 done
 func TestKeysStay(t *testing.T) {
 	t.Parallel()
 	keys := func(text string) (keys []string) {
-		for _, b := range findBoxes([]byte(text)) {
-			keys = append(keys, b.key())
+		for _, b := range boxes([]byte(text)) {
+			keys = append(keys, b.Key)
 		}
 		slices.Sort(keys)
 		return keys
@@ -178,14 +193,14 @@ func TestChecklistRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no boxes":   {"# Notes\n\n- one\n", "is no checklist: it has no boxes"},
 		"empty":      {"", "has no boxes"},
-		"twice":      {"- [ ] a b\n\n- [x] a  b\n", "the items in lines 1 and 3 have the same text"},
-		"same ID":    {"- [ ] T001 a\n- [ ] T001 b\n", "the items in lines 1 and 2 have the same ID, T001"},
-		"binary":     {"- [ ] a\x00\n", "is not UTF-8 text: see line 1"},
-		"Latin-1":    {"- [ ] a\n- [ ] caf\xe9\n", "is not UTF-8 text: see line 2"},
-		"huge":       {strings.Repeat("- [ ] a\n", largest/8+1), "is larger than 8.0 MiB"},
-		"no number":  {"- [ ] T001 a\n  priority: high\n", `has the priority "high", which is no number`},
+		"twice":      {"- [ ] a b\n\n- [x] a  b\n", `the items "a b" and "a b" cannot be told apart`},
+		"same ID":    {"- [ ] T001 a\n- [ ] T001 b\n", `the items "T001 a" and "T001 b" cannot be told apart`},
+		"binary":     {"- [ ] a\x00\n", "is not UTF-8 text"},
+		"Latin-1":    {"- [ ] a\n- [ ] caf\xe9\n", "is not UTF-8 text"},
+		"huge":       {strings.Repeat("- [ ] a\n", largest/8+1), "file is too large"},
+		"after none": {"- [ ] T001 a\n  after: T002\n", `"T001 a" comes after "T002", which is none of the items`},
 		"very many":  {many(most + 1), "has 5001 items"},
-		"a NUL late": {"- [ ] a\n" + strings.Repeat("x", 1<<16) + "\x00", "is not UTF-8 text: see line 2"},
+		"a NUL late": {"- [ ] a\n" + strings.Repeat("x", 1<<16) + "\x00", "is not UTF-8 text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +210,7 @@ func TestChecklistRefused(t *testing.T) {
 			}
 		})
 	}
-	for name, path := range map[string]string{"is a directory": t.TempDir(), "does not exist": filepath.Join(t.TempDir(), "none.md"), "is no regular file": os.DevNull} {
+	for name, path := range map[string]string{"not a regular file": t.TempDir(), "no such file": filepath.Join(t.TempDir(), "none.md")} {
 		c, err := NewChecklist(path)
 		if err != nil {
 			t.Fatal(err)
@@ -297,40 +312,19 @@ func TestTickTogether(t *testing.T) {
 func TestTickMeanwhile(t *testing.T) {
 	t.Parallel()
 	c := newChecklist(t, "- [ ] T001 a\n")
-	asked := 0
-	err := c.edit(func(text []byte) ([]byte, error) {
+	asked, ticks := 0, c.done
+	c.done = func(text []byte, at int) ([]byte, error) {
 		if asked++; asked == 1 {
 			if err := os.WriteFile(c.Name(), []byte("A new line.\n\n- [ ] T001 a\n"), 0o600); err != nil {
 				t.Error(err)
 			}
 		}
-		return tick("it", text, "T001")
-	})
+		return ticks(text, at)
+	}
+	err := c.Done(t.Context(), "T001", Result{})
 	got, readErr := os.ReadFile(c.Name())
 	if err != nil || readErr != nil || string(got) != "A new line.\n\n- [x] T001 a\n" {
 		t.Errorf("got %q, %v, %v", got, err, readErr)
-	}
-}
-
-func TestPending(t *testing.T) {
-	t.Parallel()
-	c := newChecklist(t, "- [ ] T001 a\n- [x] T002 b\n- [x] T003 [P] c\n- [x] T004 [P] d\n- [ ] T005 e\n- [ ] T006 f\n")
-	items, err := c.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `T001 "T001 a"
-T005 "T005 e" after T001
-T006 "T006 f" after T005
-`
-	if got := said(Pending(items)); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	if got := Pending([]Item{{Key: "a", After: []string{"elsewhere", "b"}}, {Key: "b", After: []string{"b"}, Done: true}}); len(got) != 1 || !slices.Equal(got[0].After, []string{"elsewhere"}) {
-		t.Errorf("got %v", got)
-	}
-	if got := Pending([]Item{{Key: "a", After: []string{"b"}}, {Key: "b", After: []string{"a"}, Done: true}}); len(got) != 1 || got[0].After != nil {
-		t.Errorf("an item that waits for itself: %v", got)
 	}
 }
 
@@ -343,33 +337,45 @@ func FuzzChecklist(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		before, err := checklist("it", text)
-		if err != nil {
-			return
-		}
-		for i, item := range before {
-			ticked, err := tick("it", text, item.Key)
-			if err != nil || (ticked == nil) != item.Done {
-				t.Fatalf("%s: %v, done %v", item.Key, err, item.Done)
-			}
-			if ticked == nil {
-				continue
-			}
-			after, err := checklist("it", ticked)
-			if err != nil {
-				t.Fatal(err)
-			}
-			changed := 0
-			for j := range text {
-				if text[j] != ticked[j] {
-					changed++
-				}
-			}
-			want := slices.Clone(before)
-			want[i].Done = true
-			if !reflect.DeepEqual(after, want) || changed != 1 || len(text) != len(ticked) {
-				t.Errorf("%s: got\n%swant\n%s", item.Key, said(after), said(want))
-			}
-		}
+		ticked(t, &File{path: "it", parse: checklist, done: tick}, text, 1)
 	})
+}
+
+// ticked ticks each open item of a text. That changes no other item, and at most so many bytes; 0 is any number.
+func ticked(t *testing.T, f *File, text []byte, most int) {
+	t.Helper()
+	before, err := f.items(text)
+	if err != nil || check("it", before) != nil {
+		return
+	}
+	for i, item := range before {
+		done, err := f.Tick(text, item.Key, Result{})
+		if err != nil || (done == nil) != item.Done {
+			t.Fatalf("%s: %v, done %v", item.Key, err, item.Done)
+		}
+		if done == nil {
+			continue
+		}
+		after, err := f.items(done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := 0
+		for j := range min(len(text), len(done)) {
+			if text[j] != done[j] {
+				changed++
+			}
+		}
+		if most > 0 && (changed != most || len(text) != len(done)) {
+			t.Errorf("%s: %d bytes differ", item.Key, changed)
+		}
+		want := slices.Clone(before)
+		want[i].Done = true
+		for n := range want { // who waits for whom differs
+			want[n].After, after[n].After = nil, nil
+		}
+		if !reflect.DeepEqual(after, want) {
+			t.Errorf("%s: got\n%swant\n%s", item.Key, said(after), said(want))
+		}
+	}
 }

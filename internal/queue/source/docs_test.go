@@ -23,10 +23,10 @@ func TestDocumented(t *testing.T) {
 	}
 	last := digest("document it")
 	want := "T001 \"T001 add the type `Week`\" done\n" +
-		`T002 "T002 make the parser accept ISO weeks\n\nwith tests; the format is described in docs/weeks.md\n\n- [ ] the first week of a year\n- [ ] years with 53 weeks" after T001
-T003 "T003 print them" after T001
+		`T002 "T002 make the parser accept ISO weeks\n\nwith tests; the format is described in docs/weeks.md\n\n- [ ] the first week of a year\n- [ ] years with 53 weeks"
+T003 "T003 print them"
 T004 "T004 add both to the command line" after T002,T003 priority 2
-` + last + " \"document it\" after T004,T002\n"
+` + last + " \"document it\" after T002,T004\n"
 	if got := listed(t, newChecklist(t, example("markdown"))); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

@@ -1,19 +1,15 @@
 package source
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"codeloops/internal/proc"
 	"codeloops/internal/wording"
@@ -57,39 +53,18 @@ func (p *Program) List(ctx context.Context) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	var listed []struct {
-		Key      string   `json:"key"`
-		Prompt   string   `json:"prompt"`
-		After    []string `json:"after"`
-		Priority int      `json:"priority"`
-		Done     bool     `json:"done"`
+	name := "what " + wording.Path(p.Name()) + " list has printed"
+	var items []Item
+	if err := json.Unmarshal(out, &items, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, notJSON(err))
 	}
-	what := "what " + wording.Path(p.Name()) + " list has printed"
-	if len(bytes.TrimSpace(out)) == 0 {
-		return nil, hint.Errorf("for no items, print an empty list: []", "%s list has printed nothing", wording.Path(p.Name()))
-	}
-	if err := json.Unmarshal(out, &listed, json.RejectUnknownMembers(true)); err != nil {
-		return nil, jsonError(what, out, err)
-	}
-	if len(listed) > most {
-		return nil, hint.Errorf("list fewer", "%s are %d items, more than %d", what, len(listed), most)
-	}
-	items, keys := make([]Item, len(listed)), make([]string, 0, len(listed))
-	for i, item := range listed {
-		switch {
-		case !plain(item.Key):
-			return nil, hint.Errorf("a key is one word that does not begin with a hyphen", "%s has %s as a key",
-				what, wording.Quote(item.Key, 80))
-		case slices.Contains(keys, item.Key):
-			return nil, hint.Errorf("give each item a key of its own", "%s has the key %s twice", what, item.Key)
-		case strings.TrimSpace(item.Prompt) == "":
-			return nil, hint.Errorf(`say in "prompt" what is to be done`, "%s has no prompt for %s", what, item.Key)
+	for i, item := range items {
+		if !plain(item.Key) {
+			return nil, hint.Errorf("a key is one word that does not begin with a hyphen", "%s has %s as a key", name, wording.Quote(item.Key, 80))
 		}
-		keys = append(keys, item.Key)
-		items[i] = Item(item)
 		items[i].Prompt = strings.TrimSpace(item.Prompt)
 	}
-	return items, nil
+	return items, check(name, items)
 }
 
 // Claim implements [Source].
@@ -137,51 +112,25 @@ func (p *Program) call(ctx context.Context, details []byte, verb, key string) ([
 		Invocation: proc.Invocation{Argv: argv, Dir: p.Dir, Env: p.Env, Stdin: details},
 		Limits:     proc.Limits{Timeout: p.Timeout, MaxOutput: largest, Keep: largest},
 	})
+	said := wording.Line(string(r.Stderr.Text))
+	said = strings.ToValidUTF8(said[max(0, len(said)-400):], "…")
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		if start, ok := errors.AsType[*proc.StartError](err); ok {
-			return nil, hint.Errorf("name a program that can be run", "ask for tasks: %w", start)
-		}
-		return nil, fmt.Errorf("run %s: %w", name, err)
-	case r.Stop == proc.StopTimeout:
-		return nil, hint.Errorf("run it yourself to see what it waits for", "%s has not ended within %s%s", name, p.Timeout, complaint(r))
-	case r.Stop == proc.StopOutputLimit:
-		return nil, hint.Errorf("let it print only the items", "%s prints more than %s", name, wording.Bytes(largest))
+		return nil, hint.Add(fmt.Errorf("ask for tasks: %w", err), "name a program that can be run")
+	case r.Stop != proc.StopNone:
+		return nil, hint.Errorf("run it yourself to see what it does", "%s was stopped (%s): it may take %s and print %s; it has said %q",
+			name, r.Stop, p.Timeout, wording.Bytes(largest), said)
 	case r.ExitCode == taken && verb == "claim":
 		return nil, fmt.Errorf("%s: %w", key, ErrTaken)
-	case r.Signal != "":
-		return nil, fmt.Errorf("%s was %s%s", name, r.Signal, complaint(r))
 	case r.ExitCode != 0:
-		return nil, hint.Errorf("run it yourself to see why", "%s: exit code %d%s", name, r.ExitCode, complaint(r))
+		return nil, hint.Add(&proc.ExitError{Program: name, ExitCode: r.ExitCode, Stderr: said}, "run it yourself to see why")
 	}
 	return r.Stdout.Text, nil
 }
 
-// complaint is the end of what a failed program has printed.
-func complaint(r proc.Result) string {
-	const most = 400
-	text := []rune(wording.Line(string(r.Stderr.Text)))
-	if len(text) == 0 {
-		return ""
-	}
-	if len(text) > most {
-		text = append([]rune("…"), text[len(text)-most:]...)
-	}
-	return ": " + string(text)
-}
-
-// jsonError names the line of a JSON error.
-func jsonError(name string, text []byte, err error) error {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return hint.Errorf("was the export cut off? Make a new one", "%s holds no JSON", name)
-	}
-	at := int64(len(text))
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		at = syntactic.ByteOffset
-	} else if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		at = semantic.ByteOffset
-	}
-	return hint.Errorf("fix it there", "%s, line %d: %s", name, bytes.Count(text[:min(int(at), len(text))], []byte("\n"))+1, wording.Line(err.Error()))
+// notJSON is the error for a text that cannot be read; the decoder says where.
+func notJSON(err error) error {
+	return hint.Errorf("fix it there", "it cannot be read as JSON: %s", wording.Line(err.Error()))
 }

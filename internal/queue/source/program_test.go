@@ -94,18 +94,18 @@ esac
 func TestProgramRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want, hint string }{
-		"no JSON":    {"echo; echo 'tasks:'", "/tasks list has printed, line 2: ", "fix it"},
-		"not whole":  {"echo '[{\"key\": \"a\"'", "line 2: jsontext: unexpected EOF", "fix it"},
-		"nothing":    {"true", "/tasks list has printed nothing", "an empty list: []"},
-		"a number":   {"echo '['; echo '  {\"key\": 7, \"prompt\": \"x\"}]'", "line 2: json: ", "fix it"},
+		"no JSON":    {"echo; echo 'tasks:'", "/tasks list has printed: it cannot be read as JSON: ", "fix it"},
+		"not whole":  {"echo '[{\"key\": \"a\"'", "jsontext: unexpected EOF", "fix it"},
+		"nothing":    {"true", "unexpected EOF", "fix it"},
+		"a number":   {"echo '['; echo '  {\"key\": 7, \"prompt\": \"x\"}]'", `Go string within "/0/key"`, "fix it"},
 		"a member":   {"echo '[{\"key\": \"a\", \"promt\": \"x\"}]'", "unknown object member name", "fix it"},
 		"a flag":     {"echo '[{\"key\": \"-f\", \"prompt\": \"x\"}]'", `has "-f" as a key`, "one word"},
-		"twice":      {"echo '[{\"key\": \"a\", \"prompt\": \"x\"},{\"key\": \"a\", \"prompt\": \"y\"}]'", "has the key a twice", "its own"},
-		"no prompt":  {"echo '[{\"key\": \"a\"}]'", "has no prompt for a", "what is to be done"},
+		"twice":      {"echo '[{\"key\": \"a\", \"prompt\": \"x\"},{\"key\": \"a\", \"prompt\": \"y\"}]'", `the items "x" and "y" cannot be told apart`, "its own"},
+		"no prompt":  {"echo '[{\"key\": \"a\"}]'", `the item "a" does not say what is to be done`, "title"},
 		"an exit":    {"echo one >&2; echo '\033[31mno login' >&2; exit 4", "/tasks list: exit code 4: one no login", "run it yourself"},
-		"a signal":   {"kill -KILL $$", "/tasks list was killed", ""},
-		"much":       {"while :; do echo 0123456789012345678901234567890123456789; done", "prints more than 8.0 MiB", "only the items"},
-		"an endless": {"echo waits >&2; exec sleep 300", "has not ended within 1s: waits", "what it waits for"},
+		"a signal":   {"kill -KILL $$", "/tasks list: it was killed", "run it yourself"},
+		"much":       {"while :; do echo 0123456789012345678901234567890123456789; done", "was stopped (output_limit): it may take 1m0s and print 8.0 MiB", "what it does"},
+		"an endless": {"echo waits >&2; exec sleep 300", `was stopped (timeout): it may take 1s and print 8.0 MiB; it has said "waits"`, "what it does"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,8 @@ package source
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -19,11 +21,13 @@ import (
 
 // An Item is a task as its source describes it.
 type Item struct {
-	Key      string   // identifies it in every listing
-	Prompt   string   // its title, a blank line, its details
-	After    []string // keys of items in the same listing that come before it
-	Priority int      // higher ones come first
-	Done     bool     // already done, and not to be added
+	Key      string   `json:"key"`      // identifies it in every listing
+	Prompt   string   `json:"prompt"`   // its title, a blank line, its details
+	After    []string `json:"after"`    // keys of items in the same listing that come before it
+	Priority int      `json:"priority"` // higher ones come first
+	Done     bool     `json:"done"`     // already done, and not to be added
+
+	at int // where it is in its file
 }
 
 // A Source lists tasks and is told their outcomes, possibly more than once. Its methods may be called
@@ -32,7 +36,7 @@ type Source interface {
 	// Kind and Name are stored with a task, to find its source again.
 	Kind() string
 	Name() string
-	// List returns the items in order. Their keys are unique.
+	// List returns the items in order. Their keys are unique, and those in After are keys of the list.
 	List(ctx context.Context) ([]Item, error)
 	// Claim says that work on an item has begun. The error is [ErrTaken] if somebody else works on it.
 	Claim(ctx context.Context, key string) error
@@ -62,17 +66,6 @@ var (
 	ErrTaken = errors.New("somebody else has taken it")
 )
 
-// asked returns an error if the text of an item has changed since it was worked on, apart from ticked steps.
-func asked(name string, items []Item, key string, r Result) error {
-	for _, item := range items {
-		if item.Key == key && !item.Done && r.Prompt != "" && !SameText(item.Prompt, r.Prompt) {
-			return hint.Errorf("it stays open; to have it worked on as it is now: codeloops queue rm "+r.Task+", and import it again",
-				"the text of %s was changed in %s: %w", item.name(), name, ErrChanged)
-		}
-	}
-	return nil
-}
-
 // SameText reports whether two prompts are the same apart from white space and ticked steps.
 func SameText(a, b string) bool {
 	plain := func(text string) string {
@@ -84,49 +77,20 @@ func SameText(a, b string) bool {
 // most is the limit of items in a source, as dependencies are computed for all of them.
 const most = 5_000
 
-// Pending returns the items that are not done. Dependencies on done items are replaced by what those depend on: a
-// box that was ticked too early does not unblock later items.
-func Pending(items []Item) (open []Item) {
-	all := make(map[string]Item, len(items))
-	for _, item := range items {
-		all[item.Key] = item
+// check returns an error for items that cannot be tasks.
+func check(from string, items []Item) error {
+	if len(items) > most {
+		return hint.Errorf("take out what is done, or split it", "%s has %d items, more than %d", from, len(items), most)
 	}
-	for _, item := range items {
-		if item.Done {
-			continue
-		}
-		seen, after := map[string]bool{item.Key: true}, []string(nil) // a cycle may lead through done items
-		for queue := slices.Clone(item.After); len(queue) > 0; queue = queue[1:] {
-			key := queue[0]
-			if seen[key] {
-				continue
-			}
-			seen[key] = true
-			if before, known := all[key]; known && before.Done {
-				queue = append(queue, before.After...)
-			} else {
-				after = append(after, key)
-			}
-		}
-		item.After = after
-		open = append(open, item)
-	}
-	return open
-}
-
-// name is the item's key, or its title if the key is a hash.
-func (i *Item) name() string {
-	title, _, _ := strings.Cut(i.Prompt, "\n")
-	if i.Key == digest(strings.Join(strings.Fields(title), " ")) {
-		return wording.Quote(title, 60)
-	}
-	return i.Key
-}
-
-// Known returns an error for an item that comes after one which is not in the list.
-func Known(from string, items []Item) error {
 	keys := make([]string, len(items))
 	for i, item := range items {
+		if item.Prompt == "" {
+			return hint.Errorf("give it a title", "%s: the item %s does not say what is to be done", from, wording.Quote(item.Key, 80))
+		}
+		if first := slices.Index(keys, item.Key); first >= 0 {
+			return hint.Errorf("give each an ID of its own, such as T001", "%s: the items %s and %s cannot be told apart",
+				from, items[first].title(), item.title())
+		}
 		keys[i] = item.Key
 	}
 	for _, item := range items {
@@ -138,10 +102,22 @@ func Known(from string, items []Item) error {
 			if near, ok := wording.Nearest(key, keys); ok {
 				tip = "did you mean " + near + "?"
 			}
-			return hint.Errorf(tip, "%s: %s comes after %s, which is none of the items", wording.Path(from), item.name(), wording.Quote(key, 80))
+			return hint.Errorf(tip, "%s: %s comes after %s, which is none of the items", from, item.title(), wording.Quote(key, 80))
 		}
 	}
 	return nil
+}
+
+// title is the first line of the item, quoted.
+func (i *Item) title() string {
+	title, _, _ := strings.Cut(i.Prompt, "\n")
+	return wording.Quote(title, 60)
+}
+
+// digest is a short hash of a text without regard to white space, such as the key of an item that has no ID.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ")))
+	return hex.EncodeToString(sum[:6])
 }
 
 // Means are what sources need besides their names.
