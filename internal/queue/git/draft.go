@@ -45,7 +45,7 @@ func (d *Draft) Dir() string { return d.dir }
 
 // Commit makes a commit by whoever is known as its author, or codeloops.
 func (d *Draft) Commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	env, err := d.repo.Identity(ctx, d.repo.Root)
+	env, err := d.repo.Identity(ctx)
 	if err != nil {
 		return "", err
 	}

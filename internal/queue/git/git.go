@@ -145,9 +145,9 @@ func (r *Repo) Refs(names ...string) (map[string]string, error) {
 }
 
 // Identity returns variables that give git an author and a committer; none where the user has configured them.
-func (r *Repo) Identity(ctx context.Context, dir string) (env []string, err error) {
+func (r *Repo) Identity(ctx context.Context) (env []string, err error) {
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
-		_, err := r.Run(ctx, dir, "-c", "user.useConfigOnly=true", "var", "GIT_"+who+"_IDENT")
+		_, err := r.Run(ctx, r.Root, "-c", "user.useConfigOnly=true", "var", "GIT_"+who+"_IDENT")
 		if _, unknown := errors.AsType[*proc.ExitError](err); unknown {
 			env = append(env, "GIT_"+who+"_NAME=codeloops", "GIT_"+who+"_EMAIL=codeloops@localhost")
 		} else if err != nil {

@@ -3,9 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"codeloops/internal/queue/git"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -59,38 +57,26 @@ func (m *Merger) into(ctx context.Context, at position) error {
 	if m.kept(ctx, at) != nil {
 		return m.move(ctx, at)
 	}
-	message := "Merge what waited for " + at.target + "\n"
-	if at.tree != "" {
-		return m.inTree(ctx, at, forward, message)
-	}
 	if !forward {
-		merged, err := m.mergeOf(ctx, at, at.tip, at.ahead, message)
-		if err != nil {
+		if at.ahead, err = m.mergeOf(ctx, at, at.tip, at.ahead, "Merge what waited for "+at.target+"\n"); err != nil {
 			return err
 		}
-		at.ahead = merged
+	}
+	if at.tree != "" {
+		return m.inTree(ctx, at)
 	}
 	_, err = m.change(ctx, at, "take what waited", "update "+heads+at.target+" "+at.ahead+" "+at.tip)
 	return err
 }
 
-// inTree merges in the work tree that has the target checked out.
-func (m *Merger) inTree(ctx context.Context, at position, forward bool, message string) error {
-	args := []string{"merge", "--quiet", "--no-verify", "--no-autostash", "--ff-only", at.ahead}
-	env, err := m.repo.Identity(ctx, at.tree)
-	if err == nil && !forward {
-		if _, err = m.mergeTree(ctx, at, at.tip, at.ahead); err == nil {
-			args = []string{"merge", "--quiet", "--no-verify", "--no-autostash", "--no-ff", "-m", strings.TrimSpace(message), at.ahead}
-		}
+// inTree forwards the work tree that has the target checked out.
+func (m *Merger) inTree(ctx context.Context, at position) error {
+	if head, _ := m.repo.Run(ctx, at.tree, "symbolic-ref", "--quiet", "HEAD"); head != heads+at.target { // no branch is an error
+		return hint.Errorf("git status there says what is under way; finish it, then try again", "%s is not checked out in %s: a rebase or a bisect is under way", wording.Name(at.target), at.tree)
 	}
-	var undriven []string
-	if err == nil {
-		undriven, err = m.repo.Undriven(ctx)
-	}
+	// Git spares ignored files only in a fast-forward, and only if it is told to.
+	_, err := m.repo.Run(ctx, at.tree, "merge", "--quiet", "--no-autostash", "--no-overwrite-ignore", "--ff-only", at.ahead)
 	if err != nil {
-		return err
-	}
-	if _, err = m.repo.Do(ctx, git.Call{Dir: at.tree, Env: env, Settings: undriven}, args...); err != nil {
 		err = hint.Add(err, "commit or stash what is in the way in "+at.tree+", then try again")
 	}
 	return err

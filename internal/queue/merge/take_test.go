@@ -77,29 +77,54 @@ func TestTake(t *testing.T) {
 	s.clean()
 }
 
+// refused expects that nothing is taken, and that nothing changes.
+func (s scene) refused(words, advice string, busy error) {
+	s.Helper()
+	before := s.Untouched() + s.Git("for-each-ref")
+	_, err := s.merger.Take(s.Context(), "main", func(string) error { return busy })
+	if tip, _ := hint.Of(err); err == nil || !strings.Contains(err.Error(), words) || !strings.Contains(tip, advice) {
+		s.Errorf("%v (%s)", err, tip)
+	}
+	if s.Untouched()+s.Git("for-each-ref") != before {
+		s.Error("something has changed")
+	}
+}
+
 // TestTakeRefused: where files of the user's are in the way, or what waits conflicts with commits of the user's, nothing
 // happens, and the user is told what to do.
 func TestTakeRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
 	s.Branch("one", "main", "one", "1\n")
+	s.Branch("two", "main", "two", "2\n")
 	s.merged("one")
-	refused := func(words, advice string, busy error) {
-		t.Helper()
-		before := s.Untouched() + s.Git("for-each-ref")
-		_, err := s.merger.Take(t.Context(), "main", func(string) error { return busy })
-		if tip, _ := hint.Of(err); err == nil || !strings.Contains(err.Error(), words) || !strings.Contains(tip, advice) {
-			t.Errorf("%v (%s)", err, tip)
-		}
-		if s.Untouched()+s.Git("for-each-ref") != before {
-			t.Error("something has changed")
-		}
-	}
-	refused("a run is there", "", errors.New("a run is there"))
+	s.refused("a run is there", "", errors.New("a run is there"))
 	s.Write("one", "mine\n")
-	refused("one", "commit or stash what is in the way in "+s.Root, nil)
-	s.Save("mine")
-	refused("conflicts in one", "git merge "+queue, nil)
+	s.refused("one", "commit or stash what is in the way in "+s.Root, nil)
+	s.Put(s.CommonDir, "info/exclude", "one\ntwo\n")
+	s.refused("one", "commit or stash what is in the way in "+s.Root, nil)
+	s.Git("add", "--force", "one")
+	s.Git("commit", "--no-verify", "-m", "mine")
+	s.refused("conflicts in one", "git merge "+queue, nil)
+
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	s.Save("own")
+	s.merged("two")
+	s.Write("two", "mine\n")
+	s.refused("two", "commit or stash what is in the way in "+s.Root, nil)
+}
+
+// TestTakeAmidRebase: while main is being rebased, HEAD is not main.
+func TestTakeAmidRebase(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.Save("own")
+	s.merged("one")
+	s.Fails("rebase", "--force-rebase", "--exec", "false", "main~1")
+	s.refused("main is not checked out in "+s.Root, "git status", nil)
+	s.Git("rebase", "--abort")
+	s.took()
 }
 
 // TestRewritten: if the user rewrites the target below what waits, nothing is merged until that is taken, without what the
