@@ -94,7 +94,16 @@ func ids(of map[string]ref) map[string]string {
 // A ref is the value of a reference: the id of an object, and for a symbolic one what it stands for.
 type ref struct{ id, target string }
 
-func (r *Repository) list(names ...string) (map[string]ref, error) {
+func (r *Repository) list(names ...string) (all map[string]ref, err error) {
+	for range 3 { // git takes a reference for broken that is deleted while it reads it
+		if all, err = r.read(names...); !errors.Is(err, errBroken) {
+			break
+		}
+	}
+	return all, err
+}
+
+func (r *Repository) read(names ...string) (map[string]ref, error) {
 	if _, err := os.Stat(r.GitDir); file.Missing(err) {
 		return nil, nil
 	}
