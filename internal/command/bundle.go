@@ -6,8 +6,8 @@ import (
 )
 
 // Bundles calls do with what packs sessions into files, and takes them up.
-func (c *Console) Bundles(do func(parcel.Git) error) error {
+func (c *Console) Bundles(do func(*parcel.Room) error) error {
 	runner := proc.NewRunner(c.Now)
 	defer runner.Close() //nolint:errcheck // it leaves nothing behind
-	return do(parcel.Git{Starter: runner, Environ: c.Environ})
+	return parcel.InRoom(runner, c.Environ, do)
 }

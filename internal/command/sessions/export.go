@@ -93,7 +93,7 @@ func exportBundle(ctx context.Context, l *command.Logs, o *exportOptions, one se
 	if _, err := os.Lstat(name); err == nil && !o.force {
 		return hint.Errorf("choose another name with -o, or replace it with --force", "%s exists already", o.output)
 	}
-	if err := c.Bundles(func(g parcel.Git) error { return g.Bundle(ctx, one.Path, name) }); err != nil {
+	if err := c.Bundles(func(room *parcel.Room) error { return room.Export(ctx, one.Path, name) }); err != nil {
 		return err
 	}
 	st, err := os.Stat(name)

@@ -82,8 +82,8 @@ func unbundle(ctx context.Context, c *command.Console, store *session.Store, fil
 	if err != nil {
 		return "", err
 	}
-	err = c.Bundles(func(g parcel.Git) error {
-		id, err = g.Unbundle(ctx, c.Path(file), store, dir)
+	err = c.Bundles(func(room *parcel.Room) error {
+		id, err = room.Import(ctx, c.Path(file), store, dir)
 		return err
 	})
 	return id, err

@@ -59,8 +59,8 @@ const (
 	branchRef  = "refs/codeloops/parcel/branch"
 )
 
-// forge makes a hostile session: files are lines for git mktree.
-func (b *bench) forge(files ...string) {
+// forge makes a hostile session: files are lines for git mktree, and so is what is in its folder, if anything.
+func (b *bench) forge(folder string, files ...string) {
 	b.Helper()
 	do := func(stdin string, args ...string) string {
 		b.Helper()
@@ -72,6 +72,9 @@ func (b *bench) forge(files ...string) {
 	}
 	do("", "mktree")
 	blob := do("{}\n", "hash-object", "-w", "--stdin")
+	if folder != "" {
+		files = append(files, "040000 tree "+do(strings.ReplaceAll(folder, "BLOB", blob), "mktree", "-z")+"\t"+id+".d\x00")
+	}
 	tree := do(strings.ReplaceAll(strings.Join(files, ""), "BLOB", blob), "mktree", "-z")
 	commit := do("", "-c", "user.name=x", "-c", "user.email=x@y", "commit-tree", tree, "-m", "session")
 	if err := b.room.Set(b.Context(), map[string]string{sessionRef: commit}); err != nil {
@@ -101,9 +104,9 @@ func (b *bench) unpack() (logs []string, err error) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := to.Open(b.Context(), "t")
+	p, err := to.Open(b.Context())
 	if err == nil {
-		err = p.Unpack(b.Context(), store, "/work")
+		err = to.Unpack(b.Context(), p.Session, "t", store, "/work")
 	}
 	logs, _ = filepath.Glob(filepath.Join(store.Dir(), "*.jsonl*"))
 	return logs, err
@@ -114,22 +117,24 @@ func TestWrongParcels(t *testing.T) {
 	t.Parallel()
 	const log = "100644 blob BLOB\t" + id + ".jsonl\x00"
 	for name, test := range map[string]struct {
-		files []string
-		want  error
+		folder string
+		files  []string
+		want   error
 	}{
-		"a symbolic link":         {[]string{"120000 blob BLOB\t" + id + ".jsonl\x00"}, parcel.ErrWrong},
-		"a directory":             {[]string{log, "040000 tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\t0.a\x00"}, nil},
-		"a name that begins dots": {[]string{"100644 blob BLOB\t..log\x00", log}, parcel.ErrWrong},
-		"a name with a backslash": {[]string{log, "100644 blob BLOB\t0.a\\b\x00"}, parcel.ErrWrong},
-		"a file elsewhere":        {[]string{log, "100644 blob BLOB\t0ther\x00"}, parcel.ErrWrong},
-		"a session of no time":    {[]string{"100644 blob BLOB\tlatest.jsonl\x00"}, parcel.ErrWrong},
-		"no session":              {[]string{"100644 blob BLOB\tfile.a\x00"}, parcel.ErrWrong},
-		"another session's log":   {[]string{log}, nil},
+		"a symbolic link":         {"", []string{"120000 blob BLOB\t" + id + ".jsonl\x00"}, parcel.ErrWrong},
+		"a directory":             {"040000 tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\t0.a\x00", []string{log}, nil},
+		"a name that begins dots": {"100644 blob BLOB\t..log\x00", []string{log}, parcel.ErrWrong},
+		"a name with a backslash": {"100644 blob BLOB\t0.a\\b\x00", []string{log}, parcel.ErrWrong},
+		"attributes":              {"100644 blob BLOB\t.gitattributes\x00", []string{log}, parcel.ErrWrong},
+		"a file elsewhere":        {"", []string{log, "100644 blob BLOB\t.other\x00"}, parcel.ErrWrong},
+		"a session of no time":    {"", []string{"100644 blob BLOB\tlatest.jsonl\x00"}, parcel.ErrWrong},
+		"no session":              {"100644 blob BLOB\t0.a\x00", nil, parcel.ErrWrong},
+		"another session's log":   {"", []string{log}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.forge(test.files...)
+			b.forge(test.folder, test.files...)
 			logs, err := b.unpack()
 			if err == nil || test.want != nil && !errors.Is(err, test.want) || len(logs) > 0 {
 				t.Errorf("%v, want %v; logs left: %v", err, test.want, logs)
@@ -139,7 +144,7 @@ func TestWrongParcels(t *testing.T) {
 	t.Run("with another ref", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		b.forge()
+		b.forge("")
 		commit, _, _ := b.room.Commit(t.Context(), sessionRef)
 		if err := b.room.Set(t.Context(), map[string]string{"refs/heads/main": commit}); err != nil {
 			t.Fatal(err)
@@ -164,7 +169,7 @@ func TestNothingNew(t *testing.T) {
 	if news, err := b.room.Bundle(t.Context(), filepath.Join(t.TempDir(), "bundle"), []string{b.base}); news || err != nil {
 		t.Errorf("%t, %v", news, err)
 	}
-	if p, err := b.room.Open(t.Context(), "t"); err != nil || p.Branch != b.base || p.Session != "" {
+	if p, err := b.room.Open(t.Context()); err != nil || p.Branch != b.base || p.Session != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -194,8 +199,8 @@ func TestHalfSent(t *testing.T) {
 		t.Error("no error from a cancelled Put")
 	}
 	for _, name := range []string{"cut", "half"} {
-		if err := s.Get(t.Context(), name, file+".got"); !errors.Is(err, parcel.ErrNone) {
-			t.Errorf("%s: %v, want %v", name, err, parcel.ErrNone)
+		if err := s.Get(t.Context(), name, file+".got"); !errors.Is(err, jetstream.ErrObjectNotFound) {
+			t.Errorf("%s: %v, want %v", name, err, jetstream.ErrObjectNotFound)
 		}
 	}
 	sweep := func(before time.Time) uint64 { return swept(t, s, js, before) }

@@ -46,22 +46,6 @@ func (r *Room) Borrow(dirs ...string) error {
 // commitID matches an object ID.
 var commitID = wording.Pattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
-// Known returns those of the commits that the room has.
-func (r *Room) Known(ctx context.Context, ids []string) (known []string, err error) {
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !commitID().MatchString(id) })
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	c := git.Call{Dir: r.Root, Stdin: []byte(strings.Join(ids, "\n") + "\n")}
-	out, err := r.Do(ctx, c, "cat-file", "--batch-check=%(objectname) %(objecttype)")
-	for line := range strings.Lines(out) {
-		if id, ok := strings.CutSuffix(strings.TrimSpace(line), " commit"); ok {
-			known = append(known, id)
-		}
-	}
-	return known, err
-}
-
 // Set sets refs.
 func (r *Room) Set(ctx context.Context, refs map[string]string) error {
 	if len(refs) == 0 {
@@ -78,23 +62,8 @@ func (r *Room) Set(ctx context.Context, refs map[string]string) error {
 	return err
 }
 
-// Forgotten removes all refs of what travels but the commits that an attempt begins at.
-func (r *Room) Forgotten(ctx context.Context) error {
-	all, err := r.Refs(strings.TrimSuffix(refs, "/"))
-	var b strings.Builder
-	for name := range all {
-		if name != Base && name != Onto {
-			b.WriteString("delete " + name + "\n")
-		}
-	}
-	if err == nil && b.Len() > 0 {
-		_, err = r.Do(ctx, git.Call{Dir: r.Root, Stdin: []byte(b.String())}, "update-ref", "--stdin")
-	}
-	return err
-}
-
-// Bundle writes a bundle of all refs of what travels, without the history of commits that the recipient has. It reports
-// whether there is anything else: if not, it writes no file.
+// Bundle writes a bundle of all refs of what travels, without the history of commits that the recipient has, of which
+// the room may lack some. It reports whether there is anything else: if not, it writes no file.
 func (r *Room) Bundle(ctx context.Context, file string, without []string) (news bool, err error) {
 	all, err := r.Refs(strings.TrimSuffix(refs, "/"))
 	if err != nil {
@@ -105,14 +74,16 @@ func (r *Room) Bundle(ctx context.Context, file string, without []string) (news 
 		args.WriteString(name + "\n")
 	}
 	for _, id := range without {
-		args.WriteString("^" + id + "\n")
+		if commitID().MatchString(id) {
+			args.WriteString("^" + id + "\n")
+		}
 	}
 	c := git.Call{Dir: r.Root, Stdin: []byte(args.String())}
-	left, err := r.Do(ctx, c, "rev-list", "--max-count=1", "--stdin")
+	left, err := r.Do(ctx, c, "rev-list", "--ignore-missing", "--max-count=1", "--stdin")
 	if err != nil || left == "" {
 		return false, err
 	}
-	_, err = r.Do(ctx, c, "bundle", "create", "--quiet", file, "--stdin")
+	_, err = r.Do(ctx, c, "bundle", "create", "--quiet", file, "--ignore-missing", "--stdin")
 	return err == nil, err
 }
 

@@ -84,10 +84,7 @@ func (s *Store) Put(ctx context.Context, name, file string) (err error) {
 			return err
 		}
 		sum.Write(text[:n])
-		once, cancel := context.WithTimeout(ctx, stall)
-		_, err = s.js.Publish(once, chunks+o.NUID, text[:n])
-		cancel()
-		if err != nil {
+		if _, err = s.js.Publish(ctx, chunks+o.NUID, text[:n]); err != nil {
 			return err
 		}
 		o.Size, o.Chunks = o.Size+uint64(n), o.Chunks+1
@@ -102,42 +99,17 @@ func (s *Store) Put(ctx context.Context, name, file string) (err error) {
 	return err
 }
 
-// stall is the timeout for one chunk.
-const stall = 10 * time.Second
-
-// ErrNone says that there is no parcel of that name.
-var ErrNone = errors.New("there is no such parcel")
-
-// most is the largest parcel that is accepted.
-const most = 64 << 30
-
 // Get downloads a parcel to a file, and verifies its digest. The error is [nats.ErrTimeout] where the hub falls silent
 // for some seconds meanwhile.
-func (s *Store) Get(ctx context.Context, name, file string) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("fetch the parcel %s: %w", name, err)
-		}
-	}()
-	o, err := s.objects.Get(ctx, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return ErrNone
-	}
-	if err != nil {
-		return err
-	}
-	defer o.Close() //nolint:errcheck // it was only read
-	if info, err := o.Info(); err != nil || info.Size > most {
-		return errors.Join(err, fmt.Errorf("it is larger than %d bytes", most))
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err = io.Copy(f, o); errors.Is(err, os.ErrDeadlineExceeded) {
+func (s *Store) Get(ctx context.Context, name, file string) error {
+	err := s.objects.GetFile(ctx, name, file)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = nats.ErrTimeout // the client names the timeout of its own pipe
 	}
-	return errors.Join(err, f.Close())
+	if err != nil {
+		return fmt.Errorf("fetch the parcel %s: %w", name, err)
+	}
+	return nil
 }
 
 // Delete removes parcels. It ignores missing ones.

@@ -1,190 +1,152 @@
 package parcel
 
 import (
-	"archive/tar"
 	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"codeloops/internal/file"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/session"
 	"codeloops/internal/wording"
 )
 
-// largest is the limit for all files of a session.
-const largest = 8 << 30
-
-// plain matches valid names in data from elsewhere.
-var plain = wording.Pattern(`^[0-9A-Za-z][0-9A-Za-z._-]{0,200}$`)
-
 // A Parcel is the work on a task that a room has received.
 type Parcel struct {
 	Branch  string // the last commit on the task's branch; "" is the one that it began at
 	Session string // its ID; "" is none
-
-	room *Room
-	task string
 }
 
-// Open returns the work on a task that the room has; nil is none.
-func (r *Room) Open(ctx context.Context, task string) (*Parcel, error) {
+// plain matches valid names in data from elsewhere.
+var plain = wording.Pattern(`^[0-9A-Za-z][0-9A-Za-z._-]{0,200}$`)
+
+// Open returns the work on a task that the room has.
+func (r *Room) Open(ctx context.Context) (p Parcel, err error) {
 	all, err := r.Refs(strings.TrimSuffix(refs, "/"))
+	if p.Branch = all[Branch]; err != nil || all[sessionRef] == "" {
+		return p, err
+	}
+	out, err := r.Run(ctx, r.Root, "ls-tree", "-r", "-z", "--name-only", sessionRef)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	p := &Parcel{room: r, task: task, Branch: all[Branch]}
-	if all[sessionRef] == "" {
-		if p.Branch == "" {
-			return nil, nil //nolint:nilnil // none is no error
-		}
-		return p, nil
-	}
-	names, err := r.Run(ctx, r.Root, "ls-tree", "-z", "--name-only", sessionRef)
-	for name := range strings.SplitSeq(names, "\x00") {
-		if id, is := strings.CutSuffix(name, logEnding); is && !strings.HasPrefix(name, besidePart) {
+	names := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	for _, name := range names {
+		if id, is := strings.CutSuffix(name, logEnding); is && plain().MatchString(id) {
 			p.Session = id
 		}
 	}
-	if _, known := session.Began(p.Session); err == nil && !(known && plain().MatchString(p.Session)) {
-		err = fmt.Errorf("the parcel of task %s has the session %q: %w", task, p.Session, ErrWrong)
+	_, known := session.Began(p.Session)
+	if !known || slices.ContainsFunc(names, func(name string) bool {
+		return name != p.Session+logEnding && !plain().MatchString(strings.TrimPrefix(name, p.Session+folderEnding+"/"))
+	}) {
+		return p, fmt.Errorf("the session %q has the files %s: %w", p.Session, wording.List(names, 5), ErrWrong)
 	}
-	return p, err
+	return p, nil
 }
 
-// GiveBranch gives a repository the task's branch, at a ref.
-func (p *Parcel) GiveBranch(ctx context.Context, to, ref string) error {
-	if p.Branch == "" {
+// Unpack stores the session with an ID, as one of a task and a work tree there. A session of another task with the same ID is
+// not replaced, and is an error; "" is none.
+func (r *Room) Unpack(ctx context.Context, id, task string, store *session.Store, workTree string) error {
+	if id == "" {
 		return nil
 	}
-	return p.room.Give(ctx, to, "+"+Branch+":"+ref)
-}
-
-// Unpack stores the session, as one of the work tree there. A session of another task with the same ID is not
-// replaced, and is an error.
-func (p *Parcel) Unpack(ctx context.Context, store *session.Store, workTree string) error {
-	if p.Session == "" {
-		return nil
-	}
-	if err := p.unpack(ctx, store, workTree); err != nil {
-		return fmt.Errorf("unpack session %s: %w", p.Session, err)
+	if err := r.unpack(ctx, id, task, store, workTree); err != nil {
+		return fmt.Errorf("unpack session %s: %w", id, err)
 	}
 	return nil
 }
 
-func (p *Parcel) unpack(ctx context.Context, store *session.Store, workTree string) (err error) {
-	if err := os.MkdirAll(store.Dir(), 0o700); err != nil {
-		return err
-	}
-	if one := session.Look(store.Path(p.Session)); one.Err == nil && one.Session.Task != p.task {
+func (r *Room) unpack(ctx context.Context, id, task string, store *session.Store, workTree string) (err error) {
+	if one := session.Look(store.Path(id)); one.Err == nil && one.Session.Task != task {
 		return fmt.Errorf("there is another one of that name: %w", ErrWrong)
 	}
-	root, err := os.OpenRoot(store.Dir())
+	draft := filepath.Join(r.Root, "session")
+	if err := os.MkdirAll(draft, 0o700); err != nil {
+		return err
+	}
+	if _, err := r.files(ctx, id, draft, "read-tree", "--reset", "-u", sessionRef); err != nil {
+		return err
+	}
+	var settled session.Settled
+	log := filepath.Join(draft, id+logEnding)
+	if err := settled.Read(log); err != nil {
+		return err
+	}
+	if is := settled.Session; settled.Size == 0 || is.ID != id || is.Task != task {
+		return fmt.Errorf("its log is of session %q, of task %q: %w", is.ID, is.Task, ErrWrong)
+	}
+	if err := r.giveCheckpoints(ctx, id, store, settled.Session.Checkpoints); err != nil {
+		return err
+	}
+	folder := strings.TrimSuffix(store.Path(id), logEnding) + folderEnding
+	beside, err := os.ReadDir(filepath.Join(draft, id+folderEnding))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = os.MkdirAll(folder, 0o700)
+	for _, e := range beside {
+		if err == nil {
+			err = copyFile(filepath.Join(folder, e.Name()), filepath.Join(draft, id+folderEnding, e.Name()), math.MaxInt64, nil)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // files written in it are closed already
-	if err := root.Mkdir(p.Session+".d", 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	draft := p.Session + logEnding + ".draft"
-	err = p.each(ctx, func(name string, text io.Reader) error {
-		to := filepath.Join(p.Session+".d", strings.TrimPrefix(name, besidePart))
-		if name == p.Session+logEnding {
-			to = draft
-			if text, err = p.relocated(text, workTree); err != nil {
-				return err
-			}
-		}
-		f, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	return copyFile(store.Path(id), log, settled.Size, func(line []byte) ([]byte, error) { return session.Relocate(line, id, workTree) })
+}
+
+// copyFile replaces a file by the beginning of another one, whose first line may be changed.
+func copyFile(to, from string, size int64, change func(line []byte) ([]byte, error)) error {
+	return file.Replace(to, 0o600, func(w io.Writer) error {
+		f, err := os.Open(from)
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(f, text)
-		return errors.Join(err, f.Sync(), f.Close())
+		defer f.Close() //nolint:errcheck // only read
+		in := bufio.NewReader(io.LimitReader(f, size))
+		if change != nil {
+			line, err := in.ReadBytes('\n')
+			if err == nil {
+				line, err = change(line)
+			}
+			if err == nil {
+				_, err = w.Write(line)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		_, err = in.WriteTo(w)
+		return err
 	})
-	if err == nil {
-		err = p.giveCheckpoints(ctx, store, filepath.Join(store.Dir(), draft))
-	}
-	if err != nil {
-		if gone := root.Remove(draft); !errors.Is(gone, os.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-		return err
-	}
-	return root.Rename(draft, p.Session+logEnding)
 }
 
-// relocated returns a log with its first line changed for a work tree.
-func (p *Parcel) relocated(log io.Reader, workTree string) (io.Reader, error) {
-	in := bufio.NewReader(io.LimitReader(log, session.MaxLine))
-	line, err := in.ReadBytes('\n')
-	if err != nil {
-		return nil, session.ErrForeign
-	}
-	line, err = session.Relocate(line[:len(line)-1], p.Session, workTree)
-	return io.MultiReader(strings.NewReader(string(line)), in, log), err
-}
-
-// each calls do with the files of the session.
-func (p *Parcel) each(ctx context.Context, do func(name string, text io.Reader) error) error {
-	all := filepath.Join(p.room.Root, "files.tar")
-	call := git.Call{Dir: p.room.Root, Stdout: all, Settings: []string{"-c", "core.autocrlf=false", "-c", "core.attributesFile=" + os.DevNull}}
-	if _, err := p.room.Do(ctx, call, "archive", "--format=tar", sessionRef); err != nil {
-		return err
-	}
-	f, err := os.Open(all)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	var total int64
-	for in := tar.NewReader(f); ; {
-		h, err := in.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case h.Typeflag == tar.TypeXGlobalHeader: // git's own
-			continue
-		}
-		total += h.Size
-		ours := h.Name == p.Session+logEnding || strings.HasPrefix(h.Name, besidePart)
-		if h.Typeflag != tar.TypeReg || !ours || !plain().MatchString(h.Name) || total > largest {
-			return fmt.Errorf("the file %q: %w", h.Name, ErrWrong)
-		}
-		if err := do(h.Name, in); err != nil {
-			return err
-		}
-	}
-}
-
-// giveCheckpoints copies the checkpoints to the private repository that the log names.
-func (p *Parcel) giveCheckpoints(ctx context.Context, store *session.Store, log string) error {
-	one := session.Look(log)
-	if one.Err != nil || one.Session.Task != p.task {
-		return errors.Join(one.Err, fmt.Errorf("its log is of task %q: %w", one.Session.Task, ErrWrong))
-	}
-	all, err := p.room.Refs(checkpoints + p.Session)
+// giveCheckpoints copies the checkpoints to the private repository with a name.
+func (r *Room) giveCheckpoints(ctx context.Context, id string, store *session.Store, name string) error {
+	all, err := r.Refs(checkpoints + id)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	private := store.Checkpoints(one.Session.Checkpoints)
-	if private == "" {
+	dir := store.Checkpoints(name)
+	if dir == "" {
 		return fmt.Errorf("its log names no place for its checkpoints: %w", ErrWrong)
 	}
-	shared, err := session.ShareCheckpoints(ctx, private)
+	shared, err := session.ShareCheckpoints(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer shared.Close() //nolint:errcheck // a lock, which the system releases
-	if _, err := OpenRoom(private, p.room.Starter, p.room.Environ); err != nil {
+	if err := git.Borrow(dir); err != nil {
 		return err
 	}
-	return p.room.Give(ctx, private, "+"+checkpoints+p.Session+"/*:"+checkpointsOf(p.Session)+"*")
+	return r.Give(ctx, dir, "+"+checkpoints+id+"/*:"+private+id+"/*")
 }

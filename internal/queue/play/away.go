@@ -90,12 +90,15 @@ func (p *Player) awayIn(ctx context.Context, j *board.Job, d *parcelDir) (*post,
 		return nil, err
 	}
 	c := &upload{
-		job: j, parcelDir: d, packer: &parcel.Packer{Room: d.Room}, known: []string{a.Base, a.Onto}, attempt: j.Attempt,
+		job: j, parcelDir: d, known: []string{a.Base, a.Onto}, attempt: j.Attempt,
 		tell: func(sentence string) { p.Tell(j.Of(), sentence) },
 	}
 	one, err := d.sent(ctx, &j.Record)
-	if err == nil && one != nil {
-		err = c.goOn(ctx, one, store, within(site.Dir(j.Task.ID), &j.Task))
+	if err == nil {
+		err = d.Unpack(ctx, one.Session, j.Task.ID, store, within(site.Dir(j.Task.ID), &j.Task))
+	}
+	if err == nil && one.Session != "" {
+		c.session, c.log = one.Session, store.Path(one.Session)
 	}
 	return &post{
 		site: site, moved: true, upload: c, end: d.close,
@@ -129,11 +132,8 @@ func (p *Player) moveIn(ctx context.Context, j *board.Job, d *parcelDir) (a answ
 		return a, err
 	}
 	// What the worker has already is in no bundle.
-	if known, err := d.Known(ctx, []string{a.Base, a.Onto}); err != nil || len(known) != 2 {
-		return a, errors.Join(err, hint.Errorf("remove it; a new one will be made", "the mirror in %s lacks commits that it should have", m.Root))
-	}
 	if err := d.Set(ctx, map[string]string{parcel.Base: a.Base, parcel.Onto: a.Onto}); err != nil {
-		return a, err
+		return a, hint.Add(err, "if the mirror in "+m.Root+" is damaged, remove it; a new one will be made")
 	}
 	if err := m.update(ctx, t.Target, d.Room); err != nil {
 		return a, err

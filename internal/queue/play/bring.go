@@ -45,24 +45,23 @@ func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *parcelDir) erro
 	if err != nil {
 		return err
 	}
-	if one == nil {
-		one = &parcel.Parcel{}
-	}
 	if r.State == queue.Finished && cmp.Or(one.Branch, r.Base) != r.Head || r.Progress.Session != one.Session && one.Session != "" && r.Progress.Session != "" {
 		return fmt.Errorf("%w: it has the branch at %q and session %q, and should have %q and %q",
 			parcel.ErrWrong, one.Branch, one.Session, r.Head, r.Progress.Session)
 	}
-	return g.keep(ctx, r, one)
+	return g.keep(ctx, r, d, one)
 }
 
 // keep stores what was sent.
-func (g *ground) keep(ctx context.Context, r *queue.Record, one *parcel.Parcel) error {
+func (g *ground) keep(ctx context.Context, r *queue.Record, d *parcelDir, one parcel.Parcel) error {
 	tree := g.site.Dir(r.Task.ID)
 	if err := held(g.player.Host, tree); err != nil { // by an attempt here that was suspended
 		return err
 	}
-	if err := one.GiveBranch(ctx, g.repo.Root, place.Held(r.Task.ID)); err != nil {
-		return err
+	if one.Branch != "" {
+		if err := d.Give(ctx, g.repo.Root, "+"+parcel.Branch+":"+place.Held(r.Task.ID)); err != nil {
+			return err
+		}
 	}
 	if err := g.site.Adopt(ctx, r.Task.ID, one.Branch); err != nil {
 		return err
@@ -71,5 +70,5 @@ func (g *ground) keep(ctx context.Context, r *queue.Record, one *parcel.Parcel) 
 	if err != nil {
 		return err
 	}
-	return one.Unpack(ctx, store, within(tree, &r.Task))
+	return d.Unpack(ctx, one.Session, r.Task.ID, store, within(tree, &r.Task))
 }

@@ -46,14 +46,12 @@ func (g *ground) pack(ctx context.Context, d *parcelDir, r *queue.Record, a *ans
 		if err != nil {
 			return err
 		}
-		if log := store.Path(r.Progress.Session); session.Look(log).Err == nil {
-			if _, err = (&parcel.Packer{Room: d.Room}).Session(ctx, r.Progress.Session, log); err != nil {
+		var settled session.Settled
+		if log := store.Path(r.Progress.Session); settled.Read(log) == nil && settled.Size > 0 {
+			if err := d.Pack(ctx, settled.Session, log); err != nil {
 				return err
 			}
 		}
-	}
-	if have, err = d.Known(ctx, have); err != nil {
-		return err
 	}
 	file := d.file("parcel")
 	news, err := d.Bundle(ctx, file, have)

@@ -41,14 +41,15 @@ func (p *Player) parcelDir(ctx context.Context, name string, objects ...string) 
 
 func (d *parcelDir) file(name string) string { return filepath.Join(d.dir, name) }
 
-// sent opens what an attempt has sent; nil is nothing.
-func (d *parcelDir) sent(ctx context.Context, r *queue.Record) (*parcel.Parcel, error) {
+// sent opens what an attempt has sent.
+func (d *parcelDir) sent(ctx context.Context, r *queue.Record) (one parcel.Parcel, err error) {
 	if r.Parcel > 0 {
-		if err := d.get(ctx, queue.ParcelOf(r.Task.ID, r.Parcel)); err != nil {
-			return nil, err
-		}
+		err = d.get(ctx, queue.ParcelOf(r.Task.ID, r.Parcel))
 	}
-	return d.Open(ctx, r.Task.ID)
+	if err != nil {
+		return one, err
+	}
+	return d.Open(ctx)
 }
 
 // get downloads a parcel into the room.

@@ -19,31 +19,16 @@ import (
 type upload struct {
 	job       *board.Job
 	parcelDir *parcelDir
-	packer    *parcel.Packer
 	attempt   int
 	tell      func(sentence string)
 
 	plan         *run.Plan       // of the run that it is the sink of
 	ctx          context.Context //nolint:containedctx // a sink gets none
 	session, log string          // the current session; "" is none
+	settled      session.Settled // what there was of it the last time
 
 	known  []string // commits that the recipient has: those that the attempt begins at
 	unsent bool     // there is something new
-}
-
-// goOn continues from the branch and session of earlier attempts, with the session moved to a new work tree.
-func (c *upload) goOn(ctx context.Context, one *parcel.Parcel, store *session.Store, workTree string) (err error) {
-	err = one.Unpack(ctx, store, workTree)
-	if err == nil && one.Session != "" {
-		c.session, c.log = one.Session, store.Path(one.Session)
-	}
-	if err == nil {
-		err = c.parcelDir.Forgotten(ctx) // this attempt sends all of it again
-	}
-	if err == nil && one.Branch != "" {
-		err = c.parcelDir.Set(ctx, map[string]string{parcel.Branch: one.Branch})
-	}
-	return err
 }
 
 // last sends the rest, and the branch at head unless that is "". It waits while the hub is away or takes nothing,
@@ -67,16 +52,17 @@ func (c *upload) last(ctx context.Context, head string) error {
 
 // ship sends the work if there is something new.
 func (c *upload) ship(ctx context.Context, head string) (err error) {
-	fresh := false
+	was := c.settled.Size
 	if c.session != "" {
-		if fresh, err = c.packer.Session(ctx, c.session, c.log); err != nil {
-			return err
-		}
+		err = c.settled.Read(c.log)
 	}
-	if c.unsent = c.unsent || fresh || head != ""; !c.unsent {
-		return nil
+	if c.unsent = c.unsent || c.settled.Size > was || head != ""; !c.unsent || err != nil {
+		return err
 	}
-	if head != "" {
+	if c.settled.Size > 0 {
+		err = c.parcelDir.Pack(ctx, c.settled.Session, c.log)
+	}
+	if err == nil && head != "" {
 		err = c.parcelDir.Set(ctx, map[string]string{parcel.Branch: head})
 	}
 	if err == nil {
@@ -114,8 +100,8 @@ const wait = 15 * time.Second
 
 // Handle sends what is new. A failure does not end the run.
 func (c *upload) Handle(_ loop.Stamp, e loop.Event) error {
-	if id := c.plan.ID(); id != "" {
-		c.session, c.log = id, c.plan.Log()
+	if id := c.plan.ID(); id != "" && id != c.session {
+		c.session, c.log, c.settled = id, c.plan.Log(), session.Settled{}
 	}
 	switch e.(type) { //nolint:gochecksumtype // the others leave nothing to send
 	case loop.BaselineChecked, loop.DiffCaptured, loop.IterationFinished, loop.TurnFinished, loop.Noted:
