@@ -170,7 +170,7 @@ func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) err
 		why += ": " + out.Summary
 	}
 	if a.words != "" && !strings.Contains(a.words, out.Summary) || out.Summary == "" {
-		why = strings.TrimSpace(why + "\n" + a.words)
+		why = strings.Trim(strings.TrimSuffix(why, ".")+"; "+a.words, "; ")
 	}
 	return to(queue.Failed, now, why)
 }

@@ -79,6 +79,9 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 		p.Iteration, p.Phase = e.Iteration, e.State.String()
 	case loop.Finished:
 		p.Phase = ""
+		if o := e.Outcome; o.ActorError != "" && o.Result == loop.Success {
+			p.warns = r.warn(p.warns, "the actor's last turn failed: "+o.ActorError)
+		}
 	case loop.Steered:
 		if e.Text == "" {
 			return nil
@@ -137,12 +140,12 @@ func (r *reporter) lastWords() string {
 	var all []string
 	for _, c := range r.last.Checks {
 		if !c.Passed() {
-			all = append(all, fmt.Sprintf("the check %q fails:\n%s", c.Command, cmp.Or(strings.TrimSpace(end(c.Output.Text)), "(it printed nothing)")))
+			all = append(all, fmt.Sprintf("the check %q fails: %s", c.Command, cmp.Or(strings.TrimSpace(end(c.Output.Text)), "(it printed nothing)")))
 		}
 	}
 	v := r.last.Verdict
 	if said := strings.TrimSpace(cmp.Or(v.Feedback, v.Analysis)); said != "" {
 		all = append(all, "the critic said: "+said)
 	}
-	return strings.Join(all, "\n")
+	return strings.Join(all, "; ")
 }
