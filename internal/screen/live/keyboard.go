@@ -17,6 +17,7 @@ type Keyboard struct {
 	Pager func(text string) error
 
 	mu   sync.Mutex
+	over bool // nobody reads any more
 	lent int
 	end  func() // stops reading; nil: nobody reads
 }
@@ -25,11 +26,12 @@ type Keyboard struct {
 func (k *Keyboard) Open() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.over = false
 	k.read()
 }
 
 func (k *Keyboard) read() {
-	if k.Keys && k.end == nil && k.lent == 0 {
+	if k.Keys && k.end == nil && k.lent == 0 && !k.over {
 		l := term.Listener{Press: func(key string) { k.Press(key, k.To, k.page) }, Paste: k.Paste, Stops: k.stops}
 		if !k.Plain {
 			l.Mark = k.mark
@@ -45,10 +47,13 @@ func (k *Keyboard) mark(sequence string) {
 	_ = k.pump.drain() // the screen reports its error
 }
 
-// Handle implements [loop.Sink]. When the run is over, keys belong to the shell again.
+// Handle implements [loop.Sink]. When the run is over, keys belong to the shell again, unless it was resumed after that.
 func (k *Keyboard) Handle(at loop.Stamp, e loop.Event) error {
 	if _, over := e.(loop.Finished); over {
 		k.Close()
+	}
+	if _, again := e.(loop.Resumed); again {
+		k.Open()
 	}
 	return k.Screen.Handle(at, e)
 }
@@ -57,7 +62,7 @@ func (k *Keyboard) Handle(at loop.Stamp, e loop.Event) error {
 func (k *Keyboard) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.lent++ // for good
+	k.over = true
 	k.rest()
 }
 
