@@ -1,9 +1,9 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"codeloops/internal/queue"
-	"codeloops/internal/queue/source"
 	"codeloops/internal/wording/hint"
 )
 
@@ -32,16 +31,7 @@ type answer struct {
 	Name   string `json:"name,omitempty"` // the user's git identity
 	Email  string `json:"email,omitempty"`
 
-	refusal
-}
-
-// A refusal says why the attempt cannot be made; its zero value is none.
-type refusal struct {
-	Taken   string `json:"taken,omitempty"`  // the origin says that somebody else has the task
-	Merged  string `json:"merged,omitempty"` // the commit that has merged it before
-	Problem string `json:"problem,omitempty"`
-	Advice  string `json:"advice,omitempty"`
-	Person  bool   `json:"person,omitempty"` // somebody must look at the repository
+	Ended bool `json:"ended,omitempty"` // the attempt cannot be made, and the record says why
 }
 
 // longestAnswer is how long a home may take to prepare an answer: a large repository has to be packed.
@@ -80,17 +70,28 @@ func (p *Player) answer(ctx context.Context, text []byte) (a answer) {
 	if err == nil {
 		a, err = p.find(ctx, q)
 	}
-	was, isMerged := errors.AsType[*mergedError](err)
-	switch {
-	case errors.Is(err, source.ErrTaken):
-		return answer{refusal: refusal{Taken: err.Error()}}
-	case isMerged:
-		return answer{refusal: refusal{Merged: was.commit}}
-	case err != nil:
-		a.Problem, a.Person = err.Error(), needsPerson(err)
-		a.Advice, _ = hint.Of(err)
+	if err == nil {
+		return a
 	}
-	return a
+	move, unable := p.failed(ctx, err)
+	if unable != nil { // no other machine has the repository
+		move = later(p.Board.Now(), awayFor, hint.Sentence(unable))
+	}
+	_, _ = p.Board.Change(context.WithoutCancel(ctx), q.Task, func(r *queue.Record) error { // if the hub is away, the worker gives it back
+		if err := q.stale(r); err != nil {
+			return err
+		}
+		return move(r)
+	})
+	return answer{Ended: true}
+}
+
+// stale is the error of a question about an attempt that no longer counts.
+func (q *question) stale(r *queue.Record) error {
+	if r.State != queue.Running || r.Attempt != q.Attempt {
+		return queue.ErrStale
+	}
+	return nil
 }
 
 // find collects what an attempt on another machine needs, and sends it.
@@ -99,8 +100,8 @@ func (p *Player) find(ctx context.Context, q question) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	if !r.Task.Repository.At(p.Home.ID()) || r.State != queue.Running || r.Attempt != q.Attempt {
-		return a, queue.ErrStale
+	if err := q.stale(&r); err != nil || !r.Task.Repository.At(p.Home.ID()) {
+		return a, cmp.Or(err, queue.ErrStale)
 	}
 	g, err := p.ground(r.Task.Repository)
 	if err != nil {

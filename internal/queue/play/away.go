@@ -1,17 +1,19 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
-	"codeloops/internal/queue/source"
 	"codeloops/internal/run"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
@@ -40,43 +42,21 @@ func (q *question) ask(ctx context.Context, conn *nats.Conn, home string) (a ans
 	if err := json.Unmarshal(m.Data, &a); err != nil {
 		return a, fmt.Errorf("read what the home of the task says: %w", err)
 	}
-	return a, a.problem()
-}
-
-// problem returns a refusal as an error; nil is none.
-func (r *refusal) problem() (err error) {
-	switch {
-	case r.Taken != "":
-		return fmt.Errorf("%w: %s", source.ErrTaken, r.Taken)
-	case r.Merged != "":
-		return &mergedError{r.Merged}
-	case r.Problem == "":
-		return nil
-	}
-	if err = errors.New(r.Problem); r.Person {
-		err = fmt.Errorf("%w%w", err, errPerson)
-	}
-	if r.Advice != "" {
-		err = hint.Add(err, r.Advice)
-	}
-	return fmt.Errorf("the machine of its repository says: %w", err)
+	return a, nil
 }
 
 // away prepares an attempt at a task whose repository is on another machine. It has a repository of its own, which borrows
 // objects from a mirror and is removed after the attempt.
-func (p *Player) away(ctx context.Context, j *board.Job) (*post, error) {
+func (p *Player) away(ctx context.Context, j *board.Job) (at *post, err error) {
 	d, err := p.parcelDir(ctx, fmt.Sprintf("%s.%d", j.Task.ID, j.Attempt))
 	if err != nil {
 		return nil, err
 	}
-	at, err := p.awayIn(ctx, j, d)
-	if err != nil {
-		d.close()
-	}
-	return at, err
-}
-
-func (p *Player) awayIn(ctx context.Context, j *board.Job, d *parcelDir) (*post, error) {
+	defer func() {
+		if err != nil {
+			d.close()
+		}
+	}()
 	a, err := p.moveIn(ctx, j, d)
 	if err != nil {
 		return nil, err
@@ -114,12 +94,20 @@ func (p *Player) moveIn(ctx context.Context, j *board.Job, d *parcelDir) (a answ
 	if err != nil {
 		return a, err
 	}
-	q := question{Task: t.ID, Attempt: j.Attempt}
-	if q.Have, err = m.has(); err != nil {
+	has, err := m.Refs("refs/codeloops")
+	if err != nil {
 		return a, err
 	}
+	q := question{Task: t.ID, Attempt: j.Attempt, Have: slices.Collect(maps.Values(has))}
 	if a, err = q.ask(ctx, p.Conn, t.Repository.Home); err != nil {
 		return a, err
+	}
+	if a.Ended {
+		r, err := p.Board.Get(ctx, t.ID)
+		if err == nil {
+			err = j.Stale(&r)
+		}
+		return a, cmp.Or(err, errAway)
 	}
 	if err := d.Borrow(m.Objects()); err != nil {
 		return a, err
@@ -135,7 +123,7 @@ func (p *Player) moveIn(ctx context.Context, j *board.Job, d *parcelDir) (a answ
 	if err := d.Set(ctx, map[string]string{parcel.Base: a.Base, parcel.Onto: a.Onto}); err != nil {
 		return a, hint.Add(err, "if the mirror in "+m.Root+" is damaged, remove it; a new one will be made")
 	}
-	if err := m.update(ctx, t.Target, d.Room); err != nil {
+	if err := d.mirrored(ctx, m, t.Target); err != nil {
 		return a, err
 	}
 	for key, value := range map[string]string{"user.name": a.Name, "user.email": a.Email} { // of the author of the attempt's commits

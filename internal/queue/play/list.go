@@ -21,7 +21,7 @@ type trackedList struct {
 	path string // from the root, with slashes
 }
 
-// trackedList returns the list that a task came from; nil if git does not track it, or the user is changing it.
+// trackedList returns the list that a task came from; nil if the user is changing it. If git does not track it, no commit has it.
 func (g *ground) trackedList(ctx context.Context, t *queue.Task) (*trackedList, error) {
 	if t.Origin.Key == "" {
 		return nil, nil //nolint:nilnil // none is no error
@@ -37,12 +37,8 @@ func (g *ground) trackedList(ctx context.Context, t *queue.Task) (*trackedList, 
 		return nil, nil //nolint:nilerr,nilnil // it lies elsewhere
 	}
 	l := &trackedList{ground: g, File: of, task: t, path: filepath.ToSlash(path)}
-	tracked, err := g.repo.Run(ctx, g.repo.Root, "ls-files", "--", ":(top,literal)"+l.path)
-	if err != nil || tracked == "" {
-		return nil, err
-	}
-	changed, err := g.repo.Run(ctx, g.repo.Root, "status", "--porcelain", "--", ":(top,literal)"+l.path)
-	if err != nil || changed != "" {
+	differs, err := g.repo.Run(ctx, g.repo.Root, "status", "--porcelain", "--", ":(top,literal)"+l.path)
+	if err != nil || differs != "" {
 		return nil, err
 	}
 	return l, nil
@@ -55,9 +51,13 @@ func (l *trackedList) tick(ctx context.Context, d *git.Draft, tree string) (stri
 	if err != nil || len(about) < 3 || about[1] != "blob" {
 		return tree, err
 	}
-	ticked, err := l.ticked(ctx, d, about[2])
-	if ticked == nil || err != nil {
+	text, err := l.text(ctx, d.Env, about[2])
+	if err != nil {
 		return tree, err
+	}
+	ticked, _ := l.Tick(text, l.task.Origin.Key, source.Result{Task: l.task.ID, Prompt: l.task.Prompt}) // Done reports an error
+	if ticked == nil {
+		return tree, nil
 	}
 	id, err := d.Do(ctx, git.Call{Stdin: ticked}, "hash-object", "-w", "--stdin")
 	if err != nil {
@@ -70,16 +70,6 @@ func (l *trackedList) tick(ctx context.Context, d *git.Draft, tree string) (stri
 		}
 	}
 	return made, nil
-}
-
-// ticked returns the text of a blob with the task ticked; nil if it is ticked, or cannot be.
-func (l *trackedList) ticked(ctx context.Context, d *git.Draft, blob string) ([]byte, error) {
-	text, err := l.text(ctx, d.Env, blob)
-	if text == nil || err != nil {
-		return nil, err
-	}
-	ticked, _ := l.Tick(text, l.task.Origin.Key, source.Result{Task: l.task.ID, Prompt: l.task.Prompt}) // Done reports an error
-	return ticked, nil
 }
 
 // has reports whether the task is ticked in a commit.

@@ -2,10 +2,8 @@ package play
 
 import (
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"codeloops/internal/file"
@@ -65,47 +63,29 @@ func (d *parcelDir) drop(ctx context.Context, names ...string) {
 	_ = d.store.Delete(ctx, names...) // on failure the sweep removes it
 }
 
-// A mirror is a local copy of a repository on another machine.
-type mirror struct {
-	*parcel.Room
-
-	dir string
-}
-
-// mirror opens the mirror of a repository.
-func (p *Player) mirror(r queue.Repository) (*mirror, error) {
-	m := &mirror{dir: p.Home.In("mirrors", r.Key()+".git")}
-	if err := os.MkdirAll(filepath.Dir(m.dir), 0o700); err != nil {
+// mirror opens the local copy of a repository on another machine.
+func (p *Player) mirror(r queue.Repository) (*parcel.Room, error) {
+	dir := p.Home.In("mirrors", r.Key()+".git")
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return nil, err
 	}
-	unlock, err := m.lock()
+	unlock, err := file.Lock(dir + lockEnding)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	m.Room, err = parcel.OpenRoom(m.dir, p.Starter, p.Host.Environ)
-	return m, err
+	return parcel.OpenRoom(dir, p.Starter, p.Host.Environ)
 }
 
-func (m *mirror) lock() (unlock func(), err error) {
-	return file.Lock(m.dir + lockEnding)
-}
-
-// has lists the commits that the mirror was last updated to.
-func (m *mirror) has() ([]string, error) {
-	refs, err := m.Refs("refs/codeloops/")
-	return slices.Collect(maps.Values(refs)), err
-}
-
-// update updates the mirror to what an attempt begins at, from a room that has it.
-func (m *mirror) update(ctx context.Context, target string, from *parcel.Room) error {
-	unlock, err := m.lock() // concurrent updates of the same refs would fail
+// mirrored updates a mirror to what an attempt begins at.
+func (d *parcelDir) mirrored(ctx context.Context, m *parcel.Room, target string) error {
+	unlock, err := file.Lock(m.Root + lockEnding) // concurrent updates of the same refs would fail
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	ref := "refs/codeloops/target/" + strings.ReplaceAll(target, "/", "-")
-	if err := from.Give(ctx, m.Root, "+"+parcel.Base+":refs/codeloops/base", "+"+parcel.Onto+":refs/codeloops/onto", "+"+parcel.Onto+":"+ref); err != nil {
+	if err := d.Give(ctx, m.Root, "+"+parcel.Base+":refs/codeloops/base", "+"+parcel.Onto+":refs/codeloops/onto", "+"+parcel.Onto+":"+ref); err != nil {
 		return err
 	}
 	_, err = m.Run(ctx, m.Root, "-c", "gc.auto=6700", "gc", "--auto", "--quiet")

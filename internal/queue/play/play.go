@@ -54,48 +54,50 @@ type Player struct {
 // Play works on a task until its run has ended, and ends the job.
 func (p *Player) Play(ctx context.Context, j *board.Job) error {
 	move, err := p.attempt(ctx, j)
-	held, isHeld := errors.AsType[*session.HeldError](err)
-	was, isMerged := errors.AsType[*mergedError](err)
-	now := p.Board.Now()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, queue.ErrStale):
 		return cause // the attempt no longer counts
 	case errors.Is(err, queue.ErrStale):
 		return err
-	case isHeld:
-		move = later(now, busyFor, held.Error())
-	case session.DiskFull(err):
-		unable := fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err)
-		return errors.Join(j.End(ctx, later(now, fullFor, hint.Sentence(unable))), unable)
-	case errors.Is(err, source.ErrTaken):
-		move = to(queue.Cancelled, now, err.Error())
-	case errors.Is(err, errAway):
-		move = later(now, awayFor, hint.Sentence(err))
-	case isMerged:
-		move = func(r *queue.Record) error {
-			r.Merge.Commit = was.commit
-			return cmp.Or(r.Move(queue.Finished, now, ""), r.Move(queue.Merged, now, was.Error()))
-		}
-	case crew.Elsewhere(err):
-		lacks := fmt.Errorf("%w: %w", queue.ErrLacks, err)
-		return errors.Join(j.End(ctx, later(now, 0, hint.Sentence(err))), lacks)
-	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
-		move = to(queue.Waiting, now, "interrupted")
-	case needsPerson(err):
-		move = to(queue.NeedsHuman, now, hint.Sentence(err))
 	case err != nil:
-		move = to(queue.Failed, now, hint.Sentence(err))
+		move, err = p.failed(ctx, err)
 	}
-	return j.End(ctx, move)
+	return errors.Join(j.End(ctx, move), err)
 }
 
-// errPerson is the part of an error from a task's home that says that a person must look at its repository. It has no
-// words of its own.
-var errPerson = errors.New("")
+// failed returns what becomes of a task after the error of an attempt. unable says that others may be able to work on it.
+func (p *Player) failed(ctx context.Context, err error) (move func(*queue.Record) error, unable error) {
+	held, isHeld := errors.AsType[*session.HeldError](err)
+	was, isMerged := errors.AsType[*mergedError](err)
+	now := p.Board.Now()
+	switch {
+	case isHeld:
+		return later(now, busyFor, held.Error()), nil
+	case session.DiskFull(err):
+		unable = fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err)
+		return later(now, fullFor, hint.Sentence(unable)), unable
+	case errors.Is(err, source.ErrTaken):
+		return to(queue.Cancelled, now, err.Error()), nil
+	case errors.Is(err, errAway):
+		return later(now, awayFor, hint.Sentence(err)), nil
+	case isMerged:
+		return func(r *queue.Record) error {
+			r.Merge.Commit = was.commit
+			return cmp.Or(r.Move(queue.Finished, now, ""), r.Move(queue.Merged, now, was.Error()))
+		}, nil
+	case crew.Elsewhere(err):
+		return later(now, 0, hint.Sentence(err)), fmt.Errorf("%w: %w", queue.ErrLacks, err)
+	case ctx.Err() != nil || board.Unreachable(err):
+		return to(queue.Waiting, now, "interrupted"), nil //nolint:nilerr // it is in nobody's way
+	case needsPerson(err):
+		return to(queue.NeedsHuman, now, hint.Sentence(err)), nil
+	}
+	return to(queue.Failed, now, hint.Sentence(err)), nil
+}
 
 // needsPerson reports whether an error is one that a person must settle in the repository.
 func needsPerson(err error) bool {
-	return slices.ContainsFunc([]error{place.ErrUnjudged, merge.ErrForeign, merge.ErrRewritten, errPerson}, func(one error) bool { return errors.Is(err, one) })
+	return slices.ContainsFunc([]error{place.ErrUnjudged, merge.ErrForeign, merge.ErrRewritten}, func(one error) bool { return errors.Is(err, one) })
 }
 
 // attempt makes an attempt, at home or away, and returns the change of the record.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
@@ -22,8 +23,8 @@ type reporter struct {
 	say  func(sentence string)
 	last loop.Round     // the last whole iteration
 	was  queue.Progress // of the task's earlier sessions
-	now  news
-	news chan news
+	now  atomic.Pointer[news]
+	news chan struct{} // there is something newer
 	done chan struct{}
 }
 
@@ -36,7 +37,8 @@ type news struct {
 }
 
 func newReporter(ctx context.Context, j *board.Job, plan *run.Plan, say func(string)) *reporter {
-	r := &reporter{job: j, plan: plan, say: say, was: j.Progress, now: news{words: plan.Said(), warns: j.Warnings}, news: make(chan news, 1), done: make(chan struct{})}
+	r := &reporter{job: j, plan: plan, say: say, was: j.Progress, news: make(chan struct{}, 1), done: make(chan struct{})}
+	r.now.Store(&news{words: plan.Said(), warns: j.Warnings})
 	if plan.ID() != "" && plan.ID() == r.was.Session { // its own tally includes what it had spent
 		past := plan.State().Spent.Total()
 		r.was.Dollars -= past.CostUSD
@@ -49,7 +51,8 @@ func newReporter(ctx context.Context, j *board.Job, plan *run.Plan, say func(str
 // tell sends the updates.
 func (r *reporter) tell(ctx context.Context) {
 	defer close(r.done)
-	for n := range r.news {
+	for range r.news {
+		n := r.now.Load()
 		_ = r.job.Change(ctx, func(rec *queue.Record) error { // if the hub is away, the next update does
 			rec.Progress, rec.Cast = n.Progress, n.cast
 			rec.Heard(n.words)
@@ -67,8 +70,8 @@ func (r *reporter) close() {
 
 // Handle notes the progress of the run.
 func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
-	p := r.now
-	switch e := e.(type) {
+	p := *r.now.Load()
+	switch e := e.(type) { //nolint:gochecksumtype // the others are no progress
 	case loop.Started:
 		p.Session, p.cast = e.Session.ID, queue.CastOf(e.Session.Cast)
 	case loop.Resumed:
@@ -96,30 +99,17 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 	case loop.IterationFinished:
 		r.last = e.Round
 		return nil
-	case loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.ChecksFinished:
+	default:
 		return nil
 	}
-	r.send(p)
-	return nil
-}
-
-// send sends an update, unless a newer one comes before that.
-func (r *reporter) send(p news) {
 	spent := r.plan.State().Spent.Total()
 	p.Dollars, p.Tokens = r.was.Dollars+spent.CostUSD, r.was.Tokens+int(spent.Tokens)
-	r.now = p
-	for {
-		select {
-		case r.news <- p:
-			return
-		default:
-		}
-		select {
-		case <-r.news: // replaced by the newer one
-		default:
-		}
+	r.now.Store(&p)
+	select {
+	case r.news <- struct{}{}:
+	default: // it is to be sent already
 	}
+	return nil
 }
 
 // mostWarning is the most bytes of a warning.

@@ -93,57 +93,53 @@ func Follow(ctx context.Context, conn *nats.Conn, on *board.Board, task string, 
 			_, over := entry.Event.(loop.Finished)
 			return yield(entry, err) && !over
 		}
-		for {
+		inbox := conn.NewRespInbox()
+		sub, err := conn.SubscribeSync(inbox)
+		if err != nil {
+			yield(session.Entry{}, err)
+			return
+		}
+		defer sub.Unsubscribe()             //nolint:errcheck // nothing more is read
+		for asked, more := 0, true; more; { // the attempt whose worker was asked last
 			r, err := on.Get(ctx, task)
 			coming := r.Parcel > 0 && (r.State == queue.Finished || r.State.Over()) // on its way home, where rest will find it
+			if r.State == queue.Running && r.Attempt != asked && err == nil {
+				err = conn.PublishRequest(logOf(task), inbox, nil)
+			}
 			switch {
 			case errors.Join(err, context.Cause(ctx)) != nil:
 				yield(session.Entry{}, errors.Join(err, context.Cause(ctx)))
 				return
-			case r.State == queue.Running:
-				if !listen(ctx, conn, on, &r, tell) {
-					return
-				}
-			case !coming:
+			case r.State != queue.Running && !coming:
 				rest(r.Progress.Session)(tell)
 				return
 			}
+			asked, more = hear(ctx, sub, &r, tell)
+		}
+	}
+}
+
+// hear tells the events that come, until none has come for a while: perhaps somebody else works on the task by then. It
+// returns the attempt whose worker has been asked; 0 if that was not there yet.
+func hear(ctx context.Context, sub *nats.Subscription, r *queue.Record, tell func(session.Entry, error) bool) (asked int, more bool) {
+	for {
+		once, cancel := context.WithTimeout(ctx, pauseForOthers)
+		m, err := sub.NextMsgWithContext(once)
+		cancel()
+		if err != nil {
+			return r.Attempt, true
+		}
+		if len(m.Data) == 0 {
 			time.Sleep(pauseForOthers)
+			return 0, true
+		}
+		for entry, err := range session.NewReader(bytes.NewReader(m.Data), "the log of task "+r.Task.ID).Entries() {
+			if !tell(entry, err) {
+				return 0, false
+			}
 		}
 	}
 }
 
 // pauseForOthers is how often it is looked whether somebody else works on a task.
 const pauseForOthers = time.Second
-
-// listen tells the events that one worker sends, until the attempt is over.
-func listen(ctx context.Context, conn *nats.Conn, on *board.Board, r *queue.Record, tell func(session.Entry, error) bool) (more bool) {
-	inbox := conn.NewRespInbox()
-	sub, err := conn.SubscribeSync(inbox)
-	if err != nil {
-		return tell(session.Entry{}, err)
-	}
-	defer sub.Unsubscribe() //nolint:errcheck // nothing more is read
-	if err := conn.PublishRequest(logOf(r.Task.ID), inbox, nil); err != nil {
-		return tell(session.Entry{}, err)
-	}
-	for {
-		once, cancel := context.WithTimeout(ctx, pauseForOthers)
-		m, err := sub.NextMsgWithContext(once)
-		cancel()
-		switch {
-		case ctx.Err() != nil || err == nil && len(m.Data) == 0: // nobody is there yet
-			return true
-		case err == nil:
-			for entry, err := range session.NewReader(bytes.NewReader(m.Data), "the log of task "+r.Task.ID).Entries() {
-				if !tell(entry, err) {
-					return false
-				}
-			}
-		default:
-			if now, err := on.Get(ctx, r.Task.ID); err != nil || now.Attempt != r.Attempt || now.State != queue.Running {
-				return true
-			}
-		}
-	}
-}

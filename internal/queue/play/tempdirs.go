@@ -1,69 +1,54 @@
 package play
 
 import (
-	"crypto/rand"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
 	"codeloops/internal/file"
 	"codeloops/internal/view"
 )
 
-// lockEnding is the suffix of the lock file next to a directory of [tempDirs].
+// lockEnding is the suffix of the lock file next to a directory.
 const lockEnding = ".lock"
 
-// tempDirs holds temporary directories, each used by one process.
+// tempDirs holds temporary directories. Who uses one shares the lock on all of them.
 type tempDirs string
 
-// room makes a directory, whose name begins with one, and removes those of killed processes.
+// room makes a directory, whose name begins with one, and removes those of killed processes if it is the only one.
 func (a tempDirs) room(name string) (dir string, done func(), err error) {
-	home := string(a)
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return "", nil, err
-	}
-	if home, err = filepath.EvalSymlinks(home); err != nil {
+	if err := os.MkdirAll(string(a), 0o700); err != nil {
 		return "", nil, err
 	}
 	a.tidy()
-	var lock io.Closer
-	for free := false; !free; { // whoever tidies up may take one that was just made
-		dir = filepath.Join(home, name+"."+rand.Text())
-		if lock, free, err = file.TryLock(dir+lockEnding, false); err != nil {
-			return "", nil, err
-		}
+	lock, free, err := file.TryLock(string(a)+lockEnding, true)
+	for ; !free && err == nil; lock, free, err = file.TryLock(string(a)+lockEnding, true) { // others tidy up
+		time.Sleep(10 * time.Millisecond)
 	}
-	done = func() {
-		// The lock file goes last: directories are found by it.
-		if view.Remove(dir) == nil {
-			_ = os.Remove(dir + lockEnding)
-		}
-		_ = lock.Close()
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		done()
+	if err != nil {
 		return "", nil, err
 	}
-	return dir, done, nil
+	if dir, err = os.MkdirTemp(string(a), name+"."); err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		_ = lock.Close()
+	}
+	return dir, func() {
+		_ = view.Remove(dir) // what stays is tidied up
+		_ = lock.Close()
+	}, err
 }
 
-// tidy removes the directories of killed processes.
+// tidy removes the directories of killed processes, unless somebody uses one.
 func (a tempDirs) tidy() {
+	lock, alone, err := file.TryLock(string(a)+lockEnding, false)
+	if err != nil || !alone {
+		return
+	}
+	defer lock.Close()                  //nolint:errcheck // the system releases it
 	entries, _ := os.ReadDir(string(a)) // a missing directory is empty
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), lockEnding)
-		if !ok {
-			continue
-		}
-		path := filepath.Join(string(a), e.Name())
-		lock, free, err := file.TryLock(path, false)
-		if err != nil || !free {
-			continue
-		}
-		if view.Remove(filepath.Join(string(a), name)) == nil { // on failure the next one tries again
-			_ = os.Remove(path)
-		}
-		_ = lock.Close()
+		_ = view.Remove(filepath.Join(string(a), e.Name())) // on failure the next one tries again
 	}
 }
