@@ -147,23 +147,24 @@ func (v *View) table(w io.Writer, s *term.Streams) error {
 	return nil
 }
 
-// The columns of tasks that have a style of their own.
 const (
-	columnMark = iota
+	columnFirst = iota // the ID; on a board the title
 	columnState
+	columnTitle = 6
 )
 
-// rows has a row for each of the tasks. mark is what stands before it; nil: nothing does.
+// rows has a row for each of the tasks. On a board mark is what stands before its title; nil: it is for a list.
 func (v *View) rows(tasks []*queue.Record, style *lipgloss.Renderer, ascii bool, mark func(*queue.Record) string) *term.Table {
-	const widestAgent, widestDoing = 16, 44
-	rows := [][]string{{"ID", "STATE", "AGENT", "DOING", "SINCE", "COST", "TASK"}}
+	const widestAgent, widestDoing, widestTitle = 16, 44, 40
+	rows, cut := [][]string{{"ID", "STATE", "AGENT", "DOING", "SINCE", "COST", "TASK"}}, []int{3, 4, columnTitle}
 	if mark != nil {
-		rows[0][columnMark] = ""
+		rows[0][columnFirst], rows[0][columnTitle] = "  TASK", ""
+		cut = append(cut, columnFirst)
 	}
 	for _, r := range tasks {
-		first, indent, state := r.Task.ID, "", string(r.State)
+		first, title, state := r.Task.ID, term.Line(r.Task.Title()), string(r.State)
 		if mark != nil {
-			first, indent = mark(r), strings.Repeat("  ", depth(v.Tasks, r, 4))
+			first, title = mark(r)+" "+strings.Repeat("  ", depth(v.Tasks, r, 4))+term.Fit(title, widestTitle), ""
 		}
 		if len(r.Warnings) > 0 { // queue show has them
 			state += " !"
@@ -171,11 +172,11 @@ func (v *View) rows(tasks []*queue.Record, style *lipgloss.Renderer, ascii bool,
 		agent, _, _ := strings.Cut(strings.Join(r.Agents(), " "), " ")
 		rows = append(rows, []string{
 			first, state, term.Fit(term.Line(agent), widestAgent), term.Fit(v.doing(r), widestDoing), since(r, v.Now),
-			dollars(r.Progress.Dollars), indent + term.Line(r.Task.Title()),
+			dollars(r.Progress.Dollars), title,
 		})
 	}
 	return &term.Table{
-		Rows: rows, Least: 14, Sparse: true, ASCII: ascii, Right: []int{5}, Drop: []int{2, 5}, Cut: []int{3, 4, 6},
+		Rows: rows, Least: 14, Sparse: true, ASCII: ascii, Right: []int{5}, Drop: []int{2, 5}, Cut: cut,
 		Style: func(row, column int, cell string) string {
 			switch {
 			case row == 0:
