@@ -43,20 +43,16 @@ func InRoom(starter git.Starter, environ []string, do func(*Room) error) error {
 // Export writes a session to one file, from which [Room.Import] takes it up on another machine: the part of its log
 // that can be resumed, what is beside it, and its checkpoints with all files in them.
 func (r *Room) Export(ctx context.Context, log, file string) error {
-	one := session.Look(log)
-	if one.Err != nil {
-		return one.Err
-	}
-	if one.Session.Task != "" {
-		return hint.Errorf("codeloops queue show "+one.Session.Task, "session %s is of a task of the queue, which carries it itself", one.ID)
-	}
 	var settled session.Settled
 	err := settled.Read(log)
-	if err == nil && settled.Size == 0 {
+	switch one := settled.Session; {
+	case err != nil:
+	case one.Task != "":
+		err = hint.Errorf("codeloops queue show "+one.Task, "session %s is of a task of the queue, which carries it itself", one.ID)
+	case settled.Size == 0:
 		err = hint.Errorf("its log alone: codeloops sessions export --format json", "session %s has kept no state of the work tree that could be resumed", one.ID)
-	}
-	if err == nil {
-		err = r.Pack(ctx, settled.Session, log)
+	default:
+		err = r.Pack(ctx, one, log)
 	}
 	if err == nil {
 		_, err = r.Bundle(ctx, file, nil)

@@ -90,18 +90,9 @@ func (r *Room) Bundle(ctx context.Context, file string, without []string) (news 
 // ErrWrong rejects a malformed parcel.
 var ErrWrong = errors.New("it is invalid")
 
-// Unbundle imports a bundle of what travels, and nothing else. The room must have the commits that it builds on.
+// Unbundle imports a bundle of what travels, and no other refs. The room must have the commits that it builds on.
 func (r *Room) Unbundle(ctx context.Context, file string) error {
-	heads, err := r.Run(ctx, r.Root, "bundle", "list-heads", file)
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(heads) {
-		if _, name, _ := strings.Cut(strings.TrimSpace(line), " "); !strings.HasPrefix(name, refs) {
-			return fmt.Errorf("the parcel has the ref %q: %w", name, ErrWrong)
-		}
-	}
-	_, err = r.Run(ctx, r.Root, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--force", file, "+"+refs+"*:"+refs+"*")
+	_, err := r.Run(ctx, r.Root, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", file, "+"+refs+"*:"+refs+"*")
 	return err
 }
 

@@ -49,11 +49,6 @@ func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *parcelDir) erro
 		return fmt.Errorf("%w: it has the branch at %q and session %q, and should have %q and %q",
 			parcel.ErrWrong, one.Branch, one.Session, r.Head, r.Progress.Session)
 	}
-	return g.keep(ctx, r, d, one)
-}
-
-// keep stores what was sent.
-func (g *ground) keep(ctx context.Context, r *queue.Record, d *parcelDir, one parcel.Parcel) error {
 	tree := g.site.Dir(r.Task.ID)
 	if err := held(g.player.Host, tree); err != nil { // by an attempt here that was suspended
 		return err
