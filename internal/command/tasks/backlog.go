@@ -103,7 +103,7 @@ func (b *backlog) find(ctx context.Context, ref string) (queue.Record, error) {
 
 // view shows tasks with their budgets.
 func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View, error) {
-	budgets, err := b.on.Ledger.Budgets(ctx)
+	budgets, err := b.on.Budgets(ctx)
 	if err != nil {
 		return nil, err
 	}

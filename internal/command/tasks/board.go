@@ -35,16 +35,14 @@ func (q *Access) watch(ctx context.Context) error {
 		p.Keys.Leave = func() { leave(errLeft) }
 		watch, gone, shown := p.Draw(queue.Backlog{}, b.on.Now, func() queue.Budgets { return *budgets.Load() })
 		defer shown()
-		go b.on.Ledger.FollowBudgets(ctx, func(all queue.Budgets) { budgets.Store(&all) }) //nolint:errcheck // the board shows the last ones
+		go b.on.FollowBudgets(ctx, func(all queue.Budgets) { budgets.Store(&all) }) //nolint:errcheck // the board shows the last ones
 		for {
-			err := b.on.Follow(ctx, func(c board.Update) error {
-				switch {
-				case c.Record != nil:
+			err := b.on.Follow(ctx, func(c board.Update) {
+				if c.Record != nil {
 					watch(*c.Record)
-				case c.ID != "":
+				} else {
 					gone(c.ID)
 				}
-				return nil
 			})
 			switch {
 			case errors.Is(err, errLeft):

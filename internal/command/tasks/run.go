@@ -88,7 +88,7 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			fmt.Fprintln(q.Err, imported(len(added), there)) //nolint:errcheck // only information
 		}
 		if budget.Any() {
-			if _, err := b.on.Ledger.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
+			if err := b.on.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
 				return err
 			}
 		}
@@ -271,7 +271,7 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 		return nil
 	}
 	if here, err := s.repository(); err == nil {
-		if budget, err := s.on.Ledger.Budget(ctx, here); err == nil {
+		if budget, err := s.on.Budget(ctx, here); err == nil {
 			fmt.Fprint(s.Err, overBudget(budget)) //nolint:errcheck // only information
 		}
 	}

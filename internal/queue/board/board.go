@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,15 +55,14 @@ type Options struct {
 
 // A Board is one process's access to the backlog. It is safe for concurrent use.
 type Board struct {
-	// Ledger holds budgets.
-	Ledger *Ledger
+	server            server
+	js                jetstream.JetStream
+	records, settings *bucket
+	options           Options
+	ear               ear
 
-	server  server
-	js      jetstream.JetStream
-	records *bucket
-	options Options
-	clock   clock
-	ear     ear
+	mu          sync.Mutex
+	there, here time.Time // the clocks of the hub and of this machine at the same moment
 }
 
 // Open opens a board, and creates what it needs.
@@ -74,7 +75,7 @@ func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the backlog: %w", err)
 	}
-	b := &Board{server: server{conn}, js: js, options: o, clock: clock{here: o.Now}, ear: ear{conn: conn, now: o.Now}}
+	b := &Board{server: server{conn}, js: js, options: o}
 	if err := b.server.fits(); err != nil {
 		return nil, err
 	}
@@ -92,10 +93,15 @@ func (b *Board) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.records = &bucket{kept, b.server, "the backlog", func(id string) string { return "task " + id }}
-	if b.Ledger, err = openLedger(ctx, b); err != nil {
+	b.records = &bucket{kept, b.server, "the backlog", "task "}
+	kept, err = b.js.KeyValue(ctx, settings)
+	if errors.Is(err, jetstream.ErrBucketNotFound) { // it is made before that of the records
+		err = hint.Errorf(whatToDo, "the hub has lost the budgets: files of its store are gone")
+	}
+	if err != nil {
 		return err
 	}
+	b.settings = &bucket{kept, b.server, "the budgets", "the setting "}
 	return b.look(ctx)
 }
 
@@ -111,32 +117,37 @@ func (b *Board) create(ctx context.Context) (jetstream.KeyValue, error) {
 	return b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: records, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
 }
 
-// look asks the hub for its version and the time.
+// look asks the hub for its version, which may be another one after it was away, and for the time.
 func (b *Board) look(ctx context.Context) error {
-	if err := b.Ledger.fits(ctx); err != nil {
-		return err
-	}
-	s, err := b.js.Stream(ctx, "KV_"+records)
+	e, err := b.settings.Get(ctx, schemaKey)
 	if err != nil {
 		return err
 	}
-	return b.clock.look(func() (time.Time, error) {
-		info, err := s.Info(ctx)
-		if err == nil {
-			err = b.records.lost(info.State)
-		}
-		if err != nil {
-			return time.Time{}, err
-		}
-		return info.TimeStamp, nil
-	})
+	if was := string(e.Value()); was != schema {
+		return hint.Errorf("use the same version of codeloops as the hub, here or there",
+			"the backlog has version %s, but this codeloops needs version %s", was, schema)
+	}
+	asked := b.options.Now()
+	info, err := b.records.info(ctx)
+	if err != nil {
+		return err
+	}
+	took := b.options.Now().Sub(asked)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.there, b.here = info.TimeStamp, asked.Add(took/2)
+	return nil
 }
 
 // Lease is how long a worker may be silent before its task is given to another.
 func (b *Board) Lease() time.Duration { return b.options.AckWait }
 
-// Now is the hub's time.
-func (b *Board) Now() time.Time { return b.clock.now() }
+// Now is the hub's time. Clocks of different machines are never compared: everything is written with the hub's time.
+func (b *Board) Now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.there.Add(b.options.Now().Sub(b.here)) // Sub is monotonic, so setting the clock does not matter
+}
 
 // ErrThere says that the task has been added before.
 var ErrThere = errors.New("the task is in the queue already")
@@ -194,12 +205,11 @@ func (b *Board) Remove(ctx context.Context, r queue.Record) error {
 }
 
 // All reads the whole backlog; one that could be read only in part is an error.
-func (b *Board) All(ctx context.Context) (all queue.Backlog, err error) {
-	err = b.records.list(ctx, func() { all = queue.Backlog{} }, func(e jetstream.KeyValueEntry) error {
+func (b *Board) All(ctx context.Context) (queue.Backlog, error) {
+	all := queue.Backlog{}
+	err := b.records.list(ctx, func(e jetstream.KeyValueEntry) error {
 		r, err := b.record(e)
-		if r != nil {
-			all[e.Key()] = r
-		} else {
+		if all[e.Key()] = r; r == nil {
 			delete(all, e.Key())
 		}
 		return err
@@ -231,8 +241,8 @@ type Update struct {
 }
 
 // Follow tells of all records, then that these were all, and then of each change. It returns the cause when ctx is
-// done, the error that changed returns, and [ErrAway] when the hub was away and has come back.
-func (b *Board) Follow(ctx context.Context, changed func(Update) error) error {
+// done, and [ErrAway] when the hub was away and has come back.
+func (b *Board) Follow(ctx context.Context, changed func(Update)) error {
 	if err := b.look(ctx); err != nil { // after sleep, the machine has lost its connection, and its clock may be off
 		return fmt.Errorf("follow the backlog: %w", b.server.refused(err))
 	}
@@ -245,35 +255,57 @@ func (b *Board) Follow(ctx context.Context, changed func(Update) error) error {
 				return err
 			}
 		}
-		return changed(c)
+		changed(c)
+		return nil
 	})
 }
 
-// A clock is the hub's time. Clocks of different machines are never compared: everything is written with the hub's
-// time.
-type clock struct {
-	here func() time.Time // this machine's clock
+// budgets is the prefix of the keys of budgets.
+const budgets = "budget."
 
-	mu         sync.Mutex
-	there, was time.Time // the two clocks at the same moment
+// Budget returns the budget of a repository, without limits where none is set.
+func (b *Board) Budget(ctx context.Context, of queue.Repository) (budget queue.Budget, err error) {
+	budget, _, err = kept[queue.Budget](ctx, b.settings, budgets+of.Key())
+	budget.Repository = of
+	return budget, err
 }
 
-// look compares the clock with the hub's.
-func (c *clock) look(ask func() (time.Time, error)) error {
-	asked := c.here()
-	there, err := ask()
-	if err != nil {
-		return err
+// ChangeBudget changes a budget, as [Board.Change] does a record.
+func (b *Board) ChangeBudget(ctx context.Context, of queue.Repository, change func(*queue.Budget) error) error {
+	_, _, err := changed(ctx, b.settings, budgets+of.Key(), func(b *queue.Budget, _ uint64) error {
+		b.Repository = of
+		return change(b)
+	})
+	return err
+}
+
+// Budgets returns the current budgets.
+func (b *Board) Budgets(ctx context.Context) (queue.Budgets, error) {
+	all := queue.Budgets{}
+	return all, b.settings.list(ctx, func(e jetstream.KeyValueEntry) error { return b.budget(all, e) })
+}
+
+// FollowBudgets calls changed with all budgets, once all are known and then after each change. The value is not modified
+// afterwards. It returns as [Board.Follow] does.
+func (b *Board) FollowBudgets(ctx context.Context, changed func(queue.Budgets)) error {
+	all, whole := queue.Budgets{}, false
+	return b.settings.watch(ctx, func(e jetstream.KeyValueEntry) error {
+		if e == nil {
+			whole = true
+		} else if err := b.budget(all, e); err != nil {
+			return err
+		}
+		if whole {
+			changed(maps.Clone(all))
+		}
+		return nil
+	})
+}
+
+// budget adds what an entry says of a budget.
+func (b *Board) budget(all queue.Budgets, e jetstream.KeyValueEntry) (err error) {
+	if key, is := strings.CutPrefix(e.Key(), budgets); is {
+		all[key], err = decoded[queue.Budget](b.settings, e)
 	}
-	here := c.here()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.there, c.was = there, asked.Add(here.Sub(asked)/2)
-	return nil
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.there.Add(c.here().Sub(c.was)) // Sub is monotonic, so setting the clock does not matter
+	return err
 }

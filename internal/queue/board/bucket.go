@@ -17,9 +17,8 @@ import (
 type bucket struct {
 	jetstream.KeyValue
 
-	server server
-	all    string                  // names the whole bucket in errors
-	one    func(key string) string // names one value
+	server   server
+	all, one string // what errors call the whole bucket, and what precedes the key of a value there
 }
 
 // kept reads a value. A missing one is the zero value, with revision 0.
@@ -29,7 +28,7 @@ func kept[T any](ctx context.Context, b *bucket, key string) (value T, revision 
 		return value, 0, nil
 	}
 	if err != nil {
-		return value, 0, fmt.Errorf("read %s: %w", b.one(key), b.server.refused(err))
+		return value, 0, fmt.Errorf("read %s: %w", b.one+key, b.server.refused(err))
 	}
 	value, err = decoded[T](b, e)
 	return value, e.Revision(), err
@@ -37,7 +36,7 @@ func kept[T any](ctx context.Context, b *bucket, key string) (value T, revision 
 
 func decoded[T any](b *bucket, e jetstream.KeyValueEntry) (value T, err error) {
 	if err := json.Unmarshal(e.Value(), &value); err != nil {
-		return value, fmt.Errorf("read %s: %w", b.one(e.Key()), err)
+		return value, fmt.Errorf("read %s: %w", b.one+e.Key(), err)
 	}
 	return value, nil
 }
@@ -65,7 +64,7 @@ func changed[T any](ctx context.Context, b *bucket, key string, change func(valu
 			continue
 		}
 		if err != nil {
-			err = fmt.Errorf("write %s: %w", b.one(key), b.server.refused(err))
+			err = fmt.Errorf("write %s: %w", b.one+key, b.server.refused(err))
 		}
 		return value, revision, err
 	}
@@ -74,12 +73,17 @@ func changed[T any](ctx context.Context, b *bucket, key string, change func(valu
 // whatToDo is the advice for a damaged store.
 const whatToDo = "put the hub's store back from a backup; results are on the branches codeloops/ID of their repositories; to begin anew, move the store away"
 
-// lost returns an error for a bucket that has lost its values: each one leaves a message, also a removed one.
-func (b *bucket) lost(is jetstream.StreamState) error {
-	if is.Msgs > 0 || is.LastSeq == 0 {
-		return nil
+// info asks the hub about the bucket. It is an error if that has lost its values: each one leaves a message, also a removed one.
+func (b *bucket) info(ctx context.Context) (*jetstream.StreamInfo, error) {
+	is, err := b.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", b.all, err)
 	}
-	return hint.Errorf(whatToDo, "the hub has lost %s: there was something in it, and files of its store are gone or damaged", b.all)
+	info := is.(*jetstream.KeyValueBucketStatus).StreamInfo() //nolint:forcetypeassert // as its documentation says
+	if info.State.Msgs == 0 && info.State.LastSeq > 0 {
+		return nil, hint.Errorf(whatToDo, "the hub has lost %s: there was something in it, and files of its store are gone or damaged", b.all)
+	}
+	return info, nil
 }
 
 // ErrAway says that the connection to the hub was lost, and changes may have been missed.
@@ -91,29 +95,26 @@ var errWhole = errors.New("that is all")
 // patience is how long the hub may be silent during a listing.
 const patience = 10 * time.Second
 
-// list tells of all values. begin is called before the first one, and again when the connection was lost and the
-// listing starts over.
-func (b *bucket) list(ctx context.Context, begin func(), told func(jetstream.KeyValueEntry) error) error {
+// list tells of all values, of some of them again if the connection is lost meanwhile.
+func (b *bucket) list(ctx context.Context, told func(jetstream.KeyValueEntry) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(patience, func() { cancel(fmt.Errorf("read %s: %w", b.all, nats.ErrTimeout)) })
 	defer late.Stop()
-	for {
-		begin()
-		err := b.watch(ctx, func(e jetstream.KeyValueEntry) error {
+	err := ErrAway
+	for errors.Is(err, ErrAway) {
+		err = b.watch(ctx, func(e jetstream.KeyValueEntry) error {
 			if e == nil {
 				return errWhole
 			}
 			late.Reset(patience)
 			return told(e)
 		})
-		switch {
-		case errors.Is(err, errWhole):
-			return nil
-		case !errors.Is(err, ErrAway):
-			return err
-		}
 	}
+	if errors.Is(err, errWhole) {
+		return nil
+	}
+	return err
 }
 
 // watch tells of all values, including removed ones, then of nil, and then of each change. It returns the cause
@@ -135,8 +136,9 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 	if err != nil {
 		return fmt.Errorf("read %s: %w", b.all, b.server.refused(err))
 	}
-	defer w.Stop() //nolint:errcheck // nobody reads further updates
-	all := listing{bucket: b}
+	defer w.Stop()        //nolint:errcheck // nobody reads further updates
+	var seen, last uint64 // the last revision told, and in the bucket when it was asked
+	all := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -146,10 +148,12 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 				return hint.Errorf("is the hub still running?", "%s can no longer be read", b.all)
 			}
 			if e != nil {
-				err = told(e)
+				seen, err = e.Revision(), told(e)
 			}
-			if err == nil {
-				err = all.call(ctx, e, told)
+			if err == nil && !all {
+				if all, err = b.whole(ctx, e, seen, &last); all {
+					err = told(nil)
+				}
 			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -161,39 +165,17 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 	}
 }
 
-// A listing detects when all values of a bucket have been told. The watcher's own marker and the server's pending
-// count both come too early: a value that changes meanwhile is subtracted before its new revision is added. Values
-// come in order of revision, so the listing is complete when the last one told is the last in the stream.
-type listing struct {
-	bucket *bucket
-	seen   uint64 // last revision told
-	last   uint64 // last revision in the bucket when it was asked
-	whole  bool
-}
-
-// call notes a value, and tells nil once all have been told.
-func (r *listing) call(ctx context.Context, e jetstream.KeyValueEntry, told func(jetstream.KeyValueEntry) error) error {
-	if e != nil {
-		r.seen = e.Revision()
+// whole reports whether all values have been told, the last one with revision seen. The watcher's own marker, nil, and the
+// server's count of what is pending come too early: a value that changes meanwhile is subtracted before its new revision is
+// added. Values come in order of revision, so they are complete when the last one told is the last in the bucket.
+func (b *bucket) whole(ctx context.Context, e jetstream.KeyValueEntry, seen uint64, last *uint64) (bool, error) {
+	if e != nil && (*last == 0 || seen < *last) {
+		return false, nil
 	}
-	if r.whole || r.seen < r.last || e != nil && e.Delta() > 0 && r.last == 0 {
-		return nil
-	}
-	is, err := r.bucket.Status(ctx)
+	info, err := b.info(ctx)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", r.bucket.all, err)
+		return false, err
 	}
-	r.last = 0
-	if is, ok := is.(*jetstream.KeyValueBucketStatus); ok {
-		state := is.StreamInfo().State
-		if err := r.bucket.lost(state); err != nil {
-			return err
-		}
-		r.last = state.LastSeq
-	}
-	if r.seen < r.last {
-		return nil
-	}
-	r.whole = true
-	return told(nil)
+	*last = info.State.LastSeq
+	return seen >= *last, nil
 }

@@ -35,9 +35,9 @@ func TestClusterLongWithoutALeader(t *testing.T) {
 	impatient, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err = on.Change(impatient, "a", func(*queue.Record) error { return nil })
-	refuses(t, err, "the cluster does not answer", "another leader: try again")
+	refuses(t, err, "the hub does not answer", "another leader")
 	for on, err = board.Open(t.Context(), link.Conn, o); err != nil; on, err = board.Open(t.Context(), link.Conn, o) {
-		refuses(t, err, "the cluster does not answer", "another leader: try again") // on a busy machine
+		refuses(t, err, "the hub does not answer", "another leader") // on a busy machine
 	}
 	if _, err := on.Get(t.Context(), "a"); err != nil {
 		t.Error(err)

@@ -99,46 +99,37 @@ func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) erro
 // done.
 func (j *Job) End(ctx context.Context, change func(*queue.Record) error) error {
 	defer j.Release()
-	if err := retry(ctx, j.once(change)); err != nil {
-		return fmt.Errorf("give task %s back: %w", j.Task.ID, err)
-	}
-	return nil
-}
-
-// once makes a change that may be retried safely: a hub that was killed may have stored the first try without
-// answering.
-func (j *Job) once(change func(*queue.Record) error) func(context.Context) error {
 	var moved time.Time
-	return func(ctx context.Context) error {
+	if err := retry(ctx, func(ctx context.Context) error {
 		err := j.Change(ctx, func(r *queue.Record) error {
 			err := change(r)
 			moved = r.Since
 			return err
 		})
-		if !errors.Is(err, queue.ErrStale) || moved.IsZero() {
-			return err
+		if errors.Is(err, queue.ErrStale) && !moved.IsZero() { // a hub that was killed may have stored an earlier try without answering
+			r, unread := j.board.Get(ctx, j.given.Task.ID)
+			if unread == nil && slices.ContainsFunc(r.Course, func(m queue.Moment) bool { return m.Attempt == j.given.Attempt && m.At.Equal(moved) }) {
+				j.Record, err = r, nil
+			}
 		}
-		r, unread := j.board.Get(ctx, j.Task.ID)
-		if unread != nil || !slices.ContainsFunc(r.Course, func(m queue.Moment) bool { return m.Attempt == j.given.Attempt && m.At.Equal(moved) }) {
-			return err
-		}
-		j.Record = r
-		return nil
+		return err
+	}); err != nil {
+		return fmt.Errorf("give task %s back: %w", j.Task.ID, err)
 	}
+	return nil
 }
 
 // Spend adds the cost of a turn to the budget, if there is one, whatever became of the job. It waits while the hub is
 // away. If that was killed just then, the turn may count twice.
 func (j *Job) Spend(ctx context.Context, cost queue.Amount) error {
 	err := retry(ctx, func(ctx context.Context) error {
-		_, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
+		return j.board.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
 			if !b.Any() {
 				return errNoBudget
 			}
 			b.Spend(cost)
 			return nil
 		})
-		return err
 	})
 	if errors.Is(err, errNoBudget) {
 		return nil
@@ -161,13 +152,7 @@ const (
 func retry(ctx context.Context, do func(context.Context) error) error {
 	wanted, give := context.WithCancel(context.WithoutCancel(ctx))
 	defer give()
-	defer context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(graceAfter):
-			give()
-		case <-wanted.Done():
-		}
-	})()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceAfter, give) })()
 	var last error
 	for {
 		once, cancel := context.WithTimeout(wanted, grace)

@@ -18,40 +18,27 @@ import (
 // ErrMoved says that the board has changed since it was read.
 var ErrMoved = errors.New("something has changed on the board meanwhile")
 
-// Take begins an attempt at a task that waits, or whose worker is lost, unless the board has changed since revision seen,
-// at which r was chosen. Of several processes that choose at the same time one wins, and the others get [ErrMoved]. The job
-// is nil where the task has lost too many workers.
+// Take begins an attempt at a task that waits, or whose worker is lost; or it takes a result that waits for its merge, or
+// whose merger is lost. It does so only if the board has not changed since revision seen, at which r was chosen: of several
+// processes that choose at the same time one wins, and the others get [ErrMoved]. The job is nil where too many were lost.
 func (b *Board) Take(ctx context.Context, r queue.Record, seen uint64, w queue.Worker) (*Job, error) {
 	if !b.free(ctx, &r) {
 		return nil, ErrMoved
 	}
 	var err error
-	if r.State == queue.Running && r.Taken >= MostLost {
-		err = r.Move(queue.Dead, b.Now(), fmt.Sprintf("its workers were lost %d times, the last one was %s", r.Taken, r.Worker.Name))
-	} else {
+	switch result := r.State == queue.Finished; {
+	case result && r.Taken < MostLost:
+		r.HandOut(b.Now())
+	case result:
+		err = r.Move(queue.NeedsHuman, b.Now(), fmt.Sprintf("the merger was lost %d times", r.Taken))
+	case r.Taken < MostLost:
 		err = r.Begin(w, b.Now())
+	default:
+		err = r.Move(queue.Dead, b.Now(), fmt.Sprintf("its workers were lost %d times, the last one was %s", r.Taken, r.Worker.Name))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return b.hand(ctx, r, seen)
-}
-
-// TakeResult takes a result that waits for its merge, or whose merger is lost, as [Board.Take] does a task.
-func (b *Board) TakeResult(ctx context.Context, r queue.Record, seen uint64) (*Job, error) {
-	if !b.free(ctx, &r) {
-		return nil, ErrMoved
-	}
-	if r.Taken < MostLost {
-		r.HandOut(b.Now())
-	} else if err := r.Move(queue.NeedsHuman, b.Now(), fmt.Sprintf("the merger was lost %d times", r.Taken)); err != nil {
-		return nil, err
-	}
-	return b.hand(ctx, r, seen)
-}
-
-// hand writes a record that changes hands.
-func (b *Board) hand(ctx context.Context, r queue.Record, seen uint64) (*Job, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("take task %s: %w", r.Task.ID, err)
@@ -65,7 +52,7 @@ func (b *Board) hand(ctx context.Context, r queue.Record, seen uint64) (*Job, er
 		return nil, fmt.Errorf("take task %s: %w", r.Task.ID, b.server.refused(err))
 	}
 	if r.Revision = ack.Sequence; r.State.Over() {
-		return nil, nil //nolint:nilnil // it has lost too many
+		return nil, nil //nolint:nilnil // too many were lost
 	}
 	return newJob(ctx, b, r), nil
 }
@@ -97,9 +84,6 @@ func beatOf(r *queue.Record) string { return fmt.Sprintf("%s.%d", r.Task.ID, r.H
 // An ear hears the heartbeats of jobs. Nothing about them is stored: only who has listened for a whole lease, and
 // heard none, may believe that a worker is lost.
 type ear struct {
-	conn *nats.Conn
-	now  func() time.Time // this machine's clock
-
 	mu         sync.Mutex
 	since      time.Time // when it began to listen, on this connection; zero is not at all
 	reconnects uint64
@@ -111,17 +95,17 @@ func (b *Board) Listen() (end func(), err error) {
 	e := &b.ear
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	sub, err := e.conn.Subscribe(beats+"*", func(m *nats.Msg) {
+	sub, err := b.server.conn.Subscribe(beats+"*", func(m *nats.Msg) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		now := e.now()
+		now := b.options.Now()
 		maps.DeleteFunc(e.heard, func(_ string, at time.Time) bool { return now.Sub(at) > 2*b.Lease() })
 		e.heard[string(m.Data)] = now
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listen for heartbeats: %w", err)
 	}
-	e.since, e.heard = e.now(), map[string]time.Time{}
+	e.since, e.heard = b.options.Now(), map[string]time.Time{}
 	return func() { _ = sub.Unsubscribe() }, nil // fails only when the connection is closed
 }
 
@@ -131,8 +115,8 @@ func (b *Board) Lost(r *queue.Record) bool {
 	e := &b.ear
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.now()
-	if n := e.conn.Stats().Reconnects; n != e.reconnects || !e.conn.IsConnected() {
+	now := b.options.Now()
+	if n := b.server.conn.Stats().Reconnects; n != e.reconnects || !b.server.conn.IsConnected() {
 		e.since, e.reconnects = now, n // what came meanwhile is not known
 	}
 	quiet := e.since

@@ -39,7 +39,7 @@ func TestVersions(t *testing.T) {
 	put("codeloops-queue", "schema", "3")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err = on.Follow(ctx, func(board.Update) error { return nil })
+	err = on.Follow(ctx, func(board.Update) {})
 	refuses(t, err, "the backlog has version 3, but this codeloops needs version 2", "use the same version of codeloops as the hub")
 	if _, err := board.Open(t.Context(), conn, board.Options{}); err == nil || !strings.Contains(err.Error(), "has version 3") {
 		t.Error(err)

@@ -27,35 +27,23 @@ func (s server) fits() error {
 	return nil
 }
 
-// clustered reports whether the server belongs to a cluster.
-func (s server) clustered() bool { return len(s.conn.Servers()) > 1 }
-
 // refused translates an error of the server for people.
 func (s server) refused(err error) error {
-	last := s.conn.LastError()
+	last, own := s.conn.LastError(), s.conn.Opts.InProcessServer != nil // the hub is this process
 	switch {
-	case Unreachable(err) && s.clustered() && !errors.Is(last, nats.ErrPermissionViolation):
-		return hint.Add(&silentError{"the cluster does not answer", err},
-			"after losing a server it takes some seconds to elect another leader: try again; its own output says what is missing")
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders):
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) && len(s.conn.Servers()) == 1:
 		return hint.Errorf("start it with -js, or use codeloops queue serve; a full disk also switches JetStream off",
 			"the server has no JetStream: %w", err)
 	case errors.Is(last, nats.ErrPermissionViolation) && Unreachable(err):
 		return hint.Errorf("docs/queue.md lists the rights that it needs", "the account at the server lacks a right: %w", last)
-	case errors.Is(err, nats.ErrMaxPayload):
-		return hint.Errorf("raise max_payload in the server's configuration; codeloops queue serve has 8MB",
-			"the message is larger than the server's limit of %d KiB: %w", s.conn.MaxPayload()>>10, err)
 	case errors.Is(err, nats.ErrConnectionClosed):
-		sentence := "the hub does not answer, and this command no longer waits for it"
-		if s.conn.Opts.InProcessServer != nil { // the hub is this process
-			sentence = "it ended before everything was reported to the queue"
-		}
-		return hint.Add(&silentError{sentence, err},
+		return hint.Add(&silentError{"the connection to the hub was closed before everything was reported to it", err},
 			"a task that could not be given back is given to the next worker when its lease is over")
-	case Unreachable(err) && s.conn.Opts.InProcessServer != nil: // the hub is this process
+	case Unreachable(err) && own:
 		return hint.Add(&silentError{"the store of the queue cannot be read or written", err}, "is the disk full? If not, files of the store are damaged: "+whatToDo)
 	case Unreachable(err):
-		return hint.Add(&silentError{"the hub does not answer", err}, "is its disk full, or is it gone? Its own output says so")
+		return hint.Add(&silentError{"the hub does not answer", err},
+			"is its disk full, or is it gone? Its own output says so; a cluster that has lost a server takes some seconds to elect another leader")
 	}
 	return err
 }

@@ -55,7 +55,7 @@ func TestServersThatWillNotDo(t *testing.T) {
 	t.Parallel()
 	t.Run("without JetStream", func(t *testing.T) {
 		t.Parallel()
-		s := hubtest.Start(t, hubtest.Options{Plain: true, Bare: true})
+		s := hubtest.Start(t, hubtest.Options{Plain: true, Config: "jetstream: false"})
 		_, err := board.Open(t.Context(), reach(t, home(t), s.Way()).Conn, board.Options{})
 		refuses(t, err, "the server has no JetStream", "start it with -js")
 	})

@@ -88,7 +88,7 @@ const patience = 5 * time.Second
 func (t *budgetGate) budget(ctx context.Context) queue.Budget {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	now, err := t.player.Board.Ledger.Budget(ctx, t.of)
+	now, err := t.player.Board.Budget(ctx, t.of)
 	if err != nil {
 		return t.player.Budgets()[t.of.Key()]
 	}

@@ -18,7 +18,7 @@ const cost = 0.5
 // playPaid plays six turns within the budget. In a first attempt the worker may die.
 func playPaid(ctx context.Context, on *board.Board, j *board.Job) error {
 	for range 6 {
-		budget, err := on.Ledger.Budget(ctx, j.Task.Repository)
+		budget, err := on.Budget(ctx, j.Task.Repository)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func TestWorkersShareABudget(t *testing.T) {
 		b.add(on, fmt.Sprintf("task number %d", i), func(task *queue.Task) { task.Order = i })
 	}
 	limit := 20.0
-	if _, err := on.Ledger.ChangeBudget(t.Context(), b.repo, func(b *queue.Budget) error {
+	if err := on.ChangeBudget(t.Context(), b.repo, func(b *queue.Budget) error {
 		b.Set(queue.BudgetChange{Dollars: &limit})
 		return nil
 	}); err != nil {
@@ -73,7 +73,7 @@ func TestWorkersShareABudget(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	budget, err := on.Ledger.Budget(t.Context(), b.repo)
+	budget, err := on.Budget(t.Context(), b.repo)
 	if err != nil {
 		t.Fatal(err)
 	}

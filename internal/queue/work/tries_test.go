@@ -9,7 +9,7 @@ import (
 // A repeated failure is reported once, until the error changes.
 func TestNews(t *testing.T) {
 	t.Parallel()
-	tries := errands{said: map[string]string{}}
+	var tries said
 	var told []bool
 	for _, what := range []string{"away", "away", "refused", "away", "", "away"} {
 		var err error

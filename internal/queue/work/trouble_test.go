@@ -15,7 +15,7 @@ import (
 func TestTroubleIsToldOnce(t *testing.T) {
 	t.Parallel()
 	var told []string
-	w := &Worker{Tell: func(s string) { told = append(told, s) }, errands: errands{said: map[string]string{}}}
+	w := &Worker{Tell: func(s string) { told = append(told, s) }}
 	full, gone := hint.Errorf("make room", "no room"), fmt.Errorf("look for work: %w", nats.ErrTimeout)
 	for _, err := range []error{full, full, gone, fmt.Errorf("read the backlog: %w", nats.ErrTimeout), nil, gone, errors.New("other")} {
 		w.trouble(err)

@@ -7,6 +7,8 @@ package work
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"codeloops/internal/queue"
@@ -43,55 +45,62 @@ type Worker struct {
 	Watch func(queue.Record)
 	Tell  func(sentence string)
 
-	sight   sight
-	hands   hands
-	errands errands
+	// Only the goroutine of Run has these; others post to it.
+	backlog queue.Backlog // as last seen
+	whole   bool          // whether that is complete
+	seen    uint64        // the board's revision
+	jobs    map[string]*job
+	idle    time.Time            // no task is taken before
+	lacks   map[string]bool      // tasks that this worker cannot work on
+	tried   map[string]time.Time // the end of each errand's last try; zero: it is under way
+
+	posted  chan func()
+	running sync.WaitGroup
+	budgets atomic.Pointer[queue.Budgets]
+	said    said
+}
+
+// A job is a task or a merge in progress.
+type job struct {
+	*board.Job
+
+	taken  uint64 // revision of the board when it was taken
+	cancel context.CancelCauseFunc
+	merges queue.Repository // where it merges a result; the zero value: it is a task
 }
 
 // Budgets returns the known budgets.
 func (w *Worker) Budgets() queue.Budgets {
-	if known := w.sight.budgets.Load(); known != nil {
+	if known := w.budgets.Load(); known != nil {
 		return *known
 	}
 	return nil
 }
 
-// Able reports whether this worker may be able to work on a task: it has not found yet that it lacks what that needs.
-func (w *Worker) Able(id string) bool {
-	w.hands.mu.Lock()
-	defer w.hands.mu.Unlock()
-	return !w.hands.lacks[id]
-}
+// Able reports, for Until, whether this worker may be able to work on a task: it has not found yet that it lacks what that
+// needs.
+func (w *Worker) Able(id string) bool { return !w.lacks[id] }
 
 // tick is how often the board is polled for what no change announces: tasks whose worker was lost.
 const tick = time.Second
 
 // Run works until ctx is done or Until says so. It returns once all jobs have ended.
 func (w *Worker) Run(ctx context.Context) error {
-	w.sight.news = make(chan struct{}, 1)
-	w.hands.jobs, w.hands.merging, w.hands.lacks = map[string]*job{}, map[queue.Repository]*job{}, map[string]bool{}
-	w.errands.ended, w.errands.going, w.errands.said = map[string]time.Time{}, map[string]bool{}, map[string]string{}
+	w.jobs, w.lacks, w.tried, w.posted = map[string]*job{}, map[string]bool{}, map[string]time.Time{}, make(chan func(), 100)
 	unheard, err := w.Board.Listen()
 	if err != nil {
 		return err
 	}
 	defer unheard()
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer w.hands.ended.Wait()
+	defer w.running.Wait()
 	defer cancel(nil)
-	w.hands.ended.Go(func() {
-		w.follow(ctx, func() error {
-			w.sight.clear()
-			return w.Board.Follow(ctx, w.changed)
-		})
+	w.follow(ctx, func() error {
+		w.post(ctx, func() { w.backlog, w.whole = queue.Backlog{}, false })
+		return w.Board.Follow(ctx, func(c board.Update) { w.post(ctx, func() { w.changed(c) }) })
 	})
-	w.hands.ended.Go(func() {
-		w.follow(ctx, func() error {
-			return w.Board.Ledger.FollowBudgets(ctx, func(all queue.Budgets) {
-				w.sight.budgets.Store(&all)
-				w.sight.signal()
-			})
-		})
+	w.follow(ctx, func() error {
+		return w.Board.FollowBudgets(ctx, func(all queue.Budgets) { w.post(ctx, func() { w.budgets.Store(&all) }) })
 	})
 	t := time.NewTicker(tick)
 	defer t.Stop()
@@ -99,15 +108,21 @@ func (w *Worker) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-w.sight.news:
+		case do := <-w.posted:
+			do()
 		case <-t.C:
-			w.sight.signal() // merges two signals into one
-			<-w.sight.news
 		}
-		over, err := w.round(ctx)
-		if over {
+		for len(w.posted) > 0 {
+			(<-w.posted)()
+		}
+		if !w.whole || w.budgets.Load() == nil {
+			continue
+		}
+		if w.Until != nil && len(w.jobs) == 0 && w.Until(w.backlog) && !w.hasErrands() {
 			return nil
 		}
+		w.runErrands(ctx)
+		err := errors.Join(w.take(ctx), w.merge(ctx))
 		if ctx.Err() == nil {
 			w.trouble(err) // try again, as the hub may come back
 		}
@@ -117,27 +132,24 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// follow reads something from the hub, until ctx is done.
-func (w *Worker) follow(ctx context.Context, read func() error) {
-	for ctx.Err() == nil {
-		if err := read(); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
-			w.trouble(err) // try again, as the hub may come back
-			pause(ctx)
-		}
+// post has the goroutine of Run do something, after which it looks for work.
+func (w *Worker) post(ctx context.Context, do func()) {
+	select {
+	case w.posted <- do:
+	case <-ctx.Done():
 	}
 }
 
-// changed applies a change, and cancels the job that it has made stale.
-func (w *Worker) changed(c board.Update) error {
-	whole := w.sight.change(c)
-	w.hands.drop(c)
-	if whole {
-		w.sight.signal()
-		if w.Watch != nil && c.Record != nil {
-			w.Watch(*c.Record)
+// follow reads something from the hub in the background, until ctx is done.
+func (w *Worker) follow(ctx context.Context, read func() error) {
+	w.running.Go(func() {
+		for ctx.Err() == nil {
+			if err := read(); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
+				w.trouble(err) // try again, as the hub may come back
+				pause(ctx)
+			}
 		}
-	}
-	return nil
+	})
 }
 
 // pause waits before something is tried again.
@@ -148,88 +160,124 @@ func pause(ctx context.Context) {
 	}
 }
 
-// round does what is due.
-func (w *Worker) round(ctx context.Context) (over bool, err error) {
-	known := w.sight.look(func(all queue.Backlog, _ uint64) {
-		over = w.Until != nil && w.hands.empty() && w.Until(all) && !w.hasErrands(all)
-	})
-	if over || !known {
-		return over, nil
+// changed applies a change, and cancels the job that it has made stale.
+func (w *Worker) changed(c board.Update) {
+	w.seen = c.Seen
+	switch {
+	case c.ID == "":
+		w.whole = true
+	case c.Record == nil:
+		delete(w.backlog, c.ID)
+	default:
+		w.backlog[c.ID] = c.Record
 	}
-	w.runErrands(ctx)
-	return false, errors.Join(w.take(ctx), w.merge(ctx))
+	if j := w.jobs[c.ID]; j != nil && (c.Record == nil || c.Seen > j.taken) {
+		if err := j.Stale(c.Record); err != nil {
+			j.cancel(err)
+		}
+	}
+	if w.whole && w.Watch != nil && c.Record != nil {
+		w.Watch(*c.Record)
+	}
 }
 
 func (w *Worker) mine(r queue.Repository) bool { return w.Only == nil || w.Only(r) }
 
+// home reports whether the worker works on a task, and its repository belongs to this home.
+func (w *Worker) home(r *queue.Record) bool {
+	return r.Task.Repository.At(w.Who.Home) && w.mine(r.Task.Repository)
+}
+
+// takes reports whether this worker may take a task: it is able to work on it, and has not got it in hand. A job
+// whose end is on the board is in hand until its outcome is known here.
+func (w *Worker) takes(id string) bool { return !w.lacks[id] && w.jobs[id] == nil }
+
 // take takes a task if a slot is free: one whose worker is lost, or else the next one. What it makes of the board arrives as a
 // change, after which the next task is taken.
 func (w *Worker) take(ctx context.Context) error {
-	now := w.Board.Now()
-	if w.hands.free(w.Slots, now) <= 0 {
+	now, free := w.Board.Now(), w.Slots
+	for _, j := range w.jobs {
+		if j.merges == (queue.Repository{}) {
+			free--
+		}
+	}
+	if free <= 0 || now.Before(w.idle) {
 		return nil
 	}
 	var next *queue.Record
-	var at uint64
-	w.sight.look(func(all queue.Backlog, seen uint64) {
-		at = seen
-		own := queue.Backlog{}
-		for id, r := range all {
-			if !w.mine(r.Task.Repository) {
-				continue
-			}
-			if own[id] = r; r.State == queue.Running && w.hands.takes(id) && w.Board.Lost(r) {
-				next = new(*r)
-			}
+	own := queue.Backlog{}
+	for id, r := range w.backlog {
+		if !w.mine(r.Task.Repository) {
+			continue
 		}
-		if next != nil {
-			return
+		if own[id] = r; r.State == queue.Running && w.takes(id) && w.Board.Lost(r) {
+			next = r
 		}
-		if r := own.Next(now, all.Holds(w.Budgets(), w.Who.Home, now), w.hands.takes); r != nil {
-			next = new(*r)
-		}
-	})
+	}
+	if next == nil {
+		next = own.Next(now, w.backlog.Holds(w.Budgets(), w.Who.Home, now), w.takes)
+	}
 	if next == nil {
 		return nil
 	}
-	j, err := w.Board.Take(ctx, *next, at, w.Who)
-	return began(ctx, w, w.hands.jobs, next.Task.ID, j, err, w.Player.Play)
+	return w.begin(ctx, next, queue.Repository{}, w.Player.Play)
 }
 
 // merge merges results, one at a time for each repository of this home.
 func (w *Worker) merge(ctx context.Context) error {
-	for of := range w.sight.repositories(func(r *queue.Record) bool {
-		return r.AwaitsMerge() && w.home(r) && !w.hands.merges(r.Task.Repository)
-	}) {
-		var next *queue.Record
-		var at uint64
-		w.sight.look(func(all queue.Backlog, seen uint64) {
-			if r := all.NextResult(of, w.Board.Lost); r != nil {
-				next, at = new(*r), seen
-			}
-		})
-		if next == nil {
+	busy := map[queue.Repository]bool{}
+	for _, j := range w.jobs {
+		busy[j.merges] = true
+	}
+	for _, r := range w.backlog {
+		of := r.Task.Repository
+		if busy[of] || !r.AwaitsMerge() || !w.home(r) {
 			continue
 		}
-		j, err := w.Board.TakeResult(ctx, *next, at)
-		if err := began(ctx, w, w.hands.merging, of, j, err, w.Player.Merge); err != nil {
-			return err
+		busy[of] = true
+		if next := w.backlog.NextResult(of, w.Board.Lost); next != nil && w.jobs[next.Task.ID] == nil {
+			if err := w.begin(ctx, next, of, w.Player.Merge); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// end ends a job.
-func (w *Worker) end(j *board.Job, err error) {
-	j.Release()
-	lacks := errors.Is(err, queue.ErrLacks)
-	if lacks {
-		w.hands.lack(j.Of())
+// begin takes a task or a result, and does it in a goroutine.
+func (w *Worker) begin(run context.Context, r *queue.Record, merges queue.Repository, do func(context.Context, *board.Job) error) error {
+	j, err := w.Board.Take(run, *r, w.seen, w.Who)
+	if errors.Is(err, board.ErrMoved) {
+		return nil // the change will arrive here
 	}
-	if errors.Is(err, queue.ErrUnable) {
-		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))
+	if err != nil || j == nil {
+		return err
 	}
-	if err != nil && !errors.Is(err, queue.ErrCancelled) && !(lacks && !w.errands.news("lacks", err)) { // a cancelled task is reported as a change
+	ctx, cancel := context.WithCancelCause(run)
+	w.jobs[j.Of()] = &job{j, j.Revision, cancel, merges}
+	w.running.Go(func() {
+		err := do(ctx, j)
+		cancel(nil)
+		j.Release()
+		lacks := errors.Is(err, queue.ErrLacks)
+		if !errors.Is(err, queue.ErrCancelled) && (!lacks || w.said.news("lacks", err)) { // a cancelled task is reported as a change
+			w.tell(err)
+		}
+		w.post(run, func() {
+			delete(w.jobs, j.Of())
+			if lacks {
+				w.lacks[j.Of()] = true
+			}
+			if errors.Is(err, queue.ErrUnable) {
+				w.idle = w.Board.Now().Add(w.Board.Lease())
+			}
+		})
+	})
+	return nil
+}
+
+func (w *Worker) tell(err error) {
+	if err != nil {
 		w.Tell(hint.Sentence(err))
 	}
 }
@@ -240,10 +288,31 @@ func (w *Worker) trouble(err error) {
 	if board.Unreachable(err) {
 		err = errSilent
 	}
-	if w.errands.news("", err) {
-		w.Tell(hint.Sentence(err))
+	if w.said.news("", err) {
+		w.tell(err)
 	}
 }
 
 // errSilent replaces the errors of a hub that does not answer.
 var errSilent = errors.New("the hub does not answer; tasks go on, and report to it when it does (is its disk full, or is it gone? Its own output says so)")
+
+// Said are the last errors that were told.
+type said struct {
+	mu   sync.Mutex
+	last map[string]string
+}
+
+// news reports whether the outcome of something is worth telling: it failed, with a new error.
+func (s *said) news(name string, err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.last[name]
+	if delete(s.last, name); err == nil {
+		return false
+	}
+	if s.last == nil {
+		s.last = map[string]string{}
+	}
+	s.last[name] = err.Error()
+	return was != err.Error()
+}
