@@ -105,10 +105,7 @@ func (s *queueStage) homeOf(n int) string {
 func (s *queueStage) keys() (all []string) {
 	s.Helper()
 	for n := range mostHomes {
-		key, err := s.open(s.homeOf(n)).PublicKey()
-		if err != nil {
-			s.Fatal(err)
-		}
+		key := s.open(s.homeOf(n)).PublicKey
 		if !slices.Contains(all, key) {
 			all = append(all, key)
 		}

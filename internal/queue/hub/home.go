@@ -19,6 +19,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -34,6 +36,8 @@ type Home struct {
 	Dir string // private to the user; created on the first write
 	id  string
 	key nkeys.KeyPair
+	// PublicKey is the key to add to a hub's authorized keys.
+	PublicKey string
 }
 
 // Open creates the directory of a home, with its ID and key, if they are missing.
@@ -68,7 +72,10 @@ func Open(dir string) (*Home, error) {
 		return nil, err
 	}
 	h.id = string(id)
-	if h.key, err = nkeys.FromSeed(seed); err != nil {
+	if h.key, err = nkeys.FromSeed(seed); err == nil {
+		h.PublicKey, err = h.key.PublicKey()
+	}
+	if err != nil {
 		return nil, hint.Errorf("remove it; a new one will be made", "the key in %s is invalid: %w", filepath.Join(dir, "key"), err)
 	}
 	return h, nil
@@ -98,9 +105,6 @@ func (h *Home) once(name string, create func() ([]byte, error)) ([]byte, error) 
 // ID is unique to this home.
 func (h *Home) ID() string { return h.id }
 
-// PublicKey is the key to add to a hub's authorized keys.
-func (h *Home) PublicKey() (string, error) { return h.key.PublicKey() }
-
 // In is a path below the home's directory.
 func (h *Home) In(names ...string) string {
 	return filepath.Join(append([]string{h.Dir}, names...)...)
@@ -117,13 +121,43 @@ type address struct {
 
 func (h *Home) addressFile() string { return h.In("hub.json") }
 
+// A finder finds the home's hub. It reads the file again for each connection, so a hub with a new address is found.
+type finder struct {
+	home *Home
+	last atomic.Pointer[address] // a hub that ended properly has no address any more
+}
+
+// look reads the file.
+func (f *finder) look() (*address, error) {
+	text, err := os.ReadFile(f.home.addressFile())
+	if err != nil {
+		return nil, err
+	}
+	at := &address{}
+	err = json.Unmarshal(text, at)
+	f.last.Store(at)
+	return at, err
+}
+
+// Dial connects to where the file says.
+func (f *finder) Dial(network, _ string) (net.Conn, error) {
+	at, err := f.look()
+	if err != nil {
+		return nil, err
+	}
+	to, err := url.Parse(at.URL)
+	if err != nil {
+		return nil, err
+	}
+	return (&net.Dialer{Timeout: reach}).Dial(network, to.Host)
+}
+
 // A Link is a connection to a hub. Close also ends a hub that this process runs for it.
 type Link struct {
 	*nats.Conn
 
 	end func() error // ends that hub; nil: there is none
-	// standsIn reports whether this process takes over when the hub is gone; nil: it does not.
-	standsIn func() bool
+	to  *finder      // nil: it leads to a hub in this process, or on another machine
 }
 
 // Tell calls tell when the hub goes away, and when it comes back.
@@ -131,7 +165,7 @@ func (l *Link) Tell(tell func(sentence string)) {
 	l.SetDisconnectErrHandler(func(_ *nats.Conn, err error) {
 		if err != nil { // otherwise it was closed here
 			advice := ""
-			if l.standsIn != nil && !l.standsIn() { // otherwise this process takes over, or the hub is on another machine
+			if l.to != nil && !l.to.last.Load().Shared { // otherwise this process takes over, or the hub is on another machine
 				advice = ": if it was stopped, start it: codeloops queue serve"
 			}
 			tell("the hub is away; tasks go on, and report to it when it is back" + advice)
@@ -176,24 +210,72 @@ const (
 // Connect connects to the home's hub, or else starts one in this process, without a network, until the link is
 // closed.
 func (h *Home) Connect(ctx context.Context) (*Link, error) {
-	conn, lock, err := h.find(ctx)
+	return h.link(ctx, Options{private: true})
+}
+
+// Share connects to the home's hub, or else serves the queue until the link is closed. If the hub was also shared by a
+// command and goes away, this process takes over. A hub that was started by codeloops queue serve is waited for.
+func (h *Home) Share(ctx context.Context) (*Link, error) { return h.link(ctx, Options{shared: true}) }
+
+// link connects to the home's hub, or else to one that it starts until the link is closed.
+func (h *Home) link(ctx context.Context, o Options) (*Link, error) {
+	link, lock, err := h.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if conn != nil {
-		return &Link{Conn: conn}, nil
+	if link != nil {
+		if o.shared {
+			link.standIn(ctx)
+		}
+		return link, nil
 	}
-	return h.alone(lock)
+	served, err := h.serve(lock, o)
+	if err != nil {
+		return nil, err
+	}
+	if link, err = served.Connect(); err != nil {
+		return nil, errors.Join(err, served.Close())
+	}
+	link.end = served.Close
+	return link, nil
+}
+
+// standIn serves the queue once the hub behind a link is gone, unless that will come back. The link reconnects to
+// the new one.
+func (l *Link) standIn(ctx context.Context) {
+	var served *Hub
+	var watching sync.WaitGroup
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a command that is ending still has work to do
+	watching.Go(func() {
+		for served == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(look):
+			}
+			if l.to.last.Load().Shared && !l.IsConnected() {
+				served, _ = l.to.home.Serve(ctx, Options{shared: true}) // another process may win; other errors will show up again
+			}
+		}
+	})
+	l.end = func() error {
+		stop()
+		watching.Wait()
+		if served == nil {
+			return nil
+		}
+		return served.Close()
+	}
 }
 
 // find connects to the home's hub. Where none runs, it returns the lock that allows one to run.
-func (h *Home) find(ctx context.Context) (*nats.Conn, io.Closer, error) {
+func (h *Home) find(ctx context.Context) (*Link, io.Closer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, hint.Errorf("is another command using it, or does one hang?",
 		"the queue in %s could not be opened within %s", h.Dir, patience))
 	defer cancel()
 	for {
-		if conn, err := h.dial(); err == nil {
-			return conn, nil, nil
+		if link, err := h.dial(); err == nil {
+			return link, nil, nil
 		}
 		if lock, free, err := file.TryLock(h.In("hub.lock"), false); free || err != nil {
 			return nil, lock, err
@@ -206,86 +288,35 @@ func (h *Home) find(ctx context.Context) (*nats.Conn, io.Closer, error) {
 	}
 }
 
-// alone starts a hub for one link.
-func (h *Home) alone(lock io.Closer) (*Link, error) {
-	hub, err := start(h, Options{private: true})
-	if err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
-	return hub.serve(func() error {
-		hub.shutdown()
-		return lock.Close()
-	})
-}
-
-// dial connects to the hub that the home's file names. The file is read again for each reconnect, so a hub with a
-// new address is found.
-func (h *Home) dial() (*nats.Conn, error) {
-	at, err := h.address()
+// dial connects to the hub that the home's file names.
+func (h *Home) dial() (*Link, error) {
+	f := &finder{home: h}
+	at, err := f.look()
 	if err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.SetCustomDialer(dialer(func(network string) (net.Conn, error) {
-		at, err := h.address()
-		if err != nil {
-			return nil, err
-		}
-		to, err := url.Parse(at.URL)
-		if err != nil {
-			return nil, err
-		}
-		return (&net.Dialer{Timeout: reach}).Dial(network, to.Host)
-	}))}
+	options := []nats.Option{nats.SetCustomDialer(f)}
 	if at.Cert != "" {
 		options = append(options, nats.Secure(&tls.Config{
 			MinVersion:         tls.VersionTLS12,
 			InsecureSkipVerify: true, //nolint:gosec // VerifyConnection requires the certificate in the file
-			VerifyConnection: func(s tls.ConnectionState) error {
-				at, err := h.address()
-				if err != nil {
-					return err
-				}
-				return isCert(s, at.Cert)
-			},
+			VerifyConnection:   func(s tls.ConnectionState) error { return isCert(s, f.last.Load().Cert) },
 		}))
 	}
-	return h.Dial(at.URL, options...)
+	conn, err := h.Dial(at.URL, options...)
+	return &Link{Conn: conn, to: f}, err
 }
-
-// address reads where the home's hub is.
-func (h *Home) address() (at address, err error) {
-	b, err := os.ReadFile(h.addressFile())
-	if err == nil {
-		err = json.Unmarshal(b, &at)
-	}
-	return at, err
-}
-
-// A dialer is a [nats.CustomDialer] that ignores the address.
-type dialer func(network string) (net.Conn, error)
-
-func (d dialer) Dial(network, _ string) (net.Conn, error) { return d(network) }
 
 // reach is the timeout of connecting.
 const reach = 5 * time.Second
 
 // Dial connects to a hub as this home.
 func (h *Home) Dial(server string, options ...nats.Option) (*nats.Conn, error) {
-	key, err := h.asItself()
-	if err != nil {
-		return nil, err
-	}
-	return dial(server, append([]nats.Option{key}, options...)...)
+	return dial(server, append([]nats.Option{h.asItself()}, options...)...)
 }
 
 // asItself authenticates with the home's key.
-func (h *Home) asItself() (nats.Option, error) {
-	public, err := h.key.PublicKey()
-	if err != nil {
-		return nil, fmt.Errorf("read the key of the queue: %w", err)
-	}
-	return nats.Nkey(public, h.key.Sign), nil
-}
+func (h *Home) asItself() nats.Option { return nats.Nkey(h.PublicKey, h.key.Sign) }
 
 // dial connects to a hub, and reconnects for as long as it takes.
 func dial(server string, options ...nats.Option) (*nats.Conn, error) {

@@ -54,59 +54,53 @@ type Hub struct {
 	done    chan struct{} // closed by Close
 	tending sync.WaitGroup
 
-	mu     sync.Mutex
-	server *server.Server
+	server atomic.Pointer[server.Server]
 }
 
 // Serve starts the home's hub, and tells the user's other processes where it is. The error is [ErrServed] if one
 // runs already. It waits for a command that uses the queue alone for a moment, until ctx is done.
 func (h *Home) Serve(ctx context.Context, o Options) (*Hub, error) {
-	conn, lock, err := h.find(ctx)
+	link, lock, err := h.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if conn != nil {
-		conn.Close()
+	if link != nil {
+		link.Conn.Close()
 		return nil, hint.Errorf("there is one hub for each user: stop that one, or let it do the work",
 			"%w in %s", ErrServed, h.Dir)
 	}
-	known := stamp(o.Authorized) // before the file is read, so that no later change is missed
-	b, err := start(h, o)
+	return h.serve(lock, o)
+}
+
+// ErrServed says that a hub runs already.
+var ErrServed = errors.New("a hub of the queue is running already")
+
+// serve starts a hub that owns the lock.
+func (h *Home) serve(lock io.Closer, o Options) (*Hub, error) {
+	if o.Tell == nil {
+		o.Tell = func(string) {}
+	}
+	b := &Hub{home: h, options: o, lock: lock, faults: make(chan string, 1), done: make(chan struct{})}
+	known, _ := os.ReadFile(o.Authorized) // before the server reads it, so that no later change is missed
+	so, err := b.settings()
+	if err == nil {
+		err = b.run(so)
+	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	b.lock = lock
-	b.tending.Go(func() { b.tend(known) })
+	if so.TLS {
+		b.pin = certDigest(so.TLSConfig.Certificates[0].Certificate[0])
+	}
+	b.tending.Go(func() { b.tend(string(known)) })
 	if err := b.tell(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
 }
 
-// ErrServed says that a hub runs already.
-var ErrServed = errors.New("a hub of the queue is running already")
-
-// start starts a server with a home's files.
-func start(h *Home, o Options) (*Hub, error) {
-	if o.Tell == nil {
-		o.Tell = func(string) {}
-	}
-	b := &Hub{home: h, options: o, faults: make(chan string, 1), done: make(chan struct{})}
-	so, err := b.settings()
-	if err != nil {
-		return nil, err
-	}
-	if so.TLS {
-		b.pin = certDigest(so.TLSConfig.Certificates[0].Certificate[0])
-	}
-	return b, b.run(so)
-}
-
-// ready is the timeout for a server's start, patient the interval of checks.
-const (
-	ready   = 30 * time.Second
-	patient = 50 * time.Millisecond
-)
+// ready is the timeout for a server's start.
+const ready = 30 * time.Second
 
 // run starts a server, which replaces any earlier one.
 func (b *Hub) run(so *server.Options) error {
@@ -117,33 +111,29 @@ func (b *Hub) run(so *server.Options) error {
 	log := &faults{tell: b.faults, fatal: make(chan string, 1), damage: make(chan string, 1)}
 	s.SetLoggerV2(log, false, false, false)
 	s.Start()
-	for tries := ready / patient; !s.ReadyForConnections(patient); tries-- {
-		select {
-		case why := <-log.fatal:
-			s.Shutdown()
-			return hint.Errorf("is another server there? --listen takes another port", "the hub cannot listen on %s: %s",
-				net.JoinHostPort(so.Host, strconv.Itoa(so.Port)), why)
-		default:
+	listens := make(chan bool, 1)
+	go func() { listens <- s.ReadyForConnections(ready) }()
+	select {
+	case why := <-log.fatal:
+		err = hint.Errorf("is another server there? --listen takes another port", "the hub cannot listen on %s: %s", net.JoinHostPort(so.Host, strconv.Itoa(so.Port)), why)
+	case in := <-listens:
+		if !in {
+			err = hint.Errorf("is the machine very busy?", "the hub in %s did not start within %s", b.home.Dir, ready)
+		} else if !s.JetStreamEnabled() {
+			err = hint.Errorf("is the disk full?", "the hub in %s cannot write there", b.home.Dir)
 		}
-		if tries == 0 {
-			s.Shutdown()
-			return hint.Errorf("is the machine very busy?", "the hub in %s did not start within %s", b.home.Dir, ready)
-		}
-	}
-	if !s.JetStreamEnabled() {
-		s.Shutdown()
-		return hint.Errorf("is the disk full?", "the hub in %s cannot write there", b.home.Dir)
 	}
 	select {
 	case what := <-log.damage: // the server would go on without
-		s.Shutdown()
-		return hint.Errorf("put it back from a backup, or move it away: then a new queue begins, results are on the branches codeloops/ID of their repositories, and unfinished work in "+b.home.In("trees"),
+		err = hint.Errorf("put it back from a backup, or move it away: then a new queue begins, results are on the branches codeloops/ID of their repositories, and unfinished work in "+b.home.In("trees"),
 			"the store of the queue in %s is damaged: %s", b.home.In("store"), what)
 	default:
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.server = s
+	if err != nil {
+		s.Shutdown()
+		return err
+	}
+	b.server.Store(s)
 	return nil
 }
 
@@ -196,12 +186,12 @@ func loopback(host string) bool {
 
 // tell writes the hub's address to a file, for other processes of the user.
 func (b *Hub) tell() error {
-	u, err := url.Parse(b.URL())
+	if b.options.private {
+		return nil
+	}
+	u, err := b.url("localhost")
 	if err != nil {
 		return fmt.Errorf("say where the hub is: %w", err)
-	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {
-		u.Host = net.JoinHostPort("localhost", u.Port())
 	}
 	text, err := json.Marshal(address{URL: u.String(), PID: os.Getpid(), Cert: b.pin, Shared: b.options.shared})
 	if err != nil {
@@ -214,18 +204,29 @@ func (b *Hub) tell() error {
 }
 
 // URL is where the hub listens.
-func (b *Hub) URL() string { return b.now().ClientURL() }
+func (b *Hub) URL() string { return b.server.Load().ClientURL() }
+
+// url is its URL, with the name of this machine if it listens on all addresses.
+func (b *Hub) url(name string) (*url.URL, error) {
+	u, err := url.Parse(b.URL())
+	if err != nil {
+		return nil, err
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {
+		u.Host = net.JoinHostPort(name, u.Port())
+	}
+	return u, nil
+}
 
 // Address is the URL for clients on other machines, with the digest of a certificate.
 func (b *Hub) Address() string {
-	u, err := url.Parse(b.URL())
+	name, err := os.Hostname()
+	if err != nil {
+		name = "localhost"
+	}
+	u, err := b.url(name)
 	if err != nil {
 		return b.URL()
-	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {
-		if name, err := os.Hostname(); err == nil {
-			u.Host = net.JoinHostPort(name, u.Port())
-		}
 	}
 	if b.pin != "" {
 		u.Scheme, u.Fragment = "tls", pinned+b.pin
@@ -243,19 +244,16 @@ func (b *Hub) Connect() (*Link, error) {
 }
 
 // InProcessConn connects to the current server.
-func (b *Hub) InProcessConn() (net.Conn, error) { return b.now().InProcessConn() }
-
-func (b *Hub) now() *server.Server {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.server
-}
+func (b *Hub) InProcessConn() (net.Conn, error) { return b.server.Load().InProcessConn() }
 
 // Close ends the hub.
 func (b *Hub) Close() error {
 	close(b.done)
 	b.tending.Wait()
-	err := os.Remove(b.home.addressFile())
+	var err error
+	if !b.options.private {
+		err = os.Remove(b.home.addressFile())
+	}
 	if errors.Is(err, fs.ErrNotExist) { // for example, it could not be written
 		err = nil
 	}
@@ -264,7 +262,7 @@ func (b *Hub) Close() error {
 }
 
 func (b *Hub) shutdown() {
-	s := b.now()
+	s := b.server.Load()
 	s.Shutdown()
 	s.WaitForShutdown()
 }
@@ -277,80 +275,7 @@ func certDigest(der []byte) string {
 // isCert accepts only one certificate.
 func isCert(s tls.ConnectionState, want string) error {
 	if len(s.PeerCertificates) == 0 || certDigest(s.PeerCertificates[0].Raw) != want {
-		return ErrOtherCert
+		return errOtherCert
 	}
 	return nil
-}
-
-// Share serves the queue until the link is closed, unless a hub does so already. If that one was also shared by a
-// command and goes away, this process takes over. A hub that was started by codeloops queue serve is waited for.
-func (h *Home) Share(ctx context.Context) (*Link, error) {
-	for {
-		served, err := h.Serve(ctx, Options{shared: true})
-		if err == nil {
-			return served.serve(served.Close)
-		}
-		if !errors.Is(err, ErrServed) {
-			return nil, err
-		}
-		link, err := h.Connect(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if link.end == nil {
-			h.standIn(ctx, link)
-			return link, nil
-		}
-		// That hub has just gone, and nobody else can reach the one that the link has started.
-		if err := link.Close(); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// serve connects to the hub for a link that ends it.
-func (b *Hub) serve(end func() error) (*Link, error) {
-	link, err := b.Connect()
-	if err != nil {
-		return nil, errors.Join(err, end())
-	}
-	link.end = end
-	return link, nil
-}
-
-// standIn serves the queue once the hub behind a link is gone, unless that will come back. The link reconnects to
-// the new one.
-func (h *Home) standIn(ctx context.Context, link *Link) {
-	var served *Hub
-	var watching sync.WaitGroup
-	at, err := h.address()
-	var shared atomic.Bool
-	shared.Store(err != nil || at.Shared) // if there is no address, nobody will come back
-	link.standsIn = shared.Load
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a command that is ending still has work to do
-	watching.Go(func() {
-		t := time.NewTicker(look)
-		defer t.Stop()
-		for served == nil {
-			select {
-			case <-ctx.Done():
-				return
-			case <-t.C:
-			}
-			if at, err := h.address(); err == nil { // a hub that ended properly has no address
-				shared.Store(at.Shared)
-			}
-			if shared.Load() && !link.IsConnected() {
-				served, _ = h.Serve(ctx, Options{shared: true}) // another process may win; other errors will show up again
-			}
-		}
-	})
-	link.end = func() error {
-		stop()
-		watching.Wait()
-		if served == nil {
-			return nil
-		}
-		return served.Close()
-	}
 }

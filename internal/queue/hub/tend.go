@@ -26,7 +26,7 @@ import (
 // look is the interval for checking the authorized keys, and a full disk.
 const look = time.Second
 
-// tend admits the homes that are added to the file, of which last is the known version, and restarts the server
+// tend admits the homes that are added to the file, of which last is the known text, and restarts the server
 // when a full disk has space again.
 func (b *Hub) tend(last string) {
 	t := time.NewTicker(look)
@@ -42,8 +42,8 @@ func (b *Hub) tend(last string) {
 			}
 			broken = why
 		case <-t.C:
-			if now := stamp(b.options.Authorized); now != last {
-				last = now
+			if now, _ := os.ReadFile(b.options.Authorized); string(now) != last {
+				last = string(now)
 				b.admit()
 			}
 			if broken != "" && b.room() == nil && b.again() == nil {
@@ -54,20 +54,11 @@ func (b *Hub) tend(last string) {
 	}
 }
 
-// stamp identifies a version of a file.
-func stamp(file string) string {
-	info, err := os.Stat(file)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
-}
-
 // admit admits the homes that the file lists now. If it cannot be read, nothing changes.
 func (b *Hub) admit() {
 	so, err := b.settings()
 	if err == nil {
-		err = b.now().ReloadOptions(so)
+		err = b.server.Load().ReloadOptions(so)
 	}
 	if err != nil {
 		b.options.Tell(err.Error() + "; the homes admitted before still are")
@@ -93,7 +84,7 @@ func (b *Hub) again() error {
 	if err != nil {
 		return err
 	}
-	if at, ok := b.now().Addr().(*net.TCPAddr); ok {
+	if at, ok := b.server.Load().Addr().(*net.TCPAddr); ok {
 		so.Port = at.Port
 	}
 	b.shutdown()
@@ -153,10 +144,7 @@ func (f *faults) Tracef(string, ...any) {}
 
 // users lists the homes that the hub admits: its own, and those in the file.
 func (b *Hub) users() ([]*server.NkeyUser, error) {
-	own, err := b.home.PublicKey()
-	if err != nil {
-		return nil, fmt.Errorf("read the key of the queue: %w", err)
-	}
+	own := b.home.PublicKey
 	all := []*server.NkeyUser{{Nkey: own}}
 	if b.options.Authorized == "" {
 		return all, nil

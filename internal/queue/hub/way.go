@@ -11,10 +11,8 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"codeloops/internal/wording/hint"
 )
@@ -105,8 +103,7 @@ func (h *Home) Reach(w Address) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	var asked atomic.Bool
-	secure, err := w.tls(pin, &asked)
+	secure, err := w.tls(pin)
 	if err != nil {
 		return nil, err
 	}
@@ -126,46 +123,24 @@ func (h *Home) Reach(w Address) (*Link, error) {
 	options = append(options, nats.IgnoreAuthErrorAbort()) // a rejected client may be admitted later
 	at := strings.Join(urls, ",")
 	var conn *nats.Conn
-	own, err := h.asItself()
 	switch {
-	case err != nil:
-		return nil, err
 	case w.Creds != "":
-		if err := readable(w.Creds); err != nil {
-			return nil, err
-		}
 		conn, err = dial(at, append(options, nats.UserCredentials(w.Creds))...)
 	case slices.ContainsFunc(servers, func(u *url.URL) bool { return u.User != nil }):
 		conn, err = dial(at, options...)
 	default:
-		if conn, err = dial(at, append(slices.Clip(options), own)...); errors.Is(err, nats.ErrNkeysNotSupported) {
+		if conn, err = dial(at, append(slices.Clip(options), h.asItself())...); errors.Is(err, nats.ErrNkeysNotSupported) {
 			conn, err = dial(at, options...) // the server needs no authentication
 		}
 	}
 	if err != nil {
-		return nil, h.refused(w, asked.Load(), err)
+		return nil, h.refused(w, err)
 	}
 	return &Link{Conn: conn}, nil
 }
 
-// readable returns an error for a file without NATS credentials.
-func readable(creds string) error {
-	text, err := os.ReadFile(creds)
-	if err == nil {
-		_, err = nkeys.ParseDecoratedJWT(text)
-	}
-	if err == nil {
-		_, err = nkeys.ParseDecoratedUserNKey(text)
-	}
-	if err != nil {
-		return hint.Errorf("it is what nsc generate creds writes", "read the credentials for the hub in %s: %w", creds, err)
-	}
-	return nil
-}
-
-// tls configures how the hub's certificate is checked, and which one is shown to it. It sets asked when the hub
-// asks for one.
-func (w Address) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
+// tls configures how the hub's certificate is checked, and which one is shown to it.
+func (w Address) tls(pin string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if pin != "" {
 		c.InsecureSkipVerify = true // replaced by the check of the digest
@@ -180,72 +155,45 @@ func (w Address) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
 			return nil, hint.Errorf("it must hold certificates in PEM", "%s contains no certificate", w.CA)
 		}
 	}
-	var own tls.Certificate // none
 	if w.Cert != "" || w.Key != "" {
-		var err error
-		if own, err = tls.LoadX509KeyPair(w.Cert, w.Key); err != nil {
+		own, err := tls.LoadX509KeyPair(w.Cert, w.Key)
+		if err != nil {
 			return nil, fmt.Errorf("read the client certificate for the hub: %w", err)
 		}
-	}
-	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		asked.Store(true)
-		return &own, nil
+		c.Certificates = []tls.Certificate{own}
 	}
 	return c, nil
 }
 
-// ErrOtherCert says that a server has another certificate than expected.
-var ErrOtherCert = errors.New("its certificate does not have the expected digest")
+// errOtherCert says that a server has another certificate than expected.
+var errOtherCert = errors.New("its certificate does not have the expected digest")
 
-// refused explains why there is no connection. asked: the hub wants a client certificate; the error then depends
-// on timing.
-func (h *Home) refused(w Address, asked bool, err error) error {
+// refused explains why there is no connection.
+func (h *Home) refused(w Address, err error) error {
 	at := Shown(w.URL)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && w.Creds == "" && len(Secrets(w.URL)) == 0:
 		return hint.Errorf("add this line to the hub's --authorized file: "+h.Introduction(), "the hub at %s does not know the key of this home", at)
 	case errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrNkeysNotSupported):
 		return hint.Errorf("check the user and password, or the file in queue.creds", "the hub at %s refuses the credentials: %w", at, err)
-	}
-	if refused := insecure(at, err); refused != nil {
-		return refused
-	}
-	if asked {
-		return hint.Errorf("set queue.cert to its file, and queue.key to the file of its key", "the hub at %s requires a client certificate: %w", at, err)
-	}
-	return hint.Errorf("is a hub running there, and can this machine connect to it?", "the hub at %s cannot be reached: %w", at, err)
-}
-
-// insecure explains what is wrong with a hub's certificate; nil where that is not the problem.
-func insecure(at string, err error) error {
-	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
-	_, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
-	_, isAnother := errors.AsType[x509.HostnameError](err)
-	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
-	switch {
 	case errors.Is(err, nats.ErrSecureConnWanted) || noTLS:
 		return hint.Errorf("give it a certificate, or use a tunnel: ssh -L 4222:127.0.0.1:4222 HOST",
 			"the hub at %s does not use TLS, so others could read and change the traffic", at)
-	case errors.Is(err, ErrOtherCert):
+	case errors.Is(err, errOtherCert):
 		return hint.Errorf("if its certificate is new, use the address that it prints when it starts; otherwise somebody else answers there",
 			"the hub at %s is not the one in the address: %w", at, err)
-	case isInvalid && invalid.Reason == x509.Expired:
-		return hint.Errorf("give the hub a new one; is the clock of this machine right?", "the certificate of the hub at %s is not valid now: %w", at, err)
-	case isAnother:
-		return hint.Errorf("use the host name in its certificate", "the certificate of the hub at %s is for another host: %w", at, err)
-	case isUnknown || isInvalid:
-		return hint.Errorf("take the whole address that the hub prints at its start, with #sha256=…, or name the authority in queue.ca",
-			"the certificate of the hub at %s is not signed by an authority that this machine trusts: %w", at, err)
+	case untrusted:
+		return hint.Errorf("take the whole address that the hub prints at its start, with #sha256=…, or name the authority in queue.ca; is the clock of this machine right?",
+			"the certificate of the hub at %s is not one that this machine trusts: %w", at, err)
 	}
-	return nil
+	return hint.Errorf("is a hub running there, and can this machine connect to it? One that asks for a certificate gets that in queue.cert",
+		"the hub at %s cannot be reached: %w", at, err)
 }
 
 // Introduction is the line that admits this home to a hub: its public key and a name.
 func (h *Home) Introduction() string {
-	public, err := h.PublicKey()
-	if err != nil {
-		return ""
-	}
 	host, _ := os.Hostname() // "" will do
-	return strings.TrimSpace(public + " " + host)
+	return strings.TrimSpace(h.PublicKey + " " + host)
 }

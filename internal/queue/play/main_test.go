@@ -150,11 +150,7 @@ func newWorld(t *testing.T, machines int) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, err := m.home.PublicKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.machines, keys = append(w.machines, m), append(keys, key)
+		w.machines, keys = append(w.machines, m), append(keys, m.home.PublicKey)
 	}
 	authorized := filepath.Join(dir, "authorized")
 	if err := os.WriteFile(authorized, []byte(strings.Join(keys, "\n")+"\n"), 0o600); err != nil {

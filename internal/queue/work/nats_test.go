@@ -20,11 +20,7 @@ func newOperated(t *testing.T, start func(hubtest.Options) hub.Address) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := home.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &bench{t: t, home: home, way: start(hubtest.Options{Homes: []string{key}}), repo: queue.Repository{Home: home.ID(), Root: "/somewhere"}}
+	return &bench{t: t, home: home, way: start(hubtest.Options{Homes: []string{home.PublicKey}}), repo: queue.Repository{Home: home.ID(), Root: "/somewhere"}}
 }
 
 // A server that is killed and restarted loses nothing that it acknowledged: each task is merged, and none is played
