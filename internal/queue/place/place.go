@@ -272,10 +272,10 @@ func (p *Place) own(ctx context.Context) error {
 	return err
 }
 
-// move moves a work tree, with what was done there, to the start of further work.
+// move moves a work tree, with what was done there, to the start of further work. Nothing keeps the earlier start any more.
 func (p *Place) move(ctx context.Context) error {
 	_ = os.Remove(p.index() + ".lock") // of a killed git; that one says if it stays
-	for _, args := range [][]string{{"read-tree", p.rec.Start}, {"update-index", "-q", "--refresh"}, {"read-tree", "-u", "--reset", p.start.commit}} {
+	for _, args := range [][]string{{"update-index", "-q", "--refresh"}, {"read-tree", "-u", "--reset", p.start.commit}} {
 		_, err := p.look(ctx, p.index(), args...)
 		if err != nil && (args[0] != "update-index" || ctx.Err() != nil) { // that tells of changed files by its exit code
 			return err

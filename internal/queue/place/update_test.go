@@ -97,7 +97,8 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// TestConflictMeanwhile: while conflicts are resolved, the target may move on: what it has taken back is not left behind.
+// TestConflictMeanwhile: while conflicts are resolved, the target may move on: what it has taken back is not left behind. What
+// the work began at before may be gone then: no ref keeps it once there is the new start.
 func TestConflictMeanwhile(t *testing.T) {
 	t.Parallel()
 	s, head, _ := conflict(t)
@@ -109,6 +110,10 @@ func TestConflictMeanwhile(t *testing.T) {
 	s.refused(err, "title:1")
 	s.must(os.Remove(filepath.Join(s.Root, "passing")))
 	tip := s.Save("passed")
+	was := p.Start()
+	s.Git("update-ref", "-d", place.Held("t"))
+	s.Git("gc", "--quiet", "--prune=now")
+	s.Fails("cat-file", "-e", was)
 	p = s.again(head)
 	s.is(p, "passing", "-")
 	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
