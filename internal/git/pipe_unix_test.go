@@ -37,3 +37,19 @@ func TestPipe(t *testing.T) {
 		}
 	}
 }
+
+// TestPipeReference: a pipe in the place of a reference is none.
+func TestPipeReference(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	heads := filepath.Join(dir, "refs", "heads")
+	if err := os.MkdirAll(heads, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(filepath.Join(heads, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := At(dir).Refs("refs/heads/pipe"); err != nil || len(is) > 0 {
+		t.Errorf("%q, %v", is, err)
+	}
+}

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"codeloops/internal/file"
 	"codeloops/internal/proc"
@@ -40,7 +44,7 @@ func (r *Repository) Position(names ...string) (h Head, refs map[string]string, 
 	switch target = strings.TrimSpace(target); {
 	case err != nil:
 		return h, nil, fmt.Errorf("read HEAD of %s: %w", r.GitDir, err)
-	case symbolic:
+	case symbolic && target != "":
 		names = append(names, target)
 	case !plumbing.IsHash(target):
 		return h, nil, fmt.Errorf("read HEAD of %s: %w", r.GitDir, errBroken)
@@ -103,9 +107,14 @@ func (r *Repository) list(names ...string) (all map[string]ref, err error) {
 	return all, err
 }
 
+// read asks git for references. Those that are all given by name are read in this process, as it takes git milliseconds to
+// start.
 func (r *Repository) read(names ...string) (map[string]ref, error) {
 	if _, err := os.Stat(r.GitDir); file.Missing(err) {
 		return nil, nil
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") }) {
+		return r.named(names)
 	}
 	var says strings.Builder
 	args := append([]string{"--git-dir=" + r.GitDir, "for-each-ref", "--format=%(objectname) %(refname) %(symref)"}, names...)
@@ -128,3 +137,43 @@ func (r *Repository) read(names ...string) (map[string]ref, error) {
 }
 
 var errBroken = errors.New("malformed ref")
+
+// named reads references by name.
+func (r *Repository) named(names []string) (map[string]ref, error) {
+	const deepest = 5 // as in git
+	all, from := map[string]ref{}, dotgit.New(plainFiles{osfs.New(r.CommonDir)})
+	for _, name := range names {
+		is, err := from.Ref(plumbing.ReferenceName(name))
+		for depth := 0; err == nil && is.Type() == plumbing.SymbolicReference && depth < deepest; depth++ {
+			is, err = from.Ref(is.Target())
+		}
+		switch {
+		case errors.Is(err, plumbing.ErrReferenceNotFound), errors.Is(err, dotgit.ErrReferenceNameEscape): // there can be none of such a name
+		case err != nil:
+			return nil, fmt.Errorf("read %s in %s: %w", name, r.GitDir, err)
+		case is.Hash().IsZero():
+			return nil, fmt.Errorf("read %s in %s: %w", name, r.GitDir, errBroken)
+		default:
+			all[name] = ref{is.Hash().String(), ""}
+			if string(is.Name()) != name {
+				all[name] = ref{is.Hash().String(), string(is.Name())}
+			}
+		}
+	}
+	return all, nil
+}
+
+// plainFiles are the regular files of a directory: anybody may have put a pipe into a repository.
+type plainFiles struct{ billy.Filesystem }
+
+// Open implements [billy.Filesystem].
+func (f plainFiles) Open(name string) (billy.File, error) {
+	info, err := f.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: file.ErrNotRegular}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Filesystem.Open(name)
+}

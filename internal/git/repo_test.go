@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -267,6 +268,10 @@ func TestRefs(t *testing.T) {
 	want := map[string]string{"refs/heads/alias": id, "refs/heads/main": id, "refs/heads/packed": id}
 	if is, err := At(filepath.Join(dir, ".git")).Refs("refs/heads/"); err != nil || !maps.Equal(is, want) {
 		t.Errorf("%q, %v; want %q", is, err, want)
+	}
+	names := append(slices.Collect(maps.Keys(want)), "refs/heads/nothing", "refs/heads/empty", "refs/heads/none", "refs/heads", "refs/heads/a..b", "")
+	if is, err := At(filepath.Join(dir, ".git")).Refs(names...); err != nil || !maps.Equal(is, want) {
+		t.Errorf("by name: %q, %v; want %q", is, err, want)
 	}
 	s.write("r/.git/refs/heads/main", "rubbish\n")
 	if is, err := At(filepath.Join(dir, ".git")).Refs("refs/heads/main"); err == nil || !strings.Contains(err.Error(), "refs/heads/main") {

@@ -14,7 +14,6 @@ import (
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
 	"codeloops/internal/config"
-	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
@@ -223,7 +222,7 @@ func (o *taskOptions) settings(cmd *cobra.Command) []loop.Flag {
 
 // into is the branch to merge into: the one given, or the one checked out.
 func (o *taskOptions) into(b *backlog) (string, error) {
-	at, err := git.Open(b.Dir, b.Environ)
+	at, err := b.at()
 	if err != nil {
 		return "", err
 	}

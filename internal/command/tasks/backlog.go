@@ -28,20 +28,21 @@ type backlog struct {
 	link *hub.Link
 	on   *board.Board
 
-	replicas int    // how many servers of a cluster keep parcels
-	merge    string // what becomes of results, unless it is said when a task is added
+	replicas int                                 // how many servers of a cluster keep parcels
+	merge    string                              // what becomes of results, unless it is said when a task is added
+	at       func() (*program.Repository, error) // that the user is in
 }
 
 func (b *backlog) Close() error { return b.link.Close() }
 
-// repository is the one that the user is in.
+// repository is the one that the user is in, as the queue names it.
 func (b *backlog) repository() (queue.Repository, error) {
-	r, err := program.Open(b.Dir, b.Environ)
+	r, err := b.at()
 	if err != nil {
 		return queue.Repository{}, err
 	}
 	main := r.WorkTree
-	if root := program.First(r.Family); root != "" {
+	if root := program.First(r.Family); root != "" && root != main {
 		if first, err := program.Open(root, b.Environ); err == nil { // otherwise the repository is bare
 			main = first.WorkTree // shared by all linked work trees
 		}
@@ -51,7 +52,7 @@ func (b *backlog) repository() (queue.Repository, error) {
 
 // project returns the directory that the user is in, relative to the root, and the configuration file that applies there.
 func (b *backlog) project(trusts bool) (dir string, file *config.ProjectFile, err error) {
-	at, err := program.Open(b.Dir, b.Environ)
+	at, err := b.at()
 	if err != nil {
 		return "", nil, err
 	}

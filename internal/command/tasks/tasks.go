@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"codeloops/internal/cli/signals"
 	"codeloops/internal/command"
 	"codeloops/internal/config"
+	"codeloops/internal/git"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/hub"
@@ -130,7 +132,10 @@ func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s 
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, merge: s.Merge}, nil
+	return &backlog{
+		Access: q, home: home, link: link, on: on, replicas: s.Replicas, merge: s.Merge,
+		at: sync.OnceValues(func() (*git.Repository, error) { return git.Open(q.Dir, q.Environ) }),
+	}, nil
 }
 
 // with opens the queue for do, without serving it to others.

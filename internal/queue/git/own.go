@@ -66,6 +66,9 @@ func (r *Repo) own(ctx context.Context, own, branch, commit string) error {
 	for _, pattern := range []string{"config", "config.worktree", "shallow", "info/*", "hooks/*"} {
 		names, err := fs.Glob(os.DirFS(r.CommonDir), pattern)
 		for _, name := range names { // hooks are often links to files of the work tree
+			if strings.HasSuffix(name, ".sample") {
+				continue
+			}
 			err = errors.Join(err, copyFile(filepath.Join(r.CommonDir, filepath.FromSlash(name)), filepath.Join(own, filepath.FromSlash(name))))
 		}
 		if err != nil {

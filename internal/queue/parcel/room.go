@@ -65,7 +65,7 @@ func (r *Room) Set(ctx context.Context, refs map[string]string) error {
 // Bundle writes a bundle of all refs of what travels, without the history of commits that the recipient has, of which
 // the room may lack some. It reports whether there is anything else: if not, it writes no file.
 func (r *Room) Bundle(ctx context.Context, file string, without []string) (news bool, err error) {
-	all, err := r.Refs(strings.TrimSuffix(refs, "/"))
+	all, err := r.Refs(refs)
 	if err != nil {
 		return false, err
 	}

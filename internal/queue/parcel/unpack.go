@@ -30,7 +30,7 @@ var plain = wording.Pattern(`^[0-9A-Za-z][0-9A-Za-z._-]{0,200}$`)
 
 // Open returns the work on a task that the room has.
 func (r *Room) Open(ctx context.Context) (p Parcel, err error) {
-	all, err := r.Refs(strings.TrimSuffix(refs, "/"))
+	all, err := r.Refs(refs)
 	if p.Branch = all[Branch]; err != nil || all[sessionRef] == "" {
 		return p, err
 	}
@@ -132,7 +132,7 @@ func copyFile(to, from string, size int64, change func(line []byte) ([]byte, err
 
 // giveCheckpoints copies the checkpoints to the private repository with a name.
 func (r *Room) giveCheckpoints(ctx context.Context, id string, store *session.Store, name string) error {
-	all, err := r.Refs(checkpoints + id)
+	all, err := r.Refs(checkpoints + id + "/")
 	if err != nil || len(all) == 0 {
 		return err
 	}

@@ -185,7 +185,7 @@ func (p *Place) unused(ctx context.Context) error {
 // has. So it is if there can be no branch.
 func (p *Place) at() (commit string, err error) {
 	all := strings.TrimSuffix("refs/heads/"+branches, "/")
-	refs, err := p.repo.Refs(all)
+	refs, err := p.repo.Refs(all, p.ref())
 	if refs[all] != "" {
 		return "", hint.Errorf("give it another name: git branch -m codeloops NAME", "there is a branch codeloops, so there can be none below it")
 	}
