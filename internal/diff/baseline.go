@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -45,7 +46,11 @@ func (t *Tree) look(ctx context.Context) error {
 		return err
 	}
 	t.start, t.sight = start{basis: &basis{}}, nil
-	if err := t.first(ctx); err != nil {
+	var finding sync.WaitGroup
+	finding.Go(func() { t.newest = t.findNewest(ctx) })
+	err := t.first(ctx)
+	finding.Wait()
+	if err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
 	return nil

@@ -103,10 +103,14 @@ func (t *Tree) checkpoint(ctx context.Context, s *state, name, message string) (
 	if t.keptIn == "" || missing(filepath.Join(t.private.dir, "objects", "pack", t.keptIn)) {
 		t.kept = plumbing.ZeroHash // somebody has removed it
 	}
-	if t.keptIn, err = t.keep(ctx, t.kept, id); err != nil {
+	if t.kept == s.tree {
+		err = t.private.putObject(plumbing.CommitObject, id, content)
+	} else if t.keptIn, err = t.keep(ctx, t.kept, id); err == nil {
+		t.kept = s.tree
+	}
+	if err != nil {
 		return id, err
 	}
-	t.kept = s.tree
 	if err := t.refer(Namespace+name, id); err != nil {
 		return id, err
 	}

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"codeloops/internal/file"
@@ -45,10 +47,7 @@ func (p *private) open() (err error) {
 	err = errors.Join(p.mkdir(filepath.Join(p.dir, "objects", "pack")), p.mkdir(filepath.Join(p.dir, "refs")))
 	for name, content := range map[string]string{"config": privateConfig, "HEAD": privateHead} {
 		if info, statErr := os.Stat(filepath.Join(p.dir, name)); err == nil && (statErr != nil || info.Size() == 0) {
-			var draft *os.File
-			if draft, err = os.CreateTemp(p.dir, "tmp_"); err == nil {
-				err = p.put(draft, filepath.Join(p.dir, name), content)
-			}
+			err = p.put(filepath.Join(p.dir, name), content)
 		}
 	}
 	if err != nil {
@@ -98,9 +97,16 @@ func (p *private) settle(dir string, names ...string) error {
 	return file.SyncDir(dir, p.sync)
 }
 
-// put writes a draft, and gives it its name when it is on the disk.
-func (p *private) put(draft *os.File, to, content string) error {
-	_, err := draft.WriteString(content)
+// put makes a file, and the directories above it. It gets its name when it is on the disk.
+func (p *private) put(to, content string) error {
+	if err := p.mkdir(filepath.Dir(to)); err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(p.dir, "tmp_")
+	if err != nil {
+		return err
+	}
+	_, err = draft.WriteString(content)
 	if err = errors.Join(err, p.sync(draft), draft.Close()); err == nil {
 		err = os.Rename(draft.Name(), to)
 	}
@@ -121,15 +127,7 @@ func (w *watcher) refer(name string, id plumbing.Hash) error {
 		}
 		free = fmt.Sprintf("%s-%d", name, n) // also if the reference is broken
 	}
-	path := filepath.Join(w.private.dir, filepath.FromSlash(free))
-	if err := w.private.mkdir(filepath.Dir(path)); err != nil {
-		return err
-	}
-	draft, err := os.CreateTemp(w.private.dir, "tmp_")
-	if err != nil {
-		return err
-	}
-	return w.private.put(draft, path, id.String()+"\n")
+	return w.private.put(filepath.Join(w.private.dir, filepath.FromSlash(free)), id.String()+"\n")
 }
 
 // keep packs what a new state needs into the private repository, given a tree whose objects are kept already, zero if
@@ -145,11 +143,26 @@ func (w *watcher) keep(ctx context.Context, was, is plumbing.Hash) (pack string,
 		list += "^" + was.String() + "\n"
 	} else {
 		v.also = w.objectDirs()
-		if last := w.newest(ctx); last != "" {
-			list += "^" + last + "^{tree}\n"
+		if w.newest != "" {
+			list += "^" + w.newest + "^{tree}\n"
 		}
 	}
 	return w.pack(ctx, v, list, args...)
+}
+
+// putObject adds one object to the private repository, whose references to others are kept already.
+func (p *private) putObject(kind plumbing.ObjectType, id plumbing.Hash, content []byte) error {
+	var text bytes.Buffer
+	w := objfile.NewWriter(&text)
+	err := w.WriteHeader(kind, int64(len(content)))
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	name := id.String()
+	return p.put(filepath.Join(p.dir, "objects", name[:2], name[2:]), text.String())
 }
 
 // bring packs the contents of files that were fetched only after the session began, as in a partial clone.
@@ -183,9 +196,9 @@ func (w *watcher) pack(ctx context.Context, v *view, list string, args ...string
 	return pack, err
 }
 
-// newest returns the last reference of the session whose name sorts last, "" if there is none. The repository has
-// everything that it reaches.
-func (w *watcher) newest(ctx context.Context) string {
+// findNewest returns the checkpoint of any session that was made last, "" if there is none. The repository has everything that
+// it reaches.
+func (w *watcher) findNewest(ctx context.Context) string {
 	out, err := (&view{shadow: w.shadow}).run(ctx, nil, nil, "--git-dir="+w.private.dir, "for-each-ref", "--sort=-creatordate", "--count=1", "--format=%(objectname)", Namespace)
 	if err != nil {
 		return ""

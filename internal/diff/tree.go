@@ -85,6 +85,7 @@ type start struct {
 	basis     *basis
 	permsThen permissions // of the baseline
 	session   string      // the first checkpoint of the session, or ""
+	newest    string      // the last checkpoint of earlier sessions, whose files are kept, or ""
 }
 
 // A seen is the result of the last look, and what it depends on.
