@@ -79,7 +79,8 @@ func (r *Repository) Branch(name string) (Head, error) {
 	return Head{is.id, name}, nil
 }
 
-// Refs returns the ids of references by name: those with the given names, and those below them, as below "refs/tags/".
+// Refs returns the ids of references by name: those with the given names, and those below names that end in a slash, such as
+// "refs/tags/".
 // A symbolic one has the id of what it stands for. Broken references are left out, as git does, unless they are given by
 // name. There are none where there is no repository.
 func (r *Repository) Refs(names ...string) (map[string]string, error) {

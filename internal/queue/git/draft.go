@@ -45,9 +45,13 @@ func (d *Draft) Dir() string { return d.dir }
 
 // Commit makes a commit by whoever is known as its author, or codeloops.
 func (d *Draft) Commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	env, err := d.repo.Identity(ctx)
-	if err != nil {
-		return "", err
+	id, err := d.CommitAs(ctx, nil, tree, message, parents...)
+	if err == nil {
+		return id, nil
+	}
+	env, e := d.repo.Identity(ctx)
+	if e != nil || env == nil {
+		return "", cmp.Or(e, err)
 	}
 	return d.CommitAs(ctx, env, tree, message, parents...)
 }
@@ -58,7 +62,7 @@ func (d *Draft) CommitAs(ctx context.Context, env []string, tree, message string
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	return d.Do(ctx, Call{Env: env, Stdin: []byte(message)}, args...)
+	return d.Do(ctx, Call{Env: env, Stdin: []byte(message), Settings: []string{"-c", "user.useConfigOnly=true"}}, args...)
 }
 
 // mostPacks is the number of packs above which they are joined: many make every git command slow.

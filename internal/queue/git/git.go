@@ -5,6 +5,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,6 +36,8 @@ type Repo struct {
 	CommonDir string // the git directory that all its work trees share
 	Environ   []string
 	Starter   Starter
+
+	found *git.Repository // nil for a repository of ours
 }
 
 // Open finds the repository of a directory.
@@ -44,7 +47,22 @@ func Open(dir string, starter Starter, environ []string) (*Repo, error) {
 	if err != nil {
 		return nil, hint.Add(fmt.Errorf("find the work tree of %s: %w", dir, err), "go to a work tree of a git repository")
 	}
-	return &Repo{Root: found.WorkTree, CommonDir: found.CommonDir, Environ: environ, Starter: starter}, nil
+	return &Repo{Root: found.WorkTree, CommonDir: found.CommonDir, Environ: environ, Starter: starter, found: found}, nil
+}
+
+// Converts returns what git does, with the user's settings, with files of another work tree; see [git.Repository.Converts]. In a
+// repository of ours nothing is set up.
+func (r *Repo) Converts(ctx context.Context, env []string, tree string, paths []string) (map[string]git.Conversion, error) {
+	if r.found == nil {
+		return nil, nil
+	}
+	at := *r.found
+	at.WorkTree = tree
+	settings, err := at.Config()
+	if err != nil {
+		return nil, err
+	}
+	return at.Converts(ctx, git.Git{Environ: slices.Concat(r.Environ, env)}, settings, "", paths)
 }
 
 // ID is a directory name for the repository, distinct from those of others.
@@ -117,6 +135,9 @@ func (r *Repo) Run(ctx context.Context, dir string, args ...string) (string, err
 
 // Contains reports whether a commit is, or has as an ancestor, another one.
 func (r *Repo) Contains(ctx context.Context, commit, other string) (bool, error) {
+	if commit == other {
+		return true, nil
+	}
 	_, err := r.Run(ctx, r.Root, "merge-base", "--is-ancestor", other, commit)
 	if no(err) {
 		return false, nil
@@ -157,8 +178,8 @@ func (r *Repo) Identity(ctx context.Context) (env []string, err error) {
 	return env, nil
 }
 
-// CanMerge returns an error for a git that cannot merge without a work tree.
-func (r *Repo) CanMerge(ctx context.Context) error {
+// canMerge returns an error for a git that cannot merge without a work tree.
+func (r *Repo) canMerge(ctx context.Context) error {
 	out, err := r.Run(ctx, r.Root, "version")
 	if err != nil {
 		return err
@@ -201,7 +222,7 @@ func (r *Repo) MergeTree(ctx context.Context, env []string, ours, theirs string)
 	out, err := r.Do(ctx, Call{Dir: r.Root, Env: env, Settings: undriven}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
 	exit, failed := errors.AsType[*proc.ExitError](err)
 	if err != nil && (!failed || exit.ExitCode != 1) {
-		return m, err
+		return m, cmp.Or(r.canMerge(ctx), err)
 	}
 	// See git-merge-tree(1): the tree, the files, an empty field; then for each message a count of files, the
 	// files, its kind and its text.

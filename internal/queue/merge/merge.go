@@ -99,9 +99,6 @@ func (m *Merger) Merge(ctx context.Context, r Request) (res Result, err error) {
 			res, err = Result{}, fmt.Errorf("merge onto %s: %w", r.Target, err)
 		}
 	}()
-	if err := m.repo.CanMerge(ctx); err != nil {
-		return Result{}, err
-	}
 	if _, err := m.look(ctx, r.Target); err != nil {
 		return Result{}, err
 	}

@@ -42,7 +42,7 @@ func (r *Room) Pack(ctx context.Context, one loop.Session, log string) error {
 	}
 	set := map[string]string{}
 	if dir := store.Checkpoints(one.Checkpoints); dir != "" {
-		all, err := program.At(dir).Refs(private + one.ID)
+		all, err := program.At(dir).Refs(private + one.ID + "/")
 		if err == nil {
 			err = r.Borrow(filepath.Join(dir, "objects"))
 		}

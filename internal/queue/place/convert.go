@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 
 	program "codeloops/internal/git"
@@ -44,12 +43,7 @@ func (c *changes) entries() map[string]*entry {
 
 // inGit returns what differs as git would store it: checkpoints have the bytes on the disk.
 func (p *Place) inGit(ctx context.Context, d draft, j *Judged) (c changes, err error) {
-	users, err := program.Open(p.repo.Root, p.repo.Environ)
-	bare := errors.Is(err, program.ErrBare) // on a machine that has only what the task needs, nothing is set up
-	if err != nil && !bare {
-		return c, err
-	}
-	if c, err = p.compare(ctx, d, j.Start, j.End); err != nil || bare {
+	if c, err = p.compare(ctx, d, j.Start, j.End); err != nil {
 		return c, err
 	}
 	names, err := d.Git(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", j.End) // with those of attributes
@@ -60,13 +54,7 @@ func (p *Place) inGit(ctx context.Context, d draft, j *Judged) (c changes, err e
 	for path := range all {
 		paths = append(paths, path)
 	}
-	r := *users // with its settings, and the files of the place
-	r.WorkTree = p.Dir
-	settings, err := r.Config()
-	if err != nil {
-		return c, err
-	}
-	how, err := r.Converts(ctx, program.Git{Environ: slices.Concat(p.repo.Environ, d.Env)}, settings, "", paths)
+	how, err := p.repo.Converts(ctx, d.Env, p.Dir, paths)
 	if err != nil {
 		return c, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"codeloops/internal/queue/git"
 	"codeloops/internal/view"
 )
 
@@ -37,14 +38,12 @@ func (p *Place) remove(ctx context.Context, head string) error {
 	if err := errors.Join(p.rec.save(), view.Remove(p.Dir)); err != nil {
 		return err
 	}
-	gone := [][]string{{"update-ref", "-d", held + p.Task}}
+	gone := "delete " + held + p.Task + "\n"
 	if head != "" {
-		gone = append(gone, []string{"update-ref", "-d", p.ref(), head})
+		gone += "delete " + p.ref() + " " + head + "\n"
 	}
-	for _, args := range gone {
-		if _, err := p.repo.Run(ctx, p.repo.Root, args...); err != nil {
-			return err
-		}
+	if _, err := p.repo.Do(ctx, git.Call{Dir: p.repo.Root, Stdin: []byte(gone)}, "update-ref", "--stdin"); err != nil {
+		return err
 	}
 	left, err := filepath.Glob(p.beside("*"))
 	for _, name := range append(left, p.rec.file) {

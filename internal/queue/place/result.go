@@ -131,11 +131,7 @@ func (p *Place) approved(ctx context.Context, d draft, j *Judged) (map[string]st
 
 // unseen returns an error for what was there before the session, and for large files, which a checkpoint only describes.
 func (p *Place) unseen(ctx context.Context, d draft, j *Judged, differs changes) error {
-	was, err := d.leftOut(ctx, j.Start)
-	if err != nil {
-		return err
-	}
-	now, err := d.leftOut(ctx, j.End)
+	was, now, err := d.leftOut(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -204,8 +200,9 @@ func (p *Place) aside(c git.Difference) bool {
 	return p.rec.brings(c.Path) || p.rec.Beside[c.Path] == c.Now
 }
 
-// leftOut returns the entries of large files that a checkpoint only describes.
-func (d draft) leftOut(ctx context.Context, commit string) (map[string]string, error) {
-	text, err := d.Git(ctx, "cat-file", "commit", commit)
-	return diff.LargeOf(text), err
+// leftOut returns the entries of large files that the checkpoints only describe.
+func (d draft) leftOut(ctx context.Context, j *Judged) (was, now map[string]string, err error) {
+	text, err := d.Git(ctx, "rev-list", "--no-walk=unsorted", "--no-commit-header", "--format=%B%x00", j.Start, j.End)
+	messages := strings.Split(strings.TrimSuffix(text, "\x00"), "\x00") // one if both are the same
+	return diff.LargeOf(messages[0]), diff.LargeOf(messages[len(messages)-1]), err
 }

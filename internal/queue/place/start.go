@@ -29,9 +29,6 @@ func (p *Place) begin(ctx context.Context, base string) (err error) {
 	if has, err := p.repo.Contains(ctx, p.head, base); err != nil || has {
 		return err
 	}
-	if err := p.repo.CanMerge(ctx); err != nil {
-		return err
-	}
 	d, done, err := p.draft()
 	defer done()
 	if err != nil {

@@ -94,7 +94,7 @@ func (p *Player) moveIn(ctx context.Context, j *board.Job, d *parcelDir) (a answ
 	if err != nil {
 		return a, err
 	}
-	has, err := m.Refs("refs/codeloops")
+	has, err := m.Refs("refs/codeloops/")
 	if err != nil {
 		return a, err
 	}

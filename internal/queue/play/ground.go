@@ -104,6 +104,9 @@ func (g *ground) claim(ctx context.Context, t *queue.Task) error {
 // ref that it returns.
 func (g *ground) discard(ctx context.Context, task, merged string) (ref string, err error) {
 	one, err := g.site.Find(task)
+	if err == nil && one == nil {
+		err = g.unhold(ctx, task)
+	}
 	if err != nil || one == nil {
 		return "", err
 	}

@@ -117,6 +117,7 @@ func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, re
 	said := ""
 	if len(j.Beside) > 0 {
 		said = besides(&j.Record) + ", so its work tree is kept: " + g.site.Dir(j.Task.ID)
+		err = g.unhold(ctx, j.Task.ID)
 	} else if said, err = g.discard(ctx, j.Task.ID, j.Head); said != "" {
 		said = "what it has left beside its result is kept at " + said
 	}
@@ -124,7 +125,6 @@ func (g *ground) merged(ctx context.Context, j *board.Job, list *trackedList, re
 		g.player.Tell(j.Task.ID, said)
 		notes = append(notes, said)
 	}
-	err = cmp.Or(err, g.unhold(ctx, j.Task.ID))
 	if err != nil && ctx.Err() != nil {
 		return nil, err // the next merger finds it merged, and removes what is left
 	}

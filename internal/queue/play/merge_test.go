@@ -23,7 +23,7 @@ func TestInterruptedWhileRemoving(t *testing.T) {
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *' update-ref -d refs/heads/codeloops/'*)\n\ttest -e %[1]s || { touch %[1]s; sleep 600; } ;;\nesac\nexec %[2]s \"$@\"\n", removing, git)
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *' update-ref --stdin')\n\ttest -e %[1]s || { touch %[1]s; sleep 600; } ;;\nesac\nexec %[2]s \"$@\"\n", removing, git)
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

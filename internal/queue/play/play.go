@@ -220,10 +220,7 @@ func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err 
 	if err != nil {
 		return "", err
 	}
-	if ref, err = g.discard(ctx, r.Task.ID, ""); err == nil {
-		err = g.unhold(ctx, r.Task.ID)
-	}
-	return ref, err
+	return g.discard(ctx, r.Task.ID, "")
 }
 
 // Tidy removes what killed processes of this home have left of tasks from other machines.

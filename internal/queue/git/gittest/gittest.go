@@ -55,6 +55,9 @@ func New(tb testing.TB) *Repo {
 		}
 	}
 	r.Git("init", "--quiet", "--initial-branch=main")
+	if r.Repo, err = git.Open(r.Root, runner, r.Environ); err != nil {
+		tb.Fatal(err)
+	}
 	r.Write("first", "first\n")
 	r.Save("first")
 	return r
@@ -190,7 +193,9 @@ func Played(tb testing.TB, kill func(git.Starter) git.Starter) *Repo {
 	}
 	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests use the real time
 	tb.Cleanup(func() { _ = runner.Close() })
-	return &Repo{TB: tb, State: state, Repo: &git.Repo{
-		Root: root, CommonDir: filepath.Join(root, ".git"), Starter: kill(runner), Environ: Environ(filepath.Dir(root)),
-	}}
+	repo, err := git.Open(root, kill(runner), Environ(filepath.Dir(root)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &Repo{TB: tb, State: state, Repo: repo}
 }
