@@ -160,7 +160,7 @@ func (r *Repo) Commit(ctx context.Context, name string) (id string, ok bool, err
 	return id, err == nil, err
 }
 
-// Refs returns the refs with some names, and those below them, as below "refs/heads/".
+// Refs returns the refs with some names, and those below names that end in a slash, such as "refs/heads/".
 func (r *Repo) Refs(names ...string) (map[string]string, error) {
 	return git.At(r.CommonDir).Refs(names...)
 }
