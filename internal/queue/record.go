@@ -159,17 +159,15 @@ func (r *Record) Later(at time.Time, pause time.Duration, why string) error {
 	}
 	r.NotBefore = at.UTC().Add(pause)
 	last := len(r.Course) - 1
-	first := last
-	for i := last - 1; i >= 0; i-- {
-		m := r.Course[i]
-		if m.State == Waiting && m.Why == r.Course[last].Why {
-			first = i
-		} else if m.State != Running || m.Why != "" {
-			break
-		}
+	waited := func(i int) bool {
+		return i >= 0 && r.Course[i].State == Waiting && r.Course[i].Why == r.Course[last].Why
 	}
-	if first < last {
-		r.Course = append(r.Course[:first+1:first+1], r.Course[last])
+	if waited(last-2) && r.Course[last-1].State == Running && r.Course[last-1].Why == "" {
+		between := last - 1
+		if waited(last - 3) {
+			between--
+		}
+		r.Course = append(r.Course[:between:between], r.Course[last])
 	}
 	return nil
 }

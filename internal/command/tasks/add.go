@@ -15,7 +15,6 @@ import (
 	"codeloops/internal/command"
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/play"
@@ -317,9 +316,7 @@ func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) 
 	if err != nil {
 		return nil, 0, err
 	}
-	runner := proc.NewRunner(b.Now)
-	defer runner.Close() //nolint:errcheck // it leaves nothing behind
-	from, err := b.player(runner).Source(origin, like.Repository.Root)
+	from, err := b.player().Source(origin, like.Repository.Root)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -13,7 +13,6 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
-	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/screen/queueview"
@@ -28,12 +27,12 @@ type backlog struct {
 	link *hub.Link
 	on   *board.Board
 
-	replicas int                                 // how many servers of a cluster keep parcels
-	merge    string                              // what becomes of results, unless it is said when a task is added
 	at       func() (*program.Repository, error) // that the user is in
+	runner   func() *proc.Runner
+	close    func() error
+	replicas int    // how many servers of a cluster keep parcels
+	merge    string // what becomes of results, unless it is said when a task is added
 }
-
-func (b *backlog) Close() error { return b.link.Close() }
 
 // repository is the one that the user is in, as the queue names it.
 func (b *backlog) repository() (queue.Repository, error) {
@@ -143,16 +142,14 @@ func (b *backlog) has(ctx context.Context, r *queue.Record) bool {
 	if !r.Task.Repository.At(b.home.ID()) {
 		return false
 	}
-	runner := proc.NewRunner(b.on.Now)
-	defer runner.Close() //nolint:errcheck // it leaves nothing behind
-	has, err := b.player(runner).Has(ctx, r)
+	has, err := b.player().Has(ctx, r)
 	return has && err == nil // the repository, or the target, may be gone
 }
 
 // player returns the player of this home's tasks.
-func (b *backlog) player(starter git.Starter) *play.Player {
+func (b *backlog) player() *play.Player {
 	return &play.Player{
-		Host: &b.Host, Version: command.Version(), Home: b.home, Starter: starter, Board: b.on, Conn: b.link.Conn, Replicas: b.replicas, Request: b.request,
+		Host: &b.Host, Version: command.Version(), Home: b.home, Starter: b.runner(), Board: b.on, Conn: b.link.Conn, Replicas: b.replicas, Request: b.request,
 		Tell: func(task, sentence string) { b.Tell(task + ": " + sentence) },
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
-	"time"
 
 	"codeloops/internal/command"
 	"codeloops/internal/command/steering"
@@ -14,7 +13,6 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/hub"
-	"codeloops/internal/run"
 	"codeloops/internal/screen/queueview"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/wording/hint"
@@ -71,10 +69,7 @@ func (b *backlog) keys(ctx context.Context) queueview.Keys {
 		case queueview.Say:
 			return b.say(ctx, &r, words)
 		case queueview.Retry:
-			_, err := b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
-				r.NotBefore = time.Time{}
-				return r.Retry(b.on.Now())
-			})
+			_, err := b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error { return b.retry(r, "") })
 			return "", err
 		case queueview.Cancel:
 			_, err := b.on.Change(ctx, r.Task.ID, b.cancel)
@@ -108,17 +103,7 @@ func (b *backlog) look(ctx context.Context, key queueview.Key, r *queue.Record) 
 		}
 		return err
 	}
-	all, err := b.on.All(ctx)
-	if err != nil {
-		return err
-	}
-	v, err := b.view(ctx, all)
-	if err != nil {
-		return err
-	}
-	return b.Page(ctx, false, func(ctx context.Context, w io.Writer) error {
-		return v.Show(w, r, run.Spelled(r.Task.Flags), b.toTake(ctx, r))
-	})
+	return b.Page(ctx, false, func(ctx context.Context, w io.Writer) error { return b.show(ctx, w, r) })
 }
 
 // steer asks the run of a task for something.
@@ -152,11 +137,7 @@ func (b *backlog) say(ctx context.Context, r *queue.Record, words string) (strin
 			r.Say(words)
 			return nil
 		}
-		if err := r.Retry(b.on.Now()); err != nil {
-			return err
-		}
-		r.Say(words)
-		return nil
+		return b.retry(r, words)
 	})
 	return "", err
 }

@@ -13,7 +13,6 @@ import (
 
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/screen/ask"
@@ -77,14 +76,7 @@ agent is tried again now: you may know that the limit is over.`,
 		Example: `  codeloops queue retry iso-weeks
   codeloops queue retry iso-weeks "weeks begin on Monday"`,
 	}, func(ctx context.Context, b *backlog, r queue.Record) (queue.Record, error) {
-		return b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
-			r.Say(said)
-			r.NotBefore = time.Time{}
-			if r.Limited != "" {
-				return nil
-			}
-			return r.Retry(b.on.Now())
-		})
+		return b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error { return b.retry(r, said) })
 	})
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) < 2 {
@@ -94,6 +86,16 @@ agent is tried again now: you may know that the limit is over.`,
 		return task.Check(said, "what is said")
 	}
 	return cmd
+}
+
+// retry has a task tried again.
+func (b *backlog) retry(r *queue.Record, said string) error {
+	r.Say(said)
+	r.NotBefore = time.Time{}
+	if r.Limited != "" {
+		return nil
+	}
+	return r.Retry(b.on.Now())
 }
 
 func newQueueRmCmd(q *Access) *cobra.Command {
@@ -161,9 +163,7 @@ func (gone *removals) dropped(ctx context.Context, b *backlog, force bool) error
 	if err != nil {
 		return err
 	}
-	runner := proc.NewRunner(b.on.Now)
-	defer runner.Close() //nolint:errcheck // it leaves nothing behind
-	player := b.player(runner)
+	player := b.player()
 	refs, err := player.Dropped(here)
 	for _, ref := range slices.Sorted(maps.Keys(refs)) {
 		if !force {
@@ -252,9 +252,7 @@ func (gone *removals) discard(ctx context.Context, b *backlog, r *queue.Record, 
 		}
 		return nil
 	}
-	runner := proc.NewRunner(b.on.Now)
-	defer runner.Close() //nolint:errcheck // it leaves nothing behind
-	ref, err := b.player(runner).Discard(ctx, r)
+	ref, err := b.player().Discard(ctx, r)
 	if ref != "" {
 		gone.Kept = append(gone.Kept, ref)
 	}

@@ -104,7 +104,7 @@ func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub) (err
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = errors.Join(err, b.close()) }()
 	s, err := b.begin(ctx, 0)
 	if err != nil {
 		return err

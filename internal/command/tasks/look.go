@@ -94,22 +94,25 @@ func newQueueShowCmd(q *Access) *cobra.Command {
 				if asJSON {
 					return q.JSON(r)
 				}
-				all, err := b.on.All(cmd.Context())
-				if err != nil {
-					return err
-				}
-				v, err := b.view(cmd.Context(), all)
-				if err != nil {
-					return err
-				}
-				return q.Print(func(w io.Writer) error {
-					return v.Show(w, &r, run.Spelled(r.Task.Flags), b.toTake(cmd.Context(), &r))
-				})
+				return q.Print(func(w io.Writer) error { return b.show(cmd.Context(), w, &r) })
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
 	return cmd
+}
+
+// show writes everything about a task.
+func (b *backlog) show(ctx context.Context, w io.Writer, r *queue.Record) error {
+	all, err := b.on.All(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := b.view(ctx, all)
+	if err != nil {
+		return err
+	}
+	return v.Show(w, r, run.Spelled(r.Task.Flags), b.toTake(ctx, r))
 }
 
 func newQueueLogsCmd(q *Access) *cobra.Command {

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,13 +12,11 @@ import (
 
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/command"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/work"
 	"codeloops/internal/screen/queueview"
 	"codeloops/internal/screen/term"
-	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -45,17 +42,9 @@ it. The budget stays until you set another.
 Ctrl+C stops the agents; a second one kills them. The next ` + "`codeloops queue run`" + `
 continues where this one stopped, and repeats no finished turn.`,
 		Example: `  codeloops queue run tasks.md --jobs 3`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) <= 1 {
-				return nil
-			}
-			return hint.Errorf("import the others before: codeloops queue import FILE", "%s takes one checklist, but got %s", cmd.CommandPath(), wording.Count(len(args), "argument"))
-		},
-		PreRunE: q.UsersCommand,
+		Args:    atMostOne("checklist", "import the others before: codeloops queue import FILE"),
+		PreRunE: q.jobs(&jobs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if jobs < 1 {
-				return hint.Errorf("--jobs 1 works on one task after the other", "--jobs cannot be %d", jobs)
-			}
 			if given := o.settings(cmd); len(args) == 0 && len(given) > 0 {
 				return hint.Errorf("use it when you add tasks, or give a checklist", "--%s is for tasks that are added", given[0].Name)
 			}
@@ -71,6 +60,16 @@ continues where this one stopped, and repeats no finished turn.`,
 	budget.add(cmd)
 	o.addFlags(cmd, q)
 	return cmd
+}
+
+// jobs checks what all commands do that take a number of jobs.
+func (q *Access) jobs(jobs *int) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if *jobs < 1 {
+			return hint.Errorf("--jobs 1 works on one task after the other", "--jobs cannot be %d", *jobs)
+		}
+		return q.UsersCommand(cmd, args)
+	}
 }
 
 // run works on the tasks of the user's repository, after adding those of the files, and prints a table at the end.
@@ -154,13 +153,8 @@ results, until stopped. Several workers may run at once, and each may stop at an
 time: another one continues its tasks.`,
 		Example: `  codeloops queue work --jobs 3`,
 		Args:    command.NoArgs,
-		PreRunE: q.UsersCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if jobs < 1 {
-				return hint.Errorf("--jobs 1 works on one task after the other", "--jobs cannot be %d", jobs)
-			}
-			return q.work(cmd.Context(), jobs)
-		},
+		PreRunE: q.jobs(&jobs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return q.work(cmd.Context(), jobs) },
 	}
 	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
 	manual.Group("Queue", cmd.Flags(), "jobs")
@@ -195,11 +189,10 @@ type shift struct {
 // begin starts a shift. The first Ctrl+C stops the agents, the second kills them. It also answers for its home
 // when workers on other machines take its tasks.
 func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
-	runner := proc.NewRunner(b.Now)
-	player := b.player(runner)
+	player := b.player()
 	answered, err := player.Answer(ctx)
 	if err != nil {
-		return nil, errors.Join(err, runner.Close())
+		return nil, err
 	}
 	killed, kill := context.WithCancel(context.WithoutCancel(ctx))
 	player.Killed = killed
@@ -213,7 +206,7 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 		Player: player, Only: func(queue.Repository) bool { return true }, Tell: b.Tell,
 	}
 	player.Budgets = worker.Budgets
-	return &shift{backlog: b, worker: worker, end: func() { answered(); kill(); _ = runner.Close() }}, nil // it leaves nothing behind
+	return &shift{backlog: b, worker: worker, end: func() { answered(); kill() }}, nil
 }
 
 // alone limits the shift to one repository, until its tasks make no more progress by themselves.

@@ -14,7 +14,6 @@ import (
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/task"
 	"codeloops/internal/command"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/screen/term"
@@ -33,12 +32,7 @@ the way, nothing happens. What was merged before you rewrote the branch is moved
 it is now, without the commits that you removed.`,
 		Example: `  codeloops queue take
   codeloops queue take develop`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) <= 1 {
-				return nil
-			}
-			return hint.Errorf("codeloops queue take BRANCH", "%s takes one branch, but got %d", cmd.CommandPath(), len(args))
-		},
+		Args:    atMostOne("branch", "codeloops queue take BRANCH"),
 		PreRunE: q.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -62,9 +56,7 @@ func (o *taskOptions) takeMerged(ctx context.Context, b *backlog) error {
 	if err != nil {
 		return err
 	}
-	runner := proc.NewRunner(b.on.Now)
-	defer runner.Close() //nolint:errcheck // it leaves nothing behind
-	commit, err := b.player(runner).Take(ctx, here, target)
+	commit, err := b.player().Take(ctx, here, target)
 	if err != nil {
 		return err
 	}
@@ -119,15 +111,13 @@ func (b *backlog) diff(ctx context.Context, r *queue.Record, noPager bool) error
 	case !r.Task.Repository.At(b.home.ID()):
 		return hint.Errorf("run the command there", "the result of task %s is on the machine of its repository", r.Task.ID)
 	}
-	runner := proc.NewRunner(b.on.Now)
-	defer runner.Close() //nolint:errcheck // it leaves nothing behind
 	dir, err := os.MkdirTemp("", "codeloops-diff-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system tidies it up
 	file := filepath.Join(dir, "diff")
-	if err := b.player(runner).Diff(ctx, r, file, b.OutTTY && b.OutRenderer().ColorProfile() != termenv.Ascii); err != nil {
+	if err := b.player().Diff(ctx, r, file, b.OutTTY && b.OutRenderer().ColorProfile() != termenv.Ascii); err != nil {
 		return err
 	}
 	return b.Page(ctx, noPager, func(_ context.Context, w io.Writer) error {

@@ -14,6 +14,7 @@ import (
 	"codeloops/internal/command"
 	"codeloops/internal/config"
 	"codeloops/internal/git"
+	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/hub"
@@ -121,7 +122,7 @@ func (q *Access) open(ctx context.Context, own func(*hub.Home, context.Context) 
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(b), b.Close())
+	return errors.Join(do(b), b.close())
 }
 
 // through opens the queue through a link, and closes that on errors.
@@ -132,10 +133,16 @@ func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s 
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return &backlog{
-		Access: q, home: home, link: link, on: on, replicas: s.Replicas, merge: s.Merge,
+	b := &backlog{
+		Access: q, home: home, link: link, on: on, close: link.Close, replicas: s.Replicas, merge: s.Merge,
 		at: sync.OnceValues(func() (*git.Repository, error) { return git.Open(q.Dir, q.Environ) }),
-	}, nil
+	}
+	b.runner = sync.OnceValue(func() *proc.Runner { // few commands need one, which starts a process
+		runner := proc.NewRunner(q.Now)
+		b.close = func() error { return errors.Join(runner.Close(), link.Close()) }
+		return runner
+	})
+	return b, nil
 }
 
 // with opens the queue for do, without serving it to others.
@@ -166,6 +173,16 @@ func (q *Access) complete(cmd *cobra.Command, args []string, _ string) (ids []co
 		})
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// atMostOne allows one argument.
+func atMostOne(what, advice string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) <= 1 {
+			return nil
+		}
+		return hint.Errorf(advice, "%s takes one %s, but got %s", cmd.CommandPath(), what, wording.Count(len(args), "argument"))
+	}
 }
 
 // oneTask requires exactly one argument, the ID of a task.

@@ -29,7 +29,7 @@ func (q *Access) Trials(ctx context.Context, dir string, jobs int, all []trial.T
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = errors.Join(err, b.close()) }()
 	ids := map[string]string{}
 	for _, one := range all {
 		if ids[one.Dir], err = b.try(ctx, one); err != nil {
