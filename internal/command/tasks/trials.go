@@ -7,6 +7,7 @@ import (
 
 	"codeloops/internal/config"
 	"codeloops/internal/eval/trial"
+	"codeloops/internal/git"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/hub"
@@ -69,6 +70,7 @@ func (b *backlog) try(ctx context.Context, one trial.Trial) (id string, err erro
 	there, console := *b, *b.Console
 	access := *b.Access
 	console.Dir, access.Console, there.Access = one.Dir, &console, &access
+	there.at = func() (*git.Repository, error) { return git.Open(one.Dir, b.Environ) }
 	o := &taskOptions{unmerged: true}
 	t, err := o.task(ctx, &there, append([]loop.Flag{{Name: "trust-project", Values: []string{"true"}}}, one.Flags...))
 	if err != nil {
