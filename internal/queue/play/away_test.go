@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -271,6 +272,29 @@ func TestNobodyHome(t *testing.T) {
 	<-done
 	end()
 	w.clean()
+}
+
+// A home that is stopped while it prepares an attempt of another machine gives the task back.
+func TestHomeStopped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	dir := w.machines[0].dir
+	claims, started := filepath.Join(dir, "claims"), filepath.Join(dir, "started")
+	if err := os.WriteFile(claims, []byte("#!/bin/sh\ntest $1 != claim || test -e "+started+" || { touch "+started+"; sleep 600; }\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.play(twoRounds(filepath.Join(dir, "turns"), "true"))
+	id := w.add("write two parts", func(task *queue.Task) { task.Origin = queue.Origin{Kind: "command", Name: claims, Key: "one"} })
+	stop := w.works(0, 0)
+	w.works(1, 1)
+	w.await("the claim", func() bool { return w.there(started) })
+	stop()
+	r, err := w.on.Get(t.Context(), id)
+	if err != nil || r.State != queue.Waiting || r.Why != "interrupted" {
+		t.Errorf("%s: %s, %v", r.State, r.Why, err)
+	}
+	w.works(0, 0)
+	w.merged(id)
 }
 
 // A task can be played although the target was rewritten, so that a mirror's commits no longer exist at home.

@@ -209,11 +209,14 @@ func (w *world) write(name, text string) {
 }
 
 // add adds a task that plays the scenario.
-func (w *world) add(prompt string) string {
+func (w *world) add(prompt string, change ...func(*queue.Task)) string {
 	w.Helper()
 	task := queue.Task{
 		Prompt: prompt, Repository: queue.Repository{Home: w.machines[0].home.ID(), Root: w.root}, Target: "main", Added: time.Now(),
 		Flags: []loop.Flag{{Name: "agent", Values: []string{"scripted"}}, {Name: "script", Values: []string{w.scenario}}},
+	}
+	for _, do := range change {
+		do(&task)
 	}
 	task.Name()
 	if _, err := w.on.Add(w.Context(), task); err != nil {
