@@ -42,8 +42,8 @@ func (b *backlog) repository() (queue.Repository, error) {
 	}
 	main := r.WorkTree
 	if root := program.First(r.Family); root != "" && root != main {
-		if first, err := program.Open(root, b.Environ); err == nil { // otherwise the repository is bare
-			main = first.WorkTree // shared by all linked work trees
+		if _, err := program.Open(root, b.Environ); err == nil { // otherwise the repository is bare
+			main = root // shared by all linked work trees, whatever core.worktree says
 		}
 	}
 	return queue.Repository{Home: b.home.ID(), Root: main}, nil

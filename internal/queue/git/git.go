@@ -40,14 +40,14 @@ type Repo struct {
 	found *git.Repository // nil for a repository of ours
 }
 
-// Open finds the repository of a directory.
+// Open opens the repository of a work tree, given its root, whatever core.worktree says.
 func Open(dir string, starter Starter, environ []string) (*Repo, error) {
 	environ = git.WithoutRepository(environ)
 	found, err := git.Open(dir, environ)
 	if err != nil {
 		return nil, hint.Add(fmt.Errorf("find the work tree of %s: %w", dir, err), "go to a work tree of a git repository")
 	}
-	return &Repo{Root: found.WorkTree, CommonDir: found.CommonDir, Environ: environ, Starter: starter, found: found}, nil
+	return &Repo{Root: dir, CommonDir: found.CommonDir, Environ: environ, Starter: starter, found: found}, nil
 }
 
 // Converts returns what git does, with the user's settings, with files of another work tree; see [git.Repository.Converts]. In a
