@@ -227,6 +227,8 @@ func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force
 		if err := ask.Confirm(ctx, b.Streams, fmt.Sprintf("The work on task %s is not merged. Remove it, and keep its last commit at a ref?", r.Task.ID)); err != nil {
 			return err
 		}
+	case r.Head == "":
+		return hint.Errorf("it has no result, only a work tree and the checkpoints of its sessions; --force removes the work tree", "the work on task %s is not merged", r.Task.ID)
 	default:
 		return hint.Errorf("look at its branch "+r.Task.Branch()+"; --force removes that, and keeps its last commit at a ref",
 			"the work on task %s is not merged", r.Task.ID)

@@ -118,7 +118,7 @@ func (p *Place) approved(ctx context.Context, d draft, j *Judged) (map[string]st
 	for _, c := range differs.made {
 		switch {
 		case differs.remade[c.Path] && !c.Gone():
-			return nil, hint.Errorf("merge it by hand: it is in "+p.Dir, "settings of the repository make git store something else than what is judged of %s: %w that", wording.Path(c.Path), ErrUnjudged)
+			return nil, hint.Errorf("commit it in "+p.Dir+", git pull that, and take the task out: codeloops queue rm --force "+p.Task, "settings of the repository make git store something else than what is judged of %s: %w that", wording.Path(c.Path), ErrUnjudged)
 		case p.aside(c):
 		case p.nested(c.Path):
 			nested = append(nested, c.Path)
