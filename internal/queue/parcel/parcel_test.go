@@ -157,7 +157,7 @@ func TestWrongParcels(t *testing.T) {
 		if err := to.Unbundle(t.Context(), file); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := to.Refs("refs"); err != nil || len(got) != 1 || got[sessionRef] != commit {
+		if got, err := to.Refs("refs/"); err != nil || len(got) != 1 || got[sessionRef] != commit {
 			t.Errorf("%v, %v", got, err)
 		}
 	})

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"codeloops/internal/wording/hint"
+	"codeloops/internal/file"
 )
 
 // bucket is the name of the object store.
@@ -61,13 +60,13 @@ func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, erro
 // Put uploads a file, completely or not at all, in the place of an earlier one, which somebody may just be reading: the
 // sweep removes that. It writes an object as specified in NATS ADR-20: its chunks, then its description. Each chunk waits for
 // the one before it, as the hub holds what it has not written in memory.
-func (s *Store) Put(ctx context.Context, name, file string) (err error) {
+func (s *Store) Put(ctx context.Context, name, path string) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("send the parcel %s: %w", name, err)
 		}
 	}()
-	f, err := os.Open(file)
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
@@ -76,15 +75,15 @@ func (s *Store) Put(ctx context.Context, name, file string) (err error) {
 	o.Name, o.Opts = name, &jetstream.ObjectMetaOptions{ChunkSize: chunk}
 	sum, text := sha256.New(), make([]byte, chunk)
 	for {
-		n, err := io.ReadFull(f, text)
-		if n == 0 && errors.Is(err, io.EOF) {
+		n, err := file.Fill(f, text)
+		if n == 0 && err == nil {
 			break
 		}
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return err
+		if err == nil {
+			sum.Write(text[:n])
+			_, err = s.js.Publish(ctx, chunks+o.NUID, text[:n])
 		}
-		sum.Write(text[:n])
-		if _, err = s.js.Publish(ctx, chunks+o.NUID, text[:n]); err != nil {
+		if err != nil {
 			return err
 		}
 		o.Size, o.Chunks = o.Size+uint64(n), o.Chunks+1
@@ -101,8 +100,8 @@ func (s *Store) Put(ctx context.Context, name, file string) (err error) {
 
 // Get downloads a parcel to a file, and verifies its digest. The error is [nats.ErrTimeout] where the hub falls silent
 // for some seconds meanwhile.
-func (s *Store) Get(ctx context.Context, name, file string) error {
-	err := s.objects.GetFile(ctx, name, file)
+func (s *Store) Get(ctx context.Context, name, path string) error {
+	err := s.objects.GetFile(ctx, name, path)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = nats.ErrTimeout // the client names the timeout of its own pipe
 	}
@@ -154,7 +153,7 @@ func (s *Store) Sweep(ctx context.Context, used func(name string) bool, before t
 			continue // an upload in progress
 		}
 		if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
-			return hint.Add(fmt.Errorf("remove the rest of a parcel: %w", err), "the next sweep tries it again")
+			return fmt.Errorf("remove the rest of a parcel: %w", err)
 		}
 	}
 	return s.Delete(ctx, idle...)
