@@ -122,7 +122,8 @@ func (q *Access) open(ctx context.Context, own func(*hub.Home, context.Context) 
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(b), b.close())
+	err = do(b) // before close is read, which it may change
+	return errors.Join(err, b.close())
 }
 
 // through opens the queue through a link, and closes that on errors.
