@@ -101,6 +101,35 @@ func TestCarriedOnElsewhere(t *testing.T) {
 	}
 }
 
+// TestSessionNeverSent: what an earlier attempt has sent comes home also if a later one was lost before it sent its own session.
+func TestSessionNeverSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	dir := w.machines[0].dir
+	started, goOn := filepath.Join(dir, "started"), filepath.Join(dir, "go")
+	w.play(twoRounds(filepath.Join(dir, "turns"), fmt.Sprintf("test -e %s || { touch %s; sleep 600; }", goOn, started)))
+	id := w.add("write two parts")
+	w.works(0, 0)
+	first := w.process(1, 1)
+	w.await("the second turn", func() bool { return w.there(started) })
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Wait()
+	if r, err := w.on.Change(t.Context(), id, func(r *queue.Record) error {
+		r.Progress.Session = "2026-01-02T03-04-05Z_000000"
+		return nil
+	}); err != nil || r.Parcel == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	w.writeTo(goOn)
+	stop := w.works(0, 1)
+	w.merged(id)
+	stop()
+	w.tidy(1)
+	w.clean()
+}
+
 // store opens the hub's store of parcels.
 func (w *world) store() *parcel.Store {
 	w.Helper()

@@ -45,7 +45,8 @@ func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *parcelDir) erro
 	if err != nil {
 		return err
 	}
-	if r.State == queue.Finished && cmp.Or(one.Branch, r.Base) != r.Head || r.Progress.Session != one.Session && one.Session != "" && r.Progress.Session != "" {
+	// Of an attempt that was lost before it sent its session, this is an earlier one.
+	if r.State == queue.Finished && (cmp.Or(one.Branch, r.Base) != r.Head || one.Session != "" && one.Session != r.Progress.Session) {
 		return fmt.Errorf("%w: it has the branch at %q and session %q, and should have %q and %q",
 			parcel.ErrWrong, one.Branch, one.Session, r.Head, r.Progress.Session)
 	}
