@@ -101,7 +101,7 @@ func (b *backlog) look(ctx context.Context, key queueview.Key, r *queue.Record) 
 		if _, ended := errors.AsType[*command.EndedError](err); ended {
 			return nil // the board shows how
 		}
-		return err
+		return lostWorker(err, r.Task.ID)
 	}
 	return b.Page(ctx, false, func(ctx context.Context, w io.Writer) error { return b.show(ctx, w, r) })
 }
