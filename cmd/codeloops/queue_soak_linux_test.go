@@ -70,6 +70,9 @@ func TestQueueLongKills(t *testing.T) {
 		if over >= (hubsKilled+1)*tasks/(hubs+1) && hubsKilled < hubs {
 			hub.kill()
 			hubsKilled++
+			s.await("the hub", func() bool { // else a worker that begins just then may serve the queue
+				return s.nats != nil || strings.Contains(s.Text(s.dir, "data/codeloops/queue/hub.json"), fmt.Sprintf(`"pid":%d,`, hub.cmd.Process.Pid))
+			})
 		}
 		if over == tasks {
 			break
