@@ -40,27 +40,29 @@ func New(tb testing.TB) *Repo {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	r := &Repo{TB: tb, State: filepath.Join(dir, "state"), Repo: &git.Repo{Starter: starter(tb), Environ: Environ(dir)}}
+	if err := os.Mkdir(r.State, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	root := filepath.Join(dir, "user")
+	r.In(dir, "init", "--quiet", "--initial-branch=main", root)
+	if r.Repo, err = git.Open(root, r.Starter, r.Environ); err != nil {
+		tb.Fatal(err)
+	}
+	r.Write("first", "first\n")
+	r.Save("first")
+	return r
+}
+
+func starter(tb testing.TB) git.Starter {
+	tb.Helper()
 	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests use the real time
 	tb.Cleanup(func() {
 		if err := runner.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
-	r := &Repo{TB: tb, State: filepath.Join(dir, "state"), Repo: &git.Repo{
-		Root: filepath.Join(dir, "user"), CommonDir: filepath.Join(dir, "user", ".git"), Starter: runner, Environ: Environ(dir),
-	}}
-	for _, dir := range []string{r.State, r.Root} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	r.Git("init", "--quiet", "--initial-branch=main")
-	if r.Repo, err = git.Open(r.Root, runner, r.Environ); err != nil {
-		tb.Fatal(err)
-	}
-	r.Write("first", "first\n")
-	r.Save("first")
-	return r
+	return runner
 }
 
 // Git runs git in the user's work tree.
@@ -144,39 +146,24 @@ func (r *Repo) Branch(name, from string, files ...string) string {
 // Untouched returns a fingerprint of the user's HEAD, index and files.
 func (r *Repo) Untouched() string {
 	r.Helper()
-	var b strings.Builder
+	b := fmt.Appendf(nil, "%q %x\n", r.Text(r.CommonDir, "HEAD"), sha256.Sum256([]byte(r.Text(r.CommonDir, "index"))))
 	err := filepath.WalkDir(r.Root, func(name string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(r.Root, name)
-		if err != nil || d.IsDir() && rel != ".git" {
-			return err
-		}
-		if d.IsDir() {
-			for _, name := range []string{"HEAD", "index"} {
-				text, err := os.ReadFile(filepath.Join(r.CommonDir, name))
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(&b, "%s %x\n", name, sha256.Sum256(text))
-			}
+		switch {
+		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
+		case err != nil || d.IsDir():
+			return err
 		}
 		info, err := d.Info()
-		if err != nil {
-			return err
+		if err == nil {
+			b = fmt.Appendf(b, "%s %v %v %x\n", name, info.Mode(), info.ModTime(), sha256.Sum256([]byte(r.Text("", name))))
 		}
-		var text []byte
-		if info.Mode().IsRegular() {
-			text, err = os.ReadFile(name) //nolint:gosec // the test's own directory
-		} else if to, e := os.Readlink(name); e == nil {
-			text = []byte(to)
-		}
-		fmt.Fprintf(&b, "%s %v %v %x\n", rel, info.Mode(), info.ModTime(), sha256.Sum256(text))
 		return err
 	})
 	if err != nil {
 		r.Fatal(err)
 	}
-	return b.String()
+	return string(b)
 }
 
 // Play returns the environment of a child process in which [Played] opens this repository.
@@ -191,9 +178,7 @@ func Played(tb testing.TB, kill func(git.Starter) git.Starter) *Repo {
 	if root == "" {
 		return nil
 	}
-	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests use the real time
-	tb.Cleanup(func() { _ = runner.Close() })
-	repo, err := git.Open(root, kill(runner), Environ(filepath.Dir(root)))
+	repo, err := git.Open(root, kill(starter(tb)), Environ(filepath.Dir(root)))
 	if err != nil {
 		tb.Fatal(err)
 	}
