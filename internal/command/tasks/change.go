@@ -163,20 +163,19 @@ func (gone *removals) dropped(ctx context.Context, b *backlog, force bool) error
 	if err != nil {
 		return err
 	}
-	player := b.player()
-	refs, err := player.Dropped(here)
+	refs, err := b.player().Dropped(ctx, here, force)
+	if err != nil {
+		return err
+	}
 	for _, ref := range slices.Sorted(maps.Keys(refs)) {
 		if !force {
 			gone.Kept = append(gone.Kept, ref)
 			continue
 		}
-		if err := player.Drop(ctx, here, ref, refs[ref]); err != nil {
-			return err
-		}
 		gone.Removed = append(gone.Removed, ref)
 		b.Tell(fmt.Sprintf("%s is gone; it was at %s", ref, refs[ref]))
 	}
-	return err
+	return nil
 }
 
 // all removes the given tasks, or else the merged ones. A task that others wait for must be removed together with

@@ -3,9 +3,13 @@ package git
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"codeloops/internal/proc"
 )
 
 // A Draft is where commits are made before a repository gets them, with all that they need: housekeeping there removes what
@@ -26,9 +30,6 @@ func (r *Repo) Draft(dir string, objects ...string) (d *Draft, done func(), err 
 	return &Draft{env, r, dir}, func() { _ = os.RemoveAll(dir) }, err // what stays, the next one removes
 }
 
-// Direct is the repository itself in the place of a draft, for what is made at the user's word.
-func (r *Repo) Direct() *Draft { return &Draft{repo: r} }
-
 // Git runs git with the objects of the draft.
 func (d *Draft) Git(ctx context.Context, args ...string) (string, error) {
 	return d.Do(ctx, Call{}, args...)
@@ -43,26 +44,47 @@ func (d *Draft) Do(ctx context.Context, c Call, args ...string) (string, error) 
 // Dir is the directory of the draft, a bare repository.
 func (d *Draft) Dir() string { return d.dir }
 
-// Commit makes a commit by whoever is known as its author, or codeloops.
-func (d *Draft) Commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	id, err := d.CommitAs(ctx, nil, tree, message, parents...)
-	if err == nil {
-		return id, nil
-	}
-	env, e := d.repo.Identity(ctx)
-	if e != nil || env == nil {
-		return "", cmp.Or(e, err)
-	}
-	return d.CommitAs(ctx, env, tree, message, parents...)
+// ours is codeloops as the author and the committer of a commit.
+var ours = []string{ //nolint:gochecknoglobals // a constant
+	"GIT_AUTHOR_NAME=codeloops", "GIT_AUTHOR_EMAIL=codeloops@localhost", "GIT_COMMITTER_NAME=codeloops", "GIT_COMMITTER_EMAIL=codeloops@localhost",
 }
 
-// CommitAs makes a commit with an author and a committer, as variables.
-func (d *Draft) CommitAs(ctx context.Context, env []string, tree, message string, parents ...string) (string, error) {
+// Commit makes a commit by the user, or by codeloops if git does not know who that is.
+func (d *Draft) Commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	id, err := d.commit(ctx, nil, tree, message, parents)
+	if _, failed := errors.AsType[*proc.ExitError](err); failed {
+		return d.commit(ctx, ours, tree, message, parents)
+	}
+	return id, err
+}
+
+// CommitSame makes a commit by codeloops that is the same each time.
+func (d *Draft) CommitSame(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	const when = "1234567890 +0000"
+	return d.commit(ctx, append([]string{"GIT_AUTHOR_DATE=" + when, "GIT_COMMITTER_DATE=" + when}, ours...), tree, message, parents)
+}
+
+func (d *Draft) commit(ctx context.Context, env []string, tree, message string, parents []string) (string, error) {
 	args := []string{"commit-tree", tree, "-F", "-"}
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
 	return d.Do(ctx, Call{Env: env, Stdin: []byte(message), Settings: []string{"-c", "user.useConfigOnly=true"}}, args...)
+}
+
+// With returns the tree of a commit with other entries, "mode id", by path.
+func (d *Draft) With(ctx context.Context, commit string, entries map[string]string) (tree string, err error) {
+	var stdin strings.Builder
+	for path, entry := range entries {
+		stdin.WriteString(entry + "\t" + path + "\x00")
+	}
+	if _, err = d.Git(ctx, "read-tree", commit); err == nil && len(entries) > 0 {
+		_, err = d.Do(ctx, Call{Stdin: []byte(stdin.String())}, "update-index", "-z", "--index-info")
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.Git(ctx, "write-tree")
 }
 
 // mostPacks is the number of packs above which they are joined: many make every git command slow.
@@ -81,12 +103,7 @@ func (r *Repo) Join(ctx context.Context) error {
 
 // Give gives the repository a commit, at a ref. It comes as a pack, which housekeeping leaves alone until the ref is there.
 func (d *Draft) Give(ctx context.Context, commit, ref string) error {
-	heads := filepath.Join(d.dir, "refs", "heads")
-	err := os.MkdirAll(heads, 0o700)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(heads, "main"), []byte(commit+"\n"), 0o600)
-	}
-	if err != nil {
+	if err := put(d.dir, "refs/heads/main", commit+"\n", 0o600); err != nil {
 		return err
 	}
 	return d.repo.Fetch(ctx, d.dir, "+refs/heads/main:"+ref)

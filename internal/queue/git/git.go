@@ -5,7 +5,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -80,14 +78,20 @@ var settings = []string{ //nolint:gochecknoglobals // a constant
 // Do runs git and returns its output without the final newline. A non-zero exit is a [*proc.ExitError]. It tries again while
 // another git is just making or removing a work tree: some commands look at all of them, and fail on a half-made one. It also
 // does while the packed references are locked, for which git waits by itself, too.
-func (r *Repo) Do(ctx context.Context, c Call, args ...string) (out string, err error) {
-	for range patience {
-		if out, err = r.once(ctx, c, args...); err == nil || !strings.Contains(err.Error(), "/commondir") && !r.locked(err) {
-			return out, err
+func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
+	c.Settings, c.Args = slices.Concat(settings, c.Settings), args
+	for left := patience; ; left-- {
+		out, err := git.Git{Environ: r.Environ, Starter: r.Starter}.Run(ctx, c)
+		busy := err != nil && (strings.Contains(err.Error(), "/commondir") || r.locked(err))
+		if busy && left > 0 {
+			time.Sleep(moment)
+			continue
 		}
-		time.Sleep(moment)
+		if busy || err != nil && strings.Contains(err.Error(), ".lock': File exists") {
+			err = hint.Add(err, "is another git running there? If not, remove the file that it names")
+		}
+		return strings.TrimSuffix(string(out), "\n"), err
 	}
-	return out, hint.Add(err, "if no git is running there, remove the entry that it names")
 }
 
 // locked reports whether the packed references are locked. A lock that no git holds for so long is removed: a killed one has
@@ -118,15 +122,6 @@ func Lost(err error) bool {
 }
 
 var lost = wording.Pattern(`(?i)bad object|bad tree|not a valid (object|commit)|is not a valid '|unable to read|could not (parse|read)|missing (blob|tree|commit|object)|nonexistent object|invalid object|unable to rename temporary|invalid index-pack output`)
-
-func (r *Repo) once(ctx context.Context, c Call, args ...string) (string, error) {
-	c.Settings, c.Args = slices.Concat(settings, c.Settings), args
-	out, err := git.Git{Environ: r.Environ, Starter: r.Starter}.Run(ctx, c)
-	if err != nil && strings.Contains(err.Error(), ".lock': File exists") {
-		err = hint.Add(err, "is another git running there? If not, remove the lock file that it names")
-	}
-	return strings.TrimSuffix(string(out), "\n"), err
-}
 
 // Run runs git in a directory.
 func (r *Repo) Run(ctx context.Context, dir string, args ...string) (string, error) {
@@ -165,32 +160,6 @@ func (r *Repo) Refs(names ...string) (map[string]string, error) {
 	return git.At(r.CommonDir).Refs(names...)
 }
 
-// Identity returns variables that give git an author and a committer; none where the user has configured them.
-func (r *Repo) Identity(ctx context.Context) (env []string, err error) {
-	for _, who := range []string{"AUTHOR", "COMMITTER"} {
-		_, err := r.Run(ctx, r.Root, "-c", "user.useConfigOnly=true", "var", "GIT_"+who+"_IDENT")
-		if _, unknown := errors.AsType[*proc.ExitError](err); unknown {
-			env = append(env, "GIT_"+who+"_NAME=codeloops", "GIT_"+who+"_EMAIL=codeloops@localhost")
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return env, nil
-}
-
-// canMerge returns an error for a git that cannot merge without a work tree.
-func (r *Repo) canMerge(ctx context.Context) error {
-	out, err := r.Run(ctx, r.Root, "version")
-	if err != nil {
-		return err
-	}
-	const needed = "2.38"
-	if git.Older(out, needed) {
-		return hint.Errorf("install git "+needed+" or later", "git cannot merge without a work tree (git merge-tree --write-tree): it is %s", out)
-	}
-	return nil
-}
-
 // A Merged is the result of a merge without a work tree.
 type Merged struct {
 	Tree  string   // with conflict markers, if any
@@ -221,11 +190,14 @@ func (r *Repo) MergeTree(ctx context.Context, env []string, ours, theirs string)
 	}
 	out, err := r.Do(ctx, Call{Dir: r.Root, Env: env, Settings: undriven}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
 	exit, failed := errors.AsType[*proc.ExitError](err)
-	if err != nil && (!failed || exit.ExitCode != 1) {
-		return m, cmp.Or(r.canMerge(ctx), err)
+	switch {
+	case failed && exit.ExitCode == 129:
+		return m, hint.Add(fmt.Errorf("git cannot merge without a work tree: %w", err), "install git 2.38 or later")
+	case err != nil && !no(err):
+		return m, err
 	}
 	// See git-merge-tree(1): the tree, the files, an empty field; then for each message a count of files, the
-	// files, its kind and its text.
+	// files, its kind and its text, which is lines.
 	fields := strings.Split(out, "\x00")
 	m.Tree = fields[0]
 	if !failed {
@@ -235,15 +207,10 @@ func (r *Repo) MergeTree(ctx context.Context, env []string, ours, theirs string)
 	if m.Files = fields[1:end]; len(m.Files) == 0 {
 		return m, fmt.Errorf("git merge-tree tells of conflicts in no file: %q", out)
 	}
-	for rest := fields[end+1:]; len(rest) > 3; {
-		count, err := strconv.Atoi(rest[0])
-		if err != nil || count < 0 || count+2 >= len(rest) {
-			break
+	for _, text := range fields[end:] {
+		if strings.HasSuffix(text, "\n") && !strings.HasPrefix(text, "Auto-merging ") {
+			m.Text += text
 		}
-		if rest = rest[count+1:]; rest[0] != "Auto-merging" {
-			m.Text += rest[1]
-		}
-		rest = rest[2:]
 	}
-	return m, nil //nolint:nilerr // exit code 1 means conflicts
+	return m, nil
 }

@@ -13,58 +13,29 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// admins lists the directories of all linked work trees.
-func (r *Repo) admins() (all []string, err error) {
-	dir := filepath.Join(r.CommonDir, "worktrees")
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		all = append(all, filepath.Join(dir, e.Name()))
-	}
-	return all, err
-}
-
-// leads returns the .git file of the work tree that an admin directory belongs to; "" where it is incomplete.
-func leads(admin string) string {
-	text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
-	path := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
-	if err != nil || path == "" {
-		return ""
-	}
-	if !filepath.IsAbs(path) { // worktree.useRelativePaths
-		path = filepath.Join(admin, path)
-	}
-	return filepath.Clean(path)
-}
-
 // InUse returns the work tree that has a branch checked out, or will have it again after a rebase or bisect; "" is none.
 // Git itself does not report the latter, and fails on a work tree that is just being made.
 func (r *Repo) InUse(ctx context.Context, branch string) (string, error) {
-	all, err := r.admins()
-	if err != nil {
+	all, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	linked := false // whether Root is a linked work tree
-	for _, admin := range all {
-		link := leads(admin)
-		if link == "" {
-			continue
+	for _, e := range all {
+		admin := filepath.Join(r.CommonDir, "worktrees", e.Name())
+		text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
+		if err != nil || !uses(admin, branch) {
+			continue // it is incomplete, or another one
 		}
-		tree := filepath.Dir(link)
-		linked = linked || tree == r.Root
-		if uses(admin, branch) {
-			return tree, nil
+		link := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
+		if !filepath.IsAbs(link) { // worktree.useRelativePaths
+			link = filepath.Join(admin, link)
 		}
-	}
-	if head, _ := os.ReadFile(filepath.Join(r.CommonDir, "HEAD")); strings.Contains(string(head), "refs/heads/.invalid") {
-		return "", hint.Errorf("git refs migrate --ref-format=files", "the repository keeps its refs in a format that is not known here (reftable)")
+		return filepath.Dir(link), nil
 	}
 	switch {
 	case !uses(r.CommonDir, branch):
 		return "", nil
-	case !linked:
+	case r.found == nil || r.found.GitDir == r.CommonDir:
 		return r.Root, nil
 	}
 	bare, err := r.Run(ctx, r.CommonDir, "rev-parse", "--is-bare-repository")

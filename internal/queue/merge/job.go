@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // change updates refs atomically; ok is false where the target has moved from its position.
-func (m *Merger) change(ctx context.Context, at position, why string, changes ...string) (ok bool, err error) {
+func (m *Merger) change(ctx context.Context, at Position, why string, changes ...string) (ok bool, err error) {
 	for _, c := range changes {
 		ref := strings.Fields(c)[1]
 		if !strings.HasPrefix(ref, "refs/codeloops/") {
@@ -31,7 +30,7 @@ func (m *Merger) change(ctx context.Context, at position, why string, changes ..
 	if err == nil {
 		return true, nil
 	}
-	if now, e := m.look(ctx, at.target); e == nil && now != at {
+	if now, e := m.Look(ctx, at.target); e == nil && now != at {
 		return false, nil
 	}
 	return false, err
@@ -70,56 +69,41 @@ const moment = 50 * time.Millisecond
 
 // round does one step. The outcome is "" where another round is needed.
 func (j *job) round(ctx context.Context) (res Result, err error) {
-	at, err := j.look(ctx, j.Target)
+	at, err := j.settle(ctx, j.Target)
 	if err != nil {
 		return res, err
 	}
-	has := func(commit, other string) (in bool) {
-		if err == nil && commit != "" {
-			in, err = j.repo.Contains(ctx, commit, other)
-		}
-		return in
-	}
-	holds := func(commit string) (in bool) {
-		if err == nil && commit != "" {
-			in, err = j.holds(ctx, commit)
-		}
-		return in
-	}
-	inTip, taken := holds(at.tip), at.ahead != "" && has(at.tip, at.ahead)
-	inAhead, apart := holds(at.ahead), at.ahead != "" && !has(at.ahead, at.tip)
-	switch {
-	case err != nil:
+	if in, err := j.holds(ctx, at.tip); err != nil {
 		return res, err
-	case taken:
-		_, err = j.change(ctx, at, "taken", at.without()...)
-		return res, err
-	case inTip:
+	} else if in {
 		return j.found(ctx, Result{Ref: heads + j.Target, Tip: at.tip})
 	}
 	if err := cmp.Or(j.kept(ctx, at), j.tell(ctx, at)); err != nil {
 		return res, err
 	}
-	return j.step(ctx, at, inAhead, apart)
-}
-
-// step does one step for a head that the branch does not have. inAhead: what waits has it; apart: that lacks commits of
-// the branch.
-func (j *job) step(ctx context.Context, at position, inAhead, apart bool) (res Result, err error) {
+	if at.ahead == "" {
+		return j.bringHead(ctx, at)
+	}
+	in, err := j.holds(ctx, at.ahead)
+	if err != nil {
+		return res, err
+	}
+	whole, err := j.repo.Contains(ctx, at.ahead, at.tip)
 	switch {
-	case apart:
-		if res, err = j.join(ctx, at); inAhead && res.Outcome != "" {
+	case err != nil:
+	case !whole: // it lacks commits of the branch
+		if res, err = j.join(ctx, at); in && res.Outcome != "" {
 			res.Outcome = Merged
 		}
-	case inAhead && at.tree != "":
-		res, err = j.found(ctx, Result{Ref: at.ref(), Tip: at.ahead, Waits: true})
-	case inAhead:
+	case !in:
+		return j.bringHead(ctx, at)
+	case at.tree != "":
+		return j.found(ctx, Result{Ref: at.ref(), Tip: at.ahead, Waits: true})
+	default:
 		var ok bool
 		if ok, err = j.publish(ctx, at, at.ahead, "take what waited"); ok {
 			res = Result{Outcome: Merged, Ref: at.ref(), Tip: at.ahead}
 		}
-	default:
-		res, err = j.bringHead(ctx, at)
 	}
 	return res, err
 }
@@ -130,20 +114,12 @@ func (j *job) holds(ctx context.Context, commit string) (bool, error) {
 	if in || err != nil || j.Mark == "" {
 		return in, err
 	}
-	made, err := j.named(ctx, j.Mark, j.Since, commit)
+	made, err := j.Named(ctx, Position{tip: commit}, j.Mark, j.Since)
 	return made != "", err
 }
 
-// named returns the merge that a mark names below some commits; "" is none. What agents commit is beside the first parents.
-func (m *Merger) named(ctx context.Context, mark string, since time.Time, commits ...string) (string, error) {
-	const skew = 24 * time.Hour // clocks may differ
-	args := []string{"rev-list", "--first-parent", "--max-count=1", "--fixed-strings", "--grep=" + mark, "--since=" + since.Add(-skew).UTC().Format(time.RFC3339)}
-	args = append(args, slices.DeleteFunc(commits, func(id string) bool { return id == "" })...)
-	return m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
-}
-
 // tell tells which commits of others the target has got since the task began: they may be the user's, or an agent's.
-func (j *job) tell(ctx context.Context, at position) error {
+func (j *job) tell(ctx context.Context, at Position) error {
 	if j.told || j.Tell == nil || j.Base == "" {
 		return nil
 	}
@@ -156,7 +132,7 @@ func (j *job) tell(ctx context.Context, at position) error {
 }
 
 // others names the commits that a target has got since one, other than merges of ours; "" is none.
-func (m *Merger) others(ctx context.Context, at position, since string) (string, error) {
+func (m *Merger) others(ctx context.Context, at Position, since string) (string, error) {
 	args := []string{"rev-list", "--first-parent", "--no-commit-header", "--format=%h (%s)", "--invert-grep", "--grep=^Task: ", at.tip, "^" + since}
 	if at.ahead != "" {
 		args = append(args, "^"+at.ahead)
@@ -181,7 +157,7 @@ func (j *job) found(ctx context.Context, res Result) (_ Result, err error) {
 }
 
 // join merges the user's own commits with the waiting commit.
-func (j *job) join(ctx context.Context, at position) (res Result, err error) {
+func (j *job) join(ctx context.Context, at Position) (res Result, err error) {
 	res, err = j.bring(ctx, at, at.ahead, at.tip, "Merge "+at.target+" into what waits for it\n")
 	switch res.Outcome {
 	case Merged: // the head comes next
@@ -193,7 +169,7 @@ func (j *job) join(ctx context.Context, at position) (res Result, err error) {
 }
 
 // bringHead merges the head.
-func (j *job) bringHead(ctx context.Context, at position) (res Result, err error) {
+func (j *job) bringHead(ctx context.Context, at Position) (res Result, err error) {
 	if j.Base != "" {
 		if in, err := j.repo.Contains(ctx, at.onto(), j.Base); err != nil || !in {
 			return Result{}, cmp.Or(err, j.rewritten(at, j.Base, "the task began at it",
@@ -204,7 +180,7 @@ func (j *job) bringHead(ctx context.Context, at position) (res Result, err error
 }
 
 // bring merges a commit into another, and moves the target there. The outcome is "" where the target has moved.
-func (j *job) bring(ctx context.Context, at position, onto, commit, message string) (res Result, err error) {
+func (j *job) bring(ctx context.Context, at Position, onto, commit, message string) (res Result, err error) {
 	merged, conflicts, err := j.merged(ctx, onto, commit, message)
 	if err != nil {
 		return Result{}, err
@@ -229,35 +205,40 @@ func (j *job) bring(ctx context.Context, at position, onto, commit, message stri
 	return Result{Outcome: Merged, Ref: at.ref(), Tip: merged, Waits: at.tree != ""}, nil
 }
 
-// merged makes the commit of a merge, which is kept while it is checked, unless there are conflicts.
+// merged makes the commit of a merge, unless there are conflicts.
 func (j *job) merged(ctx context.Context, onto, commit, message string) (merged string, m git.Merged, err error) {
-	d, done, err := j.repo.Draft(j.draft())
-	defer done()
-	if err == nil {
-		m, err = j.repo.MergeTree(ctx, d.Env, onto, commit)
-	}
-	if err != nil || len(m.Files) > 0 {
-		return "", m, err
-	}
-	parents := []string{onto, commit}
-	if commit == j.head {
-		if j.Amend != nil {
-			m.Tree, err = j.Amend(ctx, d, m.Tree)
+	merged, err = j.keep(ctx, j.Target, func(d *git.Draft) (string, error) {
+		if m, err = j.repo.MergeTree(ctx, d.Env, onto, commit); err != nil || len(m.Files) > 0 {
+			return "", err
 		}
-		if j.Squash {
+		parents, own := []string{onto, commit}, commit == j.head
+		if own && j.Amend != nil {
+			if m.Tree, err = j.Amend(ctx, d, m.Tree); err != nil {
+				return "", err
+			}
+		}
+		if own && j.Squash {
 			parents = parents[:1]
 		}
-		if j.Mark != "" {
+		if own && j.Mark != "" {
 			message += j.Mark + "\n"
 		}
-	}
-	if err == nil {
-		merged, err = d.Commit(ctx, m.Tree, message, parents...)
-	}
-	if err == nil {
-		err = d.Give(ctx, merged, pending+j.Target)
-	}
+		return d.Commit(ctx, m.Tree, message, parents...)
+	})
 	return merged, m, err
+}
+
+// keep makes a commit, if any, that a ref keeps until the target's lock is released.
+func (m *Merger) keep(ctx context.Context, target string, how func(*git.Draft) (commit string, err error)) (commit string, err error) {
+	d, done, err := m.repo.Draft(filepath.Join(m.room(target), "draft"))
+	defer done()
+	if err == nil {
+		commit, err = how(d)
+	}
+	if err == nil && commit != "" {
+		err = d.Give(ctx, commit, pending+target)
+	}
+	return commit, err
 }
 
 // check checks a commit in a work tree of its own.
@@ -272,11 +253,6 @@ func (j *job) check(ctx context.Context, commit string) (failed *Failure, err er
 	if err := j.repo.CheckOut(ctx, j.scratch, "", commit); err != nil {
 		return nil, err
 	}
-	if j.Bring != nil {
-		if _, err := j.Bring(ctx, j.scratch); err != nil {
-			return nil, err
-		}
-	}
 	failed, err = j.Check(ctx, j.scratch)
 	if err == nil && ctx.Err() != nil { // its result cannot be trusted
 		err = context.Cause(ctx)
@@ -284,8 +260,5 @@ func (j *job) check(ctx context.Context, commit string) (failed *Failure, err er
 	return failed, err
 }
 
-// clear removes the work tree for checks, and what a killed process has left of a merge.
-func (j *job) clear() error { return errors.Join(view.Remove(j.scratch), os.RemoveAll(j.draft())) }
-
-// draft is where merges are made.
-func (j *job) draft() string { return filepath.Join(j.room(j.Target), "draft-"+flat(j.Target)) }
+// clear removes the work tree for checks.
+func (j *job) clear() error { return view.Remove(j.scratch) }

@@ -26,11 +26,8 @@ type mark struct {
 var ErrForeign = errors.New("was not set by codeloops")
 
 // note records where the ref of what waits will be, and where it is: the process may be killed in between.
-func (m *Merger) note(at position, next mark) error {
+func (m *Merger) note(at Position, next mark) error {
 	text, err := json.Marshal([]mark{next, {at.ahead, at.base}})
-	if err == nil {
-		err = os.MkdirAll(m.room(at.target), 0o700)
-	}
 	if err != nil {
 		return err
 	}
@@ -56,7 +53,7 @@ func (m *Merger) set(target string) (marks []mark, err error) {
 // mend puts back the ref of what waits for a target where it names nothing: housekeeping has removed the merge before the
 // ref was there, so no task counts as merged by it.
 func (j *job) mend(ctx context.Context) error {
-	at, err := j.look(ctx, j.Target)
+	at, err := j.Look(ctx, j.Target)
 	if err != nil || at.ahead == "" {
 		return err
 	}
@@ -79,19 +76,9 @@ func (j *job) mend(ctx context.Context) error {
 	return err
 }
 
-// unpend removes the ref that keeps a merge while it is checked.
-func (m *Merger) unpend(ctx context.Context, target string) error {
-	refs, err := m.repo.Refs(pending + target)
-	for ref := range refs {
-		if err == nil {
-			_, err = m.repo.Run(ctx, m.repo.Root, "update-ref", "-d", ref)
-		}
-	}
-	return err
-}
-
-// known returns what a waiting commit is based on, and an error for one that the merger has not set.
-func (m *Merger) known(ctx context.Context, at position) (base string, err error) {
+// known returns what a waiting commit is based on, and an error for one that the merger has not set, and that the
+// target does not have.
+func (m *Merger) known(ctx context.Context, at Position) (base string, err error) {
 	if at.ahead == "" {
 		return "", nil
 	}
@@ -104,23 +91,14 @@ func (m *Merger) known(ctx context.Context, at position) (base string, err error
 			return one.Base, nil
 		}
 	}
-	return "", m.foreign(ctx, at, waiting+at.target, at.ahead, append(set, mark{})[0].Ahead)
-}
-
-// foreign returns an error for a ref whose commit is neither in the target nor in the one that the merger has set.
-func (m *Merger) foreign(ctx context.Context, at position, ref, commit, set string) error {
-	for _, of := range []string{at.tip, set} {
-		if of == "" {
-			continue
-		}
-		if in, err := m.repo.Contains(ctx, of, commit); in || err != nil {
-			return err
-		}
+	if in, err := m.repo.Contains(ctx, at.tip, at.ahead); in || err != nil {
+		return "", err
 	}
+	ref := waiting + at.target
 	back := "git update-ref -d " + wording.Shell(ref) + " removes it"
-	if set != "" {
-		back = "git update-ref " + wording.Shell(ref) + " " + set + " puts it back"
+	if len(set) > 0 && set[0].Ahead != "" {
+		back = "git update-ref " + wording.Shell(ref) + " " + set[0].Ahead + " puts it back"
 	}
-	return hint.Errorf("git log "+wording.Shell(ref)+" shows it; "+back+", and codeloops queue retry goes on",
-		"the ref %s is at %.12s, which %w: was it an agent?", ref, commit, ErrForeign)
+	return "", hint.Errorf("git log "+wording.Shell(ref)+" shows it; "+back+", and codeloops queue retry goes on",
+		"the ref %s is at %.12s, which %w: was it an agent?", ref, at.ahead, ErrForeign)
 }

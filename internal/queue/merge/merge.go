@@ -48,8 +48,6 @@ type Request struct {
 	// Mark is a line that names what is merged, and ends the message of its merge, which was not made before Since.
 	Mark  string
 	Since time.Time
-	// Bring copies ignored files into the work tree for checks; nil copies none.
-	Bring func(ctx context.Context, dir string) (paths []string, err error)
 	// Amend returns the tree to merge instead of the merged one; nil leaves that as it is.
 	Amend func(ctx context.Context, d *git.Draft, tree string) (string, error)
 	// Check checks the merge in a work tree and returns what failed; nil is nothing. A nil Check checks nothing.
@@ -99,9 +97,6 @@ func (m *Merger) Merge(ctx context.Context, r Request) (res Result, err error) {
 			res, err = Result{}, fmt.Errorf("merge onto %s: %w", r.Target, err)
 		}
 	}()
-	if _, err := m.look(ctx, r.Target); err != nil {
-		return Result{}, err
-	}
 	head, there, err := m.repo.Commit(ctx, r.Head)
 	if err != nil {
 		return Result{}, err
@@ -109,19 +104,16 @@ func (m *Merger) Merge(ctx context.Context, r Request) (res Result, err error) {
 	if !there {
 		return Result{}, hint.Errorf("name the last commit of the branch", "%q is no commit", r.Head)
 	}
-	lock, err := m.lock(ctx, &r)
+	done, err := m.lock(ctx, &r)
 	if err != nil {
 		return Result{}, err
 	}
 	j := &job{Merger: m, Request: r, head: head, scratch: filepath.Join(m.room(r.Target), "merge-"+flat(r.Target))}
 	res, err = j.merge(ctx)
-	if e := m.unpend(context.WithoutCancel(ctx), r.Target); err == nil {
-		err = e
-	}
 	if res.Outcome == Merged {
 		_ = m.repo.Join(ctx) // the next merge tries it again
 	}
-	return res, errors.Join(err, lock.Close())
+	return res, errors.Join(err, done())
 }
 
 // flat is a branch name as a directory name. Branches with the same one wait for each other.
@@ -131,8 +123,9 @@ func flat(branch string) string { return strings.ReplaceAll(branch, "/", "-") }
 func (m *Merger) room(target string) string { return filepath.Join(m.home, flat(target)) }
 
 // lock waits until nobody else merges into the target: of concurrent merges, all but one would be checked for
-// nothing. The queue hands out one merge at a time, so the other one has lost its turn, and may stand still.
-func (m *Merger) lock(ctx context.Context, r *Request) (*session.Lock, error) {
+// nothing. The queue hands out one merge at a time, so the other one has lost its turn, and may stand still. In the end done
+// removes the ref that has kept a merge.
+func (m *Merger) lock(ctx context.Context, r *Request) (done func() error, err error) {
 	room := m.room(r.Target)
 	if err := os.MkdirAll(room, 0o700); err != nil {
 		return nil, err
@@ -141,7 +134,7 @@ func (m *Merger) lock(ctx context.Context, r *Request) (*session.Lock, error) {
 		lock, err := session.WorkTree{Root: room, GitDir: room}.Acquire("merge onto "+r.Target, time.Time{})
 		held, is := errors.AsType[*session.HeldError](err)
 		if !is {
-			return lock, err
+			return func() error { return errors.Join(m.unpend(context.WithoutCancel(ctx), r.Target), lock.Close()) }, err
 		}
 		if !told && r.Tell != nil {
 			r.Tell(fmt.Sprintf("its merge waits for process %d, which merges onto %s; if that is suspended, continue it or end it", held.PID, wording.Name(r.Target)))
@@ -152,4 +145,15 @@ func (m *Merger) lock(ctx context.Context, r *Request) (*session.Lock, error) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// unpend removes the ref that keeps a merge while it is checked.
+func (m *Merger) unpend(ctx context.Context, target string) error {
+	refs, err := m.repo.Refs(pending + target)
+	for ref := range refs {
+		if err == nil {
+			_, err = m.repo.Run(ctx, m.repo.Root, "update-ref", "-d", ref)
+		}
+	}
+	return err
 }

@@ -310,13 +310,6 @@ func TestFailedMergeReportedAsSuccess(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Errorf("error %v", err)
 		}
-		_, err = s.merger.Merge(t.Context(), merge.Request{
-			Target: "main", Head: "two", Message: "m",
-			Bring: func(context.Context, string) ([]string, error) { return nil, broken }, Check: green,
-		})
-		if !errors.Is(err, broken) {
-			t.Errorf("error %v", err)
-		}
 		if now := s.Git("rev-parse", res.Ref); now != tip {
 			t.Errorf("the target is at %s, want %s", now, tip)
 		}
@@ -338,10 +331,11 @@ func TestChecksWithEnv(t *testing.T) {
 	s.Branch("one", "main", "one", "1\n")
 	var seen string
 	_, err = s.merger.Merge(t.Context(), merge.Request{
-		Target: "main", Head: "one", Message: "m", Bring: site.Bring,
-		Check: func(_ context.Context, dir string) (*merge.Failure, error) {
+		Target: "main", Head: "one", Message: "m",
+		Check: func(ctx context.Context, dir string) (*merge.Failure, error) {
+			_, err := site.Bring(ctx, dir)
 			seen = s.Text(dir, ".env") + s.Text(dir, "node_modules/a") + s.Text(dir, "one")
-			return nil, nil
+			return nil, err
 		},
 	})
 	if err != nil || seen != "secret\na\n1\n" {
@@ -574,6 +568,25 @@ func TestForeign(t *testing.T) {
 		s.merged("two")
 		s.clean()
 	}
+}
+
+// TestRewound: a ref that somebody has moved back has lost merges, and nothing is merged onto it.
+func TestRewound(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	for _, name := range []string{"one", "two", "three", "four"} {
+		s.Branch(name, "main", name, name+"\n")
+	}
+	first := s.merged("one").Tip
+	s.merged("two")
+	last := s.merged("three").Tip
+	s.Git("update-ref", queue, first)
+	if _, err := s.merge("four"); !errors.Is(err, merge.ErrForeign) {
+		t.Errorf("merged onto %s: %v", first, err)
+	}
+	s.Git("update-ref", queue, last)
+	s.merged("four")
+	s.clean()
 }
 
 // TestNothingToMerge: a branch without a commit of its own is not checked.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +19,8 @@ const (
 	pending = "refs/codeloops/merging/"
 )
 
-// A position is the state of a target.
-type position struct {
+// A Position is the state of a target, as it was when somebody looked at it.
+type Position struct {
 	target string
 	tip    string // the branch's commit
 	ahead  string // the waiting commit; "" is none
@@ -29,13 +28,13 @@ type position struct {
 	tree   string // the work tree that has it checked out; "" is none
 }
 
-// look returns the position of a target.
-func (m *Merger) look(ctx context.Context, target string) (at position, err error) {
+// Look returns the position of a target.
+func (m *Merger) Look(ctx context.Context, target string) (at Position, err error) {
 	refs, err := m.repo.Refs(heads+target, waiting+target)
 	if err != nil {
 		return at, err
 	}
-	at = position{target: target, tip: refs[heads+target], ahead: refs[waiting+target]}
+	at = Position{target: target, tip: refs[heads+target], ahead: refs[waiting+target]}
 	if at.tip == "" {
 		what := "there is no branch " + wording.Name(target)
 		if at.ahead != "" {
@@ -49,42 +48,54 @@ func (m *Merger) look(ctx context.Context, target string) (at position, err erro
 	return at, err
 }
 
-// A Seen is a target as it was when somebody looked at it.
-type Seen struct {
-	merger *Merger
-	at     position
-}
-
-// Look looks at a target.
-func (m *Merger) Look(ctx context.Context, target string) (*Seen, error) {
-	at, err := m.look(ctx, target)
-	return &Seen{m, at}, err
-}
-
-// Onto returns the commit that the next merge into the target is based on.
-func (s *Seen) Onto(ctx context.Context) (string, error) {
-	at := s.at
-	if at.ahead == "" || at.base == at.tip && at.ahead != at.tip { // then what waits has the tip, and something else
-		return at.onto(), nil
+// taken reports whether the target has all that waits, if anything does.
+func (m *Merger) taken(ctx context.Context, at Position) (bool, error) {
+	if at.ahead == "" || at.base == at.tip && at.ahead != at.tip { // then it has the tip, and something else
+		return false, nil
 	}
-	if taken, err := s.merger.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
+	return m.repo.Contains(ctx, at.tip, at.ahead)
+}
+
+// settle is Look, and removes the ref of what waited if the target has all of it.
+func (m *Merger) settle(ctx context.Context, target string) (at Position, err error) {
+	at, err = m.Look(ctx, target)
+	if err != nil {
+		return at, err
+	}
+	taken, err := m.taken(ctx, at)
+	if err == nil && taken {
+		_, err = m.change(ctx, at, "taken", at.without()...)
+		at.ahead, at.base = "", ""
+	}
+	return at, err
+}
+
+// Onto returns the commit that the next merge is based on.
+func (m *Merger) Onto(ctx context.Context, at Position) (string, error) {
+	if taken, err := m.taken(ctx, at); err != nil || taken {
 		return at.tip, err
 	}
-	return at.ahead, s.merger.kept(ctx, at)
+	return at.onto(), m.kept(ctx, at)
 }
 
-// Named returns the merge in the target, or in what waits for it, that a mark names; "" is none. See [Request].
-func (s *Seen) Named(ctx context.Context, mark string, since time.Time) (string, error) {
-	return s.merger.named(ctx, mark, since, s.at.tip, s.at.ahead)
+// Named returns the merge in the target, or in what waits for it, that a mark names; "" is none. See [Request]. What agents
+// commit is beside the first parents.
+func (m *Merger) Named(ctx context.Context, at Position, mark string, since time.Time) (string, error) {
+	const skew = 24 * time.Hour // clocks may differ
+	args := []string{"rev-list", "--first-parent", "--max-count=1", "--fixed-strings", "--grep=" + mark, "--since=" + since.Add(-skew).UTC().Format(time.RFC3339), at.tip}
+	if at.ahead != "" {
+		args = append(args, at.ahead)
+	}
+	return m.repo.Run(ctx, m.repo.Root, append(args, "--")...)
 }
 
-// Moved says how others have moved the target since; "": they have not.
-func (s *Seen) Moved(ctx context.Context) (string, error) {
-	at, err := s.merger.look(ctx, s.at.target)
-	if err != nil || at.tip == s.at.tip {
+// Moved says how others have moved a target since; "": they have not.
+func (m *Merger) Moved(ctx context.Context, since Position) (string, error) {
+	at, err := m.Look(ctx, since.target)
+	if err != nil || at.tip == since.tip {
 		return "", err
 	}
-	others, err := s.merger.others(ctx, at, s.at.tip)
+	others, err := m.others(ctx, at, since.tip)
 	if err != nil || others == "" {
 		return "", err
 	}
@@ -95,7 +106,7 @@ func (s *Seen) Moved(ctx context.Context) (string, error) {
 var ErrRewritten = errors.New("was rewritten")
 
 // kept returns an error for a target that has no longer what the waiting commit is based on.
-func (m *Merger) kept(ctx context.Context, at position) error {
+func (m *Merger) kept(ctx context.Context, at Position) error {
 	if at.ahead == "" || at.base == "" || at.base == at.tip {
 		return nil
 	}
@@ -108,15 +119,15 @@ func (m *Merger) kept(ctx context.Context, at position) error {
 }
 
 // rewritten is the error for a commit that a target has no longer. why says what it is needed for.
-func (m *Merger) rewritten(at position, lost, why, advice string) error {
+func (m *Merger) rewritten(at Position, lost, why, advice string) error {
 	return hint.Errorf(advice, "%s %w: it no longer has the commit %.12s, and %s", wording.Name(at.target), ErrRewritten, lost, why)
 }
 
 // onto is the commit that the next merge is based on.
-func (at position) onto() string { return cmp.Or(at.ahead, at.tip) }
+func (at Position) onto() string { return cmp.Or(at.ahead, at.tip) }
 
 // ref is the ref that the next merge updates.
-func (at position) ref() string {
+func (at Position) ref() string {
 	if at.tree != "" {
 		return waiting + at.target
 	}
@@ -125,27 +136,22 @@ func (at position) ref() string {
 
 // publish moves the target to a commit, or the waiting ref where the target is checked out. ok is false where the
 // target has moved from its position.
-func (m *Merger) publish(ctx context.Context, at position, commit, why string, changes ...string) (ok bool, err error) {
-	if now, err := m.look(ctx, at.target); err != nil || now != at {
+func (m *Merger) publish(ctx context.Context, at Position, commit, why string) (ok bool, err error) {
+	if now, err := m.Look(ctx, at.target); err != nil || now != at {
 		return false, err
 	}
 	if at.tree == "" {
-		return m.change(ctx, at, why, slices.Concat(changes, at.without(), []string{"update " + heads + at.target + " " + commit + " " + at.tip})...)
+		return m.change(ctx, at, why, append(at.without(), "update "+heads+at.target+" "+commit+" "+at.tip)...)
 	}
 	if err := m.note(at, mark{commit, at.tip}); err != nil {
 		return false, err
 	}
 	// To verify the tip as well would lock the branch, and the user's own commit might find it locked.
-	return m.change(ctx, at, why, append(changes, "update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, strings.Repeat("0", len(commit))))...)
-}
-
-// keep is the change that keeps the waiting commit at a ref.
-func (at position) keep() string {
-	return "update refs/codeloops/dropped/" + flat(at.target) + "-" + at.ahead[:12] + " " + at.ahead
+	return m.change(ctx, at, why, "update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, strings.Repeat("0", len(commit))))
 }
 
 // without lists the changes after which nothing waits.
-func (at position) without() (changes []string) {
+func (at Position) without() (changes []string) {
 	if at.ahead != "" {
 		changes = append(changes, "delete "+waiting+at.target+" "+at.ahead)
 	}

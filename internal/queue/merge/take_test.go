@@ -21,11 +21,11 @@ func (s scene) lacks(ref string, files ...string) {
 
 // onto is what the next merge into main is based on.
 func (s scene) onto() (string, error) {
-	seen, err := s.merger.Look(s.Context(), "main")
+	at, err := s.merger.Look(s.Context(), "main")
 	if err != nil {
 		return "", err
 	}
-	return seen.Onto(s.Context())
+	return s.merger.Onto(s.Context(), at)
 }
 
 // waits expects that something waits for main, or nothing.

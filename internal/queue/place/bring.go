@@ -25,10 +25,9 @@ const include = ".worktreeinclude"
 // not overwrite anything.
 func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error) {
 	name := filepath.Join(s.repo.Root, include)
-	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	if _, err := os.ReadFile(name); err != nil {
+	} else if err != nil {
 		return nil, fmt.Errorf("read %s: %w", include, err)
 	}
 	named, err := s.repo.Run(ctx, s.repo.Root, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-from="+name)

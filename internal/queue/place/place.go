@@ -88,7 +88,7 @@ func (s *Site) place(task string) (*Place, error) {
 		return nil, hint.Errorf("use up to 100 letters, digits, - and _, with single dots between them",
 			"%s cannot be the name of a task: it is not valid as the name of a branch and a directory", wording.Quote(task, 120))
 	}
-	p := &Place{Task: task, Dir: s.Dir(task), repo: s.repo, site: s, rec: record{file: filepath.Join(s.records, task+recordEnding)}}
+	p := &Place{Task: task, Dir: s.Dir(task), repo: s.repo, site: s, rec: record{file: filepath.Join(s.records, task+".json")}}
 	return p, p.rec.load()
 }
 
@@ -145,9 +145,6 @@ func (p *Place) open(ctx context.Context, t Task) error {
 	if err := p.unused(ctx); err != nil {
 		return err
 	}
-	if p.rec.Removing {
-		return hint.Errorf("remove it again, then open it", "it was being removed")
-	}
 	if err := p.begin(ctx, t.Base); err != nil {
 		return err
 	}
@@ -166,8 +163,9 @@ func (p *Place) open(ctx context.Context, t Task) error {
 	case p.rec.Start != p.start.commit:
 		return p.move(ctx)
 	}
-	if _, err := p.inside(ctx, "cat-file", "-e", p.start.commit); err != nil && ctx.Err() == nil {
-		return p.own(ctx) // an agent has damaged it
+	c := git.Call{Dir: p.Dir, Env: []string{"GIT_DIR=" + filepath.Join(p.Dir, ".git")}}
+	if _, err := p.repo.Do(ctx, c, "cat-file", "-e", p.start.commit); err != nil && ctx.Err() == nil {
+		return p.own() // an agent has damaged it
 	}
 	return ctx.Err()
 }
@@ -239,7 +237,7 @@ func (p *Place) make(ctx context.Context, t Task) error {
 			return err
 		}
 		if err := p.setAside(ctx); err != nil {
-			return err
+			return hint.Add(err, "look there with git status; a repository without a commit inside it is in the way")
 		}
 	}
 	p.rec.Ready = true
@@ -264,8 +262,8 @@ func copyOf(from, to string) error {
 }
 
 // own replaces the repository of the work tree.
-func (p *Place) own(ctx context.Context) error {
-	err := p.repo.Own(ctx, p.Dir, p.branch(), p.start.commit)
+func (p *Place) own() error {
+	err := p.repo.Own(p.Dir, p.branch(), p.start.commit)
 	if err == nil {
 		err = copyOf(p.index(), filepath.Join(p.Dir, ".git", "index"))
 	}
@@ -275,54 +273,42 @@ func (p *Place) own(ctx context.Context) error {
 // move moves a work tree, with what was done there, to the start of further work. Nothing keeps the earlier start any more.
 func (p *Place) move(ctx context.Context) error {
 	_ = os.Remove(p.index() + ".lock") // of a killed git; that one says if it stays
-	for _, args := range [][]string{{"update-index", "-q", "--refresh"}, {"read-tree", "-u", "--reset", p.start.commit}} {
-		_, err := p.look(ctx, p.index(), args...)
-		if err != nil && (args[0] != "update-index" || ctx.Err() != nil) { // that tells of changed files by its exit code
-			return err
-		}
+	c := p.files()
+	c.Env = append(c.Env, "GIT_INDEX_FILE="+p.index())
+	_, err := p.repo.Do(ctx, c, "read-tree", "-u", "--reset", p.start.commit)
+	if err == nil {
+		err = p.own()
 	}
-	if err := p.own(ctx); err != nil {
+	if err != nil {
 		return err
 	}
 	p.rec.Start = p.start.commit
 	return p.rec.save()
 }
 
-// look runs git with the files of the work tree, an index of ours, and the settings of the user.
-func (p *Place) look(ctx context.Context, index string, args ...string) (string, error) {
-	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: []string{"GIT_DIR=" + p.repo.CommonDir, "GIT_WORK_TREE=" + p.Dir, "GIT_INDEX_FILE=" + index}}, args...)
-}
-
-// inside runs git in the repository of the work tree.
-func (p *Place) inside(ctx context.Context, args ...string) (string, error) {
-	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: []string{"GIT_DIR=" + filepath.Join(p.Dir, ".git")}}, args...)
-}
-
-// everything returns the tree of all files that git does not ignore.
-func (p *Place) everything(ctx context.Context) (tree string, err error) {
-	index := p.beside("index-now")
-	if err = copyOf(p.index(), index); err == nil {
-		_, err = p.look(ctx, index, "add", "--all", "--sparse", ".")
-	}
-	if err != nil && ctx.Err() == nil && os.RemoveAll(index) == nil { // a power cut may have damaged it
-		_, err = p.look(ctx, index, "add", "--all", "--sparse", ".")
-	}
-	if err == nil {
-		tree, err = p.look(ctx, index, "write-tree")
-	}
-	if err != nil {
-		err = hint.Add(err, "look there with git status; a repository without a commit inside it is in the way")
-	}
-	return tree, errors.Join(err, os.RemoveAll(index))
+// files is a run of git with the files of the work tree, and the settings of the user.
+func (p *Place) files() git.Call {
+	return git.Call{Dir: p.Dir, Env: []string{"GIT_DIR=" + p.repo.CommonDir, "GIT_WORK_TREE=" + p.Dir}}
 }
 
 // setAside records what the setup command has left, which is not the task's work.
 func (p *Place) setAside(ctx context.Context) error {
-	tree, err := p.everything(ctx)
+	d, done, err := p.draft()
+	defer done()
+	if err == nil {
+		err = copyOf(p.index(), filepath.Join(d.Dir(), "index"))
+	}
+	if err == nil {
+		_, err = d.Do(ctx, p.files(), "add", "--all", "--sparse", ".")
+	}
 	if err != nil {
 		return err
 	}
-	left, err := p.repo.Differences(ctx, nil, p.start.commit, tree)
+	tree, err := d.Do(ctx, p.files(), "write-tree")
+	if err != nil {
+		return err
+	}
+	left, err := p.repo.Differences(ctx, d.Env, p.start.commit, tree)
 	p.rec.Beside = map[string]string{}
 	for _, c := range left {
 		p.rec.Beside[c.Path] = c.Now

@@ -94,7 +94,7 @@ func (s scene) state(dir string) string {
 }
 
 func (s scene) judged(start, end string) *place.Judged {
-	return &place.Judged{Start: start, End: end, Repositories: []string{s.CommonDir}}
+	return &place.Judged{Start: start, End: end, Objects: []string{s.Objects()}}
 }
 
 // finish has a critic approve all that a place has.
@@ -242,6 +242,8 @@ func TestOwn(t *testing.T) {
 	s.must(os.MkdirAll(filepath.Join(s.CommonDir, "hooks"), 0o700))
 	s.must(os.Symlink("../../scripts/hook", filepath.Join(s.CommonDir, "hooks", "pre-commit")))
 	s.Write("shared.config", "[alias]\n\tshared = version\n")
+	s.Git("add", "shared.config")
+	s.Git("commit", "--quiet", "--no-verify", "-m", "shared")
 	s.Git("config", "include.path", "../shared.config")
 	s.Write("first", "stashed\n")
 	s.Git("stash", "--quiet")
@@ -269,6 +271,27 @@ func TestOwn(t *testing.T) {
 	}
 	if got := s.Git("show", s.commit(p)+":first"); got != "x" {
 		t.Errorf("it has %q", got)
+	}
+}
+
+// TestOwnLocated: settings about where a git directory is are not those of a work tree's own.
+func TestOwnLocated(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]string{
+		"work tree": "git config core.worktree \"$PWD\"",
+		"bare":      "git config core.bare true; git config extensions.worktreeConfig true; git config --worktree core.sparseCheckout false",
+		"of each":   "git config extensions.worktreeConfig true; git config --worktree core.worktree \"$PWD\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.sh(s.Root, config)
+			p := s.open("t")
+			s.Put(p.Dir, "new", "new\n")
+			if top, got := s.In(p.Dir, "rev-parse", "--show-toplevel"), s.In(p.Dir, "status", "--porcelain"); top != p.Dir || got != "?? new" {
+				t.Errorf("in %s it has %q", top, got)
+			}
+		})
 	}
 }
 

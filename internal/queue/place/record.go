@@ -11,16 +11,12 @@ import (
 	"codeloops/internal/file"
 )
 
-// recordEnding is the suffix of records.
-const recordEnding = ".json"
-
 // A record is what git does not know about a place.
 type record struct {
-	Start    string   `json:"start,omitempty"` // the commit that the work in it begins at
-	Set      []string `json:"set,omitempty"`   // where codeloops puts the branch, and had put it before
-	Ready    bool     `json:"ready,omitempty"`
-	Removing bool     `json:"removing,omitempty"` // its contents are no longer needed
-	Brought  []string `json:"brought,omitempty"`  // copied from the user's work tree; with slashes
+	Start   string   `json:"start,omitempty"`   // the commit that the work in it begins at
+	Set     []string `json:"set,omitempty"`     // where codeloops puts the branch, and had put it before
+	Ready   bool     `json:"ready,omitempty"`   // it was made, and nobody removes it
+	Brought []string `json:"brought,omitempty"` // copied from the user's work tree; with slashes
 	// Beside are the entries of what the setup command has left, by path.
 	Beside map[string]string `json:"beside,omitempty"`
 

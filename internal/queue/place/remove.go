@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"codeloops/internal/queue/git"
 	"codeloops/internal/view"
@@ -20,7 +19,7 @@ func (p *Place) Discard(ctx context.Context, merged string) (ref string, err err
 	if err == nil {
 		err = p.unused(ctx)
 	}
-	if err == nil && head != "" && head != merged && !p.rec.Removing {
+	if err == nil && head != "" && head != merged {
 		ref, err = p.drop(ctx, head)
 	}
 	if err == nil {
@@ -34,7 +33,7 @@ func (p *Place) Discard(ctx context.Context, merged string) (ref string, err err
 
 // remove removes the place, whose branch is at head.
 func (p *Place) remove(ctx context.Context, head string) error {
-	p.rec.Removing = true
+	p.rec.Ready = false // if this is killed, and the task is tried again, it is made again
 	if err := errors.Join(p.rec.save(), view.Remove(p.Dir)); err != nil {
 		return err
 	}
@@ -52,37 +51,16 @@ func (p *Place) remove(ctx context.Context, head string) error {
 	return err
 }
 
-// elsewhere reports whether a ref that stays contains a commit.
-func (p *Place) elsewhere(ctx context.Context, id string) (bool, error) {
-	refs, err := p.repo.Run(ctx, p.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
-	for ref := range strings.Lines(refs) {
-		if ref = strings.TrimSpace(ref); ref != p.ref() && !strings.HasPrefix(ref, held) {
-			return true, err
-		}
-	}
-	return false, err
-}
-
 // Dropped is the prefix of refs that keep discarded branches.
 const Dropped = "refs/codeloops/dropped/"
 
-// drop keeps a commit at a new ref and returns that; "" if another ref has it already.
-func (p *Place) drop(ctx context.Context, commit string) (string, error) {
-	if kept, err := p.elsewhere(ctx, commit); err != nil || kept {
+// drop keeps a commit at a ref and returns that; "" if another ref that stays has it already.
+func (p *Place) drop(ctx context.Context, commit string) (ref string, err error) {
+	ref = Dropped + p.Task + "-" + commit[:12]
+	left, err := p.repo.Run(ctx, p.repo.Root, "rev-list", "--max-count=1", commit, "--not", "--exclude="+p.ref(), "--exclude="+held+"*", "--exclude="+ref, "--glob=refs/*")
+	if err != nil || left == "" {
 		return "", err
 	}
-	for n := 1; ; n++ {
-		ref := Dropped + p.Task
-		if n > 1 {
-			ref = fmt.Sprintf("%s-%d", ref, n)
-		}
-		at, there, err := p.repo.Commit(ctx, ref)
-		if err != nil || there && at == commit {
-			return ref, err
-		}
-		if !there {
-			_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", ref, commit, "")
-			return ref, err
-		}
-	}
+	_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", ref, commit)
+	return ref, err
 }

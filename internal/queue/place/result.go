@@ -19,39 +19,16 @@ import (
 
 // A Judged is what a critic has approved: what has changed between two checkpoints of a session.
 type Judged struct {
-	Start, End   string   // their commits
-	Repositories []string // the private ones that have them
+	Start, End string   // their commits
+	Objects    []string // the directories of the private repositories that have them
 }
 
 // ErrUnjudged says that a place has changes that no critic has approved.
 var ErrUnjudged = errors.New("no critic has approved")
 
-// A draft is where results are made.
-type draft struct{ *git.Draft }
-
-// draft begins one that reads the objects of other repositories, too.
-func (p *Place) draft(of ...string) (draft, func(), error) {
-	objects := []string{filepath.Join(p.Dir, ".git", "objects")}
-	for _, dir := range of {
-		objects = append(objects, filepath.Join(dir, "objects"))
-	}
-	d, done, err := p.repo.Draft(p.beside("draft"), objects...)
-	return draft{d}, done, err
-}
-
-// with returns a commit's tree with other entries, "mode id", by path.
-func (d draft) with(ctx context.Context, commit string, entries map[string]string) (tree string, err error) {
-	var stdin strings.Builder
-	for path, entry := range entries {
-		stdin.WriteString(entry + "\t" + path + "\x00")
-	}
-	if _, err = d.Git(ctx, "read-tree", commit); err == nil && len(entries) > 0 {
-		_, err = d.Do(ctx, git.Call{Stdin: []byte(stdin.String())}, "update-index", "-z", "--index-info")
-	}
-	if err == nil {
-		tree, err = d.Git(ctx, "write-tree")
-	}
-	return tree, err
+// draft begins where results are made, which reads other objects, too.
+func (p *Place) draft(of ...string) (d *git.Draft, done func(), err error) {
+	return p.repo.Draft(p.beside("draft"), append(of, filepath.Join(p.Dir, ".git", "objects"))...)
 }
 
 // Commit makes the result of a session: what its critic has approved, and nothing else, on top of what it began at. The
@@ -66,7 +43,7 @@ func (p *Place) Commit(ctx context.Context, message string, j *Judged) (head str
 }
 
 func (p *Place) commit(ctx context.Context, message string, j *Judged) (string, error) {
-	d, done, err := p.draft(j.Repositories...)
+	d, done, err := p.draft(j.Objects...)
 	defer done()
 	if err != nil {
 		return "", err
@@ -75,7 +52,7 @@ func (p *Place) commit(ctx context.Context, message string, j *Judged) (string, 
 	if err != nil {
 		return "", err
 	}
-	tree, err := d.with(ctx, p.start.commit, entries)
+	tree, err := d.With(ctx, p.start.commit, entries)
 	if err != nil {
 		return "", err
 	}
@@ -91,7 +68,7 @@ func (p *Place) commit(ctx context.Context, message string, j *Judged) (string, 
 
 // seal makes a commit of a tree, on top of the start of the work, and gives it to the user's repository. What commits an agent
 // has made is not in its history, as no critic has seen them.
-func (p *Place) seal(ctx context.Context, d draft, tree, message string) (commit string, err error) {
+func (p *Place) seal(ctx context.Context, d *git.Draft, tree, message string) (commit string, err error) {
 	if len(p.start.parents) == 1 {
 		if was, err := d.Git(ctx, "rev-parse", p.start.commit+"^{tree}"); err != nil || was == tree {
 			return p.start.commit, err
@@ -105,40 +82,42 @@ func (p *Place) seal(ctx context.Context, d draft, tree, message string) (commit
 
 // approved returns the entries of what a critic has approved, by path. What was different from the start of the work before
 // the session is not among them, as no critic has seen that.
-func (p *Place) approved(ctx context.Context, d draft, j *Judged) (map[string]string, error) {
-	differs, err := p.inGit(ctx, d, j)
-	if err != nil {
-		return nil, err
+func (p *Place) approved(ctx context.Context, d *git.Draft, j *Judged) (map[string]string, error) {
+	all, err := p.changes(ctx, d, j)
+	if err == nil {
+		err = p.unseen(ctx, d, j, all)
 	}
-	if err := p.unseen(ctx, d, j, differs); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	entries := map[string]string{}
 	var nested []string
-	for _, c := range differs.made {
-		switch {
-		case differs.remade[c.Path] && !c.Gone():
-			return nil, hint.Errorf("commit it in "+p.Dir+", git pull that, and take the task out: codeloops queue rm --force "+p.Task, "settings of the repository make git store something else than what is judged of %s: %w that", wording.Path(c.Path), ErrUnjudged)
-		case p.aside(c):
-		case p.nested(c.Path):
-			nested = append(nested, c.Path)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		switch c := all[path]; {
+		case c.start == c.end:
+		case c.remade && c.end != git.Absent:
+			return nil, hint.Errorf("commit it in "+p.Dir+", git pull that, and take the task out: codeloops queue rm --force "+p.Task, "settings of the repository make git store something else than what is judged of %s: %w that", wording.Path(path), ErrUnjudged)
+		case p.aside(path, c.end):
+		case p.nested(path):
+			nested = append(nested, path)
 		default:
-			entries[c.Path] = c.Now
+			entries[path] = c.end
 		}
 	}
 	return entries, notMerged(nested)
 }
 
 // unseen returns an error for what was there before the session, and for large files, which a checkpoint only describes.
-func (p *Place) unseen(ctx context.Context, d draft, j *Judged, differs changes) error {
-	was, now, err := d.leftOut(ctx, j)
+func (p *Place) unseen(ctx context.Context, d *git.Draft, j *Judged, changed map[string]*change) error {
+	was, now, err := leftOut(ctx, d, j)
 	if err != nil {
 		return err
 	}
 	var strange, large []string
-	for _, c := range differs.dirty {
-		if !differs.remade[c.Path] && c.Was != was[c.Path] && !c.Gone() && !c.Nested() && !p.aside(c) && !p.nested(c.Path) {
-			strange = append(strange, wording.Path(c.Path))
+	for path, c := range changed {
+		dirty := git.Difference{Was: c.base, Now: c.start}
+		if c.base != c.start && !c.remade && c.base != was[path] && !dirty.Gone() && !dirty.Nested() && !p.aside(path, c.start) && !p.nested(path) {
+			strange = append(strange, wording.Path(path))
 		}
 	}
 	all := maps.Clone(was)
@@ -148,6 +127,7 @@ func (p *Place) unseen(ctx context.Context, d draft, j *Judged, differs changes)
 			large = append(large, wording.Path(path))
 		}
 	}
+	slices.Sort(strange)
 	switch {
 	case len(strange) > 0:
 		return hint.Errorf("an earlier session may have left them: look at them in "+p.Dir, "%w: %s", ErrUnjudged, wording.List(strange, 5))
@@ -171,7 +151,7 @@ func (p *Place) nested(path string) bool {
 
 // outside returns an error for a tree that has other commits of submodules, or repositories inside: git stores but a commit,
 // and nobody has judged what that has.
-func (p *Place) outside(ctx context.Context, d draft, tree string) error {
+func (p *Place) outside(ctx context.Context, d *git.Draft, tree string) error {
 	all, err := p.repo.Differences(ctx, d.Env, p.start.commit, tree)
 	var nested []string
 	for _, c := range all {
@@ -195,13 +175,13 @@ func notMerged(paths []string) error {
 		"%w what is in a git repository of its own, or in a submodule: %s", ErrUnjudged, wording.List(paths, 5))
 }
 
-// aside reports whether a change is not the task's work.
-func (p *Place) aside(c git.Difference) bool {
-	return p.rec.brings(c.Path) || p.rec.Beside[c.Path] == c.Now
+// aside reports whether what is at a path now is not the task's work.
+func (p *Place) aside(path, now string) bool {
+	return p.rec.brings(path) || p.rec.Beside[path] == now
 }
 
 // leftOut returns the entries of large files that the checkpoints only describe.
-func (d draft) leftOut(ctx context.Context, j *Judged) (was, now map[string]string, err error) {
+func leftOut(ctx context.Context, d *git.Draft, j *Judged) (was, now map[string]string, err error) {
 	text, err := d.Git(ctx, "rev-list", "--no-walk=unsorted", "--no-commit-header", "--format=%B%x00", j.Start, j.End)
 	messages := strings.Split(strings.TrimSuffix(text, "\x00"), "\x00") // one if both are the same
 	return diff.LargeOf(messages[0]), diff.LargeOf(messages[len(messages)-1]), err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -39,11 +40,7 @@ func (p *Place) begin(ctx context.Context, base string) (err error) {
 		return err
 	}
 	p.start = start{parents: []string{p.head, base}, files: m.Files}
-	when := "1234567890 +0000"
-	p.start.commit, err = d.CommitAs(ctx, []string{
-		"GIT_AUTHOR_NAME=codeloops", "GIT_AUTHOR_EMAIL=codeloops@localhost", "GIT_AUTHOR_DATE=" + when,
-		"GIT_COMMITTER_NAME=codeloops", "GIT_COMMITTER_EMAIL=codeloops@localhost", "GIT_COMMITTER_DATE=" + when,
-	}, m.Tree, "Merge into "+p.branch()+"\n", p.head, base)
+	p.start.commit, err = d.CommitSame(ctx, m.Tree, "Merge into "+p.branch()+"\n", p.head, base)
 	if err == nil {
 		err = d.Give(ctx, p.start.commit, held+p.Task)
 	}
@@ -55,7 +52,7 @@ var ErrConflicts = errors.New("conflicts are not resolved")
 
 // conflicts returns an error for files of a tree that had conflicts and still have markers that neither side had, and for
 // submodules that both sides have moved.
-func (p *Place) conflicts(ctx context.Context, d draft, tree string) error {
+func (p *Place) conflicts(ctx context.Context, d *git.Draft, tree string) error {
 	if len(p.start.files) == 0 {
 		return nil
 	}
@@ -76,7 +73,7 @@ func (p *Place) conflicts(ctx context.Context, d draft, tree string) error {
 }
 
 // marked names the lines that are conflict markers, and that neither side had.
-func (p *Place) marked(ctx context.Context, d draft, tree string) (left []string, err error) {
+func (p *Place) marked(ctx context.Context, d *git.Draft, tree string) (left []string, err error) {
 	times := map[string]int{}
 	for _, side := range p.start.parents {
 		args := []string{"-c", "core.whitespace=-blank-at-eol,-blank-at-eof,-space-before-tab", "diff", "--check", "--no-ext-diff", "--no-textconv", side, tree, "--"}

@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/diff/restore"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/merge"
 	"codeloops/internal/queue/place"
-	"codeloops/internal/run"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
@@ -20,26 +19,24 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A post is the place of an attempt: at home, or on another machine.
-type post struct {
-	site     *place.Site
-	onto     func(context.Context) (string, error)                                          // the current commit of its target
-	settings func() (run.Settings, error)                                                   // of its run
-	moved    bool                                                                           // the last attempt was on another machine
-	watch    func(context.Context) (moved func(context.Context) (string, error), err error) // the target; nil where agents cannot reach it
-	upload   *upload                                                                        // sends the work home; nil at home
-	end      func()
-}
-
-// An attempt is one attempt at a task.
+// An attempt is one attempt at a task, at home or on another machine.
 type attempt struct {
-	*post
-
 	player *Player
 	job    *board.Job
+	site   *place.Site
+	onto   func(context.Context) (string, error) // the current commit of its target
+	flags  []string                              // of its run, beside those of the task
+	moved  bool                                  // the last attempt was on another machine
+	merger *merge.Merger                         // knows the target; nil away, where agents cannot reach that
+	upload *upload                               // sends the work home; nil at home
+
 	gate   *budgetGate // of the run
 	beside []string    // work of the run that git ignores
 	words  string      // what was wrong at the end of the run
+
+	head      string // the result; "" is none
+	conflicts error  // that are left in it
+	others    string // how others have moved the target meanwhile
 }
 
 // make runs the attempt, and returns the change of the task's record.
@@ -51,9 +48,9 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	if err != nil {
 		return nil, err
 	}
-	moved := func(context.Context) (string, error) { return "", nil }
-	if a.watch != nil {
-		if moved, err = a.watch(ctx); err != nil {
+	var seen merge.Position
+	if a.merger != nil {
+		if seen, err = a.merger.Look(ctx, a.job.Task.Target); err != nil {
 			return nil, err
 		}
 	}
@@ -61,52 +58,44 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	if err != nil {
 		return nil, err
 	}
-	var made result
 	if out.Result == loop.Success {
-		if made, err = a.result(context.WithoutCancel(ctx), here, log, moved); err != nil {
+		if err := a.commit(context.WithoutCancel(ctx), here, log, seen); err != nil {
 			return nil, err
 		}
 	}
 	if a.upload != nil {
-		if err := a.upload.last(ctx, made.head); err != nil {
+		if err := a.upload.last(ctx, a.head); err != nil {
 			return nil, err
 		}
 	}
-	return a.move(out, made), nil
+	return a.move(out), nil
 }
 
-// A result is what an attempt has made. Its zero value is nothing.
-type result struct {
-	head      string
-	conflicts error  // that are left in it
-	moved     string // how the target has moved meanwhile
-}
-
-// result makes the result of a run that was approved.
-func (a *attempt) result(ctx context.Context, here *place.Place, log string, moved func(context.Context) (string, error)) (made result, err error) {
+// commit makes the result of a run that was approved.
+func (a *attempt) commit(ctx context.Context, here *place.Place, log string, seen merge.Position) error {
 	approved, err := judged(log, a.site.Repository())
 	if err != nil {
-		return made, err
+		return err
 	}
-	made.head, err = here.Commit(ctx, message(&a.job.Record), approved)
+	a.head, err = here.Commit(ctx, message(&a.job.Record), approved)
 	if errors.Is(err, place.ErrConflicts) {
-		made.conflicts = err
-		return made, nil
+		a.conflicts = err
+		return nil
 	}
-	if err == nil {
-		made.moved, err = moved(ctx)
+	if err == nil && a.merger != nil {
+		a.others, err = a.merger.Moved(ctx, seen)
 	}
-	return made, err
+	return err
 }
 
 // move returns the change of the record after a run.
-func (a *attempt) move(out loop.Outcome, made result) func(*queue.Record) error {
+func (a *attempt) move(out loop.Outcome) func(*queue.Record) error {
 	return func(r *queue.Record) error {
-		if made.conflicts != nil {
-			return rework(a.player.Board.Now(), hint.Sentence(made.conflicts), false)(r)
+		if a.conflicts != nil {
+			return rework(a.player.Board.Now(), hint.Sentence(a.conflicts), false)(r)
 		}
-		r.Moved = made.moved
-		err := a.outcome(out, made.head)(r)
+		r.Moved = a.others
+		err := a.outcome(out)(r)
 		if len(a.beside) > 0 {
 			r.Beside = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Beside, a.beside))))
 			r.Note(r.Since, besides(r))
@@ -144,14 +133,14 @@ func (a *attempt) catchUp(ctx context.Context) error {
 }
 
 // outcome returns the change of the record after a run.
-func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) error {
+func (a *attempt) outcome(out loop.Outcome) func(*queue.Record) error {
 	now := a.player.Board.Now()
 	if back := a.gate.back(out, now); back != nil {
 		return back
 	}
 	switch out.Result {
 	case loop.Success:
-		return func(r *queue.Record) error { return r.Finish(head, now, out.Summary) }
+		return func(r *queue.Record) error { return r.Finish(a.head, now, out.Summary) }
 	case loop.Interrupted:
 		return to(queue.Waiting, now, "interrupted")
 	case loop.MaxIterations, loop.BudgetExhausted, loop.Failed:
@@ -222,26 +211,15 @@ func (a *attempt) restore(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer shared.Close() //nolint:errcheck // a lock, which the system releases
-	state, err := tree.Recall(settled.Checkpoint)
-	if err != nil {
-		return err
-	}
-	way, err := tree.PlanRestore(ctx, state)
-	if err != nil || len(way.Changes) == 0 {
-		return err
-	}
+	defer shared.Close()                                //nolint:errcheck // a lock, which the system releases
 	kept, done, err := a.player.tempDirs().room("kept") // the replaced files are not needed
 	if err != nil {
 		return err
 	}
 	defer done()
-	keep := &restore.Keep{Dir: kept, Now: h.Now}
-	gone, err := keep.Restore(ctx, tree.Root(), restore.Plan{Title: "the last checkpoint of session " + one.ID, Changes: way.Changes})
-	if err == nil && len(gone.Stayed) > 0 {
-		err = errors.New("something else has appeared in the work tree: " + worktree.Names(gone.Stayed))
-	}
-	return err
+	tree.Aside = kept
+	tree.Begin(one.ID)
+	return tree.Restore(ctx, settled.Checkpoint)
 }
 
 // message is the commit message for a task's result.

@@ -14,7 +14,6 @@ import (
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
-	"codeloops/internal/run"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
@@ -47,7 +46,7 @@ func (q *question) ask(ctx context.Context, conn *nats.Conn, home string) (a ans
 
 // away prepares an attempt at a task whose repository is on another machine. It has a repository of its own, which borrows
 // objects from a mirror and is removed after the attempt.
-func (p *Player) away(ctx context.Context, j *board.Job) (at *post, err error) {
+func (p *Player) away(ctx context.Context, j *board.Job) (at *attempt, err error) {
 	d, err := p.parcelDir(ctx, fmt.Sprintf("%s.%d", j.Task.ID, j.Attempt))
 	if err != nil {
 		return nil, err
@@ -80,10 +79,9 @@ func (p *Player) away(ctx context.Context, j *board.Job) (at *post, err error) {
 	if err == nil && one.Session != "" {
 		c.session, c.log = one.Session, store.Path(one.Session)
 	}
-	return &post{
-		site: site, moved: true, upload: c, end: d.close,
-		onto:     func(context.Context) (string, error) { return a.Onto, nil },
-		settings: func() (run.Settings, error) { return settings(&j.Task, "session-dir="+store.Dir()) },
+	return &attempt{
+		player: p, job: j, site: site, moved: true, upload: c, flags: []string{"session-dir=" + store.Dir()},
+		onto: func(context.Context) (string, error) { return a.Onto, nil },
 	}, err
 }
 

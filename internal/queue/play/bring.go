@@ -62,7 +62,7 @@ func (g *ground) takeIn(ctx context.Context, r *queue.Record, d *parcelDir) erro
 	if err := g.site.Adopt(ctx, r.Task.ID, one.Branch); err != nil {
 		return err
 	}
-	store, err := g.sessions(&r.Task)
+	store, err := g.player.sessions(g.repo.Root, &r.Task)
 	if err != nil {
 		return err
 	}

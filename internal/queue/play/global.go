@@ -2,7 +2,6 @@ package play
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 
@@ -51,7 +50,4 @@ func (p *Player) global(t *queue.Task) (string, error) {
 	return name, nil
 }
 
-func digestOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
+func digestOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }

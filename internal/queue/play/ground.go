@@ -15,7 +15,6 @@ import (
 	"codeloops/internal/queue/merge"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/run"
-	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
 
@@ -48,7 +47,7 @@ func (p *Player) ground(r queue.Repository) (g *ground, err error) {
 }
 
 // atHome prepares an attempt at a task whose repository is here.
-func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
+func (p *Player) atHome(ctx context.Context, j *board.Job) (*attempt, error) {
 	g, err := p.ground(j.Task.Repository)
 	if err != nil {
 		return nil, err
@@ -60,13 +59,9 @@ func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
 	if err := g.claim(ctx, &j.Task); err != nil {
 		return nil, err
 	}
-	at := &post{site: g.site, moved: j.Parcel > 0, end: func() {}, onto: seen.Onto}
-	at.watch = func(ctx context.Context) (func(context.Context) (string, error), error) {
-		now, err := g.merger.Look(ctx, j.Task.Target)
-		return now.Moved, err
-	}
-	at.settings = func() (run.Settings, error) { return settings(&j.Task) }
-	return at, g.bring(ctx, &j.Record, j.Change)
+	a := &attempt{player: p, job: j, site: g.site, moved: j.Parcel > 0, merger: g.merger}
+	a.onto = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, seen) }
+	return a, g.bring(ctx, &j.Record, j.Change)
 }
 
 // settings returns the settings of a task's run: its own flags, and flags of the form name=value.
@@ -77,15 +72,6 @@ func settings(t *queue.Task, more ...string) (run.Settings, error) {
 		flags = append(flags, loop.Flag{Name: name, Values: []string{value}})
 	}
 	return run.NewSettings(flags)
-}
-
-// sessions returns the store of a task's sessions.
-func (g *ground) sessions(t *queue.Task) (*session.Store, error) {
-	settings, err := settings(t)
-	if err != nil {
-		return nil, err
-	}
-	return g.player.sessionsOf(g.repo.Root, t, settings)
 }
 
 // claim tells the origin that work on the task has begun.

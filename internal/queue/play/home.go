@@ -13,12 +13,12 @@ import (
 )
 
 // begins says where a task begins, and with which author.
-func (g *ground) begins(ctx context.Context, seen *merge.Seen, r *queue.Record) (a answer, err error) {
+func (g *ground) begins(ctx context.Context, seen merge.Position, r *queue.Record) (a answer, err error) {
 	if shallow, err := g.repo.Run(ctx, g.repo.Root, "rev-parse", "--is-shallow-repository"); err != nil || shallow == "true" {
 		return a, errors.Join(err, hint.Errorf("git fetch --unshallow, in "+g.repo.Root,
 			"the repository is a shallow clone, and cannot be sent to another machine"))
 	}
-	if a.Onto, err = seen.Onto(ctx); err != nil {
+	if a.Onto, err = g.merger.Onto(ctx, seen); err != nil {
 		return a, err
 	}
 	if a.Base = r.Base; a.Base == "" {
@@ -42,7 +42,7 @@ func (g *ground) pack(ctx context.Context, d *parcelDir, r *queue.Record, a *ans
 		return err
 	}
 	if r.Parcel == 0 && r.Progress.Session != "" {
-		store, err := g.sessions(&r.Task)
+		store, err := g.player.sessions(g.repo.Root, &r.Task)
 		if err != nil {
 			return err
 		}

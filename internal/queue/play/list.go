@@ -2,7 +2,6 @@ package play
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -63,13 +62,7 @@ func (l *trackedList) tick(ctx context.Context, d *git.Draft, tree string) (stri
 	if err != nil {
 		return tree, err
 	}
-	made := ""
-	for _, args := range [][]string{{"read-tree", tree}, {"update-index", "--cacheinfo", fmt.Sprintf("%s,%s,%s", about[0], id, l.path)}, {"write-tree"}} {
-		if made, err = d.Git(ctx, args...); err != nil {
-			return tree, err
-		}
-	}
-	return made, nil
+	return d.With(ctx, tree, map[string]string{l.path: about[0] + " " + id})
 }
 
 // has reports whether the task is ticked in a commit.

@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/config"
 	"codeloops/internal/forge"
 	"codeloops/internal/loop"
+	"codeloops/internal/prompt"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/merge"
@@ -40,7 +41,6 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	var notes []string
 	request := merge.Request{
 		Target: j.Task.Target, Head: j.Head, Base: j.Base, Message: message(&j.Record), Squash: j.Task.Squash, Mark: mark(&j.Task), Since: j.Task.Added,
-		Bring: g.site.Bring,
 		Check: func(ctx context.Context, dir string) (*merge.Failure, error) { return g.check(ctx, &j.Task, dir) },
 		Tell: func(sentence string) {
 			g.player.Tell(j.Task.ID, sentence)
@@ -79,12 +79,12 @@ type mergedError struct{ commit string }
 func (e *mergedError) Error() string { return fmt.Sprintf("it was merged before, as %.12s", e.commit) }
 
 // look looks at the target of a task. The error is a [mergedError] if that names it.
-func (g *ground) look(ctx context.Context, t *queue.Task) (*merge.Seen, error) {
+func (g *ground) look(ctx context.Context, t *queue.Task) (merge.Position, error) {
 	seen, err := g.merger.Look(ctx, t.Target)
 	if err != nil {
-		return nil, err
+		return seen, err
 	}
-	commit, err := seen.Named(ctx, mark(t), t.Added)
+	commit, err := g.merger.Named(ctx, seen, mark(t), t.Added)
 	if err == nil && commit != "" {
 		err = &mergedError{commit}
 	}
@@ -169,17 +169,16 @@ func said(r *merge.Result) string {
 
 // check runs the setup command and the checks of a task on the merged result.
 func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *merge.Failure, err error) {
-	settings, err := settings(t)
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := g.player.configured(dir, t, settings)
+	cfg, err := g.player.configured(dir, t)
 	if err != nil || len(cfg.Checks) == 0 {
 		return nil, err
 	}
 	commands := cfg.Checks
 	if t.Setup != "" {
 		commands = slices.Concat([]string{t.Setup}, commands)
+	}
+	if _, err := g.site.Bring(ctx, dir); err != nil {
+		return nil, err
 	}
 	if dir, err = place.Enter(dir, t.Dir); err != nil {
 		return nil, err
@@ -205,11 +204,4 @@ func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *
 }
 
 // end returns the end of a check's output, in the length that feedback should have.
-func end(text string) string {
-	const most = 4 << 10
-	if len(text) <= most {
-		return text
-	}
-	_, text, _ = strings.Cut(text[len(text)-most:], "\n")
-	return text
-}
+func end(text string) string { return prompt.Clip(text, 4<<10, 0) }

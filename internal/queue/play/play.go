@@ -97,7 +97,7 @@ func (p *Player) failed(ctx context.Context, err error) (move func(*queue.Record
 
 // needsPerson reports whether an error is one that a person must settle in the repository.
 func needsPerson(err error) bool {
-	return slices.ContainsFunc([]error{place.ErrUnjudged, merge.ErrForeign, merge.ErrRewritten}, func(one error) bool { return errors.Is(err, one) })
+	return errors.Is(err, place.ErrUnjudged) || errors.Is(err, merge.ErrForeign) || errors.Is(err, merge.ErrRewritten)
 }
 
 // attempt makes an attempt, at home or away, and returns the change of the record.
@@ -106,12 +106,13 @@ func (p *Player) attempt(ctx context.Context, j *board.Job) (move func(*queue.Re
 	if j.Task.Repository.At(p.Home.ID()) {
 		find = p.atHome
 	}
-	at, err := find(ctx, j)
+	a, err := find(ctx, j)
 	if err != nil {
 		return nil, err
 	}
-	defer at.end()
-	a := &attempt{player: p, job: j, post: at}
+	if a.upload != nil {
+		defer a.upload.parcelDir.close()
+	}
 	return a.make(ctx)
 }
 
@@ -140,17 +141,25 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 
 // Bring fetches what an attempt on another machine has sent of a task that nobody works on.
 func (p *Player) Bring(ctx context.Context, r queue.Record) error {
-	g, err := p.ground(r.Task.Repository)
-	if err != nil {
-		return err
+	_, err := p.brought(ctx, &r)
+	return err
+}
+
+// brought returns the repository of a task that nobody works on, which has all that was sent of it.
+func (p *Player) brought(ctx context.Context, r *queue.Record) (g *ground, err error) {
+	if g, err = p.ground(r.Task.Repository); err != nil {
+		return nil, err
 	}
-	return g.bring(ctx, &r, func(ctx context.Context, change func(*queue.Record) error) error {
-		_, err := p.Board.Change(ctx, r.Task.ID, func(now *queue.Record) error {
+	return g, g.bring(ctx, r, func(ctx context.Context, change func(*queue.Record) error) error {
+		now, err := p.Board.Change(ctx, r.Task.ID, func(now *queue.Record) error {
 			if now.State != r.State || now.Attempt != r.Attempt {
 				return queue.ErrStale
 			}
 			return change(now)
 		})
+		if err == nil {
+			r.Revision = now.Revision
+		}
 		return err
 	})
 }
@@ -187,36 +196,27 @@ func (p *Player) Diff(ctx context.Context, r *queue.Record, file string, colour 
 	return err
 }
 
-// Dropped returns the refs that keep what was removed with tasks or taken out of a target, with their commits.
-func (p *Player) Dropped(r queue.Repository) (map[string]string, error) {
+// Dropped returns the refs that keep what was removed with tasks or taken out of a target, with their commits. It removes them
+// if drop is set.
+func (p *Player) Dropped(ctx context.Context, r queue.Repository, drop bool) (refs map[string]string, err error) {
 	g, err := p.ground(r)
 	if err != nil {
 		return nil, err
 	}
-	return g.repo.Refs(place.Dropped)
-}
-
-// Drop removes such a ref, if it is still at a commit.
-func (p *Player) Drop(ctx context.Context, r queue.Repository, ref, commit string) error {
-	g, err := p.ground(r)
-	if err == nil {
-		_, err = g.repo.Run(ctx, g.repo.Root, "update-ref", "-d", ref, commit)
+	if refs, err = g.repo.Refs(place.Dropped); err != nil || !drop {
+		return refs, err
 	}
-	return err
+	var gone []byte
+	for ref, commit := range refs {
+		gone = fmt.Appendf(gone, "delete %s %s\n", ref, commit)
+	}
+	_, err = g.repo.Do(ctx, git.Call{Dir: g.repo.Root, Stdin: gone}, "update-ref", "--stdin")
+	return refs, err
 }
 
 // Discard removes the work tree and the branch of a task, and returns the ref that keeps its commits.
 func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err error) {
-	g, err := p.ground(r.Task.Repository)
-	if err == nil {
-		err = g.bring(ctx, r, func(ctx context.Context, change func(*queue.Record) error) error {
-			now, err := p.Board.Change(ctx, r.Task.ID, change)
-			if err == nil {
-				r.Revision = now.Revision
-			}
-			return err
-		})
-	}
+	g, err := p.brought(ctx, r)
 	if err != nil {
 		return "", err
 	}

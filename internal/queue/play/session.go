@@ -21,7 +21,7 @@ import (
 func (a *attempt) run(ctx context.Context, here *place.Place) (out loop.Outcome, log string, err error) {
 	p, j, task := a.player, a.job, a.job.Task.ID // the record may change concurrently
 	a.gate = p.budgetGate(j)
-	settings, err := a.settings()
+	settings, err := settings(&j.Task, a.flags...)
 	if err != nil {
 		return out, "", err
 	}
@@ -34,7 +34,7 @@ func (a *attempt) run(ctx context.Context, here *place.Place) (out loop.Outcome,
 		return out, "", err
 	}
 	o := run.Options{
-		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Words: j.Words, Settings: settings, Project: j.Task.Project, Global: global,
+		Host: &h, Version: p.Version, Task: task, Prompt: promptOf(&j.Record), Words: j.Words, Settings: settings, Project: j.Task.Project, Global: global,
 		Around: a.gate.around, MaxWait: mostWait,
 		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(task, sentence) }},
 	}
@@ -87,7 +87,7 @@ func judged(log string, of *git.Repo) (*place.Judged, error) {
 	j := &place.Judged{Start: settled.Session.Checkpoint, End: settled.Checkpoint}
 	for _, name := range []string{settled.Session.Checkpoints, session.CheckpointsFor(of.CommonDir)} {
 		if dir := store.Checkpoints(name); dir != "" {
-			j.Repositories = append(j.Repositories, dir)
+			j.Objects = append(j.Objects, filepath.Join(dir, "objects"))
 		}
 	}
 	return j, nil
@@ -124,11 +124,7 @@ func (a *attempt) earlier(tree string) (one session.Overview, store *session.Sto
 	if id == "" {
 		return one, nil, nil
 	}
-	settings, err := a.settings()
-	if err == nil {
-		store, err = a.player.sessionsOf(tree, &a.job.Task, settings)
-	}
-	if err != nil {
+	if store, err = a.player.sessions(tree, &a.job.Task, a.flags...); err != nil {
 		return one, nil, err
 	}
 	if one = session.Look(store.Path(id)); one.Err == nil {
@@ -137,9 +133,9 @@ func (a *attempt) earlier(tree string) (one session.Overview, store *session.Sto
 	return session.Overview{}, nil, nil // it is gone, and a new one begins
 }
 
-// sessionsOf returns the store of the sessions of runs in a work tree.
-func (p *Player) sessionsOf(tree string, t *queue.Task, s run.Settings) (*session.Store, error) {
-	cfg, err := p.configured(tree, t, s)
+// sessions returns the store of the sessions of a task's runs in a work tree.
+func (p *Player) sessions(tree string, t *queue.Task, flags ...string) (*session.Store, error) {
+	cfg, err := p.configured(tree, t, flags...)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +147,11 @@ func (p *Player) sessionsOf(tree string, t *queue.Task, s run.Settings) (*sessio
 }
 
 // configured loads the configuration of a task in a work tree.
-func (p *Player) configured(tree string, t *queue.Task, s run.Settings) (*config.Config, error) {
+func (p *Player) configured(tree string, t *queue.Task, flags ...string) (*config.Config, error) {
+	s, err := settings(t, flags...)
+	if err != nil {
+		return nil, err
+	}
 	global, err := p.global(t)
 	if err != nil {
 		return nil, err
@@ -171,8 +171,8 @@ func more(s run.Settings, one *session.Overview, j *board.Job) (run.Settings, er
 	return settings(&j.Task, fmt.Sprintf("max-iterations=%d", one.Outcome.Iterations+run.MoreIterations))
 }
 
-// prompt is the prompt of a task's session.
-func prompt(r *queue.Record) string {
+// promptOf is the prompt of a task's session.
+func promptOf(r *queue.Record) string {
 	if r.Feedback == "" {
 		return r.Task.Prompt
 	}
