@@ -134,7 +134,10 @@ func (m *Merger) lock(ctx context.Context, r *Request) (done func() error, err e
 		lock, err := session.WorkTree{Root: room, GitDir: room}.Acquire("merge onto "+r.Target, time.Time{})
 		held, is := errors.AsType[*session.HeldError](err)
 		if !is {
-			return func() error { return errors.Join(m.unpend(context.WithoutCancel(ctx), r.Target), lock.Close()) }, err
+			return func() error {
+				_, err := m.repo.Run(context.WithoutCancel(ctx), m.repo.Root, "update-ref", "-d", pending+r.Target)
+				return errors.Join(err, lock.Close())
+			}, err
 		}
 		if !told && r.Tell != nil {
 			r.Tell(fmt.Sprintf("its merge waits for process %d, which merges onto %s; if that is suspended, continue it or end it", held.PID, wording.Name(r.Target)))
@@ -145,15 +148,4 @@ func (m *Merger) lock(ctx context.Context, r *Request) (done func() error, err e
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-}
-
-// unpend removes the ref that keeps a merge while it is checked.
-func (m *Merger) unpend(ctx context.Context, target string) error {
-	refs, err := m.repo.Refs(pending + target)
-	for ref := range refs {
-		if err == nil {
-			_, err = m.repo.Run(ctx, m.repo.Root, "update-ref", "-d", ref)
-		}
-	}
-	return err
 }
