@@ -18,9 +18,6 @@ type Amount struct {
 	Seconds float64 `json:"seconds,omitempty"` // of agents at work, over all turns
 }
 
-// parts returns pointers to the fields.
-func (a *Amount) parts() [3]*float64 { return [...]*float64{&a.Dollars, &a.Tokens, &a.Seconds} }
-
 // rounding is the tolerance for sums of floats.
 const rounding = 1e-9
 
@@ -36,17 +33,15 @@ type Budget struct {
 }
 
 // Any reports whether there is a limit.
-func (b *Budget) Any() bool { return b.Limit != Amount{} }
+func (b Budget) Any() bool { return b.Limit != Amount{} }
 
 // Over says, for people, why no further turn begins, and which limit that is about, the first one of several; ""
 // while the budget suffices.
-func (b *Budget) Over() (why string, reached loop.StopReason) {
+func (b Budget) Over() (why string, reached loop.StopReason) {
 	var all []string
-	limit, spent := b.Limit.parts(), b.Spent.parts()
-	for i, said := range b.parts() {
-		if said != "" && *spent[i] >= *limit[i]-rounding {
-			all = append(all, said)
-			reached = cmp.Or(reached, [...]loop.StopReason{loop.StopMaxCost, loop.StopMaxTokens, loop.StopMaxDuration}[i])
+	for _, p := range b.parts() {
+		if p.spent >= p.limit-rounding {
+			all, reached = append(all, p.said), cmp.Or(reached, p.reached)
 		}
 	}
 	return strings.Join(all, "; "), reached
@@ -54,34 +49,19 @@ func (b *Budget) Over() (why string, reached loop.StopReason) {
 
 // Spend adds the cost of a turn.
 func (b *Budget) Spend(cost Amount) {
-	to, from := b.Spent.parts(), cost.parts()
-	for i := range to {
-		*to[i] += *from[i]
-	}
+	b.Spent.Dollars += cost.Dollars
+	b.Spent.Tokens += cost.Tokens
+	b.Spent.Seconds += cost.Seconds
 }
 
-// Set changes the limits that are given. When no limit is left, the amount spent is reset.
-func (b *Budget) Set(said BudgetChange) {
-	to, what := b.Limit.parts(), [...]*float64{said.Dollars, said.Tokens, said.Seconds}
-	for i, value := range what {
-		if value != nil {
-			*to[i] = *value
-		}
+// Set changes limits. When none is left, the amount spent is reset.
+func (b *Budget) Set(changes ...func(limit *Amount)) {
+	for _, change := range changes {
+		change(&b.Limit)
 	}
 	if !b.Any() {
 		*b = Budget{Repository: b.Repository}
 	}
-}
-
-// A BudgetChange sets limits; nil leaves one as it is, and 0 removes it.
-type BudgetChange struct{ Dollars, Tokens, Seconds *float64 }
-
-// Any reports whether it changes anything.
-func (c BudgetChange) Any() bool { return c != BudgetChange{} }
-
-// figures formats the parts of an amount for people.
-func (a Amount) figures() [3]string {
-	return [...]string{fmt.Sprintf("$%.2f", a.Dollars), tokens(a.Tokens), span(a.Seconds)}
 }
 
 func tokens(n float64) string {
@@ -102,19 +82,28 @@ func span(seconds float64) string {
 	return wording.Duration(time.Duration(seconds * float64(time.Second)).Round(unit))
 }
 
-// parts says what is spent of each limit; "" where there is none.
-func (b *Budget) parts() (said [3]string) {
-	limit, spent, of := b.Limit.parts(), b.Spent.figures(), b.Limit.figures()
-	for i := range limit {
-		if *limit[i] > 0 {
-			said[i] = spent[i] + " of " + of[i] + [...]string{"", "", " of agents' time"}[i]
-		}
-	}
-	return said
+// A part is what is spent of one limit.
+type part struct {
+	limit, spent float64
+	said         string // for people
+	reached      loop.StopReason
+}
+
+// parts lists the limits.
+func (b Budget) parts() []part {
+	of, spent := b.Limit, b.Spent
+	return slices.DeleteFunc([]part{
+		{of.Dollars, spent.Dollars, fmt.Sprintf("$%.2f of $%.2f", spent.Dollars, of.Dollars), loop.StopMaxCost},
+		{of.Tokens, spent.Tokens, tokens(spent.Tokens) + " of " + tokens(of.Tokens), loop.StopMaxTokens},
+		{of.Seconds, spent.Seconds, span(spent.Seconds) + " of " + span(of.Seconds) + " of agents' time", loop.StopMaxDuration},
+	}, func(p part) bool { return p.limit <= 0 })
 }
 
 // String says, for people, what is spent.
-func (b *Budget) String() string {
-	parts := b.parts()
-	return strings.Join(slices.DeleteFunc(parts[:], func(part string) bool { return part == "" }), ", ")
+func (b Budget) String() string {
+	var all []string
+	for _, p := range b.parts() {
+		all = append(all, p.said)
+	}
+	return strings.Join(all, ", ")
 }

@@ -9,9 +9,8 @@ import (
 // TestBudget: turns begin until the sum of what they have cost reaches a limit.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	dollars, seconds, none := 1.0, 90.0, 0.0
 	var b Budget
-	b.Set(BudgetChange{Dollars: &dollars, Seconds: &seconds})
+	b.Set(func(limit *Amount) { limit.Dollars, limit.Seconds = 1, 90 })
 	for range 10 {
 		if why, _ := b.Over(); why != "" {
 			t.Fatal(why)
@@ -21,11 +20,11 @@ func TestBudget(t *testing.T) {
 	if why, reached := b.Over(); why != "$1.00 of $1.00" || reached != loop.StopMaxCost {
 		t.Errorf("%q, %v", why, reached)
 	}
-	b.Set(BudgetChange{Dollars: &none})
+	b.Set(func(limit *Amount) { limit.Dollars = 0 })
 	if why, _ := b.Over(); why != "" || b.Spent.Tokens != 50 {
 		t.Errorf("%q, %+v", why, b)
 	}
-	b.Set(BudgetChange{Seconds: &none})
+	b.Set(func(limit *Amount) { limit.Seconds = 0 })
 	if b.Any() || b.Spent != (Amount{}) {
 		t.Errorf("%+v", b)
 	}

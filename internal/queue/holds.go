@@ -14,8 +14,7 @@ type Budgets map[string]Budget
 
 // Over says why no task of a repository may begin until its budget is raised; "" where it may.
 func (b Budgets) Over(r Repository) string {
-	budget := b[r.Key()]
-	why, _ := budget.Over()
+	why, _ := b[r.Key()].Over()
 	return why
 }
 

@@ -24,28 +24,28 @@ func (f *budgetFlags) add(cmd *cobra.Command) {
 	manual.Group("Queue", flags, "budget-cost", "budget-tokens", "budget-time")
 }
 
-// change parses the flags that are set.
-func (f *budgetFlags) change(set func(flag string) bool) (c queue.BudgetChange, err error) {
+// changes parses the flags that are set.
+func (f *budgetFlags) changes(set func(flag string) bool) (all []func(limit *queue.Amount), err error) {
 	for _, part := range []struct {
 		flag, said, like, example string
 		read                      func(string) (float64, error)
 		most                      float64 // that people can read
-		to                        **float64
+		to                        func(limit *queue.Amount, to float64)
 	}{
-		{"budget-cost", f.cost, "a number of US dollars", "20", number, 1e9, &c.Dollars},
-		{"budget-tokens", f.tokens, "a number of tokens, such as 500k or 2M", "500k", tokens, 1e12, &c.Tokens},
-		{"budget-time", f.time, "a span of time, such as 8h", "8h", seconds, 1e12, &c.Seconds},
+		{"budget-cost", f.cost, "a number of US dollars", "20", number, 1e9, func(a *queue.Amount, to float64) { a.Dollars = to }},
+		{"budget-tokens", f.tokens, "a number of tokens, such as 500k or 2M", "500k", tokens, 1e12, func(a *queue.Amount, to float64) { a.Tokens = to }},
+		{"budget-time", f.time, "a span of time, such as 8h", "8h", seconds, 1e12, func(a *queue.Amount, to float64) { a.Seconds = to }},
 	} {
 		if !set(part.flag) {
 			continue
 		}
 		n, err := part.read(part.said)
 		if err != nil || !(n >= 0 && n <= part.most) {
-			return c, hint.Errorf("such as --"+part.flag+" "+part.example+"; 0 is no limit", "--%s must be %s, not %q", part.flag, part.like, part.said)
+			return nil, hint.Errorf("such as --"+part.flag+" "+part.example+"; 0 is no limit", "--%s must be %s, not %q", part.flag, part.like, part.said)
 		}
-		*part.to = &n
+		all = append(all, func(limit *queue.Amount) { part.to(limit, n) })
 	}
-	return c, nil
+	return all, nil
 }
 
 func number(text string) (float64, error) {

@@ -48,11 +48,11 @@ continues where this one stopped, and repeats no finished turn.`,
 			if given := o.settings(cmd); len(args) == 0 && len(given) > 0 {
 				return hint.Errorf("use it when you add tasks, or give a checklist", "--%s is for tasks that are added", given[0].Name)
 			}
-			change, err := budget.change(cmd.Flags().Changed)
+			changes, err := budget.changes(cmd.Flags().Changed)
 			if err != nil {
 				return err
 			}
-			return q.run(cmd, o, change, args, jobs)
+			return q.run(cmd, o, changes, args, jobs)
 		},
 	}
 	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
@@ -73,7 +73,7 @@ func (q *Access) jobs(jobs *int) func(*cobra.Command, []string) error {
 }
 
 // run works on the tasks of the user's repository, after adding those of the files, and prints a table at the end.
-func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChange, files []string, jobs int) error {
+func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget []func(*queue.Amount), files []string, jobs int) error {
 	return q.open(cmd.Context(), (*hub.Home).Share, func(b *backlog) error {
 		here, err := b.repository()
 		if err != nil {
@@ -86,8 +86,8 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 			}
 			fmt.Fprintln(q.Err, imported(len(added), there)) //nolint:errcheck // only information
 		}
-		if budget.Any() {
-			if err := b.on.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
+		if len(budget) > 0 {
+			if err := b.on.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget...); return nil }); err != nil {
 				return err
 			}
 		}

@@ -46,7 +46,7 @@ func TestWorkersShareABudget(t *testing.T) {
 	}
 	limit := 20.0
 	if err := on.ChangeBudget(t.Context(), b.repo, func(b *queue.Budget) error {
-		b.Set(queue.BudgetChange{Dollars: &limit})
+		b.Set(func(a *queue.Amount) { a.Dollars = limit })
 		return nil
 	}); err != nil {
 		t.Fatal(err)
