@@ -33,11 +33,6 @@ type budgetGate struct {
 	until   time.Time // the end of that, by the hub's clock
 }
 
-// budgetGate returns the budgetGate of a job.
-func (p *Player) budgetGate(j *board.Job) *budgetGate {
-	return &budgetGate{player: p, job: j, of: j.Task.Repository}
-}
-
 // around implements [run.Options.Around].
 func (t *budgetGate) around(who crew.TurnInfo, next agent.Player) agent.Player {
 	return &gatedAgent{budgetGate: t, who: who, next: next}

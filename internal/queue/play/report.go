@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
@@ -23,8 +22,8 @@ type reporter struct {
 	say  func(sentence string)
 	last loop.Round     // the last whole iteration
 	was  queue.Progress // of the task's earlier sessions
-	now  atomic.Pointer[news]
-	news chan struct{} // there is something newer
+	now  news
+	news chan news // what is to be sent
 	done chan struct{}
 }
 
@@ -37,8 +36,8 @@ type news struct {
 }
 
 func newReporter(ctx context.Context, j *board.Job, plan *run.Plan, say func(string)) *reporter {
-	r := &reporter{job: j, plan: plan, say: say, was: j.Progress, news: make(chan struct{}, 1), done: make(chan struct{})}
-	r.now.Store(&news{words: plan.Said(), warns: j.Warnings})
+	r := &reporter{job: j, plan: plan, say: say, was: j.Progress, news: make(chan news, 1), done: make(chan struct{})}
+	r.now.words, r.now.warns = plan.Said(), j.Warnings
 	if plan.ID() != "" && plan.ID() == r.was.Session { // its own tally includes what it had spent
 		past := plan.State().Spent.Total()
 		r.was.Dollars -= past.CostUSD
@@ -51,12 +50,10 @@ func newReporter(ctx context.Context, j *board.Job, plan *run.Plan, say func(str
 // tell sends the updates.
 func (r *reporter) tell(ctx context.Context) {
 	defer close(r.done)
-	for range r.news {
-		n := r.now.Load()
+	for n := range r.news {
 		_ = r.job.Change(ctx, func(rec *queue.Record) error { // if the hub is away, the next update does
-			rec.Progress, rec.Cast = n.Progress, n.cast
+			rec.Progress, rec.Cast, rec.Warnings = n.Progress, n.cast, n.warns[:min(len(n.warns), mostWarnings)]
 			rec.Heard(n.words)
-			rec.Warn(n.warns)
 			return nil
 		})
 	}
@@ -70,7 +67,7 @@ func (r *reporter) close() {
 
 // Handle notes the progress of the run.
 func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
-	p := *r.now.Load()
+	p := &r.now
 	switch e := e.(type) { //nolint:gochecksumtype // the others are no progress
 	case loop.Started:
 		p.Session, p.cast = e.Session.ID, queue.CastOf(e.Session.Cast)
@@ -86,9 +83,6 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 			p.warns = r.warn(p.warns, "the actor's last turn failed: "+o.ActorError)
 		}
 	case loop.Steered:
-		if e.Text == "" {
-			return nil
-		}
 		p.words = append(slices.Clip(p.words), e.Text)
 	case loop.Warned:
 		p.warns = r.warn(p.warns, e.Text)
@@ -104,16 +98,19 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 	}
 	spent := r.plan.State().Spent.Total()
 	p.Dollars, p.Tokens = r.was.Dollars+spent.CostUSD, r.was.Tokens+int(spent.Tokens)
-	r.now.Store(&p)
 	select {
-	case r.news <- struct{}{}:
-	default: // it is to be sent already
+	case <-r.news:
+	default:
 	}
+	r.news <- *p
 	return nil
 }
 
-// mostWarning is the most bytes of a warning.
-const mostWarning = 500
+// A record has mostWarnings, each with at most mostWarning bytes.
+const (
+	mostWarnings = 20
+	mostWarning  = 500
+)
 
 // warn adds a warning, and tells it if it is new.
 func (r *reporter) warn(all []string, text string) []string {

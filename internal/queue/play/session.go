@@ -20,7 +20,7 @@ import (
 // run plays the session of a task, or resumes that of an earlier attempt. It also returns the path of the log.
 func (a *attempt) run(ctx context.Context, here *place.Place) (out loop.Outcome, log string, err error) {
 	p, j, task := a.player, a.job, a.job.Task.ID // the record may change concurrently
-	a.gate = p.budgetGate(j)
+	a.gate = &budgetGate{player: p, job: j, of: j.Task.Repository}
 	settings, err := settings(&j.Task, a.flags...)
 	if err != nil {
 		return out, "", err
