@@ -27,10 +27,10 @@ func (b Backlog) Sorted() []*Record {
 	return all
 }
 
-// Next returns the first task that may be offered now: its dependencies are merged, no limit or budget holds it back, and the worker is able to work on it; nil where there is none.
+// Next returns the first task that nothing keeps from beginning and that the worker is able to work on; nil where there is none.
 func (b Backlog) Next(now time.Time, holds *Holds, able func(id string) bool) *Record {
 	for _, r := range b.Sorted() {
-		if r.State == Waiting && able(r.Task.ID) && !now.Before(r.NotBefore) && b.blocked(r) == "" && holds.Held(r) == "" {
+		if r.State == Waiting && able(r.Task.ID) && b.Waits(r, now, holds) == "" {
 			return r
 		}
 	}
@@ -58,16 +58,21 @@ func before(r, other *Record) bool {
 	return cmp.Or(cmp.Compare(sent(r), sent(other)), r.Since.Compare(other.Since), strings.Compare(r.Task.ID, other.Task.ID)) < 0
 }
 
-// blocked returns the first dependency of r that is not merged yet; "" is none. A removed task blocks nobody.
-func (b Backlog) blocked(r *Record) string {
-	for _, id := range r.Task.After {
-		before, ok := b[id]
-		if !ok || before.Done() {
-			continue
+// blocked returns the task that r waits for: the first one that it comes after and that is not merged yet; or, if that waits,
+// directly or not, for one that has ended without being merged, that one: somebody must look at it. nil is none. A removed
+// task blocks nobody.
+func (b Backlog) blocked(r *Record) (by *Record) {
+	for range b { // a record may hold a cycle, although none can be added
+		i := slices.IndexFunc(r.Task.After, func(id string) bool { return b[id] != nil && !b[id].Done() })
+		if i < 0 {
+			break
 		}
-		return id
+		if r = b[r.Task.After[i]]; r.State.Over() {
+			return r
+		}
+		by = cmp.Or(by, r)
 	}
-	return ""
+	return by
 }
 
 // Dependents lists the tasks that wait for one, and would begin without its result if it were removed.
@@ -84,54 +89,26 @@ func (b Backlog) Dependents(id string) (ids []string) {
 	return ids
 }
 
-// stuck reports whether r waits, directly or not, for a task that has ended without being merged. Somebody must
-// look at that one, id.
-func (b Backlog) stuck(r *Record) (id string, stuck bool) {
-	for range len(b) { // a record may hold a cycle, although none can be added
-		id := b.blocked(r)
-		if id == "" {
-			return "", false
-		}
-		if r = b[id]; r.State.Over() {
-			return id, true
-		}
-	}
-	return "", false
-}
-
 // Pending reports whether the task will go on by itself.
 func (b Backlog) Pending(r *Record) bool {
-	switch r.State {
-	case Waiting:
-		_, stuck := b.stuck(r)
-		return !stuck
-	case Running:
-		return true
-	case Finished:
-		return r.AwaitsMerge()
-	case Merged, NeedsHuman, Failed, Dead, Cancelled:
-	}
-	return false
+	by := b.blocked(r)
+	return r.State == Running || r.AwaitsMerge() || r.State == Waiting && (by == nil || !by.State.Over())
 }
 
 // Waits says, for people, why a waiting task does not begin; "" where only a worker is missing.
 func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
-	if r.State != Waiting {
+	by := b.blocked(r)
+	switch {
+	case r.State != Waiting:
 		return ""
+	case by != nil && by.State.Over():
+		return fmt.Sprintf("after %s, which is %s", by.Task.ID, by.State)
+	case by != nil:
+		return "after " + by.Task.ID
+	case now.Before(r.NotBefore):
+		return cmp.Or(holds.Held(r), "until "+r.NotBefore.Format(time.TimeOnly))
 	}
-	if id, stuck := b.stuck(r); stuck {
-		return fmt.Sprintf("after %s, which is %s", id, b[id].State)
-	}
-	if id := b.blocked(r); id != "" {
-		return "after " + id
-	}
-	if why := holds.Held(r); why != "" {
-		return why
-	}
-	if now.Before(r.NotBefore) {
-		return "until " + r.NotBefore.Format(time.TimeOnly)
-	}
-	return ""
+	return holds.Held(r)
 }
 
 // Validate rejects new tasks with unknown or cyclic dependencies, or with texts that would be
@@ -159,33 +136,28 @@ func (b Backlog) Validate(added []Task) error {
 				return hint.Errorf("codeloops queue list shows the tasks", "task %s is to come after %s, which is no task", t.ID, id)
 			}
 		}
-		if cycle := cycleFrom(after, t.ID); cycle != nil {
-			return hint.Errorf("remove one of them from an `after:`", "these tasks wait for each other: %s", strings.Join(cycle, " → "))
+		if found := cycle(after, []string{t.ID}, map[string]bool{}); found != nil {
+			return hint.Errorf("remove one of them from an `after:`", "these tasks wait for each other: %s", strings.Join(found, " → "))
 		}
 	}
 	return nil
 }
 
-// cycleFrom returns a path from a task back to itself, including both ends; nil where there is none.
-func cycleFrom(after map[string][]string, start string) []string {
-	seen := map[string]bool{}
-	var walk func(id string) []string
-	walk = func(id string) []string {
-		for _, next := range after[id] {
-			if next == start {
-				return []string{id, next}
-			}
-			if seen[next] {
-				continue
-			}
-			seen[next] = true
-			if rest := walk(next); rest != nil {
-				return append([]string{id}, rest...)
-			}
+// cycle returns the path from its first task back to that; nil where there is none.
+func cycle(after map[string][]string, path []string, seen map[string]bool) []string {
+	for _, next := range after[path[len(path)-1]] {
+		if next == path[0] {
+			return append(path, next)
 		}
-		return nil
+		if seen[next] {
+			continue
+		}
+		seen[next] = true
+		if found := cycle(after, append(path, next), seen); found != nil {
+			return found
+		}
 	}
-	return walk(start)
+	return nil
 }
 
 // Find finds a task by a prefix of its ID, or by its key at its origin.

@@ -40,6 +40,7 @@ type Record struct {
 	Warnings []string `json:"warnings,omitempty"` // of its runs, for people
 	Reworks  int      `json:"reworks,omitempty"`  // how often the merge sent it back
 	Feedback string   `json:"feedback,omitempty"` // why it was last sent back
+	Summary  string   `json:"summary,omitempty"`  // what the run said about its result
 	Words    []string `json:"words,omitempty"`    // what the user has said about it since it was added
 	Parcel   int      `json:"parcel,omitempty"`   // the attempt on another machine whose work is on the hub; 0: all is in the repository
 	Merge    Merge    `json:"merge,omitzero"`
@@ -134,14 +135,12 @@ var (
 	ErrStale = errors.New("its result is discarded")
 	// ErrCancelled is an [ErrStale] for a cancelled task.
 	ErrCancelled = fmt.Errorf("it was cancelled: %w", ErrStale)
-	// ErrIllegal rejects a transition that the table does not allow.
-	ErrIllegal = errors.New("illegal change of state")
 )
 
-// Move changes the state. The error is [ErrIllegal] where the table of states does not allow it.
+// Move changes the state, if the table of states allows that.
 func (r *Record) Move(to State, at time.Time, why string) error {
 	if !slices.Contains(follow(r.State), to) {
-		return fmt.Errorf("task %s is %s and cannot become %s: %w", r.Task.ID, r.State, to, ErrIllegal)
+		return fmt.Errorf("task %s is %s and cannot become %s", r.Task.ID, r.State, to)
 	}
 	r.State, r.Since, r.Why, r.Limited = to, at.UTC(), why, ""
 	if to == Waiting || to == Finished {
@@ -192,18 +191,6 @@ func (r *Record) cast() [][]string {
 	return r.Task.Cast
 }
 
-// Summary is what the run said about its result, from the history.
-func (r *Record) Summary() (summary string) {
-	for _, m := range slices.Backward(r.Course) {
-		if m.State == Finished {
-			summary = m.Why // later notes are about the merge
-		} else if m.State != Merged {
-			break
-		}
-	}
-	return summary
-}
-
 // Sessions lists the task's sessions, oldest first, as far as its history goes back.
 func (r *Record) Sessions() (ids []string) {
 	for _, m := range append(slices.Clone(r.Course), Moment{Session: r.Progress.Session}) {
@@ -214,22 +201,18 @@ func (r *Record) Sessions() (ids []string) {
 	return ids
 }
 
-// Begin gives the task to a worker, as a new attempt. A running task is taken over from a lost worker.
+// Begin gives the task, or its result, to a worker. The task is a new attempt; a running one is taken over from a lost worker.
 func (r *Record) Begin(w Worker, at time.Time) error {
+	r.Taken, r.Held = r.Taken+1, at.UTC()
+	if r.State == Finished {
+		return nil
+	}
 	why := ""
 	if r.State == Running {
 		why = r.Worker.Name + " was lost"
 	}
-	r.Attempt++
-	r.HandOut(at)
-	r.Worker = w
+	r.Attempt, r.Worker = r.Attempt+1, w
 	return r.Move(Running, at, why)
-}
-
-// HandOut gives the task, or its result, to somebody.
-func (r *Record) HandOut(at time.Time) {
-	r.Taken++
-	r.Held = at.UTC()
 }
 
 // Say adds to the task what the user says about it.
@@ -258,7 +241,7 @@ func (r *Record) AwaitsWord() bool {
 
 // Finish puts the result of a run to be merged, or to be accepted first.
 func (r *Record) Finish(head string, at time.Time, summary string) error {
-	r.Head = head
+	r.Head, r.Summary = head, summary
 	if err := r.Move(Finished, at, summary); err != nil || !r.Task.Asks && r.Moved == "" || r.Task.Unmerged || r.Task.Request || r.Accepted == head {
 		return err
 	}
@@ -268,9 +251,6 @@ func (r *Record) Finish(head string, at time.Time, summary string) error {
 	}
 	return r.Move(NeedsHuman, at, moved+fmt.Sprintf("its result waits for your word: codeloops queue diff %s shows it, queue accept %[1]s merges it, queue reject %[1]s \"why\" sends it back", r.Task.ID))
 }
-
-// ToRequest reports whether the result is to be merged where its pull request is, not here.
-func (r *Record) ToRequest() bool { return r.Task.Request && r.Accepted != r.Head }
 
 // Accept has the result merged. The error names a task that does not wait for that.
 func (r *Record) Accept(at time.Time) error {
@@ -295,16 +275,6 @@ func (r *Record) asked() error {
 		return nil
 	}
 	return hint.Errorf("codeloops queue show "+r.Task.ID+" tells its course; results wait for your word with --merge ask", "task %s is %s, and has no result that waits for your word", r.Task.ID, r.State)
-}
-
-// Warn adds warnings of a run, as far as they are not known.
-func (r *Record) Warn(warnings []string) {
-	const most = 20
-	for _, text := range warnings {
-		if len(r.Warnings) < most && !slices.Contains(r.Warnings, text) {
-			r.Warnings = append(slices.Clip(r.Warnings), text)
-		}
-	}
 }
 
 // Retry puts a task that has ended back to waiting; it continues where its last attempt stopped.

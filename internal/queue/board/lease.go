@@ -26,13 +26,11 @@ func (b *Board) Take(ctx context.Context, r queue.Record, seen uint64, w queue.W
 		return nil, ErrMoved
 	}
 	var err error
-	switch result := r.State == queue.Finished; {
-	case result && r.Taken < MostLost:
-		r.HandOut(b.Now())
-	case result:
-		err = r.Move(queue.NeedsHuman, b.Now(), fmt.Sprintf("the merger was lost %d times", r.Taken))
+	switch {
 	case r.Taken < MostLost:
 		err = r.Begin(w, b.Now())
+	case r.State == queue.Finished:
+		err = r.Move(queue.NeedsHuman, b.Now(), fmt.Sprintf("the merger was lost %d times", r.Taken))
 	default:
 		err = r.Move(queue.Dead, b.Now(), fmt.Sprintf("its workers were lost %d times, the last one was %s", r.Taken, r.Worker.Name))
 	}

@@ -31,7 +31,7 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	if err := g.bring(ctx, &j.Record, j.Change); err != nil {
 		return nil, err
 	}
-	if j.ToRequest() {
+	if j.Task.Request && j.Accepted != j.Head {
 		return g.request(ctx, j)
 	}
 	list, err := g.trackedList(ctx, &j.Task)

@@ -27,7 +27,7 @@ func (p *Player) Report(ctx context.Context, r queue.Record) error {
 	}
 	result := source.Result{Task: r.Task.ID, Session: r.Progress.Session, Commit: r.Merge.Commit, Why: r.Why, Prompt: r.Task.Prompt}
 	if r.State == queue.Merged {
-		result.Summary = r.Summary()
+		result.Summary = r.Summary
 		err = from.Done(ctx, r.Task.Origin.Key, result)
 	} else {
 		err = from.Failed(ctx, r.Task.Origin.Key, result)
