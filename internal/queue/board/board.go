@@ -79,10 +79,15 @@ func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 	if err := b.server.fits(); err != nil {
 		return nil, err
 	}
-	if err := b.open(ctx); err != nil {
-		return nil, fmt.Errorf("open the backlog: %w", b.server.refused(err))
+	for {
+		was := conn.Stats().Reconnects
+		if err = b.open(ctx); err == nil {
+			return b, nil
+		}
+		if !Unreachable(err) || conn.Stats().Reconnects == was { // else the hub has changed hands, and an answer was lost
+			return nil, fmt.Errorf("open the backlog: %w", b.server.refused(err))
+		}
 	}
-	return b, nil
 }
 
 func (b *Board) open(ctx context.Context) error {

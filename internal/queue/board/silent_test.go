@@ -42,6 +42,22 @@ func TestHubThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// A board can be opened while its hub changes hands.
+func TestHubThatChangesHands(t *testing.T) {
+	t.Parallel()
+	h, url, _ := backlogOf(t, 1, "")
+	w := newWire(t, url)
+	conn, err := h.Dial(w.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	w.let(1, true)
+	if _, err := board.Open(t.Context(), conn, board.Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // If the connection was closed on purpose, the error does not say that the hub is unreachable.
 func TestHubThatIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
