@@ -38,10 +38,13 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	if err != nil {
 		return nil, err
 	}
+	cfg, err := g.player.configured(g.repo.Root, &j.Task)
+	if err != nil {
+		return nil, err
+	}
 	var notes []string
 	request := merge.Request{
 		Target: j.Task.Target, Head: j.Head, Base: j.Base, Message: message(&j.Record), Squash: j.Task.Squash, Mark: mark(&j.Task), Since: j.Task.Added,
-		Check: func(ctx context.Context, dir string) (*merge.Failure, error) { return g.check(ctx, &j.Task, dir) },
 		Tell: func(sentence string) {
 			g.player.Tell(j.Task.ID, sentence)
 			notes = append(notes, sentence)
@@ -52,6 +55,9 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	}
 	if list != nil {
 		request.Amend = list.tick
+	}
+	if len(cfg.Checks) > 0 {
+		request.Check = func(ctx context.Context, dir string) (*merge.Failure, error) { return g.check(ctx, cfg, &j.Task, dir) }
 	}
 	res, err := g.merger.Merge(ctx, request)
 	if err != nil {
@@ -168,11 +174,7 @@ func said(r *merge.Result) string {
 }
 
 // check runs the setup command and the checks of a task on the merged result.
-func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *merge.Failure, err error) {
-	cfg, err := g.player.configured(dir, t)
-	if err != nil || len(cfg.Checks) == 0 {
-		return nil, err
-	}
+func (g *ground) check(ctx context.Context, cfg *config.Config, t *queue.Task, dir string) (failed *merge.Failure, err error) {
 	commands := cfg.Checks
 	if t.Setup != "" {
 		commands = slices.Concat([]string{t.Setup}, commands)
