@@ -2,7 +2,6 @@ package queue
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ type Holds struct {
 // Holds returns what holds tasks back in a home: budgets, and the limits that its agents have reached. A task that waits for
 // the end of one holds back all others that would use the agent.
 func (b Backlog) Holds(budgets Budgets, home string, now time.Time) *Holds {
-	h := &Holds{Budgets: maps.Clone(budgets), limits: map[string]time.Time{}}
+	h := &Holds{Budgets: budgets, limits: map[string]time.Time{}}
 	for _, r := range b {
 		if r.State == Waiting && r.Limited != "" && r.Worker.Home == home && now.Before(r.NotBefore) && r.NotBefore.After(h.limits[r.Limited]) {
 			h.limits[r.Limited] = r.NotBefore

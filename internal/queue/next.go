@@ -111,8 +111,8 @@ func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	return holds.Held(r)
 }
 
-// Validate rejects new tasks with unknown or cyclic dependencies, or with texts that would be
-// others once they are stored.
+// Validate rejects new tasks that wait for each other, or have texts that would be others once they are stored. What they come
+// after was looked up among the tasks.
 func (b Backlog) Validate(added []Task) error {
 	after := map[string][]string{}
 	for id, r := range b {
@@ -126,14 +126,6 @@ func (b Backlog) Validate(added []Task) error {
 		for _, text := range []string{t.Repository.Root, t.Origin.Name, t.Target, t.Setup} {
 			if !utf8.ValidString(text) {
 				return hint.Errorf("rename it, or write it in UTF-8", "the queue cannot hold %s, which is not UTF-8 text", wording.OSPath(text))
-			}
-		}
-		for _, id := range t.After {
-			if id == "" {
-				return hint.Errorf("codeloops queue list shows the IDs", "task %s is to come after a task whose ID is empty", t.ID)
-			}
-			if _, ok := after[id]; !ok {
-				return hint.Errorf("codeloops queue list shows the tasks", "task %s is to come after %s, which is no task", t.ID, id)
 			}
 		}
 		if found := cycle(after, []string{t.ID}, map[string]bool{}); found != nil {
@@ -162,23 +154,18 @@ func cycle(after map[string][]string, path []string, seen map[string]bool) []str
 
 // Find finds a task by a prefix of its ID, or by its key at its origin.
 func (b Backlog) Find(ref string) (r Record, err error) {
-	if ref == "" { // as from an unset shell variable
-		return r, hint.Errorf("codeloops queue list shows the tasks", "the ID of the task is empty")
-	}
-	var ids []string
-	for id, r := range b {
-		if strings.HasPrefix(id, ref) || strings.EqualFold(r.Task.Origin.Key, ref) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
+	all := slices.Sorted(maps.Keys(b))
+	ids := slices.DeleteFunc(slices.Clone(all), func(id string) bool {
+		return !strings.HasPrefix(id, ref) && !strings.EqualFold(b[id].Task.Origin.Key, ref)
+	})
 	switch {
+	case ref == "": // as from an unset shell variable
+		return r, hint.Errorf("codeloops queue list shows the tasks", "the ID of the task is empty")
 	case len(ids) == 1:
 		return *b[ids[0]], nil
 	case len(ids) > 1:
 		return r, hint.Errorf("use more of the ID: "+wording.List(ids, 5), "%s is the beginning of %s", ref, wording.Count(len(ids), "task"))
 	}
-	all := slices.Sorted(maps.Keys(b))
 	if id, near := wording.Nearest(ref, all); near {
 		return r, hint.Errorf("did you mean "+id+"?", "there is no task %s", ref)
 	}
