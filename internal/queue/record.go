@@ -249,7 +249,7 @@ func (r *Record) Finish(head string, at time.Time, summary string) error {
 	if r.Moved != "" {
 		moved = r.Moved + "; was it you? "
 	}
-	return r.Move(NeedsHuman, at, moved+fmt.Sprintf("its result waits for your word: codeloops queue diff %s shows it, queue accept %[1]s merges it, queue reject %[1]s \"why\" sends it back", r.Task.ID))
+	return r.Move(NeedsHuman, at, moved+fmt.Sprintf("its result waits for your word: codeloops queue diff %s shows it, codeloops queue accept %[1]s merges it, codeloops queue reject %[1]s \"why\" sends it back", r.Task.ID))
 }
 
 // Accept has the result merged. The error names a task that does not wait for that.

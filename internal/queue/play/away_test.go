@@ -110,7 +110,7 @@ func TestSessionNeverSent(t *testing.T) {
 	w.play(twoRounds(filepath.Join(dir, "turns"), fmt.Sprintf("test -e %s || { touch %s; sleep 600; }", goOn, started)))
 	id := w.add("write two parts")
 	w.works(0, 0)
-	first := w.process(1, 1)
+	first := w.process(1)
 	w.await("the second turn", func() bool { return w.there(started) })
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func (w *world) carriedOn(from, to int, look func(queue.Record)) {
 	w.play(twoRounds(turns, fmt.Sprintf("test -e %s || { touch %s; sleep 600; }", goOn, started)))
 	id := w.add("write two parts")
 	w.works(0, 0)
-	first := w.process(from, 1)
+	first := w.process(from)
 	w.await("the second turn", func() bool { return w.there(started) })
 	seen := w.follows(id)
 	if first := <-seen; first != "1 loop.Started\n" {
@@ -216,7 +216,7 @@ func TestLateMachine(t *testing.T) {
 	w.play(twoRounds(turns, fmt.Sprintf("touch %s; until test -e %s; do sleep 0.05; done", started, goOn)))
 	id := w.add("write two parts")
 	w.works(0, 0)
-	first := w.process(1, 1)
+	first := w.process(1)
 	w.await("the second turn", func() bool { return w.there(started) })
 	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

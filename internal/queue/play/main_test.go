@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,8 +41,8 @@ func TestMain(m *testing.M) {
 			Args: os.Args[2:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Now: time.Now,
 		}))
 	}
-	if len(os.Args) > 4 && os.Args[1] == workerCommand {
-		if err := beWorker(os.Args[2], os.Args[3], os.Args[4]); err != nil {
+	if len(os.Args) > 3 && os.Args[1] == workerCommand {
+		if err := beWorker(os.Args[2], os.Args[3]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -52,14 +51,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func beWorker(dir, url, slots string) error {
+func beWorker(dir, url string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	m, err := openMachine(dir, func(s string) { fmt.Fprintln(os.Stderr, s) })
 	if err != nil {
 		return err
 	}
-	w, end, err := m.worker(ctx, url, map[string]int{"0": 0, "1": 1, "2": 2}[slots])
+	w, end, err := m.worker(ctx, url, 1)
 	if err != nil {
 		return err
 	}
@@ -255,9 +254,9 @@ func (w *world) works(n, slots int) (stop func()) {
 }
 
 // process runs a machine's worker in a separate process.
-func (w *world) process(n, slots int, env ...string) *exec.Cmd {
+func (w *world) process(n int, env ...string) *exec.Cmd {
 	w.Helper()
-	c := exec.Command(os.Args[0], workerCommand, w.machines[n].dir, w.url, strconv.Itoa(slots))
+	c := exec.Command(os.Args[0], workerCommand, w.machines[n].dir, w.url)
 	c.Stderr, c.Env = os.Stderr, append(os.Environ(), env...)
 	if err := c.Start(); err != nil {
 		w.Fatal(err)

@@ -29,7 +29,7 @@ func TestInterruptedWhileRemoving(t *testing.T) {
 	}
 	w.play(twoRounds(filepath.Join(m.dir, "turns"), "true"))
 	id := w.add("write two parts")
-	first := w.process(0, 1, "PATH="+bin+":"+os.Getenv("PATH"))
+	first := w.process(0, "PATH="+bin+":"+os.Getenv("PATH"))
 	w.await("the merger to remove the work tree", func() bool { return w.there(removing) })
 	if err := first.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
