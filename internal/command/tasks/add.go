@@ -232,7 +232,7 @@ func (o *taskOptions) into(b *backlog) (string, error) {
 			return "", err
 		}
 		if name = head.Branch; name == "" {
-			return "", hint.Errorf("name one: codeloops queue take BRANCH, or --target BRANCH elsewhere", "no branch is checked out here that results could be merged into")
+			return "", hint.Errorf("check one out: git switch BRANCH", "no branch is checked out here that results could be merged into")
 		}
 	}
 	branch, err := at.Branch(name)

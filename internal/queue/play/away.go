@@ -110,14 +110,13 @@ func (p *Player) moveIn(ctx context.Context, j *board.Job, d *parcelDir) (a answ
 	if err := d.Borrow(m.Objects()); err != nil {
 		return a, err
 	}
-	if a.Bundle != "" {
+	if a.Bundle != "" { // it is empty if the mirror has everything
 		err = d.get(ctx, a.Bundle)
 		d.drop(context.WithoutCancel(ctx), a.Bundle)
 	}
 	if err != nil {
 		return a, err
 	}
-	// What the worker has already is in no bundle.
 	if err := d.Set(ctx, map[string]string{parcel.Base: a.Base, parcel.Onto: a.Onto}); err != nil {
 		return a, hint.Add(err, "if the mirror in "+m.Root+" is damaged, remove it; a new one will be made")
 	}
